@@ -1,0 +1,124 @@
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_BLOCK_BYTES ((size_t)16 << 10)
+#define MAX_BLOCK_BYTES ((size_t)1 << 20)
+
+struct oc_arena_block {
+    struct oc_arena_block *next;
+    size_t used, cap;
+    _Alignas(16) unsigned char mem[];
+};
+
+static void (*oom_handler)(size_t bytes);
+
+void oc_set_oom_handler(void (*handler)(size_t bytes))
+{
+    oom_handler = handler;
+}
+
+void oc_out_of_memory(size_t bytes)
+{
+    if (oom_handler)
+        oom_handler(bytes);
+    abort();
+}
+
+void *oc_xmalloc(size_t bytes)
+{
+    void *p = malloc(bytes ? bytes : 1);
+    if (!p)
+        oc_out_of_memory(bytes);
+    return p;
+}
+
+void *oc_xrealloc(void *old, size_t bytes)
+{
+    void *p = realloc(old, bytes ? bytes : 1);
+    if (!p)
+        oc_out_of_memory(bytes);
+    return p;
+}
+
+static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
+{
+    size_t cap = a->head ? a->head->cap * 2 : FIRST_BLOCK_BYTES;
+    if (cap > MAX_BLOCK_BYTES)
+        cap = MAX_BLOCK_BYTES;
+    if (cap < need)
+        cap = need;
+    struct oc_arena_block *b = calloc(1, sizeof(*b) + cap);
+    if (!b)
+        oc_out_of_memory(cap);
+    b->cap = cap;
+    if (a->head && need > MAX_BLOCK_BYTES / 2) { /* a large object must not waste the open block */
+        b->next = a->head->next;
+        a->head->next = b;
+    } else {
+        b->next = a->head;
+        a->head = b;
+    }
+    return b;
+}
+
+void *oc_alloc(struct oc_arena *a, size_t bytes)
+{
+    if (bytes > SIZE_MAX / 2)
+        oc_out_of_memory(bytes);
+    size_t need = (bytes + 15) & ~(size_t)15;
+    if (need == 0)
+        need = 16;
+    struct oc_arena_block *b = a->head;
+    if (!b || b->cap - b->used < need)
+        b = add_block(a, need);
+    void *p = b->mem + b->used;
+    b->used += need;
+    a->used_bytes += need;
+    return p;
+}
+
+void *oc_alloc_array(struct oc_arena *a, size_t n, size_t elem_bytes)
+{
+    if (elem_bytes && n > SIZE_MAX / elem_bytes)
+        oc_out_of_memory(SIZE_MAX);
+    return oc_alloc(a, n * elem_bytes);
+}
+
+char *oc_strndup(struct oc_arena *a, const char *s, size_t n)
+{
+    char *p = oc_alloc(a, n + 1);
+    memcpy(p, s, n);
+    return p;
+}
+
+char *oc_strdup(struct oc_arena *a, const char *s)
+{
+    return oc_strndup(a, s, strlen(s));
+}
+
+char *oc_printf(struct oc_arena *a, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    char *p = oc_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
+    if (n > 0)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    return p;
+}
+
+void oc_arena_free(struct oc_arena *a)
+{
+    for (struct oc_arena_block *b = a->head; b;) {
+        struct oc_arena_block *next = b->next;
+        free(b);
+        b = next;
+    }
+    *a = (struct oc_arena){0};
+}

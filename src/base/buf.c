@@ -1,0 +1,81 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+static bool reserve(struct oc_buf *b, size_t more)
+{
+    if (b->max && more > b->max - (b->n < b->max ? b->n : b->max)) {
+        b->overflowed = true;
+        return false;
+    }
+    size_t need = b->n + more + 1;
+    if (need > b->cap) {
+        size_t cap = b->cap ? b->cap : 256;
+        while (cap < need)
+            cap *= 2;
+        b->data = oc_xrealloc(b->data, cap);
+        b->cap = cap;
+    }
+    return true;
+}
+
+void oc_buf_add(struct oc_buf *b, const void *data, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    if (n)
+        memcpy(b->data + b->n, data, n);
+    b->n += n;
+    b->data[b->n] = '\0';
+}
+
+void oc_buf_str(struct oc_buf *b, const char *s)
+{
+    oc_buf_add(b, s, strlen(s));
+}
+
+void oc_buf_char(struct oc_buf *b, char c)
+{
+    oc_buf_add(b, &c, 1);
+}
+
+void oc_buf_pad(struct oc_buf *b, char c, size_t n)
+{
+    if (!reserve(b, n))
+        return;
+    memset(b->data + b->n, c, n);
+    b->n += n;
+    b->data[b->n] = '\0';
+}
+
+void oc_buf_printf(struct oc_buf *b, const char *fmt, ...)
+{
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    if (n > 0 && reserve(b, (size_t)n)) {
+        vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
+        b->n += (size_t)n;
+    }
+    va_end(again);
+}
+
+void oc_buf_clear(struct oc_buf *b)
+{
+    b->n = 0;
+    b->overflowed = false;
+    if (b->data)
+        b->data[0] = '\0';
+}
+
+void oc_buf_free(struct oc_buf *b)
+{
+    free(b->data);
+    *b = (struct oc_buf){.max = b->max};
+}

@@ -1,0 +1,22 @@
+/* Growable byte buffer with a ceiling. Always NUL-terminated after an append. */
+#ifndef OC_BUF_H
+#define OC_BUF_H
+
+#include "onnxcost.h"
+
+struct oc_buf {
+    char *data;      /* NULL until the first append */
+    size_t n, cap;   /* bytes used, bytes allocated */
+    size_t max;      /* 0: no ceiling */
+    bool overflowed; /* an append would have passed max: it was dropped */
+};
+
+void oc_buf_add(struct oc_buf *b, const void *data, size_t n);
+void oc_buf_str(struct oc_buf *b, const char *s);
+void oc_buf_char(struct oc_buf *b, char c);
+void oc_buf_pad(struct oc_buf *b, char c, size_t n);
+void oc_buf_printf(struct oc_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void oc_buf_clear(struct oc_buf *b); /* keeps the memory */
+void oc_buf_free(struct oc_buf *b);
+
+#endif

@@ -1,0 +1,37 @@
+/* Files for reading: mapped whole, and byte streams in windows (a .gz file is inflated on the way).
+ * Knows nothing of formats. */
+#ifndef OC_FILE_H
+#define OC_FILE_H
+
+#include "base/arena.h"
+
+struct oc_file {
+    const uint8_t *data; /* NULL when empty */
+    uint64_t size_bytes;
+    bool mapped;
+};
+
+/* Maps a regular file read-only. Errors name the path: no such file, is a directory, larger than max_bytes
+ * (0: no limit). Page contents are not touched. */
+int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
+void oc_file_unmap(struct oc_file *f);
+
+/* A stream hands out windows of bytes. Plain files: the mapping itself is the one window. gzip (by magic,
+ * several members allowed): inflated piece by piece. Memory: one window, never the whole inflated file. */
+struct oc_stream;
+int oc_stream_open(const char *path, struct oc_stream **out, struct oc_err *err);
+struct oc_stream *oc_stream_mem(const void *data, size_t n); /* data must outlive the stream */
+void oc_stream_close(struct oc_stream *s);
+const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
+
+/* Drops the first `used` bytes of the window and makes the window larger or refills it: afterwards
+ * [*data, *data + *n) starts at stream offset *offset_bytes. Returns false when no byte was added
+ * (end of data, or a damaged .gz: then oc_stream_error tells). */
+bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes);
+const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
+
+/* The first at most `max` bytes, inflated, for probing. Bytes live in the arena. */
+int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
+                 struct oc_err *err);
+
+#endif

@@ -1,0 +1,63 @@
+/* Lenient streaming pull reader for JSON: a cursor, no tree. It knows nothing of traces.
+ *
+ * Lenient means: raw control characters and unknown escapes inside strings are kept; nan, inf, -nan, NaN,
+ * Infinity are numbers; a missing or trailing comma is forgiven; the text may end anywhere (then every open
+ * call reports the end and oc_json_truncated is true with the offset). Nesting is limited to 256.
+ *
+ * Usage: peek the type, then read or skip the value. Objects: oc_json_enter, then while (oc_json_member(j,
+ * &key)) read or skip one value. Arrays: oc_json_enter, then while (oc_json_item(j)) read or skip one value.
+ * Views (struct oc_str) stay valid until the next call on the reader.
+ *
+ * Errors are sticky: after the first one every call returns false and oc_json_error has the text. An error
+ * inside an array of objects can be repaired with oc_json_resync. */
+#ifndef OC_JSON_READ_H
+#define OC_JSON_READ_H
+
+#include "base/file.h"
+
+struct oc_str {
+    const char *s; /* not NUL-terminated */
+    size_t n;
+};
+
+enum oc_json_type {
+    OC_JSON_NONE, /* end of text, or error */
+    OC_JSON_OBJECT,
+    OC_JSON_ARRAY,
+    OC_JSON_STRING,
+    OC_JSON_NUMBER,
+    OC_JSON_TRUE,
+    OC_JSON_FALSE,
+    OC_JSON_NULL,
+};
+
+struct oc_json;
+struct oc_json *oc_json_open(struct oc_stream *s); /* the stream must outlive the reader */
+void oc_json_close(struct oc_json *j);
+
+enum oc_json_type oc_json_peek(struct oc_json *j);
+bool oc_json_enter(struct oc_json *j);                      /* the value must be an object or an array */
+bool oc_json_member(struct oc_json *j, struct oc_str *key); /* false: the object ended (and was left) */
+bool oc_json_item(struct oc_json *j);                       /* false: the array ended (and was left) */
+bool oc_json_string(struct oc_json *j, struct oc_str *out); /* escapes decoded (\u to UTF-8) */
+bool oc_json_i64(struct oc_json *j, int64_t *out);          /* exact; also an integral float, also "123" */
+bool oc_json_double(struct oc_json *j, double *out);        /* correctly rounded, no locale; also "1.5", "inf" */
+bool oc_json_bool(struct oc_json *j, bool *out);
+bool oc_json_skip(struct oc_json *j);                       /* any value, at memory speed */
+bool oc_json_raw(struct oc_json *j, struct oc_str *text);   /* any value as its text, and skips it */
+
+uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the cursor */
+bool oc_json_truncated(const struct oc_json *j);  /* the text ended inside a value */
+const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* NULL: none */
+
+/* After an error: moves to the next line that starts an object ("{" after "},"), inside the array at `depth`
+ * (see oc_json_depth), and clears the error. False: nothing left. */
+bool oc_json_resync(struct oc_json *j, unsigned depth);
+unsigned oc_json_depth(const struct oc_json *j); /* number of entered, not yet left containers */
+
+static inline bool oc_str_eq(struct oc_str a, const char *b)
+{
+    return a.n == __builtin_strlen(b) && __builtin_memcmp(a.s, b, a.n) == 0;
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* An ONNX file as an immutable graph. Built by load.c, never changed afterwards: one model serves many
+ * analyses. Nodes and values are numbered through the whole model (main graph first in file order, then
+ * bodies and expanded functions), so that analyses keep plain arrays.
+ * Knows nothing of operators' meaning. */
+#ifndef OC_MODEL_H
+#define OC_MODEL_H
+
+#include "base/file.h"
+#include "base/map.h"
+#include "model/tensor.h"
+
+enum oc_attr_type {
+    OC_ATTR_NONE,
+    OC_ATTR_FLOAT = 1,
+    OC_ATTR_INT = 2,
+    OC_ATTR_STRING = 3,
+    OC_ATTR_TENSOR = 4,
+    OC_ATTR_GRAPH = 5,
+    OC_ATTR_FLOATS = 6,
+    OC_ATTR_INTS = 7,
+    OC_ATTR_STRINGS = 8,
+    OC_ATTR_TENSORS = 9,
+    OC_ATTR_GRAPHS = 10,
+    OC_ATTR_SPARSE_TENSOR = 11,
+    OC_ATTR_SPARSE_TENSORS = 12,
+    OC_ATTR_TYPE_PROTO = 13,
+    OC_ATTR_TYPE_PROTOS = 14
+};
+
+struct oc_bytes { /* text in any encoding; NUL-terminated for convenience, n without it */
+    const char *s;
+    size_t n;
+};
+
+struct oc_attr {
+    const char *name;
+    uint8_t type; /* enum oc_attr_type */
+    uint32_t n;   /* elements of the list forms, else 1 */
+    int64_t i;
+    float f;
+    struct oc_bytes s;
+    const int64_t *ints;
+    const float *floats;
+    const struct oc_bytes *strings;
+    const struct oc_tensor *tensor; /* tensor(s), sparse tensor(s): n of them */
+    const uint32_t *graph;          /* graph(s): n graph indices */
+};
+
+enum oc_node_kind { OC_NODE_OP, OC_NODE_CALL /* of a model-local function: body = graph[body] */ };
+
+struct oc_node {
+    const char *name; /* as written; "" if unnamed. Inside expanded functions: "<call node>/<name>" */
+    const char *op_type, *domain; /* domain "ai.onnx" is stored as "" */
+    const char *overload;
+    const uint32_t *in, *out; /* value ids, OC_NONE: absent (empty name) */
+    const struct oc_attr *attr;
+    uint32_t n_in, n_out, n_attr;
+    uint32_t graph;   /* index of the graph it stands in */
+    uint32_t body;    /* OC_NODE_CALL: graph index of the expanded body, else OC_NONE */
+    int32_t opset;    /* imported version of its domain, 0: domain not imported */
+    uint8_t kind;     /* enum oc_node_kind */
+    uint32_t file_index; /* position in its node list in the file */
+    uint64_t where;   /* offset of the message in the file, 0: none */
+};
+
+struct oc_value {
+    const char *name;
+    struct oc_type declared;          /* kind OC_T_NONE: not declared; dims may be expressions */
+    const struct oc_tensor *constant; /* initializer, or NULL. Outputs of Constant nodes are not here */
+    uint32_t producer;                /* node id, OC_NONE: graph input, initializer or outer */
+    uint32_t graph;                   /* graph of definition */
+    uint32_t n_use;                   /* node inputs that read it, bodies included */
+    bool graph_input, graph_output;
+};
+
+struct oc_graph {
+    const char *name;
+    const uint32_t *node; /* node ids in a topological order (file order where it is one) */
+    uint32_t n_node;
+    const uint32_t *input, *output, *init; /* value ids; inputs as listed (initializers may be among them) */
+    uint32_t n_input, n_output, n_init;
+    uint32_t parent_node; /* control-flow or call node, OC_NONE for the main graph */
+    const char *scope;    /* "" for main; path of control-flow nodes and functions, "If_3/then_branch" */
+};
+
+struct oc_opset {
+    const char *domain;
+    int64_t version;
+};
+
+struct oc_model {
+    struct oc_arena arena;
+    struct oc_map names; /* interner for every string of the model */
+    const char *path;    /* "" when loaded from memory */
+    struct oc_file file;
+    int64_t ir_version;
+    const char *producer_name, *producer_version;
+    const struct oc_opset *opset;
+    uint32_t n_opset;
+    struct oc_graph *graph; /* graph[0] is the main graph */
+    struct oc_node *node;
+    struct oc_value *value;
+    uint32_t n_graph, n_node, n_value;
+    uint32_t n_function;        /* local functions defined */
+    struct oc_exprs *exprs;     /* dim_param symbols of declared types */
+    struct oc_diags diags;      /* findings while loading */
+    uint64_t init_bytes;        /* stored bytes of all initializers */
+};
+
+/* Attribute by name, or NULL. */
+const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
+/* Name for people: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
+const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap);
+
+#endif

@@ -1,0 +1,41 @@
+/* Constants as views: mapped bytes, typed protobuf fields, external data. Weights are never read unless
+ * somebody asks for elements. */
+#ifndef OC_TENSOR_H
+#define OC_TENSOR_H
+
+#include "base/diag.h"
+#include "shape/type.h"
+
+enum oc_storage {
+    OC_STORE_NONE,     /* no data in the file (allowed: weights absent) */
+    OC_STORE_RAW,      /* raw_data: little-endian, packed */
+    OC_STORE_FIELDS,   /* float_data, int32_data, ...: `data` is the whole TensorProto message */
+    OC_STORE_EXTERNAL, /* another file */
+    OC_STORE_SPARSE    /* values and indices */
+};
+
+struct oc_tensor {
+    const char *name; /* interned, "" if none */
+    uint8_t dtype, storage;
+    uint8_t rank;
+    const int64_t *dim; /* >= 0 */
+    uint64_t elements;  /* product of dim (checked at load) */
+    const uint8_t *data;
+    uint64_t size_bytes;       /* stored bytes: of data, of the external range, or elements x width */
+    const char *external_path; /* as written, relative to the model's folder; NULL unless external */
+    uint64_t external_offset_bytes;
+    const struct oc_tensor *values, *indices; /* sparse */
+    uint64_t where;                           /* offset of the message in the model file */
+};
+
+struct oc_model;
+
+/* The first `n` elements as small values (integers, booleans, floats, strings). out has room for n.
+ * Returns false when the data is absent or cannot be read (external file missing: a warning once). */
+bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
+                     struct oc_arena *a);
+
+/* True if every element is zero (used for zero points). Reads at most `max` elements, else false. */
+bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max);
+
+#endif

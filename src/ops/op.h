@@ -1,0 +1,191 @@
+/* What an operator is: one row with a shape rule, a fold rule and a cost rule. Rules are pure functions over
+ * a rule context; they see types, small values and attributes, never the graph. Families of rows live in one
+ * file each and are listed in op_table.c.
+ *
+ * Shape rule (required): sets type of every output that exists. Returns 0, or -1 through oc_op_fail.
+ * Fold rule (optional): sets the small value of outputs when the needed small inputs are known; may leave
+ *   single elements OC_E_UNKNOWN. Returns 0 always, also when it knows nothing.
+ * Cost rule (NULL: no arithmetic): adds primitives; may correct bytes. All arithmetic through oc_c_*: an
+ *   overflow or an unknown size is remembered in the context and handled by the engine. */
+#ifndef OC_OP_H
+#define OC_OP_H
+
+#include "model/model.h"
+
+/* Primitives of the histogram (cost-semantics section 2). */
+enum oc_prim {
+    OC_MAC, OC_ADD, OC_MUL, OC_CMP, OC_DIV, OC_RND, OC_SQRT, OC_EXP, OC_LOG, OC_SIN, OC_TAN, OC_TANH,
+    OC_SIG, OC_ERF, OC_POW, OC_RNG, OC_BIT, OC_CVT, OC_DEQ, OC_PRIM_COUNT
+};
+const char *oc_prim_name(unsigned prim);
+
+/* What kind of work an operator is; used for grouping and for estimates. */
+enum oc_op_class {
+    OC_OP_OTHER, OC_OP_VIEW, OC_OP_COPY, OC_OP_ELEMENTWISE, OC_OP_REDUCE, OC_OP_GEMM, OC_OP_CONV, OC_OP_POOL,
+    OC_OP_NORM, OC_OP_SOFTMAX, OC_OP_ATTENTION, OC_OP_RNN, OC_OP_GATHER, OC_OP_RESIZE, OC_OP_QUANTIZE,
+    OC_OP_GENERATE, OC_OP_SORT, OC_OP_CONTROL, OC_OP_LAYOUT, OC_OP_CLASS_COUNT
+};
+const char *oc_op_class_name(unsigned op_class);
+
+struct oc_op_ctx;
+struct oc_cost;
+
+enum oc_op_flag {
+    OC_F_VIEW = 1,        /* always an alias: 0 bytes, output shares the input's memory */
+    OC_F_NO_FOLD = 2,     /* never folded although all inputs are constant (random, weight dequantization) */
+    OC_F_CONTROL = 4,     /* has bodies that the engine runs */
+    OC_F_LOW_CONFIDENCE = 8 /* a declared type wins over the rule's */
+};
+
+struct oc_op {
+    const char *domain, *name;
+    int16_t since, until; /* opset versions this row covers; until 0: open */
+    uint8_t op_class;     /* enum oc_op_class */
+    uint8_t flags;
+    uint8_t prim;         /* for shared rules: the primitive of one element ... */
+    uint8_t n_prim;       /* ... and how many of it (0 means 1 where prim is used) */
+    /* What each input slot is, one character a slot, the last one repeats:
+     *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
+     *  'b' bias   'n' scale/bias of a normalisation   's' running statistic   'e' embedding table
+     *  't' table (cos/sin cache)
+     * NULL: all data. */
+    const char *slots;
+    int (*shape)(struct oc_op_ctx *);
+    int (*fold)(struct oc_op_ctx *);
+    int (*cost)(struct oc_op_ctx *, struct oc_cost *);
+    const void *param; /* for rules shared inside a family (for example a per-element histogram) */
+};
+
+struct oc_op_family {
+    const char *name;
+    const struct oc_op *op;
+    uint32_t n;
+};
+#define OC_FAMILY(title, rows)                                                                               \
+    {                                                                                                        \
+        .name = (title), .op = (rows), .n = OC_COUNT(rows)                                                   \
+    }
+
+/* The row for an operator at an imported opset version (0: newest), or NULL. */
+const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset);
+const struct oc_op_family *const *oc_op_families(size_t *n);
+
+/* ---- the rule context ------------------------------------------------------------------------------- */
+
+struct oc_op_ctx {
+    const struct oc_node *node;
+    const struct oc_op *op;
+    int32_t opset;            /* version to act on (newest known if the import is newer) */
+    struct oc_arena *arena;   /* results live here */
+    struct oc_exprs *exprs;
+    const struct oc_model *model;
+    /* filled by the engine before a rule runs, indexed by slot */
+    const struct oc_type *const *in;      /* NULL: absent; kind OC_T_NONE: type unknown */
+    const struct oc_data *const *in_data; /* NULL: value unknown */
+    const bool *in_const;                 /* initializer, Constant output or folded */
+    uint32_t n_in, n_out;
+    struct oc_type *out;                  /* set by shape rules through oc_set_out */
+    const struct oc_data **out_data;      /* set by fold rules through oc_set_data */
+    const bool *out_used;                 /* present, and read or a graph output */
+    struct oc_err *err;
+    void *engine; /* private to the engine */
+    /* options of the counting */
+    bool taps_valid, strict_reduce, alias_off, literal_ceil_mode;
+    /* sticky marks of the cost stage */
+    bool overflow, unknown, upper;
+    const char *assumption; /* set: quality est, with this reason */
+};
+
+/* Attributes, with defaults. Lists: *n is 0 when absent. */
+bool oc_has_attr(const struct oc_op_ctx *c, const char *name);
+int64_t oc_attr_i(const struct oc_op_ctx *c, const char *name, int64_t otherwise);
+float oc_attr_f(const struct oc_op_ctx *c, const char *name, float otherwise);
+const char *oc_attr_s(const struct oc_op_ctx *c, const char *name, const char *otherwise);
+const int64_t *oc_attr_ints(const struct oc_op_ctx *c, const char *name, uint32_t *n);
+const float *oc_attr_floats(const struct oc_op_ctx *c, const char *name, uint32_t *n);
+const struct oc_tensor *oc_attr_tensor(const struct oc_op_ctx *c, const char *name);
+
+/* Inputs. An input past the end is absent. */
+const struct oc_type *oc_in(const struct oc_op_ctx *c, unsigned slot);        /* NULL: absent */
+const struct oc_shape *oc_in_shape(const struct oc_op_ctx *c, unsigned slot); /* unranked if absent or unknown */
+unsigned oc_in_dtype(const struct oc_op_ctx *c, unsigned slot);               /* OC_DT_UNDEFINED */
+const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot);  /* NULL: unknown */
+bool oc_in_is_const(const struct oc_op_ctx *c, unsigned slot);
+/* The value as known integers (every element known); NULL otherwise. Arena memory. */
+const int64_t *oc_in_ints(const struct oc_op_ctx *c, unsigned slot, uint32_t *n);
+bool oc_in_int(const struct oc_op_ctx *c, unsigned slot, int64_t *v); /* a single known integer */
+/* A list of integers that is an attribute in old opsets and an input in new ones: whichever is there.
+ * Returns 1 found, 0 absent, -1 present but not known. */
+int oc_attr_or_input_ints(const struct oc_op_ctx *c, const char *attr, unsigned slot, const int64_t **v,
+                          uint32_t *n);
+
+/* Outputs. */
+void oc_set_out(struct oc_op_ctx *c, unsigned slot, unsigned dtype, struct oc_shape shape);
+void oc_set_out_type(struct oc_op_ctx *c, unsigned slot, const struct oc_type *t);
+const struct oc_type *oc_out(const struct oc_op_ctx *c, unsigned slot); /* NULL: absent (cost stage too) */
+bool oc_out_wanted(const struct oc_op_ctx *c, unsigned slot);
+struct oc_elem *oc_new_elems(struct oc_op_ctx *c, uint32_t n);
+void oc_set_data(struct oc_op_ctx *c, unsigned slot, const struct oc_elem *e, uint32_t n);
+
+struct oc_elem oc_elem_int(int64_t v);
+struct oc_elem oc_elem_dim(struct oc_dim d);
+struct oc_elem oc_elem_real(double v);
+bool oc_elem_known_int(const struct oc_elem *e, int64_t *v);
+bool oc_elem_known_real(const struct oc_elem *e, double *v); /* integers too */
+
+/* "shapes {1,2} and {3} do not broadcast": the engine adds the node. Returns -1. */
+int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* A fresh unknown dim that belongs to this node: origin "<node or output>.<axis>", or the given text. */
+struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max);
+
+/* ---- cost ------------------------------------------------------------------------------------------- */
+
+struct oc_cost {
+    uint64_t hist_f[OC_PRIM_COUNT]; /* float work */
+    uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs stand in one of the two, by mac_class */
+    uint8_t mac_class, rest_class;  /* enum oc_class */
+    bool alias;                     /* moves 0 bytes (set by the rule, or by OC_F_VIEW) */
+    uint64_t *rd;                   /* bytes read by input slot; prefilled with the full size, 0 for repeats and
+                                       metadata slots; a rule may lower or raise it */
+    uint64_t *wr;                   /* bytes written by output slot, prefilled */
+    uint32_t n_in, n_out;
+};
+
+/* Checked arithmetic on counts; an overflow sets c->overflow and gives 0. */
+uint64_t oc_c_mul(struct oc_op_ctx *c, uint64_t a, uint64_t b);
+uint64_t oc_c_add(struct oc_op_ctx *c, uint64_t a, uint64_t b);
+/* A dim as a number: its bound with c->upper set if only bounded; 0 with c->unknown set if not even that. */
+uint64_t oc_c_dim(struct oc_op_ctx *c, struct oc_dim d);
+uint64_t oc_c_elems(struct oc_op_ctx *c, const struct oc_type *t);       /* elements; NULL gives 0 */
+uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from, unsigned to); /* product */
+uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);                    /* elements of an input, absent 0 */
+uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot);                   /* elements of an output, absent 0 */
+uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
+
+/* Adds n of a primitive. oc_add goes to the float or the integer side by cost->rest_class; MAC by mac_class. */
+void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
+void oc_add_float(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
+void oc_add_int(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
+
+/* A per-element histogram as data: { {OC_MUL, 3}, {OC_ERF, 1} } ended by n = 0. */
+struct oc_prims {
+    uint8_t prim, n;
+};
+void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
+
+/* The per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid", any letter
+ * case) as fused operators and RNNs name them; NULL: unknown name. */
+const struct oc_prims *oc_activation_prims(const char *name);
+
+/* Rules shared between families (op_rules.c). */
+int oc_shape_same(struct oc_op_ctx *c);            /* out 0 = type of in 0 */
+int oc_shape_same_bool(struct oc_op_ctx *c);       /* shape of in 0, bool */
+int oc_shape_broadcast(struct oc_op_ctx *c);       /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
+int oc_shape_broadcast_bool(struct oc_op_ctx *c);
+int oc_fold_same(struct oc_op_ctx *c);             /* out 0 = value of in 0 */
+int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
+int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
+                                                                    struct oc_prims list, per output element */
+
+#endif

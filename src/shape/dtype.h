@@ -1,0 +1,75 @@
+/* Element types: the codes are those of ONNX TensorProto.DataType. */
+#ifndef OC_DTYPE_H
+#define OC_DTYPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum oc_dtype {
+    OC_DT_UNDEFINED = 0,
+    OC_DT_FLOAT = 1,
+    OC_DT_UINT8 = 2,
+    OC_DT_INT8 = 3,
+    OC_DT_UINT16 = 4,
+    OC_DT_INT16 = 5,
+    OC_DT_INT32 = 6,
+    OC_DT_INT64 = 7,
+    OC_DT_STRING = 8,
+    OC_DT_BOOL = 9,
+    OC_DT_FLOAT16 = 10,
+    OC_DT_DOUBLE = 11,
+    OC_DT_UINT32 = 12,
+    OC_DT_UINT64 = 13,
+    OC_DT_COMPLEX64 = 14,
+    OC_DT_COMPLEX128 = 15,
+    OC_DT_BFLOAT16 = 16,
+    OC_DT_FLOAT8E4M3FN = 17,
+    OC_DT_FLOAT8E4M3FNUZ = 18,
+    OC_DT_FLOAT8E5M2 = 19,
+    OC_DT_FLOAT8E5M2FNUZ = 20,
+    OC_DT_UINT4 = 21,
+    OC_DT_INT4 = 22,
+    OC_DT_FLOAT4E2M1 = 23,
+    OC_DT_FLOAT8E8M0 = 24,
+    OC_DT_UINT2 = 25,
+    OC_DT_INT2 = 26,
+    OC_DT_COUNT
+};
+
+enum oc_dtype_kind { OC_KIND_NONE, OC_KIND_FLOAT, OC_KIND_INT, OC_KIND_BOOL, OC_KIND_STRING, OC_KIND_COMPLEX };
+
+/* Arithmetic classes of cost-semantics: the peak of the hardware that a piece of work is held against. */
+enum oc_class {
+    OC_CLASS_NONE,
+    OC_CLASS_F64,
+    OC_CLASS_F32,
+    OC_CLASS_TF32,
+    OC_CLASS_F16,
+    OC_CLASS_BF16,
+    OC_CLASS_F8,
+    OC_CLASS_F4,
+    OC_CLASS_I64,
+    OC_CLASS_I32,
+    OC_CLASS_I16,
+    OC_CLASS_I8,
+    OC_CLASS_I4,
+    OC_CLASS_I2,
+    OC_CLASS_B1,
+    OC_CLASS_COUNT
+};
+
+struct oc_dtype_info {
+    const char *name; /* TensorProto name in lower case: "float", "float16", "int4" */
+    uint8_t bits;     /* 0: no fixed size (string) */
+    uint8_t kind;     /* enum oc_dtype_kind */
+    uint8_t cls;      /* enum oc_class */
+};
+
+const struct oc_dtype_info *oc_dtype_info(unsigned dtype); /* never NULL: unknown codes give "undefined" */
+unsigned oc_dtype_by_name(const char *name, size_t n);     /* any letter case; OC_DT_UNDEFINED if none */
+const char *oc_class_name(unsigned cls);                   /* "f32" */
+unsigned oc_class_by_name(const char *name);               /* OC_CLASS_NONE if none */
+bool oc_class_is_int(unsigned cls);
+
+#endif
