@@ -1,0 +1,43 @@
+/* The one set of rows behind every output: an operator, measured or not, with its costs. Filled from a static
+ * analysis, a join, or a profile that carries its own figures (MegEngine); select.c filters, aggregates, sorts
+ * and cuts it; the writers print it. NAN marks a number that is not known: it prints as N/A (or null), never 0. */
+#ifndef OC_ROWS_H
+#define OC_ROWS_H
+
+#include "base/arena.h"
+
+struct oc_row_shape {
+    const char *text;    /* "{1,3,224,224}" */
+    const char *strides; /* "-[3,2,1]" or NULL */
+};
+
+enum oc_row_shapes_state { OC_SHAPES_NA, OC_SHAPES_NONE /* aggregated */, OC_SHAPES_KNOWN };
+
+struct oc_row {
+    const char *const *info; /* lines of the "operator info" cell: name, type, id (or type, count, id) */
+    uint32_t n_info;
+    const char *name, *type, *id;   /* id as text */
+    double id_number;               /* for --order-by opr_id, NAN if none */
+    const char *const *in_dtype;    /* for --input-dtype */
+    uint32_t n_in_dtype;
+    double time_s, host_time_s;     /* device (or the source's own) and host; NAN: no such time */
+    double kern_time_s, host_kern_time_s; /* wait time until the kernel, NAN if unknown */
+    double computation, memory;     /* FLO and bytes, NAN unknown */
+    uint8_t quality;                /* enum oc_quality of the two */
+    enum oc_row_shapes_state shapes;
+    const struct oc_row_shape *in, *out;
+    uint32_t n_in, n_out;
+    uint64_t count;                 /* members, 1 unless aggregated */
+    /* the columns that MegEngine's tool does not have; NAN or NULL when not known */
+    double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
+    const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */
+    uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
+};
+
+struct oc_rows {
+    struct oc_arena *arena;
+    struct oc_row *row;
+    uint32_t n;
+};
+
+#endif
