@@ -82,7 +82,7 @@ $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
