@@ -64,6 +64,70 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limit
                       struct oc_model **out, struct oc_err *err); /* data must outlive the model */
 void oc_model_free(struct oc_model *model);
 
+/* ---- analysis: shapes, small values, costs --------------------------------------------------------------- */
+
+struct oc_bind { /* a symbolic dimension and its number: --dim batch=8 */
+    const char *symbol;
+    int64_t value;
+};
+
+struct oc_shape_bind { /* the shape of a graph input: --shape x=1x3x224x224; rank 0: a scalar */
+    const char *input;
+    uint32_t rank;
+    const int64_t *dim;
+    bool from_profile; /* taken from a profile: listed as an assumption; ignored if it does not fit */
+};
+
+enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE };
+
+struct oc_analyze_opts {
+    const struct oc_bind *bind;
+    size_t n_bind;
+    const struct oc_shape_bind *shape;
+    size_t n_shape;
+    bool force_shapes;      /* declared numbers may be overridden */
+    bool no_defaults;       /* unbound symbols stay unknown */
+    int64_t default_dim;    /* > 0: for every unbound symbol instead of the documented defaults */
+    bool strict;            /* shape conflicts are errors */
+    bool taps_valid;        /* count only taps inside the input */
+    bool strict_reduce;     /* n - 1 for reductions */
+    bool no_fold;           /* constant nodes cost what they cost */
+    bool keep_qdq;          /* dequantization of constants is an ordinary node */
+    bool alias_off;         /* views count in + out bytes */
+    bool naive_bytes;       /* all input slots and outputs of every node */
+    bool literal_ceil_mode; /* pooling's ceil_mode as the old text says */
+    enum oc_if_mode if_mode;
+    const char *weights;    /* "unit" (NULL), "hw", "mac" */
+};
+
+int oc_analyze(const struct oc_model *model, const struct oc_analyze_opts *opts, struct oc_analysis **out,
+               struct oc_err *err);
+void oc_analysis_free(struct oc_analysis *a);
+
+struct oc_totals {
+    uint64_t nodes, unknown_nodes;  /* executed nodes; those without a cost */
+    uint64_t macs, flops, ops;      /* flops: float classes; ops: integer and boolean ones */
+    uint64_t params, params_all, const_bytes;
+    uint64_t bytes_read_act, bytes_read_weight, bytes_written;
+    enum oc_quality quality;
+    struct { /* how much of the sums is not exact, and nodes missing from them */
+        uint64_t nodes, macs, flops, bytes;
+    } not_exact;
+};
+void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out);
+
+struct oc_node_info {
+    const char *name; /* NULL: unnamed */
+    const char *op_type, *domain, *scope;
+    uint64_t trips, macs, flops, ops, bytes_read_act, bytes_read_weight, bytes_written, params;
+    enum oc_quality quality; /* OC_UNKNOWN: the counts are meaningless */
+    bool folded, alias;
+};
+size_t oc_analysis_nodes(const struct oc_analysis *a);
+int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out);
+size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out);
+size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out);
+
 #ifdef __cplusplus
 }
 #endif

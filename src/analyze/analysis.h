@@ -1,0 +1,84 @@
+/* The result of one pass over a model: types and small values of every value, cost of every node, totals.
+ * Indexed by the model's ids. Built by infer.c and cost.c, immutable afterwards; the model outlives it. */
+#ifndef OC_ANALYSIS_H
+#define OC_ANALYSIS_H
+
+#include "model/model.h"
+#include "ops/op.h"
+
+struct oc_prim_count {
+    uint64_t n;
+    uint8_t prim;   /* enum oc_prim */
+    bool is_int;    /* integer or boolean work */
+};
+
+enum oc_node_state {
+    OC_NODE_NORMAL,
+    OC_NODE_FOLDED,      /* all inputs constant: cost 0 */
+    OC_NODE_ABSORBED,    /* weight dequantization, counted with its consumers */
+    OC_NODE_NOT_TAKEN,   /* in a branch that is not executed: cost 0 */
+    OC_NODE_UNKNOWN_OP,  /* no rule */
+    OC_NODE_NO_SHAPE,    /* a shape it needs is unknown */
+    OC_NODE_CONTAINER    /* control flow or function call: its body's nodes carry the cost */
+};
+
+/* All counts are for one execution of the model, that is already multiplied by `trips`. */
+struct oc_node_cost {
+    uint64_t macs, flops, ops, transcendentals;
+    uint64_t rd_act, rd_wt, wr; /* bytes */
+    uint64_t params;            /* elements of the parameters first used here */
+    uint64_t trips;
+    const struct oc_prim_count *hist;
+    uint8_t n_hist;
+    uint8_t mac_class, rest_class; /* enum oc_class */
+    uint8_t quality;               /* enum oc_quality; OC_UNKNOWN: counts are meaningless (print null) */
+    uint8_t state;                 /* enum oc_node_state */
+    uint8_t op_class;              /* enum oc_op_class */
+    bool alias;                    /* moves no bytes */
+    const char *note;              /* reason of the quality, or of the unknown; NULL */
+};
+
+enum oc_value_state { OC_V_UNKNOWN, OC_V_STATIC, OC_V_BOUNDED, OC_V_DECLARED, OC_V_RANK_ONLY };
+
+enum oc_param_class {
+    OC_PC_UNUSED, OC_PC_META, OC_PC_QUANT, OC_PC_CONST, OC_PC_TABLE, OC_PC_STAT, OC_PC_NORM, OC_PC_EMBED,
+    OC_PC_BIAS, OC_PC_WEIGHT, OC_PC_COUNT
+};
+const char *oc_param_class_name(unsigned c);
+
+struct oc_assumption {
+    const char *what; /* "dim", "shape", "branch", "trip", "option" */
+    const char *name, *value, *reason;
+};
+
+struct oc_type_total { /* one operator type */
+    const char *domain, *op_type;
+    uint64_t nodes, macs, flops, ops, bytes, params;
+    uint8_t quality;
+};
+
+struct oc_analysis {
+    struct oc_arena arena;
+    const struct oc_model *model;
+    struct oc_exprs *exprs;
+    const struct oc_op **op;          /* by node: NULL unknown operator */
+    struct oc_node_cost *cost;        /* by node */
+    struct oc_type *type;             /* by value */
+    const struct oc_data **data;      /* by value: small value, NULL unknown */
+    bool *is_const;                   /* by value: initializer, Constant output, folded */
+    uint8_t *value_state;             /* by value: enum oc_value_state */
+    uint32_t *root_cause;             /* by value: value that lost the information, OC_NONE */
+    uint8_t *param_class;             /* by value, for constants */
+    uint64_t class_elems[OC_PC_COUNT], class_bytes[OC_PC_COUNT];
+    const struct oc_assumption *assumption;
+    uint32_t n_assumption;
+    struct oc_type_total *by_type;    /* sorted by flops + ops, descending */
+    uint32_t n_by_type;
+    struct oc_totals total;
+    struct oc_diags diags;
+};
+
+/* Constant behind a value: its initializer or its Constant node's tensor (through folded identity nodes not). */
+const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value);
+
+#endif
