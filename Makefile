@@ -49,7 +49,7 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 PB := $(GEN)/onnx.pb-c
 
 .PHONY: all lib zoo unit fuzz-bin check-unit check-fuzz check-layers clean help
-all: $(BIN) $(ZOO)
+all: $(LIB) $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)

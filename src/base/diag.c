@@ -26,7 +26,13 @@ int oc_err_prefix(struct oc_err *err, const char *fmt, ...)
     int n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     size_t used = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-    snprintf(text + used, sizeof(text) - used, ": %s", err->msg);
+    const char *part[] = {": ", err->msg};
+    for (size_t i = 0; i < 2; i++) {
+        size_t len = strnlen(part[i], sizeof(text) - 1 - used);
+        memcpy(text + used, part[i], len);
+        used += len;
+    }
+    text[used] = '\0';
     memcpy(err->msg, text, sizeof(text));
     return -1;
 }
