@@ -13,6 +13,10 @@ includedir ?= $(prefix)/include
 datadir ?= $(prefix)/share
 mandir ?= $(datadir)/man
 DESTDIR ?=
+INSTALL ?= install
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+# -j for sub-makes, unless the user said how many jobs to run
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 
 # ---- flags -----------------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
@@ -29,7 +33,7 @@ $(error unknown MODE '$(MODE)': release, debug, asan or coverage)
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE -DOC_DATADIR='"$(datadir)/onnxcost"'
 ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(WARN) $(CFLAGS)
-ALL_LDFLAGS = $(FLAGS_$(MODE)) $(LDFLAGS)
+ALL_LDFLAGS = $(FLAGS_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lpcre2-8 -lz -lm -ldl
 
 # ---- files -----------------------------------------------------------------------------------------------
@@ -46,25 +50,72 @@ BIN := $(BUILD)/onnxcost
 ZOO := $(BUILD)/onnxzoo
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 PB := $(GEN)/onnx.pb-c
 
-.PHONY: all lib zoo unit fuzz-bin check-unit check-fuzz check-layers clean help
-all: $(LIB) $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
+.PHONY: all lib zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
+        bench lint format install uninstall clean help FORCE
+all: lib $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
+check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
+
+help:
+	@echo 'make              build $(BIN)'
+	@echo 'make demo         install what is missing, build, show a report of a measured profile'
+	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
+	@echo 'make check-fast   the same in the present MODE only, installs nothing'
+	@echo 'make bench        speed and memory of onnxcost on large input'
+	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
+	@echo 'make lint         formatting and static checks; format rewrites the sources'
+	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
+	@echo 'make clean        remove build/'
+	@echo 'MODE=release|debug|asan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
+
+# ---- what users call: set-up first, then a fresh make that finds the compiler ----------------------------------
+demo:
+	@.ci/setup build
+	@+$(MAKE) --no-print-directory $(PARALLEL) all
+	@BUILD=$(BUILD) tests/demo.sh
+
+check:
+	@.ci/setup check
+	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
+
+check-fast:
+	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh $(MODE)
+
+bench: all $(BENCH_BIN)
+	@BUILD=$(BUILD) tests/bench/bench.sh
+
+lint:
+	@.ci/setup lint
+	clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
+	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -Isrc -I$(GEN) \
+	    --suppress=missingIncludeSystem --suppress=nullPointerOutOfMemory src models
+
+format:
+	clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
 
 # ---- rules -----------------------------------------------------------------------------------------------
 $(PB).c $(PB).h &: proto/onnx.proto
 	@mkdir -p $(GEN)
 	protoc-c --proto_path=proto --c_out=$(GEN) $<
 
-$(BUILD)/obj/%.o: %.c | $(PB).h
+# Changed flags or places rebuild everything of the mode.
+FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(CFLAGS)
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/onnx.pb-c.o: $(PB).c
+$(BUILD)/obj/onnx.pb-c.o: $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) -w -MMD -MP -c -o $@ $<
 
@@ -92,8 +143,47 @@ $(BUILD)/obj/tests/%.o: CPPFLAGS += $(CPPFLAGS_tests)
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
+$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o
+	@mkdir -p $(@D)
+	$(CC) $(ALL_LDFLAGS) -o $@ $^
+
+# ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)
 	@fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
+
+check-golden: $(BIN) $(ZOO)
+	@BUILD=$(BUILD) tests/golden/run.sh
+
+golden-update: $(BIN) $(ZOO)
+	@BUILD=$(BUILD) tests/golden/run.sh --update
+
+check-layers:
+	@tests/check_layers.sh
+
+# ---- install -----------------------------------------------------------------------------------------------
+VERSION = $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
+
+install: $(BIN) $(LIB)
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir) \
+	    $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(datadir)/onnxcost/hwdb
+	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
+	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
+	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
+	$(INSTALL) -m 644 src/onnxcost.1 $(DESTDIR)$(mandir)/man1/onnxcost.1
+	$(INSTALL) -m 644 $(wildcard hwdb/*.xml hwdb/*.rng) $(DESTDIR)$(datadir)/onnxcost/hwdb
+	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: onnxcost' \
+	    'Description: cost of neural networks: operations, bytes and measured time per operator' \
+	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lonnxcost $(LIBS)' \
+	    >$(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/onnxcost $(DESTDIR)$(libdir)/libonnxcost.a $(DESTDIR)$(includedir)/onnxcost.h \
+	    $(DESTDIR)$(mandir)/man1/onnxcost.1 $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
+	rm -rf $(DESTDIR)$(datadir)/onnxcost
 
 clean:
 	rm -rf build

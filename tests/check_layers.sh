@@ -1,0 +1,91 @@
+#!/bin/sh
+# The one-way street of src/: which folder may include which, where third-party headers may stand, and that file
+# names are unique. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+# folder  folders it may include besides itself (onnxcost.h is allowed everywhere)
+allowed='
+base
+shape    base
+model    base shape
+ops      base shape model
+analyze  base shape model ops
+hw       base shape
+profile  base shape
+join     base shape model ops analyze profile
+estimate base shape model analyze hw profile join
+run      base shape model hw profile
+report   base shape model analyze hw profile join estimate
+cli
+'
+# header pattern  the only places it may be included from
+confined='
+zlib.h            src/base/file.c
+protobuf-c/|onnx.pb-c.h  src/model/|models/|tests/support/|tests/oracle/
+libxml/           src/hw/
+pcre2.h           src/report/select.c|src/report/pattern.c
+sqlite3.h         src/profile/sqlite_rows.c
+dlfcn.h           src/hw/|src/run/
+'
+n=0
+bad=0
+report() { # name problems
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | sed 's/^/# /'
+    fi
+}
+
+includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch])
+
+problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
+    BEGIN {
+        rows = split(allowed, line, "\n")
+        for (i = 1; i <= rows; i++) {
+            k = split(line[i], word, " ")
+            if (!k) continue
+            known[word[1]] = 1
+            for (j = 1; j <= k; j++) ok[word[1] "/" word[j]] = 1
+        }
+    }
+    match($0, /"[^"]*"/) {
+        header = substr($0, RSTART + 1, RLENGTH - 2)
+        split($0, part, ":")
+        split(part[1], path, "/")
+        folder = path[2]
+        if (header == "onnxcost.h" || header ~ /\.pb-c\.h$/) next
+        n = split(header, target, "/")
+        if (!(folder in known)) print part[1] ": folder not in the table of tests/check_layers.sh"
+        else if (n < 2) print part[1] ":" part[2] ": include with its folder: " header
+        else if (!(folder "/" target[1] in ok)) print part[1] ":" part[2] ": " folder " may not include " header
+    }')
+report 'include directions' "$problems"
+
+problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
+    [ -n "$pattern" ] || continue
+    grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" -r src models tests --include='*.[ch]' 2>/dev/null |
+        grep -vE "^($places)"
+done)
+report 'third-party headers stay where they belong' "$problems"
+
+problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
+report 'file names are unique' "$problems"
+
+problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
+    src/*/*.[ch] | grep -v '^[^:]*:[0-9]*:[[:space:]]*\*')
+report 'no unsafe or locale-dependent functions' "$problems"
+
+problems=$(awk 'FNR == 1 && file { if (lines > 700) print file ": " lines " lines" }
+    FNR == 1 { file = FILENAME } { lines = FNR }
+    END { if (lines > 700) print file ": " lines " lines" }' src/*/*.[ch])
+report 'no file over 700 lines' "$problems"
+
+problems=$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror) *\(' src/*/*.c | grep -v '^src/cli/')
+report 'the library prints nothing' "$problems"
+echo "1..$n"
+exit $bad
