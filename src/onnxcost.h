@@ -128,6 +128,66 @@ int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_i
 size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out);
 size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out);
 
+/* ---- operators that have rules ------------------------------------------------------------------------- */
+
+struct oc_op_info {
+    const char *domain, *name, *family, *op_class;
+    int since, until; /* opset versions of this meaning; until 0: open */
+};
+size_t oc_op_count(void);
+void oc_op_get(size_t index, struct oc_op_info *out); /* index < oc_op_count(); in the order of the families */
+
+/* ---- profiles: what a runtime measured -------------------------------------------------------------------- */
+
+struct oc_profile;
+
+enum oc_stat { OC_STAT_MEDIAN, OC_STAT_MEAN, OC_STAT_MIN, OC_STAT_MAX, OC_STAT_SUM };
+
+struct oc_profile_opts {
+    const char *format; /* importer name, NULL: probe */
+    int32_t warmup;     /* runs to drop; -1: the importer's default (the first one of two or more) */
+    enum oc_stat stat;
+};
+
+/* Reads one file. Errors name the file and the place; an unknown format lists the importers tried. */
+int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
+                    struct oc_err *err);
+void oc_profile_close(struct oc_profile *p);
+size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
+
+enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
+/* Judges by content. A file that is neither counts as what it resembles more, so that the reader can say what
+ * is wrong with it. */
+int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err);
+
+/* The importers' names and titles; false past the end. */
+bool oc_profile_format(size_t index, const char **name, const char **title);
+
+/* ---- reports --------------------------------------------------------------------------------------------- */
+
+/* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
+struct oc_report_opts {
+    const char *format;   /* "table" (NULL), "csv", "json" */
+    const char *style;    /* of tables: "grid", "compact"; NULL: as fits the source and the width */
+    unsigned width_chars; /* 0: no limit */
+    bool color;
+    bool has_top;
+    int64_t top;          /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
+    const char *const *name_pattern; /* regular expressions matched from the start of the name; any may hold */
+    size_t n_name_pattern;
+    const char *const *type;         /* exact operator types; any may hold */
+    size_t n_type;
+    const char *const *input_dtype;
+    size_t n_input_dtype;
+    const char *order_by;     /* "[+]column" */
+    const char *aggregate;    /* "max", "min", "sum", "mean" */
+    const char *aggregate_by; /* "type" */
+    const char *top_end_key;  /* "end" (NULL), "kern" */
+    const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
+    const char *print_only;   /* "summary", "device", "host" */
+    bool show_host, copy_time, confluence, dump_only_opr;
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,14 +11,6 @@
 #include "base/map.h"
 #include "shape/type.h"
 
-enum oc_stat { OC_STAT_MEDIAN, OC_STAT_MEAN, OC_STAT_MIN, OC_STAT_MAX, OC_STAT_SUM };
-
-struct oc_profile_opts {
-    const char *format; /* importer name, NULL: probe */
-    int32_t warmup;     /* runs to drop; -1: the importer's default (the first one of two or more) */
-    enum oc_stat stat;
-};
-
 /* One event group: what the runtime reports under one name (and one shape signature). Statistics are over the
  * used runs; a value of one run is the sum of the group's calls in that run. NAN: the source does not say. */
 struct oc_prof_rec {
@@ -88,11 +80,7 @@ struct oc_importer {
 
 const struct oc_importer *const *oc_importers(size_t *n);
 
-/* Reads one file. Freed by oc_profile_free. Errors name the file and the place; an unknown format lists the
- * importers tried. */
-int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
-                    struct oc_err *err);
-void oc_profile_close(struct oc_profile *p);
+/* oc_profile_open, oc_profile_close, struct oc_profile_opts and enum oc_stat: see onnxcost.h. */
 
 /* The statistic of n values (n >= 1); sorts `v`. */
 double oc_stat_of(enum oc_stat stat, double *v, size_t n);
