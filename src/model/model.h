@@ -65,7 +65,8 @@ struct oc_node {
 
 struct oc_value {
     const char *name;
-    struct oc_type declared;          /* kind OC_T_NONE: not declared; dims may be expressions */
+    struct oc_type declared;          /* kind OC_T_NONE: not declared. A dim is known (v >= 0), unspecified
+                                         (v == -1), or symbol[expr - 1] of the model */
     const struct oc_tensor *constant; /* initializer, or NULL. Outputs of Constant nodes are not here */
     uint32_t producer;                /* node id, OC_NONE: graph input, initializer or outer */
     uint32_t graph;                   /* graph of definition */
@@ -81,6 +82,10 @@ struct oc_graph {
     uint32_t n_input, n_output, n_init;
     uint32_t parent_node; /* control-flow or call node, OC_NONE for the main graph */
     const char *scope;    /* "" for main; path of control-flow nodes and functions, "If_3/then_branch" */
+};
+
+struct oc_capture { /* the bodies of this node read a value of the node's own graph */
+    uint32_t node, value;
 };
 
 struct oc_opset {
@@ -102,9 +107,12 @@ struct oc_model {
     struct oc_value *value;
     uint32_t n_graph, n_node, n_value;
     uint32_t n_function;        /* local functions defined */
-    struct oc_exprs *exprs;     /* dim_param symbols of declared types */
+    const char **symbol;        /* names of symbolic dims (dim_param), each once */
+    uint32_t n_symbol;
     struct oc_diags diags;      /* findings while loading */
     uint64_t init_bytes;        /* stored bytes of all initializers */
+    const struct oc_capture *capture; /* outer values that bodies read, sorted by node */
+    uint32_t n_capture;
 };
 
 /* Attribute by name, or NULL. */

@@ -20,7 +20,8 @@ struct oc_tensor {
     uint8_t rank;
     const int64_t *dim; /* >= 0 */
     uint64_t elements;  /* product of dim (checked at load) */
-    const uint8_t *data;
+    const uint8_t *data;       /* RAW: the bytes; FIELDS: the whole TensorProto message */
+    uint64_t message_bytes;    /* FIELDS: length of that message */
     uint64_t size_bytes;       /* stored bytes: of data, of the external range, or elements x width */
     const char *external_path; /* as written, relative to the model's folder; NULL unless external */
     uint64_t external_offset_bytes;

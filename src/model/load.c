@@ -1,0 +1,220 @@
+/* An ONNX file into struct oc_model. The file is mapped and walked by wire.c; weights become views and are never
+ * touched. The walk is ours all the way down (no message is unpacked as a whole): lengths and depth are
+ * checked before anything is stored, and a tensor inside an attribute stays a view too.
+ *
+ *   ModelProto: 1 ir_version, 2 producer_name, 3 producer_version, 7 graph, 8 opset_import, 25 functions */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader.h"
+
+uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at)
+{
+    return at >= l->base ? (uint64_t)(at - l->base) : 0;
+}
+
+int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    uint64_t offset = at ? oc_load_offset(l, at) : 0;
+    if (at)
+        oc_fail(l->err, code, "%s (offset %llu)", text, (unsigned long long)offset);
+    else
+        oc_fail(l->err, code, "%s", text);
+    return oc_err_at(l->err, l->m->path, 0, offset);
+}
+
+int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
+{
+    if (!w->bad)
+        return 0;
+    return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
+}
+
+const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
+{
+    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", f->type == OC_WIRE_LEN ? f->n : 0);
+}
+
+struct top { /* the parts of the outer message */
+    struct oc_view graph;
+    struct oc_view *function, *opset;
+    uint32_t n_function, n_opset, cap_function, cap_opset;
+};
+
+static int walk_model(struct oc_loader *l, struct oc_view v, struct top *t)
+{
+    struct oc_wire w = oc_wire_of(v.data, v.n);
+    struct oc_field f;
+    while (oc_wire_next(&w, &f)) {
+        struct oc_view part = {f.data, f.n};
+        if (f.num == 1 && f.type == OC_WIRE_VARINT)
+            l->m->ir_version = (int64_t)f.v;
+        if (f.type != OC_WIRE_LEN)
+            continue;
+        if (f.num == 2)
+            l->m->producer_name = oc_load_text(l, &f);
+        else if (f.num == 3)
+            l->m->producer_version = oc_load_text(l, &f);
+        else if (f.num == 7)
+            t->graph = part;
+        else if (f.num == 8) {
+            OC_GROW(t->opset, t->n_opset, t->cap_opset);
+            t->opset[t->n_opset++] = part;
+        } else if (f.num == 25) {
+            OC_GROW(t->function, t->n_function, t->cap_function);
+            t->function[t->n_function++] = part;
+        }
+    }
+    if (w.bad && !t->graph.data && !l->m->ir_version)
+        return oc_load_fail(l, OC_EFORMAT, w.bad, "not an ONNX model: %s", w.why);
+    return oc_load_end(l, &w, "model");
+}
+
+static int load_opsets(struct oc_loader *l, const struct top *t)
+{
+    struct oc_opset *set = OC_NEW_ARRAY(&l->m->arena, t->n_opset + 1, struct oc_opset);
+    uint32_t n = t->n_opset;
+    for (uint32_t i = 0; i < n; i++)
+        if (oc_load_opset(l, t->opset[i], &set[i]))
+            return -1;
+    if (n == 0) {
+        if (l->m->ir_version >= 3)
+            return oc_load_fail(l, OC_EFORMAT, NULL, "no opset import (is the file cut off?)");
+        set[n++] = (struct oc_opset){.domain = "", .version = 1}; /* IR 1 and 2 had no imports */
+    }
+    l->m->opset = set;
+    l->m->n_opset = n;
+    l->opsets = (struct oc_opset_list){.item = set, .n = n};
+    return 0;
+}
+
+static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
+{
+    if (v.n == 0)
+        return oc_load_fail(l, OC_EFORMAT, NULL, "the file is empty");
+    if (walk_model(l, v, t))
+        return -1;
+    if (!t->graph.data)
+        return oc_load_fail(l, OC_EFORMAT, NULL, l->m->ir_version ? "the model has no graph" : "not an ONNX model");
+    if (load_opsets(l, t) || oc_load_functions(l, t->function, t->n_function))
+        return -1;
+    struct oc_scope main_scope = {.names = {.arena = &l->m->arena}, .owner = OC_NONE, .opsets = &l->opsets};
+    main_scope.graph = oc_load_new_graph(l);
+    int rc = oc_load_graph(l, &main_scope, t->graph);
+    oc_map_free(&main_scope.names);
+    return rc ? rc : oc_order_graphs(l);
+}
+
+static struct oc_model *new_model(const char *path)
+{
+    struct oc_model *m = oc_xmalloc(sizeof(*m));
+    *m = (struct oc_model){0};
+    m->names.arena = &m->arena;
+    m->diags.arena = &m->arena;
+    m->path = oc_strdup(&m->arena, path);
+    m->producer_name = m->producer_version = "";
+    return m;
+}
+
+static int load(struct oc_model *m, const struct oc_limits *limits, struct oc_view v, struct oc_err *err)
+{
+    struct oc_err unused;
+    struct oc_loader l = {.m = m, .err = err ? err : &unused, .base = v.data};
+    if (limits)
+        l.limits = *limits;
+    if (!l.limits.max_depth)
+        l.limits.max_depth = OC_DEFAULT_DEPTH;
+    if (!l.limits.max_nodes)
+        l.limits.max_nodes = OC_DEFAULT_NODES;
+    l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
+    struct top t = {0};
+    int rc = load_all(&l, v, &t);
+    free(t.function);
+    free(t.opset);
+    free(l.body);
+    if (rc == 0 && l.n_capture) {
+        struct oc_capture *kept = OC_NEW_ARRAY(&m->arena, l.n_capture, struct oc_capture);
+        memcpy(kept, l.capture, l.n_capture * sizeof(*kept));
+        m->capture = kept;
+        m->n_capture = l.n_capture;
+    }
+    free(l.capture);
+    oc_map_free(&l.symbols);
+    oc_map_free(&l.functions);
+    oc_map_free(&l.externals);
+    if (rc && err) {
+        oc_err_prefix(err, "cannot read '%s'", m->path[0] ? m->path : "(memory)");
+        oc_err_at(err, m->path, 0, err->offset_bytes);
+    }
+    return rc;
+}
+
+int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out, struct oc_err *err)
+{
+    struct oc_model *m = new_model(path);
+    int rc = oc_file_map(path, limits ? limits->max_file_bytes : 0, &m->file, err);
+    if (rc == 0)
+        rc = load(m, limits, (struct oc_view){m->file.data, m->file.size_bytes}, err);
+    if (rc) {
+        oc_model_free(m);
+        return -1;
+    }
+    *out = m;
+    return 0;
+}
+
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits, struct oc_model **out,
+                      struct oc_err *err)
+{
+    struct oc_model *m = new_model("");
+    if (load(m, limits, (struct oc_view){data, size_bytes}, err)) {
+        oc_model_free(m);
+        return -1;
+    }
+    *out = m;
+    return 0;
+}
+
+void oc_model_free(struct oc_model *m)
+{
+    if (!m)
+        return;
+    oc_file_unmap(&m->file);
+    oc_diags_free(&m->diags);
+    oc_map_free(&m->names);
+    free(m->graph);
+    free(m->node);
+    free(m->value);
+    free(m->symbol);
+    oc_arena_free(&m->arena);
+    free(m);
+}
+
+size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out)
+{
+    *out = m->diags.item;
+    return m->diags.n;
+}
+
+const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
+{
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (strcmp(n->attr[i].name, name) == 0)
+            return &n->attr[i];
+    return NULL;
+}
+
+const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap)
+{
+    (void)m;
+    if (n->name[0])
+        return n->name;
+    snprintf(buf, cap, "%s_%u", n->op_type, n->file_index);
+    return buf;
+}

@@ -1,0 +1,391 @@
+/* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
+ * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload
+ *
+ * A graph is parsed in this order: inputs and initializers define values; all node outputs define values; then
+ * node inputs are resolved (so the order of nodes does not matter); then the bodies of its nodes; at last
+ * value_info and outputs, which only refer to values. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/loader.h"
+
+uint32_t oc_load_new_graph(struct oc_loader *l)
+{
+    struct oc_model *m = l->m;
+    OC_GROW(m->graph, m->n_graph, l->cap_graph);
+    m->graph[m->n_graph] = (struct oc_graph){.name = "", .parent_node = OC_NONE, .scope = ""};
+    return m->n_graph++;
+}
+
+uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph)
+{
+    struct oc_model *m = l->m;
+    OC_GROW(m->value, m->n_value, l->cap_value);
+    m->value[m->n_value] = (struct oc_value){.name = name, .producer = OC_NONE, .graph = graph};
+    return m->n_value++;
+}
+
+/* The value of that name in this graph, made if new. */
+static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, size_t n, bool *is_new)
+{
+    uint32_t id = l->m->n_value;
+    const char *name;
+    *is_new = oc_map_add(&sc->names, s, n, &id, &name);
+    if (*is_new)
+        oc_load_new_value(l, name, sc->graph);
+    return id;
+}
+
+struct views {
+    struct oc_view *item;
+    uint32_t n, cap;
+};
+
+static void views_add(struct views *v, const struct oc_field *f)
+{
+    OC_GROW(v->item, v->n, v->cap);
+    v->item[v->n++] = (struct oc_view){f->data, f->n};
+}
+
+struct parts {
+    struct views node, init, sparse, input, output, info;
+    const char *name;
+};
+
+static void parts_free(struct parts *p)
+{
+    free(p->node.item);
+    free(p->init.item);
+    free(p->sparse.item);
+    free(p->input.item);
+    free(p->output.item);
+    free(p->info.item);
+}
+
+static int walk_graph(struct oc_loader *l, struct oc_view v, struct parts *p)
+{
+    struct oc_wire w = oc_wire_of(v.data, v.n);
+    struct oc_field f;
+    p->name = "";
+    while (oc_wire_next(&w, &f)) {
+        if (f.type != OC_WIRE_LEN)
+            continue;
+        switch (f.num) {
+        case 1: views_add(&p->node, &f); break;
+        case 2: p->name = oc_load_text(l, &f); break;
+        case 5: views_add(&p->init, &f); break;
+        case 11: views_add(&p->input, &f); break;
+        case 12: views_add(&p->output, &f); break;
+        case 13: views_add(&p->info, &f); break;
+        case 15: views_add(&p->sparse, &f); break;
+        default: break;
+        }
+    }
+    return oc_load_end(l, &w, "graph");
+}
+
+static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+{
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
+    for (uint32_t i = 0; i < v->n; i++) {
+        const char *name;
+        struct oc_type type;
+        bool is_new;
+        if (oc_load_value_info(l, v->item[i], &name, &type))
+            return -1;
+        id[i] = define(l, sc, name, strlen(name), &is_new);
+        if (!is_new)
+            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is given twice", name);
+        l->m->value[id[i]].declared = type;
+        l->m->value[id[i]].graph_input = true;
+    }
+    l->m->graph[sc->graph].input = id;
+    l->m->graph[sc->graph].n_input = v->n;
+    return 0;
+}
+
+static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct views *dense,
+                      const struct views *sparse)
+{
+    uint32_t n = dense->n + sparse->n;
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
+    struct oc_tensor *tensor = OC_NEW_ARRAY(&l->m->arena, n, struct oc_tensor);
+    for (uint32_t i = 0; i < n; i++) {
+        struct oc_view v = i < dense->n ? dense->item[i] : sparse->item[i - dense->n];
+        if ((i < dense->n ? oc_load_tensor : oc_load_sparse)(l, v, &tensor[i]))
+            return -1;
+        const char *name = tensor[i].name;
+        bool is_new;
+        id[i] = define(l, sc, name, strlen(name), &is_new);
+        struct oc_value *value = &l->m->value[id[i]];
+        if (value->constant)
+            oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name, "the last one counts");
+        value->constant = &tensor[i];
+        l->m->init_bytes += tensor[i].size_bytes;
+    }
+    l->m->graph[sc->graph].init = id;
+    l->m->graph[sc->graph].n_init = n;
+    return 0;
+}
+
+struct node_shape { /* sizes of the node's lists */
+    uint32_t n_in, n_out, n_attr;
+};
+
+static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t node,
+                          struct node_shape *k)
+{
+    struct oc_wire w = oc_wire_of(v.data, v.n);
+    struct oc_field f;
+    for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
+        k->n_in += f.num == 1;
+        k->n_attr += f.num == 5;
+        if (f.num != 2)
+            continue;
+        k->n_out++;
+        if (f.type != OC_WIRE_LEN || f.n == 0)
+            continue;
+        bool is_new;
+        uint32_t id = define(l, sc, (const char *)f.data, f.n, &is_new);
+        if (id == OC_ABSENT)
+            return oc_load_fail(l, OC_EFORMAT, at, "a node writes an input of its function");
+        struct oc_value *value = &l->m->value[id];
+        /* outputs of an expanded function were defined by the call and have the call as producer */
+        bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
+        if (!is_new && (taken || value->graph_input || value->constant))
+            return oc_load_fail(l, OC_EFORMAT, at, "value '%s' is written twice", value->name);
+        value->producer = node;
+    }
+    return oc_load_end(l, &w, "node");
+}
+
+/* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
+ * control-flow node. */
+static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f)
+{
+    uint32_t owner = OC_NONE;
+    for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
+        uint32_t id = oc_map_get(&s->names, (const char *)f->data, f->n);
+        if (id == OC_NONE)
+            continue;
+        if (id == OC_ABSENT)
+            return id;
+        l->m->value[id].n_use++;
+        if (owner != OC_NONE) {
+            OC_GROW(l->capture, l->n_capture, l->cap_capture);
+            l->capture[l->n_capture++] = (struct oc_capture){.node = owner, .value = id};
+        }
+        return id;
+    }
+    return OC_NONE;
+}
+
+static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
+{
+    for (uint32_t i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].domain, domain) == 0)
+            return list->item[i].version > INT32_MAX ? INT32_MAX : (int32_t)list->item[i].version;
+    return 0;
+}
+
+static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id,
+                      uint32_t *in, uint32_t *out, struct oc_attr *attr)
+{
+    struct oc_node *n = &l->m->node[id];
+    switch (f->num) {
+    case 1:
+        in[n->n_in] = OC_NONE;
+        if (f->n && (in[n->n_in] = resolve(l, sc, f)) == OC_NONE)
+            return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined", (int)(f->n < 200 ? f->n : 200),
+                                (const char *)f->data);
+        if (in[n->n_in] == OC_ABSENT)
+            in[n->n_in] = OC_NONE;
+        n->n_in++;
+        return 0;
+    case 2:
+        out[n->n_out++] = f->n ? oc_map_get(&sc->names, (const char *)f->data, f->n) : OC_NONE;
+        return 0;
+    case 3:
+        if (f->n && sc->call)
+            n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
+                                (const char *)f->data);
+        else
+            n->name = f->n ? oc_strndup(&l->m->arena, (const char *)f->data, f->n) : "";
+        return 0;
+    case 4:
+        n->op_type = oc_load_text(l, f);
+        return 0;
+    case 5: {
+        bool dropped;
+        uint32_t k = n->n_attr;
+        if (oc_load_attr(l, sc, id, (struct oc_view){f->data, f->n}, &attr[k], &dropped))
+            return -1;
+        l->m->node[id].n_attr += !dropped;
+        return 0;
+    }
+    case 7:
+        n->domain = oc_load_text(l, f);
+        if (strcmp(n->domain, "ai.onnx") == 0)
+            n->domain = "";
+        return 0;
+    case 8:
+        n->overload = oc_load_text(l, f);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t id,
+                     const struct node_shape *k)
+{
+    struct oc_arena *arena = &l->m->arena;
+    uint32_t *in = OC_NEW_ARRAY(arena, k->n_in + k->n_out, uint32_t), *out = in + k->n_in;
+    struct oc_attr *attr = k->n_attr ? OC_NEW_ARRAY(arena, k->n_attr, struct oc_attr) : NULL;
+    l->m->node[id].in = in;
+    l->m->node[id].out = out;
+    l->m->node[id].attr = attr;
+    struct oc_wire w = oc_wire_of(v.data, v.n);
+    struct oc_field f;
+    while (oc_wire_next(&w, &f)) {
+        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id, in, out, attr)) {
+            const struct oc_node *n = &l->m->node[id];
+            char label[128];
+            return oc_err_prefix(l->err, "node '%s'%s%s", oc_node_label(l->m, n, label, sizeof(label)),
+                                 n->op_type[0] ? " of type " : "", n->op_type);
+        }
+    }
+    l->m->node[id].opset = opset_of(sc->opsets, l->m->node[id].domain);
+    return 0;
+}
+
+static int new_nodes(struct oc_loader *l, const struct oc_scope *sc, const struct oc_view *view, uint32_t n)
+{
+    struct oc_model *m = l->m;
+    if (n > l->limits.max_nodes - m->n_node)
+        return oc_load_fail(l, OC_ELIMIT, n ? view[0].data : NULL, "more than %u nodes", l->limits.max_nodes);
+    uint32_t need = m->n_node + n;
+    if (need > l->cap_node) {
+        uint32_t cap = l->cap_node * 2 > need ? l->cap_node * 2 : need;
+        m->node = oc_xrealloc(m->node, (size_t)cap * sizeof(*m->node));
+        l->cap_node = cap;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        m->node[m->n_node++] = (struct oc_node){.name = "", .op_type = "", .domain = "", .overload = "",
+                                                .graph = sc->graph, .body = OC_NONE, .file_index = i,
+                                                .where = oc_load_offset(l, view[i].data)};
+    return 0;
+}
+
+int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view *view, uint32_t n)
+{
+    uint32_t first = l->m->n_node, first_body = l->n_body;
+    if (new_nodes(l, sc, view, n))
+        return -1;
+    uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
+    struct node_shape *shape = oc_xmalloc(n * sizeof(*shape));
+    memset(shape, 0, n * sizeof(*shape));
+    int rc = 0;
+    for (uint32_t i = 0; i < n && !rc; i++) {
+        list[i] = first + i;
+        rc = define_outputs(l, sc, view[i], first + i, &shape[i]);
+    }
+    for (uint32_t i = 0; i < n && !rc; i++)
+        rc = load_node(l, sc, view[i], first + i, &shape[i]);
+    free(shape);
+    l->m->graph[sc->graph].node = list;
+    l->m->graph[sc->graph].n_node = n;
+    if (rc == 0)
+        rc = oc_load_bodies(l, sc, first_body);
+    for (uint32_t i = 0; i < n && !rc; i++)
+        if (l->n_fn && oc_function_of(l, &l->m->node[first + i]))
+            rc = oc_expand_call(l, sc, first + i);
+    return rc;
+}
+
+static const char *body_scope(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, uint32_t graph)
+{
+    const struct oc_node *n = &l->m->node[owner];
+    char label[256];
+    const char *attr = "";
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        for (uint32_t k = 0; n->attr[i].graph && k < n->attr[i].n; k++)
+            if ((n->attr[i].type == OC_ATTR_GRAPH || n->attr[i].type == OC_ATTR_GRAPHS) &&
+                n->attr[i].graph[k] == graph)
+                attr = n->attr[i].name;
+    const char *up = l->m->graph[sc->graph].scope;
+    return oc_printf(&l->m->arena, "%s%s%s/%s", up, up[0] ? "/" : "", oc_node_label(l->m, n, label, sizeof(label)),
+                     attr);
+}
+
+int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body)
+{
+    uint32_t last = l->n_body;
+    int rc = 0;
+    for (uint32_t i = first_body; i < last && !rc; i++) {
+        struct oc_body b = l->body[i];
+        struct oc_scope inner = {.up = sc, .names = {.arena = &l->m->arena}, .graph = b.graph, .owner = b.owner,
+                                 .call = sc->call, .opsets = sc->opsets, .depth = sc->depth + 1};
+        l->m->graph[b.graph].parent_node = b.owner;
+        l->m->graph[b.graph].scope = body_scope(l, sc, b.owner, b.graph);
+        rc = oc_load_graph(l, &inner, b.view);
+        oc_map_free(&inner.names);
+    }
+    l->n_body = first_body;
+    return rc;
+}
+
+static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+{
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
+    for (uint32_t i = 0; i < v->n; i++) {
+        const char *name;
+        struct oc_type type;
+        if (oc_load_value_info(l, v->item[i], &name, &type))
+            return -1;
+        struct oc_field f = {.data = (const uint8_t *)name, .n = strlen(name)};
+        id[i] = resolve(l, sc, &f);
+        if (id[i] == OC_NONE || id[i] == OC_ABSENT)
+            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%s' is not defined", name);
+        struct oc_value *value = &l->m->value[id[i]];
+        value->graph_output = true;
+        if (value->declared.kind == OC_T_NONE)
+            value->declared = type;
+    }
+    l->m->graph[sc->graph].output = id;
+    l->m->graph[sc->graph].n_output = v->n;
+    return 0;
+}
+
+static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
+{
+    for (uint32_t i = 0; i < v->n; i++) {
+        const char *name;
+        struct oc_type type;
+        if (oc_load_value_info(l, v->item[i], &name, &type))
+            return -1;
+        uint32_t id = oc_map_get(&sc->names, name, strlen(name));
+        if (id < OC_ABSENT && l->m->value[id].declared.kind == OC_T_NONE)
+            l->m->value[id].declared = type;
+    }
+    return 0;
+}
+
+int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v)
+{
+    struct parts p = {.name = ""};
+    int rc = walk_graph(l, v, &p);
+    l->m->graph[sc->graph].name = p.name;
+    if (rc == 0)
+        rc = load_inputs(l, sc, &p.input);
+    if (rc == 0)
+        rc = load_inits(l, sc, &p.init, &p.sparse);
+    if (rc == 0)
+        rc = oc_load_nodes(l, sc, p.node.item, p.node.n);
+    if (rc == 0)
+        rc = load_infos(l, sc, &p.info);
+    if (rc == 0)
+        rc = load_outputs(l, sc, &p.output);
+    parts_free(&p);
+    return rc;
+}

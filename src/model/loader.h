@@ -1,0 +1,108 @@
+/* Private to the loader's files (load*.c, function.c, order.c): the state of one load. */
+#ifndef OC_LOADER_H
+#define OC_LOADER_H
+
+#include "model/model.h"
+#include "model/wire.h"
+
+#define OC_DEFAULT_DEPTH 64
+#define OC_DEFAULT_NODES 4000000u
+#define OC_MAX_EXPANDED 1000000u /* nodes made by expanding functions */
+#define OC_ABSENT (OC_NONE - 1)  /* in a scope's names: a function input that the call leaves out */
+#define OC_MAX_LIST (1u << 24)   /* elements of one attribute list */
+
+struct oc_view {
+    const uint8_t *data;
+    size_t n;
+};
+
+struct oc_opset_list {
+    const struct oc_opset *item;
+    uint32_t n;
+};
+
+/* A local function as found in the file; its nodes are parsed again for each call. */
+struct oc_function {
+    const char *domain, *name, *overload;
+    struct oc_view view;
+    struct oc_opset_list opsets;
+};
+
+/* The call that a function body is expanded for. */
+struct oc_call {
+    const struct oc_call *up; /* enclosing call, to find recursion */
+    const struct oc_function *fn;
+    uint32_t node;      /* the call node */
+    const char *prefix; /* put in front of node names */
+};
+
+struct oc_scope {
+    const struct oc_scope *up; /* enclosing graph; NULL for the main graph and for function bodies */
+    struct oc_map names;       /* value name to value id */
+    uint32_t graph;
+    uint32_t owner; /* node of the enclosing graph that has this body */
+    const struct oc_call *call;
+    const struct oc_opset_list *opsets;
+    unsigned depth;
+};
+
+struct oc_body { /* a graph attribute, parsed after the graph it stands in */
+    struct oc_view view;
+    uint32_t graph, owner;
+};
+
+struct oc_loader {
+    struct oc_model *m;
+    struct oc_err *err;
+    struct oc_limits limits;
+    const uint8_t *base;
+    uint32_t cap_node, cap_value, cap_graph, cap_symbol;
+    uint32_t n_expanded;
+    struct oc_map symbols, functions, externals;
+    struct oc_function *fn;
+    uint32_t n_fn;
+    struct oc_opset_list opsets;
+    struct oc_body *body; /* stack of bodies not yet parsed */
+    uint32_t n_body, cap_body;
+    struct oc_capture *capture;
+    uint32_t n_capture, cap_capture;
+};
+
+uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
+/* Error with the place. `what` names the part: "node 'conv1'". Returns -1. */
+int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* 0 if the walk ended well, else the error of the damaged field. */
+int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
+
+const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned */
+
+/* load_tensor.c */
+int oc_load_tensor(struct oc_loader *l, struct oc_view v, struct oc_tensor *out);
+int oc_load_sparse(struct oc_loader *l, struct oc_view v, struct oc_tensor *out);
+
+/* load_type.c */
+int oc_load_value_info(struct oc_loader *l, struct oc_view v, const char **name, struct oc_type *type);
+
+/* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
+int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, struct oc_view v,
+                 struct oc_attr *out, bool *dropped);
+
+/* load_graph.c */
+uint32_t oc_load_new_graph(struct oc_loader *l);
+uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
+int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v);
+/* Parses the given node messages into sc->graph: outputs are defined first, then inputs resolved. */
+int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view *view, uint32_t n);
+int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
+
+/* function.c */
+int oc_load_functions(struct oc_loader *l, const struct oc_view *view, uint32_t n);
+int oc_load_opset(struct oc_loader *l, struct oc_view v, struct oc_opset *out);
+const struct oc_function *oc_function_of(const struct oc_loader *l, const struct oc_node *n);
+int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node);
+
+/* order.c: node lists of all graphs into topological order; a cycle is an error. */
+int oc_order_graphs(struct oc_loader *l);
+
+#endif

@@ -1,0 +1,231 @@
+/* Reading elements of constants. Only small ones are ever asked for. */
+#include "model/tensor.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/model.h"
+#include "model/wire.h"
+
+/* A small float from its bits: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
+static double small_float(uint64_t bits, unsigned e, unsigned m, int bias)
+{
+    uint64_t mant = bits & ((1u << m) - 1), ex = (bits >> m) & ((1u << e) - 1);
+    double v = ex ? ldexp((double)(mant | ((uint64_t)1 << m)), (int)ex - bias - (int)m)
+                  : ldexp((double)mant, 1 - bias - (int)m);
+    return bits >> (e + m) & 1 ? -v : v;
+}
+
+static double half_float(uint64_t bits)
+{
+    if ((bits & 0x7c00) == 0x7c00)
+        return bits & 0x3ff ? NAN : bits & 0x8000 ? -INFINITY : INFINITY;
+    return small_float(bits, 5, 10, 15);
+}
+
+static double float_of(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, sizeof(f));
+    return f;
+}
+
+static int64_t sign_extend(uint64_t v, unsigned bits)
+{
+    uint64_t top = (uint64_t)1 << (bits - 1);
+    return (int64_t)((v ^ top) - top);
+}
+
+static struct oc_elem real(double v)
+{
+    return (struct oc_elem){.kind = OC_E_REAL, .r = v};
+}
+
+static struct oc_elem integer(int64_t v)
+{
+    return (struct oc_elem){.kind = OC_E_INT, .i = {.v = v}};
+}
+
+/* One element from its bit pattern. */
+static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
+{
+    switch (dtype) {
+    case OC_DT_FLOAT: return real(float_of((uint32_t)bits));
+    case OC_DT_DOUBLE: {
+        double d;
+        memcpy(&d, &bits, sizeof(d));
+        return real(d);
+    }
+    case OC_DT_FLOAT16: return real(half_float(bits & 0xffff));
+    case OC_DT_BFLOAT16: return real(float_of((uint32_t)(bits & 0xffff) << 16));
+    case OC_DT_FLOAT8E4M3FN: return real(small_float(bits & 0xff, 4, 3, 7));
+    case OC_DT_FLOAT8E4M3FNUZ: return real(small_float(bits & 0xff, 4, 3, 8));
+    case OC_DT_FLOAT8E5M2: return real(small_float(bits & 0xff, 5, 2, 15));
+    case OC_DT_FLOAT8E5M2FNUZ: return real(small_float(bits & 0xff, 5, 2, 16));
+    case OC_DT_FLOAT4E2M1: return real(small_float(bits & 0xf, 2, 1, 1));
+    case OC_DT_FLOAT8E8M0: return real(ldexp(1, (int)(bits & 0xff) - 127));
+    case OC_DT_INT64: return integer((int64_t)bits);
+    case OC_DT_INT32: return integer(sign_extend(bits & 0xffffffff, 32));
+    case OC_DT_INT16: return integer(sign_extend(bits & 0xffff, 16));
+    case OC_DT_INT8: return integer(sign_extend(bits & 0xff, 8));
+    case OC_DT_INT4: return integer(sign_extend(bits & 0xf, 4));
+    case OC_DT_INT2: return integer(sign_extend(bits & 3, 2));
+    case OC_DT_UINT64: return bits > INT64_MAX ? (struct oc_elem){.kind = OC_E_UNKNOWN} : integer((int64_t)bits);
+    case OC_DT_UINT32: return integer((int64_t)(bits & 0xffffffff));
+    case OC_DT_UINT16: return integer((int64_t)(bits & 0xffff));
+    case OC_DT_UINT8: return integer((int64_t)(bits & 0xff));
+    case OC_DT_UINT4: return integer((int64_t)(bits & 0xf));
+    case OC_DT_UINT2: return integer((int64_t)(bits & 3));
+    case OC_DT_BOOL: return integer((bits & 0xff) != 0);
+    default: return (struct oc_elem){.kind = OC_E_UNKNOWN};
+    }
+}
+
+/* Elements packed little-endian, sub-byte ones low bits first. */
+static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, uint32_t n, struct oc_elem *out)
+{
+    unsigned bits = oc_dtype_info(dtype)->bits;
+    uint64_t need;
+    if (!data || !bits || bits > 64 || !oc_bytes_of(dtype, n, &need) || need > size_bytes)
+        return n == 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t v = 0;
+        if (bits >= 8)
+            memcpy(&v, data + (uint64_t)i * (bits / 8), bits / 8);
+        else
+            v = data[(uint64_t)i * bits / 8] >> ((uint64_t)i * bits % 8);
+        out[i] = elem_of(dtype, v);
+    }
+    return true;
+}
+
+static uint32_t field_of(unsigned dtype, unsigned *width)
+{
+    *width = 0;
+    switch (dtype) {
+    case OC_DT_FLOAT: *width = 4; return 4;
+    case OC_DT_DOUBLE: *width = 8; return 10;
+    case OC_DT_INT64: return 7;
+    case OC_DT_UINT32: case OC_DT_UINT64: return 11;
+    case OC_DT_STRING: return 6;
+    default: return 5;
+    }
+}
+
+/* The typed fields of a TensorProto. Sub-byte types keep several elements in one number, as raw data does. */
+static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *out, struct oc_arena *a)
+{
+    unsigned width, bits = oc_dtype_info(t->dtype)->bits;
+    unsigned per = bits && bits < 8 ? 8 / bits : 1;
+    uint32_t num = field_of(t->dtype, &width), done = 0;
+    struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
+    struct oc_field f;
+    while (done < n && oc_wire_next(&w, &f)) {
+        if (f.num != num)
+            continue;
+        if (t->dtype == OC_DT_STRING) {
+            if (f.type == OC_WIRE_LEN)
+                out[done++] = (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
+            continue;
+        }
+        size_t k = oc_wire_count(&f, width);
+        if (k == SIZE_MAX)
+            return false;
+        uint64_t *v = oc_xmalloc(k * sizeof(*v));
+        oc_wire_numbers(&f, width, v);
+        for (size_t i = 0; i < k * per && done < n; i++)
+            out[done++] = elem_of(t->dtype, v[i / per] >> (bits * (i % per)) * (per > 1));
+        free(v);
+    }
+    return done == n;
+}
+
+/* Opens the external file, which must lie inside the model's folder after links are followed. */
+static bool open_external(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
+{
+    if (!t->external_path || !m->path[0])
+        return false;
+    const char *slash = strrchr(m->path, '/');
+    char path[PATH_MAX], dir[PATH_MAX], real_dir[PATH_MAX], real_path[PATH_MAX];
+    int len = slash ? (int)(slash - m->path) + 1 : 2;
+    snprintf(dir, sizeof(dir), "%.*s", len, slash ? m->path : "./");
+    int n = snprintf(path, sizeof(path), "%s%s", dir, t->external_path);
+    if (n < 0 || (size_t)n >= sizeof(path) || !realpath(dir, real_dir) || !realpath(path, real_path))
+        return false;
+    size_t k = strlen(real_dir);
+    if (strncmp(real_dir, real_path, k) != 0 || (k > 1 && real_path[k] != '/'))
+        return false;
+    struct oc_err ignored;
+    return oc_file_map(real_path, 0, out, &ignored) == 0;
+}
+
+static bool from_external(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out)
+{
+    struct oc_file f;
+    if (!open_external(m, t, &f))
+        return false;
+    bool ok = t->external_offset_bytes <= f.size_bytes &&
+              from_raw(f.data + t->external_offset_bytes, f.size_bytes - t->external_offset_bytes, t->dtype, n, out);
+    oc_file_unmap(&f);
+    return ok;
+}
+
+static bool from_sparse(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
+                        struct oc_arena *a)
+{
+    const struct oc_tensor *v = t->values, *x = t->indices;
+    if (n > OC_MAX_DATA || v->elements > OC_MAX_DATA || t->elements != n)
+        return false;
+    uint32_t nnz = (uint32_t)v->elements, per = x->rank == 2 ? t->rank : 1;
+    if (x->elements != (uint64_t)nnz * per)
+        return false;
+    struct oc_elem *value = OC_NEW_ARRAY(a, nnz, struct oc_elem), *index = OC_NEW_ARRAY(a, nnz * per, struct oc_elem);
+    if (!oc_tensor_elems(m, v, nnz, value, a) || !oc_tensor_elems(m, x, nnz * per, index, a))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = elem_of(t->dtype, 0);
+    for (uint32_t i = 0; i < nnz; i++) {
+        int64_t at = 0;
+        for (uint32_t k = 0; k < per; k++) {
+            int64_t c = index[i * per + k].i.v;
+            if (c < 0 || (per > 1 && c >= t->dim[k]))
+                return false;
+            at = per > 1 ? at * t->dim[k] + c : c;
+        }
+        if (at >= (int64_t)n)
+            return false;
+        out[at] = value[i];
+    }
+    return true;
+}
+
+bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
+                     struct oc_arena *a)
+{
+    if (n > t->elements)
+        return false;
+    if (n == 0)
+        return true;
+    switch (t->storage) {
+    case OC_STORE_RAW: return from_raw(t->data, t->size_bytes, t->dtype, n, out);
+    case OC_STORE_FIELDS: return from_fields(t, n, out, a);
+    case OC_STORE_EXTERNAL: return from_external(m, t, n, out);
+    case OC_STORE_SPARSE: return from_sparse(m, t, n, out, a);
+    default: return false;
+    }
+}
+
+bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max)
+{
+    if (t->elements > max || t->elements > OC_MAX_DATA)
+        return false;
+    struct oc_arena scratch = {0};
+    struct oc_elem *e = OC_NEW_ARRAY(&scratch, t->elements, struct oc_elem);
+    bool zero = oc_tensor_elems(m, t, (uint32_t)t->elements, e, &scratch);
+    for (uint64_t i = 0; zero && i < t->elements; i++)
+        zero = (e[i].kind == OC_E_INT && e[i].i.expr == 0 && e[i].i.v == 0) || (e[i].kind == OC_E_REAL && e[i].r == 0);
+    oc_arena_free(&scratch);
+    return zero;
+}

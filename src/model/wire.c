@@ -1,0 +1,118 @@
+#include "model/wire.h"
+
+#include <string.h>
+
+struct oc_wire oc_wire_of(const uint8_t *data, size_t n)
+{
+    return (struct oc_wire){.p = data, .end = data ? data + n : data};
+}
+
+static bool damaged(struct oc_wire *w, const uint8_t *at, const char *why)
+{
+    w->bad = at;
+    w->why = why;
+    w->p = w->end;
+    return false;
+}
+
+/* Reads a varint of at most 10 bytes; returns the byte behind it or NULL. */
+static const uint8_t *varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
+{
+    uint64_t v = 0;
+    for (unsigned shift = 0; shift < 64 && p < end; shift += 7) {
+        uint8_t b = *p++;
+        v |= (uint64_t)(b & 0x7f) << shift;
+        if (!(b & 0x80)) {
+            *out = v;
+            return p;
+        }
+    }
+    return NULL;
+}
+
+static bool fixed(struct oc_wire *w, struct oc_field *f, const uint8_t *at, size_t width)
+{
+    if ((size_t)(w->end - w->p) < width)
+        return damaged(w, at, "the message ends inside a field");
+    f->v = 0;
+    memcpy(&f->v, w->p, width);
+    w->p += width;
+    return true;
+}
+
+static bool length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
+{
+    uint64_t n;
+    const uint8_t *p = varint(w->p, w->end, &n);
+    if (!p)
+        return damaged(w, at, "the length of a field is damaged");
+    if (n > (uint64_t)(w->end - p))
+        return damaged(w, at, "a field is longer than what is left");
+    f->data = p;
+    f->n = (size_t)n;
+    w->p = p + n;
+    return true;
+}
+
+bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
+{
+    if (w->p >= w->end)
+        return false;
+    const uint8_t *at = w->p;
+    uint64_t key;
+    const uint8_t *p = varint(w->p, w->end, &key);
+    if (!p || key >> 3 == 0 || key >> 3 > 0x1fffffff)
+        return damaged(w, at, "not a protobuf field");
+    w->p = p;
+    *f = (struct oc_field){.num = (uint32_t)(key >> 3), .type = (uint8_t)(key & 7)};
+    switch (f->type) {
+    case OC_WIRE_VARINT:
+        w->p = varint(p, w->end, &f->v);
+        if (!w->p)
+            return damaged(w, at, "the message ends inside a number");
+        return true;
+    case OC_WIRE_I64:
+        return fixed(w, f, at, 8);
+    case OC_WIRE_I32:
+        return fixed(w, f, at, 4);
+    case OC_WIRE_LEN:
+        return length(w, f, at);
+    default:
+        return damaged(w, at, "not a protobuf field");
+    }
+}
+
+size_t oc_wire_count(const struct oc_field *f, unsigned width)
+{
+    if (f->type != OC_WIRE_LEN)
+        return 1;
+    if (width)
+        return f->n % width ? SIZE_MAX : f->n / width;
+    size_t n = 0;
+    for (size_t i = 0; i < f->n; i++)
+        n += !(f->data[i] & 0x80);
+    return f->n && (f->data[f->n - 1] & 0x80) ? SIZE_MAX : n;
+}
+
+void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out)
+{
+    if (f->type != OC_WIRE_LEN) {
+        out[0] = f->v;
+        return;
+    }
+    const uint8_t *p = f->data, *end = f->data + f->n;
+    for (size_t i = 0; p && p < end; i++) {
+        out[i] = 0;
+        if (width) {
+            memcpy(&out[i], p, width);
+            p += width;
+            continue;
+        }
+        /* A varint of more than 10 bytes is damaged; its terminator was counted, so keep in step. */
+        const uint8_t *next = varint(p, end, &out[i]);
+        while (!next && p < end)
+            if (!(*p++ & 0x80))
+                next = p;
+        p = next;
+    }
+}

@@ -1,0 +1,38 @@
+/* Protobuf wire format: a cursor over the fields of one message. Lengths are checked against the message, so a
+ * field's bytes always lie inside the buffer; nothing is copied. Knows nothing of ONNX. */
+#ifndef OC_WIRE_H
+#define OC_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct oc_wire {
+    const uint8_t *p, *end;
+    const uint8_t *bad; /* set by the first error: where the damaged field starts */
+    const char *why;    /* what is wrong there */
+};
+
+enum oc_wire_type { OC_WIRE_VARINT = 0, OC_WIRE_I64 = 1, OC_WIRE_LEN = 2, OC_WIRE_I32 = 5 };
+
+struct oc_field {
+    uint32_t num;
+    uint8_t type;        /* enum oc_wire_type */
+    uint64_t v;          /* VARINT, I64, I32: the bits */
+    const uint8_t *data; /* LEN */
+    size_t n;
+};
+
+struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
+
+/* Next field. False at the end or on damage (then w->bad is set). */
+bool oc_wire_next(struct oc_wire *w, struct oc_field *f);
+
+/* Elements of a repeated number, packed or not: call with each field of that number. Returns how many elements
+ * the field holds, or SIZE_MAX if its length is not a whole number of them. width: bytes (4, 8), 0: varints. */
+size_t oc_wire_count(const struct oc_field *f, unsigned width);
+
+/* Decodes them into out (room for oc_wire_count). Varints and fixed values are stored as 64 bits. */
+void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out);
+
+#endif
