@@ -70,6 +70,19 @@ struct oc_op_family {
 const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset);
 const struct oc_op_family *const *oc_op_families(size_t *n);
 
+/* The same through a cache that the caller owns (zeroed at first): names are compared by address, so the
+ * strings must be interned or at least live and stay as they are as long as the cache is used. */
+struct oc_op_cache_slot {
+    const char *domain, *name;
+    const struct oc_op *op;
+    int32_t opset;
+};
+struct oc_op_cache {
+    struct oc_op_cache_slot slot[251];
+};
+const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *domain, const char *name,
+                                      int32_t opset);
+
 /* ---- the rule context ------------------------------------------------------------------------------- */
 
 struct oc_op_ctx {

@@ -1,0 +1,48 @@
+/* Arithmetic on single elements of small values: known integers and reals, integer expressions, and real
+ * multiples of them (OC_E_RATIO). What cannot be said exactly is OC_E_UNKNOWN. Pure; used by fold rules. */
+#ifndef OC_ELEM_H
+#define OC_ELEM_H
+
+#include "shape/type.h"
+
+enum oc_elem_op {
+    OC_EL_ADD,
+    OC_EL_SUB,
+    OC_EL_MUL,
+    OC_EL_DIV, /* integers: truncating */
+    OC_EL_MOD, /* sign of the divisor */
+    OC_EL_FMOD,
+    OC_EL_POW,
+    OC_EL_MIN,
+    OC_EL_MAX,
+    OC_EL_EQ,
+    OC_EL_LT,
+    OC_EL_LE,
+    OC_EL_GT,
+    OC_EL_GE,
+    OC_EL_AND,
+    OC_EL_OR,
+    OC_EL_XOR
+};
+
+enum oc_elem_fn {
+    OC_EL_NEG,
+    OC_EL_ABS,
+    OC_EL_FLOOR,
+    OC_EL_CEIL,
+    OC_EL_ROUND,
+    OC_EL_SQRT,
+    OC_EL_RECIPROCAL,
+    OC_EL_EXP,
+    OC_EL_LOG,
+    OC_EL_NOT
+};
+
+/* dtype: of the result (reals are rounded to it); for comparisons of the operands. */
+struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const struct oc_elem *a,
+                          const struct oc_elem *b);
+struct oc_elem oc_elem_fn(struct oc_exprs *x, unsigned fn, unsigned dtype, const struct oc_elem *a);
+
+bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b); /* provably the same value */
+
+#endif

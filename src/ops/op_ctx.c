@@ -1,0 +1,333 @@
+#include "base/ck.h"
+#include "ops/op.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- attributes ------------------------------------------------------------------------------------- */
+
+static const struct oc_attr *find_attr(const struct oc_op_ctx *c, const char *name)
+{
+    const struct oc_attr *a = oc_node_attr(c->node, name);
+    return a && a->type != OC_ATTR_NONE ? a : NULL;
+}
+
+bool oc_has_attr(const struct oc_op_ctx *c, const char *name)
+{
+    return find_attr(c, name) != NULL;
+}
+
+int64_t oc_attr_i(const struct oc_op_ctx *c, const char *name, int64_t otherwise)
+{
+    const struct oc_attr *a = find_attr(c, name);
+    return a && a->type == OC_ATTR_INT ? a->i : otherwise;
+}
+
+float oc_attr_f(const struct oc_op_ctx *c, const char *name, float otherwise)
+{
+    const struct oc_attr *a = find_attr(c, name);
+    if (a && a->type == OC_ATTR_FLOAT)
+        return a->f;
+    return a && a->type == OC_ATTR_INT ? (float)a->i : otherwise;
+}
+
+const char *oc_attr_s(const struct oc_op_ctx *c, const char *name, const char *otherwise)
+{
+    const struct oc_attr *a = find_attr(c, name);
+    return a && a->type == OC_ATTR_STRING && a->s.s ? a->s.s : otherwise;
+}
+
+const int64_t *oc_attr_ints(const struct oc_op_ctx *c, const char *name, uint32_t *n)
+{
+    static const int64_t empty[1] = {0};
+    const struct oc_attr *a = find_attr(c, name);
+    *n = 0;
+    if (a && a->type == OC_ATTR_INT) {
+        *n = 1;
+        return &a->i;
+    }
+    if (!a || a->type != OC_ATTR_INTS)
+        return NULL;
+    *n = a->n;
+    return a->n ? a->ints : empty;
+}
+
+const float *oc_attr_floats(const struct oc_op_ctx *c, const char *name, uint32_t *n)
+{
+    static const float empty[1] = {0};
+    const struct oc_attr *a = find_attr(c, name);
+    *n = 0;
+    if (!a || a->type != OC_ATTR_FLOATS)
+        return NULL;
+    *n = a->n;
+    return a->n ? a->floats : empty;
+}
+
+const struct oc_tensor *oc_attr_tensor(const struct oc_op_ctx *c, const char *name)
+{
+    const struct oc_attr *a = find_attr(c, name);
+    return a && (a->type == OC_ATTR_TENSOR || a->type == OC_ATTR_SPARSE_TENSOR) ? a->tensor : NULL;
+}
+
+/* ---- inputs ----------------------------------------------------------------------------------------- */
+
+const struct oc_type *oc_in(const struct oc_op_ctx *c, unsigned slot)
+{
+    return slot < c->n_in ? c->in[slot] : NULL;
+}
+
+const struct oc_shape *oc_in_shape(const struct oc_op_ctx *c, unsigned slot)
+{
+    static const struct oc_shape unranked = {0};
+    const struct oc_type *t = oc_in(c, slot);
+    return t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) ? &t->shape : &unranked;
+}
+
+unsigned oc_in_dtype(const struct oc_op_ctx *c, unsigned slot)
+{
+    const struct oc_type *t = oc_in(c, slot);
+    return t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) ? t->dtype : OC_DT_UNDEFINED;
+}
+
+const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot)
+{
+    return oc_in(c, slot) && c->in_data ? c->in_data[slot] : NULL;
+}
+
+bool oc_in_is_const(const struct oc_op_ctx *c, unsigned slot)
+{
+    return oc_in(c, slot) && c->in_const && c->in_const[slot];
+}
+
+const int64_t *oc_in_ints(const struct oc_op_ctx *c, unsigned slot, uint32_t *n)
+{
+    const struct oc_data *d = oc_in_value(c, slot);
+    *n = 0;
+    if (!d)
+        return NULL;
+    int64_t *v = OC_NEW_ARRAY(c->arena, d->n ? d->n : 1, int64_t);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (!oc_elem_known_int(&d->e[i], &v[i]))
+            return NULL;
+    *n = d->n;
+    return v;
+}
+
+bool oc_in_int(const struct oc_op_ctx *c, unsigned slot, int64_t *v)
+{
+    const struct oc_data *d = oc_in_value(c, slot);
+    return d && d->n == 1 && oc_elem_known_int(&d->e[0], v);
+}
+
+int oc_attr_or_input_ints(const struct oc_op_ctx *c, const char *attr, unsigned slot, const int64_t **v,
+                          uint32_t *n)
+{
+    *v = oc_attr_ints(c, attr, n);
+    if (*v)
+        return 1;
+    if (!oc_in(c, slot))
+        return 0;
+    *v = oc_in_ints(c, slot, n);
+    return *v ? 1 : -1;
+}
+
+/* ---- outputs ---------------------------------------------------------------------------------------- */
+
+static bool out_present(const struct oc_op_ctx *c, unsigned slot)
+{
+    return slot < c->n_out && c->node->out[slot] != OC_NONE;
+}
+
+void oc_set_out(struct oc_op_ctx *c, unsigned slot, unsigned dtype, struct oc_shape shape)
+{
+    if (out_present(c, slot))
+        c->out[slot] = oc_tensor_type(dtype, shape);
+}
+
+void oc_set_out_type(struct oc_op_ctx *c, unsigned slot, const struct oc_type *t)
+{
+    if (out_present(c, slot))
+        c->out[slot] = t ? *t : (struct oc_type){0};
+}
+
+const struct oc_type *oc_out(const struct oc_op_ctx *c, unsigned slot)
+{
+    return out_present(c, slot) ? &c->out[slot] : NULL;
+}
+
+bool oc_out_wanted(const struct oc_op_ctx *c, unsigned slot)
+{
+    return out_present(c, slot) && (!c->out_used || c->out_used[slot]);
+}
+
+struct oc_elem *oc_new_elems(struct oc_op_ctx *c, uint32_t n)
+{
+    return OC_NEW_ARRAY(c->arena, n ? n : 1, struct oc_elem);
+}
+
+void oc_set_data(struct oc_op_ctx *c, unsigned slot, const struct oc_elem *e, uint32_t n)
+{
+    if (!out_present(c, slot) || n > OC_MAX_DATA)
+        return;
+    struct oc_data *d = OC_NEW(c->arena, struct oc_data);
+    d->e = e;
+    d->n = n;
+    c->out_data[slot] = d;
+}
+
+struct oc_elem oc_elem_int(int64_t v)
+{
+    return (struct oc_elem){.kind = OC_E_INT, .i = oc_known(v)};
+}
+
+struct oc_elem oc_elem_dim(struct oc_dim d)
+{
+    return (struct oc_elem){.kind = OC_E_INT, .i = d};
+}
+
+struct oc_elem oc_elem_real(double v)
+{
+    return (struct oc_elem){.kind = OC_E_REAL, .r = v};
+}
+
+bool oc_elem_known_int(const struct oc_elem *e, int64_t *v)
+{
+    if (e->kind != OC_E_INT || !oc_is_known(e->i))
+        return false;
+    *v = e->i.v;
+    return true;
+}
+
+bool oc_elem_known_real(const struct oc_elem *e, double *v)
+{
+    if (e->kind == OC_E_REAL)
+        *v = e->r;
+    else if (e->kind == OC_E_INT && oc_is_known(e->i))
+        *v = (double)e->i.v;
+    else if (e->kind == OC_E_RATIO && oc_is_known(e->i))
+        *v = (double)e->i.v * e->r + e->add;
+    else
+        return false;
+    return true;
+}
+
+int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    return oc_fail(c->err, OC_EFORMAT, "%s", text);
+}
+
+struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max)
+{
+    if (what && strspn(what, "0123456789") < strlen(what))
+        return oc_dim_fresh(c->exprs, what, max);
+    char label[256];
+    const char *node = oc_node_label(c->model, c->node, label, sizeof(label));
+    return oc_dim_fresh(c->exprs, oc_printf(c->arena, "%s.%s", node, what ? what : "0"), max);
+}
+
+/* ---- cost arithmetic -------------------------------------------------------------------------------- */
+
+uint64_t oc_c_mul(struct oc_op_ctx *c, uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    if (oc_mul_u64(a, b, &r))
+        return r;
+    c->overflow = true;
+    return 0;
+}
+
+uint64_t oc_c_add(struct oc_op_ctx *c, uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    if (oc_add_u64(a, b, &r))
+        return r;
+    c->overflow = true;
+    return 0;
+}
+
+uint64_t oc_c_dim(struct oc_op_ctx *c, struct oc_dim d)
+{
+    if (oc_is_known(d) && d.v >= 0)
+        return (uint64_t)d.v;
+    int64_t max = oc_is_known(d) ? -1 : oc_dim_max_value(c->exprs, d);
+    if (max < 0)
+        c->unknown = true;
+    else
+        c->upper = true;
+    return max < 0 ? 0 : (uint64_t)max;
+}
+
+uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from, unsigned to)
+{
+    if (!s->ranked || to > s->rank) {
+        c->unknown = true;
+        return 0;
+    }
+    /* An empty axis makes the product 0 whatever the others are. */
+    for (unsigned i = from; i < to; i++)
+        if (oc_is(s->dim[i], 0))
+            return 0;
+    uint64_t n = 1;
+    for (unsigned i = from; i < to; i++)
+        n = oc_c_mul(c, n, oc_c_dim(c, s->dim[i]));
+    return n;
+}
+
+uint64_t oc_c_elems(struct oc_op_ctx *c, const struct oc_type *t)
+{
+    if (!t)
+        return 0;
+    if (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE)
+        return oc_c_range(c, &t->shape, 0, t->shape.rank);
+    c->unknown = true;
+    return 0;
+}
+
+uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot)
+{
+    return oc_c_elems(c, oc_in(c, slot));
+}
+
+uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot)
+{
+    return oc_c_elems(c, oc_out(c, slot));
+}
+
+uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements)
+{
+    uint64_t bytes;
+    if (oc_bytes_of(dtype, elements, &bytes))
+        return bytes;
+    c->overflow = true;
+    return 0;
+}
+
+void oc_add_float(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
+{
+    k->hist_f[p] = oc_c_add(c, k->hist_f[p], n);
+}
+
+void oc_add_int(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
+{
+    k->hist_i[p] = oc_c_add(c, k->hist_i[p], n);
+}
+
+void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
+{
+    unsigned cls = p == OC_MAC ? k->mac_class : k->rest_class;
+    if (oc_class_is_int(cls) || cls == OC_CLASS_B1)
+        oc_add_int(c, k, p, n);
+    else
+        oc_add_float(c, k, p, n);
+}
+
+void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)
+{
+    for (; list && list->n; list++)
+        oc_add(c, k, (enum oc_prim)list->prim, oc_c_mul(c, list->n, elements));
+}

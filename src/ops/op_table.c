@@ -1,0 +1,97 @@
+#include "ops/op.h"
+
+#include <string.h>
+
+extern const struct oc_op_family oc_ops_unary, oc_ops_binary;
+
+/* Inside a family the rows are sorted by name, domain, first version; a test holds that. */
+static const struct oc_op_family *const families[] = {
+    &oc_ops_unary,
+    &oc_ops_binary,
+};
+
+static const char *const prim_names[] = {
+    [OC_MAC] = "MAC",   [OC_ADD] = "ADD", [OC_MUL] = "MUL",   [OC_CMP] = "CMP", [OC_DIV] = "DIV",
+    [OC_RND] = "RND",   [OC_SQRT] = "SQRT", [OC_EXP] = "EXP", [OC_LOG] = "LOG", [OC_SIN] = "SIN",
+    [OC_TAN] = "TAN",   [OC_TANH] = "TANH", [OC_SIG] = "SIG", [OC_ERF] = "ERF", [OC_POW] = "POW",
+    [OC_RNG] = "RNG",   [OC_BIT] = "BIT", [OC_CVT] = "CVT",   [OC_DEQ] = "DEQ",
+};
+_Static_assert(OC_COUNT(prim_names) == OC_PRIM_COUNT, "a name for every primitive");
+
+static const char *const class_names[] = {
+    [OC_OP_OTHER] = "other",         [OC_OP_VIEW] = "view",         [OC_OP_COPY] = "copy",
+    [OC_OP_ELEMENTWISE] = "elementwise", [OC_OP_REDUCE] = "reduce", [OC_OP_GEMM] = "gemm",
+    [OC_OP_CONV] = "conv",           [OC_OP_POOL] = "pool",         [OC_OP_NORM] = "norm",
+    [OC_OP_SOFTMAX] = "softmax",     [OC_OP_ATTENTION] = "attention", [OC_OP_RNN] = "rnn",
+    [OC_OP_GATHER] = "gather",       [OC_OP_RESIZE] = "resize",     [OC_OP_QUANTIZE] = "quantize",
+    [OC_OP_GENERATE] = "generate",   [OC_OP_SORT] = "sort",         [OC_OP_CONTROL] = "control",
+    [OC_OP_LAYOUT] = "layout",
+};
+_Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "a name for every class");
+
+const char *oc_prim_name(unsigned prim)
+{
+    return prim < OC_PRIM_COUNT ? prim_names[prim] : "?";
+}
+
+const char *oc_op_class_name(unsigned op_class)
+{
+    return op_class < OC_OP_CLASS_COUNT ? class_names[op_class] : "?";
+}
+
+const struct oc_op_family *const *oc_op_families(size_t *n)
+{
+    *n = OC_COUNT(families);
+    return families;
+}
+
+static int order(const struct oc_op *op, const char *domain, const char *name)
+{
+    int d = strcmp(op->name, name);
+    return d ? d : strcmp(op->domain, domain);
+}
+
+/* The row that covers the version among those of (domain, name) in one family. */
+static const struct oc_op *find_in(const struct oc_op_family *f, const char *domain, const char *name,
+                                   int32_t opset)
+{
+    uint32_t lo = 0, hi = f->n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (order(&f->op[mid], domain, name) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    const struct oc_op *found = NULL;
+    for (; lo < f->n && order(&f->op[lo], domain, name) == 0; lo++) {
+        const struct oc_op *op = &f->op[lo];
+        if (opset <= 0 ? op->until == 0 : op->since <= opset && (op->until == 0 || opset <= op->until))
+            found = op;
+    }
+    return found;
+}
+
+const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset)
+{
+    if (strcmp(domain, "ai.onnx") == 0)
+        domain = "";
+    for (size_t i = 0; i < OC_COUNT(families); i++) {
+        const struct oc_op *op = find_in(families[i], domain, name, opset);
+        if (op)
+            return op;
+    }
+    return NULL;
+}
+
+const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *domain, const char *name,
+                                      int32_t opset)
+{
+    uintptr_t h = ((uintptr_t)name >> 3) * 31 + ((uintptr_t)domain >> 3) * 7 + (uintptr_t)(uint32_t)opset;
+    struct oc_op_cache_slot *s = &cache->slot[h % OC_COUNT(cache->slot)];
+    if (s->name != name || s->domain != domain || s->opset != opset) {
+        *s = (struct oc_op_cache_slot){.domain = domain, .name = name, .opset = opset};
+        s->op = oc_op_find(domain, name, opset);
+    }
+    return s->op;
+}

@@ -1,0 +1,215 @@
+/* Functions of one tensor, element by element. Prices: cost-semantics 4.5. */
+#include "ops/fold.h"
+
+#include <string.h>
+
+/* ---- small values ----------------------------------------------------------------------------------- */
+
+static int fold_fn(struct oc_op_ctx *c, unsigned fn)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    if (!d)
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, d->n);
+    for (uint32_t i = 0; i < d->n; i++)
+        e[i] = oc_elem_fn(c->exprs, fn, oc_in_dtype(c, 0), &d->e[i]);
+    oc_set_data(c, 0, e, d->n);
+    return 0;
+}
+
+#define FOLD(name, fn)                                                                                       \
+    static int fold_##name(struct oc_op_ctx *c)                                                              \
+    {                                                                                                        \
+        return fold_fn(c, (fn));                                                                             \
+    }
+FOLD(abs, OC_EL_ABS)
+FOLD(ceil, OC_EL_CEIL)
+FOLD(exp, OC_EL_EXP)
+FOLD(floor, OC_EL_FLOOR)
+FOLD(log, OC_EL_LOG)
+FOLD(neg, OC_EL_NEG)
+FOLD(not, OC_EL_NOT)
+FOLD(reciprocal, OC_EL_RECIPROCAL)
+FOLD(round, OC_EL_ROUND)
+FOLD(sqrt, OC_EL_SQRT)
+
+/* ---- Clip ------------------------------------------------------------------------------------------- */
+
+/* A bound is an attribute until 10 and an input from 11. */
+static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    bool old = c->op->until != 0;
+    unsigned bounds = old ? oc_has_attr(c, "min") + oc_has_attr(c, "max") : !!oc_in(c, 1) + !!oc_in(c, 2);
+    oc_add(c, k, OC_CMP, oc_c_mul(c, bounds, oc_c_out(c, 0)));
+    return 0;
+}
+
+static int fold_clip(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0), *lo = oc_in_value(c, 1), *hi = oc_in_value(c, 2);
+    if (!d || c->op->until || (oc_in(c, 1) && (!lo || lo->n != 1)) || (oc_in(c, 2) && (!hi || hi->n != 1)))
+        return 0;
+    unsigned dtype = oc_in_dtype(c, 0);
+    struct oc_elem *e = oc_new_elems(c, d->n);
+    for (uint32_t i = 0; i < d->n; i++) {
+        e[i] = d->e[i];
+        if (lo)
+            e[i] = oc_elem_op(c->exprs, OC_EL_MAX, dtype, &e[i], &lo->e[0]);
+        if (hi)
+            e[i] = oc_elem_op(c->exprs, OC_EL_MIN, dtype, &e[i], &hi->e[0]);
+    }
+    oc_set_data(c, 0, e, d->n);
+    return 0;
+}
+
+/* ---- Dropout ---------------------------------------------------------------------------------------- */
+
+static int shape_dropout(struct oc_op_ctx *c)
+{
+    bool old_mask = c->opset >= 1 && c->opset < 10;
+    oc_set_out_type(c, 0, oc_in(c, 0));
+    oc_set_out(c, 1, old_mask ? oc_in_dtype(c, 0) : OC_DT_BOOL, *oc_in_shape(c, 0));
+    return 0;
+}
+
+/* Trains in opsets below 7 unless is_test, and from 12 when the input says so. */
+static bool dropout_trains(struct oc_op_ctx *c)
+{
+    int64_t mode = 0;
+    if (c->opset >= 1 && c->opset < 7)
+        return oc_attr_i(c, "is_test", 0) == 0;
+    if (!oc_in(c, 2))
+        return false;
+    if (!oc_in_int(c, 2, &mode))
+        c->assumption = "training_mode is not known: taken as inference";
+    return mode != 0;
+}
+
+static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
+    if (dropout_trains(c)) {
+        oc_add_prims(c, k, training, oc_c_out(c, 0));
+        return 0;
+    }
+    if (!oc_out_wanted(c, 1)) {
+        k->alias = true;
+        return 0;
+    }
+    k->rd[0] = 0; /* only the mask of ones is written */
+    k->wr[0] = 0;
+    return 0;
+}
+
+/* ---- others ----------------------------------------------------------------------------------------- */
+
+static int cost_gelu(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    bool tanh_form = strcmp(oc_attr_s(c, "approximate", "none"), "tanh") == 0;
+    oc_add_prims(c, k, oc_activation_prims(tanh_form ? "FastGelu" : "Gelu"), oc_c_out(c, 0));
+    return 0;
+}
+
+static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    oc_add_prims(c, k, oc_activation_prims("Swish"), n);
+    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
+        oc_add(c, k, OC_MUL, n);
+    return 0;
+}
+
+/* Functions whose histogram has a name of its own in the table of activations. */
+static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
+    return 0;
+}
+
+static const struct oc_prims parametric_softplus[] = {{OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
+static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
+
+/* n primitives of one kind an element */
+#define ROW(n, v, p)                                                                                         \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
+        .shape = oc_shape_same, .cost = oc_cost_elementwise                                                  \
+    }
+#define ROW_FOLD(n, v, p, f)                                                                                 \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
+        .shape = oc_shape_same, .fold = (f), .cost = oc_cost_elementwise                                     \
+    }
+#define ROW_BOOL(n, v)                                                                                       \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_CMP,              \
+        .shape = oc_shape_same_bool, .cost = oc_cost_elementwise                                             \
+    }
+#define ROW_COST(n, v, f)                                                                                    \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,      \
+        .cost = (f)                                                                                          \
+    }
+#define ROW_LIST(n, v, list)                                                                                 \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,      \
+        .cost = oc_cost_elementwise, .param = (list)                                                         \
+    }
+
+static const struct oc_op rows[] = {
+    ROW_FOLD("Abs", 1, OC_CMP, fold_abs),
+    ROW("Acos", 7, OC_TAN),
+    ROW("Acosh", 9, OC_TAN),
+    ROW_COST("Affine", 1, cost_named),
+    ROW("Asin", 7, OC_TAN),
+    ROW("Asinh", 9, OC_TAN),
+    ROW("Atan", 7, OC_TAN),
+    ROW("Atanh", 9, OC_TAN),
+    ROW("BitwiseNot", 18, OC_BIT),
+    ROW_FOLD("Ceil", 1, OC_RND, fold_ceil),
+    ROW_COST("Celu", 12, cost_named),
+    {.domain = "", .name = "Clip", .since = 1, .until = 10, .op_class = OC_OP_ELEMENTWISE,
+     .shape = oc_shape_same, .cost = cost_clip},
+    {.domain = "", .name = "Clip", .since = 11, .op_class = OC_OP_ELEMENTWISE, .slots = ".m",
+     .shape = oc_shape_same, .fold = fold_clip, .cost = cost_clip},
+    ROW("Cos", 7, OC_SIN),
+    ROW("Cosh", 9, OC_TAN),
+    {.domain = "", .name = "Dropout", .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = ".m",
+     .shape = shape_dropout, .fold = oc_fold_same, .cost = cost_dropout},
+    ROW_COST("Elu", 1, cost_named),
+    ROW("Erf", 9, OC_ERF),
+    ROW_FOLD("Exp", 1, OC_EXP, fold_exp),
+    ROW_FOLD("Floor", 1, OC_RND, fold_floor),
+    ROW_COST("Gelu", 20, cost_gelu),
+    ROW_COST("HardSigmoid", 1, cost_named),
+    ROW_COST("HardSwish", 14, cost_named),
+    {.domain = "", .name = "ImageScaler", .since = 1, .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,
+     .cost = oc_cost_elementwise, .param = (const struct oc_prims[]){{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}}},
+    ROW_BOOL("IsInf", 10),
+    ROW_BOOL("IsNaN", 9),
+    ROW_COST("LeakyRelu", 1, cost_named),
+    ROW_FOLD("Log", 1, OC_LOG, fold_log),
+    ROW_COST("Mish", 18, cost_named),
+    ROW_FOLD("Neg", 1, OC_CMP, fold_neg),
+    ROW_FOLD("Not", 1, OC_BIT, fold_not),
+    ROW_LIST("ParametricSoftplus", 1, parametric_softplus),
+    ROW_FOLD("Reciprocal", 1, OC_DIV, fold_reciprocal),
+    ROW_COST("Relu", 1, cost_named),
+    ROW_FOLD("Round", 11, OC_RND, fold_round),
+    ROW_COST("ScaledTanh", 1, cost_named),
+    ROW_COST("Selu", 1, cost_named),
+    ROW_LIST("Shrink", 9, shrink),
+    ROW("Sigmoid", 1, OC_SIG),
+    ROW("Sign", 9, OC_CMP),
+    ROW("Sin", 7, OC_SIN),
+    ROW("Sinh", 9, OC_TAN),
+    ROW_COST("Softplus", 1, cost_named),
+    ROW_COST("Softsign", 1, cost_named),
+    ROW_FOLD("Sqrt", 1, OC_SQRT, fold_sqrt),
+    ROW_COST("Swish", 24, cost_swish),
+    ROW("Tan", 7, OC_TAN),
+    ROW("Tanh", 1, OC_TANH),
+    ROW_COST("ThresholdedRelu", 1, cost_named),
+};
+extern const struct oc_op_family oc_ops_unary;
+const struct oc_op_family oc_ops_unary = OC_FAMILY("unary", rows);
