@@ -94,7 +94,9 @@ struct oc_op_ctx {
     const struct oc_model *model;
     /* filled by the engine before a rule runs, indexed by slot */
     const struct oc_type *const *in;      /* NULL: absent; kind OC_T_NONE: type unknown */
-    const struct oc_data *const *in_data; /* NULL: value unknown */
+    const struct oc_data *const *in_data; /* NULL: value unknown, or not read yet (see load_data) */
+    /* reads the small value of a constant input on demand; may be NULL. Weights nobody asks for stay untouched */
+    const struct oc_data *(*load_data)(const struct oc_op_ctx *c, unsigned slot);
     const bool *in_const;                 /* initializer, Constant output or folded */
     uint32_t n_in, n_out;
     struct oc_type *out;                  /* set by shape rules through oc_set_out */

@@ -91,7 +91,11 @@ unsigned oc_in_dtype(const struct oc_op_ctx *c, unsigned slot)
 
 const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot)
 {
-    return oc_in(c, slot) && c->in_data ? c->in_data[slot] : NULL;
+    if (!oc_in(c, slot))
+        return NULL;
+    if (c->in_data && c->in_data[slot])
+        return c->in_data[slot];
+    return c->load_data ? c->load_data(c, slot) : NULL;
 }
 
 bool oc_in_is_const(const struct oc_op_ctx *c, unsigned slot)
