@@ -12,13 +12,15 @@ struct oc_window {
     int64_t pad_begin, pad_end;
     enum oc_auto_pad auto_pad;
     bool ceil_mode;
+    bool literal_ceil; /* keep windows that would start in the end padding (the text before opset 22) */
 };
 
 /* floor((in + pads - ((k - 1)*d + 1))/s) + 1, SAME: ceil(in/s), VALID: pads 0; in ceil mode windows that
  * would start in the end padding are dropped. A known size below 0 is returned as it is. */
 struct oc_dim oc_window_out(struct oc_exprs *x, struct oc_dim in, const struct oc_window *w);
 
-/* Transposed: s*(in-1) + output_padding + (k-1)*d + 1 - pads; SAME: in*s (more if ek < s). */
+/* Transposed: s*(in-1) + output_padding + (k-1)*d + 1 - pads; SAME: in*s (less if the window and the output
+ * padding together do not fill a stride). */
 struct oc_dim oc_window_out_transposed(struct oc_exprs *x, struct oc_dim in, const struct oc_window *w,
                                        int64_t output_padding);
 

@@ -1,0 +1,255 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "shape/dim.h"
+
+static struct oc_arena arena;
+static struct oc_exprs *x;
+static struct oc_dim H, W, B, S, P;
+
+static int setup(void **state)
+{
+    (void)state;
+    x = oc_exprs_new(&arena);
+    H = oc_dim_symbol(x, "H", 224);
+    W = oc_dim_symbol(x, "W", -1);
+    B = oc_dim_symbol(x, "B", -1);
+    S = oc_dim_symbol(x, "S", 128);
+    P = oc_dim_symbol(x, "past", -1);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    oc_exprs_free(x);
+    oc_arena_free(&arena);
+    return 0;
+}
+
+static struct oc_dim k(int64_t v)
+{
+    return oc_known(v);
+}
+
+static struct oc_dim add(struct oc_dim a, struct oc_dim b)
+{
+    return oc_dim_add(x, a, b);
+}
+
+static struct oc_dim mul(struct oc_dim a, struct oc_dim b)
+{
+    return oc_dim_mul(x, a, b);
+}
+
+static struct oc_dim over(struct oc_dim a, struct oc_dim b)
+{
+    return oc_dim_floordiv(x, a, b);
+}
+
+#define assert_text(d, s) assert_string_equal(oc_dim_text(x, d), s)
+#define assert_same(a, b) assert_true(oc_same_dim(a, b))
+
+static void known_numbers(void **state)
+{
+    (void)state;
+    assert_true(oc_is(add(k(2), k(3)), 5));
+    assert_true(oc_is(oc_dim_sub(x, k(2), k(3)), -1));
+    assert_true(oc_is(over(k(-7), k(2)), -4));
+    assert_true(oc_is(over(k(7), k(-2)), -4));
+    assert_true(oc_is(oc_dim_ceildiv(x, k(7), k(2)), 4));
+    assert_true(oc_is(oc_dim_ceildiv(x, k(-7), k(2)), -3));
+    assert_true(oc_is(oc_dim_mod(x, k(-7), k(3)), 2));
+    assert_true(oc_is(oc_dim_mod(x, k(7), k(-3)), -2));
+    assert_true(oc_is(oc_dim_min(x, k(7), k(-3)), -3));
+    assert_true(oc_is(oc_dim_max(x, k(7), k(-3)), 7));
+    assert_text(k(-12), "-12");
+    assert_false(oc_exprs_overflowed(x));
+}
+
+static void overflow_is_remembered(void **state)
+{
+    (void)state;
+    struct oc_dim d = mul(k(INT64_MAX), k(2));
+    assert_false(oc_is_known(d));
+    assert_text(d, "overflow");
+    assert_true(oc_exprs_overflowed(x));
+    oc_exprs_clear_overflow(x);
+    assert_false(oc_exprs_overflowed(x));
+    assert_false(oc_is_known(over(k(1), k(0))));
+    assert_true(oc_exprs_overflowed(x));
+    oc_exprs_clear_overflow(x);
+    assert_false(oc_is_known(oc_dim_sub(x, k(INT64_MIN), k(1))));
+    assert_true(oc_exprs_overflowed(x));
+    struct oc_dim q;
+    assert_false(oc_dim_divides(x, k(INT64_MIN), k(-1), &q));
+}
+
+static void names_are_shared_and_fresh_ones_are_not(void **state)
+{
+    (void)state;
+    assert_same(oc_dim_symbol(x, "H", -1), H);
+    assert_false(oc_same_dim(oc_dim_fresh(x, "n", 4), oc_dim_fresh(x, "n", 4)));
+}
+
+static void equal_things_cancel(void **state)
+{
+    (void)state;
+    assert_true(oc_is(oc_dim_sub(x, H, H), 0));
+    struct oc_dim e = add(mul(H, W), k(3));
+    assert_true(oc_is(oc_dim_sub(x, e, add(k(3), mul(W, H))), 0));
+    assert_true(oc_is(over(e, e), 1));
+    assert_same(over(mul(B, S), B), S);
+    assert_same(over(mul(mul(B, S), k(768)), mul(k(64), B)), mul(S, k(12)));
+    /* (B + 1)*(S + 2) / (S + 2) */
+    struct oc_dim s2 = add(S, k(2)), b1 = add(B, k(1)), q;
+    assert_true(oc_dim_divides(x, mul(b1, s2), s2, &q));
+    assert_same(q, b1);
+    assert_false(oc_dim_divides(x, add(mul(b1, s2), k(1)), s2, &q));
+    assert_false(oc_dim_divides(x, mul(B, k(3)), k(2), &q));
+    assert_same(oc_dim_sub(x, add(P, k(1)), k(1)), P);
+}
+
+/* shape-inference section 8 a: a 7x7 window, stride 2, padding 3 */
+static void convolution_prints_like_the_formula(void **state)
+{
+    (void)state;
+    struct oc_dim o = add(over(add(add(H, k(6)), k(-7)), k(2)), k(1));
+    assert_text(o, "floor((H - 1)/2) + 1");
+    assert_int_equal(oc_dim_max_value(x, o), 112); /* floor(223/2) + 1 */
+    /* the same size whatever the window: ceil(H/2) */
+    assert_same(o, oc_dim_ceildiv(x, H, k(2)));
+    assert_same(o, over(add(H, k(1)), k(2)));
+    /* and again: floor((floor((H - 1)/2) + 1 - 1)/2) + 1 = floor((H - 1)/4) + 1 */
+    assert_text(oc_dim_ceildiv(x, o, k(2)), "floor((H - 1)/4) + 1");
+}
+
+static void texts(void **state)
+{
+    (void)state;
+    assert_text(mul(k(2), H), "2*H");
+    assert_text(add(P, k(1)), "past + 1");
+    assert_text(mul(B, S), "B*S");
+    assert_text(mul(S, B), "B*S");
+    assert_text(add(P, S), "S + past");
+    assert_text(oc_dim_sub(x, S, H), "S - H");
+    assert_text(oc_dim_sub(x, k(5), H), "5 - H");
+    assert_text(oc_dim_sub(x, k(-5), H), "-H - 5");
+    assert_text(mul(H, H), "H^2");
+    assert_text(over(S, k(2)), "floor(S/2)");
+    assert_text(mul(B, over(S, k(2))), "B*floor(S/2)");
+    assert_text(over(H, S), "floor(H/S)");
+    assert_text(over(add(H, k(1)), S), "floor((H + 1)/S)");
+    assert_text(oc_dim_ceildiv(x, H, mul(S, B)), "ceil(H/(B*S))");
+    assert_text(oc_dim_min(x, W, k(7)), "min(W, 7)");
+    assert_text(oc_dim_max(x, S, P), "max(past, S)");
+    assert_text(oc_dim_mod(x, add(W, k(9)), k(8)), "mod(W - 7, 8)");
+    struct oc_dim named = oc_dim_symbol(x, "a - b", -1);
+    assert_text(named, "a - b");
+    assert_text(mul(named, k(2)), "2*(a - b)");
+}
+
+static void quotients_normalise(void **state)
+{
+    (void)state;
+    assert_same(over(add(mul(k(4), H), k(3)), k(2)), add(mul(k(2), H), k(1)));
+    assert_text(over(add(mul(k(2), W), k(-1)), k(4)), "floor((W - 1)/2)");
+    assert_same(over(over(W, k(2)), k(3)), over(W, k(6)));
+    assert_same(over(W, k(-2)), over(mul(W, k(-1)), k(2)));
+    assert_true(oc_is(over(S, k(1000)), 0)); /* 0 <= S <= 128 */
+    assert_true(oc_is(oc_dim_mod(x, mul(W, k(6)), k(3)), 0));
+    assert_same(oc_dim_mod(x, S, k(1000)), S);
+    assert_true(oc_is(oc_dim_mod(x, add(mul(W, k(6)), k(7)), k(3)), 1));
+}
+
+static void ranges_follow(void **state)
+{
+    (void)state;
+    assert_int_equal(oc_dim_max_value(x, add(mul(k(2), S), k(4))), 260);
+    assert_int_equal(oc_dim_min_value(x, add(mul(k(2), S), k(4))), 4);
+    assert_int_equal(oc_dim_max_value(x, mul(S, H)), 128 * 224);
+    assert_int_equal(oc_dim_max_value(x, mul(S, W)), -1);
+    assert_int_equal(oc_dim_max_value(x, oc_dim_sub(x, S, W)), 128);
+    assert_int_equal(oc_dim_max_value(x, oc_dim_sub(x, k(-3), W)), 0);
+    assert_int_equal(oc_dim_max_value(x, over(H, S)), 224);
+    assert_int_equal(oc_dim_max_value(x, oc_dim_min(x, W, k(7))), 7);
+    assert_int_equal(oc_dim_max_value(x, oc_dim_mod(x, W, k(7))), 6);
+    assert_int_equal(oc_dim_max_value(x, k(9)), 9);
+    assert_int_equal(oc_dim_min_value(x, k(-9)), -9);
+}
+
+static void extremes(void **state)
+{
+    (void)state;
+    assert_same(oc_dim_max(x, W, k(0)), W);
+    assert_same(oc_dim_min(x, P, add(P, k(1))), P);
+    assert_same(oc_dim_max(x, P, add(P, k(1))), add(P, k(1)));
+    assert_same(oc_dim_min(x, S, k(128)), S);
+    struct oc_dim m = oc_dim_min(x, W, P);
+    assert_same(oc_dim_min(x, P, W), m);
+    assert_same(oc_dim_min(x, m, W), m);
+    assert_same(oc_dim_max(x, m, W), W);
+    assert_same(oc_dim_min(x, W, W), W);
+}
+
+/* Past the limits of a polynomial results are frozen: still one value for the same operands. */
+static void growth_is_bounded(void **state)
+{
+    (void)state;
+    struct oc_dim sum = k(0), product = k(1);
+    for (int i = 0; i < 60; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "symbol_%d", i);
+        struct oc_dim s = oc_dim_symbol(x, name, 10);
+        struct oc_dim before = sum;
+        sum = add(sum, s);
+        assert_same(add(before, s), sum);
+        product = mul(product, s);
+        sum = over(mul(sum, product), k(3));
+        assert_true(strlen(oc_dim_text(x, sum)) <= 160);
+        assert_true(strlen(oc_dim_text(x, product)) <= 160);
+    }
+    assert_int_equal(oc_dim_max_value(x, product), -1); /* 10^60 is past all numbers */
+    assert_true(oc_is(oc_dim_sub(x, sum, sum), 0));
+}
+
+static void a_full_table_still_answers(void **state)
+{
+    (void)state;
+    struct oc_dim d = k(0);
+    for (int i = 0; i < (1 << 18) + 10; i++)
+        d = oc_dim_fresh(x, "n", -1);
+    assert_text(d, "?");
+    assert_int_equal(oc_dim_max_value(x, d), -1);
+    assert_true(oc_is(oc_dim_sub(x, d, d), 0));
+    assert_true(oc_is(over(d, d), 1));
+    assert_false(oc_same_dim(add(d, k(1)), d));
+    assert_false(oc_same_dim(oc_dim_min(x, d, H), oc_dim_min(x, d, H)));
+    assert_same(oc_dim_symbol(x, "H", -1), H);
+    assert_false(oc_is_known(over(mul(add(H, d), k(2)), k(3))));
+    assert_false(oc_is_known(oc_dim_mod(x, d, k(3))));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(known_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(overflow_is_remembered, setup, teardown),
+        cmocka_unit_test_setup_teardown(names_are_shared_and_fresh_ones_are_not, setup, teardown),
+        cmocka_unit_test_setup_teardown(equal_things_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(convolution_prints_like_the_formula, setup, teardown),
+        cmocka_unit_test_setup_teardown(texts, setup, teardown),
+        cmocka_unit_test_setup_teardown(quotients_normalise, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_follow, setup, teardown),
+        cmocka_unit_test_setup_teardown(extremes, setup, teardown),
+        cmocka_unit_test_setup_teardown(growth_is_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_full_table_still_answers, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
