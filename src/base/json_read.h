@@ -8,6 +8,9 @@
  * &key)) read or skip one value. Arrays: oc_json_enter, then while (oc_json_item(j)) read or skip one value.
  * Views (struct oc_str) stay valid until the next call on the reader.
  *
+ * A quote inside a string that is not followed by one of , : } ] " or the end belongs to the string (writers that
+ * do not escape). A value of another type than asked for is skipped: the call returns false, without an error.
+ *
  * Errors are sticky: after the first one every call returns false and oc_json_error has the text. An error
  * inside an array of objects can be repaired with oc_json_resync. */
 #ifndef OC_JSON_READ_H

@@ -1,0 +1,245 @@
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/diag.h"
+
+#define WINDOW_BYTES ((size_t)1 << 18)
+#define MAX_WINDOW_BYTES ((size_t)1 << 28) /* one value of a text that has to be inflated */
+
+struct oc_stream {
+    const char *path;
+    struct oc_file file;       /* the mapping; not used for memory */
+    const char *src;           /* bytes as stored */
+    size_t src_n;
+    bool gzip, started, ended; /* ended: nothing more to hand out */
+    z_stream z;
+    char *win; /* inflated window */
+    size_t win_n, win_cap;
+    uint64_t offset_bytes; /* of win[0], or of the plain window */
+    size_t used;           /* of the plain window */
+    char error[160];
+};
+
+static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, const char *why)
+{
+    oc_fail(err, code, "cannot read '%s': %s", path, why);
+    return oc_err_at(err, path, 0, 0);
+}
+
+static int check_kind(const char *path, const struct stat *st, uint64_t max_bytes, struct oc_err *err)
+{
+    if (S_ISDIR(st->st_mode))
+        return cannot_read(err, path, OC_EIO, "is a directory");
+    if (!S_ISREG(st->st_mode))
+        return cannot_read(err, path, OC_EIO, "is not a regular file");
+    if (max_bytes && (uint64_t)st->st_size > max_bytes) {
+        oc_fail(err, OC_ELIMIT, "cannot read '%s': has %lld bytes, the limit is %llu", path,
+                (long long)st->st_size, (unsigned long long)max_bytes);
+        return oc_err_at(err, path, 0, 0);
+    }
+    return 0;
+}
+
+int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err)
+{
+    *out = (struct oc_file){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
+    if (fd < 0)
+        return cannot_read(err, path, errno == ENOENT ? OC_ENOTFOUND : OC_EIO, strerror(errno));
+    int rc = -1;
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        cannot_read(err, path, OC_EIO, strerror(errno));
+        goto out;
+    }
+    if (check_kind(path, &st, max_bytes, err) != 0)
+        goto out;
+    rc = 0;
+    if (st.st_size == 0)
+        goto out;
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED) {
+        rc = cannot_read(err, path, OC_EIO, strerror(errno));
+        goto out;
+    }
+    *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
+out:
+    close(fd);
+    return rc;
+}
+
+void oc_file_unmap(struct oc_file *f)
+{
+    if (f->mapped)
+        munmap((void *)(uintptr_t)f->data, (size_t)f->size_bytes);
+    *f = (struct oc_file){0};
+}
+
+static struct oc_stream *new_stream(const void *data, size_t n)
+{
+    struct oc_stream *s = oc_xmalloc(sizeof(*s));
+    *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
+    if (n < 3 || memcmp(data, "\x1f\x8b\x08", 3) != 0)
+        return s;
+    s->z.next_in = (Bytef *)(uintptr_t)data;
+    if (inflateInit2(&s->z, 15 + 16) != Z_OK)
+        oc_out_of_memory(WINDOW_BYTES);
+    s->gzip = true;
+    return s;
+}
+
+struct oc_stream *oc_stream_mem(const void *data, size_t n)
+{
+    return new_stream(data, n);
+}
+
+int oc_stream_open(const char *path, struct oc_stream **out, struct oc_err *err)
+{
+    struct oc_file f;
+    *out = NULL;
+    if (oc_file_map(path, 0, &f, err) != 0)
+        return -1;
+    if (f.data)
+        madvise((void *)(uintptr_t)f.data, (size_t)f.size_bytes, MADV_SEQUENTIAL);
+    struct oc_stream *s = new_stream(f.data, (size_t)f.size_bytes);
+    s->file = f;
+    size_t n = strlen(path) + 1;
+    char *copy = oc_xmalloc(n);
+    memcpy(copy, path, n);
+    s->path = copy;
+    *out = s;
+    return 0;
+}
+
+void oc_stream_close(struct oc_stream *s)
+{
+    if (!s)
+        return;
+    if (s->gzip)
+        inflateEnd(&s->z);
+    free(s->win);
+    oc_file_unmap(&s->file);
+    if (s->path[0])
+        free((char *)(uintptr_t)s->path);
+    free(s);
+}
+
+const char *oc_stream_path(const struct oc_stream *s)
+{
+    return s->path;
+}
+
+const char *oc_stream_error(const struct oc_stream *s)
+{
+    return s->error[0] ? s->error : NULL;
+}
+
+static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
+{
+    if (used > s->src_n - s->used)
+        used = s->src_n - s->used;
+    if (s->started)
+        s->used += used;
+    bool added = !s->started && s->src_n > 0;
+    s->started = true;
+    *data = s->src_n ? s->src + s->used : "";
+    *n = s->src_n - s->used;
+    *offset_bytes = s->used;
+    return added;
+}
+
+/* Zero padding after the last member is common on tapes and is not an error. */
+static bool next_member(struct oc_stream *s)
+{
+    size_t done = (size_t)((const char *)s->z.next_in - s->src);
+    while (done < s->src_n && s->src[done] == '\0')
+        done++;
+    if (s->src_n - done < 2 || memcmp(s->src + done, "\x1f\x8b", 2) != 0) {
+        if (done < s->src_n)
+            snprintf(s->error, sizeof(s->error), "bytes after the end of the gzip data (offset %zu)", done);
+        return false;
+    }
+    s->z.next_in = (Bytef *)(uintptr_t)(s->src + done);
+    s->z.avail_in = 0;
+    return inflateReset(&s->z) == Z_OK;
+}
+
+/* Inflates into the free part of the window. Returns the number of bytes added. */
+static size_t inflate_some(struct oc_stream *s)
+{
+    size_t room = s->win_cap - s->win_n;
+    s->z.next_out = (Bytef *)(s->win + s->win_n);
+    s->z.avail_out = (uInt)room;
+    while (!s->ended && s->z.avail_out == room) {
+        size_t left = s->src_n - (size_t)((const char *)s->z.next_in - s->src);
+        s->z.avail_in = (uInt)(left > WINDOW_BYTES ? WINDOW_BYTES : left);
+        int rc = inflate(&s->z, Z_NO_FLUSH);
+        if (rc == Z_STREAM_END) {
+            s->ended = !next_member(s);
+        } else if (rc == Z_OK && (left > 0 || s->z.avail_out < room)) {
+            continue;
+        } else {
+            size_t at = (size_t)((const char *)s->z.next_in - s->src);
+            snprintf(s->error, sizeof(s->error), "gzip data %s (compressed offset %zu)",
+                     rc == Z_OK || rc == Z_BUF_ERROR ? "cut off" : "damaged", at);
+            s->ended = true;
+        }
+    }
+    return room - s->z.avail_out;
+}
+
+static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
+{
+    if (used > s->win_n)
+        used = s->win_n;
+    if (used)
+        memmove(s->win, s->win + used, s->win_n - used);
+    s->win_n -= used;
+    s->offset_bytes += used;
+    if (s->win_cap - s->win_n < WINDOW_BYTES / 2 && s->win_cap < MAX_WINDOW_BYTES) {
+        s->win_cap = s->win_cap ? s->win_cap * 2 : WINDOW_BYTES;
+        s->win = oc_xrealloc(s->win, s->win_cap);
+    }
+    if (s->win_n == s->win_cap && !s->ended) {
+        snprintf(s->error, sizeof(s->error), "one value is larger than %zu MiB", MAX_WINDOW_BYTES >> 20);
+        s->ended = true;
+    }
+    size_t added = s->ended ? 0 : inflate_some(s);
+    s->win_n += added;
+    *data = s->win;
+    *n = s->win_n;
+    *offset_bytes = s->offset_bytes;
+    return added > 0;
+}
+
+bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
+{
+    return (s->gzip ? fill_gzip : fill_plain)(s, used, data, n, offset_bytes);
+}
+
+int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
+                 struct oc_err *err)
+{
+    struct oc_stream *s;
+    *data = "";
+    *n = 0;
+    if (oc_stream_open(path, &s, err) != 0)
+        return -1;
+    const char *p = "";
+    size_t got = 0;
+    uint64_t offset;
+    while (got < max && oc_stream_fill(s, 0, &p, &got, &offset))
+        continue;
+    *n = got < max ? got : max;
+    *data = oc_strndup(a, p, *n);
+    oc_stream_close(s);
+    return 0;
+}

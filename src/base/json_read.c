@@ -1,0 +1,641 @@
+#include "base/json_read.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define MAX_DEPTH 256
+#define MAX_NUMBER_BYTES 4096
+
+struct oc_json {
+    struct oc_stream *stream;
+    const char *win; /* the window, its size and the cursor in it */
+    size_t n, pos;
+    uint64_t base; /* stream offset of win[0] */
+    unsigned depth;
+    bool at_end, truncated, failed;
+    uint64_t error_offset;
+    char *scratch; /* decoded strings */
+    size_t scratch_cap;
+    char kind[MAX_DEPTH]; /* '{' or '[' by level */
+    char error[160];
+};
+
+/* ---- scanning ----------------------------------------------------------------------------------------- */
+
+typedef signed char v16 __attribute__((vector_size(16)));
+typedef unsigned long long v2 __attribute__((vector_size(16)));
+
+static v16 load16(const char *p)
+{
+    v16 v;
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
+/* Index of the first byte whose lane is set, or 16. */
+static unsigned first_lane(v16 mask)
+{
+#ifdef __SSE2__
+    typedef char v16c __attribute__((vector_size(16)));
+    unsigned bits = (unsigned)__builtin_ia32_pmovmskb128((v16c)mask);
+    return bits ? (unsigned)__builtin_ctz(bits) : 16;
+#elif __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    v2 w = (v2)mask;
+    return w[0] ? (unsigned)__builtin_ctzll(w[0]) / 8 : w[1] ? 8 + (unsigned)__builtin_ctzll(w[1]) / 8 : 16;
+#else
+    unsigned i = 0;
+    while (i < 16 && !mask[i])
+        i++;
+    return i;
+#endif
+}
+
+/* Index of the first quote or backslash, or n. */
+static size_t find_quote(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        v16 v = load16(p + i);
+        unsigned k = first_lane((v16)((v == '"') | (v == '\\')));
+        if (k < 16)
+            return i + k;
+    }
+    while (i < n && p[i] != '"' && p[i] != '\\')
+        i++;
+    return i;
+}
+
+/* Index of the first quote, brace or bracket, or n. Setting bit 5 makes braces of brackets and changes no other
+ * byte into one. */
+static size_t find_structure(const char *p, size_t n)
+{
+    size_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        v16 v = load16(p + i), w = v | 0x20;
+        unsigned k = first_lane((v16)((v == '"') | (w == '{') | (w == '}')));
+        if (k < 16)
+            return i + k;
+    }
+    while (i < n && p[i] != '"' && (p[i] | 0x20) != '{' && (p[i] | 0x20) != '}')
+        i++;
+    return i;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+}
+
+/* ---- window and errors -------------------------------------------------------------------------------- */
+
+/* More bytes behind the window; the cursor's byte stays (and becomes the first one). */
+static bool more(struct oc_json *j)
+{
+    if (j->at_end)
+        return false;
+    bool added = oc_stream_fill(j->stream, j->pos, &j->win, &j->n, &j->base);
+    j->pos = 0;
+    j->at_end = !added;
+    return added;
+}
+
+/* Byte at cursor + i, or -1 at the end of the text. */
+static int byte_at(struct oc_json *j, size_t i)
+{
+    while (j->pos + i >= j->n)
+        if (!more(j))
+            return -1;
+    return (unsigned char)j->win[j->pos + i];
+}
+
+static bool fail(struct oc_json *j, size_t ahead, const char *fmt, ...)
+{
+    if (j->failed)
+        return false;
+    j->failed = true;
+    j->error_offset = j->base + j->pos + ahead;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(j->error, sizeof(j->error), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+static bool cut(struct oc_json *j)
+{
+    j->truncated = true;
+    j->pos = j->n;
+    return false;
+}
+
+static bool unexpected(struct oc_json *j, int c, const char *wanted)
+{
+    if (c < 0)
+        return cut(j);
+    if (c > 32 && c < 127)
+        return fail(j, 0, "expected %s, found '%c'", wanted, c);
+    return fail(j, 0, "expected %s, found byte 0x%02x", wanted, (unsigned)c);
+}
+
+/* Next byte that is neither blank nor, if asked, a comma; -1 at the end. */
+static int skip_blanks(struct oc_json *j, bool commas)
+{
+    for (;;) {
+        while (j->pos < j->n && (is_blank(j->win[j->pos]) || (commas && j->win[j->pos] == ',')))
+            j->pos++;
+        if (j->pos < j->n)
+            return (unsigned char)j->win[j->pos];
+        if (!more(j))
+            return -1;
+    }
+}
+
+struct oc_json *oc_json_open(struct oc_stream *s)
+{
+    struct oc_json *j = oc_xmalloc(sizeof(*j));
+    memset(j, 0, offsetof(struct oc_json, kind));
+    j->stream = s;
+    j->win = "";
+    j->error[0] = '\0';
+    if (byte_at(j, 0) == 0xef && byte_at(j, 1) == 0xbb && byte_at(j, 2) == 0xbf)
+        j->pos += 3;
+    return j;
+}
+
+void oc_json_close(struct oc_json *j)
+{
+    if (!j)
+        return;
+    free(j->scratch);
+    free(j);
+}
+
+uint64_t oc_json_offset(const struct oc_json *j)
+{
+    return j->base + j->pos;
+}
+
+bool oc_json_truncated(const struct oc_json *j)
+{
+    return j->truncated;
+}
+
+const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes)
+{
+    if (j->failed && offset_bytes)
+        *offset_bytes = j->error_offset;
+    return j->failed ? j->error : NULL;
+}
+
+unsigned oc_json_depth(const struct oc_json *j)
+{
+    return j->depth;
+}
+
+/* ---- tokens ------------------------------------------------------------------------------------------- */
+
+/* A quote closes a string when what follows can follow a string. */
+static bool closes(struct oc_json *j, size_t quote)
+{
+    size_t i = quote + 1;
+    int c = byte_at(j, i);
+    while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
+        c = byte_at(j, ++i);
+    return c < 0 || c == ',' || c == ':' || c == '}' || c == ']' || c == '"';
+}
+
+/* The string that begins with a quote at cursor + from: index of its closing quote (from the cursor), or 0 when
+ * the text ended. */
+static size_t scan_string(struct oc_json *j, size_t from, bool *escaped)
+{
+    size_t i = from + 1;
+    *escaped = false;
+    for (;;) {
+        i += find_quote(j->win + j->pos + i, j->pos + i < j->n ? j->n - j->pos - i : 0);
+        int c = byte_at(j, i);
+        if (c < 0)
+            return 0;
+        if (c == '\\') {
+            *escaped = true;
+            if (byte_at(j, i + 1) < 0)
+                return 0;
+            i += 2;
+        } else if (c == '"') {
+            if (closes(j, i))
+                return i;
+            i++;
+        } /* else: the window grew, go on */
+    }
+}
+
+static bool is_scalar_byte(char c)
+{
+    return !is_blank(c) && c != ',' && c != '}' && c != ']' && c != '{' && c != '[' && c != '"' && c != ':';
+}
+
+static size_t scan_scalar(struct oc_json *j, size_t from)
+{
+    size_t i = from;
+    int c;
+    while ((c = byte_at(j, i)) >= 0 && is_scalar_byte((char)c))
+        i++;
+    return i;
+}
+
+enum oc_json_type oc_json_peek(struct oc_json *j)
+{
+    if (j->failed)
+        return OC_JSON_NONE;
+    switch (skip_blanks(j, false)) {
+    case '{':
+        return OC_JSON_OBJECT;
+    case '[':
+        return OC_JSON_ARRAY;
+    case '"':
+        return OC_JSON_STRING;
+    case 't':
+        return OC_JSON_TRUE;
+    case 'f':
+        return OC_JSON_FALSE;
+    case 'n':
+        return byte_at(j, 1) == 'u' ? OC_JSON_NULL : OC_JSON_NUMBER;
+    case 'N': case 'I': case 'i': case '-': case '+': case '.':
+    case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+        return OC_JSON_NUMBER;
+    default:
+        return OC_JSON_NONE;
+    }
+}
+
+bool oc_json_enter(struct oc_json *j)
+{
+    if (j->failed)
+        return false;
+    int c = skip_blanks(j, false);
+    if (c != '{' && c != '[') {
+        oc_json_skip(j);
+        return false;
+    }
+    if (j->depth == MAX_DEPTH)
+        return fail(j, 0, "nested deeper than %d", MAX_DEPTH);
+    j->kind[j->depth++] = (char)c;
+    j->pos++;
+    return true;
+}
+
+/* True when the container of that kind goes on: the cursor is at its next element. */
+static bool goes_on(struct oc_json *j, char kind)
+{
+    if (j->failed || !j->depth)
+        return false;
+    if (j->kind[j->depth - 1] != kind)
+        return fail(j, 0, kind == '{' ? "not in an object" : "not in an array");
+    int c = skip_blanks(j, true);
+    if (c == kind + 2) { /* '{' and '}', '[' and ']' are two apart */
+        j->pos++;
+        j->depth--;
+        return false;
+    }
+    if (c < 0) {
+        j->depth--;
+        return cut(j);
+    }
+    if (c == '}' || c == ']')
+        return unexpected(j, c, kind == '{' ? "a member or '}'" : "a value or ']'");
+    return true;
+}
+
+bool oc_json_item(struct oc_json *j)
+{
+    return goes_on(j, '[');
+}
+
+bool oc_json_member(struct oc_json *j, struct oc_str *key)
+{
+    if (!goes_on(j, '{'))
+        return false;
+    int c = skip_blanks(j, false);
+    if (c != '"')
+        return unexpected(j, c, "a name");
+    bool escaped;
+    size_t close = scan_string(j, 0, &escaped);
+    if (!close) {
+        j->depth--;
+        return cut(j);
+    }
+    size_t i = close + 1;
+    while ((c = byte_at(j, i)) >= 0 && is_blank((char)c))
+        i++;
+    if (c != ':') {
+        j->pos += i;
+        if (c < 0)
+            j->depth--;
+        return unexpected(j, c, "':'");
+    }
+    *key = (struct oc_str){j->win + j->pos + 1, close - 1};
+    j->pos += i + 1;
+    return true;
+}
+
+/* ---- strings ------------------------------------------------------------------------------------------ */
+
+static int hex4(const char *p, size_t n)
+{
+    int v = 0;
+    if (n < 4)
+        return -1;
+    for (int i = 0; i < 4; i++) {
+        char c = p[i];
+        int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        if (d < 0)
+            return -1;
+        v = v * 16 + d;
+    }
+    return v;
+}
+
+static size_t put_utf8(char *out, unsigned c)
+{
+    if (c < 0x80) {
+        out[0] = (char)c;
+        return 1;
+    }
+    if (c < 0x800) {
+        out[0] = (char)(0xc0 | c >> 6);
+        out[1] = (char)(0x80 | (c & 63));
+        return 2;
+    }
+    if (c < 0x10000) {
+        out[0] = (char)(0xe0 | c >> 12);
+        out[1] = (char)(0x80 | (c >> 6 & 63));
+        out[2] = (char)(0x80 | (c & 63));
+        return 3;
+    }
+    out[0] = (char)(0xf0 | c >> 18);
+    out[1] = (char)(0x80 | (c >> 12 & 63));
+    out[2] = (char)(0x80 | (c >> 6 & 63));
+    out[3] = (char)(0x80 | (c & 63));
+    return 4;
+}
+
+/* \uXXXX at p (after the u); *used counts the bytes read. A surrogate without its half gives U+FFFD. */
+static size_t decode_unicode(const char *p, size_t n, char *out, size_t *used)
+{
+    int hi = hex4(p, n);
+    *used = 0;
+    if (hi < 0) { /* unknown escape: kept */
+        memcpy(out, "\\u", 2);
+        return 2;
+    }
+    *used = 4;
+    if (hi < 0xd800 || hi > 0xdfff)
+        return put_utf8(out, (unsigned)hi);
+    int lo = hi < 0xdc00 && n >= 10 && p[4] == '\\' && p[5] == 'u' ? hex4(p + 6, n - 6) : -1;
+    if (lo < 0xdc00 || lo > 0xdfff)
+        return put_utf8(out, 0xfffd);
+    *used = 10;
+    return put_utf8(out, 0x10000 + ((unsigned)(hi - 0xd800) << 10) + (unsigned)(lo - 0xdc00));
+}
+
+static struct oc_str decode(struct oc_json *j, const char *p, size_t n)
+{
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+    if (j->scratch_cap < n + 8) { /* no escape grows: \uXXXX is 6 bytes for at most 3, two of them 12 for 4 */
+        j->scratch_cap = (n + 8) * 2;
+        j->scratch = oc_xrealloc(j->scratch, j->scratch_cap);
+    }
+    size_t m = 0;
+    for (size_t i = 0; i < n;) {
+        if (p[i] != '\\' || i + 1 == n) {
+            j->scratch[m++] = p[i++];
+            continue;
+        }
+        const char *hit = p[i + 1] ? strchr(from, p[i + 1]) : NULL;
+        if (hit) {
+            j->scratch[m++] = to[hit - from];
+        } else if (p[i + 1] == 'u') {
+            size_t used;
+            m += decode_unicode(p + i + 2, n - i - 2, j->scratch + m, &used);
+            i += used;
+        } else {
+            j->scratch[m++] = '\\';
+            j->scratch[m++] = p[i + 1];
+        }
+        i += 2;
+    }
+    return (struct oc_str){j->scratch, m};
+}
+
+bool oc_json_string(struct oc_json *j, struct oc_str *out)
+{
+    if (j->failed)
+        return false;
+    if (skip_blanks(j, false) != '"') {
+        oc_json_skip(j);
+        return false;
+    }
+    bool escaped;
+    size_t close = scan_string(j, 0, &escaped);
+    if (!close)
+        return cut(j);
+    *out = (struct oc_str){j->win + j->pos + 1, close - 1};
+    if (escaped)
+        *out = decode(j, out->s, out->n);
+    j->pos += close + 1;
+    return true;
+}
+
+/* ---- skipping ----------------------------------------------------------------------------------------- */
+
+/* Structure of a container that is being skipped: one bit a level. */
+struct nest {
+    uint64_t is_array[MAX_DEPTH / 64];
+    unsigned depth;
+};
+
+static bool nest_step(struct oc_json *j, struct nest *t, char c, size_t at)
+{
+    if (c == '{' || c == '[') {
+        if (t->depth + j->depth >= MAX_DEPTH)
+            return fail(j, at, "nested deeper than %d", MAX_DEPTH);
+        uint64_t bit = (uint64_t)1 << (t->depth % 64), *word = &t->is_array[t->depth / 64];
+        *word = c == '[' ? *word | bit : *word & ~bit;
+        t->depth++;
+        return true;
+    }
+    t->depth--;
+    bool array = t->is_array[t->depth / 64] >> (t->depth % 64) & 1;
+    return array == (c == ']') ? true : fail(j, at, "'%c' does not close '%c'", c, array ? '[' : '{');
+}
+
+/* Index behind the container at the cursor, 0 on error. Without `keep` the cursor moves along, so that a
+ * window need not hold the whole value. */
+static size_t scan_container(struct oc_json *j, bool keep)
+{
+    struct nest t = {.depth = 0};
+    size_t i = 0;
+    for (;;) {
+        if (!keep) {
+            j->pos += i;
+            i = 0;
+        }
+        if (byte_at(j, i) < 0)
+            return (size_t)cut(j);
+        i += find_structure(j->win + j->pos + i, j->n - j->pos - i);
+        if (j->pos + i == j->n)
+            continue;
+        char c = j->win[j->pos + i];
+        bool escaped;
+        if (c == '"') {
+            i = scan_string(j, i, &escaped);
+            if (!i)
+                return (size_t)cut(j);
+        } else if (!nest_step(j, &t, c, i)) {
+            return 0;
+        }
+        i++;
+        if (!t.depth)
+            return i;
+    }
+}
+
+static bool scan_value(struct oc_json *j, bool keep, size_t *len)
+{
+    if (j->failed)
+        return false;
+    int c = skip_blanks(j, false);
+    bool escaped;
+    switch (c) {
+    case '{':
+    case '[':
+        *len = scan_container(j, keep);
+        return *len != 0;
+    case '"':
+        *len = scan_string(j, 0, &escaped) + 1;
+        return *len > 1 ? true : cut(j);
+    default:
+        *len = c < 0 ? 0 : scan_scalar(j, 0);
+        return *len ? true : unexpected(j, c, "a value");
+    }
+}
+
+bool oc_json_skip(struct oc_json *j)
+{
+    size_t len;
+    if (!scan_value(j, false, &len))
+        return false;
+    j->pos += len;
+    return true;
+}
+
+bool oc_json_raw(struct oc_json *j, struct oc_str *text)
+{
+    size_t len;
+    if (!scan_value(j, true, &len))
+        return false;
+    *text = (struct oc_str){j->win + j->pos, len};
+    j->pos += len;
+    return true;
+}
+
+/* ---- numbers ------------------------------------------------------------------------------------------ */
+
+/* The text of a number, or of a string that may hold one. */
+static bool number_text(struct oc_json *j, struct oc_str *text)
+{
+    enum oc_json_type type = oc_json_peek(j);
+    if (type == OC_JSON_STRING)
+        return oc_json_string(j, text);
+    if (type == OC_JSON_NUMBER)
+        return oc_json_raw(j, text) && text->n <= MAX_NUMBER_BYTES;
+    oc_json_skip(j);
+    return false;
+}
+
+static bool small_int(struct oc_str t, int64_t *out)
+{
+    size_t i = t.n && t.s[0] == '-';
+    if (t.n == i || t.n - i > 18)
+        return false;
+    int64_t v = 0;
+    for (size_t k = i; k < t.n; k++) {
+        unsigned d = (unsigned)(t.s[k] - '0');
+        if (d > 9)
+            return false;
+        v = v * 10 + (int64_t)d;
+    }
+    *out = i ? -v : v;
+    return true;
+}
+
+bool oc_json_i64(struct oc_json *j, int64_t *out)
+{
+    struct oc_str t;
+    double d;
+    if (!number_text(j, &t))
+        return false;
+    if (small_int(t, out) || oc_parse_i64(t.s, t.n, out))
+        return true;
+    if (!oc_parse_double(t.s, t.n, &d) || d != floor(d) || !(d >= -0x1p63 && d < 0x1p63))
+        return false;
+    *out = (int64_t)d;
+    return true;
+}
+
+bool oc_json_double(struct oc_json *j, double *out)
+{
+    struct oc_str t;
+    return number_text(j, &t) && oc_parse_double(t.s, t.n, out);
+}
+
+bool oc_json_bool(struct oc_json *j, bool *out)
+{
+    enum oc_json_type type = oc_json_peek(j);
+    if (!oc_json_skip(j) || (type != OC_JSON_TRUE && type != OC_JSON_FALSE))
+        return false;
+    *out = type == OC_JSON_TRUE;
+    return true;
+}
+
+/* ---- repair ------------------------------------------------------------------------------------------- */
+
+/* Is the next thing behind the cursor's byte an object? *blanks: how many blanks and commas stand before. */
+static bool object_follows(struct oc_json *j, size_t *blanks)
+{
+    size_t i = 1;
+    int c;
+    while ((c = byte_at(j, i)) >= 0 && (is_blank((char)c) || c == ','))
+        i++;
+    *blanks = i - 1;
+    return c == '{';
+}
+
+bool oc_json_resync(struct oc_json *j, unsigned depth)
+{
+    char last = 0, before = 0; /* the last two bytes that are not blank */
+    if (!depth || depth > MAX_DEPTH)
+        return false;
+    j->failed = false;
+    for (int c; (c = byte_at(j, 0)) >= 0; j->pos++) {
+        size_t blanks = 0;
+        bool line = c == '\n' && (last == ',' || last == '[');
+        bool inline_end = c == ',' && last == '}' && before == '}';
+        if ((line || inline_end) && object_follows(j, &blanks)) {
+            j->pos += 1 + blanks;
+            j->depth = depth;
+            j->kind[depth - 1] = '[';
+            return true;
+        }
+        j->pos += blanks; /* not looked at again */
+        if (!is_blank((char)c)) {
+            before = last;
+            last = (char)c;
+        }
+    }
+    j->depth = 0;
+    return false;
+}

@@ -1,0 +1,166 @@
+#include "base/json_write.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static void new_line(const struct oc_json_out *w)
+{
+    if (w->pretty)
+        fprintf(w->f, "\n%*s", (int)(2 * w->depth), "");
+}
+
+/* What stands before a value or a key: a comma, a new line. */
+static void before(struct oc_json_out *w)
+{
+    if (w->after_key) {
+        w->after_key = false;
+        return;
+    }
+    if (w->need_comma)
+        putc(',', w->f);
+    if (w->depth)
+        new_line(w);
+}
+
+static void begin(struct oc_json_out *w, char c)
+{
+    before(w);
+    putc(c, w->f);
+    w->depth++;
+    w->need_comma = false;
+}
+
+static void end(struct oc_json_out *w, char c)
+{
+    w->depth--;
+    if (w->need_comma)
+        new_line(w);
+    putc(c, w->f);
+    w->need_comma = true;
+}
+
+static void plain(struct oc_json_out *w, const char *text)
+{
+    before(w);
+    fputs(text, w->f);
+    w->need_comma = true;
+}
+
+void oc_jw_begin_object(struct oc_json_out *w)
+{
+    begin(w, '{');
+}
+
+void oc_jw_end_object(struct oc_json_out *w)
+{
+    end(w, '}');
+}
+
+void oc_jw_begin_array(struct oc_json_out *w)
+{
+    begin(w, '[');
+}
+
+void oc_jw_end_array(struct oc_json_out *w)
+{
+    end(w, ']');
+}
+
+/* Length of the well-formed UTF-8 sequence at s (Unicode table 3-7), 0 if there is none. */
+static unsigned utf8_len(const unsigned char *s)
+{
+    static const struct {
+        unsigned char first, last, low, high; /* lead bytes, bounds of the second byte */
+        unsigned n;
+    } row[] = {{0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+               {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+               {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    if (s[0] < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        if (s[0] < row[i].first || s[0] > row[i].last)
+            continue;
+        if (s[1] < row[i].low || s[1] > row[i].high)
+            return 0;
+        for (unsigned k = 2; k < row[i].n; k++)
+            if ((s[k] & 0xc0) != 0x80)
+                return 0;
+        return row[i].n;
+    }
+    return 0;
+}
+
+static void quoted(FILE *f, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    static const char short_of[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
+    putc('"', f);
+    while (*s) {
+        unsigned n = utf8_len(s);
+        const char *hit = n == 1 ? strchr(short_of, *s) : NULL;
+        if (hit)
+            fprintf(f, "\\%c", letter[hit - short_of]);
+        else if (*s < 0x20 || *s == 0x7f)
+            fprintf(f, "\\u%04x", *s);
+        else if (n == 0)
+            fputs("\xef\xbf\xbd", f);
+        else
+            fwrite(s, 1, n, f);
+        s += n ? n : 1;
+    }
+    putc('"', f);
+}
+
+void oc_jw_key(struct oc_json_out *w, const char *key)
+{
+    before(w);
+    quoted(w->f, key);
+    fputs(w->pretty ? ": " : ":", w->f);
+    w->after_key = true;
+}
+
+void oc_jw_string(struct oc_json_out *w, const char *s)
+{
+    if (!s) {
+        oc_jw_null(w);
+        return;
+    }
+    before(w);
+    quoted(w->f, s);
+    w->need_comma = true;
+}
+
+void oc_jw_u64(struct oc_json_out *w, uint64_t v)
+{
+    before(w);
+    fprintf(w->f, "%" PRIu64, v);
+    w->need_comma = true;
+}
+
+void oc_jw_i64(struct oc_json_out *w, int64_t v)
+{
+    before(w);
+    fprintf(w->f, "%" PRId64, v);
+    w->need_comma = true;
+}
+
+void oc_jw_double(struct oc_json_out *w, double v)
+{
+    char text[32] = "null";
+    if (isfinite(v))
+        oc_format_repr(v, text, sizeof(text));
+    plain(w, text);
+}
+
+void oc_jw_bool(struct oc_json_out *w, bool v)
+{
+    plain(w, v ? "true" : "false");
+}
+
+void oc_jw_null(struct oc_json_out *w)
+{
+    plain(w, "null");
+}

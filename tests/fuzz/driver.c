@@ -1,0 +1,155 @@
+/* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
+ * mutations of them. The same files give the same inputs on every machine.
+ *   fuzz_x [--runs N] [--seconds S] FILE...      N: mutations a file (default 1000); S: limit of the whole run */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+#define MAX_SEED_BYTES ((size_t)1 << 20)
+
+struct run {
+    uint64_t random;
+    long runs, inputs;
+    double seconds, start_s;
+    const char *file;
+};
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint64_t next(struct run *r)
+{
+    r->random ^= r->random << 13;
+    r->random ^= r->random >> 7;
+    r->random ^= r->random << 17;
+    return r->random;
+}
+
+static size_t below(struct run *r, size_t n)
+{
+    return n ? (size_t)(next(r) % n) : 0;
+}
+
+static int out_of_time(const struct run *r)
+{
+    return now_s() - r->start_s > r->seconds;
+}
+
+/* A copy of exactly n bytes, so that a sanitizer sees the first byte read too far. */
+static void one(struct run *r, const uint8_t *data, size_t n)
+{
+    uint8_t *copy = malloc(n ? n : 1);
+    if (!copy)
+        abort();
+    memcpy(copy, data, n);
+    double before_s = now_s();
+    LLVMFuzzerTestOneInput(copy, n);
+    double took_s = now_s() - before_s;
+    if (took_s > 10) {
+        fprintf(stderr, "%s: input %ld of %zu bytes took %.1f s\n", r->file, r->inputs, n, took_s);
+        abort();
+    }
+    free(copy);
+    r->inputs++;
+}
+
+static size_t mutate(struct run *r, uint8_t *b, size_t n, size_t cap)
+{
+    static const uint8_t telling[] = {0,   1,   0x7f, 0x80, 0xff, '"', '\\', '{', '}', '[', ']', ',',
+                                      ':', '<', '\n', '-',  '9',  '0', 'e',  '.', ' ', 'n', 0xf0};
+    size_t at = below(r, n), len = 1 + below(r, n - at < 64 ? n - at : 64), to = below(r, n);
+    switch (next(r) % 7) {
+    case 0:
+        b[at] ^= (uint8_t)(1u << below(r, 8));
+        break;
+    case 1:
+        b[at] = telling[below(r, sizeof(telling))];
+        break;
+    case 2:
+        b[at] = (uint8_t)next(r);
+        break;
+    case 3: /* drop a piece */
+        memmove(b + at, b + at + len, n - at - len);
+        return n - len;
+    case 4: /* double a piece */
+        if (n + len > cap)
+            break;
+        memmove(b + at + len, b + at, n - at);
+        return n + len;
+    case 5: /* a piece from elsewhere */
+        memmove(b + at, b + to, n - (at > to ? at : to) < len ? n - (at > to ? at : to) : len);
+        break;
+    default: /* a run of one byte: long varints, long blanks, deep nesting */
+        memset(b + at, telling[below(r, sizeof(telling))], len);
+    }
+    return n;
+}
+
+static void with_file(struct run *r, const uint8_t *data, size_t n)
+{
+    size_t cap = n + n / 2 + 1024;
+    uint8_t *b = malloc(cap);
+    if (!b)
+        abort();
+    one(r, data, n);
+    for (size_t k = 0; k < 64 && !out_of_time(r); k++)
+        one(r, data, n < 64 ? (k < n ? k : n) : n / 64 * k);
+    for (long i = 0; i < r->runs && !out_of_time(r) && n; i++) {
+        memcpy(b, data, n);
+        size_t m = n;
+        for (size_t k = 1 + below(r, 6); k && m; k--)
+            m = mutate(r, b, m, cap);
+        one(r, b, m);
+    }
+    free(b);
+}
+
+static int read_file(const char *path, uint8_t *buf, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    if (!f)
+        return -1;
+    *n = fread(buf, 1, MAX_SEED_BYTES, f);
+    int rc = ferror(f) ? -1 : 0;
+    fclose(f);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct run r = {.random = 0x9e3779b97f4a7c15u, .runs = 1000, .seconds = 60, .start_s = now_s()};
+    const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
+    uint8_t *buf = malloc(MAX_SEED_BYTES);
+    int files = 0;
+    if (!buf)
+        abort();
+    one(&r, buf, 0);
+    for (int i = 1; i < argc; i++) {
+        size_t n;
+        if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
+            r.runs = strtol(argv[++i], NULL, 10);
+        } else if (i + 1 < argc && strcmp(argv[i], "--seconds") == 0) {
+            r.seconds = strtod(argv[++i], NULL);
+        } else if (read_file(argv[i], buf, &n) == 0) {
+            r.file = argv[i];
+            with_file(&r, buf, n);
+            files++;
+        } else {
+            fprintf(stderr, "%s: cannot read '%s'\n", name, argv[i]);
+            free(buf);
+            return 2;
+        }
+    }
+    free(buf);
+    printf("%s: %d files, %ld inputs, %.1f s%s\n", name, files, r.inputs, now_s() - r.start_s,
+           out_of_time(&r) ? " (stopped by time)" : "");
+    return 0;
+}
