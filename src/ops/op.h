@@ -193,6 +193,16 @@ void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims 
  * case) as fused operators and RNNs name them; NULL: unknown name. */
 const struct oc_prims *oc_activation_prims(const char *name);
 
+/* Histograms of quantized work, per element (cost-semantics 4.10). */
+extern const struct oc_prims oc_prims_requantize[], oc_prims_dequantize[], oc_prims_dynamic_quantize[];
+
+/* Adds the activation named by a string attribute, for each of n elements; absent: nothing. A name that is
+ * not known becomes an assumption. */
+void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr, uint64_t n);
+
+/* True when a zero point may be something else than zero: present, and not known to be all zero. */
+bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot);
+
 /* Rules shared between families (op_rules.c). */
 int oc_shape_same(struct oc_op_ctx *c);            /* out 0 = type of in 0 */
 int oc_shape_same_bool(struct oc_op_ctx *c);       /* shape of in 0, bool */

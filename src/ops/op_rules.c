@@ -221,3 +221,29 @@ const struct oc_prims *oc_activation_prims(const char *name)
             return activations[i].prims;
     return NULL;
 }
+
+void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr, uint64_t n)
+{
+    const char *name = oc_attr_s(c, attr, "");
+    const struct oc_prims *list = oc_activation_prims(name);
+    if (list)
+        oc_add_prims(c, k, list, n);
+    else if (name[0])
+        c->assumption = "an activation of unknown name counts 0";
+}
+
+const struct oc_prims oc_prims_requantize[] = {{OC_MUL, 1}, {OC_RND, 1}, {OC_ADD, 1}, {OC_CMP, 2}, {0, 0}};
+const struct oc_prims oc_prims_dequantize[] = {{OC_ADD, 1}, {OC_MUL, 1}, {0, 0}};
+const struct oc_prims oc_prims_dynamic_quantize[] = {{OC_CMP, 4}, {OC_DIV, 1}, {OC_RND, 1}, {OC_ADD, 1}, {0, 0}};
+
+bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot)
+{
+    const struct oc_data *d = oc_in_value(c, slot);
+    int64_t v;
+    if (!d || d->n == 0)
+        return oc_in(c, slot) != NULL;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (!oc_elem_known_int(&d->e[i], &v) || v != 0)
+            return true;
+    return false;
+}

@@ -2,12 +2,15 @@
 
 #include <string.h>
 
-extern const struct oc_op_family oc_ops_unary, oc_ops_binary;
+extern const struct oc_op_family oc_ops_unary, oc_ops_binary, oc_ops_matmul, oc_ops_einsum, oc_ops_conv;
 
 /* Inside a family the rows are sorted by name, domain, first version; a test holds that. */
 static const struct oc_op_family *const families[] = {
     &oc_ops_unary,
     &oc_ops_binary,
+    &oc_ops_matmul,
+    &oc_ops_einsum,
+    &oc_ops_conv,
 };
 
 static const char *const prim_names[] = {

@@ -1,0 +1,374 @@
+/* Convolutions. cost-semantics 4.1, shape-inference 4.2. */
+#include "ops/window_attrs.h"
+
+#include <string.h>
+
+#define NO_SLOT 1000
+
+/* Where an operator of the family has its operands. */
+struct conv_kind {
+    uint16_t x, w, bias, residual, x_zp, out_like; /* out_like: the slot whose dtype the output has */
+    uint8_t dtype;                                 /* of the output if not that of a slot */
+    bool channels_last, blocked, quantized;
+};
+
+static const struct conv_kind plain = {.x = 0, .w = 1, .bias = 2, .residual = NO_SLOT, .x_zp = NO_SLOT};
+static const struct conv_kind fused = {.x = 0, .w = 1, .bias = 2, .residual = 3, .x_zp = NO_SLOT};
+static const struct conv_kind nhwc = {
+    .x = 0, .w = 1, .bias = 2, .residual = 3, .x_zp = NO_SLOT, .channels_last = true};
+static const struct conv_kind nchwc = {
+    .x = 0, .w = 1, .bias = 2, .residual = 3, .x_zp = NO_SLOT, .blocked = true};
+static const struct conv_kind integer = {
+    .x = 0, .w = 1, .bias = NO_SLOT, .residual = NO_SLOT, .x_zp = 2, .dtype = OC_DT_INT32};
+static const struct conv_kind qlinear = {
+    .x = 0, .w = 3, .bias = 8, .residual = NO_SLOT, .x_zp = 2, .out_like = 7, .quantized = true};
+static const struct conv_kind deform = {.x = 0, .w = 1, .bias = 3, .residual = NO_SLOT, .x_zp = NO_SLOT};
+
+static bool channels_last(const struct oc_op_ctx *c, const struct conv_kind *kind)
+{
+    return kind->channels_last || (kind->quantized && oc_attr_i(c, "channels_last", 0) != 0);
+}
+
+/* ---- shape ------------------------------------------------------------------------------------------ */
+
+/* w: [M, C/g, k...]: the channels of x must be those of the weight. */
+static int check_channels(struct oc_op_ctx *c, struct oc_dim channels, struct oc_dim per_group, struct oc_dim m)
+{
+    int64_t group = oc_attr_i(c, "group", 1);
+    if (group < 1)
+        return oc_op_fail(c, "group %lld", (long long)group);
+    if (oc_is_known(m) && m.v % group != 0)
+        return oc_op_fail(c, "%lld output channels do not part into %lld groups", (long long)m.v, (long long)group);
+    if (oc_is_known(channels) && oc_is_known(per_group) &&
+        (channels.v % group != 0 || channels.v / group != per_group.v))
+        return oc_op_fail(c, "%lld channels in %lld groups against a weight of %lld", (long long)channels.v,
+                          (long long)group, (long long)per_group.v);
+    return 0;
+}
+
+/* Rank of the activation: from x or from w; 0: unknown. -1 with the error told. */
+static int conv_rank(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_shape *w)
+{
+    if (x->ranked && w->ranked && x->rank != w->rank)
+        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+    if ((x->ranked && x->rank < 2) || (w->ranked && w->rank < 2))
+        return oc_op_fail(c, "an operand of rank below 2");
+    return x->ranked ? x->rank : w->ranked ? w->rank : 0;
+}
+
+static unsigned conv_dtype(const struct oc_op_ctx *c, const struct conv_kind *kind)
+{
+    if (kind->dtype)
+        return kind->dtype;
+    return kind->out_like && oc_in(c, kind->out_like) ? oc_in_dtype(c, kind->out_like) : oc_in_dtype(c, kind->x);
+}
+
+static int conv_dims(struct oc_op_ctx *c, const struct conv_kind *kind, unsigned rank, struct oc_dim *dim)
+{
+    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
+    unsigned n = rank - 2, first = channels_last(c, kind) ? 1 : 2, channel = channels_last(c, kind) ? rank - 1 : 1;
+    struct oc_windows win;
+    bool sized = w->ranked || oc_has_attr(c, "kernel_shape");
+    if (sized && oc_windows_read(c, n, w->ranked ? w->dim + 2 : NULL, &win))
+        return -1;
+    if (x->ranked && w->ranked && !kind->blocked && check_channels(c, x->dim[channel], w->dim[1], w->dim[0]))
+        return -1;
+    dim[0] = x->ranked ? x->dim[0] : oc_op_fresh_dim(c, "0", -1);
+    dim[channel] = w->ranked ? w->dim[0] : oc_op_fresh_dim(c, "1", -1);
+    for (unsigned i = 0; i < n; i++) {
+        if (!x->ranked || !sized)
+            dim[first + i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", first + i), -1);
+        else if (oc_windows_out(c, &win, i, x->dim[first + i], &dim[first + i]))
+            return -1;
+    }
+    return 0;
+}
+
+static int shape_conv(struct oc_op_ctx *c)
+{
+    const struct conv_kind *kind = c->op->param;
+    int rank = conv_rank(c, oc_in_shape(c, kind->x), oc_in_shape(c, kind->w));
+    struct oc_dim dim[OC_MAX_RANK];
+    struct oc_shape out = oc_shape_unranked();
+    if (rank < 0 || (rank > 0 && conv_dims(c, kind, (unsigned)rank, dim)))
+        return -1;
+    if (rank > 0)
+        out = oc_shape_of(c->arena, (unsigned)rank, dim);
+    oc_set_out(c, 0, conv_dtype(c, kind), out);
+    return 0;
+}
+
+/* ---- cost ------------------------------------------------------------------------------------------- */
+
+/* MAC = N * M * taps * C/g, taps = prod(out) * prod(k) */
+static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct conv_kind *kind)
+{
+    const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
+    const struct oc_type *o = oc_out(c, 0);
+    struct oc_windows win;
+    if (!x->ranked || !w->ranked || !o || !o->shape.ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    if (oc_windows_read(c, w->rank - 2U, w->dim + 2, &win))
+        return -1;
+    unsigned first = channels_last(c, kind) ? 1 : 2;
+    uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
+    uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
+    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
+    return 0;
+}
+
+static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct conv_kind *kind = c->op->param;
+    uint64_t n = oc_c_out(c, 0);
+    if (add_conv_mac(c, k, kind))
+        return -1;
+    if (oc_zero_point_counts(c, kind->x_zp))
+        oc_add_int(c, k, OC_ADD, oc_c_in(c, kind->x));
+    if (oc_in(c, kind->bias)) {
+        if (kind->quantized)
+            oc_add_int(c, k, OC_ADD, n);
+        else
+            oc_add(c, k, OC_ADD, n);
+    }
+    if (oc_in(c, kind->residual))
+        oc_add(c, k, OC_ADD, n);
+    if (kind->quantized)
+        oc_add_prims(c, k, oc_prims_requantize, n);
+    oc_add_activation(c, k, "activation", n);
+    return 0;
+}
+
+/* ---- ConvTranspose ---------------------------------------------------------------------------------- */
+
+/* The attribute output_shape: spatial sizes; old models write all axes. */
+static int wanted_shape(struct oc_op_ctx *c, unsigned n, const int64_t **sizes)
+{
+    uint32_t got;
+    *sizes = oc_attr_ints(c, "output_shape", &got);
+    if (*sizes && got == 0)
+        *sizes = NULL;
+    if (*sizes && got != n && got != n + 2)
+        return oc_op_fail(c, "output_shape has %u numbers, not %u", got, n);
+    if (*sizes && got == n + 2)
+        *sizes += 2;
+    for (unsigned i = 0; *sizes && i < n; i++)
+        if ((*sizes)[i] < 1)
+            return oc_op_fail(c, "output_shape: %lld", (long long)(*sizes)[i]);
+    return 0;
+}
+
+/* Pads given as an input (ConvTransposeWithDynamicPads). 1 known, 0 none, -1 not known. */
+static int dynamic_pads(struct oc_op_ctx *c, struct oc_windows *win)
+{
+    uint32_t n;
+    if (strcmp(c->op->name, "ConvTransposeWithDynamicPads") != 0 || !oc_in(c, 2))
+        return 0;
+    const int64_t *p = oc_in_ints(c, 2, &n);
+    if (!p || n != 2 * win->n)
+        return -1;
+    for (unsigned i = 0; i < win->n; i++) {
+        win->axis[i].pad_begin = p[i];
+        win->axis[i].pad_end = p[win->n + i];
+    }
+    return 1;
+}
+
+static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_shape *w,
+                           struct oc_dim *dim)
+{
+    unsigned n = x->rank - 2U;
+    struct oc_windows win;
+    const int64_t *sizes;
+    uint32_t n_extra;
+    const int64_t *extra = oc_attr_ints(c, "output_padding", &n_extra);
+    if (oc_windows_read(c, n, w->dim + 2, &win) || wanted_shape(c, n, &sizes))
+        return -1;
+    if (extra && n_extra && n_extra != n)
+        return oc_op_fail(c, "output_padding has %u numbers, not %u", n_extra, n);
+    int pads = dynamic_pads(c, &win);
+    for (unsigned i = 0; i < n; i++) {
+        struct oc_dim *d = &dim[2 + i];
+        *d = oc_window_out_transposed(c->exprs, x->dim[2 + i], &win.axis[i], n_extra ? extra[i] : 0);
+        if (sizes)
+            *d = oc_known(sizes[i]);
+        else if (pads < 0)
+            *d = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", 2 + i), -1);
+        if (oc_is_known(*d) && d->v <= 0)
+            return oc_op_fail(c, "spatial axis %u gets size %lld", i, (long long)d->v);
+    }
+    return 0;
+}
+
+static int shape_conv_transpose(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    int64_t group = oc_attr_i(c, "group", 1);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (conv_rank(c, x, w) < 0)
+        return -1;
+    if (!x->ranked || !w->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (group < 1)
+        return oc_op_fail(c, "group %lld", (long long)group);
+    if (oc_is_known(x->dim[1]) && oc_is_known(w->dim[0]) && x->dim[1].v != w->dim[0].v)
+        return oc_op_fail(c, "%lld channels against a weight of %lld", (long long)x->dim[1].v,
+                          (long long)w->dim[0].v);
+    dim[0] = x->dim[0];
+    dim[1] = oc_dim_mul(c->exprs, w->dim[1], oc_known(group));
+    if (transposed_dims(c, x, w, dim))
+        return -1;
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+/* Padding at the begin of an axis when output_shape says the size (the operator's text, all versions). */
+static int64_t begin_from_size(const struct oc_window *a, int64_t in, int64_t out, int64_t extra)
+{
+    int64_t total = a->stride * (in - 1) + extra + (a->kernel.v - 1) * a->dilation + 1 - out;
+    total = total < 0 ? 0 : total;
+    return a->auto_pad == OC_PAD_SAME_UPPER ? total / 2 : total - total / 2;
+}
+
+/* Taps per axis: each input element goes to k places, with `taps_valid` only those that are not cropped. */
+static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_shape *o,
+                                const struct oc_windows *win)
+{
+    uint32_t n_extra, n_sizes;
+    const int64_t *extra = oc_attr_ints(c, "output_padding", &n_extra);
+    oc_attr_ints(c, "output_shape", &n_sizes);
+    uint64_t all = 1;
+    for (unsigned i = 0; i < win->n; i++) {
+        const struct oc_window *a = &win->axis[i];
+        struct oc_dim in = x->dim[2 + i], out = o->dim[2 + i];
+        uint64_t n = oc_c_dim(c, in), k = oc_c_dim(c, a->kernel), taps = oc_c_mul(c, n, k);
+        if (c->taps_valid && oc_is_known(in) && oc_is_known(out) && oc_is_known(a->kernel)) {
+            bool sized = n_sizes != 0 || a->auto_pad >= OC_PAD_SAME_UPPER;
+            int64_t p = a->auto_pad == OC_PAD_VALID ? 0 : a->pad_begin;
+            if (sized)
+                p = begin_from_size(a, in.v, out.v, extra && n_extra == win->n ? extra[i] : 0);
+            taps = oc_taps(c, n, k, a->stride, p, a->dilation, (uint64_t)out.v);
+        }
+        all = oc_c_mul(c, all, taps);
+    }
+    return all;
+}
+
+/* MAC = N * C * taps * M/g; bias N(o) */
+static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    const struct oc_type *o = oc_out(c, 0);
+    struct oc_windows win;
+    bool dynamic = strcmp(c->op->name, "ConvTransposeWithDynamicPads") == 0;
+    if (!x->ranked || !w->ranked || !o || !o->shape.ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    if (oc_windows_read(c, w->rank - 2U, w->dim + 2, &win))
+        return -1;
+    dynamic_pads(c, &win);
+    uint64_t taps = transposed_taps(c, x, &o->shape, &win);
+    uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
+    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
+    if (oc_in(c, dynamic ? 3 : 2))
+        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+    return 0;
+}
+
+/* ---- DeformConv ------------------------------------------------------------------------------------- */
+
+/* S = N*C*prod(out)*K samples of T = 2^n taps, L = N*offset_group*prod(out)*K places */
+static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_type *o = oc_out(c, 0);
+    int64_t groups = oc_attr_i(c, "offset_group", 1);
+    if (cost_conv(c, k))
+        return -1;
+    if (!x->ranked || !o || !o->shape.ranked || groups < 1) {
+        c->unknown = true;
+        return 0;
+    }
+    unsigned axes = x->rank - 2U;
+    uint64_t T = axes < 63 ? UINT64_C(1) << axes : 0;
+    uint64_t K = oc_c_range(c, oc_in_shape(c, 1), 2, x->rank);
+    uint64_t places = oc_c_mul(c, K, oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_range(c, &o->shape, 2, x->rank)));
+    uint64_t S = oc_c_mul(c, places, oc_c_dim(c, x->dim[1])), L = oc_c_mul(c, places, (uint64_t)groups);
+    if (axes == 0 || T == 0)
+        return 0;
+    oc_add(c, k, OC_MUL, oc_c_mul(c, S, T + (oc_in(c, 4) ? 1 : 0)));
+    oc_add(c, k, OC_MUL, oc_c_mul(c, L, oc_c_mul(c, T, axes - 1)));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, S, T - 1));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, L, 3ULL * axes));
+    oc_add(c, k, OC_RND, oc_c_mul(c, L, axes));
+    return 0;
+}
+
+/* ---- Col2Im ----------------------------------------------------------------------------------------- */
+
+static int shape_col2im(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *image = oc_in_shape(c, 1);
+    uint32_t n_block;
+    const int64_t *block = oc_in_ints(c, 2, &n_block);
+    const struct oc_data *size = oc_in_value(c, 1);
+    struct oc_dim dim[OC_MAX_RANK], volume = oc_known(1);
+    unsigned n = size ? size->n : image->ranked && image->rank == 1 && oc_is_known(image->dim[0]) &&
+                                          image->dim[0].v >= 0 && image->dim[0].v <= OC_MAX_RANK - 2
+                                      ? (unsigned)image->dim[0].v : 0;
+    if (n == 0 || n > OC_MAX_RANK - 2) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    for (uint32_t i = 0; i < n_block; i++)
+        volume = oc_dim_mul(c->exprs, volume, oc_known(block[i]));
+    bool known = x->ranked && x->rank == 3 && block;
+    dim[0] = x->ranked && x->rank == 3 ? x->dim[0] : oc_op_fresh_dim(c, "0", -1);
+    if (!known || !oc_dim_divides(c->exprs, x->dim[1], volume, &dim[1]))
+        dim[1] = oc_op_fresh_dim(c, "1", -1);
+    for (unsigned i = 0; i < n; i++) {
+        bool there = size && size->e[i].kind == OC_E_INT;
+        dim[2 + i] = there ? size->e[i].i : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", 2 + i), -1);
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, n + 2, dim));
+    return 0;
+}
+
+static int cost_col2im(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
+    return 0;
+}
+
+#define CONV(d, n, v, s, k)                                                                                  \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv, \
+        .cost = cost_conv, .param = &(k)                                                                     \
+    }
+
+static const struct oc_op rows[] = {
+    {.domain = "", .name = "Col2Im", .since = 18, .op_class = OC_OP_COPY, .slots = ".mm", .shape = shape_col2im,
+     .cost = cost_col2im},
+    CONV("", "Conv", 1, "..b", plain),
+    CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc),
+    CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc),
+    CONV("", "ConvInteger", 10, "..q", integer),
+    {.domain = "", .name = "ConvTranspose", .since = 1, .op_class = OC_OP_CONV, .slots = "..b",
+     .shape = shape_conv_transpose, .cost = cost_conv_transpose},
+    {.domain = "com.microsoft", .name = "ConvTransposeWithDynamicPads", .since = 1, .op_class = OC_OP_CONV,
+     .slots = "..mb", .shape = shape_conv_transpose, .cost = cost_conv_transpose},
+    {.domain = "", .name = "DeformConv", .since = 19, .op_class = OC_OP_CONV, .slots = "...b.",
+     .shape = shape_conv, .cost = cost_deform_conv, .param = &deform},
+    CONV("com.microsoft", "FusedConv", 1, "..b.", fused),
+    CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc),
+    CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc),
+    CONV("", "QLinearConv", 10, ".qq.qqqqb", qlinear),
+    CONV("com.microsoft", "QLinearConv", 1, ".qq.qqqqb", qlinear),
+};
+extern const struct oc_op_family oc_ops_conv;
+const struct oc_op_family oc_ops_conv = OC_FAMILY("conv", rows);

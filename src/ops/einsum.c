@@ -1,0 +1,235 @@
+/* Einsum: labels of the equation, shape and cost. cost-semantics 4.11. */
+#include "ops/op.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Ids of axes: 0..51 letters in ASCII order; from 52 the axes of the ellipsis, counted from its right end. */
+#define N_LETTER 52
+#define N_LABEL (N_LETTER + OC_MAX_RANK)
+
+struct set {
+    uint64_t w[2];
+};
+
+struct term {
+    uint8_t label[N_LABEL];
+    unsigned n;
+    struct set set;
+};
+
+struct equation {
+    struct term *term; /* operands */
+    struct term out;
+    unsigned n_term;
+    unsigned n_ellipsis; /* axes behind "..." */
+    struct oc_dim dim[N_LABEL];
+    unsigned uses[N_LABEL];
+};
+
+static bool has(const struct set *s, unsigned label)
+{
+    return (s->w[label / 64] >> (label % 64) & 1) != 0;
+}
+
+static void put(struct term *t, unsigned label)
+{
+    t->label[t->n++] = (uint8_t)label;
+    t->set.w[label / 64] |= UINT64_C(1) << (label % 64);
+}
+
+static struct set unite(struct set a, struct set b)
+{
+    return (struct set){{a.w[0] | b.w[0], a.w[1] | b.w[1]}};
+}
+
+static struct set common(struct set a, struct set b)
+{
+    return (struct set){{a.w[0] & b.w[0], a.w[1] & b.w[1]}};
+}
+
+static bool same_set(struct set a, struct set b)
+{
+    return a.w[0] == b.w[0] && a.w[1] == b.w[1];
+}
+
+static unsigned letter_id(char ch)
+{
+    return ch <= 'Z' ? (unsigned)(ch - 'A') : (unsigned)(ch - 'a') + 26;
+}
+
+/* One term from *s up to ',' or "->" or the end. `n_dots` axes stand behind "...". -1: malformed. */
+static int read_term(const char **s, struct term *t, unsigned n_dots, unsigned *n_letters)
+{
+    bool dots = false;
+    *n_letters = 0;
+    for (; **s && **s != ',' && strncmp(*s, "->", 2) != 0; ++*s) {
+        if (**s == ' ')
+            continue;
+        if (strncmp(*s, "...", 3) == 0 && !dots) {
+            dots = true;
+            *s += 2;
+            for (unsigned i = n_dots; i-- > 0;)
+                put(t, N_LETTER + i);
+        } else if (((**s >= 'a' && **s <= 'z') || (**s >= 'A' && **s <= 'Z')) && t->n < OC_MAX_RANK) {
+            put(t, letter_id(**s));
+            ++*n_letters;
+        } else {
+            return -1;
+        }
+    }
+    return dots ? 1 : 0;
+}
+
+/* Letters of the term at s, and whether it has "...". */
+static unsigned count_letters(const char *s, bool *dots)
+{
+    unsigned n = 0;
+    *dots = false;
+    for (; *s && *s != ',' && strncmp(s, "->", 2) != 0; s++) {
+        n += isalpha((unsigned char)*s) != 0;
+        *dots = *dots || *s == '.';
+    }
+    return n;
+}
+
+static int merge_dim(struct oc_op_ctx *c, struct equation *e, unsigned label, struct oc_dim d)
+{
+    struct oc_dim *have = &e->dim[label];
+    if (e->uses[label]++ == 0 || oc_is(*have, 1)) {
+        *have = d;
+    } else if (oc_is_known(d) && d.v != 1) {
+        if (oc_is_known(*have) && have->v != d.v)
+            return oc_op_fail(c, "sizes %lld and %lld under one label", (long long)have->v, (long long)d.v);
+        *have = d;
+    }
+    return 0;
+}
+
+static int read_operand(struct oc_op_ctx *c, struct equation *e, const char **s, unsigned i)
+{
+    const struct oc_shape *shape = oc_in_shape(c, i);
+    struct term *t = &e->term[i];
+    bool dots;
+    unsigned letters = count_letters(*s, &dots);
+    if (letters > shape->rank || (!dots && letters != shape->rank))
+        return oc_op_fail(c, "operand %u has rank %u, its term %u labels", i, shape->rank, letters);
+    unsigned n_dots = dots ? shape->rank - letters : 0;
+    if (read_term(s, t, n_dots, &letters) < 0 || t->n != shape->rank)
+        return oc_op_fail(c, "malformed equation '%s'", oc_attr_s(c, "equation", ""));
+    if (n_dots > e->n_ellipsis)
+        e->n_ellipsis = n_dots;
+    for (unsigned k = 0; k < t->n; k++)
+        if (merge_dim(c, e, t->label[k], shape->dim[k]))
+            return -1;
+    return 0;
+}
+
+/* Labels that occur once, sorted, the ellipsis first. */
+static void implicit_output(struct equation *e)
+{
+    for (unsigned i = e->n_ellipsis; i-- > 0;)
+        put(&e->out, N_LETTER + i);
+    for (unsigned l = 0; l < N_LETTER; l++)
+        if (e->uses[l] == 1)
+            put(&e->out, l);
+}
+
+/* Returns 1 when all is known, 0 when an operand's rank is not, -1 on an error. */
+static int read_equation(struct oc_op_ctx *c, struct equation **out)
+{
+    const char *s = oc_attr_s(c, "equation", NULL), *all = s;
+    unsigned letters;
+    if (!s)
+        return oc_op_fail(c, "no equation");
+    for (unsigned i = 0; i < c->n_in; i++)
+        if (!oc_in_shape(c, i)->ranked)
+            return 0;
+    struct equation *e = OC_NEW(c->arena, struct equation);
+    e->term = OC_NEW_ARRAY(c->arena, c->n_in ? c->n_in : 1, struct term);
+    e->n_term = c->n_in;
+    for (unsigned i = 0; i < c->n_in; i++) {
+        if (i && *s++ != ',')
+            return oc_op_fail(c, "equation '%s' has not one term for each of %u operands", all, c->n_in);
+        if (read_operand(c, e, &s, i))
+            return -1;
+    }
+    if (*s == '\0') {
+        implicit_output(e);
+    } else if (strncmp(s, "->", 2) != 0) {
+        return oc_op_fail(c, "equation '%s' has not one term for each of %u operands", all, c->n_in);
+    } else {
+        s += 2;
+        if (read_term(&s, &e->out, e->n_ellipsis, &letters) < 0 || *s || e->out.n > OC_MAX_RANK)
+            return oc_op_fail(c, "malformed equation '%s'", all);
+    }
+    for (unsigned i = 0; i < e->out.n; i++)
+        if (e->uses[e->out.label[i]] == 0)
+            return oc_op_fail(c, "equation '%s': a label of the result is in no operand", all);
+    *out = e;
+    return 1;
+}
+
+static int shape_einsum(struct oc_op_ctx *c)
+{
+    struct equation *e;
+    int known = read_equation(c, &e);
+    if (known < 0)
+        return -1;
+    struct oc_shape out = oc_shape_unranked();
+    if (known) {
+        struct oc_dim dim[N_LABEL];
+        for (unsigned i = 0; i < e->out.n; i++)
+            dim[i] = e->dim[e->out.label[i]];
+        out = oc_shape_of(c->arena, e->out.n, dim);
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, 0), out);
+    return 0;
+}
+
+static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set s)
+{
+    uint64_t n = 1;
+    for (unsigned l = 0; l < N_LABEL; l++)
+        if (has(&s, l))
+            n = oc_c_mul(c, n, oc_c_dim(c, e->dim[l]));
+    return n;
+}
+
+/* Two operands of these labels with the result's: MAC over all labels if one is summed, else a product. */
+static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
+                     struct set kept)
+{
+    if (same_set(all, kept))
+        oc_add(c, k, OC_MUL, volume(c, e, kept));
+    else
+        oc_add(c, k, OC_MAC, volume(c, e, all));
+}
+
+static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct equation *e;
+    int known = read_equation(c, &e);
+    if (known <= 0 || e->n_term == 0) {
+        c->unknown = true;
+        return known < 0 ? -1 : 0;
+    }
+    struct set have = e->term[0].set;
+    if (e->n_term == 1 && !same_set(have, e->out.set))
+        oc_add(c, k, OC_ADD, volume(c, e, have));
+    for (unsigned i = 1; i < e->n_term; i++) {
+        struct set later = e->out.set, all = unite(have, e->term[i].set);
+        for (unsigned j = i + 1; j < e->n_term; j++)
+            later = unite(later, e->term[j].set);
+        have = common(all, later);
+        add_step(c, k, e, all, have);
+    }
+    return 0;
+}
+
+static const struct oc_op rows[] = {
+    {.domain = "", .name = "Einsum", .since = 12, .op_class = OC_OP_GEMM, .shape = shape_einsum,
+     .cost = cost_einsum},
+};
+extern const struct oc_op_family oc_ops_einsum;
+const struct oc_op_family oc_ops_einsum = OC_FAMILY("einsum", rows);
