@@ -1,0 +1,113 @@
+/* The worked cases of cost-semantics section 10, to the digit: MACs, FLOPs with weights `unit` and `hw`, bytes
+ * read from activations and from constants, bytes written. The numbers are those of the document, which has
+ * them from scalar implementations that count every operation. */
+#include "support/op_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+struct worked {
+    int number; /* in the document */
+    const char *op;
+    int opset;
+    const char *attrs, *in, *out, *types;
+    uint64_t macs, flops, hw, rd_act, rd_const, wr;
+    bool taps_valid;
+};
+
+static const struct worked cases[] = {
+    {1, "Conv", 22, "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]!", "y",
+     "float[1,64,112,112]", 118013952, 236027904, 236027904, 602112, 37632, 3211264, false},
+    {2, "Conv", 22, "strides=[2,2] pads=[3,3,3,3]", "float[1,3,224,224] float[64,3,7,7]! float[64]!", "y",
+     "float[1,64,112,112]", 118013952, 236830720, 236830720, 602112, 37888, 3211264, false},
+    {3, "Conv", 22, "pads=[1,1,1,1]", "float[1,512,7,7] float[512,512,3,3]!", "y", "float[1,512,7,7]", 115605504,
+     231211008, 231211008, 100352, 9437184, 100352, false},
+    {4, "Conv", 22, "pads=[1,1,1,1]", "float[1,512,7,7] float[512,512,3,3]!", "y", "float[1,512,7,7]", 94633984,
+     189267968, 189267968, 100352, 9437184, 100352, true},
+    {5, "Conv", 22, "group=32 pads=[1,1,1,1]", "float16[1,32,112,112] float16[32,1,3,3]! float16[32]!", "y",
+     "float16[1,32,112,112]", 3612672, 7626752, 7626752, 802816, 640, 802816, false},
+    {6, "Conv", 22, "group=4 strides=[2,2] pads=[1,1,1,1]", "float[2,64,28,28] float[128,16,3,3]!", "y",
+     "float[2,128,14,14]", 7225344, 14450688, 14450688, 401408, 73728, 200704, false},
+    {7, "Conv", 22, "strides=[5]", "float[1,1,16000] float[512,1,10]!", "y", "float[1,512,3199]", 16378880,
+     32757760, 32757760, 64000, 20480, 6551552, false},
+    {8, "Conv", 22, "dilations=[2,2,2] pads=[2,2,2,2,2,2]",
+     "float[1,16,8,32,32] float[32,16,3,3,3]! float[32]!", "y", "float[1,32,8,32,32]", 113246208, 226754560,
+     226754560, 524288, 55424, 1048576, false},
+    {9, "com.microsoft:FusedConv", 1, "pads=[1,1,1,1] activation=Relu",
+     "float[1,64,56,56] float[64,64,3,3]! float[64]! float[1,64,56,56]", "y", "float[1,64,56,56]", 115605504,
+     231813120, 231813120, 1605632, 147712, 802816, false},
+    {10, "ConvTranspose", 22, "strides=[2,2] pads=[1,1,1,1]",
+     "float[1,64,16,16] float[64,32,4,4]! float[32]!", "y", "float[1,32,32,32]", 8388608, 16809984, 16809984,
+     65536, 131200, 131072, false},
+    {11, "DeformConv", 22, "pads=[1,1,1,1] offset_group=1",
+     "float[1,64,28,28] float[64,64,3,3]! float[1,18,28,28] - float[1,9,28,28]", "y", "float[1,64,28,28]",
+     28901376, 61500096, 61500096, 285376, 147456, 200704, false},
+    {12, "Gemm", 13, "transB=1", "float[1,512] float[1000,512]! float[1000]!", "y", "float[1,1000]", 512000,
+     1025000, 1025000, 2048, 2052000, 4000, false},
+    {13, "Gemm", 13, "alpha=0.5 beta=2.0", "float[32,128] float[128,64]! float[64]!", "y", "float[32,64]",
+     262144, 528448, 528448, 16384, 33024, 8192, false},
+    {14, "MatMul", 13, "", "float16[8,12,128,64] float16[8,12,64,128]", "y", "float16[8,12,128,128]", 100663296,
+     201326592, 201326592, 3145728, 0, 3145728, false},
+    {15, "MatMul", 13, "", "float[1,128,768] float[768,3072]!", "y", "float[1,128,3072]", 301989888, 603979776,
+     603979776, 393216, 9437184, 1572864, false},
+    {16, "MatMul", 13, "", "float[4,1,6,8] float[5,8,7]", "y", "float[4,5,6,7]", 6720, 13440, 13440, 1888, 0,
+     3360, false},
+    {17, "MatMul", 13, "", "float[768] float[768]", "y", "float[]", 768, 1536, 1536, 6144, 0, 4, false},
+    {18, "Einsum", 12, "equation=bhid,bhjd->bhij", "float[2,4,16,32] float[2,4,24,32]", "y", "float[2,4,16,24]",
+     98304, 196608, 196608, 40960, 0, 12288, false},
+    {19, "Einsum", 12, "equation=ab,bc,cd->ad", "float[8,16] float[16,32] float[32,4]", "y", "float[8,4]", 5120,
+     10240, 10240, 3072, 0, 128, false},
+    {20, "Einsum", 12, "equation=bij,bj->bij", "float[2,3,5] float[2,5]", "y", "float[2,3,5]", 0, 30, 30, 160,
+     0, 120, false},
+    {28, "Relu", 14, "", "float[1,64,112,112]", "y", "float[1,64,112,112]", 0, 802816, 802816, 3211264, 0,
+     3211264, false},
+    {29, "Add", 14, "", "float[1,128,768] float[768]!", "y", "float[1,128,768]", 0, 98304, 98304, 393216, 3072,
+     393216, false},
+    {30, "Gelu", 20, "", "float16[1,128,3072]", "y", "float16[1,128,3072]", 0, 1966080, 11010048, 786432, 0,
+     786432, false},
+    {31, "Gelu", 20, "approximate=tanh", "float16[1,128,3072]", "y", "float16[1,128,3072]", 0, 3538944,
+     13369344, 786432, 0, 786432, false},
+    {32, "HardSwish", 14, "", "float[1,16,56,56]", "y", "float[1,16,56,56]", 0, 250880, 250880, 200704, 0,
+     200704, false},
+    {33, "Mul", 14, "", "float[4,1,8] float[3,1]", "y", "float[4,3,8]", 0, 96, 96, 140, 0, 384, false},
+    {54, "QLinearConv", 10, "pads=[1,1,1,1]",
+     "uint8[1,64,56,56] float[]{0.5} uint8[]{128} int8[64,64,3,3]! float[]{0.5} int8[]{0} float[]{0.5} "
+     "uint8[]{128} int32[64]!",
+     "y", "uint8[1,64,56,56]", 115605504, 232615936, 232615936, 200704, 37135, 200704, false},
+    {55, "MatMulInteger", 10, "", "uint8[64,256] int8[256,128]! uint8[]{128}", "y", "int32[64,128]", 2097152,
+     4210688, 4210688, 16384, 32769, 32768, false},
+};
+
+static void test_case(void **state)
+{
+    const struct worked *w = *state;
+    struct op_case t;
+    op_case_init(&t, w->op, w->opset, w->attrs, w->in, w->out);
+    t.ctx.taps_valid = w->taps_valid;
+    if (op_case_shape(&t))
+        fail_msg("%s", t.err.msg);
+    assert_string_equal(op_case_types(&t), w->types);
+    assert_int_equal(op_case_cost(&t), 0);
+    assert_false(t.ctx.unknown || t.ctx.overflow);
+    assert_int_equal(t.macs, w->macs);
+    assert_int_equal(t.total, w->flops);
+    assert_int_equal(t.hw, w->hw);
+    assert_int_equal(t.rd_act, w->rd_act);
+    assert_int_equal(t.rd_const, w->rd_const);
+    assert_int_equal(t.wr, w->wr);
+    op_case_free(&t);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[OC_COUNT(cases)];
+    char names[OC_COUNT(cases)][64];
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        snprintf(names[i], sizeof(names[i]), "case %d: %s", cases[i].number, cases[i].op);
+        tests[i] = (struct CMUnitTest){.name = names[i], .test_func = test_case,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
