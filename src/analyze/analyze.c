@@ -1,0 +1,183 @@
+/* The order of an analysis: bind inputs, infer, classify constants, cost, sum. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/engine.h"
+
+#define SPATIAL_DEFAULT 224
+#define SPATIAL_SECOND_TRY 640
+
+void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
+{
+    OC_GROW(e->assumption, e->n_assumption, e->cap_assumption);
+    e->assumption[e->n_assumption++] = (struct oc_assumption){.what = what,
+                                                              .name = oc_strdup(&e->a->arena, name),
+                                                              .value = oc_strdup(&e->a->arena, value),
+                                                              .reason = reason};
+}
+
+static struct oc_analysis *new_analysis(const struct oc_model *m)
+{
+    struct oc_analysis *a = oc_xmalloc(sizeof(*a));
+    *a = (struct oc_analysis){.model = m};
+    a->diags.arena = &a->arena;
+    a->exprs = oc_exprs_new(&a->arena);
+    a->op = OC_NEW_ARRAY(&a->arena, m->n_node, const struct oc_op *);
+    a->cost = OC_NEW_ARRAY(&a->arena, m->n_node, struct oc_node_cost);
+    a->type = OC_NEW_ARRAY(&a->arena, m->n_value, struct oc_type);
+    a->data = OC_NEW_ARRAY(&a->arena, m->n_value, const struct oc_data *);
+    a->is_const = OC_NEW_ARRAY(&a->arena, m->n_value, bool);
+    a->value_state = OC_NEW_ARRAY(&a->arena, m->n_value, uint8_t);
+    a->param_class = OC_NEW_ARRAY(&a->arena, m->n_value, uint8_t);
+    a->root_cause = OC_NEW_ARRAY(&a->arena, m->n_value, uint32_t);
+    memset(a->root_cause, 0xff, m->n_value * sizeof(*a->root_cause));
+    return a;
+}
+
+void oc_analysis_free(struct oc_analysis *a)
+{
+    if (!a)
+        return;
+    oc_exprs_free(a->exprs);
+    oc_diags_free(&a->diags);
+    free(a->by_type);
+    oc_arena_free(&a->arena);
+    free(a);
+}
+
+static void init_scratch(struct oc_engine *e)
+{
+    uint32_t n_in = 1, n_out = 1;
+    for (uint32_t i = 0; i < e->m->n_node; i++) {
+        n_in = e->m->node[i].n_in > n_in ? e->m->node[i].n_in : n_in;
+        n_out = e->m->node[i].n_out > n_out ? e->m->node[i].n_out : n_out;
+    }
+    struct oc_arena *a = &e->a->arena;
+    e->in = OC_NEW_ARRAY(a, n_in, const struct oc_type *);
+    e->in_data = OC_NEW_ARRAY(a, n_in, const struct oc_data *);
+    e->in_const = OC_NEW_ARRAY(a, n_in, bool);
+    e->out = OC_NEW_ARRAY(a, n_out, struct oc_type);
+    e->out_data = OC_NEW_ARRAY(a, n_out, const struct oc_data *);
+    e->out_used = OC_NEW_ARRAY(a, n_out, bool);
+    e->rd = OC_NEW_ARRAY(a, n_in, uint64_t);
+    e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
+    e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
+    e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
+    e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
+    e->symbol = OC_NEW_ARRAY(a, e->m->n_symbol, struct oc_symbol);
+    e->bind_used = OC_NEW_ARRAY(a, e->o->n_bind, bool);
+    e->shape_used = OC_NEW_ARRAY(a, e->o->n_shape, bool);
+    e->symbol_ids.arena = a;
+    for (uint32_t i = 0; i < e->m->n_symbol; i++)
+        oc_map_set(&e->symbol_ids, e->m->symbol[i], strlen(e->m->symbol[i]), i);
+}
+
+static int run(struct oc_engine *e)
+{
+    init_scratch(e);
+    if (oc_bind_inputs(e) || oc_infer_graph(e, 0))
+        return -1;
+    oc_count_params(e);
+    if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
+        return -1;
+    struct oc_assumption *kept = OC_NEW_ARRAY(&e->a->arena, e->n_assumption, struct oc_assumption);
+    if (e->n_assumption)
+        memcpy(kept, e->assumption, e->n_assumption * sizeof(*kept));
+    e->a->assumption = kept;
+    e->a->n_assumption = e->n_assumption;
+    return 0;
+}
+
+/* One whole pass with a default for heights and widths. *failed: nodes whose shapes did not work out although
+ * that default was used. */
+static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, int64_t spatial,
+                   struct oc_analysis **out, uint32_t *failed, struct oc_err *err)
+{
+    struct oc_engine e = {.m = m, .o = o, .err = err, .spatial_default = spatial, .a = new_analysis(m)};
+    int rc = run(&e);
+    free(e.assumption);
+    oc_map_free(&e.symbol_ids);
+    *failed = e.used_spatial_default ? e.n_failed : 0;
+    if (rc) {
+        oc_analysis_free(e.a);
+        return -1;
+    }
+    *out = e.a;
+    return 0;
+}
+
+int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, struct oc_analysis **out,
+               struct oc_err *err)
+{
+    static const struct oc_analyze_opts none = {0};
+    struct oc_analysis *first, *second;
+    uint32_t failed, failed_again;
+    struct oc_err unused;
+    if (!err)
+        err = &unused;
+    *out = NULL;
+    if (attempt(m, opts ? opts : &none, SPATIAL_DEFAULT, &first, &failed, err)) {
+        oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
+        return oc_err_at(err, m->path, 0, 0);
+    }
+    *out = first;
+    if (failed && attempt(m, opts ? opts : &none, SPATIAL_SECOND_TRY, &second, &failed_again, &unused) == 0) {
+        bool better = failed_again < failed;
+        oc_analysis_free(better ? first : second);
+        *out = better ? second : first;
+        if (better)
+            oc_diag_add(&second->diags, OC_INFO, "I-default-revised", "", "heights and widths of %d did not fit the "
+                        "model: %d is used", SPATIAL_DEFAULT, SPATIAL_SECOND_TRY);
+    }
+    return 0;
+}
+
+const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value)
+{
+    const struct oc_value *v = &a->model->value[value];
+    if (v->constant || v->producer == OC_NONE)
+        return v->constant;
+    const struct oc_node *n = &a->model->node[v->producer];
+    const struct oc_attr *attr = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
+    return attr && attr->type == OC_ATTR_TENSOR ? attr->tensor : NULL;
+}
+
+void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out)
+{
+    *out = a->total;
+}
+
+size_t oc_analysis_nodes(const struct oc_analysis *a)
+{
+    return a->model->n_node;
+}
+
+int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out)
+{
+    if (index >= a->model->n_node)
+        return -1;
+    const struct oc_node *n = &a->model->node[index];
+    const struct oc_node_cost *k = &a->cost[index];
+    *out = (struct oc_node_info){.name = n->name[0] ? n->name : NULL,
+                                 .op_type = n->op_type,
+                                 .domain = n->domain,
+                                 .scope = a->model->graph[n->graph].scope,
+                                 .trips = k->trips,
+                                 .macs = k->macs,
+                                 .flops = k->flops,
+                                 .ops = k->ops,
+                                 .bytes_read_act = k->rd_act,
+                                 .bytes_read_weight = k->rd_wt,
+                                 .bytes_written = k->wr,
+                                 .params = k->params,
+                                 .quality = (enum oc_quality)k->quality,
+                                 .folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED,
+                                 .alias = k->alias};
+    return 0;
+}
+
+size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out)
+{
+    *out = a->diags.item;
+    return a->diags.n;
+}

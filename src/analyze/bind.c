@@ -1,0 +1,292 @@
+/* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim, else
+ * a documented default (shape-inference section 2), each default noted as an assumption. */
+#include <ctype.h>
+#include <string.h>
+
+#include "analyze/engine.h"
+
+static bool contains(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (; *text; text++)
+        if (strncasecmp(text, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* The default of a symbol: by its name, else by its place. */
+static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, unsigned rank, const char **why)
+{
+    if (e->o->default_dim > 0) {
+        *why = "--default-dim";
+        return e->o->default_dim;
+    }
+    if (contains(name, "past") || contains(name, "cache")) {
+        *why = "default for a past length";
+        return 0;
+    }
+    if (contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 || strcmp(name, "bs") == 0) {
+        *why = "default for a batch";
+        return 1;
+    }
+    if (contains(name, "seq") || contains(name, "token") || contains(name, "length")) {
+        *why = "default for a sequence length";
+        return 128;
+    }
+    if (axis == 0) {
+        *why = "default for a leading dimension";
+        return 1;
+    }
+    if (rank >= 4 && axis >= 2) {
+        e->used_spatial_default = true;
+        *why = "default for a height or width";
+        return e->spatial_default;
+    }
+    *why = "default for any other dimension";
+    return 1;
+}
+
+static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin, bool lenient)
+{
+    struct oc_symbol *s = &e->symbol[id];
+    if (s->bound && s->value.v != v && oc_is_known(s->value)) {
+        if (lenient)
+            return 0;
+        return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is %lld already", e->m->symbol[id],
+                       (long long)v, origin, (long long)s->value.v);
+    }
+    *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
+    return 0;
+}
+
+/* A given shape against the declared one: binds its symbols. 1: does not fit (only when lenient). */
+static int apply_shape(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b)
+{
+    const struct oc_shape *d = &v->declared.shape;
+    if (!d->ranked)
+        return 0;
+    if (d->rank != b->rank)
+        return b->from_profile ? 1
+                               : oc_fail(e->err, OC_EARG, "input '%s' has %u dimensions, not %u", v->name, d->rank,
+                                         b->rank);
+    for (unsigned i = 0; i < d->rank; i++)
+        if (d->dim[i].expr == 0 && d->dim[i].v >= 0 && d->dim[i].v != b->dim[i] && !e->o->force_shapes)
+            return b->from_profile ? 1
+                                   : oc_fail(e->err, OC_EARG,
+                                             "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
+                                             v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
+    for (unsigned i = 0; i < d->rank; i++) {
+        struct oc_dim given;
+        if (!d->dim[i].expr)
+            continue;
+        if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
+            continue; /* arithmetic over bound symbols: checked when the type is made */
+        if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], b->from_profile ? "from the profile" : "--shape",
+                        b->from_profile))
+            return -1;
+    }
+    return 0;
+}
+
+static const struct oc_shape_bind *shape_for(struct oc_engine *e, const char *name, bool from_profile)
+{
+    for (size_t i = e->o->n_shape; i-- > 0;)
+        if (e->o->shape[i].from_profile == from_profile && strcmp(e->o->shape[i].input, name) == 0) {
+            e->shape_used[i] = true;
+            return &e->o->shape[i];
+        }
+    return NULL;
+}
+
+static const char *shape_text(struct oc_engine *e, const struct oc_shape_bind *b)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    for (unsigned i = 0; i < b->rank; i++)
+        dim[i] = oc_known(b->dim[i]);
+    struct oc_shape s = {.dim = dim, .rank = (uint8_t)b->rank, .ranked = true};
+    return b->rank ? oc_shape_text(&e->a->arena, e->a->exprs, &s, "x") : "scalar";
+}
+
+/* The given shape of each input, chosen before any default. */
+static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &e->m->value[g->input[i]];
+        const struct oc_shape_bind *b = shape_for(e, v->name, false);
+        if (!b && !v->constant)
+            b = shape_for(e, v->name, true);
+        int rc = b ? apply_shape(e, v, b) : 0;
+        if (rc < 0)
+            return -1;
+        chosen[i] = rc ? NULL : b;
+        if (chosen[i] && b->from_profile)
+            oc_assume(e, "shape", v->name, shape_text(e, b), "from the profile");
+    }
+    for (size_t i = 0; i < e->o->n_shape; i++)
+        if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
+            oc_fail(e->err, OC_EARG, "no graph input is called '%s'; there are:", e->o->shape[i].input);
+            for (uint32_t k = 0; k < g->n_input && k < 20; k++) {
+                size_t n = strlen(e->err->msg);
+                snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s'", e->m->value[g->input[k]].name);
+            }
+            return -1;
+        }
+    return 0;
+}
+
+static const struct oc_bind *bind_for(struct oc_engine *e, const char *name)
+{
+    for (size_t i = e->o->n_bind; i-- > 0;)
+        if (strcmp(e->o->bind[i].symbol, name) == 0) {
+            e->bind_used[i] = true;
+            return &e->o->bind[i];
+        }
+    return NULL;
+}
+
+static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const char *why)
+{
+    oc_assume(e, "dim", name, oc_printf(&e->a->arena, "%lld", (long long)v), why);
+}
+
+/* One dimension of an input that has no given shape. */
+static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, unsigned axis)
+{
+    const struct oc_dim d = v->declared.shape.dim[axis];
+    unsigned rank = v->declared.shape.rank;
+    const char *why;
+    if (d.expr == 0 && d.v >= 0)
+        return d;
+    if (d.expr == 0) { /* neither number nor name */
+        const char *name = oc_printf(&e->a->arena, "%s.%u", v->name, axis);
+        const struct oc_bind *b = bind_for(e, name);
+        if (b)
+            return oc_known(b->value);
+        if (e->o->no_defaults)
+            return oc_dim_symbol(e->a->exprs, name, -1);
+        int64_t n = default_of(e, "", axis, rank, &why);
+        assume_dim(e, name, n, why);
+        return oc_known(n);
+    }
+    struct oc_symbol *s = &e->symbol[d.expr - 1];
+    const char *name = e->m->symbol[d.expr - 1];
+    if (!s->bound && !oc_dim_eval(e, name, &s->value)) {
+        if (e->o->no_defaults) {
+            s->value = oc_dim_symbol(e->a->exprs, name, -1);
+        } else {
+            int64_t n = default_of(e, name, axis, rank, &why);
+            s->value = oc_known(n);
+            s->by_default = true;
+            assume_dim(e, name, n, why);
+        }
+    }
+    s->bound = true;
+    return s->value;
+}
+
+/* Arithmetic names must be evaluated after the plain ones they speak of. */
+static bool is_arithmetic(const char *name)
+{
+    return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
+}
+
+static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_shape_bind *b)
+{
+    const struct oc_value *v = &e->m->value[value];
+    struct oc_type t = v->declared;
+    struct oc_dim dim[OC_MAX_RANK];
+    if (b) {
+        for (unsigned i = 0; i < b->rank; i++)
+            dim[i] = oc_known(b->dim[i]);
+        t.kind = t.kind == OC_T_NONE ? OC_T_TENSOR : t.kind;
+        t.shape = oc_shape_of(&e->a->arena, b->rank, dim);
+    } else if (t.shape.ranked) {
+        for (unsigned i = 0; i < t.shape.rank; i++)
+            dim[i] = input_dim(e, v, i);
+        t.shape = oc_shape_of(&e->a->arena, t.shape.rank, dim);
+    }
+    oc_set_value(e, value, &t);
+}
+
+static int unused_binds(struct oc_engine *e)
+{
+    for (size_t i = 0; i < e->o->n_bind; i++) {
+        if (e->bind_used[i])
+            continue;
+        oc_fail(e->err, OC_EARG, "no dimension is called '%s'; there are:", e->o->bind[i].symbol);
+        const struct oc_graph *g = &e->m->graph[0];
+        for (uint32_t k = 0; k < g->n_input; k++) {
+            const struct oc_value *v = &e->m->value[g->input[k]];
+            for (unsigned ax = 0; v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
+                struct oc_dim d = v->declared.shape.dim[ax];
+                size_t n = strlen(e->err->msg);
+                if (d.expr)
+                    snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s'", e->m->symbol[d.expr - 1]);
+                else if (d.v < 0)
+                    snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s.%u'", v->name, ax);
+            }
+        }
+        return -1;
+    }
+    return 0;
+}
+
+int oc_bind_inputs(struct oc_engine *e)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    const struct oc_shape_bind **chosen = OC_NEW_ARRAY(&e->a->arena, g->n_input, const struct oc_shape_bind *);
+    for (uint32_t i = 0; i < e->m->n_symbol; i++) {
+        const struct oc_bind *b = bind_for(e, e->m->symbol[i]);
+        if (b && bind_symbol(e, i, b->value, "--dim", false))
+            return -1;
+    }
+    if (given_shapes(e, chosen))
+        return -1;
+    for (int arithmetic = 0; arithmetic < 2; arithmetic++)
+        for (uint32_t i = 0; i < g->n_input; i++) {
+            const struct oc_value *v = &e->m->value[g->input[i]];
+            for (unsigned ax = 0; !chosen[i] && v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
+                struct oc_dim d = v->declared.shape.dim[ax];
+                if (d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
+                    input_dim(e, v, ax);
+            }
+        }
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!e->m->value[g->input[i]].constant || chosen[i])
+            type_of_input(e, g->input[i], chosen[i]);
+    return unused_binds(e);
+}
+
+struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
+{
+    struct oc_type t = *declared;
+    if (!t.shape.ranked || t.shape.rank == 0)
+        return t;
+    struct oc_dim dim[OC_MAX_RANK];
+    for (unsigned i = 0; i < t.shape.rank; i++) {
+        dim[i] = t.shape.dim[i];
+        if (!dim[i].expr)
+            continue;
+        struct oc_symbol *s = &e->symbol[dim[i].expr - 1];
+        struct oc_dim v;
+        if (s->bound)
+            dim[i] = s->value;
+        else if (oc_dim_eval(e, e->m->symbol[dim[i].expr - 1], &v))
+            dim[i] = v;
+        else
+            dim[i] = oc_known(-1);
+    }
+    t.shape = oc_shape_of(&e->a->arena, t.shape.rank, dim);
+    return t;
+}
+
+void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed)
+{
+    const struct oc_shape *d = &declared->shape, *c = &computed->shape;
+    if (!d->ranked || !c->ranked || d->rank != c->rank)
+        return;
+    for (unsigned i = 0; i < d->rank; i++)
+        if (d->dim[i].expr && !e->symbol[d->dim[i].expr - 1].bound && oc_is_known(c->dim[i]))
+            e->symbol[d->dim[i].expr - 1] = (struct oc_symbol){.value = c->dim[i], .bound = true};
+}

@@ -1,0 +1,185 @@
+/* Operators with bodies. Each knows how to infer through its bodies and how their cost counts. */
+#include <string.h>
+
+#include "analyze/engine.h"
+
+struct control {
+    const char *name;
+    int (*infer)(struct oc_engine *e, uint32_t node);
+    int (*cost)(struct oc_engine *e, uint32_t node, uint64_t trips);
+};
+
+static uint32_t body_of(const struct oc_node *n, const char *attr)
+{
+    const struct oc_attr *a = oc_node_attr(n, attr);
+    return a && a->type == OC_ATTR_GRAPH && a->n ? a->graph[0] : OC_NONE;
+}
+
+/* ---- If ---------------------------------------------------------------------------------------------- */
+
+/* 1 then, 0 else, -1 not known. */
+static int condition(struct oc_engine *e, const struct oc_node *n)
+{
+    struct oc_op_ctx c;
+    int64_t v;
+    oc_fill_ctx(e, n, NULL, &c);
+    if (n->n_in == 0 || n->in[0] == OC_NONE || !oc_in_int(&c, 0, &v))
+        return -1;
+    return v != 0;
+}
+
+static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_dim b, uint32_t value, unsigned axis)
+{
+    if (oc_same_dim(a, b))
+        return a;
+    int64_t ma = oc_dim_max_value(e->a->exprs, a), mb = oc_dim_max_value(e->a->exprs, b);
+    const char *name = oc_printf(&e->a->arena, "%s.%u", e->m->value[value].name, axis);
+    return oc_dim_fresh(e->a->exprs, name, ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
+}
+
+static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
+{
+    struct oc_type t = *a;
+    if (a->kind != b->kind)
+        return (struct oc_type){.kind = OC_T_NONE};
+    if (a->dtype != b->dtype)
+        t.dtype = OC_DT_UNDEFINED;
+    if (!a->shape.ranked || !b->shape.ranked || a->shape.rank != b->shape.rank) {
+        t.shape = oc_shape_unranked();
+        return t;
+    }
+    struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, a->shape.rank, struct oc_dim);
+    for (unsigned i = 0; i < a->shape.rank; i++)
+        dim[i] = merge_dim(e, a->shape.dim[i], b->shape.dim[i], value, i);
+    t.shape.dim = dim;
+    return t;
+}
+
+static const struct oc_type no_type = {.kind = OC_T_NONE};
+
+static const struct oc_type *body_output(struct oc_engine *e, uint32_t graph, uint32_t i)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    return i < g->n_output && g->output[i] != OC_NONE ? &e->a->type[g->output[i]] : &no_type;
+}
+
+static int infer_if(struct oc_engine *e, uint32_t node)
+{
+    const struct oc_node *n = &e->m->node[node];
+    uint32_t body[2] = {body_of(n, "else_branch"), body_of(n, "then_branch")};
+    if (body[0] == OC_NONE || body[1] == OC_NONE)
+        return oc_fail(e->err, OC_EFORMAT, "node '%s' (If): a branch is missing", n->name);
+    e->a->cost[node].state = OC_NODE_CONTAINER;
+    int taken = condition(e, n);
+    for (int i = 0; i < 2; i++) {
+        e->graph_use[body[i]] = OC_G_NOT_TAKEN;
+        if (taken != !i && oc_infer_graph(e, body[i]))
+            return -1;
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        if (n->out[i] == OC_NONE)
+            continue;
+        if (taken >= 0) {
+            const struct oc_graph *g = &e->m->graph[body[taken]];
+            oc_set_value(e, n->out[i], body_output(e, body[taken], i));
+            if (i < g->n_output && g->output[i] != OC_NONE)
+                e->a->data[n->out[i]] = e->a->data[g->output[i]];
+            continue;
+        }
+        struct oc_type t = merge_type(e, body_output(e, body[1], i), body_output(e, body[0], i), n->out[i]);
+        oc_set_value(e, n->out[i], &t);
+    }
+    return 0;
+}
+
+static void sum_graph(struct oc_engine *e, uint32_t graph, uint64_t *flops, uint64_t *bytes)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        const struct oc_node_cost *k = &e->a->cost[g->node[i]];
+        *flops += k->flops + k->ops;
+        *bytes += k->rd_act + k->rd_wt + k->wr;
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
+                if (e->graph_use[n->attr[a].graph[b]] == OC_G_RUN)
+                    sum_graph(e, n->attr[a].graph[b], flops, bytes);
+        if (n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN)
+            sum_graph(e, n->body, flops, bytes);
+    }
+}
+
+/* Takes the cost of a branch back: it is not the one that counts. */
+static void drop_graph(struct oc_engine *e, uint32_t graph)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    e->graph_use[graph] = OC_G_NOT_TAKEN;
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        struct oc_node_cost *k = &e->a->cost[g->node[i]];
+        *k = (struct oc_node_cost){.state = OC_NODE_NOT_TAKEN, .op_class = k->op_class, .params = k->params,
+                                   .note = "in the branch that does not count"};
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
+                drop_graph(e, n->attr[a].graph[b]);
+        if (n->body != OC_NONE)
+            drop_graph(e, n->body);
+    }
+}
+
+static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
+{
+    const struct oc_node *n = &e->m->node[node];
+    uint32_t body[2] = {body_of(n, "else_branch"), body_of(n, "then_branch")};
+    bool run[2];
+    for (int i = 0; i < 2; i++) {
+        run[i] = e->graph_use[body[i]] == OC_G_RUN;
+        if (!run[i])
+            drop_graph(e, body[i]);
+        else if (oc_cost_graph(e, body[i], trips))
+            return -1;
+    }
+    if (!run[0] || !run[1])
+        return 0;
+    uint64_t flops[2] = {0}, bytes[2] = {0};
+    for (int i = 0; i < 2; i++)
+        sum_graph(e, body[i], &flops[i], &bytes[i]);
+    int take = flops[1] > flops[0] || (flops[1] == flops[0] && bytes[1] >= bytes[0]);
+    const char *why = "--if max: the branch with more work";
+    if (e->o->if_mode != OC_IF_MAX) {
+        take = e->o->if_mode == OC_IF_THEN;
+        why = take ? "--if then" : "--if else";
+    }
+    drop_graph(e, body[!take]);
+    char buf[256];
+    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), take ? "then_branch" : "else_branch", why);
+    e->a->cost[node].quality = e->o->if_mode == OC_IF_MAX ? OC_UPPER : OC_EST;
+    e->a->cost[node].note = "the condition is not known";
+    return 0;
+}
+
+/* ---- table ------------------------------------------------------------------------------------------- */
+
+static const struct control controls[] = {
+    {"If", infer_if, cost_if},
+};
+
+static const struct control *find(const struct oc_node *n)
+{
+    for (size_t i = 0; i < OC_COUNT(controls) && n->domain[0] == '\0'; i++)
+        if (strcmp(n->op_type, controls[i].name) == 0)
+            return &controls[i];
+    return NULL;
+}
+
+int oc_infer_control(struct oc_engine *e, uint32_t node)
+{
+    const struct control *k = find(&e->m->node[node]);
+    return k ? k->infer(e, node) : 1;
+}
+
+int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips)
+{
+    const struct control *k = find(&e->m->node[node]);
+    return k ? k->cost(e, node, trips) : 1;
+}

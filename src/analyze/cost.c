@@ -1,0 +1,263 @@
+/* The cost pass (cost-semantics.md): default bytes, the operator's cost rule, weights of primitives, trips. */
+#include <string.h>
+
+#include "analyze/engine.h"
+#include "base/ck.h"
+
+/* Weights of primitives, in the order of enum oc_prim (cost-semantics section 2). */
+struct weights {
+    const char *name;
+    uint8_t w[OC_PRIM_COUNT];
+};
+static const struct weights weight_table[] = {
+    {"unit", {[OC_MAC] = 2, [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_DIV] = 1, [OC_RND] = 1, [OC_SQRT] = 1,
+              [OC_EXP] = 1, [OC_LOG] = 1, [OC_SIN] = 1, [OC_TAN] = 1, [OC_TANH] = 1, [OC_SIG] = 1, [OC_ERF] = 1,
+              [OC_POW] = 1, [OC_RNG] = 1, [OC_BIT] = 1, [OC_CVT] = 0, [OC_DEQ] = 0}},
+    {"hw", {[OC_MAC] = 2, [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_DIV] = 8, [OC_RND] = 1, [OC_SQRT] = 8,
+            [OC_EXP] = 16, [OC_LOG] = 20, [OC_SIN] = 20, [OC_TAN] = 28, [OC_TANH] = 26, [OC_SIG] = 26,
+            [OC_ERF] = 24, [OC_POW] = 37, [OC_RNG] = 10, [OC_BIT] = 1, [OC_CVT] = 1, [OC_DEQ] = 2}},
+    {"mac", {[OC_MAC] = 1}},
+};
+
+static const uint8_t *weights_of(const struct oc_engine *e)
+{
+    for (size_t i = 0; i < OC_COUNT(weight_table); i++)
+        if (e->o->weights && strcmp(e->o->weights, weight_table[i].name) == 0)
+            return weight_table[i].w;
+    return weight_table[0].w;
+}
+
+static bool transcendental(unsigned prim)
+{
+    return prim == OC_SQRT || (prim >= OC_EXP && prim <= OC_POW);
+}
+
+uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value)
+{
+    for (int steps = 0; value != OC_NONE && steps < 8; steps++) {
+        uint32_t p = e->m->value[value].producer;
+        if (p == OC_NONE)
+            return OC_NONE;
+        if (e->a->cost[p].state == OC_NODE_ABSORBED)
+            return p;
+        if (e->a->cost[p].state != OC_NODE_FOLDED || !e->m->node[p].n_in)
+            return OC_NONE;
+        value = e->m->node[p].in[0];
+    }
+    return OC_NONE;
+}
+
+static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
+{
+    if (!t || t->kind == OC_T_SEQUENCE || t->kind == OC_T_OPTIONAL || t->kind == OC_T_MAP)
+        return 0;
+    if (t->kind == OC_T_NONE || t->dtype == OC_DT_UNDEFINED || !t->shape.ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    return oc_c_bytes(c, t->dtype, oc_c_elems(c, t));
+}
+
+static char slot_kind(const struct oc_op *op, uint32_t slot)
+{
+    size_t n = op->slots ? strlen(op->slots) : 0;
+    return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
+}
+
+static bool repeated(const struct oc_node *n, uint32_t slot)
+{
+    for (uint32_t i = 0; i < slot; i++)
+        if (n->in[i] == n->in[slot])
+            return true;
+    return false;
+}
+
+/* A constant that a dequantizer makes is read in its stored form; each element costs one DEQ. */
+static uint64_t dequantized_bytes(struct oc_engine *e, struct oc_op_ctx *c, struct oc_cost *k, uint32_t value,
+                                  uint32_t dq)
+{
+    const struct oc_node *n = &e->m->node[dq];
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE)
+            bytes = oc_c_add(c, bytes, type_bytes(c, &e->a->type[n->in[i]]));
+    oc_add_float(c, k, OC_DEQ, oc_c_elems(c, &e->a->type[value]));
+    return bytes;
+}
+
+static void default_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c,
+                          struct oc_cost *k)
+{
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        k->rd[i] = 0;
+        bool skip = n->in[i] == OC_NONE || repeated(n, i) || slot_kind(op, i) == 'm';
+        if (n->in[i] == OC_NONE || (skip && !e->o->naive_bytes))
+            continue;
+        uint32_t dq = oc_weight_dequantizer(e, n->in[i]);
+        k->rd[i] = dq != OC_NONE && !e->o->naive_bytes ? dequantized_bytes(e, c, k, n->in[i], dq)
+                                                       : type_bytes(c, c->in[i]);
+    }
+    for (uint32_t i = 0; i < n->n_out; i++)
+        k->wr[i] = n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes) ? type_bytes(c, &c->out[i]) : 0;
+}
+
+static bool is_float(unsigned dtype)
+{
+    unsigned kind = oc_dtype_info(dtype)->kind;
+    return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
+}
+
+static void default_classes(struct oc_op_ctx *c, const struct oc_op *op, struct oc_cost *k)
+{
+    k->mac_class = oc_dtype_info(oc_in_dtype(c, 0))->cls;
+    k->rest_class = c->n_out ? oc_dtype_info(c->out[0].dtype)->cls : OC_CLASS_NONE;
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (slot_kind(op, i) != 'm' && is_float(oc_in_dtype(c, i))) {
+            k->rest_class = oc_dtype_info(oc_in_dtype(c, i))->cls;
+            return;
+        }
+}
+
+static bool add_checked(uint64_t *sum, uint64_t v)
+{
+    return oc_add_u64(*sum, v, sum);
+}
+
+/* Weighted sums of one side of the histogram, and its list of non-zero primitives. */
+static bool weigh(const uint64_t *hist, const uint8_t *w, uint64_t trips, bool is_int, uint64_t *sum,
+                  struct oc_node_cost *out, struct oc_prim_count *list)
+{
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        uint64_t n, weighted;
+        if (!hist[p])
+            continue;
+        if (!oc_mul_u64(hist[p], trips, &n) || !oc_mul_u64(n, w[p], &weighted) || !add_checked(sum, weighted))
+            return false;
+        list[out->n_hist++] = (struct oc_prim_count){.n = n, .prim = (uint8_t)p, .is_int = is_int};
+        if (p == OC_MAC && !add_checked(&out->macs, n))
+            return false;
+        if (transcendental(p) && !add_checked(&out->transcendentals, n))
+            return false;
+    }
+    return true;
+}
+
+static bool sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_cost *k, uint64_t trips,
+                      struct oc_node_cost *out)
+{
+    if (out->alias && !e->o->alias_off && !e->o->naive_bytes)
+        return true;
+    bool ok = true;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE)
+            ok &= add_checked(e->a->is_const[n->in[i]] ? &out->rd_wt : &out->rd_act, k->rd[i]);
+    for (uint32_t i = 0; i < n->n_out; i++)
+        ok &= add_checked(&out->wr, k->wr[i]);
+    return ok && oc_mul_u64(out->rd_act, trips, &out->rd_act) && oc_mul_u64(out->rd_wt, trips, &out->rd_wt) &&
+           oc_mul_u64(out->wr, trips, &out->wr);
+}
+
+static bool store(struct oc_engine *e, const struct oc_node *n, const struct oc_cost *k, uint64_t trips,
+                  struct oc_node_cost *out)
+{
+    const uint8_t *w = weights_of(e);
+    struct oc_prim_count list[2 * OC_PRIM_COUNT];
+    out->n_hist = 0;
+    if (!weigh(k->hist_f, w, trips, false, &out->flops, out, list) ||
+        !weigh(k->hist_i, w, trips, true, &out->ops, out, list) || !sum_bytes(e, n, k, trips, out))
+        return false;
+    struct oc_prim_count *kept = OC_NEW_ARRAY(&e->a->arena, out->n_hist, struct oc_prim_count);
+    memcpy(kept, list, out->n_hist * sizeof(*kept));
+    out->hist = kept;
+    out->mac_class = out->macs ? k->mac_class : OC_CLASS_NONE;
+    out->rest_class = k->rest_class;
+    return true;
+}
+
+static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->root_cause[v] == OC_NONE)
+            continue;
+        return oc_printf(&e->a->arena, "a size depends on '%s'", e->m->value[e->a->root_cause[v]].name);
+    }
+    return "a size is not known";
+}
+
+static void set_quality(struct oc_engine *e, const struct oc_node *n, const struct oc_op_ctx *c,
+                        struct oc_node_cost *out)
+{
+    if (c->unknown) {
+        *out = (struct oc_node_cost){.state = OC_NODE_NO_SHAPE, .op_class = out->op_class, .trips = out->trips,
+                                     .params = out->params, .quality = OC_UNKNOWN, .note = unknown_reason(e, n)};
+    } else if (c->assumption) {
+        out->quality = OC_EST;
+        out->note = c->assumption;
+    } else if (c->upper) {
+        out->quality = OC_UPPER;
+        out->note = "counted at the upper bound of a size";
+    }
+}
+
+static int overflow(struct oc_engine *e, const struct oc_node *n)
+{
+    char buf[256];
+    return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its counts overflow 64 bits",
+                   oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);
+}
+
+static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_node_cost *out = &e->a->cost[node];
+    struct oc_op_ctx c;
+    oc_fill_ctx(e, n, op, &c);
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE)
+            e->out[i] = e->a->type[n->out[i]];
+    struct oc_cost k = {.rd = e->rd, .wr = e->wr, .n_in = n->n_in, .n_out = n->n_out};
+    k.alias = op->flags & OC_F_VIEW;
+    default_classes(&c, op, &k);
+    default_bytes(e, n, op, &c, &k);
+    if (op->cost && op->cost(&c, &k))
+        c.unknown = true;
+    if (c.overflow || oc_exprs_overflowed(e->a->exprs))
+        return overflow(e, n);
+    out->alias = k.alias;
+    if (!c.unknown && !store(e, n, &k, trips, out))
+        return overflow(e, n);
+    set_quality(e, n, &c, out);
+    return 0;
+}
+
+static int cost_node(struct oc_engine *e, uint32_t node, uint64_t trips)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_node_cost *k = &e->a->cost[node];
+    k->trips = trips;
+    switch (k->state) {
+    case OC_NODE_NORMAL:
+        return cost_rules(e, node, e->a->op[node], trips);
+    case OC_NODE_CONTAINER:
+        if (n->kind == OC_NODE_CALL && n->body != OC_NONE && e->graph_use[n->body] == OC_G_RUN)
+            return oc_cost_graph(e, n->body, trips);
+        return oc_cost_control(e, node, trips) < 0 ? -1 : 0;
+    case OC_NODE_UNKNOWN_OP:
+    case OC_NODE_NO_SHAPE:
+        k->quality = OC_UNKNOWN;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    e->trips[graph] = trips;
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (cost_node(e, g->node[i], trips))
+            return -1;
+    return 0;
+}

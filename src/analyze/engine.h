@@ -1,0 +1,74 @@
+/* Private to analyze/: the state of one pass. */
+#ifndef OC_ENGINE_H
+#define OC_ENGINE_H
+
+#include "analyze/analysis.h"
+
+enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
+
+struct oc_symbol { /* a symbolic dim of the model's declarations */
+    struct oc_dim value; /* in the analysis' own table */
+    bool bound;
+    bool by_default;
+};
+
+struct oc_engine {
+    struct oc_analysis *a;
+    const struct oc_model *m;
+    const struct oc_analyze_opts *o;
+    struct oc_err *err;
+    struct oc_symbol *symbol; /* by model symbol */
+    struct oc_map symbol_ids; /* name to model symbol */
+    bool *bind_used, *shape_used;
+    struct oc_assumption *assumption; /* heap while growing */
+    uint32_t n_assumption, cap_assumption;
+    uint8_t *graph_use; /* by graph: enum oc_graph_use */
+    uint64_t *trips;    /* by graph */
+    bool *tried;        /* by value: its constant was read (or could not be) */
+    int64_t spatial_default;
+    bool used_spatial_default;
+    uint32_t n_failed; /* nodes whose shape rule failed */
+    /* scratch for one node, sized for the widest */
+    const struct oc_type **in;
+    const struct oc_data **in_data;
+    bool *in_const;
+    struct oc_type *out;
+    const struct oc_data **out_data;
+    bool *out_used;
+    uint64_t *rd, *wr;
+};
+
+void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason);
+
+/* bind.c: numbers for the symbols and types of the graph inputs */
+int oc_bind_inputs(struct oc_engine *e);
+/* A declared type in the analysis' terms: bound symbols are numbers. */
+struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared);
+/* Called when a declared bare symbol met a computed number. */
+void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
+
+/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over known names */
+bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
+
+/* infer.c */
+int oc_infer_graph(struct oc_engine *e, uint32_t graph);
+void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
+void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
+
+/* control.c: bodies. Returns 1 if the node is not a control-flow node it knows, else 0 or -1. */
+int oc_infer_control(struct oc_engine *e, uint32_t node);
+int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
+
+/* cost.c */
+int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
+
+/* params.c */
+void oc_count_params(struct oc_engine *e);
+
+/* totals.c */
+int oc_sum_totals(struct oc_engine *e);
+
+/* The dequantization node behind a value (through folded layout nodes), or OC_NONE. */
+uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
+
+#endif

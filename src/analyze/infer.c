@@ -1,0 +1,324 @@
+/* The forward pass: types and small values of every value, in node order (shape-inference.md). */
+#include <string.h>
+
+#include "analyze/engine.h"
+
+void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
+{
+    e->a->type[value] = *t;
+    uint8_t *state = &e->a->value_state[value];
+    if (t->kind == OC_T_NONE || (t->kind <= OC_T_SPARSE && !t->shape.ranked)) {
+        *state = OC_V_UNKNOWN;
+        return;
+    }
+    *state = OC_V_STATIC;
+    for (unsigned i = 0; t->shape.ranked && i < t->shape.rank; i++)
+        if (!oc_is_known(t->shape.dim[i]))
+            *state = oc_dim_max_value(e->a->exprs, t->shape.dim[i]) >= 0 && *state != OC_V_RANK_ONLY ? OC_V_BOUNDED
+                                                                                                     : OC_V_RANK_ONLY;
+}
+
+static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
+{
+    struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, t->rank, struct oc_dim);
+    for (unsigned i = 0; i < t->rank; i++)
+        dim[i] = oc_known(t->dim[i]);
+    struct oc_type type = {.kind = OC_T_TENSOR, .dtype = t->dtype,
+                           .shape = {.dim = dim, .rank = t->rank, .ranked = true}};
+    oc_set_value(e, value, &type);
+    e->a->is_const[value] = true;
+}
+
+/* Reads a constant's elements when a rule asks for them, once. */
+static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
+{
+    struct oc_engine *e = c->engine;
+    uint32_t value = c->node->in[slot];
+    if (e->tried[value])
+        return e->a->data[value];
+    e->tried[value] = true;
+    const struct oc_tensor *t = e->m->value[value].constant;
+    if (!t || !e->a->is_const[value] || t->elements > OC_MAX_DATA)
+        return NULL;
+    struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, t->elements, struct oc_elem);
+    if (!oc_tensor_elems(e->m, t, (uint32_t)t->elements, elem, &e->a->arena))
+        return NULL;
+    struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
+    *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
+    return e->a->data[value] = d;
+}
+
+void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
+{
+    *c = (struct oc_op_ctx){.node = n, .op = op, .opset = n->opset, .arena = &e->a->arena, .exprs = e->a->exprs,
+                            .model = e->m, .in = e->in, .in_data = e->in_data, .in_const = e->in_const,
+                            .load_data = load_data, .n_in = n->n_in, .n_out = n->n_out, .out = e->out,
+                            .out_data = e->out_data, .out_used = e->out_used, .err = e->err, .engine = e,
+                            .taps_valid = e->o->taps_valid, .strict_reduce = e->o->strict_reduce,
+                            .alias_off = e->o->alias_off, .literal_ceil_mode = e->o->literal_ceil_mode};
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];
+        e->in_data[i] = v == OC_NONE ? NULL : e->a->data[v];
+        e->in_const[i] = v != OC_NONE && e->a->is_const[v];
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t v = n->out[i];
+        e->out[i] = (struct oc_type){.kind = OC_T_NONE};
+        e->out_data[i] = NULL;
+        e->out_used[i] = v != OC_NONE && (e->m->value[v].n_use || e->m->value[v].graph_output || i == 0);
+    }
+}
+
+/* A name for messages. */
+static const char *label(struct oc_engine *e, const struct oc_node *n)
+{
+    char buf[256];
+    return oc_strdup(&e->a->arena, oc_node_label(e->m, n, buf, sizeof(buf)));
+}
+
+static bool any_conflict(struct oc_engine *e, const struct oc_type *c, const struct oc_type *d)
+{
+    if (c->shape.rank != d->shape.rank)
+        return true;
+    for (unsigned i = 0; i < c->shape.rank; i++) {
+        struct oc_dim x = c->shape.dim[i], y = d->shape.dim[i];
+        if (oc_is_known(x) && oc_is_known(y) && y.v >= 0 && x.v != y.v)
+            return true;
+    }
+    (void)e;
+    return false;
+}
+
+/* Known dims of the declaration fill in what was not computed. */
+static void fill_dims(struct oc_engine *e, struct oc_type *c, const struct oc_type *d)
+{
+    struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, c->shape.rank, struct oc_dim);
+    for (unsigned i = 0; i < c->shape.rank; i++) {
+        struct oc_dim y = d->shape.dim[i];
+        bool take = !oc_is_known(c->shape.dim[i]) && oc_is_known(y) && y.v >= 0;
+        dim[i] = take ? y : c->shape.dim[i];
+    }
+    c->shape.dim = dim;
+}
+
+/* Unknown dims of a declared shape become unknowns of this value. */
+static struct oc_type declared_alone(struct oc_engine *e, uint32_t value, struct oc_type t)
+{
+    if (!t.shape.ranked)
+        return t;
+    struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, t.shape.rank, struct oc_dim);
+    for (unsigned i = 0; i < t.shape.rank; i++) {
+        dim[i] = t.shape.dim[i];
+        if (oc_is_known(dim[i]) && dim[i].v < 0)
+            dim[i] = oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "%s.%u", e->m->value[value].name, i), -1);
+    }
+    t.shape.dim = dim;
+    return t;
+}
+
+static int conflict(struct oc_engine *e, const struct oc_node *n, uint32_t value, const struct oc_type *c,
+                    const struct oc_type *d)
+{
+    const char *computed = oc_type_text(&e->a->arena, e->a->exprs, c);
+    const char *declared = oc_type_text(&e->a->arena, e->a->exprs, d);
+    if (e->o->strict)
+        return oc_fail(e->err, OC_EFORMAT, "node '%s': output '%s' is %s by its inputs, but declared %s", label(e, n),
+                       e->m->value[value].name, computed, declared);
+    if (!e->o->force_shapes)
+        oc_diag_add(&e->a->diags, OC_WARNING, "W-shape-conflict", label(e, n), "'%s' is %s by its inputs, declared %s",
+                    e->m->value[value].name, computed, declared);
+    return 0;
+}
+
+/* Merges what the rule said with what the file declares, and stores it. */
+static int store_output(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
+{
+    uint32_t value = n->out[slot];
+    const struct oc_type *raw = &e->m->value[value].declared;
+    struct oc_type c = e->out[slot];
+    bool tensor = c.kind == OC_T_TENSOR || c.kind == OC_T_NONE;
+    if (raw->kind != OC_T_TENSOR || !tensor) {
+        if (c.kind == OC_T_NONE && raw->kind != OC_T_NONE)
+            c = *raw;
+        oc_set_value(e, value, &c);
+        return 0;
+    }
+    struct oc_type d = oc_bind_type(e, raw);
+    if (c.kind == OC_T_NONE || !c.shape.ranked || (op && op->flags & OC_F_LOW_CONFIDENCE)) {
+        struct oc_type t = declared_alone(e, value, d);
+        if (c.kind != OC_T_NONE && c.dtype)
+            t.dtype = c.dtype;
+        if (!t.shape.ranked && c.kind != OC_T_NONE)
+            t = c;
+        oc_set_value(e, value, &t);
+        if (e->a->value_state[value] == OC_V_STATIC)
+            e->a->value_state[value] = OC_V_DECLARED;
+        return 0;
+    }
+    oc_bind_learn(e, raw, &c);
+    if (c.dtype == OC_DT_UNDEFINED)
+        c.dtype = d.dtype;
+    if (d.shape.ranked && any_conflict(e, &c, &d)) {
+        if (conflict(e, n, value, &c, &d))
+            return -1;
+    } else if (d.shape.ranked && !oc_shape_known(&c.shape)) {
+        fill_dims(e, &c, &d);
+    }
+    oc_set_value(e, value, &c);
+    return 0;
+}
+
+static bool fully_known(const struct oc_data *d)
+{
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->e[i].kind == OC_E_UNKNOWN || d->e[i].kind == OC_E_RATIO ||
+            (d->e[i].kind == OC_E_INT && !oc_is_known(d->e[i].i)))
+            return false;
+    return true;
+}
+
+/* Constant inputs, or values that are known all the same, make a folded node. */
+static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+{
+    if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
+        return n->n_in == 0 && strcmp(n->op_type, "Constant") == 0;
+    bool all = true, known = n->n_out > 0;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        all &= n->in[i] == OC_NONE || e->in_const[i];
+    for (uint32_t i = 0; i < n->n_out; i++)
+        known &= n->out[i] == OC_NONE || (e->out_data[i] && fully_known(e->out_data[i]));
+    return all || known;
+}
+
+/* QuantizeLinear of a constant is one too, but DequantizeLinear belongs to its consumers. */
+static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
+{
+    return !e->o->keep_qdq && strcmp(n->op_type, "DequantizeLinear") == 0 && n->n_in && n->in[0] != OC_NONE &&
+           e->a->is_const[n->in[0]];
+}
+
+static void mark_root_cause(struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t v = n->out[i];
+        if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->value_state[v] == OC_V_DECLARED)
+            continue;
+        uint32_t cause = v;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && e->a->root_cause[n->in[k]] != OC_NONE) {
+                cause = e->a->root_cause[n->in[k]];
+                break;
+            }
+        e->a->root_cause[v] = cause;
+    }
+}
+
+static int finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+{
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        if (n->out[i] == OC_NONE)
+            continue;
+        if (store_output(e, n, op, i))
+            return -1;
+        e->a->data[n->out[i]] = e->out_data[i];
+    }
+    mark_root_cause(e, n);
+    return 0;
+}
+
+static int unknown_op(struct oc_engine *e, uint32_t node)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_op_ctx c;
+    oc_fill_ctx(e, n, NULL, &c);
+    e->a->cost[node].state = OC_NODE_UNKNOWN_OP;
+    e->a->cost[node].note = "no rule for this operator";
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n), "operator '%s%s%s' (opset %d) is not known",
+                n->domain, n->domain[0] ? ":" : "", n->op_type, n->opset);
+    return finish_outputs(e, n, NULL);
+}
+
+static int infer_call(struct oc_engine *e, uint32_t node)
+{
+    const struct oc_node *n = &e->m->node[node];
+    const struct oc_graph *g = &e->m->graph[n->body];
+    e->a->cost[node].state = OC_NODE_CONTAINER;
+    if (oc_infer_graph(e, n->body))
+        return -1;
+    for (uint32_t i = 0; i < n->n_out && i < g->n_output; i++) {
+        uint32_t to = n->out[i], from = g->output[i];
+        if (to == OC_NONE || from == OC_NONE || to == from)
+            continue;
+        e->a->type[to] = e->a->type[from];
+        e->a->data[to] = e->a->data[from];
+        e->a->is_const[to] = e->a->is_const[from];
+        e->a->value_state[to] = e->a->value_state[from];
+        e->a->root_cause[to] = e->a->root_cause[from];
+    }
+    return 0;
+}
+
+static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_node_cost *k = &e->a->cost[node];
+    struct oc_op_ctx c;
+    struct oc_err why = {0};
+    oc_fill_ctx(e, n, op, &c);
+    c.err = &why;
+    if (op->shape(&c)) {
+        e->n_failed++;
+        k->state = OC_NODE_NO_SHAPE;
+        k->note = oc_strdup(&e->a->arena, why.msg);
+        if (e->o->strict)
+            return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): %s", label(e, n), n->op_type, why.msg);
+        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s", n->op_type, why.msg);
+        for (uint32_t i = 0; i < n->n_out; i++)
+            e->out[i] = (struct oc_type){.kind = OC_T_NONE};
+        return finish_outputs(e, n, op);
+    }
+    if (oc_exprs_overflowed(e->a->exprs))
+        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n), n->op_type);
+    if (op->fold)
+        op->fold(&c);
+    bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
+    if (finish_outputs(e, n, op))
+        return -1;
+    if (folded || absorbed) {
+        k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
+        for (uint32_t i = 0; i < n->n_out; i++)
+            if (n->out[i] != OC_NONE)
+                e->a->is_const[n->out[i]] = true;
+    }
+    return 0;
+}
+
+static int infer_node(struct oc_engine *e, uint32_t node)
+{
+    const struct oc_node *n = &e->m->node[node];
+    const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
+    e->a->op[node] = op;
+    e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
+    if (n->kind == OC_NODE_CALL && !op)
+        return infer_call(e, node);
+    int control = oc_infer_control(e, node);
+    if (control <= 0)
+        return control;
+    return op ? run_rules(e, node, op) : unknown_op(e, node);
+}
+
+int oc_infer_graph(struct oc_engine *e, uint32_t graph)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    e->graph_use[graph] = OC_G_RUN;
+    for (uint32_t i = 0; i < g->n_init; i++) {
+        const struct oc_tensor *t = e->m->value[g->init[i]].constant;
+        if (e->a->type[g->init[i]].kind == OC_T_NONE) /* not replaced by --shape */
+            set_constant_type(e, g->init[i], t);
+    }
+    for (uint32_t i = 0; i < g->n_node; i++)
+        if (infer_node(e, g->node[i]))
+            return -1;
+    return 0;
+}

@@ -1,0 +1,227 @@
+/* What the constants are (cost-semantics section 6): each is counted once, in one class found from its uses. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/engine.h"
+
+const char *oc_param_class_name(unsigned c)
+{
+    static const char *const name[OC_PC_COUNT] = {"unused", "meta", "quant", "const", "table",
+                                                  "stat",   "norm", "embed", "bias",  "weight"};
+    return c < OC_PC_COUNT ? name[c] : "?";
+}
+
+/* How a value is used, as bits. */
+enum use {
+    U_META = 1, U_QUANT = 2, U_BIAS = 4, U_NORM = 8, U_STAT = 16, U_EMBED = 32, U_TABLE = 64,
+    U_DATA = 128,       /* a data slot */
+    U_QDATA = 256,      /* a data slot that takes quantized weights */
+    U_SCALAR_OK = 512,  /* arithmetic in which a one-element float is just a constant */
+    U_NOT_SCALAR = 1024,
+    U_ADDED = 2048      /* added to the output of a contraction */
+};
+
+static uint16_t slot_use(char slot)
+{
+    switch (slot) {
+    case 'm': return U_META;
+    case 'q': return U_QUANT;
+    case 'b': return U_BIAS;
+    case 'n': return U_NORM;
+    case 's': return U_STAT;
+    case 'e': return U_EMBED;
+    case 't': return U_TABLE;
+    default: return U_DATA;
+    }
+}
+
+static bool scalar_op(const struct oc_node *n)
+{
+    static const char *const name[] = {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Mod", "Equal",
+                                       "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
+    for (size_t i = 0; i < OC_COUNT(name) && n->domain[0] == '\0'; i++)
+        if (strcmp(n->op_type, name[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool takes_quantized(const struct oc_node *n, const struct oc_op *op)
+{
+    return op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV || op->op_class == OC_OP_QUANTIZE ||
+           op->op_class == OC_OP_ATTENTION || (op->op_class == OC_OP_GATHER && n->domain[0]);
+}
+
+static bool added_to_contraction(const struct oc_engine *e, const struct oc_node *n, uint32_t slot)
+{
+    if (n->n_in != 2 || strcmp(n->op_type, "Add") != 0)
+        return false;
+    uint32_t other = n->in[1 - slot], p = other == OC_NONE ? OC_NONE : e->m->value[other].producer;
+    const struct oc_op *op = p == OC_NONE ? NULL : e->a->op[p];
+    return op && (op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV);
+}
+
+static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
+{
+    size_t len = op->slots ? strlen(op->slots) : 0;
+    uint16_t u = slot_use(len ? op->slots[slot < len ? slot : len - 1] : '.');
+    if (u == U_DATA && takes_quantized(n, op))
+        u |= U_QDATA;
+    if (u & (U_DATA | U_EMBED))
+        u |= scalar_op(n) ? U_SCALAR_OK : U_NOT_SCALAR;
+    if (added_to_contraction(e, n, slot))
+        u |= U_ADDED;
+    return u;
+}
+
+/* Uses flow backwards through folded nodes: a transposed weight is a weight. */
+static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
+{
+    const struct oc_node *n = &e->m->node[node];
+    const struct oc_node_cost *k = &e->a->cost[node];
+    const struct oc_op *op = e->a->op[node];
+    bool through = (k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED) && n->n_out && n->out[0] != OC_NONE;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        if (v == OC_NONE || !e->a->is_const[v] || k->state == OC_NODE_NOT_TAKEN)
+            continue;
+        uint16_t u = op ? use_of(e, n, op, i) : U_DATA | U_NOT_SCALAR;
+        uint32_t by = node;
+        if (through && (u & U_DATA)) {
+            bool quantized = (u & U_QDATA) && k->state == OC_NODE_ABSORBED;
+            u = (uint16_t)(use[n->out[0]] | (quantized ? U_QDATA : 0));
+            by = user[n->out[0]];
+        }
+        use[v] |= u;
+        if (by != OC_NONE && (user[v] == OC_NONE || by < user[v]))
+            user[v] = by;
+    }
+}
+
+static void collect_uses(const struct oc_engine *e, uint16_t *use, uint32_t *user)
+{
+    for (uint32_t g = e->m->n_graph; g-- > 0;) {
+        const struct oc_graph *graph = &e->m->graph[g];
+        if (e->graph_use[g] == OC_G_RUN)
+            for (uint32_t i = graph->n_node; i-- > 0;)
+                collect_node(e, graph->node[i], use, user);
+    }
+}
+
+static unsigned classify(unsigned dtype, uint64_t elements, unsigned rank, uint16_t u)
+{
+    unsigned kind = oc_dtype_info(dtype)->kind;
+    bool integer = kind == OC_KIND_INT || kind == OC_KIND_BOOL || kind == OC_KIND_STRING;
+    if (!u)
+        return OC_PC_UNUSED;
+    if (u == U_META)
+        return OC_PC_META;
+    if (u & U_QUANT)
+        return OC_PC_QUANT;
+    if (integer && !(u & U_QDATA) && !(u & (U_BIAS | U_NORM)))
+        return OC_PC_CONST;
+    if (!integer && elements == 1 && (u & U_SCALAR_OK) && !(u & (U_NOT_SCALAR | U_BIAS | U_NORM | U_STAT)))
+        return OC_PC_CONST;
+    if (u & U_TABLE)
+        return OC_PC_TABLE;
+    if (u & U_STAT)
+        return OC_PC_STAT;
+    if (u & U_NORM)
+        return OC_PC_NORM;
+    if (u & U_EMBED)
+        return OC_PC_EMBED;
+    if (u & U_BIAS || (u & U_ADDED && rank == 1))
+        return OC_PC_BIAS;
+    return u & U_META && !(u & ~(unsigned)U_META) ? OC_PC_META : OC_PC_WEIGHT;
+}
+
+static bool is_param(unsigned cls)
+{
+    return cls == OC_PC_WEIGHT || cls == OC_PC_BIAS || cls == OC_PC_NORM || cls == OC_PC_EMBED;
+}
+
+/* Elements a constant stands for: packed 4-bit blobs of MatMulNBits are N x K weights. */
+static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value, uint32_t user)
+{
+    const struct oc_node *n = user == OC_NONE ? NULL : &e->m->node[user];
+    if (!n || strcmp(n->op_type, "MatMulNBits") != 0 || n->n_in < 2 || n->in[1] != value)
+        return elements;
+    const struct oc_attr *rows = oc_node_attr(n, "N"), *cols = oc_node_attr(n, "K");
+    uint64_t product;
+    bool fine = rows && cols && rows->i > 0 && cols->i > 0 &&
+                !__builtin_mul_overflow((uint64_t)rows->i, (uint64_t)cols->i, &product);
+    return fine ? product : elements;
+}
+
+static void count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements, unsigned rank,
+                  uint64_t bytes, const uint16_t *use, const uint32_t *user)
+{
+    unsigned cls = classify(dtype, elements, rank, use[value]);
+    elements = logical_elements(e, elements, value, user[value]);
+    e->a->param_class[value] = (uint8_t)cls;
+    e->a->class_elems[cls] += elements;
+    e->a->class_bytes[cls] += bytes;
+    if (is_param(cls) && user[value] != OC_NONE)
+        e->a->cost[user[value]].params += elements;
+}
+
+struct place { /* a Constant node and where it stands in the file */
+    uint64_t where;
+    uint32_t node;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->where != y->where)
+        return x->where < y->where ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Constant nodes. Those of a function count once however often it is called: told apart by their place. */
+static void count_constant_nodes(struct oc_engine *e, const uint16_t *use, const uint32_t *user)
+{
+    struct place *list = NULL;
+    uint32_t n = 0, cap = 0;
+    for (uint32_t i = 0; i < e->m->n_node; i++) {
+        const struct oc_node *node = &e->m->node[i];
+        if (strcmp(node->op_type, "Constant") != 0 || node->n_out == 0 || node->out[0] == OC_NONE ||
+            e->graph_use[node->graph] == OC_G_NOT_RUN)
+            continue;
+        OC_GROW(list, n, cap);
+        list[n++] = (struct place){.where = node->where, .node = i};
+    }
+    if (n)
+        qsort(list, n, sizeof(*list), by_place);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = e->m->node[list[i].node].out[0];
+        const struct oc_type *t = &e->a->type[v];
+        uint64_t bytes = 0;
+        struct oc_dim size = oc_shape_count(e->a->exprs, &t->shape);
+        bool first = i == 0 || list[i].where != list[i - 1].where;
+        if (first && t->shape.ranked && oc_is_known(size) && oc_bytes_of(t->dtype, (uint64_t)size.v, &bytes))
+            count(e, v, t->dtype, (uint64_t)size.v, t->shape.rank, bytes, use, user);
+    }
+    free(list);
+}
+
+void oc_count_params(struct oc_engine *e)
+{
+    uint16_t *use = oc_xmalloc((size_t)e->m->n_value * sizeof(*use));
+    uint32_t *user = oc_xmalloc((size_t)e->m->n_value * sizeof(*user));
+    memset(use, 0, (size_t)e->m->n_value * sizeof(*use));
+    memset(user, 0xff, (size_t)e->m->n_value * sizeof(*user));
+    collect_uses(e, use, user);
+    if (e->m->n_function)
+        collect_uses(e, use, user); /* constants made in a body and used by the caller */
+    for (uint32_t g = 0; g < e->m->n_graph; g++) {
+        const struct oc_graph *graph = &e->m->graph[g];
+        for (uint32_t i = 0; i < graph->n_init && e->graph_use[g] != OC_G_NOT_RUN; i++) {
+            uint32_t v = graph->init[i];
+            const struct oc_tensor *t = e->m->value[v].constant;
+            count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, use, user);
+        }
+    }
+    count_constant_nodes(e, use, user);
+    free(use);
+    free(user);
+}

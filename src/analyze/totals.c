@@ -1,0 +1,98 @@
+/* Sums over the executed nodes, with how much of them is not exact. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/engine.h"
+#include "base/ck.h"
+
+static uint8_t worse(uint8_t a, uint8_t b)
+{
+    if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
+        return OC_EST;
+    return a > b ? a : b;
+}
+
+static bool add(uint64_t *sum, uint64_t v)
+{
+    return oc_add_u64(*sum, v, sum);
+}
+
+static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
+{
+    bool ok = add(&t->macs, k->macs) && add(&t->flops, k->flops) && add(&t->ops, k->ops) &&
+              add(&t->bytes_read_act, k->rd_act) && add(&t->bytes_read_weight, k->rd_wt) &&
+              add(&t->bytes_written, k->wr);
+    t->nodes++;
+    t->unknown_nodes += k->quality == OC_UNKNOWN;
+    t->quality = (enum oc_quality)worse((uint8_t)t->quality, k->quality);
+    if (k->quality == OC_EXACT || !ok)
+        return ok;
+    t->not_exact.nodes++;
+    return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops + k->ops) &&
+           add(&t->not_exact.bytes, k->rd_act + k->rd_wt + k->wr);
+}
+
+static bool add_type(struct oc_type_total *t, const struct oc_node_cost *k)
+{
+    t->nodes++;
+    t->quality = worse(t->quality, k->quality);
+    return add(&t->macs, k->macs) && add(&t->flops, k->flops) && add(&t->ops, k->ops) &&
+           add(&t->bytes, k->rd_act + k->rd_wt + k->wr) && add(&t->params, k->params);
+}
+
+static int by_work(const void *a, const void *b)
+{
+    const struct oc_type_total *x = a, *y = b;
+    uint64_t wx = x->flops + x->ops, wy = y->flops + y->ops;
+    if (wx != wy)
+        return wx < wy ? 1 : -1;
+    if (x->bytes != y->bytes)
+        return x->bytes < y->bytes ? 1 : -1;
+    int names = strcmp(x->op_type, y->op_type);
+    return names ? names : strcmp(x->domain, y->domain);
+}
+
+/* Index of the row for this node's operator type. */
+static uint32_t type_row(struct oc_engine *e, struct oc_map *index, const struct oc_node *n, uint32_t *cap)
+{
+    char key[512];
+    int len = snprintf(key, sizeof(key), "%s\x1f%s", n->domain, n->op_type);
+    uint32_t row = e->a->n_by_type;
+    size_t used = len < 0 ? 0 : (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
+    if (oc_map_add(index, key, used, &row, NULL)) {
+        OC_GROW(e->a->by_type, e->a->n_by_type, *cap);
+        e->a->by_type[e->a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
+    }
+    return row;
+}
+
+static bool sum_nodes(struct oc_engine *e)
+{
+    struct oc_map index = {.arena = &e->a->arena};
+    uint32_t cap = 0;
+    bool ok = true;
+    for (uint32_t i = 0; i < e->m->n_node && ok; i++) {
+        const struct oc_node *n = &e->m->node[i];
+        const struct oc_node_cost *k = &e->a->cost[i];
+        if (e->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
+            continue;
+        ok = add_node(&e->a->total, k) && add_type(&e->a->by_type[type_row(e, &index, n, &cap)], k);
+    }
+    oc_map_free(&index);
+    if (e->a->n_by_type)
+        qsort(e->a->by_type, e->a->n_by_type, sizeof(*e->a->by_type), by_work);
+    return ok;
+}
+
+int oc_sum_totals(struct oc_engine *e)
+{
+    const uint64_t *el = e->a->class_elems;
+    struct oc_totals *t = &e->a->total;
+    if (!sum_nodes(e))
+        return oc_fail(e->err, OC_ELIMIT, "the totals overflow 64 bits");
+    t->params = el[OC_PC_WEIGHT] + el[OC_PC_BIAS] + el[OC_PC_NORM] + el[OC_PC_EMBED];
+    t->params_all = t->params + el[OC_PC_STAT] + el[OC_PC_TABLE];
+    for (unsigned c = 0; c < OC_PC_COUNT; c++)
+        t->const_bytes += e->a->class_bytes[c];
+    return 0;
+}
