@@ -11,13 +11,13 @@
 
 #include "base/diag.h"
 
-#define WINDOW_BYTES ((size_t)1 << 18)
+#define WINDOW_BYTES     ((size_t)1 << 18)
 #define MAX_WINDOW_BYTES ((size_t)1 << 28) /* one value of a text that has to be inflated */
 
 struct oc_stream {
     const char *path;
-    struct oc_file file;       /* the mapping; not used for memory */
-    const char *src;           /* bytes as stored */
+    struct oc_file file; /* the mapping; not used for memory */
+    const char *src;     /* bytes as stored */
     size_t src_n;
     bool gzip, started, ended; /* ended: nothing more to hand out */
     z_stream z;

@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 
-#define MAX_DEPTH 256
+#define MAX_DEPTH        256
 #define MAX_NUMBER_BYTES 4096
 
 struct oc_json {
@@ -27,67 +27,88 @@ struct oc_json {
 /* ---- scanning ----------------------------------------------------------------------------------------- */
 
 typedef signed char v16 __attribute__((vector_size(16)));
-typedef unsigned long long v2 __attribute__((vector_size(16)));
 
-static v16 load16(const char *p)
+static inline v16 load16(const char *p)
 {
     v16 v;
     memcpy(&v, p, sizeof(v));
     return v;
 }
 
-/* Index of the first byte whose lane is set, or 16. */
-static unsigned first_lane(v16 mask)
+/* Bit k is set when lane k (0x00 or 0xff) is. */
+static inline uint64_t lanes(v16 mask)
 {
 #ifdef __SSE2__
     typedef char v16c __attribute__((vector_size(16)));
-    unsigned bits = (unsigned)__builtin_ia32_pmovmskb128((v16c)mask);
-    return bits ? (unsigned)__builtin_ctz(bits) : 16;
-#elif __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    v2 w = (v2)mask;
-    return w[0] ? (unsigned)__builtin_ctzll(w[0]) / 8 : w[1] ? 8 + (unsigned)__builtin_ctzll(w[1]) / 8 : 16;
+    return (unsigned)__builtin_ia32_pmovmskb128((v16c)mask);
 #else
-    unsigned i = 0;
-    while (i < 16 && !mask[i])
-        i++;
-    return i;
+    uint64_t w[2], bits = 0;
+    memcpy(w, &mask, sizeof(w));
+    for (int i = 0; i < 2; i++) { /* byte k keeps bit k; the product adds the bytes up */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        uint64_t b = w[i] & 0x8040201008040201u;
+#else
+        uint64_t b = w[i] & 0x0102040810204080u;
+#endif
+        bits |= (b * 0x0101010101010101u >> 56) << (8 * i);
+    }
+    return bits;
 #endif
 }
 
+enum byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
+
+/* What a byte may end. A quote ends a string only when one of ENDS_STRING follows, blanks allowed. */
+static const uint8_t class_of[256] = {
+    [' '] = BLANK | ENDS_SCALAR,
+    ['\n'] = BLANK | ENDS_SCALAR,
+    ['\t'] = BLANK | ENDS_SCALAR,
+    ['\r'] = BLANK | ENDS_SCALAR,
+    [','] = ENDS_STRING | ENDS_SCALAR,
+    [':'] = ENDS_STRING | ENDS_SCALAR,
+    ['}'] = ENDS_STRING | ENDS_SCALAR,
+    [']'] = ENDS_STRING | ENDS_SCALAR,
+    ['"'] = ENDS_STRING | ENDS_SCALAR,
+    ['{'] = ENDS_SCALAR,
+    ['['] = ENDS_SCALAR,
+};
+
+static inline bool is(int c, unsigned what)
+{
+    return c >= 0 && class_of[c] & what;
+}
+
 /* Index of the first quote or backslash, or n. */
-static size_t find_quote(const char *p, size_t n)
+static inline size_t find_quote(const char *p, size_t n)
 {
     size_t i = 0;
     for (; i + 16 <= n; i += 16) {
         v16 v = load16(p + i);
-        unsigned k = first_lane((v16)((v == '"') | (v == '\\')));
-        if (k < 16)
-            return i + k;
+        uint64_t bits = lanes((v16)((v == '"') | (v == '\\')));
+        if (bits)
+            return i + (size_t)__builtin_ctzll(bits);
     }
     while (i < n && p[i] != '"' && p[i] != '\\')
         i++;
     return i;
 }
 
-/* Index of the first quote, brace or bracket, or n. Setting bit 5 makes braces of brackets and changes no other
- * byte into one. */
-static size_t find_structure(const char *p, size_t n)
-{
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        v16 v = load16(p + i), w = v | 0x20;
-        unsigned k = first_lane((v16)((v == '"') | (w == '{') | (w == '}')));
-        if (k < 16)
-            return i + k;
-    }
-    while (i < n && p[i] != '"' && (p[i] | 0x20) != '{' && (p[i] | 0x20) != '}')
-        i++;
-    return i;
-}
+/* Where the telling bytes of 64 are. */
+struct block {
+    uint64_t quote, escape, structure;
+};
 
-static bool is_blank(char c)
+/* Setting bit 5 makes braces of brackets, and of no other byte. */
+static inline struct block look_at(const char *p)
 {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    struct block b = {0, 0, 0};
+    for (unsigned i = 0; i < 64; i += 16) {
+        v16 v = load16(p + i), w = v | 0x20;
+        b.quote |= lanes((v16)(v == '"')) << i;
+        b.escape |= lanes((v16)(v == '\\')) << i;
+        b.structure |= lanes((v16)((w == '{') | (w == '}'))) << i;
+    }
+    return b;
 }
 
 /* ---- window and errors -------------------------------------------------------------------------------- */
@@ -103,13 +124,18 @@ static bool more(struct oc_json *j)
     return added;
 }
 
-/* Byte at cursor + i, or -1 at the end of the text. */
-static int byte_at(struct oc_json *j, size_t i)
+static int byte_behind(struct oc_json *j, size_t i)
 {
     while (j->pos + i >= j->n)
         if (!more(j))
             return -1;
     return (unsigned char)j->win[j->pos + i];
+}
+
+/* Byte at cursor + i, or -1 at the end of the text. */
+static inline int byte_at(struct oc_json *j, size_t i)
+{
+    return j->pos + i < j->n ? (unsigned char)j->win[j->pos + i] : byte_behind(j, i);
 }
 
 static bool fail(struct oc_json *j, size_t ahead, const char *fmt, ...)
@@ -142,16 +168,12 @@ static bool unexpected(struct oc_json *j, int c, const char *wanted)
 }
 
 /* Next byte that is neither blank nor, if asked, a comma; -1 at the end. */
-static int skip_blanks(struct oc_json *j, bool commas)
+static inline int skip_blanks(struct oc_json *j, bool commas)
 {
-    for (;;) {
-        while (j->pos < j->n && (is_blank(j->win[j->pos]) || (commas && j->win[j->pos] == ',')))
-            j->pos++;
-        if (j->pos < j->n)
-            return (unsigned char)j->win[j->pos];
-        if (!more(j))
-            return -1;
-    }
+    int c;
+    while (is(c = byte_at(j, 0), BLANK) || (commas && c == ','))
+        j->pos++;
+    return c;
 }
 
 struct oc_json *oc_json_open(struct oc_stream *s)
@@ -198,24 +220,24 @@ unsigned oc_json_depth(const struct oc_json *j)
 
 /* ---- tokens ------------------------------------------------------------------------------------------- */
 
-/* A quote closes a string when what follows can follow a string. */
-static bool closes(struct oc_json *j, size_t quote)
+/* Does the quote at cursor + quote close its string? */
+static inline bool closes(struct oc_json *j, size_t quote)
 {
     size_t i = quote + 1;
     int c = byte_at(j, i);
-    while (c == ' ' || c == '\n' || c == '\t' || c == '\r')
+    while (is(c, BLANK))
         c = byte_at(j, ++i);
-    return c < 0 || c == ',' || c == ':' || c == '}' || c == ']' || c == '"';
+    return c < 0 || is(c, ENDS_STRING);
 }
 
-/* The string that begins with a quote at cursor + from: index of its closing quote (from the cursor), or 0 when
- * the text ended. */
-static size_t scan_string(struct oc_json *j, size_t from, bool *escaped)
+/* The string that begins with a quote at the cursor: index of its closing quote, or 0 when the text ended. */
+static inline size_t scan_string(struct oc_json *j, bool *escaped)
 {
-    size_t i = from + 1;
+    size_t i = 1;
     *escaped = false;
     for (;;) {
-        i += find_quote(j->win + j->pos + i, j->pos + i < j->n ? j->n - j->pos - i : 0);
+        if (j->pos + i < j->n)
+            i += find_quote(j->win + j->pos + i, j->n - j->pos - i);
         int c = byte_at(j, i);
         if (c < 0)
             return 0;
@@ -232,16 +254,11 @@ static size_t scan_string(struct oc_json *j, size_t from, bool *escaped)
     }
 }
 
-static bool is_scalar_byte(char c)
+static inline size_t scan_scalar(struct oc_json *j)
 {
-    return !is_blank(c) && c != ',' && c != '}' && c != ']' && c != '{' && c != '[' && c != '"' && c != ':';
-}
-
-static size_t scan_scalar(struct oc_json *j, size_t from)
-{
-    size_t i = from;
+    size_t i = 0;
     int c;
-    while ((c = byte_at(j, i)) >= 0 && is_scalar_byte((char)c))
+    while ((c = byte_at(j, i)) >= 0 && !is(c, ENDS_SCALAR))
         i++;
     return i;
 }
@@ -263,8 +280,22 @@ enum oc_json_type oc_json_peek(struct oc_json *j)
         return OC_JSON_FALSE;
     case 'n':
         return byte_at(j, 1) == 'u' ? OC_JSON_NULL : OC_JSON_NUMBER;
-    case 'N': case 'I': case 'i': case '-': case '+': case '.':
-    case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
+    case 'N':
+    case 'I':
+    case 'i':
+    case '-':
+    case '+':
+    case '.':
+    case '0':
+    case '1':
+    case '2':
+    case '3':
+    case '4':
+    case '5':
+    case '6':
+    case '7':
+    case '8':
+    case '9':
         return OC_JSON_NUMBER;
     default:
         return OC_JSON_NONE;
@@ -322,13 +353,13 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
     if (c != '"')
         return unexpected(j, c, "a name");
     bool escaped;
-    size_t close = scan_string(j, 0, &escaped);
+    size_t close = scan_string(j, &escaped);
     if (!close) {
         j->depth--;
         return cut(j);
     }
     size_t i = close + 1;
-    while ((c = byte_at(j, i)) >= 0 && is_blank((char)c))
+    while (is(c = byte_at(j, i), BLANK))
         i++;
     if (c != ':') {
         j->pos += i;
@@ -350,10 +381,13 @@ static int hex4(const char *p, size_t n)
         return -1;
     for (int i = 0; i < 4; i++) {
         char c = p[i];
-        int d = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-        if (d < 0)
+        char low = (char)(c | 32);
+        if (c >= '0' && c <= '9')
+            v = v * 16 + (c - '0');
+        else if (low >= 'a' && low <= 'f')
+            v = v * 16 + (low - 'a' + 10);
+        else
             return -1;
-        v = v * 16 + d;
     }
     return v;
 }
@@ -439,7 +473,7 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
         return false;
     }
     bool escaped;
-    size_t close = scan_string(j, 0, &escaped);
+    size_t close = scan_string(j, &escaped);
     if (!close)
         return cut(j);
     *out = (struct oc_str){j->win + j->pos + 1, close - 1};
@@ -451,13 +485,14 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
 
 /* ---- skipping ----------------------------------------------------------------------------------------- */
 
-/* Structure of a container that is being skipped: one bit a level. */
+/* A container that is being skipped: one bit a level, and whether the scan stands inside a string. */
 struct nest {
     uint64_t is_array[MAX_DEPTH / 64];
     unsigned depth;
+    bool in_string;
 };
 
-static bool nest_step(struct oc_json *j, struct nest *t, char c, size_t at)
+static inline bool nest_step(struct oc_json *j, struct nest *t, char c, size_t at)
 {
     if (c == '{' || c == '[') {
         if (t->depth + j->depth >= MAX_DEPTH)
@@ -472,35 +507,67 @@ static bool nest_step(struct oc_json *j, struct nest *t, char c, size_t at)
     return array == (c == ']') ? true : fail(j, at, "'%c' does not close '%c'", c, array ? '[' : '{');
 }
 
-/* Index behind the container at the cursor, 0 on error. Without `keep` the cursor moves along, so that a
- * window need not hold the whole value. */
+/* One telling byte at cursor + i. Returns how many bytes it takes, 0 on error. */
+static inline size_t step(struct oc_json *j, struct nest *t, char c, size_t i)
+{
+    if (t->in_string) {
+        if (c == '\\')
+            return 2;
+        if (c == '"')
+            t->in_string = !closes(j, i);
+        return 1;
+    }
+    t->in_string = c == '"';
+    if ((c | 0x20) == '{' || (c | 0x20) == '}')
+        return nest_step(j, t, c, i) ? 1 : 0;
+    return 1;
+}
+
+/* The 64 bytes at cursor + i. Returns how many were taken (up to the end of the container), 0 on error. */
+static size_t step_block(struct oc_json *j, struct nest *t, size_t i)
+{
+    struct block b = look_at(j->win + j->pos + i);
+    uint64_t live = ~(uint64_t)0, bits;
+    size_t k, taken = 64;
+    while ((bits = (b.quote | (t->in_string ? b.escape : b.structure)) & live) != 0) {
+        k = (size_t)__builtin_ctzll(bits);
+        size_t used = step(j, t, j->win[j->pos + i + k], i + k);
+        if (!used || !t->depth)
+            return used ? k + 1 : 0;
+        if (k + used >= 64) {
+            taken = k + used;
+            break;
+        }
+        live = ~(uint64_t)0 << (k + used);
+    }
+    return taken;
+}
+
+/* Length of the container at the cursor, 0 on error. Without `keep` the cursor moves along (the length counts
+ * from there), so that a window need not hold the whole value. */
 static size_t scan_container(struct oc_json *j, bool keep)
 {
     struct nest t = {.depth = 0};
     size_t i = 0;
-    for (;;) {
-        if (!keep) {
+    do {
+        if (!keep && j->pos + i <= j->n) {
             j->pos += i;
             i = 0;
         }
-        if (byte_at(j, i) < 0)
-            return (size_t)cut(j);
-        i += find_structure(j->win + j->pos + i, j->n - j->pos - i);
-        if (j->pos + i == j->n)
-            continue;
-        char c = j->win[j->pos + i];
-        bool escaped;
-        if (c == '"') {
-            i = scan_string(j, i, &escaped);
-            if (!i)
+        size_t used;
+        if (j->pos + i + 64 <= j->n) {
+            used = step_block(j, &t, i);
+        } else {
+            int c = byte_at(j, i);
+            if (c < 0)
                 return (size_t)cut(j);
-        } else if (!nest_step(j, &t, c, i)) {
-            return 0;
+            used = step(j, &t, (char)c, i);
         }
-        i++;
-        if (!t.depth)
-            return i;
-    }
+        if (!used)
+            return 0;
+        i += used;
+    } while (t.depth);
+    return i;
 }
 
 static bool scan_value(struct oc_json *j, bool keep, size_t *len)
@@ -515,10 +582,10 @@ static bool scan_value(struct oc_json *j, bool keep, size_t *len)
         *len = scan_container(j, keep);
         return *len != 0;
     case '"':
-        *len = scan_string(j, 0, &escaped) + 1;
+        *len = scan_string(j, &escaped) + 1;
         return *len > 1 ? true : cut(j);
     default:
-        *len = c < 0 ? 0 : scan_scalar(j, 0);
+        *len = c < 0 ? 0 : scan_scalar(j);
         return *len ? true : unexpected(j, c, "a value");
     }
 }
@@ -608,7 +675,7 @@ static bool object_follows(struct oc_json *j, size_t *blanks)
 {
     size_t i = 1;
     int c;
-    while ((c = byte_at(j, i)) >= 0 && (is_blank((char)c) || c == ','))
+    while (is(c = byte_at(j, i), BLANK) || c == ',')
         i++;
     *blanks = i - 1;
     return c == '{';
@@ -631,7 +698,7 @@ bool oc_json_resync(struct oc_json *j, unsigned depth)
             return true;
         }
         j->pos += blanks; /* not looked at again */
-        if (!is_blank((char)c)) {
+        if (!is(c, BLANK)) {
             before = last;
             last = (char)c;
         }

@@ -8,8 +8,9 @@
  * &key)) read or skip one value. Arrays: oc_json_enter, then while (oc_json_item(j)) read or skip one value.
  * Views (struct oc_str) stay valid until the next call on the reader.
  *
- * A quote inside a string that is not followed by one of , : } ] " or the end belongs to the string (writers that
- * do not escape). A value of another type than asked for is skipped: the call returns false, without an error.
+ * A quote inside a string that is not followed by one of , : } ] " or the end belongs to the string (writers
+ * that do not escape). A value of another type than asked for is skipped: the call returns false, without an
+ * error.
  *
  * Errors are sticky: after the first one every call returns false and oc_json_error has the text. An error
  * inside an array of objects can be repaired with oc_json_resync. */
@@ -44,10 +45,10 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key); /* false: the object
 bool oc_json_item(struct oc_json *j);                       /* false: the array ended (and was left) */
 bool oc_json_string(struct oc_json *j, struct oc_str *out); /* escapes decoded (\u to UTF-8) */
 bool oc_json_i64(struct oc_json *j, int64_t *out);          /* exact; also an integral float, also "123" */
-bool oc_json_double(struct oc_json *j, double *out);        /* correctly rounded, no locale; also "1.5", "inf" */
+bool oc_json_double(struct oc_json *j, double *out); /* correctly rounded, no locale; also "1.5", "inf" */
 bool oc_json_bool(struct oc_json *j, bool *out);
-bool oc_json_skip(struct oc_json *j);                       /* any value, at memory speed */
-bool oc_json_raw(struct oc_json *j, struct oc_str *text);   /* any value as its text, and skips it */
+bool oc_json_skip(struct oc_json *j);                     /* any value, at memory speed */
+bool oc_json_raw(struct oc_json *j, struct oc_str *text); /* any value as its text, and skips it */
 
 uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the cursor */
 bool oc_json_truncated(const struct oc_json *j);  /* the text ended inside a value */

@@ -201,7 +201,7 @@ static bool reads_back(double v, const char *digit, int exp10)
     return n > 0 && oc_parse_double(text, (size_t)n, &back) && back == fabs(v);
 }
 
-/* Below a power of two the doubles lie closer: there a 16 digit number above may do where the nearest does not. */
+/* Doubles lie closer below a power of two: a 16 digit number above may do where the nearest does not. */
 static bool one_up(char *digit)
 {
     size_t i = strlen(digit);

@@ -1,6 +1,7 @@
 /* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
  * mutations of them. The same files give the same inputs on every machine.
- *   fuzz_x [--runs N] [--seconds S] FILE...      N: mutations a file (default 1000); S: limit of the whole run */
+ *   fuzz_x [--runs N] [--seconds S] FILE...      N: mutations a file (default 1000); S: limit of the whole
+ * run */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

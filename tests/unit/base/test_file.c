@@ -1,0 +1,198 @@
+#include "base/file.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+#define MIB ((size_t)1 << 20)
+
+static char folder[] = "/tmp/oc_test_file_XXXXXX";
+static char path[64];
+
+static void write_file(const char *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(path, sizeof(path), "%s/f", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void errors_name_the_path(void **state)
+{
+    (void)state;
+    struct oc_file f;
+    struct oc_err e;
+    assert_int_equal(oc_file_map("/no/such/file", 0, &f, &e), -1);
+    assert_int_equal(e.code, OC_ENOTFOUND);
+    assert_string_equal(e.msg, "cannot read '/no/such/file': No such file or directory");
+    assert_int_equal(oc_file_map("/tmp", 0, &f, &e), -1);
+    assert_string_equal(e.msg, "cannot read '/tmp': is a directory");
+    assert_int_equal(oc_file_map("/dev/null", 0, &f, &e), -1);
+    assert_non_null(strstr(e.msg, "is not a regular file"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(oc_file_map(path, 0, &f, &e), -1);
+    assert_non_null(strstr(e.msg, "is not a regular file"));
+    unlink(path);
+    write_file("12345", 5);
+    assert_int_equal(oc_file_map(path, 4, &f, &e), -1);
+    assert_int_equal(e.code, OC_ELIMIT);
+}
+
+static void map_and_empty(void **state)
+{
+    (void)state;
+    struct oc_file f;
+    write_file("hello", 5);
+    assert_int_equal(oc_file_map(path, 5, &f, NULL), 0);
+    assert_int_equal(f.size_bytes, 5);
+    assert_memory_equal(f.data, "hello", 5);
+    oc_file_unmap(&f);
+    write_file("", 0);
+    assert_int_equal(oc_file_map(path, 0, &f, NULL), 0);
+    assert_null(f.data);
+    oc_file_unmap(&f);
+}
+
+/* 3 MiB of numbered lines; every line tells its own offset. */
+static char *numbered(size_t n)
+{
+    char *p = malloc(n + 16);
+    assert_non_null(p);
+    for (size_t i = 0; i < n; i += 16)
+        snprintf(p + i, 17, "%015zu\n", i);
+    return p;
+}
+
+static size_t pack(const char *data, size_t n, char *out, size_t cap)
+{
+    z_stream z = {0};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    z.next_in = (Bytef *)(uintptr_t)data;
+    z.avail_in = (uInt)n;
+    z.next_out = (Bytef *)out;
+    z.avail_out = (uInt)cap;
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    size_t packed = z.total_out;
+    deflateEnd(&z);
+    return packed;
+}
+
+/* Reads to the end, taking `take` bytes of each window, and compares all bytes. */
+static size_t drain(struct oc_stream *s, const char *want, size_t want_n, size_t take)
+{
+    const char *p;
+    size_t n = 0, used = 0, seen = 0;
+    uint64_t offset;
+    while (oc_stream_fill(s, used, &p, &n, &offset)) {
+        assert_int_equal(offset, seen);
+        assert_true(offset + n <= want_n);
+        assert_memory_equal(p, want + offset, n);
+        assert_true(n < MIB || take < MIB); /* whoever takes all gets small windows */
+        used = n < take ? n : take;
+        seen += used;
+    }
+    return seen - used + n; /* the last fill dropped `used` and added nothing */
+}
+
+static void plain_stream_is_one_window(void **state)
+{
+    (void)state;
+    char *data = numbered(3 * MIB);
+    struct oc_stream *s = oc_stream_mem(data, 3 * MIB);
+    const char *p;
+    size_t n;
+    uint64_t offset;
+    assert_true(oc_stream_fill(s, 0, &p, &n, &offset));
+    assert_int_equal(n, 3 * MIB);
+    assert_false(oc_stream_fill(s, 1000, &p, &n, &offset));
+    assert_int_equal(offset, 1000);
+    assert_int_equal(n, 3 * MIB - 1000);
+    assert_memory_equal(p, data + 1000, 16);
+    assert_string_equal(oc_stream_path(s), "");
+    oc_stream_close(s);
+    free(data);
+}
+
+static void gzip_gives_the_same_bytes(void **state)
+{
+    (void)state;
+    char *data = numbered(3 * MIB), *packed = malloc(4 * MIB);
+    size_t half = MIB + 160, n = pack(data, half, packed, 4 * MIB);
+    n += pack(data + half, 3 * MIB - half, packed + n, 4 * MIB - n); /* two members */
+    write_file(packed, n);
+    for (size_t take = 100000; take <= 4 * MIB; take *= 6) {
+        struct oc_stream *s;
+        assert_int_equal(oc_stream_open(path, &s, NULL), 0);
+        assert_string_equal(oc_stream_path(s), path);
+        drain(s, data, 3 * MIB, take);
+        assert_null(oc_stream_error(s));
+        oc_stream_close(s);
+    }
+    for (size_t cut = 4; cut < n; cut += n / 40 + 1) { /* cut off or damaged: an error, never more bytes */
+        struct oc_stream *s = oc_stream_mem(packed, cut);
+        const char *p;
+        size_t m;
+        uint64_t offset;
+        while (oc_stream_fill(s, 0, &p, &m, &offset))
+            assert_memory_equal(p, data, m);
+        assert_non_null(oc_stream_error(s));
+        oc_stream_close(s);
+    }
+    free(packed);
+    free(data);
+}
+
+static void peek_inflates(void **state)
+{
+    (void)state;
+    char *data = numbered(MIB), *packed = malloc(2 * MIB);
+    struct oc_arena a = {0};
+    const char *p;
+    size_t n;
+    write_file(packed, pack(data, MIB, packed, 2 * MIB));
+    assert_int_equal(oc_file_peek(path, 65536, &a, &p, &n, NULL), 0);
+    assert_int_equal(n, 65536);
+    assert_memory_equal(p, data, n);
+    write_file("xyz", 3);
+    assert_int_equal(oc_file_peek(path, 65536, &a, &p, &n, NULL), 0);
+    assert_int_equal(n, 3);
+    write_file("", 0);
+    assert_int_equal(oc_file_peek(path, 65536, &a, &p, &n, NULL), 0);
+    assert_int_equal(n, 0);
+    oc_arena_free(&a);
+    free(packed);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_name_the_path),
+        cmocka_unit_test(map_and_empty),
+        cmocka_unit_test(plain_stream_is_one_window),
+        cmocka_unit_test(gzip_gives_the_same_bytes),
+        cmocka_unit_test(peek_inflates),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

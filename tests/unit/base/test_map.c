@@ -1,0 +1,61 @@
+#include "base/map.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void many_keys(void **state)
+{
+    (void)state;
+    struct oc_arena a = {0};
+    struct oc_map m = {.arena = &a};
+    char key[40];
+    assert_int_equal(oc_map_get(&m, "x", 1), OC_NONE);
+    for (uint32_t i = 0; i < 20000; i++) {
+        int n = snprintf(key, sizeof(key), "node/%u/%.*s", i, (int)(i % 20), "abcdefghijklmnopqrst");
+        uint32_t v = i;
+        const char *stored = NULL;
+        assert_true(oc_map_add(&m, key, (size_t)n, &v, &stored));
+        assert_string_equal(stored, key);
+    }
+    for (uint32_t i = 0; i < 20000; i++) {
+        int n = snprintf(key, sizeof(key), "node/%u/%.*s", i, (int)(i % 20), "abcdefghijklmnopqrst");
+        assert_int_equal(oc_map_get(&m, key, (size_t)n), i);
+    }
+    assert_int_equal(m.n, 20000);
+    oc_map_free(&m);
+    oc_arena_free(&a);
+}
+
+static void keys_are_bytes(void **state)
+{
+    (void)state;
+    struct oc_arena a = {0};
+    struct oc_map m = {.arena = &a};
+    oc_map_set(&m, "a\0b", 3, 1);
+    oc_map_set(&m, "a\0c", 3, 2);
+    oc_map_set(&m, "a", 1, 3);
+    oc_map_set(&m, "", 0, 4);
+    assert_int_equal(oc_map_get(&m, "a\0b", 3), 1);
+    assert_int_equal(oc_map_get(&m, "a\0c", 3), 2);
+    assert_int_equal(oc_map_get(&m, "a", 1), 3);
+    assert_int_equal(oc_map_get(&m, "", 0), 4);
+    oc_map_set(&m, "a", 1, 30);
+    assert_int_equal(oc_map_get(&m, "a", 1), 30);
+    uint32_t v = 99;
+    assert_false(oc_map_add(&m, "a", 1, &v, NULL));
+    assert_int_equal(v, 30);
+    assert_ptr_equal(oc_intern(&m, "same", 4), oc_intern(&m, "same as", 4));
+    oc_map_free(&m);
+    oc_arena_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_keys),
+        cmocka_unit_test(keys_are_bytes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,218 @@
+#include "base/units.h"
+
+#include <locale.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+static void integers(void **state)
+{
+    (void)state;
+    int64_t i;
+    uint64_t u;
+    assert_true(oc_parse_i64("-9223372036854775808", 20, &i) && i == INT64_MIN);
+    assert_true(oc_parse_i64("+42", 3, &i) && i == 42);
+    assert_false(oc_parse_i64("9223372036854775808", 19, &i));
+    assert_true(oc_parse_u64("18446744073709551615", 20, &u) && u == UINT64_MAX);
+    assert_false(oc_parse_u64("18446744073709551616", 20, &u));
+    static const char *const bad[] = {"", "-", "+", " 1", "1 ", "1x", "0x1", "--1", "1.0"};
+    for (size_t k = 0; k < OC_COUNT(bad); k++) {
+        assert_false(oc_parse_i64(bad[k], strlen(bad[k]), &i));
+        assert_false(oc_parse_u64(bad[k], strlen(bad[k]), &u));
+    }
+}
+
+/* Against the C library, over numbers of all lengths and exponents (fixed seed). */
+static void doubles_are_correctly_rounded(void **state)
+{
+    (void)state;
+    uint64_t r = 88172645463325252u;
+    char text[64];
+    for (int k = 0; k < 20000; k++) {
+        r ^= r << 13, r ^= r >> 7, r ^= r << 17;
+        int digits = 1 + (int)(r % 22), e = (int)(r / 64 % 660) - 330;
+        int n =
+            snprintf(text, sizeof(text), "%s%0*llu.%llue%d", r & 32 ? "-" : "", digits,
+                     (unsigned long long)(r % 1000003), (unsigned long long)(r >> 20), k % 3 ? e % 25 : e);
+        double v;
+        assert_true(oc_parse_double(text, (size_t)n, &v));
+        assert_true(v == strtod(text, NULL));
+    }
+}
+
+static void doubles_are_strict(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",      ".",   "-",  "e5",   "1e",    "1e+",  "1.5x",
+                                      "0x1p3", "1,5", " 1", "nanx", "1.2.3", "infin"};
+    double v;
+    for (size_t k = 0; k < OC_COUNT(bad); k++)
+        assert_false(oc_parse_double(bad[k], strlen(bad[k]), &v));
+    assert_true(oc_parse_double("5.", 2, &v) && v == 5);
+    assert_true(oc_parse_double(".5e1", 4, &v) && v == 5);
+    assert_true(oc_parse_double("-0", 2, &v) && v == 0 && signbit(v));
+    assert_true(oc_parse_double("1e400", 5, &v) && isinf(v));
+    assert_true(oc_parse_double("1e-99999999999", 14, &v) && v == 0);
+    assert_true(oc_parse_double("-INF", 4, &v) && isinf(v) && v < 0);
+    assert_true(oc_parse_double("NaN", 3, &v) && isnan(v));
+    assert_true(oc_parse_double("0.000000000000000000000000001", 29, &v) && v == 1e-27);
+    assert_true(oc_parse_double("9007199254740993", 16, &v) && v == 9007199254740992.0); /* tie to even */
+}
+
+static void scaled(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *unit;
+        double want; /* NAN: refused */
+    } row[] = {
+        {"1.5T", "FLOP/s", 1.5e12},
+        {"1.5 TFLOP/s", "FLOP/s", 1.5e12},
+        {"80G", "B", 80e9},
+        {"80GiB", "B", 85899345920},
+        {"48Ki", "B", 49152},
+        {"48 KiB", "B", 49152},
+        {"12k", NULL, 12000},
+        {"7", "B", 7},
+        {"7B", "B", 7},
+        {"5us", "s", 5e-6},
+        {"5 m", "s", 5e-3},
+        {"5s", "s", 5},
+        {"1e3 MHz", "Hz", 1e9},
+        {"2E", "B", 2e18},
+        {"2e3", "B", 2000},
+        {"5m", "B", (double)NAN},
+        {"5X", "B", (double)NAN},
+        {"", "B", (double)NAN},
+        {"G", "B", (double)NAN},
+        {"5 GB/s", "B", (double)NAN},
+        {"5GBB", "B", (double)NAN},
+        {"5Gii", NULL, (double)NAN},
+        {"inf", "B", (double)NAN},
+    };
+    for (size_t k = 0; k < OC_COUNT(row); k++) {
+        double v = 0;
+        bool ok = oc_parse_scaled(row[k].text, row[k].unit, &v);
+        assert_int_equal(ok, !isnan(row[k].want));
+        if (ok)
+            assert_true(v == row[k].want);
+    }
+}
+
+/* What Python's repr() prints for these doubles. */
+static void repr(void **state)
+{
+    (void)state;
+    static const struct {
+        double v;
+        const char *want;
+    } row[] = {
+        {0.1, "0.1"},
+        {1, "1.0"},
+        {-1.5, "-1.5"},
+        {1e-5, "1e-05"},
+        {0.0001, "0.0001"},
+        {0.00012345, "0.00012345"},
+        {1e16, "1e+16"},
+        {1e15, "1000000000000000.0"},
+        {123456789012345680.0, "1.2345678901234568e+17"},
+        {1.0 / 3, "0.3333333333333333"},
+        {0.1 + 0.2, "0.30000000000000004"},
+        {5e-324, "5e-324"},
+        {2.2250738585072014e-308, "2.2250738585072014e-308"},
+        {1.7976931348623157e308, "1.7976931348623157e+308"},
+        {0x1p-44, "5.684341886080802e-14"}, /* the nearest 16 digits do not read back, the next ones do */
+        {9007199254740993.0, "9007199254740992.0"},
+        {0.01959297011404281, "0.01959297011404281"},
+        {1e22, "1e+22"},
+        {1.5e300, "1.5e+300"},
+        {100, "100.0"},
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {4e-320, "4e-320"},
+    };
+    char text[32];
+    for (size_t k = 0; k < OC_COUNT(row); k++) {
+        assert_int_equal(oc_format_repr(row[k].v, text, sizeof(text)), strlen(row[k].want));
+        assert_string_equal(text, row[k].want);
+    }
+    oc_format_repr((double)NAN, text, sizeof(text));
+    assert_string_equal(text, "nan");
+    oc_format_repr(-(double)INFINITY, text, sizeof(text));
+    assert_string_equal(text, "-inf");
+    uint64_t r = 88172645463325252u;
+    for (int k = 0; k < 20000; k++) {
+        r ^= r << 13, r ^= r >> 7, r ^= r << 17;
+        double v, back;
+        memcpy(&v, &r, sizeof(v));
+        if (!isfinite(v))
+            continue;
+        size_t n = oc_format_repr(v, text, sizeof(text));
+        assert_true(n < sizeof(text));
+        assert_true(oc_parse_double(text, n, &back) && back == v);
+    }
+}
+
+static void for_people(void **state)
+{
+    (void)state;
+    char b[32];
+    assert_string_equal(oc_format_si(236.03e6, "FLOP", b, 32), "236.03 MFLOP");
+    assert_string_equal(oc_format_si(5, "FLOP", b, 32), "5 FLOP");
+    assert_string_equal(oc_format_si(999.999, "", b, 32), "1.00 k");
+    assert_string_equal(oc_format_si(999999, "B/s", b, 32), "1.00 MB/s");
+    assert_string_equal(oc_format_si((double)NAN, "FLOP", b, 32), "N/A");
+    assert_string_equal(oc_format_si(1e300, "FLOP", b, 32) ? "no crash" : "", "no crash");
+    assert_string_equal(oc_format_bytes(9 << 20, b, 32), "9.00 MiB");
+    assert_string_equal(oc_format_bytes(1023, b, 32), "1023 B");
+    assert_string_equal(oc_format_time_ns(12345, b, 32), "12.3 us");
+    assert_string_equal(oc_format_time_ns(1250000, b, 32), "1.25 ms");
+    assert_string_equal(oc_format_time_ns(999.7, b, 32), "1.00 us");
+    assert_string_equal(oc_format_time_ns(99.96, b, 32), "100 ns");
+    assert_string_equal(oc_format_time_ns(9.996e9, b, 32), "10.0 s");
+    assert_string_equal(oc_format_time_ns(7, b, 32), "7 ns");
+    assert_string_equal(oc_format_time_ns(0, b, 32), "0 ns");
+    assert_string_equal(oc_format_count(118013952, b, 32), "118,013,952");
+    assert_string_equal(oc_format_count(999, b, 32), "999");
+    assert_string_equal(oc_format_count(UINT64_MAX, b, 32), "18,446,744,073,709,551,615");
+}
+
+static void the_locale_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
+    bool any = false;
+    for (size_t k = 0; k < OC_COUNT(name); k++) {
+        if (!setlocale(LC_ALL, name[k]))
+            continue;
+        any = true;
+        char b[32];
+        double v;
+        assert_true(oc_parse_double("1.2345678901234567891234", 24, &v) && v == 1.2345678901234567891234);
+        oc_format_repr(0.25, b, sizeof(b));
+        assert_string_equal(b, "0.25");
+        assert_string_equal(oc_format_time_ns(1250000, b, 32), "1.25 ms");
+    }
+    setlocale(LC_ALL, "C");
+    if (!any)
+        skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(integers),
+        cmocka_unit_test(doubles_are_correctly_rounded),
+        cmocka_unit_test(doubles_are_strict),
+        cmocka_unit_test(scaled),
+        cmocka_unit_test(repr),
+        cmocka_unit_test(for_people),
+        cmocka_unit_test(the_locale_does_not_matter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
