@@ -76,7 +76,8 @@ static bool sum_nodes(struct oc_engine *e)
         const struct oc_node_cost *k = &e->a->cost[i];
         if (e->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
             continue;
-        ok = add_node(&e->a->total, k) && add_type(&e->a->by_type[type_row(e, &index, n, &cap)], k);
+        uint32_t row = type_row(e, &index, n, &cap);
+        ok = add_node(&e->a->total, k) && add_type(&e->a->by_type[row], k);
     }
     oc_map_free(&index);
     if (e->a->n_by_type)

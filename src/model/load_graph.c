@@ -249,6 +249,9 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v,
     struct oc_field f;
     while (oc_wire_next(&w, &f)) {
         if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id, in, out, attr)) {
+            while (oc_wire_next(&w, &f)) /* the name follows the inputs */
+                if (f.type == OC_WIRE_LEN && (f.num == 3 || f.num == 4))
+                    node_field(l, sc, &f, id, in, out, attr);
             const struct oc_node *n = &l->m->node[id];
             char label[128];
             return oc_err_prefix(l->err, "node '%s'%s%s", oc_node_label(l->m, n, label, sizeof(label)),

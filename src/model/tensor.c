@@ -136,7 +136,7 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
         uint64_t *v = oc_xmalloc(k * sizeof(*v));
         oc_wire_numbers(&f, width, v);
         for (size_t i = 0; i < k * per && done < n; i++)
-            out[done++] = elem_of(t->dtype, v[i / per] >> (bits * (i % per)) * (per > 1));
+            out[done++] = elem_of(t->dtype, per > 1 ? v[i / per] >> (bits * (i % per)) : v[i]);
         free(v);
     }
     return done == n;

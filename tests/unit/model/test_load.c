@@ -1,0 +1,415 @@
+/* Loading: what a file says ends in the graph, and every broken file is an error with a place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "model/model.h"
+#include "support/build.h"
+
+static struct oc_model *load_ok(struct oc_builder *b, uint8_t **bytes)
+{
+    size_t n;
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(*bytes, n, NULL, &m, &err))
+        fail_msg("%s", err.msg);
+    return m;
+}
+
+static void load_fails(struct oc_builder *b, const char *needle)
+{
+    size_t n;
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(bytes, n, NULL, &m, &err), -1);
+    if (!strstr(err.msg, needle))
+        fail_msg("'%s' does not contain '%s'", err.msg, needle);
+    assert_null(strchr(err.msg, '\n'));
+    free(bytes);
+}
+
+static uint32_t value_id(const struct oc_model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->n_value; i++)
+        if (strcmp(m->value[i].name, name) == 0)
+            return i;
+    fail_msg("no value '%s'", name);
+    return 0;
+}
+
+static void test_graph(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[N,3,?]");
+    oc_b_init(b, "w", "float[4,3]{*0.5}");
+    oc_b_node(b, "MatMul", NULL, "x,,w", "y", "a=1 s='text' f=0.5 l=1,2,3");
+    oc_b_output(b, "y", "float[N,M]");
+    struct oc_model *m = load_ok(b, &bytes);
+    assert_int_equal(m->n_node, 1);
+    assert_int_equal(m->n_symbol, 2);
+    const struct oc_node *n = &m->node[0];
+    char label[32];
+    assert_string_equal(oc_node_label(m, n, label, sizeof(label)), "MatMul_0");
+    assert_int_equal(n->opset, 17);
+    assert_int_equal(n->n_in, 3);
+    assert_int_equal(n->in[1], OC_NONE);
+    assert_int_equal(n->in[0], value_id(m, "x"));
+    assert_int_equal(oc_node_attr(n, "a")->i, 1);
+    assert_string_equal(oc_node_attr(n, "s")->s.s, "text");
+    assert_int_equal(oc_node_attr(n, "l")->n, 3);
+    assert_int_equal(oc_node_attr(n, "l")->ints[2], 3);
+    assert_null(oc_node_attr(n, "nothing"));
+    const struct oc_value *x = &m->value[n->in[0]], *y = &m->value[n->out[0]], *w = &m->value[n->in[2]];
+    assert_true(x->graph_input && y->graph_output && w->constant);
+    assert_int_equal(x->declared.shape.rank, 3);
+    assert_int_equal(x->declared.shape.dim[0].expr, 1); /* N, the first symbol */
+    assert_int_equal(x->declared.shape.dim[1].v, 3);
+    assert_int_equal(x->declared.shape.dim[2].v, -1);
+    assert_int_equal(w->constant->elements, 12);
+    assert_int_equal(w->constant->size_bytes, 48);
+    assert_int_equal(y->producer, 0);
+    oc_model_free(m);
+    free(bytes);
+}
+
+static double real_at(const struct oc_model *m, const char *name, unsigned i)
+{
+    struct oc_elem e[8];
+    struct oc_arena a = {0};
+    const struct oc_tensor *t = m->value[value_id(m, name)].constant;
+    assert_true(oc_tensor_elems(m, t, (uint32_t)t->elements, e, &a));
+    double v = e[i].kind == OC_E_REAL ? e[i].r : (double)e[i].i.v;
+    oc_arena_free(&a);
+    return v;
+}
+
+static void test_elements(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tensor;
+        double first, last;
+        unsigned n;
+    } row[] = {
+        {"float[2]{1.5,-2.25}", 1.5, -2.25, 2},      {"double[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"float16[2]{1.5,-2.25}", 1.5, -2.25, 2},    {"bfloat16[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"int64[2]{5,-7}", 5, -7, 2},                {"int32[2]{5,-7}", 5, -7, 2},
+        {"int16[2]{5,-7}", 5, -7, 2},                {"int8[2]{5,-7}", 5, -7, 2},
+        {"uint8[2]{5,250}", 5, 250, 2},              {"uint16[2]{5,65000}", 5, 65000, 2},
+        {"uint32[2]{5,4000000000}", 5, 4e9, 2},      {"uint64[2]{5,4000000000}", 5, 4e9, 2},
+        {"bool[3]{1,0,1}", 1, 1, 3},                 {"int4[3]{5,-8,7}", 5, 7, 3},
+        {"uint4[3]{5,15,9}", 5, 9, 3},               {"int2[3]{1,-2,-1}", 1, -1, 3},
+        {"float8e8m0[2]{127,130}", 1, 8, 2}, /* 2^(bits - 127) */
+        {"float8e4m3fn[2]{56,184}", 1, -1, 2}, /* 0x38: exponent 7 - bias 7, 0xb8 the negative */
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        uint8_t *bytes;
+        struct oc_builder *b = oc_b_new(21);
+        oc_b_init(b, "raw", row[i].tensor);
+        oc_b_init_fields(b, "fields", row[i].tensor);
+        oc_b_node(b, "Identity", "n", "raw", "y", "");
+        oc_b_output(b, "y", NULL);
+        struct oc_model *m = load_ok(b, &bytes);
+        const char *names[] = {"raw", "fields"};
+        for (int k = 0; k < 2; k++) {
+            if (real_at(m, names[k], 0) != row[i].first || real_at(m, names[k], row[i].n - 1) != row[i].last)
+                fail_msg("%s as %s: %g %g", row[i].tensor, names[k], real_at(m, names[k], 0),
+                         real_at(m, names[k], row[i].n - 1));
+        }
+        oc_model_free(m);
+        free(bytes);
+    }
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "Relu", "third", "b", "c", "");
+    oc_b_node(b, "Relu", "second", "a", "b", "");
+    oc_b_node(b, "Relu", "first", "x", "a", "");
+    oc_b_output(b, "c", NULL);
+    struct oc_model *m = load_ok(b, &bytes);
+    assert_string_equal(m->node[m->graph[0].node[0]].name, "first");
+    assert_string_equal(m->node[m->graph[0].node[2]].name, "third");
+    assert_int_equal(m->diags.n, 1);
+    assert_string_equal(m->diags.item[0].code, "W-order");
+    oc_model_free(m);
+    free(bytes);
+}
+
+static void test_body_captures_order(void **state)
+{
+    (void)state; /* the If reads `late` through its body only: it must come after its producer */
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "If", "branch", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "inner", "late", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Neg", "other", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_node(b, "Abs", "makes_late", "x", "late", "");
+    oc_b_output(b, "y", NULL);
+    struct oc_model *m = load_ok(b, &bytes);
+    assert_string_equal(m->node[m->graph[0].node[0]].name, "makes_late");
+    assert_int_equal(m->n_graph, 3);
+    assert_string_equal(m->graph[1].scope, "branch/then_branch");
+    assert_int_equal(m->n_capture, 2);
+    oc_model_free(m);
+    free(bytes);
+}
+
+static void add_function(struct oc_builder *b, const char *name, const char *op)
+{
+    oc_b_function(b, "my", name, "a,b", "r", "alpha=0.25 beta");
+    oc_b_opset(b, "", 15);
+    oc_b_opset(b, "my", 1);
+    oc_b_node(b, op, "inner", "a,b", "t", "alpha:float=@alpha beta:int=@beta");
+    oc_b_node(b, "Relu", NULL, "t", "r", "");
+    oc_b_close(b);
+}
+
+static void test_functions(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    add_function(b, "F", "Add");
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "my::F", "call1", "x,x", "y", "beta=7");
+    oc_b_node(b, "my::F", "call2", "y", "z", "alpha=0.5");
+    oc_b_output(b, "z", NULL);
+    struct oc_model *m = load_ok(b, &bytes);
+    assert_int_equal(m->n_node, 6);
+    assert_int_equal(m->node[0].kind, OC_NODE_CALL);
+    const struct oc_graph *g = &m->graph[m->node[0].body];
+    const struct oc_node *inner = &m->node[g->node[0]], *relu = &m->node[g->node[1]];
+    assert_string_equal(inner->name, "call1/inner");
+    assert_string_equal(g->scope, "call1");
+    assert_int_equal(inner->opset, 15);
+    assert_int_equal(inner->in[1], value_id(m, "x"));
+    assert_int_equal(relu->out[0], value_id(m, "y"));
+    assert_float_equal(oc_node_attr(inner, "alpha")->f, 0.25f, 0);
+    assert_int_equal(oc_node_attr(inner, "beta")->i, 7);
+    const struct oc_node *again = &m->node[m->graph[m->node[1].body].node[0]];
+    assert_int_equal(again->in[1], OC_NONE); /* the second input is left out */
+    assert_float_equal(oc_node_attr(again, "alpha")->f, 0.5f, 0);
+    assert_null(oc_node_attr(again, "beta")); /* neither given nor defaulted */
+    oc_model_free(m);
+    free(bytes);
+}
+
+static struct oc_builder *one_relu(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "Relu", "n", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void test_broken_graphs(void **state)
+{
+    (void)state;
+    struct oc_builder *b = one_relu();
+    oc_b_node(b, "Relu", "m", "nowhere", "z", "");
+    load_fails(b, "node 'm' of type Relu: input 'nowhere' is not defined");
+    b = one_relu();
+    oc_b_node(b, "Relu", "m", "x", "y", "");
+    load_fails(b, "value 'y' is written twice");
+    b = one_relu();
+    oc_b_output(b, "q", NULL);
+    load_fails(b, "graph output 'q' is not defined");
+    b = oc_b_new(17);
+    oc_b_node(b, "Relu", "one", "b", "a", "");
+    oc_b_node(b, "Relu", "two", "a", "b", "");
+    oc_b_output(b, "b", NULL);
+    load_fails(b, "cycle through node 'one'");
+    b = one_relu();
+    oc_b_init(b, "big", "float[4611686018427387904,4]");
+    load_fails(b, "tensor 'big': its dimensions overflow 64 bits");
+    b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    oc_b_function(b, "my", "F", "a", "r", "");
+    oc_b_opset(b, "my", 1);
+    oc_b_node(b, "my::F", "again", "a", "r", "");
+    oc_b_close(b);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "my::F", "call", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    load_fails(b, "function 'F' calls itself");
+}
+
+static void test_deep_nesting(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "c", "bool[]");
+    for (int i = 0; i < 200; i++) {
+        oc_b_node(b, "If", "deep", "c", "y", "");
+        oc_b_open(b, "then_branch");
+    }
+    oc_b_node(b, "Identity", "bottom", "c", "y", "");
+    for (int i = 0; i < 200; i++) {
+        oc_b_output(b, "y", NULL);
+        oc_b_close(b);
+    }
+    oc_b_output(b, "y", NULL);
+    load_fails(b, "graphs nested deeper than 64");
+}
+
+/* A function that calls another twice, fifty levels deep, is 2^50 nodes. */
+static void test_function_bomb(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    for (int i = 0; i < 50; i++) {
+        char name[16], call[24];
+        snprintf(name, sizeof(name), "F%d", i);
+        snprintf(call, sizeof(call), i ? "my::F%d" : "Relu", i - 1);
+        oc_b_function(b, "my", name, "a", "r", "");
+        oc_b_opset(b, "", 17);
+        oc_b_opset(b, "my", 1);
+        oc_b_node(b, call, "p", "a", "t", "");
+        oc_b_node(b, call, "q", "t", "r", "");
+        oc_b_close(b);
+    }
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "my::F49", "call", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    load_fails(b, "functions expand to more than");
+}
+
+static void test_truncated_everywhere(void **state)
+{
+    (void)state;
+    struct oc_builder *b = one_relu();
+    oc_b_init(b, "w", "float[2,2]{1,2,3,4}");
+    oc_b_opset(b, "my", 1);
+    add_function(b, "F", "Add");
+    oc_b_node(b, "my::F", "call", "x,w", "z", "");
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    unsigned failed = 0;
+    for (size_t k = 0; k < n; k++) {
+        uint8_t *cut = malloc(k ? k : 1); /* exact size: a read past the end is seen */
+        memcpy(cut, bytes, k);
+        struct oc_model *m = NULL;
+        struct oc_err err = {0};
+        if (oc_model_load_mem(cut, k, NULL, &m, &err)) {
+            failed++;
+            assert_true(err.msg[0] != '\0');
+        }
+        oc_model_free(m);
+        free(cut);
+    }
+    assert_true(failed > n / 2);
+    free(bytes);
+}
+
+static void test_not_models(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"", "{\"traceEvents\": []}", "hello world, this is text\n", "\xff\xff\xff\xff"};
+    for (size_t i = 0; i < OC_COUNT(text); i++) {
+        struct oc_model *m = NULL;
+        struct oc_err err = {0};
+        assert_int_equal(oc_model_load_mem(text[i], strlen(text[i]), NULL, &m, &err), -1);
+        assert_int_equal(err.code, OC_EFORMAT);
+    }
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    assert_int_equal(oc_model_load("/", NULL, &m, &err), -1);
+    assert_non_null(strstr(err.msg, "directory"));
+    assert_int_equal(oc_model_load("no-such-file.onnx", NULL, &m, &err), -1);
+    assert_non_null(strstr(err.msg, "no-such-file.onnx"));
+}
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    fclose(f);
+}
+
+static void test_external_data(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/oc_external_XXXXXX", model[64], data[64], link[64];
+    assert_non_null(mkdtemp(dir));
+    snprintf(model, sizeof(model), "%s/m.onnx", dir);
+    snprintf(data, sizeof(data), "%s/m.data", dir);
+    snprintf(link, sizeof(link), "%s/link.data", dir);
+    const int64_t values[] = {9, 11, 13};
+    write_file(data, values, sizeof(values));
+    assert_int_equal(symlink("/etc/passwd", link), 0);
+    struct oc_builder *b = one_relu();
+    oc_b_init_external(b, "good", "int64[2]", "m.data", 8, 16);
+    oc_b_init_external(b, "missing", "int64[2]", "gone.data", 0, 16);
+    oc_b_init_external(b, "missing2", "int64[2]", "gone.data", 16, 16);
+    oc_b_init_external(b, "outside", "int64[2]", "../m.data", 0, 16);
+    oc_b_init_external(b, "absolute", "int64[2]", "/etc/passwd", 0, 16);
+    oc_b_init_external(b, "linked", "int64[2]", "link.data", 0, 16);
+    assert_int_equal(oc_b_save(b, model), 0);
+    oc_b_free(b);
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    if (oc_model_load(model, NULL, &m, &err))
+        fail_msg("%s", err.msg);
+    assert_true(real_at(m, "good", 0) == 11 && real_at(m, "good", 1) == 13);
+    static const char *const absent[] = {"missing", "outside", "absolute", "linked"};
+    for (size_t i = 0; i < OC_COUNT(absent); i++) {
+        struct oc_elem e[2];
+        const struct oc_tensor *t = m->value[value_id(m, absent[i])].constant;
+        assert_int_equal(t->size_bytes, 16);
+        assert_false(oc_tensor_elems(m, t, 2, e, &m->arena));
+    }
+    unsigned missing = 0, refused = 0;
+    for (size_t i = 0; i < m->diags.n; i++) {
+        missing += strcmp(m->diags.item[i].code, "W-external-missing") == 0;
+        refused += strcmp(m->diags.item[i].code, "W-external-path") == 0;
+    }
+    assert_int_equal(missing, 1); /* once a file */
+    assert_int_equal(refused, 2);
+    oc_model_free(m);
+    unlink(model);
+    unlink(data);
+    unlink(link);
+    rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_graph),           cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_order),           cmocka_unit_test(test_body_captures_order),
+        cmocka_unit_test(test_functions),       cmocka_unit_test(test_broken_graphs),
+        cmocka_unit_test(test_deep_nesting),    cmocka_unit_test(test_function_bomb),
+        cmocka_unit_test(test_truncated_everywhere), cmocka_unit_test(test_not_models),
+        cmocka_unit_test(test_external_data),
+    };
+    return cmocka_run_group_tests_name("model/load", tests, NULL, NULL);
+}
