@@ -48,6 +48,7 @@ obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 LIB := $(BUILD)/libonnxcost.a
 BIN := $(BUILD)/onnxcost
 ZOO := $(BUILD)/onnxzoo
+ZOO_LIB := $(BUILD)/libonnxzoo.a
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
@@ -126,10 +127,14 @@ $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(ZOO): $(call obj,$(ZOO_SRC)) $(LIB)
+$(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(LIB)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
@@ -137,8 +142,8 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o $(
 	@mkdir -p $(@D)
 	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-CPPFLAGS_tests := -Itests
-$(BUILD)/obj/tests/%.o: CPPFLAGS += $(CPPFLAGS_tests)
+CPPFLAGS_tests := -Itests -Imodels
+$(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: CPPFLAGS += $(CPPFLAGS_tests)
 
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

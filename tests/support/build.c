@@ -174,15 +174,21 @@ static void add_pair(struct oc_builder *b, Onnx__TensorProto *t, const char *key
     OC_BT_APPEND(&b->arena, t, external_data, e);
 }
 
-Onnx__TensorProto *oc_b_init_external(struct oc_builder *b, const char *name, const char *type,
-                                      const char *file, uint64_t offset_bytes, uint64_t length_bytes)
+void oc_b_make_external(struct oc_builder *b, Onnx__TensorProto *t, const char *file, uint64_t offset_bytes,
+                        uint64_t length_bytes)
 {
-    Onnx__TensorProto *t = init(b, name, type, 0);
     t->has_data_location = 1;
     t->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
     add_pair(b, t, "location", dup(b, file));
     add_pair(b, t, "offset", oc_printf(&b->arena, "%llu", (unsigned long long)offset_bytes));
     add_pair(b, t, "length", oc_printf(&b->arena, "%llu", (unsigned long long)length_bytes));
+}
+
+Onnx__TensorProto *oc_b_init_external(struct oc_builder *b, const char *name, const char *type,
+                                      const char *file, uint64_t offset_bytes, uint64_t length_bytes)
+{
+    Onnx__TensorProto *t = init(b, name, type, 0);
+    oc_b_make_external(b, t, file, offset_bytes, length_bytes);
     return t;
 }
 

@@ -60,6 +60,9 @@ Onnx__TensorProto *oc_b_init_raw(struct oc_builder *b, const char *name, const c
                                  size_t n);
 Onnx__TensorProto *oc_b_init_external(struct oc_builder *b, const char *name, const char *type,
                                       const char *file, uint64_t offset_bytes, uint64_t length_bytes);
+/* Makes an initializer without data into a reference to another file. */
+void oc_b_make_external(struct oc_builder *b, Onnx__TensorProto *t, const char *file, uint64_t offset_bytes,
+                        uint64_t length_bytes);
 /* values, indices: tensor texts; dims: "3,4" */
 Onnx__SparseTensorProto *oc_b_init_sparse(struct oc_builder *b, const char *name, const char *values,
                                           const char *indices, const char *dims);

@@ -1,0 +1,137 @@
+/* The model zoo: well-known architectures as ONNX graphs, made by code. Shape, node names and the little
+ * Shape, Gather and Concat chains follow what PyTorch's exporter writes; batch and sequence length stay
+ * symbols.
+ *
+ * A struct zoo is a graph under construction with a module path, as in PyTorch: nodes are named
+ * "/layer1/layer1.0/conv1/Conv", their outputs "/layer1/layer1.0/conv1/Conv_output_0", parameters
+ * "layer1.0.conv1.weight". Functions that append nodes return the name of the (first) output; names live as
+ * long as the zoo. Parameters have no data until zoo_write decides about it. */
+#ifndef OC_ZOO_H
+#define OC_ZOO_H
+
+#include "base/diag.h"
+#include "base/map.h"
+#include "support/build.h"
+
+/* How a parameter is filled when random data is asked for. */
+enum zoo_fill {
+    ZOO_WEIGHT, /* uniform with variance 1 / fan_in */
+    ZOO_SMALL,  /* around 0: biases, means */
+    ZOO_ONE,    /* around 1: scales, variances; always positive */
+    ZOO_TRIL    /* bool, lower triangle of the last two dimensions */
+};
+
+struct zoo_param {
+    Onnx__TensorProto *tensor;
+    uint64_t size_bytes;
+    int64_t fan_in;
+    uint8_t fill; /* enum zoo_fill */
+};
+
+struct zoo {
+    struct oc_builder *b;
+    struct oc_map counts;    /* node base name -> how often used */
+    struct zoo_param *param; /* heap */
+    size_t n_param, cap_param;
+    char scope[256], prefix[256]; /* "/layer1/layer1.0", "layer1.0." */
+    unsigned next_id;             /* of folded constants: onnx::MatMul_<id> */
+};
+
+void zoo_init(struct zoo *z, int opset);
+void zoo_free(struct zoo *z);
+
+/* ---- module path -------------------------------------------------------------------------------------- */
+
+struct zoo_place {
+    size_t scope, prefix;
+};
+struct zoo_place zoo_enter(struct zoo *z, const char *module); /* "conv1": /conv1, conv1. */
+struct zoo_place zoo_child(struct zoo *z, int index);          /* of a Sequential: /layer1.0, 0. */
+void zoo_leave(struct zoo *z, struct zoo_place place);
+
+/* ---- pieces ------------------------------------------------------------------------------------------- */
+
+char *zoo_text(struct zoo *z, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* One node with one output. zoo_op_to names the output, or outputs, instead. inputs: a name list. */
+const char *zoo_op(struct zoo *z, const char *op_type, const char *inputs, const char *attributes);
+const char *zoo_op_to(struct zoo *z, const char *op_type, const char *inputs, const char *outputs,
+                      const char *attributes);
+const char *zoo_op2(struct zoo *z, const char *op_type, const char *x, const char *y, const char *attributes);
+const char *zoo_const(struct zoo *z, const char *tensor); /* a Constant node */
+
+/* A parameter of the current module ("<prefix><name>"), or with a name of its own. type: "float[64,3,7,7]".
+ */
+const char *zoo_param(struct zoo *z, const char *name, const char *type, enum zoo_fill fill, int64_t fan_in);
+const char *zoo_param_named(struct zoo *z, const char *name, const char *type, enum zoo_fill fill,
+                            int64_t fan_in);
+
+/* ---- layers (of the current module) ------------------------------------------------------------------- */
+
+struct zoo_conv {
+    int in, out, kernel, stride, pad, group;
+    bool bias;
+};
+const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c);
+const char *zoo_batch_norm(struct zoo *z, const char *x, int channels);
+const char *zoo_layer_norm(struct zoo *z, const char *x, int width, const char *epsilon);
+const char *zoo_linear(struct zoo *z, const char *x, int in, int out); /* rank 3: MatMul, Add */
+/* rank 2: Gemm with the weight as [out, in] */
+const char *zoo_gemm(struct zoo *z, const char *x, const char *out_name, int in, int out);
+const char *zoo_gelu_erf(struct zoo *z, const char *x);
+
+/* ---- shapes computed in the graph --------------------------------------------------------------------- */
+
+const char *zoo_size(struct zoo *z, const char *x, int axis); /* Shape, Constant, Gather: a scalar */
+const char *zoo_unsqueeze(struct zoo *z, const char *x, int axis);
+
+struct zoo_dim {
+    const char *scalar; /* a value, or NULL: the number */
+    int number;
+};
+/* Unsqueezes and concatenates the sizes and reshapes. */
+const char *zoo_view(struct zoo *z, const char *x, const struct zoo_dim *dims, size_t n);
+#define ZOO_VIEW(z, x, ...)                                                                                  \
+    zoo_view((z), (x), (const struct zoo_dim[]){__VA_ARGS__},                                                \
+             sizeof((const struct zoo_dim[]){__VA_ARGS__}) / sizeof(struct zoo_dim))
+const char *zoo_transpose(struct zoo *z, const char *x, const char *perm);
+/* starts, ends: one-element values */
+const char *zoo_slice(struct zoo *z, const char *x, const char *starts, const char *ends, int axis);
+
+/* ---- models ------------------------------------------------------------------------------------------- */
+
+struct zoo_model {
+    const char *name, *title;
+    const char *bind; /* sizes that `macs` is for */
+    uint64_t macs;    /* multiply-accumulates of Conv, Gemm and MatMul, without bias */
+    void (*build)(struct zoo *);
+};
+extern const struct zoo_model zoo_models[];
+extern const size_t zoo_model_count;
+const struct zoo_model *zoo_find(const char *name); /* NULL if none */
+
+void zoo_resnet18(struct zoo *z);
+void zoo_resnet50(struct zoo *z);
+void zoo_mobilenetv2(struct zoo *z);
+void zoo_vgg16(struct zoo *z);
+void zoo_vit_b_16(struct zoo *z);
+void zoo_bert_base(struct zoo *z);
+void zoo_gpt2(struct zoo *z);
+
+/* ---- graphs for benchmarks and against readers -------------------------------------------------------- */
+
+void zoo_chain(struct zoo *z, uint64_t nodes);   /* exactly that many, MatMul Add Relu over and over */
+void zoo_bigfile(struct zoo *z, uint64_t bytes); /* MatMuls with that much weight, rounded down to 16 KiB */
+
+/* A file of `depth` If nodes, each in a branch of the one before. Written without recursion. */
+int zoo_write_nest(uint64_t depth, FILE *f, struct oc_err *err);
+
+/* ---- output ------------------------------------------------------------------------------------------- */
+
+uint64_t zoo_param_elements(const struct zoo *z);
+
+/* Parameters stay references into the file `external` (which is not written), or, if that is NULL, get seeded
+ * random data, streamed into f. The same seed gives the same file. */
+int zoo_write(struct zoo *z, const char *external, uint64_t seed, FILE *f, struct oc_err *err);
+
+#endif
