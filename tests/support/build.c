@@ -136,7 +136,7 @@ Onnx__ValueInfoProto *oc_b_value(struct oc_builder *b, const char *name, const c
 
 /* ---- initializers ------------------------------------------------------------------------------------- */
 
-static Onnx__TensorProto *init(struct oc_builder *b, const char *name, const char *text, int fields)
+static Onnx__TensorProto *init(struct oc_builder *b, const char *name, const char *text, bool fields)
 {
     Onnx__TensorProto *t = oc_bt_tensor(&b->arena, text, fields);
     t->name = dup(b, name);
@@ -146,18 +146,18 @@ static Onnx__TensorProto *init(struct oc_builder *b, const char *name, const cha
 
 Onnx__TensorProto *oc_b_init(struct oc_builder *b, const char *name, const char *tensor)
 {
-    return init(b, name, tensor, 0);
+    return init(b, name, tensor, false);
 }
 
 Onnx__TensorProto *oc_b_init_fields(struct oc_builder *b, const char *name, const char *tensor)
 {
-    return init(b, name, tensor, 1);
+    return init(b, name, tensor, true);
 }
 
 Onnx__TensorProto *oc_b_init_raw(struct oc_builder *b, const char *name, const char *type, const void *data,
                                  size_t n)
 {
-    Onnx__TensorProto *t = init(b, name, type, 0);
+    Onnx__TensorProto *t = init(b, name, type, false);
     t->has_raw_data = 1;
     t->raw_data.len = n;
     t->raw_data.data = oc_alloc(&b->arena, n ? n : 1);
@@ -187,7 +187,7 @@ void oc_b_make_external(struct oc_builder *b, Onnx__TensorProto *t, const char *
 Onnx__TensorProto *oc_b_init_external(struct oc_builder *b, const char *name, const char *type,
                                       const char *file, uint64_t offset_bytes, uint64_t length_bytes)
 {
-    Onnx__TensorProto *t = init(b, name, type, 0);
+    Onnx__TensorProto *t = init(b, name, type, false);
     oc_b_make_external(b, t, file, offset_bytes, length_bytes);
     return t;
 }
@@ -196,10 +196,10 @@ Onnx__SparseTensorProto *oc_b_init_sparse(struct oc_builder *b, const char *name
                                           const char *indices, const char *dims)
 {
     Onnx__SparseTensorProto *s = oc_bt_new(&b->arena, &onnx__sparse_tensor_proto__descriptor);
-    s->values = oc_bt_tensor(&b->arena, values, 0);
+    s->values = oc_bt_tensor(&b->arena, values, false);
     s->values->name = dup(b, name);
-    s->indices = oc_bt_tensor(&b->arena, indices, 0);
-    const Onnx__TensorProto *shape = oc_bt_tensor(&b->arena, oc_printf(&b->arena, "float[%s]", dims), 0);
+    s->indices = oc_bt_tensor(&b->arena, indices, false);
+    const Onnx__TensorProto *shape = oc_bt_tensor(&b->arena, oc_printf(&b->arena, "float[%s]", dims), false);
     s->dims = shape->dims;
     s->n_dims = shape->n_dims;
     OC_BT_APPEND(&b->arena, graph(b), sparse_initializer, s);
