@@ -1,0 +1,233 @@
+/* Normalisations. cost-semantics 4.3, shape-inference 4.4. The softmax family: softmax.c. */
+#include "ops/norm_cost.h"
+
+#include <string.h>
+
+/* ---- shared histograms ------------------------------------------------------------------------------ */
+
+void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias)
+{
+    oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, bias ? 4 : 3, n), rows));
+    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
+    oc_add(c, k, OC_DIV, oc_c_mul(c, 3, rows));
+    oc_add(c, k, OC_SQRT, rows);
+}
+
+void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
+{
+    oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
+    oc_add(c, k, OC_ADD, oc_c_add(c, n, rows));
+    oc_add(c, k, OC_DIV, oc_c_mul(c, 2, rows));
+    oc_add(c, k, OC_SQRT, rows);
+}
+
+void oc_use_stash_type(const struct oc_op_ctx *c, struct oc_cost *k)
+{
+    int64_t type = oc_attr_i(c, "stash_type", OC_DT_FLOAT);
+    if (type > 0 && type < OC_DT_COUNT && oc_dtype_info((unsigned)type)->kind == OC_KIND_FLOAT)
+        k->rest_class = oc_dtype_info((unsigned)type)->cls;
+}
+
+struct oc_shape oc_row_shape(struct oc_op_ctx *c, const struct oc_shape *x, unsigned axis)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!x->ranked)
+        return oc_shape_unranked();
+    for (unsigned i = 0; i < x->rank; i++)
+        dim[i] = i < axis ? x->dim[i] : oc_known(1);
+    return oc_shape_of(c->arena, x->rank, dim);
+}
+
+/* ---- BatchNormalization ----------------------------------------------------------------------------- */
+
+static bool batch_norm_trains(const struct oc_op_ctx *c)
+{
+    if (c->opset >= 1 && c->opset < 14)
+        return oc_out(c, 1) != NULL;
+    return oc_attr_i(c, "training_mode", 0) != 0;
+}
+
+/* Outputs beyond Y are per channel: up to 4 until version 13, running mean and variance from 14. */
+static int shape_batch_norm(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *scale = oc_in_shape(c, 1);
+    struct oc_shape channels = *scale;
+    if (!scale->ranked && x->ranked && x->rank >= 2)
+        channels = oc_shape_1d(c->arena, x->dim[1]);
+    oc_set_out_type(c, 0, oc_in(c, 0));
+    for (unsigned i = 1; i < 5; i++)
+        oc_set_out(c, i, oc_in_dtype(c, i % 2 ? 3 : 4), channels);
+    return 0;
+}
+
+static int cost_batch_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    /* per element, per channel */
+    static const struct oc_prims use[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
+    static const struct oc_prims use_channel[] = {{OC_MUL, 1}, {OC_ADD, 2}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
+    static const struct oc_prims train[] = {{OC_ADD, 4}, {OC_MUL, 2}, {0, 0}};
+    static const struct oc_prims train_channel[] = {{OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
+    bool trains = batch_norm_trains(c);
+    oc_add_prims(c, k, trains ? train : use, oc_c_in(c, 0));
+    oc_add_prims(c, k, trains ? train_channel : use_channel, oc_c_in(c, 1));
+    return 0;
+}
+
+/* ---- over the last axes ----------------------------------------------------------------------------- */
+
+static int norm_axis(struct oc_op_ctx *c, const struct oc_shape *x, unsigned *axis)
+{
+    int64_t a = oc_attr_i(c, "axis", -1);
+    *axis = 0;
+    if (x->ranked && !oc_axis(a, x->rank, axis))
+        return oc_op_fail(c, "axis %lld of rank %u", (long long)a, x->rank);
+    return 0;
+}
+
+/* Y, and statistics (Mean, InvStdDev) of one element a row. RMSNormalization has Y in the dtype of scale. */
+static int shape_layer_norm(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    unsigned axis, dtype = oc_in_dtype(c, 0);
+    if (norm_axis(c, x, &axis))
+        return -1;
+    if (strcmp(c->op->name, "RMSNormalization") == 0 && oc_in_dtype(c, 1))
+        dtype = oc_in_dtype(c, 1);
+    oc_set_out(c, 0, dtype, *x);
+    int64_t stash = oc_attr_i(c, "stash_type", OC_DT_FLOAT);
+    struct oc_shape rows = oc_row_shape(c, x, axis);
+    for (unsigned i = 1; i < 3; i++)
+        oc_set_out(c, i, stash > 0 && stash < OC_DT_COUNT ? (unsigned)stash : OC_DT_FLOAT, rows);
+    return 0;
+}
+
+static uint64_t rows_before_axis(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    unsigned axis;
+    if (norm_axis(c, x, &axis))
+        return 0;
+    return oc_c_range(c, x, 0, axis);
+}
+
+static int cost_layer_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_use_stash_type(c, k);
+    oc_add_layer_norm(c, k, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
+    return 0;
+}
+
+static int cost_rms_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_use_stash_type(c, k);
+    oc_add_rms_norm(c, k, oc_c_in(c, 0), rows_before_axis(c));
+    return 0;
+}
+
+/* ---- by instances and groups ------------------------------------------------------------------------ */
+
+static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
+    return 0;
+}
+
+static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    int64_t groups = oc_attr_i(c, "num_groups", 0);
+    if (groups < 1)
+        return oc_op_fail(c, "num_groups %lld", (long long)groups);
+    if (c->opset <= 0 || c->opset >= 21)
+        oc_use_stash_type(c, k);
+    uint64_t rows = oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups);
+    oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
+    return 0;
+}
+
+/* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
+static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const int64_t usual[] = {0, 2, 3};
+    static const struct oc_prims each[] = {{OC_ADD, 3}, {OC_MUL, 1}, {OC_DIV, 1}, {0, 0}};
+    static const struct oc_prims row[] = {{OC_ADD, 2}, {OC_MUL, 1}, {OC_DIV, 2}, {OC_SQRT, 1}, {0, 0}};
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint32_t n_axes;
+    const int64_t *axes = oc_attr_ints(c, "axes", &n_axes);
+    if (!axes) {
+        axes = usual;
+        n_axes = OC_COUNT(usual);
+    }
+    bool reduced[OC_MAX_RANK] = {false};
+    for (uint32_t i = 0; i < n_axes; i++) {
+        unsigned a;
+        if (x->ranked && !oc_axis(axes[i], x->rank, &a))
+            return oc_op_fail(c, "axis %lld of rank %u", (long long)axes[i], x->rank);
+        if (x->ranked)
+            reduced[a] = true;
+    }
+    uint64_t rows = 1;
+    for (unsigned i = 0; x->ranked && i < x->rank; i++)
+        if (!reduced[i])
+            rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
+    oc_add_prims(c, k, each, oc_c_in(c, 0));
+    oc_add_prims(c, k, row, rows);
+    return 0;
+}
+
+/* ---- LpNormalization, LRN --------------------------------------------------------------------------- */
+
+static int cost_lp_norm(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint64_t n = oc_c_in(c, 0), rows = 1;
+    unsigned axis;
+    if (norm_axis(c, x, &axis))
+        return -1;
+    for (unsigned i = 0; x->ranked && i < x->rank; i++)
+        if (i != axis)
+            rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
+    bool two = oc_attr_i(c, "p", 2) == 2;
+    oc_add(c, k, two ? OC_MUL : OC_CMP, n);
+    oc_add(c, k, OC_ADD, n);
+    oc_add(c, k, OC_DIV, n);
+    if (two)
+        oc_add(c, k, OC_SQRT, rows);
+    return 0;
+}
+
+/* MUL n (square), ADD s*n, then MUL, ADD, POW, DIV */
+static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    int64_t size = oc_attr_i(c, "size", 0);
+    uint64_t n = oc_c_in(c, 0);
+    if (size < 1)
+        return oc_op_fail(c, "size %lld", (long long)size);
+    oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, oc_c_add(c, (uint64_t)size, 1), n));
+    oc_add(c, k, OC_POW, n);
+    oc_add(c, k, OC_DIV, n);
+    return 0;
+}
+
+#define NORM(n, v, s, sh, co)                                                                                \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh),        \
+        .cost = (co)                                                                                         \
+    }
+
+static const struct oc_op rows[] = {
+    NORM("BatchNormalization", 1, ".nnss", shape_batch_norm, cost_batch_norm),
+    NORM("GroupNormalization", 18, ".nn", oc_shape_same, cost_group_norm),
+    NORM("InstanceNormalization", 1, ".nn", oc_shape_same, cost_instance_norm),
+    NORM("LRN", 1, NULL, oc_shape_same, cost_lrn),
+    /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
+    NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),
+    NORM("LpNormalization", 1, NULL, oc_shape_same, cost_lp_norm),
+    NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance),
+    NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
+    NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm, cost_rms_norm),
+    {.domain = "com.microsoft", .name = "SimplifiedLayerNormalization", .since = 1, .op_class = OC_OP_NORM,
+     .slots = ".n", .shape = shape_layer_norm, .cost = cost_rms_norm},
+};
+extern const struct oc_op_family oc_ops_norm;
+const struct oc_op_family oc_ops_norm = OC_FAMILY("norm", rows);

@@ -1,0 +1,208 @@
+/* Pooling windows. cost-semantics 4.6, shape-inference 4.2. The pools over regions of interest: roi.c. */
+#include "ops/window_attrs.h"
+
+#include <math.h>
+#include <string.h>
+
+enum pool_what { POOL_MAX, POOL_AVERAGE, POOL_LP };
+
+struct pool_kind {
+    uint8_t what;
+    bool channels_last, quantized;
+};
+
+static const struct pool_kind max_pool = {.what = POOL_MAX};
+static const struct pool_kind average_pool = {.what = POOL_AVERAGE};
+static const struct pool_kind lp_pool = {.what = POOL_LP};
+static const struct pool_kind max_nhwc = {.what = POOL_MAX, .channels_last = true};
+static const struct pool_kind average_nhwc = {.what = POOL_AVERAGE, .channels_last = true};
+static const struct pool_kind average_qlinear = {.what = POOL_AVERAGE, .quantized = true};
+
+static bool channels_last(const struct oc_op_ctx *c)
+{
+    const struct pool_kind *kind = c->op->param;
+    return kind->channels_last || (kind->quantized && oc_attr_i(c, "channels_last", 0) != 0);
+}
+
+static unsigned pool_dtype(const struct oc_op_ctx *c)
+{
+    const struct pool_kind *kind = c->op->param;
+    return kind->quantized && oc_in(c, 4) ? oc_in_dtype(c, 4) : oc_in_dtype(c, 0);
+}
+
+static int check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
+{
+    return x->ranked && x->rank < 2 ? oc_op_fail(c, "an input of rank %u", x->rank) : 0;
+}
+
+/* ---- windows ---------------------------------------------------------------------------------------- */
+
+static int shape_pool(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_shape out = oc_shape_unranked();
+    struct oc_dim dim[OC_MAX_RANK];
+    struct oc_windows win;
+    if (check_rank(c, x))
+        return -1;
+    if (x->ranked) {
+        unsigned first = channels_last(c) ? 1 : 2;
+        if (oc_windows_read(c, x->rank - 2U, NULL, &win))
+            return -1;
+        memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+        for (unsigned i = 0; i < win.n; i++)
+            if (oc_windows_out(c, &win, i, x->dim[first + i], &dim[first + i]))
+                return -1;
+        out = oc_shape_of(c->arena, x->rank, dim);
+    }
+    oc_set_out(c, 0, pool_dtype(c), out);
+    oc_set_out(c, 1, OC_DT_INT64, out);
+    return 0;
+}
+
+static void add_each(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n, uint64_t outputs)
+{
+    oc_add(c, k, p, c->strict_reduce && n >= outputs ? n - outputs : n);
+}
+
+/* p = 1: CMP+ADD a tap; 2: MUL+ADD a tap, SQRT; else CMP+POW+ADD a tap, POW */
+static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
+{
+    float p = oc_attr_f(c, "p", 2.0F);
+    bool one = p == 1.0F, two = p == 2.0F;
+    oc_add(c, k, two ? OC_MUL : OC_CMP, taps);
+    if (!one && !two)
+        oc_add(c, k, OC_POW, taps);
+    add_each(c, k, OC_ADD, taps, n);
+    if (!one)
+        oc_add(c, k, two ? OC_SQRT : OC_POW, n);
+}
+
+/* `taps` elements enter n results. */
+static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
+{
+    const struct pool_kind *kind = c->op->param;
+    if (kind->what == POOL_LP) {
+        add_norm_pool(c, k, taps, n);
+    } else if (kind->quantized) {
+        oc_add_int(c, k, OC_ADD, taps);
+        oc_add_prims(c, k, oc_prims_requantize, n);
+    } else {
+        add_each(c, k, kind->what == POOL_MAX ? OC_CMP : OC_ADD, taps, n);
+        if (kind->what == POOL_AVERAGE)
+            oc_add(c, k, OC_DIV, n);
+    }
+}
+
+static int cost_pool(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_type *o = oc_out(c, 0);
+    struct oc_windows win;
+    if (!x->ranked || !o || !o->shape.ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    if (oc_windows_read(c, x->rank - 2U, NULL, &win))
+        return -1;
+    unsigned first = channels_last(c) ? 1 : 2, channel = channels_last(c) ? x->rank - 1U : 1;
+    uint64_t planes = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, o->shape.dim[channel]));
+    uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
+    add_pool(c, k, oc_c_mul(c, planes, taps), oc_c_out(c, 0));
+    return 0;
+}
+
+/* ---- whole planes ----------------------------------------------------------------------------------- */
+
+static int shape_global(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_shape out = oc_shape_unranked();
+    struct oc_dim dim[OC_MAX_RANK];
+    if (check_rank(c, x))
+        return -1;
+    if (x->ranked) {
+        unsigned first = channels_last(c) ? 1 : 2;
+        memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+        for (unsigned i = 0; i + 2 < x->rank; i++)
+            dim[first + i] = oc_known(1);
+        out = oc_shape_of(c->arena, x->rank, dim);
+    }
+    oc_set_out(c, 0, pool_dtype(c), out);
+    return 0;
+}
+
+static int cost_global(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    add_pool(c, k, oc_c_in(c, 0), oc_c_out(c, 0));
+    return 0;
+}
+
+/* ---- MaxUnpool -------------------------------------------------------------------------------------- */
+
+/* (I-1)*s + k - pads, or the input output_shape */
+static int shape_unpool(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_data *wanted = oc_in_value(c, 2);
+    struct oc_dim dim[OC_MAX_RANK];
+    struct oc_windows win;
+    if (check_rank(c, x))
+        return -1;
+    if (!x->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (oc_windows_read(c, x->rank - 2U, NULL, &win))
+        return -1;
+    if (wanted && wanted->n != x->rank)
+        return oc_op_fail(c, "output_shape has %u numbers, not %u", wanted->n, x->rank);
+    for (unsigned i = 0; i < x->rank; i++) {
+        if (wanted && wanted->e[i].kind == OC_E_INT)
+            dim[i] = wanted->e[i].i;
+        else if (oc_in(c, 2))
+            dim[i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", i), -1);
+        else
+            dim[i] = i < 2 ? x->dim[i] : oc_window_out_transposed(c->exprs, x->dim[i], &win.axis[i - 2], 0);
+        if (oc_is_known(dim[i]) && dim[i].v < 0)
+            return oc_op_fail(c, "axis %u gets size %lld", i, (long long)dim[i].v);
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+#define POOL(d, n, s, k)                                                                                     \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,   \
+        .cost = cost_pool, .param = &(k)                                                                     \
+    }
+#define GLOBAL(d, n, s, k)                                                                                   \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global, \
+        .cost = cost_global, .param = &(k)                                                                   \
+    }
+
+static const struct oc_op rows[] = {
+    POOL("", "AveragePool", NULL, average_pool),
+    POOL("com.microsoft.nchwc", "AveragePool", NULL, average_pool),
+    POOL("com.ms.internal.nhwc", "AveragePool", NULL, average_nhwc),
+    GLOBAL("", "GlobalAveragePool", NULL, average_pool),
+    GLOBAL("com.microsoft.nchwc", "GlobalAveragePool", NULL, average_pool),
+    GLOBAL("com.ms.internal.nhwc", "GlobalAveragePool", NULL, average_nhwc),
+    GLOBAL("", "GlobalLpPool", NULL, lp_pool),
+    GLOBAL("", "GlobalMaxPool", NULL, max_pool),
+    GLOBAL("com.microsoft.nchwc", "GlobalMaxPool", NULL, max_pool),
+    GLOBAL("com.ms.internal.nhwc", "GlobalMaxPool", NULL, max_nhwc),
+    POOL("", "LpPool", NULL, lp_pool),
+    POOL("", "MaxPool", NULL, max_pool),
+    POOL("com.microsoft.nchwc", "MaxPool", NULL, max_pool),
+    POOL("com.ms.internal.nhwc", "MaxPool", NULL, max_nhwc),
+    {.domain = "", .name = "MaxUnpool", .since = 9, .op_class = OC_OP_POOL, .slots = "..m",
+     .shape = shape_unpool},
+    POOL("com.microsoft", "MaxpoolWithMask", NULL, max_pool),
+    POOL("com.microsoft", "NhwcMaxPool", NULL, max_nhwc),
+    POOL("com.microsoft", "QLinearAveragePool", ".q", average_qlinear),
+    GLOBAL("com.microsoft", "QLinearGlobalAveragePool", ".q", average_qlinear),
+};
+extern const struct oc_op_family oc_ops_pool;
+const struct oc_op_family oc_ops_pool = OC_FAMILY("pool", rows);

@@ -1,0 +1,231 @@
+/* Reductions over axes. cost-semantics 4.7, shape-inference 4.5. */
+#include "ops/elem.h"
+#include "ops/op.h"
+
+#include <string.h>
+
+/* What happens to an element, to combine two, and at the end to a result. Combining n elements counts n. */
+struct reduction {
+    uint8_t map, combine, finish; /* enum oc_prim */
+    bool has_map, has_finish;
+    bool finish_alone;            /* the finish stays when nothing is reduced */
+    uint8_t fold;                 /* enum oc_elem_op, with has_fold */
+    bool has_fold, mean;
+};
+
+static const struct reduction sum = {.combine = OC_ADD, .fold = OC_EL_ADD, .has_fold = true};
+static const struct reduction mean = {.combine = OC_ADD, .finish = OC_DIV, .has_finish = true, .fold = OC_EL_ADD,
+                                      .has_fold = true, .mean = true};
+static const struct reduction max = {.combine = OC_CMP, .fold = OC_EL_MAX, .has_fold = true};
+static const struct reduction min = {.combine = OC_CMP, .fold = OC_EL_MIN, .has_fold = true};
+static const struct reduction prod = {.combine = OC_MUL, .fold = OC_EL_MUL, .has_fold = true};
+static const struct reduction l1 = {.map = OC_CMP, .has_map = true, .combine = OC_ADD};
+static const struct reduction l2 = {.map = OC_MUL, .has_map = true, .combine = OC_ADD, .finish = OC_SQRT,
+                                    .has_finish = true, .finish_alone = true};
+static const struct reduction sum_square = {.map = OC_MUL, .has_map = true, .combine = OC_ADD};
+static const struct reduction log_sum = {.combine = OC_ADD, .finish = OC_LOG, .has_finish = true,
+                                         .finish_alone = true};
+static const struct reduction log_sum_exp = {.map = OC_EXP, .has_map = true, .combine = OC_ADD, .finish = OC_LOG,
+                                             .has_finish = true, .finish_alone = true};
+
+/* ---- axes ------------------------------------------------------------------------------------------- */
+
+struct axes {
+    bool known;   /* else only their number may be: n */
+    bool nothing; /* noop_with_empty_axes */
+    bool reduced[OC_MAX_RANK];
+    unsigned n;
+    bool n_known;
+};
+
+static int mark_axes(struct oc_op_ctx *c, const struct oc_shape *x, const int64_t *list, uint32_t n,
+                     struct axes *a)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned axis;
+        if (!oc_axis(list[i], x->rank, &axis))
+            return oc_op_fail(c, "axis %lld of rank %u", (long long)list[i], x->rank);
+        a->n += !a->reduced[axis];
+        a->reduced[axis] = true;
+    }
+    return 0;
+}
+
+/* x is ranked. */
+static int read_axes(struct oc_op_ctx *c, const struct oc_shape *x, struct axes *a)
+{
+    const int64_t *list;
+    uint32_t n;
+    *a = (struct axes){.known = true, .n_known = true};
+    int found = oc_attr_or_input_ints(c, "axes", 1, &list, &n);
+    if (found > 0 && n)
+        return mark_axes(c, x, list, n, a);
+    if (found < 0) {
+        const struct oc_shape *s = oc_in_shape(c, 1);
+        bool counted = s->ranked && s->rank == 1 && oc_is_known(s->dim[0]) && s->dim[0].v > 0 &&
+                       s->dim[0].v <= x->rank;
+        *a = (struct axes){.n = counted ? (unsigned)s->dim[0].v : 0, .n_known = counted};
+        return 0;
+    }
+    a->nothing = oc_attr_i(c, "noop_with_empty_axes", 0) != 0;
+    a->n = a->nothing ? 0 : x->rank;
+    for (unsigned i = 0; i < x->rank; i++)
+        a->reduced[i] = !a->nothing;
+    return 0;
+}
+
+/* ---- shape ------------------------------------------------------------------------------------------ */
+
+static struct oc_shape reduced_shape(struct oc_op_ctx *c, const struct oc_shape *x, const struct axes *a, bool keep)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned n = 0;
+    if (!a->known && !keep && !a->n_known)
+        return oc_shape_unranked();
+    if (!a->known) {
+        n = keep ? x->rank : x->rank - a->n;
+        for (unsigned i = 0; i < n; i++)
+            dim[i] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", i),
+                                     keep ? oc_dim_max_value(c->exprs, x->dim[i]) : -1);
+        return oc_shape_of(c->arena, n, dim);
+    }
+    for (unsigned i = 0; i < x->rank; i++) {
+        if (!a->reduced[i])
+            dim[n++] = x->dim[i];
+        else if (keep)
+            dim[n++] = oc_known(1);
+    }
+    return oc_shape_of(c->arena, n, dim);
+}
+
+static int shape_reduce_to(struct oc_op_ctx *c, unsigned dtype)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_shape out = oc_shape_unranked();
+    if (x->ranked) {
+        struct axes a;
+        if (read_axes(c, x, &a))
+            return -1;
+        out = reduced_shape(c, x, &a, oc_attr_i(c, "keepdims", 1) != 0);
+    } else if (!oc_attr_i(c, "keepdims", 1) && !oc_has_attr(c, "axes") && !oc_in(c, 1) &&
+               !oc_attr_i(c, "noop_with_empty_axes", 0)) {
+        out = oc_shape_scalar();
+    }
+    oc_set_out(c, 0, dtype, out);
+    return 0;
+}
+
+static int shape_reduce(struct oc_op_ctx *c)
+{
+    return shape_reduce_to(c, oc_in_dtype(c, 0));
+}
+
+static int shape_reduce_integer(struct oc_op_ctx *c)
+{
+    return shape_reduce_to(c, OC_DT_INT32);
+}
+
+static int shape_qlinear_mean(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint32_t n;
+    const int64_t *list = oc_attr_ints(c, "axes", &n);
+    struct axes a = {.known = true, .n_known = true};
+    struct oc_shape out = oc_shape_unranked();
+    if (x->ranked) {
+        if (mark_axes(c, x, list, n, &a))
+            return -1;
+        for (unsigned i = 0; n == 0 && i < x->rank; i++)
+            a.reduced[i] = true;
+        out = reduced_shape(c, x, &a, oc_attr_i(c, "keepdims", 1) != 0);
+    }
+    oc_set_out(c, 0, oc_in(c, 4) ? oc_in_dtype(c, 4) : oc_in_dtype(c, 0), out);
+    return 0;
+}
+
+/* ---- small values ----------------------------------------------------------------------------------- */
+
+/* A vector becomes one number. */
+static int fold_reduce(struct oc_op_ctx *c)
+{
+    const struct reduction *r = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0);
+    const struct oc_type *o = oc_out(c, 0);
+    struct axes a;
+    unsigned dtype = oc_in_dtype(c, 0);
+    if (!d || !o || !x->ranked || x->rank > 1 || read_axes(c, x, &a) || !a.known)
+        return 0;
+    if (x->rank == 0 || a.nothing) {
+        if (r->has_fold)
+            oc_set_data(c, 0, d->e, d->n);
+        return 0;
+    }
+    if (!r->has_fold || d->n == 0 || (r->mean && oc_dtype_info(dtype)->kind != OC_KIND_FLOAT))
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, 1);
+    *e = d->e[0];
+    for (uint32_t i = 1; i < d->n; i++)
+        *e = oc_elem_op(c->exprs, r->fold, dtype, e, &d->e[i]);
+    struct oc_elem count = oc_elem_real(d->n);
+    if (r->mean)
+        *e = oc_elem_op(c->exprs, OC_EL_DIV, dtype, e, &count);
+    oc_set_data(c, 0, e, 1);
+    return 0;
+}
+
+/* ---- cost ------------------------------------------------------------------------------------------- */
+
+static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct reduction *r = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    uint64_t n = oc_c_in(c, 0), results = oc_c_out(c, 0);
+    struct axes a = {.known = true};
+    if (x->ranked && read_axes(c, x, &a))
+        return -1;
+    if (r->has_map)
+        oc_add(c, k, (enum oc_prim)r->map, n);
+    if (a.known && a.nothing) {
+        k->alias = !r->has_map && !r->finish_alone;
+        if (r->finish_alone)
+            oc_add(c, k, (enum oc_prim)r->finish, n);
+        return 0;
+    }
+    oc_add(c, k, (enum oc_prim)r->combine, c->strict_reduce && n >= results ? n - results : n);
+    if (r->has_finish)
+        oc_add(c, k, (enum oc_prim)r->finish, results);
+    return 0;
+}
+
+static int cost_qlinear_mean(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_int(c, k, OC_ADD, oc_c_in(c, 0));
+    oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
+    return 0;
+}
+
+#define REDUCE(n, r)                                                                                         \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m",                      \
+        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &(r)                       \
+    }
+
+static const struct oc_op rows[] = {
+    {.domain = "com.microsoft", .name = "QLinearReduceMean", .since = 1, .op_class = OC_OP_REDUCE,
+     .slots = ".q", .shape = shape_qlinear_mean, .cost = cost_qlinear_mean},
+    REDUCE("ReduceL1", l1),
+    REDUCE("ReduceL2", l2),
+    REDUCE("ReduceLogSum", log_sum),
+    REDUCE("ReduceLogSumExp", log_sum_exp),
+    REDUCE("ReduceMax", max),
+    REDUCE("ReduceMean", mean),
+    REDUCE("ReduceMin", min),
+    REDUCE("ReduceProd", prod),
+    REDUCE("ReduceSum", sum),
+    {.domain = "com.microsoft", .name = "ReduceSumInteger", .since = 1, .op_class = OC_OP_REDUCE,
+     .shape = shape_reduce_integer, .cost = cost_reduce, .param = &sum},
+    REDUCE("ReduceSumSquare", sum_square),
+};
+extern const struct oc_op_family oc_ops_reduce;
+const struct oc_op_family oc_ops_reduce = OC_FAMILY("reduce", rows);

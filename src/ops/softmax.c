@@ -1,0 +1,151 @@
+/* Softmax, its relatives and the losses on top of it. cost-semantics 4.4, shape-inference 4.4. */
+#include "ops/norm_cost.h"
+
+#include <string.h>
+
+void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    static const struct oc_prims each[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
+    oc_add_prims(c, k, each, n);
+}
+
+/* Before version 13 the axes from `axis` (1 by default) on count as one; after it one axis (-1). */
+static bool is_flat(const struct oc_op_ctx *c)
+{
+    return c->node->domain[0] == '\0' && c->opset >= 1 && c->opset < 13;
+}
+
+static int softmax_axis(struct oc_op_ctx *c, unsigned *axis)
+{
+    unsigned rank = oc_in_shape(c, 0)->rank;
+    int64_t a = oc_attr_i(c, "axis", is_flat(c) ? 1 : -1);
+    *axis = is_flat(c) ? rank : 0;
+    if (rank == 0 || (is_flat(c) && a == rank) || oc_axis(a, rank, axis))
+        return 0;
+    return oc_op_fail(c, "axis %lld of rank %u", (long long)a, rank);
+}
+
+static int shape_softmax(struct oc_op_ctx *c)
+{
+    unsigned axis;
+    return softmax_axis(c, &axis) ? -1 : oc_shape_same(c);
+}
+
+static int softmax_rows(struct oc_op_ctx *c, uint64_t *rows)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    unsigned axis;
+    if (softmax_axis(c, &axis))
+        return -1;
+    *rows = oc_c_range(c, x, 0, axis);
+    if (!is_flat(c) && x->rank)
+        *rows = oc_c_mul(c, *rows, oc_c_range(c, x, axis + 1, x->rank));
+    return 0;
+}
+
+static int cost_softmax(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_softmax(c, k, oc_c_out(c, 0));
+    return 0;
+}
+
+static int cost_bias_softmax(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_softmax(c, k, oc_c_out(c, 0));
+    oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+    return 0;
+}
+
+static int cost_qlinear_softmax(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    oc_add_prims(c, k, oc_prims_dequantize, n);
+    oc_add_softmax(c, k, n);
+    oc_add_prims(c, k, oc_prims_requantize, n);
+    return 0;
+}
+
+static void add_log_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
+{
+    oc_add(c, k, OC_CMP, n);
+    oc_add(c, k, OC_ADD, oc_c_mul(c, 3, n));
+    oc_add(c, k, OC_EXP, n);
+    oc_add(c, k, OC_LOG, rows);
+}
+
+static int cost_log_softmax(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t rows;
+    if (softmax_rows(c, &rows))
+        return -1;
+    add_log_softmax(c, k, oc_c_out(c, 0), rows);
+    return 0;
+}
+
+static int cost_hardmax(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_CMP, oc_c_out(c, 0));
+    return 0;
+}
+
+/* ---- losses ----------------------------------------------------------------------------------------- */
+
+static int shape_loss(struct oc_op_ctx *c)
+{
+    bool each = strcmp(oc_attr_s(c, "reduction", "mean"), "none") == 0;
+    oc_set_out(c, 0, oc_in_dtype(c, 0), each ? *oc_in_shape(c, 1) : oc_shape_scalar());
+    oc_set_out_type(c, 1, oc_in(c, 0)); /* log_prob */
+    return 0;
+}
+
+/* Picking and summing over r labels. `weight_mul`: multiplications a label when weights are given. */
+static void add_loss(struct oc_op_ctx *c, struct oc_cost *k, unsigned weight_mul, bool weight_sum)
+{
+    uint64_t r = oc_c_in(c, 1);
+    const char *reduction = oc_attr_s(c, "reduction", "mean");
+    bool mean = strcmp(reduction, "mean") == 0, weights = oc_in(c, 2) != NULL;
+    oc_add(c, k, OC_CMP, r);
+    if (weights)
+        oc_add(c, k, OC_MUL, oc_c_mul(c, weight_mul, r));
+    if (strcmp(reduction, "none") != 0)
+        oc_add(c, k, OC_ADD, r);
+    if (mean && weights && weight_sum)
+        oc_add(c, k, OC_ADD, r);
+    if (mean)
+        oc_add(c, k, OC_DIV, 1);
+}
+
+static int cost_cross_entropy(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    add_log_softmax(c, k, oc_c_in(c, 0), oc_c_in(c, 1));
+    add_loss(c, k, 2, false);
+    return 0;
+}
+
+static int cost_nll(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    add_loss(c, k, 1, true);
+    return 0;
+}
+
+#define SOFTMAX(d, n, s, co)                                                                                 \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_SOFTMAX, .slots = (s),                     \
+        .shape = shape_softmax, .cost = (co)                                                                 \
+    }
+
+static const struct oc_op rows[] = {
+    {.domain = "com.microsoft", .name = "BiasSoftmax", .since = 1, .op_class = OC_OP_SOFTMAX,
+     .shape = oc_shape_same, .cost = cost_bias_softmax},
+    SOFTMAX("", "Hardmax", NULL, cost_hardmax),
+    SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax),
+    {.domain = "", .name = "NegativeLogLikelihoodLoss", .since = 12, .op_class = OC_OP_REDUCE,
+     .shape = shape_loss, .cost = cost_nll},
+    {.domain = "com.microsoft", .name = "QLinearSoftmax", .since = 1, .op_class = OC_OP_SOFTMAX, .slots = ".q",
+     .shape = oc_shape_same, .cost = cost_qlinear_softmax},
+    SOFTMAX("", "Softmax", NULL, cost_softmax),
+    {.domain = "", .name = "SoftmaxCrossEntropyLoss", .since = 12, .op_class = OC_OP_SOFTMAX,
+     .shape = shape_loss, .cost = cost_cross_entropy},
+};
+extern const struct oc_op_family oc_ops_softmax;
+const struct oc_op_family oc_ops_softmax = OC_FAMILY("softmax", rows);
