@@ -72,9 +72,18 @@ static void init_scratch(struct oc_engine *e)
         oc_map_set(&e->symbol_ids, e->m->symbol[i], strlen(e->m->symbol[i]), i);
 }
 
+static void check_opsets(struct oc_engine *e)
+{
+    for (uint32_t i = 0; i < e->m->n_opset; i++)
+        if (e->m->opset[i].domain[0] == '\0' && e->m->opset[i].version > OC_NEWEST_OPSET)
+            oc_diag_add(&e->a->diags, OC_WARNING, "W-opset", "", "the model imports opset %lld, rules are known up to %d",
+                        (long long)e->m->opset[i].version, OC_NEWEST_OPSET);
+}
+
 static int run(struct oc_engine *e)
 {
     init_scratch(e);
+    check_opsets(e);
     if (oc_bind_inputs(e) || oc_infer_graph(e, 0))
         return -1;
     oc_count_params(e);

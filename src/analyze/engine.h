@@ -4,6 +4,8 @@
 
 #include "analyze/analysis.h"
 
+#define OC_NEWEST_OPSET 28 /* of ai.onnx that the rules know */
+
 enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
 
 struct oc_symbol { /* a symbolic dim of the model's declarations */
@@ -25,6 +27,7 @@ struct oc_engine {
     uint8_t *graph_use; /* by graph: enum oc_graph_use */
     uint64_t *trips;    /* by graph */
     bool *tried;        /* by value: its constant was read (or could not be) */
+    struct oc_op_cache ops;
     int64_t spatial_default;
     bool used_spatial_default;
     uint32_t n_failed; /* nodes whose shape rule failed */

@@ -50,7 +50,7 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
 {
-    *c = (struct oc_op_ctx){.node = n, .op = op, .opset = n->opset, .arena = &e->a->arena, .exprs = e->a->exprs,
+    *c = (struct oc_op_ctx){.node = n, .op = op, .opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET, .arena = &e->a->arena, .exprs = e->a->exprs,
                             .model = e->m, .in = e->in, .in_data = e->in_data, .in_const = e->in_const,
                             .load_data = load_data, .n_in = n->n_in, .n_out = n->n_out, .out = e->out,
                             .out_data = e->out_data, .out_used = e->out_used, .err = e->err, .engine = e,
@@ -297,7 +297,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 static int infer_node(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    const struct oc_op *op = oc_op_find(n->domain, n->op_type, n->opset);
+    const struct oc_op *op = oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
     e->a->op[node] = op;
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
     if (n->kind == OC_NODE_CALL && !op)
