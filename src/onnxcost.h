@@ -85,6 +85,8 @@ struct oc_analyze_opts {
     size_t n_bind;
     const struct oc_shape_bind *shape;
     size_t n_shape;
+    const struct oc_bind *trip; /* trip counts of loops, by node name */
+    size_t n_trip;
     bool force_shapes;      /* declared numbers may be overridden */
     bool no_defaults;       /* unbound symbols stay unknown */
     int64_t default_dim;    /* > 0: for every unbound symbol instead of the documented defaults */

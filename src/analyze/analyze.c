@@ -63,6 +63,9 @@ static void init_scratch(struct oc_engine *e)
     e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
+    e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
+    e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
+    e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->symbol = OC_NEW_ARRAY(a, e->m->n_symbol, struct oc_symbol);
     e->bind_used = OC_NEW_ARRAY(a, e->o->n_bind, bool);
@@ -86,6 +89,9 @@ static int run(struct oc_engine *e)
     check_opsets(e);
     if (oc_bind_inputs(e) || oc_infer_graph(e, 0))
         return -1;
+    for (size_t i = 0; i < e->o->n_trip; i++)
+        if (!e->trip_used[i])
+            return oc_fail(e->err, OC_EARG, "no loop with an open trip count is called '%s'", e->o->trip[i].symbol);
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;

@@ -1,7 +1,7 @@
 /* Operators with bodies. Each knows how to infer through its bodies and how their cost counts. */
 #include <string.h>
 
-#include "analyze/engine.h"
+#include "analyze/control.h"
 
 struct control {
     const char *name;
@@ -9,7 +9,7 @@ struct control {
     int (*cost)(struct oc_engine *e, uint32_t node, uint64_t trips);
 };
 
-static uint32_t body_of(const struct oc_node *n, const char *attr)
+uint32_t oc_body_of(const struct oc_node *n, const char *attr)
 {
     const struct oc_attr *a = oc_node_attr(n, attr);
     return a && a->type == OC_ATTR_GRAPH && a->n ? a->graph[0] : OC_NONE;
@@ -37,7 +37,7 @@ static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_d
     return oc_dim_fresh(e->a->exprs, name, ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
 }
 
-static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
+struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
 {
     struct oc_type t = *a;
     if (a->kind != b->kind)
@@ -57,7 +57,7 @@ static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, c
 
 static const struct oc_type no_type = {.kind = OC_T_NONE};
 
-static const struct oc_type *body_output(struct oc_engine *e, uint32_t graph, uint32_t i)
+const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32_t i)
 {
     const struct oc_graph *g = &e->m->graph[graph];
     return i < g->n_output && g->output[i] != OC_NONE ? &e->a->type[g->output[i]] : &no_type;
@@ -66,7 +66,7 @@ static const struct oc_type *body_output(struct oc_engine *e, uint32_t graph, ui
 static int infer_if(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    uint32_t body[2] = {body_of(n, "else_branch"), body_of(n, "then_branch")};
+    uint32_t body[2] = {oc_body_of(n, "else_branch"), oc_body_of(n, "then_branch")};
     if (body[0] == OC_NONE || body[1] == OC_NONE)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (If): a branch is missing", n->name);
     e->a->cost[node].state = OC_NODE_CONTAINER;
@@ -81,12 +81,12 @@ static int infer_if(struct oc_engine *e, uint32_t node)
             continue;
         if (taken >= 0) {
             const struct oc_graph *g = &e->m->graph[body[taken]];
-            oc_set_value(e, n->out[i], body_output(e, body[taken], i));
+            oc_set_value(e, n->out[i], oc_body_output(e, body[taken], i));
             if (i < g->n_output && g->output[i] != OC_NONE)
                 e->a->data[n->out[i]] = e->a->data[g->output[i]];
             continue;
         }
-        struct oc_type t = merge_type(e, body_output(e, body[1], i), body_output(e, body[0], i), n->out[i]);
+        struct oc_type t = oc_merge_type(e, oc_body_output(e, body[1], i), oc_body_output(e, body[0], i), n->out[i]);
         oc_set_value(e, n->out[i], &t);
     }
     return 0;
@@ -130,7 +130,7 @@ static void drop_graph(struct oc_engine *e, uint32_t graph)
 static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
     const struct oc_node *n = &e->m->node[node];
-    uint32_t body[2] = {body_of(n, "else_branch"), body_of(n, "then_branch")};
+    uint32_t body[2] = {oc_body_of(n, "else_branch"), oc_body_of(n, "then_branch")};
     bool run[2];
     for (int i = 0; i < 2; i++) {
         run[i] = e->graph_use[body[i]] == OC_G_RUN;
@@ -162,6 +162,9 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 
 static const struct control controls[] = {
     {"If", infer_if, cost_if},
+    {"Loop", oc_infer_loop, oc_cost_loop},
+    {"Scan", oc_infer_scan, oc_cost_loop},
+    {"SequenceMap", oc_infer_sequence_map, oc_cost_loop},
 };
 
 static const struct control *find(const struct oc_node *n)

@@ -25,7 +25,10 @@ struct oc_engine {
     struct oc_assumption *assumption; /* heap while growing */
     uint32_t n_assumption, cap_assumption;
     uint8_t *graph_use; /* by graph: enum oc_graph_use */
-    uint64_t *trips;    /* by graph */
+    uint64_t *trips;    /* by graph: executions of the model's one run */
+    uint64_t *loop_trips; /* by graph of a loop body: its own trip count */
+    uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
+    bool *trip_used;
     bool *tried;        /* by value: its constant was read (or could not be) */
     struct oc_op_cache ops;
     int64_t spatial_default;

@@ -202,7 +202,10 @@ static void mark_root_cause(struct oc_engine *e, const struct oc_node *n)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         uint32_t v = n->out[i];
-        if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->value_state[v] == OC_V_DECLARED)
+        if (v == OC_NONE)
+            continue;
+        e->a->root_cause[v] = OC_NONE;
+        if (e->a->value_state[v] == OC_V_STATIC || e->a->value_state[v] == OC_V_DECLARED)
             continue;
         uint32_t cause = v;
         for (uint32_t k = 0; k < n->n_in; k++)
@@ -285,12 +288,11 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
     if (finish_outputs(e, n, op))
         return -1;
-    if (folded || absorbed) {
+    if (folded || absorbed)
         k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
-        for (uint32_t i = 0; i < n->n_out; i++)
-            if (n->out[i] != OC_NONE)
-                e->a->is_const[n->out[i]] = true;
-    }
+    for (uint32_t i = 0; i < n->n_out; i++) /* a body may run again with other types */
+        if (n->out[i] != OC_NONE)
+            e->a->is_const[n->out[i]] = folded || absorbed;
     return 0;
 }
 

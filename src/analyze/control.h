@@ -1,0 +1,20 @@
+/* Private to analyze/: what control.c and loop.c share about bodies. */
+#ifndef OC_CONTROL_H
+#define OC_CONTROL_H
+
+#include "analyze/engine.h"
+
+/* The graph of a graph attribute, or OC_NONE. */
+uint32_t oc_body_of(const struct oc_node *n, const char *attr);
+/* Type of the i-th output of a body; kind OC_T_NONE past the end. */
+const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32_t i);
+/* What is common to both: equal dims stay, others become one fresh unknown of `value`. */
+struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value);
+
+/* loop.c: Loop, Scan, SequenceMap */
+int oc_infer_loop(struct oc_engine *e, uint32_t node);
+int oc_infer_scan(struct oc_engine *e, uint32_t node);
+int oc_infer_sequence_map(struct oc_engine *e, uint32_t node);
+int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
+
+#endif
