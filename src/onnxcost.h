@@ -190,6 +190,70 @@ struct oc_report_opts {
     bool show_host, copy_time, confluence, dump_only_opr;
 };
 
+/* ---- hardware --------------------------------------------------------------------------------------- */
+
+struct oc_hwdb;
+struct oc_device;
+
+enum oc_basis { OC_BASIS_VENDOR, OC_BASIS_DERIVED, OC_BASIS_MEASURED, OC_BASIS_ASSUMED };
+const char *oc_basis_name(enum oc_basis basis); /* "vendor" */
+
+struct oc_hw_source { /* a document; section and url may be NULL */
+    const char *title, *section, *url;
+};
+#define OC_HW_SOURCES 3
+
+/* One number of a device with where it is from. Texts are NULL where they do not apply. */
+struct oc_hw_figure {
+    const char *group;      /* "count", "clock", "vector", "matrix", "special", "overhead", or a memory level */
+    const char *what;       /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
+    double value;           /* in `unit` */
+    const char *unit;       /* FLOP/s, OP/s, B, B/s, Hz, s; "" for a count */
+    const char *text;       /* as written: "312 TFLOP/s" */
+    enum oc_basis basis;
+    const struct oc_hw_source *source[OC_HW_SOURCES]; /* NULL after the last; none for assumed figures */
+    const char *section;    /* place in the first source, if not the source's own */
+    const char *formula;    /* how a derived number was made */
+    const char *clock;      /* kind of clock that a peak holds at: base, boost ... */
+    const char *accumulate; /* class of the accumulator of a matrix peak */
+    const char *note;
+    bool sparse;            /* holds for structured sparsity only: never used as a peak */
+    uint32_t line;
+};
+
+struct oc_device_info {
+    const char *id, *name, *vendor, *kind; /* kind: cpu, gpu, npu */
+    const char *file;
+    const char *const *alias;
+    size_t n_alias;
+};
+
+/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then the hwdb folder of the checkout that the
+ * program runs from, then the installed one. Only lists the files; they are read when they are needed. */
+int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err);
+void oc_hwdb_free(struct oc_hwdb *db);
+
+/* By id or alias; letter case, '-', '_' and blanks make no difference; earlier folders win. Not found: the
+ * error lists near names. The device lives as long as the database. */
+int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err);
+
+/* A user's own file. id NULL: the only device in it. */
+int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const struct oc_device **out,
+                   struct oc_err *err);
+
+/* What --hw takes: a name, or FILE, or FILE#ID (a file has a '/' in it or ends in ".xml"). */
+int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out,
+                struct oc_err *err);
+
+/* Every device, ordered by vendor and id. The list is valid until the next call on the database. */
+int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t *n, struct oc_err *err);
+
+struct oc_device_info oc_device_info(const struct oc_device *device);
+size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figure **out);
+
+/* All about a device as text: one line a figure with value, basis and source. */
+int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,122 @@
+#include "hw/hwdb.h"
+
+#include "base/diag.h"
+
+#include <string.h>
+
+struct oc_device_info oc_device_info(const struct oc_device *device)
+{
+    return device->info;
+}
+
+size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figure **out)
+{
+    *out = device->figure;
+    return device->n_figure;
+}
+
+const struct oc_hw_level *oc_device_dram(const struct oc_device *d)
+{
+    return d->n_level ? &d->level[d->n_level - 1] : NULL;
+}
+
+/* ---- as text ----------------------------------------------------------------------------------------- */
+
+enum { COL_FIGURE, COL_VALUE, COL_BASIS, COL_CLOCK, COL_SOURCE, COL_COUNT };
+
+struct text {
+    const char *(*line)[COL_COUNT]; /* heading and one line a figure */
+    size_t n_line, width[COL_COUNT];
+    const struct oc_hw_source **source; /* in the order of first use: [1], [2] ... */
+    size_t n_source;
+};
+
+static size_t source_number(struct text *t, const struct oc_hw_source *s)
+{
+    size_t i = 0;
+    while (i < t->n_source && t->source[i] != s)
+        i++;
+    if (i == t->n_source)
+        t->source[t->n_source++] = s;
+    return i + 1;
+}
+
+static const char *source_cell(struct text *t, struct oc_arena *a, const struct oc_hw_figure *f)
+{
+    const char *cell = "";
+    for (size_t i = 0; i < OC_HW_SOURCES && f->source[i]; i++)
+        cell = oc_printf(a, "%s[%zu]", cell, source_number(t, f->source[i]));
+    return f->section ? oc_printf(a, "%s %s", cell, f->section) : *cell ? cell : "-";
+}
+
+static void add_line(struct text *t, const char *const cell[COL_COUNT])
+{
+    for (size_t c = 0; c < COL_COUNT; c++) {
+        size_t n = strlen(cell[c]);
+        t->line[t->n_line][c] = cell[c];
+        t->width[c] = n > t->width[c] ? n : t->width[c];
+    }
+    t->n_line++;
+}
+
+static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d)
+{
+    static const char *const heading[COL_COUNT] = {"figure", "value", "basis", "clock", "source"};
+    t->line = oc_alloc_array(a, d->n_figure + 1, sizeof(*t->line));
+    t->source = OC_NEW_ARRAY(a, d->n_figure * OC_HW_SOURCES + 1, const struct oc_hw_source *);
+    add_line(t, heading);
+    for (size_t i = 0; i < d->n_figure; i++) {
+        const struct oc_hw_figure *f = &d->figure[i];
+        const char *const cell[COL_COUNT] = {
+            [COL_FIGURE] = oc_printf(a, "%s %s%s%s%s", f->group, f->what, f->accumulate ? " into " : "",
+                                     f->accumulate ? f->accumulate : "", f->sparse ? " (sparse)" : ""),
+            [COL_VALUE] = f->text,
+            [COL_BASIS] = oc_basis_name(f->basis),
+            [COL_CLOCK] = f->clock ? f->clock : "-",
+            [COL_SOURCE] = source_cell(t, a, f),
+        };
+        add_line(t, cell);
+    }
+}
+
+static void print_line(FILE *out, const struct text *t, size_t i)
+{
+    for (size_t c = 0; c + 1 < COL_COUNT; c++)
+        fprintf(out, "%-*s  ", (int)t->width[c], t->line[i][c]);
+    fprintf(out, "%s\n", t->line[i][COL_COUNT - 1]);
+}
+
+static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena *a)
+{
+    struct text t = {0};
+    layout(&t, a, d);
+    print_line(out, &t, 0);
+    for (size_t i = 0; i < d->n_figure; i++) {
+        print_line(out, &t, i + 1);
+        if (d->figure[i].formula)
+            fprintf(out, "    = %s\n", d->figure[i].formula);
+        if (d->figure[i].note)
+            fprintf(out, "    %s\n", d->figure[i].note);
+    }
+    if (d->f16_fallback)
+        fprintf(out, "f16 work runs on the vector unit at its f32 peak\n");
+    fprintf(out, "%s", t.n_source ? "\n" : "");
+    for (size_t i = 0; i < t.n_source; i++) {
+        const struct oc_hw_source *s = t.source[i];
+        fprintf(out, "[%zu] %s%s%s%s%s\n", i + 1, s->title, s->section ? ", " : "", s->section ? s->section : "",
+                s->url ? "\n    " : "", s->url ? s->url : "");
+    }
+}
+
+int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err)
+{
+    const struct oc_device_info *info = &device->info;
+    struct oc_arena scratch = {0};
+    fprintf(out, "%s: %s (%s, %s)\n", info->id, info->name, info->vendor, info->kind);
+    for (size_t i = 0; i < info->n_alias; i++)
+        fprintf(out, "%s%s%s", i ? ", " : "also: ", info->alias[i], i + 1 == info->n_alias ? "\n" : "");
+    fprintf(out, "file: %s\n\n", info->file);
+    print_figures(device, out, &scratch);
+    oc_arena_free(&scratch);
+    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the device '%s'", info->id) : 0;
+}

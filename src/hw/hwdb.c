@@ -1,0 +1,341 @@
+#include "hw/hwdb.h"
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/map.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_FILES 1000
+#define MAX_FOLDERS 32
+#define CHECKOUT_LEVELS 6 /* build/<mode>/unit/<folder>/test is five below the checkout */
+
+struct hw_file {
+    const char *path;
+    size_t folder;      /* which of the searched folders */
+    size_t first, n;    /* its devices in the list, once read */
+    bool read;
+};
+
+struct oc_hwdb {
+    struct oc_arena arena;
+    struct hw_file *file; /* in the order of the search */
+    size_t n_file, cap_file, n_folder;
+    struct {
+        dev_t dev;
+        ino_t ino;
+    } folder[MAX_FOLDERS]; /* which ones, so that none is searched twice */
+    struct oc_device_list devices; /* of the files above */
+    struct oc_device_list own;     /* of the user's files, one after the other */
+    struct oc_map names;           /* "<folder>:<folded name>" */
+    const struct oc_device **sorted;
+};
+
+/* ---- folders ---------------------------------------------------------------------------------------- */
+
+static int by_path(const void *a, const void *b)
+{
+    const struct hw_file *x = a, *y = b;
+    return strcmp(x->path, y->path);
+}
+
+static bool is_hw_file(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && name[0] != '.' && strcmp(name + n - 4, ".xml") == 0;
+}
+
+/* False: it is one of the folders already, or there are too many. */
+static bool new_folder(struct oc_hwdb *db, const char *dir)
+{
+    struct stat st;
+    if (stat(dir, &st) != 0)
+        return true;
+    for (size_t i = 0; i < db->n_folder; i++)
+        if (db->folder[i].dev == st.st_dev && db->folder[i].ino == st.st_ino)
+            return false;
+    if (db->n_folder == MAX_FOLDERS)
+        return false;
+    db->folder[db->n_folder].dev = st.st_dev;
+    db->folder[db->n_folder].ino = st.st_ino;
+    return true;
+}
+
+static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
+{
+    if (!new_folder(db, dir))
+        return 0;
+    DIR *d = opendir(dir);
+    if (!d)
+        return oc_fail(err, OC_EIO, "cannot read the hardware folder '%s': %s", dir, strerror(errno));
+    size_t first = db->n_file;
+    const struct dirent *e;
+    int rc = 0;
+    while (rc == 0 && (e = readdir(d))) {
+        if (!is_hw_file(e->d_name))
+            continue;
+        if (db->n_file == MAX_FILES) {
+            rc = oc_fail(err, OC_ELIMIT, "cannot read the hardware folder '%s': more than %d files", dir,
+                         MAX_FILES);
+            break;
+        }
+        OC_GROW(db->file, db->n_file, db->cap_file);
+        db->file[db->n_file++] = (struct hw_file){.path = oc_printf(&db->arena, "%s/%s", dir, e->d_name),
+                                                  .folder = db->n_folder};
+    }
+    closedir(d);
+    if (db->n_file > first)
+        qsort(db->file + first, db->n_file - first, sizeof(*db->file), by_path);
+    db->n_folder++;
+    return rc;
+}
+
+static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *err)
+{
+    while (*list) {
+        size_t n = strcspn(list, ":");
+        if (n && add_folder(db, oc_strndup(&db->arena, list, n), err))
+            return oc_err_prefix(err, "ONNXCOST_HWDB");
+        list += n + (list[n] == ':');
+    }
+    return 0;
+}
+
+/* The hwdb folder beside the program or above it: how a program finds its files in a checkout. */
+static const char *checkout_folder(struct oc_arena *a)
+{
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    if (n <= 0)
+        return NULL;
+    exe[n] = '\0';
+    for (int i = 0; i < CHECKOUT_LEVELS; i++) {
+        char *slash = strrchr(exe, '/');
+        if (!slash)
+            return NULL;
+        *slash = '\0';
+        const char *dir = oc_printf(a, "%s/hwdb", exe);
+        if (access(oc_printf(a, "%s/hwdb.rng", dir), R_OK) == 0)
+            return dir;
+    }
+    return NULL;
+}
+
+static int add_default_folders(struct oc_hwdb *db, struct oc_err *err)
+{
+    const char *env = getenv("ONNXCOST_HWDB"), *checkout = checkout_folder(&db->arena);
+    if (env && add_folder_list(db, env, err))
+        return -1;
+    if (checkout && add_folder(db, checkout, err))
+        return -1;
+    return access(OC_DATADIR "/hwdb", R_OK) == 0 ? add_folder(db, OC_DATADIR "/hwdb", err) : 0;
+}
+
+int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)
+{
+    struct oc_hwdb *db = oc_xmalloc(sizeof(*db));
+    *db = (struct oc_hwdb){0};
+    db->names.arena = &db->arena;
+    *out = NULL;
+    if (dir ? add_folder(db, oc_strdup(&db->arena, dir), err) : add_default_folders(db, err)) {
+        oc_hwdb_free(db);
+        return -1;
+    }
+    *out = db;
+    return 0;
+}
+
+void oc_hwdb_free(struct oc_hwdb *db)
+{
+    if (!db)
+        return;
+    oc_map_free(&db->names);
+    free(db->file);
+    free(db->devices.item);
+    free(db->own.item);
+    free(db->sorted);
+    oc_arena_free(&db->arena);
+    free(db);
+}
+
+/* ---- reading when needed ---------------------------------------------------------------------------- */
+
+static int take_name(struct oc_hwdb *db, const struct hw_file *f, const char *name, uint32_t device,
+                     struct oc_err *err)
+{
+    const char *key = oc_printf(&db->arena, "%zu:%s", f->folder, oc_hw_name_fold(&db->arena, name));
+    uint32_t at = device;
+    if (oc_map_add(&db->names, key, strlen(key), &at, NULL))
+        return 0;
+    return oc_fail(err, OC_EFORMAT, "cannot read '%s': device '%.60s': name '%.60s' is also in '%s'", f->path,
+                   db->devices.item[device]->info.id, name, db->devices.item[at]->info.file);
+}
+
+static int read_one(struct oc_hwdb *db, struct hw_file *f, struct oc_err *err)
+{
+    if (f->read)
+        return 0;
+    size_t first = db->devices.n;
+    if (oc_hw_read_file(f->path, &db->arena, &db->devices, err))
+        return -1;
+    f->read = true;
+    f->first = first;
+    f->n = db->devices.n - first;
+    for (size_t i = first; i < db->devices.n; i++) {
+        const struct oc_device_info *info = &db->devices.item[i]->info;
+        if (take_name(db, f, info->id, (uint32_t)i, err))
+            return -1;
+        for (size_t k = 0; k < info->n_alias; k++)
+            if (take_name(db, f, info->alias[k], (uint32_t)i, err))
+                return -1;
+    }
+    return 0;
+}
+
+static int read_all(struct oc_hwdb *db, struct oc_err *err)
+{
+    for (size_t i = 0; i < db->n_file; i++)
+        if (read_one(db, &db->file[i], err))
+            return -1;
+    return 0;
+}
+
+/* Whether the text of a name is anywhere in the file. Most lookups then parse one file only. */
+static bool mentions(const char *path, const char *folded)
+{
+    struct oc_file file;
+    if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, NULL))
+        return true; /* reading it tells what is wrong */
+    size_t n = strlen(folded), size = (size_t)file.size_bytes, i = 0, k = 0;
+    for (; k < n && i + n <= size; i++)
+        for (k = 0; k < n && oc_hw_fold_char((char)file.data[i + k]) == folded[k];)
+            k++;
+    oc_file_unmap(&file);
+    return n > 0 && k == n;
+}
+
+static bool has_name(const struct oc_device *d, struct oc_arena *scratch, const char *folded)
+{
+    if (strcmp(oc_hw_name_fold(scratch, d->info.id), folded) == 0)
+        return true;
+    for (size_t i = 0; i < d->info.n_alias; i++)
+        if (strcmp(oc_hw_name_fold(scratch, d->info.alias[i]), folded) == 0)
+            return true;
+    return false;
+}
+
+static const struct oc_device *search(struct oc_device *const *device, size_t n, const char *folded)
+{
+    struct oc_arena scratch = {0};
+    const struct oc_device *found = NULL;
+    for (size_t i = 0; i < n && !found; i++)
+        if (has_name(device[i], &scratch, folded))
+            found = device[i];
+    oc_arena_free(&scratch);
+    return found;
+}
+
+static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
+{
+    if (!db->n_file)
+        return oc_fail(err, OC_ENOTFOUND,
+                       "no device '%.60s': no hardware files were found (ONNXCOST_HWDB names their folder)", name);
+    return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in the hardware files%s", name,
+                   oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n));
+}
+
+int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err)
+{
+    const char *folded = oc_hw_name_fold(&db->arena, name);
+    *out = NULL;
+    for (int pass = 0; pass < 2; pass++) /* the second pass reads all: a name may be written with references */
+        for (size_t i = 0; i < db->n_file; i++) {
+            struct hw_file *f = &db->file[i];
+            if (!f->read && pass == 0 && !mentions(f->path, folded))
+                continue;
+            if (read_one(db, f, err))
+                return -1;
+            *out = search(db->devices.item + f->first, f->n, folded);
+            if (*out)
+                return 0;
+        }
+    return not_found(db, name, err);
+}
+
+int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const struct oc_device **out,
+                   struct oc_err *err)
+{
+    size_t first = db->own.n;
+    *out = NULL;
+    if (oc_hw_read_file(file, &db->arena, &db->own, err))
+        return -1;
+    struct oc_device *const *device = db->own.item + first;
+    size_t n = db->own.n - first;
+    if (!n)
+        return oc_fail(err, OC_EFORMAT, "cannot read '%s': no device in it", file);
+    if (!id && n > 1)
+        return oc_fail(err, OC_EARG, "'%s' has %zu devices: name one as %s#ID%s", file, n, file,
+                       oc_hw_near_names(&db->arena, "", device, n));
+    *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
+    if (*out)
+        return 0;
+    return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in '%s'%s", id, file,
+                   oc_hw_near_names(&db->arena, id, device, n));
+}
+
+int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out, struct oc_err *err)
+{
+    const char *hash = strrchr(name_or_file, '#');
+    size_t n = hash ? (size_t)(hash - name_or_file) : strlen(name_or_file);
+    const char *path = oc_strndup(&db->arena, name_or_file, n);
+    if (!strchr(path, '/') && !is_hw_file(path))
+        return oc_hwdb_find(db, name_or_file, out, err);
+    return oc_device_load(db, path, hash ? hash + 1 : NULL, out, err);
+}
+
+/* ---- list -------------------------------------------------------------------------------------------- */
+
+static int by_vendor_and_id(const void *a, const void *b)
+{
+    const struct oc_device *const *x = a, *const *y = b;
+    int c = strcmp((*x)->info.vendor, (*y)->info.vendor);
+    return c ? c : strcmp((*x)->info.id, (*y)->info.id);
+}
+
+/* Is the device what a search for its id finds, or hidden by an earlier folder? */
+static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_device *d, struct oc_arena *scratch)
+{
+    const char *folded = oc_hw_name_fold(scratch, d->info.id);
+    for (size_t folder = 0; folder < db->file[file].folder; folder++) {
+        const char *key = oc_printf(scratch, "%zu:%s", folder, folded);
+        if (oc_map_get(&db->names, key, strlen(key)) != OC_NONE)
+            return false;
+    }
+    return true;
+}
+
+int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t *n, struct oc_err *err)
+{
+    *out = NULL;
+    *n = 0;
+    if (read_all(db, err))
+        return -1;
+    struct oc_arena scratch = {0};
+    db->sorted = oc_xrealloc(db->sorted, (db->devices.n + 1) * sizeof(*db->sorted));
+    for (size_t f = 0; f < db->n_file; f++)
+        for (size_t i = 0; i < db->file[f].n; i++) {
+            const struct oc_device *d = db->devices.item[db->file[f].first + i];
+            if (is_visible(db, f, d, &scratch))
+                db->sorted[(*n)++] = d;
+        }
+    oc_arena_free(&scratch);
+    qsort(db->sorted, *n, sizeof(*db->sorted), by_vendor_and_id);
+    *out = db->sorted;
+    return 0;
+}

@@ -1,0 +1,61 @@
+/* Hardware files: what a device can do at most, each number with unit, basis and source. This module reads and
+ * looks up; it knows nothing of models or costs. The XML format is hwdb/hwdb.rng; the public functions are in
+ * onnxcost.h. Values are in base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
+#ifndef OC_HWDB_H
+#define OC_HWDB_H
+
+#include "base/arena.h"
+#include "shape/dtype.h"
+
+/* Units of a device that compute, each with peaks by arithmetic class. */
+enum oc_hw_unit { OC_HW_VECTOR, OC_HW_MATRIX, OC_HW_SPECIAL, OC_HW_UNIT_COUNT };
+const char *oc_hw_unit_name(unsigned unit); /* "vector" */
+
+struct oc_hw_level {
+    const char *name;                   /* "L2"; the last level is "DRAM" */
+    const char *type;                   /* "HBM2e", NULL */
+    const struct oc_hw_figure *size;    /* of the whole device; NULL: not known */
+    const struct oc_hw_figure *bandwidth;
+};
+
+struct oc_device {
+    struct oc_device_info info;
+    uint32_t line;
+    const struct oc_hw_figure *figure; /* in the order of the file */
+    size_t n_figure;
+    /* The dense peak to hold work against, NULL if not known. Where a file has several for one class, the
+     * first that accumulates in f32 (floats) or i32 (integers), else the first: files list the highest clock
+     * first, so that a peak is a ceiling. */
+    const struct oc_hw_figure *peak[OC_HW_UNIT_COUNT][OC_CLASS_COUNT];
+    bool f16_fallback;                 /* f16 work runs on the vector unit at its f32 peak */
+    const struct oc_hw_level *level;   /* nearest first */
+    size_t n_level;
+    const struct oc_hw_figure *overhead; /* per launched operator; NULL: not known */
+};
+
+const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
+
+#define OC_HW_MAX_FILE_BYTES (16u << 20)
+#define OC_HW_MAX_DEVICES 10000u
+
+/* Devices of one or several files, growing. */
+struct oc_device_list {
+    struct oc_device **item; /* heap; the devices live in the arena of the reader */
+    size_t n, cap;
+};
+
+/* Reads one file, or the text of one (name: for messages), and appends its devices. On an error nothing is
+ * appended. Ids and aliases must be unique within the file. */
+int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list, struct oc_err *err);
+int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
+                   struct oc_device_list *list, struct oc_err *err);
+
+/* Names are the same without letter case, and with '-', '_' and blank alike: the one spelling of a name. */
+char oc_hw_fold_char(char c);
+char *oc_hw_name_fold(struct oc_arena *arena, const char *name);
+
+/* "; near names: a, b" for a name that was not found, or "" (arena memory). Names are folded. */
+const char *oc_hw_near_names(struct oc_arena *arena, const char *name, struct oc_device *const *device,
+                             size_t n_device);
+
+#endif

@@ -1,0 +1,417 @@
+#include "hw/hw_reader.h"
+
+#include "hw/figure.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIGURE_ATTR "source section formula note"
+#define MAX_FIGURES 256 /* of one device */
+#define MAX_LEVELS 16
+#define MAX_ALIASES 64
+
+/* ---- figures ---------------------------------------------------------------------------------------- */
+
+static const char *const basis_names[] = {
+    [OC_BASIS_VENDOR] = "vendor",
+    [OC_BASIS_DERIVED] = "derived",
+    [OC_BASIS_MEASURED] = "measured",
+    [OC_BASIS_ASSUMED] = "assumed",
+};
+
+const char *oc_basis_name(enum oc_basis basis)
+{
+    return (size_t)basis < OC_COUNT(basis_names) ? basis_names[basis] : "unknown";
+}
+
+static bool find_word(const char *const *list, size_t n, const char *word, unsigned *out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(list[i], word) == 0) {
+            *out = (unsigned)i;
+            return true;
+        }
+    return false;
+}
+
+/* source="a b": the documents by id. */
+static int resolve_sources(struct oc_hw_reader *r, const struct oc_hw_elem *e, struct oc_hw_figure *f)
+{
+    const char *ids = oc_hw_attr_of(e, "source");
+    size_t n, count = 0;
+    f->section = oc_hw_attr_of(e, "section");
+    for (; ids && *ids; ids += n) {
+        ids += strspn(ids, " ");
+        n = strcspn(ids, " ");
+        if (!n)
+            break;
+        if (count == OC_HW_SOURCES)
+            return oc_hw_fail(r, "more than %d sources", OC_HW_SOURCES);
+        uint32_t at = oc_map_get(&r->source_ids, ids, n);
+        if (at == OC_NONE)
+            return oc_hw_fail(r, "source '%.*s' is not in this file", (int)(n < 60 ? n : 60), ids);
+        f->source[count++] = r->source[at];
+    }
+    return 0;
+}
+
+/* A derived figure must show its formula; any formula must give the value to 2 %. */
+static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
+{
+    if (!f->formula)
+        return f->basis == OC_BASIS_DERIVED ? oc_hw_fail(r, "basis 'derived' needs a formula") : 0;
+    double v;
+    const char *bad = "";
+    if (!oc_formula_value(f->formula, &v, &bad))
+        return oc_hw_fail(r, "formula '%.80s' is not understood at '%.20s'", f->formula, bad);
+    if (fabs(v - f->value) > 0.02 * f->value)
+        return oc_hw_fail(r, "formula gives %.6g %s, value says %.6g", v, f->unit, f->value);
+    return 0;
+}
+
+static int check_basis(struct oc_hw_reader *r, const struct oc_hw_figure *f)
+{
+    if (f->basis == OC_BASIS_ASSUMED && !f->note)
+        return oc_hw_fail(r, "basis 'assumed' needs a note that says why");
+    if (f->basis != OC_BASIS_ASSUMED && !f->source[0])
+        return oc_hw_fail(r, "missing source");
+    return check_formula(r, f);
+}
+
+static int read_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q, struct oc_hw_figure *f)
+{
+    const char *value = oc_hw_attr_of(e, "value"), *unit = oc_hw_attr_of(e, "unit"), *basis = oc_hw_attr_of(e, "basis");
+    double scale;
+    unsigned which;
+    if (!oc_figure_value(value, &f->value))
+        return oc_hw_fail(r, "value '%.40s' is not a number above 0", value);
+    if (!oc_figure_scale(q, unit ? unit : "", &scale))
+        return oc_hw_fail(r, "unit '%.40s': expected %s", unit ? unit : "", oc_quantity_choices(q));
+    if (!find_word(basis_names, OC_COUNT(basis_names), basis, &which))
+        return oc_hw_fail(r, "basis '%.40s': expected vendor, derived, measured or assumed", basis);
+    f->value *= scale;
+    f->unit = oc_quantity_unit(q);
+    f->text = unit ? oc_printf(r->arena, "%s %s", value, unit) : value;
+    f->basis = (enum oc_basis)which;
+    f->formula = oc_hw_attr_of(e, "formula");
+    f->note = oc_hw_attr_of(e, "note");
+    f->line = e->line;
+    return resolve_sources(r, e, f) ? -1 : check_basis(r, f);
+}
+
+static int add_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q, struct oc_hw_entry *x)
+{
+    if (r->n_entry == MAX_FIGURES)
+        return oc_hw_fail(r, "more than %d figures in a device", MAX_FIGURES);
+    if (read_figure(r, e, q, &x->fig))
+        return -1;
+    OC_GROW(r->entry, r->n_entry, r->cap_entry);
+    r->entry[r->n_entry++] = *x;
+    return 0;
+}
+
+/* Two figures for the same thing would make the choice arbitrary. */
+static bool have_figure(const struct oc_hw_reader *r, const char *group, const char *what)
+{
+    for (size_t i = 0; i < r->n_entry; i++)
+        if (strcmp(r->entry[i].fig.group, group) == 0 && strcmp(r->entry[i].fig.what, what) == 0)
+            return true;
+    return false;
+}
+
+/* ---- elements --------------------------------------------------------------------------------------- */
+
+static int start_hwdb(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *version = oc_hw_attr_of(e, "version");
+    return strcmp(version, "1") == 0
+               ? 0
+               : oc_hw_fail(r, "version '%.20s' is not known (this program reads version 1)", version);
+}
+
+static int start_source(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *id = oc_hw_attr_of(e, "id");
+    uint32_t at = (uint32_t)r->n_source;
+    if (!oc_map_add(&r->source_ids, id, strlen(id), &at, NULL))
+        return oc_hw_fail(r, "given twice");
+    struct oc_hw_source *s = OC_NEW(r->arena, struct oc_hw_source);
+    *s = (struct oc_hw_source){oc_hw_attr_of(e, "title"), oc_hw_attr_of(e, "section"), oc_hw_attr_of(e, "url")};
+    OC_GROW(r->source, r->n_source, r->cap_source);
+    r->source[r->n_source++] = s;
+    return 0;
+}
+
+static int take_name(struct oc_hw_reader *r, const char *name)
+{
+    const char *key = oc_hw_name_fold(r->arena, name);
+    uint32_t at = (uint32_t)r->done.n;
+    if (!*key)
+        return oc_hw_fail(r, "empty name");
+    if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
+        return oc_hw_fail(r, "name '%.60s' is taken by device '%.60s'", name,
+                    at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
+    return 0;
+}
+
+static int start_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    static const char *const kinds[] = {"cpu", "gpu", "npu"};
+    unsigned kind;
+    if (r->done.n >= OC_HW_MAX_DEVICES)
+        return oc_hw_fail(r, "more than %u devices", OC_HW_MAX_DEVICES);
+    if (!find_word(kinds, OC_COUNT(kinds), oc_hw_attr_of(e, "kind"), &kind))
+        return oc_hw_fail(r, "kind '%.40s': expected cpu, gpu or npu", oc_hw_attr_of(e, "kind"));
+    r->dev = OC_NEW(r->arena, struct oc_device);
+    r->dev->line = e->line;
+    r->dev->info = (struct oc_device_info){.id = oc_hw_attr_of(e, "id"),
+                                           .name = oc_hw_attr_of(e, "name"),
+                                           .vendor = oc_hw_attr_of(e, "vendor"),
+                                           .kind = kinds[kind],
+                                           .file = r->path};
+    r->n_entry = r->n_level = r->n_alias = 0;
+    r->units_seen = 0;
+    return take_name(r, r->dev->info.id);
+}
+
+static int start_alias(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *name = oc_hw_attr_of(e, "name");
+    if (r->n_alias == MAX_ALIASES)
+        return oc_hw_fail(r, "more than %d aliases", MAX_ALIASES);
+    if (take_name(r, name))
+        return -1;
+    OC_GROW(r->alias, r->n_alias, r->cap_alias);
+    r->alias[r->n_alias++] = name;
+    return 0;
+}
+
+static int start_count(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_hw_attr_of(e, "of")}};
+    if (have_figure(r, x.fig.group, x.fig.what))
+        return oc_hw_fail(r, "given twice");
+    return add_figure(r, e, OC_Q_COUNT, &x);
+}
+
+static int start_clock(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    struct oc_hw_entry x = {.fig = {.group = "clock", .what = oc_hw_attr_of(e, "kind")}};
+    if (have_figure(r, x.fig.group, x.fig.what))
+        return oc_hw_fail(r, "given twice");
+    return add_figure(r, e, OC_Q_HZ, &x);
+}
+
+static const char *const unit_names[OC_HW_UNIT_COUNT] = {"vector", "matrix", "special"};
+
+const char *oc_hw_unit_name(unsigned unit)
+{
+    return unit < OC_HW_UNIT_COUNT ? unit_names[unit] : "unknown";
+}
+
+static int start_unit(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *kind = oc_hw_attr_of(e, "kind");
+    if (!find_word(unit_names, OC_HW_UNIT_COUNT, kind, &r->unit))
+        return oc_hw_fail(r, "expected vector, matrix or special");
+    if (r->units_seen & (1u << r->unit))
+        return oc_hw_fail(r, "given twice");
+    r->units_seen |= 1u << r->unit;
+    return 0;
+}
+
+static bool peak_given(const struct oc_hw_reader *r, const struct oc_hw_entry *x)
+{
+    for (size_t i = 0; i < r->n_entry; i++) {
+        const struct oc_hw_entry *o = &r->entry[i];
+        if (o->role == ROLE_PEAK && o->unit == x->unit && o->cls == x->cls && o->fig.sparse == x->fig.sparse &&
+            strcmp(o->fig.clock, x->fig.clock) == 0 && !o->fig.accumulate == !x->fig.accumulate &&
+            (!o->fig.accumulate || strcmp(o->fig.accumulate, x->fig.accumulate) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Matrix units exist in variants that differ in speed by what they accumulate in. */
+static bool needs_accumulate(unsigned unit, unsigned cls)
+{
+    return unit == OC_HW_MATRIX && cls != OC_CLASS_F64 && cls != OC_CLASS_F32;
+}
+
+static int start_peak(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *dense = oc_hw_attr_of(e, "dense"), *name = oc_hw_attr_of(e, "class"), *acc = oc_hw_attr_of(e, "accumulate");
+    struct oc_hw_entry x = {.role = ROLE_PEAK, .unit = r->unit, .cls = oc_class_by_name(name)};
+    if (x.cls == OC_CLASS_NONE)
+        return oc_hw_fail(r, "unknown class");
+    if (strcmp(dense, "yes") != 0 && strcmp(dense, "no") != 0)
+        return oc_hw_fail(r, "dense '%.20s': expected yes or no", dense);
+    if (acc && oc_class_by_name(acc) == OC_CLASS_NONE)
+        return oc_hw_fail(r, "accumulate '%.20s': unknown class", acc);
+    if (!acc && needs_accumulate(x.unit, x.cls))
+        return oc_hw_fail(r, "missing accumulate");
+    x.fig = (struct oc_hw_figure){.group = unit_names[r->unit],
+                                  .what = name,
+                                  .clock = oc_hw_attr_of(e, "clock"),
+                                  .accumulate = acc,
+                                  .sparse = strcmp(dense, "no") == 0};
+    if (peak_given(r, &x))
+        return oc_hw_fail(r, "given twice");
+    bool ops = r->unit == OC_HW_SPECIAL || oc_class_is_int(x.cls);
+    return add_figure(r, e, ops ? OC_Q_OP_PER_S : OC_Q_FLOP_PER_S, &x);
+}
+
+static int start_fallback(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    if (r->unit != OC_HW_VECTOR || strcmp(oc_hw_attr_of(e, "class"), "f16") != 0 ||
+        strcmp(oc_hw_attr_of(e, "to"), "f32") != 0)
+        return oc_hw_fail(r, "only class 'f16' to 'f32' on the vector unit");
+    r->dev->f16_fallback = true;
+    return 0;
+}
+
+static int start_memory(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    const char *name = oc_hw_attr_of(e, "name");
+    for (size_t i = 0; i < r->n_level; i++)
+        if (strcmp(r->level[i].name, name) == 0)
+            return oc_hw_fail(r, "given twice");
+    if (r->n_level && strcmp(r->level[r->n_level - 1].name, "DRAM") == 0)
+        return oc_hw_fail(r, "comes after DRAM, which must be last");
+    if (r->n_level == MAX_LEVELS)
+        return oc_hw_fail(r, "more than %d levels", MAX_LEVELS);
+    OC_GROW(r->level, r->n_level, r->cap_level);
+    r->level[r->n_level++] = (struct oc_hw_level){.name = name, .type = oc_hw_attr_of(e, "type")};
+    return 0;
+}
+
+static int start_level_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    bool size = e->kind == E_SIZE;
+    struct oc_hw_entry x = {.role = size ? ROLE_SIZE : ROLE_BANDWIDTH, .level = r->n_level - 1};
+    x.fig.group = r->level[x.level].name;
+    x.fig.what = size ? "size" : "bandwidth";
+    if (have_figure(r, x.fig.group, x.fig.what))
+        return oc_hw_fail(r, "given twice");
+    return add_figure(r, e, size ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x);
+}
+
+static int start_overhead(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    struct oc_hw_entry x = {.role = ROLE_OVERHEAD, .fig = {.group = "overhead", .what = oc_hw_attr_of(e, "runtime")}};
+    if (have_figure(r, x.fig.group, x.fig.what))
+        return oc_hw_fail(r, "given twice");
+    return add_figure(r, e, OC_Q_SECONDS, &x);
+}
+
+/* ---- a device is complete ------------------------------------------------------------------------------ */
+
+static bool full_accumulate(const struct oc_hw_figure *f)
+{
+    return f->accumulate && (strcmp(f->accumulate, "f32") == 0 || strcmp(f->accumulate, "i32") == 0);
+}
+
+static void place_figure(struct oc_device *d, struct oc_hw_level *level, const struct oc_hw_entry *x,
+                         const struct oc_hw_figure *f)
+{
+    const struct oc_hw_figure **peak = &d->peak[x->unit][x->cls];
+    switch (x->role) {
+    case ROLE_PEAK:
+        if (!f->sparse && (!*peak || (full_accumulate(f) && !full_accumulate(*peak))))
+            *peak = f;
+        break;
+    case ROLE_SIZE:
+        level[x->level].size = f;
+        break;
+    case ROLE_BANDWIDTH:
+        level[x->level].bandwidth = f;
+        break;
+    case ROLE_OVERHEAD:
+        if (!d->overhead || strcmp(f->what, "any") == 0)
+            d->overhead = f;
+        break;
+    case ROLE_PLAIN:
+        break;
+    }
+}
+
+/* Levels further away are larger and slower, and DRAM is the last one. */
+static int check_levels(struct oc_hw_reader *r, const struct oc_device *d)
+{
+    if (d->n_level && strcmp(d->level[d->n_level - 1].name, "DRAM") != 0)
+        return oc_hw_fail(r, "the last memory level is '%.40s', not DRAM", d->level[d->n_level - 1].name);
+    const struct oc_hw_figure *size = NULL, *rate = NULL;
+    for (size_t i = 0; i < d->n_level; i++) {
+        const struct oc_hw_level *m = &d->level[i];
+        if (!m->size && !m->bandwidth)
+            return oc_hw_fail(r, "memory '%.40s' has neither size nor bandwidth", m->name);
+        if (size && m->size && m->size->value <= size->value)
+            return oc_hw_fail(r, "memory '%.40s' is not larger than the level before it", m->name);
+        if (rate && m->bandwidth && m->bandwidth->value >= rate->value)
+            return oc_hw_fail(r, "memory '%.40s' is not slower than the level before it", m->name);
+        size = m->size ? m->size : size;
+        rate = m->bandwidth ? m->bandwidth : rate;
+    }
+    return 0;
+}
+
+static int check_peaks(struct oc_hw_reader *r, const struct oc_device *d)
+{
+    const struct oc_hw_figure *const *vector = d->peak[OC_HW_VECTOR];
+    bool any = false;
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+            any |= d->peak[u][c] != NULL;
+    if (!any)
+        return oc_hw_fail(r, "has no dense peak");
+    if (d->f16_fallback && (!vector[OC_CLASS_F32] || vector[OC_CLASS_F16]))
+        return oc_hw_fail(r, "fallback 'f16' needs a vector peak 'f32' and none of its own");
+    return 0;
+}
+
+static int end_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+{
+    (void)e;
+    struct oc_device *d = r->dev;
+    struct oc_hw_figure *figure = OC_NEW_ARRAY(r->arena, r->n_entry, struct oc_hw_figure);
+    struct oc_hw_level *level = OC_NEW_ARRAY(r->arena, r->n_level, struct oc_hw_level);
+    const char **alias = OC_NEW_ARRAY(r->arena, r->n_alias, const char *);
+    for (size_t i = 0; i < r->n_level; i++)
+        level[i] = r->level[i];
+    for (size_t i = 0; i < r->n_alias; i++)
+        alias[i] = r->alias[i];
+    for (size_t i = 0; i < r->n_entry; i++) {
+        figure[i] = r->entry[i].fig;
+        place_figure(d, level, &r->entry[i], &figure[i]);
+    }
+    d->figure = figure;
+    d->n_figure = r->n_entry;
+    d->level = level;
+    d->n_level = r->n_level;
+    d->info.alias = alias;
+    d->info.n_alias = r->n_alias;
+    if (check_levels(r, d) || check_peaks(r, d))
+        return -1;
+    OC_GROW(r->done.item, r->done.n, r->done.cap);
+    r->done.item[r->done.n++] = d;
+    return 0;
+}
+
+const struct oc_hw_spec oc_hw_specs[E_KINDS] = {
+    [E_HWDB] = {"hwdb", E_NONE, NULL, "version", "", start_hwdb, NULL},
+    [E_SOURCE] = {"source", E_HWDB, "id", "id title", "url section", start_source, NULL},
+    [E_DEVICE] = {"device", E_HWDB, "id", "id name vendor kind", "", start_device, end_device},
+    [E_ALIAS] = {"alias", E_DEVICE, "name", "name", "", start_alias, NULL},
+    [E_COUNT] = {"count", E_DEVICE, "of", "of value basis", FIGURE_ATTR, start_count, NULL},
+    [E_CLOCK] = {"clock", E_DEVICE, "kind", "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
+    [E_UNIT] = {"unit", E_DEVICE, "kind", "kind name", "", start_unit, NULL},
+    [E_PEAK] = {"peak", E_UNIT, "class", "class value unit basis dense clock", "accumulate " FIGURE_ATTR,
+                start_peak, NULL},
+    [E_FALLBACK] = {"fallback", E_UNIT, "class", "class to note", "", start_fallback, NULL},
+    [E_MEMORY] = {"memory", E_DEVICE, "name", "name", "type", start_memory, NULL},
+    [E_SIZE] = {"size", E_MEMORY, NULL, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
+    [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
+    [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", "runtime value unit basis", FIGURE_ATTR, start_overhead,
+                    NULL},
+};
+

@@ -1,0 +1,56 @@
+#include "hw/xml_lib.h"
+
+#include "base/diag.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+struct symbol {
+    const char *name;
+    size_t offset_bytes;
+};
+
+static const struct symbol symbols[] = {
+    {"xmlReaderForMemory", offsetof(struct oc_xml_lib, reader_for_memory)},
+    {"xmlFreeTextReader", offsetof(struct oc_xml_lib, reader_free)},
+    {"xmlTextReaderSetStructuredErrorHandler", offsetof(struct oc_xml_lib, reader_on_error)},
+    {"xmlTextReaderRead", offsetof(struct oc_xml_lib, reader_read)},
+    {"xmlTextReaderNodeType", offsetof(struct oc_xml_lib, reader_node_type)},
+    {"xmlTextReaderIsEmptyElement", offsetof(struct oc_xml_lib, reader_is_empty)},
+    {"xmlTextReaderConstName", offsetof(struct oc_xml_lib, reader_name)},
+    {"xmlTextReaderConstValue", offsetof(struct oc_xml_lib, reader_value)},
+    {"xmlTextReaderMoveToNextAttribute", offsetof(struct oc_xml_lib, reader_next_attribute)},
+    {"xmlTextReaderMoveToElement", offsetof(struct oc_xml_lib, reader_to_element)},
+    {"xmlTextReaderCurrentNode", offsetof(struct oc_xml_lib, reader_node)},
+    {"xmlGetLineNo", offsetof(struct oc_xml_lib, line_of)},
+};
+
+/* Version 2.14 changed its soname; the functions used here are in both. */
+static const char *const sonames[] = {"libxml2.so.2", "libxml2.so.16"};
+
+int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
+{
+    memset(lib, 0, sizeof(*lib));
+    for (size_t i = 0; i < OC_COUNT(sonames) && !lib->handle; i++)
+        lib->handle = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    if (!lib->handle)
+        return oc_fail(err, OC_EUNSUPPORTED,
+                       "hardware files need libxml2, which could not be loaded (package libxml2)");
+    for (size_t i = 0; i < OC_COUNT(symbols); i++) {
+        void *found = dlsym(lib->handle, symbols[i].name);
+        if (!found) {
+            oc_xml_lib_close(lib);
+            return oc_fail(err, OC_EUNSUPPORTED, "the installed libxml2 has no function '%s'",
+                           symbols[i].name);
+        }
+        memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
+    }
+    return 0;
+}
+
+void oc_xml_lib_close(struct oc_xml_lib *lib)
+{
+    if (lib->handle)
+        dlclose(lib->handle);
+    lib->handle = NULL;
+}
