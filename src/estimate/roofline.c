@@ -1,0 +1,232 @@
+#include "estimate/roofline.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+#define BALANCED_WITHIN 0.9 /* the runner-up reaches this part of the first */
+
+static const char *const bound_names[OC_BOUND_COUNT] = {
+    [OC_BOUND_VECTOR] = "compute:vector",
+    [OC_BOUND_MATRIX] = "compute:matrix",
+    [OC_BOUND_SPECIAL] = "compute:special",
+    [OC_BOUND_DRAM] = "DRAM",
+    [OC_BOUND_OVERHEAD] = "overhead",
+    [OC_BOUND_BALANCED] = "balanced",
+    [OC_BOUND_NONE] = "none",
+    [OC_BOUND_UNKNOWN] = "unknown",
+};
+
+static const enum oc_bound unit_bound[OC_HW_UNIT_COUNT] = {
+    [OC_HW_VECTOR] = OC_BOUND_VECTOR,
+    [OC_HW_MATRIX] = OC_BOUND_MATRIX,
+    [OC_HW_SPECIAL] = OC_BOUND_SPECIAL,
+};
+
+const char *oc_bound_name(unsigned bound)
+{
+    return bound_names[bound < OC_BOUND_COUNT ? bound : OC_BOUND_UNKNOWN];
+}
+
+/* The busiest class of each unit, for the ridge point. */
+struct busiest {
+    double s, peak;
+};
+
+struct units {
+    const struct oc_device *device;
+    struct oc_roof *roof;
+    struct busiest top[OC_HW_UNIT_COUNT];
+};
+
+/* The first thing that was missing is the one to tell. */
+__attribute__((format(printf, 2, 3))) static void set_missing(struct oc_roof *r, const char *fmt, ...)
+{
+    if (r->missing[0])
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(r->missing, sizeof(r->missing), fmt, ap);
+    va_end(ap);
+}
+
+static const struct oc_hw_figure *peak_of(struct units *u, unsigned unit, unsigned cls)
+{
+    const struct oc_hw_figure *peak = u->device->peak[unit][cls];
+    if (!peak && unit == OC_HW_VECTOR && cls == OC_CLASS_F16 && u->device->f16_fallback) {
+        u->roof->fallback = true;
+        peak = u->device->peak[OC_HW_VECTOR][OC_CLASS_F32];
+    }
+    return peak;
+}
+
+/* t_unit += operations / peak(unit, class) */
+static void add_time(struct units *u, unsigned unit, unsigned cls, double operations)
+{
+    if (operations <= 0)
+        return;
+    const struct oc_hw_figure *peak = peak_of(u, unit, cls);
+    if (!peak) {
+        u->roof->unit_s[unit] = NAN;
+        set_missing(u->roof, "%s %s peak", oc_hw_unit_name(unit), oc_class_name(cls));
+        return;
+    }
+    double s = operations / peak->value;
+    u->roof->unit_s[unit] += s;
+    if (s > u->top[unit].s)
+        u->top[unit] = (struct busiest){s, peak->value};
+}
+
+/* MACs go to the matrix unit if it has the class, transcendentals to the special unit, all else to vector. */
+static void unit_times(struct units *u, const struct oc_work *w)
+{
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        bool matrix = u->device->peak[OC_HW_MATRIX][c], special = u->device->peak[OC_HW_SPECIAL][c];
+        add_time(u, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
+        add_time(u, OC_HW_VECTOR, c, (double)w->flops[c]);
+        if (special)
+            add_time(u, OC_HW_SPECIAL, c, (double)w->special[c]);
+        else
+            add_time(u, OC_HW_VECTOR, c, (double)w->special_flops[c]);
+    }
+}
+
+static unsigned busiest_unit(const struct oc_roof *r)
+{
+    unsigned best = 0;
+    for (unsigned u = 1; u < OC_HW_UNIT_COUNT; u++)
+        if (r->unit_s[u] > r->unit_s[best])
+            best = u;
+    return best;
+}
+
+/* t_comp = max over units, or their sum without overlap; NAN as soon as one is. */
+static double compute_time(const struct oc_roof *r, enum oc_overlap overlap)
+{
+    double max = 0, sum = 0;
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
+        sum += r->unit_s[u];
+        max = r->unit_s[u] > max ? r->unit_s[u] : max;
+    }
+    return isnan(sum) ? NAN : overlap == OC_OVERLAP_NONE ? sum : max;
+}
+
+/* t_mem = bytes / bw(DRAM) */
+static double memory_time(const struct oc_device *d, const struct oc_work *w, struct oc_roof *r)
+{
+    const struct oc_hw_level *dram = oc_device_dram(d);
+    if (!w->bytes)
+        return 0;
+    if (dram && dram->bandwidth)
+        return (double)w->bytes / dram->bandwidth->value;
+    set_missing(r, "DRAM bandwidth");
+    return NAN;
+}
+
+/* ridge = peak / bw(DRAM), for the class that keeps the busiest unit busiest */
+static double ridge_point(const struct units *u)
+{
+    const struct oc_hw_level *dram = oc_device_dram(u->device);
+    double peak = u->top[busiest_unit(u->roof)].peak;
+    return dram && dram->bandwidth && peak > 0 ? peak / dram->bandwidth->value : NAN;
+}
+
+/* What could be the limit: each unit, or all of them one after the other, and DRAM. */
+static enum oc_bound slowest(const struct oc_roof *r, enum oc_overlap overlap)
+{
+    double first = r->mem_s, second = 0;
+    enum oc_bound bound = OC_BOUND_DRAM;
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
+        double t = r->unit_s[u];
+        if (overlap == OC_OVERLAP_NONE)
+            t = u == busiest_unit(r) ? r->comp_s : 0;
+        if (t > first) {
+            second = first;
+            first = t;
+            bound = unit_bound[u];
+        } else if (t > second) {
+            second = t;
+        }
+    }
+    return second >= BALANCED_WITHIN * first ? OC_BOUND_BALANCED : bound;
+}
+
+static bool overhead_bound(const struct oc_roof *r, double measured_s)
+{
+    return r->overhead_s > r->roof_s || (measured_s > 4 * r->roof_s && measured_s < 4 * r->overhead_s);
+}
+
+static enum oc_bound find_bound(const struct oc_roof *r, const struct oc_work *w, enum oc_overlap overlap,
+                                double measured_s)
+{
+    if (w->launches == 0)
+        return OC_BOUND_NONE;
+    if (isnan(r->roof_s))
+        return OC_BOUND_UNKNOWN;
+    if (overhead_bound(r, measured_s))
+        return OC_BOUND_OVERHEAD;
+    return r->roof_s > 0 ? slowest(r, overlap) : OC_BOUND_NONE;
+}
+
+static double total_flops(const struct oc_work *w)
+{
+    double sum = 0;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        sum += 2.0 * (double)w->macs[c] + (double)w->flops[c] + (double)w->special_flops[c];
+    return sum;
+}
+
+static void set_unknown(struct oc_roof *r)
+{
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        r->unit_s[u] = NAN;
+    r->comp_s = r->mem_s = r->roof_s = r->est_s = r->flops = r->intensity = r->ridge = NAN;
+    r->bound = OC_BOUND_UNKNOWN;
+    set_missing(r, "counts");
+}
+
+static double intensity(double flops, uint64_t bytes)
+{
+    return bytes ? flops / (double)bytes : INFINITY;
+}
+
+void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
+                 double measured_s, struct oc_roof *out)
+{
+    *out = (struct oc_roof){0};
+    out->overhead_s = work->launches == 0 ? 0
+                      : device->overhead  ? device->overhead->value * (double)work->launches
+                                          : NAN;
+    if (work->unknown) {
+        set_unknown(out);
+        return;
+    }
+    struct units u = {.device = device, .roof = out};
+    unit_times(&u, work);
+    out->comp_s = compute_time(out, overlap);
+    out->mem_s = memory_time(device, work, out);
+    out->roof_s = isnan(out->comp_s) || isnan(out->mem_s) ? NAN : fmax(out->comp_s, out->mem_s);
+    out->est_s = out->roof_s + out->overhead_s;
+    out->flops = total_flops(work);
+    out->intensity = intensity(out->flops, work->bytes);
+    out->ridge = isnan(out->comp_s) ? NAN : ridge_point(&u);
+    out->bound = find_bound(out, work, overlap, measured_s);
+}
+
+void oc_roof_achieved(const struct oc_work *work, const struct oc_roof *roof, double measured_s,
+                      struct oc_achieved *out)
+{
+    double t = measured_s > 0 ? measured_s : NAN;
+    *out = (struct oc_achieved){
+        .flops_per_s = roof->flops / t,
+        .bytes_per_s = work->unknown ? NAN : (double)work->bytes / t,
+        .compute_efficiency = roof->comp_s / t,
+        .bandwidth_efficiency = roof->mem_s / t,
+        .roofline_efficiency = roof->roof_s / t,
+    };
+}
+
+double oc_mfu(const struct oc_device *device, unsigned cls, uint64_t macs, double measured_s)
+{
+    const struct oc_hw_figure *peak = cls < OC_CLASS_COUNT ? device->peak[OC_HW_MATRIX][cls] : NULL;
+    return peak && measured_s > 0 ? 2.0 * (double)macs / (measured_s * peak->value) : NAN;
+}

@@ -1,0 +1,62 @@
+/* Roofline of one piece of work on a device (cost-semantics section 8): what limits it and how long it takes at
+ * least. It sees counts only, so one operator, a fused group or a whole model can be asked about. Times are in
+ * seconds, rates per second; NAN is "not known". A peak that the device's file does not give makes the result
+ * unknown: no other class stands in for it, but for f16 on devices marked as running it at the f32 rate. */
+#ifndef OC_ROOFLINE_H
+#define OC_ROOFLINE_H
+
+#include "hw/hwdb.h"
+
+struct oc_work {
+    uint64_t macs[OC_CLASS_COUNT];  /* of contractions; 2 FLOPs each */
+    uint64_t flops[OC_CLASS_COUNT]; /* the rest, weighted; FLOPs or, for integer classes, OPs */
+    /* Transcendental primitives (SQRT EXP LOG SIN TAN TANH SIG ERF POW DIV): how many, and what they weigh in
+     * flops where the device gives no rate for them. Not in `flops`. */
+    uint64_t special[OC_CLASS_COUNT], special_flops[OC_CLASS_COUNT];
+    uint64_t bytes;    /* read and written; all of them go to DRAM */
+    uint64_t launches; /* operators launched: 1 for a node, 0 for an alias or a folded node */
+    bool unknown;      /* some count is not known */
+};
+
+enum oc_overlap { OC_OVERLAP_UNITS /* the slowest unit counts */, OC_OVERLAP_NONE /* their sum */ };
+
+enum oc_bound {
+    OC_BOUND_VECTOR,
+    OC_BOUND_MATRIX,
+    OC_BOUND_SPECIAL,
+    OC_BOUND_DRAM,
+    OC_BOUND_OVERHEAD,
+    OC_BOUND_BALANCED,
+    OC_BOUND_NONE, /* nothing is launched */
+    OC_BOUND_UNKNOWN,
+    OC_BOUND_COUNT
+};
+const char *oc_bound_name(unsigned bound); /* "compute:matrix", "DRAM" ... */
+
+struct oc_roof {
+    double unit_s[OC_HW_UNIT_COUNT]; /* 0: no work for the unit */
+    double comp_s, mem_s, roof_s;    /* roof: the larger of the two */
+    double overhead_s, est_s;        /* est: roof + overhead */
+    double flops;                    /* FLOPs and OPs in all */
+    double intensity;                /* per byte; infinite if no byte moves */
+    double ridge;                    /* intensity at which DRAM and the busiest unit are as slow */
+    enum oc_bound bound;
+    char missing[32];                /* what made the result unknown: "vector f8 peak"; "": nothing */
+    bool fallback;                   /* f16 work was held against the f32 peak */
+};
+
+/* measured_s: time of one execution, NAN if not measured; it only takes part in telling the bound. */
+void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
+                 double measured_s, struct oc_roof *out);
+
+struct oc_achieved {
+    double flops_per_s, bytes_per_s;
+    double compute_efficiency, bandwidth_efficiency, roofline_efficiency; /* 1 is the peak; can be above 1 */
+};
+void oc_roof_achieved(const struct oc_work *work, const struct oc_roof *roof, double measured_s,
+                      struct oc_achieved *out);
+
+/* Model FLOPs utilisation: the MACs of one class against the matrix peak of that class. */
+double oc_mfu(const struct oc_device *device, unsigned cls, uint64_t macs, double measured_s);
+
+#endif

@@ -1,0 +1,231 @@
+#include "estimate/roofline.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The device of the example in cost-semantics section 8: 10 TFLOP/s f32, 100 GB/s, 5 us. The matrix unit knows
+ * f16 only (40 TFLOP/s); special functions 1 TOP/s in f32. */
+static const struct oc_hw_figure f32_peak = {.value = 10e12}, f16_matrix = {.value = 40e12},
+                                 special_rate = {.value = 1e12}, bandwidth = {.value = 100e9},
+                                 launch = {.value = 5e-6};
+static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
+
+static struct oc_device example(void)
+{
+    struct oc_device d = {.level = &dram, .n_level = 1, .overhead = &launch};
+    d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;
+    return d;
+}
+
+static void assert_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-9 * fabs(want)))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+static struct oc_roof roof_of(const struct oc_device *d, const struct oc_work *w, double measured_s)
+{
+    struct oc_roof r;
+    oc_roofline(d, w, OC_OVERLAP_UNITS, measured_s, &r);
+    return r;
+}
+
+/* Worked case 15: MatMul f32 A{1,128,768} W{768,3072}. */
+static struct oc_work case_15(void)
+{
+    struct oc_work w = {.bytes = 393216 + 9437184 + 1572864, .launches = 1};
+    w.macs[OC_CLASS_F32] = 301989888;
+    return w;
+}
+
+/* flops 603,979,776 / 10e12 = 60.3979776 us; bytes 11,403,264 / 100e9 = 114.03264 us;
+ * I = 603,979,776 / 11,403,264 = 52.9655...; ridge 10e12 / 100e9 = 100; est = 114.03264 + 5 us */
+static void example_of_section_8(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = case_15();
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_near(r.unit_s[OC_HW_VECTOR], 60.3979776e-6);
+    assert_near(r.comp_s, 60.3979776e-6);
+    assert_near(r.mem_s, 114.03264e-6);
+    assert_near(r.roof_s, 114.03264e-6);
+    assert_near(r.est_s, 119.03264e-6);
+    assert_near(r.intensity, 603979776.0 / 11403264.0);
+    assert_true(fabs(r.intensity - 52.966) < 0.0005);
+    assert_near(r.ridge, 100);
+    assert_string_equal(oc_bound_name(r.bound), "DRAM");
+    assert_string_equal(r.missing, "");
+}
+
+/* 150 us: 603,979,776 / 150e-6 = 4,026.53 GFLOPS; 11,403,264 / 150e-6 = 76.02 GB/s; 114.03264 / 150 = 76.02 % */
+static void measured_example(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = case_15();
+    struct oc_roof r = roof_of(&d, &w, 150e-6);
+    struct oc_achieved a;
+    oc_roof_achieved(&w, &r, 150e-6, &a);
+    assert_near(a.flops_per_s, 4026531840000.0);
+    assert_near(a.bytes_per_s, 76021760000.0);
+    assert_near(a.compute_efficiency, 60.3979776 / 150);
+    assert_near(a.bandwidth_efficiency, 0.7602176);
+    assert_near(a.roofline_efficiency, 0.7602176);
+    assert_int_equal(r.bound, OC_BOUND_DRAM);
+    oc_roof_achieved(&w, &r, NAN, &a);
+    assert_true(isnan(a.flops_per_s) && isnan(a.roofline_efficiency));
+    oc_roof_achieved(&w, &r, 0, &a); /* a time of 0 says nothing */
+    assert_true(isnan(a.bytes_per_s));
+}
+
+static void missing_peak_is_unknown(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = case_15();
+    w.macs[OC_CLASS_F8] = 1;
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_true(isnan(r.comp_s) && isnan(r.roof_s) && isnan(r.est_s) && isnan(r.ridge));
+    assert_near(r.mem_s, 114.03264e-6); /* what is known stays known */
+    assert_int_equal(r.bound, OC_BOUND_UNKNOWN);
+    assert_string_equal(r.missing, "vector f8 peak");
+
+    w = case_15();
+    d.level = NULL;
+    d.n_level = 0;
+    r = roof_of(&d, &w, NAN);
+    assert_true(isnan(r.mem_s) && isnan(r.roof_s));
+    assert_string_equal(r.missing, "DRAM bandwidth");
+    assert_string_equal(oc_bound_name(r.bound), "unknown");
+}
+
+static void unknown_counts(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {.unknown = true, .launches = 1};
+    struct oc_roof r = roof_of(&d, &w, 1e-3);
+    assert_true(isnan(r.roof_s) && isnan(r.intensity) && isnan(r.flops));
+    assert_int_equal(r.bound, OC_BOUND_UNKNOWN);
+    struct oc_achieved a;
+    oc_roof_achieved(&w, &r, 1e-3, &a);
+    assert_true(isnan(a.flops_per_s) && isnan(a.bytes_per_s));
+}
+
+/* f16 MACs to the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs to vector although there is a matrix unit. */
+static void matrix_takes_its_classes(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    d.peak[OC_HW_MATRIX][OC_CLASS_F16] = &f16_matrix;
+    struct oc_work w = {.launches = 1};
+    w.macs[OC_CLASS_F16] = 10000000;
+    w.macs[OC_CLASS_F32] = 10000000; /* 2 us */
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_near(r.unit_s[OC_HW_MATRIX], 0.5e-6);
+    assert_near(r.unit_s[OC_HW_VECTOR], 2e-6);
+    assert_near(r.comp_s, 2e-6);
+    assert_true(isinf(r.intensity));
+    oc_roofline(&d, &w, OC_OVERLAP_NONE, NAN, &r);
+    assert_near(r.comp_s, 2.5e-6);
+    assert_near(oc_mfu(&d, OC_CLASS_F16, 10000000, 1e-6), 0.5);
+    assert_true(isnan(oc_mfu(&d, OC_CLASS_F32, 1, 1e-6)));
+}
+
+/* 1e6 transcendentals: 1 us on the special unit; without one they are vector flops: 0.1 us. */
+static void special_unit(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {.launches = 1};
+    w.special[OC_CLASS_F32] = w.special_flops[OC_CLASS_F32] = 1000000;
+    w.flops[OC_CLASS_F32] = 2000000; /* 0.2 us */
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_near(r.unit_s[OC_HW_VECTOR], 0.3e-6);
+    assert_true(r.unit_s[OC_HW_SPECIAL] == 0);
+    d.peak[OC_HW_SPECIAL][OC_CLASS_F32] = &special_rate;
+    d.overhead = NULL;
+    r = roof_of(&d, &w, NAN);
+    assert_near(r.unit_s[OC_HW_VECTOR], 0.2e-6);
+    assert_near(r.unit_s[OC_HW_SPECIAL], 1e-6);
+    assert_string_equal(oc_bound_name(r.bound), "compute:special");
+    assert_near(r.flops, 3000000);
+    assert_true(isnan(r.overhead_s) && isnan(r.est_s));
+}
+
+static void f16_fallback(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {.launches = 1};
+    w.macs[OC_CLASS_F16] = 5000000;
+    assert_true(isnan(roof_of(&d, &w, NAN).comp_s));
+    d.f16_fallback = true;
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_near(r.comp_s, 1e-6);
+    assert_true(r.fallback);
+    w.macs[OC_CLASS_BF16] = 1; /* only f16 is excepted */
+    r = roof_of(&d, &w, NAN);
+    assert_string_equal(r.missing, "vector bf16 peak");
+}
+
+static void aliases_cost_nothing(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {0};
+    struct oc_roof r = roof_of(&d, &w, NAN);
+    assert_true(r.roof_s == 0 && r.est_s == 0);
+    assert_string_equal(oc_bound_name(r.bound), "none");
+}
+
+/* t_roof in us against an overhead of 5 us */
+static void bound_by_overhead(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {.bytes = 400000, .launches = 1}; /* 4 us */
+    assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "overhead");
+    w.bytes = 600000; /* 6 us: DRAM when predicted and when measured near it */
+    assert_int_equal(roof_of(&d, &w, NAN).bound, OC_BOUND_DRAM);
+    assert_int_equal(roof_of(&d, &w, 12e-6).bound, OC_BOUND_DRAM);
+    /* overhead while 4 * t_roof < T < 4 * overhead = 20 us: never here, 4 * 6 = 24 */
+    assert_int_equal(roof_of(&d, &w, 19e-6).bound, OC_BOUND_DRAM);
+    assert_int_equal(roof_of(&d, &w, 25e-6).bound, OC_BOUND_DRAM);
+    w.launches = 2; /* overhead 10 us */
+    assert_int_equal(roof_of(&d, &w, NAN).bound, OC_BOUND_OVERHEAD);
+}
+
+/* Vector 6 us; DRAM 5.5 us is within 10 % of it, 5.3 us is not; a device without overhead */
+static void balanced(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    d.overhead = NULL;
+    struct oc_work w = {.bytes = 550000, .launches = 1};
+    w.flops[OC_CLASS_F32] = 60000000;
+    assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "balanced");
+    w.bytes = 530000;
+    assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "compute:vector");
+    w.bytes = 650000;
+    assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "balanced");
+    w.bytes = 670000;
+    assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "DRAM");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(example_of_section_8),  cmocka_unit_test(measured_example),
+        cmocka_unit_test(missing_peak_is_unknown), cmocka_unit_test(unknown_counts),
+        cmocka_unit_test(matrix_takes_its_classes), cmocka_unit_test(special_unit),
+        cmocka_unit_test(f16_fallback),          cmocka_unit_test(aliases_cost_nothing),
+        cmocka_unit_test(bound_by_overhead),     cmocka_unit_test(balanced),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
