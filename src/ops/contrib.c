@@ -1,0 +1,196 @@
+/* Fused elementwise operators of ONNX Runtime (com.microsoft). A fused operator counts what the graph it
+ * stands for counts. cost-semantics 4.5. Fused norms: contrib_norm.c, fused products: contrib_gemm.c. */
+#include "ops/op.h"
+
+#include <string.h>
+
+static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
+    return 0;
+}
+
+static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    if (oc_in(c, 1))
+        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+    return cost_named(c, k);
+}
+
+static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+    oc_add_prims(c, k, oc_activation_prims("Gelu"), oc_c_out(c, 0));
+    return 0;
+}
+
+/* The last axis is halved: one half gates the other. */
+static int shape_bias_split_gelu(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!x->ranked || x->rank == 0) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+    dim[x->rank - 1] = oc_dim_floordiv(c->exprs, dim[x->rank - 1], oc_known(2));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+static int cost_bias_split_gelu(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t half = oc_c_out(c, 0);
+    oc_add(c, k, OC_ADD, oc_c_in(c, 0));
+    oc_add_prims(c, k, oc_activation_prims("Gelu"), half);
+    oc_add(c, k, OC_MUL, half);
+    return 0;
+}
+
+/* ---- Dropout with a bias or a packed mask ----------------------------------------------------------- */
+
+/* BiasDropout(data, bias, residual, ratio, training_mode) -> output, mask */
+static int shape_dropout(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    oc_set_out_type(c, 0, oc_in(c, 0));
+    if (strncmp(c->op->name, "Bitmask", 7) != 0) {
+        oc_set_out(c, 1, OC_DT_BOOL, *x);
+    } else { /* a bit an element in 32-bit words */
+        struct oc_dim words = x->ranked ? oc_dim_ceildiv(c->exprs, oc_shape_count(c->exprs, x), oc_known(32))
+                                        : oc_op_fresh_dim(c, "0", -1);
+        oc_set_out(c, 1, OC_DT_UINT32, oc_shape_1d(c->arena, words));
+    }
+    return 0;
+}
+
+static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
+    bool biased = strcmp(c->op->name, "BitmaskDropout") != 0;
+    unsigned mode_slot = biased ? 4 : 2;
+    uint64_t n = oc_c_out(c, 0);
+    int64_t mode = 0;
+    if (oc_in(c, mode_slot) && !oc_in_int(c, mode_slot, &mode))
+        c->assumption = "training_mode is not known: taken as inference";
+    if (mode)
+        oc_add_prims(c, k, training, n);
+    if (biased)
+        oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 2) ? 2 : 1, n));
+    else if (!mode && !oc_out_wanted(c, 1))
+        k->alias = true;
+    return 0;
+}
+
+/* ---- others ----------------------------------------------------------------------------------------- */
+
+/* The last axis holds real and imaginary part. */
+static int cost_complex_mul(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t pairs = oc_c_out(c, 0) / 2;
+    oc_add(c, k, OC_MUL, oc_c_mul(c, 4, pairs));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, 2, pairs));
+    return 0;
+}
+
+static int shape_all_finite(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_BOOL, oc_shape_scalar());
+    return 0;
+}
+
+static int cost_all_finite(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    for (unsigned i = 0; i < c->n_in; i++)
+        oc_add(c, k, OC_CMP, oc_c_in(c, i));
+    return 0;
+}
+
+/* MulInteger(A, A_zero_point, B, B_zero_point) */
+static int shape_mul_integer(struct oc_op_ctx *c)
+{
+    const struct oc_shape *a = oc_in_shape(c, 0), *b = oc_in_shape(c, 2);
+    struct oc_shape out = oc_shape_unranked();
+    bool assumed = false;
+    if (a->ranked && b->ranked && oc_broadcast(c->arena, c->exprs, a, b, &out, &assumed))
+        return oc_op_fail(c, "shapes {%s} and {%s} do not broadcast", oc_shape_text(c->arena, c->exprs, a, ","),
+                          oc_shape_text(c->arena, c->exprs, b, ","));
+    oc_set_out(c, 0, OC_DT_INT32, out);
+    return 0;
+}
+
+static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_int(c, k, OC_MUL, oc_c_out(c, 0));
+    for (unsigned i = 0; i < 4; i += 2)
+        if (oc_zero_point_counts(c, i + 1))
+            oc_add_int(c, k, OC_ADD, oc_c_in(c, i));
+    return 0;
+}
+
+/* decay = scale * Softplus(a + bias), beta = Sigmoid(b) */
+static int shape_gate(struct oc_op_ctx *c)
+{
+    oc_set_out_type(c, 0, oc_in(c, 0));
+    oc_set_out_type(c, 1, oc_in(c, 3));
+    return 0;
+}
+
+static int cost_gate(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims decay[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
+    k->rest_class = OC_CLASS_F32;
+    oc_add_prims(c, k, decay, oc_c_in(c, 0));
+    oc_add(c, k, OC_SIG, oc_c_in(c, 3));
+    return 0;
+}
+
+/* LU and back substitution: 2m^3 a matrix, halved into additions and multiplications. */
+static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    if (!x->ranked || x->rank < 2) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t m = oc_c_dim(c, x->dim[x->rank - 1]), work = oc_c_mul(c, oc_c_in(c, 0), m);
+    oc_add(c, k, OC_ADD, work);
+    oc_add(c, k, OC_MUL, work);
+    return 0;
+}
+
+static const struct oc_prims bias_add[] = {{OC_ADD, 2}, {0, 0}};
+static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
+
+#define MS(n, s, sh, co)                                                                                     \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
+        .shape = (sh), .cost = (co)                                                                          \
+    }
+#define MS_LIST(n, s, list)                                                                                  \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
+        .shape = oc_shape_same, .cost = oc_cost_elementwise, .param = (list)                                 \
+    }
+
+static const struct oc_op rows[] = {
+    MS_LIST("BiasAdd", ".b.", bias_add),
+    MS("BiasDropout", ".b.mm", shape_dropout, cost_dropout),
+    MS("BiasGelu", ".b", oc_shape_same, cost_bias_gelu),
+    MS("BiasSplitGelu", ".b", shape_bias_split_gelu, cost_bias_split_gelu),
+    MS("BitmaskBiasDropout", ".b.mm", shape_dropout, cost_dropout),
+    MS("BitmaskDropout", ".mm", shape_dropout, cost_dropout),
+    MS("ComplexMul", NULL, oc_shape_broadcast, cost_complex_mul),
+    MS("ComplexMulConj", NULL, oc_shape_broadcast, cost_complex_mul),
+    MS("FastGelu", ".b", oc_shape_same, cost_fast_gelu),
+    MS_LIST("GatedAdd", NULL, gated_add),
+    MS("Gelu", NULL, oc_shape_same, cost_named),
+    MS("Inverse", NULL, oc_shape_same, cost_inverse),
+    MS("IsAllFinite", NULL, shape_all_finite, cost_all_finite),
+    MS("LinearAttentionGate", ".b..", shape_gate, cost_gate),
+    MS("MulInteger", ".q.q", shape_mul_integer, cost_mul_integer),
+    MS("QuickGelu", NULL, oc_shape_same, cost_named),
+};
+extern const struct oc_op_family oc_ops_contrib;
+const struct oc_op_family oc_ops_contrib = OC_FAMILY("contrib", rows);

@@ -1,0 +1,299 @@
+/* Fused and weight-quantized matrix products of ONNX Runtime (com.microsoft). cost-semantics 4.2. */
+#include "ops/gemm.h"
+#include "ops/norm_cost.h"
+
+#include <string.h>
+
+/* ---- FusedMatMul ------------------------------------------------------------------------------------ */
+
+/* The operand's shape after its transpositions. trans_batch moves axis 0 behind the batch axes. */
+static struct oc_shape transposed(struct oc_op_ctx *c, const struct oc_shape *s, bool trans, bool trans_batch)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!s->ranked || s->rank < 2)
+        return *s;
+    unsigned n = 0, r = s->rank;
+    for (unsigned i = trans_batch ? 1 : 0; i < (trans_batch ? r - 1 : r - 2); i++)
+        dim[n++] = s->dim[i];
+    dim[n++] = trans_batch ? s->dim[0] : s->dim[r - 2];
+    dim[n] = s->dim[r - 1];
+    if (trans) {
+        struct oc_dim last = dim[n];
+        dim[n] = dim[n - 1];
+        dim[n - 1] = last;
+    }
+    return oc_shape_of(c->arena, r, dim);
+}
+
+static int fused_shape(struct oc_op_ctx *c, struct oc_shape *out, struct oc_dim *depth)
+{
+    struct oc_shape a = transposed(c, oc_in_shape(c, 0), oc_attr_i(c, "transA", 0) != 0,
+                                   oc_attr_i(c, "transBatchA", 0) != 0);
+    struct oc_shape b = transposed(c, oc_in_shape(c, 1), oc_attr_i(c, "transB", 0) != 0,
+                                   oc_attr_i(c, "transBatchB", 0) != 0);
+    return oc_matmul_shape(c, &a, &b, out, depth);
+}
+
+static int shape_fused_matmul(struct oc_op_ctx *c)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    int64_t dtype = oc_attr_i(c, "dtype", 0); /* GemmFloat8 */
+    if (fused_shape(c, &out, &depth))
+        return -1;
+    oc_set_out(c, 0, dtype > 0 && dtype < OC_DT_COUNT ? (unsigned)dtype : oc_in_dtype(c, 0), out);
+    return 0;
+}
+
+static int cost_fused_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    uint64_t n = oc_c_out(c, 0);
+    if (fused_shape(c, &out, &depth))
+        return -1;
+    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
+    if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
+        oc_add(c, k, OC_MUL, n);
+    oc_add_activation(c, k, "activation", n);
+    return 0;
+}
+
+/* GemmFloat8: alpha*A*B + beta*C, activation */
+static int cost_gemm_float8(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    float beta = oc_attr_f(c, "beta", 0.0F);
+    if (cost_fused_matmul(c, k))
+        return -1;
+    if (oc_in(c, 2) && beta != 0.0F) {
+        oc_add(c, k, OC_ADD, oc_c_out(c, 0));
+        if (beta != 1.0F)
+            oc_add(c, k, OC_MUL, oc_c_in(c, 2));
+    }
+    return 0;
+}
+
+/* GemmFastGelu(X, W, bias) */
+static int cost_gemm_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    if (cost_fused_matmul(c, k))
+        return -1;
+    if (oc_in(c, 2))
+        oc_add(c, k, OC_ADD, n);
+    oc_add_prims(c, k, oc_activation_prims("FastGelu"), n);
+    return 0;
+}
+
+static int shape_same_rank(struct oc_op_ctx *c, struct oc_dim last)
+{
+    const struct oc_shape *a = oc_in_shape(c, 0);
+    struct oc_dim dim[OC_MAX_RANK];
+    if (!a->ranked || a->rank == 0) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    memcpy(dim, a->dim, a->rank * sizeof(dim[0]));
+    dim[a->rank - 1] = last;
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, a->rank, dim));
+    return 0;
+}
+
+/* ---- weights in blocks of few bits ------------------------------------------------------------------ */
+
+struct weight_form {
+    uint8_t bias, a_scale; /* slots; 0: none */
+    bool from_shape;       /* [N, K / per_byte] of input 1, else attributes N and K */
+    uint8_t per_byte;
+};
+static const struct weight_form nbits = {.bias = 5};
+static const struct weight_form bnb4 = {.bias = 0};
+static const struct weight_form fp4 = {.bias = 5, .from_shape = true, .per_byte = 2};
+static const struct weight_form fp8 = {.bias = 4, .a_scale = 3, .from_shape = true, .per_byte = 1};
+
+/* Sizes of the contracted (K) and of the new axis (N). */
+static int weight_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim *width)
+{
+    const struct weight_form *f = c->op->param;
+    const struct oc_shape *a = oc_in_shape(c, 0), *b = oc_in_shape(c, 1);
+    int64_t attr_k = oc_attr_i(c, "K", 0), attr_n = oc_attr_i(c, "N", 0);
+    bool back = strcmp(c->op->name, "MatMulBnb4") == 0 && oc_attr_i(c, "transB", 1) == 0;
+    if (f->from_shape) {
+        bool known = b->ranked && b->rank == 2;
+        *width = known ? b->dim[0] : oc_op_fresh_dim(c, "N", -1);
+        *depth = known ? oc_dim_mul(c->exprs, b->dim[1], oc_known(f->per_byte)) : oc_op_fresh_dim(c, "K", -1);
+    } else {
+        if (attr_k < 1 || attr_n < 1)
+            return oc_op_fail(c, "K %lld, N %lld", (long long)attr_k, (long long)attr_n);
+        *depth = oc_known(back ? attr_n : attr_k);
+        *width = oc_known(back ? attr_k : attr_n);
+    }
+    struct oc_dim last;
+    if (a->ranked && a->rank &&
+        oc_unify(c, a->dim[a->rank - 1], *depth, "the input's last axis and K differ", &last))
+        return -1;
+    return 0;
+}
+
+static int shape_block_matmul(struct oc_op_ctx *c)
+{
+    struct oc_dim depth, width;
+    return weight_dims(c, &depth, &width) ? -1 : shape_same_rank(c, width);
+}
+
+/* MAC rows*K*N, DEQ K*N, bias; the input is quantized for accuracy_level 4 or a given scale of A. */
+static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct weight_form *f = c->op->param;
+    struct oc_dim depth, width;
+    uint64_t n = oc_c_out(c, 0);
+    if (weight_dims(c, &depth, &width))
+        return -1;
+    if (oc_attr_i(c, "accuracy_level", 0) == 4) {
+        k->mac_class = OC_CLASS_I8;
+        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
+    } else if (f->a_scale && oc_in(c, f->a_scale)) {
+        static const struct oc_prims to_fp8[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
+        k->mac_class = OC_CLASS_F8;
+        oc_add_prims(c, k, to_fp8, oc_c_in(c, 0));
+    }
+    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
+    oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
+    if (f->bias && oc_in(c, f->bias))
+        oc_add(c, k, OC_ADD, n);
+    return 0;
+}
+
+/* MatMulFpQ4(A, B blob, B_shape) */
+static int fpq4_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim *width)
+{
+    const struct oc_data *d = oc_in_value(c, 2);
+    bool known = d && d->n == 2 && d->e[0].kind == OC_E_INT && d->e[1].kind == OC_E_INT;
+    *depth = known ? d->e[0].i : oc_op_fresh_dim(c, "K", -1);
+    *width = known ? d->e[1].i : oc_op_fresh_dim(c, "N", -1);
+    return 0;
+}
+
+static int shape_fpq4(struct oc_op_ctx *c)
+{
+    struct oc_dim depth, width;
+    fpq4_dims(c, &depth, &width);
+    return shape_same_rank(c, width);
+}
+
+static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_dim depth, width;
+    fpq4_dims(c, &depth, &width);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), oc_c_dim(c, depth)));
+    oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
+    return 0;
+}
+
+/* ---- MatMulNBitsMlp --------------------------------------------------------------------------------- */
+
+/* A, skip, norm_scale, gate_B, gate_scales, gate_bias, up_B, up_scales, up_bias -> Y, input_skip_bias_sum */
+static int shape_mlp(struct oc_op_ctx *c)
+{
+    struct oc_dim depth, width;
+    if (weight_dims(c, &depth, &width) || shape_same_rank(c, width))
+        return -1;
+    oc_set_out_type(c, 1, oc_in(c, 0));
+    return 0;
+}
+
+static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_dim depth, width;
+    uint64_t n = oc_c_out(c, 0), in = oc_c_in(c, 0);
+    if (weight_dims(c, &depth, &width))
+        return -1;
+    uint64_t length = oc_c_dim(c, depth);
+    if (oc_attr_i(c, "accuracy_level", 0) == 4) {
+        k->mac_class = OC_CLASS_I8;
+        oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
+    }
+    if (oc_in(c, 1))
+        oc_add(c, k, OC_ADD, in);
+    if (oc_in(c, 2))
+        oc_add_rms_norm(c, k, in, length ? in / length : 0);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, 2, oc_c_mul(c, n, length)));
+    oc_add(c, k, OC_DEQ, oc_c_mul(c, 2, oc_c_mul(c, length, oc_c_dim(c, width))));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, (oc_in(c, 5) ? 1U : 0U) + (oc_in(c, 8) ? 1U : 0U), n));
+    oc_add_activation(c, k, "activation", n);
+    oc_add(c, k, OC_MUL, n);
+    return 0;
+}
+
+/* ---- integer products with a float result ----------------------------------------------------------- */
+
+/* MatMulIntegerToFloat(A, B, a_scale, b_scale, a_zp, b_zp, bias), DynamicQuantizeMatMul(A, B, b_scale, b_zp,
+ * bias) */
+static bool is_dynamic(const struct oc_op_ctx *c)
+{
+    return strcmp(c->op->name, "DynamicQuantizeMatMul") == 0;
+}
+
+static int shape_integer_to_float(struct oc_op_ctx *c)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
+        return -1;
+    oc_set_out(c, 0, oc_in_dtype(c, is_dynamic(c) ? 0 : 2), out);
+    return 0;
+}
+
+static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct oc_shape out;
+    struct oc_dim depth;
+    bool dynamic = is_dynamic(c);
+    uint64_t n = oc_c_out(c, 0);
+    if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
+        return -1;
+    k->mac_class = OC_CLASS_I8;
+    oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
+    if (dynamic)
+        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
+    if (dynamic || oc_zero_point_counts(c, 4)) /* what is quantized at run time has a zero point */
+        oc_add_int(c, k, OC_ADD, oc_c_in(c, 0));
+    if (oc_zero_point_counts(c, dynamic ? 3 : 5) && !oc_in_is_const(c, 1))
+        oc_add_int(c, k, OC_ADD, oc_c_in(c, 1));
+    oc_add(c, k, OC_MUL, n);
+    if (oc_in(c, dynamic ? 4 : 6))
+        oc_add(c, k, OC_ADD, n);
+    return 0;
+}
+
+/* SparseToDenseMatMul: only the stored elements of A are multiplied; how many is not in its type. */
+static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    c->upper = true;
+    return cost_fused_matmul(c, k);
+}
+
+#define MS(n, s, sh, co, p)                                                                                  \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .slots = (s),            \
+        .shape = (sh), .cost = (co), .param = (p)                                                            \
+    }
+
+static const struct oc_op rows[] = {
+    MS("DynamicQuantizeMatMul", "..qqb", shape_integer_to_float, cost_integer_to_float, NULL),
+    MS("FusedMatMul", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
+    MS("FusedMatMulActivation", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
+    MS("GemmFastGelu", "..b", shape_fused_matmul, cost_gemm_fast_gelu, NULL),
+    MS("GemmFloat8", "..bq", shape_fused_matmul, cost_gemm_float8, NULL),
+    MS("MatMulBlockQuantizedFp4Weight", "..qqqb", shape_block_matmul, cost_block_matmul, &fp4),
+    MS("MatMulBlockQuantizedFp8Weight", "..qqb", shape_block_matmul, cost_block_matmul, &fp8),
+    MS("MatMulBnb4", "..q", shape_block_matmul, cost_block_matmul, &bnb4),
+    MS("MatMulFpQ4", "..m", shape_fpq4, cost_fpq4, NULL),
+    MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, cost_integer_to_float, NULL),
+    MS("MatMulNBits", "..qqqb", shape_block_matmul, cost_block_matmul, &nbits),
+    MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, cost_mlp, &nbits),
+    MS("SparseToDenseMatMul", NULL, shape_fused_matmul, cost_sparse_matmul, NULL),
+    MS("TransposeMatMul", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
+};
+extern const struct oc_op_family oc_ops_contrib_gemm;
+const struct oc_op_family oc_ops_contrib_gemm = OC_FAMILY("contrib_gemm", rows);
