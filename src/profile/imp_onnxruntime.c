@@ -1,0 +1,521 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json_read.h"
+#include "base/units.h"
+#include "profile/ort_trace.h"
+
+#define MAX_EVENTS     ((size_t)1 << 24)  /* the runtime stops at a million a session */
+#define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
+#define MAX_TS_US      ((int64_t)1 << 52)
+#define MAX_EVENT_TEXT ((size_t)1 << 26)
+
+/* ---- probe -------------------------------------------------------------------------------------------- */
+
+static bool has(const struct oc_peek *p, const char *text)
+{
+    return memmem(p->data, p->n, text, strlen(text)) != NULL;
+}
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (!p->n || p->data[0] != '[' || !has(p, "\"cat\""))
+        return;
+    bool session = has(p, "\"Session\"") && (has(p, "\"model_loading") ||
+                                             has(p, "\"session_initialization\"") || has(p, "\"model_run\""));
+    bool node = has(p, "_kernel_time\"") && has(p, "\"op_name\"");
+    if (session || node)
+        *bid = (struct oc_bid){session && node ? 95 : 85, "chrome trace array with Session or Node events"};
+}
+
+/* ---- one event ---------------------------------------------------------------------------------------- */
+
+/* Texts of an event that are kept until it is complete: copied, because a view ends with the next call. */
+enum field {
+    F_CAT,
+    F_NAME,
+    F_OP,
+    F_PROVIDER,
+    F_INDEX,
+    F_PARAM,
+    F_ACT,
+    F_OUT_SIZE,
+    F_IN,
+    F_OUT,
+    F_PARENT,
+    F_STREAM,
+    F_GRID_X,
+    F_GRID_Y,
+    F_GRID_Z,
+    F_BLOCK_X,
+    F_BLOCK_Y,
+    F_BLOCK_Z,
+    F_COUNT
+};
+
+struct reading {
+    struct ort_trace *t;
+    struct oc_json *j;
+    struct oc_map keys, lanes;
+    struct oc_buf text, key_text;
+    struct {
+        uint32_t at, n;
+    } field[F_COUNT];
+    int64_t ts_us, dur_us, tid, pid;
+    bool has_ts, has_dur, has_name;
+    uint64_t where; /* offset of the event */
+    size_t bad, number, broken;
+    uint64_t first_bad, first_broken;
+    char bad_why[64], broken_why[160];
+};
+
+static const struct {
+    const char *key;
+    uint8_t n, field;
+} arg_of[] = {
+#define ARG(text, f)                                                                                         \
+    {                                                                                                        \
+        .key = (text), .n = sizeof(text) - 1, .field = (f)                                                   \
+    }
+    ARG("op_name", F_OP),
+    ARG("provider", F_PROVIDER),
+    ARG("node_index", F_INDEX),
+    ARG("graph_index", F_INDEX),
+    ARG("parameter_size", F_PARAM),
+    ARG("activation_size", F_ACT),
+    ARG("output_size", F_OUT_SIZE),
+    ARG("input_type_shape", F_IN),
+    ARG("output_type_shape", F_OUT),
+    ARG("parent_name", F_PARENT),
+    ARG("parent_ort_event_name", F_PARENT),
+    ARG("stream", F_STREAM),
+    ARG("grid_x", F_GRID_X),
+    ARG("grid_y", F_GRID_Y),
+    ARG("grid_z", F_GRID_Z),
+    ARG("block_x", F_BLOCK_X),
+    ARG("block_y", F_BLOCK_Y),
+    ARG("block_z", F_BLOCK_Z),
+#undef ARG
+};
+
+static void keep(struct reading *r, unsigned field, struct oc_str s)
+{
+    if (s.n >= 2 && s.s[0] == '"') { /* as written: this runtime does not escape */
+        s.s++;
+        s.n -= 2;
+    }
+    r->field[field].at = (uint32_t)r->text.n;
+    r->field[field].n = (uint32_t)s.n;
+    oc_buf_add(&r->text, s.s, s.n);
+    if (r->text.overflowed)
+        r->field[field].n = 0;
+}
+
+static struct oc_str field(const struct reading *r, unsigned f)
+{
+    return (struct oc_str){r->text.data ? r->text.data + r->field[f].at : "", r->field[f].n};
+}
+
+static unsigned arg_field(struct oc_str key)
+{
+    if (!key.n || key.s[0] == 'm' ||
+        key.s[0] == 't') /* memory and thread statistics: the bulk of new traces */
+        return F_COUNT;
+    for (size_t i = 0; i < OC_COUNT(arg_of); i++)
+        if (arg_of[i].n == key.n && memcmp(arg_of[i].key, key.s, key.n) == 0)
+            return arg_of[i].field;
+    return F_COUNT;
+}
+
+static void note_version(struct reading *r, struct oc_str key)
+{
+    struct ort_trace *t = r->t;
+    t->saw_node_index |= oc_str_eq(key, "node_index");
+    t->saw_graph_index |= oc_str_eq(key, "graph_index");
+    t->saw_memory |= oc_str_eq(key, "mem_in_use_peak");
+}
+
+static void read_args(struct reading *r)
+{
+    struct oc_str key, value;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        unsigned f = arg_field(key);
+        if (f == F_INDEX || (f == F_COUNT && key.n > 3 && key.s[0] == 'm'))
+            note_version(r, key);
+        if (f == F_COUNT)
+            oc_json_skip(r->j);
+        else if (oc_json_raw(r->j, &value))
+            keep(r, f, value);
+    }
+}
+
+static void read_member(struct reading *r, struct oc_str key)
+{
+    struct oc_str value;
+    if (oc_str_eq(key, "args")) {
+        read_args(r);
+    } else if (oc_str_eq(key, "ts")) {
+        r->has_ts = oc_json_i64(r->j, &r->ts_us);
+    } else if (oc_str_eq(key, "dur")) {
+        r->has_dur = oc_json_i64(r->j, &r->dur_us);
+    } else if (oc_str_eq(key, "tid")) {
+        oc_json_i64(r->j, &r->tid);
+    } else if (oc_str_eq(key, "pid")) {
+        oc_json_i64(r->j, &r->pid);
+    } else if (oc_str_eq(key, "name")) {
+        r->has_name = oc_json_raw(r->j, &value);
+        if (r->has_name)
+            keep(r, F_NAME, value);
+    } else if (oc_str_eq(key, "cat")) {
+        if (oc_json_raw(r->j, &value))
+            keep(r, F_CAT, value);
+    } else {
+        oc_json_skip(r->j);
+    }
+}
+
+/* ---- keys --------------------------------------------------------------------------------------------- */
+
+static const char *intern(struct reading *r, struct oc_str s)
+{
+    return oc_intern(&r->t->out->names, s.s, s.n);
+}
+
+static bool drop_suffix(struct oc_str *s, const char *suffix)
+{
+    size_t n = strlen(suffix);
+    if (s->n < n || memcmp(s->s + s->n - n, suffix, n) != 0)
+        return false;
+    s->n -= n;
+    return true;
+}
+
+static bool has_body(struct oc_str op)
+{
+    static const char *const type[] = {"If",         "Loop",         "Scan",     "SequenceMap",
+                                       "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"};
+    for (size_t i = 0; i < OC_COUNT(type); i++)
+        if (oc_str_eq(op, type[i]))
+            return true;
+    return false;
+}
+
+static uint64_t size_field(const struct reading *r, unsigned f)
+{
+    struct oc_str s = field(r, f);
+    uint64_t v;
+    return oc_parse_u64(s.s, s.n, &v) ? v : UINT64_MAX;
+}
+
+static void key_part(struct reading *r, struct oc_str s)
+{
+    oc_buf_add(&r->key_text, s.s, s.n);
+    oc_buf_char(&r->key_text, '\0');
+}
+
+/* Looks the collected key text up; a new key is filled by the caller. */
+static bool is_new_key(struct reading *r, uint32_t *id)
+{
+    *id = (uint32_t)r->t->n_key;
+    if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
+        return false;
+    OC_GROW(r->t->key, r->t->n_key, r->t->key_cap);
+    r->t->key[r->t->n_key++] = (struct ort_key){.index = -1, .where = r->where};
+    return true;
+}
+
+static const char *node_name(struct reading *r, struct oc_str name, int64_t index)
+{
+    if (name.n)
+        return intern(r, name);
+    struct oc_str op = field(r, F_OP); /* 0.x writes no name for unnamed nodes */
+    struct oc_buf *b = &r->key_text;
+    oc_buf_clear(b);
+    oc_buf_add(b, op.s, op.n);
+    if (index >= 0)
+        oc_buf_printf(b, "_%lld", (long long)index);
+    return intern(r, (struct oc_str){b->n ? b->data : "", b->n});
+}
+
+static uint32_t node_key(struct reading *r, struct oc_str name)
+{
+    uint32_t id;
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'N');
+    key_part(r, name);
+    for (unsigned f = F_OP; f <= F_INDEX; f++)
+        key_part(r, field(r, f));
+    bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
+    for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
+        key_part(r, field(r, f));
+    if (!is_new_key(r, &id))
+        return id;
+    struct ort_key *k = &r->t->key[id];
+    struct oc_str index = field(r, F_INDEX);
+    if (!oc_parse_i64(index.s, index.n, &k->index) || k->index < 0)
+        k->index = -1;
+    k->name = node_name(r, name, k->index);
+    k->op_type = intern(r, field(r, F_OP));
+    k->provider = intern(r, field(r, F_PROVIDER));
+    k->in_text = r->field[F_IN].n ? intern(r, field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n ? intern(r, field(r, F_OUT)) : NULL;
+    k->param_bytes = size_field(r, F_PARAM);
+    k->act_bytes = size_field(r, F_ACT);
+    k->out_bytes = size_field(r, F_OUT_SIZE);
+    k->kind = ORT_NODE;
+    k->has_body = has_body(field(r, F_OP));
+    r->t->saw_shapes |= shapes;
+    return id;
+}
+
+static uint32_t fence_key(struct reading *r)
+{
+    uint32_t id;
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'F');
+    if (is_new_key(r, &id)) {
+        struct ort_key *k = &r->t->key[id];
+        k->name = "(fences)";
+        k->op_type = k->provider = "";
+        k->kind = ORT_FENCE;
+        k->param_bytes = k->act_bytes = k->out_bytes = UINT64_MAX;
+    }
+    return id;
+}
+
+static uint32_t kernel_key(struct reading *r, struct oc_str name)
+{
+    uint32_t id;
+    struct oc_str parent = field(r, F_PARENT);
+    drop_suffix(&parent, "_kernel_time");
+    oc_buf_clear(&r->key_text);
+    oc_buf_char(&r->key_text, 'K');
+    key_part(r, name);
+    for (unsigned f = F_GRID_X; f <= F_BLOCK_Z; f++)
+        key_part(r, field(r, f));
+    size_t launch = r->key_text.n;
+    key_part(r, parent);
+    key_part(r, field(r, F_OP));
+    if (is_new_key(r, &id)) {
+        struct ort_key *k = &r->t->key[id];
+        k->name = intern(r, name);
+        k->op_type = intern(r, parent);
+        k->provider = oc_intern(&r->t->out->names, r->key_text.data, launch);
+        k->kind = ORT_KERNEL;
+    }
+    return id;
+}
+
+/* ---- keeping events ----------------------------------------------------------------------------------- */
+
+static uint32_t lane_of(struct reading *r)
+{
+    int64_t id[2] = {r->pid, r->tid};
+    uint32_t lane = r->t->n_lane;
+    if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL))
+        r->t->n_lane++;
+    return lane;
+}
+
+static void keep_session(struct reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    if (oc_str_eq(name, "model_run")) {
+        OC_GROW(t->run, t->n_run, t->run_cap);
+        t->run[t->n_run++] = (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = lane_of(r)};
+        return;
+    }
+    if (drop_suffix(&name, "Executor::Execute")) /* encloses the nodes of one graph: no time of its own */
+        return;
+    OC_GROW(t->session, t->n_session, t->session_cap);
+    t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
+}
+
+static void keep_node(struct reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
+    t->saw_fence |= fence;
+    if (fence && !r->dur_us) /* most of them, and nothing to account for */
+        return;
+    if (!fence)
+        drop_suffix(&name, "_kernel_time");
+    OC_GROW(t->event, t->n_event, t->event_cap);
+    t->event[t->n_event++] = (struct ort_event){.ts_us = r->ts_us,
+                                                .dur_us = r->dur_us,
+                                                .self_us = r->dur_us,
+                                                .key = fence ? fence_key(r) : node_key(r, name),
+                                                .lane = lane_of(r)};
+}
+
+static void keep_kernel(struct reading *r, struct oc_str name)
+{
+    struct ort_trace *t = r->t;
+    OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
+    t->kernel[t->n_kernel++] = (struct ort_event){.ts_us = r->ts_us,
+                                                  .dur_us = r->dur_us,
+                                                  .self_us = r->dur_us,
+                                                  .key = kernel_key(r, name),
+                                                  .lane = OC_NONE};
+}
+
+static const char *why_bad(const struct reading *r)
+{
+    if (!r->has_name)
+        return "missing \"name\"";
+    if (!r->has_ts)
+        return "missing \"ts\"";
+    if (!r->has_dur)
+        return "missing \"dur\"";
+    if (r->dur_us < 0 || r->dur_us > MAX_US)
+        return "\"dur\" out of range";
+    return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" out of range" : NULL;
+}
+
+static void keep_event(struct reading *r)
+{
+    struct oc_str cat = field(r, F_CAT), name = field(r, F_NAME);
+    bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
+         kernel = oc_str_eq(cat, "Kernel");
+    if (!session && !node && !kernel)
+        return; /* reserved categories and metadata carry no time */
+    const char *why = why_bad(r);
+    if (why) {
+        if (!r->bad++) {
+            r->first_bad = r->where;
+            snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
+        }
+    } else if (session) {
+        keep_session(r, name);
+    } else if (node) {
+        keep_node(r, name);
+    } else {
+        keep_kernel(r, name);
+    }
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------- */
+
+/* False: the event is not complete. */
+static bool read_event(struct reading *r)
+{
+    struct oc_str key;
+    oc_json_peek(r->j); /* to the brace */
+    r->where = oc_json_offset(r->j);
+    oc_buf_clear(&r->text);
+    memset(r->field, 0, sizeof(r->field));
+    r->has_ts = r->has_dur = r->has_name = false;
+    r->tid = r->pid = 0;
+    if (!oc_json_enter(r->j)) /* not an object: skipped */
+        return !oc_json_error(r->j, NULL);
+    while (oc_json_member(r->j, &key))
+        read_member(r, key);
+    return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
+}
+
+static void read_all(struct reading *r)
+{
+    struct ort_trace *t = r->t;
+    for (;;) {
+        while (oc_json_item(r->j) && read_event(r)) {
+            if (t->n_event + t->n_kernel + t->n_session + t->n_run >= MAX_EVENTS)
+                return;
+            keep_event(r);
+            t->last_offset = oc_json_offset(r->j);
+            r->number++;
+        }
+        const char *text = oc_json_error(r->j, NULL);
+        if (!text)
+            return;
+        if (!r->broken++) {
+            oc_json_error(r->j, &r->first_broken);
+            snprintf(r->broken_why, sizeof(r->broken_why), "%s", text);
+        }
+        if (!oc_json_resync(r->j, 1))
+            return;
+    }
+}
+
+static void tell_findings(struct reading *r, struct oc_stream *s)
+{
+    struct oc_diags *d = &r->t->out->diags;
+    const char *damaged = oc_stream_error(s);
+    if (r->broken)
+        oc_diag_add(d, OC_WARNING, "W-broken-event", "",
+                    "%zu broken events left out, the first: %s (offset %llu)", r->broken, r->broken_why,
+                    (unsigned long long)r->first_broken);
+    if (r->bad)
+        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%zu events left out, the first: %s (offset %llu)",
+                    r->bad, r->bad_why, (unsigned long long)r->first_bad);
+    if (damaged)
+        oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
+    if (oc_json_truncated(r->j)) {
+        r->t->out->truncated = true;
+        oc_diag_add(
+            d, OC_WARNING, "W-truncated", "",
+            "file ends in the middle: %zu complete events are used, the rest is missing (offset %llu)",
+            r->number, (unsigned long long)r->t->last_offset);
+    } else if (oc_json_depth(r->j)) {
+        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
+                    MAX_EVENTS, (unsigned long long)r->t->last_offset);
+    }
+}
+
+static const char *producer_of(const struct ort_trace *t)
+{
+    if (t->saw_memory)
+        return "ONNX Runtime 1.28 or later";
+    if (t->saw_node_index)
+        return t->saw_fence ? "ONNX Runtime 1.14 to 1.21" : "ONNX Runtime 1.14 or later";
+    if (t->saw_graph_index)
+        return t->saw_shapes ? "ONNX Runtime 1.11 to 1.13" : "ONNX Runtime 1.10 or earlier";
+    return "ONNX Runtime";
+}
+
+static int read_trace(struct oc_stream *s, const struct oc_profile_opts *opts, struct oc_profile *out,
+                      struct oc_err *err)
+{
+    struct ort_trace t = {.out = out};
+    struct oc_arena scratch = {0}; /* key texts */
+    struct reading r = {.t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch};
+    r.text.max = MAX_EVENT_TEXT;
+    int rc;
+    if (oc_json_peek(r.j) != OC_JSON_ARRAY) {
+        rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
+        goto out;
+    }
+    oc_json_enter(r.j);
+    read_all(&r);
+    tell_findings(&r, s);
+    oc_map_free(&r.keys);
+    oc_arena_free(&scratch);
+    out->producer = producer_of(&t);
+    if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel)
+        rc = oc_fail(err, OC_EFORMAT, "holds no events of ONNX Runtime (offset %llu)",
+                     (unsigned long long)oc_json_offset(r.j));
+    else
+        rc = ort_summarise(&t, opts, err);
+out:
+    oc_json_close(r.j);
+    oc_map_free(&r.keys);
+    oc_map_free(&r.lanes);
+    oc_buf_free(&r.text);
+    oc_buf_free(&r.key_text);
+    oc_arena_free(&scratch);
+    free(t.event);
+    free(t.kernel);
+    free(t.key);
+    free(t.run);
+    free(t.session);
+    return rc;
+}
+
+const struct oc_importer oc_importer_onnxruntime = {
+    .name = "onnxruntime",
+    .title = "ONNX Runtime profiling JSON",
+    .probe = probe,
+    .read = read_trace,
+};

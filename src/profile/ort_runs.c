@@ -1,0 +1,489 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "profile/ort_trace.h"
+
+#define NS_PER_US 1000.0
+#define MAX_TYPES 4096
+
+/* ---- sums by run --------------------------------------------------------------------------------------- */
+
+void ort_sums_init(struct ort_sums *s, size_t n_run, size_t runs_used)
+{
+    *s = (struct ort_sums){.runs_used = runs_used};
+    s->sum = oc_xmalloc(n_run * sizeof(*s->sum));
+    s->value = oc_xmalloc(n_run * sizeof(*s->value));
+    s->touched = oc_xmalloc(n_run * sizeof(*s->touched));
+    s->seen = calloc(n_run ? n_run : 1, 1);
+    if (!s->seen)
+        oc_out_of_memory(n_run);
+}
+
+void ort_sums_free(struct ort_sums *s)
+{
+    free(s->sum);
+    free(s->value);
+    free(s->touched);
+    free(s->seen);
+}
+
+void ort_sums_add(struct ort_sums *s, uint32_t run, double ns)
+{
+    if (!s->seen[run]) {
+        s->seen[run] = 1;
+        s->sum[run] = 0;
+        s->touched[s->n_touched++] = run;
+    }
+    s->sum[run] += ns;
+}
+
+void ort_sums_clear(struct ort_sums *s)
+{
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        s->seen[s->touched[i]] = 0;
+    s->n_touched = 0;
+}
+
+double ort_sums_stat(struct ort_sums *s, enum oc_stat stat)
+{
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        s->value[i] = s->sum[s->touched[i]];
+    if (!s->n_touched)
+        return (double)NAN;
+    if (stat == OC_STAT_MEAN)
+        return oc_stat_of(OC_STAT_SUM, s->value, s->n_touched) / (double)s->runs_used;
+    return oc_stat_of(stat, s->value, s->n_touched);
+}
+
+/* ---- records ------------------------------------------------------------------------------------------- */
+
+static struct oc_prof_rec *add_rec(struct ort_recs *r)
+{
+    double none = (double)NAN;
+    OC_GROW(r->rec, r->n, r->cap);
+    r->rec[r->n] = (struct oc_prof_rec){.name = "",
+                                        .op_type = "",
+                                        .provider = "",
+                                        .precision = "",
+                                        .index = -1,
+                                        .parent = OC_NONE,
+                                        .time_ns = none,
+                                        .self_ns = none,
+                                        .kernel_ns = none,
+                                        .wait_ns = none,
+                                        .min_ns = none,
+                                        .max_ns = none,
+                                        .median_ns = none,
+                                        .start_ns = none,
+                                        .calls_per_run = none,
+                                        .flop = none,
+                                        .bytes = none,
+                                        .param_bytes = UINT64_MAX,
+                                        .act_bytes = UINT64_MAX,
+                                        .out_bytes = UINT64_MAX};
+    return &r->rec[r->n++];
+}
+
+struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const char *name)
+{
+    struct oc_prof_rec *rec = add_rec(r);
+    rec->bucket = bucket;
+    rec->name = name;
+    return rec;
+}
+
+static void set_times(struct oc_prof_rec *rec, struct ort_sums *s, enum oc_stat stat)
+{
+    rec->time_ns = ort_sums_stat(s, stat);
+    rec->min_ns = ort_sums_stat(s, OC_STAT_MIN);
+    rec->max_ns = ort_sums_stat(s, OC_STAT_MAX);
+    rec->median_ns = ort_sums_stat(s, OC_STAT_MEDIAN);
+    rec->runs = s->n_touched;
+}
+
+/* ---- recorded types ------------------------------------------------------------------------------------ */
+
+struct types {
+    const struct oc_type *type;
+    uint32_t n;
+};
+
+static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_type *out, unsigned dtype)
+{
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned rank = 0;
+    if (!oc_json_enter(j))
+        return false;
+    bool known = true;
+    while (oc_json_item(j)) {
+        int64_t v;
+        if (!oc_json_i64(j, &v) || v < 0 || rank == OC_MAX_RANK)
+            known = false;
+        else
+            dim[rank++] = oc_known(v);
+    }
+    *out = oc_tensor_type(dtype, known ? oc_shape_of(a, rank, dim) : oc_shape_unranked());
+    return true;
+}
+
+/* [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member a tensor. */
+static struct types parse_types(struct oc_arena *a, const char *text)
+{
+    struct oc_stream *s = oc_stream_mem(text, strlen(text));
+    struct oc_json *j = oc_json_open(s);
+    struct oc_type type[64], *all = type;
+    size_t n = 0, cap = OC_COUNT(type);
+    struct oc_str key;
+    if (oc_json_enter(j))
+        while (oc_json_item(j) && oc_json_enter(j))
+            while (oc_json_member(j, &key)) {
+                unsigned dtype = oc_dtype_by_name(key.s, key.n);
+                if (n == cap && cap < MAX_TYPES) {
+                    struct oc_type *more = oc_alloc_array(a, cap * 4, sizeof(*more));
+                    memcpy(more, all, n * sizeof(*all));
+                    all = more;
+                    cap *= 4;
+                }
+                struct oc_type t;
+                if (n < cap && read_dims(j, a, &t, dtype))
+                    all[n++] = t;
+            }
+    struct oc_type *kept = OC_NEW_ARRAY(a, n ? n : 1, struct oc_type);
+    memcpy(kept, all, n * sizeof(*kept));
+    oc_json_close(j);
+    oc_stream_close(s);
+    return (struct types){kept, (uint32_t)n};
+}
+
+struct type_cache {
+    struct oc_map of; /* text to index */
+    struct oc_arena arena;
+    struct types *types;
+    size_t n, cap;
+};
+
+static struct types types_of(struct type_cache *c, struct oc_arena *a, const char *text)
+{
+    uint32_t at = (uint32_t)c->n;
+    if (oc_map_add(&c->of, text, strlen(text), &at, NULL)) {
+        OC_GROW(c->types, c->n, c->cap);
+        c->types[c->n++] = parse_types(a, text);
+    }
+    return c->types[at];
+}
+
+static void free_types(struct type_cache *c)
+{
+    oc_map_free(&c->of);
+    oc_arena_free(&c->arena);
+    free(c->types);
+}
+
+/* ---- runs ---------------------------------------------------------------------------------------------- */
+
+static int run_by_start(const void *a, const void *b)
+{
+    const struct ort_run *x = a, *y = b;
+    if (x->start_us != y->start_us)
+        return x->start_us < y->start_us ? -1 : 1;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+/* Without a complete run the events as far as they go are shown, and said to be that. */
+static void guess_run(struct ort_trace *t)
+{
+    int64_t from_us = INT64_MAX, to_us = INT64_MIN;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct ort_event *e = &t->event[i];
+        from_us = e->ts_us < from_us ? e->ts_us : from_us;
+        to_us = e->ts_us + e->dur_us > to_us ? e->ts_us + e->dur_us : to_us;
+    }
+    OC_GROW(t->run, t->n_run, t->run_cap);
+    t->run[t->n_run++] = (struct ort_run){.start_us = from_us, .dur_us = to_us - from_us, .lane = OC_NONE};
+    oc_diag_add(&t->out->diags, OC_WARNING, "W-no-run", "",
+                "no complete run: times are those of an incomplete one, or of several");
+}
+
+static void choose_runs(struct ort_trace *t, int32_t warmup)
+{
+    struct oc_profile *p = t->out;
+    size_t drop = warmup < 0 ? t->n_run > 1 : (size_t)warmup;
+    if (drop >= t->n_run && t->n_run) {
+        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
+                    "%zu runs to drop, but the file holds %zu: the last one is used", drop, t->n_run);
+        drop = t->n_run - 1;
+    }
+    for (size_t i = drop; i < t->n_run; i++)
+        t->run[i].used = true;
+    p->runs_total = (uint32_t)t->n_run;
+    p->runs_used = (uint32_t)(t->n_run - drop);
+}
+
+static bool used(const struct ort_trace *t, uint32_t run)
+{
+    return run != OC_NONE && t->run[run].used;
+}
+
+/* ---- records of groups --------------------------------------------------------------------------------- */
+
+struct making {
+    struct ort_trace *t;
+    struct ort_groups g;
+    struct ort_busy *busy;
+    struct ort_sums sums;
+    struct ort_recs recs;
+    struct type_cache types;
+    enum oc_stat stat;
+    bool guessed;
+};
+
+struct ordered {
+    uint32_t group, run;
+    int64_t start_us;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->start_us != y->start_us)
+        return x->start_us < y->start_us ? -1 : 1;
+    return (x->group > y->group) - (x->group < y->group);
+}
+
+static void sum_group(struct making *m, const struct ort_group *g, struct oc_prof_rec *rec)
+{
+    const struct ort_trace *t = m->t;
+    for (int self = 1; self >= 0; self--) {
+        ort_sums_clear(&m->sums);
+        rec->calls = 0;
+        for (uint32_t i = 0; i < g->n; i++) {
+            const struct ort_event *e = &t->event[m->g.order[g->first + i]];
+            if (!used(t, e->lane))
+                continue;
+            ort_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
+            rec->calls++;
+        }
+        if (self)
+            rec->self_ns = ort_sums_stat(&m->sums, m->stat);
+    }
+    set_times(rec, &m->sums, m->stat);
+    rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
+}
+
+static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
+{
+    struct oc_arena *a = &m->t->out->arena;
+    rec->name = k->name;
+    rec->op_type = k->op_type;
+    rec->provider = k->provider;
+    rec->index = k->index;
+    rec->param_bytes = k->param_bytes;
+    rec->act_bytes = k->act_bytes;
+    rec->out_bytes = k->out_bytes;
+    rec->where = k->where;
+    rec->bucket = k->kind == ORT_FENCE ? "framework" : NULL;
+    if (k->in_text) {
+        struct types in = types_of(&m->types, a, k->in_text);
+        rec->in = in.type;
+        rec->n_in = in.n;
+        rec->has_in = true;
+    }
+    if (k->out_text) {
+        struct types out = types_of(&m->types, a, k->out_text);
+        rec->out = out.type;
+        rec->n_out = out.n;
+        rec->has_out = true;
+    }
+}
+
+static void add_group_recs(struct making *m)
+{
+    struct ort_groups *g = &m->g;
+    struct ordered *order = oc_xmalloc(g->n * sizeof(*order));
+    size_t n = 0;
+    for (size_t i = 0; i < g->n; i++)
+        if (g->group[i].start_run != OC_NONE)
+            order[n++] = (struct ordered){(uint32_t)i, g->group[i].start_run, g->group[i].start_us};
+    if (n)
+        qsort(order, n, sizeof(*order), by_start);
+    for (size_t i = 0; i < n; i++)
+        g->group[order[i].group].rec = (uint32_t)i;
+    for (size_t i = 0; i < n; i++) {
+        const struct ort_group *grp = &g->group[order[i].group];
+        struct oc_prof_rec *rec = add_rec(&m->recs);
+        describe(m, &m->t->key[grp->key], rec);
+        rec->lane = grp->lane;
+        rec->parent = grp->parent == OC_NONE ? OC_NONE : g->group[grp->parent].rec;
+        rec->start_ns = (double)order[i].start_us * NS_PER_US;
+        sum_group(m, grp, rec);
+    }
+    free(order);
+}
+
+static bool same_text(const char *a, const char *b) /* interned */
+{
+    return a == b;
+}
+
+/* One node with several sets of recorded shapes: its records are apart, because their costs differ. */
+static void tell_split_nodes(struct making *m)
+{
+    size_t split = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < m->g.n; i++) {
+        const struct ort_group *g = &m->g.group[i];
+        if (g->same_name == OC_NONE)
+            continue;
+        const struct ort_group *other = &m->g.group[g->same_name];
+        const struct ort_key *a = &m->t->key[g->key], *b = &m->t->key[other->key];
+        if (g->parent != other->parent || a->index != b->index || !same_text(a->op_type, b->op_type) ||
+            (same_text(a->in_text, b->in_text) && same_text(a->out_text, b->out_text)))
+            continue;
+        if (!split++)
+            first = a->name;
+    }
+    if (split)
+        oc_diag_add(&m->t->out->diags, OC_WARNING, "W-shapes-vary", first,
+                    "ran with more than one set of shapes (%zu such cases): one record for each set", split);
+}
+
+/* ---- buckets and totals -------------------------------------------------------------------------------- */
+
+static void add_framework(struct making *m)
+{
+    struct ort_trace *t = m->t;
+    struct oc_profile *p = t->out;
+    struct ort_sums *s = &m->sums;
+    p->run_ns = p->busy_ns = (double)NAN;
+    if (!p->runs_used)
+        return;
+    ort_sums_clear(s);
+    for (uint32_t i = 0; i < t->n_run; i++)
+        if (t->run[i].used)
+            ort_sums_add(s, i, (double)m->busy[i].busy_us * NS_PER_US);
+    p->busy_ns = ort_sums_stat(s, m->stat);
+    if (m->guessed)
+        return;
+    ort_sums_clear(s);
+    for (uint32_t i = 0; i < t->n_run; i++)
+        if (t->run[i].used)
+            ort_sums_add(s, i, (double)t->run[i].dur_us * NS_PER_US);
+    p->run_ns = ort_sums_stat(s, m->stat);
+    for (uint32_t i = 0; i < t->n_run; i++)
+        if (t->run[i].used)
+            s->sum[i] -= (double)m->busy[i].busy_us * NS_PER_US;
+    struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "framework", "(framework)");
+    set_times(rec, s, m->stat);
+    rec->self_ns = rec->time_ns;
+    rec->calls = rec->runs;
+    rec->calls_per_run = 1;
+}
+
+static void set_total(struct oc_prof_rec *rec, int64_t us, uint64_t calls, uint64_t where)
+{
+    rec->time_ns = rec->self_ns = (double)us * NS_PER_US;
+    rec->calls = calls;
+    rec->where = where;
+}
+
+static void add_load(struct making *m)
+{
+    const struct ort_trace *t = m->t;
+    for (size_t i = 0; i < t->n_session; i++) {
+        const struct ort_session *e = &t->session[i];
+        bool early = !t->n_run || e->ts_us < t->run[0].start_us;
+        set_total(ort_add_bucket(&m->recs, early ? "load" : "session", e->name), e->dur_us, 1, e->where);
+    }
+}
+
+static void add_unused(struct making *m)
+{
+    const struct ort_trace *t = m->t;
+    int64_t warmup_us = 0, outside_us = 0, cut_us = 0, last_end_us = INT64_MIN;
+    uint64_t n_warmup = 0, n_outside = 0, n_cut = 0;
+    for (size_t i = 0; i < t->n_run; i++) {
+        int64_t end_us = t->run[i].start_us + t->run[i].dur_us;
+        last_end_us = end_us > last_end_us ? end_us : last_end_us;
+        warmup_us += t->run[i].used ? 0 : t->run[i].dur_us;
+        n_warmup += !t->run[i].used;
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct ort_event *e = &t->event[i];
+        if (e->lane != OC_NONE)
+            continue;
+        bool cut = e->ts_us >= last_end_us;
+        *(cut ? &cut_us : &outside_us) += e->self_us;
+        *(cut ? &n_cut : &n_outside) += 1;
+    }
+    if (n_warmup)
+        set_total(ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)"), warmup_us, n_warmup, 0);
+    if (n_cut)
+        set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), cut_us, n_cut, 0);
+    if (n_outside)
+        set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), outside_us, n_outside, 0);
+}
+
+/* "CUDAExecutionProvider" and "CPUExecutionProvider" give "CUDA + CPU". */
+static void name_device(struct making *m)
+{
+    struct oc_profile *p = m->t->out;
+    const char *seen[8], *text = "";
+    size_t n = 0;
+    bool gpu = false;
+    for (size_t i = 0; i < m->recs.n; i++) {
+        const char *name = m->recs.rec[i].provider, *end = strstr(name, "ExecutionProvider");
+        bool known = !end || end == name || n == OC_COUNT(seen);
+        for (size_t k = 0; k < n && !known; k++)
+            known = same_text(seen[k], name);
+        if (known)
+            continue;
+        seen[n++] = name;
+        text = oc_printf(&p->arena, "%s%s%.*s", text, n > 1 ? " + " : "", (int)(end - name), name);
+        gpu |= strncmp(name, "CUDA", 4) == 0 || strncmp(name, "ROCM", 4) == 0 ||
+               strncmp(name, "Tensorrt", 8) == 0 || strncmp(name, "NvTensor", 8) == 0 ||
+               strncmp(name, "MIGraphX", 8) == 0 || strncmp(name, "Dml", 3) == 0;
+    }
+    p->device = text;
+    if (gpu && !m->t->n_kernel)
+        oc_diag_add(&p->diags, OC_WARNING, "W-host-time", "",
+                    "no kernel events: times of the nodes are the host's launch times, not the device's");
+}
+
+int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
+{
+    struct oc_profile *p = t->out;
+    struct making m = {.t = t, .stat = opts->stat, .guessed = !t->n_run && t->n_event > 0};
+    (void)err;
+    p->time_kind = "host time";
+    p->stat = opts->stat;
+    if (t->n_run)
+        qsort(t->run, t->n_run, sizeof(*t->run), run_by_start);
+    if (m.guessed)
+        guess_run(t);
+    choose_runs(t, opts->warmup);
+    if (m.guessed)
+        p->runs_total = 0;
+    m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
+    m.types.of.arena = &m.types.arena;
+    ort_nest(t, &m.g, m.busy);
+    ort_sums_init(&m.sums, t->n_run, p->runs_used);
+    add_group_recs(&m);
+    tell_split_nodes(&m);
+    name_device(&m);
+    ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
+    add_framework(&m);
+    add_load(&m);
+    add_unused(&m);
+    p->rec = OC_NEW_ARRAY(&p->arena, m.recs.n ? m.recs.n : 1, struct oc_prof_rec);
+    if (m.recs.n)
+        memcpy(p->rec, m.recs.rec, m.recs.n * sizeof(*p->rec));
+    p->n_rec = (uint32_t)m.recs.n;
+    free(m.recs.rec);
+    free(m.busy);
+    ort_sums_free(&m.sums);
+    ort_groups_free(&m.g);
+    free_types(&m.types);
+    return 0;
+}

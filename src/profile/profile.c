@@ -1,0 +1,231 @@
+#include "profile/profile.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+
+#define PEEK_BYTES ((size_t)64 << 10)
+
+extern const struct oc_importer oc_importer_onnxruntime;
+
+static const struct oc_importer *const importers[] = {
+    &oc_importer_onnxruntime,
+};
+
+const struct oc_importer *const *oc_importers(size_t *n)
+{
+    *n = OC_COUNT(importers);
+    return importers;
+}
+
+bool oc_profile_format(size_t index, const char **name, const char **title)
+{
+    if (index >= OC_COUNT(importers))
+        return false;
+    *name = importers[index]->name;
+    *title = importers[index]->title;
+    return true;
+}
+
+/* ---- statistics --------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double sum_of(const double *v, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+double oc_stat_of(enum oc_stat stat, double *v, size_t n)
+{
+    qsort(v, n, sizeof(*v), by_value);
+    switch (stat) {
+    case OC_STAT_MEAN:
+        return sum_of(v, n) / (double)n;
+    case OC_STAT_MIN:
+        return v[0];
+    case OC_STAT_MAX:
+        return v[n - 1];
+    case OC_STAT_SUM:
+        return sum_of(v, n);
+    default:
+        return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+    }
+}
+
+const char *oc_stat_name(enum oc_stat stat)
+{
+    static const char *const name[] = {[OC_STAT_MEDIAN] = "median",
+                                       [OC_STAT_MEAN] = "mean",
+                                       [OC_STAT_MIN] = "min",
+                                       [OC_STAT_MAX] = "max",
+                                       [OC_STAT_SUM] = "sum"};
+    return (size_t)stat < OC_COUNT(name) ? name[stat] : "?";
+}
+
+/* ---- probing ------------------------------------------------------------------------------------------ */
+
+static int look(const char *path, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
+{
+    const char *data;
+    size_t n;
+    if (oc_file_peek(path, PEEK_BYTES + 1, a, &data, &n, err) != 0)
+        return -1;
+    *peek = (struct oc_peek){.path = path, .whole = n <= PEEK_BYTES};
+    if (n > PEEK_BYTES)
+        n = PEEK_BYTES;
+    size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (skip < n && isspace((unsigned char)data[skip]))
+        skip++;
+    peek->data = data + skip;
+    peek->n = n - skip;
+    return 0;
+}
+
+static int tell(struct oc_err *err, const char *path, enum oc_code code, const char *what)
+{
+    oc_fail(err, code, "cannot read '%s': %s", path, what);
+    return oc_err_at(err, path, 0, 0);
+}
+
+/* The only importer with the best bid; *score 0: nobody wants it. A tie names both. */
+static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, int *score,
+                    struct oc_err *err)
+{
+    const struct oc_importer *rival = NULL;
+    struct oc_bid best = {0}, second = {0};
+    *out = NULL;
+    for (size_t i = 0; i < OC_COUNT(importers); i++) {
+        struct oc_bid bid = {0};
+        importers[i]->probe(peek, &bid);
+        if (bid.score > best.score) {
+            best = bid;
+            *out = importers[i];
+            rival = NULL;
+        } else if (bid.score && bid.score == best.score) {
+            rival = importers[i];
+            second = bid;
+        }
+    }
+    *score = best.score;
+    if (!rival)
+        return 0;
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': may be '%s' (%s) or '%s' (%s): name the format", peek->path,
+            (*out)->name, best.reason, rival->name, second.reason);
+    return oc_err_at(err, peek->path, 0, 0);
+}
+
+static bool is_text(const struct oc_peek *peek)
+{
+    size_t odd = 0;
+    for (size_t i = 0; i < peek->n; i++) {
+        unsigned char c = (unsigned char)peek->data[i];
+        odd += c < 32 && !isspace(c);
+    }
+    return odd * 100 <= peek->n;
+}
+
+static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
+{
+    struct oc_buf names = {0};
+    for (size_t i = 0; i < OC_COUNT(importers); i++)
+        oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
+            is_text(peek) ? "text" : "binary data", names.data);
+    oc_buf_free(&names);
+    return oc_err_at(err, peek->path, 0, 0);
+}
+
+static int choose(const char *path, const char *format, const struct oc_importer **out, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_peek peek;
+    int rc = look(path, &a, &peek, err), score = 0;
+    *out = NULL;
+    if (rc == 0 && peek.n == 0)
+        rc = tell(err, path, OC_EFORMAT, "file is empty");
+    if (rc == 0 && format) {
+        for (size_t i = 0; i < OC_COUNT(importers); i++)
+            if (strcmp(importers[i]->name, format) == 0)
+                *out = importers[i];
+        if (!*out)
+            rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
+    } else if (rc == 0) {
+        rc = best_bid(&peek, out, &score, err);
+        if (rc == 0 && !score)
+            rc = unknown_format(&peek, err);
+    }
+    oc_arena_free(&a);
+    return rc;
+}
+
+int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_peek peek;
+    const struct oc_importer *imp;
+    int score = 0, rc = look(path, &a, &peek, err);
+    if (rc == 0) {
+        bool tie = best_bid(&peek, &imp, &score, NULL) != 0;
+        *out = tie || score || (peek.n && is_text(&peek)) ? OC_FILE_PROFILE : OC_FILE_MODEL;
+    }
+    oc_arena_free(&a);
+    return rc;
+}
+
+/* ---- reading ------------------------------------------------------------------------------------------ */
+
+int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
+                    struct oc_err *err)
+{
+    static const struct oc_profile_opts defaults = {.warmup = -1};
+    const struct oc_importer *imp;
+    struct oc_stream *s;
+    *out = NULL;
+    if (!opts)
+        opts = &defaults;
+    if (choose(path, opts->format, &imp, err) != 0 || oc_stream_open(path, &s, err) != 0)
+        return -1;
+    struct oc_profile *p = oc_xmalloc(sizeof(*p));
+    *p = (struct oc_profile){.format = imp->name, .producer = "", .device = "", .stat = opts->stat};
+    p->names.arena = p->diags.arena = &p->arena;
+    p->path = oc_strdup(&p->arena, path);
+    p->exprs = oc_exprs_new(&p->arena);
+    int rc = imp->read(s, opts, p, err);
+    oc_stream_close(s);
+    if (rc != 0) {
+        if (err && !err->file[0])
+            oc_err_at(err, path, err->line, err->offset_bytes);
+        oc_err_prefix(err, "cannot read '%s'", path);
+        oc_profile_close(p);
+        return -1;
+    }
+    *out = p;
+    return 0;
+}
+
+void oc_profile_close(struct oc_profile *p)
+{
+    if (!p)
+        return;
+    oc_diags_free(&p->diags);
+    oc_map_free(&p->names);
+    oc_exprs_free(p->exprs);
+    oc_arena_free(&p->arena);
+    free(p);
+}
+
+size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out)
+{
+    *out = p->diags.item;
+    return p->diags.n;
+}
