@@ -43,6 +43,10 @@ ZOO_SRC := $(wildcard models/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# V=1 shows the commands
+ifeq ($(V),)
+say = @printf '  %-6s %s\n' '$(1)' '$@';
+endif
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 LIB := $(BUILD)/libonnxcost.a
@@ -104,7 +108,7 @@ format:
 # ---- rules -----------------------------------------------------------------------------------------------
 $(PB).c $(PB).h &: proto/onnx.proto
 	@mkdir -p $(GEN)
-	protoc-c --proto_path=proto --c_out=$(GEN) $<
+	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
 
 # Changed flags or places rebuild everything of the mode.
 FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(CFLAGS)
@@ -114,33 +118,33 @@ $(BUILD)/flags: FORCE
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(BUILD)/obj/onnx.pb-c.o: $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) -w -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) -w -MMD -MP -c -o $@ $<
 
 $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(LIB)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # libxml2: headers only, the library is loaded when a hardware file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
@@ -155,11 +159,11 @@ $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_t
 
 $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o
 	@mkdir -p $(@D)
-	$(CC) $(ALL_LDFLAGS) -o $@ $^
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^
 
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)

@@ -128,6 +128,7 @@ struct oc_node_info {
 size_t oc_analysis_nodes(const struct oc_analysis *a);
 int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out);
 size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out);
+size_t oc_analysis_assumptions(const struct oc_analysis *a); /* how many; reports list them */
 size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out);
 
 /* ---- operators that have rules ------------------------------------------------------------------------- */
@@ -156,6 +157,7 @@ int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct
                     struct oc_err *err);
 void oc_profile_close(struct oc_profile *p);
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
+const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
 
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };
 /* Judges by content. A file that is neither counts as what it resembles more, so that the reader can say what
@@ -164,31 +166,6 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err);
 
 /* The importers' names and titles; false past the end. */
 bool oc_profile_format(size_t index, const char **name, const char **title);
-
-/* ---- reports --------------------------------------------------------------------------------------------- */
-
-/* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
-struct oc_report_opts {
-    const char *format;   /* "table" (NULL), "csv", "json" */
-    const char *style;    /* of tables: "grid", "compact"; NULL: as fits the source and the width */
-    unsigned width_chars; /* 0: no limit */
-    bool color;
-    bool has_top;
-    int64_t top;          /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
-    const char *const *name_pattern; /* regular expressions matched from the start of the name; any may hold */
-    size_t n_name_pattern;
-    const char *const *type;         /* exact operator types; any may hold */
-    size_t n_type;
-    const char *const *input_dtype;
-    size_t n_input_dtype;
-    const char *order_by;     /* "[+]column" */
-    const char *aggregate;    /* "max", "min", "sum", "mean" */
-    const char *aggregate_by; /* "type" */
-    const char *top_end_key;  /* "end" (NULL), "kern" */
-    const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
-    const char *print_only;   /* "summary", "device", "host" */
-    bool show_host, copy_time, confluence, dump_only_opr;
-};
 
 /* ---- hardware --------------------------------------------------------------------------------------- */
 
@@ -253,6 +230,47 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
 
 /* All about a device as text: one line a figure with value, basis and source. */
 int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
+
+/* ---- reports --------------------------------------------------------------------------------------------- */
+
+/* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
+struct oc_report_opts {
+    const char *format;   /* "table" (NULL), "csv", "json" */
+    const char *style;    /* of tables: "grid", "compact"; NULL: as fits the source and the width */
+    unsigned width_chars; /* 0: no limit */
+    bool color;
+    bool has_top;
+    int64_t top;          /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
+    const char *const *name_pattern; /* regular expressions matched from the start of the name; any may hold */
+    size_t n_name_pattern;
+    const char *const *type;         /* exact operator types; any may hold */
+    size_t n_type;
+    const char *const *input_dtype;
+    size_t n_input_dtype;
+    const char *order_by;     /* "[+]column" */
+    const char *aggregate;    /* "max", "min", "sum", "mean" */
+    const char *aggregate_by; /* "type" */
+    const char *top_end_key;  /* "end" (NULL), "kern" */
+    const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
+    const char *print_only;   /* "summary", "device", "host" */
+    bool show_host, copy_time, confluence, dump_only_opr;
+};
+
+struct oc_join;
+
+/* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its
+ * analysis and its profile. */
+struct oc_report_in {
+    const struct oc_model *model;
+    const struct oc_analysis *analysis;
+    const struct oc_profile *profile;
+    const struct oc_join *join;
+    const struct oc_device *device;
+};
+
+/* Writes the report. OC_EARG: the options do not fit. Failed writes are left to ferror(f). */
+int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
+                    struct oc_err *err);
 
 #ifdef __cplusplus
 }

@@ -191,6 +191,11 @@ int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_i
     return 0;
 }
 
+size_t oc_analysis_assumptions(const struct oc_analysis *a)
+{
+    return a->n_assumption;
+}
+
 size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out)
 {
     *out = a->diags.item;

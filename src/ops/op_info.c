@@ -1,0 +1,29 @@
+#include "ops/op.h"
+
+size_t oc_op_count(void)
+{
+    size_t n_families, n = 0;
+    const struct oc_op_family *const *family = oc_op_families(&n_families);
+    for (size_t i = 0; i < n_families; i++)
+        n += family[i]->n;
+    return n;
+}
+
+void oc_op_get(size_t index, struct oc_op_info *out)
+{
+    size_t n_families;
+    const struct oc_op_family *const *family = oc_op_families(&n_families);
+    *out = (struct oc_op_info){.domain = "", .name = "", .family = "", .op_class = ""};
+    for (size_t i = 0; i < n_families; index -= family[i]->n, i++) {
+        if (index >= family[i]->n)
+            continue;
+        const struct oc_op *op = &family[i]->op[index];
+        *out = (struct oc_op_info){.domain = op->domain,
+                                   .name = op->name,
+                                   .family = family[i]->name,
+                                   .op_class = oc_op_class_name(op->op_class),
+                                   .since = op->since,
+                                   .until = op->until};
+        return;
+    }
+}

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Speed and memory of onnxcost on small and on large input. Limits that depend on the machine (starting a process,
+# touching every byte of a file) are measured in the same run.
+# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES.
+set -eu
+cd "$(dirname "$0")/../.."
+: "${BUILD:=build/release}" "${RUNS:=41}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}"
+work=$BUILD/bench
+export ONNXCOST_HWDB="$PWD/hwdb"
+onnxcost=$BUILD/onnxcost
+tests/make_zoo.sh "$work/zoo"
+[ -s "$work/trace.json" ] || "$work/make_trace" "$TRACE_BYTES" >"$work/trace.json"
+[ -s "$work/chain.onnx" ] || "$BUILD/onnxzoo" chain --nodes 100000 -o "$work/chain.onnx"
+[ -s "$work/big.onnx" ] || "$BUILD/onnxzoo" bigfile --bytes "$BIG_BYTES" -o "$work/big.onnx"
+
+printf '%-44s %10s %10s %10s %12s\n' 'measurement (median of several runs)' 'median ms' 'least ms' 'RSS MiB' 'private MiB'
+measure() { # title runs command...
+    title=$1
+    shift
+    line=$("$work/measure" "$@") || { echo "$title: failed: $line"; exit 1; }
+    # shellcheck disable=SC2086 # five numbers
+    set -- $line
+    printf '%-44s %10s %10s %10s %12s\n' "$title" "$1" "$2" "$3" "$4"
+    median=$1
+}
+measure 'empty C program' "$RUNS" "$work/empty"
+empty=$median
+measure 'onnxcost --version' "$RUNS" "$onnxcost" --version
+version=$median
+measure 'ResNet-50: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/resnet50.onnx"
+measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert.onnx"
+measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
+measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.onnx"
+measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.json"
+limit=$median
+measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.json"
+trace=$median
+size=$(wc -c <"$work/trace.json")
+awk -v empty="$empty" -v version="$version" -v limit="$limit" -v trace="$trace" -v size="$size" 'BEGIN {
+    printf "\nstart-up above an empty program   %.2f ms\n", version - empty
+    printf "trace                             %.0f MB/s, %.2f of the speed of memchr (%.0f MB/s)\n",
+        size / trace / 1000, limit / trace, size / limit / 1000
+}'

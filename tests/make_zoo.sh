@@ -1,0 +1,10 @@
+#!/bin/sh
+# Writes every model of the zoo, without weights, into a folder.
+# usage: tests/make_zoo.sh FOLDER        BUILD=build/<mode>
+set -eu
+: "${BUILD:=build/release}"
+mkdir -p "$1"
+[ -x "$BUILD/onnxzoo" ] || exit 0
+for name in $("$BUILD/onnxzoo" list | awk '{ print $1 }'); do
+    "$BUILD/onnxzoo" "$name" -o "$1/$name.onnx"
+done
