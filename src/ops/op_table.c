@@ -5,6 +5,8 @@
 extern const struct oc_op_family oc_ops_unary, oc_ops_binary, oc_ops_matmul, oc_ops_einsum, oc_ops_conv,
     oc_ops_pool, oc_ops_roi, oc_ops_norm, oc_ops_softmax, oc_ops_reduce, oc_ops_search,
     oc_ops_contrib, oc_ops_contrib_norm, oc_ops_contrib_gemm, oc_ops_nchwc;
+extern const struct oc_op_family oc_ops_reshape, oc_ops_slice, oc_ops_layout, oc_ops_gather, oc_ops_scatter,
+    oc_ops_select, oc_ops_generate;
 
 /* Inside a family the rows are sorted by name, domain, first version; a test holds that. */
 static const struct oc_op_family *const families[] = {
@@ -23,6 +25,13 @@ static const struct oc_op_family *const families[] = {
     &oc_ops_contrib_norm,
     &oc_ops_contrib_gemm,
     &oc_ops_nchwc,
+    &oc_ops_reshape,
+    &oc_ops_slice,
+    &oc_ops_layout,
+    &oc_ops_gather,
+    &oc_ops_scatter,
+    &oc_ops_select,
+    &oc_ops_generate,
 };
 
 static const char *const prim_names[] = {

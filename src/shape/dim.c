@@ -302,13 +302,16 @@ bool oc_dim_divides(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct
     return true;
 }
 
-/* p = c*whole + rest: coefficients of rest in [0, c), its constant in (-c, 0]. */
-static bool split(const struct poly *p, int64_t c, struct poly *whole, struct poly *rest)
+/* p = c*whole + rest: the constant of rest in (-c, 0]; its other coefficients do not divide by c, or lie in
+ * [0, c) when `fully`. */
+static bool split(const struct poly *p, int64_t c, bool fully, struct poly *whole, struct poly *rest)
 {
     whole->n = rest->n = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         const struct term *t = &p->t[i];
         int64_t q = t->degree ? oc_floor_div(t->coef, c) : oc_ceil_div(t->coef, c);
+        if (t->degree && !fully && t->coef % c != 0)
+            q = 0;
         int64_t r = t->coef - q * c;
         if (q) {
             whole->t[whole->n] = *t;
@@ -327,14 +330,14 @@ static void reduce(struct poly *p, int64_t *c)
 {
     int64_t g = *c;
     for (uint32_t i = 0; i < p->n; i++) {
-        int64_t a = p->t[i].coef, b = g;
+        int64_t a = p->t[i].coef < 0 ? -p->t[i].coef : p->t[i].coef, b = g;
         while (p->t[i].degree && a) {
             int64_t r = b % a;
             b = a;
             a = r;
         }
         if (p->t[i].degree)
-            g = b < 0 ? -b : b;
+            g = b;
     }
     if (g <= 1)
         return;
@@ -368,7 +371,7 @@ static struct oc_dim floor_by(struct oc_exprs *x, struct oc_dim a, int64_t c)
     struct poly p, whole, rest;
     if (!oc_poly_of(x, a, &p))
         return composite(x, ATOM_FLOOR, a, oc_known(c));
-    if (!split(&p, c, &whole, &rest))
+    if (!split(&p, c, false, &whole, &rest))
         return oc_poly_dim(x, &whole);
     struct oc_dim q = oc_poly_dim(x, &whole);
     int64_t c_before = c;
@@ -430,7 +433,7 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
         return oc_known(0);
     struct poly p, whole, rest;
     if (oc_is_known(b) && oc_poly_of(x, a, &p)) {
-        split(&p, b.v, &whole, &rest);
+        split(&p, b.v, true, &whole, &rest);
         a = oc_poly_dim(x, &rest);
         if (oc_is_known(a))
             return oc_dim_mod(x, a, b);

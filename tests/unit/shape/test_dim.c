@@ -162,6 +162,7 @@ static void quotients_normalise(void **state)
     assert_text(over(add(mul(k(2), W), k(-1)), k(4)), "floor((W - 1)/2)");
     assert_same(over(over(W, k(2)), k(3)), over(W, k(6)));
     assert_same(over(W, k(-2)), over(mul(W, k(-1)), k(2)));
+    assert_text(over(mul(k(3), W), k(2)), "floor((3*W)/2)");
     assert_true(oc_is(over(S, k(1000)), 0)); /* 0 <= S <= 128 */
     assert_true(oc_is(oc_dim_mod(x, mul(W, k(6)), k(3)), 0));
     assert_same(oc_dim_mod(x, S, k(1000)), S);
@@ -204,7 +205,7 @@ static void growth_is_bounded(void **state)
     (void)state;
     struct oc_dim sum = k(0), product = k(1);
     for (int i = 0; i < 60; i++) {
-        char name[16];
+        char name[24];
         snprintf(name, sizeof(name), "symbol_%d", i);
         struct oc_dim s = oc_dim_symbol(x, name, 10);
         struct oc_dim before = sum;

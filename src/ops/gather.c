@@ -1,0 +1,217 @@
+/* Reading by index. cost-semantics 4.9 and 5.4: what is read of the table is what comes out. */
+#include "ops/fold.h"
+#include "ops/move.h"
+
+/* An index as a position in [0, size); false if it is not known or outside. */
+static bool position(const struct oc_elem *e, int64_t size, int64_t *at)
+{
+    if (!oc_elem_known_int(e, at))
+        return false;
+    if (*at < 0)
+        *at += size;
+    return *at >= 0 && *at < size;
+}
+
+static const struct oc_elem no_elem = {.kind = OC_E_UNKNOWN};
+
+/* ---- Gather ----------------------------------------------------------------------------------------- */
+
+static int gather_shape(struct oc_op_ctx *c, const struct oc_shape *data, const struct oc_shape *index)
+{
+    struct oc_dim dim[2 * OC_MAX_RANK];
+    unsigned axis, n = 0;
+    if (!data->ranked || !index->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (oc_attr_axis(c, 0, data->rank, &axis))
+        return -1;
+    if (data->rank - 1U + index->rank > OC_MAX_RANK)
+        return oc_op_fail(c, "the result has too many axes");
+    for (unsigned i = 0; i < axis; i++)
+        dim[n++] = data->dim[i];
+    for (unsigned i = 0; i < index->rank; i++)
+        dim[n++] = index->dim[i];
+    for (unsigned i = axis + 1; i < data->rank; i++)
+        dim[n++] = data->dim[i];
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, n, dim));
+    return 0;
+}
+
+static int shape_gather(struct oc_op_ctx *c)
+{
+    return gather_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1));
+}
+
+static int fold_gather(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0), *index = oc_in_value(c, 1);
+    const struct oc_type *out = oc_out(c, 0);
+    uint32_t n, n_in, n_index, inner = 1;
+    unsigned axis;
+    if (!d || !out || !oc_fold_count(&out->shape, &n) || !oc_fold_count(in, &n_in) || n_in != d->n ||
+        !oc_fold_count(oc_in_shape(c, 1), &n_index) || !oc_axis(oc_attr_i(c, "axis", 0), in->rank, &axis))
+        return 0;
+    for (unsigned i = axis + 1; i < in->rank; i++)
+        inner *= (uint32_t)in->dim[i].v;
+    uint32_t size = (uint32_t)in->dim[axis].v;
+    struct oc_elem *e = oc_new_elems(c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = i / inner % n_index, outer = i / inner / n_index;
+        int64_t at;
+        bool known = index && k < index->n && position(&index->e[k], size, &at);
+        e[i] = known ? d->e[(outer * size + (uint32_t)at) * inner + i % inner] : no_elem;
+    }
+    oc_set_data(c, 0, e, n);
+    return 0;
+}
+
+/* N(o) elements of the table, and the indices */
+static int cost_gather(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    k->rd[0] = oc_c_part(c, 0, oc_c_out(c, 0));
+    return 0;
+}
+
+/* com.microsoft TorchEmbedding: weight [V, D], any indices */
+static int shape_embedding(struct oc_op_ctx *c)
+{
+    const struct oc_shape *w = oc_in_shape(c, 0);
+    if (w->ranked && w->rank != 2)
+        return oc_op_fail(c, "the table {%s} has not rank 2", oc_text_of(c, w));
+    return gather_shape(c, w, oc_in_shape(c, 1));
+}
+
+/* ---- GatherElements --------------------------------------------------------------------------------- */
+
+static int shape_gather_elements(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
+    unsigned axis;
+    if (in->ranked && oc_attr_axis(c, 0, in->rank, &axis))
+        return -1;
+    if (in->ranked && index->ranked && in->rank != index->rank)
+        return oc_op_fail(c, "data {%s} and indices {%s} differ in rank", oc_text_of(c, in), oc_text_of(c, index));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), *index);
+    return 0;
+}
+
+static int fold_gather_elements(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0), *index = oc_in_value(c, 1);
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    if (!d || !index || !in->ranked || in->rank != 1)
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, index->n);
+    for (uint32_t i = 0; i < index->n; i++) {
+        int64_t at;
+        e[i] = position(&index->e[i], d->n, &at) ? d->e[at] : no_elem;
+    }
+    oc_set_data(c, 0, e, index->n);
+    return 0;
+}
+
+/* ---- GatherND --------------------------------------------------------------------------------------- */
+
+static int shape_gather_nd(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
+    int64_t b = oc_attr_i(c, "batch_dims", 0);
+    struct oc_dim dim[2 * OC_MAX_RANK];
+    unsigned n = 0;
+    if (!in->ranked || !index->ranked || (index->rank && !oc_is_known(index->dim[index->rank - 1]))) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
+        return 0;
+    }
+    if (index->rank == 0 || in->rank == 0)
+        return oc_op_fail(c, "a scalar has nothing to gather");
+    int64_t last = index->dim[index->rank - 1].v;
+    if (b < 0 || b >= index->rank || b >= in->rank || last < 0 || last > in->rank - b)
+        return oc_op_fail(c, "indices {%s} do not fit data {%s} with batch_dims %lld", oc_text_of(c, index),
+                          oc_text_of(c, in), (long long)b);
+    for (unsigned i = 0; i + 1 < index->rank; i++)
+        dim[n++] = i < b && oc_is_known(in->dim[i]) ? in->dim[i] : index->dim[i];
+    for (unsigned i = (unsigned)(b + last); i < in->rank; i++)
+        dim[n++] = in->dim[i];
+    if (n > OC_MAX_RANK)
+        return oc_op_fail(c, "the result has too many axes");
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, n, dim));
+    return 0;
+}
+
+/* Vectors only: indices [.., 1] */
+static int fold_gather_nd(struct oc_op_ctx *c)
+{
+    const struct oc_shape *index = oc_in_shape(c, 1);
+    bool vector = index->ranked && index->rank && oc_is(index->dim[index->rank - 1], 1);
+    return vector && oc_attr_i(c, "batch_dims", 0) == 0 ? fold_gather_elements(c) : 0;
+}
+
+/* ---- OneHot ----------------------------------------------------------------------------------------- */
+
+static int shape_one_hot(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    struct oc_list depth = oc_list_of(c, NULL, 1);
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned axis;
+    if (!in->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_unranked());
+        return 0;
+    }
+    if (in->rank + 1U > OC_MAX_RANK)
+        return oc_op_fail(c, "the result has too many axes");
+    if (oc_attr_axis(c, -1, in->rank + 1U, &axis))
+        return -1;
+    for (unsigned i = 0; i < in->rank; i++)
+        dim[i + (i >= axis)] = in->dim[i];
+    dim[axis] = oc_fresh_axis(c, axis, -1);
+    if (depth.sized && depth.n == 1 && depth.e[0].kind == OC_E_INT)
+        dim[axis] = depth.e[0].i;
+    if (oc_is_known(dim[axis]) && dim[axis].v < 0)
+        return oc_op_fail(c, "depth %lld", (long long)dim[axis].v);
+    oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_of(c->arena, in->rank + 1U, dim));
+    return 0;
+}
+
+/* A vector of indices along the last axis. */
+static int fold_one_hot(struct oc_op_ctx *c)
+{
+    const struct oc_type *out = oc_out(c, 0);
+    const struct oc_data *index = oc_in_value(c, 0), *v = oc_in_value(c, 2);
+    uint32_t n;
+    unsigned axis;
+    if (!out || !index || !v || v->n != 2 || !oc_fold_count(&out->shape, &n) ||
+        !oc_axis(oc_attr_i(c, "axis", -1), out->shape.rank, &axis) || axis + 1U != out->shape.rank)
+        return 0;
+    int64_t depth = out->shape.dim[axis].v, at;
+    struct oc_elem *e = oc_new_elems(c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_elem *k = &index->e[i / depth];
+        if (!oc_elem_known_int(k, &at))
+            e[i] = no_elem;
+        else
+            e[i] = v->e[at + (at < 0 ? depth : 0) == i % depth];
+    }
+    oc_set_data(c, 0, e, n);
+    return 0;
+}
+
+#define GATHER(d, n, v, sl, s, f)                                                                            \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_GATHER, .slots = (sl), .shape = (s),     \
+        .fold = (f), .cost = cost_gather                                                                     \
+    }
+
+static const struct oc_op rows[] = {
+    GATHER("", "Gather", 1, "e.", shape_gather, fold_gather),
+    GATHER("", "GatherElements", 11, NULL, shape_gather_elements, fold_gather_elements),
+    GATHER("", "GatherND", 11, NULL, shape_gather_nd, fold_gather_nd),
+    GATHER("com.microsoft", "GatherND", 1, NULL, shape_gather_nd, fold_gather_nd),
+    {.domain = "", .name = "OneHot", .since = 9, .op_class = OC_OP_GENERATE, .slots = ".mm",
+     .shape = shape_one_hot, .fold = fold_one_hot},
+    GATHER("com.microsoft", "TorchEmbedding", 1, "e.", shape_embedding, NULL),
+};
+extern const struct oc_op_family oc_ops_gather;
+const struct oc_op_family oc_ops_gather = OC_FAMILY("gather", rows);

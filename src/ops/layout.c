@@ -1,0 +1,332 @@
+/* Joining, repeating and reordering whole tensors. cost-semantics 4.9, 5.3, 5.5. */
+#include "ops/fold.h"
+#include "ops/move.h"
+
+#include <string.h>
+
+/* ---- Concat ----------------------------------------------------------------------------------------- */
+
+/* The first input of known rank; NULL: none. */
+static const struct oc_shape *any_ranked(const struct oc_op_ctx *c)
+{
+    for (unsigned i = 0; i < c->n_in; i++)
+        if (oc_in_shape(c, i)->ranked)
+            return oc_in_shape(c, i);
+    return NULL;
+}
+
+static int join_axis(struct oc_op_ctx *c, unsigned i, unsigned axis, const struct oc_shape *s, struct oc_dim *dim)
+{
+    for (unsigned k = 0; k < s->rank; k++) {
+        if (k == axis)
+            dim[k] = oc_dim_add(c->exprs, dim[k], s->dim[k]);
+        else if (!oc_is_known(dim[k]))
+            dim[k] = oc_is_known(s->dim[k]) ? s->dim[k] : dim[k];
+        else if (oc_is_known(s->dim[k]) && s->dim[k].v != dim[k].v)
+            return oc_op_fail(c, "input %u is {%s}: axis %u has not the %lld elements of the others", i,
+                              oc_text_of(c, s), k, (long long)dim[k].v);
+    }
+    return 0;
+}
+
+static int shape_concat(struct oc_op_ctx *c)
+{
+    const struct oc_shape *first = any_ranked(c);
+    struct oc_dim dim[OC_MAX_RANK];
+    unsigned axis, dtype = OC_DT_UNDEFINED;
+    bool open = false; /* the length along the axis is not known */
+    for (unsigned i = 0; i < c->n_in && dtype == OC_DT_UNDEFINED; i++)
+        dtype = oc_in_dtype(c, i);
+    if (!first) {
+        oc_set_out(c, 0, dtype, oc_shape_unranked());
+        return 0;
+    }
+    if (!oc_has_attr(c, "axis") && c->opset >= 4)
+        return oc_op_fail(c, "attribute 'axis' is missing");
+    if (oc_attr_axis(c, 1, first->rank, &axis))
+        return -1;
+    for (unsigned k = 0; k < first->rank; k++)
+        dim[k] = k == axis ? oc_known(0) : first->dim[k];
+    for (unsigned i = 0; i < c->n_in; i++) {
+        const struct oc_shape *s = oc_in_shape(c, i);
+        open = open || (oc_in(c, i) && !s->ranked);
+        if (s->ranked && s->rank != first->rank)
+            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first), oc_text_of(c, s));
+        if (s->ranked && join_axis(c, i, axis, s, dim))
+            return -1;
+    }
+    if (open)
+        dim[axis] = oc_fresh_axis(c, axis, -1);
+    oc_set_out(c, 0, dtype, oc_shape_of(c->arena, first->rank, dim));
+    return 0;
+}
+
+/* Copies one input into its place of the result; unknown elements for an input without a value. */
+static void place(const struct oc_data *d, const struct oc_shape *s, unsigned axis, uint32_t row, uint32_t at,
+                  struct oc_elem *e)
+{
+    uint32_t inner = 1, outer = 1;
+    for (unsigned k = 0; k < s->rank; k++) {
+        if (k >= axis)
+            inner *= (uint32_t)s->dim[k].v;
+        else
+            outer *= (uint32_t)s->dim[k].v;
+    }
+    for (uint32_t o = 0; d && inner && o < outer; o++)
+        memcpy(&e[o * row + at], &d->e[o * inner], inner * sizeof(*e));
+}
+
+static int fold_concat(struct oc_op_ctx *c)
+{
+    const struct oc_type *out = oc_out(c, 0);
+    uint32_t n, row = 1, at = 0, n_part;
+    unsigned axis;
+    bool any = false;
+    for (unsigned i = 0; i < c->n_in; i++)
+        any = any || oc_in_value(c, i);
+    if (!any || !out || !oc_fold_count(&out->shape, &n) || !oc_axis(oc_attr_i(c, "axis", 1), out->shape.rank, &axis))
+        return 0;
+    for (unsigned k = axis; k < out->shape.rank; k++)
+        row *= (uint32_t)out->shape.dim[k].v;
+    struct oc_elem *e = oc_new_elems(c, n);
+    for (unsigned i = 0; i < c->n_in; i++) {
+        const struct oc_shape *s = oc_in_shape(c, i);
+        const struct oc_data *d = oc_in_value(c, i);
+        if (!oc_in(c, i))
+            continue;
+        if (!oc_fold_count(s, &n_part) || (d && d->n != n_part))
+            return 0;
+        place(d, s, axis, row, at, e);
+        uint32_t inner = 1;
+        for (unsigned k = axis; k < s->rank; k++)
+            inner *= (uint32_t)s->dim[k].v;
+        at += inner;
+    }
+    oc_set_data(c, 0, e, n);
+    return 0;
+}
+
+static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < c->n_in; i++)
+        n += oc_in(c, i) != NULL;
+    k->alias = n == 1;
+    return 0;
+}
+
+/* ---- Tile ------------------------------------------------------------------------------------------- */
+
+/* Opset 1: how often, and along which axis. */
+static int tile_old(struct oc_op_ctx *c, const struct oc_shape *in, struct oc_dim *dim)
+{
+    struct oc_list tiles = oc_list_of(c, NULL, 1), where = oc_list_of(c, NULL, 2);
+    unsigned axis;
+    int64_t at;
+    bool known = tiles.sized && tiles.n == 1 && where.sized && where.n == 1 && oc_elem_known_int(&where.e[0], &at);
+    if (known && !oc_axis(at, in->rank, &axis))
+        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)at, (unsigned)in->rank);
+    for (unsigned i = 0; i < in->rank; i++)
+        dim[i] = known ? in->dim[i] : oc_fresh_axis(c, i, -1);
+    if (known)
+        dim[axis] = oc_dim_mul(c->exprs, dim[axis], oc_elem_to_dim(c, &tiles.e[0], axis, -1));
+    return 0;
+}
+
+static int shape_tile(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    struct oc_list l = oc_list_of(c, NULL, 1);
+    struct oc_dim dim[OC_MAX_RANK];
+    bool old = c->op->until != 0;
+    if (!in->ranked) {
+        bool ranked = l.sized && !old;
+        oc_set_out(c, 0, oc_in_dtype(c, 0), ranked ? oc_fresh_shape(c, l.n) : oc_shape_unranked());
+        return 0;
+    }
+    if (old && tile_old(c, in, dim))
+        return -1;
+    if (!old && l.sized && l.n != in->rank)
+        return oc_op_fail(c, "%u repeats for rank %u", (unsigned)l.n, (unsigned)in->rank);
+    for (unsigned i = 0; !old && i < in->rank; i++) {
+        bool known = l.sized && l.e[i].kind == OC_E_INT;
+        dim[i] = known ? oc_dim_mul(c->exprs, in->dim[i], l.e[i].i) : oc_fresh_axis(c, i, -1);
+    }
+    for (unsigned i = 0; i < in->rank; i++)
+        if (oc_is_known(dim[i]) && dim[i].v < 0)
+            return oc_op_fail(c, "axis %u is repeated less than 0 times", i);
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, in->rank, dim));
+    return 0;
+}
+
+static int fold_tile(struct oc_op_ctx *c)
+{
+    const struct oc_type *out = oc_out(c, 0);
+    struct oc_walk w;
+    if (!out || !oc_shape_known(&out->shape) || !oc_walk_of(oc_in_shape(c, 0), &w) || w.rank != out->shape.rank)
+        return 0;
+    for (unsigned i = 0; i < w.rank; i++)
+        w.size[i] = out->shape.dim[i].v; /* the index wraps at the input's size */
+    oc_walk_data(c, 0, oc_in_value(c, 0), &w);
+    return 0;
+}
+
+/* ---- Transpose -------------------------------------------------------------------------------------- */
+
+static int read_perm(struct oc_op_ctx *c, unsigned rank, unsigned *perm)
+{
+    uint32_t n;
+    const int64_t *v = oc_attr_ints(c, "perm", &n);
+    bool seen[OC_MAX_RANK] = {false};
+    for (unsigned i = 0; i < rank; i++)
+        perm[i] = rank - 1 - i;
+    if (!v || (n == 0 && rank))
+        return 0;
+    if (n != rank)
+        return oc_op_fail(c, "perm has %u axes, the input has rank %u", (unsigned)n, rank);
+    for (unsigned i = 0; i < rank; i++) {
+        if (!oc_axis(v[i], rank, &perm[i]) || seen[perm[i]])
+            return oc_op_fail(c, "perm is no permutation");
+        seen[perm[i]] = true;
+    }
+    return 0;
+}
+
+static int shape_transpose(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    unsigned perm[OC_MAX_RANK];
+    struct oc_dim dim[OC_MAX_RANK];
+    uint32_t n;
+    if (!in->ranked) {
+        bool ranked = oc_attr_ints(c, "perm", &n) && n;
+        oc_set_out(c, 0, oc_in_dtype(c, 0), ranked ? oc_fresh_shape(c, n) : oc_shape_unranked());
+        return 0;
+    }
+    if (read_perm(c, in->rank, perm))
+        return -1;
+    for (unsigned i = 0; i < in->rank; i++)
+        dim[i] = in->dim[perm[i]];
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, in->rank, dim));
+    return 0;
+}
+
+static int fold_transpose(struct oc_op_ctx *c)
+{
+    struct oc_walk from, w;
+    unsigned perm[OC_MAX_RANK];
+    if (!oc_in_value(c, 0) || !oc_walk_of(oc_in_shape(c, 0), &from) || read_perm(c, from.rank, perm))
+        return 0;
+    w = from;
+    for (unsigned i = 0; i < w.rank; i++) {
+        w.size[i] = from.size[perm[i]];
+        w.wrap[i] = from.wrap[perm[i]];
+        w.stride[i] = from.stride[perm[i]];
+    }
+    oc_walk_data(c, 0, oc_in_value(c, 0), &w);
+    return 0;
+}
+
+/* Where only axes of size 1 move, the data stays as it is. */
+static int cost_transpose(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    unsigned perm[OC_MAX_RANK];
+    int last = -1;
+    if (!in->ranked || read_perm(c, in->rank, perm))
+        return 0;
+    k->alias = true;
+    for (unsigned i = 0; i < in->rank; i++) {
+        if (oc_is(in->dim[perm[i]], 1))
+            continue;
+        k->alias = k->alias && (int)perm[i] > last;
+        last = (int)perm[i];
+    }
+    return 0;
+}
+
+/* ---- blocks ----------------------------------------------------------------------------------------- */
+
+static int shape_blocks(struct oc_op_ctx *c, bool to_depth)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    struct oc_dim b = oc_known(oc_attr_i(c, "blocksize", 0)), dim[4];
+    if (b.v < 1 || b.v > INT32_MAX)
+        return oc_op_fail(c, "blocksize %lld", (long long)b.v);
+    if (!in->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, 4));
+        return 0;
+    }
+    if (in->rank != 4)
+        return oc_op_fail(c, "input {%s} has not rank 4", oc_text_of(c, in));
+    struct oc_dim bb = oc_known(b.v * b.v);
+    dim[0] = in->dim[0];
+    for (unsigned i = 1; i < 4; i++) {
+        bool grows = (i == 1) == to_depth;
+        struct oc_dim by = i == 1 ? bb : b;
+        if (grows)
+            dim[i] = oc_dim_mul(c->exprs, in->dim[i], by);
+        else if (!oc_dim_divides(c->exprs, in->dim[i], by, &dim[i])) {
+            if (oc_is_known(in->dim[i]))
+                return oc_op_fail(c, "axis %u of {%s} does not divide by %lld", i, oc_text_of(c, in),
+                                  (long long)by.v);
+            dim[i] = oc_dim_floordiv(c->exprs, in->dim[i], by);
+        }
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
+    return 0;
+}
+
+static int shape_depth_to_space(struct oc_op_ctx *c)
+{
+    return shape_blocks(c, false);
+}
+
+static int shape_space_to_depth(struct oc_op_ctx *c)
+{
+    return shape_blocks(c, true);
+}
+
+/* ---- Trilu ------------------------------------------------------------------------------------------ */
+
+static int fold_trilu(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool upper = oc_attr_i(c, "upper", 1) != 0;
+    bool real = oc_dtype_info(oc_in_dtype(c, 0))->kind == OC_KIND_FLOAT;
+    int64_t diagonal = 0;
+    uint32_t n;
+    if (!d || !oc_fold_count(in, &n) || n != d->n || in->rank < 2 || (oc_in(c, 1) && !oc_in_int(c, 1, &diagonal)))
+        return 0;
+    int64_t cols = in->dim[in->rank - 1].v, rows = in->dim[in->rank - 2].v;
+    struct oc_elem *e = oc_new_elems(c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t col = i % cols, row = i / cols % rows;
+        bool keep = upper ? diagonal <= col - row : diagonal >= col - row;
+        e[i] = keep ? d->e[i] : real ? oc_elem_real(0) : oc_elem_int(0);
+    }
+    oc_set_data(c, 0, e, n);
+    return 0;
+}
+
+#define COPY(n, v, u, cls, sl, s, f, k)                                                                      \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl),             \
+        .shape = (s), .fold = (f), .cost = (k)                                                               \
+    }
+
+static const struct oc_op rows[] = {
+    COPY("Concat", 1, 0, OC_OP_COPY, NULL, shape_concat, fold_concat, cost_concat),
+    COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
+    COPY("ReverseSequence", 10, 0, OC_OP_COPY, NULL, oc_shape_same, NULL, NULL),
+    COPY("SpaceToDepth", 1, 0, OC_OP_LAYOUT, NULL, shape_space_to_depth, NULL, NULL),
+    COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL),
+    COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL),
+    COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose),
+    COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL),
+    {.domain = "com.microsoft", .name = "Trilu", .since = 1, .op_class = OC_OP_COPY, .slots = ".m",
+     .shape = oc_shape_same, .fold = fold_trilu},
+};
+extern const struct oc_op_family oc_ops_layout;
+const struct oc_op_family oc_ops_layout = OC_FAMILY("layout", rows);

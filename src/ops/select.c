@@ -1,0 +1,227 @@
+/* Operators whose output size depends on the data. It is a fresh unknown with a bound; equal sizes of one node
+ * are one unknown. cost-semantics 4.7. */
+#include "ops/fold.h"
+#include "ops/move.h"
+
+/* ---- NonZero ---------------------------------------------------------------------------------------- */
+
+/* 1 yes, 0 no, -1 not known */
+static int is_set(const struct oc_elem *e)
+{
+    double v;
+    return oc_elem_known_real(e, &v) ? v != 0 : -1;
+}
+
+/* Number of elements that are not zero; false unless all are known. */
+static bool count_set(const struct oc_data *d, uint32_t limit, int64_t *n)
+{
+    *n = 0;
+    for (uint32_t i = 0; d && i < d->n && i < limit; i++) {
+        if (is_set(&d->e[i]) < 0)
+            return false;
+        *n += is_set(&d->e[i]);
+    }
+    return d != NULL;
+}
+
+static int shape_non_zero(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    struct oc_dim d[2] = {oc_known(in->rank), oc_known(0)};
+    int64_t n;
+    if (!in->ranked)
+        d[0] = oc_fresh_axis(c, 0, OC_MAX_RANK);
+    if (count_set(oc_in_value(c, 0), UINT32_MAX, &n))
+        d[1] = oc_known(n);
+    else
+        d[1] = oc_fresh_axis(c, 1, in->ranked ? oc_bound(c, oc_shape_count(c->exprs, in)) : -1);
+    oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, d));
+    return 0;
+}
+
+static int fold_non_zero(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    struct oc_walk w;
+    int64_t n;
+    uint32_t k = 0;
+    if (!count_set(d, UINT32_MAX, &n) || !oc_walk_of(oc_in_shape(c, 0), &w) || n * w.rank > OC_MAX_DATA)
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, (uint32_t)n * w.rank);
+    for (uint32_t i = 0; i < d->n; i++) {
+        if (!is_set(&d->e[i]))
+            continue;
+        for (unsigned a = 0; a < w.rank; a++)
+            e[a * n + k] = oc_elem_int(i / w.stride[a] % w.wrap[a]);
+        k++;
+    }
+    oc_set_data(c, 0, e, (uint32_t)n * w.rank);
+    return 0;
+}
+
+static int cost_non_zero(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add(c, k, OC_CMP, oc_c_in(c, 0));
+    return 0;
+}
+
+/* ---- Compress --------------------------------------------------------------------------------------- */
+
+static int shape_compress(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0), *mask = oc_in_shape(c, 1);
+    bool whole = !oc_has_attr(c, "axis");
+    struct oc_dim dim[OC_MAX_RANK], length;
+    unsigned axis = 0;
+    int64_t n;
+    if (!in->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), whole ? oc_fresh_shape(c, 1) : oc_shape_unranked());
+        return 0;
+    }
+    if (!whole && oc_attr_axis(c, 0, in->rank, &axis))
+        return -1;
+    length = whole ? oc_shape_count(c->exprs, in) : in->dim[axis];
+    if (mask->ranked && mask->rank == 1)
+        length = oc_dim_min(c->exprs, length, mask->dim[0]);
+    for (unsigned i = 0; i < in->rank; i++)
+        dim[i] = in->dim[i];
+    uint32_t limit = oc_is_known(length) && length.v < UINT32_MAX ? (uint32_t)length.v : UINT32_MAX;
+    dim[axis] = count_set(oc_in_value(c, 1), limit, &n) ? oc_known(n) : oc_fresh_axis(c, axis, oc_bound(c, length));
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, whole ? 1 : in->rank, dim));
+    return 0;
+}
+
+/* ---- Unique ----------------------------------------------------------------------------------------- */
+
+static bool all_known(const struct oc_data *d)
+{
+    double v;
+    for (uint32_t i = 0; d && i < d->n; i++)
+        if (!oc_elem_known_real(&d->e[i], &v))
+            return false;
+    return d != NULL;
+}
+
+static double number(const struct oc_data *d, uint32_t i)
+{
+    double v = 0;
+    oc_elem_known_real(&d->e[i], &v);
+    return v;
+}
+
+static bool is_first(const struct oc_data *d, uint32_t at)
+{
+    for (uint32_t i = 0; i < at; i++)
+        if (number(d, i) == number(d, at))
+            return false;
+    return true;
+}
+
+static int shape_unique(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool whole = !oc_has_attr(c, "axis");
+    struct oc_dim dim[OC_MAX_RANK], length, u;
+    unsigned axis = 0;
+    if (!in->ranked) {
+        u = oc_fresh_axis(c, 0, -1);
+        length = oc_op_fresh_dim(c, NULL, -1);
+        oc_set_out(c, 0, oc_in_dtype(c, 0), whole ? oc_shape_1d(c->arena, u) : oc_shape_unranked());
+    } else {
+        if (!whole && oc_attr_axis(c, 0, in->rank, &axis))
+            return -1;
+        length = whole ? oc_shape_count(c->exprs, in) : in->dim[axis];
+        u = oc_fresh_axis(c, axis, oc_bound(c, length));
+        if ((whole || in->rank == 1) && d && d->n <= 256 && all_known(d)) {
+            u = oc_known(0);
+            for (uint32_t i = 0; i < d->n; i++)
+                u.v += is_first(d, i);
+        }
+        for (unsigned i = 0; i < in->rank; i++)
+            dim[i] = in->dim[i];
+        dim[axis] = u;
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, whole ? 1 : in->rank, dim));
+    }
+    for (unsigned i = 1; i < 4; i++)
+        oc_set_out(c, i, OC_DT_INT64, oc_shape_1d(c->arena, i == 2 ? length : u));
+    return 0;
+}
+
+/* Sorting: n*clog2(n) */
+static int cost_unique(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_in(c, 0);
+    oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(n)));
+    return 0;
+}
+
+/* ---- NonMaxSuppression ------------------------------------------------------------------------------ */
+
+struct nms {
+    struct oc_dim batches, classes, boxes, most; /* most: boxes kept of a class, at most */
+    bool known;
+};
+
+static struct nms nms_of(struct oc_op_ctx *c)
+{
+    const struct oc_shape *boxes = oc_in_shape(c, 0), *scores = oc_in_shape(c, 1);
+    struct oc_list max = oc_list_of(c, NULL, 2);
+    struct nms r = {.known = false};
+    if (!scores->ranked || scores->rank != 3)
+        return r;
+    r.known = true;
+    r.batches = scores->dim[0];
+    r.classes = scores->dim[1];
+    r.boxes = oc_is_known(scores->dim[2]) || !boxes->ranked || boxes->rank != 3 ? scores->dim[2] : boxes->dim[1];
+    r.most = r.boxes;
+    if (!max.present) /* "the default 0 means no output" */
+        r.most = oc_known(0);
+    else if (max.sized && max.n == 1 && max.e[0].kind == OC_E_INT)
+        r.most = oc_dim_min(c->exprs, oc_dim_max(c->exprs, max.e[0].i, oc_known(0)), r.boxes);
+    return r;
+}
+
+static int shape_nms(struct oc_op_ctx *c)
+{
+    struct nms r = nms_of(c);
+    struct oc_dim d[2] = {oc_known(0), oc_known(3)};
+    if (!r.known) {
+        d[0] = oc_fresh_axis(c, 0, -1);
+    } else {
+        struct oc_dim n = oc_dim_mul(c->exprs, oc_dim_mul(c->exprs, r.batches, r.classes), r.most);
+        d[0] = oc_is(n, 0) ? n : oc_fresh_axis(c, 0, oc_bound(c, n));
+    }
+    oc_set_out(c, 0, OC_DT_INT64, oc_shape_of(c->arena, 2, d));
+    return 0;
+}
+
+/* b*c*(s + s*clog2(s)) CMP for scores and sorting; b*c*m*s overlaps of 5 CMP, 5 ADD, 2 MUL, 1 DIV */
+static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    static const struct oc_prims overlap[] = {{OC_CMP, 5}, {OC_ADD, 5}, {OC_MUL, 2}, {OC_DIV, 1}, {0, 0}};
+    struct nms r = nms_of(c);
+    c->upper = true;
+    if (!r.known) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
+    oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
+    oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
+    return 0;
+}
+
+static const struct oc_op rows[] = {
+    {.domain = "", .name = "Compress", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_compress},
+    {.domain = "", .name = "NonMaxSuppression", .since = 10, .op_class = OC_OP_SORT, .slots = "..m",
+     .shape = shape_nms, .cost = cost_nms},
+    {.domain = "", .name = "NonZero", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_non_zero,
+     .fold = fold_non_zero, .cost = cost_non_zero},
+    {.domain = "", .name = "Unique", .since = 11, .op_class = OC_OP_SORT, .shape = shape_unique,
+     .cost = cost_unique},
+    {.domain = "com.microsoft", .name = "Unique", .since = 1, .op_class = OC_OP_SORT, .shape = shape_unique,
+     .cost = cost_unique},
+};
+extern const struct oc_op_family oc_ops_select;
+const struct oc_op_family oc_ops_select = OC_FAMILY("select", rows);
