@@ -134,4 +134,8 @@ uint64_t zoo_param_elements(const struct zoo *z);
  * random data, streamed into f. The same seed gives the same file. */
 int zoo_write(struct zoo *z, const char *external, uint64_t seed, FILE *f, struct oc_err *err);
 
+/* Copies the model file `path` into f with every larger initializer made a reference into the file
+ * `external`. */
+int zoo_strip(const char *path, const char *external, FILE *f, struct oc_err *err);
+
 #endif

@@ -12,12 +12,13 @@ static const char usage[] =
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
     "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
+    "       onnxzoo strip --model FILE [-o FILE]  a model file without its weights\n"
     "\n"
     "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
     "references into MODEL.onnx.data, which is not written (bigfile is always filled).\n";
 
 struct args {
-    const char *what, *out;
+    const char *what, *out, *model;
     bool fill;
     uint64_t seed, count;
 };
@@ -42,6 +43,8 @@ static int option(struct args *a, const char *name, const char *v)
         return bad_usage("missing value after", name);
     if (!strcmp(name, "-o")) {
         a->out = v;
+    } else if (!strcmp(name, "--model")) {
+        a->model = v;
     } else if (!strcmp(name, "--fill")) {
         a->fill = !strcmp(v, "random");
         return a->fill || !strcmp(v, "absent") ? 0 : bad_usage("no such fill", v);
@@ -69,36 +72,45 @@ static int list(void)
     return 0;
 }
 
+/* The name of the data file that goes with the model file `out`. */
+static void data_name(const char *out, char *buf, size_t cap)
+{
+    const char *slash = strrchr(out, '/');
+    snprintf(buf, cap, "%s.data", slash ? slash + 1 : out);
+}
+
 static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
 {
+    char external[256];
+    data_name(a->out, external, sizeof(external));
+    if (!strcmp(a->what, "nest"))
+        return zoo_write_nest(a->count, f, err);
+    if (!strcmp(a->what, "strip"))
+        return zoo_strip(a->model, external, f, err);
     struct zoo z;
     zoo_init(&z, 17);
-    bool fill = a->fill;
     const struct zoo_model *m = zoo_find(a->what);
-    if (m) {
+    bool big = !strcmp(a->what, "bigfile");
+    if (m)
         m->build(&z);
-    } else if (!strcmp(a->what, "chain")) {
-        zoo_chain(&z, a->count);
-    } else {
+    else if (big)
         zoo_bigfile(&z, a->count);
-        fill = true;
-    }
-    const char *slash = strrchr(a->out, '/');
-    const char *external = zoo_text(&z, "%s.data", slash ? slash + 1 : a->out);
-    int rc = zoo_write(&z, fill ? NULL : external, a->seed, f, err);
+    else
+        zoo_chain(&z, a->count);
+    int rc = zoo_write(&z, a->fill || big ? NULL : external, a->seed, f, err);
     zoo_free(&z);
     return rc;
 }
 
-static int run(struct args *a)
+static int run(const struct args *a)
 {
-    struct oc_err err;
+    struct oc_err err = {0};
     FILE *f = fopen(a->out, "wb");
     if (!f) {
         fprintf(stderr, "onnxzoo: cannot open '%s': %s\n", a->out, strerror(errno));
         return 3;
     }
-    int rc = !strcmp(a->what, "nest") ? zoo_write_nest(a->count, f, &err) : write_graph(a, f, &err);
+    int rc = write_graph(a, f, &err);
     if (fclose(f) && !rc)
         rc = oc_fail(&err, OC_EOUTPUT, "cannot write: %s", strerror(errno));
     if (rc)
@@ -123,7 +135,10 @@ int main(int argc, char **argv)
         if (rc)
             return rc;
     }
-    if (!zoo_find(a.what) && !needs_count(a.what))
+    bool strip = !strcmp(a.what, "strip");
+    if (strip && !a.model)
+        return bad_usage("--model is needed for", a.what);
+    if (!zoo_find(a.what) && !needs_count(a.what) && !strip)
         return bad_usage("no such model", a.what);
     if (needs_count(a.what) && !a.count)
         return bad_usage("--nodes, --bytes or --depth is needed for", a.what);

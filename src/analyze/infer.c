@@ -37,7 +37,7 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
     if (e->tried[value])
         return e->a->data[value];
     e->tried[value] = true;
-    const struct oc_tensor *t = e->m->value[value].constant;
+    const struct oc_tensor *t = oc_analysis_constant(e->a, value);
     if (!t || !e->a->is_const[value] || t->elements > OC_MAX_DATA)
         return NULL;
     struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, t->elements, struct oc_elem);

@@ -42,8 +42,8 @@ struct oc_attr {
     const int64_t *ints;
     const float *floats;
     const struct oc_bytes *strings;
-    const struct oc_tensor *tensor; /* tensor(s), sparse tensor(s): n of them */
-    const uint32_t *graph;          /* graph(s): n graph indices */
+    const struct oc_tensor *tensor; /* tensor(s), sparse tensor(s): n of them; NULL for other types */
+    const uint32_t *graph;          /* graph(s): n graph indices; NULL for other types */
 };
 
 enum oc_node_kind { OC_NODE_OP, OC_NODE_CALL /* of a model-local function: body = graph[body] */ };

@@ -95,7 +95,7 @@ static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, u
         if (bits >= 8)
             memcpy(&v, data + (uint64_t)i * (bits / 8), bits / 8);
         else
-            v = (uint64_t)(data[(uint64_t)i * bits / 8] >> ((uint64_t)i * bits % 8));
+            v = (uint64_t)data[(uint64_t)i * bits / 8] >> ((uint64_t)i * bits % 8);
         out[i] = elem_of(dtype, v);
     }
     return true;

@@ -1,20 +1,25 @@
 /* The one set of rows behind every output: an operator, measured or not, with its costs. Filled from a static
  * analysis, a join, or a profile that carries its own figures (MegEngine); select.c filters, aggregates, sorts
- * and cuts it; the writers print it. NAN marks a number that is not known: it prints as N/A (or null), never 0. */
+ * and cuts it; the writers print it. NAN marks a number that is not known: it prints as N/A (or null), never 0.
+ * A nan that a source really reports is kept apart by its sign (oc_num_measured) and prints as nan. */
 #ifndef OC_ROWS_H
 #define OC_ROWS_H
+
+#include <math.h>
 
 #include "base/arena.h"
 
 struct oc_row_shape {
     const char *text;    /* "{1,3,224,224}" */
     const char *strides; /* "-[3,2,1]" or NULL */
+    const int64_t *dim;  /* for --order-by in_shapes; NULL: not sortable */
+    uint32_t rank;
 };
 
 enum oc_row_shapes_state { OC_SHAPES_NA, OC_SHAPES_NONE /* aggregated */, OC_SHAPES_KNOWN };
 
 struct oc_row {
-    const char *const *info; /* lines of the "operator info" cell: name, type, id (or type, count, id) */
+    const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
     const char *name, *type, *id;   /* id as text */
     double id_number;               /* for --order-by opr_id, NAN if none */
@@ -24,7 +29,7 @@ struct oc_row {
     double kern_time_s, host_kern_time_s; /* wait time until the kernel, NAN if unknown */
     double computation, memory;     /* FLO and bytes, NAN unknown */
     uint8_t quality;                /* enum oc_quality of the two */
-    enum oc_row_shapes_state shapes;
+    uint8_t in_state, out_state;    /* enum oc_row_shapes_state */
     const struct oc_row_shape *in, *out;
     uint32_t n_in, n_out;
     uint64_t count;                 /* members, 1 unless aggregated */
@@ -38,6 +43,33 @@ struct oc_rows {
     struct oc_arena *arena;
     struct oc_row *row;
     uint32_t n;
+    const char *const *info_key; /* what the values of `info` are: "name", "type", "id" */
 };
+
+/* A row of which nothing is known. */
+struct oc_row oc_row_blank(void);
+
+static inline bool oc_num_known(double v)
+{
+    return !isnan(v) || signbit(v);
+}
+static inline double oc_num_measured(double v)
+{
+    return isnan(v) ? copysign(v, -1.0) : v;
+}
+
+/* A quotient of known numbers is known, even where it is nan or infinite. */
+static inline double oc_num_ratio(double a, double b)
+{
+    return oc_num_known(a) && oc_num_known(b) ? oc_num_measured(a / b) : (double)NAN;
+}
+static inline double oc_row_flops(const struct oc_row *r)
+{
+    return oc_num_ratio(r->computation, r->time_s);
+}
+static inline double oc_row_bandwidth(const struct oc_row *r)
+{
+    return oc_num_ratio(r->memory, r->time_s);
+}
 
 #endif

@@ -338,6 +338,45 @@ static void test_file_without_data(void **state)
     free(bytes);
 }
 
+static void test_strip(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_zoo_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    FILE *full = fdopen(fd, "wb"), *bare = tmpfile();
+    struct zoo z;
+    build(&z, "mobilenetv2");
+    assert_int_equal(zoo_write(&z, NULL, 1, full, NULL), 0);
+    zoo_free(&z);
+    fclose(full);
+    assert_int_equal(zoo_strip(path, "m.data", bare, NULL), 0);
+    remove(path);
+    size_t n;
+    uint8_t *bytes = content(bare, &n);
+    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
+    assert_non_null(m);
+    assert_int_equal(m->graph->n_node, 222);
+    const Onnx__TensorProto *t = m->graph->initializer[0], *small = m->graph->initializer[1];
+    assert_false(t->has_raw_data); /* 32 x 3 x 3 x 3 floats */
+    assert_string_equal(t->external_data[2]->value, "3456");
+    assert_int_equal(small->raw_data.len, 128); /* 32 floats */
+    assert_int_equal(small->n_external_data, 0);
+    onnx__model_proto__free_unpacked(m, NULL);
+    free(bytes);
+}
+
+static void test_strip_of_something_else(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    FILE *f = tmpfile();
+    assert_int_equal(zoo_strip("Makefile", "m.data", f, &err), -1);
+    assert_string_equal(err.msg, "cannot read 'Makefile': not an ONNX model");
+    assert_int_equal(zoo_strip("no/such/file", "m.data", f, &err), -1);
+    fclose(f);
+}
+
 static void test_benchmark_graphs(void **state)
 {
     (void)state;
@@ -390,6 +429,8 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_file_with_data),
         cmocka_unit_test(test_file_without_data),
+        cmocka_unit_test(test_strip),
+        cmocka_unit_test(test_strip_of_something_else),
         cmocka_unit_test(test_benchmark_graphs),
         cmocka_unit_test(test_nest),
     };

@@ -1,0 +1,619 @@
+/* The dump is one JSON object; members come in any order, and their order within an object counts:
+ *
+ *   graph_exec.operator.<id> = {id, name, type, input: [var ids], output: [var ids], ...}
+ *   graph_exec.var.<id>      = {mem_plan: null | {layout: {shape, stride, dtype}, ...}, ...}
+ *   profiler.device.<opr id>.<computing node> = {start, kern, end}     seconds; one run, the last
+ *   profiler.host.<opr id>.<thread>           = {start, kern, end}     kern -1: no kernel was launched
+ *   profiler.opr_footprint.<opr id> = {computation: FLO | null, memory: bytes, in_shapes, out_shapes, in_layouts?}
+ *
+ * Not all operators of the graph ran. Writer: MegEngine, src/plugin/impl/profiler.cpp and opr_footprint.cpp. */
+#include "profile/megengine.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_read.h"
+#include "base/units.h"
+
+struct var {
+    const char *dtype; /* NULL: no memory plan */
+};
+
+struct slot { /* everything under one operator id, wherever in the file it stood */
+    struct oc_mge_opr opr;
+    const uint32_t *input; /* indices into vars */
+    uint32_t n_input;
+    bool is_opr, has_times[OC_MGE_SIDES];
+};
+
+struct reader {
+    struct oc_json *j;
+    struct oc_profile *p;
+    struct oc_map opr_ids, var_ids;
+    struct slot *slot;
+    size_t n_slot, cap_slot;
+    struct var *var;
+    size_t n_var, cap_var;
+    uint32_t *order; /* slots of operators in file order */
+    size_t n_order, cap_order;
+    bool has_graph, has_profiler, has_device;
+};
+
+/* ---- values ---------------------------------------------------------------------------------------------- */
+
+/* A number, also written as a string; null and anything else is not known. */
+static struct oc_mge_time read_number(struct oc_json *j)
+{
+    struct oc_mge_time v = {.s = NAN};
+    struct oc_str text;
+    enum oc_json_type type = oc_json_peek(j);
+    bool ok = type == OC_JSON_NUMBER   ? oc_json_raw(j, &text)
+              : type == OC_JSON_STRING ? oc_json_string(j, &text)
+                                       : (oc_json_skip(j), false);
+    if (!ok || !oc_parse_double(text.s, text.n, &v.s))
+        return v;
+    v.known = true;
+    v.integer = isfinite(v.s);
+    for (size_t i = 0; i < text.n; i++)
+        if (strchr(".eE", text.s[i]))
+            v.integer = false;
+    return v;
+}
+
+static const char *read_text(struct reader *r)
+{
+    struct oc_str text;
+    enum oc_json_type type = oc_json_peek(r->j);
+    if (type == OC_JSON_STRING ? oc_json_string(r->j, &text) : oc_json_raw(r->j, &text))
+        return oc_intern(&r->p->names, text.s, text.n);
+    return "";
+}
+
+/* A list of integers. False: something else is in it. */
+static bool read_ints(struct reader *r, const int64_t **out, uint32_t *n)
+{
+    int64_t *v = NULL;
+    size_t count = 0, cap = 0;
+    bool entered = oc_json_enter(r->j), ok = entered;
+    while (entered && oc_json_item(r->j)) {
+        OC_GROW(v, count, cap);
+        ok = oc_json_i64(r->j, &v[count++]) && ok;
+    }
+    int64_t *kept = OC_NEW_ARRAY(&r->p->arena, count, int64_t);
+    if (count)
+        memcpy(kept, v, count * sizeof(*v));
+    free(v);
+    *out = kept;
+    *n = (uint32_t)count;
+    return ok;
+}
+
+/* ---- shapes ---------------------------------------------------------------------------------------------- */
+
+struct shape_list {
+    struct oc_mge_shape *item;
+    size_t n, cap;
+    bool bad;
+};
+
+static void read_shape_items(struct reader *r, bool strides, struct shape_list *l)
+{
+    if (!oc_json_enter(r->j)) {
+        l->bad = true;
+        return;
+    }
+    while (oc_json_item(r->j)) {
+        struct oc_mge_shape s = {0};
+        if (strides && oc_json_peek(r->j) == OC_JSON_NULL)
+            oc_json_skip(r->j);
+        else if (!read_ints(r, strides ? &s.stride : &s.dim, strides ? &s.n_stride : &s.rank))
+            l->bad = true;
+        OC_GROW(l->item, l->n, l->cap);
+        l->item[l->n++] = s;
+    }
+}
+
+/* [[..], ..] or null */
+static struct oc_mge_shapes read_shapes(struct reader *r, bool strides)
+{
+    struct oc_mge_shapes out = {.state = OC_MGE_NULL};
+    if (oc_json_peek(r->j) == OC_JSON_NULL) {
+        oc_json_skip(r->j);
+        return out;
+    }
+    struct shape_list l = {0};
+    read_shape_items(r, strides, &l);
+    if (l.bad) {
+        out.state = OC_MGE_ABSENT;
+    } else {
+        struct oc_mge_shape *item = OC_NEW_ARRAY(&r->p->arena, l.n, struct oc_mge_shape);
+        if (l.n)
+            memcpy(item, l.item, l.n * sizeof(*item));
+        out = (struct oc_mge_shapes){.item = item, .n = (uint32_t)l.n, .state = OC_MGE_GIVEN};
+    }
+    free(l.item);
+    return out;
+}
+
+/* Strides go with the shapes pairwise; the shorter list rules, as zip has it. */
+static void add_strides(struct reader *r, struct oc_mge_shapes *shapes, const struct oc_mge_shapes *strides)
+{
+    if (shapes->state != OC_MGE_GIVEN || strides->state != OC_MGE_GIVEN)
+        return;
+    if (strides->n < shapes->n)
+        shapes->n = strides->n;
+    struct oc_mge_shape *item = OC_NEW_ARRAY(&r->p->arena, shapes->n, struct oc_mge_shape);
+    for (uint32_t i = 0; i < shapes->n; i++) {
+        item[i] = shapes->item[i];
+        item[i].stride = strides->item[i].stride;
+        item[i].n_stride = strides->item[i].n_stride;
+    }
+    shapes->item = item;
+}
+
+/* ---- graph_exec ------------------------------------------------------------------------------------------ */
+
+static uint32_t slot_of(struct reader *r, struct oc_str id)
+{
+    uint32_t at = (uint32_t)r->n_slot;
+    if (oc_map_add(&r->opr_ids, id.s, id.n, &at, NULL)) {
+        OC_GROW(r->slot, r->n_slot, r->cap_slot);
+        r->slot[r->n_slot++] = (struct slot){
+            .opr = {.name = "", .type = "", .id = "", .start_s = NAN, .computation = NAN, .memory = NAN}};
+    }
+    return at;
+}
+
+static uint32_t var_of(struct reader *r, struct oc_str id)
+{
+    uint32_t at = (uint32_t)r->n_var;
+    if (oc_map_add(&r->var_ids, id.s, id.n, &at, NULL)) {
+        OC_GROW(r->var, r->n_var, r->cap_var);
+        r->var[r->n_var++] = (struct var){0};
+    }
+    return at;
+}
+
+static void read_inputs(struct reader *r, struct slot *s)
+{
+    uint32_t *v = NULL;
+    size_t n = 0, cap = 0;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_item(r->j)) {
+        struct oc_str id;
+        bool ok = oc_json_peek(r->j) == OC_JSON_STRING ? oc_json_string(r->j, &id) : oc_json_raw(r->j, &id);
+        if (!ok)
+            break;
+        OC_GROW(v, n, cap);
+        v[n++] = var_of(r, id);
+    }
+    uint32_t *kept = OC_NEW_ARRAY(&r->p->arena, n, uint32_t);
+    if (n)
+        memcpy(kept, v, n * sizeof(*v));
+    free(v);
+    s->input = kept;
+    s->n_input = (uint32_t)n;
+}
+
+static void read_operator(struct reader *r, struct slot *s)
+{
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "name"))
+            s->opr.name = read_text(r);
+        else if (oc_str_eq(key, "type"))
+            s->opr.type = read_text(r);
+        else if (oc_str_eq(key, "id"))
+            s->opr.id = read_text(r);
+        else if (oc_str_eq(key, "input"))
+            read_inputs(r, s);
+        else
+            oc_json_skip(r->j);
+    }
+}
+
+static void read_operators(struct reader *r)
+{
+    struct oc_str id;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &id)) {
+        uint32_t at = slot_of(r, id);
+        struct slot s = r->slot[at];
+        s.opr.where = oc_json_offset(r->j);
+        read_operator(r, &s);
+        if (oc_json_truncated(r->j))
+            return;
+        if (!s.is_opr) {
+            OC_GROW(r->order, r->n_order, r->cap_order);
+            r->order[r->n_order++] = at;
+        }
+        s.is_opr = true;
+        r->slot[at] = s;
+    }
+}
+
+/* The dtype inside mem_plan.layout; NULL when there is none. */
+static const char *read_dtype(struct reader *r, const char *inner)
+{
+    const char *dtype = NULL;
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return NULL;
+    while (oc_json_member(r->j, &key)) {
+        if (!oc_str_eq(key, inner))
+            oc_json_skip(r->j);
+        else if (strcmp(inner, "layout") == 0)
+            dtype = read_dtype(r, "dtype");
+        else
+            dtype = read_text(r);
+    }
+    return dtype;
+}
+
+static void read_vars(struct reader *r)
+{
+    struct oc_str id, key;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &id)) {
+        uint32_t at = var_of(r, id);
+        if (!oc_json_enter(r->j))
+            continue;
+        while (oc_json_member(r->j, &key)) {
+            if (oc_str_eq(key, "mem_plan"))
+                r->var[at].dtype = read_dtype(r, "layout");
+            else
+                oc_json_skip(r->j);
+        }
+    }
+}
+
+static void read_graph(struct reader *r)
+{
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    r->has_graph = true;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "operator"))
+            read_operators(r);
+        else if (oc_str_eq(key, "var"))
+            read_vars(r);
+        else
+            oc_json_skip(r->j);
+    }
+}
+
+/* ---- profiler -------------------------------------------------------------------------------------------- */
+
+/* numpy's max: nan wins. */
+static void keep_longest(struct oc_mge_time *best, struct oc_mge_time start, struct oc_mge_time end)
+{
+    if (!start.known || !end.known)
+        return;
+    struct oc_mge_time t = {.s = end.s - start.s, .known = true, .integer = start.integer && end.integer};
+    bool old_integer = !best->known || best->integer;
+    if (!best->known || !(isnan(best->s) || best->s > t.s))
+        *best = t;
+    best->integer = old_integer && t.integer;
+}
+
+static void read_entry(struct reader *r, struct oc_mge_time *time, double *start_s)
+{
+    struct oc_mge_time start = {0}, kern = {0}, end = {0};
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "start"))
+            start = read_number(r->j);
+        else if (oc_str_eq(key, "kern"))
+            kern = read_number(r->j);
+        else if (oc_str_eq(key, "end"))
+            end = read_number(r->j);
+        else
+            oc_json_skip(r->j);
+    }
+    keep_longest(&time[OC_MGE_END], start, end);
+    keep_longest(&time[OC_MGE_KERN], start, kern);
+    if (start.known && !(*start_s <= start.s))
+        *start_s = start.s;
+}
+
+static void read_times(struct reader *r, enum oc_mge_side side)
+{
+    struct oc_str id, node;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &id)) {
+        uint32_t at = slot_of(r, id);
+        struct oc_mge_time time[OC_MGE_ENDS] = {0};
+        double start_s = NAN;
+        if (!oc_json_enter(r->j))
+            continue;
+        while (oc_json_member(r->j, &node))
+            read_entry(r, time, &start_s);
+        if (oc_json_truncated(r->j))
+            return;
+        memcpy(r->slot[at].opr.time[side], time, sizeof(time));
+        if (side == OC_MGE_DEVICE || isnan(r->slot[at].opr.start_s))
+            r->slot[at].opr.start_s = start_s;
+    }
+}
+
+static void read_footprint(struct reader *r, struct oc_mge_opr *opr)
+{
+    struct oc_mge_shapes strides = {0};
+    struct oc_str key;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "computation"))
+            opr->computation = read_number(r->j).s;
+        else if (oc_str_eq(key, "memory"))
+            opr->memory = read_number(r->j).s;
+        else if (oc_str_eq(key, "in_shapes"))
+            opr->in = read_shapes(r, false);
+        else if (oc_str_eq(key, "out_shapes"))
+            opr->out = read_shapes(r, false);
+        else if (oc_str_eq(key, "in_layouts"))
+            strides = read_shapes(r, true);
+        else
+            oc_json_skip(r->j);
+    }
+    if (opr->computation == 0)
+        opr->computation = NAN;
+    add_strides(r, &opr->in, &strides);
+}
+
+static void read_footprints(struct reader *r)
+{
+    struct oc_str id;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &id)) {
+        uint32_t at = slot_of(r, id);
+        struct oc_mge_opr opr = r->slot[at].opr;
+        if (!oc_json_enter(r->j))
+            continue;
+        read_footprint(r, &opr);
+        if (oc_json_truncated(r->j))
+            return;
+        r->slot[at].opr = opr;
+    }
+}
+
+static void read_profiler(struct reader *r)
+{
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    r->has_profiler = true;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "device")) {
+            r->has_device = oc_json_peek(r->j) == OC_JSON_OBJECT;
+            read_times(r, OC_MGE_DEVICE);
+        } else if (oc_str_eq(key, "host")) {
+            read_times(r, OC_MGE_HOST);
+        } else if (oc_str_eq(key, "opr_footprint")) {
+            read_footprints(r);
+        } else {
+            oc_json_skip(r->j);
+        }
+    }
+}
+
+static void read_dump(struct reader *r)
+{
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "graph_exec"))
+            read_graph(r);
+        else if (oc_str_eq(key, "profiler"))
+            read_profiler(r);
+        else
+            oc_json_skip(r->j);
+    }
+}
+
+/* ---- into the profile -------------------------------------------------------------------------------------- */
+
+static const struct oc_mge *make_native(struct reader *r)
+{
+    struct oc_arena *a = &r->p->arena;
+    struct oc_mge *m = OC_NEW(a, struct oc_mge);
+    struct oc_mge_opr *opr = OC_NEW_ARRAY(a, r->n_order, struct oc_mge_opr);
+    for (size_t i = 0; i < r->n_order; i++) {
+        const struct slot *s = &r->slot[r->order[i]];
+        const char **dtype = OC_NEW_ARRAY(a, s->n_input, const char *);
+        for (uint32_t k = 0; k < s->n_input; k++)
+            dtype[k] = r->var[s->input[k]].dtype;
+        opr[i] = s->opr;
+        opr[i].in_dtype = dtype;
+        opr[i].n_in_dtype = s->n_input;
+        m->n_device += s->opr.time[OC_MGE_DEVICE][OC_MGE_END].known;
+        m->n_host += s->opr.time[OC_MGE_HOST][OC_MGE_END].known;
+    }
+    m->opr = opr;
+    m->n = (uint32_t)r->n_order;
+    m->has_device = r->has_device;
+    return m;
+}
+
+static unsigned dtype_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+    } known[] = {
+        {"Float32", OC_DT_FLOAT}, {"Float16", OC_DT_FLOAT16}, {"BFloat16", OC_DT_BFLOAT16}, {"Int32", OC_DT_INT32},
+        {"Int16", OC_DT_INT16},   {"Int8", OC_DT_INT8},       {"Uint8", OC_DT_UINT8},       {"Uint16", OC_DT_UINT16},
+        {"Bool", OC_DT_BOOL},     {"Byte", OC_DT_UINT8},      {"QuantizedS8", OC_DT_INT8},  {"Quantized8Asymm", OC_DT_UINT8},
+        {"QuantizedS32", OC_DT_INT32},
+    };
+    for (size_t i = 0; name && i < OC_COUNT(known); i++) {
+        size_t n = strlen(known[i].name);
+        if (strncmp(name, known[i].name, n) == 0 && (!name[n] || name[n] == '('))
+            return known[i].dtype;
+    }
+    return OC_DT_UNDEFINED;
+}
+
+static const struct oc_type *make_types(struct oc_arena *a, const struct oc_mge_shapes *s, const char *const *dtype,
+                                        uint32_t n_dtype)
+{
+    struct oc_type *type = OC_NEW_ARRAY(a, s->n, struct oc_type);
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct oc_shape shape = oc_shape_unranked();
+        if (s->item[i].rank <= OC_MAX_RANK) {
+            struct oc_dim dim[OC_MAX_RANK];
+            for (uint32_t k = 0; k < s->item[i].rank; k++)
+                dim[k] = oc_known(s->item[i].dim[k]);
+            shape = oc_shape_of(a, s->item[i].rank, dim);
+        }
+        type[i] = oc_tensor_type(i < n_dtype ? dtype_of(dtype[i]) : OC_DT_UNDEFINED, shape);
+    }
+    return type;
+}
+
+static double ns_of(struct oc_mge_time t)
+{
+    return t.known ? t.s * 1e9 : NAN;
+}
+
+static int64_t index_of(const char *id)
+{
+    int64_t v;
+    return oc_parse_i64(id, strlen(id), &v) && v >= 0 ? v : -1;
+}
+
+static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_opr *o)
+{
+    bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
+    const struct oc_mge_time *t = o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST];
+    double ns = ns_of(t[OC_MGE_END]);
+    return (struct oc_prof_rec){
+        .name = o->name,
+        .op_type = o->type,
+        .provider = "",
+        .precision = "",
+        .index = index_of(o->id),
+        .parent = OC_NONE,
+        .time_ns = ns,
+        .self_ns = ns,
+        .kernel_ns = device ? ns : NAN,
+        .wait_ns = device ? ns_of(t[OC_MGE_KERN]) : NAN,
+        .min_ns = ns,
+        .max_ns = ns,
+        .median_ns = ns,
+        .start_ns = o->start_s * 1e9,
+        .calls_per_run = 1,
+        .calls = 1,
+        .runs = 1,
+        .in = make_types(a, &o->in, o->in_dtype, o->n_in_dtype),
+        .n_in = o->in.n,
+        .has_in = o->in.state == OC_MGE_GIVEN,
+        .out = make_types(a, &o->out, NULL, 0),
+        .n_out = o->out.n,
+        .has_out = o->out.state == OC_MGE_GIVEN,
+        .flop = o->computation,
+        .bytes = o->memory,
+        .param_bytes = UINT64_MAX,
+        .act_bytes = UINT64_MAX,
+        .out_bytes = UINT64_MAX,
+        .where = o->where,
+    };
+}
+
+static void fill(struct reader *r)
+{
+    struct oc_profile *p = r->p;
+    const struct oc_mge *m = make_native(r);
+    p->native = m;
+    p->producer = "MegEngine";
+    p->device = "";
+    p->time_kind = m->n_device ? "device time" : "host time";
+    p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds the last run */
+    p->run_ns = p->busy_ns = NAN;
+    p->rec = OC_NEW_ARRAY(&p->arena, m->n, struct oc_prof_rec);
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct oc_mge_opr *o = &m->opr[i];
+        if (o->time[OC_MGE_DEVICE][OC_MGE_END].known || o->time[OC_MGE_HOST][OC_MGE_END].known)
+            p->rec[p->n_rec++] = make_record(&p->arena, o);
+    }
+    if (!m->n_device)
+        oc_diag_add(&p->diags, OC_WARNING, "W-no-device-time", "", "the profile has no device times, only host times");
+}
+
+/* ---- the importer ---------------------------------------------------------------------------------------- */
+
+static int check(struct reader *r, const char *path, struct oc_err *err)
+{
+    uint64_t offset = 0;
+    const char *error = oc_json_error(r->j, &offset);
+    if (error)
+        oc_fail(err, OC_EFORMAT, "%s", error);
+    else if (!r->has_graph || !r->has_profiler)
+        oc_fail(err, OC_EFORMAT, "missing \"%s\"", r->has_graph ? "profiler" : "graph_exec");
+    else
+        return 0;
+    return oc_err_at(err, path, 0, offset);
+}
+
+static int read_megengine(struct oc_stream *s, const struct oc_profile_opts *opts, struct oc_profile *out,
+                          struct oc_err *err)
+{
+    (void)opts; /* one run, one value: nothing to choose */
+    struct reader r = {.j = oc_json_open(s), .p = out};
+    r.opr_ids.arena = r.var_ids.arena = &out->arena;
+    read_dump(&r);
+    int rc = check(&r, oc_stream_path(s), err);
+    if (rc == 0) {
+        fill(&r);
+        out->truncated = oc_json_truncated(r.j);
+    }
+    if (out->truncated)
+        oc_diag_add(&out->diags, OC_WARNING, "W-truncated", "",
+                    "the file ends inside a value (offset %llu): what is complete before was used",
+                    (unsigned long long)oc_json_offset(r.j));
+    oc_json_close(r.j);
+    oc_map_free(&r.opr_ids);
+    oc_map_free(&r.var_ids);
+    free(r.slot);
+    free(r.var);
+    free(r.order);
+    return rc;
+}
+
+static bool contains(const struct oc_peek *peek, const char *word)
+{
+    return memmem(peek->data, peek->n, word, strlen(word)) != NULL;
+}
+
+static void probe_megengine(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    if (!peek->n || peek->data[0] != '{')
+        return;
+    bool graph = contains(peek, "\"graph_exec\""), profiler = contains(peek, "\"profiler\"");
+    bool nodes = contains(peek, "\"node_type\""), footprint = contains(peek, "\"opr_footprint\"");
+    if (graph && profiler)
+        *bid = (struct oc_bid){100, "graph_exec and profiler"};
+    else if (graph && nodes)
+        *bid = (struct oc_bid){90, "graph_exec with nodes"};
+    else if (profiler && footprint)
+        *bid = (struct oc_bid){90, "profiler with opr_footprint"};
+    else if (graph)
+        *bid = (struct oc_bid){40, "graph_exec"};
+}
+
+const struct oc_importer oc_importer_megengine = {
+    .name = "megengine",
+    .title = "MegEngine load_and_run --profile (JSON)",
+    .probe = probe_megengine,
+    .read = read_megengine,
+};

@@ -1,0 +1,49 @@
+/* What a dump of MegEngine's `load_and_run --profile` says, operator by operator, in the order of the file (which
+ * its own report keeps for ties and groups). Seconds as written. Lives in the profile's arena; reached through
+ * oc_profile.native when oc_profile.format is "megengine". */
+#ifndef OC_MEGENGINE_H
+#define OC_MEGENGINE_H
+
+#include "profile/profile.h"
+
+enum oc_mge_side { OC_MGE_DEVICE, OC_MGE_HOST, OC_MGE_SIDES };
+enum oc_mge_end { OC_MGE_END, OC_MGE_KERN, OC_MGE_ENDS }; /* up to the end; up to the start of the kernel */
+
+/* The longest of the operator's entries (one per computing node or thread). The value may be nan or infinite. */
+struct oc_mge_time {
+    double s;
+    bool known, integer; /* integer: written without a point */
+};
+
+struct oc_mge_shape {
+    const int64_t *dim, *stride; /* stride NULL: contiguous */
+    uint32_t rank, n_stride;
+};
+
+enum oc_mge_shapes_state { OC_MGE_ABSENT, OC_MGE_NULL, OC_MGE_GIVEN };
+
+struct oc_mge_shapes {
+    const struct oc_mge_shape *item;
+    uint32_t n;
+    enum oc_mge_shapes_state state;
+};
+
+struct oc_mge_opr {
+    const char *name, *type, *id;
+    const char *const *in_dtype; /* of the input variables that have a memory plan; NULL entries: none */
+    uint32_t n_in_dtype;
+    struct oc_mge_time time[OC_MGE_SIDES][OC_MGE_ENDS];
+    double start_s;              /* earliest start on the device, else on the host; NAN: did not run */
+    double computation, memory;  /* FLO and bytes; NAN: null or absent (computation: or 0) */
+    struct oc_mge_shapes in, out;
+    uint64_t where; /* offset in the file */
+};
+
+struct oc_mge {
+    const struct oc_mge_opr *opr;
+    uint32_t n;
+    bool has_device; /* the file has the member at all */
+    uint32_t n_device, n_host; /* operators with such times */
+};
+
+#endif

@@ -1,0 +1,137 @@
+#include "report/aggregate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "report/pyfmt.h"
+
+/* ---- one column ------------------------------------------------------------------------------------------ */
+
+/* With gaps numpy falls back to adding one after the other. */
+static double plain_sum(const double *v, size_t n)
+{
+    double sum = v[0];
+    for (size_t i = 1; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+double oc_aggregate_of(enum oc_aggregate how, double *v, size_t n)
+{
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++)
+        if (oc_num_known(v[i]))
+            v[known++] = v[i];
+    if (!known)
+        return NAN;
+    double sum = how == OC_AGG_MAX   ? oc_np_max(v, known)
+                 : how == OC_AGG_MIN ? oc_np_min(v, known)
+                 : known == n        ? oc_np_sum(v, n)
+                                     : plain_sum(v, known);
+    return oc_num_measured(how == OC_AGG_MEAN ? sum / (double)n : sum);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------ */
+
+struct reduced {
+    size_t offset;          /* of the double in struct oc_row */
+    enum oc_aggregate how; /* OC_AGG_NONE: as asked for */
+};
+
+static const struct reduced columns[] = {
+    {offsetof(struct oc_row, time_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, computation), OC_AGG_NONE},
+    {offsetof(struct oc_row, memory), OC_AGG_NONE},
+    {offsetof(struct oc_row, macs), OC_AGG_NONE},
+    {offsetof(struct oc_row, params), OC_AGG_NONE},
+    {offsetof(struct oc_row, calls), OC_AGG_NONE},
+    {offsetof(struct oc_row, self_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, min_s), OC_AGG_MIN},
+    {offsetof(struct oc_row, max_s), OC_AGG_MAX},
+};
+
+static double get(const struct oc_row *row, size_t offset)
+{
+    double v;
+    memcpy(&v, (const char *)row + offset, sizeof(v));
+    return v;
+}
+
+/* The worst of the members'; members without a cost make a lower bound of the rest. */
+static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, uint32_t n)
+{
+    uint32_t seen[OC_UNKNOWN + 1] = {0};
+    for (uint32_t i = 0; i < n; i++)
+        seen[in->row[member[i]].quality]++;
+    bool lower = seen[OC_LOWER] || seen[OC_UNKNOWN];
+    if (seen[OC_UNKNOWN] == n)
+        return OC_UNKNOWN;
+    if (seen[OC_EST] || (seen[OC_UPPER] && lower))
+        return OC_EST;
+    return lower ? OC_LOWER : seen[OC_UPPER] ? OC_UPPER : OC_EXACT;
+}
+
+static struct oc_row reduce(const struct oc_rows *in, const char *name, const uint32_t *member, uint32_t n,
+                            enum oc_aggregate how, double *column)
+{
+    struct oc_row row = oc_row_blank();
+    for (size_t k = 0; k < OC_COUNT(columns); k++) {
+        for (uint32_t i = 0; i < n; i++)
+            column[i] = get(&in->row[member[i]], columns[k].offset);
+        double v = oc_aggregate_of(columns[k].how ? columns[k].how : how, column, n);
+        memcpy((char *)&row + columns[k].offset, &v, sizeof(v));
+    }
+    const char **info = OC_NEW_ARRAY(in->arena, 3, const char *);
+    info[0] = name;
+    info[1] = oc_printf(in->arena, "%u", n);
+    info[2] = "N/A";
+    row.info = info;
+    row.n_info = 3;
+    row.type = name;
+    row.id = info[2];
+    row.count = n;
+    row.in_state = row.out_state = OC_SHAPES_NONE;
+    row.quality = group_quality(in, member, n);
+    return row;
+}
+
+/* Members of all groups, group after group, each in the order of the rows; start[g] is where group g begins. */
+static uint32_t group(const struct oc_rows *in, bool by_type, uint32_t *member, uint32_t *start)
+{
+    struct oc_map seen = {.arena = in->arena};
+    uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)), *size = OC_NEW_ARRAY(in->arena, in->n, uint32_t);
+    for (uint32_t i = 0; i < in->n; i++) {
+        const char *type = by_type && in->row[i].type ? in->row[i].type : "";
+        of[i] = n_group;
+        n_group += oc_map_add(&seen, type, strlen(type), &of[i], NULL);
+        size[of[i]]++;
+    }
+    start[0] = 0;
+    for (uint32_t g = 0; g < n_group; g++) {
+        start[g + 1] = start[g] + size[g];
+        size[g] = start[g];
+    }
+    for (uint32_t i = 0; i < in->n; i++)
+        member[size[of[i]]++] = i;
+    oc_map_free(&seen);
+    free(of);
+    return n_group;
+}
+
+void oc_rows_aggregate(const struct oc_rows *in, enum oc_aggregate how, bool by_type, struct oc_rows *out)
+{
+    static const char *const keys[] = {"type", "count", "id"};
+    uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t), *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
+    double *column = oc_xmalloc((in->n + 1) * sizeof(*column));
+    uint32_t n = group(in, by_type, member, start);
+    *out = (struct oc_rows){.arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n,
+                            .info_key = keys};
+    for (uint32_t g = 0; g < n; g++) {
+        const char *type = in->row[member[start[g]]].type;
+        out->row[g] = reduce(in, by_type ? (type ? type : "") : "all", &member[start[g]], start[g + 1] - start[g], how,
+                             column);
+    }
+    free(column);
+}

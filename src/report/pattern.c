@@ -1,0 +1,134 @@
+#include "report/pattern.h"
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+struct oc_pattern {
+    pcre2_code *code;
+    pcre2_match_data *match;
+};
+
+/* ---- from Python's syntax to PCRE2's ----------------------------------------------------------------------- */
+
+static size_t hex_digits(const char *s, size_t want)
+{
+    size_t n = 0;
+    while (n < want && isxdigit((unsigned char)s[n]))
+        n++;
+    return n;
+}
+
+/* An escape at s ("\..."): \Z is the very end, \uXXXX and \UXXXXXXXX are characters. Returns its length. */
+static size_t put_escape(const char *s, struct oc_buf *out)
+{
+    size_t digits = s[1] == 'u' ? 4 : s[1] == 'U' ? 8 : 0;
+    if (digits && hex_digits(s + 2, digits) == digits) {
+        oc_buf_printf(out, "\\x{%.*s}", (int)digits, s + 2);
+        return 2 + digits;
+    }
+    if (s[1] == 'Z') {
+        oc_buf_str(out, "\\z");
+        return 2;
+    }
+    size_t n = s[1] ? 2 : 1;
+    oc_buf_add(out, s, n);
+    return n;
+}
+
+/* "{,n}" counts from 0. Returns the length of what was taken. */
+static size_t put_open_brace(const char *s, struct oc_buf *out)
+{
+    size_t digits = s[1] == ',' ? strspn(s + 2, "0123456789") : 0;
+    oc_buf_str(out, "{");
+    if (s[1] == ',' && s[2 + digits] == '}')
+        oc_buf_str(out, "0");
+    return 1;
+}
+
+static void translate(const char *s, struct oc_buf *out)
+{
+    bool in_class = false;
+    size_t class_start = 0;
+    for (size_t i = 0; s[i];) {
+        if (s[i] == '\\') {
+            i += put_escape(s + i, out);
+        } else if (s[i] == '{' && !in_class) {
+            i += put_open_brace(s + i, out);
+        } else if (s[i] == '[' && in_class) { /* "[:" and "[." mean nothing special in Python */
+            oc_buf_str(out, "\\[");
+            i++;
+        } else {
+            if (s[i] == '[') {
+                in_class = true;
+                class_start = s[i + 1] == '^' ? i + 2 : i + 1;
+            } else if (s[i] == ']' && in_class && i != class_start) {
+                in_class = false;
+            }
+            oc_buf_char(out, s[i++]);
+        }
+    }
+}
+
+/* ---- matching -------------------------------------------------------------------------------------------- */
+
+static int fail_compile(const char *expression, int code, size_t offset, struct oc_err *err)
+{
+    PCRE2_UCHAR text[160];
+    if (pcre2_get_error_message(code, text, sizeof(text)) < 0)
+        text[0] = '\0';
+    return oc_fail(err, OC_EARG, "invalid pattern '%.200s': %s (at character %zu)", expression, (const char *)text,
+                   offset);
+}
+
+int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
+{
+    struct oc_buf b = {0};
+    translate(expression, &b);
+    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    if (!context)
+        oc_out_of_memory(sizeof(void *));
+    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    int code = 0;
+    size_t offset = 0;
+    pcre2_code *re = pcre2_compile((PCRE2_SPTR)(b.data ? b.data : ""), b.n,
+                                   PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_MATCH_INVALID_UTF, &code, &offset,
+                                   context);
+    pcre2_compile_context_free(context);
+    oc_buf_free(&b);
+    if (!re)
+        return fail_compile(expression, code, offset, err);
+    struct oc_pattern *p = oc_xmalloc(sizeof(*p));
+    *p = (struct oc_pattern){.code = re, .match = pcre2_match_data_create_from_pattern(re, NULL)};
+    if (!p->match)
+        oc_out_of_memory(sizeof(void *));
+    *out = p;
+    return 0;
+}
+
+void oc_pattern_free(struct oc_pattern *p)
+{
+    if (!p)
+        return;
+    pcre2_match_data_free(p->match);
+    pcre2_code_free(p->code);
+    free(p);
+}
+
+int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err)
+{
+    int rc = pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0, p->match, NULL);
+    if (rc >= 0)
+        return 1;
+    if (rc == PCRE2_ERROR_NOMATCH)
+        return 0;
+    PCRE2_UCHAR why[160];
+    if (pcre2_get_error_message(rc, why, sizeof(why)) < 0)
+        why[0] = '\0';
+    return oc_fail(err, OC_ELIMIT, "cannot match the pattern against '%.120s': %s", text, (const char *)why);
+}

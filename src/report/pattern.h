@@ -1,0 +1,17 @@
+/* Name filters: regular expressions in Python's syntax, matched from the start of a name as re.match does (the
+ * end is free). PCRE2 does the work; what it reads differently is translated before. */
+#ifndef OC_PATTERN_H
+#define OC_PATTERN_H
+
+#include "onnxcost.h"
+
+struct oc_pattern;
+
+/* Freed by oc_pattern_free. Errors: OC_EARG with the place in the expression. */
+int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err);
+void oc_pattern_free(struct oc_pattern *p);
+
+/* 1: matches, 0: does not, -1: gave up (OC_ELIMIT: the expression backtracks without end). */
+int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
+
+#endif

@@ -1,0 +1,283 @@
+#include "report/pyfmt.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/units.h"
+#include "report/unicode.h"
+
+/* ---- numbers to text ------------------------------------------------------------------------------------- */
+
+static bool not_finite(double v, char *buf)
+{
+    if (isfinite(v))
+        return false;
+    snprintf(buf, OC_PY_NUM, "%s", isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+    return true;
+}
+
+/* Removes the zeros (and a bare point) that end the mantissa of "d.dde+XX". */
+static void trim_mantissa(char *text)
+{
+    char *e = strchr(text, 'e'), *end = e;
+    while (end > text && end[-1] == '0')
+        end--;
+    if (end > text && end[-1] == '.')
+        end--;
+    memmove(end, e, strlen(e) + 1);
+}
+
+const char *oc_py_general3(double v, char *buf)
+{
+    if (not_finite(v, buf))
+        return buf;
+    snprintf(buf, OC_PY_NUM, "%.2e", v);
+    long exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
+    if (exponent < -4 || exponent >= 2) {
+        trim_mantissa(buf);
+        return buf;
+    }
+    int n = snprintf(buf, OC_PY_NUM, "%.3g", v);
+    if (!strchr(buf, '.'))
+        snprintf(buf + n, OC_PY_NUM - (size_t)n, ".0");
+    return buf;
+}
+
+const char *oc_py_fixed(double v, unsigned decimals, char *buf)
+{
+    if (!not_finite(v, buf))
+        snprintf(buf, OC_PY_NUM, "%.*f", (int)decimals, v);
+    return buf;
+}
+
+const char *oc_py_g(double v, char *buf)
+{
+    if (!not_finite(v, buf))
+        snprintf(buf, OC_PY_NUM, "%g", v);
+    return buf;
+}
+
+const char *oc_py_repr(double v, char *buf)
+{
+    if (!not_finite(v, buf))
+        oc_format_repr(v, buf, OC_PY_NUM);
+    return buf;
+}
+
+double oc_py_scaled(double v, double base, const char **prefix)
+{
+    static const char *const prefixes[] = {"", "K", "M", "G", "T", "P"};
+    size_t k = 0;
+    while (isfinite(v) && v >= base && k + 1 < sizeof(prefixes) / sizeof(prefixes[0])) {
+        v /= base;
+        k++;
+    }
+    *prefix = prefixes[k];
+    return v;
+}
+
+/* ---- text to numbers ------------------------------------------------------------------------------------- */
+
+static bool ascii_space(char c)
+{
+    return c == ' ' || (c >= 9 && c <= 13);
+}
+
+/* Digits of any script to 0-9 and blanks beyond ASCII to ' ', as int() and float() do; false: no number. */
+static bool to_ascii(const char *s, size_t n, struct oc_buf *out)
+{
+    for (const char *end = s + n; s < end;) {
+        uint32_t cp = oc_utf8_next(&s, end);
+        int digit = cp < 0x80 ? -1 : oc_uni_digit(cp);
+        if (cp >= 0x80 && digit < 0 && !oc_uni_is_space(cp))
+            return false;
+        oc_buf_char(out, digit >= 0 ? (char)('0' + digit) : cp < 0x80 ? (char)cp : ' ');
+    }
+    return out->n > 0;
+}
+
+/* Strips blanks and takes out the underscores that stand between two digits. False: a misplaced one. */
+static bool normalise(struct oc_buf *b)
+{
+    size_t from = 0, to = b->n, k = 0;
+    while (from < to && ascii_space(b->data[from]))
+        from++;
+    while (to > from && ascii_space(b->data[to - 1]))
+        to--;
+    for (size_t i = from; i < to; i++) {
+        const char *c = &b->data[i];
+        if (*c == '_') {
+            if (i == from || i + 1 == to || oc_uni_digit((unsigned char)c[-1]) < 0 ||
+                oc_uni_digit((unsigned char)c[1]) < 0)
+                return false;
+            continue;
+        }
+        b->data[k++] = *c;
+    }
+    b->n = k;
+    if (b->data)
+        b->data[k] = '\0';
+    return k > 0 && strlen(b->data) == k;
+}
+
+static const char *skip_digits(const char *p)
+{
+    while (*p >= '0' && *p <= '9')
+        p++;
+    return p;
+}
+
+static const char *skip_sign(const char *p)
+{
+    return p + (*p == '+' || *p == '-');
+}
+
+#define MAX_INT_DIGITS 4300 /* sys.int_info.default_max_str_digits */
+
+static bool int_syntax(const char *text)
+{
+    const char *digits = skip_sign(text), *end = skip_digits(digits);
+    return end > digits && !*end && end - digits <= MAX_INT_DIGITS;
+}
+
+static bool decimal_syntax(const char *text)
+{
+    const char *whole = skip_sign(text), *p = skip_digits(whole);
+    bool some = p > whole;
+    if (*p == '.') {
+        const char *fraction = p + 1;
+        p = skip_digits(fraction);
+        some = some || p > fraction;
+    }
+    if (some && (*p == 'e' || *p == 'E')) {
+        const char *exponent = skip_sign(p + 1);
+        p = skip_digits(exponent);
+        some = p > exponent;
+    }
+    return some && !*p;
+}
+
+static bool special_value(const char *text, double *out)
+{
+    const char *word = skip_sign(text);
+    if (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)
+        *out = *text == '-' ? -INFINITY : INFINITY;
+    else if (strcasecmp(word, "nan") == 0)
+        *out = NAN;
+    else
+        return false;
+    return true;
+}
+
+/* Overflow and underflow are decided by the decimal exponent of the first digit that is not 0. */
+static double out_of_range(const char *text)
+{
+    const char *p = skip_sign(text);
+    long lead = 0;
+    bool seen = false, point = false;
+    for (; *p && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        if (!seen && *p != '0')
+            seen = true;
+        if (seen && !point)
+            lead++;
+        else if (!seen && point)
+            lead--;
+    }
+    long exponent = *p ? strtol(p + 1, NULL, 10) : 0;
+    double v = seen && (exponent > 0 ? lead > 308 - exponent : lead + exponent > 308) ? INFINITY : 0;
+    return *text == '-' ? -v : v;
+}
+
+bool oc_py_float(const char *s, size_t n, double *out)
+{
+    struct oc_buf b = {0};
+    bool ok = to_ascii(s, n, &b) && normalise(&b);
+    if (ok && !special_value(b.data, out)) {
+        ok = decimal_syntax(b.data);
+        if (ok && !oc_parse_double(b.data, b.n, out))
+            *out = out_of_range(b.data);
+    }
+    oc_buf_free(&b);
+    return ok;
+}
+
+bool oc_py_is_int(const char *s, size_t n)
+{
+    struct oc_buf b = {0};
+    bool ok = to_ascii(s, n, &b) && normalise(&b) && int_syntax(b.data);
+    oc_buf_free(&b);
+    return ok;
+}
+
+bool oc_py_is_number(const char *s, size_t n)
+{
+    double v;
+    if (!oc_py_float(s, n, &v))
+        return false;
+    if (isfinite(v))
+        return true;
+    return (n == 3 && (strncasecmp(s, "inf", 3) == 0 || strncasecmp(s, "nan", 3) == 0)) ||
+           (n == 4 && strncasecmp(s, "-inf", 4) == 0);
+}
+
+/* ---- sums ------------------------------------------------------------------------------------------------ */
+
+/* Pairwise summation as numpy does it, in blocks of 128 with eight accumulators. */
+static double pairwise(const double *v, size_t n)
+{
+    if (n < 8) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+            sum += v[i];
+        return sum;
+    }
+    if (n > 128) {
+        size_t half = n / 2;
+        half -= half % 8;
+        return pairwise(v, half) + pairwise(v + half, n - half);
+    }
+    double r[8];
+    memcpy(r, v, sizeof(r));
+    size_t i = 8;
+    for (; i + 8 <= n; i += 8)
+        for (size_t k = 0; k < 8; k++)
+            r[k] += v[i + k];
+    double sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+    for (; i < n; i++)
+        sum += v[i];
+    return sum;
+}
+
+double oc_np_sum(const double *v, size_t n)
+{
+    return 0.0 + pairwise(v, n);
+}
+
+double oc_np_mean(const double *v, size_t n)
+{
+    return oc_np_sum(v, n) / (double)n;
+}
+
+double oc_np_max(const double *v, size_t n)
+{
+    double best = v[0];
+    for (size_t i = 1; i < n; i++)
+        best = isnan(best) || best > v[i] ? best : v[i];
+    return best;
+}
+
+double oc_np_min(const double *v, size_t n)
+{
+    double best = v[0];
+    for (size_t i = 1; i < n; i++)
+        best = isnan(best) || best < v[i] ? best : v[i];
+    return best;
+}

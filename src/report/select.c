@@ -1,0 +1,380 @@
+#include "report/select.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "report/order.h"
+#include "report/pyfmt.h"
+
+/* ---- the columns of --order-by ----------------------------------------------------------------------------- */
+
+struct oc_order_column {
+    const char *name;
+    size_t offset;                             /* of a double in struct oc_row, when the others are NULL */
+    double (*number)(const struct oc_row *);
+    int (*compare)(const struct oc_row *, const struct oc_row *); /* of rows whose key is known */
+    bool (*known)(const struct oc_row *);
+};
+
+static int compare_dims(const struct oc_row_shape *a, const struct oc_row_shape *b)
+{
+    for (uint32_t i = 0; i < a->rank && i < b->rank; i++)
+        if (a->dim[i] != b->dim[i])
+            return a->dim[i] < b->dim[i] ? -1 : 1;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+/* Lists of lists of numbers, the first difference decides. */
+static int compare_shapes(const struct oc_row_shape *a, uint32_t na, const struct oc_row_shape *b, uint32_t nb)
+{
+    for (uint32_t i = 0; i < na && i < nb; i++) {
+        int c = compare_dims(&a[i], &b[i]);
+        if (c)
+            return c;
+    }
+    return (na > nb) - (na < nb);
+}
+
+static int compare_in(const struct oc_row *a, const struct oc_row *b)
+{
+    return compare_shapes(a->in, a->n_in, b->in, b->n_in);
+}
+
+static int compare_out(const struct oc_row *a, const struct oc_row *b)
+{
+    return compare_shapes(a->out, a->n_out, b->out, b->n_out);
+}
+
+static bool sortable(const struct oc_row_shape *s, uint32_t n, uint8_t state)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (s[i].rank && !s[i].dim)
+            return false;
+    return state == OC_SHAPES_KNOWN;
+}
+
+static bool in_known(const struct oc_row *r)
+{
+    return sortable(r->in, r->n_in, r->in_state);
+}
+
+static bool out_known(const struct oc_row *r)
+{
+    return sortable(r->out, r->n_out, r->out_state);
+}
+
+static double count_of(const struct oc_row *r)
+{
+    return (double)r->count;
+}
+
+#define FIELD(title, member) {.name = title, .offset = offsetof(struct oc_row, member)}
+static const struct oc_order_column order_columns[] = {
+    FIELD("time", time_s),
+    FIELD("computation", computation),
+    FIELD("memory", memory),
+    {.name = "flops", .number = oc_row_flops},
+    {.name = "bandwidth", .number = oc_row_bandwidth},
+    FIELD("opr_id", id_number),
+    {.name = "in_shapes", .compare = compare_in, .known = in_known},
+    {.name = "out_shapes", .compare = compare_out, .known = out_known},
+    FIELD("macs", macs),
+    FIELD("params", params),
+    FIELD("intensity", intensity),
+    FIELD("roofline", roofline_s),
+    FIELD("efficiency", efficiency),
+    FIELD("calls", calls),
+    {.name = "count", .number = count_of},
+    FIELD("min", min_s),
+    FIELD("max", max_s),
+    FIELD("self", self_s),
+};
+
+const char *oc_order_column_name(size_t index)
+{
+    return index < OC_COUNT(order_columns) ? order_columns[index].name : NULL;
+}
+
+static double order_key(const struct oc_order_column *c, const struct oc_row *row)
+{
+    if (c->number)
+        return c->number(row);
+    double v;
+    memcpy(&v, (const char *)row + c->offset, sizeof(v));
+    return v;
+}
+
+/* ---- reading the options ----------------------------------------------------------------------------------- */
+
+static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
+                  struct oc_err *err)
+{
+    struct oc_buf list = {.max = 400};
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(value, choice[i]) == 0) {
+            *out = i;
+            oc_buf_free(&list);
+            return 0;
+        }
+        oc_buf_printf(&list, "%s%s", i ? ", " : "", choice[i]);
+    }
+    oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: choose from %s", value, option, list.data);
+    oc_buf_free(&list);
+    return -1;
+}
+
+static int read_bound(const char *option, const char *text, double *out, struct oc_err *err)
+{
+    if (text && !oc_py_float(text, strlen(text), out))
+        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: a number of seconds is needed", text, option);
+    return 0;
+}
+
+static int fail_column(const char *name, struct oc_err *err)
+{
+    struct oc_buf list = {.max = 400};
+    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
+        oc_buf_printf(&list, "%s%s", i ? ", " : "", order_columns[i].name);
+    oc_fail(err, OC_EARG, "cannot order by '%.80s': choose from %s", name, list.data);
+    oc_buf_free(&list);
+    return -1;
+}
+
+static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
+{
+    if (!text)
+        return 0;
+    s->ascending = text[0] == '+';
+    const char *name = text + s->ascending;
+    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
+        if (strcasecmp(name, order_columns[i].name) == 0)
+            s->order = &order_columns[i];
+    return s->order ? 0 : fail_column(name, err);
+}
+
+static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
+{
+    static const char *const how[] = {[OC_AGG_NONE] = "none", "max", "min", "sum", "mean"};
+    static const char *const by[] = {"type"};
+    size_t i = OC_AGG_NONE;
+    if (o->aggregate && choose("--aggregate", o->aggregate, how + 1, OC_COUNT(how) - 1, &i, err) != 0)
+        return -1;
+    s->aggregate = o->aggregate ? (enum oc_aggregate)(i + 1) : OC_AGG_NONE;
+    if (!o->aggregate_by)
+        return 0;
+    s->by_type = true;
+    if (choose("--aggregate-by", o->aggregate_by, by, OC_COUNT(by), &i, err) != 0)
+        return -1;
+    if (!o->aggregate)
+        return oc_fail(err, OC_EARG, "--aggregate-by needs --aggregate max, min, sum or mean");
+    return 0;
+}
+
+static int read_patterns(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
+{
+    s->pattern = oc_xmalloc((o->n_name_pattern + 1) * sizeof(struct oc_pattern *));
+    for (size_t i = 0; i < o->n_name_pattern; i++) {
+        if (!o->name_pattern[i][0]) /* an empty expression filters nothing */
+            continue;
+        if (oc_pattern_compile(o->name_pattern[i], &s->pattern[s->n_pattern], err) != 0)
+            return -1;
+        s->n_pattern++;
+    }
+    return 0;
+}
+
+int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, int64_t default_top,
+                   const char *default_order, struct oc_err *err)
+{
+    static const char *const end_key[] = {"end", "kern"};
+    size_t key = 0;
+    *s = (struct oc_select){
+        .type = o->type,
+        .n_type = o->n_type,
+        .input_dtype = o->input_dtype,
+        .n_input_dtype = o->n_input_dtype,
+        .min_time_s = -INFINITY,
+        .max_time_s = INFINITY,
+        .top = o->has_top ? o->top : default_top,
+    };
+    if (o->top_end_key && choose("--top-end-key", o->top_end_key, end_key, OC_COUNT(end_key), &key, err) != 0)
+        return -1;
+    s->kern = key == 1;
+    if (read_bound("--min-time", o->min_time, &s->min_time_s, err) != 0 ||
+        read_bound("--max-time", o->max_time, &s->max_time_s, err) != 0 || read_aggregate(s, o, err) != 0 ||
+        read_order(s, o->order_by ? o->order_by : default_order, err) != 0)
+        return -1;
+    return read_patterns(s, o, err);
+}
+
+void oc_select_free(struct oc_select *s)
+{
+    for (size_t i = 0; i < s->n_pattern; i++)
+        oc_pattern_free(s->pattern[i]);
+    free(s->pattern);
+    *s = (struct oc_select){0};
+}
+
+/* ---- filtering ------------------------------------------------------------------------------------------- */
+
+static bool listed(const char *text, const char *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (text && strcmp(text, list[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
+{
+    bool any = false; /* an empty name filters nothing */
+    for (size_t i = 0; i < s->n_input_dtype; i++)
+        any = any || s->input_dtype[i][0];
+    if (!any)
+        return true;
+    for (uint32_t i = 0; i < row->n_in_dtype; i++)
+        if (listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype))
+            return true;
+    return false;
+}
+
+/* 1, 0, or -1 when a pattern gave up. */
+static int name_matches(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
+{
+    int hit = s->n_pattern == 0;
+    for (size_t i = 0; i < s->n_pattern && !hit; i++)
+        hit = row->name ? oc_pattern_match(s->pattern[i], row->name, err) : 0;
+    return hit;
+}
+
+int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out, struct oc_err *err)
+{
+    out->row = OC_NEW_ARRAY(out->arena, all->n, struct oc_row);
+    out->n = 0;
+    out->info_key = all->info_key;
+    for (uint32_t i = 0; i < all->n; i++) {
+        const struct oc_row *row = &all->row[i];
+        if ((s->n_type && !listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
+            continue;
+        int hit = name_matches(s, row, err);
+        if (hit < 0)
+            return -1;
+        if (hit)
+            out->row[out->n++] = *row;
+    }
+    return 0;
+}
+
+/* ---- times, order, cut ------------------------------------------------------------------------------------- */
+
+static double chosen_time(const struct oc_select *s, const struct oc_row *row, enum oc_time_of time)
+{
+    if (time == OC_TIME_HOST)
+        return s->kern ? row->host_kern_time_s : row->host_time_s;
+    return s->kern ? row->kern_time_s : row->time_s;
+}
+
+/* Puts the chosen time into time_s; drops the rows without one or outside the bounds. */
+static void keep_timed(const struct oc_select *s, enum oc_time_of time, struct oc_rows *rows)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        double t = chosen_time(s, &rows->row[i], time);
+        if (!oc_num_known(t) || t < s->min_time_s || t > s->max_time_s)
+            continue;
+        rows->row[n] = rows->row[i];
+        rows->row[n++].time_s = t;
+    }
+    rows->n = n;
+}
+
+struct ranking {
+    const struct oc_order_column *column;
+    const struct oc_row *row;
+    const uint32_t *at; /* rows with a key */
+};
+
+static int compare_ranked(const void *x, const void *y, void *arg)
+{
+    const struct ranking *r = arg;
+    uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
+    int c = r->column->compare(&r->row[r->at[i]], &r->row[r->at[k]]);
+    return c ? c : (i > k) - (i < k);
+}
+
+/* Ranks of the rows by an ordering that has no number: equal rows get equal keys. */
+static void rank_by_compare(const struct ranking *r, uint32_t n, double *key)
+{
+    struct ranking copy = *r;
+    uint32_t *sorted = oc_xmalloc(((size_t)n + 1) * sizeof(*sorted));
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = i;
+    qsort_r(sorted, n, sizeof(*sorted), compare_ranked, &copy);
+    double rank = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        rank += i && r->column->compare(&r->row[r->at[sorted[i - 1]]], &r->row[r->at[sorted[i]]]) < 0;
+        key[sorted[i]] = rank;
+    }
+    free(sorted);
+}
+
+static bool key_known(const struct oc_order_column *c, const struct oc_row *row)
+{
+    return c->known ? c->known(row) : oc_num_known(order_key(c, row));
+}
+
+/* Rows with a key first, in order; then the others as they stand. */
+static void sort_rows(const struct oc_select *s, struct oc_rows *rows)
+{
+    uint32_t n = 0, tail = 0, cap = rows->n;
+    uint32_t *at = OC_NEW_ARRAY(rows->arena, cap, uint32_t), *order = OC_NEW_ARRAY(rows->arena, cap, uint32_t);
+    double *key = OC_NEW_ARRAY(rows->arena, cap, double);
+    struct oc_row *sorted = OC_NEW_ARRAY(rows->arena, cap, struct oc_row);
+    for (uint32_t i = 0; i < cap; i++)
+        if (key_known(s->order, &rows->row[i]))
+            at[n++] = i;
+    if (s->order->compare)
+        rank_by_compare(&(struct ranking){s->order, rows->row, at}, n, key);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            key[i] = order_key(s->order, &rows->row[at[i]]);
+    for (uint32_t i = 0; i < n && !s->ascending; i++)
+        key[i] = -key[i];
+    oc_order_by(key, n, order);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = rows->row[at[order[i]]];
+    for (uint32_t i = 0; i < cap; i++)
+        if (!key_known(s->order, &rows->row[i]))
+            sorted[n + tail++] = rows->row[i];
+    rows->row = sorted;
+}
+
+/* 0 keeps all, a negative number drops the last ones. */
+static uint32_t cut_to(int64_t top, uint32_t n)
+{
+    if (top < 0)
+        top = top < -(int64_t)n ? 0 : (int64_t)n + top;
+    else if (top == 0)
+        top = n;
+    return top < (int64_t)n ? (uint32_t)top : n;
+}
+
+int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time, struct oc_rows *out,
+                   struct oc_err *err)
+{
+    if (oc_select_filter(s, all, out, err) != 0)
+        return -1;
+    if (time != OC_TIME_NONE)
+        keep_timed(s, time, out);
+    if (s->aggregate) {
+        struct oc_rows in = *out;
+        oc_rows_aggregate(&in, s->aggregate, s->by_type, out);
+    }
+    if (s->order)
+        sort_rows(s, out);
+    out->n = cut_to(s->top, out->n);
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* The little of Unicode that laying out text needs: code points of UTF-8, and the classes of characters that
+ * Python's str and re know (white space, word, decimal digit, line boundary). No locale. Text may be broken
+ * UTF-8: a byte that belongs to no sequence counts as one character. */
+#ifndef OC_UNICODE_H
+#define OC_UNICODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define OC_BAD_BYTE 0x110000u /* added to a byte that is not UTF-8 */
+
+uint32_t oc_utf8_next(const char **p, const char *end); /* *p < end; advances *p */
+size_t oc_utf8_put(char *out, uint32_t cp);             /* up to 4 bytes; returns how many */
+size_t oc_utf8_count(const char *s, size_t n);          /* characters */
+
+/* Start of the text without blanks at both ends; *n becomes its length in bytes. */
+const char *oc_utf8_strip(const char *s, size_t *n);
+
+bool oc_uni_is_space(uint32_t cp);      /* str.isspace */
+bool oc_uni_is_line_break(uint32_t cp); /* where str.splitlines cuts */
+bool oc_uni_is_word(uint32_t cp);       /* \w of a re pattern */
+int oc_uni_digit(uint32_t cp);          /* value of a decimal digit (\d), -1 if it is none */
+
+#endif
