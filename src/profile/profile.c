@@ -8,10 +8,11 @@
 
 #define PEEK_BYTES ((size_t)64 << 10)
 
-extern const struct oc_importer oc_importer_onnxruntime;
+extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
+    &oc_importer_megengine,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)
@@ -222,6 +223,11 @@ void oc_profile_close(struct oc_profile *p)
     oc_exprs_free(p->exprs);
     oc_arena_free(&p->arena);
     free(p);
+}
+
+const char *oc_profile_importer(const struct oc_profile *p)
+{
+    return p->format;
 }
 
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out)

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
-#include "report/order.h"
+#include "report/py_order.h"
 #include "report/pyfmt.h"
 
 /* ---- the columns of --order-by ----------------------------------------------------------------------------- */

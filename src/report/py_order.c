@@ -1,4 +1,4 @@
-#include "report/order.h"
+#include "report/py_order.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

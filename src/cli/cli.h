@@ -1,0 +1,37 @@
+/* What the parts of the program share: exit codes, messages, commands. The program uses onnxcost.h only.
+ * It knows nothing of formats and rules. */
+#ifndef OC_CLI_H
+#define OC_CLI_H
+
+#include "cli/options.h"
+#include "onnxcost.h"
+
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown */
+    CLI_USAGE = 2,
+    CLI_INPUT = 3,
+    CLI_ENVIRONMENT = 4
+};
+
+/* "onnxcost: message" on stderr, one line whatever the message holds. Returns `code`. */
+int cli_fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Prints the library's error with its place and returns the exit code that fits it. */
+int cli_fail_err(const struct oc_err *err);
+
+struct cli_command {
+    const char *name, *usage, *title;
+    unsigned mask; /* enum cli_mask: options it takes */
+    int (*run)(const struct cli_opts *o);
+};
+extern const struct cli_command cli_commands[];
+extern const size_t cli_n_commands;
+
+int cmd_cost(const struct cli_opts *o);
+int cmd_hw(const struct cli_opts *o);
+int cmd_ops(const struct cli_opts *o);
+int cmd_help(const struct cli_opts *o);
+
+#endif

@@ -1,0 +1,272 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/shapes.h"
+
+/* Everything that one report needs, in the order in which it is made. */
+struct job {
+    const struct cli_opts *o;
+    const char *model_path, *profile_path;
+    struct cli_progress *progress;
+    struct cli_shapes shapes;
+    struct oc_model *model;
+    struct oc_profile *profile;
+    struct oc_analysis *analysis;
+    struct oc_join *join;
+    struct oc_hwdb *hwdb;
+    const struct oc_device *device;
+};
+
+static bool is(const char *value, const char *wanted)
+{
+    return value && !strcmp(value, wanted);
+}
+
+/* ---- input ----------------------------------------------------------------------------------------------- */
+
+/* One or two files, a model and a profile in either order. */
+static int find_files(struct job *j)
+{
+    const struct cli_list *w = &j->o->word;
+    j->profile_path = j->o->profile;
+    for (size_t i = 0; i < w->n; i++) {
+        enum oc_file_kind kind;
+        struct oc_err err;
+        if (oc_file_kind(w->item[i], &kind, &err))
+            return cli_fail_err(&err);
+        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->profile_path && !j->model_path && w->n == 1)
+            return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", w->item[i]);
+        const char **slot = kind == OC_FILE_PROFILE ? &j->profile_path : &j->model_path;
+        if (*slot)
+            return cli_fail(CLI_USAGE, "one %s at a time: '%s' or '%s'", kind == OC_FILE_PROFILE ? "profile" : "model",
+                            *slot, w->item[i]);
+        *slot = w->item[i];
+    }
+    return 0;
+}
+
+static int load_model(struct job *j)
+{
+    struct oc_err err;
+    if (!j->model_path)
+        return 0;
+    cli_progress_say(j->progress, "loading", j->model_path);
+    return oc_model_load(j->model_path, NULL, &j->model, &err) ? cli_fail_err(&err) : 0;
+}
+
+static enum oc_stat stat_of(const char *name)
+{
+    static const char *const names[] = {
+        [OC_STAT_MEDIAN] = "median", [OC_STAT_MEAN] = "mean", [OC_STAT_MIN] = "min", [OC_STAT_MAX] = "max",
+        [OC_STAT_SUM] = "sum"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (is(name, names[i]))
+            return (enum oc_stat)i;
+    return OC_STAT_MEDIAN;
+}
+
+static int load_profile(struct job *j)
+{
+    const struct cli_int *warmup = &j->o->warmup;
+    struct oc_err err;
+    if (!j->profile_path)
+        return 0;
+    if (warmup->set && (warmup->v < 0 || warmup->v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)warmup->v);
+    struct oc_profile_opts opts = {.format = j->o->profile_format,
+                                   .warmup = warmup->set ? (int32_t)warmup->v : -1,
+                                   .stat = stat_of(j->o->stat)};
+    cli_progress_say(j->progress, "reading", j->profile_path);
+    return oc_profile_open(j->profile_path, &opts, &j->profile, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int find_device(struct job *j)
+{
+    struct oc_err err;
+    if (!j->o->hw)
+        return 0;
+    if (oc_hwdb_open(NULL, &j->hwdb, &err) || oc_hwdb_get(j->hwdb, j->o->hw, &j->device, &err))
+        return cli_fail_err(&err);
+    return 0;
+}
+
+/* ---- analysis -------------------------------------------------------------------------------------------- */
+
+static enum oc_if_mode if_mode_of(const char *name)
+{
+    return is(name, "then") ? OC_IF_THEN : is(name, "else") ? OC_IF_ELSE : OC_IF_MAX;
+}
+
+static struct oc_analyze_opts analyze_opts(const struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    return (struct oc_analyze_opts){
+        .bind = j->shapes.bind,
+        .n_bind = j->shapes.n_bind,
+        .shape = j->shapes.shape,
+        .n_shape = j->shapes.n_shape,
+        .force_shapes = o->force,
+        .no_defaults = o->no_defaults,
+        .default_dim = o->default_dim.set ? o->default_dim.v : 0,
+        .strict = o->strict,
+        .taps_valid = is(o->taps, "valid"),
+        .strict_reduce = o->strict_reduce,
+        .no_fold = o->no_fold,
+        .keep_qdq = is(o->qdq, "keep"),
+        .alias_off = is(o->alias, "off"),
+        .naive_bytes = is(o->bytes, "naive"),
+        .literal_ceil_mode = is(o->ceil_mode, "literal"),
+        .if_mode = if_mode_of(o->if_mode),
+        .weights = o->weights,
+    };
+}
+
+static int analyze(struct job *j)
+{
+    struct oc_err err;
+    if (!j->model)
+        return 0;
+    if (j->o->default_dim.set && j->o->default_dim.v < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
+                        (long long)j->o->default_dim.v);
+    int rc = cli_shapes_parse(j->o, &j->shapes);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts opts = analyze_opts(j);
+    cli_progress_say(j->progress, "analysing", j->model_path);
+    return oc_analyze(j->model, &opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
+}
+
+/* ---- output ---------------------------------------------------------------------------------------------- */
+
+static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
+{
+    bool compact = is(o->format, "compact");
+    return (struct oc_report_opts){
+        .format = compact ? "table" : o->format,
+        .style = compact ? "compact" : o->style,
+        .width_chars = cli_width(out),
+        .color = cli_color(out, o->color),
+        .has_top = o->top.set,
+        .top = o->top.v,
+        .name_pattern = o->opr_name.item,
+        .n_name_pattern = o->opr_name.n,
+        .type = o->type.item,
+        .n_type = o->type.n,
+        .input_dtype = o->input_dtype.item,
+        .n_input_dtype = o->input_dtype.n,
+        .order_by = o->order_by,
+        .aggregate = o->aggregate,
+        .aggregate_by = o->aggregate_by,
+        .top_end_key = o->top_end_key,
+        .min_time = o->min_time,
+        .max_time = o->max_time,
+        .print_only = o->print_only,
+        .show_host = o->show_host,
+        .copy_time = o->copy_time,
+        .confluence = o->confluence,
+        .dump_only_opr = o->dump_only_opr,
+    };
+}
+
+static int write_report(struct job *j)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(j->o->output, &out);
+    if (rc)
+        return rc;
+    struct oc_report_in in = {.model = j->model, .analysis = j->analysis, .profile = j->profile, .join = j->join,
+                              .device = j->device};
+    struct oc_report_opts opts = report_opts(j->o, &out);
+    cli_progress_say(j->progress, "writing", j->o->output ? j->o->output : "the report");
+    int failed = oc_report_write(&in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+/* ---- findings --------------------------------------------------------------------------------------------- */
+
+enum { MAX_WARNINGS = 5 };
+
+static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool print)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (d[i].severity == OC_INFO)
+            continue;
+        if (print && before + found < MAX_WARNINGS)
+            cli_warn("%s%s%s [%s]", d[i].where ? d[i].where : "", d[i].where && *d[i].where ? ": " : "", d[i].text,
+                     d[i].code);
+        found++;
+    }
+    return found;
+}
+
+/* How many there are; printed when the report has no place for them. */
+static size_t findings(const struct job *j, bool print)
+{
+    const struct oc_diag *d;
+    size_t n = 0, count;
+    if (j->model && (count = oc_model_diags(j->model, &d)))
+        n += warn_about(d, count, n, print);
+    if (j->analysis && (count = oc_analysis_diags(j->analysis, &d)))
+        n += warn_about(d, count, n, print);
+    if (j->profile && (count = oc_profile_diags(j->profile, &d)))
+        n += warn_about(d, count, n, print);
+    if (print && n > MAX_WARNINGS)
+        cli_warn("and %zu more; --format json has all", n - MAX_WARNINGS);
+    return n;
+}
+
+static bool report_tells(const struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    if (is(o->format, "csv") || o->confluence || o->dump_only_opr || (o->print_only && !is(o->print_only, "summary")))
+        return false;
+    return is(o->format, "json") || j->model || !is(oc_profile_importer(j->profile), "megengine");
+}
+
+static int strict_result(const struct job *j, size_t n_findings)
+{
+    size_t unknown = 0, assumed = 0;
+    if (j->analysis) {
+        struct oc_totals t;
+        oc_analysis_total(j->analysis, &t);
+        unknown = t.unknown_nodes;
+        assumed = oc_analysis_assumptions(j->analysis);
+    }
+    if (!j->o->strict || !(n_findings + unknown + assumed))
+        return 0;
+    return cli_fail(CLI_FINDINGS, "strict: %zu findings, %zu nodes without a cost, %zu assumptions", n_findings, unknown,
+                    assumed);
+}
+
+/* ---- the command ------------------------------------------------------------------------------------------- */
+
+static int run(struct job *j)
+{
+    static int (*const steps[])(struct job *) = {find_files, load_model, load_profile, find_device, analyze};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](j);
+    return rc ? rc : write_report(j);
+}
+
+int cmd_cost(const struct cli_opts *o)
+{
+    struct job j = {.o = o, .progress = cli_progress_start()};
+    int rc = run(&j);
+    cli_progress_stop(j.progress);
+    if (!rc)
+        rc = strict_result(&j, findings(&j, !report_tells(&j)));
+    cli_shapes_free(&j.shapes);
+    oc_analysis_free(j.analysis);
+    oc_profile_close(j.profile);
+    oc_model_free(j.model);
+    oc_hwdb_free(j.hwdb);
+    return rc;
+}

@@ -1,0 +1,80 @@
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+
+const struct cli_command cli_commands[] = {
+    {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
+     CLI_COST, cmd_cost},
+    {"cost", "onnxcost PROFILE [options]", "a measured profile alone", CLI_COST, cmd_cost},
+    {"hw", "onnxcost hw list | show NAME", "the hardware that --hw knows", CLI_HW, cmd_hw},
+    {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
+    {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
+};
+const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
+
+static void out_of_memory(size_t bytes)
+{
+    _exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", bytes));
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (!strcmp(cli_commands[i].name, name))
+            return &cli_commands[i];
+    return NULL;
+}
+
+static int print_version(const struct cli_opts *o)
+{
+    struct cli_output out;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    fprintf(out.f, "onnxcost %s\n", ONNXCOST_VERSION);
+    return cli_output_close(&out, true);
+}
+
+/* The first word is a command, or the file of the default command. */
+static const struct cli_command *take_command(struct cli_opts *o)
+{
+    const struct cli_command *c = o->word.n ? find_command(o->word.item[0]) : NULL;
+    if (!c)
+        return &cli_commands[0];
+    o->word.n--;
+    memmove(o->word.item, o->word.item + 1, o->word.n * sizeof(*o->word.item));
+    return c;
+}
+
+static int run(int argc, char **argv, struct cli_opts *o)
+{
+    char why[512];
+    if (cli_parse(argc, argv, o, why, sizeof(why)))
+        return cli_fail(CLI_USAGE, "%s", why);
+    if (o->version)
+        return print_version(o);
+    if (o->help)
+        return cmd_help(o);
+    if (!o->word.n)
+        return cli_fail(CLI_USAGE, "no file is given; try: onnxcost model.onnx, or onnxcost --help");
+    const struct cli_command *c = take_command(o);
+    const char *foreign = cli_foreign_option(argc, argv, c->mask);
+    if (foreign)
+        return cli_fail(CLI_USAGE, "'%s' has no option --%s", c->name, foreign);
+    return c->run(o);
+}
+
+int main(int argc, char **argv)
+{
+    /* a closed pipe is a failed write, not a sudden death */
+    signal(SIGPIPE, SIG_IGN);
+    oc_set_oom_handler(out_of_memory);
+    struct cli_opts o = {0};
+    int rc = run(argc, argv, &o);
+    cli_opts_free(&o);
+    return rc;
+}

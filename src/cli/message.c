@@ -1,0 +1,56 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* File names and texts from files may hold anything: the message stays one printable line. */
+static void print_line(const char *prefix, const char *fmt, va_list ap)
+{
+    char text[2048];
+    vsnprintf(text, sizeof(text), fmt, ap);
+    for (unsigned char *p = (unsigned char *)text; *p; p++)
+        if (*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    fprintf(stderr, "onnxcost: %s%s\n", prefix, text);
+}
+
+int cli_fail(int code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    print_line("", fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+void cli_warn(const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    print_line("warning: ", fmt, ap);
+    va_end(ap);
+}
+
+static const unsigned char exit_of[] = {
+    [OC_OK] = CLI_INPUT,          [OC_EIO] = CLI_INPUT,   [OC_EFORMAT] = CLI_INPUT,
+    [OC_ELIMIT] = CLI_INPUT,      [OC_EUNSUPPORTED] = CLI_INPUT,
+    [OC_EARG] = CLI_USAGE,        [OC_ENOTFOUND] = CLI_USAGE, [OC_EOUTPUT] = CLI_ENVIRONMENT,
+};
+
+int cli_fail_err(const struct oc_err *err)
+{
+    char place[96] = "";
+    if (err->line && err->offset_bytes)
+        snprintf(place, sizeof(place), " (line %u, offset %llu)", (unsigned)err->line,
+                 (unsigned long long)err->offset_bytes);
+    else if (err->line)
+        snprintf(place, sizeof(place), " (line %u)", (unsigned)err->line);
+    else if (err->offset_bytes)
+        snprintf(place, sizeof(place), " (offset %llu)", (unsigned long long)err->offset_bytes);
+    int code = (size_t)err->code < sizeof(exit_of) ? exit_of[err->code] : CLI_INPUT;
+    /* most library errors speak of a file; a reader that already named it is not repeated */
+    if (err->file[0] && !strstr(err->msg, err->file))
+        return cli_fail(code, "cannot read '%s': %s%s", err->file, err->msg, place);
+    return cli_fail(code, "%s%s", err->msg, place);
+}

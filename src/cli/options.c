@@ -1,0 +1,287 @@
+#include "cli/options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(field) offsetof(struct cli_opts, field)
+
+const struct cli_option cli_options[] = {
+    {"profile", 'p', CLI_TEXT, CLI_COST, "FILE", NULL, NULL, "measured profile to put beside the model", "Input",
+     AT(profile)},
+    {"profile-format", 0, CLI_TEXT, CLI_COST, "NAME", NULL, "by content", "how to read the profile", NULL,
+     AT(profile_format)},
+    {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
+     "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
+     AT(optimized_model)},
+    {"warmup", 0, CLI_INT, CLI_COST, "N", "runs", "the first of two or more", "runs of the profile to leave out",
+     NULL, AT(warmup)},
+    {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median", "what to make of several runs",
+     NULL, AT(stat)},
+    {"hw", 0, CLI_TEXT, CLI_COST, "NAME|FILE", NULL, NULL,
+     "hardware to hold the operators against (see: onnxcost hw list)", NULL, AT(hw)},
+
+    {"dim", 'd', CLI_LIST, CLI_COST, "NAME=N", NULL, NULL, "number for a symbolic dimension (repeatable)",
+     "Shapes", AT(dim)},
+    {"shape", 's', CLI_LIST, CLI_COST, "INPUT=SHAPE", NULL, NULL,
+     "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", NULL, AT(shape)},
+    {"default-dim", 0, CLI_INT, CLI_COST, "N", NULL, NULL, "number for every dimension that has none", NULL,
+     AT(default_dim)},
+    {"no-defaults", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "leave dimensions without a number unknown", NULL,
+     AT(no_defaults)},
+    {"force", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "--shape may change numbers that the model declares", NULL,
+     AT(force)},
+
+    {"top", 't', CLI_INT, CLI_COST, "N", "rows", "20; 3 for MegEngine files",
+     "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
+    {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
+     "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
+    {"type", 0, CLI_LIST, CLI_COST, "TYPE", NULL, NULL, "only operators of this type (repeatable)", NULL, AT(type)},
+    {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
+     "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
+    {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN", NULL, "time",
+     "sort, largest first; with + smallest first (time, computation, memory, flops, bandwidth, opr_id)", NULL,
+     AT(order_by)},
+    {"aggregate", 0, CLI_CHOICE, CLI_COST, "max|min|sum|mean", NULL, NULL, "one row for many operators", NULL,
+     AT(aggregate)},
+    {"aggregate-by", 0, CLI_CHOICE, CLI_COST, "type", NULL, "all together", "one row for each type", NULL,
+     AT(aggregate_by)},
+    {"min-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that took at least this long", NULL,
+     AT(min_time)},
+    {"max-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that took at most this long", NULL,
+     AT(max_time)},
+    {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
+     "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
+
+    {"format", 'f', CLI_CHOICE, CLI_COST, "table|compact|csv|json", NULL, "table", "form of the report", "Output",
+     AT(format)},
+    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
+     "form of the table", NULL, AT(style)},
+    {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "one part of the report", NULL,
+     AT(print_only)},
+    {"show-host", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: the table of host times as well", NULL,
+     AT(show_host)},
+    {"copy-time", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: time of copies in the summary", NULL,
+     AT(copy_time)},
+    {"confluence", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "table as wiki markup", NULL, AT(confluence)},
+    {"wiki", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "same as --confluence", NULL, AT(confluence)},
+    {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one a line", NULL,
+     AT(dump_only_opr)},
+    {"output", 'o', CLI_TEXT, CLI_ALL, "FILE", NULL, "standard output",
+     "write there; the file is complete or not there", NULL, AT(output)},
+    {"color", 0, CLI_CHOICE, CLI_ALL, "auto|always|never", NULL, "auto", "colour; NO_COLOR is respected", NULL,
+     AT(color)},
+    {"strict", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "exit code 1 when anything is assumed, conflicting or unknown", NULL, AT(strict)},
+
+    {"taps", 0, CLI_CHOICE, CLI_COST, "all|valid", NULL, "all",
+     "convolution: count the taps on padding, or only those on data", "Counting", AT(taps)},
+    {"weights", 0, CLI_CHOICE, CLI_COST, "unit|hw|mac", NULL, "unit",
+     "weight of a primitive: 1 each, like hardware, or only multiply-adds", NULL, AT(weights)},
+    {"qdq", 0, CLI_CHOICE, CLI_COST, "fold|keep", NULL, "fold", "dequantization of constants", NULL, AT(qdq)},
+    {"bytes", 0, CLI_CHOICE, CLI_COST, "dram|naive", NULL, "dram",
+     "bytes that must move, or every input and output of every node", NULL, AT(bytes)},
+    {"alias", 0, CLI_CHOICE, CLI_COST, "on|off", NULL, "on", "views such as Reshape move no bytes", NULL,
+     AT(alias)},
+    {"if", 0, CLI_CHOICE, CLI_COST, "max|then|else", NULL, "max", "branch of an If whose condition is not known",
+     NULL, AT(if_mode)},
+    {"ceil-mode", 0, CLI_CHOICE, CLI_COST, "spec|literal", NULL, "spec",
+     "pooling with ceil_mode: as runtimes do, or as the old text says", NULL, AT(ceil_mode)},
+    {"strict-reduce", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "n - 1 operations for a reduction of n", NULL,
+     AT(strict_reduce)},
+    {"no-fold", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "count nodes whose inputs are all constant", NULL,
+     AT(no_fold)},
+
+    {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
+    {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
+};
+const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
+
+static int say(char *why, size_t cap, const char *text, const char *subject, const char *more)
+{
+    snprintf(why, cap, "%s '%s'%s", text, subject, more);
+    return -1;
+}
+
+/* An exact name, or the only option that begins so. NULL with *n_found telling 0 or several. */
+static const struct cli_option *by_name(const char *name, size_t n, size_t *n_found)
+{
+    const struct cli_option *found = NULL;
+    *n_found = 0;
+    for (size_t i = 0; i < cli_n_options; i++) {
+        const struct cli_option *p = &cli_options[i];
+        if (strncmp(p->name, name, n))
+            continue;
+        if (!p->name[n]) {
+            *n_found = 1;
+            return p;
+        }
+        found = p;
+        (*n_found)++;
+    }
+    return *n_found == 1 ? found : NULL;
+}
+
+static const struct cli_option *by_letter(char letter)
+{
+    for (size_t i = 0; i < cli_n_options; i++)
+        if (cli_options[i].letter == letter)
+            return &cli_options[i];
+    return NULL;
+}
+
+static bool is_choice(const char *choices, const char *value)
+{
+    size_t n = strlen(value);
+    for (const char *p = choices; p; p = strchr(p, '|'), p = p ? p + 1 : NULL)
+        if (n && !strncmp(p, value, n) && (p[n] == '|' || !p[n]))
+            return true;
+    return false;
+}
+
+static bool parse_int(const char *s, int64_t *out)
+{
+    if (!*s || !strchr("+-0123456789", *s))
+        return false;
+    char *end;
+    errno = 0;
+    long long v = strtoll(s, &end, 10);
+    if (errno || *end || end == s)
+        return false;
+    *out = v;
+    return true;
+}
+
+static void list_add(struct cli_list *l, const char *text)
+{
+    if (l->n == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 8;
+        l->item = realloc(l->item, l->cap * sizeof(*l->item));
+        if (!l->item)
+            abort();
+    }
+    l->item[l->n++] = text;
+}
+
+static int store(const struct cli_option *p, const char *value, struct cli_opts *o, char *why, size_t cap)
+{
+    void *field = (char *)o + p->offset;
+    switch (p->kind) {
+    case CLI_FLAG:
+        *(bool *)field = true;
+        return 0;
+    case CLI_LIST:
+        list_add(field, value);
+        return 0;
+    case CLI_INT:
+        if (!parse_int(value, &((struct cli_int *)field)->v)) {
+            snprintf(why, cap, "--%s needs an integer, not '%s'", p->name, value);
+            return -1;
+        }
+        ((struct cli_int *)field)->set = true;
+        return 0;
+    case CLI_CHOICE:
+        if (!is_choice(p->arg, value)) {
+            snprintf(why, cap, "--%s is one of %s, not '%s'", p->name, p->arg, value);
+            return -1;
+        }
+        *(const char **)field = value;
+        return 0;
+    default:
+        *(const char **)field = value;
+        return 0;
+    }
+}
+
+/* One argument of argv seen as options: which one, and its value (maybe the next argument). */
+struct taken {
+    const struct cli_option *p;
+    const char *value;
+    int used; /* arguments consumed */
+};
+
+static int take_long(int left, char **argv, struct taken *t, char *why, size_t cap)
+{
+    const char *name = argv[0] + 2;
+    size_t n = strcspn(name, "="), found;
+    t->p = by_name(name, n, &found);
+    if (!t->p)
+        return say(why, cap, found ? "several options begin with" : "unknown option", argv[0],
+                   "; try onnxcost --help");
+    t->used = 1;
+    t->value = name[n] ? name + n + 1 : NULL;
+    if (t->p->kind == CLI_FLAG)
+        return t->value ? say(why, cap, "no value is allowed in", argv[0], "") : 0;
+    if (!t->value && left < 2)
+        return say(why, cap, "a value is missing after", argv[0], "");
+    if (!t->value) {
+        t->value = argv[1];
+        t->used = 2;
+    }
+    return 0;
+}
+
+/* -t 3, -t3; flags may stand together (-hV), which nobody needs: one letter an argument. */
+static int take_short(int left, char **argv, struct taken *t, char *why, size_t cap)
+{
+    t->p = by_letter(argv[0][1]);
+    if (!t->p || (t->p->kind == CLI_FLAG && argv[0][2]))
+        return say(why, cap, "unknown option", argv[0], "; try onnxcost --help");
+    t->used = 1;
+    t->value = argv[0][2] ? argv[0] + 2 : NULL;
+    if (t->p->kind == CLI_FLAG || t->value)
+        return 0;
+    if (left < 2)
+        return say(why, cap, "a value is missing after", argv[0], "");
+    t->value = argv[1];
+    t->used = 2;
+    return 0;
+}
+
+static int take(int left, char **argv, struct taken *t, char *why, size_t cap)
+{
+    return argv[0][1] == '-' ? take_long(left, argv, t, why, cap) : take_short(left, argv, t, why, cap);
+}
+
+int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap)
+{
+    bool only_words = false;
+    for (int i = 1; i < argc;) {
+        struct taken t = {.used = 1};
+        if (only_words || argv[i][0] != '-' || !argv[i][1]) {
+            list_add(&o->word, argv[i]);
+        } else if (!strcmp(argv[i], "--")) {
+            only_words = true;
+        } else if (take(argc - i, argv + i, &t, why, why_cap) || store(t.p, t.value, o, why, why_cap)) {
+            return -1;
+        }
+        i += t.used;
+    }
+    return 0;
+}
+
+const char *cli_foreign_option(int argc, char **argv, unsigned mask)
+{
+    char why[256];
+    for (int i = 1; i < argc;) {
+        struct taken t = {.used = 1};
+        if (!strcmp(argv[i], "--"))
+            return NULL;
+        if (argv[i][0] == '-' && argv[i][1] && !take(argc - i, argv + i, &t, why, sizeof(why)) &&
+            !(t.p->mask & mask))
+            return t.p->name;
+        i += t.used;
+    }
+    return NULL;
+}
+
+void cli_opts_free(struct cli_opts *o)
+{
+    free(o->word.item);
+    free(o->dim.item);
+    free(o->shape.item);
+    free(o->opr_name.item);
+    free(o->type.item);
+    free(o->input_dtype.item);
+}

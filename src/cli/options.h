@@ -1,0 +1,74 @@
+/* The options: one table drives parsing, --help and the tests. */
+#ifndef OC_CLI_OPTIONS_H
+#define OC_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cli_kind {
+    CLI_FLAG,   /* bool */
+    CLI_TEXT,   /* const char *, the last one wins */
+    CLI_CHOICE, /* const char *, one of `arg` separated by | */
+    CLI_LIST,   /* struct cli_list, repeatable */
+    CLI_INT     /* struct cli_int */
+};
+
+enum cli_mask { CLI_COST = 1, CLI_HW = 2, CLI_OPS = 4, CLI_HELP = 8, CLI_ALL = 15 };
+
+struct cli_option {
+    const char *name; /* without the two dashes */
+    char letter;      /* 0: none */
+    unsigned char kind;
+    unsigned char mask;    /* enum cli_mask */
+    const char *arg;       /* name of the argument, or the choices; NULL for flags */
+    const char *unit;      /* of the argument, NULL: none */
+    const char *otherwise; /* what holds without the option, NULL: nothing to say */
+    const char *help;
+    const char *group; /* heading, on the first option of a group */
+    size_t offset;     /* in struct cli_opts */
+};
+extern const struct cli_option cli_options[];
+extern const size_t cli_n_options;
+
+struct cli_list {
+    const char **item; /* heap array of borrowed texts */
+    size_t n, cap;
+};
+
+struct cli_int {
+    bool set;
+    int64_t v;
+};
+
+struct cli_opts {
+    const char *command;
+    struct cli_list word; /* what is no option */
+    bool help, version;
+    /* input */
+    const char *profile, *profile_format, *optimized_model, *hw, *stat;
+    struct cli_int warmup;
+    /* shapes */
+    struct cli_list dim, shape;
+    struct cli_int default_dim;
+    bool no_defaults, force;
+    /* counting */
+    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode;
+    bool strict_reduce, no_fold;
+    /* choice and order of rows */
+    struct cli_int top;
+    struct cli_list opr_name, type, input_dtype;
+    const char *order_by, *aggregate, *aggregate_by, *top_end_key, *min_time, *max_time;
+    /* output */
+    const char *format, *style, *print_only, *output, *color;
+    bool show_host, copy_time, confluence, dump_only_opr, strict;
+};
+
+/* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */
+int cli_parse(int argc, char **argv, struct cli_opts *o, char *why, size_t why_cap);
+void cli_opts_free(struct cli_opts *o);
+
+/* Whether the option was one that the command understands. Returns NULL, or the name of the offender. */
+const char *cli_foreign_option(int argc, char **argv, unsigned mask);
+
+#endif

@@ -1,0 +1,27 @@
+/* Where a report goes: standard output, or a file that is complete or not there at all. */
+#ifndef OC_CLI_OUTPUT_H
+#define OC_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct cli_output {
+    FILE *f;
+    const char *path; /* NULL: standard output */
+    char *target;     /* what the temporary becomes; NULL: written directly (a device, a pipe) */
+    char *temporary;  /* beside the target */
+};
+
+/* path NULL or "-": standard output. Returns 0, or the exit code after a message. */
+int cli_output_open(const char *path, struct cli_output *out);
+
+/* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.
+ * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
+int cli_output_close(struct cli_output *out, bool keep);
+
+/* Columns to fit: of the terminal, or COLUMNS; 0: no limit (output is not a terminal). */
+unsigned cli_width(const struct cli_output *out);
+/* when: "auto" (NULL), "always", "never" */
+bool cli_color(const struct cli_output *out, const char *when);
+
+#endif

@@ -1,0 +1,103 @@
+#include "cli/shapes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n ? n : 1, size);
+    if (!p)
+        exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", n * size));
+    return p;
+}
+
+static char *copy(const char *s, size_t n)
+{
+    char *p = zeroed(n + 1, 1);
+    memcpy(p, s, n);
+    return p;
+}
+
+/* A number >= 0 at *s, which moves behind it. */
+static bool take_number(const char **s, int64_t *out)
+{
+    char *end;
+    if (**s < '0' || **s > '9')
+        return false;
+    errno = 0;
+    long long v = strtoll(*s, &end, 10);
+    if (errno)
+        return false;
+    *out = v;
+    *s = end;
+    return true;
+}
+
+/* Names may hold '=': the last one counts. */
+static const char *split(const char *text)
+{
+    const char *eq = strrchr(text, '=');
+    return eq && eq != text && eq[1] ? eq : NULL;
+}
+
+static int parse_dim(const char *text, struct oc_bind *out)
+{
+    const char *eq = split(text), *number = eq ? eq + 1 : NULL;
+    if (!eq || !take_number(&number, &out->value) || *number)
+        return cli_fail(CLI_USAGE, "--dim needs NAME=N such as batch=8, not '%s'", text);
+    out->symbol = copy(text, (size_t)(eq - text));
+    return 0;
+}
+
+static bool parse_list(const char *s, struct oc_shape_bind *out)
+{
+    if (!strcmp(s, "scalar"))
+        return true;
+    int64_t *dim = zeroed(strlen(s) / 2 + 1, sizeof(*dim));
+    out->dim = dim;
+    for (;; s++) {
+        if (!take_number(&s, &dim[out->rank]))
+            return false;
+        out->rank++;
+        if (!*s)
+            return true;
+        if (*s != 'x' && *s != ',')
+            return false;
+    }
+}
+
+static int parse_shape(const char *text, struct oc_shape_bind *out)
+{
+    const char *eq = split(text);
+    if (!eq || !parse_list(eq + 1, out))
+        return cli_fail(CLI_USAGE, "--shape needs INPUT=1x3x224x224 or INPUT=scalar, not '%s'", text);
+    out->input = copy(text, (size_t)(eq - text));
+    return 0;
+}
+
+int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out)
+{
+    *out = (struct cli_shapes){.bind = zeroed(o->dim.n, sizeof(*out->bind)),
+                               .shape = zeroed(o->shape.n, sizeof(*out->shape))};
+    int rc = 0;
+    for (size_t i = 0; i < o->dim.n && !rc; i++)
+        rc = parse_dim(o->dim.item[i], &out->bind[out->n_bind++]);
+    for (size_t i = 0; i < o->shape.n && !rc; i++)
+        rc = parse_shape(o->shape.item[i], &out->shape[out->n_shape++]);
+    return rc;
+}
+
+void cli_shapes_free(struct cli_shapes *s)
+{
+    for (size_t i = 0; i < s->n_bind; i++)
+        free((char *)s->bind[i].symbol);
+    for (size_t i = 0; i < s->n_shape; i++) {
+        free((char *)s->shape[i].input);
+        free((int64_t *)s->shape[i].dim);
+    }
+    free(s->bind);
+    free(s->shape);
+}

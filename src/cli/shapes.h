@@ -1,0 +1,18 @@
+/* --dim and --shape: texts to bindings. */
+#ifndef OC_CLI_SHAPES_H
+#define OC_CLI_SHAPES_H
+
+#include "cli/options.h"
+#include "onnxcost.h"
+
+struct cli_shapes {
+    struct oc_bind *bind;
+    struct oc_shape_bind *shape;
+    size_t n_bind, n_shape;
+};
+
+/* Returns 0, or CLI_USAGE after a message. */
+int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out);
+void cli_shapes_free(struct cli_shapes *s);
+
+#endif

@@ -1,0 +1,309 @@
+#include "report/columns.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static bool with_time(const struct oc_report *r)
+{
+    return r->has_time;
+}
+
+static bool without_time(const struct oc_report *r)
+{
+    return !r->has_time;
+}
+
+static bool with_hardware(const struct oc_report *r)
+{
+    return r->in->device != NULL;
+}
+
+static bool with_hardware_and_time(const struct oc_report *r)
+{
+    return r->in->device != NULL && r->has_time;
+}
+
+static bool with_analysis(const struct oc_report *r)
+{
+    return r->in->analysis != NULL;
+}
+
+static bool with_costs(const struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->all.n; i++)
+        if (!isnan(r->all.row[i].computation) || !isnan(r->all.row[i].memory))
+            return true;
+    return r->in->analysis != NULL;
+}
+
+static bool with_join(const struct oc_report *r)
+{
+    return r->in->join != NULL;
+}
+
+static bool with_groups(const struct oc_report *r)
+{
+    return r->o->aggregate != NULL;
+}
+
+static const struct oc_node_cost *cost_of(const struct oc_line *l)
+{
+    const struct oc_analysis *a = l->r->in->analysis;
+    if (!a || l->row->node == OC_NONE || l->row->count != 1 || l->r->in->join)
+        return NULL;
+    const struct oc_node_cost *k = &a->cost[l->row->node];
+    return k->quality == OC_UNKNOWN ? NULL : k;
+}
+
+static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
+{
+    return n ? s[0].text : NULL;
+}
+
+#define TEXT_CELL(name, value)                                                                               \
+    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+    {                                                                                                        \
+        c->text = (value);                                                                                   \
+    }
+#define NUMBER_CELL(name, value)                                                                             \
+    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+    {                                                                                                        \
+        c->number = (value);                                                                                 \
+    }
+#define COST_CELL(name, field)                                                                               \
+    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+    {                                                                                                        \
+        const struct oc_node_cost *k = cost_of(l);                                                           \
+        c->number = k ? (double)k->field : NAN;                                                              \
+    }
+
+NUMBER_CELL(get_rank, l->rank + 1)
+NUMBER_CELL(get_time, l->row->time_s)
+NUMBER_CELL(get_host_time, l->row->host_time_s)
+NUMBER_CELL(get_share, l->row->time_s / l->r->total_s)
+NUMBER_CELL(get_cumulative, l->cumulative_s / l->r->total_s)
+NUMBER_CELL(get_flo_share, l->r->total_flo > 0 ? l->row->computation / l->r->total_flo : NAN)
+NUMBER_CELL(get_flo, l->row->computation)
+NUMBER_CELL(get_flops, l->row->computation / l->row->time_s)
+NUMBER_CELL(get_bytes, l->row->memory)
+NUMBER_CELL(get_bandwidth, l->row->memory / l->row->time_s)
+NUMBER_CELL(get_macs, l->row->macs)
+NUMBER_CELL(get_params, l->row->params)
+NUMBER_CELL(get_intensity, l->row->intensity)
+NUMBER_CELL(get_roofline, l->row->roofline_s)
+NUMBER_CELL(get_efficiency, l->row->efficiency)
+NUMBER_CELL(get_calls, l->row->calls)
+NUMBER_CELL(get_min, l->row->min_s)
+NUMBER_CELL(get_max, l->row->max_s)
+NUMBER_CELL(get_count, (double)l->row->count)
+COST_CELL(get_float_ops, flops)
+COST_CELL(get_int_ops, ops)
+COST_CELL(get_read_act, rd_act)
+COST_CELL(get_read_weight, rd_wt)
+COST_CELL(get_written, wr)
+COST_CELL(get_trips, trips)
+TEXT_CELL(get_name, l->row->name)
+TEXT_CELL(get_type, l->row->type)
+TEXT_CELL(get_id, l->row->id)
+TEXT_CELL(get_bound, l->row->bound_by)
+TEXT_CELL(get_rule, l->row->rule)
+TEXT_CELL(get_scope, l->row->scope)
+TEXT_CELL(get_provider, l->row->provider)
+TEXT_CELL(get_out, first_shape(l->row->out, l->row->n_out))
+
+static void get_quality(const struct oc_line *l, struct oc_field *c)
+{
+    static const char *const names[] = {"exact", "upper", "lower", "est", "unknown"};
+    c->text = names[l->row->quality <= OC_UNKNOWN ? l->row->quality : OC_UNKNOWN];
+}
+
+/* "{1,3,224,224}" to "1x3x224x224"; shapes with expressions stay as they are. */
+static const char *plain_shape(struct oc_arena *arena, const char *text)
+{
+    size_t n = strlen(text);
+    if (n < 2 || text[0] != '{' || strspn(text + 1, "0123456789,") != n - 2)
+        return text;
+    char *out = oc_strndup(arena, text + 1, n - 2);
+    for (char *p = out; *p; p++)
+        if (*p == ',')
+            *p = 'x';
+    return *out ? out : "scalar";
+}
+
+/* Every shape of one side, "1x3x224x224;64x3x7x7". */
+static const char *all_shapes(const struct oc_line *l, const struct oc_row_shape *s, uint32_t n)
+{
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < n; i++) {
+        oc_buf_str(&b, i ? ";" : "");
+        oc_buf_str(&b, s[i].text ? plain_shape(l->arena, s[i].text) : "?");
+    }
+    const char *text = b.n ? oc_strndup(l->arena, b.data, b.n) : NULL;
+    oc_buf_free(&b);
+    return text;
+}
+
+TEXT_CELL(get_all_in, all_shapes(l, l->row->in, l->row->n_in))
+TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
+
+enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
+
+const struct oc_column oc_columns[] = {
+    {.key = "rank", .title = "#", .kind = OC_FIELD_COUNT, .use = BOTH, .get = get_rank},
+    {.key = "time_ns", .title = "time", .kind = OC_FIELD_TIME, .use = BOTH, .available = with_time, .get = get_time},
+    {.key = "time_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = with_time,
+     .get = get_share},
+    {.key = "cumulative_fraction", .title = "cum %", .kind = OC_FIELD_FRACTION, .use = BOTH, .drop = 3,
+     .available = with_time, .get = get_cumulative},
+    {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 16,
+     .get = get_name},
+    {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
+     .get = get_type},
+    {.key = "count", .title = "count", .kind = OC_FIELD_COUNT, .use = BOTH, .available = with_groups,
+     .get = get_count},
+    {.key = "flo", .title = "FLO", .kind = OC_FIELD_SI, .use = BOTH, .quality = true, .available = with_costs,
+     .get = get_flo},
+    {.key = "flo_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = without_time,
+     .get = get_flo_share},
+    {.key = "flop_per_s", .title = "FLOPS", .kind = OC_FIELD_SI, .use = BOTH, .available = with_time,
+     .get = get_flops},
+    {.key = "bytes", .title = "memory", .kind = OC_FIELD_BYTES, .use = BOTH, .quality = true,
+     .available = with_costs, .get = get_bytes},
+    {.key = "bytes_per_s", .title = "bytes/s", .kind = OC_FIELD_BYTES, .use = BOTH, .available = with_time,
+     .get = get_bandwidth},
+    {.key = "macs", .title = "MAC", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+     .get = get_macs},
+    {.key = "float_ops", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+     .get = get_float_ops},
+    {.key = "int_ops", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_int_ops},
+    {.key = "bytes_read_act", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+     .get = get_read_act},
+    {.key = "bytes_read_weight", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+     .get = get_read_weight},
+    {.key = "bytes_written", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+     .get = get_written},
+    {.key = "params", .title = "params", .kind = OC_FIELD_SI, .use = BOTH, .drop = 4, .available = without_time,
+     .get = get_params},
+    {.key = "flop_per_byte", .title = "FLO/B", .kind = OC_FIELD_RATIO, .use = BOTH, .drop = 5,
+     .available = with_costs, .get = get_intensity},
+    {.key = "bound_by", .title = "bound by", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true,
+     .available = with_hardware, .get = get_bound},
+    {.key = "roofline_ns", .title = "roofline", .kind = OC_FIELD_TIME, .use = BOTH, .drop = 2,
+     .available = with_hardware, .get = get_roofline},
+    {.key = "roofline_efficiency", .title = "eff %", .kind = OC_FIELD_FRACTION, .use = BOTH,
+     .available = with_hardware_and_time, .get = get_efficiency},
+    {.key = "output", .title = "output", .kind = OC_FIELD_TEXT, .use = OC_COL_COMPACT, .left = true, .min_width = 8,
+     .drop = 6, .get = get_out},
+    {.key = "calls", .kind = OC_FIELD_RATIO, .use = OC_COL_CSV, .available = with_time, .get = get_calls},
+    {.key = "time_min_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_min},
+    {.key = "time_max_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_max},
+    {.key = "host_time_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_host_time},
+    {.key = "matched_by", .title = "joined", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .left = true,
+     .available = with_join, .get = get_rule},
+    {.key = "provider", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_time, .get = get_provider},
+    {.key = "scope", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_scope},
+    {.key = "trips", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_trips},
+    {.key = "quality", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_quality},
+    {.key = "id", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_id},
+    {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in},
+    {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out},
+};
+const size_t oc_n_columns = OC_COUNT(oc_columns);
+_Static_assert(OC_COUNT(oc_columns) <= OC_MAX_COLUMNS, "room for every column");
+
+size_t oc_columns_for(const struct oc_report *r, unsigned use, const struct oc_column *out[OC_MAX_COLUMNS])
+{
+    size_t n = 0;
+    for (size_t i = 0; i < oc_n_columns; i++)
+        if ((oc_columns[i].use & use) && (!oc_columns[i].available || oc_columns[i].available(r)))
+            out[n++] = &oc_columns[i];
+    return n;
+}
+
+bool oc_line_next(struct oc_line *l)
+{
+    l->rank = l->row ? l->rank + 1 : 0;
+    if (l->rank >= l->r->shown.n)
+        return false;
+    l->row = &l->r->shown.row[l->rank];
+    if (!isnan(l->row->time_s))
+        l->cumulative_s += l->row->time_s;
+    return true;
+}
+
+static const char *const quality_mark[] = {[OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~",
+                                           [OC_UNKNOWN] = ""};
+
+static const char *human_number(struct oc_arena *arena, const struct oc_column *col, double v)
+{
+    char buf[64];
+    switch (col->kind) {
+    case OC_FIELD_COUNT:
+        return oc_printf(arena, "%.0f", v);
+    case OC_FIELD_SI:
+        return oc_strdup(arena, oc_format_si(v, "", buf, sizeof(buf)));
+    case OC_FIELD_BYTES:
+        return oc_strdup(arena, oc_format_bytes(v, buf, sizeof(buf)));
+    case OC_FIELD_TIME:
+        return oc_strdup(arena, oc_format_time_ns(v * 1e9, buf, sizeof(buf)));
+    case OC_FIELD_FRACTION:
+        return oc_printf(arena, "%.1f", v * 100);
+    default:
+        return oc_printf(arena, v < 10 ? "%.2f" : v < 1000 ? "%.1f" : "%.0f", v);
+    }
+}
+
+const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
+{
+    struct oc_field c = {.number = NAN};
+    col->get(l, &c);
+    if (col->kind == OC_FIELD_TEXT)
+        return c.text && *c.text ? plain_shape(l->arena, c.text) : "-";
+    if (isnan(c.number))
+        return "-";
+    if (isinf(c.number))
+        return "inf";
+    const char *text = human_number(l->arena, col, c.number);
+    unsigned q = l->row->quality;
+    return col->quality && q <= OC_UNKNOWN && quality_mark[q][0]
+               ? oc_printf(l->arena, "%s%s", quality_mark[q], text)
+               : text;
+}
+
+/* RFC 4180: quoted when it has to be, quotes doubled. */
+static void csv_text(struct oc_buf *out, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        oc_buf_str(out, s);
+        return;
+    }
+    oc_buf_char(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            oc_buf_char(out, '"');
+        oc_buf_char(out, *s);
+    }
+    oc_buf_char(out, '"');
+}
+
+void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct oc_buf *out)
+{
+    struct oc_field c = {.number = NAN};
+    col->get(l, &c);
+    if (col->kind == OC_FIELD_TEXT) {
+        csv_text(out, c.text ? c.text : "");
+        return;
+    }
+    double v = col->kind == OC_FIELD_TIME ? c.number * 1e9 : c.number;
+    if (!isfinite(v))
+        return;
+    char buf[64];
+    if (v == floor(v) && fabs(v) < 9e15)
+        snprintf(buf, sizeof(buf), "%" PRId64, (int64_t)v);
+    else
+        oc_format_repr(v, buf, sizeof(buf));
+    oc_buf_str(out, buf);
+}

@@ -1,0 +1,389 @@
+#include <math.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "report/report.h"
+
+/* The layout is documented; see the README. Unknown is null. */
+enum { JSON_VERSION = 1 };
+
+static const char *const quality_name[] = {"exact", "upper", "lower", "est", "unknown"};
+
+static void key_text(struct oc_json_out *w, const char *key, const char *s)
+{
+    oc_jw_key(w, key);
+    oc_jw_string(w, s);
+}
+
+static void key_u64(struct oc_json_out *w, const char *key, uint64_t v)
+{
+    oc_jw_key(w, key);
+    oc_jw_u64(w, v);
+}
+
+static void key_double(struct oc_json_out *w, const char *key, double v)
+{
+    oc_jw_key(w, key);
+    oc_jw_double(w, v); /* nan and inf print null */
+}
+
+static void key_null(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_null(w);
+}
+
+static void key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
+{
+    oc_jw_key(w, key);
+    if (known)
+        oc_jw_u64(w, v);
+    else
+        oc_jw_null(w);
+}
+
+static void quality(struct oc_json_out *w, unsigned q)
+{
+    key_text(w, "quality", quality_name[q <= OC_UNKNOWN ? q : OC_UNKNOWN]);
+}
+
+/* ---- types and values ------------------------------------------------------------------------------------ */
+
+static const char *type_name(struct oc_report *r, const struct oc_type *t)
+{
+    static const char *const wrap[] = {[OC_T_SEQUENCE] = "sequence", [OC_T_OPTIONAL] = "optional", [OC_T_MAP] = "map"};
+    if (t->kind == OC_T_NONE)
+        return NULL;
+    if (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE || !t->elem)
+        return oc_dtype_info(t->dtype)->name;
+    const char *inner = type_name(r, t->elem);
+    return oc_printf(&r->arena, "%s(%s)", wrap[t->kind], inner ? inner : "?");
+}
+
+static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_type *t)
+{
+    struct oc_exprs *x = r->in->analysis->exprs;
+    oc_jw_key(w, "shape");
+    if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        struct oc_dim d = t->shape.dim[i];
+        if (oc_is_known(d)) {
+            oc_jw_i64(w, d.v);
+            continue;
+        }
+        oc_jw_begin_object(w);
+        key_text(w, "origin", oc_dim_text(x, d));
+        int64_t max = oc_dim_max_value(x, d);
+        key_u64_if(w, "max", max >= 0, (uint64_t)max);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
+{
+    static const uint8_t of_state[] = {[OC_V_UNKNOWN] = OC_UNKNOWN, [OC_V_STATIC] = OC_EXACT,
+                                       [OC_V_BOUNDED] = OC_UPPER, [OC_V_DECLARED] = OC_EST,
+                                       [OC_V_RANK_ONLY] = OC_UNKNOWN};
+    const struct oc_analysis *a = r->in->analysis;
+    if (id == OC_NONE) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    key_text(w, "name", a->model->value[id].name);
+    key_text(w, "dtype", type_name(r, &a->type[id]));
+    shape(w, r, &a->type[id]);
+    quality(w, of_state[a->value_state[id]]);
+    oc_jw_end_object(w);
+}
+
+static void values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id, uint32_t n)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        value(w, r, id[i]);
+    oc_jw_end_array(w);
+}
+
+/* Graph inputs that a caller feeds: not those that an initializer fills. */
+static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_graph *g)
+{
+    oc_jw_key(w, "inputs");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!r->in->model->value[g->input[i]].constant)
+            value(w, r, g->input[i]);
+    oc_jw_end_array(w);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------- */
+
+static void model(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    oc_jw_key(w, "model");
+    if (!m) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    key_text(w, "path", m->path);
+    oc_jw_key(w, "ir_version");
+    oc_jw_i64(w, m->ir_version);
+    key_text(w, "producer", oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
+                                      m->producer_version && *m->producer_version ? " " : "",
+                                      m->producer_version ? m->producer_version : ""));
+    oc_jw_key(w, "opsets");
+    oc_jw_begin_object(w);
+    for (uint32_t i = 0; i < m->n_opset; i++) {
+        oc_jw_key(w, m->opset[i].domain);
+        oc_jw_i64(w, m->opset[i].version);
+    }
+    oc_jw_end_object(w);
+    inputs(w, r, &m->graph[0]);
+    values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
+    key_u64(w, "nodes", r->in->analysis->total.nodes);
+    key_u64(w, "functions", m->n_function);
+    oc_jw_end_object(w);
+}
+
+static void assumptions(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    oc_jw_key(w, "assumptions");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; a && i < a->n_assumption; i++) {
+        oc_jw_begin_object(w);
+        key_text(w, "what", a->assumption[i].what);
+        key_text(w, "name", a->assumption[i].name);
+        key_text(w, "value", a->assumption[i].value);
+        key_text(w, "reason", a->assumption[i].reason);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static double run_time_ns(const struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    return p && !isnan(p->run_ns) ? p->run_ns : r->total_s * 1e9;
+}
+
+static void totals(struct oc_json_out *w, struct oc_report *r)
+{
+    bool known = r->in->analysis != NULL;
+    struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
+    double ns = run_time_ns(r), moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
+    oc_jw_key(w, "totals");
+    oc_jw_begin_object(w);
+    key_u64_if(w, "nodes", known, t.nodes);
+    key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
+    key_u64_if(w, "macs", known, t.macs);
+    key_u64_if(w, "flops", known, t.flops);
+    key_u64_if(w, "ops", known, t.ops);
+    key_u64_if(w, "params", known, t.params);
+    key_u64_if(w, "params_all", known, t.params_all);
+    key_u64_if(w, "const_bytes", known, t.const_bytes);
+    key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
+    key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
+    key_u64_if(w, "bytes_written", known, t.bytes_written);
+    key_null(w, "peak_activation_bytes");
+    key_null(w, "peak_activation_node");
+    key_double(w, "time_ns", ns);
+    key_double(w, "achieved_flops_per_s", known ? (double)t.flops / ns * 1e9 : NAN);
+    key_double(w, "achieved_bytes_per_s", known ? moved / ns * 1e9 : NAN);
+    quality(w, t.quality);
+    oc_jw_key(w, "not_exact");
+    oc_jw_begin_object(w);
+    key_u64_if(w, "nodes", known, t.not_exact.nodes);
+    key_u64_if(w, "macs", known, t.not_exact.macs);
+    key_u64_if(w, "flops", known, t.not_exact.flops);
+    key_u64_if(w, "bytes", known, t.not_exact.bytes);
+    oc_jw_end_object(w);
+    oc_jw_end_object(w);
+}
+
+/* ---- nodes ----------------------------------------------------------------------------------------------- */
+
+static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
+{
+    oc_jw_key(w, "hist");
+    if (k->quality == OC_UNKNOWN) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        uint64_t n = 0;
+        for (unsigned i = 0; i < k->n_hist; i++)
+            n += k->hist[i].prim == p ? k->hist[i].n : 0;
+        if (n)
+            key_u64(w, oc_prim_name(p), n);
+    }
+    oc_jw_end_object(w);
+}
+
+static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
+{
+    bool known = k->quality != OC_UNKNOWN;
+    uint64_t moved = k->rd_act + k->rd_wt + k->wr;
+    key_u64_if(w, "macs", known, k->macs);
+    key_u64_if(w, "flops", known, k->flops);
+    key_u64_if(w, "ops", known, k->ops);
+    histogram(w, k);
+    key_text(w, "mac_class", known && k->mac_class ? oc_class_name(k->mac_class) : NULL);
+    key_text(w, "rest_class", known && k->rest_class ? oc_class_name(k->rest_class) : NULL);
+    key_u64_if(w, "params", known, k->params);
+    key_u64_if(w, "bytes_read_act", known, k->rd_act);
+    key_u64_if(w, "bytes_read_weight", known, k->rd_wt);
+    key_u64_if(w, "bytes_written", known, k->wr);
+    key_double(w, "intensity", known && moved ? ((double)k->flops + (double)k->ops) / (double)moved : NAN);
+}
+
+/* Times and limits come from the row of the node, when it has one of its own. */
+static void node_times(struct oc_json_out *w, const struct oc_row *row)
+{
+    double ns = row ? row->time_s * 1e9 : NAN;
+    key_double(w, "time_ns", ns);
+    key_double(w, "calls_per_run", row ? row->calls : NAN);
+    key_double(w, "time_min_ns", row ? row->min_s * 1e9 : NAN);
+    key_double(w, "time_max_ns", row ? row->max_s * 1e9 : NAN);
+    key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
+    key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
+    key_text(w, "bound_by", row ? row->bound_by : NULL);
+    key_double(w, "roofline_time_ns", row ? row->roofline_s * 1e9 : NAN);
+    key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    key_null(w, "estimate");
+}
+
+static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
+{
+    const struct oc_model *m = r->in->model;
+    const struct oc_node *n = &m->node[i];
+    const struct oc_node_cost *k = &r->in->analysis->cost[i];
+    oc_jw_begin_object(w);
+    key_u64(w, "index", i);
+    key_text(w, "name", n->name && *n->name ? n->name : NULL);
+    key_text(w, "op_type", n->op_type);
+    key_text(w, "domain", n->domain);
+    key_text(w, "scope", m->graph[n->graph].scope);
+    key_u64(w, "trips", k->trips);
+    quality(w, k->quality);
+    oc_jw_key(w, "folded");
+    oc_jw_bool(w, k->state == OC_NODE_FOLDED);
+    values(w, r, "inputs", n->in, n->n_in);
+    values(w, r, "outputs", n->out, n->n_out);
+    node_costs(w, k);
+    node_times(w, row);
+    key_null(w, "row");
+    oc_jw_end_object(w);
+}
+
+static bool narrowed(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return o->has_top || o->n_name_pattern || o->n_type || o->n_input_dtype || o->order_by || o->min_time || o->max_time;
+}
+
+static void nodes(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_jw_key(w, "nodes");
+    oc_jw_begin_array(w);
+    if (r->in->analysis && narrowed(r)) {
+        for (uint32_t i = 0; i < r->shown.n; i++)
+            if (r->shown.row[i].node != OC_NONE)
+                node(w, r, r->shown.row[i].node, &r->shown.row[i]);
+    } else if (r->in->analysis) {
+        const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, const struct oc_row *);
+        for (uint32_t i = 0; i < r->all.n; i++)
+            if (r->all.row[i].node != OC_NONE)
+                row[r->all.row[i].node] = &r->all.row[i];
+        for (uint32_t i = 0; i < r->in->model->n_node; i++)
+            node(w, r, i, row[i]);
+    }
+    oc_jw_end_array(w);
+}
+
+/* ---- profile, findings ----------------------------------------------------------------------------------- */
+
+static void profile(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    oc_jw_key(w, "profile");
+    if (!p) {
+        oc_jw_null(w);
+        return;
+    }
+    bool device = p->time_kind && !strcmp(p->time_kind, "device time");
+    oc_jw_begin_array(w);
+    oc_jw_begin_object(w);
+    key_text(w, "path", p->path);
+    key_text(w, "format", p->format);
+    key_text(w, "producer", *p->producer ? p->producer : NULL);
+    key_text(w, "device", *p->device ? p->device : NULL);
+    key_u64(w, "runs_total", p->runs_total);
+    key_u64(w, "runs_used", p->runs_used);
+    key_text(w, "statistic", oc_stat_name(p->stat));
+    key_double(w, "time_ns", run_time_ns(r));
+    key_double(w, "host_time_ns", device ? NAN : p->busy_ns);
+    key_double(w, "device_time_ns", device ? p->busy_ns : NAN);
+    oc_jw_end_object(w);
+    oc_jw_end_array(w);
+}
+
+static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
+{
+    static const char *const severity[] = {"info", "warning", "error"};
+    for (size_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        key_text(w, "severity", severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
+        key_text(w, "code", d[i].code);
+        key_text(w, "where", d[i].where);
+        key_text(w, "text", d[i].text);
+        oc_jw_end_object(w);
+    }
+}
+
+static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
+{
+    const struct oc_diag *d;
+    size_t n;
+    oc_jw_key(w, "diagnostics");
+    oc_jw_begin_array(w);
+    if (in->model && (n = oc_model_diags(in->model, &d)))
+        findings(w, d, n);
+    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
+        findings(w, d, n);
+    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
+        findings(w, d, n);
+    oc_jw_end_array(w);
+}
+
+void oc_out_json(struct oc_report *r, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    key_text(&w, "schema", "onnxcost.report");
+    key_u64(&w, "version", JSON_VERSION);
+    oc_jw_key(&w, "tool");
+    oc_jw_begin_object(&w);
+    key_text(&w, "name", "onnxcost");
+    key_text(&w, "version", ONNXCOST_VERSION);
+    oc_jw_end_object(&w);
+    model(&w, r);
+    assumptions(&w, r);
+    totals(&w, r);
+    nodes(&w, r);
+    profile(&w, r);
+    key_null(&w, "join");
+    key_null(&w, "hardware");
+    diagnostics(&w, r->in);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}

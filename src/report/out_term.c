@@ -1,0 +1,205 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/columns.h"
+#include "report/unicode.h"
+
+/* ---- the compact table: one line a row ------------------------------------------------------------------- */
+
+struct table {
+    const struct oc_column *column[OC_MAX_COLUMNS];
+    size_t width[OC_MAX_COLUMNS];
+    size_t n_column;
+    const char **cell; /* row-major, n_column a row */
+    uint32_t n_row;
+};
+
+enum { GAP = 2 };
+
+static size_t text_width(const char *s)
+{
+    return oc_utf8_count(s, strlen(s));
+}
+
+static void fill(struct oc_report *r, struct table *t)
+{
+    t->n_column = oc_columns_for(r, OC_COL_COMPACT, t->column);
+    t->n_row = r->shown.n;
+    t->cell = OC_NEW_ARRAY(&r->arena, (size_t)t->n_row * t->n_column, const char *);
+    for (size_t c = 0; c < t->n_column; c++)
+        t->width[c] = text_width(t->column[c]->title);
+    struct oc_line l = {.r = r, .arena = &r->arena};
+    while (oc_line_next(&l)) {
+        for (size_t c = 0; c < t->n_column; c++) {
+            const char *text = oc_field_human(t->column[c], &l);
+            t->cell[l.rank * t->n_column + c] = text;
+            size_t w = text_width(text);
+            t->width[c] = w > t->width[c] ? w : t->width[c];
+        }
+    }
+}
+
+static size_t total_width(const struct table *t)
+{
+    size_t sum = 0;
+    for (size_t c = 0; c < t->n_column; c++)
+        if (t->width[c])
+            sum += t->width[c] + (sum ? GAP : 0);
+    return sum;
+}
+
+static size_t least_width(const struct table *t, size_t c)
+{
+    size_t least = t->column[c]->min_width, title = text_width(t->column[c]->title);
+    return !least ? t->width[c] : least > title ? least : title;
+}
+
+/* The widest column that can still give something; n_column: none. */
+static size_t widest_shrinkable(const struct table *t)
+{
+    size_t best = t->n_column, best_spare = 0;
+    for (size_t c = 0; c < t->n_column; c++) {
+        size_t least = least_width(t, c);
+        size_t spare = t->width[c] > least ? t->width[c] - least : 0;
+        if (spare && (best == t->n_column || t->width[c] > t->width[best])) {
+            best = c;
+            best_spare = spare;
+        }
+    }
+    return best_spare ? best : t->n_column;
+}
+
+static size_t next_to_drop(const struct table *t)
+{
+    size_t best = t->n_column;
+    for (size_t c = 0; c < t->n_column; c++)
+        if (t->width[c] && t->column[c]->drop && (best == t->n_column || t->column[c]->drop > t->column[best]->drop))
+            best = c;
+    return best;
+}
+
+/* First columns that matter least go when even the least widths do not fit, then long texts are cut. A width
+ * of 0 marks a column that is gone. */
+static void fit(struct table *t, unsigned limit)
+{
+    if (!limit)
+        return;
+    for (;;) {
+        size_t need = 0;
+        for (size_t c = 0; c < t->n_column; c++) {
+            size_t least = least_width(t, c);
+            size_t w = t->width[c] < least ? t->width[c] : least;
+            need += w ? w + (need ? GAP : 0) : 0;
+        }
+        size_t gone = next_to_drop(t);
+        if (need <= limit || gone == t->n_column)
+            break;
+        t->width[gone] = 0;
+    }
+    for (size_t c; total_width(t) > limit && (c = widest_shrinkable(t)) < t->n_column;)
+        t->width[c]--;
+}
+
+/* The end of a name says more than its start: ".../layer3/conv1". */
+static void cut_cell(struct oc_buf *b, const char *text, size_t width, bool left, bool last)
+{
+    size_t n = text_width(text);
+    const char *p = text, *end = text + strlen(text);
+    if (n > width) {
+        for (size_t skip = n - width + 1; skip && p < end; skip--)
+            oc_utf8_next(&p, end);
+        oc_buf_str(b, "…");
+        n = width;
+    } else if (!left) {
+        oc_buf_pad(b, ' ', width - n);
+    }
+    oc_buf_add(b, p, (size_t)(end - p));
+    if (left && !last && n < width)
+        oc_buf_pad(b, ' ', width - n);
+}
+
+static void put(struct oc_buf *b, FILE *f)
+{
+    fwrite(b->data, 1, b->n, f);
+    oc_buf_clear(b);
+}
+
+/* Names come from files: control characters would move the cursor. */
+static const char *safe_text(struct oc_arena *arena, const char *s)
+{
+    char *copy = oc_strdup(arena, s);
+    for (unsigned char *p = (unsigned char *)copy; *p; p++)
+        if (*p < 0x20 || *p == 0x7f)
+            *p = '?';
+    return copy;
+}
+
+static void print_line(struct oc_report *r, const struct table *t, const char *const *cell, struct oc_buf *b)
+{
+    size_t last = 0;
+    for (size_t c = 0; c < t->n_column; c++)
+        if (t->width[c])
+            last = c;
+    bool first = true;
+    for (size_t c = 0; c < t->n_column; c++) {
+        if (!t->width[c])
+            continue;
+        if (!first)
+            oc_buf_pad(b, ' ', GAP);
+        first = false;
+        const char *text = cell ? safe_text(&r->arena, cell[c]) : t->column[c]->title;
+        cut_cell(b, text, t->width[c], t->column[c]->left, c == last);
+    }
+}
+
+static void compact_table(struct oc_report *r, FILE *f)
+{
+    struct table t;
+    fill(r, &t);
+    fit(&t, r->o->width_chars);
+    struct oc_buf b = {0};
+    oc_buf_str(&b, r->o->color ? "\033[1m" : "");
+    print_line(r, &t, NULL, &b);
+    oc_buf_str(&b, r->o->color ? "\033[0m\n" : "\n");
+    put(&b, f);
+    for (uint32_t i = 0; i < t.n_row; i++) {
+        print_line(r, &t, t.cell + (size_t)i * t.n_column, &b);
+        oc_buf_char(&b, '\n');
+        put(&b, f);
+    }
+    oc_buf_free(&b);
+    if (!t.n_row)
+        fputs("(no rows)\n", f);
+}
+
+/* ---- the summary ----------------------------------------------------------------------------------------- */
+
+static void print_summary(struct oc_report *r, FILE *f)
+{
+    struct oc_summary s = {0};
+    oc_report_summary(r, &s);
+    const char *before = "";
+    for (uint32_t i = 0; i < s.n; i++) {
+        const char *label = strcmp(before, s.line[i].label) ? s.line[i].label : "";
+        fprintf(f, "%s%-11s%s %s\n", r->o->color ? "\033[1m" : "", label, r->o->color ? "\033[0m" : "",
+                safe_text(&r->arena, s.line[i].text));
+        before = s.line[i].label;
+    }
+    free(s.line);
+}
+
+static bool wants(const struct oc_report *r, const char *part)
+{
+    return !r->o->print_only || !strcmp(r->o->print_only, part);
+}
+
+void oc_out_term(struct oc_report *r, FILE *f)
+{
+    if (wants(r, "summary"))
+        print_summary(r, f);
+    if (!r->o->print_only)
+        fputc('\n', f);
+    if (!r->o->print_only || !wants(r, "summary"))
+        compact_table(r, f);
+}

@@ -1,0 +1,69 @@
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/mge_report.h"
+#include "report/select.h"
+
+/* What can be asked for with --format. */
+static const struct oc_format {
+    const char *name;
+    void (*write)(struct oc_report *r, FILE *f);
+    bool whole; /* all rows unless --top says otherwise */
+} formats[] = {
+    {"table", oc_out_term, false},
+    {"csv", oc_out_csv, true},
+    {"json", oc_out_json, true},
+};
+
+enum { TOP = 20 };
+
+static const struct oc_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < OC_COUNT(formats); i++)
+        if (!name || !strcmp(formats[i].name, name))
+            return &formats[i];
+    return NULL;
+}
+
+/* Largest first: by time where there are times, else by operations. */
+static int choose_rows(struct oc_report *r, const struct oc_format *format, struct oc_err *err)
+{
+    struct oc_select s;
+    const char *order = r->has_time ? "time" : "computation";
+    bool in_order = format->whole && !r->o->has_top;
+    int rc = oc_select_init(&s, r->o, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    if (!rc)
+        rc = oc_select_rows(&s, &r->all, r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE, &r->shown, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+/* MegEngine's files have a report of their own, unless somebody wants another form. */
+static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
+                               const struct oc_format *format)
+{
+    return in->profile && !in->analysis && !in->device && format->write == oc_out_term &&
+           !strcmp(in->profile->format, "megengine") && in->profile->native && (!o->style || strcmp(o->style, "compact"));
+}
+
+int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
+                    struct oc_err *err)
+{
+    const struct oc_format *format = find_format(opts->format);
+    if (!format)
+        return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);
+    if (!in->analysis && !in->profile)
+        return oc_fail(err, OC_EARG, "a report needs a model or a profile");
+    if (tells_as_megengine(in, opts, format))
+        return oc_mge_report(in->profile->native, opts, f, err);
+    struct oc_report r = {.in = in, .o = opts};
+    oc_report_rows(&r);
+    r.shown.arena = &r.arena;
+    int rc = choose_rows(&r, format, err);
+    if (!rc)
+        format->write(&r, f);
+    oc_arena_free(&r.arena);
+    return rc;
+}

@@ -1,0 +1,39 @@
+/* One report in the making: what it is about, the rows, and what the writers need to know of all of them.
+ * rows_build.c fills it, the writers (out_term, out_csv, out_json) read it. Public side: oc_report_write. */
+#ifndef OC_REPORT_H
+#define OC_REPORT_H
+
+#include "analyze/analysis.h"
+#include "base/buf.h"
+#include "profile/profile.h"
+#include "report/rows.h"
+
+struct oc_report {
+    struct oc_arena arena;
+    const struct oc_report_in *in;
+    const struct oc_report_opts *o;
+    struct oc_rows all;   /* every row that the source has */
+    struct oc_rows shown; /* filtered, aggregated, ordered, cut */
+    double total_s;       /* what shares of time refer to; NAN without times */
+    double total_flo;     /* known operations of all rows */
+    bool has_time;        /* some row has a time */
+};
+
+/* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
+void oc_report_rows(struct oc_report *r);
+
+/* The block above the table: short lines "label  text", in the arena. */
+struct oc_summary_line {
+    const char *label, *text;
+};
+struct oc_summary {
+    struct oc_summary_line *line;
+    uint32_t n, cap;
+};
+void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free(s->line) */
+
+void oc_out_term(struct oc_report *r, FILE *f);
+void oc_out_csv(struct oc_report *r, FILE *f);
+void oc_out_json(struct oc_report *r, FILE *f);
+
+#endif

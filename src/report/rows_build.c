@@ -1,0 +1,214 @@
+#include <math.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static struct oc_row *new_row(struct oc_report *r)
+{
+    struct oc_row *row = &r->all.row[r->all.n++];
+    *row = oc_row_blank();
+    return row;
+}
+
+static void set_info(struct oc_report *r, struct oc_row *row)
+{
+    const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
+    info[0] = row->name;
+    info[1] = row->type;
+    info[2] = row->id;
+    row->info = info;
+    row->n_info = 3;
+}
+
+static const char *shape_text(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
+{
+    if (!t || t->kind == OC_T_NONE)
+        return "?";
+    if (t->kind != OC_T_TENSOR)
+        return oc_type_text(&r->arena, x, t);
+    if (!t->shape.ranked)
+        return "?";
+    return t->shape.rank ? oc_printf(&r->arena, "{%s}", oc_shape_text(&r->arena, x, &t->shape, ",")) : "{}";
+}
+
+static struct oc_row_shape row_shape(struct oc_report *r, struct oc_exprs *x, const struct oc_type *t)
+{
+    struct oc_row_shape s = {.text = shape_text(r, x, t)};
+    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return s;
+    int64_t *dim = OC_NEW_ARRAY(&r->arena, t->shape.rank, int64_t);
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        dim[i] = t->shape.dim[i].v;
+    s.dim = dim;
+    s.rank = t->shape.rank;
+    return s;
+}
+
+static const struct oc_row_shape *shapes_of_values(struct oc_report *r, const uint32_t *value, uint32_t n,
+                                                   uint32_t *n_out)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
+    *n_out = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (value[i] != OC_NONE)
+            s[(*n_out)++] = row_shape(r, a->exprs, &a->type[value[i]]);
+    return s;
+}
+
+static const char *dtype_name(const struct oc_type *t)
+{
+    return t->kind == OC_T_NONE ? "undefined" : oc_dtype_info(t->dtype)->name;
+}
+
+static void set_node_types(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
+{
+    const char **dtype = OC_NEW_ARRAY(&r->arena, n->n_in, const char *);
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE)
+            dtype[row->n_in_dtype++] = dtype_name(&r->in->analysis->type[n->in[i]]);
+    row->in_dtype = dtype;
+    row->in = shapes_of_values(r, n->in, n->n_in, &row->n_in);
+    row->out = shapes_of_values(r, n->out, n->n_out, &row->n_out);
+    row->in_state = row->out_state = OC_SHAPES_KNOWN;
+}
+
+static void set_node_cost(struct oc_row *row, const struct oc_node_cost *k)
+{
+    row->quality = k->quality;
+    if (k->quality == OC_UNKNOWN)
+        return;
+    row->computation = (double)k->flops + (double)k->ops;
+    row->memory = (double)k->rd_act + (double)k->rd_wt + (double)k->wr;
+    row->macs = (double)k->macs;
+    row->params = (double)k->params;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+}
+
+/* Nodes that do work when the model runs: not what was folded, absorbed or is not taken. */
+static bool executes(const struct oc_node_cost *k)
+{
+    return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE;
+}
+
+static void node_row(struct oc_report *r, uint32_t i)
+{
+    const struct oc_model *m = r->in->model;
+    const struct oc_node *n = &m->node[i];
+    char label[512];
+    struct oc_row *row = new_row(r);
+    row->name = oc_strdup(&r->arena, oc_node_label(m, n, label, sizeof(label)));
+    row->type = n->op_type;
+    row->id = oc_printf(&r->arena, "%u", i);
+    row->id_number = i;
+    row->scope = m->graph[n->graph].scope;
+    row->node = i;
+    set_node_types(r, row, n);
+    set_node_cost(row, &r->in->analysis->cost[i]);
+    set_info(r, row);
+}
+
+static void rows_of_analysis(struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    r->all.row = OC_NEW_ARRAY(&r->arena, m->n_node, struct oc_row);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (executes(&r->in->analysis->cost[i]))
+            node_row(r, i);
+}
+
+/* ---- a profile alone ------------------------------------------------------------------------------------ */
+
+static const struct oc_row_shape *shapes_of_types(struct oc_report *r, const struct oc_type *t, uint32_t n)
+{
+    struct oc_row_shape *s = OC_NEW_ARRAY(&r->arena, n, struct oc_row_shape);
+    for (uint32_t i = 0; i < n; i++)
+        s[i] = row_shape(r, r->in->profile->exprs, &t[i]);
+    return s;
+}
+
+static void set_record_types(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
+{
+    const char **dtype = OC_NEW_ARRAY(&r->arena, rec->n_in, const char *);
+    for (uint32_t i = 0; i < rec->n_in; i++)
+        dtype[i] = dtype_name(&rec->in[i]);
+    row->in_dtype = dtype;
+    row->n_in_dtype = rec->n_in;
+    row->in = shapes_of_types(r, rec->in, rec->n_in);
+    row->out = shapes_of_types(r, rec->out, rec->n_out);
+    row->n_in = rec->n_in;
+    row->n_out = rec->n_out;
+    row->in_state = rec->has_in ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+    row->out_state = rec->has_out ? OC_SHAPES_KNOWN : OC_SHAPES_NA;
+}
+
+/* Time that stands in the table: of the device when the source has it, else the record's own host time. */
+static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
+{
+    bool device = !isnan(rec->kernel_ns);
+    row->time_s = (device ? rec->kernel_ns : rec->self_ns) * 1e-9;
+    row->host_time_s = device ? rec->self_ns * 1e-9 : NAN;
+    row->kern_time_s = rec->wait_ns * 1e-9;
+    row->self_s = rec->self_ns * 1e-9;
+    row->min_s = rec->min_ns * 1e-9;
+    row->max_s = rec->max_ns * 1e-9;
+    row->calls = rec->calls_per_run;
+}
+
+static void record_row(struct oc_report *r, uint32_t i)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[i];
+    struct oc_row *row = new_row(r);
+    row->name = rec->name;
+    row->type = rec->bucket ? rec->bucket : rec->op_type;
+    row->provider = rec->provider;
+    row->record = i;
+    if (rec->index >= 0) {
+        row->id = oc_printf(&r->arena, "%lld", (long long)rec->index);
+        row->id_number = (double)rec->index;
+    }
+    set_record_times(row, rec);
+    set_record_types(r, row, rec);
+    row->computation = rec->flop;
+    row->memory = rec->bytes;
+    row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : OC_EXACT;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+    set_info(r, row);
+}
+
+static void rows_of_profile(struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket)
+            record_row(r, i);
+}
+
+/* ---- totals ---------------------------------------------------------------------------------------------- */
+
+static void set_totals(struct oc_report *r)
+{
+    double time_s = 0;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        const struct oc_row *row = &r->all.row[i];
+        if (!isnan(row->time_s)) {
+            r->has_time = true;
+            time_s += row->time_s;
+        }
+        if (!isnan(row->computation))
+            r->total_flo += row->computation;
+    }
+    r->total_s = r->has_time ? time_s : NAN;
+}
+
+void oc_report_rows(struct oc_report *r)
+{
+    static const char *const info_key[] = {"name", "type", "id"};
+    r->all = (struct oc_rows){.arena = &r->arena, .info_key = info_key};
+    if (r->in->profile && !r->in->join)
+        rows_of_profile(r);
+    else
+        rows_of_analysis(r);
+    set_totals(r);
+}

@@ -1,0 +1,301 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/report.h"
+
+struct sum { /* what every part below works on */
+    struct oc_report *r;
+    struct oc_arena *arena;
+    struct oc_summary *out;
+};
+
+static void add(struct sum *s, const char *label, const char *text)
+{
+    OC_GROW(s->out->line, s->out->n, s->out->cap);
+    s->out->line[s->out->n++] = (struct oc_summary_line){label, text};
+}
+
+static const char *count(struct sum *s, uint64_t v)
+{
+    char buf[40];
+    return oc_strdup(s->arena, oc_format_count(v, buf, sizeof(buf)));
+}
+
+static const char *si(struct sum *s, double v, const char *unit)
+{
+    char buf[48];
+    return oc_strdup(s->arena, oc_format_si(v, unit, buf, sizeof(buf)));
+}
+
+static const char *bytes(struct sum *s, double v)
+{
+    char buf[48];
+    return oc_strdup(s->arena, oc_format_bytes(v, buf, sizeof(buf)));
+}
+
+static const char *duration(struct sum *s, double ns)
+{
+    char buf[48];
+    return oc_strdup(s->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------ */
+
+static const char *opset_text(struct sum *s, const struct oc_model *m)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < m->n_opset; i++)
+        text = oc_printf(s->arena, "%s%s%s%s%" PRId64, text, *text ? ", " : "", m->opset[i].domain,
+                         m->opset[i].domain[0] ? " " : "", m->opset[i].version);
+    return text;
+}
+
+enum { MAX_VALUES = 8 };
+
+static void values(struct sum *s, const char *label, const uint32_t *value, uint32_t n, bool skip_constants)
+{
+    const struct oc_analysis *a = s->r->in->analysis;
+    const struct oc_model *m = a->model;
+    uint32_t shown = 0, left = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_value *v = &m->value[value[i]];
+        if (skip_constants && v->constant)
+            continue;
+        if (shown == MAX_VALUES) {
+            left++;
+            continue;
+        }
+        shown++;
+        add(s, label, oc_printf(s->arena, "%s  %s", v->name, oc_type_text(s->arena, a->exprs, &a->type[value[i]])));
+    }
+    if (left)
+        add(s, label, oc_printf(s->arena, "and %u more", left));
+}
+
+static void model_part(struct sum *s)
+{
+    const struct oc_model *m = s->r->in->model;
+    const struct oc_graph *g = &m->graph[0];
+    const char *by = m->producer_name && *m->producer_name
+                         ? oc_printf(s->arena, ", by %s%s%s", m->producer_name,
+                                     m->producer_version && *m->producer_version ? " " : "",
+                                     m->producer_version ? m->producer_version : "")
+                         : "";
+    add(s, "model", oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m), m->ir_version, by));
+    values(s, "inputs", g->input, g->n_input, true);
+    values(s, "outputs", g->output, g->n_output, false);
+}
+
+static void cost_part(struct sum *s)
+{
+    const struct oc_totals *t = &s->r->in->analysis->total;
+    const char *least = t->unknown_nodes ? "at least " : "";
+    const char *rough = t->unknown_nodes               ? ""
+                        : t->quality == OC_UPPER       ? "at most "
+                        : t->quality == OC_LOWER       ? "at least "
+                        : t->quality == OC_EST         ? "about "
+                                                       : "";
+    double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
+    add(s, "nodes", t->unknown_nodes ? oc_printf(s->arena, "%s, of which %s have an unknown cost",
+                                                 count(s, t->nodes), count(s, t->unknown_nodes))
+                                     : count(s, t->nodes));
+    add(s, "parameters", oc_printf(s->arena, "%s  (constants: %s)", count(s, t->params), bytes(s, (double)t->const_bytes)));
+    add(s, "MACs", oc_printf(s->arena, "%s%s%s", least, rough, count(s, t->macs)));
+    add(s, "FLOPs", oc_printf(s->arena, "%s%s%s  (%s)", least, rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
+    if (t->ops)
+        add(s, "int OPs", oc_printf(s->arena, "%s%s%s  (%s)", least, rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
+    add(s, "memory", oc_printf(s->arena, "%s%s%s moved: %s activations and %s weights read, %s written", least, rough,
+                               bytes(s, moved), bytes(s, (double)t->bytes_read_act),
+                               bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
+}
+
+enum { MAX_TYPES = 5, MAX_ASSUMED = 12, MAX_NAMES = 8 };
+
+static void type_part(struct sum *s)
+{
+    const struct oc_analysis *a = s->r->in->analysis;
+    double all = (double)a->total.flops + (double)a->total.ops;
+    const char *text = "";
+    for (uint32_t i = 0; i < a->n_by_type && i < MAX_TYPES && all > 0; i++) {
+        const struct oc_type_total *t = &a->by_type[i];
+        if (t->flops + t->ops)
+            text = oc_printf(s->arena, "%s%s%s %.1f %% (%" PRIu64 ")", text, *text ? ", " : "", t->op_type,
+                             100 * ((double)t->flops + (double)t->ops) / all, t->nodes);
+    }
+    if (*text)
+        add(s, "most FLOPs", text);
+}
+
+static void unknown_part(struct sum *s)
+{
+    const struct oc_analysis *a = s->r->in->analysis;
+    const struct oc_model *m = a->model;
+    struct oc_map seen = {.arena = s->arena};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        uint32_t old = 0;
+        if (a->cost[i].state != OC_NODE_UNKNOWN_OP)
+            continue;
+        const char *domain = m->node[i].domain;
+        const char *name = oc_printf(s->arena, "%s%s%s", domain, *domain ? ":" : "", m->node[i].op_type);
+        if (!oc_map_add(&seen, name, strlen(name), &old, NULL))
+            continue;
+        if (n++ < MAX_NAMES)
+            add(s, "unknown", oc_printf(s->arena, "operator %s has no rule", name));
+    }
+    if (n > MAX_NAMES)
+        add(s, "unknown", oc_printf(s->arena, "and %u more operators", n - MAX_NAMES));
+    oc_map_free(&seen);
+}
+
+static void assumption_part(struct sum *s)
+{
+    const struct oc_analysis *a = s->r->in->analysis;
+    for (uint32_t i = 0; i < a->n_assumption && i < MAX_ASSUMED; i++) {
+        const struct oc_assumption *q = &a->assumption[i];
+        add(s, "assumed", oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
+                                    q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
+    }
+    if (a->n_assumption > MAX_ASSUMED)
+        add(s, "assumed", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
+}
+
+/* ---- the profile ---------------------------------------------------------------------------------------- */
+
+static void profile_part(struct sum *s)
+{
+    const struct oc_profile *p = s->r->in->profile;
+    const char *what = p->runs_total
+                           ? oc_printf(s->arena, "; %s of %u of %u runs", oc_stat_name(p->stat), p->runs_used, p->runs_total)
+                           : "";
+    add(s, "profile", oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
+                                *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
+                                p->truncated ? "; cut off" : ""));
+    double run_ns = !isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9;
+    if (!(run_ns > 0))
+        return;
+    const char *busy = isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / run_ns);
+    add(s, "latency", oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
+}
+
+/* What the operators with a known time and a known cost reached while they ran. */
+static void achieved_part(struct sum *s)
+{
+    double flo = 0, flo_s = 0, moved = 0, moved_s = 0;
+    for (uint32_t i = 0; i < s->r->all.n; i++) {
+        const struct oc_row *row = &s->r->all.row[i];
+        if (isnan(row->time_s))
+            continue;
+        if (!isnan(row->computation)) {
+            flo += row->computation;
+            flo_s += row->time_s;
+        }
+        if (!isnan(row->memory)) {
+            moved += row->memory;
+            moved_s += row->time_s;
+        }
+    }
+    if (flo_s > 0 && moved_s > 0)
+        add(s, "achieved", oc_printf(s->arena, "%s and %s/s while operators run", si(s, flo / flo_s, "FLOPS"),
+                                     bytes(s, moved / moved_s)));
+}
+
+static void time_type_part(struct sum *s)
+{
+    struct group {
+        const char *type;
+        double time_s;
+        uint32_t n;
+    } *group = NULL;
+    uint32_t n = 0, cap = 0;
+    struct oc_map seen = {.arena = s->arena};
+    for (uint32_t i = 0; i < s->r->all.n; i++) {
+        const struct oc_row *row = &s->r->all.row[i];
+        uint32_t at = n;
+        if (isnan(row->time_s))
+            continue;
+        if (oc_map_add(&seen, row->type, strlen(row->type), &at, NULL)) {
+            OC_GROW(group, n, cap);
+            group[n++] = (struct group){.type = row->type};
+        }
+        group[at].time_s += row->time_s;
+        group[at].n++;
+    }
+    const char *text = "";
+    for (uint32_t k = 0; k < MAX_TYPES && k < n; k++) {
+        uint32_t best = k;
+        for (uint32_t i = k + 1; i < n; i++)
+            if (group[i].time_s > group[best].time_s)
+                best = i;
+        struct group g = group[best];
+        group[best] = group[k];
+        text = oc_printf(s->arena, "%s%s%s %.1f %% (%u)", text, *text ? ", " : "", *g.type ? g.type : "?",
+                         100 * g.time_s / s->r->total_s, g.n);
+    }
+    if (*text && s->r->total_s > 0)
+        add(s, "most time", text);
+    free(group);
+    oc_map_free(&seen);
+}
+
+static void bucket_part(struct sum *s)
+{
+    const struct oc_profile *p = s->r->in->profile;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (p->rec[i].bucket)
+            add(s, "besides", oc_printf(s->arena, "%s: %s", p->rec[i].bucket, duration(s, p->rec[i].time_ns)));
+}
+
+/* ---- findings ------------------------------------------------------------------------------------------- */
+
+static void findings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t *shown)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (d[i].severity == OC_INFO)
+            continue;
+        if ((*shown)++ < MAX_NAMES)
+            add(s, "findings", oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
+                                         d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code));
+    }
+}
+
+static void finding_part(struct sum *s)
+{
+    const struct oc_diag *d;
+    size_t n;
+    uint32_t shown = 0;
+    const struct oc_report_in *in = s->r->in;
+    if (in->model && (n = oc_model_diags(in->model, &d)))
+        findings(s, d, n, &shown);
+    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
+        findings(s, d, n, &shown);
+    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
+        findings(s, d, n, &shown);
+    if (shown > MAX_NAMES)
+        add(s, "findings", oc_printf(s->arena, "and %u more (--format json has all)", shown - MAX_NAMES));
+}
+
+void oc_report_summary(struct oc_report *r, struct oc_summary *out)
+{
+    struct sum s = {.r = r, .arena = &r->arena, .out = out};
+    if (r->in->model && r->in->analysis) {
+        model_part(&s);
+        cost_part(&s);
+    }
+    if (r->in->profile) {
+        profile_part(&s);
+        achieved_part(&s);
+        bucket_part(&s);
+    }
+    if (r->has_time)
+        time_type_part(&s);
+    if (r->in->analysis) {
+        type_part(&s);
+        unknown_part(&s);
+        assumption_part(&s);
+    }
+    finding_part(&s);
+}

@@ -1,0 +1,115 @@
+#!/bin/sh
+# Exit codes, messages, and output that is complete or not there. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$BUILD/output
+rm -rf "$work"
+mkdir -p "$work"
+onnxcost=$PWD/$BUILD/onnxcost
+"$BUILD/onnxzoo" resnet18 -o "$work/model.onnx"
+cd "$work" || exit 1
+unset NO_COLOR COLUMNS
+n=0
+bad=0
+result() { # passed? title details
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $n - $2"
+    else
+        bad=1
+        echo "not ok $n - $2: $3"
+    fi
+}
+# expect CODE 'pattern of the one line on stderr' title command...
+expect() {
+    want=$1 pattern=$2 title=$3
+    shift 3
+    "$@" >out 2>err </dev/null
+    code=$?
+    [ "$code" -eq "$want" ] && [ "$(wc -l <err)" -le 1 ] && grep -qE -- "$pattern" err
+    result $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
+}
+quiet() { # the same for commands that say nothing on stderr
+    want=$1 title=$2
+    shift 2
+    "$@" >out 2>err </dev/null
+    code=$?
+    [ "$code" -eq "$want" ] && [ ! -s err ]
+    result $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
+}
+
+# ---- usage
+quiet 0 'version' "$onnxcost" --version
+quiet 0 'help' "$onnxcost" --help
+quiet 0 'help as a command' "$onnxcost" help
+quiet 0 'operators' "$onnxcost" ops
+quiet 0 'hardware' "$onnxcost" hw list
+expect 2 "no file is given" 'nothing given' "$onnxcost"
+expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
+expect 2 "several options begin with '--s'" 'ambiguous option' "$onnxcost" --s
+expect 2 "a value is missing after '--dim'" 'missing value' "$onnxcost" model.onnx --dim
+expect 2 'one of' 'wrong choice' "$onnxcost" model.onnx --format yaml
+expect 2 'needs an integer' 'wrong number' "$onnxcost" model.onnx --top many
+expect 2 'batch' 'unknown dimension lists those there are' "$onnxcost" model.onnx --dim nonsense=1
+expect 2 'needs NAME=N' 'malformed --dim' "$onnxcost" model.onnx --dim batch=x
+expect 2 'needs INPUT=' 'malformed --shape' "$onnxcost" model.onnx --shape input=1x
+expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=-1x3
+expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
+expect 2 "has no option --dim" 'option of another command' "$onnxcost" ops --dim a=1
+expect 2 'order-by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
+expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
+
+# ---- input
+: >empty.onnx
+echo 'hello, world' >text.onnx
+echo '{"what": "is this"}' >unknown.json
+printf '\377\376\375\374' >noise.onnx
+expect 3 "cannot read 'missing.onnx'" 'missing file' "$onnxcost" missing.onnx
+expect 3 "cannot read 'empty.onnx'" 'empty file' "$onnxcost" empty.onnx
+expect 3 "cannot read '\.'" 'directory' "$onnxcost" .
+expect 3 "cannot read 'text.onnx'" 'text file' "$onnxcost" text.onnx
+expect 3 "cannot read 'noise.onnx'" 'noise' "$onnxcost" noise.onnx
+expect 3 "cannot read 'unknown.json'.*(onnxruntime|megengine)" 'unknown profile lists the formats' "$onnxcost" unknown.json
+expect 3 "cannot read 'missing.json'" 'missing profile' "$onnxcost" model.onnx --profile missing.json
+expect 3 "cannot read 'empty.onnx'" 'empty profile' "$onnxcost" model.onnx --profile empty.onnx
+size=$(wc -c <model.onnx)
+worst=
+for i in $(seq 1 63); do
+    head -c $((size * i / 64)) model.onnx >cut.onnx
+    "$onnxcost" cut.onnx >out 2>err </dev/null
+    code=$?
+    # a cut between two fields of the outermost message leaves a smaller file that is whole
+    { [ "$code" -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "cannot read 'cut.onnx'.*offset" err; } || worst="$worst $i:$code"
+done
+[ -z "$worst" ]
+result $? 'model cut at every 1/64 of its length' "part:exit code$worst"
+expect 3 "cannot read 'nested.onnx'.*" '10,000 nested If' sh -c "../onnxzoo nest --depth 10000 -o nested.onnx && '$onnxcost' nested.onnx"
+
+# ---- output
+quiet 0 'output file' "$onnxcost" model.onnx -o report.txt
+[ -s report.txt ]; result $? 'output file is there' 'no report.txt'
+quiet 0 'output file again' "$onnxcost" model.onnx -f json -o report.txt
+head -n 1 report.txt | grep -q '^{'; result $? 'output file is replaced' "$(head -n 1 report.txt)"
+echo old >kept.txt
+expect 3 "cannot read 'missing.onnx'" 'failure with an output file' "$onnxcost" missing.onnx -o kept.txt
+[ "$(cat kept.txt)" = old ]; result $? 'failure leaves the old file' "$(head -c 100 kept.txt)"
+expect 4 "cannot write 'no/such/dir'" 'output into a missing folder' "$onnxcost" model.onnx -o no/such/dir
+expect 4 "cannot write '\.'" 'output onto a folder' "$onnxcost" model.onnx -o .
+if [ -c /dev/full ]; then
+    expect 4 'cannot write .*No space left' 'full disk on standard output' sh -c "'$onnxcost' model.onnx >/dev/full"
+    expect 4 "cannot write '/dev/full'.*No space left" 'full disk by name' "$onnxcost" model.onnx -o /dev/full
+    expect 4 'cannot write .*No space left' 'full disk for --version' sh -c "'$onnxcost' --version >/dev/full"
+fi
+# a limit on file size stands for a disk that fills up half way; SIGXFSZ is ignored so that write fails
+expect 4 "cannot write 'limited.json'" 'disk fills up half way' \
+    sh -c "trap '' XFSZ; ulimit -f 8; exec '$onnxcost' model.onnx -f json -o limited.json"
+[ ! -e limited.json ]; result $? 'no partial file' "$(ls -l limited.json 2>&1)"
+ls limited.json.* >/dev/null 2>&1; [ $? -ne 0 ]; result $? 'no temporary file' "$(ls)"
+expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >&-"
+# the exit code of the first of two in a pipe, by a file: sh has no PIPESTATUS
+( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
+sleep 0.2
+[ "$(cat code)" -eq 4 ] && [ ! -s err ]; result $? 'closed pipe' "exit code $(cat code), stderr: $(head -c 200 err)"
+echo "1..$n"
+exit $bad
