@@ -1,0 +1,357 @@
+/* The analysis as a whole: binding of symbols, merging with declarations, control flow, functions, constants,
+ * totals. Formulas of single operators are tested in tests/unit/ops. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "support/build.h"
+
+struct run {
+    uint8_t *bytes;
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_err err;
+};
+
+/* Loads and analyzes; frees the builder. r->a is NULL if the analysis failed. */
+static struct run run_with(struct oc_builder *b, const struct oc_analyze_opts *o)
+{
+    struct run r = {0};
+    size_t n;
+    r.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err))
+        fail_msg("%s", r.err.msg);
+    oc_analyze(r.m, o, &r.a, &r.err);
+    return r;
+}
+
+static void done(struct run *r)
+{
+    oc_analysis_free(r->a);
+    oc_model_free(r->m);
+    free(r->bytes);
+}
+
+static const char *type_of(struct run *r, const char *name)
+{
+    if (!r->a)
+        fail_msg("%s", r->err.msg);
+    for (uint32_t i = 0; i < r->m->n_value; i++)
+        if (strcmp(r->m->value[i].name, name) == 0)
+            return oc_type_text(&r->a->arena, r->a->exprs, &r->a->type[i]);
+    return "no such value";
+}
+
+static uint32_t node_id(struct run *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->m->n_node; i++)
+        if (strcmp(r->m->node[i].name, name) == 0)
+            return i;
+    fail_msg("no node '%s'", name);
+    return 0;
+}
+
+static unsigned count_diags(struct run *r, const char *code)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < r->a->diags.n; i++)
+        n += strcmp(r->a->diags.item[i].code, code) == 0;
+    return n;
+}
+
+static struct oc_builder *relu_of(const char *type)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", type);
+    oc_b_node(b, "Relu", "n", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* Documented defaults: batch-like and leading 1, heights and widths 224, sequences 128, pasts 0, others 1. */
+static void test_defaults(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *declared, *bound;
+        unsigned assumptions;
+    } row[] = {
+        {"float[N,3,H,W]", "float[1,3,224,224]", 3}, {"float[?,3,?,?]", "float[1,3,224,224]", 3},
+        {"int64[batch,sequence]", "int64[1,128]", 2}, {"float[batch,8,past_len,64]", "float[1,8,0,64]", 2},
+        {"float[3,K]", "float[3,1]", 1},              {"float[s,s]", "float[1,1]", 1},
+        {"float[2,3]", "float[2,3]", 0},              {"float[]", "float[]", 0},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct run r = run_with(relu_of(row[i].declared), NULL);
+        assert_string_equal(type_of(&r, "y"), row[i].bound);
+        assert_int_equal(r.a->n_assumption, row[i].assumptions);
+        done(&r);
+    }
+}
+
+static void test_dim_and_shape_options(void **state)
+{
+    (void)state;
+    const struct oc_bind bind[] = {{"N", 4}, {"x.2", 48}};
+    struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
+    struct run r = run_with(relu_of("float[N,3,?,N]"), &o);
+    assert_string_equal(type_of(&r, "y"), "float[4,3,48,4]");
+    assert_int_equal(r.a->n_assumption, 0);
+    done(&r);
+    o = (struct oc_analyze_opts){.bind = bind, .n_bind = 1};
+    r = run_with(relu_of("float[M,?]"), &o);
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "no dimension is called 'N'; there are: 'M' 'x.1'"));
+    done(&r);
+    const int64_t dim[] = {2, 3};
+    const struct oc_shape_bind shape = {.input = "x", .rank = 2, .dim = dim};
+    o = (struct oc_analyze_opts){.shape = &shape, .n_shape = 1};
+    r = run_with(relu_of("float[M,?]"), &o);
+    assert_string_equal(type_of(&r, "y"), "float[2,3]");
+    done(&r);
+    r = run_with(relu_of("float[M,4]"), &o); /* 3 is not the declared 4 */
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "dimension 1 is 4 in the model, not 3"));
+    done(&r);
+    o.force_shapes = true;
+    r = run_with(relu_of("float[M,4]"), &o);
+    assert_string_equal(type_of(&r, "y"), "float[2,3]");
+    done(&r);
+    struct oc_shape_bind from_profile = shape;
+    from_profile.from_profile = true; /* does not fit: ignored */
+    o = (struct oc_analyze_opts){.shape = &from_profile, .n_shape = 1};
+    r = run_with(relu_of("float[M,4]"), &o);
+    assert_string_equal(type_of(&r, "y"), "float[1,4]");
+    done(&r);
+}
+
+static void test_no_defaults(void **state)
+{
+    (void)state;
+    const struct oc_analyze_opts o = {.no_defaults = true};
+    struct run r = run_with(relu_of("float[N,3,?]"), &o);
+    assert_string_equal(type_of(&r, "y"), "float[N,3,x.2]");
+    assert_int_equal(r.a->cost[0].quality, OC_UNKNOWN);
+    assert_int_equal(r.a->total.unknown_nodes, 1);
+    done(&r);
+}
+
+/* A dim_param that is arithmetic over other names follows them. */
+static void test_dim_arithmetic(void **state)
+{
+    (void)state;
+    const struct oc_bind bind[] = {{"past", 5}, {"seq", 2}};
+    const struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
+    struct oc_builder *b = oc_b_new(17);
+    Onnx__ValueInfoProto *sum = oc_b_input(b, "t", "float[total,half]");
+    sum->type->tensor_type->shape->dim[0]->dim_param = (char *)"past + seq";
+    sum->type->tensor_type->shape->dim[1]->dim_param = (char *)"floor(past/2)*(seq + 1)";
+    oc_b_input(b, "x", "float[past,seq]");
+    oc_b_node(b, "Relu", "n", "t", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct run r = run_with(b, &o);
+    assert_string_equal(type_of(&r, "y"), "float[7,6]");
+    done(&r);
+}
+
+static void test_declared_conflict(void **state)
+{
+    (void)state;
+    struct oc_builder *b = relu_of("float[2,3]");
+    oc_b_node(b, "Relu", "m", "y", "z", "");
+    oc_b_value(b, "z", "float[2,5]");
+    struct run r = run_with(b, NULL);
+    assert_string_equal(type_of(&r, "z"), "float[2,3]"); /* the computed one wins */
+    assert_int_equal(count_diags(&r, "W-shape-conflict"), 1);
+    done(&r);
+    const struct oc_analyze_opts strict = {.strict = true};
+    b = relu_of("float[2,3]");
+    oc_b_value(b, "y2", "float[2,5]");
+    oc_b_node(b, "Relu", "m", "y", "y2", "");
+    r = run_with(b, &strict);
+    assert_null(r.a);
+    assert_non_null(strstr(r.err.msg, "node 'm': output 'y2' is float[2,3] by its inputs, but declared float[2,5]"));
+    done(&r);
+}
+
+static void test_unknown_operator(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "acme", 1);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_node(b, "acme::Magic", "magic", "x", "y", "");
+    oc_b_node(b, "acme::Magic", "more", "x", "z", "");
+    oc_b_value(b, "z", "float[4]");
+    oc_b_node(b, "Relu", "lost", "y", "u", "");
+    oc_b_node(b, "Relu", "kept", "z", "v", "");
+    oc_b_output(b, "u", NULL);
+    struct run r = run_with(b, NULL);
+    assert_non_null(r.a);
+    assert_int_equal(r.a->cost[node_id(&r, "magic")].state, OC_NODE_UNKNOWN_OP);
+    assert_int_equal(r.a->cost[node_id(&r, "lost")].quality, OC_UNKNOWN);
+    assert_int_equal(r.a->cost[node_id(&r, "kept")].quality, OC_EXACT); /* the declared type helps */
+    assert_int_equal(r.a->cost[node_id(&r, "kept")].flops, 4);
+    assert_int_equal(r.a->total.unknown_nodes, 3);
+    assert_int_equal(r.a->total.quality, OC_UNKNOWN);
+    assert_int_equal(count_diags(&r, "W-unknown-op"), 2);
+    done(&r);
+}
+
+static struct oc_builder *if_model(const char *condition)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "w", "float[3,5]");
+    if (strcmp(condition, "c") == 0)
+        oc_b_input(b, "c", "bool[]");
+    else
+        oc_b_init(b, "k", condition);
+    oc_b_node(b, "If", "if", strcmp(condition, "c") == 0 ? "c" : "k", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "MatMul", "big", "x,w", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Relu", "small", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void test_if(void **state)
+{
+    (void)state;
+    /* unknown condition: the branch with more work counts, 2*3*5 MACs, as an upper bound */
+    struct run r = run_with(if_model("c"), NULL);
+    assert_int_equal(r.a->total.macs, 30);
+    assert_int_equal(r.a->total.flops, 60);
+    assert_int_equal(r.a->total.quality, OC_UPPER);
+    assert_int_equal(r.a->cost[node_id(&r, "small")].state, OC_NODE_NOT_TAKEN);
+    assert_int_equal(r.a->n_assumption, 1);
+    assert_string_equal(r.a->assumption[0].value, "then_branch");
+    done(&r);
+    const struct oc_analyze_opts o = {.if_mode = OC_IF_ELSE};
+    r = run_with(if_model("c"), &o);
+    assert_int_equal(r.a->total.flops, 6);
+    done(&r);
+    /* constant conditions: exact, and the output has the branch's shape */
+    r = run_with(if_model("bool[]{1}"), NULL);
+    assert_string_equal(type_of(&r, "y"), "float[2,5]");
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    done(&r);
+    r = run_with(if_model("bool[]{0}"), NULL);
+    assert_string_equal(type_of(&r, "y"), "float[2,3]");
+    assert_int_equal(r.a->total.flops, 6);
+    assert_int_equal(r.a->n_assumption, 0);
+    done(&r);
+}
+
+/* A function costs what its body costs at each call; the call node itself nothing. */
+static void test_function_call(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    oc_b_function(b, "my", "Twice", "a", "r", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "Relu", "p", "a", "t", "");
+    oc_b_node(b, "Neg", "q", "t", "r", "");
+    oc_b_close(b);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_node(b, "my::Twice", "one", "x", "y", "");
+    oc_b_node(b, "my::Twice", "two", "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    struct run r = run_with(b, NULL);
+    assert_string_equal(type_of(&r, "z"), "float[2,3]");
+    assert_int_equal(r.a->total.flops, 4 * 6);
+    assert_int_equal(r.a->cost[node_id(&r, "one")].state, OC_NODE_CONTAINER);
+    assert_int_equal(r.a->total.nodes, 6);
+    done(&r);
+}
+
+static void test_distinct_inputs_are_read_once(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[10]");
+    oc_b_init(b, "k", "float[10]");
+    oc_b_node(b, "Mul", "square", "x,x", "y", "");
+    oc_b_node(b, "Add", "shift", "y,k", "z", "");
+    oc_b_output(b, "z", NULL);
+    struct run r = run_with(b, NULL);
+    assert_int_equal(r.a->cost[0].rd_act, 40);
+    assert_int_equal(r.a->cost[0].wr, 40);
+    assert_int_equal(r.a->cost[1].rd_act, 40);
+    assert_int_equal(r.a->cost[1].rd_wt, 40);
+    done(&r);
+    const struct oc_analyze_opts naive = {.naive_bytes = true};
+    b = oc_b_new(17);
+    oc_b_input(b, "x", "float[10]");
+    oc_b_node(b, "Mul", "square", "x,x", "y", "");
+    oc_b_output(b, "y", NULL);
+    r = run_with(b, &naive);
+    assert_int_equal(r.a->cost[0].rd_act, 80);
+    done(&r);
+}
+
+/* Section 8 of cost-semantics.md, the example network: params 448 + 40,970, FLOPs 1,015,818, MACs 483,328. */
+static void test_example_network(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,3,32,32]");
+    oc_b_init(b, "w", "float[16,3,3,3]");
+    oc_b_init(b, "wb", "float[16]");
+    oc_b_init(b, "g", "float[10,4096]");
+    oc_b_init(b, "gb", "float[10]");
+    oc_b_init(b, "nobody", "float[100]");
+    oc_b_node(b, "Conv", "conv", "x,w,wb", "c", "pads=1,1,1,1");
+    oc_b_node(b, "Relu", "relu", "c", "r", "");
+    oc_b_node(b, "MaxPool", "pool", "r", "p", "kernel_shape=2,2 strides=2,2");
+    oc_b_node(b, "Flatten", "flat", "p", "f", "");
+    oc_b_node(b, "Gemm", "fc", "f,g,gb", "y", "transB=1");
+    oc_b_output(b, "y", "float[1,10]");
+    struct run r = run_with(b, NULL);
+    assert_string_equal(type_of(&r, "y"), "float[1,10]");
+    assert_int_equal(r.a->total.macs, 483328);
+    assert_int_equal(r.a->total.flops, 1015818);
+    assert_int_equal(r.a->total.params, 41418);
+    assert_int_equal(r.a->class_elems[OC_PC_BIAS], 26);
+    assert_int_equal(r.a->class_elems[OC_PC_UNUSED], 100);
+    assert_int_equal(r.a->cost[node_id(&r, "conv")].params, 448);
+    assert_true(r.a->cost[node_id(&r, "flat")].alias);
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    done(&r);
+}
+
+/* Huge dims: an error that names the node, never a wrapped number. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    struct run r = run_with(relu_of("float[4611686018427387904,4]"), NULL);
+    assert_null(r.a);
+    assert_int_equal(r.err.code, OC_ELIMIT);
+    assert_non_null(strstr(r.err.msg, "node 'n' (Relu)"));
+    done(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_defaults),         cmocka_unit_test(test_dim_and_shape_options),
+        cmocka_unit_test(test_no_defaults),      cmocka_unit_test(test_dim_arithmetic),
+        cmocka_unit_test(test_declared_conflict), cmocka_unit_test(test_unknown_operator),
+        cmocka_unit_test(test_if),               cmocka_unit_test(test_function_call),
+        cmocka_unit_test(test_distinct_inputs_are_read_once), cmocka_unit_test(test_example_network),
+        cmocka_unit_test(test_overflow),
+    };
+    return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);
+}
