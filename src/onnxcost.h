@@ -98,6 +98,7 @@ struct oc_analyze_opts {
     bool alias_off;         /* views count in + out bytes */
     bool naive_bytes;       /* all input slots and outputs of every node */
     bool literal_ceil_mode; /* pooling's ceil_mode as the old text says */
+    bool attention_full;    /* causal masks and windows of attention operators hide nothing */
     enum oc_if_mode if_mode;
     const char *weights;    /* "unit" (NULL), "hw", "mac" */
 };

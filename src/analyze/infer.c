@@ -55,7 +55,8 @@ void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_o
                             .load_data = load_data, .n_in = n->n_in, .n_out = n->n_out, .out = e->out,
                             .out_data = e->out_data, .out_used = e->out_used, .err = e->err, .engine = e,
                             .taps_valid = e->o->taps_valid, .strict_reduce = e->o->strict_reduce,
-                            .alias_off = e->o->alias_off, .literal_ceil_mode = e->o->literal_ceil_mode};
+                            .alias_off = e->o->alias_off, .literal_ceil_mode = e->o->literal_ceil_mode,
+                            .attention_full = e->o->attention_full};
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];

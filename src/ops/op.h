@@ -106,6 +106,7 @@ struct oc_op_ctx {
     void *engine; /* private to the engine */
     /* options of the counting */
     bool taps_valid, strict_reduce, alias_off, literal_ceil_mode;
+    bool attention_full; /* masks carried by attributes hide nothing */
     /* sticky marks of the cost stage */
     bool overflow, unknown, upper;
     const char *assumption; /* set: quality est, with this reason */

@@ -2,37 +2,40 @@
 
 #include <string.h>
 
-extern const struct oc_op_family oc_ops_unary, oc_ops_binary, oc_ops_matmul, oc_ops_einsum, oc_ops_conv,
-    oc_ops_pool, oc_ops_roi, oc_ops_norm, oc_ops_softmax, oc_ops_reduce, oc_ops_search,
-    oc_ops_contrib, oc_ops_contrib_norm, oc_ops_contrib_gemm, oc_ops_nchwc;
-extern const struct oc_op_family oc_ops_reshape, oc_ops_slice, oc_ops_layout, oc_ops_gather, oc_ops_scatter,
-    oc_ops_select, oc_ops_generate;
+/* Every family once, by name. Inside a family the rows are sorted by name, domain, first version: a test holds
+ * that. */
+#define FAMILIES(F)      \
+    F(attention)         \
+    F(binary)            \
+    F(contrib)           \
+    F(contrib_gemm)      \
+    F(contrib_norm)      \
+    F(conv)              \
+    F(einsum)            \
+    F(gather)            \
+    F(generate)          \
+    F(gqa)               \
+    F(layout)            \
+    F(matmul)            \
+    F(ms_attention)      \
+    F(nchwc)             \
+    F(norm)              \
+    F(pool)              \
+    F(reduce)            \
+    F(reshape)           \
+    F(roi)               \
+    F(rotary)            \
+    F(scatter)           \
+    F(search)            \
+    F(select)            \
+    F(slice)             \
+    F(softmax)           \
+    F(unary)
 
-/* Inside a family the rows are sorted by name, domain, first version; a test holds that. */
-static const struct oc_op_family *const families[] = {
-    &oc_ops_unary,
-    &oc_ops_binary,
-    &oc_ops_matmul,
-    &oc_ops_einsum,
-    &oc_ops_conv,
-    &oc_ops_pool,
-    &oc_ops_roi,
-    &oc_ops_norm,
-    &oc_ops_softmax,
-    &oc_ops_reduce,
-    &oc_ops_search,
-    &oc_ops_contrib,
-    &oc_ops_contrib_norm,
-    &oc_ops_contrib_gemm,
-    &oc_ops_nchwc,
-    &oc_ops_reshape,
-    &oc_ops_slice,
-    &oc_ops_layout,
-    &oc_ops_gather,
-    &oc_ops_scatter,
-    &oc_ops_select,
-    &oc_ops_generate,
-};
+#define DECLARE(name) extern const struct oc_op_family oc_ops_##name;
+#define POINT(name) &oc_ops_##name,
+FAMILIES(DECLARE)
+static const struct oc_op_family *const families[] = {FAMILIES(POINT)};
 
 static const char *const prim_names[] = {
     [OC_MAC] = "MAC",   [OC_ADD] = "ADD", [OC_MUL] = "MUL",   [OC_CMP] = "CMP", [OC_DIV] = "DIV",

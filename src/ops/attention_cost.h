@@ -1,0 +1,39 @@
+/* The core of attention operators (cost-semantics 4.12): visible pairs and their work. */
+#ifndef OC_ATTENTION_COST_H
+#define OC_ATTENTION_COST_H
+
+#include "ops/op.h"
+
+struct oc_attention {
+    uint64_t batch, heads;       /* sequences, query heads */
+    uint64_t queries, keys;      /* per sequence; keys with those of the cache */
+    uint64_t dk, dv;             /* per head */
+    int64_t offset;              /* keys before the first query */
+    int64_t left, right;         /* window, -1: none */
+    bool causal, masked, softcap, sink;
+};
+
+/* Sum over the queries i of the keys within [p - left, p + right], p = i + offset, causal: right = 0.
+ * Closed form: time does not grow with the sizes. */
+uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, int64_t offset, int64_t left,
+                          int64_t right, bool causal);
+
+/* MAC, scale, mask, softcap and softmax of the pairs. */
+void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a);
+
+/* The same with the pairs counted by the caller (per head, over all sequences). */
+void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t pairs);
+
+/* Rotation of n elements: 2 MUL + ADD each. */
+void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
+
+/* Keys of the cache that a window leaves visible to any query. */
+uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left);
+
+/* total / parts, exact: false when known and not divisible, or parts < 1. */
+bool oc_split_dim(struct oc_op_ctx *c, struct oc_dim total, int64_t parts, struct oc_dim *out);
+
+/* Lowers (never raises) the bytes read from a slot. */
+void oc_limit_read(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, uint64_t elements);
+
+#endif

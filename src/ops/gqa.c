@@ -1,0 +1,178 @@
+/* GroupQueryAttention and its kin of ONNX Runtime: causal attention on a cache that past and present share.
+ * cost-semantics 4.12, 5.6. */
+#include "ops/attention_cost.h"
+#include "ops/norm_cost.h"
+
+#include <string.h>
+
+/* Slots. GroupQueryAttention: query, key, value, past_key, past_value, seqlens_k, total_sequence_length, cos,
+ * sin, position_ids, attention_bias, head_sink, k_scale, v_scale, q_norm_weight, k_norm_weight. */
+struct grouped {
+    uint16_t past, total, cos, bias, sink, q_norm;
+    bool sparse;
+};
+static const struct grouped grouped = {.past = 3, .total = 6, .cos = 7, .bias = 10, .sink = 11, .q_norm = 14};
+/* SparseAttention: ..., past_value, block_row_indices, block_col_indices, total_sequence_length,
+ * key_total_sequence_lengths, cos, sin */
+static const struct grouped sparse = {
+    .past = 3, .total = 7, .cos = 9, .bias = 1000, .sink = 1000, .q_norm = 1000, .sparse = true};
+
+struct dims {
+    struct oc_dim batch, sq, head, buffer, past, total, width; /* width: of the output */
+    int64_t hq, hkv;
+    bool guessed; /* the total length is not known: the cache counts as full */
+};
+
+/* Total length: told by total_sequence_length; else the cache is taken as full, an empty one as just begun. */
+static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct dims *d)
+{
+    const struct oc_data *total = oc_in_value(c, kind->total);
+    const struct oc_shape *past = oc_in_shape(c, kind->past);
+    bool cached = oc_in(c, kind->past) != NULL;
+    d->buffer = !cached ? oc_known(0)
+                : past->ranked && past->rank == 4 ? past->dim[2]
+                                                  : oc_op_fresh_dim(c, "past", -1);
+    if (total && total->n == 1 && total->e[0].kind == OC_E_INT) {
+        d->total = total->e[0].i;
+    } else {
+        d->guessed = cached && !oc_is(d->buffer, 0);
+        d->total = d->guessed ? oc_dim_max(c->exprs, d->buffer, d->sq) : d->sq;
+    }
+    d->past = oc_dim_sub(c->exprs, d->total, d->sq);
+    if (oc_is_known(d->past) && d->past.v < 0)
+        d->past = oc_known(0);
+}
+
+/* 1: known, 0: a rank is missing, -1: error */
+static int read_dims(struct oc_op_ctx *c, struct dims *d)
+{
+    const struct grouped *kind = c->op->param;
+    const struct oc_shape *q = oc_in_shape(c, 0);
+    *d = (struct dims){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
+    if (d->hq < 1 || d->hkv < 1 || d->hq > 1 << 20 || d->hkv > 1 << 20)
+        return oc_op_fail(c, "num_heads %lld, kv_num_heads %lld", (long long)d->hq, (long long)d->hkv);
+    if (!q->ranked)
+        return 0;
+    if (q->rank != 3)
+        return oc_op_fail(c, "a query of rank %u", q->rank);
+    d->batch = q->dim[0];
+    d->sq = q->dim[1];
+    int64_t parts = oc_in(c, 1) ? d->hq : d->hq + 2 * d->hkv; /* without a key Q, K and V are packed */
+    if (!oc_split_dim(c, q->dim[2], parts, &d->head))
+        return oc_op_fail(c, "a query of width %s does not part into %lld heads", oc_dim_text(c->exprs, q->dim[2]),
+                          (long long)parts);
+    d->width = oc_dim_mul(c->exprs, d->head, oc_known(d->hq));
+    read_lengths(c, kind, d);
+    return 1;
+}
+
+static int shape_grouped(struct oc_op_ctx *c)
+{
+    const struct grouped *kind = c->op->param;
+    struct dims d;
+    int known = read_dims(c, &d);
+    if (known <= 0) {
+        for (unsigned i = 0; i < 4; i++)
+            oc_set_out(c, i, oc_in_dtype(c, 0), oc_shape_unranked());
+        return known;
+    }
+    struct oc_dim out[3] = {d.batch, d.sq, d.width};
+    struct oc_dim length = oc_dim_max(c->exprs, d.buffer, d.total);
+    struct oc_dim present[4] = {d.batch, oc_known(d.hkv), length, d.head};
+    struct oc_dim scores[4] = {d.batch, oc_known(d.hq), d.sq, d.total};
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 3, out));
+    for (unsigned i = 0; i < 2; i++) {
+        const struct oc_shape *past = oc_in_shape(c, kind->past + i);
+        if (past->ranked && past->rank == 4)
+            present[3] = past->dim[3]; /* two 4-bit values a byte halve it */
+        oc_set_out(c, 1 + i, oc_in(c, kind->past + i) ? oc_in_dtype(c, kind->past + i) : oc_in_dtype(c, 0),
+                   oc_shape_of(c->arena, 4, present));
+    }
+    oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, scores));
+    return 0;
+}
+
+/* Rotation of the new queries and keys; the rows of the tables that they use. */
+static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind, const struct dims *d)
+{
+    const struct oc_shape *cos = oc_in_shape(c, kind->cos);
+    uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->sq)), size = oc_c_dim(c, d->head);
+    bool table = cos->ranked && cos->rank == 2;
+    uint64_t half = table ? oc_c_dim(c, cos->dim[1]) : size / 2;
+    uint64_t turned = oc_c_mul(c, 2, half) < size ? oc_c_mul(c, 2, half) : size;
+    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(d->hq + d->hkv), turned)));
+    oc_limit_read(c, k, kind->cos, oc_c_mul(c, tokens, half));
+    oc_limit_read(c, k, kind->cos + 1U, oc_c_mul(c, tokens, half));
+}
+
+/* The cache is read as far as the window reaches, and gets the new tokens. */
+static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind, const struct dims *d,
+                        const struct oc_attention *a)
+{
+    uint64_t seen = oc_window_keys(oc_c_dim(c, d->past), a->offset, a->left);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct oc_type *past = oc_in(c, kind->past + i), *present = oc_out(c, 1 + i);
+        const struct oc_type *like = past ? past : present;
+        if (!like || !like->shape.ranked || like->shape.rank != 4)
+            continue;
+        uint64_t token = oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_dim(c, like->shape.dim[3]));
+        oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, seen));
+        if (oc_out_wanted(c, 1 + i))
+            k->wr[1 + i] = oc_c_bytes(c, like->dtype, oc_c_mul(c, token, a->queries));
+        if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
+            oc_add_float(c, k, OC_DEQ, oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv),
+                                                oc_c_mul(c, a->dk, seen)));
+    }
+}
+
+static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct grouped *kind = c->op->param;
+    struct dims d;
+    int known = read_dims(c, &d);
+    if (known <= 0) {
+        c->unknown = true;
+        return known;
+    }
+    int64_t window = oc_attr_i(c, "local_window_size", -1);
+    uint64_t past = oc_c_dim(c, d.past), head = oc_c_dim(c, d.head);
+    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
+                             .heads = (uint64_t)d.hq,
+                             .queries = oc_c_dim(c, d.sq),
+                             .keys = oc_c_dim(c, d.total),
+                             .dk = head,
+                             .dv = head,
+                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
+                             .left = window > 0 ? window - 1 : -1, /* the window holds the query's own key */
+                             .right = -1,
+                             .causal = oc_attr_i(c, "causal", 1) != 0,
+                             .masked = oc_in(c, kind->bias) != NULL,
+                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
+                             .sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0};
+    if (d.guessed)
+        c->assumption = "total_sequence_length is not known: the cache taken as full";
+    if (kind->sparse)
+        c->upper = true; /* the layout of blocks is not in the types: dense */
+    oc_add_attention(c, k, &a);
+    if (oc_attr_i(c, "do_rotary", 0))
+        add_rotary(c, k, kind, &d);
+    if (oc_in(c, kind->q_norm)) {
+        uint64_t rows = oc_c_mul(c, oc_c_mul(c, a.batch, a.queries), (uint64_t)(d.hq + d.hkv));
+        oc_add_rms_norm(c, k, oc_c_mul(c, rows, head), rows);
+    }
+    count_cache(c, k, kind, &d, &a);
+    return 0;
+}
+
+#define MS(n, s, p)                                                                                          \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
+        .shape = shape_grouped, .cost = cost_grouped, .param = &(p)                                          \
+    }
+
+static const struct oc_op rows[] = {
+    MS("GroupQueryAttention", ".....mmtt...qqnn", grouped),
+    MS("SparseAttention", ".....mmmmtt", sparse),
+};
+extern const struct oc_op_family oc_ops_gqa;
+const struct oc_op_family oc_ops_gqa = OC_FAMILY("gqa", rows);

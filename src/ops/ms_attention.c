@@ -1,0 +1,385 @@
+/* Attention of ONNX Runtime with its own projections (Attention, QAttention, PackedAttention) and on
+ * projected operands (MultiHeadAttention and its kin). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
+#include "ops/attention_cost.h"
+
+#include <string.h>
+
+#define NO_SLOT 1000
+
+/* ---- with projections ------------------------------------------------------------------------------- */
+
+struct projecting {
+    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* slots */
+    bool quantized, packed;                                         /* packed: [tokens, hidden] */
+};
+static const struct projecting attention = {
+    .bias = 2, .mask = 3, .past = 4, .attention_bias = 5, .past_length = 6, .lengths = NO_SLOT};
+static const struct projecting qattention = {.bias = 2, .mask = 5, .past = 8, .attention_bias = NO_SLOT,
+                                             .past_length = NO_SLOT, .lengths = NO_SLOT, .quantized = true};
+static const struct projecting packed_attention = {.bias = 2, .mask = NO_SLOT, .attention_bias = 5, .past = NO_SLOT,
+                                                   .past_length = NO_SLOT, .lengths = 4, .packed = true};
+
+struct self_dims {
+    struct oc_dim batch, seq, hidden, dq, dv, head, past, total; /* dq: width of Q and of K, dv: of V */
+    int64_t heads;
+    bool shared; /* past and present are one buffer */
+};
+
+static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct self_dims *d)
+{
+    uint32_t n;
+    const int64_t *sizes = oc_attr_ints(c, "qkv_hidden_sizes", &n);
+    d->heads = oc_attr_i(c, "num_heads", 0);
+    if (d->heads < 1)
+        return oc_op_fail(c, "num_heads %lld", (long long)d->heads);
+    if (n == 3) {
+        d->dq = oc_known(sizes[0]);
+        d->dv = oc_known(sizes[2]);
+    } else if (!oc_split_dim(c, w->dim[1], 3, &d->dq)) {
+        return oc_op_fail(c, "a weight of width %s is not that of Q, K and V", oc_dim_text(c->exprs, w->dim[1]));
+    } else {
+        d->dv = d->dq;
+    }
+    if (!oc_split_dim(c, d->dq, d->heads, &d->head))
+        return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, d->dq),
+                          (long long)d->heads);
+    return 0;
+}
+
+static void read_past(struct oc_op_ctx *c, const struct projecting *kind, struct self_dims *d)
+{
+    const struct oc_shape *past = oc_in_shape(c, kind->past);
+    const struct oc_data *length = oc_in_value(c, kind->past_length);
+    d->past = oc_known(0);
+    d->shared = oc_in(c, kind->past) && oc_attr_i(c, "past_present_share_buffer", 0) != 0;
+    if (d->shared && length && length->n == 1 && length->e[0].kind == OC_E_INT)
+        d->past = length->e[0].i;
+    else if (oc_in(c, kind->past))
+        d->past = past->ranked && past->rank == 5 ? past->dim[3] : oc_op_fresh_dim(c, "past", -1);
+    d->total = oc_dim_add(c->exprs, d->past, d->seq);
+}
+
+/* 1: known, 0: a rank is missing, -1: error */
+static int read_self(struct oc_op_ctx *c, struct self_dims *d)
+{
+    const struct projecting *kind = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
+    unsigned rank = kind->packed ? 2 : 3;
+    if (!x->ranked || !w->ranked)
+        return 0;
+    if (x->rank != rank || w->rank != 2)
+        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+    d->batch = kind->packed ? oc_known(1) : x->dim[0];
+    d->seq = x->dim[rank - 2];
+    d->hidden = x->dim[rank - 1];
+    if (read_widths(c, w, d))
+        return -1;
+    read_past(c, kind, d);
+    return 1;
+}
+
+static int shape_self(struct oc_op_ctx *c)
+{
+    const struct projecting *kind = c->op->param;
+    struct self_dims d;
+    unsigned dtype = kind->quantized ? oc_in_dtype(c, 3) : oc_in_dtype(c, 0);
+    int known = read_self(c, &d);
+    if (known <= 0) {
+        oc_set_out(c, 0, dtype, oc_shape_unranked());
+        return known;
+    }
+    struct oc_dim out[3] = {d.batch, d.seq, d.dv}, packed[2] = {d.seq, d.dv};
+    struct oc_dim present[5] = {oc_known(2), d.batch, oc_known(d.heads), d.total, d.head};
+    oc_set_out(c, 0, dtype, kind->packed ? oc_shape_of(c->arena, 2, packed) : oc_shape_of(c->arena, 3, out));
+    if (d.shared)
+        oc_set_out_type(c, 1, oc_in(c, kind->past));
+    else
+        oc_set_out(c, 1, dtype, oc_shape_of(c->arena, 5, present));
+    return 0;
+}
+
+/* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized one is scaled to float */
+static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
+                           const struct self_dims *d)
+{
+    uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->seq));
+    uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
+    uint64_t n = oc_c_mul(c, tokens, width), mac = oc_c_mul(c, n, oc_c_dim(c, d->hidden));
+    if (kind->quantized) {
+        oc_add_int(c, k, OC_MAC, mac);
+        oc_add(c, k, OC_MUL, n);
+    } else {
+        oc_add(c, k, OC_MAC, mac);
+    }
+    if (oc_in(c, kind->bias))
+        oc_add(c, k, OC_ADD, n);
+    if (oc_attr_i(c, "do_rotary", 0))
+        oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, 2, oc_c_dim(c, d->dq))));
+}
+
+/* Pairs of packed sequences: the sum of their squared lengths; unknown lengths are taken as equal. */
+static uint64_t packed_pairs(struct oc_op_ctx *c, unsigned lengths_slot, uint64_t tokens)
+{
+    uint32_t n;
+    const int64_t *ends = oc_in_ints(c, lengths_slot, &n);
+    const struct oc_shape *s = oc_in_shape(c, lengths_slot);
+    uint64_t pairs = 0;
+    for (uint32_t i = 1; ends && i < n; i++) {
+        uint64_t length = ends[i] > ends[i - 1] ? (uint64_t)(ends[i] - ends[i - 1]) : 0;
+        pairs = oc_c_add(c, pairs, oc_c_mul(c, length, length));
+    }
+    if (ends)
+        return pairs;
+    uint64_t batch = s->ranked && s->rank == 1 ? oc_c_dim(c, s->dim[0]) : 0;
+    batch = batch > 1 ? batch - 1 : 1;
+    c->assumption = "packed sequences taken as of equal length";
+    return oc_c_mul(c, batch, oc_c_mul(c, tokens / batch, tokens / batch));
+}
+
+static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
+                             const struct self_dims *d)
+{
+    if (!oc_in(c, kind->past))
+        return;
+    uint64_t token = oc_c_mul(c, oc_c_mul(c, 2, oc_c_dim(c, d->batch)),
+                              oc_c_mul(c, (uint64_t)d->heads, oc_c_dim(c, d->head)));
+    if (d->shared) {
+        oc_limit_read(c, k, kind->past, oc_c_mul(c, token, oc_c_dim(c, d->past)));
+        if (oc_out_wanted(c, 1))
+            k->wr[1] = oc_c_bytes(c, oc_in_dtype(c, kind->past), oc_c_mul(c, token, oc_c_dim(c, d->seq)));
+    } else if (oc_out_wanted(c, 1)) {
+        k->rd[kind->past] = oc_c_mul(c, 2, k->rd[kind->past]);
+    }
+}
+
+static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct projecting *kind = c->op->param;
+    struct self_dims d;
+    int known = read_self(c, &d);
+    if (known <= 0) {
+        c->unknown = true;
+        return known;
+    }
+    uint64_t past = oc_c_dim(c, d.past), seq = oc_c_dim(c, d.seq), head = oc_c_dim(c, d.head);
+    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
+                             .heads = (uint64_t)d.heads,
+                             .queries = seq,
+                             .keys = oc_c_dim(c, d.total),
+                             .dk = head,
+                             .dv = oc_c_dim(c, d.dv) / (uint64_t)d.heads,
+                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
+                             .left = -1,
+                             .right = -1,
+                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
+                             .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
+    add_projection(c, k, kind, &d);
+    if (kind->quantized)
+        k->mac_class = k->rest_class; /* attention itself is float */
+    if (kind->packed)
+        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, seq));
+    else
+        oc_add_attention(c, k, &a);
+    if (kind->quantized)
+        k->mac_class = OC_CLASS_I8; /* of most of the work */
+    count_self_cache(c, k, kind, &d);
+    return 0;
+}
+
+/* ---- on projected operands -------------------------------------------------------------------------- */
+
+struct multi_head {
+    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* past: of K, V follows */
+    bool packed;
+};
+static const struct multi_head multi_head = {
+    .bias = 3, .mask = 4, .attention_bias = 5, .past = 6, .past_length = 8, .lengths = NO_SLOT};
+static const struct multi_head decoder_masked = {
+    .bias = 10, .mask = 3, .attention_bias = 4, .past = 5, .past_length = 7, .lengths = NO_SLOT};
+static const struct multi_head packed_multi_head = {.bias = 3, .mask = NO_SLOT, .attention_bias = 6,
+                                                    .past = NO_SLOT, .past_length = NO_SLOT, .lengths = 5,
+                                                    .packed = true};
+
+struct head_dims {
+    struct oc_dim batch, sq, skv, dk, dv, past, total; /* dk, dv: per head */
+    int64_t heads;
+    bool projected_kv; /* K and V come as [B, H, S, d] */
+    bool shared;
+};
+
+static int head_fail(struct oc_op_ctx *c, struct oc_dim width, int64_t heads)
+{
+    return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, width), (long long)heads);
+}
+
+/* Q, K and V packed in one: [B, S, H, 3, d] or [tokens, H, 3, d] */
+static void packed_qkv(const struct oc_shape *q, struct head_dims *d)
+{
+    d->dk = d->dv = q->dim[q->rank - 1U];
+    d->skv = d->sq;
+}
+
+static int read_kv(struct oc_op_ctx *c, const struct oc_shape *k, const struct oc_shape *v, unsigned seq_axis,
+                   struct head_dims *d)
+{
+    if (k->rank == 5) { /* [B, L, H, 2, d] */
+        d->skv = k->dim[1];
+        d->dv = k->dim[4];
+        return 0;
+    }
+    if (!v->ranked)
+        return -2;
+    d->projected_kv = k->rank == 4;
+    d->skv = d->projected_kv ? k->dim[2] : k->dim[seq_axis];
+    if (d->projected_kv) {
+        d->dv = v->rank == 4 ? v->dim[3] : d->dk;
+        return 0;
+    }
+    if (v->rank == 0 || !oc_split_dim(c, v->dim[v->rank - 1], d->heads, &d->dv))
+        return v->rank ? head_fail(c, v->dim[v->rank - 1], d->heads) : oc_op_fail(c, "a scalar value");
+    return 0;
+}
+
+static void read_head_past(struct oc_op_ctx *c, const struct multi_head *kind, struct head_dims *d)
+{
+    const struct oc_shape *past = oc_in_shape(c, kind->past);
+    const struct oc_data *length = oc_in_value(c, kind->past_length);
+    bool there = oc_in(c, kind->past) != NULL;
+    d->past = oc_known(0);
+    d->shared = there && (oc_attr_i(c, "past_present_share_buffer", 0) != 0 || oc_in(c, kind->past_length));
+    if (d->shared && length && length->n == 1 && length->e[0].kind == OC_E_INT)
+        d->past = length->e[0].i;
+    else if (there)
+        d->past = past->ranked && past->rank == 4 ? past->dim[2] : oc_op_fresh_dim(c, "past", -1);
+    d->total = oc_dim_add(c->exprs, d->past, d->skv);
+}
+
+static int read_heads(struct oc_op_ctx *c, struct head_dims *d)
+{
+    const struct multi_head *kind = c->op->param;
+    const struct oc_shape *q = oc_in_shape(c, 0), *k = oc_in_shape(c, 1), *v = oc_in_shape(c, 2);
+    unsigned flat = kind->packed ? 2 : 3; /* rank of [.., S, H*d] */
+    *d = (struct head_dims){.heads = oc_attr_i(c, "num_heads", 0)};
+    if (!q->ranked || (oc_in(c, 1) && !k->ranked))
+        return 0;
+    if (d->heads < 1 || (q->rank != flat && q->rank != flat + 2))
+        return oc_op_fail(c, "num_heads %lld, a query of rank %u", (long long)d->heads, q->rank);
+    d->batch = kind->packed ? oc_known(1) : q->dim[0];
+    d->sq = q->dim[flat - 2];
+    if (q->rank == flat + 2) {
+        packed_qkv(q, d);
+    } else {
+        if (!oc_split_dim(c, q->dim[flat - 1], d->heads, &d->dk))
+            return head_fail(c, q->dim[flat - 1], d->heads);
+        if (!oc_in(c, 1) || k->rank < flat)
+            return oc_op_fail(c, "a key of rank %u", k->rank);
+        int kv = read_kv(c, k, v, flat - 2, d);
+        if (kv)
+            return kv == -2 ? 0 : -1;
+    }
+    read_head_past(c, kind, d);
+    return 1;
+}
+
+static int shape_heads(struct oc_op_ctx *c)
+{
+    const struct multi_head *kind = c->op->param;
+    struct head_dims d;
+    unsigned dtype = oc_in_dtype(c, 0);
+    int known = read_heads(c, &d);
+    if (known <= 0) {
+        for (unsigned i = 0; i < 4; i++)
+            oc_set_out(c, i, dtype, oc_shape_unranked());
+        return known;
+    }
+    struct oc_dim heads = oc_known(d.heads), width = oc_dim_mul(c->exprs, heads, d.dv);
+    struct oc_dim out[3] = {d.batch, d.sq, width}, packed[2] = {d.sq, width};
+    struct oc_dim key[4] = {d.batch, heads, d.total, d.dk}, value[4] = {d.batch, heads, d.total, d.dv};
+    struct oc_dim scores[4] = {d.batch, heads, d.sq, d.total};
+    oc_set_out(c, 0, dtype, kind->packed ? oc_shape_of(c->arena, 2, packed) : oc_shape_of(c->arena, 3, out));
+    if (d.shared) {
+        oc_set_out_type(c, 1, oc_in(c, kind->past));
+        oc_set_out_type(c, 2, oc_in(c, kind->past + 1U));
+    } else {
+        oc_set_out(c, 1, dtype, oc_shape_of(c->arena, 4, key));
+        oc_set_out(c, 2, dtype, oc_shape_of(c->arena, 4, value));
+    }
+    oc_set_out(c, 3, dtype, oc_shape_of(c->arena, 4, scores));
+    return 0;
+}
+
+/* One addition an element of Q, K and V that is not projected already. */
+static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t skv,
+                          bool projected_kv)
+{
+    uint64_t rows = oc_c_mul(c, a->batch, a->heads);
+    uint64_t n = oc_c_mul(c, a->queries, a->dk);
+    if (!projected_kv)
+        n = oc_c_add(c, n, oc_c_mul(c, skv, oc_c_add(c, a->dk, a->dv)));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, rows, n));
+}
+
+static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct multi_head *kind,
+                             const struct oc_attention *a, const struct head_dims *d)
+{
+    uint64_t rows = oc_c_mul(c, a->batch, a->heads);
+    for (unsigned i = 0; i < 2 && oc_in(c, kind->past + i); i++) {
+        uint64_t token = oc_c_mul(c, rows, i ? a->dv : a->dk);
+        if (d->shared) {
+            oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, oc_c_dim(c, d->past)));
+            if (oc_out_wanted(c, 1 + i))
+                k->wr[1 + i] = oc_c_bytes(c, oc_in_dtype(c, kind->past + i),
+                                          oc_c_mul(c, token, oc_c_dim(c, d->skv)));
+        } else if (oc_out_wanted(c, 1 + i)) {
+            k->rd[kind->past + i] = oc_c_mul(c, 2, k->rd[kind->past + i]);
+        }
+    }
+}
+
+static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct multi_head *kind = c->op->param;
+    struct head_dims d;
+    int known = read_heads(c, &d);
+    if (known <= 0) {
+        c->unknown = true;
+        return known;
+    }
+    uint64_t past = oc_c_dim(c, d.past);
+    struct oc_attention a = {.batch = oc_c_dim(c, d.batch),
+                             .heads = (uint64_t)d.heads,
+                             .queries = oc_c_dim(c, d.sq),
+                             .keys = oc_c_dim(c, d.total),
+                             .dk = oc_c_dim(c, d.dk),
+                             .dv = oc_c_dim(c, d.dv),
+                             .offset = past > INT64_MAX ? 0 : (int64_t)past,
+                             .left = -1,
+                             .right = -1,
+                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
+                             .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
+    if (oc_in(c, kind->bias))
+        add_head_bias(c, k, &a, oc_c_dim(c, d.skv), d.projected_kv);
+    if (kind->packed)
+        oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, a.queries));
+    else
+        oc_add_attention(c, k, &a);
+    count_head_cache(c, k, kind, &a, &d);
+    return 0;
+}
+
+#define MS(n, s, sh, co, p)                                                                                  \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
+        .shape = (sh), .cost = (co), .param = &(p)                                                           \
+    }
+
+static const struct oc_op rows[] = {
+    MS("Attention", "..b...m", shape_self, cost_self, attention),
+    MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, cost_heads, decoder_masked),
+    MS("MultiHeadAttention", "...b....m.", shape_heads, cost_heads, multi_head),
+    MS("PackedAttention", "..b...", shape_self, cost_self, packed_attention),
+    MS("PackedMultiHeadAttention", "...b...", shape_heads, cost_heads, packed_multi_head),
+    MS("QAttention", "..bqq.qq.", shape_self, cost_self, qattention),
+};
+extern const struct oc_op_family oc_ops_ms_attention;
+const struct oc_op_family oc_ops_ms_attention = OC_FAMILY("ms_attention", rows);
