@@ -95,11 +95,11 @@ static struct oc_elem known_ints(unsigned op, int64_t a, int64_t b)
     bool divides = b != 0 && !(a == INT64_MIN && b == -1);
     switch (op) {
     case OC_EL_ADD:
-        return checked(oc_add_i64(a, b, &r), r);
+        return oc_add_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
     case OC_EL_SUB:
-        return checked(oc_sub_i64(a, b, &r), r);
+        return oc_sub_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
     case OC_EL_MUL:
-        return checked(oc_mul_i64(a, b, &r), r);
+        return oc_mul_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
     case OC_EL_DIV:
         return checked(divides, divides ? a / b : 0);
     case OC_EL_FMOD:
