@@ -213,7 +213,7 @@ static uint64_t size_field(const struct reading *r, unsigned f)
 static void key_part(struct reading *r, struct oc_str s)
 {
     oc_buf_add(&r->key_text, s.s, s.n);
-    oc_buf_char(&r->key_text, '\0');
+    oc_buf_char(&r->key_text, '\x1f');
 }
 
 /* Looks the collected key text up; a new key is filled by the caller. */

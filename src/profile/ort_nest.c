@@ -127,20 +127,34 @@ struct nesting {
     size_t next_run, end_run; /* in by_lane, those of the current lane */
 };
 
+/* For an event that may as well stand beside the node as in it: taken for what the same node was elsewhere.
+ */
+static bool was_inside(const struct nesting *x, const struct frame *outer, uint32_t key)
+{
+    const struct ort_group *g = &x->g->group[outer->group];
+    return x->t->key[g->key].has_body && find_group(x->g, key, outer->group) != OC_NONE &&
+           find_group(x->g, key, g->parent) == OC_NONE;
+}
+
 /* Start and duration are cut to whole microseconds each, so that on one thread what begins before the end as
- * written is inside. Just behind the end it may be the last inner event or the next outer one: then it is
- * taken for what the same node was elsewhere. */
+ * written is inside. Just behind the end it may be the last inner event or the next outer one. */
 static bool inside(const struct nesting *x, const struct frame *outer, const struct ort_event *e)
 {
     const struct ort_event *p = &x->t->event[outer->event];
     int64_t end_us = p->ts_us + p->dur_us;
     if (e->ts_us + e->dur_us > end_us + 1)
         return false;
-    if (e->ts_us < end_us)
-        return true;
-    const struct ort_group *g = &x->g->group[outer->group];
-    return x->t->key[g->key].has_body && find_group(x->g, e->key, outer->group) != OC_NONE &&
-           find_group(x->g, e->key, g->parent) == OC_NONE;
+    return e->ts_us < end_us || was_inside(x, outer, e->key);
+}
+
+/* An event under a microsecond that starts with a node may have come just before it. */
+static const struct frame *outer_of(const struct nesting *x, const struct ort_event *e)
+{
+    size_t d = x->depth;
+    while (d && !e->dur_us && x->t->event[x->stack[d - 1].event].ts_us == e->ts_us &&
+           !was_inside(x, &x->stack[d - 1], e->key))
+        d--;
+    return d ? &x->stack[d - 1] : NULL;
 }
 
 static bool in_run(const struct ort_run *r, int64_t ts_us)
@@ -204,7 +218,7 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     struct ort_event *e = &x->t->event[i];
     while (x->depth && !inside(x, &x->stack[x->depth - 1], e))
         x->depth--;
-    const struct frame *outer = x->depth ? &x->stack[x->depth - 1] : NULL;
+    const struct frame *outer = outer_of(x, e);
     uint32_t run = outer ? outer->run : run_of(x, e->ts_us);
     uint32_t group = group_of(x->t, x->g, e->key, outer ? outer->group : OC_NONE, lane);
     if (outer)

@@ -96,11 +96,16 @@ struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const
 
 static void set_times(struct oc_prof_rec *rec, struct ort_sums *s, enum oc_stat stat)
 {
-    rec->time_ns = ort_sums_stat(s, stat);
-    rec->min_ns = ort_sums_stat(s, OC_STAT_MIN);
-    rec->max_ns = ort_sums_stat(s, OC_STAT_MAX);
-    rec->median_ns = ort_sums_stat(s, OC_STAT_MEDIAN);
     rec->runs = s->n_touched;
+    rec->median_ns = ort_sums_stat(s, OC_STAT_MEDIAN); /* sorts s->value */
+    if (!s->n_touched)
+        return;
+    rec->min_ns = s->value[0];
+    rec->max_ns = s->value[s->n_touched - 1];
+    rec->time_ns = stat == OC_STAT_MEDIAN ? rec->median_ns
+                   : stat == OC_STAT_MIN  ? rec->min_ns
+                   : stat == OC_STAT_MAX  ? rec->max_ns
+                                          : ort_sums_stat(s, stat);
 }
 
 /* ---- recorded types ------------------------------------------------------------------------------------ */
@@ -252,24 +257,35 @@ static int by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static void sum_group(struct making *m, const struct ort_group *g, struct oc_prof_rec *rec)
+/* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call holds other events.
+ */
+static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self, bool *nested)
 {
     const struct ort_trace *t = m->t;
-    for (int self = 1; self >= 0; self--) {
-        ort_sums_clear(&m->sums);
-        rec->calls = 0;
-        for (uint32_t i = 0; i < g->n; i++) {
-            const struct ort_event *e = &t->event[m->g.order[g->first + i]];
-            if (!used(t, e->lane))
-                continue;
-            ort_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
-            rec->calls++;
-        }
-        if (self)
-            rec->self_ns = ort_sums_stat(&m->sums, m->stat);
+    uint64_t calls = 0;
+    ort_sums_clear(&m->sums);
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct ort_event *e = &t->event[m->g.order[g->first + i]];
+        if (!used(t, e->lane))
+            continue;
+        ort_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
+        *nested |= e->self_us != e->dur_us;
+        calls++;
     }
+    return calls;
+}
+
+static void sum_group(struct making *m, const struct ort_group *g, struct oc_prof_rec *rec)
+{
+    bool nested = false;
+    rec->calls = add_calls(m, g, false, &nested);
     set_times(rec, &m->sums, m->stat);
     rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
+    rec->self_ns = rec->time_ns;
+    if (nested) {
+        add_calls(m, g, true, &nested);
+        rec->self_ns = ort_sums_stat(&m->sums, m->stat);
+    }
 }
 
 static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)

@@ -1,0 +1,594 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "support/profiles.h"
+
+#define FIXTURE "tests/data/onnxruntime/loop_two_runs.json"
+
+static struct oc_profile *open_file(const char *path, int32_t warmup, enum oc_stat stat)
+{
+    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_profile *p;
+    struct oc_err e = {0};
+    if (oc_profile_open(path, &opts, &p, &e) != 0)
+        fail_msg("%s", e.msg);
+    return p;
+}
+
+/* ---- traces made here ---------------------------------------------------------------------------------- */
+
+static void event(struct oc_buf *b, const char *cat, int tid, int ts, int dur, const char *name,
+                  const char *args)
+{
+    oc_buf_printf(b,
+                  "%s\n{\"cat\" : \"%s\",\"pid\" :1,\"tid\" :%d,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\","
+                  "\"name\" :\"%s\",\"args\" : {%s}}",
+                  b->n ? "," : "[", cat, tid, dur, ts, name, args);
+}
+
+static void node(struct oc_buf *b, int tid, int ts, int dur, const char *name, const char *op)
+{
+    char args[200], full[100];
+    snprintf(args, sizeof(args), "\"op_name\" : \"%s\",\"provider\" : \"CPUExecutionProvider\"", op);
+    snprintf(full, sizeof(full), "%s_kernel_time", name);
+    event(b, "Node", tid, ts, dur, full, args);
+}
+
+static void run(struct oc_buf *b, int tid, int ts, int dur)
+{
+    event(b, "Session", tid, ts, dur, "model_run", "");
+}
+
+static struct oc_profile *close_trace(struct oc_buf *b, int32_t warmup, enum oc_stat stat)
+{
+    struct oc_profile_opts opts = {.warmup = warmup, .stat = stat};
+    struct oc_err e = {0};
+    oc_buf_str(b, "\n]\n");
+    struct oc_profile *p = t_profile_mem(b->data, b->n, &opts, &e);
+    if (!p)
+        fail_msg("%s", e.msg);
+    oc_buf_free(b);
+    return p;
+}
+
+/* ---- the fixture: two runs of Conv and a Loop of two iterations -------------------------------------------
+ */
+
+static void default_drops_the_first_run(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file(FIXTURE, -1, OC_STAT_MEDIAN);
+    assert_int_equal(p->runs_total, 2);
+    assert_int_equal(p->runs_used, 1);
+    assert_string_equal(p->format, "onnxruntime");
+    assert_string_equal(p->device, "CPU");
+    assert_string_equal(p->producer, "ONNX Runtime 1.14 or later");
+    assert_string_equal(p->time_kind, "host time");
+    const struct oc_prof_rec *conv = t_rec(p, "conv1"), *loop = t_rec(p, "loop"), *add = t_rec(p, "body_add");
+    assert_true(conv->time_ns == 30e3 && conv->self_ns == 30e3 && conv->calls == 1 && conv->index == 0);
+    assert_true(loop->time_ns == 40e3 && loop->self_ns == 24e3); /* 40 - 9 - 7 */
+    assert_true(add->time_ns == 16e3 && add->calls == 2 && add->calls_per_run == 2 && add->runs == 1);
+    assert_ptr_equal(&p->rec[add->parent], loop);
+    assert_int_equal(loop->parent, OC_NONE);
+    assert_true(conv->start_ns == 10e3 && loop->start_ns == 45e3 && add->start_ns == 50e3);
+    assert_true(conv < loop && loop < add); /* execution order */
+    assert_true(p->run_ns == 100e3 && p->busy_ns == 70e3);
+    assert_true(t_self_ns(p, "framework") == 30e3);
+    assert_true(t_rec(p, "(warm-up runs)")->time_ns == 200e3);
+    assert_true(t_rec(p, "model_loading_uri")->time_ns == 300e3);
+    assert_string_equal(t_rec(p, "session_initialization")->bucket, "load");
+    assert_true(isnan(conv->kernel_ns) && isnan(conv->flop));
+    oc_profile_close(p);
+}
+
+static void recorded_types(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file(FIXTURE, -1, OC_STAT_MEDIAN);
+    const struct oc_prof_rec *conv = t_rec(p, "conv1"), *add = t_rec(p, "body_add"), *loop = t_rec(p, "loop");
+    struct oc_arena a = {0};
+    assert_true(conv->has_in && conv->has_out);
+    assert_int_equal(conv->n_in, 3);
+    assert_string_equal(oc_shape_text(&a, p->exprs, &conv->in[0].shape, "x"), "1x3x8x8");
+    assert_string_equal(oc_shape_text(&a, p->exprs, &conv->out[0].shape, "x"), "1x4x8x8");
+    assert_int_equal(conv->in[0].dtype, OC_DT_FLOAT);
+    assert_int_equal(add->in[1].shape.rank, 0);
+    assert_true(add->in[1].shape.ranked);
+    assert_int_equal(conv->param_bytes, 448);
+    assert_int_equal(conv->act_bytes, 768);
+    assert_int_equal(conv->out_bytes, 1024);
+    assert_false(loop->has_in);
+    assert_true(add->param_bytes == UINT64_MAX);
+    oc_arena_free(&a);
+    oc_profile_close(p);
+}
+
+static void statistics_over_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oc_stat stat;
+        double conv_us, add_us, loop_self_us, run_us;
+    } row[] = {
+        {OC_STAT_MEDIAN, 50, 23, 27, 150}, /* conv 70 and 30, add 20 + 10 and 9 + 7, loop 60 - 30 and 40 - 16
+                                            */
+        {OC_STAT_MEAN, 50, 23, 27, 150},   {OC_STAT_MIN, 30, 16, 24, 100},
+        {OC_STAT_MAX, 70, 30, 30, 200},    {OC_STAT_SUM, 100, 46, 54, 300},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_profile *p = open_file(FIXTURE, 0, row[i].stat);
+        assert_int_equal(p->runs_used, 2);
+        assert_true(t_rec(p, "conv1")->time_ns == row[i].conv_us * 1e3);
+        assert_true(t_rec(p, "body_add")->time_ns == row[i].add_us * 1e3);
+        assert_true(t_rec(p, "loop")->self_ns == row[i].loop_self_us * 1e3);
+        assert_true(p->run_ns == row[i].run_us * 1e3);
+        assert_true(t_rec(p, "conv1")->min_ns == 30e3 && t_rec(p, "conv1")->max_ns == 70e3);
+        assert_null(t_rec(p, "(warm-up runs)"));
+        oc_profile_close(p);
+    }
+}
+
+static void too_many_dropped_runs_leave_one(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file(FIXTURE, 5, OC_STAT_MEDIAN);
+    assert_int_equal(p->runs_used, 1);
+    assert_non_null(t_finding(p, "W-warmup"));
+    assert_true(p->run_ns == 100e3);
+    oc_profile_close(p);
+}
+
+/* ---- order, names, damage --------------------------------------------------------------------------------
+ */
+
+static char *read_whole(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    char *data = malloc(1 << 20);
+    *n = fread(data, 1, 1 << 20, f);
+    fclose(f);
+    return data;
+}
+
+/* The lines in reverse order give the same records. */
+static void order_does_not_matter(void **state)
+{
+    (void)state;
+    size_t n;
+    char *data = read_whole(FIXTURE, &n), *line[64];
+    size_t lines = 0;
+    for (char *at = strchr(data, '{'), *end; at && (end = strchr(at, '\n')); at = strchr(end + 1, '{')) {
+        *end = '\0';
+        if (end[-1] == ',')
+            end[-1] = '\0';
+        line[lines++] = at;
+    }
+    struct oc_buf b = {0};
+    for (size_t i = lines; i-- > 0;)
+        oc_buf_printf(&b, "%s\n%s", b.n ? "," : "[", line[i]);
+    struct oc_profile *p = close_trace(&b, 0, OC_STAT_SUM), *q = open_file(FIXTURE, 0, OC_STAT_SUM);
+    assert_int_equal(p->n_rec, q->n_rec);
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = t_rec(q, p->rec[i].name);
+        assert_non_null(r);
+        assert_true(r->time_ns == p->rec[i].time_ns && r->self_ns == p->rec[i].self_ns);
+        assert_int_equal(r->calls, p->rec[i].calls);
+        assert_int_equal(r->parent == OC_NONE, p->rec[i].parent == OC_NONE);
+    }
+    oc_profile_close(p);
+    oc_profile_close(q);
+    free(data);
+}
+
+/* Cut at every 7th byte: never an error once there is an event, all complete events counted, offset told. */
+static void cut_anywhere(void **state)
+{
+    (void)state;
+    size_t n;
+    char *data = read_whole(FIXTURE, &n);
+    for (size_t cut = 200; cut + 2 < n; cut += 7) {
+        struct oc_profile_opts opts = {.format = "onnxruntime", .warmup = 0, .stat = OC_STAT_SUM};
+        struct oc_err e;
+        struct oc_profile *p = t_profile_mem(data, cut, &opts, &e);
+        assert_non_null(p);
+        assert_true(p->truncated);
+        const char *text = t_finding(p, "W-truncated"), *at = strstr(text, "offset ");
+        assert_non_null(at);
+        unsigned long long offset = strtoull(at + 7, NULL, 10);
+        assert_true(offset <= cut && data[offset - 1] == '}');
+        size_t events = 0; /* a line of the fixture is an event */
+        for (size_t i = 0; i < offset; i++)
+            events += data[i] == '\n' && data[i + 1] == '{';
+        assert_int_equal(strtoull(strstr(text, ": ") + 2, NULL, 10), events);
+        oc_profile_close(p);
+    }
+    free(data);
+}
+
+static void an_incomplete_run_is_kept_apart(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 50, "a", "Conv");
+    run(&b, 1, 5, 80);
+    node(&b, 1, 110, 30, "a", "Conv");
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_int_equal(p->runs_used, 1);
+    assert_true(t_rec(p, "a")->time_ns == 50e3);
+    assert_true(t_rec(p, "(incomplete run)")->time_ns == 30e3);
+    oc_profile_close(p);
+}
+
+static void without_a_run_the_events_are_still_shown(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 50, "a", "Conv");
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_int_equal(p->runs_total, 0);
+    assert_true(isnan(p->run_ns));
+    assert_true(t_rec(p, "a")->time_ns == 50e3);
+    assert_non_null(t_finding(p, "W-no-run"));
+    oc_profile_close(p);
+}
+
+static void odd_names(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 1, "say \"hi\" twice", "Conv");
+    node(&b, 1, 12, 2, "a\",\"b", "Conv"); /* beyond repair: left out */
+    node(&b, 1, 15, 3, "C:\\new\\u00e9", "Conv");
+    node(&b, 1, 20, 4, "x_kernel_time", "Conv"); /* only the end is the decoration */
+    node(&b, 1, 25, 5, "", "Relu");
+    event(&b, "Node", 1, 31, 6, "_kernel_time", "\"op_name\" : \"Relu\",\"node_index\" : \"7\"");
+    node(&b, 1, 38, 7, "tab\there", "Conv");
+    run(&b, 1, 5, 80);
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_true(t_rec(p, "say \"hi\" twice")->time_ns == 1e3);
+    assert_true(t_rec(p, "C:\\new\\u00e9")->time_ns == 3e3);
+    assert_true(t_rec(p, "x_kernel_time")->time_ns == 4e3);
+    assert_true(t_rec(p, "Relu")->time_ns == 5e3);
+    assert_true(t_rec(p, "Relu_7")->time_ns == 6e3);
+    assert_true(t_rec(p, "tab\there")->time_ns == 7e3);
+    assert_non_null(strstr(t_finding(p, "W-broken-event"), "1 broken events left out, the first: "));
+    assert_true(t_self_ns(p, NULL) + t_self_ns(p, "framework") == 80e3);
+    oc_profile_close(p);
+}
+
+static void events_without_time_are_told(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 5, "a", "Conv");
+    oc_buf_str(&b, ",\n{\"cat\" : \"Node\",\"ts\" :20,\"name\" :\"b_kernel_time\",\"args\" : {}}");
+    oc_buf_str(&b,
+               ",\n{\"cat\" : \"Node\",\"ts\" :20,\"dur\" :-4,\"name\" :\"c_kernel_time\",\"args\" : {}}");
+    oc_buf_str(&b, ",\n42");
+    run(&b, 1, 5, 80);
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_non_null(
+        strstr(t_finding(p, "W-bad-event"), "2 events left out, the first: missing \"dur\" (offset "));
+    assert_null(t_rec(p, "b"));
+    assert_null(t_rec(p, "c"));
+    oc_profile_close(p);
+}
+
+/* ---- nesting, threads, shapes -----------------------------------------------------------------------------
+ */
+
+static void the_same_name_in_two_bodies(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 5, "x", "Add"); /* outside */
+    node(&b, 1, 22, 6, "x", "Add"); /* in if_a */
+    node(&b, 1, 20, 10, "if_a", "If");
+    node(&b, 1, 41, 7, "x", "Add"); /* in inner, in if_b */
+    node(&b, 1, 41, 8, "inner", "If");
+    node(&b, 1, 40, 10, "if_b", "If");
+    run(&b, 1, 5, 60);
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    double seen = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (strcmp(p->rec[i].name, "x") == 0) {
+            const char *parent = p->rec[i].parent == OC_NONE ? "" : p->rec[p->rec[i].parent].name;
+            assert_string_equal(parent, p->rec[i].time_ns == 5e3   ? ""
+                                        : p->rec[i].time_ns == 6e3 ? "if_a"
+                                                                   : "inner");
+            seen += p->rec[i].time_ns;
+        }
+    assert_true(seen == 18e3);
+    assert_true(t_rec(p, "if_b")->self_ns == 2e3 && t_rec(p, "inner")->self_ns == 1e3);
+    assert_true(p->busy_ns == 25e3);
+    oc_profile_close(p);
+}
+
+/* Starts and durations are cut to whole microseconds: the next node may start where an If ends as written,
+ * and must not become its child. */
+static void neighbours_are_not_nested(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    node(&b, 1, 10, 10, "if", "If");
+    node(&b, 1, 20, 0, "next", "Add");
+    node(&b, 1, 20, 3, "after", "Add");
+    run(&b, 1, 5, 60);
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_int_equal(t_rec(p, "next")->parent, OC_NONE);
+    assert_int_equal(t_rec(p, "after")->parent, OC_NONE);
+    assert_true(p->busy_ns == 13e3);
+    oc_profile_close(p);
+}
+
+/* Two threads call Run at the same time; a pool thread works for whichever run goes on. */
+static void threads(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    run(&b, 1, 0, 100);
+    run(&b, 2, 50, 100);
+    run(&b, 1, 200, 50);
+    node(&b, 1, 60, 10, "a", "Conv"); /* run of thread 1, though that of thread 2 started later */
+    node(&b, 2, 60, 20, "a", "Conv");
+    node(&b, 1, 210, 30, "a", "Conv");
+    node(&b, 9, 215, 40, "b", "Relu");                      /* pool */
+    struct oc_profile *p = close_trace(&b, 1, OC_STAT_SUM); /* without the first run */
+    assert_int_equal(p->runs_total, 3);
+    assert_int_equal(p->runs_used, 2);
+    assert_true(t_rec(p, "a")->time_ns == 50e3 && t_rec(p, "a")->runs == 2);
+    assert_true(t_rec(p, "b")->time_ns == 40e3);
+    assert_true(p->busy_ns == 20e3 + 40e3); /* 210..240 and 215..250 (clipped to the run): 40 */
+    assert_true(t_self_ns(p, "framework") == 150e3 - 60e3);
+    oc_profile_close(p);
+}
+
+static void shapes_split_a_node(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    for (int i = 0; i < 3; i++) {
+        char args[200];
+        snprintf(args, sizeof(args), "\"op_name\" : \"Conv\",\"input_type_shape\" : [{\"float\":[%d,3]}]",
+                 i / 2 + 1);
+        run(&b, 1, 100 * i, 50);
+        event(&b, "Node", 1, 100 * i + 5, 10 + i, "c_kernel_time", args);
+    }
+    struct oc_profile *p = close_trace(&b, 0, OC_STAT_MEAN);
+    assert_non_null(t_finding(p, "W-shapes-vary"));
+    size_t n = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        if (strcmp(r->name, "c") != 0)
+            continue;
+        n++;
+        assert_true(r->in[0].shape.dim[0].v == 1 ? r->runs == 2 && r->time_ns == 21e3 / 3
+                                                 : r->runs == 1 && r->time_ns == 12e3 / 3);
+    }
+    assert_int_equal(n, 2);
+    oc_profile_close(p);
+}
+
+/* ---- device time ------------------------------------------------------------------------------------------
+ */
+
+static void kernel(struct oc_buf *b, int ts, int dur, const char *name, const char *parent, int grid)
+{
+    char args[300];
+    snprintf(args, sizeof(args), "%s%s%s\"stream\" : \"0x1\",\"grid_x\" : \"%d\",\"block_x\" : \"64\"",
+             parent ? "\"parent_name\" : \"" : "", parent ? parent : "", parent ? "_kernel_time\"," : "",
+             grid);
+    event(b, "Kernel", -1, ts, dur, name, args);
+}
+
+static void kernels(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    event(&b, "Session", 1, 0, 50, "session_initialization", "");
+    kernel(&b, 40, 9, "MemcpyHostToDevice", NULL, -1);
+    for (int i = 0; i < 3; i++) {
+        run(&b, 1, 1000 * i + 1000, 500);
+        node(&b, 1, 1000 * i + 1010, 5, "c1", "Conv");
+        node(&b, 1, 1000 * i + 1020, 5, "c2", "Conv");
+        node(&b, 1, 1000 * i + 1030, 5, "shape", "Shape");
+        kernel(&b, 1000 * i + 1015, 100, "gemm", "c1", 1);
+        kernel(&b, 1000 * i + 1600, 30, "split", "c1", 2); /* behind the end of the run */
+        kernel(&b, 1000 * i + 1200, 200, "gemm", "c2", 4);
+        kernel(&b, 1000 * i + 1300, 10, "gemm", NULL, 4); /* only c2 launches it so */
+        kernel(&b, 1000 * i + 1350, 1, "odd", NULL, 1);   /* nobody's */
+    }
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_true(t_rec(p, "c1")->kernel_ns == 130e3);
+    assert_true(t_rec(p, "c2")->kernel_ns == 210e3);
+    assert_true(t_rec(p, "c1")->time_ns == 5e3);
+    assert_true(isnan(t_rec(p, "shape")->kernel_ns));
+    assert_true(t_rec(p, "(unattributed kernels)")->kernel_ns == 1e3);
+    assert_string_equal(t_rec(p, "(unattributed kernels)")->bucket, "kernels without operator");
+    assert_true(t_rec(p, "(kernels of warm-up runs)")->kernel_ns == 341e3);
+    assert_true(t_rec(p, "(kernels while loading)")->kernel_ns == 9e3);
+    oc_profile_close(p);
+}
+
+static void gpu_without_kernels_says_so(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    event(&b, "Node", 1, 10, 5, "c_kernel_time",
+          "\"op_name\" : \"Conv\",\"provider\" : \"CUDAExecutionProvider\"");
+    node(&b, 1, 20, 5, "d", "Conv");
+    run(&b, 1, 5, 60);
+    struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
+    assert_string_equal(p->device, "CUDA + CPU");
+    assert_non_null(t_finding(p, "W-host-time"));
+    oc_profile_close(p);
+}
+
+/* ---- recorded files
+ * ---------------------------------------------------------------------------------------- */
+
+static const char *const samples[] = {
+    "ppocr_cls.ort1.10.0.all.2runs.json",
+    "ppocr_cls.ort1.12.1.all.2runs.json",
+    "ppocr_cls.ort1.14.0.all.2runs.json",
+    "ppocr_cls.ort1.14.0.all.truncated.json",
+    "ppocr_cls.ort1.18.0.all.2runs.json",
+    "ppocr_cls.ort1.22.0.all.1run.json",
+    "ppocr_cls.ort1.30.all.2runs.json",
+    "ppocr_cls.ort1.30.basic.2runs.json",
+    "ppocr_cls.ort1.30.disabled.2runs.json",
+    "ppocr_cls.ort1.30.extended.2runs.json",
+    "ppocr_cls_unnamed.ort1.30.all.1run.json",
+    "ppocrv4_det.ort1.30.all.3runs.json",
+    "ppocrv4_det.ort1.30.disabled.3runs.json.gz",
+    "ppocrv4_rec.ort1.30.all.1run.json",
+    "silero_legacy.ort1.11.0.all.2runs.json",
+    "silero_legacy.ort1.30.all.2runs.json",
+    "silero_legacy.ort1.30.all.parallel.1run.json",
+    "silero_legacy.ort1.30.disabled.2runs.json",
+    "cuda_ep.kernel_events.synthetic.json",
+};
+
+static struct oc_profile *open_sample(const char *name, int32_t warmup, enum oc_stat stat)
+{
+    char path[128];
+    snprintf(path, sizeof(path), "onnxruntime/%s", name);
+    const char *full = t_sample(path);
+    if (!full)
+        skip();
+    return open_file(full, warmup, stat);
+}
+
+/* Every nanosecond of the used runs is in one record's own time or in the framework's. */
+static void time_is_conserved(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(samples); i++)
+        for (int stat = OC_STAT_MEAN; stat <= OC_STAT_SUM; stat += OC_STAT_SUM - OC_STAT_MEAN)
+            for (int warmup = -1; warmup <= 0; warmup++) {
+                struct oc_profile *p = open_sample(samples[i], warmup, (enum oc_stat)stat);
+                double own = t_self_ns(p, NULL), rest = t_self_ns(p, "framework");
+                assert_true(fabs(own + rest - p->run_ns) < 0.5);
+                double top = 0;
+                for (uint32_t k = 0; k < p->n_rec; k++) {
+                    const struct oc_prof_rec *r = &p->rec[k];
+                    if (r->bucket)
+                        continue;
+                    assert_true(r->time_ns <= p->run_ns && r->self_ns <= r->time_ns && r->self_ns >= 0);
+                    top += r->parent == OC_NONE ? r->time_ns : 0;
+                }
+                assert_true(top <= p->run_ns);
+                oc_profile_close(p);
+            }
+}
+
+static void runs_of_the_samples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(samples); i++) {
+        struct oc_profile *p = open_sample(samples[i], -1, OC_STAT_MEDIAN);
+        bool two = strstr(samples[i], "2runs") || strstr(samples[i], "synthetic"),
+             three = strstr(samples[i], "3runs");
+        assert_int_equal(p->runs_used, three ? 2 : 1);
+        assert_int_equal(p->runs_total, three ? 3 : two ? 2 : 1);
+        assert_int_equal(p->truncated, strstr(samples[i], "truncated") != NULL);
+        oc_profile_close(p);
+    }
+}
+
+/* Names differ between versions only in the counters of inserted nodes (`_token_<n>`) and the prefix of 1.10.
+ */
+static void versions_agree_on_the_nodes(void **state)
+{
+    (void)state;
+    struct oc_profile *want = open_sample(samples[6], -1, OC_STAT_MEDIAN);
+    for (size_t i = 0; i < 6; i++) {
+        struct oc_profile *p = open_sample(samples[i], -1, OC_STAT_MEDIAN);
+        size_t ops = 0, wanted = 0, missing = 0;
+        for (uint32_t k = 0; k < want->n_rec; k++) {
+            const char *name = want->rec[k].name;
+            wanted += !want->rec[k].bucket;
+            if (!want->rec[k].bucket && !strstr(name, "_token_"))
+                missing += !t_rec(p, name);
+        }
+        for (uint32_t k = 0; k < p->n_rec; k++)
+            ops += !p->rec[k].bucket;
+        assert_int_equal(ops, wanted);
+        assert_int_equal(ops, 235);
+        /* 1.10: "fused <node>" and other names of the last layers; up to 1.18 "gemm" and "Reshape" */
+        assert_true(missing <= (i == 0 ? 12 : 2));
+        oc_profile_close(p);
+    }
+    oc_profile_close(want);
+}
+
+static void subgraphs_are_not_counted_twice(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_sample("silero_legacy.ort1.30.all.2runs.json", 0, OC_STAT_MAX);
+    /* the first run: 3046 us of plain sums in 1842 us, outermost events 1643 us */
+    assert_true(p->run_ns == 1842e3);
+    oc_profile_close(p);
+    p = open_sample("silero_legacy.ort1.30.all.2runs.json", 0, OC_STAT_SUM);
+    size_t nested = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        nested += p->rec[i].parent != OC_NONE;
+    assert_true(nested > 50);
+    assert_true(p->busy_ns < p->run_ns);
+    oc_profile_close(p);
+}
+
+static void the_cut_sample(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_sample("ppocr_cls.ort1.14.0.all.truncated.json", -1, OC_STAT_MEDIAN);
+    assert_string_equal(t_finding(p, "W-truncated"), "file ends in the middle: 839 complete events are used, "
+                                                     "the rest is missing (offset 199951)");
+    assert_true(t_rec(p, "(incomplete run)")->time_ns > 0);
+    oc_profile_close(p);
+}
+
+static void the_device_sample(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_sample("cuda_ep.kernel_events.synthetic.json", -1, OC_STAT_MEDIAN);
+    assert_true(t_rec(p, "Conv_0")->kernel_ns == 311e3);
+    assert_true(t_rec(p, "Gemm_48")->kernel_ns == 41e3); /* unlabelled in the second run */
+    assert_null(t_rec(p, "(unattributed kernels)"));
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_drops_the_first_run),
+        cmocka_unit_test(recorded_types),
+        cmocka_unit_test(statistics_over_runs),
+        cmocka_unit_test(too_many_dropped_runs_leave_one),
+        cmocka_unit_test(order_does_not_matter),
+        cmocka_unit_test(cut_anywhere),
+        cmocka_unit_test(an_incomplete_run_is_kept_apart),
+        cmocka_unit_test(without_a_run_the_events_are_still_shown),
+        cmocka_unit_test(odd_names),
+        cmocka_unit_test(events_without_time_are_told),
+        cmocka_unit_test(the_same_name_in_two_bodies),
+        cmocka_unit_test(neighbours_are_not_nested),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(shapes_split_a_node),
+        cmocka_unit_test(kernels),
+        cmocka_unit_test(gpu_without_kernels_says_so),
+        cmocka_unit_test(time_is_conserved),
+        cmocka_unit_test(runs_of_the_samples),
+        cmocka_unit_test(versions_agree_on_the_nodes),
+        cmocka_unit_test(subgraphs_are_not_counted_twice),
+        cmocka_unit_test(the_cut_sample),
+        cmocka_unit_test(the_device_sample),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

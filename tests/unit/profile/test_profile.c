@@ -1,0 +1,120 @@
+#include "profile/profile.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "support/profiles.h"
+
+static void statistics(void **state)
+{
+    (void)state;
+    double odd[] = {5, 1, 9}, even[] = {4, 1, 3, 100}, one[] = {7};
+    assert_true(oc_stat_of(OC_STAT_MEDIAN, odd, 3) == 5);
+    assert_true(oc_stat_of(OC_STAT_MEDIAN, even, 4) == 3.5);
+    assert_true(oc_stat_of(OC_STAT_MEAN, even, 4) == 27);
+    assert_true(oc_stat_of(OC_STAT_MIN, even, 4) == 1);
+    assert_true(oc_stat_of(OC_STAT_MAX, even, 4) == 100);
+    assert_true(oc_stat_of(OC_STAT_SUM, even, 4) == 108);
+    for (int s = OC_STAT_MEDIAN; s <= OC_STAT_SUM; s++)
+        assert_true(oc_stat_of((enum oc_stat)s, one, 1) == 7);
+    assert_string_equal(oc_stat_name(OC_STAT_MEDIAN), "median");
+    assert_string_equal(oc_stat_name(OC_STAT_SUM), "sum");
+}
+
+static void importers_are_listed_once(void **state)
+{
+    (void)state;
+    size_t n;
+    const struct oc_importer *const *imp = oc_importers(&n);
+    assert_true(n >= 1);
+    for (size_t i = 0; i < n; i++) {
+        const char *name, *title;
+        assert_true(oc_profile_format(i, &name, &title));
+        assert_string_equal(name, imp[i]->name);
+        assert_true(title[0] && imp[i]->probe && imp[i]->read);
+        for (size_t k = 0; k < i; k++)
+            assert_string_not_equal(imp[k]->name, imp[i]->name);
+    }
+    const char *name, *title;
+    assert_false(oc_profile_format(n, &name, &title));
+}
+
+/* Every probe on every kind of rubbish: none may want it, and the message must be one line that says why. */
+static void rubbish_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data;
+        size_t n;
+        const char *want;
+    } row[] = {
+        {"", 0, "file is empty"},
+        {" \n\t ", 4, "file is empty"},
+        {"hello, world\n", 13, "text of no known profile format (tried "},
+        {"{\"a\": 1}", 8, "text of no known profile format (tried "},
+        {"[]", 2, "text of no known profile format (tried "},
+        {"[{\"cat\":\"x\"}]", 13, "text of no known profile format (tried "},
+        {"\x08\x07\x12\x00\x01\x02\xff\xfe\x00\x00\x03", 11,
+         "binary data of no known profile format (tried "},
+        {"\x1f\x8b\x08\x00\x00", 5, "file is empty"},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_err e = {0};
+        assert_null(t_profile_mem(row[i].data, row[i].n, NULL, &e));
+        assert_int_equal(e.code, OC_EFORMAT);
+        assert_non_null(strstr(e.msg, row[i].want));
+        assert_non_null(strstr(e.msg, "cannot read '/tmp/oc_profile_"));
+        assert_null(strchr(e.msg, '\n'));
+        assert_non_null(strstr(e.file, "/tmp/oc_profile_"));
+    }
+}
+
+static void bad_paths(void **state)
+{
+    (void)state;
+    struct oc_profile *p;
+    struct oc_err e;
+    assert_int_equal(oc_profile_open("/no/such", NULL, &p, &e), -1);
+    assert_string_equal(e.msg, "cannot read '/no/such': No such file or directory");
+    assert_null(p);
+    assert_int_equal(oc_profile_open("/tmp", NULL, &p, &e), -1);
+    assert_string_equal(e.msg, "cannot read '/tmp': is a directory");
+    struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
+    assert_null(t_profile_text("[{}]", &opts, &e));
+    assert_string_equal(e.msg, "unknown profile format 'no-such-format'");
+    opts.format = "onnxruntime"; /* forced on what is none */
+    assert_null(t_profile_text("{}", &opts, &e));
+    assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
+    assert_null(t_profile_text("[{}]", &opts, &e));
+    assert_non_null(strstr(e.msg, "holds no events of ONNX Runtime"));
+}
+
+static void kinds_of_files(void **state)
+{
+    (void)state;
+    enum oc_file_kind kind;
+    struct oc_err e;
+    assert_int_equal(oc_file_kind("tests/data/onnxruntime/loop_two_runs.json", &kind, &e), 0);
+    assert_int_equal(kind, OC_FILE_PROFILE);
+    assert_int_equal(oc_file_kind("Makefile", &kind, &e), 0);
+    assert_int_equal(kind, OC_FILE_PROFILE);
+    assert_int_equal(oc_file_kind("/no/such", &kind, &e), -1);
+    const char *model = t_sample("onnxruntime/ppocr_cls.onnx");
+    if (!model)
+        skip();
+    assert_int_equal(oc_file_kind(model, &kind, &e), 0);
+    assert_int_equal(kind, OC_FILE_MODEL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(statistics),         cmocka_unit_test(importers_are_listed_once),
+        cmocka_unit_test(rubbish_is_refused), cmocka_unit_test(bad_paths),
+        cmocka_unit_test(kinds_of_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
