@@ -1,7 +1,8 @@
-/* Roofline of one piece of work on a device (cost-semantics section 8): what limits it and how long it takes at
- * least. It sees counts only, so one operator, a fused group or a whole model can be asked about. Times are in
- * seconds, rates per second; NAN is "not known". A peak that the device's file does not give makes the result
- * unknown: no other class stands in for it, but for f16 on devices marked as running it at the f32 rate. */
+/* Roofline of one piece of work on a device (cost-semantics section 8): what limits it and how long it takes
+ * at least. It sees counts only, so one operator, a fused group or a whole model can be asked about. Times
+ * are in seconds, rates per second; NAN is "not known". A peak that the device's file does not give makes the
+ * result unknown: no other class stands in for it, but for f16 on devices marked as running it at the f32
+ * rate. */
 #ifndef OC_ROOFLINE_H
 #define OC_ROOFLINE_H
 
@@ -41,8 +42,8 @@ struct oc_roof {
     double intensity;                /* per byte; infinite if no byte moves */
     double ridge;                    /* intensity at which DRAM and the busiest unit are as slow */
     enum oc_bound bound;
-    char missing[32];                /* what made the result unknown: "vector f8 peak"; "": nothing */
-    bool fallback;                   /* f16 work was held against the f32 peak */
+    char missing[32]; /* what made the result unknown: "vector f8 peak"; "": nothing */
+    bool fallback;    /* f16 work was held against the f32 peak */
 };
 
 /* measured_s: time of one execution, NAN if not measured; it only takes part in telling the bound. */

@@ -57,8 +57,8 @@ static void add_prim(struct oc_work *w, const struct oc_node_cost *k, const stru
 
 static bool is_launched(const struct oc_node_cost *k)
 {
-    return !k->alias && (k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP ||
-                         k->state == OC_NODE_NO_SHAPE);
+    return !k->alias &&
+           (k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE);
 }
 
 void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)

@@ -103,8 +103,8 @@ static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena 
     fprintf(out, "%s", t.n_source ? "\n" : "");
     for (size_t i = 0; i < t.n_source; i++) {
         const struct oc_hw_source *s = t.source[i];
-        fprintf(out, "[%zu] %s%s%s%s%s\n", i + 1, s->title, s->section ? ", " : "", s->section ? s->section : "",
-                s->url ? "\n    " : "", s->url ? s->url : "");
+        fprintf(out, "[%zu] %s%s%s%s%s\n", i + 1, s->title, s->section ? ", " : "",
+                s->section ? s->section : "", s->url ? "\n    " : "", s->url ? s->url : "");
     }
 }
 

@@ -34,11 +34,11 @@ static const struct {
 };
 
 static const struct unit formula_words[] = {
-    {"kHz", 1e3},        {"MHz", 1e6},     {"GHz", 1e9},    {"MT/s", 1e6},          {"GT/s", 1e9},
-    {"Mbit/s", 1e6},     {"Gbit/s", 1e9},  {"MB/s", 1e6},   {"GB/s", 1e9},          {"TB/s", 1e12},
-    {"kB", 1e3},         {"MB", 1e6},      {"GB", 1e9},    {"KiB", 1024.0},       {"MiB", 1048576.0},
-    {"GiB", 1073741824.0}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12},
-    {"GOP/s", 1e9},      {"TOP/s", 1e12},  {"us", 1e-6},
+    {"kHz", 1e3},          {"MHz", 1e6},     {"GHz", 1e9},      {"MT/s", 1e6},   {"GT/s", 1e9},
+    {"Mbit/s", 1e6},       {"Gbit/s", 1e9},  {"MB/s", 1e6},     {"GB/s", 1e9},   {"TB/s", 1e12},
+    {"kB", 1e3},           {"MB", 1e6},      {"GB", 1e9},       {"KiB", 1024.0}, {"MiB", 1048576.0},
+    {"GiB", 1073741824.0}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"GOP/s", 1e9},  {"TOP/s", 1e12},
+    {"us", 1e-6},
 };
 
 const char *oc_quantity_unit(enum oc_quantity q)
@@ -59,8 +59,8 @@ static size_t number_length(const char *s)
 /* Digits with at most one point: no sign, exponent, nan, inf or hexadecimal. */
 static bool plain_number(const char *s, size_t n, double *out)
 {
-    return n > 0 && n <= 32 && s[0] != '.' && s[n - 1] != '.' && oc_parse_double(s, n, out) && isfinite(*out) &&
-           *out > 0;
+    return n > 0 && n <= 32 && s[0] != '.' && s[n - 1] != '.' && oc_parse_double(s, n, out) &&
+           isfinite(*out) && *out > 0;
 }
 
 bool oc_figure_value(const char *number, double *out)
@@ -91,6 +91,11 @@ static double word_scale(const char *s, size_t n)
     return 1;
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /* One factor at *s: a number and any words behind it, up to an operator or the end. */
 static bool read_factor(const char **s, double *out)
 {
@@ -100,7 +105,7 @@ static bool read_factor(const char **s, double *out)
     if (!plain_number(p, n, out))
         return false;
     p += n;
-    while (*p == ' ' && p[1] != '\0' && !strchr("*/+", p[1])) {
+    while (*p == ' ' && is_letter(p[1])) {
         size_t len = strcspn(++p, " ");
         *out *= word_scale(p, len);
         p += len;

@@ -24,9 +24,9 @@ const char *oc_quantity_choices(enum oc_quantity q); /* for messages: "GFLOP/s, 
 bool oc_figure_value(const char *number, double *out);
 bool oc_figure_scale(enum oc_quantity q, const char *unit, double *scale);
 
-/* Sums of products and quotients of numbers with optional unit words: "8 core * 5.4 GHz + 16 core * 4.3 GHz". Words that scale: kHz
- * MHz GHz MT/s GT/s Mbit/s Gbit/s MB/s GB/s TB/s kB MB GB KiB MiB GiB GFLOP/s TFLOP/s GOP/s TOP/s us; others name what
- * is counted. False with *bad at the place where it stops making sense. */
+/* Sums of products and quotients of numbers with optional unit words: "8 core * 5.4 GHz + 16 core * 4.3 GHz".
+ * Words that scale: kHz MHz GHz MT/s GT/s Mbit/s Gbit/s MB/s GB/s TB/s kB MB GB KiB MiB GiB GFLOP/s TFLOP/s
+ * GOP/s TOP/s us; others name what is counted. False with *bad at the place where it stops making sense. */
 bool oc_formula_value(const char *formula, double *out, const char **bad);
 
 #endif

@@ -1,5 +1,5 @@
-/* Shared by the two halves of the reader of hardware files: hwdb_read.c drives the parser, hwdb_elem.c gives the
- * elements their meaning. Private to the hw folder. */
+/* Shared by the two halves of the reader of hardware files: hwdb_read.c drives the parser, hwdb_elem.c gives
+ * the elements their meaning. Private to the hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H
 
@@ -7,12 +7,24 @@
 #include "hw/hwdb.h"
 #include "hw/xml_lib.h"
 
-#define OC_HW_MAX_ATTR 16
+#define OC_HW_MAX_ATTR  16
 #define OC_HW_MAX_DEPTH 4
 
 enum oc_hw_elem_kind {
-    E_HWDB, E_SOURCE, E_DEVICE, E_ALIAS, E_COUNT, E_CLOCK, E_UNIT, E_PEAK, E_FALLBACK, E_MEMORY, E_SIZE,
-    E_BANDWIDTH, E_OVERHEAD, E_KINDS,
+    E_HWDB,
+    E_SOURCE,
+    E_DEVICE,
+    E_ALIAS,
+    E_COUNT,
+    E_CLOCK,
+    E_UNIT,
+    E_PEAK,
+    E_FALLBACK,
+    E_MEMORY,
+    E_SIZE,
+    E_BANDWIDTH,
+    E_OVERHEAD,
+    E_KINDS,
     E_NONE = E_KINDS
 };
 

@@ -12,14 +12,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES 1000
-#define MAX_FOLDERS 32
+#define MAX_FILES       1000
+#define MAX_FOLDERS     32
 #define CHECKOUT_LEVELS 6 /* build/<mode>/unit/<folder>/test is five below the checkout */
 
 struct hw_file {
     const char *path;
-    size_t folder;      /* which of the searched folders */
-    size_t first, n;    /* its devices in the list, once read */
+    size_t folder;   /* which of the searched folders */
+    size_t first, n; /* its devices in the list, once read */
     bool read;
 };
 
@@ -30,7 +30,7 @@ struct oc_hwdb {
     struct {
         dev_t dev;
         ino_t ino;
-    } folder[MAX_FOLDERS]; /* which ones, so that none is searched twice */
+    } folder[MAX_FOLDERS];         /* which ones, so that none is searched twice */
     struct oc_device_list devices; /* of the files above */
     struct oc_device_list own;     /* of the user's files, one after the other */
     struct oc_map names;           /* "<folder>:<folded name>" */
@@ -86,8 +86,8 @@ static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
             break;
         }
         OC_GROW(db->file, db->n_file, db->cap_file);
-        db->file[db->n_file++] = (struct hw_file){.path = oc_printf(&db->arena, "%s/%s", dir, e->d_name),
-                                                  .folder = db->n_folder};
+        db->file[db->n_file++] =
+            (struct hw_file){.path = oc_printf(&db->arena, "%s/%s", dir, e->d_name), .folder = db->n_folder};
     }
     closedir(d);
     if (db->n_file > first)
@@ -245,7 +245,8 @@ static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
 {
     if (!db->n_file)
         return oc_fail(err, OC_ENOTFOUND,
-                       "no device '%.60s': no hardware files were found (ONNXCOST_HWDB names their folder)", name);
+                       "no device '%.60s': no hardware files were found (ONNXCOST_HWDB names their folder)",
+                       name);
     return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in the hardware files%s", name,
                    oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n));
 }
@@ -254,7 +255,8 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
 {
     const char *folded = oc_hw_name_fold(&db->arena, name);
     *out = NULL;
-    for (int pass = 0; pass < 2; pass++) /* the second pass reads all: a name may be written with references */
+    for (int pass = 0; pass < 2;
+         pass++) /* the second pass reads all: a name may be written with references */
         for (size_t i = 0; i < db->n_file; i++) {
             struct hw_file *f = &db->file[i];
             if (!f->read && pass == 0 && !mentions(f->path, folded))
@@ -289,7 +291,8 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
                    oc_hw_near_names(&db->arena, id, device, n));
 }
 
-int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out, struct oc_err *err)
+int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out,
+                struct oc_err *err)
 {
     const char *hash = strrchr(name_or_file, '#');
     size_t n = hash ? (size_t)(hash - name_or_file) : strlen(name_or_file);
@@ -309,7 +312,8 @@ static int by_vendor_and_id(const void *a, const void *b)
 }
 
 /* Is the device what a search for its id finds, or hidden by an earlier folder? */
-static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_device *d, struct oc_arena *scratch)
+static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_device *d,
+                       struct oc_arena *scratch)
 {
     const char *folded = oc_hw_name_fold(scratch, d->info.id);
     for (size_t folder = 0; folder < db->file[file].folder; folder++) {

@@ -1,6 +1,6 @@
-/* Hardware files: what a device can do at most, each number with unit, basis and source. This module reads and
- * looks up; it knows nothing of models or costs. The XML format is hwdb/hwdb.rng; the public functions are in
- * onnxcost.h. Values are in base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
+/* Hardware files: what a device can do at most, each number with unit, basis and source. This module reads
+ * and looks up; it knows nothing of models or costs. The XML format is hwdb/hwdb.rng; the public functions
+ * are in onnxcost.h. Values are in base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
 #ifndef OC_HWDB_H
 #define OC_HWDB_H
 
@@ -12,9 +12,9 @@ enum oc_hw_unit { OC_HW_VECTOR, OC_HW_MATRIX, OC_HW_SPECIAL, OC_HW_UNIT_COUNT };
 const char *oc_hw_unit_name(unsigned unit); /* "vector" */
 
 struct oc_hw_level {
-    const char *name;                   /* "L2"; the last level is "DRAM" */
-    const char *type;                   /* "HBM2e", NULL */
-    const struct oc_hw_figure *size;    /* of the whole device; NULL: not known */
+    const char *name;                /* "L2"; the last level is "DRAM" */
+    const char *type;                /* "HBM2e", NULL */
+    const struct oc_hw_figure *size; /* of the whole device; NULL: not known */
     const struct oc_hw_figure *bandwidth;
 };
 
@@ -27,8 +27,8 @@ struct oc_device {
      * first that accumulates in f32 (floats) or i32 (integers), else the first: files list the highest clock
      * first, so that a peak is a ceiling. */
     const struct oc_hw_figure *peak[OC_HW_UNIT_COUNT][OC_CLASS_COUNT];
-    bool f16_fallback;                 /* f16 work runs on the vector unit at its f32 peak */
-    const struct oc_hw_level *level;   /* nearest first */
+    bool f16_fallback;               /* f16 work runs on the vector unit at its f32 peak */
+    const struct oc_hw_level *level; /* nearest first */
     size_t n_level;
     const struct oc_hw_figure *overhead; /* per launched operator; NULL: not known */
 };
@@ -36,7 +36,7 @@ struct oc_device {
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
 
 #define OC_HW_MAX_FILE_BYTES (16u << 20)
-#define OC_HW_MAX_DEVICES 10000u
+#define OC_HW_MAX_DEVICES    10000u
 
 /* Devices of one or several files, growing. */
 struct oc_device_list {
@@ -46,7 +46,8 @@ struct oc_device_list {
 
 /* Reads one file, or the text of one (name: for messages), and appends its devices. On an error nothing is
  * appended. Ids and aliases must be unique within the file. */
-int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list, struct oc_err *err);
+int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list,
+                    struct oc_err *err);
 int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
                    struct oc_device_list *list, struct oc_err *err);
 

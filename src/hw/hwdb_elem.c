@@ -7,7 +7,7 @@
 
 #define FIGURE_ATTR "source section formula note"
 #define MAX_FIGURES 256 /* of one device */
-#define MAX_LEVELS 16
+#define MAX_LEVELS  16
 #define MAX_ALIASES 64
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
@@ -65,7 +65,8 @@ static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
     if (!oc_formula_value(f->formula, &v, &bad))
         return oc_hw_fail(r, "formula '%.80s' is not understood at '%.20s'", f->formula, bad);
     if (fabs(v - f->value) > 0.02 * f->value)
-        return oc_hw_fail(r, "formula gives %.6g %s, value says %.6g", v, f->unit, f->value);
+        return oc_hw_fail(r, "formula gives %.6g%s%s, value says %.6g", v, *f->unit ? " " : "", f->unit,
+                          f->value);
     return 0;
 }
 
@@ -78,9 +79,11 @@ static int check_basis(struct oc_hw_reader *r, const struct oc_hw_figure *f)
     return check_formula(r, f);
 }
 
-static int read_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q, struct oc_hw_figure *f)
+static int read_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q,
+                       struct oc_hw_figure *f)
 {
-    const char *value = oc_hw_attr_of(e, "value"), *unit = oc_hw_attr_of(e, "unit"), *basis = oc_hw_attr_of(e, "basis");
+    const char *value = oc_hw_attr_of(e, "value"), *unit = oc_hw_attr_of(e, "unit"),
+               *basis = oc_hw_attr_of(e, "basis");
     double scale;
     unsigned which;
     if (!oc_figure_value(value, &f->value))
@@ -99,7 +102,8 @@ static int read_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum 
     return resolve_sources(r, e, f) ? -1 : check_basis(r, f);
 }
 
-static int add_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q, struct oc_hw_entry *x)
+static int add_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q,
+                      struct oc_hw_entry *x)
 {
     if (r->n_entry == MAX_FIGURES)
         return oc_hw_fail(r, "more than %d figures in a device", MAX_FIGURES);
@@ -136,7 +140,8 @@ static int start_source(struct oc_hw_reader *r, const struct oc_hw_elem *e)
     if (!oc_map_add(&r->source_ids, id, strlen(id), &at, NULL))
         return oc_hw_fail(r, "given twice");
     struct oc_hw_source *s = OC_NEW(r->arena, struct oc_hw_source);
-    *s = (struct oc_hw_source){oc_hw_attr_of(e, "title"), oc_hw_attr_of(e, "section"), oc_hw_attr_of(e, "url")};
+    *s = (struct oc_hw_source){oc_hw_attr_of(e, "title"), oc_hw_attr_of(e, "section"),
+                               oc_hw_attr_of(e, "url")};
     OC_GROW(r->source, r->n_source, r->cap_source);
     r->source[r->n_source++] = s;
     return 0;
@@ -150,7 +155,7 @@ static int take_name(struct oc_hw_reader *r, const char *name)
         return oc_hw_fail(r, "empty name");
     if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
         return oc_hw_fail(r, "name '%.60s' is taken by device '%.60s'", name,
-                    at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
+                          at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
     return 0;
 }
 
@@ -224,8 +229,9 @@ static bool peak_given(const struct oc_hw_reader *r, const struct oc_hw_entry *x
 {
     for (size_t i = 0; i < r->n_entry; i++) {
         const struct oc_hw_entry *o = &r->entry[i];
-        if (o->role == ROLE_PEAK && o->unit == x->unit && o->cls == x->cls && o->fig.sparse == x->fig.sparse &&
-            strcmp(o->fig.clock, x->fig.clock) == 0 && !o->fig.accumulate == !x->fig.accumulate &&
+        if (o->role == ROLE_PEAK && o->unit == x->unit && o->cls == x->cls &&
+            o->fig.sparse == x->fig.sparse && strcmp(o->fig.clock, x->fig.clock) == 0 &&
+            !o->fig.accumulate == !x->fig.accumulate &&
             (!o->fig.accumulate || strcmp(o->fig.accumulate, x->fig.accumulate) == 0))
             return true;
     }
@@ -240,7 +246,8 @@ static bool needs_accumulate(unsigned unit, unsigned cls)
 
 static int start_peak(struct oc_hw_reader *r, const struct oc_hw_elem *e)
 {
-    const char *dense = oc_hw_attr_of(e, "dense"), *name = oc_hw_attr_of(e, "class"), *acc = oc_hw_attr_of(e, "accumulate");
+    const char *dense = oc_hw_attr_of(e, "dense"), *name = oc_hw_attr_of(e, "class"),
+               *acc = oc_hw_attr_of(e, "accumulate");
     struct oc_hw_entry x = {.role = ROLE_PEAK, .unit = r->unit, .cls = oc_class_by_name(name)};
     if (x.cls == OC_CLASS_NONE)
         return oc_hw_fail(r, "unknown class");
@@ -298,7 +305,8 @@ static int start_level_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e
 
 static int start_overhead(struct oc_hw_reader *r, const struct oc_hw_elem *e)
 {
-    struct oc_hw_entry x = {.role = ROLE_OVERHEAD, .fig = {.group = "overhead", .what = oc_hw_attr_of(e, "runtime")}};
+    struct oc_hw_entry x = {.role = ROLE_OVERHEAD,
+                            .fig = {.group = "overhead", .what = oc_hw_attr_of(e, "runtime")}};
     if (have_figure(r, x.fig.group, x.fig.what))
         return oc_hw_fail(r, "given twice");
     return add_figure(r, e, OC_Q_SECONDS, &x);
@@ -414,4 +422,3 @@ const struct oc_hw_spec oc_hw_specs[E_KINDS] = {
     [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", "runtime value unit basis", FIGURE_ATTR, start_overhead,
                     NULL},
 };
-

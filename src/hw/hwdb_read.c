@@ -148,7 +148,8 @@ static int start_element(struct oc_hw_reader *r)
 {
     const char *name = (const char *)r->lib.reader_name(r->xml);
     enum oc_hw_elem_kind parent = r->depth ? r->stack[r->depth - 1].kind : E_NONE, kind = E_HWDB;
-    while (kind < E_KINDS && (oc_hw_specs[kind].parent != parent || strcmp(oc_hw_specs[kind].name, name) != 0))
+    while (kind < E_KINDS &&
+           (oc_hw_specs[kind].parent != parent || strcmp(oc_hw_specs[kind].name, name) != 0))
         kind++;
     uint32_t line = current_line(r);
     if (kind == E_KINDS || r->depth == OC_HW_MAX_DEPTH) {
@@ -230,7 +231,8 @@ static int check_text(struct oc_hw_reader *r, const char *text, size_t n)
     if (n > OC_HW_MAX_FILE_BYTES)
         return oc_fail(r->err, OC_ELIMIT, "cannot read '%s': larger than 16 MiB", r->path);
     if (memchr(text, '\0', n))
-        return fail_at(r, line_at(text, memchr(text, '\0', n)), "", "a zero byte (the encoding must be UTF-8)");
+        return fail_at(r, line_at(text, memchr(text, '\0', n)), "",
+                       "a zero byte (the encoding must be UTF-8)");
     const char *doctype = memmem(text, n, "<!DOCTYPE", 9);
     if (doctype)
         return fail_at(r, line_at(text, doctype), "", "document types and entities are not allowed");
@@ -240,7 +242,7 @@ static int check_text(struct oc_hw_reader *r, const char *text, size_t n)
 static int parse(struct oc_hw_reader *r, const void *data, size_t n)
 {
     const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING | XML_PARSE_NOBLANKS |
-                        XML_PARSE_COMPACT;
+                        XML_PARSE_COMPACT | XML_PARSE_IGNORE_ENC;
     if (oc_xml_lib_open(&r->lib, r->err))
         return oc_err_prefix(r->err, "cannot read '%s'", r->path);
     r->xml = r->lib.reader_for_memory(data, (int)n, NULL, "UTF-8", options);
@@ -265,7 +267,8 @@ int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena
     if (rc == 0)
         rc = parse(&r, data, n);
     if (rc == 0 && list->n + r.done.n > OC_HW_MAX_DEVICES)
-        rc = oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in all", name, OC_HW_MAX_DEVICES);
+        rc =
+            oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in all", name, OC_HW_MAX_DEVICES);
     for (size_t i = 0; rc == 0 && i < r.done.n; i++) {
         OC_GROW(list->item, list->n, list->cap);
         list->item[list->n++] = r.done.item[i];
@@ -285,8 +288,8 @@ int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_l
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc = oc_hw_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, arena, list,
-                            err);
+    int rc = oc_hw_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, arena,
+                            list, err);
     oc_file_unmap(&file);
     return rc;
 }

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-/* The device of the example in cost-semantics section 8: 10 TFLOP/s f32, 100 GB/s, 5 us. The matrix unit knows
- * f16 only (40 TFLOP/s); special functions 1 TOP/s in f32. */
+/* The device of the example in cost-semantics section 8: 10 TFLOP/s f32, 100 GB/s, 5 us. The matrix unit
+ * knows f16 only (40 TFLOP/s); special functions 1 TOP/s in f32. */
 static const struct oc_hw_figure f32_peak = {.value = 10e12}, f16_matrix = {.value = 40e12},
                                  special_rate = {.value = 1e12}, bandwidth = {.value = 100e9},
                                  launch = {.value = 5e-6};
@@ -62,7 +62,8 @@ static void example_of_section_8(void **state)
     assert_string_equal(r.missing, "");
 }
 
-/* 150 us: 603,979,776 / 150e-6 = 4,026.53 GFLOPS; 11,403,264 / 150e-6 = 76.02 GB/s; 114.03264 / 150 = 76.02 % */
+/* 150 us: 603,979,776 / 150e-6 = 4,026.53 GFLOPS; 11,403,264 / 150e-6 = 76.02 GB/s; 114.03264 / 150 = 76.02 %
+ */
 static void measured_example(void **state)
 {
     (void)state;
@@ -117,7 +118,8 @@ static void unknown_counts(void **state)
     assert_true(isnan(a.flops_per_s) && isnan(a.bytes_per_s));
 }
 
-/* f16 MACs to the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs to vector although there is a matrix unit. */
+/* f16 MACs to the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs to vector although there is a matrix
+ * unit. */
 static void matrix_takes_its_classes(void **state)
 {
     (void)state;
@@ -221,11 +223,16 @@ static void balanced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_of_section_8),  cmocka_unit_test(measured_example),
-        cmocka_unit_test(missing_peak_is_unknown), cmocka_unit_test(unknown_counts),
-        cmocka_unit_test(matrix_takes_its_classes), cmocka_unit_test(special_unit),
-        cmocka_unit_test(f16_fallback),          cmocka_unit_test(aliases_cost_nothing),
-        cmocka_unit_test(bound_by_overhead),     cmocka_unit_test(balanced),
+        cmocka_unit_test(example_of_section_8),
+        cmocka_unit_test(measured_example),
+        cmocka_unit_test(missing_peak_is_unknown),
+        cmocka_unit_test(unknown_counts),
+        cmocka_unit_test(matrix_takes_its_classes),
+        cmocka_unit_test(special_unit),
+        cmocka_unit_test(f16_fallback),
+        cmocka_unit_test(aliases_cost_nothing),
+        cmocka_unit_test(bound_by_overhead),
+        cmocka_unit_test(balanced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

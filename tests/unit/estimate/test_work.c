@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 static const struct oc_prim_count float_hist[] = {
-    {.n = 1000, .prim = OC_MAC}, {.n = 50, .prim = OC_ADD},  {.n = 7, .prim = OC_EXP},
+    {.n = 1000, .prim = OC_MAC}, {.n = 50, .prim = OC_ADD}, {.n = 7, .prim = OC_EXP},
     {.n = 3, .prim = OC_DIV},    {.n = 90, .prim = OC_CVT},
 };
 
@@ -14,8 +14,14 @@ static const struct oc_prim_count float_hist[] = {
 static void float_node(void **state)
 {
     (void)state;
-    struct oc_node_cost k = {.hist = float_hist, .n_hist = 5, .mac_class = OC_CLASS_F16, .rest_class = OC_CLASS_F32,
-                             .rd_act = 10, .rd_wt = 20, .wr = 30, .trips = 4};
+    struct oc_node_cost k = {.hist = float_hist,
+                             .n_hist = 5,
+                             .mac_class = OC_CLASS_F16,
+                             .rest_class = OC_CLASS_F32,
+                             .rd_act = 10,
+                             .rd_wt = 20,
+                             .wr = 30,
+                             .trips = 4};
     struct oc_work w = {0};
     oc_work_add(&w, &k);
     assert_int_equal(w.macs[OC_CLASS_F16], 1000);
@@ -40,8 +46,8 @@ static void quantized_node(void **state)
         {.n = 9, .prim = OC_ADD, .is_int = true},
         {.n = 2, .prim = OC_DIV, .is_int = true},
     };
-    struct oc_node_cost k = {.hist = hist, .n_hist = 4, .mac_class = OC_CLASS_I8, .rest_class = OC_CLASS_F32,
-                             .trips = 1};
+    struct oc_node_cost k = {
+        .hist = hist, .n_hist = 4, .mac_class = OC_CLASS_I8, .rest_class = OC_CLASS_F32, .trips = 1};
     struct oc_work w = {0};
     oc_work_add(&w, &k);
     assert_int_equal(w.macs[OC_CLASS_I8], 100);

@@ -1,0 +1,150 @@
+/* Hardware files: any bytes are read or refused with a place; what is read can be described. The bytes are
+ * tried as a file, and as choices in the making of a well-formed one, which gets past the XML parser. */
+#include "base/buf.h"
+#include "hw/hwdb.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void describe(const struct oc_device_list *list)
+{
+    FILE *null = fopen("/dev/null", "w");
+    if (!null)
+        return;
+    for (size_t i = 0; i < list->n; i++)
+        oc_device_describe(list->item[i], null, NULL);
+    fclose(null);
+}
+
+static void read_as_file(const void *data, size_t n)
+{
+    struct oc_arena arena = {0};
+    struct oc_device_list list = {0};
+    struct oc_err err = {0};
+    int rc = oc_hw_read_mem("fuzz.xml", data, n, &arena, &list, &err);
+    if ((rc != 0) != (err.msg[0] != '\0') || (rc != 0 && list.n))
+        abort(); /* a failure without a text, or devices of a failed file */
+    if (list.n)
+        describe(&list);
+    free(list.item);
+    oc_arena_free(&arena);
+}
+
+/* What may follow inside an element, by its first letter; '/' closes it. */
+static const char *const inside[][7] = {
+    {"hwdb", "device", "device", "source", NULL},
+    {"device", "unit", "memory", "alias", "count", "overhead", "/"},
+    {"unit", "peak", "peak", "peak", "fallback", "/", NULL},
+    {"memory", "size", "bandwidth", "/", NULL},
+    {"", "/", NULL},
+};
+
+static const struct {
+    const char *name, *value[8];
+} attributes[] = {
+    {"id", {"a", "b", "c", "A", "ds", NULL}},
+    {"name", {"n", "L2", "L3", "DRAM", "o", "p", NULL}},
+    {"title", {"t", NULL}},
+    {"vendor", {"v", NULL}},
+    {"kind", {"cpu", "vector", "matrix", "special", "gpu", NULL}},
+    {"of", {"core", "SM", NULL}},
+    {"runtime", {"any", "x", NULL}},
+    {"class", {"f32", "f16", "i8", "f64", "f17", NULL}},
+    {"to", {"f32", "f16", NULL}},
+    {"value", {"1", "2", "3.5", "1000", "0", "1e9", NULL}},
+    {"unit", {"TFLOP/s", "TOP/s", "GB", "GB/s", "us", "MiB", NULL}},
+    {"dense", {"yes", "no", NULL}},
+    {"clock", {"base", "boost", NULL}},
+    {"accumulate", {"f32", "f16", "i32", NULL}},
+    {"basis", {"vendor", "derived", "assumed", "measured", NULL}},
+    {"source", {"ds", "ds ds", "x", NULL}},
+    {"formula", {"1 * 1", "1000 GB/s / 1", "2 + 1.5", "*", NULL}},
+    {"note", {"because", NULL}},
+};
+
+static const char *const needed[][2] = {
+    {"source", "id title"},
+    {"device", "id name vendor kind"},
+    {"unit", "kind name"},
+    {"memory", "name"},
+    {"alias", "name"},
+    {"count", "of value basis source"},
+    {"overhead", "runtime value unit basis source note"},
+    {"peak", "class value unit dense clock basis source accumulate formula"},
+    {"fallback", "class to note"},
+    {"size", "value unit basis source"},
+    {"bandwidth", "value unit basis source"},
+};
+
+struct choices {
+    const uint8_t *data;
+    size_t n, at;
+};
+
+static size_t choose(struct choices *c, size_t n)
+{
+    return c->at < c->n && n ? c->data[c->at++] % n : 0;
+}
+
+static size_t length(const char *const *list, size_t max)
+{
+    size_t n = 0;
+    while (n < max && list[n])
+        n++;
+    return n;
+}
+
+static void add_attributes(struct oc_buf *out, struct choices *c, const char *names)
+{
+    for (size_t i = 0; i < OC_COUNT(attributes); i++) {
+        const char *found = strstr(names, attributes[i].name);
+        size_t len = strlen(attributes[i].name);
+        if (!found || (found[len] != ' ' && found[len] != '\0') || choose(c, 32) == 31)
+            continue;
+        oc_buf_printf(out, " %s=\"%s\"", attributes[i].name,
+                      attributes[i].value[choose(c, length(attributes[i].value, 8))]);
+    }
+}
+
+static const char *next_inside(struct choices *c, const char *parent)
+{
+    for (size_t i = 0; i < OC_COUNT(inside); i++)
+        if (strcmp(inside[i][0], parent) == 0 || !inside[i][0][0])
+            return inside[i][1 + choose(c, length(inside[i] + 1, 6))];
+    return "/";
+}
+
+static void make_file(struct oc_buf *out, struct choices *c)
+{
+    const char *stack[8] = {"hwdb"};
+    size_t depth = 1;
+    oc_buf_str(out, "<hwdb version=\"1\"><source id=\"ds\" title=\"t\"/>");
+    while (c->at < c->n) {
+        const char *name = next_inside(c, stack[depth - 1]);
+        if (strcmp(name, "/") == 0) {
+            oc_buf_printf(out, "</%s>", stack[--depth]);
+            continue;
+        }
+        oc_buf_printf(out, "\n<%s", name);
+        for (size_t i = 0; i < OC_COUNT(needed); i++)
+            if (strcmp(needed[i][0], name) == 0)
+                add_attributes(out, c, needed[i][1]);
+        oc_buf_char(out, '>');
+        stack[depth++] = name;
+    }
+    while (depth)
+        oc_buf_printf(out, "</%s>", stack[--depth]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    struct oc_buf made = {.max = 1 << 20};
+    struct choices c = {.data = data, .n = n};
+    read_as_file(data, n);
+    make_file(&made, &c);
+    read_as_file(made.data, made.n);
+    oc_buf_free(&made);
+    return 0;
+}

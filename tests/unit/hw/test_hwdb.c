@@ -1,0 +1,252 @@
+#include "onnxcost.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char root[] = "/tmp/onnxcost-hwdb-XXXXXX";
+
+static void path_in(char *out, size_t cap, const char *name)
+{
+    snprintf(out, cap, "%s/%s", root, name);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    path_in(path, sizeof(path), name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+}
+
+#define DEVICE(id, name, more)                                                                               \
+    "<device id=\"" id "\" name=\"" name "\" vendor=\"V\" kind=\"cpu\">" more                                \
+    "<unit kind=\"vector\" name=\"u\"><peak class=\"f32\" value=\"1\" unit=\"TFLOP/s\" dense=\"yes\" "       \
+    "clock=\"base\" basis=\"vendor\" source=\"s\"/></unit></device>"
+#define HWDB(devices) "<hwdb version=\"1\"><source id=\"s\" title=\"S\"/>" devices "</hwdb>"
+
+static int make_folders(void **state)
+{
+    (void)state;
+    static const char *const sub[] = {"one", "two", "bad", "twice", "none"};
+    assert_non_null(mkdtemp(root));
+    for (size_t i = 0; i < sizeof(sub) / sizeof(sub[0]); i++) {
+        char path[256], command[300];
+        path_in(path, sizeof(path), sub[i]);
+        snprintf(command, sizeof(command), "mkdir '%s'", path);
+        assert_int_equal(system(command), 0);
+    }
+    write_file("one/a.xml", HWDB(DEVICE("alpha-100", "first", "<alias name=\"Big Alpha\"/>")));
+    write_file("one/b.xml", HWDB(DEVICE("beta", "b", "") DEVICE("gamma", "g", "")));
+    write_file("one/notes.txt", "not a hardware file");
+    write_file("two/a.xml", HWDB(DEVICE("alpha-100", "second", "") DEVICE("delta", "d", "")));
+    write_file("bad/a.xml", HWDB(DEVICE("fine", "f", "")));
+    write_file("bad/b.xml", "<hwdb version=\"1\">");
+    write_file("twice/a.xml", HWDB(DEVICE("same", "1", "")));
+    write_file("twice/b.xml", HWDB(DEVICE("other", "2", "<alias name=\"SAME\"/>")));
+    return 0;
+}
+
+static int remove_folders(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof(command), "rm -rf '%s'", root);
+    return system(command);
+}
+
+static struct oc_hwdb *open_folder(const char *name)
+{
+    char path[256];
+    struct oc_hwdb *db = NULL;
+    struct oc_err err = {0};
+    path_in(path, sizeof(path), name);
+    if (oc_hwdb_open(path, &db, &err))
+        fail_msg("%s", err.msg);
+    return db;
+}
+
+static const struct oc_device *find(struct oc_hwdb *db, const char *name)
+{
+    const struct oc_device *d = NULL;
+    struct oc_err err = {0};
+    if (oc_hwdb_get(db, name, &d, &err))
+        fail_msg("%s", err.msg);
+    return d;
+}
+
+static void assert_fails(int rc, const struct oc_err *err, enum oc_code code, const char *text)
+{
+    assert_int_equal(rc, -1);
+    if (err->code != code || !strstr(err->msg, text))
+        fail_msg("code %d: %s", (int)err->code, err->msg);
+}
+
+/* The library is big and slow to load: nothing may pull it in before a file is read. Runs first. */
+static void xml_library_is_not_linked(void **state)
+{
+    (void)state;
+    char line[512];
+    FILE *f = fopen("/proc/self/maps", "r");
+    if (!f)
+        skip();
+    bool loaded = false;
+    while (fgets(line, sizeof(line), f))
+        loaded |= strstr(line, "libxml2") != NULL;
+    fclose(f);
+    assert_false(loaded);
+}
+
+static void names_and_aliases(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("one");
+    const struct oc_device *d = find(db, "alpha-100");
+    assert_string_equal(oc_device_info(d).name, "first");
+    assert_ptr_equal(find(db, "ALPHA_100"), d);
+    assert_ptr_equal(find(db, "big alpha"), d);
+    assert_ptr_equal(find(db, "Big-Alpha"), d);
+    assert_string_equal(oc_device_info(find(db, "gamma")).id, "gamma");
+    oc_hwdb_free(db);
+}
+
+static void near_names_are_listed(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("one");
+    const struct oc_device *d;
+    struct oc_err err = {0};
+    assert_fails(oc_hwdb_find(db, "alpha", &d, &err), &err, OC_ENOTFOUND,
+                 "no device 'alpha' in the hardware files; near names: alpha-100");
+    assert_fails(oc_hwdb_find(db, "betta", &d, &err), &err, OC_ENOTFOUND, "; near names: beta");
+    assert_fails(oc_hwdb_find(db, "zzzzzz", &d, &err), &err, OC_ENOTFOUND, "no device 'zzzzzz'");
+    assert_null(strstr(err.msg, "near"));
+    assert_fails(oc_hwdb_find(db, "", &d, &err), &err, OC_ENOTFOUND, "no device ''");
+    assert_null(d);
+    oc_hwdb_free(db);
+    db = open_folder("none");
+    assert_fails(oc_hwdb_find(db, "beta", &d, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    oc_hwdb_free(db);
+}
+
+static void broken_files_matter_when_read(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("bad");
+    const struct oc_device *d;
+    const struct oc_device *const *list;
+    size_t n;
+    struct oc_err err = {0};
+    assert_string_equal(oc_device_info(find(db, "fine")).id, "fine");
+    assert_fails(oc_hwdb_find(db, "else", &d, &err), &err, OC_EFORMAT, "not well-formed");
+    assert_fails(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "b.xml': line 1: not well-formed");
+    oc_hwdb_free(db);
+}
+
+static void names_are_unique_in_a_folder(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("twice");
+    const struct oc_device *const *list;
+    size_t n;
+    struct oc_err err = {0};
+    assert_fails(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "name 'SAME' is also in");
+    oc_hwdb_free(db);
+}
+
+static void earlier_folders_win(void **state)
+{
+    (void)state;
+    char one[256], path[600];
+    struct oc_hwdb *db;
+    struct oc_err err = {0};
+    const struct oc_device *const *list;
+    size_t n;
+    path_in(one, sizeof(one), "one");
+    snprintf(path, sizeof(path), "%s:%s/two:%s", one, root, one);
+    assert_int_equal(setenv("ONNXCOST_HWDB", path, 1), 0);
+    assert_int_equal(oc_hwdb_open(NULL, &db, &err), 0);
+    assert_string_equal(oc_device_info(find(db, "alpha-100")).name, "first");
+    assert_string_equal(oc_device_info(find(db, "delta")).name, "d");
+    if (oc_hwdb_list(db, &list, &n, &err))
+        fail_msg("%s", err.msg);
+    size_t alpha = 0;
+    for (size_t i = 0; i < n; i++)
+        alpha += strcmp(oc_device_info(list[i]).id, "alpha-100") == 0;
+    assert_int_equal(alpha, 1);
+    assert_true(n >= 4); /* and those of the checkout */
+    oc_hwdb_free(db);
+    assert_int_equal(setenv("ONNXCOST_HWDB", "/nonexistent", 1), 0);
+    assert_fails(oc_hwdb_open(NULL, &db, &err), &err, OC_EIO,
+                 "ONNXCOST_HWDB: cannot read the hardware folder '/nonexistent'");
+    assert_null(db);
+    assert_int_equal(unsetenv("ONNXCOST_HWDB"), 0);
+}
+
+static void own_files(void **state)
+{
+    (void)state;
+    char path[256], with_id[300];
+    struct oc_hwdb *db = open_folder("none");
+    const struct oc_device *d;
+    struct oc_err err = {0};
+    path_in(path, sizeof(path), "one/a.xml");
+    assert_string_equal(oc_device_info(find(db, path)).id, "alpha-100");
+    path_in(path, sizeof(path), "one/b.xml");
+    assert_fails(oc_hwdb_get(db, path, &d, &err), &err, OC_EARG, "has 2 devices: name one as");
+    snprintf(with_id, sizeof(with_id), "%s#Gamma", path);
+    assert_string_equal(oc_device_info(find(db, with_id)).id, "gamma");
+    snprintf(with_id, sizeof(with_id), "%s#gama", path);
+    assert_fails(oc_hwdb_get(db, with_id, &d, &err), &err, OC_ENOTFOUND, "no device 'gama' in");
+    assert_non_null(strstr(err.msg, "near names: gamma"));
+    assert_fails(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_ENOTFOUND, "missing.xml");
+    assert_fails(oc_hwdb_get(db, root, &d, &err), &err, OC_EIO, root); /* a folder */
+    oc_hwdb_free(db);
+}
+
+static void description(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("one");
+    char *text = NULL;
+    size_t n = 0;
+    struct oc_err err = {0};
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    assert_int_equal(oc_device_describe(find(db, "alpha-100"), f, &err), 0);
+    assert_int_equal(fclose(f), 0);
+    assert_non_null(strstr(text, "alpha-100: first (V, cpu)\nalso: Big Alpha\n"));
+    assert_non_null(strstr(text, "vector f32  1 TFLOP/s  vendor  base   [1]\n"));
+    assert_non_null(strstr(text, "\n[1] S\n"));
+    free(text);
+    f = fopen("/dev/full", "w");
+    if (f) {
+        setvbuf(f, NULL, _IONBF, 0);
+        assert_fails(oc_device_describe(find(db, "alpha-100"), f, &err), &err, OC_EOUTPUT, "cannot write");
+        fclose(f);
+    }
+    oc_hwdb_free(db);
+    oc_hwdb_free(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(xml_library_is_not_linked),
+        cmocka_unit_test(names_and_aliases),
+        cmocka_unit_test(near_names_are_listed),
+        cmocka_unit_test(broken_files_matter_when_read),
+        cmocka_unit_test(names_are_unique_in_a_folder),
+        cmocka_unit_test(earlier_folders_win),
+        cmocka_unit_test(own_files),
+        cmocka_unit_test(description),
+    };
+    return cmocka_run_group_tests(tests, make_folders, remove_folders);
+}
