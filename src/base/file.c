@@ -53,7 +53,7 @@ int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struc
     *out = (struct oc_file){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
     if (fd < 0)
-        return cannot_read(err, path, errno == ENOENT ? OC_ENOTFOUND : OC_EIO, strerror(errno));
+        return cannot_read(err, path, OC_EIO, strerror(errno));
     int rc = -1;
     struct stat st;
     if (fstat(fd, &st) != 0) {
