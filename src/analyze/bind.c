@@ -191,11 +191,33 @@ static bool is_arithmetic(const char *name)
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
 
+/* Element types of sequences, optionals and maps have nothing to be computed from: what is not bound is an
+ * unknown of that name. */
+static const struct oc_type *bind_element(struct oc_engine *e, const struct oc_type *declared)
+{
+    if (!declared)
+        return NULL;
+    struct oc_type *t = OC_NEW(&e->a->arena, struct oc_type);
+    *t = oc_bind_type(e, declared);
+    struct oc_dim dim[OC_MAX_RANK];
+    for (unsigned i = 0; t->shape.ranked && i < t->shape.rank; i++) {
+        uint32_t symbol = declared->shape.dim[i].expr;
+        dim[i] = t->shape.dim[i];
+        if (oc_is_known(dim[i]) && dim[i].v < 0)
+            dim[i] = symbol ? oc_dim_symbol(e->a->exprs, e->m->symbol[symbol - 1], -1)
+                            : oc_dim_fresh(e->a->exprs, "?", -1);
+    }
+    if (t->shape.ranked)
+        t->shape = oc_shape_of(&e->a->arena, t->shape.rank, dim);
+    return t;
+}
+
 static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_shape_bind *b)
 {
     const struct oc_value *v = &e->m->value[value];
     struct oc_type t = v->declared;
     struct oc_dim dim[OC_MAX_RANK];
+    t.elem = bind_element(e, t.elem);
     if (b) {
         for (unsigned i = 0; i < b->rank; i++)
             dim[i] = oc_known(b->dim[i]);
@@ -261,6 +283,7 @@ int oc_bind_inputs(struct oc_engine *e)
 struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
 {
     struct oc_type t = *declared;
+    t.elem = bind_element(e, declared->elem);
     if (!t.shape.ranked || t.shape.rank == 0)
         return t;
     struct oc_dim dim[OC_MAX_RANK];

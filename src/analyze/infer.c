@@ -141,7 +141,7 @@ static int store_output(struct oc_engine *e, const struct oc_node *n, const stru
     bool tensor = c.kind == OC_T_TENSOR || c.kind == OC_T_NONE;
     if (raw->kind != OC_T_TENSOR || !tensor) {
         if (c.kind == OC_T_NONE && raw->kind != OC_T_NONE)
-            c = *raw;
+            c = declared_alone(e, value, oc_bind_type(e, raw));
         oc_set_value(e, value, &c);
         return 0;
     }
