@@ -57,7 +57,7 @@ expect 2 'needs INPUT=' 'malformed --shape' "$onnxcost" model.onnx --shape input
 expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=-1x3
 expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
 expect 2 "has no option --dim" 'option of another command' "$onnxcost" ops --dim a=1
-expect 2 'order-by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
+expect 2 'order by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 # ---- input

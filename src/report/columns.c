@@ -39,6 +39,11 @@ static bool with_costs(const struct oc_report *r)
     return r->in->analysis != NULL;
 }
 
+static bool with_rates(const struct oc_report *r)
+{
+    return r->has_time && with_costs(r);
+}
+
 static bool with_join(const struct oc_report *r)
 {
     return r->in->join != NULL;
@@ -47,6 +52,11 @@ static bool with_join(const struct oc_report *r)
 static bool with_groups(const struct oc_report *r)
 {
     return r->o->aggregate != NULL;
+}
+
+static bool without_groups(const struct oc_report *r)
+{
+    return !r->o->aggregate;
 }
 
 static const struct oc_node_cost *cost_of(const struct oc_line *l)
@@ -92,9 +102,9 @@ NUMBER_CELL(get_bytes, l->row->memory)
 NUMBER_CELL(get_bandwidth, l->row->memory / l->row->time_s)
 NUMBER_CELL(get_macs, l->row->macs)
 NUMBER_CELL(get_params, l->row->params)
-NUMBER_CELL(get_intensity, l->row->intensity)
+NUMBER_CELL(get_intensity, l->row->memory > 0 ? l->row->computation / l->row->memory : NAN)
 NUMBER_CELL(get_roofline, l->row->roofline_s)
-NUMBER_CELL(get_efficiency, l->row->efficiency)
+NUMBER_CELL(get_efficiency, l->row->roofline_s / l->row->time_s)
 NUMBER_CELL(get_calls, l->row->calls)
 NUMBER_CELL(get_min, l->row->min_s)
 NUMBER_CELL(get_max, l->row->max_s)
@@ -159,7 +169,7 @@ const struct oc_column oc_columns[] = {
     {.key = "cumulative_fraction", .title = "cum %", .kind = OC_FIELD_FRACTION, .use = BOTH, .drop = 3,
      .available = with_time, .get = get_cumulative},
     {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 16,
-     .get = get_name},
+     .available = without_groups, .get = get_name},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
      .get = get_type},
     {.key = "count", .title = "count", .kind = OC_FIELD_COUNT, .use = BOTH, .available = with_groups,
@@ -168,11 +178,11 @@ const struct oc_column oc_columns[] = {
      .get = get_flo},
     {.key = "flo_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = without_time,
      .get = get_flo_share},
-    {.key = "flop_per_s", .title = "FLOPS", .kind = OC_FIELD_SI, .use = BOTH, .available = with_time,
+    {.key = "flop_per_s", .title = "FLOPS", .kind = OC_FIELD_SI, .use = BOTH, .available = with_rates,
      .get = get_flops},
     {.key = "bytes", .title = "memory", .kind = OC_FIELD_BYTES, .use = BOTH, .quality = true,
      .available = with_costs, .get = get_bytes},
-    {.key = "bytes_per_s", .title = "bytes/s", .kind = OC_FIELD_BYTES, .use = BOTH, .available = with_time,
+    {.key = "bytes_per_s", .title = "bytes/s", .kind = OC_FIELD_BYTES, .use = BOTH, .available = with_rates,
      .get = get_bandwidth},
     {.key = "macs", .title = "MAC", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
      .get = get_macs},
@@ -196,7 +206,7 @@ const struct oc_column oc_columns[] = {
     {.key = "roofline_efficiency", .title = "eff %", .kind = OC_FIELD_FRACTION, .use = BOTH,
      .available = with_hardware_and_time, .get = get_efficiency},
     {.key = "output", .title = "output", .kind = OC_FIELD_TEXT, .use = OC_COL_COMPACT, .left = true, .min_width = 8,
-     .drop = 6, .get = get_out},
+     .drop = 6, .available = without_groups, .get = get_out},
     {.key = "calls", .kind = OC_FIELD_RATIO, .use = OC_COL_CSV, .available = with_time, .get = get_calls},
     {.key = "time_min_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_min},
     {.key = "time_max_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_max},

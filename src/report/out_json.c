@@ -337,6 +337,36 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
+/* Every figure that the device's file gives, in base units. */
+static void hardware(struct oc_json_out *w, const struct oc_device *device)
+{
+    oc_jw_key(w, "hardware");
+    if (!device) {
+        oc_jw_null(w);
+        return;
+    }
+    struct oc_device_info d = oc_device_info(device);
+    const struct oc_hw_figure *figure;
+    size_t n = oc_device_figures(device, &figure);
+    oc_jw_begin_object(w);
+    key_text(w, "id", d.id);
+    key_text(w, "name", d.name);
+    key_text(w, "source_file", d.file);
+    oc_jw_key(w, "figures");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        key_text(w, "group", figure[i].group);
+        key_text(w, "what", figure[i].what);
+        key_double(w, "value", figure[i].value);
+        key_text(w, "unit", figure[i].unit);
+        key_text(w, "basis", oc_basis_name(figure[i].basis));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
 static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
 {
     static const char *const severity[] = {"info", "warning", "error"};
@@ -382,7 +412,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
     nodes(&w, r);
     profile(&w, r);
     key_null(&w, "join");
-    key_null(&w, "hardware");
+    hardware(&w, r->in->device);
     diagnostics(&w, r->in);
     oc_jw_end_object(&w);
     fputc('\n', f);

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "report/columns.h"
+#include "report/details.h"
 #include "report/unicode.h"
 
 /* ---- the compact table: one line a row ------------------------------------------------------------------- */
@@ -194,6 +196,53 @@ static bool wants(const struct oc_report *r, const char *part)
     return !r->o->print_only || !strcmp(r->o->print_only, part);
 }
 
+/* ---- MegEngine's forms ------------------------------------------------------------------------------------ */
+
+static const char *bound_cell(struct oc_arena *a, const struct oc_row *row)
+{
+    (void)a;
+    return row->bound_by ? row->bound_by : "N/A";
+}
+
+static const char *roofline_cell(struct oc_arena *a, const struct oc_row *row)
+{
+    char buf[48];
+    return isnan(row->roofline_s) ? "N/A" : oc_strdup(a, oc_format_time_ns(row->roofline_s * 1e9, buf, sizeof(buf)));
+}
+
+static const char *efficiency_cell(struct oc_arena *a, const struct oc_row *row)
+{
+    return isnan(row->efficiency) ? "N/A" : oc_printf(a, "%.1f%%", row->efficiency * 100);
+}
+
+static const struct oc_details_column hardware_columns[] = {
+    {"bound by", bound_cell},
+    {"roofline", roofline_cell},
+    {"efficiency", efficiency_cell},
+};
+
+static void grid_table(struct oc_report *r, FILE *f)
+{
+    struct oc_details d = {.time_title = r->has_time ? "self time" : NULL,
+                           .total_s = r->total_s,
+                           .extra = hardware_columns,
+                           .n_extra = !r->in->device ? 0 : r->has_time ? 3 : 2};
+    struct oc_buf b = {0};
+    if (r->o->dump_only_opr)
+        oc_details_names(&r->shown, &b);
+    else if (r->o->confluence)
+        oc_details_wiki(&r->shown, &d, &b);
+    else
+        oc_details_grid(&r->shown, &d, &b);
+    put(&b, f);
+    oc_buf_free(&b);
+}
+
+static bool as_grid(const struct oc_report *r)
+{
+    return r->o->dump_only_opr || r->o->confluence || (r->o->style && !strcmp(r->o->style, "grid"));
+}
+
 void oc_out_term(struct oc_report *r, FILE *f)
 {
     if (wants(r, "summary"))
@@ -201,5 +250,5 @@ void oc_out_term(struct oc_report *r, FILE *f)
     if (!r->o->print_only)
         fputc('\n', f);
     if (!r->o->print_only || !wants(r, "summary"))
-        compact_table(r, f);
+        (as_grid(r) ? grid_table : compact_table)(r, f);
 }

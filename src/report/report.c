@@ -60,6 +60,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_mge_report(in->profile->native, opts, f, err);
     struct oc_report r = {.in = in, .o = opts};
     oc_report_rows(&r);
+    oc_report_roofs(&r);
     r.shown.arena = &r.arena;
     int rc = choose_rows(&r, format, err);
     if (!rc)

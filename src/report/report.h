@@ -22,6 +22,9 @@ struct oc_report {
 /* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
 void oc_report_rows(struct oc_report *r);
 
+/* Limits of the hardware for every row, when the report has a device. */
+void oc_report_roofs(struct oc_report *r);
+
 /* The block above the table: short lines "label  text", in the arena. */
 struct oc_summary_line {
     const char *label, *text;

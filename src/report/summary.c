@@ -241,12 +241,45 @@ static void time_type_part(struct sum *s)
     oc_map_free(&seen);
 }
 
+/* Buckets of one name are one line. */
 static void bucket_part(struct sum *s)
 {
     const struct oc_profile *p = s->r->in->profile;
-    for (uint32_t i = 0; i < p->n_rec; i++)
-        if (p->rec[i].bucket)
-            add(s, "besides", oc_printf(s->arena, "%s: %s", p->rec[i].bucket, duration(s, p->rec[i].time_ns)));
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const char *name = p->rec[i].bucket;
+        bool seen = !name;
+        for (uint32_t k = 0; k < i && !seen; k++)
+            seen = p->rec[k].bucket && !strcmp(p->rec[k].bucket, name);
+        if (seen)
+            continue;
+        double ns = 0;
+        for (uint32_t k = i; k < p->n_rec; k++)
+            if (p->rec[k].bucket && !strcmp(p->rec[k].bucket, name))
+                ns += p->rec[k].time_ns;
+        add(s, "besides", oc_printf(s->arena, "%s: %s", name, duration(s, ns)));
+    }
+}
+
+/* ---- the hardware --------------------------------------------------------------------------------------- */
+
+static void hardware_part(struct sum *s)
+{
+    struct oc_device_info d = oc_device_info(s->r->in->device);
+    double roof_s = 0, time_s = 0;
+    uint32_t missing = 0;
+    for (uint32_t i = 0; i < s->r->all.n; i++) {
+        const struct oc_row *row = &s->r->all.row[i];
+        if (isnan(row->roofline_s)) {
+            missing++;
+            continue;
+        }
+        roof_s += row->roofline_s;
+        time_s += row->time_s; /* nan without times */
+    }
+    const char *efficiency = time_s > 0 ? oc_printf(s->arena, ", %.1f %% of it reached", 100 * roof_s / time_s) : "";
+    const char *but = missing ? oc_printf(s->arena, " (%u rows without a limit)", missing) : "";
+    add(s, "hardware", oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
+                                 duration(s, roof_s * 1e9), efficiency, but));
 }
 
 /* ---- findings ------------------------------------------------------------------------------------------- */
@@ -254,7 +287,7 @@ static void bucket_part(struct sum *s)
 static void findings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t *shown)
 {
     for (size_t i = 0; i < n; i++) {
-        if (d[i].severity == OC_INFO)
+        if (d[i].severity == OC_INFO || !strcmp(d[i].code, "W-unknown-op")) /* told above, once per operator */
             continue;
         if ((*shown)++ < MAX_NAMES)
             add(s, "findings", oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
@@ -290,6 +323,8 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
         achieved_part(&s);
         bucket_part(&s);
     }
+    if (r->in->device)
+        hardware_part(&s);
     if (r->has_time)
         time_type_part(&s);
     if (r->in->analysis) {
