@@ -241,7 +241,7 @@ static int strict_result(const struct job *j, size_t n_findings)
     }
     if (!j->o->strict || !(n_findings + unknown + assumed))
         return 0;
-    return cli_fail(CLI_FINDINGS, "strict: %zu findings, %zu nodes without a cost, %zu assumptions", n_findings, unknown,
+    return cli_fail(CLI_FINDINGS, "strict: findings: %zu, nodes without a cost: %zu, assumptions: %zu", n_findings, unknown,
                     assumed);
 }
 

@@ -92,22 +92,25 @@ static void model_part(struct sum *s)
 static void cost_part(struct sum *s)
 {
     const struct oc_totals *t = &s->r->in->analysis->total;
-    const char *least = t->unknown_nodes ? "at least " : "";
-    const char *rough = t->unknown_nodes               ? ""
-                        : t->quality == OC_UPPER       ? "at most "
-                        : t->quality == OC_LOWER       ? "at least "
-                        : t->quality == OC_EST         ? "about "
-                                                       : "";
+    bool none = t->nodes && t->unknown_nodes == t->nodes;
+    const char *rough = t->unknown_nodes || t->quality == OC_LOWER ? "at least "
+                        : t->quality == OC_UPPER                   ? "at most "
+                        : t->quality == OC_EST                     ? "about "
+                                                                   : "";
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
     add(s, "nodes", t->unknown_nodes ? oc_printf(s->arena, "%s, of which %s have an unknown cost",
                                                  count(s, t->nodes), count(s, t->unknown_nodes))
                                      : count(s, t->nodes));
     add(s, "parameters", oc_printf(s->arena, "%s  (constants: %s)", count(s, t->params), bytes(s, (double)t->const_bytes)));
-    add(s, "MACs", oc_printf(s->arena, "%s%s%s", least, rough, count(s, t->macs)));
-    add(s, "FLOPs", oc_printf(s->arena, "%s%s%s  (%s)", least, rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
+    if (none) {
+        add(s, "costs", "unknown");
+        return;
+    }
+    add(s, "MACs", oc_printf(s->arena, "%s%s", rough, count(s, t->macs)));
+    add(s, "FLOPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
     if (t->ops)
-        add(s, "int OPs", oc_printf(s->arena, "%s%s%s  (%s)", least, rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
-    add(s, "memory", oc_printf(s->arena, "%s%s%s moved: %s activations and %s weights read, %s written", least, rough,
+        add(s, "int OPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
+    add(s, "memory", oc_printf(s->arena, "%s%s moved: %s activations and %s weights read, %s written", rough,
                                bytes(s, moved), bytes(s, (double)t->bytes_read_act),
                                bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
 }
