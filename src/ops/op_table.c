@@ -4,32 +4,36 @@
 
 /* Every family once, by name. Inside a family the rows are sorted by name, domain, first version: a test holds
  * that. */
-#define FAMILIES(F)      \
-    F(attention)         \
-    F(binary)            \
-    F(contrib)           \
-    F(contrib_gemm)      \
-    F(contrib_norm)      \
-    F(conv)              \
-    F(einsum)            \
-    F(gather)            \
-    F(generate)          \
-    F(gqa)               \
-    F(layout)            \
-    F(matmul)            \
-    F(ms_attention)      \
-    F(nchwc)             \
-    F(norm)              \
-    F(pool)              \
-    F(reduce)            \
-    F(reshape)           \
-    F(roi)               \
-    F(rotary)            \
-    F(scatter)           \
-    F(search)            \
-    F(select)            \
-    F(slice)             \
-    F(softmax)           \
+#define FAMILIES(F) \
+    F(attention)    \
+    F(binary)       \
+    F(contrib)      \
+    F(contrib_gemm) \
+    F(contrib_norm) \
+    F(control)      \
+    F(conv)         \
+    F(einsum)       \
+    F(gather)       \
+    F(generate)     \
+    F(gqa)          \
+    F(image)        \
+    F(layout)       \
+    F(matmul)       \
+    F(ms_attention) \
+    F(nchwc)        \
+    F(norm)         \
+    F(pool)         \
+    F(quantize)     \
+    F(reduce)       \
+    F(reshape)      \
+    F(rnn)          \
+    F(roi)          \
+    F(rotary)       \
+    F(scatter)      \
+    F(search)       \
+    F(select)       \
+    F(slice)        \
+    F(softmax)      \
     F(unary)
 
 #define DECLARE(name) extern const struct oc_op_family oc_ops_##name;

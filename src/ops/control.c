@@ -1,0 +1,26 @@
+/* Control flow. The engine runs the bodies and knows what comes out of them (analyze/control.c); the rows are
+ * here so that the operators are known. */
+#include "ops/op.h"
+
+/* Without their bodies nothing can be said of the outputs. */
+static int shape_unknown(struct oc_op_ctx *c)
+{
+    for (uint32_t i = 0; i < c->n_out; i++)
+        oc_set_out_type(c, i, NULL);
+    return 0;
+}
+
+#define CONTROL(n, v, sl)                                                                                    \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_CONTROL, .flags = OC_F_CONTROL,           \
+        .slots = (sl), .shape = shape_unknown                                                                \
+    }
+
+static const struct oc_op rows[] = {
+    CONTROL("If", 1, "m"),
+    CONTROL("Loop", 1, "mm."),
+    CONTROL("Scan", 8, NULL),
+    CONTROL("SequenceMap", 17, NULL),
+};
+extern const struct oc_op_family oc_ops_control;
+const struct oc_op_family oc_ops_control = OC_FAMILY("control", rows);

@@ -1,0 +1,359 @@
+/* Conversion between types, and quantized element-wise operators. cost-semantics 4.5, 4.10. */
+#include "ops/fold.h"
+#include "ops/move.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- Cast ------------------------------------------------------------------------------------------- */
+
+/* Version 1 writes the type as text. */
+static unsigned cast_target(const struct oc_op_ctx *c)
+{
+    const char *name = oc_attr_s(c, "to", NULL);
+    if (strcmp(c->op->name, "CastLike") == 0)
+        return oc_in_dtype(c, 1);
+    if (name)
+        return oc_dtype_by_name(name, strlen(name));
+    int64_t v = oc_attr_i(c, "to", OC_DT_UNDEFINED);
+    return v > 0 && v < OC_DT_COUNT ? (unsigned)v : OC_DT_UNDEFINED;
+}
+
+static int shape_cast(struct oc_op_ctx *c)
+{
+    unsigned to = cast_target(c);
+    if (to == OC_DT_UNDEFINED && strcmp(c->op->name, "CastLike") != 0)
+        return oc_op_fail(c, "attribute 'to' names no element type");
+    oc_set_out(c, 0, to, *oc_in_shape(c, 0));
+    return 0;
+}
+
+static const struct oc_elem no_elem = {.kind = OC_E_UNKNOWN};
+
+/* Unknown sizes are taken to fit; known integers must. */
+static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to, bool is_signed)
+{
+    unsigned bits = to->bits < 64 ? to->bits : 63;
+    int64_t hi = is_signed && to->bits < 64 ? (INT64_C(1) << (bits - 1)) - 1
+                 : bits < 63                ? (INT64_C(1) << bits) - 1
+                                            : INT64_MAX;
+    int64_t lo = !is_signed ? 0 : to->bits < 64 ? -hi - 1 : INT64_MIN;
+    int64_t max = oc_dim_max_value(c->exprs, d);
+    bool out = oc_is_known(d) ? d.v < lo || d.v > hi : max > hi;
+    return out ? no_elem : oc_elem_dim(d);
+}
+
+/* A real as an integer: truncated where it is known, floored where it cannot be negative, exact otherwise. */
+static struct oc_elem whole(struct oc_op_ctx *c, const struct oc_elem *e)
+{
+    double v;
+    if (oc_elem_known_real(e, &v))
+        return fabs(v) < 9e18 ? oc_elem_int((int64_t)v) : no_elem;
+    if (e->kind != OC_E_RATIO)
+        return no_elem;
+    struct oc_elem lo = oc_elem_fn(c->exprs, OC_EL_FLOOR, OC_DT_DOUBLE, e);
+    struct oc_elem hi = oc_elem_fn(c->exprs, OC_EL_CEIL, OC_DT_DOUBLE, e);
+    bool positive = oc_dim_min_value(c->exprs, e->i) >= 0 && e->r >= 0 && e->add >= 0;
+    if (lo.kind != OC_E_RATIO || lo.r != 1 || lo.add != 0 || (!positive && !oc_elem_same(&lo, &hi)))
+        return no_elem;
+    return oc_elem_dim(lo.i);
+}
+
+static struct oc_elem to_real(const struct oc_elem *e, unsigned to)
+{
+    double v;
+    if (oc_elem_known_real(e, &v))
+        return oc_elem_real(to == OC_DT_DOUBLE ? v : (double)(float)v);
+    if (e->kind == OC_E_INT)
+        return (struct oc_elem){.kind = OC_E_RATIO, .i = e->i, .r = 1};
+    return e->kind == OC_E_RATIO ? *e : no_elem;
+}
+
+static struct oc_elem to_bool(struct oc_op_ctx *c, const struct oc_elem *e)
+{
+    double v;
+    if (oc_elem_known_real(e, &v))
+        return oc_elem_int(v != 0);
+    return e->kind == OC_E_INT && oc_dim_min_value(c->exprs, e->i) > 0 ? oc_elem_int(1) : no_elem;
+}
+
+static struct oc_elem cast_elem(struct oc_op_ctx *c, const struct oc_elem *e, unsigned to)
+{
+    const struct oc_dtype_info *info = oc_dtype_info(to);
+    if (info->kind == OC_KIND_FLOAT)
+        return to_real(e, to);
+    if (info->kind == OC_KIND_BOOL)
+        return to_bool(c, e);
+    if (info->kind != OC_KIND_INT)
+        return no_elem;
+    struct oc_elem i = e->kind == OC_E_INT ? *e : whole(c, e);
+    return i.kind == OC_E_INT ? fit(c, i.i, info, info->name[0] != 'u') : no_elem;
+}
+
+static int fold_cast(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    unsigned to = cast_target(c);
+    if (!d)
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, d->n);
+    for (uint32_t i = 0; i < d->n; i++)
+        e[i] = to == oc_in_dtype(c, 0) ? d->e[i] : cast_elem(c, &d->e[i], to);
+    oc_set_data(c, 0, e, d->n);
+    return 0;
+}
+
+/* float8 and float4 also saturate: with the weights in use a compare is a conversion there (0 or 1). */
+static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    unsigned from = oc_in_dtype(c, 0), to = cast_target(c);
+    const struct oc_dtype_info *a = oc_dtype_info(from), *b = oc_dtype_info(to);
+    bool saturates = a->kind == OC_KIND_FLOAT && b->kind == OC_KIND_FLOAT && b->bits <= 8;
+    k->alias = from == to && to != OC_DT_UNDEFINED;
+    if (!k->alias)
+        oc_add(c, k, OC_CVT, oc_c_mul(c, saturates ? 3 : 1, oc_c_out(c, 0)));
+    return 0;
+}
+
+/* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------------------- */
+
+/* A block of the axis shares one scale. */
+static int check_blocks(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *s = oc_in_shape(c, 1);
+    int64_t block = oc_attr_i(c, "block_size", 0);
+    unsigned axis;
+    if (block < 0)
+        return oc_op_fail(c, "block_size %lld", (long long)block);
+    if (block == 0 || !x->ranked || !s->ranked || x->rank != s->rank ||
+        !oc_axis(oc_attr_i(c, "axis", 1), x->rank, &axis))
+        return 0;
+    struct oc_dim want = oc_dim_ceildiv(c->exprs, x->dim[axis], oc_known(block));
+    if (oc_is_known(want) && oc_is_known(s->dim[axis]) && s->dim[axis].v != want.v)
+        return oc_op_fail(c, "%lld scales along axis %u instead of %lld", (long long)s->dim[axis].v, axis,
+                          (long long)want.v);
+    return 0;
+}
+
+static unsigned type_attr(const struct oc_op_ctx *c, const char *name, unsigned otherwise)
+{
+    int64_t v = oc_attr_i(c, name, 0);
+    return v > 0 && v < OC_DT_COUNT ? (unsigned)v : otherwise;
+}
+
+static int shape_quantize(struct oc_op_ctx *c)
+{
+    unsigned dtype = oc_in(c, 2) ? oc_in_dtype(c, 2) : type_attr(c, "output_dtype", OC_DT_UINT8);
+    if (check_blocks(c))
+        return -1;
+    oc_set_out(c, 0, dtype, *oc_in_shape(c, 0));
+    return 0;
+}
+
+/* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate. */
+static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_type *out = oc_out(c, 0);
+    uint64_t n = oc_c_out(c, 0);
+    bool is_float = out && oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
+    oc_add(c, k, OC_DIV, n);
+    oc_add(c, k, OC_RND, n);
+    if (oc_in(c, 2) && !is_float)
+        oc_add(c, k, OC_ADD, n);
+    if (!is_float || oc_attr_i(c, "saturate", 1))
+        oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
+    return 0;
+}
+
+static int shape_dequantize(struct oc_op_ctx *c)
+{
+    bool old = c->node->domain[0] == '\0' && c->opset >= 1 && c->opset < 19;
+    if (check_blocks(c))
+        return -1;
+    oc_set_out(c, 0, old ? OC_DT_FLOAT : type_attr(c, "output_dtype", oc_in_dtype(c, 1)), *oc_in_shape(c, 0));
+    return 0;
+}
+
+static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    if (oc_in(c, 2))
+        oc_add(c, k, OC_ADD, n);
+    oc_add(c, k, OC_MUL, n);
+    return 0;
+}
+
+static int shape_dynamic_quantize(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_UINT8, *oc_in_shape(c, 0));
+    oc_set_out(c, 1, OC_DT_FLOAT, oc_shape_scalar());
+    oc_set_out(c, 2, OC_DT_UINT8, oc_shape_scalar());
+    return 0;
+}
+
+static int cost_dynamic_quantize(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
+    return 0;
+}
+
+/* ---- QLinear operators of com.microsoft ------------------------------------------------------------- */
+
+/* Broadcast of the data inputs; dtype of `typed`. */
+static int shape_of_slots(struct oc_op_ctx *c, const unsigned *slot, unsigned n, unsigned typed)
+{
+    struct oc_shape out = *oc_in_shape(c, slot[0]), both;
+    for (unsigned i = 1; i < n; i++) {
+        if (oc_broadcast(c->arena, c->exprs, &out, oc_in_shape(c, slot[i]), &both, NULL))
+            return oc_op_fail(c, "shapes {%s} and {%s} do not broadcast", oc_text_of(c, &out),
+                              oc_text_of(c, oc_in_shape(c, slot[i])));
+        out = both;
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, typed), out);
+    return 0;
+}
+
+static int shape_qlinear_binary(struct oc_op_ctx *c)
+{
+    return shape_of_slots(c, (const unsigned[]){0, 3}, 2, 0);
+}
+
+static int shape_qlinear_where(struct oc_op_ctx *c)
+{
+    return shape_of_slots(c, (const unsigned[]){0, 1, 4}, 3, 1);
+}
+
+/* op->prim: the operation; op->n_prim: how many data inputs are dequantized; param: an activation instead */
+static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t n = oc_c_out(c, 0);
+    oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
+    if (c->op->param)
+        oc_add_prims(c, k, oc_activation_prims(c->op->param), n);
+    else
+        oc_add(c, k, (enum oc_prim)c->op->prim, n);
+    oc_add_prims(c, k, oc_prims_requantize, n);
+    return 0;
+}
+
+/* Inputs: scale and zero point of the result, then data, scale, zero point of each part. */
+static int shape_qlinear_concat(struct oc_op_ctx *c)
+{
+    struct oc_dim dim[OC_MAX_RANK], sum = oc_known(0);
+    const struct oc_shape *first = oc_in_shape(c, 2);
+    unsigned axis;
+    if (!first->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 2), *first);
+        return 0;
+    }
+    if (oc_attr_axis(c, 0, first->rank, &axis))
+        return -1;
+    for (unsigned i = 2; i < c->n_in; i += 3) {
+        const struct oc_shape *s = oc_in_shape(c, i);
+        if (s->ranked && s->rank != first->rank)
+            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first), oc_text_of(c, s));
+        sum = oc_dim_add(c->exprs, sum, s->ranked ? s->dim[axis] : oc_fresh_axis(c, axis, -1));
+    }
+    for (unsigned i = 0; i < first->rank; i++)
+        dim[i] = i == axis ? sum : first->dim[i];
+    oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_of(c->arena, first->rank, dim));
+    return 0;
+}
+
+/* Provably the same number, or both absent. */
+static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
+{
+    const struct oc_data *d = oc_in_value(c, a), *e = oc_in_value(c, b);
+    if (!oc_in(c, a) && !oc_in(c, b))
+        return true;
+    return d && e && d->n == 1 && e->n == 1 && oc_elem_same(&d->e[0], &e->e[0]);
+}
+
+static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    for (unsigned i = 2; i < c->n_in; i += 3) {
+        if (same_scalar(c, 0, i + 1) && same_scalar(c, 1, i + 2))
+            continue;
+        oc_add_prims(c, k, oc_prims_dequantize, oc_c_in(c, i));
+        oc_add_prims(c, k, oc_prims_requantize, oc_c_in(c, i));
+    }
+    return 0;
+}
+
+/* ---- GatherBlockQuantized --------------------------------------------------------------------------- */
+
+/* uint8 data holds 8/bits elements a byte along the last axis */
+static int64_t packing(const struct oc_op_ctx *c)
+{
+    int64_t bits = oc_attr_i(c, "bits", 4);
+    return oc_in_dtype(c, 0) == OC_DT_UINT8 && bits > 0 && bits <= 8 ? 8 / bits : 1;
+}
+
+static int shape_gather_blocks(struct oc_op_ctx *c)
+{
+    const struct oc_shape *data = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
+    struct oc_dim dim[2 * OC_MAX_RANK];
+    unsigned axis, n = 0;
+    if (!data->ranked || !index->ranked) {
+        oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_unranked());
+        return 0;
+    }
+    if (!oc_axis(oc_attr_i(c, "gather_axis", 0), data->rank, &axis) || data->rank - 1U + index->rank > OC_MAX_RANK)
+        return oc_op_fail(c, "gather_axis is outside of rank %u", (unsigned)data->rank);
+    for (unsigned i = 0; i < data->rank; i++) {
+        if (i != axis)
+            dim[n++] = i + 1U == data->rank ? oc_dim_mul(c->exprs, data->dim[i], oc_known(packing(c))) : data->dim[i];
+        for (unsigned j = 0; i == axis && j < index->rank; j++)
+            dim[n++] = index->dim[j];
+    }
+    oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_of(c->arena, n, dim));
+    return 0;
+}
+
+/* What comes out is read in packed form, with the scales and zero points of its blocks. */
+static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    int64_t block = oc_attr_i(c, "block_size", 128);
+    uint64_t n = oc_c_out(c, 0), per_byte = (uint64_t)packing(c);
+    uint64_t blocks = block > 0 ? (n + (uint64_t)block - 1) / (uint64_t)block : 0;
+    k->rd[0] = oc_c_part(c, 0, n / per_byte + (n % per_byte ? 1 : 0));
+    k->rd[2] = oc_c_part(c, 2, blocks);
+    if (oc_in(c, 3))
+        k->rd[3] = oc_c_part(c, 3, blocks / per_byte + (blocks % per_byte ? 1 : 0));
+    oc_add(c, k, OC_DEQ, n);
+    return 0;
+}
+
+#define MS "com.microsoft"
+#define ROW(d, n, v, u, fl, sl, s, f, k)                                                                     \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = (v), .until = (u), .op_class = OC_OP_QUANTIZE, .flags = (fl),   \
+        .slots = (sl), .shape = (s), .fold = (f), .cost = (k)                                                \
+    }
+#define QLINEAR(n, sl, s, p, np, act)                                                                        \
+    {                                                                                                        \
+        .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),   \
+        .cost = cost_qlinear, .prim = (p), .n_prim = (np), .param = (act)                                    \
+    }
+
+static const struct oc_op rows[] = {
+    ROW("", "Cast", 1, 0, 0, NULL, shape_cast, fold_cast, cost_cast),
+    ROW("", "CastLike", 15, 0, 0, ".m", shape_cast, fold_cast, cost_cast),
+    ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
+    ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
+    ROW("", "DynamicQuantizeLinear", 11, 0, 0, NULL, shape_dynamic_quantize, NULL, cost_dynamic_quantize),
+    {.domain = MS, .name = "GatherBlockQuantized", .since = 1, .op_class = OC_OP_GATHER, .slots = "e.qq",
+     .shape = shape_gather_blocks, .cost = cost_gather_blocks},
+    QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL),
+    {.domain = MS, .name = "QLinearConcat", .since = 1, .op_class = OC_OP_COPY,
+     .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq", .shape = shape_qlinear_concat,
+     .cost = cost_qlinear_concat},
+    QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu"),
+    QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL),
+    QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"),
+    QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL),
+    ROW("", "QuantizeLinear", 10, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
+    ROW(MS, "QuantizeLinear", 1, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
+};
+extern const struct oc_op_family oc_ops_quantize;
+const struct oc_op_family oc_ops_quantize = OC_FAMILY("quantize", rows);

@@ -1,0 +1,153 @@
+/* Recurrent layers. cost-semantics 4.13. */
+#include "ops/move.h"
+
+#include <string.h>
+
+enum rnn_slot { X, W, R, BIAS, LENGTHS, H0, C0, PEEPHOLES };
+
+struct rnn_kind {
+    unsigned gates, states; /* states: outputs after Y */
+    /* how often a step applies each of the functions of `activations`, a hidden unit */
+    unsigned uses[3];
+    const char *defaults[3];
+};
+
+static const struct rnn_kind plain_rnn = {1, 1, {1, 0, 0}, {"Tanh", NULL, NULL}};
+static const struct rnn_kind gru = {3, 1, {2, 1, 0}, {"Sigmoid", "Tanh", NULL}};
+static const struct rnn_kind lstm = {4, 2, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
+
+struct rnn_size {
+    struct oc_dim steps, batch, input, hidden;
+    unsigned directions;
+};
+
+static bool batch_first(const struct oc_op_ctx *c)
+{
+    return oc_attr_i(c, "layout", 0) != 0;
+}
+
+static struct rnn_size sizes(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W), *r = oc_in_shape(c, R);
+    bool two = strcmp(oc_attr_s(c, "direction", "forward"), "bidirectional") == 0;
+    int64_t hidden = oc_attr_i(c, "hidden_size", 0);
+    struct rnn_size s = {.directions = two ? 2 : 1};
+    bool known = x->ranked && x->rank == 3;
+    s.steps = known ? x->dim[batch_first(c)] : oc_fresh_axis(c, 0, -1);
+    s.batch = known ? x->dim[!batch_first(c)] : oc_fresh_axis(c, 2, -1);
+    s.input = known ? x->dim[2] : w->ranked && w->rank == 3 ? w->dim[2] : oc_fresh_axis(c, 4, -1);
+    if (hidden > 0)
+        s.hidden = oc_known(hidden);
+    else
+        s.hidden = r->ranked && r->rank == 3 ? r->dim[2] : oc_fresh_axis(c, 3, -1);
+    return s;
+}
+
+static int check(struct oc_op_ctx *c, const struct rnn_size *s)
+{
+    const struct rnn_kind *kind = c->op->param;
+    const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W);
+    if (x->ranked && x->rank != 3)
+        return oc_op_fail(c, "input {%s} has not rank 3", oc_text_of(c, x));
+    if (!w->ranked || !oc_shape_known(w) || !oc_is_known(s->hidden) || !oc_is_known(s->input))
+        return 0;
+    struct oc_dim rows = oc_dim_mul(c->exprs, oc_known(kind->gates), s->hidden);
+    if (w->rank != 3 || w->dim[0].v != s->directions || !oc_same_dim(w->dim[1], rows) || w->dim[2].v != s->input.v)
+        return oc_op_fail(c, "weight {%s} instead of {%u,%s,%s}", oc_text_of(c, w), s->directions,
+                          oc_dim_text(c->exprs, rows), oc_dim_text(c->exprs, s->input));
+    return 0;
+}
+
+static int shape_rnn(struct oc_op_ctx *c)
+{
+    const struct rnn_kind *kind = c->op->param;
+    struct rnn_size s = sizes(c);
+    struct oc_dim d = oc_known(s.directions);
+    if (check(c, &s))
+        return -1;
+    struct oc_dim y[] = {s.steps, d, s.batch, s.hidden}, y_h[] = {d, s.batch, s.hidden};
+    struct oc_dim y_first[] = {s.batch, s.steps, d, s.hidden}, y_h_first[] = {s.batch, d, s.hidden};
+    oc_set_out(c, 0, oc_in_dtype(c, X), oc_shape_of(c->arena, 4, batch_first(c) ? y_first : y));
+    for (unsigned i = 1; i <= kind->states; i++)
+        oc_set_out(c, i, oc_in_dtype(c, X), oc_shape_of(c->arena, 3, batch_first(c) ? y_h_first : y_h));
+    return 0;
+}
+
+/* Steps of all sequences of one direction: S*B, or the sum of the lengths where they are known. */
+static uint64_t all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
+{
+    uint32_t n;
+    const int64_t *length = oc_in(c, LENGTHS) ? oc_in_ints(c, LENGTHS, &n) : NULL;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; length && i < n; i++)
+        sum = oc_c_add(c, sum, length[i] > 0 ? (uint64_t)length[i] : 0);
+    return length ? sum : oc_c_mul(c, oc_c_dim(c, s->steps), oc_c_dim(c, s->batch));
+}
+
+/* The name of function `which` of a direction. */
+static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsigned which)
+{
+    const struct rnn_kind *kind = c->op->param;
+    const struct oc_attr *a = oc_node_attr(c->node, "activations");
+    unsigned per_direction = 0;
+    while (per_direction < 3 && kind->defaults[per_direction])
+        per_direction++;
+    unsigned i = direction * per_direction + which;
+    return a && a->type == OC_ATTR_STRINGS && i < a->n && a->strings[i].s ? a->strings[i].s : kind->defaults[which];
+}
+
+/* units: hidden units over all steps of one direction */
+static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned directions, uint64_t units)
+{
+    const struct rnn_kind *kind = c->op->param;
+    bool coupled = kind == &lstm && oc_attr_i(c, "input_forget", 0) != 0;
+    for (unsigned d = 0; d < directions; d++)
+        for (unsigned i = 0; i < 3 && kind->defaults[i]; i++) {
+            const char *name = function_name(c, d, i);
+            const struct oc_prims *p = oc_activation_prims(name);
+            if (!p)
+                c->assumption = oc_printf(c->arena, "activation '%s' is not known: not counted", name);
+            oc_add_prims(c, k, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
+        }
+}
+
+/* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
+ * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP a gate. */
+static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct rnn_kind *kind = c->op->param;
+    struct rnn_size s = sizes(c);
+    uint64_t bias = oc_in(c, BIAS) != NULL, G = kind->gates;
+    uint64_t one = oc_c_mul(c, all_steps(c, &s), oc_c_dim(c, s.hidden)), u = oc_c_mul(c, one, s.directions);
+    uint64_t reach = oc_c_add(c, oc_c_dim(c, s.input), oc_c_dim(c, s.hidden));
+    uint64_t add = G + G * bias;
+    if (kind == &lstm)
+        add += 1;
+    if (kind == &gru)
+        add += oc_attr_i(c, "linear_before_reset", 0) ? 2 + bias : 2;
+    oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
+    oc_add(c, k, OC_ADD, oc_c_mul(c, add, u));
+    oc_add(c, k, OC_MUL, oc_c_mul(c, kind == &plain_rnn ? 0 : 3, u));
+    if (kind == &lstm && oc_in(c, PEEPHOLES)) {
+        oc_add(c, k, OC_MUL, oc_c_mul(c, 3, u));
+        oc_add(c, k, OC_ADD, oc_c_mul(c, 3, u));
+    }
+    if (oc_has_attr(c, "clip"))
+        oc_add(c, k, OC_CMP, oc_c_mul(c, 2 * G, u));
+    add_functions(c, k, s.directions, one);
+    return 0;
+}
+
+#define RNN(n, v, sl, kind)                                                                                  \
+    {                                                                                                        \
+        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,   \
+        .cost = cost_rnn, .param = &(kind)                                                                   \
+    }
+
+static const struct oc_op rows[] = {
+    RNN("GRU", 1, "...b.", gru),
+    RNN("LSTM", 1, "...b.", lstm),
+    RNN("RNN", 1, "...b.", plain_rnn),
+};
+extern const struct oc_op_family oc_ops_rnn;
+const struct oc_op_family oc_ops_rnn = OC_FAMILY("rnn", rows);
