@@ -73,9 +73,9 @@ bool oc_elem_same(const struct oc_elem *a, const struct oc_elem *b)
 
 /* ---- integers --------------------------------------------------------------------------------------- */
 
-static struct oc_elem checked(bool ok, int64_t v)
+static struct oc_elem checked(bool ok, const int64_t *v)
 {
-    return ok ? integer(oc_known(v)) : unknown();
+    return ok ? integer(oc_known(*v)) : unknown();
 }
 
 static struct oc_elem int_pow(int64_t a, int64_t b)
@@ -95,18 +95,21 @@ static struct oc_elem known_ints(unsigned op, int64_t a, int64_t b)
     bool divides = b != 0 && !(a == INT64_MIN && b == -1);
     switch (op) {
     case OC_EL_ADD:
-        return oc_add_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
+        return checked(oc_add_i64(a, b, &r), &r);
     case OC_EL_SUB:
-        return oc_sub_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
+        return checked(oc_sub_i64(a, b, &r), &r);
     case OC_EL_MUL:
-        return oc_mul_i64(a, b, &r) ? integer(oc_known(r)) : unknown();
+        return checked(oc_mul_i64(a, b, &r), &r);
     case OC_EL_DIV:
-        return checked(divides, divides ? a / b : 0);
+        r = divides ? a / b : 0;
+        return checked(divides, &r);
     case OC_EL_FMOD:
-        return checked(divides, divides ? a % b : 0);
+        r = divides ? a % b : 0;
+        return checked(divides, &r);
     case OC_EL_MOD:
         r = divides ? a % b : 0;
-        return checked(divides, r != 0 && (r < 0) != (b < 0) ? r + b : r);
+        r += r != 0 && (r < 0) != (b < 0) ? b : 0;
+        return checked(divides, &r);
     case OC_EL_POW:
         return int_pow(a, b);
     case OC_EL_MIN:
@@ -223,46 +226,59 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
 
 /* ---- comparisons ------------------------------------------------------------------------------------ */
 
-/* -1, 0, 1: a below, equal to, above b; 2: not known; 3: known to differ. */
-static int order(struct oc_exprs *x, const struct oc_elem *a, const struct oc_elem *b)
+/* How a can stand to b: a set. */
+enum { BELOW = 1, SAME = 2, ABOVE = 4, ANY = 7 };
+
+static unsigned sign_of(double d)
 {
-    if (a->kind == OC_E_INT && b->kind == OC_E_INT) {
-        if (oc_same_dim(a->i, b->i))
-            return 0;
-        struct oc_dim d = oc_is_known(a->i) && oc_is_known(b->i) ? oc_known(a->i.v < b->i.v ? -1 : 1)
-                                                                  : oc_dim_sub(x, a->i, b->i);
-        if (oc_is_known(d))
-            return d.v < 0 ? -1 : d.v > 0;
-        int64_t max_a = oc_dim_max_value(x, a->i), max_b = oc_dim_max_value(x, b->i);
-        if ((oc_is_known(b->i) || max_b >= 0) && oc_dim_min_value(x, a->i) > max_b)
-            return 1;
-        if ((oc_is_known(a->i) || max_a >= 0) && oc_dim_min_value(x, b->i) > max_a)
-            return -1;
-        return oc_dim_min_value(x, d) > 0 ? 1 : 2;
-    }
-    if (a->kind == OC_E_STRING && b->kind == OC_E_STRING)
-        return oc_elem_same(a, b) ? 0 : 3;
+    return d < 0 ? BELOW : d > 0 ? ABOVE : SAME;
+}
+
+static unsigned order_ints(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
+{
+    if (oc_same_dim(a, b))
+        return SAME;
+    if (oc_is_known(a) && oc_is_known(b))
+        return a.v < b.v ? BELOW : ABOVE;
+    struct oc_dim d = oc_dim_sub(x, a, b);
+    if (oc_is_known(d))
+        return sign_of((double)d.v);
+    unsigned can = ANY;
+    int64_t min_a = oc_dim_min_value(x, a), max_a = oc_dim_max_value(x, a);
+    int64_t min_b = oc_dim_min_value(x, b), max_b = oc_dim_max_value(x, b);
+    if (oc_is_known(b) || max_b >= 0) /* -1 says that there is no bound */
+        can &= min_a > max_b ? ABOVE : min_a == max_b ? SAME | ABOVE : ANY;
+    if (oc_is_known(a) || max_a >= 0)
+        can &= max_a < min_b ? BELOW : max_a == min_b ? BELOW | SAME : ANY;
+    int64_t min_d = oc_dim_min_value(x, d);
+    return min_d > 0 ? can & ABOVE : min_d == 0 ? can & (SAME | ABOVE) : can;
+}
+
+static unsigned order(struct oc_exprs *x, const struct oc_elem *a, const struct oc_elem *b)
+{
     struct linear l, m;
+    if (a->kind == OC_E_INT && b->kind == OC_E_INT)
+        return order_ints(x, a->i, b->i);
+    if (a->kind == OC_E_STRING && b->kind == OC_E_STRING)
+        return oc_elem_same(a, b) ? SAME : BELOW | ABOVE;
     if (!as_linear(a, &l) || !as_linear(b, &m) || isnan(l.add) || isnan(m.add))
-        return 2;
-    if (l.r == 0 && m.r == 0)
-        return (l.add > m.add) - (l.add < m.add);
-    if (l.r == m.r && oc_same_dim(l.i, m.i))
-        return (l.add > m.add) - (l.add < m.add);
-    return 2;
+        return ANY;
+    if ((l.r == 0 && m.r == 0) || (l.r == m.r && oc_same_dim(l.i, m.i)))
+        return sign_of(l.add - m.add);
+    return ANY;
 }
 
 static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_elem *a, const struct oc_elem *b)
 {
-    int o = order(x, a, b);
-    if (o == 2 || (o == 3 && op != OC_EL_EQ))
+    unsigned can = order(x, a, b);
+    unsigned yes = op == OC_EL_EQ   ? SAME
+                   : op == OC_EL_LT ? BELOW
+                   : op == OC_EL_LE ? BELOW | SAME
+                   : op == OC_EL_GT ? ABOVE
+                                    : ABOVE | SAME;
+    if ((can & yes) && (can & ~yes))
         return unknown();
-    bool yes = op == OC_EL_EQ   ? o == 0
-               : op == OC_EL_LT ? o < 0
-               : op == OC_EL_LE ? o <= 0
-               : op == OC_EL_GT ? o > 0
-                                : o >= 0;
-    return integer(oc_known(yes));
+    return integer(oc_known((can & yes) != 0));
 }
 
 /* One known operand may decide alone: false AND ?, true OR ?. */
@@ -298,8 +314,11 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
     if (l.r == 0 && m.r == 0)
         return known_reals(op, dtype, l.add, m.add);
     if (op == OC_EL_MIN || op == OC_EL_MAX) {
-        int o = order(x, a, b);
-        return o >= 2 ? unknown() : (o <= 0) == (op == OC_EL_MIN) ? *a : *b;
+        unsigned can = order(x, a, b);
+        bool not_above = !(can & ABOVE), not_below = !(can & BELOW);
+        if (!not_above && !not_below)
+            return unknown();
+        return not_above == (op == OC_EL_MIN) ? *a : *b;
     }
     return linear_reals(x, op, dtype, &l, &m);
 }

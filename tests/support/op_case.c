@@ -479,3 +479,24 @@ const char *op_fold(const char *op, int opset, const char *attrs, const char *in
     op_case_free(&t);
     return result;
 }
+
+const char *op_hist(const char *op, int opset, const char *attrs, const char *in, const char *out)
+{
+    struct op_case t;
+    size_t n = 0;
+    op_case_run(&t, op, opset, attrs, in, out);
+    if (t.rc) {
+        snprintf(result, sizeof(result), "error: %s", t.err.msg);
+    } else {
+        n += (size_t)snprintf(result, sizeof(result), "%s", t.macs || t.total || op_case_prim(&t, OC_DEQ) ||
+                                                                    op_case_prim(&t, OC_CVT) ? "" : "nothing");
+        for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
+            if (op_case_prim(&t, p))
+                n += (size_t)snprintf(result + n, sizeof(result) - n, "%s%s %llu", n ? ", " : "", oc_prim_name(p),
+                                      (unsigned long long)op_case_prim(&t, p));
+        snprintf(result + n, sizeof(result) - n, "%s%s%s%s", t.cost.alias ? ", alias" : "",
+                 t.ctx.upper ? ", upper" : "", t.ctx.unknown ? ", unknown" : "", t.ctx.assumption ? ", est" : "");
+    }
+    op_case_free(&t);
+    return result;
+}

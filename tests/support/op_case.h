@@ -67,4 +67,8 @@ const char *op_shapes(const char *op, int opset, const char *attrs, const char *
 /* Shape and fold rule: the text of op_case_value of output 0. Static storage. */
 const char *op_fold(const char *op, int opset, const char *attrs, const char *in);
 
+/* The histogram as text: "MAC 12, ADD 3", "nothing"; behind it ", alias", ", upper", ", unknown", ", est" where
+ * they hold. Static storage. */
+const char *op_hist(const char *op, int opset, const char *attrs, const char *in, const char *out);
+
 #endif

@@ -55,3 +55,13 @@ void op_check_costs(const struct op_cost_row *row, size_t n)
         op_case_free(&t);
     }
 }
+
+void op_check_hists(const struct op_hist_row *row, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct op_hist_row *r = &row[i];
+        const char *got = op_hist(r->op, r->opset, r->attrs, r->in, r->out);
+        if (!agrees(got, r->hist))
+            fail_msg("%s-%d [%s] (%s): %s instead of %s", r->op, r->opset, r->attrs, r->in, got, r->hist);
+    }
+}

@@ -25,8 +25,16 @@ struct op_cost_row {
     uint64_t macs, total, rd_act, rd_const, wr;
 };
 
+struct op_hist_row {
+    const char *op;
+    int opset;
+    const char *attrs, *in, *out;
+    const char *hist; /* of op_hist, in full or up to a trailing "*" */
+};
+
 void op_check_shapes(const struct op_shape_row *row, size_t n);
 void op_check_folds(const struct op_fold_row *row, size_t n);
 void op_check_costs(const struct op_cost_row *row, size_t n);
+void op_check_hists(const struct op_hist_row *row, size_t n);
 
 #endif

@@ -1,0 +1,102 @@
+#include "support/op_case.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int order(const struct oc_op *a, const struct oc_op *b)
+{
+    int n = strcmp(a->name, b->name), d = n ? n : strcmp(a->domain, b->domain);
+    return d ? d : a->since - b->since;
+}
+
+/* Look-up is a binary search inside each family. */
+static void test_rows_are_sorted(void **state)
+{
+    size_t n;
+    const struct oc_op_family *const *f = oc_op_families(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 1; k < f[i]->n; k++)
+            if (order(&f[i]->op[k - 1], &f[i]->op[k]) >= 0)
+                fail_msg("family %s: %s before %s", f[i]->name, f[i]->op[k - 1].name, f[i]->op[k].name);
+}
+
+/* Two rows of one operator never cover the same version, inside a family or across. */
+static void test_versions_do_not_overlap(void **state)
+{
+    size_t n;
+    const struct oc_op_family *const *f = oc_op_families(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < f[i]->n; k++) {
+            const struct oc_op *op = &f[i]->op[k];
+            assert_true(op->since >= 1 && (op->until == 0 || op->until >= op->since));
+            assert_ptr_equal(oc_op_find(op->domain, op->name, op->since), op);
+            assert_ptr_equal(oc_op_find(op->domain, op->name, op->until ? op->until : 1000), op);
+        }
+}
+
+static void test_rows_are_complete(void **state)
+{
+    size_t n;
+    const struct oc_op_family *const *f = oc_op_families(&n);
+    (void)state;
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < f[i]->n; k++) {
+            const struct oc_op *op = &f[i]->op[k];
+            assert_true(op->shape || op->flags & OC_F_CONTROL);
+            assert_true(op->op_class < OC_OP_CLASS_COUNT);
+            if (op->slots && (!op->slots[0] || strspn(op->slots, ".mqbnset") != strlen(op->slots)))
+                fail_msg("%s: slots '%s'", op->name, op->slots);
+        }
+}
+
+static void test_find(void **state)
+{
+    (void)state;
+    assert_null(oc_op_find("", "NoSuchOperator", 13));
+    assert_null(oc_op_find("no.such.domain", "Conv", 13));
+    assert_null(oc_op_find("", "Gelu", 19)); /* Gelu came with 20 */
+    assert_int_equal(oc_op_find("", "Gelu", 20)->since, 20);
+    assert_int_equal(oc_op_find("", "Gelu", 9999)->since, 20);
+    assert_int_equal(oc_op_find("", "Clip", 10)->until, 10);
+    assert_int_equal(oc_op_find("", "Clip", 11)->until, 0);
+    assert_int_equal(oc_op_find("", "Clip", 0)->until, 0); /* domain not imported: newest */
+    assert_ptr_equal(oc_op_find("ai.onnx", "Conv", 11), oc_op_find("", "Conv", 11));
+    assert_ptr_not_equal(oc_op_find("com.microsoft.nchwc", "Conv", 1), oc_op_find("", "Conv", 11));
+}
+
+static void test_cache_gives_the_same(void **state)
+{
+    struct oc_op_cache cache = {0};
+    static const char *const names[] = {"Conv", "Clip", "NoSuchOperator", "Softmax", "Add"};
+    (void)state;
+    for (int round = 0; round < 3; round++)
+        for (size_t i = 0; i < OC_COUNT(names); i++)
+            for (int opset = 6; opset < 14; opset++)
+                assert_ptr_equal(oc_op_find_cached(&cache, "", names[i], opset), oc_op_find("", names[i], opset));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < OC_PRIM_COUNT; i++)
+        assert_non_null(oc_prim_name(i));
+    for (unsigned i = 0; i < OC_OP_CLASS_COUNT; i++)
+        assert_non_null(oc_op_class_name(i));
+    assert_string_equal(oc_prim_name(OC_PRIM_COUNT), "?");
+    assert_string_equal(oc_op_class_name(OC_OP_CLASS_COUNT), "?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows_are_sorted),   cmocka_unit_test(test_versions_do_not_overlap),
+        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_cache_gives_the_same), cmocka_unit_test(test_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
