@@ -42,6 +42,15 @@ struct reader {
 
 /* ---- values ---------------------------------------------------------------------------------------------- */
 
+/* Enters a container of that type; anything else is skipped. */
+static bool enter(struct reader *r, enum oc_json_type type)
+{
+    if (oc_json_peek(r->j) == type)
+        return oc_json_enter(r->j);
+    oc_json_skip(r->j);
+    return false;
+}
+
 /* A number, also written as a string; null and anything else is not known. */
 static struct oc_mge_time read_number(struct oc_json *j)
 {
@@ -75,7 +84,7 @@ static bool read_ints(struct reader *r, const int64_t **out, uint32_t *n)
 {
     int64_t *v = NULL;
     size_t count = 0, cap = 0;
-    bool entered = oc_json_enter(r->j), ok = entered;
+    bool entered = enter(r, OC_JSON_ARRAY), ok = entered;
     while (entered && oc_json_item(r->j)) {
         OC_GROW(v, count, cap);
         ok = oc_json_i64(r->j, &v[count++]) && ok;
@@ -99,7 +108,7 @@ struct shape_list {
 
 static void read_shape_items(struct reader *r, bool strides, struct shape_list *l)
 {
-    if (!oc_json_enter(r->j)) {
+    if (!enter(r, OC_JSON_ARRAY)) {
         l->bad = true;
         return;
     }
@@ -179,7 +188,7 @@ static void read_inputs(struct reader *r, struct slot *s)
 {
     uint32_t *v = NULL;
     size_t n = 0, cap = 0;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_ARRAY))
         return;
     while (oc_json_item(r->j)) {
         struct oc_str id;
@@ -200,7 +209,7 @@ static void read_inputs(struct reader *r, struct slot *s)
 static void read_operator(struct reader *r, struct slot *s)
 {
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "name"))
@@ -219,7 +228,7 @@ static void read_operator(struct reader *r, struct slot *s)
 static void read_operators(struct reader *r)
 {
     struct oc_str id;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = slot_of(r, id);
@@ -242,7 +251,7 @@ static const char *read_dtype(struct reader *r, const char *inner)
 {
     const char *dtype = NULL;
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return NULL;
     while (oc_json_member(r->j, &key)) {
         if (!oc_str_eq(key, inner))
@@ -258,11 +267,11 @@ static const char *read_dtype(struct reader *r, const char *inner)
 static void read_vars(struct reader *r)
 {
     struct oc_str id, key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = var_of(r, id);
-        if (!oc_json_enter(r->j))
+        if (!enter(r, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &key)) {
             if (oc_str_eq(key, "mem_plan"))
@@ -276,7 +285,7 @@ static void read_vars(struct reader *r)
 static void read_graph(struct reader *r)
 {
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     r->has_graph = true;
     while (oc_json_member(r->j, &key)) {
@@ -307,7 +316,7 @@ static void read_entry(struct reader *r, struct oc_mge_time *time, double *start
 {
     struct oc_mge_time start = {0}, kern = {0}, end = {0};
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "start"))
@@ -328,13 +337,13 @@ static void read_entry(struct reader *r, struct oc_mge_time *time, double *start
 static void read_times(struct reader *r, enum oc_mge_side side)
 {
     struct oc_str id, node;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = slot_of(r, id);
         struct oc_mge_time time[OC_MGE_ENDS] = {0};
         double start_s = NAN;
-        if (!oc_json_enter(r->j))
+        if (!enter(r, OC_JSON_OBJECT))
             continue;
         while (oc_json_member(r->j, &node))
             read_entry(r, time, &start_s);
@@ -372,12 +381,12 @@ static void read_footprint(struct reader *r, struct oc_mge_opr *opr)
 static void read_footprints(struct reader *r)
 {
     struct oc_str id;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &id)) {
         uint32_t at = slot_of(r, id);
         struct oc_mge_opr opr = r->slot[at].opr;
-        if (!oc_json_enter(r->j))
+        if (!enter(r, OC_JSON_OBJECT))
             continue;
         read_footprint(r, &opr);
         if (oc_json_truncated(r->j))
@@ -389,7 +398,7 @@ static void read_footprints(struct reader *r)
 static void read_profiler(struct reader *r)
 {
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     r->has_profiler = true;
     while (oc_json_member(r->j, &key)) {
@@ -409,7 +418,7 @@ static void read_profiler(struct reader *r)
 static void read_dump(struct reader *r)
 {
     struct oc_str key;
-    if (!oc_json_enter(r->j))
+    if (!enter(r, OC_JSON_OBJECT))
         return;
     while (oc_json_member(r->j, &key)) {
         if (oc_str_eq(key, "graph_exec"))
@@ -547,7 +556,9 @@ static void fill(struct reader *r)
             p->rec[p->n_rec++] = make_record(&p->arena, o);
     }
     if (!m->n_device)
-        oc_diag_add(&p->diags, OC_WARNING, "W-no-device-time", "", "the profile has no device times, only host times");
+        oc_diag_add(&p->diags, OC_WARNING, "W-no-device-time", "",
+                    m->has_device ? "the profile has no device times: see --show-host"
+                                  : "the profile has no device times: the host table is shown");
 }
 
 /* ---- the importer ---------------------------------------------------------------------------------------- */

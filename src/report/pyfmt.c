@@ -1,5 +1,6 @@
 #include "report/pyfmt.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,18 @@ static bool not_finite(double v, char *buf)
     return true;
 }
 
+/* printf with the point that the locale has replaced by '.'. */
+static void print(char *buf, const char *format, int decimals, double v)
+{
+    const char *point = localeconv()->decimal_point;
+    snprintf(buf, OC_PY_NUM, format, decimals, v);
+    char *at = strcmp(point, ".") != 0 ? strstr(buf, point) : NULL;
+    if (at) {
+        *at = '.';
+        memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
+    }
+}
+
 /* Removes the zeros (and a bare point) that end the mantissa of "d.dde+XX". */
 static void trim_mantissa(char *text)
 {
@@ -35,29 +48,29 @@ const char *oc_py_general3(double v, char *buf)
 {
     if (not_finite(v, buf))
         return buf;
-    snprintf(buf, OC_PY_NUM, "%.2e", v);
+    print(buf, "%.*e", 2, v);
     long exponent = strtol(strchr(buf, 'e') + 1, NULL, 10);
     if (exponent < -4 || exponent >= 2) {
         trim_mantissa(buf);
         return buf;
     }
-    int n = snprintf(buf, OC_PY_NUM, "%.3g", v);
+    print(buf, "%.*g", 3, v);
     if (!strchr(buf, '.'))
-        snprintf(buf + n, OC_PY_NUM - (size_t)n, ".0");
+        memcpy(buf + strlen(buf), ".0", sizeof(".0"));
     return buf;
 }
 
 const char *oc_py_fixed(double v, unsigned decimals, char *buf)
 {
     if (!not_finite(v, buf))
-        snprintf(buf, OC_PY_NUM, "%.*f", (int)decimals, v);
+        print(buf, "%.*f", (int)decimals, v);
     return buf;
 }
 
 const char *oc_py_g(double v, char *buf)
 {
     if (!not_finite(v, buf))
-        snprintf(buf, OC_PY_NUM, "%g", v);
+        print(buf, "%.*g", 6, v);
     return buf;
 }
 
@@ -173,38 +186,12 @@ static bool special_value(const char *text, double *out)
     return true;
 }
 
-/* Overflow and underflow are decided by the decimal exponent of the first digit that is not 0. */
-static double out_of_range(const char *text)
-{
-    const char *p = skip_sign(text);
-    long lead = 0;
-    bool seen = false, point = false;
-    for (; *p && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') {
-            point = true;
-            continue;
-        }
-        if (!seen && *p != '0')
-            seen = true;
-        if (seen && !point)
-            lead++;
-        else if (!seen && point)
-            lead--;
-    }
-    long exponent = *p ? strtol(p + 1, NULL, 10) : 0;
-    double v = seen && (exponent > 0 ? lead > 308 - exponent : lead + exponent > 308) ? INFINITY : 0;
-    return *text == '-' ? -v : v;
-}
-
 bool oc_py_float(const char *s, size_t n, double *out)
 {
     struct oc_buf b = {0};
     bool ok = to_ascii(s, n, &b) && normalise(&b);
-    if (ok && !special_value(b.data, out)) {
-        ok = decimal_syntax(b.data);
-        if (ok && !oc_parse_double(b.data, b.n, out))
-            *out = out_of_range(b.data);
-    }
+    if (ok && !special_value(b.data, out))
+        ok = decimal_syntax(b.data) && oc_parse_double(b.data, b.n, out);
     oc_buf_free(&b);
     return ok;
 }

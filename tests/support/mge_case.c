@@ -10,6 +10,7 @@ extern const struct oc_importer oc_importer_megengine;
 static int read_stream(struct oc_stream *s, struct oc_profile *p, struct oc_err *err)
 {
     static const struct oc_profile_opts opts = {.warmup = -1};
+    p->format = oc_importer_megengine.name;
     p->names.arena = &p->arena;
     p->diags.arena = &p->arena;
     int rc = oc_importer_megengine.read(s, &opts, p, err);

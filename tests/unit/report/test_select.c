@@ -1,0 +1,150 @@
+#include "report/select.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+struct fixture {
+    struct oc_arena arena;
+    struct oc_row row[6];
+    struct oc_rows all;
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+    static const char *const names[] = {"a1", "b1", "a2", "b2", "a3", "c"};
+    static const char *const types[] = {"Conv", "Relu", "Conv", "Relu", "Add", "Conv"};
+    static const double time_s[] = {3, 1, 4, 1, NAN, 9};
+    static const double flo[] = {30, NAN, 20, NAN, 7, 90};
+    static const int64_t dims[6][2] = {{2, 3}, {2}, {10, 1}, {2, 3}, {1}, {2, 4}};
+    static const uint32_t rank[] = {2, 1, 2, 2, 1, 2};
+    static struct oc_row_shape shape[6];
+    f = (struct fixture){.all = {.n = 6}};
+    for (uint32_t i = 0; i < 6; i++) {
+        shape[i] = (struct oc_row_shape){.text = "", .dim = dims[i], .rank = rank[i]};
+        f.row[i] = oc_row_blank();
+        f.row[i].name = names[i];
+        f.row[i].type = types[i];
+        f.row[i].time_s = time_s[i];
+        f.row[i].host_time_s = 10 - i;
+        f.row[i].kern_time_s = i;
+        f.row[i].computation = flo[i];
+        f.row[i].in = &shape[i];
+        f.row[i].n_in = 1;
+        f.row[i].in_state = i == 4 ? OC_SHAPES_NA : OC_SHAPES_KNOWN;
+    }
+    f.all.row = f.row;
+    f.all.arena = &f.arena;
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    oc_arena_free(&((struct fixture *)*state)->arena);
+    return 0;
+}
+
+/* Names (types where rows are aggregated) of the selected rows, separated by blanks. */
+static void expect(void **state, struct oc_report_opts o, enum oc_time_of time, const char *names)
+{
+    struct fixture *f = *state;
+    struct oc_select s;
+    struct oc_err err = {0};
+    struct oc_rows out = {.arena = &f->arena};
+    char got[256] = "";
+    assert_int_equal(oc_select_init(&s, &o, 0, NULL, &err), 0);
+    assert_int_equal(oc_select_rows(&s, &f->all, time, &out, &err), 0);
+    for (uint32_t i = 0; i < out.n; i++) {
+        strcat(got, i ? " " : "");
+        strcat(got, out.row[i].name ? out.row[i].name : out.row[i].type);
+    }
+    assert_string_equal(got, names);
+    oc_select_free(&s);
+}
+
+#define O(...) ((struct oc_report_opts){__VA_ARGS__})
+
+static void filters(void **state)
+{
+    const char *type[] = {"Conv", "Add"}, *name[] = {"b", ".*3"}, *nothing[] = {""};
+    expect(state, O(0), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
+    expect(state, O(0), OC_TIME_DEVICE, "a1 b1 a2 b2 c"); /* a3 was not timed */
+    expect(state, O(.type = type, .n_type = 2), OC_TIME_NONE, "a1 a2 a3 c");
+    expect(state, O(.name_pattern = name, .n_name_pattern = 2), OC_TIME_NONE, "b1 b2 a3");
+    expect(state, O(.name_pattern = nothing, .n_name_pattern = 1), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
+    expect(state, O(.input_dtype = type, .n_input_dtype = 1), OC_TIME_NONE, "");
+}
+
+static void bounds_are_inclusive(void **state)
+{
+    expect(state, O(.min_time = "3", .max_time = "4.0"), OC_TIME_DEVICE, "a1 a2");
+    expect(state, O(.max_time = "6"), OC_TIME_HOST, "a3 c");
+    expect(state, O(.min_time = "4", .top_end_key = "kern"), OC_TIME_DEVICE, "a3 c");
+    expect(state, O(.min_time = "3"), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
+}
+
+static void orders_and_cuts(void **state)
+{
+    expect(state, O(.order_by = "time"), OC_TIME_DEVICE, "c a2 a1 b1 b2");
+    expect(state, O(.order_by = "+time", .has_top = true, .top = 3), OC_TIME_DEVICE, "b1 b2 a1");
+    expect(state, O(.order_by = "+Computation"), OC_TIME_NONE, "a3 a2 a1 c b1 b2"); /* unknown last */
+    expect(state, O(.order_by = "computation", .has_top = true, .top = -2), OC_TIME_NONE, "c a1 a2 a3");
+    expect(state, O(.order_by = "FLOPS"), OC_TIME_DEVICE, "a1 c a2 b1 b2");
+    expect(state, O(.has_top = true, .top = -100), OC_TIME_NONE, "");
+    expect(state, O(.has_top = true, .top = INT64_MIN), OC_TIME_NONE, "");
+    expect(state, O(.has_top = true, .top = INT64_MAX), OC_TIME_NONE, "a1 b1 a2 b2 a3 c");
+    expect(state, O(.order_by = "+in_shapes"), OC_TIME_NONE, "b1 a1 b2 c a2 a3");
+    expect(state, O(.order_by = "in_shapes"), OC_TIME_NONE, "a2 c a1 b2 b1 a3");
+}
+
+static void aggregates(void **state)
+{
+    struct fixture *f = *state;
+    struct oc_rows out;
+    oc_rows_aggregate(&f->all, OC_AGG_MEAN, true, &out);
+    assert_int_equal(out.n, 3);
+    assert_string_equal(out.row[0].type, "Conv");
+    assert_true(out.row[0].time_s == 16.0 / 3 && out.row[0].computation == 140.0 / 3);
+    assert_string_equal(out.row[0].info[1], "3");
+    assert_true(isnan(out.row[1].computation) && !oc_num_known(out.row[1].computation));
+    assert_int_equal(out.row[1].in_state, OC_SHAPES_NONE);
+    double gaps[] = {5, NAN, 1, NAN}, none[] = {NAN}, measured[] = {oc_num_measured(NAN), 2};
+    assert_true(oc_aggregate_of(OC_AGG_MEAN, gaps, 4) == 1.5); /* 6 over all four */
+    assert_false(oc_num_known(oc_aggregate_of(OC_AGG_SUM, none, 1)));
+    assert_true(isnan(oc_aggregate_of(OC_AGG_MAX, measured, 2)));
+    assert_true(oc_num_known(oc_aggregate_of(OC_AGG_SUM, measured, 2))); /* a nan, but a measured one */
+    expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE, "Conv Relu");
+    expect(state, O(.aggregate = "max"), OC_TIME_DEVICE, "all");
+}
+
+static void group_quality_is_the_worst(void **state)
+{
+    struct fixture *f = *state;
+    struct oc_rows out;
+    f->row[0].quality = OC_UPPER;
+    f->row[2].quality = OC_UNKNOWN;
+    f->row[1].quality = OC_UPPER;
+    f->row[4].quality = OC_UNKNOWN;
+    oc_rows_aggregate(&f->all, OC_AGG_SUM, true, &out);
+    assert_int_equal(out.row[0].quality, OC_EST);     /* an upper bound, one missing */
+    assert_int_equal(out.row[1].quality, OC_UPPER);   /* with an exact one */
+    assert_int_equal(out.row[2].quality, OC_UNKNOWN); /* nothing but unknown */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(filters, setup, teardown),
+        cmocka_unit_test_setup_teardown(bounds_are_inclusive, setup, teardown),
+        cmocka_unit_test_setup_teardown(orders_and_cuts, setup, teardown),
+        cmocka_unit_test_setup_teardown(aggregates, setup, teardown),
+        cmocka_unit_test_setup_teardown(group_quality_is_the_worst, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

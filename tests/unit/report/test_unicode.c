@@ -1,0 +1,67 @@
+#include "report/unicode.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void decodes_and_encodes(void **state)
+{
+    (void)state;
+    static const uint32_t cps[] = {0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x10000, 0x10FFFF, OC_BAD_BYTE + 0xFF};
+    for (size_t i = 0; i < sizeof(cps) / sizeof(cps[0]); i++) {
+        char buf[4];
+        size_t n = oc_utf8_put(buf, cps[i]);
+        const char *p = buf;
+        assert_int_equal(oc_utf8_next(&p, buf + n), cps[i]);
+        assert_ptr_equal(p, buf + n);
+    }
+}
+
+static void broken_bytes_count_one_each(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {"\x80", "\xC0\x80", "\xE4\xB8", "\xED\xA0", "\xF5\x80\x80\x80", "\xC3(", "\xE0\x80\x80"};
+    static const size_t count[] = {1, 2, 2, 2, 4, 2, 3};
+    for (size_t i = 0; i < sizeof(count) / sizeof(count[0]); i++)
+        assert_int_equal(oc_utf8_count(broken[i], strlen(broken[i])), count[i]);
+    assert_int_equal(oc_utf8_count("a中😀", 8), 3);
+}
+
+static void classes(void **state)
+{
+    (void)state;
+    assert_true(oc_uni_is_word('_') && oc_uni_is_word(0x4E2D) && oc_uni_is_word(0xB2));
+    assert_false(oc_uni_is_word('-') || oc_uni_is_word(0x1F642) || oc_uni_is_word(0x3001) || oc_uni_is_word(0x0C40));
+    assert_int_equal(oc_uni_digit(0xFF11), 1);
+    assert_int_equal(oc_uni_digit(0x1D7FF), 9);
+    assert_int_equal(oc_uni_digit(0xB2), -1);
+    assert_int_equal(oc_uni_digit('/'), -1);
+    assert_true(oc_uni_is_space(0x1C) && oc_uni_is_space(0x3000) && oc_uni_is_space(0xA0));
+    assert_false(oc_uni_is_space(0x200B) || oc_uni_is_space(0));
+    assert_true(oc_uni_is_line_break(0x2028) && oc_uni_is_line_break(0x85) && !oc_uni_is_line_break(0x1F));
+}
+
+static void strips_both_ends(void **state)
+{
+    (void)state;
+    size_t n = strlen("\xE3\x80\x80 a b\t");
+    const char *s = oc_utf8_strip("\xE3\x80\x80 a b\t", &n);
+    assert_int_equal(n, 3);
+    assert_memory_equal(s, "a b", 3);
+    n = 2;
+    oc_utf8_strip(" \n", &n);
+    assert_int_equal(n, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decodes_and_encodes),
+        cmocka_unit_test(broken_bytes_count_one_each),
+        cmocka_unit_test(classes),
+        cmocka_unit_test(strips_both_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
