@@ -24,7 +24,8 @@ extern "C" {
 
 /* ---- errors and findings --------------------------------------------------------------------------- */
 
-enum oc_code { OC_OK, OC_EIO, OC_EFORMAT, OC_ELIMIT, OC_EUNSUPPORTED, OC_EARG, OC_ENOTFOUND, OC_EOUTPUT };
+enum oc_code { OC_OK, OC_EIO, OC_EFORMAT, OC_ELIMIT, OC_EUNSUPPORTED, OC_EARG, OC_ENOTFOUND, OC_EOUTPUT,
+               OC_ELIBRARY /* a library that is loaded on demand is missing */ };
 
 /* A failure with its place. `line` and `offset_bytes` are 0 when they do not apply. */
 struct oc_err {

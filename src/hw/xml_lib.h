@@ -25,7 +25,7 @@ struct oc_xml_lib {
     __typeof__(xmlGetLineNo) *line_of;
 };
 
-/* Fills *lib. OC_EUNSUPPORTED when the library is missing or lacks a function. The library stays in the
+/* Fills *lib. OC_ELIBRARY when the library is missing or lacks a function. The library stays in the
  * process, so opening it again is cheap. */
 int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err);
 void oc_xml_lib_close(struct oc_xml_lib *lib);
