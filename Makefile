@@ -21,6 +21,10 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 # ---- flags -----------------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
         -Wno-format-nonliteral -Wundef -Wpointer-arith -Wwrite-strings
+# sanitizers hide from gcc what it needs to judge these
+ifeq ($(MODE),asan)
+WARN += -Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif

@@ -19,7 +19,7 @@ for mode in "$@"; do
         echo "0 passed, 1 failed, 0 skipped"
         exit 1
     }
-    cat "$RESULTS/build.$mode.txt"
+    grep -A 4 'warning:' "$RESULTS/build.$mode.txt"
 done
 
 add() { # name command
