@@ -79,6 +79,11 @@ struct oc_shape_bind { /* the shape of a graph input: --shape x=1x3x224x224; ran
     bool from_profile; /* taken from a profile: listed as an assumption; ignored if it does not fit */
 };
 
+struct oc_value_bind { /* the value of a graph input that decides shapes: --value k=5 */
+    const char *input;
+    const char *text; /* "1,3,8", or "@file.pb" (a TensorProto) */
+};
+
 enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE };
 
 struct oc_analyze_opts {
@@ -86,6 +91,8 @@ struct oc_analyze_opts {
     size_t n_bind;
     const struct oc_shape_bind *shape;
     size_t n_shape;
+    const struct oc_value_bind *value;
+    size_t n_value;
     const struct oc_bind *trip; /* trip counts of loops, by node name */
     size_t n_trip;
     bool force_shapes;      /* declared numbers may be overridden */

@@ -87,7 +87,7 @@ static int run(struct oc_engine *e)
 {
     init_scratch(e);
     check_opsets(e);
-    if (oc_bind_inputs(e) || oc_infer_graph(e, 0))
+    if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;
     for (size_t i = 0; i < e->o->n_trip; i++)
         if (!e->trip_used[i])

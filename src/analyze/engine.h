@@ -53,6 +53,9 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
 /* Called when a declared bare symbol met a computed number. */
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
 
+/* value.c: --value. Needs the types of the inputs; a file replaces the type by its own. */
+int oc_bind_values(struct oc_engine *e);
+
 /* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over known names */
 bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 

@@ -181,6 +181,25 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limit
     return 0;
 }
 
+int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err)
+{
+    struct oc_model *m = new_model(path);
+    int rc = oc_file_map(path, 0, &m->file, err);
+    if (rc == 0) {
+        struct oc_loader l = {.m = m, .err = err, .base = m->file.data, .externals = {.arena = &m->arena}};
+        rc = oc_load_tensor(&l, (struct oc_view){m->file.data, m->file.size_bytes}, out);
+        oc_map_free(&l.externals);
+        if (rc)
+            oc_err_prefix(err, "cannot read '%s'", path);
+    }
+    if (rc) {
+        oc_model_free(m);
+        return -1;
+    }
+    *holder = m;
+    return 0;
+}
+
 void oc_model_free(struct oc_model *m)
 {
     if (!m)

@@ -115,6 +115,9 @@ struct oc_model {
     uint32_t n_capture;
 };
 
+/* A file that holds one TensorProto. *holder owns what *out refers to: free it with oc_model_free. */
+int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err);
+
 /* Attribute by name, or NULL. */
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
 /* Name for people: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
