@@ -1,6 +1,6 @@
-/* What a dump of MegEngine's `load_and_run --profile` says, operator by operator, in the order of the file (which
- * its own report keeps for ties and groups). Seconds as written. Lives in the profile's arena; reached through
- * oc_profile.native when oc_profile.format is "megengine". */
+/* What a dump of MegEngine's `load_and_run --profile` says, operator by operator, in the order of the file
+ * (which its own report keeps for ties and groups). Seconds as written. Lives in the profile's arena; reached
+ * through oc_profile.native when oc_profile.format is "megengine". */
 #ifndef OC_MEGENGINE_H
 #define OC_MEGENGINE_H
 
@@ -9,7 +9,8 @@
 enum oc_mge_side { OC_MGE_DEVICE, OC_MGE_HOST, OC_MGE_SIDES };
 enum oc_mge_end { OC_MGE_END, OC_MGE_KERN, OC_MGE_ENDS }; /* up to the end; up to the start of the kernel */
 
-/* The longest of the operator's entries (one per computing node or thread). The value may be nan or infinite. */
+/* The longest of the operator's entries (one per computing node or thread). The value may be nan or infinite.
+ */
 struct oc_mge_time {
     double s;
     bool known, integer; /* integer: written without a point */
@@ -33,8 +34,8 @@ struct oc_mge_opr {
     const char *const *in_dtype; /* of the input variables that have a memory plan; NULL entries: none */
     uint32_t n_in_dtype;
     struct oc_mge_time time[OC_MGE_SIDES][OC_MGE_ENDS];
-    double start_s;              /* earliest start on the device, else on the host; NAN: did not run */
-    double computation, memory;  /* FLO and bytes; NAN: null or absent (computation: or 0) */
+    double start_s;             /* earliest start on the device, else on the host; NAN: did not run */
+    double computation, memory; /* FLO and bytes; NAN: null or absent (computation: or 0) */
     struct oc_mge_shapes in, out;
     uint64_t where; /* offset in the file */
 };
@@ -42,8 +43,11 @@ struct oc_mge_opr {
 struct oc_mge {
     const struct oc_mge_opr *opr;
     uint32_t n;
-    bool has_device; /* the file has the member at all */
+    bool has_device;           /* the file has the member at all */
     uint32_t n_device, n_host; /* operators with such times */
 };
+
+/* Makes the dump the profile's native form and its operators that ran the common records. */
+void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m);
 
 #endif

@@ -6,7 +6,8 @@
 #include "base/map.h"
 #include "report/pyfmt.h"
 
-/* ---- one column ------------------------------------------------------------------------------------------ */
+/* ---- one column ------------------------------------------------------------------------------------------
+ */
 
 /* With gaps numpy falls back to adding one after the other. */
 static double plain_sum(const double *v, size_t n)
@@ -32,24 +33,20 @@ double oc_aggregate_of(enum oc_aggregate how, double *v, size_t n)
     return oc_num_measured(how == OC_AGG_MEAN ? sum / (double)n : sum);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
 
 struct reduced {
-    size_t offset;          /* of the double in struct oc_row */
+    size_t offset;         /* of the double in struct oc_row */
     enum oc_aggregate how; /* OC_AGG_NONE: as asked for */
 };
 
 static const struct reduced columns[] = {
-    {offsetof(struct oc_row, time_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, computation), OC_AGG_NONE},
-    {offsetof(struct oc_row, memory), OC_AGG_NONE},
-    {offsetof(struct oc_row, macs), OC_AGG_NONE},
-    {offsetof(struct oc_row, params), OC_AGG_NONE},
-    {offsetof(struct oc_row, calls), OC_AGG_NONE},
-    {offsetof(struct oc_row, self_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, min_s), OC_AGG_MIN},
-    {offsetof(struct oc_row, max_s), OC_AGG_MAX},
+    {offsetof(struct oc_row, time_s), OC_AGG_NONE}, {offsetof(struct oc_row, computation), OC_AGG_NONE},
+    {offsetof(struct oc_row, memory), OC_AGG_NONE}, {offsetof(struct oc_row, macs), OC_AGG_NONE},
+    {offsetof(struct oc_row, params), OC_AGG_NONE}, {offsetof(struct oc_row, calls), OC_AGG_NONE},
+    {offsetof(struct oc_row, self_s), OC_AGG_NONE}, {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, min_s), OC_AGG_MIN},   {offsetof(struct oc_row, max_s), OC_AGG_MAX},
 };
 
 static double get(const struct oc_row *row, size_t offset)
@@ -97,11 +94,13 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     return row;
 }
 
-/* Members of all groups, group after group, each in the order of the rows; start[g] is where group g begins. */
+/* Members of all groups, group after group, each in the order of the rows; start[g] is where group g begins.
+ */
 static uint32_t group(const struct oc_rows *in, bool by_type, uint32_t *member, uint32_t *start)
 {
     struct oc_map seen = {.arena = in->arena};
-    uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)), *size = OC_NEW_ARRAY(in->arena, in->n, uint32_t);
+    uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)),
+             *size = OC_NEW_ARRAY(in->arena, in->n, uint32_t);
     for (uint32_t i = 0; i < in->n; i++) {
         const char *type = by_type && in->row[i].type ? in->row[i].type : "";
         of[i] = n_group;
@@ -123,15 +122,16 @@ static uint32_t group(const struct oc_rows *in, bool by_type, uint32_t *member, 
 void oc_rows_aggregate(const struct oc_rows *in, enum oc_aggregate how, bool by_type, struct oc_rows *out)
 {
     static const char *const keys[] = {"type", "count", "id"};
-    uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t), *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
+    uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t),
+             *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
     double *column = oc_xmalloc((in->n + 1) * sizeof(*column));
     uint32_t n = group(in, by_type, member, start);
-    *out = (struct oc_rows){.arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n,
-                            .info_key = keys};
+    *out = (struct oc_rows){
+        .arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n, .info_key = keys};
     for (uint32_t g = 0; g < n; g++) {
         const char *type = in->row[member[start[g]]].type;
-        out->row[g] = reduce(in, by_type ? (type ? type : "") : "all", &member[start[g]], start[g + 1] - start[g], how,
-                             column);
+        out->row[g] = reduce(in, by_type ? (type ? type : "") : "all", &member[start[g]],
+                             start[g + 1] - start[g], how, column);
     }
     free(column);
 }

@@ -8,9 +8,10 @@
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15
-#define MAX_BAR 65536 /* of negative times: the ratio to the largest has no bound */
+#define MAX_BAR    65536 /* of negative times: the ratio to the largest has no bound */
 
-/* ---- cells ----------------------------------------------------------------------------------------------- */
+/* ---- cells -----------------------------------------------------------------------------------------------
+ */
 
 /* Takes what the buffer holds as an arena text and empties it. */
 static const char *take(struct oc_arena *a, struct oc_buf *b)
@@ -26,7 +27,8 @@ static const char *na_or_fixed(double v, unsigned decimals, char *buf)
 }
 
 /* "3.13\nMiB" */
-static const char *scaled_cell(struct oc_arena *a, double v, double base, const char *plain_unit, const char *unit)
+static const char *scaled_cell(struct oc_arena *a, double v, double base, const char *plain_unit,
+                               const char *unit)
 {
     char buf[OC_PY_NUM];
     const char *prefix;
@@ -79,7 +81,8 @@ static const char *shapes_cell(struct oc_arena *a, const struct oc_row_shape *s,
     return take(a, b);
 }
 
-/* ---- the grid -------------------------------------------------------------------------------------------- */
+/* ---- the grid --------------------------------------------------------------------------------------------
+ */
 
 #define MAX_COLUMNS 64
 
@@ -128,14 +131,15 @@ void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, str
     oc_grid_print(&g, OC_GRID_FANCY, out);
 }
 
-/* ---- the wiki table -------------------------------------------------------------------------------------- */
+/* ---- the wiki table --------------------------------------------------------------------------------------
+ */
 
 struct wiki {
     const struct oc_details *d;
     struct oc_arena *a;
-    struct oc_buf b; /* scratch */
+    struct oc_buf b;                             /* scratch */
     double max_time_s, max_flops, max_bandwidth; /* NAN: none known */
-    uint32_t n;      /* cells so far */
+    uint32_t n;                                  /* cells so far */
     struct oc_cell cell[MAX_COLUMNS];
     const char *header[MAX_COLUMNS];
 };
@@ -151,7 +155,8 @@ static void find_maxima(struct wiki *w, const struct oc_rows *rows)
     bool any[3] = {false};
     w->max_time_s = w->max_flops = w->max_bandwidth = NAN;
     for (uint32_t i = 0; i < rows->n; i++) {
-        const double v[] = {rows->row[i].time_s, oc_row_flops(&rows->row[i]), oc_row_bandwidth(&rows->row[i])};
+        const double v[] = {rows->row[i].time_s, oc_row_flops(&rows->row[i]),
+                            oc_row_bandwidth(&rows->row[i])};
         double *const max[] = {&w->max_time_s, &w->max_flops, &w->max_bandwidth};
         for (size_t k = 0; k < OC_COUNT(v); k++)
             if (oc_num_known(v[k])) {

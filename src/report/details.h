@@ -1,5 +1,6 @@
-/* The table of operators in the form of MegEngine's profile_analyze, over any rows: a grid with several lines a
- * record, or one line a record for wikis. Columns that the original does not have are added at the right. */
+/* The table of operators in the form of MegEngine's profile_analyze, over any rows: a grid with several lines
+ * a record, or one line a record for wikis. Columns that the original does not have are added at the right.
+ */
 #ifndef OC_DETAILS_H
 #define OC_DETAILS_H
 

@@ -44,7 +44,8 @@ static const struct style styles[] = {
                      .open_with_header = true},
 };
 
-/* ---- filling --------------------------------------------------------------------------------------------- */
+/* ---- filling ---------------------------------------------------------------------------------------------
+ */
 
 void oc_grid_init(struct oc_grid *g, struct oc_arena *arena, uint32_t n_col, const char *const *header)
 {
@@ -84,7 +85,8 @@ void oc_grid_record(struct oc_grid *g, const char *const *cells)
     }
 }
 
-/* ---- types of cells and columns -------------------------------------------------------------------------- */
+/* ---- types of cells and columns --------------------------------------------------------------------------
+ */
 
 enum type { T_BOOL, T_INT, T_FLOAT, T_TEXT }; /* from special to general */
 
@@ -124,7 +126,8 @@ static int after_point(const char *s)
     return pos ? (int)oc_utf8_count(pos + 1, strlen(pos + 1)) : -1;
 }
 
-/* ---- laying out ------------------------------------------------------------------------------------------ */
+/* ---- laying out ------------------------------------------------------------------------------------------
+ */
 
 struct column {
     bool decimal;
@@ -205,7 +208,8 @@ static void lay_out(struct oc_grid *g, uint32_t index, bool multiline, struct co
     }
 }
 
-/* ---- printing -------------------------------------------------------------------------------------------- */
+/* ---- printing --------------------------------------------------------------------------------------------
+ */
 
 static void cut_back(struct oc_buf *out, size_t n)
 {
@@ -272,8 +276,8 @@ static bool next_line(const char **s, size_t *n, bool multiline, const char **li
 }
 
 /* One row of cells: as many lines as the tallest cell has. */
-static void put_row(const struct oc_grid *g, const struct style *st, const struct column *col, const char **cells,
-                    bool multiline, struct oc_buf *out)
+static void put_row(const struct oc_grid *g, const struct style *st, const struct column *col,
+                    const char **cells, bool multiline, struct oc_buf *out)
 {
     bool more = true;
     for (bool first = true; more; first = false) {
@@ -306,8 +310,8 @@ static bool has_line_breaks(const struct oc_grid *g)
     return false;
 }
 
-static void put_header(const struct oc_grid *g, const struct style *st, const struct column *col, const char **cells,
-                       struct oc_buf *out)
+static void put_header(const struct oc_grid *g, const struct style *st, const struct column *col,
+                       const char **cells, struct oc_buf *out)
 {
     for (uint32_t c = 0; c < g->n_col; c++)
         cells[c] = g->header[c];

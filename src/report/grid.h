@@ -1,6 +1,7 @@
-/* Tables of text: the "fancy_grid", "simple" and "orgtbl" forms of Python's tabulate, with its rules of typing:
- * a column whose cells all read as integers, or all as numbers, is aligned on the point (and re-printed with %g
- * in the second case); every other column is text, stripped and aligned left. Widths are in characters.
+/* Tables of text: the "fancy_grid", "simple" and "orgtbl" forms of Python's tabulate, with its rules of
+ * typing: a column whose cells all read as integers, or all as numbers, is aligned on the point (and
+ * re-printed with %g in the second case); every other column is text, stripped and aligned left. Widths are
+ * in characters.
  *
  * A grid is filled row by row and printed once. Texts are borrowed and must outlive the grid, except those of
  * oc_grid_record, which are copied into the arena. */

@@ -11,8 +11,8 @@
 #include "report/pyfmt.h"
 #include "report/select.h"
 
-#define MAX_OUTPUT_BYTES ((size_t)1 << 30)
-#define DEFAULT_TOP 3
+#define MAX_OUTPUT_BYTES ((size_t)256 << 20)
+#define DEFAULT_TOP      3
 
 struct total {
     double s;
@@ -29,9 +29,11 @@ struct report {
     struct oc_buf out;
 };
 
-/* ---- rows ------------------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
 
-static const char *list_text(struct oc_arena *a, const char *open, const int64_t *v, uint32_t n, const char *close)
+static const char *list_text(struct oc_arena *a, const char *open, const int64_t *v, uint32_t n,
+                             const char *close)
 {
     struct oc_buf b = {0};
     oc_buf_str(&b, open);
@@ -58,7 +60,9 @@ static const struct oc_row_shape *shapes_of(struct oc_arena *a, const struct oc_
 
 static uint8_t state_of(const struct oc_mge_shapes *s)
 {
-    return s->state == OC_MGE_GIVEN ? OC_SHAPES_KNOWN : s->state == OC_MGE_NULL ? OC_SHAPES_NONE : OC_SHAPES_NA;
+    return s->state == OC_MGE_GIVEN  ? OC_SHAPES_KNOWN
+           : s->state == OC_MGE_NULL ? OC_SHAPES_NONE
+                                     : OC_SHAPES_NA;
 }
 
 static double seconds(struct oc_mge_time t)
@@ -104,12 +108,14 @@ static struct oc_row row_of(struct oc_arena *a, const struct oc_mge_opr *o)
 void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out)
 {
     static const char *const keys[] = {"name", "type", "id"};
-    *out = (struct oc_rows){.arena = a, .row = OC_NEW_ARRAY(a, m->n, struct oc_row), .n = m->n, .info_key = keys};
+    *out = (struct oc_rows){
+        .arena = a, .row = OC_NEW_ARRAY(a, m->n, struct oc_row), .n = m->n, .info_key = keys};
     for (uint32_t i = 0; i < m->n; i++)
         out->row[i] = row_of(a, &m->opr[i]);
 }
 
-/* ---- summary --------------------------------------------------------------------------------------------- */
+/* ---- summary ---------------------------------------------------------------------------------------------
+ */
 
 /* Over all operators, whatever is selected. */
 static struct total total_of(const struct oc_mge *m, enum oc_mge_side side)
@@ -136,15 +142,16 @@ static void add_total(struct report *r, struct oc_grid *g, const char *title, en
     const struct total *t = &r->total[side];
     struct oc_cell cell[2] = {{.text = title}, {.text = "N/A"}};
     if (t->known)
-        cell[1] = (struct oc_cell){.kind = OC_CELL_FLOAT,
-                                   .number = t->s,
-                                   .text = oc_strdup(&r->arena, t->integer ? oc_py_fixed(t->s, 0, buf)
-                                                                           : oc_py_repr(t->s, buf))};
+        cell[1] = (struct oc_cell){
+            .kind = OC_CELL_FLOAT,
+            .number = t->s,
+            .text = oc_strdup(&r->arena, t->integer ? oc_py_fixed(t->s, 0, buf) : oc_py_repr(t->s, buf))};
     oc_grid_row(g, cell);
 }
 
 /* Of the selected Copy operators; `kern`: only the wait. */
-static int add_copy_time(struct report *r, struct oc_grid *g, const char *title, bool kern, struct oc_err *err)
+static int add_copy_time(struct report *r, struct oc_grid *g, const char *title, bool kern,
+                         struct oc_err *err)
 {
     struct oc_rows rows = {.arena = &r->arena};
     if (oc_select_filter(&r->select, &r->all, &rows, err) != 0)
@@ -180,7 +187,8 @@ static int put_summary(struct report *r, struct oc_err *err)
     return rc;
 }
 
-/* ---- details --------------------------------------------------------------------------------------------- */
+/* ---- details ---------------------------------------------------------------------------------------------
+ */
 
 static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *err)
 {
@@ -225,7 +233,8 @@ static int put_chosen(struct report *r, struct oc_err *err)
         return put_details(r, OC_MGE_DEVICE, err);
     if (strcmp(only, "host") == 0)
         return put_details(r, OC_MGE_HOST, err);
-    return oc_fail(err, OC_EARG, "invalid value '%.80s' for --print-only: choose from summary, device, host", only);
+    return oc_fail(err, OC_EARG, "invalid value '%.80s' for --print-only: choose from summary, device, host",
+                   only);
 }
 
 static int flush(const struct report *r, FILE *f, struct oc_err *err)

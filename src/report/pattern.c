@@ -14,7 +14,8 @@ struct oc_pattern {
     pcre2_match_data *match;
 };
 
-/* ---- from Python's syntax to PCRE2's ----------------------------------------------------------------------- */
+/* ---- from Python's syntax to PCRE2's
+ * ----------------------------------------------------------------------- */
 
 static size_t hex_digits(const char *s, size_t want)
 {
@@ -75,15 +76,16 @@ static void translate(const char *s, struct oc_buf *out)
     }
 }
 
-/* ---- matching -------------------------------------------------------------------------------------------- */
+/* ---- matching --------------------------------------------------------------------------------------------
+ */
 
 static int fail_compile(const char *expression, int code, size_t offset, struct oc_err *err)
 {
     PCRE2_UCHAR text[160];
     if (pcre2_get_error_message(code, text, sizeof(text)) < 0)
         text[0] = '\0';
-    return oc_fail(err, OC_EARG, "invalid pattern '%.200s': %s (at character %zu)", expression, (const char *)text,
-                   offset);
+    return oc_fail(err, OC_EARG, "invalid pattern '%.200s': %s (at character %zu)", expression,
+                   (const char *)text, offset);
 }
 
 int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
@@ -97,8 +99,8 @@ int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct o
     int code = 0;
     size_t offset = 0;
     pcre2_code *re = pcre2_compile((PCRE2_SPTR)(b.data ? b.data : ""), b.n,
-                                   PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_MATCH_INVALID_UTF, &code, &offset,
-                                   context);
+                                   PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_MATCH_INVALID_UTF, &code,
+                                   &offset, context);
     pcre2_compile_context_free(context);
     oc_buf_free(&b);
     if (!re)

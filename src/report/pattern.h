@@ -1,5 +1,5 @@
-/* Name filters: regular expressions in Python's syntax, matched from the start of a name as re.match does (the
- * end is free). PCRE2 does the work; what it reads differently is translated before. */
+/* Name filters: regular expressions in Python's syntax, matched from the start of a name as re.match does
+ * (the end is free). PCRE2 does the work; what it reads differently is translated before. */
 #ifndef OC_PATTERN_H
 #define OC_PATTERN_H
 

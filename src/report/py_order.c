@@ -6,13 +6,13 @@
 
 #include "base/arena.h"
 
-/* A natural merge sort with galloping: ascending (or strictly descending) runs are found, short ones are filled up
- * by binary insertion, and neighbours are merged in the order of their "power", the depth of their border in a
- * nearly optimal merge tree (J. Munro and S. Wild, "Nearly-Optimal Mergesorts", 2018). The order of comparisons is
- * that of CPython 3.11, described in its Objects/listsort.txt. Only `<` is used. */
+/* A natural merge sort with galloping: ascending (or strictly descending) runs are found, short ones are
+ * filled up by binary insertion, and neighbours are merged in the order of their "power", the depth of their
+ * border in a nearly optimal merge tree (J. Munro and S. Wild, "Nearly-Optimal Mergesorts", 2018). The order
+ * of comparisons is that of CPython 3.11, described in its Objects/listsort.txt. Only `<` is used. */
 
 #define MIN_GALLOP 7
-#define MAX_RUNS 64 /* powers on the stack ascend and stay below 34 for 32-bit lengths */
+#define MAX_RUNS   64 /* powers on the stack ascend and stay below 34 for 32-bit lengths */
 
 struct item {
     double key;
@@ -32,7 +32,8 @@ struct sorter {
     unsigned n_run;
 };
 
-/* ---- runs ------------------------------------------------------------------------------------------------ */
+/* ---- runs ------------------------------------------------------------------------------------------------
+ */
 
 static bool less(const struct item *a, const struct item *b)
 {
@@ -88,7 +89,8 @@ static size_t shortest_run(size_t n)
     return n + odd;
 }
 
-/* ---- galloping ------------------------------------------------------------------------------------------- */
+/* ---- galloping -------------------------------------------------------------------------------------------
+ */
 
 /* Is a[i] left of the place of the key? Equal items are left of it only when looking for the right end. */
 static bool is_left(const struct item *a, size_t i, const struct item *key, bool right_end)
@@ -119,7 +121,8 @@ static size_t gallop(const struct item *key, const struct item *a, size_t n, siz
     return hi;
 }
 
-/* ---- merging --------------------------------------------------------------------------------------------- */
+/* ---- merging ---------------------------------------------------------------------------------------------
+ */
 
 /* The state of a merge. Upwards: the first run was moved to the spare room and out runs from its place;
  * downwards: the second one was moved, out runs from the end, and everything is mirrored. */
@@ -302,10 +305,11 @@ static void merge_at(struct sorter *s, unsigned i)
         merge_down(s, a, na, b, nb);
 }
 
-/* ---- the order of merges --------------------------------------------------------------------------------- */
+/* ---- the order of merges ---------------------------------------------------------------------------------
+ */
 
-/* Number of leading bits, plus one, that the middles of two neighbouring runs have in common as fractions of the
- * whole. */
+/* Number of leading bits, plus one, that the middles of two neighbouring runs have in common as fractions of
+ * the whole. */
 static int border_power(size_t at, size_t n, size_t next, size_t total)
 {
     size_t a = 2 * at + n, b = a + n + next;

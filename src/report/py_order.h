@@ -1,5 +1,6 @@
 /* Stable sorting by a number, with the outcome of Python's list.sort: the same where a nan makes the order
- * partial (nan is neither below nor above anything, so what comes out depends on which pairs are compared). */
+ * partial (nan is neither below nor above anything, so what comes out depends on which pairs are compared).
+ */
 #ifndef OC_PY_ORDER_H
 #define OC_PY_ORDER_H
 

@@ -11,7 +11,8 @@
 #include "base/units.h"
 #include "report/unicode.h"
 
-/* ---- numbers to text ------------------------------------------------------------------------------------- */
+/* ---- numbers to text -------------------------------------------------------------------------------------
+ */
 
 static bool not_finite(double v, char *buf)
 {
@@ -93,7 +94,8 @@ double oc_py_scaled(double v, double base, const char **prefix)
     return v;
 }
 
-/* ---- text to numbers ------------------------------------------------------------------------------------- */
+/* ---- text to numbers -------------------------------------------------------------------------------------
+ */
 
 static bool ascii_space(char c)
 {
@@ -215,7 +217,8 @@ bool oc_py_is_number(const char *s, size_t n)
            (n == 4 && strncasecmp(s, "-inf", 4) == 0);
 }
 
-/* ---- sums ------------------------------------------------------------------------------------------------ */
+/* ---- sums ------------------------------------------------------------------------------------------------
+ */
 
 /* Pairwise summation as numpy does it, in blocks of 128 with eight accumulators. */
 static double pairwise(const double *v, size_t n)

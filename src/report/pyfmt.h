@@ -1,6 +1,6 @@
-/* Numbers as text and back, the way Python writes and reads them. MegEngine's tool is a Python program and its
- * tables are compared byte for byte, so the details matter: which numbers take an exponent, what counts as a
- * number inside a text column, in which order sums are rounded. No locale.
+/* Numbers as text and back, the way Python writes and reads them. MegEngine's tool is a Python program and
+ * its tables are compared byte for byte, so the details matter: which numbers take an exponent, what counts
+ * as a number inside a text column, in which order sums are rounded. No locale.
  *
  * The format functions write into buf (cap >= OC_PY_NUM) and return it. nan has no sign here. */
 #ifndef OC_PYFMT_H

@@ -9,11 +9,12 @@
 #include "report/py_order.h"
 #include "report/pyfmt.h"
 
-/* ---- the columns of --order-by ----------------------------------------------------------------------------- */
+/* ---- the columns of --order-by
+ * ----------------------------------------------------------------------------- */
 
 struct oc_order_column {
     const char *name;
-    size_t offset;                             /* of a double in struct oc_row, when the others are NULL */
+    size_t offset; /* of a double in struct oc_row, when the others are NULL */
     double (*number)(const struct oc_row *);
     int (*compare)(const struct oc_row *, const struct oc_row *); /* of rows whose key is known */
     bool (*known)(const struct oc_row *);
@@ -28,7 +29,8 @@ static int compare_dims(const struct oc_row_shape *a, const struct oc_row_shape 
 }
 
 /* Lists of lists of numbers, the first difference decides. */
-static int compare_shapes(const struct oc_row_shape *a, uint32_t na, const struct oc_row_shape *b, uint32_t nb)
+static int compare_shapes(const struct oc_row_shape *a, uint32_t na, const struct oc_row_shape *b,
+                          uint32_t nb)
 {
     for (uint32_t i = 0; i < na && i < nb; i++) {
         int c = compare_dims(&a[i], &b[i]);
@@ -71,7 +73,10 @@ static double count_of(const struct oc_row *r)
     return (double)r->count;
 }
 
-#define FIELD(title, member) {.name = title, .offset = offsetof(struct oc_row, member)}
+#define FIELD(title, member)                                                                                 \
+    {                                                                                                        \
+        .name = title, .offset = offsetof(struct oc_row, member)                                             \
+    }
 static const struct oc_order_column order_columns[] = {
     FIELD("time", time_s),
     FIELD("computation", computation),
@@ -107,7 +112,8 @@ static double order_key(const struct oc_order_column *c, const struct oc_row *ro
     return v;
 }
 
-/* ---- reading the options ----------------------------------------------------------------------------------- */
+/* ---- reading the options
+ * ----------------------------------------------------------------------------------- */
 
 static int choose(const char *option, const char *value, const char *const *choice, size_t n, size_t *out,
                   struct oc_err *err)
@@ -129,7 +135,8 @@ static int choose(const char *option, const char *value, const char *const *choi
 static int read_bound(const char *option, const char *text, double *out, struct oc_err *err)
 {
     if (text && !oc_py_float(text, strlen(text), out))
-        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: a number of seconds is needed", text, option);
+        return oc_fail(err, OC_EARG, "invalid value '%.80s' for %s: a number of seconds is needed", text,
+                       option);
     return 0;
 }
 
@@ -218,7 +225,8 @@ void oc_select_free(struct oc_select *s)
     *s = (struct oc_select){0};
 }
 
-/* ---- filtering ------------------------------------------------------------------------------------------- */
+/* ---- filtering -------------------------------------------------------------------------------------------
+ */
 
 static bool listed(const char *text, const char *const *list, size_t n)
 {
@@ -250,7 +258,8 @@ static int name_matches(const struct oc_select *s, const struct oc_row *row, str
     return hit;
 }
 
-int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out, struct oc_err *err)
+int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
+                     struct oc_err *err)
 {
     out->row = OC_NEW_ARRAY(out->arena, all->n, struct oc_row);
     out->n = 0;
@@ -268,7 +277,8 @@ int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struc
     return 0;
 }
 
-/* ---- times, order, cut ------------------------------------------------------------------------------------- */
+/* ---- times, order, cut
+ * ------------------------------------------------------------------------------------- */
 
 static double chosen_time(const struct oc_select *s, const struct oc_row *row, enum oc_time_of time)
 {
@@ -330,7 +340,8 @@ static bool key_known(const struct oc_order_column *c, const struct oc_row *row)
 static void sort_rows(const struct oc_select *s, struct oc_rows *rows)
 {
     uint32_t n = 0, tail = 0, cap = rows->n;
-    uint32_t *at = OC_NEW_ARRAY(rows->arena, cap, uint32_t), *order = OC_NEW_ARRAY(rows->arena, cap, uint32_t);
+    uint32_t *at = OC_NEW_ARRAY(rows->arena, cap, uint32_t),
+             *order = OC_NEW_ARRAY(rows->arena, cap, uint32_t);
     double *key = OC_NEW_ARRAY(rows->arena, cap, double);
     struct oc_row *sorted = OC_NEW_ARRAY(rows->arena, cap, struct oc_row);
     for (uint32_t i = 0; i < cap; i++)
@@ -362,8 +373,8 @@ static uint32_t cut_to(int64_t top, uint32_t n)
     return top < (int64_t)n ? (uint32_t)top : n;
 }
 
-int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time, struct oc_rows *out,
-                   struct oc_err *err)
+int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
+                   struct oc_rows *out, struct oc_err *err)
 {
     if (oc_select_filter(s, all, out, err) != 0)
         return -1;

@@ -1,5 +1,6 @@
-/* Choosing rows: filter, aggregate, sort, cut. Generic over struct oc_rows, so that the options of MegEngine's tool
- * work on every source. Rows of which the sort key is not known come last, in both directions. */
+/* Choosing rows: filter, aggregate, sort, cut. Generic over struct oc_rows, so that the options of
+ * MegEngine's tool work on every source. Rows of which the sort key is not known come last, in both
+ * directions. */
 #ifndef OC_SELECT_H
 #define OC_SELECT_H
 
@@ -33,13 +34,14 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, int64_t 
                    const char *default_order, struct oc_err *err);
 void oc_select_free(struct oc_select *s);
 
-/* The rows that pass --type, --opr-name and --input-dtype, in their order. out->arena must be set; the rows in
- * `out` share texts and shapes with `all`. */
-int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out, struct oc_err *err);
+/* The rows that pass --type, --opr-name and --input-dtype, in their order. out->arena must be set; the rows
+ * in `out` share texts and shapes with `all`. */
+int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
+                     struct oc_err *err);
 
 /* Everything: filter, time bounds, aggregation, order, top. In `out` time_s is the chosen time. */
-int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time, struct oc_rows *out,
-                   struct oc_err *err);
+int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
+                   struct oc_rows *out, struct oc_err *err);
 
 /* Name of a column that --order-by takes; NULL past the end. */
 const char *oc_order_column_name(size_t index);

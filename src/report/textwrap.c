@@ -18,7 +18,8 @@ struct chunks {
     size_t n, cap;
 };
 
-/* ---- the text: tabs expanded, white space made blanks ------------------------------------------------------ */
+/* ---- the text: tabs expanded, white space made blanks
+ * ------------------------------------------------------ */
 
 static uint32_t *munge(const char *text, size_t *length)
 {
@@ -37,7 +38,8 @@ static uint32_t *munge(const char *text, size_t *length)
     return c;
 }
 
-/* ---- chunks -------------------------------------------------------------------------------------------------- */
+/* ---- chunks
+ * -------------------------------------------------------------------------------------------------- */
 
 static bool letter(const struct chunks *t, size_t i)
 {
@@ -65,8 +67,8 @@ static size_t dash_at(const struct chunks *t, size_t i)
     return end - i >= 2 && end < t->length && oc_uni_is_word(t->c[end]) ? end - i : 0;
 }
 
-/* A hyphen at i inside a word: two letters (or letter, hyphen, letter) before, a letter and perhaps a hyphen and
- * then a letter behind. */
+/* A hyphen at i inside a word: two letters (or letter, hyphen, letter) before, a letter and perhaps a hyphen
+ * and then a letter behind. */
 static bool hyphen_at(const struct chunks *t, size_t i)
 {
     if (!is_char(t, i, '-') || i < 2 || !letter(t, i - 1))
@@ -106,7 +108,8 @@ static void split(struct chunks *t)
     }
 }
 
-/* ---- lines ----------------------------------------------------------------------------------------------- */
+/* ---- lines -----------------------------------------------------------------------------------------------
+ */
 
 static bool blank(const struct chunks *t, struct chunk k)
 {
@@ -116,8 +119,8 @@ static bool blank(const struct chunks *t, struct chunk k)
     return true;
 }
 
-/* Where to cut a chunk that has `room` characters left: behind its last hyphen in there that has something else
- * before it, or at the end of the room. */
+/* Where to cut a chunk that has `room` characters left: behind its last hyphen in there that has something
+ * else before it, or at the end of the room. */
 static size_t cut(const struct chunks *t, struct chunk k, size_t room)
 {
     size_t hyphen = k.from + room;
@@ -148,7 +151,8 @@ static void put_lines(struct chunks *t, size_t width, const char *joint, struct 
             k++;
         if (k == t->n)
             break;
-        size_t from = t->item[k].from, to = from, last = from; /* `last`: start of the last chunk on the line */
+        size_t from = t->item[k].from, to = from,
+               last = from; /* `last`: start of the last chunk on the line */
         for (; k < t->n && t->item[k].to - from <= width; k++) {
             last = t->item[k].from;
             to = t->item[k].to;

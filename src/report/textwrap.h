@@ -1,5 +1,5 @@
-/* Breaking one value into lines of a given width as Python's textwrap.wrap does: at white space, after hyphens
- * inside words, and anywhere in words that are too long. */
+/* Breaking one value into lines of a given width as Python's textwrap.wrap does: at white space, after
+ * hyphens inside words, and anywhere in words that are too long. */
 #ifndef OC_TEXTWRAP_H
 #define OC_TEXTWRAP_H
 

@@ -59,10 +59,10 @@ static bool valued(struct mge_args *a, const char *arg, const char *value)
         const char *name;
         const char **field;
     } text[] = {
-        {"--aggregate", &a->opts.aggregate},     {"--aggregate-by", &a->opts.aggregate_by},
-        {"--order-by", &a->opts.order_by},       {"--top-end-key", &a->opts.top_end_key},
-        {"--min-time", &a->opts.min_time},       {"--max-time", &a->opts.max_time},
-        {"--print-only", &a->opts.print_only},   {"--opr-name", &a->name[0]},
+        {"--aggregate", &a->opts.aggregate},   {"--aggregate-by", &a->opts.aggregate_by},
+        {"--order-by", &a->opts.order_by},     {"--top-end-key", &a->opts.top_end_key},
+        {"--min-time", &a->opts.min_time},     {"--max-time", &a->opts.max_time},
+        {"--print-only", &a->opts.print_only}, {"--opr-name", &a->name[0]},
         {"--input-dtype", &a->dtype[0]},
     };
     for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)

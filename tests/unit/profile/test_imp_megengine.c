@@ -16,14 +16,17 @@ static const char dump[] =
     "{\"profiler\":{"
     "\"opr_footprint\":{\"7\":{\"memory\":64,\"computation\":0,\"in_shapes\":[[2,3],[4]],\"out_shapes\":[[]],"
     "\"in_layouts\":[[1,2],null]},\"8\":{\"computation\":\"inf\"}},"
-    "\"device\":{\"7\":{\"gpu0:0\":{\"start\":1,\"kern\":1.25,\"end\":1.5},\"gpu1:0\":{\"start\":2,\"kern\":2.5,\"end\":2.25}},"
+    "\"device\":{\"7\":{\"gpu0:0\":{\"start\":1,\"kern\":1.25,\"end\":1.5},\"gpu1:0\":{\"start\":2,\"kern\":"
+    "2.5,\"end\":2.25}},"
     "\"99\":{\"x\":{\"start\":0,\"kern\":0,\"end\":9}}},"
-    "\"host\":{\"7\":{\"t\":{\"start\":0,\"kern\":-1,\"end\":1}},\"8\":{\"t\":{\"start\":0.5,\"kern\":0.75,\"end\":\"nan\"}}}},"
+    "\"host\":{\"7\":{\"t\":{\"start\":0,\"kern\":-1,\"end\":1}},\"8\":{\"t\":{\"start\":0.5,\"kern\":0.75,"
+    "\"end\":\"nan\"}}}},"
     "\"graph_exec\":{\"operator\":{"
     "\"8\":{\"id\":\"8\",\"name\":\"b\\/c\",\"type\":\"Elemwise\",\"input\":[\"1\",\"2\"]},"
     "\"7\":{\"id\":\"7\",\"name\":\"a\",\"type\":\"Copy\",\"input\":[\"2\"],\"waiting_spec\":null},"
     "\"6\":{\"id\":\"6\",\"name\":\"w\",\"type\":\"SharedDeviceTensor\",\"input\":[]}},"
-    "\"var\":{\"1\":{\"mem_plan\":null},\"2\":{\"mem_plan\":{\"layout\":{\"shape\":[1],\"dtype\":\"Float16\"}}}}}}";
+    "\"var\":{\"1\":{\"mem_plan\":null},\"2\":{\"mem_plan\":{\"layout\":{\"shape\":[1],\"dtype\":\"Float16\"}"
+    "}}}}}";
 
 static struct oc_profile p;
 static struct oc_err err;
@@ -68,7 +71,8 @@ static void takes_the_longest_entry(void **state)
     assert_true(o->time[OC_MGE_DEVICE][OC_MGE_KERN].s == 0.5);
     assert_false(o->time[OC_MGE_DEVICE][OC_MGE_END].integer);
     assert_true(o->time[OC_MGE_HOST][OC_MGE_END].integer && o->time[OC_MGE_HOST][OC_MGE_KERN].s == -1);
-    assert_true(m->opr[0].time[OC_MGE_HOST][OC_MGE_END].known && isnan(m->opr[0].time[OC_MGE_HOST][OC_MGE_END].s));
+    assert_true(m->opr[0].time[OC_MGE_HOST][OC_MGE_END].known &&
+                isnan(m->opr[0].time[OC_MGE_HOST][OC_MGE_END].s));
     assert_false(m->opr[0].time[OC_MGE_DEVICE][OC_MGE_END].known);
     mge_free(&p);
 }
@@ -169,12 +173,9 @@ static void probes_by_content(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_operators),
-        cmocka_unit_test(takes_the_longest_entry),
-        cmocka_unit_test(fills_the_common_records),
-        cmocka_unit_test(survives_every_truncation),
-        cmocka_unit_test(says_what_is_missing),
-        cmocka_unit_test(says_when_there_are_no_device_times),
+        cmocka_unit_test(reads_operators),          cmocka_unit_test(takes_the_longest_entry),
+        cmocka_unit_test(fills_the_common_records), cmocka_unit_test(survives_every_truncation),
+        cmocka_unit_test(says_what_is_missing),     cmocka_unit_test(says_when_there_are_no_device_times),
         cmocka_unit_test(probes_by_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

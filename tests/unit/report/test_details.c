@@ -27,20 +27,30 @@ static void rows_without_times(void **state)
     row.computation = 236027904;
     row.bound_by = "memory";
     oc_details_grid(&rows, &d, &out);
-    assert_string_equal(out.data,
-                        "╒═════╤═════════════════╤═══════════════╤═════════╤══════════╤═════════════╤═════════════╤══════════════╤═════════╕\n"
-                        "│ #   │ operator info   │ computation   │ FLOPS   │ memory   │ bandwidth   │ in_shapes   │ out_shapes   │ limit   │\n"
-                        "╞═════╪═════════════════╪═══════════════╪═════════╪══════════╪═════════════╪═════════════╪══════════════╪═════════╡\n"
-                        "│ #0  │ conv1           │ 236.03        │ N/A     │ N/A      │ N/A         │ N/A         │ N/A          │ memory  │\n"
-                        "│     │ Conv            │ MFLO          │ FLOPS   │ byte     │ byte/s      │             │              │ bound   │\n"
-                        "╘═════╧═════════════════╧═══════════════╧═════════╧══════════╧═════════════╧═════════════╧══════════════╧═════════╛\n");
+    assert_string_equal(out.data, "╒═════╤═════════════════╤═══════════════╤═════════╤══════════╤════════════"
+                                  "═╤═════════════╤══════════════╤═════════╕\n"
+                                  "│ #   │ operator info   │ computation   │ FLOPS   │ memory   │ bandwidth  "
+                                  " │ in_shapes   │ out_shapes   │ limit   │\n"
+                                  "╞═════╪═════════════════╪═══════════════╪═════════╪══════════╪════════════"
+                                  "═╪═════════════╪══════════════╪═════════╡\n"
+                                  "│ #0  │ conv1           │ 236.03        │ N/A     │ N/A      │ N/A        "
+                                  " │ N/A         │ N/A          │ memory  │\n"
+                                  "│     │ Conv            │ MFLO          │ FLOPS   │ byte     │ byte/s     "
+                                  " │             │              │ bound   │\n"
+                                  "╘═════╧═════════════════╧═══════════════╧═════════╧══════════╧════════════"
+                                  "═╧═════════════╧══════════════╧═════════╛\n");
     oc_buf_clear(&out);
     oc_details_wiki(&rows, &d, &out);
-    assert_string_equal(out.data,
-                        "|   # | opr name   | opr type   |   computation (MFLO) | MFLOPS   | MFLOPS-bar   | memory (MB)   | bandwidth (MiB/s)   | bandwidth bar   | in_shapes   | out_shapes   | limit   |\n"
-                        "|-----|------------|------------|----------------------|----------|--------------|---------------|---------------------|-----------------|-------------|--------------|---------|\n"
-                        "|   0 | conv1      | Conv       |                  236 | N/A      |              | N/A           | N/A                 |                 | N/A         | N/A          | memory  |\n"
-                        "|     |            |            |                      |          |              |               |                     |                 |             |              | bound   |\n");
+    assert_string_equal(
+        out.data,
+        "|   # | opr name   | opr type   |   computation (MFLO) | MFLOPS   | MFLOPS-bar   | memory (MB)   | "
+        "bandwidth (MiB/s)   | bandwidth bar   | in_shapes   | out_shapes   | limit   |\n"
+        "|-----|------------|------------|----------------------|----------|--------------|---------------|--"
+        "-------------------|-----------------|-------------|--------------|---------|\n"
+        "|   0 | conv1      | Conv       |                  236 | N/A      |              | N/A           | "
+        "N/A                 |                 | N/A         | N/A          | memory  |\n"
+        "|     |            |            |                      |          |              |               |  "
+        "                   |                 |             |              | bound   |\n");
     oc_buf_free(&out);
     oc_arena_free(&a);
 }

@@ -9,8 +9,8 @@
 
 static const char *const two[] = {"name", "v"};
 
-static void print_texts(enum oc_grid_style style, const char *const *header, const char *const (*rows)[2], size_t n,
-                        const char *expected)
+static void print_texts(enum oc_grid_style style, const char *const *header, const char *const (*rows)[2],
+                        size_t n, const char *expected)
 {
     struct oc_arena a = {0};
     struct oc_buf out = {0};
@@ -95,10 +95,12 @@ static void floats_keep_their_text_among_texts(void **state)
     struct oc_buf out = {0};
     struct oc_grid g;
     oc_grid_init(&g, &a, 2, NULL);
-    oc_grid_row(&g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
+    oc_grid_row(
+        &g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
     oc_grid_row(&g, (struct oc_cell[]){{.text = "yy"}, {OC_CELL_FLOAT, "1.0", 1}});
     oc_grid_print(&g, OC_GRID_SIMPLE, &out);
-    oc_grid_row(&g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
+    oc_grid_row(
+        &g, (struct oc_cell[]){{.text = "x"}, {OC_CELL_FLOAT, "0.01959297011404281", 0.01959297011404281}});
     oc_grid_row(&g, (struct oc_cell[]){{.text = "yy"}, {.text = "N/A"}});
     oc_grid_print(&g, OC_GRID_SIMPLE, &out);
     assert_string_equal(out.data, "--  --------\n"
@@ -116,8 +118,10 @@ static void floats_keep_their_text_among_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(records_have_no_rule_inside),      cmocka_unit_test(numbers_are_aligned_on_the_point),
-        cmocka_unit_test(one_text_makes_a_text_column),     cmocka_unit_test(cells_of_several_lines),
+        cmocka_unit_test(records_have_no_rule_inside),
+        cmocka_unit_test(numbers_are_aligned_on_the_point),
+        cmocka_unit_test(one_text_makes_a_text_column),
+        cmocka_unit_test(cells_of_several_lines),
         cmocka_unit_test(floats_keep_their_text_among_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,8 +12,8 @@
 #include "report/mge_report.h"
 #include "support/mge_case.h"
 
-#define OWN "tests/data/megengine"
-#define SAMPLES "../shared/samples/megengine"
+#define OWN         "tests/data/megengine"
+#define SAMPLES     "../shared/samples/megengine"
 #define SAMPLE_DUMP SAMPLES "/megengine_cpu_synthetic.json"
 
 static char *slurp(const char *path)
@@ -93,8 +93,8 @@ static void equals_the_recorded_samples(void **state)
     assert_int_equal(run_cases(SAMPLES, "CASES.tsv", SAMPLE_DUMP), 23);
 }
 
-/* Pairwise summation over blocks of 128 shows in the last digits: of 300 times, adding one after the other gives
- * 45.179999999999936. */
+/* Pairwise summation over blocks of 128 shows in the last digits: of 300 times, adding one after the other
+ * gives 45.179999999999936. */
 static void sums_as_numpy_does(void **state)
 {
     (void)state;
@@ -103,7 +103,8 @@ static void sums_as_numpy_does(void **state)
     FILE *f = open_memstream(&text, &n);
     fputs("{\"profiler\":{\"host\":{},\"device\":{", f);
     for (int i = 1; i <= 300; i++)
-        fprintf(f, "%s\"%d\":{\"x\":{\"start\":0.0,\"kern\":0.0,\"end\":0.%03d%d}}", i > 1 ? "," : "", i, i, i % 3);
+        fprintf(f, "%s\"%d\":{\"x\":{\"start\":0.0,\"kern\":0.0,\"end\":0.%03d%d}}", i > 1 ? "," : "", i, i,
+                i % 3);
     fputs("}},\"graph_exec\":{\"var\":{},\"operator\":{", f);
     for (int i = 1; i <= 300; i++)
         fprintf(f, "%s\"%d\":{\"id\":\"%d\",\"name\":\"n\",\"type\":\"T\",\"input\":[],\"output\":[]}",
@@ -129,14 +130,17 @@ static void integer_times_stay_integers(void **state)
 {
     (void)state;
     static const char text[] =
-        "{\"graph_exec\":{\"var\":{},\"operator\":{\"1\":{\"id\":\"1\",\"name\":\"a\",\"type\":\"T\",\"input\":[]}}},"
+        "{\"graph_exec\":{\"var\":{},\"operator\":{\"1\":{\"id\":\"1\",\"name\":\"a\",\"type\":\"T\","
+        "\"input\":[]}}},"
         "\"profiler\":{\"device\":{\"1\":{\"x\":{\"start\":1,\"kern\":2,\"end\":4}}},\"host\":{}}}";
     struct oc_profile p;
     struct oc_err err = {0};
     assert_int_equal(mge_read(text, sizeof(text) - 1, &p, &err), 0);
     struct oc_report_opts o = {.print_only = "summary"};
     char *got = mge_report_text(&p, &o, &err);
-    assert_string_equal(got, "-----------------  ---\ntotal device time  3\ntotal host time    N/A\n-----------------  ---\n");
+    assert_string_equal(
+        got,
+        "-----------------  ---\ntotal device time  3\ntotal host time    N/A\n-----------------  ---\n");
     free(got);
     mge_free(&p);
 }
@@ -169,7 +173,8 @@ static void wrong_options_are_refused(void **state)
     refuses(&p, (struct oc_report_opts){.min_time = "1ms"},
             "invalid value '1ms' for --min-time: a number of seconds is needed");
     refuses(&p, (struct oc_report_opts){.order_by = "+colour"},
-            "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, in_shapes, "
+            "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
+            "in_shapes, "
             "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self");
     refuses(&p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
             "invalid pattern 'a(': missing closing parenthesis (at character 2)");
@@ -198,12 +203,9 @@ static void a_full_disk_is_an_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_original),
-        cmocka_unit_test(goes_on_where_the_original_fails),
-        cmocka_unit_test(equals_the_recorded_samples),
-        cmocka_unit_test(sums_as_numpy_does),
-        cmocka_unit_test(integer_times_stay_integers),
-        cmocka_unit_test(wrong_options_are_refused),
+        cmocka_unit_test(equals_the_original),         cmocka_unit_test(goes_on_where_the_original_fails),
+        cmocka_unit_test(equals_the_recorded_samples), cmocka_unit_test(sums_as_numpy_does),
+        cmocka_unit_test(integer_times_stay_integers), cmocka_unit_test(wrong_options_are_refused),
         cmocka_unit_test(a_full_disk_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,10 +17,26 @@ static void three_digits(void **state)
         double v;
         const char *text;
     } cases[] = {
-        {0, "0.0"},        {-0.0, "-0.0"},      {1, "1.0"},          {12, "12.0"},         {99.4, "99.4"},
-        {99.95, "1e+02"},  {123.4, "1.23e+02"}, {1e-5, "1e-05"},     {0.0001, "0.0001"},   {0.000999949, "0.001"},
-        {1e300, "1e+300"}, {5e-324, "4.94e-324"}, {-12.345, "-12.3"}, {INFINITY, "inf"},   {-INFINITY, "-inf"},
-        {NAN, "nan"},      {-NAN, "nan"},       {9.995, "9.99"},     {100, "1e+02"},       {0.00009999, "0.0001"},
+        {0, "0.0"},
+        {-0.0, "-0.0"},
+        {1, "1.0"},
+        {12, "12.0"},
+        {99.4, "99.4"},
+        {99.95, "1e+02"},
+        {123.4, "1.23e+02"},
+        {1e-5, "1e-05"},
+        {0.0001, "0.0001"},
+        {0.000999949, "0.001"},
+        {1e300, "1e+300"},
+        {5e-324, "4.94e-324"},
+        {-12.345, "-12.3"},
+        {INFINITY, "inf"},
+        {-INFINITY, "-inf"},
+        {NAN, "nan"},
+        {-NAN, "nan"},
+        {9.995, "9.99"},
+        {100, "1e+02"},
+        {0.00009999, "0.0001"},
         {0.000099949, "9.99e-05"},
     };
     char buf[OC_PY_NUM];
@@ -66,13 +82,50 @@ static void what_reads_as_a_number(void **state)
         const char *text;
         int kind;
     } cases[] = {
-        {"12", INT},      {"-7", INT},     {"+4", INT},       {"0012", INT},  {"1_000", INT},  {" 5 ", INT},
-        {"１２", INT},    {"\xc2\xa0" "3", INT}, {"5\n", INT}, {"1__0", NONE}, {"_1", NONE},    {"1_", NONE},
-        {"", NONE},       {" ", NONE},     {"-", NONE},       {"0x10", NONE}, {"²", NONE},     {"1 2", NONE},
-        {"1.5", NUM},     {".5", NUM},     {"5.", NUM},       {"1e5", NUM},   {"1E-5", NUM},   {"1_0.0_1", NUM},
-        {".", NONE},      {"1e", NONE},    {"e5", NONE},      {"1._5", NONE}, {"nan", NUM},    {"NaN", NUM},
-        {"inf", NUM},     {"-INF", NUM},   {"+inf", NONE},    {"-nan", NONE}, {" inf", NONE},  {"infinity", NONE},
-        {"1e400", NONE},  {"1e-400", NUM}, {"29.6%", NONE},   {"中", NONE},   {"1\x1c", NONE}, {"\xff", NONE},
+        {"12", INT},
+        {"-7", INT},
+        {"+4", INT},
+        {"0012", INT},
+        {"1_000", INT},
+        {" 5 ", INT},
+        {"１２", INT},
+        {"\xc2\xa0"
+         "3",
+         INT},
+        {"5\n", INT},
+        {"1__0", NONE},
+        {"_1", NONE},
+        {"1_", NONE},
+        {"", NONE},
+        {" ", NONE},
+        {"-", NONE},
+        {"0x10", NONE},
+        {"²", NONE},
+        {"1 2", NONE},
+        {"1.5", NUM},
+        {".5", NUM},
+        {"5.", NUM},
+        {"1e5", NUM},
+        {"1E-5", NUM},
+        {"1_0.0_1", NUM},
+        {".", NONE},
+        {"1e", NONE},
+        {"e5", NONE},
+        {"1._5", NONE},
+        {"nan", NUM},
+        {"NaN", NUM},
+        {"inf", NUM},
+        {"-INF", NUM},
+        {"+inf", NONE},
+        {"-nan", NONE},
+        {" inf", NONE},
+        {"infinity", NONE},
+        {"1e400", NONE},
+        {"1e-400", NUM},
+        {"29.6%", NONE},
+        {"中", NONE},
+        {"1\x1c", NONE},
+        {"\xff", NONE},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const char *s = cases[i].text;
@@ -128,8 +181,9 @@ static void no_locale(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(three_digits), cmocka_unit_test(other_formats), cmocka_unit_test(prefixes),
-        cmocka_unit_test(what_reads_as_a_number), cmocka_unit_test(sums), cmocka_unit_test(no_locale),
+        cmocka_unit_test(three_digits), cmocka_unit_test(other_formats),
+        cmocka_unit_test(prefixes),     cmocka_unit_test(what_reads_as_a_number),
+        cmocka_unit_test(sums),         cmocka_unit_test(no_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

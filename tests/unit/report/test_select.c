@@ -119,7 +119,8 @@ static void aggregates(void **state)
     assert_false(oc_num_known(oc_aggregate_of(OC_AGG_SUM, none, 1)));
     assert_true(isnan(oc_aggregate_of(OC_AGG_MAX, measured, 2)));
     assert_true(oc_num_known(oc_aggregate_of(OC_AGG_SUM, measured, 2))); /* a nan, but a measured one */
-    expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE, "Conv Relu");
+    expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE,
+           "Conv Relu");
     expect(state, O(.aggregate = "max"), OC_TIME_DEVICE, "all");
 }
 

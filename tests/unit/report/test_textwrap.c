@@ -18,7 +18,8 @@ static void check(const char *text, size_t width, const char *lines)
 static void breaks_long_words(void **state)
 {
     (void)state;
-    check("backbone.layer1.0.conv1:conv_bias-relu-fused-thing", 30, "backbone.layer1.0.conv1:conv_b|ias-relu-fused-thing");
+    check("backbone.layer1.0.conv1:conv_bias-relu-fused-thing", 30,
+          "backbone.layer1.0.conv1:conv_b|ias-relu-fused-thing");
     check("Copy(gpu0:0->cpu:default)xxxxxxxxxxxx", 30, "Copy(gpu0:0-|>cpu:default)xxxxxxxxxxxx");
     check("------------------------------------", 30, "------------------------------|------");
     check("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 30,
@@ -54,7 +55,9 @@ static void counts_characters(void **state)
     (void)state;
     check("卷积卷积卷积", 4, "卷积卷积|卷积");
     check("über-größe", 6, "über-|größe");
-    check("a\xff" "b", 2, "a\xff|b"); /* a broken byte is a character and survives */
+    check("a\xff"
+          "b",
+          2, "a\xff|b"); /* a broken byte is a character and survives */
 }
 
 int main(void)

@@ -9,7 +9,8 @@
 static void decodes_and_encodes(void **state)
 {
     (void)state;
-    static const uint32_t cps[] = {0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x10000, 0x10FFFF, OC_BAD_BYTE + 0xFF};
+    static const uint32_t cps[] = {
+        0x41, 0x7F, 0x80, 0x7FF, 0x800, 0xFFFD, 0x10000, 0x10FFFF, OC_BAD_BYTE + 0xFF};
     for (size_t i = 0; i < sizeof(cps) / sizeof(cps[0]); i++) {
         char buf[4];
         size_t n = oc_utf8_put(buf, cps[i]);
@@ -22,7 +23,8 @@ static void decodes_and_encodes(void **state)
 static void broken_bytes_count_one_each(void **state)
 {
     (void)state;
-    static const char *const broken[] = {"\x80", "\xC0\x80", "\xE4\xB8", "\xED\xA0", "\xF5\x80\x80\x80", "\xC3(", "\xE0\x80\x80"};
+    static const char *const broken[] = {"\x80",  "\xC0\x80",    "\xE4\xB8", "\xED\xA0", "\xF5\x80\x80\x80",
+                                         "\xC3(", "\xE0\x80\x80"};
     static const size_t count[] = {1, 2, 2, 2, 4, 2, 3};
     for (size_t i = 0; i < sizeof(count) / sizeof(count[0]); i++)
         assert_int_equal(oc_utf8_count(broken[i], strlen(broken[i])), count[i]);
@@ -33,7 +35,8 @@ static void classes(void **state)
 {
     (void)state;
     assert_true(oc_uni_is_word('_') && oc_uni_is_word(0x4E2D) && oc_uni_is_word(0xB2));
-    assert_false(oc_uni_is_word('-') || oc_uni_is_word(0x1F642) || oc_uni_is_word(0x3001) || oc_uni_is_word(0x0C40));
+    assert_false(oc_uni_is_word('-') || oc_uni_is_word(0x1F642) || oc_uni_is_word(0x3001) ||
+                 oc_uni_is_word(0x0C40));
     assert_int_equal(oc_uni_digit(0xFF11), 1);
     assert_int_equal(oc_uni_digit(0x1D7FF), 9);
     assert_int_equal(oc_uni_digit(0xB2), -1);

@@ -1,0 +1,112 @@
+#include "profile/megengine.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static unsigned dtype_of(const char *name)
+{
+    static const struct {
+        const char *name;
+        uint8_t dtype;
+    } known[] = {
+        {"Float32", OC_DT_FLOAT},      {"Float16", OC_DT_FLOAT16},  {"BFloat16", OC_DT_BFLOAT16},
+        {"Int32", OC_DT_INT32},        {"Int16", OC_DT_INT16},      {"Int8", OC_DT_INT8},
+        {"Uint8", OC_DT_UINT8},        {"Uint16", OC_DT_UINT16},    {"Bool", OC_DT_BOOL},
+        {"Byte", OC_DT_UINT8},         {"QuantizedS8", OC_DT_INT8}, {"Quantized8Asymm", OC_DT_UINT8},
+        {"QuantizedS32", OC_DT_INT32},
+    };
+    for (size_t i = 0; name && i < OC_COUNT(known); i++) {
+        size_t n = strlen(known[i].name);
+        if (strncmp(name, known[i].name, n) == 0 && (!name[n] || name[n] == '('))
+            return known[i].dtype;
+    }
+    return OC_DT_UNDEFINED;
+}
+
+static const struct oc_type *make_types(struct oc_arena *a, const struct oc_mge_shapes *s,
+                                        const char *const *dtype, uint32_t n_dtype)
+{
+    struct oc_type *type = OC_NEW_ARRAY(a, s->n, struct oc_type);
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct oc_shape shape = oc_shape_unranked();
+        if (s->item[i].rank <= OC_MAX_RANK) {
+            struct oc_dim dim[OC_MAX_RANK];
+            for (uint32_t k = 0; k < s->item[i].rank; k++)
+                dim[k] = oc_known(s->item[i].dim[k]);
+            shape = oc_shape_of(a, s->item[i].rank, dim);
+        }
+        type[i] = oc_tensor_type(i < n_dtype ? dtype_of(dtype[i]) : OC_DT_UNDEFINED, shape);
+    }
+    return type;
+}
+
+static double ns_of(struct oc_mge_time t)
+{
+    return t.known ? t.s * 1e9 : NAN;
+}
+
+static int64_t index_of(const char *id)
+{
+    int64_t v;
+    return oc_parse_i64(id, strlen(id), &v) && v >= 0 ? v : -1;
+}
+
+static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_opr *o)
+{
+    bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
+    const struct oc_mge_time *t = o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST];
+    double ns = ns_of(t[OC_MGE_END]);
+    return (struct oc_prof_rec){
+        .name = o->name,
+        .op_type = o->type,
+        .provider = "",
+        .precision = "",
+        .index = index_of(o->id),
+        .parent = OC_NONE,
+        .time_ns = ns,
+        .self_ns = ns,
+        .kernel_ns = device ? ns : NAN,
+        .wait_ns = device ? ns_of(t[OC_MGE_KERN]) : NAN,
+        .min_ns = ns,
+        .max_ns = ns,
+        .median_ns = ns,
+        .start_ns = o->start_s * 1e9,
+        .calls_per_run = 1,
+        .calls = 1,
+        .runs = 1,
+        .in = make_types(a, &o->in, o->in_dtype, o->n_in_dtype),
+        .n_in = o->in.n,
+        .has_in = o->in.state == OC_MGE_GIVEN,
+        .out = make_types(a, &o->out, NULL, 0),
+        .n_out = o->out.n,
+        .has_out = o->out.state == OC_MGE_GIVEN,
+        .flop = o->computation,
+        .bytes = o->memory,
+        .param_bytes = UINT64_MAX,
+        .act_bytes = UINT64_MAX,
+        .out_bytes = UINT64_MAX,
+        .where = o->where,
+    };
+}
+
+void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
+{
+    p->native = m;
+    p->producer = "MegEngine";
+    p->device = "";
+    p->time_kind = m->n_device ? "device time" : "host time";
+    p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds the last run */
+    p->run_ns = p->busy_ns = NAN;
+    p->rec = OC_NEW_ARRAY(&p->arena, m->n, struct oc_prof_rec);
+    for (uint32_t i = 0; i < m->n; i++) {
+        const struct oc_mge_opr *o = &m->opr[i];
+        if (o->time[OC_MGE_DEVICE][OC_MGE_END].known || o->time[OC_MGE_HOST][OC_MGE_END].known)
+            p->rec[p->n_rec++] = make_record(&p->arena, o);
+    }
+    if (!m->n_device)
+        oc_diag_add(&p->diags, OC_WARNING, "W-no-device-time", "",
+                    m->has_device ? "the profile has no device times: see --show-host"
+                                  : "the profile has no device times: the host table is shown");
+}
