@@ -161,7 +161,7 @@ $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_t
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
-$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(call obj,$(SUPPORT_SRC)) $(LIB)
+$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 

@@ -7,15 +7,6 @@
 #define SPATIAL_DEFAULT 224
 #define SPATIAL_SECOND_TRY 640
 
-void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
-{
-    OC_GROW(e->assumption, e->n_assumption, e->cap_assumption);
-    e->assumption[e->n_assumption++] = (struct oc_assumption){.what = what,
-                                                              .name = oc_strdup(&e->a->arena, name),
-                                                              .value = oc_strdup(&e->a->arena, value),
-                                                              .reason = reason};
-}
-
 static struct oc_analysis *new_analysis(const struct oc_model *m)
 {
     struct oc_analysis *a = oc_xmalloc(sizeof(*a));
@@ -32,17 +23,6 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
     a->root_cause = OC_NEW_ARRAY(&a->arena, m->n_value, uint32_t);
     memset(a->root_cause, 0xff, m->n_value * sizeof(*a->root_cause));
     return a;
-}
-
-void oc_analysis_free(struct oc_analysis *a)
-{
-    if (!a)
-        return;
-    oc_exprs_free(a->exprs);
-    oc_diags_free(&a->diags);
-    free(a->by_type);
-    oc_arena_free(&a->arena);
-    free(a);
 }
 
 static void init_scratch(struct oc_engine *e)
@@ -145,59 +125,4 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
                         "model: %d is used", SPATIAL_DEFAULT, SPATIAL_SECOND_TRY);
     }
     return 0;
-}
-
-const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value)
-{
-    const struct oc_value *v = &a->model->value[value];
-    if (v->constant || v->producer == OC_NONE)
-        return v->constant;
-    const struct oc_node *n = &a->model->node[v->producer];
-    const struct oc_attr *attr = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
-    return attr && attr->type == OC_ATTR_TENSOR ? attr->tensor : NULL;
-}
-
-void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out)
-{
-    *out = a->total;
-}
-
-size_t oc_analysis_nodes(const struct oc_analysis *a)
-{
-    return a->model->n_node;
-}
-
-int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out)
-{
-    if (index >= a->model->n_node)
-        return -1;
-    const struct oc_node *n = &a->model->node[index];
-    const struct oc_node_cost *k = &a->cost[index];
-    *out = (struct oc_node_info){.name = n->name[0] ? n->name : NULL,
-                                 .op_type = n->op_type,
-                                 .domain = n->domain,
-                                 .scope = a->model->graph[n->graph].scope,
-                                 .trips = k->trips,
-                                 .macs = k->macs,
-                                 .flops = k->flops,
-                                 .ops = k->ops,
-                                 .bytes_read_act = k->rd_act,
-                                 .bytes_read_weight = k->rd_wt,
-                                 .bytes_written = k->wr,
-                                 .params = k->params,
-                                 .quality = (enum oc_quality)k->quality,
-                                 .folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED,
-                                 .alias = k->alias};
-    return 0;
-}
-
-size_t oc_analysis_assumptions(const struct oc_analysis *a)
-{
-    return a->n_assumption;
-}
-
-size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out)
-{
-    *out = a->diags.item;
-    return a->diags.n;
 }

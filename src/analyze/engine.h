@@ -44,7 +44,10 @@ struct oc_engine {
     uint64_t *rd, *wr;
 };
 
+/* engine.c */
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason);
+void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
+void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
 /* bind.c: numbers for the symbols and types of the graph inputs */
 int oc_bind_inputs(struct oc_engine *e);
@@ -61,8 +64,6 @@ bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);
-void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
-void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 
 /* control.c: bodies. Returns 1 if the node is not a control-flow node it knows, else 0 or -1. */
 int oc_infer_control(struct oc_engine *e, uint32_t node);

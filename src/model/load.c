@@ -3,43 +3,10 @@
  * checked before anything is stored, and a tensor inside an attribute stays a view too.
  *
  *   ModelProto: 1 ir_version, 2 producer_name, 3 producer_version, 7 graph, 8 opset_import, 25 functions */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/loader.h"
-
-uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at)
-{
-    return at >= l->base ? (uint64_t)(at - l->base) : 0;
-}
-
-int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
-{
-    char text[512];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    uint64_t offset = at ? oc_load_offset(l, at) : 0;
-    if (at)
-        oc_fail(l->err, code, "%s (offset %llu)", text, (unsigned long long)offset);
-    else
-        oc_fail(l->err, code, "%s", text);
-    return oc_err_at(l->err, l->m->path, 0, offset);
-}
-
-int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
-{
-    if (!w->bad)
-        return 0;
-    return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
-}
-
-const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
-{
-    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", f->type == OC_WIRE_LEN ? f->n : 0);
-}
 
 struct top { /* the parts of the outer message */
     struct oc_view graph;
@@ -198,42 +165,4 @@ int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor 
     }
     *holder = m;
     return 0;
-}
-
-void oc_model_free(struct oc_model *m)
-{
-    if (!m)
-        return;
-    oc_file_unmap(&m->file);
-    oc_diags_free(&m->diags);
-    oc_map_free(&m->names);
-    free(m->graph);
-    free(m->node);
-    free(m->value);
-    free(m->symbol);
-    oc_arena_free(&m->arena);
-    free(m);
-}
-
-size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out)
-{
-    *out = m->diags.item;
-    return m->diags.n;
-}
-
-const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
-{
-    for (uint32_t i = 0; i < n->n_attr; i++)
-        if (strcmp(n->attr[i].name, name) == 0)
-            return &n->attr[i];
-    return NULL;
-}
-
-const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap)
-{
-    (void)m;
-    if (n->name[0])
-        return n->name;
-    snprintf(buf, cap, "%s_%u", n->op_type, n->file_index);
-    return buf;
 }

@@ -9,22 +9,6 @@
 
 #include "model/loader.h"
 
-uint32_t oc_load_new_graph(struct oc_loader *l)
-{
-    struct oc_model *m = l->m;
-    OC_GROW(m->graph, m->n_graph, l->cap_graph);
-    m->graph[m->n_graph] = (struct oc_graph){.name = "", .parent_node = OC_NONE, .scope = ""};
-    return m->n_graph++;
-}
-
-uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph)
-{
-    struct oc_model *m = l->m;
-    OC_GROW(m->value, m->n_value, l->cap_value);
-    m->value[m->n_value] = (struct oc_value){.name = name, .producer = OC_NONE, .graph = graph};
-    return m->n_value++;
-}
-
 /* The value of that name in this graph, made if new. */
 static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, size_t n, bool *is_new)
 {

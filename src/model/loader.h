@@ -68,6 +68,7 @@ struct oc_loader {
     uint32_t n_capture, cap_capture;
 };
 
+/* load_util.c */
 uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
 /* Error with the place. `what` names the part: "node 'conv1'". Returns -1. */
 int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
@@ -76,6 +77,8 @@ int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, cons
 int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned */
+uint32_t oc_load_new_graph(struct oc_loader *l);
+uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
 
 /* load_tensor.c */
 int oc_load_tensor(struct oc_loader *l, struct oc_view v, struct oc_tensor *out);
@@ -89,8 +92,6 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
                  struct oc_attr *out, bool *dropped);
 
 /* load_graph.c */
-uint32_t oc_load_new_graph(struct oc_loader *l);
-uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v);
 /* Parses the given node messages into sc->graph: outputs are defined first, then inputs resolved. */
 int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view *view, uint32_t n);

@@ -33,6 +33,20 @@ FOLD(reciprocal, OC_EL_RECIPROCAL)
 FOLD(round, OC_EL_ROUND)
 FOLD(sqrt, OC_EL_SQRT)
 
+/* max(x, 0): the length of a Range made of single operators */
+static int fold_relu(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool real = oc_dtype_info(oc_in_dtype(c, 0))->kind == OC_KIND_FLOAT;
+    struct oc_elem zero = real ? oc_elem_real(0) : oc_elem_int(0);
+    struct oc_elem *e = d ? oc_new_elems(c, d->n) : NULL;
+    for (uint32_t i = 0; d && i < d->n; i++)
+        e[i] = oc_elem_op(c->exprs, OC_EL_MAX, oc_in_dtype(c, 0), &d->e[i], &zero);
+    if (d)
+        oc_set_data(c, 0, e, d->n);
+    return 0;
+}
+
 /* ---- Clip ------------------------------------------------------------------------------------------- */
 
 /* A bound is an attribute until 10 and an input from 11. */
@@ -83,6 +97,11 @@ static bool dropout_trains(struct oc_op_ctx *c)
     if (!oc_in_int(c, 2, &mode))
         c->assumption = "training_mode is not known: taken as inference";
     return mode != 0;
+}
+
+static int fold_dropout(struct oc_op_ctx *c)
+{
+    return dropout_trains(c) ? 0 : oc_fold_same(c);
 }
 
 static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
@@ -175,7 +194,7 @@ static const struct oc_op rows[] = {
     ROW("Cos", 7, OC_SIN),
     ROW("Cosh", 9, OC_TAN),
     {.domain = "", .name = "Dropout", .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = ".m",
-     .shape = shape_dropout, .fold = oc_fold_same, .cost = cost_dropout},
+     .shape = shape_dropout, .fold = fold_dropout, .cost = cost_dropout},
     ROW_COST("Elu", 1, cost_named),
     ROW("Erf", 9, OC_ERF),
     ROW_FOLD("Exp", 1, OC_EXP, fold_exp),
@@ -194,7 +213,8 @@ static const struct oc_op rows[] = {
     ROW_FOLD("Not", 1, OC_BIT, fold_not),
     ROW_LIST("ParametricSoftplus", 1, parametric_softplus),
     ROW_FOLD("Reciprocal", 1, OC_DIV, fold_reciprocal),
-    ROW_COST("Relu", 1, cost_named),
+    {.domain = "", .name = "Relu", .since = 1, .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,
+     .fold = fold_relu, .cost = cost_named},
     ROW_FOLD("Round", 11, OC_RND, fold_round),
     ROW_COST("ScaledTanh", 1, cost_named),
     ROW_COST("Selu", 1, cost_named),

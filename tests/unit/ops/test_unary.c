@@ -100,7 +100,7 @@ static void test_folds(void **state)
         {"Not", 1, "", "bool[3]{true,false,?}", "0,1,?"},
         {"Clip", 13, "", "int64[3]{-5,3,50} int64[]{0} int64[]{10}", "0,3,10"},
         {"Floor", 13, "", "float[1]{H}", "(H)*1.0+0"},
-        {"Relu", 14, "", "float[1]{3}", "none"},
+        {"Relu", 14, "", "float[2]{3,-3}", "3.0,0.0"},
     };
     (void)state;
     op_check_folds(rows, OC_COUNT(rows));

@@ -1,0 +1,70 @@
+#include "analyze/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void oc_analysis_free(struct oc_analysis *a)
+{
+    if (!a)
+        return;
+    oc_exprs_free(a->exprs);
+    oc_diags_free(&a->diags);
+    free(a->by_type);
+    oc_arena_free(&a->arena);
+    free(a);
+}
+
+const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value)
+{
+    const struct oc_value *v = &a->model->value[value];
+    if (v->constant || v->producer == OC_NONE)
+        return v->constant;
+    const struct oc_node *n = &a->model->node[v->producer];
+    const struct oc_attr *attr = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
+    return attr && attr->type == OC_ATTR_TENSOR ? attr->tensor : NULL;
+}
+
+void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out)
+{
+    *out = a->total;
+}
+
+size_t oc_analysis_nodes(const struct oc_analysis *a)
+{
+    return a->model->n_node;
+}
+
+int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_info *out)
+{
+    if (index >= a->model->n_node)
+        return -1;
+    const struct oc_node *n = &a->model->node[index];
+    const struct oc_node_cost *k = &a->cost[index];
+    *out = (struct oc_node_info){.name = n->name[0] ? n->name : NULL,
+                                 .op_type = n->op_type,
+                                 .domain = n->domain,
+                                 .scope = a->model->graph[n->graph].scope,
+                                 .trips = k->trips,
+                                 .macs = k->macs,
+                                 .flops = k->flops,
+                                 .ops = k->ops,
+                                 .bytes_read_act = k->rd_act,
+                                 .bytes_read_weight = k->rd_wt,
+                                 .bytes_written = k->wr,
+                                 .params = k->params,
+                                 .quality = (enum oc_quality)k->quality,
+                                 .folded = k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED,
+                                 .alias = k->alias};
+    return 0;
+}
+
+size_t oc_analysis_assumptions(const struct oc_analysis *a)
+{
+    return a->n_assumption;
+}
+
+size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out)
+{
+    *out = a->diags.item;
+    return a->diags.n;
+}

@@ -1,0 +1,71 @@
+/* What every part of a pass needs: storing types, reading small constants on demand, filling the context of a rule,
+ * noting assumptions. */
+#include <string.h>
+
+#include "analyze/engine.h"
+
+void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason)
+{
+    OC_GROW(e->assumption, e->n_assumption, e->cap_assumption);
+    e->assumption[e->n_assumption++] = (struct oc_assumption){.what = what,
+                                                              .name = oc_strdup(&e->a->arena, name),
+                                                              .value = oc_strdup(&e->a->arena, value),
+                                                              .reason = reason};
+}
+
+void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
+{
+    e->a->type[value] = *t;
+    uint8_t *state = &e->a->value_state[value];
+    if (t->kind == OC_T_NONE || (t->kind <= OC_T_SPARSE && !t->shape.ranked)) {
+        *state = OC_V_UNKNOWN;
+        return;
+    }
+    *state = OC_V_STATIC;
+    for (unsigned i = 0; t->shape.ranked && i < t->shape.rank; i++)
+        if (!oc_is_known(t->shape.dim[i]))
+            *state = oc_dim_max_value(e->a->exprs, t->shape.dim[i]) >= 0 && *state != OC_V_RANK_ONLY ? OC_V_BOUNDED
+                                                                                                     : OC_V_RANK_ONLY;
+}
+
+/* Reads a constant's elements when a rule asks for them, once. */
+static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
+{
+    struct oc_engine *e = c->engine;
+    uint32_t value = c->node->in[slot];
+    if (e->tried[value])
+        return e->a->data[value];
+    e->tried[value] = true;
+    const struct oc_tensor *t = oc_analysis_constant(e->a, value);
+    if (!t || !e->a->is_const[value] || t->elements > OC_MAX_DATA)
+        return NULL;
+    struct oc_elem *elem = OC_NEW_ARRAY(&e->a->arena, t->elements, struct oc_elem);
+    if (!oc_tensor_elems(e->m, t, (uint32_t)t->elements, elem, &e->a->arena))
+        return NULL;
+    struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
+    *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
+    return e->a->data[value] = d;
+}
+
+void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
+{
+    *c = (struct oc_op_ctx){.node = n, .op = op, .opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET, .arena = &e->a->arena, .exprs = e->a->exprs,
+                            .model = e->m, .in = e->in, .in_data = e->in_data, .in_const = e->in_const,
+                            .load_data = load_data, .n_in = n->n_in, .n_out = n->n_out, .out = e->out,
+                            .out_data = e->out_data, .out_used = e->out_used, .err = e->err, .engine = e,
+                            .taps_valid = e->o->taps_valid, .strict_reduce = e->o->strict_reduce,
+                            .alias_off = e->o->alias_off, .literal_ceil_mode = e->o->literal_ceil_mode,
+                            .attention_full = e->o->attention_full};
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = n->in[i];
+        e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];
+        e->in_data[i] = v == OC_NONE ? NULL : e->a->data[v];
+        e->in_const[i] = v != OC_NONE && e->a->is_const[v];
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t v = n->out[i];
+        e->out[i] = (struct oc_type){.kind = OC_T_NONE};
+        e->out_data[i] = NULL;
+        e->out_used[i] = v != OC_NONE && (e->m->value[v].n_use || e->m->value[v].graph_output || i == 0);
+    }
+}

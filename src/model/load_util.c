@@ -1,0 +1,52 @@
+/* Shared by the loader's files: errors with a place, interned text, new graphs and values. */
+#include <stdarg.h>
+
+#include "model/loader.h"
+
+uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at)
+{
+    return at >= l->base ? (uint64_t)(at - l->base) : 0;
+}
+
+int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    uint64_t offset = at ? oc_load_offset(l, at) : 0;
+    if (at)
+        oc_fail(l->err, code, "%s (offset %llu)", text, (unsigned long long)offset);
+    else
+        oc_fail(l->err, code, "%s", text);
+    return oc_err_at(l->err, l->m->path, 0, offset);
+}
+
+int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
+{
+    if (!w->bad)
+        return 0;
+    return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
+}
+
+const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
+{
+    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", f->type == OC_WIRE_LEN ? f->n : 0);
+}
+
+uint32_t oc_load_new_graph(struct oc_loader *l)
+{
+    struct oc_model *m = l->m;
+    OC_GROW(m->graph, m->n_graph, l->cap_graph);
+    m->graph[m->n_graph] = (struct oc_graph){.name = "", .parent_node = OC_NONE, .scope = ""};
+    return m->n_graph++;
+}
+
+uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph)
+{
+    struct oc_model *m = l->m;
+    OC_GROW(m->value, m->n_value, l->cap_value);
+    m->value[m->n_value] = (struct oc_value){.name = name, .producer = OC_NONE, .graph = graph};
+    return m->n_value++;
+}

@@ -1,0 +1,42 @@
+#include "model/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void oc_model_free(struct oc_model *m)
+{
+    if (!m)
+        return;
+    oc_file_unmap(&m->file);
+    oc_diags_free(&m->diags);
+    oc_map_free(&m->names);
+    free(m->graph);
+    free(m->node);
+    free(m->value);
+    free(m->symbol);
+    oc_arena_free(&m->arena);
+    free(m);
+}
+
+size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out)
+{
+    *out = m->diags.item;
+    return m->diags.n;
+}
+
+const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
+{
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        if (strcmp(n->attr[i].name, name) == 0)
+            return &n->attr[i];
+    return NULL;
+}
+
+const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap)
+{
+    (void)m;
+    if (n->name[0])
+        return n->name;
+    snprintf(buf, cap, "%s_%u", n->op_type, n->file_index);
+    return buf;
+}
