@@ -109,6 +109,7 @@ struct oc_analyze_opts {
     bool attention_full;    /* causal masks and windows of attention operators hide nothing */
     enum oc_if_mode if_mode;
     const char *weights;    /* "unit" (NULL), "hw", "mac" */
+    const char *convention; /* count as another tool does ("fvcore"); NULL: our own way */
 };
 
 int oc_analyze(const struct oc_model *model, const struct oc_analyze_opts *opts, struct oc_analysis **out,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/convention.h"
 #include "analyze/engine.h"
 
 #define SPATIAL_DEFAULT 224
@@ -67,6 +68,8 @@ static int run(struct oc_engine *e)
 {
     init_scratch(e);
     check_opsets(e);
+    if (e->o->convention && !(e->convention = oc_convention_find(e->o->convention)))
+        return oc_fail(e->err, OC_EARG, "no counting convention is called '%s'", e->o->convention);
     if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;
     for (size_t i = 0; i < e->o->n_trip; i++)

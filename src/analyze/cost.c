@@ -1,6 +1,7 @@
 /* The cost pass (cost-semantics.md): default bytes, the operator's cost rule, weights of primitives, trips. */
 #include <string.h>
 
+#include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "base/ck.h"
 
@@ -157,9 +158,20 @@ static bool sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct
            oc_mul_u64(out->wr, trips, &out->wr);
 }
 
-static bool store(struct oc_engine *e, const struct oc_node *n, const struct oc_cost *k, uint64_t trips,
+/* Another tool's number takes the place of our weighted sums. */
+static bool recount(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
+                    struct oc_node_cost *out)
+{
+    uint64_t n = oc_convention_count(e->convention, c, k);
+    bool is_int = oc_class_is_int(out->macs ? k->mac_class : k->rest_class);
+    out->flops = out->ops = 0;
+    return !c->overflow && oc_mul_u64(n, trips, is_int ? &out->ops : &out->flops);
+}
+
+static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
                   struct oc_node_cost *out)
 {
+    const struct oc_node *n = c->node;
     const uint8_t *w = weights_of(e);
     struct oc_prim_count list[2 * OC_PRIM_COUNT];
     out->n_hist = 0;
@@ -171,7 +183,7 @@ static bool store(struct oc_engine *e, const struct oc_node *n, const struct oc_
     out->hist = kept;
     out->mac_class = out->macs ? k->mac_class : OC_CLASS_NONE;
     out->rest_class = k->rest_class;
-    return true;
+    return !e->convention || recount(e, c, k, trips, out);
 }
 
 static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n)
@@ -216,6 +228,8 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE)
             e->out[i] = e->a->type[n->out[i]];
+    if (e->convention)
+        oc_convention_options(e->convention, &c);
     struct oc_cost k = {.rd = e->rd, .wr = e->wr, .n_in = n->n_in, .n_out = n->n_out};
     k.alias = op->flags & OC_F_VIEW;
     default_classes(&c, op, &k);
@@ -225,7 +239,7 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
         return overflow(e, n);
     out->alias = k.alias;
-    if (!c.unknown && !store(e, n, &k, trips, out))
+    if (!c.unknown && !store(e, &c, &k, trips, out))
         return overflow(e, n);
     set_quality(e, n, &c, out);
     return 0;

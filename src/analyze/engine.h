@@ -30,6 +30,7 @@ struct oc_engine {
     uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
     bool *trip_used;
     bool *tried;        /* by value: its constant was read (or could not be) */
+    const struct oc_convention *convention; /* NULL: ours */
     struct oc_op_cache ops;
     int64_t spatial_default;
     bool used_spatial_default;
