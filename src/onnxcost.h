@@ -241,6 +241,23 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
 /* All about a device as text: one line a figure with value, basis and source. */
 int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
 
+/* ---- joins: a profile's records on a model's nodes ---------------------------------------------------------- */
+
+struct oc_join;
+
+/* `optimized` (the model as the runtime saved it after optimization) and `analysis` may be NULL; without an
+ * analysis there are no costs. All must outlive the join. */
+int oc_join_make(const struct oc_model *model, const struct oc_analysis *analysis, const struct oc_profile *profile,
+                 const struct oc_model *optimized, struct oc_join **out, struct oc_err *err);
+void oc_join_free(struct oc_join *join);
+size_t oc_join_diags(const struct oc_join *join, const struct oc_diag **out);
+
+/* Shapes of graph inputs without a fixed shape, as the profile recorded them, for oc_analyze_opts.shape. Names
+ * belong to the model. Returns how many; the list is freed by oc_profile_input_shapes_free. */
+size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
+                               struct oc_shape_bind **out);
+void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
+
 /* ---- reports --------------------------------------------------------------------------------------------- */
 
 /* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
@@ -265,8 +282,6 @@ struct oc_report_opts {
     const char *print_only;   /* "summary", "device", "host" */
     bool show_host, copy_time, confluence, dump_only_opr;
 };
-
-struct oc_join;
 
 /* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its
  * analysis and its profile. */

@@ -1,0 +1,149 @@
+#include <string.h>
+
+#include "join/join.h"
+
+#define MAX_SET 4096
+
+/* The model as the runtime saved it after optimization. Every event has its node there, by name. What that
+ * node stands for is the set of original nodes between its input tensors and its output tensors: tensor names
+ * survive, but for those of inserted layout conversions. */
+struct companion {
+    struct oc_matcher *x;
+    const struct oc_model *o;
+    struct oc_graph_index oi;
+    uint32_t *origin; /* by value of the optimized model: original value, OC_NONE */
+    bool *border;     /* by original value: lives on in the optimized model */
+};
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static bool is_layout(const struct oc_node *n)
+{
+    return is(n->op_type, "ReorderInput") || is(n->op_type, "ReorderOutput");
+}
+
+static uint32_t original_value(const struct companion *c, const char *name, size_t n)
+{
+    uint32_t found = oc_map_get(&c->x->x.values, name, n);
+    for (uint32_t v = found; v != OC_NONE; v = c->x->x.next_value[v])
+        if (c->x->m->value[v].graph == 0)
+            return v;
+    return found;
+}
+
+/* The original tensor that a node's output holds, in whatever layout. */
+static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
+{
+    const char *name = c->o->value[n->out[k]].name;
+    uint32_t v = name[0] ? original_value(c, name, strlen(name)) : OC_NONE;
+    if (v != OC_NONE)
+        return v;
+    if (is_layout(n))
+        return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
+    size_t len = strlen(n->name);
+    if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
+        return original_value(c, n->name, len - 6);
+    return OC_NONE;
+}
+
+static void find_origins(struct companion *c)
+{
+    const struct oc_model *o = c->o;
+    for (uint32_t v = 0; v < o->n_value; v++) {
+        const char *name = o->value[v].name;
+        c->origin[v] = name[0] ? original_value(c, name, strlen(name)) : OC_NONE;
+    }
+    for (uint32_t g = 0; g < o->n_graph; g++)
+        for (uint32_t i = 0; i < o->graph[g].n_node; i++) {
+            const struct oc_node *n = &o->node[o->graph[g].node[i]];
+            for (uint32_t k = 0; k < n->n_out; k++)
+                if (n->out[k] != OC_NONE && c->origin[n->out[k]] == OC_NONE)
+                    c->origin[n->out[k]] = origin_of_output(c, n, k);
+        }
+    for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the old name */
+        for (uint32_t i = c->oi.use_first[v]; c->origin[v] == OC_NONE && i < c->oi.use_first[v + 1]; i++) {
+            const struct oc_node *user = &o->node[c->oi.use[i]];
+            if (is_layout(user) && user->n_out && user->out[0] != OC_NONE)
+                c->origin[v] = c->origin[user->out[0]];
+        }
+    for (uint32_t v = 0; v < o->n_value; v++)
+        if (c->origin[v] != OC_NONE)
+            c->border[c->origin[v]] = true;
+}
+
+/* All nodes behind the value up to tensors that the optimized model still has. */
+static void collect(struct companion *c, uint32_t rec, uint32_t value)
+{
+    uint32_t from = c->x->m->value[value].producer;
+    if (from == OC_NONE || !oc_match_runs(c->x, from) || c->x->match[rec].n_node >= MAX_SET)
+        return;
+    oc_match_add(c->x, rec, from);
+    for (uint32_t i = c->x->match[rec].n_node - 1; i < c->x->match[rec].n_node; i++) {
+        const struct oc_node *n = &c->x->m->node[c->x->match[rec].node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++) {
+            uint32_t v = n->in[k];
+            uint32_t before = v == OC_NONE || c->border[v] ? OC_NONE : c->x->m->value[v].producer;
+            if (before != OC_NONE && oc_match_runs(c->x, before) && c->x->match[rec].n_node < MAX_SET)
+                oc_match_add(c->x, rec, before);
+        }
+    }
+}
+
+/* The optimized model's node of a record: by name, or <OpType>_<index> for unnamed ones. */
+static const struct oc_node *node_of(const struct companion *c, const struct oc_prof_rec *r)
+{
+    const struct oc_node *best = NULL;
+    for (uint32_t i = oc_map_get(&c->oi.nodes, r->name, strlen(r->name)); i != OC_NONE && r->name[0];
+         i = c->oi.next_node[i])
+        if (is(c->o->node[i].op_type, r->op_type) && !best)
+            best = &c->o->node[i];
+    if (best || r->index < 0 || r->parent != OC_NONE)
+        return best;
+    char want[128];
+    snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
+    if (!is(want, r->name))
+        return NULL;
+    uint32_t nth = oc_index_nth(&c->oi, 0, r->index);
+    const struct oc_node *n = nth == OC_NONE ? NULL : &c->o->node[nth];
+    return n && !n->name[0] && is(n->op_type, r->op_type) ? n : NULL;
+}
+
+static void match_one(struct companion *c, uint32_t rec)
+{
+    const struct oc_node *n = node_of(c, &c->x->p->rec[rec]);
+    if (!n || is_layout(n))
+        return;
+    bool passes = true; /* nothing but another form of its input: inserted */
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t v = n->out[k] == OC_NONE ? OC_NONE : c->origin[n->out[k]];
+        bool same = false;
+        for (uint32_t i = 0; i < n->n_in; i++)
+            same |= n->in[i] != OC_NONE && v != OC_NONE && c->origin[n->in[i]] == v;
+        if (v == OC_NONE || same)
+            continue;
+        passes = false;
+        collect(c, rec, v);
+    }
+    struct oc_match *m = &c->x->match[rec];
+    if (passes || !m->n_node)
+        return;
+    m->rule = "optimized model";
+    m->confidence = 1;
+    m->core = m->node[0];
+}
+
+void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
+{
+    struct companion c = {.x = x, .o = optimized};
+    oc_index_make(&c.oi, optimized, x->arena);
+    c.origin = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_value + 1, uint32_t);
+    c.border = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool);
+    find_origins(&c);
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+        if (!x->p->rec[rec].bucket)
+            match_one(&c, rec);
+    oc_index_free(&c.oi);
+}

@@ -1,0 +1,91 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/join.h"
+
+/* Links item i in front of the chain of its name. Names are added backwards, so that chains are in order. */
+static void link_name(struct oc_map *map, uint32_t *next, const char *name, uint32_t i)
+{
+    uint32_t old = i;
+    next[i] = OC_NONE;
+    if (oc_map_add(map, name, strlen(name), &old, NULL))
+        return;
+    next[i] = old;
+    oc_map_set(map, name, strlen(name), i);
+}
+
+static void index_uses(struct oc_graph_index *x)
+{
+    const struct oc_model *m = x->m;
+    uint32_t *first = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 2, uint32_t);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        for (uint32_t k = 0; k < m->node[i].n_in; k++)
+            if (m->node[i].in[k] != OC_NONE)
+                first[m->node[i].in[k] + 2]++;
+    for (uint32_t v = 0; v < m->n_value; v++)
+        first[v + 2] += first[v + 1];
+    x->use = OC_NEW_ARRAY(x->arena, (size_t)first[m->n_value + 1] + 1, uint32_t);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        for (uint32_t k = 0; k < m->node[i].n_in; k++)
+            if (m->node[i].in[k] != OC_NONE)
+                x->use[first[m->node[i].in[k] + 1]++] = i;
+    x->use_first = first;
+}
+
+static bool is_constant(const struct oc_node *n)
+{
+    return strcmp(n->op_type, "Constant") == 0 && !n->domain[0];
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct oc_node *x = *(const struct oc_node *const *)a, *y = *(const struct oc_node *const *)b;
+    return (x->file_index > y->file_index) - (x->file_index < y->file_index);
+}
+
+static void index_places(struct oc_graph_index *x)
+{
+    const struct oc_model *m = x->m;
+    const struct oc_node **in_file = oc_xmalloc(((size_t)m->n_node + 1) * sizeof(*in_file));
+    uint32_t at = 0;
+    x->counted = OC_NEW_ARRAY(x->arena, (size_t)m->n_node + 1, uint32_t);
+    x->counted_first = OC_NEW_ARRAY(x->arena, (size_t)m->n_graph + 1, uint32_t);
+    for (uint32_t g = 0; g < m->n_graph; g++) {
+        uint32_t n = 0;
+        x->counted_first[g] = at;
+        for (uint32_t k = 0; k < m->graph[g].n_node; k++)
+            if (!is_constant(&m->node[m->graph[g].node[k]]))
+                in_file[n++] = &m->node[m->graph[g].node[k]];
+        if (n)
+            qsort(in_file, n, sizeof(*in_file), by_place);
+        for (uint32_t k = 0; k < n; k++)
+            x->counted[at++] = (uint32_t)(in_file[k] - m->node);
+    }
+    x->counted_first[m->n_graph] = at;
+    free(in_file);
+}
+
+void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a)
+{
+    *x = (struct oc_graph_index){.m = m, .arena = a, .nodes.arena = a, .values.arena = a};
+    x->next_node = OC_NEW_ARRAY(a, (size_t)m->n_node + 1, uint32_t);
+    x->next_value = OC_NEW_ARRAY(a, (size_t)m->n_value + 1, uint32_t);
+    for (uint32_t i = m->n_node; i-- > 0;)
+        link_name(&x->nodes, x->next_node, m->node[i].name, i);
+    for (uint32_t i = m->n_value; i-- > 0;)
+        link_name(&x->values, x->next_value, m->value[i].name, i);
+    index_uses(x);
+    index_places(x);
+}
+
+void oc_index_free(struct oc_graph_index *x)
+{
+    oc_map_free(&x->nodes);
+    oc_map_free(&x->values);
+}
+
+uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index)
+{
+    uint32_t from = x->counted_first[graph], n = x->counted_first[graph + 1] - from;
+    return index >= 0 && index < n ? x->counted[from + (uint32_t)index] : OC_NONE;
+}

@@ -1,0 +1,348 @@
+#include "join/join.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ck.h"
+
+/* ---- cost of a group
+ * ---------------------------------------------------------------------------------------- */
+
+static bool add(uint64_t *sum, uint64_t v)
+{
+    return oc_add_u64(*sum, v, sum);
+}
+
+static uint8_t worse(uint8_t a, uint8_t b)
+{
+    bool up = a == OC_UPPER || b == OC_UPPER, low = a == OC_LOWER || b == OC_LOWER;
+    if (up && low && a != OC_UNKNOWN && b != OC_UNKNOWN)
+        return OC_EST;
+    return a > b ? a : b;
+}
+
+static bool value_bytes(const struct oc_analysis *a, uint32_t v, uint64_t *bytes)
+{
+    const struct oc_type *t = &a->type[v];
+    uint64_t n = 1;
+    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return false;
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        if (t->shape.dim[i].v < 0 || !oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
+            return false;
+    return oc_bytes_of(t->dtype, n, bytes);
+}
+
+static bool in_group(const struct oc_join_rec *r, uint32_t node)
+{
+    for (uint32_t i = 0; i < r->n_node; i++)
+        if (r->node[i] == node)
+            return true;
+    return false;
+}
+
+/* Metadata slots are read on the host and move nothing. */
+static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
+{
+    const struct oc_op *op = a->op[node];
+    if (!op || !op->slots || !op->slots[0])
+        return false;
+    size_t n = strlen(op->slots);
+    return op->slots[slot < n ? slot : n - 1] == 'm';
+}
+
+struct border {
+    struct oc_join *j;
+    struct oc_join_rec *r;
+    const struct oc_graph_index *x;
+    uint32_t *seen; /* by value: group that counted it (rec + 1) */
+    uint32_t mark;
+};
+
+static bool count_input(struct border *b, uint32_t node, uint32_t slot)
+{
+    const struct oc_analysis *a = b->j->analysis;
+    uint32_t v = b->j->model->node[node].in[slot];
+    if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(a, node, slot))
+        return true;
+    uint32_t from = b->j->model->value[v].producer;
+    if (from != OC_NONE && in_group(b->r, from))
+        return true;
+    uint64_t bytes;
+    b->seen[v] = b->mark;
+    return value_bytes(a, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
+}
+
+static bool leaves(const struct border *b, uint32_t v)
+{
+    if (b->j->model->value[v].graph_output)
+        return true;
+    for (uint32_t i = b->x->use_first[v]; i < b->x->use_first[v + 1]; i++)
+        if (!in_group(b->r, b->x->use[i]))
+            return true;
+    return false;
+}
+
+/* Bytes that cross the border of the group, for one execution of its nodes. */
+static bool count_border(struct border *b)
+{
+    const struct oc_model *m = b->j->model;
+    for (uint32_t i = 0; i < b->r->n_node; i++) {
+        const struct oc_node *n = &m->node[b->r->node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (!count_input(b, b->r->node[i], k))
+                return false;
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            uint64_t bytes;
+            if (n->out[k] != OC_NONE && leaves(b, n->out[k]) &&
+                (!value_bytes(b->j->analysis, n->out[k], &bytes) || !add(&b->r->wr, bytes)))
+                return false;
+        }
+    }
+    uint64_t trips = b->j->analysis->cost[b->r->node[0]].trips;
+    return oc_mul_u64(b->r->rd_act, trips, &b->r->rd_act) && oc_mul_u64(b->r->rd_wt, trips, &b->r->rd_wt) &&
+           oc_mul_u64(b->r->wr, trips, &b->r->wr);
+}
+
+static bool carries_cost(const struct oc_node_cost *c)
+{
+    return c->state != OC_NODE_CONTAINER && c->state != OC_NODE_NOT_TAKEN;
+}
+
+static void cost_of_group(struct border *b)
+{
+    const struct oc_analysis *a = b->j->analysis;
+    struct oc_join_rec *r = b->r;
+    for (uint32_t i = 0; i < r->n_node; i++) {
+        const struct oc_node_cost *c = &a->cost[r->node[i]];
+        if (!carries_cost(c))
+            continue;
+        r->quality = worse(r->quality, c->quality);
+        if (c->quality == OC_UNKNOWN)
+            r->note = c->note ? c->note : "an operator of the group has no cost";
+        else if (!add(&r->macs, c->macs) || !add(&r->flops, c->flops) || !add(&r->ops, c->ops) ||
+                 !add(&r->params, c->params))
+            r->quality = OC_UNKNOWN;
+    }
+    if (r->n_node == 1) {
+        const struct oc_node_cost *c = &a->cost[r->node[0]];
+        r->bytes_known = c->quality != OC_UNKNOWN;
+        r->rd_act = c->rd_act;
+        r->rd_wt = c->rd_wt;
+        r->wr = c->wr;
+        return;
+    }
+    r->bytes_known = count_border(b);
+}
+
+/* An inserted node computes nothing; it moves what its recorded shapes say. */
+static void cost_of_overhead(const struct oc_prof_rec *p, struct oc_join_rec *r)
+{
+    r->bytes_known = p->has_in && p->has_out;
+    for (unsigned side = 0; side < 2 && r->bytes_known; side++) {
+        const struct oc_type *t = side ? p->out : p->in;
+        for (uint32_t i = 0; i < (side ? p->n_out : p->n_in); i++) {
+            uint64_t n = 1, bytes = 0;
+            r->bytes_known &= oc_shape_known(&t[i].shape);
+            for (unsigned k = 0; k < t[i].shape.rank && r->bytes_known; k++)
+                r->bytes_known = oc_mul_u64(n, (uint64_t)t[i].shape.dim[k].v, &n);
+            r->bytes_known = r->bytes_known && oc_bytes_of(t[i].dtype, n, &bytes) &&
+                             add(side ? &r->wr : &r->rd_act, bytes);
+        }
+    }
+}
+
+/* Equal, or the same axes in another order, or blocked (one more axis). */
+static bool same_up_to_layout(const struct oc_shape *a, const struct oc_shape *b)
+{
+    bool taken[OC_MAX_RANK] = {false};
+    if (a->rank != b->rank)
+        return true;
+    for (unsigned i = 0; i < a->rank; i++) {
+        unsigned k = 0;
+        while (k < b->rank && (taken[k] || b->dim[k].v != a->dim[i].v))
+            k++;
+        if (k == b->rank)
+            return false;
+        taken[k] = true;
+    }
+    return true;
+}
+
+/* Recorded shapes that contradict the analysis (another batch): costs of this analysis would be wrong for it.
+ * Only plain matches: fused and blocked operators have outputs of their own. */
+static void check_shapes(struct oc_join *j, uint32_t rec)
+{
+    struct oc_join_rec *r = &j->rec[rec];
+    const struct oc_prof_rec *p = &j->profile->rec[rec];
+    if (r->n_node != 1 || strcmp(r->rule, "name") != 0 || !p->n_out ||
+        strcmp(p->op_type, j->model->node[r->node[0]].op_type) != 0)
+        return;
+    const struct oc_node *n = &j->model->node[r->node[0]];
+    uint32_t v = n->n_out ? n->out[0] : OC_NONE;
+    if (v == OC_NONE || !oc_shape_known(&j->analysis->type[v].shape) || !oc_shape_known(&p->out[0].shape) ||
+        j->analysis->type[v].kind != OC_T_TENSOR ||
+        same_up_to_layout(&j->analysis->type[v].shape, &p->out[0].shape))
+        return;
+    r->quality = OC_UNKNOWN;
+    r->note = "the profile was recorded with other shapes";
+    oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name,
+                "the profile has output %s, the analysis %s",
+                oc_shape_text(&j->arena, j->profile->exprs, &p->out[0].shape, "x"),
+                oc_shape_text(&j->arena, j->analysis->exprs, &j->analysis->type[v].shape, "x"));
+}
+
+/* ---- coverage
+ * ----------------------------------------------------------------------------------------------- */
+
+static double known_time(double ns)
+{
+    return isnan(ns) ? 0 : ns;
+}
+
+/* Own time of the device where it is known, else of the host. */
+static double own_time(const struct oc_prof_rec *p)
+{
+    return known_time(isnan(p->self_ns) ? p->kernel_ns : p->self_ns);
+}
+
+static void add_to_bucket(struct oc_join *j, const char *name, double ns)
+{
+    uint32_t i = 0;
+    while (i < j->n_bucket && strcmp(j->bucket[i].name, name) != 0)
+        i++;
+    if (i == j->n_bucket)
+        j->bucket[j->n_bucket++] = (struct oc_join_bucket){.name = name};
+    j->bucket[i].time_ns += ns;
+    j->bucket[i].records++;
+}
+
+static int by_own_time(const void *a, const void *b, void *profile)
+{
+    const struct oc_profile *p = profile;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    double x = own_time(&p->rec[i]), y = own_time(&p->rec[k]);
+    if (x != y)
+        return x > y ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+static void sum_times(struct oc_join *j)
+{
+    const struct oc_profile *p = j->profile;
+    j->bucket = OC_NEW_ARRAY(&j->arena, (size_t)p->n_rec + 1, struct oc_join_bucket);
+    j->unmatched = OC_NEW_ARRAY(&j->arena, (size_t)p->n_rec + 1, uint32_t);
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        struct oc_join_rec *r = &j->rec[i];
+        double ns = own_time(&p->rec[i]);
+        if (r->bucket)
+            add_to_bucket(j, r->bucket, ns);
+        if (p->rec[i].bucket)
+            continue;
+        bool lost = r->bucket && strcmp(r->bucket, "unmatched") == 0;
+        *(r->n_node ? &j->mapped_ns : lost ? &j->unmatched_ns : &j->overhead_ns) += ns;
+        if (lost)
+            j->unmatched[j->n_unmatched++] = i;
+        for (uint32_t k = 0; k < r->n_node; k++) {
+            uint32_t *best = &j->node_rec[r->node[k]];
+            if (*best == OC_NONE || own_time(&p->rec[*best]) < ns)
+                *best = i;
+        }
+    }
+    if (j->n_unmatched)
+        qsort_r(j->unmatched, j->n_unmatched, sizeof(*j->unmatched), by_own_time, (void *)(uintptr_t)p);
+    double all = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    j->time_matched_fraction = all > 0 ? j->mapped_ns / all : (double)NAN;
+}
+
+static void sum_flops(struct oc_join *j)
+{
+    double all = 0, covered = 0;
+    j->flops_matched_fraction = (double)NAN;
+    if (!j->analysis)
+        return;
+    for (uint32_t i = 0; i < j->model->n_node; i++) {
+        const struct oc_node_cost *c = &j->analysis->cost[i];
+        if (!carries_cost(c) || c->quality == OC_UNKNOWN)
+            continue;
+        double work = (double)c->flops + (double)c->ops;
+        all += work;
+        covered += j->node_rec[i] != OC_NONE ? work : 0;
+        bool own = work > 0 && c->state == OC_NODE_NORMAL;
+        j->nodes_without_time += own && j->node_rec[i] == OC_NONE;
+    }
+    if (all > 0)
+        j->flops_matched_fraction = covered / all;
+}
+
+static void tell(struct oc_join *j)
+{
+    if (j->time_matched_fraction + j->overhead_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns) < 0.8)
+        oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
+                    "%.1f %% of the time could not be put to nodes: record with graph optimization disabled "
+                    "or basic, "
+                    "or give the optimized model",
+                    100 * j->unmatched_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns));
+}
+
+/* ---- public
+ * ------------------------------------------------------------------------------------------------- */
+
+static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint32_t *seen)
+{
+    const struct oc_match *m = &x->match[i];
+    const struct oc_prof_rec *p = &j->profile->rec[i];
+    struct oc_join_rec *r = &j->rec[i];
+    *r = (struct oc_join_rec){.node = m->node, .n_node = m->n_node, .rule = m->n_node ? m->rule : NULL};
+    r->confidence = m->n_node ? m->confidence : 0;
+    r->bucket = p->bucket ? p->bucket : m->n_node ? NULL : m->bucket;
+    bool lost = r->bucket && (p->bucket || strcmp(r->bucket, "unmatched") == 0);
+    if (lost || (r->n_node && !j->analysis)) {
+        r->quality = OC_UNKNOWN;
+    } else if (r->n_node) {
+        struct border b = {.j = j, .r = r, .x = &x->x, .seen = seen, .mark = i + 1};
+        cost_of_group(&b);
+        check_shapes(j, i);
+    } else {
+        cost_of_overhead(p, r);
+    }
+}
+
+int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, const struct oc_profile *p,
+                 const struct oc_model *optimized, struct oc_join **out, struct oc_err *err)
+{
+    (void)err;
+    struct oc_join *j = oc_xmalloc(sizeof(*j));
+    *j = (struct oc_join){.model = model, .analysis = a, .profile = p};
+    j->diags.arena = &j->arena;
+    struct oc_matcher x = {.m = model, .p = p, .a = a, .arena = &j->arena};
+    oc_match_all(&x, optimized);
+    j->rec = OC_NEW_ARRAY(&j->arena, (size_t)p->n_rec + 1, struct oc_join_rec);
+    j->node_rec = OC_NEW_ARRAY(&j->arena, (size_t)model->n_node + 1, uint32_t);
+    memset(j->node_rec, 0xff, model->n_node * sizeof(*j->node_rec));
+    uint32_t *seen = OC_NEW_ARRAY(&j->arena, (size_t)model->n_value + 1, uint32_t);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        take_match(j, &x, i, seen);
+    sum_times(j);
+    sum_flops(j);
+    tell(j);
+    oc_match_free(&x);
+    *out = j;
+    return 0;
+}
+
+void oc_join_free(struct oc_join *j)
+{
+    if (!j)
+        return;
+    oc_diags_free(&j->diags);
+    oc_arena_free(&j->arena);
+    free(j);
+}
+
+size_t oc_join_diags(const struct oc_join *j, const struct oc_diag **out)
+{
+    *out = j->diags.item;
+    return j->diags.n;
+}

@@ -1,0 +1,105 @@
+/* Records of a profile put to nodes of a model, rule by rule. Each record gets a set of nodes (several when
+ * the runtime fused them) with the rule that found them and a confidence, or a bucket that says what kind of
+ * time it is. Nothing is split silently: a group's cost is that of the group, its bytes are those that cross
+ * its border. Knows nothing of output formats. */
+#ifndef OC_JOIN_H
+#define OC_JOIN_H
+
+#include "analyze/analysis.h"
+#include "profile/profile.h"
+
+struct oc_join_rec {
+    const uint32_t *node; /* nodes it covers, in topological order as far as possible */
+    uint32_t n_node;      /* 0: none, then `bucket` says what it is */
+    const char *rule;     /* "name", "output tensor", ... ; NULL without nodes */
+    double confidence;    /* 0..1 */
+    const char *bucket;   /* NULL: on nodes. "layout", "inserted", "copies", "casts", "unmatched", or the
+                             profile's own: "framework", "load", ... */
+    /* Cost of one execution of the model's part in it; an overhead row has 0 operations and the bytes of its
+     * recorded shapes. quality OC_UNKNOWN: the counts are meaningless. */
+    uint64_t macs, flops, ops, params;
+    uint64_t rd_act, rd_wt, wr; /* bytes: inputs from outside the group, outputs that leave it */
+    uint8_t quality;            /* enum oc_quality */
+    bool bytes_known;
+    const char *note; /* why the quality is what it is; NULL */
+};
+
+struct oc_join_bucket {
+    const char *name;
+    double time_ns; /* own time (self_ns) of its records */
+    uint32_t records;
+};
+
+struct oc_join {
+    struct oc_arena arena;
+    const struct oc_model *model;
+    const struct oc_analysis *analysis; /* may be NULL: then there are no costs */
+    const struct oc_profile *profile;
+    struct oc_join_rec *rec; /* one for each record of the profile */
+    uint32_t *node_rec; /* by node: the record (the longest of several) that covers it, OC_NONE: no time */
+    /* Own time of the profile's operator records (not of its buckets): on nodes, in overhead rows, neither.
+     */
+    double mapped_ns, overhead_ns, unmatched_ns;
+    double time_matched_fraction;  /* mapped / all three; NAN without times */
+    double flops_matched_fraction; /* flops + ops of covered nodes / of all nodes; NAN without costs */
+    struct oc_join_bucket *bucket;
+    uint32_t n_bucket;
+    uint32_t *unmatched; /* records, longest first */
+    uint32_t n_unmatched;
+    uint32_t nodes_without_time; /* executed nodes with a cost of their own that no record covers */
+    struct oc_diags diags;
+};
+
+/* ---- private to join/ -----------------------------------------------------------------------------------
+ */
+
+struct oc_match {
+    uint32_t *node; /* arena */
+    uint32_t n_node, cap;
+    uint32_t core; /* the node that gave the name or the type, OC_NONE */
+    const char *rule, *bucket;
+    double confidence;
+};
+
+/* Indices over a model, for looking names up and walking in both directions. */
+struct oc_graph_index {
+    const struct oc_model *m;
+    struct oc_arena *arena;
+    struct oc_map nodes, values;       /* name to the first ... */
+    uint32_t *next_node, *next_value;  /* ... and to the next of the same name */
+    uint32_t *use_first, *use;         /* consumers of value v: use[use_first[v] .. use_first[v + 1]] */
+    uint32_t *counted, *counted_first; /* nodes of a graph without Constants, in file order */
+};
+void oc_index_make(struct oc_graph_index *x, const struct oc_model *m, struct oc_arena *a);
+void oc_index_free(struct oc_graph_index *x); /* heap parts */
+/* index-th node of a graph not counting Constants, OC_NONE past the end */
+uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index);
+
+struct oc_matcher {
+    const struct oc_model *m;
+    const struct oc_profile *p;
+    const struct oc_analysis *a; /* may be NULL */
+    struct oc_arena *arena;
+    struct oc_graph_index x;
+    struct oc_match *match; /* by record */
+    uint32_t *owner;        /* by node: record, OC_NONE */
+};
+/* Names, types and order alone; `optimized` may be NULL. */
+void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized);
+void oc_match_free(struct oc_matcher *x);
+
+void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node);
+void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char *rule, double confidence);
+/* False for nodes that never appear in a profile: constants, what folds away, branches not taken. */
+bool oc_match_runs(const struct oc_matcher *x, uint32_t node);
+/* May a node of type `original` be (part of) what the runtime calls `type`? */
+bool oc_match_made_of(const char *type, const char *original);
+/* May nodes of the graph be meant by the record: those of the main graph, or of the bodies of its parent's
+ * nodes? */
+bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
+bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);                       /* match_name.c */
+void oc_match_overhead(struct oc_matcher *x, uint32_t rec);                      /* match_name.c */
+void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
+void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
+
+#endif

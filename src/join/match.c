@@ -1,0 +1,71 @@
+#include <string.h>
+
+#include "join/join.h"
+
+void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node)
+{
+    struct oc_match *m = &x->match[rec];
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (m->node[i] == node)
+            return;
+    if (m->n_node == m->cap) {
+        uint32_t cap = m->cap ? m->cap * 2 : 2;
+        uint32_t *more = OC_NEW_ARRAY(x->arena, cap, uint32_t);
+        if (m->n_node)
+            memcpy(more, m->node, m->n_node * sizeof(*more));
+        m->node = more;
+        m->cap = cap;
+    }
+    m->node[m->n_node++] = node;
+    if (x->owner[node] == OC_NONE)
+        x->owner[node] = rec;
+}
+
+void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char *rule, double confidence)
+{
+    struct oc_match *m = &x->match[rec];
+    m->core = node;
+    m->rule = rule;
+    m->confidence = confidence;
+    oc_match_add(x, rec, node);
+}
+
+bool oc_match_runs(const struct oc_matcher *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    if (x->a) {
+        uint8_t state = x->a->cost[node].state;
+        return state != OC_NODE_FOLDED && state != OC_NODE_NOT_TAKEN && state != OC_NODE_ABSORBED;
+    }
+    if (n->n_in == 0) /* without an analysis: constants and what reads nothing but initializers */
+        return strcmp(n->op_type, "Constant") != 0;
+    for (uint32_t k = 0; k < n->n_in; k++)
+        if (n->in[k] != OC_NONE && !x->m->value[n->in[k]].constant)
+            return true;
+    return false;
+}
+
+void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
+{
+    const struct oc_profile *p = x->p;
+    oc_index_make(&x->x, x->m, x->arena);
+    x->match = OC_NEW_ARRAY(x->arena, (size_t)p->n_rec + 1, struct oc_match);
+    x->owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        x->match[i].core = OC_NONE;
+    if (optimized)
+        oc_match_companion(x, optimized);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+            oc_match_by_name(x, i);
+    oc_match_grow(x);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+            oc_match_overhead(x, i);
+}
+
+void oc_match_free(struct oc_matcher *x)
+{
+    oc_index_free(&x->x);
+}

@@ -1,0 +1,213 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/join.h"
+
+#define MAX_GROUP 512
+#define MAX_BACK  12
+
+/* What a record of a type may have swallowed beside its own node: nodes of these types that no record names
+ * and that hang together with it. Types stand between blanks. Early rows are narrow and are served first. */
+struct pattern {
+    const char *type, *member;
+    bool prefix; /* every type that begins so */
+};
+
+#define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid "
+#define QUANTIZERS  " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
+
+static const struct pattern narrow[] = {
+    {"Conv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false},
+    {"FusedConv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false},
+    {"ConvTranspose", " BatchNormalization Mul Add ", false},
+    {"Gemm", " MatMul Add Transpose Reshape" ACTIVATIONS, false},
+    {"FusedGemm", " MatMul Gemm Add Transpose" ACTIVATIONS, false},
+    {"FusedMatMul", " Transpose Mul Div ", false},
+    {"TransposeMatMul", " Transpose Mul Div ", false},
+    {"MatMulIntegerToFloat", " Cast Mul Add ", false},
+    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", true},
+    {"QLinear", QUANTIZERS, true},
+    {"QGemm", QUANTIZERS, false},
+    {"QuickGelu", " Mul Sigmoid ", false},
+    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false},
+    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false},
+    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false},
+    {"Split", " Slice Gather Squeeze ", false},
+};
+static const struct pattern wide[] = {
+    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false},
+    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false},
+    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false},
+    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false},
+    {"EmbedLayerNormalization",
+     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", false},
+    {"Attention",
+     " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where Cast Squeeze Unsqueeze "
+     "Concat Shape ",
+     false},
+    {"MultiHeadAttention",
+     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", false},
+};
+
+static const struct pattern *find_pattern(const struct pattern *p, size_t n, const char *type)
+{
+    for (size_t i = 0; i < n; i++)
+        if (p[i].prefix ? strncmp(type, p[i].type, strlen(p[i].type)) == 0 : strcmp(type, p[i].type) == 0)
+            return &p[i];
+    return NULL;
+}
+
+static bool is_member(const struct pattern *p, const char *type)
+{
+    size_t n = strlen(type);
+    for (const char *at = p->member; (at = strstr(at, type)) != NULL; at += n)
+        if (at > p->member && at[-1] == ' ' && at[n] == ' ')
+            return true;
+    return false;
+}
+
+static bool is_free(const struct oc_matcher *x, uint32_t node)
+{
+    return x->owner[node] == OC_NONE && oc_match_runs(x, node);
+}
+
+/* ---- growing
+ * ------------------------------------------------------------------------------------------------ */
+
+/* A value may lie inside the group of `rec` when nobody else needs it. */
+static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t value)
+{
+    if (x->m->value[value].graph_output)
+        return false;
+    for (uint32_t i = x->x.use_first[value]; i < x->x.use_first[value + 1]; i++) {
+        uint32_t user = x->x.use[i];
+        if (x->owner[user] != rec && !(is_free(x, user) && is_member(p, x->m->node[user].op_type)))
+            return false;
+    }
+    return x->x.use_first[value] < x->x.use_first[value + 1];
+}
+
+static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t v = n->out[k];
+        if (v == OC_NONE || !is_inner(x, rec, p, v))
+            continue;
+        for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
+            if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]))
+                oc_match_add(x, rec, x->x.use[i]);
+    }
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
+        if (from != OC_NONE && is_free(x, from) && is_member(p, x->m->node[from].op_type) &&
+            is_inner(x, rec, p, v) && x->match[rec].n_node < MAX_GROUP)
+            oc_match_add(x, rec, from);
+    }
+}
+
+static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
+{
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
+        const struct pattern *hit = find_pattern(p, n, x->p->rec[rec].op_type);
+        if (!hit || x->match[rec].core == OC_NONE)
+            continue;
+        for (uint32_t i = 0; i < x->match[rec].n_node; i++) /* the list grows while it is walked */
+            grow_from(x, rec, hit, x->match[rec].node[i]);
+    }
+}
+
+/* ---- from the last node of a group back to the one that gave it its type
+ * -------------------------------------- */
+
+static bool is_origin(const char *rec_type, const char *type)
+{
+    if (strcmp(rec_type, "FusedConv") == 0)
+        rec_type = "Conv";
+    return strcmp(rec_type, type) == 0 || (strcmp(rec_type, "Upsample") == 0 && strcmp(type, "Resize") == 0);
+}
+
+/* Path over nodes that no record names and values that nobody else reads; it ends at a node of the type. */
+static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigned depth)
+{
+    const struct oc_node *n = &x->m->node[node];
+    if (is_origin(x->p->rec[rec].op_type, n->op_type)) {
+        x->match[rec].core = node;
+        return true;
+    }
+    for (uint32_t k = 0; k < n->n_in && depth < MAX_BACK; k++) {
+        uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
+        if (from == OC_NONE || !is_free(x, from) || x->m->value[v].n_use != 1 || x->m->value[v].graph_output)
+            continue;
+        if (walk_back(x, rec, from, depth + 1)) {
+            oc_match_add(x, rec, from);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void complete_outputs(struct oc_matcher *x)
+{
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+        if (x->match[rec].rule && strcmp(x->match[rec].rule, "output tensor") == 0)
+            walk_back(x, rec, x->match[rec].core, 0);
+}
+
+/* ---- names that tell nothing
+ * ----------------------------------------------------------------------------------- "gemm" (MatMul and Add,
+ * up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes: the first node in order of execution
+ * that has no record, is of the type that it is made of, and has the recorded output. */
+
+static bool tells_nothing(const struct oc_prof_rec *r)
+{
+    size_t n = strlen(r->op_type);
+    if (strcmp(r->name, "gemm") == 0 || r->name[0] == '/')
+        return true;
+    const char *digits = r->name + n + 1;
+    return n && strncmp(r->name, r->op_type, n) == 0 && r->name[n] == '_' && digits[0] &&
+           digits[strspn(digits, "0123456789")] == '\0';
+}
+
+static bool output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
+{
+    uint32_t v = x->m->node[node].n_out ? x->m->node[node].out[0] : OC_NONE;
+    if (!r->has_out || !r->n_out || !x->a || v == OC_NONE)
+        return true;
+    const struct oc_shape *s = &x->a->type[v].shape;
+    return !oc_shape_known(s) || !oc_shape_known(&r->out[0].shape) || oc_shape_equal(s, &r->out[0].shape);
+}
+
+static void match_by_order(struct oc_matcher *x)
+{
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
+        const struct oc_prof_rec *r = &x->p->rec[rec];
+        if (r->bucket || x->match[rec].n_node || !tells_nothing(r))
+            continue;
+        for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node; i++)
+            if (is_free(x, i) && oc_match_made_of(r->op_type, x->m->node[i].op_type) &&
+                oc_match_in_scope(x, rec, x->m->node[i].graph) && output_fits(x, r, i))
+                oc_match_core(x, rec, i, "order", 0.6);
+    }
+}
+
+/* ---- a topological order of the members
+ * -------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+void oc_match_grow(struct oc_matcher *x)
+{
+    complete_outputs(x);
+    grow_all(x, narrow, OC_COUNT(narrow));
+    match_by_order(x);
+    grow_all(x, narrow, OC_COUNT(narrow));
+    grow_all(x, wide, OC_COUNT(wide));
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+        if (x->match[rec].n_node > 1)
+            qsort(x->match[rec].node, x->match[rec].n_node, sizeof(uint32_t), by_number);
+}

@@ -1,0 +1,243 @@
+#include <string.h>
+
+#include "join/join.h"
+
+/* Names of ONNX Runtime's events and where they lead (profile-formats 2.4):
+ *   <node>                                     the node
+ *   <tensor>_nchwc                             the producer of that tensor, back to the operator of the type
+ *   fused <node>                               as FusedConv (up to 1.10)
+ *   <node>/<X>Fusion, <node>/<X>Fusion/        a member of the fused group
+ *   <If>_then_branch__Inline_<k>__<name>       a node of an inlined branch
+ *   <OpType>_<index>                           an unnamed node, counted without Constants */
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+bool oc_match_made_of(const char *type, const char *original)
+{
+    static const struct {
+        const char *type, *original;
+    } row[] = {
+        {"FusedConv", "Conv"},
+        {"NhwcConv", "Conv"},
+        {"NhwcFusedConv", "Conv"},
+        {"QLinearConv", "Conv"},
+        {"QLinearConv", "ConvInteger"},
+        {"FusedGemm", "Gemm"},
+        {"FusedGemm", "MatMul"},
+        {"Gemm", "MatMul"},
+        {"FusedMatMul", "MatMul"},
+        {"TransposeMatMul", "MatMul"},
+        {"MatMulNBits", "MatMul"},
+        {"QLinearMatMul", "MatMul"},
+        {"MatMulIntegerToFloat", "MatMulInteger"},
+        {"DynamicQuantizeMatMul", "MatMulInteger"},
+        {"QGemm", "Gemm"},
+        {"FastGelu", "Gelu"},
+        {"BiasGelu", "Gelu"},
+        {"Upsample", "Resize"},
+        {"Resize", "Upsample"},
+        {"MemcpyFromHost", "Memcpy"},
+    };
+    if (is(type, original))
+        return true;
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        if (is(type, row[i].type) && is(original, row[i].original))
+            return true;
+    return strncmp(type, "QLinear", 7) == 0 && is(type + 7, original);
+}
+
+/* ---- scope: where a record's nodes may stand -------------------------------------------------------------
+ */
+
+bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
+{
+    const struct oc_model *m = x->m;
+    uint32_t outer = x->p->rec[rec].parent, parent;
+    while ((parent = m->graph[graph].parent_node) != OC_NONE && m->node[parent].kind == OC_NODE_CALL)
+        graph = m->node[parent].graph; /* the runtime inlines functions */
+    if (outer == OC_NONE)
+        return parent == OC_NONE;
+    const struct oc_match *o = &x->match[outer];
+    for (uint32_t i = 0; i < o->n_node; i++)
+        if (o->node[i] == parent)
+            return true;
+    return o->n_node == 0;
+}
+
+/* What a candidate is worth: 0 not acceptable. */
+static int worth(const struct oc_matcher *x, uint32_t rec, uint32_t node)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    const struct oc_node *n = &x->m->node[node];
+    int w = 1;
+    w += oc_match_in_scope(x, rec, n->graph) ? 16 : 0;
+    w += is(r->op_type, n->op_type) ? 8 : oc_match_made_of(r->op_type, n->op_type) ? 4 : 0;
+    w += x->owner[node] == OC_NONE ? 2 : 0;
+    if (r->index >= 0 && oc_index_nth(&x->x, n->graph, r->index) == node)
+        w += 1;
+    return w;
+}
+
+static uint32_t find_node(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len, int *best)
+{
+    uint32_t found = OC_NONE;
+    *best = 0;
+    if (!len)
+        return OC_NONE;
+    for (uint32_t i = oc_map_get(&x->x.nodes, name, len); i != OC_NONE; i = x->x.next_node[i]) {
+        int w = worth(x, rec, i);
+        if (w > *best) {
+            *best = w;
+            found = i;
+        }
+    }
+    return found;
+}
+
+static bool take_node(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, const char *rule,
+                      double confidence)
+{
+    int w;
+    uint32_t node = find_node(x, rec, name, len, &w);
+    if (node == OC_NONE)
+        return false;
+    bool type = w & 12, scope = w & 16;
+    if (!type && !scope)
+        return false;
+    oc_match_core(x, rec, node, rule, confidence * (type ? 1 : 0.7) * (scope ? 1 : 0.8));
+    return true;
+}
+
+static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, double confidence)
+{
+    uint32_t found = OC_NONE;
+    int best = 0;
+    for (uint32_t v = oc_map_get(&x->x.values, name, len); v != OC_NONE; v = x->x.next_value[v]) {
+        uint32_t node = x->m->value[v].producer;
+        int w = node == OC_NONE ? 0 : worth(x, rec, node);
+        if (w > best) {
+            best = w;
+            found = node;
+        }
+    }
+    if (found == OC_NONE)
+        return false;
+    oc_match_core(x, rec, found, "output tensor", confidence * (best & 16 ? 1 : 0.8));
+    return true;
+}
+
+/* ---- the grammars -----------------------------------------------------------------------------------------
+ */
+
+static bool ends(const char *s, size_t len, const char *tail)
+{
+    size_t n = strlen(tail);
+    return len >= n && memcmp(s + len - n, tail, n) == 0;
+}
+
+/* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it is not that. */
+static size_t fusion_stem(const char *s, size_t len)
+{
+    if (len && s[len - 1] == '/')
+        len--;
+    if (!ends(s, len, "Fusion"))
+        return 0;
+    while (len > 0 && s[len - 1] != '/')
+        len--;
+    return len ? len - 1 : 0;
+}
+
+/* Behind the last "__Inline_<k>__"; NULL: not inlined. */
+static const char *inlined_name(const char *s)
+{
+    const char *rest = NULL;
+    for (const char *at = s; (at = strstr(at, "__Inline_")) != NULL;) {
+        const char *digit = at + 9, *end = digit + strspn(digit, "0123456789");
+        at += 9;
+        if (end > digit && strncmp(end, "__", 2) == 0)
+            rest = end + 2;
+    }
+    return rest;
+}
+
+static bool take_index(struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    size_t n = strlen(r->op_type);
+    char want[32];
+    snprintf(want, sizeof(want), "_%lld", (long long)r->index);
+    if (r->index < 0 || strncmp(r->name, r->op_type, n) != 0 || !is(r->name + n, want))
+        return false;
+    uint32_t found = OC_NONE;
+    int best = 0;
+    for (uint32_t g = 0; g < x->m->n_graph; g++) {
+        uint32_t node = oc_match_in_scope(x, rec, g) ? oc_index_nth(&x->x, g, r->index) : OC_NONE;
+        if (node == OC_NONE || x->m->node[node].name[0] ||
+            !oc_match_made_of(r->op_type, x->m->node[node].op_type))
+            continue;
+        int w = worth(x, rec, node) + (oc_match_runs(x, node) ? 32 : 0);
+        if (w > best) {
+            best = w;
+            found = node;
+        }
+    }
+    if (found == OC_NONE)
+        return false;
+    oc_match_core(x, rec, found, "index", x->x.m->n_graph > 1 && r->parent != OC_NONE ? 0.8 : 0.9);
+    return true;
+}
+
+static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
+{
+    size_t len = strlen(name), stem;
+    if (take_node(x, rec, name, len, confidence < 1 ? "inlined name" : "name", confidence))
+        return true;
+    if (len > 6 && strncmp(name, "fused ", 6) == 0 &&
+        take_node(x, rec, name + 6, len - 6, "fused name", 0.95 * confidence))
+        return true;
+    if (ends(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
+        return true;
+    if ((stem = fusion_stem(name, len)) != 0 && take_node(x, rec, name, stem, "fused name", 0.9 * confidence))
+        return true;
+    return take_output(x, rec, name, len, 0.9 * confidence);
+}
+
+bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    if (by_plain_name(x, rec, r->name, 1))
+        return true;
+    const char *inner = inlined_name(r->name);
+    if (inner && by_plain_name(x, rec, inner, 0.9))
+        return true;
+    return take_index(x, rec);
+}
+
+/* ---- what the optimizer inserted
+ * --------------------------------------------------------------------------- */
+
+static bool is_token(const char *name)
+{
+    const char *at = strstr(name, "_token_");
+    return at && at[7] && at[7 + strspn(at + 7, "0123456789")] == '\0';
+}
+
+void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    struct oc_match *m = &x->match[rec];
+    bool inserted = is_token(r->name) || is(r->name, r->op_type) || strncmp(r->name, "Inserted", 8) == 0;
+    if (is(r->op_type, "ReorderInput") || is(r->op_type, "ReorderOutput"))
+        m->bucket = "layout";
+    else if (strncmp(r->op_type, "Memcpy", 6) == 0)
+        m->bucket = "copies";
+    else if (inserted && is(r->op_type, "Cast"))
+        m->bucket = "casts";
+    else if (inserted && is(r->op_type, "Transpose"))
+        m->bucket = "layout";
+    else
+        m->bucket = inserted ? "inserted" : "unmatched";
+}
