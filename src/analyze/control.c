@@ -37,11 +37,35 @@ static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_d
     return oc_dim_fresh(e->a->exprs, name, ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
 }
 
-struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
+static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value,
+                                 int depth);
+
+static bool is_empty(const struct oc_type *t)
+{
+    return t->kind == OC_T_SEQUENCE && t->shape.ranked && t->shape.rank == 1 && oc_is(t->shape.dim[0], 0);
+}
+
+/* Element type of a sequence or optional that is one of both; an empty sequence says nothing about it. */
+static const struct oc_type *merge_elem(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                                        uint32_t value, int depth)
+{
+    if (a->elem == b->elem || !a->elem || is_empty(b))
+        return a->elem;
+    if (!b->elem || is_empty(a))
+        return b->elem;
+    struct oc_type *t = OC_NEW(&e->a->arena, struct oc_type);
+    *t = merge_type(e, a->elem, b->elem, value, depth + 1);
+    return t;
+}
+
+static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value,
+                                 int depth)
 {
     struct oc_type t = *a;
-    if (a->kind != b->kind)
+    if (a->kind != b->kind || depth > 8)
         return (struct oc_type){.kind = OC_T_NONE};
+    t.elem = merge_elem(e, a, b, value, depth);
+    t.item = a->item == b->item ? a->item : NULL;
     if (a->dtype != b->dtype)
         t.dtype = OC_DT_UNDEFINED;
     if (!a->shape.ranked || !b->shape.ranked || a->shape.rank != b->shape.rank) {
@@ -53,6 +77,11 @@ struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const
         dim[i] = merge_dim(e, a->shape.dim[i], b->shape.dim[i], value, i);
     t.shape.dim = dim;
     return t;
+}
+
+struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
+{
+    return merge_type(e, a, b, value, 0);
 }
 
 static const struct oc_type no_type = {.kind = OC_T_NONE};

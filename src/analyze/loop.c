@@ -20,10 +20,17 @@ struct loop {
     struct oc_type type[64];           /* carried types now */
 };
 
-static bool same_type(const struct oc_type *a, const struct oc_type *b)
+static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
 {
     return a->kind == b->kind && a->dtype == b->dtype && a->shape.ranked == b->shape.ranked &&
            (!a->shape.ranked || oc_shape_equal(&a->shape, &b->shape));
+}
+
+/* Elements of sequences and optionals are looked at to one level; `item` lists only if they are the same list. */
+static bool same_type(const struct oc_type *a, const struct oc_type *b)
+{
+    bool elem = a->elem == b->elem || (a->elem && b->elem && same_shallow(a->elem, b->elem));
+    return same_shallow(a, b) && elem && a->item == b->item;
 }
 
 static uint32_t body_input(const struct oc_engine *e, const struct loop *l, uint32_t i)
@@ -81,11 +88,24 @@ static int follow(struct oc_engine *e, struct loop *l)
     return 0;
 }
 
+/* Dims that are unknown already need no new name. */
+static bool widens(const struct oc_type *a, const struct oc_type *b)
+{
+    if (a->kind != b->kind || a->dtype != b->dtype || a->shape.ranked != b->shape.ranked)
+        return true;
+    for (unsigned k = 0; a->shape.ranked && k < a->shape.rank && k < b->shape.rank; k++)
+        if (oc_is_known(a->shape.dim[k]) && !oc_is_known(b->shape.dim[k]))
+            return true;
+    return a->elem && b->elem && a->elem != b->elem && widens(a->elem, b->elem);
+}
+
 static int settle(struct oc_engine *e, struct loop *l)
 {
     size_t diags = e->a->diags.n;
     uint32_t failed = e->n_failed;
     const struct oc_node *n = &e->m->node[l->node];
+    for (uint32_t i = 0; i < l->n_state; i++)
+        l->type[i].item = NULL; /* other elements in other trips */
     for (int round = 0; round < MAX_ROUNDS; round++) {
         e->n_failed = failed;
         if (run_body(e, l, diags))
@@ -100,12 +120,8 @@ static int settle(struct oc_engine *e, struct loop *l)
             if (round + 2 >= MAX_ROUNDS)
                 merged.shape = oc_shape_unranked();
             bool widened = !same_type(&merged, &l->type[i]);
-            if (widened && l->type[i].shape.ranked && merged.shape.ranked && round > 0) {
-                /* dims that are unknown already need no new name */
-                widened = false;
-                for (unsigned k = 0; k < merged.shape.rank; k++)
-                    widened |= oc_is_known(l->type[i].shape.dim[k]) && !oc_is_known(merged.shape.dim[k]);
-            }
+            if (round > 0)
+                widened = widened && widens(&l->type[i], &merged);
             if (widened)
                 l->type[i] = merged;
             changed |= widened;
@@ -358,12 +374,15 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
     char buf[256];
     if (begin(e, node, &l))
         return -1;
-    for (uint32_t i = 0; i < n->n_in; i++) {
-        const struct oc_type *t = in_type(e, n, i);
-        set_input(e, &l, i, t->kind == OC_T_SEQUENCE && t->elem ? t->elem : t);
-    }
     l.trips = oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "length(%s)", oc_node_label(e->m, n, buf, sizeof(buf))),
                             -1);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        const struct oc_type *t = in_type(e, n, i);
+        bool sequence = t->kind == OC_T_SEQUENCE && t->elem;
+        set_input(e, &l, i, sequence ? t->elem : t);
+        if (sequence && t->shape.ranked && t->shape.rank == 1 && !oc_is_known(l.trips))
+            l.trips = t->shape.dim[0];
+    }
     set_trips(e, &l);
     if (oc_infer_graph(e, l.body))
         return -1;
@@ -372,7 +391,7 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
             continue;
         struct oc_type *elem = OC_NEW(&e->a->arena, struct oc_type);
         *elem = *oc_body_output(e, l.body, i);
-        const struct oc_type t = {.kind = OC_T_SEQUENCE, .elem = elem};
+        const struct oc_type t = {.kind = OC_T_SEQUENCE, .elem = elem, .shape = oc_shape_1d(&e->a->arena, l.trips)};
         oc_set_value(e, n->out[i], &t);
     }
     return 0;

@@ -32,8 +32,11 @@
     F(scatter)      \
     F(search)       \
     F(select)       \
+    F(sequence)     \
+    F(signal)       \
     F(slice)        \
     F(softmax)      \
+    F(strings)      \
     F(unary)
 
 #define DECLARE(name) extern const struct oc_op_family oc_ops_##name;

@@ -63,8 +63,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     oc_report_roofs(&r);
     r.shown.arena = &r.arena;
     int rc = choose_rows(&r, format, err);
-    if (!rc)
+    if (!rc) {
+        oc_report_finish(&r);
         format->write(&r, f);
+    }
     oc_arena_free(&r.arena);
     return rc;
 }

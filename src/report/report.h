@@ -21,6 +21,8 @@ struct oc_report {
 
 /* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
 void oc_report_rows(struct oc_report *r);
+/* What only shown rows need: ids, info cells, shapes. */
+void oc_report_finish(struct oc_report *r);
 
 /* Limits of the hardware for every row, when the report has a device. */
 void oc_report_roofs(struct oc_report *r);

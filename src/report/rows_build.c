@@ -61,13 +61,17 @@ static const char *dtype_name(const struct oc_type *t)
     return t->kind == OC_T_NONE ? "undefined" : oc_dtype_info(t->dtype)->name;
 }
 
-static void set_node_types(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
+static void set_node_dtypes(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
 {
     const char **dtype = OC_NEW_ARRAY(&r->arena, n->n_in, const char *);
     for (uint32_t i = 0; i < n->n_in; i++)
         if (n->in[i] != OC_NONE)
             dtype[row->n_in_dtype++] = dtype_name(&r->in->analysis->type[n->in[i]]);
     row->in_dtype = dtype;
+}
+
+static void set_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
+{
     row->in = shapes_of_values(r, n->in, n->n_in, &row->n_in);
     row->out = shapes_of_values(r, n->out, n->n_out, &row->n_out);
     row->in_state = row->out_state = OC_SHAPES_KNOWN;
@@ -91,21 +95,26 @@ static bool executes(const struct oc_node_cost *k)
     return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE;
 }
 
+/* Only what choosing rows may ask for: a model can have many nodes and the report few rows. */
 static void node_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_model *m = r->in->model;
     const struct oc_node *n = &m->node[i];
-    char label[512];
     struct oc_row *row = new_row(r);
-    row->name = oc_strdup(&r->arena, oc_node_label(m, n, label, sizeof(label)));
+    row->name = n->name;
+    if (!*n->name) {
+        char label[512];
+        row->name = oc_strdup(&r->arena, oc_node_label(m, n, label, sizeof(label)));
+    }
     row->type = n->op_type;
-    row->id = oc_printf(&r->arena, "%u", i);
     row->id_number = i;
     row->scope = m->graph[n->graph].scope;
     row->node = i;
-    set_node_types(r, row, n);
+    if (r->o->n_input_dtype)
+        set_node_dtypes(r, row, n);
+    if (r->o->order_by && strstr(r->o->order_by, "shapes"))
+        set_node_shapes(r, row, n);
     set_node_cost(row, &r->in->analysis->cost[i]);
-    set_info(r, row);
 }
 
 static void rows_of_analysis(struct oc_report *r)
@@ -183,6 +192,20 @@ static void rows_of_profile(struct oc_report *r)
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
             record_row(r, i);
+}
+
+/* ---- after choosing -------------------------------------------------------------------------------------- */
+
+void oc_report_finish(struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        struct oc_row *row = &r->shown.row[i];
+        if (row->info || row->node == OC_NONE)
+            continue;
+        row->id = oc_printf(&r->arena, "%u", row->node);
+        set_node_shapes(r, row, &r->in->model->node[row->node]);
+        set_info(r, row);
+    }
 }
 
 /* ---- totals ---------------------------------------------------------------------------------------------- */

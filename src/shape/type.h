@@ -19,8 +19,9 @@ enum oc_type_kind { OC_T_NONE, OC_T_TENSOR, OC_T_SPARSE, OC_T_SEQUENCE, OC_T_OPT
 struct oc_type {
     uint8_t kind;  /* enum oc_type_kind; OC_T_NONE: nothing known */
     uint8_t dtype; /* enum oc_dtype; of the key for a map */
-    struct oc_shape shape;
-    const struct oc_type *elem; /* sequence, optional, map */
+    struct oc_shape shape;      /* tensors; sequence and optional: [number of elements], unranked if not known */
+    const struct oc_type *elem; /* sequence (what all elements have in common), optional, map */
+    const struct oc_type *item; /* sequence: the type of each element if they differ and all are known, else NULL */
 };
 
 enum oc_elem_kind { OC_E_UNKNOWN, OC_E_INT, OC_E_REAL, OC_E_RATIO, OC_E_STRING };

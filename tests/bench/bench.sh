@@ -28,7 +28,7 @@ empty=$median
 measure 'onnxcost --version' "$RUNS" "$onnxcost" --version
 version=$median
 measure 'ResNet-50: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/resnet50.onnx"
-measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert.onnx"
+measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert_base.onnx"
 measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
 measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.onnx"
 measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.json"

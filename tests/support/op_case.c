@@ -57,18 +57,63 @@ static struct oc_dim dim_of(struct text *x, const char *w)
     return strcmp(w, "?") == 0 ? oc_dim_fresh(x->t->exprs, "?", -1) : oc_dim_symbol(x->t->exprs, w, -1);
 }
 
+static struct oc_type *read_type(struct text *x);
+
+/* What the elements of a list (all of one rank) have in common. */
+static void join_items(struct text *x, struct oc_type *t, uint32_t n)
+{
+    struct oc_type *elem = OC_NEW(&x->t->arena, struct oc_type);
+    struct oc_dim dim[OC_MAX_RANK];
+    *elem = t->item[0];
+    for (unsigned a = 0; a < elem->shape.rank; a++) {
+        dim[a] = elem->shape.dim[a];
+        for (uint32_t i = 1; i < n; i++)
+            if (!oc_same_dim(dim[a], t->item[i].shape.dim[a]))
+                dim[a] = oc_dim_fresh(x->t->exprs, "?", -1);
+    }
+    elem->shape = oc_shape_of(&x->t->arena, elem->shape.rank, dim);
+    t->elem = elem;
+    t->shape = oc_shape_1d(&x->t->arena, oc_known(n));
+}
+
+static void read_container(struct text *x, struct oc_type *t)
+{
+    struct oc_type *item = OC_NEW_ARRAY(&x->t->arena, OP_CASE_MAX, struct oc_type);
+    uint32_t n = 0;
+    t->kind = x->s[-4] == 's' ? OC_T_SEQUENCE : OC_T_OPTIONAL;
+    do {
+        assert_true(n < OP_CASE_MAX);
+        item[n++] = *read_type(x);
+    } while (eat(x, ";"));
+    expect(x, ")");
+    t->elem = item;
+    if (n > 1) {
+        t->item = item;
+        join_items(x, t, n);
+    }
+    if (eat(x, "*"))
+        t->shape = oc_shape_1d(&x->t->arena, dim_of(x, word(x, " !{~)")));
+}
+
 static struct oc_type *read_type(struct text *x)
 {
     struct oc_type *t = OC_NEW(&x->t->arena, struct oc_type);
     if (eat(x, "?"))
         return t;
     if (eat(x, "seq(") || eat(x, "opt(")) {
-        t->kind = x->s[-4] == 's' ? OC_T_SEQUENCE : OC_T_OPTIONAL;
+        read_container(x, t);
+        return t;
+    }
+    if (eat(x, "map(")) {
+        const char *key = word(x, ",");
+        expect(x, ",");
+        t->kind = OC_T_MAP;
+        t->dtype = (uint8_t)oc_dtype_by_name(key, strlen(key));
         t->elem = read_type(x);
         expect(x, ")");
         return t;
     }
-    const char *name = word(x, "[ !{~@)");
+    const char *name = word(x, "[ !{~@);");
     struct oc_dim dim[OC_MAX_RANK];
     unsigned rank = 0;
     t->kind = OC_T_TENSOR;

@@ -16,7 +16,10 @@
  *                        2*H: a multiple of it; true and false)
  *   ...~{1,2}            the same, but not a constant
  *   @0                   the same value as input 0
- *   seq(float[1,2])  opt(float[1,2])   a sequence, an optional
+ *   seq(float[1,2])  opt(float[1,2])   a sequence, an optional; nothing known of its length
+ *   seq(float[2])*3  opt(float[2])*0   with its length, a number or a symbol
+ *   seq(float[1];float[2])             the elements of a sequence one by one
+ *   map(int64,float[])                 a map
  * Outputs: a letter each: y present, - absent, u present but nobody reads it. */
 #ifndef OP_CASE_H
 #define OP_CASE_H

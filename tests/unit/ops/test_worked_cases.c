@@ -166,6 +166,7 @@ static const struct worked cases[] = {
      "float16[1,8,2048,128]", 0, 0, 0, 2056, 0, 2048, false, false},
     {66, "ScatterND", 16, "reduction=add", "float[1000,64] int64[10,1] float[10,64]", "y", "float[1000,64]", 0, 640,
      640, 258640, 0, 256000, false, false},
+    {70, "DFT", 20, "onesided=1", "float[1,1024,1]", "y", "float[1,513,2]", 0, 25600, 25600, 4096, 0, 4104, false, false},
     {71, "GridSample", 20, "", "float[1,64,32,32] float[1,16,16,2]", "y", "float[1,64,16,16]", 0, 118272, 118272,
      264192, 0, 65536, false, false},
 };

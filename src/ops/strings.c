@@ -1,0 +1,115 @@
+/* Text, and images in compressed form: what they cost is not modelled. shape-inference 4.10, cost-semantics 4.9. */
+#include "ops/op.h"
+
+#include <string.h>
+
+static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    (void)k;
+    c->assumption = "byte strings are not modelled";
+    return 0;
+}
+
+static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    (void)k;
+    c->assumption = "decoding of images is not modelled";
+    return 0;
+}
+
+/* The shape of x with a last axis more. */
+static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_dim d)
+{
+    struct oc_dim dim[OC_MAX_RANK + 1];
+    if (!x->ranked || x->rank >= OC_MAX_RANK)
+        return oc_shape_unranked();
+    for (unsigned i = 0; i < x->rank; i++)
+        dim[i] = x->dim[i];
+    dim[x->rank] = d;
+    return oc_shape_of(c->arena, x->rank + 1U, dim);
+}
+
+/* Y: the parts, as many as the string with most of them has; Z: how many each has. */
+static int shape_string_split(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    oc_set_out(c, 0, OC_DT_STRING, appended(c, x, oc_op_fresh_dim(c, "parts", -1)));
+    oc_set_out(c, 1, OC_DT_INT64, *x);
+    return 0;
+}
+
+/* [C] or [1,C]; stop words shorten the last axis, but at least one string is left (an empty one if need be). */
+static int shape_string_normalizer(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    const struct oc_attr *stop = oc_node_attr(c->node, "stopwords");
+    struct oc_dim dim[2];
+    if (!x->ranked || !stop || stop->n == 0) {
+        oc_set_out(c, 0, OC_DT_STRING, *x);
+        return 0;
+    }
+    if (x->rank != 1 && x->rank != 2)
+        return oc_op_fail(c, "the strings must be [C] or [1,C], not of rank %u", x->rank);
+    memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
+    int64_t max = oc_dim_max_value(c->exprs, dim[x->rank - 1]);
+    dim[x->rank - 1] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", x->rank - 1U), max == 0 ? 1 : max);
+    oc_set_out(c, 0, OC_DT_STRING, oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+/* [C] or [N,C] to the counts of n-grams: as many as the largest index says. */
+static int shape_tfidf(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    struct oc_dim dim[2];
+    uint32_t n;
+    const int64_t *index = oc_attr_ints(c, "ngram_indexes", &n);
+    int64_t max = -1;
+    for (uint32_t i = 0; i < n; i++)
+        max = index[i] > max ? index[i] : max;
+    if (max < 0 || max == INT64_MAX)
+        return oc_op_fail(c, "ngram_indexes name no place");
+    if (!x->ranked) {
+        oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_unranked());
+        return 0;
+    }
+    if (x->rank != 1 && x->rank != 2)
+        return oc_op_fail(c, "the words must be [C] or [N,C], not of rank %u", x->rank);
+    dim[0] = x->dim[0];
+    dim[x->rank - 1] = oc_known(max + 1);
+    oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_of(c->arena, x->rank, dim));
+    return 0;
+}
+
+/* com.microsoft: [C] or [N,C] to words, padded to the longest row. */
+static int shape_tokenizer(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_STRING, appended(c, oc_in_shape(c, 0), oc_op_fresh_dim(c, "words", -1)));
+    return 0;
+}
+
+static int shape_image_decoder(struct oc_op_ctx *c)
+{
+    bool grey = strcmp(oc_attr_s(c, "pixel_format", "RGB"), "Grayscale") == 0;
+    struct oc_dim dim[3] = {oc_op_fresh_dim(c, "0", -1), oc_op_fresh_dim(c, "1", -1), oc_known(grey ? 1 : 3)};
+    oc_set_out(c, 0, OC_DT_UINT8, oc_shape_of(c->arena, 3, dim));
+    return 0;
+}
+
+#define TEXT(d, n, v, s, sh, co)                                                                             \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_OTHER, .slots = (s), .shape = (sh),      \
+        .cost = (co)                                                                                         \
+    }
+
+static const struct oc_op rows[] = {
+    TEXT("", "ImageDecoder", 20, NULL, shape_image_decoder, cost_image),
+    TEXT("", "RegexFullMatch", 20, NULL, oc_shape_same_bool, cost_text),
+    TEXT("", "StringConcat", 20, NULL, oc_shape_broadcast, cost_text),
+    TEXT("", "StringNormalizer", 10, NULL, shape_string_normalizer, cost_text),
+    TEXT("", "StringSplit", 20, NULL, shape_string_split, cost_text),
+    TEXT("", "TfIdfVectorizer", 9, NULL, shape_tfidf, cost_text),
+    TEXT("com.microsoft", "Tokenizer", 1, NULL, shape_tokenizer, cost_text),
+};
+extern const struct oc_op_family oc_ops_strings;
+const struct oc_op_family oc_ops_strings = OC_FAMILY("strings", rows);
