@@ -33,17 +33,18 @@ FOLD(reciprocal, OC_EL_RECIPROCAL)
 FOLD(round, OC_EL_ROUND)
 FOLD(sqrt, OC_EL_SQRT)
 
-/* max(x, 0): the length of a Range made of single operators */
+/* Sizes pass through it where Range is written out. */
 static int fold_relu(struct oc_op_ctx *c)
 {
     const struct oc_data *d = oc_in_value(c, 0);
-    bool real = oc_dtype_info(oc_in_dtype(c, 0))->kind == OC_KIND_FLOAT;
-    struct oc_elem zero = real ? oc_elem_real(0) : oc_elem_int(0);
-    struct oc_elem *e = d ? oc_new_elems(c, d->n) : NULL;
-    for (uint32_t i = 0; d && i < d->n; i++)
-        e[i] = oc_elem_op(c->exprs, OC_EL_MAX, oc_in_dtype(c, 0), &d->e[i], &zero);
-    if (d)
-        oc_set_data(c, 0, e, d->n);
+    unsigned dtype = oc_in_dtype(c, 0);
+    struct oc_elem zero = oc_dtype_info(dtype)->kind == OC_KIND_FLOAT ? oc_elem_real(0) : oc_elem_int(0);
+    if (!d)
+        return 0;
+    struct oc_elem *e = oc_new_elems(c, d->n);
+    for (uint32_t i = 0; i < d->n; i++)
+        e[i] = oc_elem_op(c->exprs, OC_EL_MAX, dtype, &d->e[i], &zero);
+    oc_set_data(c, 0, e, d->n);
     return 0;
 }
 
@@ -87,26 +88,24 @@ static int shape_dropout(struct oc_op_ctx *c)
 }
 
 /* Trains in opsets below 7 unless is_test, and from 12 when the input says so. */
-static bool dropout_trains(struct oc_op_ctx *c)
+static bool dropout_trains(const struct oc_op_ctx *c)
 {
     int64_t mode = 0;
     if (c->opset >= 1 && c->opset < 7)
         return oc_attr_i(c, "is_test", 0) == 0;
-    if (!oc_in(c, 2))
-        return false;
-    if (!oc_in_int(c, 2, &mode))
-        c->assumption = "training_mode is not known: taken as inference";
-    return mode != 0;
+    return oc_in_int(c, 2, &mode) && mode != 0;
 }
 
 static int fold_dropout(struct oc_op_ctx *c)
 {
-    return dropout_trains(c) ? 0 : oc_fold_same(c);
+    return dropout_trains(c) || (oc_in(c, 2) && !oc_in_value(c, 2)) ? 0 : oc_fold_same(c);
 }
 
 static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
+    if (oc_in(c, 2) && !oc_in_value(c, 2))
+        c->assumption = "training_mode is not known: taken as inference";
     if (dropout_trains(c)) {
         oc_add_prims(c, k, training, oc_c_out(c, 0));
         return 0;

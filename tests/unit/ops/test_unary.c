@@ -101,6 +101,9 @@ static void test_folds(void **state)
         {"Clip", 13, "", "int64[3]{-5,3,50} int64[]{0} int64[]{10}", "0,3,10"},
         {"Floor", 13, "", "float[1]{H}", "(H)*1.0+0"},
         {"Relu", 14, "", "float[2]{3,-3}", "3.0,0.0"},
+        {"Tanh", 13, "", "float[1]{3}", "none"},
+        {"Dropout", 13, "", "float[1]{3}", "3.0"},
+        {"Dropout", 13, "", "float[1]{3} float[]{0.5} bool[]{true}", "none"},
     };
     (void)state;
     op_check_folds(rows, OC_COUNT(rows));
