@@ -186,8 +186,12 @@ static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost
     return !e->convention || recount(e, c, k, trips, out);
 }
 
-static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n)
+static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n, const struct oc_op_ctx *c)
 {
+    if (c->err->msg[0])
+        return oc_strdup(&e->a->arena, c->err->msg);
+    if (c->assumption)
+        return c->assumption;
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->root_cause[v] == OC_NONE)
@@ -202,7 +206,7 @@ static void set_quality(struct oc_engine *e, const struct oc_node *n, const stru
 {
     if (c->unknown) {
         *out = (struct oc_node_cost){.state = OC_NODE_NO_SHAPE, .op_class = out->op_class, .trips = out->trips,
-                                     .params = out->params, .quality = OC_UNKNOWN, .note = unknown_reason(e, n)};
+                                     .params = out->params, .quality = OC_UNKNOWN, .note = unknown_reason(e, n, c)};
     } else if (c->assumption) {
         out->quality = OC_EST;
         out->note = c->assumption;
@@ -234,6 +238,8 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     k.alias = op->flags & OC_F_VIEW;
     default_classes(&c, op, &k);
     default_bytes(e, n, op, &c, &k);
+    struct oc_err why = {0};
+    c.err = &why;
     if (op->cost && op->cost(&c, &k))
         c.unknown = true;
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
@@ -241,6 +247,8 @@ static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op
     out->alias = k.alias;
     if (!c.unknown && !store(e, &c, &k, trips, out))
         return overflow(e, n);
+    out->params += k.attr_params;
+    e->a->class_elems[OC_PC_WEIGHT] += k.attr_params;
     set_quality(e, n, &c, out);
     return 0;
 }

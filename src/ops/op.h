@@ -165,6 +165,7 @@ struct oc_cost {
     uint64_t *rd;                   /* bytes read by input slot; prefilled with the full size, 0 for repeats and
                                        metadata slots; a rule may lower or raise it */
     uint64_t *wr;                   /* bytes written by output slot, prefilled */
+    uint64_t attr_params;           /* set by a rule: weights that are attributes (tree ensembles) */
     uint32_t n_in, n_out;
 };
 

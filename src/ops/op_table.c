@@ -19,6 +19,9 @@
     F(image)        \
     F(layout)       \
     F(matmul)       \
+    F(ml)           \
+    F(ml_models)    \
+    F(ml_trees)     \
     F(ms_attention) \
     F(nchwc)        \
     F(norm)         \

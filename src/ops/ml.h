@@ -1,0 +1,21 @@
+/* What the models of ai.onnx.ml share. */
+#ifndef OC_ML_H
+#define OC_ML_H
+
+#include "ops/op.h"
+
+/* Rows and features of X: [N,F], or [F] for one row. Unknown without a rank; fails for other ranks. */
+int oc_ml_rows(struct oc_op_ctx *c, struct oc_dim *rows, struct oc_dim *features);
+
+/* Number of class labels, and what they are made of. */
+uint32_t oc_ml_labels(struct oc_op_ctx *c, unsigned *dtype);
+
+uint32_t oc_ml_count(const struct oc_op_ctx *c, const char *attr); /* elements of a list attribute or tensor */
+
+/* Work happens in floating point whatever X is made of. */
+void oc_ml_float(struct oc_op_ctx *c, struct oc_cost *k);
+
+/* A transformation of n scores: "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT". */
+void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *name, uint64_t n);
+
+#endif
