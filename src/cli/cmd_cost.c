@@ -10,9 +10,11 @@
 struct job {
     const struct cli_opts *o;
     const char *model_path, *profile_path;
+    struct oc_shape_bind *profile_shape; /* shapes of inputs that the profile recorded */
+    size_t n_profile_shape;
     struct cli_progress *progress;
     struct cli_shapes shapes;
-    struct oc_model *model;
+    struct oc_model *model, *optimized;
     struct oc_profile *profile;
     struct oc_analysis *analysis;
     struct oc_join *join;
@@ -132,12 +134,28 @@ static int analyze(struct job *j)
     if (j->o->default_dim.set && j->o->default_dim.v < 1)
         return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
                         (long long)j->o->default_dim.v);
-    int rc = cli_shapes_parse(j->o, &j->shapes);
+    if (j->profile)
+        j->n_profile_shape = oc_profile_input_shapes(j->model, j->profile, &j->profile_shape);
+    int rc = cli_shapes_parse(j->o, j->profile_shape, j->n_profile_shape, &j->shapes);
     if (rc)
         return rc;
     struct oc_analyze_opts opts = analyze_opts(j);
     cli_progress_say(j->progress, "analysing", j->model_path);
     return oc_analyze(j->model, &opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
+}
+
+/* ---- join ------------------------------------------------------------------------------------------------- */
+
+static int join(struct job *j)
+{
+    struct oc_err err;
+    if (!j->model || !j->profile)
+        return j->o->optimized_model
+                   ? cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile")
+                   : 0;
+    if (j->o->optimized_model && oc_model_load(j->o->optimized_model, NULL, &j->optimized, &err))
+        return cli_fail_err(&err);
+    return oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err) ? cli_fail_err(&err) : 0;
 }
 
 /* ---- output ---------------------------------------------------------------------------------------------- */
@@ -217,6 +235,8 @@ static size_t findings(const struct job *j, bool print)
         n += warn_about(d, count, n, print);
     if (j->profile && (count = oc_profile_diags(j->profile, &d)))
         n += warn_about(d, count, n, print);
+    if (j->join && (count = oc_join_diags(j->join, &d)))
+        n += warn_about(d, count, n, print);
     if (print && n > MAX_WARNINGS)
         cli_warn("and %zu more; --format json has all", n - MAX_WARNINGS);
     return n;
@@ -249,7 +269,7 @@ static int strict_result(const struct job *j, size_t n_findings)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files, load_model, load_profile, find_device, analyze};
+    static int (*const steps[])(struct job *) = {find_files, load_model, load_profile, find_device, analyze, join};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);
@@ -264,6 +284,9 @@ int cmd_cost(const struct cli_opts *o)
     if (!rc)
         rc = strict_result(&j, findings(&j, !report_tells(&j)));
     cli_shapes_free(&j.shapes);
+    oc_join_free(j.join);
+    oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
+    oc_model_free(j.optimized);
     oc_analysis_free(j.analysis);
     oc_profile_close(j.profile);
     oc_model_free(j.model);

@@ -78,15 +78,28 @@ static int parse_shape(const char *text, struct oc_shape_bind *out)
     return 0;
 }
 
-int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out)
+static bool is_given(const struct cli_shapes *s, const char *input)
+{
+    for (size_t i = 0; i < s->n_own; i++)
+        if (!strcmp(s->shape[i].input, input))
+            return true;
+    return false;
+}
+
+int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
+                     struct cli_shapes *out)
 {
     *out = (struct cli_shapes){.bind = zeroed(o->dim.n, sizeof(*out->bind)),
-                               .shape = zeroed(o->shape.n, sizeof(*out->shape))};
+                               .shape = zeroed(o->shape.n + n_more, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
         rc = parse_dim(o->dim.item[i], &out->bind[out->n_bind++]);
     for (size_t i = 0; i < o->shape.n && !rc; i++)
         rc = parse_shape(o->shape.item[i], &out->shape[out->n_shape++]);
+    out->n_own = out->n_shape;
+    for (size_t i = 0; i < n_more && !rc; i++)
+        if (!is_given(out, more[i].input))
+            out->shape[out->n_shape++] = more[i];
     return rc;
 }
 
@@ -94,7 +107,7 @@ void cli_shapes_free(struct cli_shapes *s)
 {
     for (size_t i = 0; i < s->n_bind; i++)
         free((char *)s->bind[i].symbol);
-    for (size_t i = 0; i < s->n_shape; i++) {
+    for (size_t i = 0; i < s->n_own; i++) {
         free((char *)s->shape[i].input);
         free((int64_t *)s->shape[i].dim);
     }

@@ -9,10 +9,13 @@ struct cli_shapes {
     struct oc_bind *bind;
     struct oc_shape_bind *shape;
     size_t n_bind, n_shape;
+    size_t n_own; /* the first shapes, from the command line; what follows is borrowed */
 };
 
-/* Returns 0, or CLI_USAGE after a message. */
-int cli_shapes_parse(const struct cli_opts *o, struct cli_shapes *out);
+/* `more`: shapes from elsewhere, used for inputs that the command line does not speak of.
+ * Returns 0, or CLI_USAGE after a message. */
+int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
+                     struct cli_shapes *out);
 void cli_shapes_free(struct cli_shapes *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "join/join.h"
 
 static bool with_time(const struct oc_report *r)
 {
@@ -59,13 +60,27 @@ static bool without_groups(const struct oc_report *r)
     return !r->o->aggregate;
 }
 
-static const struct oc_node_cost *cost_of(const struct oc_line *l)
+/* Exact counts of one row: of its node, or of the nodes that its record covers. */
+struct counts {
+    uint64_t flops, ops, rd_act, rd_wt, wr;
+    bool ops_known, bytes_known;
+};
+
+static struct counts counts_of(const struct oc_line *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
-    if (!a || l->row->node == OC_NONE || l->row->count != 1 || l->r->in->join)
-        return NULL;
-    const struct oc_node_cost *k = &a->cost[l->row->node];
-    return k->quality == OC_UNKNOWN ? NULL : k;
+    const struct oc_row *row = l->row;
+    if (!a || row->count != 1)
+        return (struct counts){0};
+    if (l->r->in->join && row->record != OC_NONE) {
+        const struct oc_join_rec *j = &l->r->in->join->rec[row->record];
+        return (struct counts){j->flops, j->ops, j->rd_act, j->rd_wt, j->wr, j->quality != OC_UNKNOWN, j->bytes_known};
+    }
+    if (row->node == OC_NONE)
+        return (struct counts){0};
+    const struct oc_node_cost *k = &a->cost[row->node];
+    bool known = k->quality != OC_UNKNOWN;
+    return (struct counts){k->flops, k->ops, k->rd_act, k->rd_wt, k->wr, known, known};
 }
 
 static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
@@ -83,11 +98,11 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
     {                                                                                                        \
         c->number = (value);                                                                                 \
     }
-#define COST_CELL(name, field)                                                                               \
-    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+#define COUNT_CELL(name, field, known)                                                                       \
+    static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
-        const struct oc_node_cost *k = cost_of(l);                                                           \
-        c->number = k ? (double)k->field : NAN;                                                              \
+        struct counts k = counts_of(l);                                                                      \
+        c->number = k.known ? (double)k.field : NAN;                                                         \
     }
 
 NUMBER_CELL(get_rank, l->rank + 1)
@@ -109,12 +124,14 @@ NUMBER_CELL(get_calls, l->row->calls)
 NUMBER_CELL(get_min, l->row->min_s)
 NUMBER_CELL(get_max, l->row->max_s)
 NUMBER_CELL(get_count, (double)l->row->count)
-COST_CELL(get_float_ops, flops)
-COST_CELL(get_int_ops, ops)
-COST_CELL(get_read_act, rd_act)
-COST_CELL(get_read_weight, rd_wt)
-COST_CELL(get_written, wr)
-COST_CELL(get_trips, trips)
+COUNT_CELL(get_float_ops, flops, ops_known)
+COUNT_CELL(get_int_ops, ops, ops_known)
+COUNT_CELL(get_read_act, rd_act, bytes_known)
+COUNT_CELL(get_read_weight, rd_wt, bytes_known)
+COUNT_CELL(get_written, wr, bytes_known)
+NUMBER_CELL(get_trips, l->row->node == OC_NONE || l->row->count != 1 || !l->r->in->analysis
+                           ? NAN
+                           : (double)l->r->in->analysis->cost[l->row->node].trips)
 TEXT_CELL(get_name, l->row->name)
 TEXT_CELL(get_type, l->row->type)
 TEXT_CELL(get_id, l->row->id)

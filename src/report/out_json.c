@@ -1,51 +1,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_write.h"
-#include "report/report.h"
+#include "report/json_keys.h"
 
 /* The layout is documented; see the README. Unknown is null. */
 enum { JSON_VERSION = 1 };
-
-static const char *const quality_name[] = {"exact", "upper", "lower", "est", "unknown"};
-
-static void key_text(struct oc_json_out *w, const char *key, const char *s)
-{
-    oc_jw_key(w, key);
-    oc_jw_string(w, s);
-}
-
-static void key_u64(struct oc_json_out *w, const char *key, uint64_t v)
-{
-    oc_jw_key(w, key);
-    oc_jw_u64(w, v);
-}
-
-static void key_double(struct oc_json_out *w, const char *key, double v)
-{
-    oc_jw_key(w, key);
-    oc_jw_double(w, v); /* nan and inf print null */
-}
-
-static void key_null(struct oc_json_out *w, const char *key)
-{
-    oc_jw_key(w, key);
-    oc_jw_null(w);
-}
-
-static void key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
-{
-    oc_jw_key(w, key);
-    if (known)
-        oc_jw_u64(w, v);
-    else
-        oc_jw_null(w);
-}
-
-static void quality(struct oc_json_out *w, unsigned q)
-{
-    key_text(w, "quality", quality_name[q <= OC_UNKNOWN ? q : OC_UNKNOWN]);
-}
 
 /* ---- types and values ------------------------------------------------------------------------------------ */
 
@@ -76,9 +35,9 @@ static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_ty
             continue;
         }
         oc_jw_begin_object(w);
-        key_text(w, "origin", oc_dim_text(x, d));
+        oc_key_text(w, "origin", oc_dim_text(x, d));
         int64_t max = oc_dim_max_value(x, d);
-        key_u64_if(w, "max", max >= 0, (uint64_t)max);
+        oc_key_u64_if(w, "max", max >= 0, (uint64_t)max);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -95,10 +54,10 @@ static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
         return;
     }
     oc_jw_begin_object(w);
-    key_text(w, "name", a->model->value[id].name);
-    key_text(w, "dtype", type_name(r, &a->type[id]));
+    oc_key_text(w, "name", a->model->value[id].name);
+    oc_key_text(w, "dtype", type_name(r, &a->type[id]));
     shape(w, r, &a->type[id]);
-    quality(w, of_state[a->value_state[id]]);
+    oc_key_quality(w, of_state[a->value_state[id]]);
     oc_jw_end_object(w);
 }
 
@@ -133,10 +92,10 @@ static void model(struct oc_json_out *w, struct oc_report *r)
         return;
     }
     oc_jw_begin_object(w);
-    key_text(w, "path", m->path);
+    oc_key_text(w, "path", m->path);
     oc_jw_key(w, "ir_version");
     oc_jw_i64(w, m->ir_version);
-    key_text(w, "producer", oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
+    oc_key_text(w, "producer", oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
                                       m->producer_version && *m->producer_version ? " " : "",
                                       m->producer_version ? m->producer_version : ""));
     oc_jw_key(w, "opsets");
@@ -148,8 +107,8 @@ static void model(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
     inputs(w, r, &m->graph[0]);
     values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
-    key_u64(w, "nodes", r->in->analysis->total.nodes);
-    key_u64(w, "functions", m->n_function);
+    oc_key_u64(w, "nodes", r->in->analysis->total.nodes);
+    oc_key_u64(w, "functions", m->n_function);
     oc_jw_end_object(w);
 }
 
@@ -160,10 +119,10 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_array(w);
     for (uint32_t i = 0; a && i < a->n_assumption; i++) {
         oc_jw_begin_object(w);
-        key_text(w, "what", a->assumption[i].what);
-        key_text(w, "name", a->assumption[i].name);
-        key_text(w, "value", a->assumption[i].value);
-        key_text(w, "reason", a->assumption[i].reason);
+        oc_key_text(w, "what", a->assumption[i].what);
+        oc_key_text(w, "name", a->assumption[i].name);
+        oc_key_text(w, "value", a->assumption[i].value);
+        oc_key_text(w, "reason", a->assumption[i].reason);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -182,29 +141,29 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     double ns = run_time_ns(r), moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
     oc_jw_key(w, "totals");
     oc_jw_begin_object(w);
-    key_u64_if(w, "nodes", known, t.nodes);
-    key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
-    key_u64_if(w, "macs", known, t.macs);
-    key_u64_if(w, "flops", known, t.flops);
-    key_u64_if(w, "ops", known, t.ops);
-    key_u64_if(w, "params", known, t.params);
-    key_u64_if(w, "params_all", known, t.params_all);
-    key_u64_if(w, "const_bytes", known, t.const_bytes);
-    key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
-    key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
-    key_u64_if(w, "bytes_written", known, t.bytes_written);
-    key_null(w, "peak_activation_bytes");
-    key_null(w, "peak_activation_node");
-    key_double(w, "time_ns", ns);
-    key_double(w, "achieved_flops_per_s", known ? (double)t.flops / ns * 1e9 : NAN);
-    key_double(w, "achieved_bytes_per_s", known ? moved / ns * 1e9 : NAN);
-    quality(w, t.quality);
+    oc_key_u64_if(w, "nodes", known, t.nodes);
+    oc_key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
+    oc_key_u64_if(w, "macs", known, t.macs);
+    oc_key_u64_if(w, "flops", known, t.flops);
+    oc_key_u64_if(w, "ops", known, t.ops);
+    oc_key_u64_if(w, "params", known, t.params);
+    oc_key_u64_if(w, "params_all", known, t.params_all);
+    oc_key_u64_if(w, "const_bytes", known, t.const_bytes);
+    oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
+    oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
+    oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
+    oc_key_null(w, "peak_activation_bytes");
+    oc_key_null(w, "peak_activation_node");
+    oc_key_double(w, "time_ns", ns);
+    oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops / ns * 1e9 : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", known ? moved / ns * 1e9 : NAN);
+    oc_key_quality(w, t.quality);
     oc_jw_key(w, "not_exact");
     oc_jw_begin_object(w);
-    key_u64_if(w, "nodes", known, t.not_exact.nodes);
-    key_u64_if(w, "macs", known, t.not_exact.macs);
-    key_u64_if(w, "flops", known, t.not_exact.flops);
-    key_u64_if(w, "bytes", known, t.not_exact.bytes);
+    oc_key_u64_if(w, "nodes", known, t.not_exact.nodes);
+    oc_key_u64_if(w, "macs", known, t.not_exact.macs);
+    oc_key_u64_if(w, "flops", known, t.not_exact.flops);
+    oc_key_u64_if(w, "bytes", known, t.not_exact.bytes);
     oc_jw_end_object(w);
     oc_jw_end_object(w);
 }
@@ -224,7 +183,7 @@ static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
         for (unsigned i = 0; i < k->n_hist; i++)
             n += k->hist[i].prim == p ? k->hist[i].n : 0;
         if (n)
-            key_u64(w, oc_prim_name(p), n);
+            oc_key_u64(w, oc_prim_name(p), n);
     }
     oc_jw_end_object(w);
 }
@@ -233,72 +192,80 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
 {
     bool known = k->quality != OC_UNKNOWN;
     uint64_t moved = k->rd_act + k->rd_wt + k->wr;
-    key_u64_if(w, "macs", known, k->macs);
-    key_u64_if(w, "flops", known, k->flops);
-    key_u64_if(w, "ops", known, k->ops);
+    oc_key_u64_if(w, "macs", known, k->macs);
+    oc_key_u64_if(w, "flops", known, k->flops);
+    oc_key_u64_if(w, "ops", known, k->ops);
     histogram(w, k);
-    key_text(w, "mac_class", known && k->mac_class ? oc_class_name(k->mac_class) : NULL);
-    key_text(w, "rest_class", known && k->rest_class ? oc_class_name(k->rest_class) : NULL);
-    key_u64_if(w, "params", known, k->params);
-    key_u64_if(w, "bytes_read_act", known, k->rd_act);
-    key_u64_if(w, "bytes_read_weight", known, k->rd_wt);
-    key_u64_if(w, "bytes_written", known, k->wr);
-    key_double(w, "intensity", known && moved ? ((double)k->flops + (double)k->ops) / (double)moved : NAN);
+    oc_key_text(w, "mac_class", known && k->mac_class ? oc_class_name(k->mac_class) : NULL);
+    oc_key_text(w, "rest_class", known && k->rest_class ? oc_class_name(k->rest_class) : NULL);
+    oc_key_u64_if(w, "params", known, k->params);
+    oc_key_u64_if(w, "bytes_read_act", known, k->rd_act);
+    oc_key_u64_if(w, "bytes_read_weight", known, k->rd_wt);
+    oc_key_u64_if(w, "bytes_written", known, k->wr);
+    oc_key_double(w, "intensity", known && moved ? ((double)k->flops + (double)k->ops) / (double)moved : NAN);
 }
 
 /* Times and limits come from the row of the node, when it has one of its own. */
 static void node_times(struct oc_json_out *w, const struct oc_row *row)
 {
     double ns = row ? row->time_s * 1e9 : NAN;
-    key_double(w, "time_ns", ns);
-    key_double(w, "calls_per_run", row ? row->calls : NAN);
-    key_double(w, "time_min_ns", row ? row->min_s * 1e9 : NAN);
-    key_double(w, "time_max_ns", row ? row->max_s * 1e9 : NAN);
-    key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
-    key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
-    key_text(w, "bound_by", row ? row->bound_by : NULL);
-    key_double(w, "roofline_time_ns", row ? row->roofline_s * 1e9 : NAN);
-    key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
-    key_null(w, "estimate");
+    oc_key_double(w, "time_ns", ns);
+    oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
+    oc_key_double(w, "time_min_ns", row ? row->min_s * 1e9 : NAN);
+    oc_key_double(w, "time_max_ns", row ? row->max_s * 1e9 : NAN);
+    oc_key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
+    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
+    oc_key_double(w, "roofline_time_ns", row ? row->roofline_s * 1e9 : NAN);
+    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    oc_key_null(w, "estimate");
 }
 
 static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
 {
+    uint32_t at = oc_json_row_of_node(r, i);
     const struct oc_model *m = r->in->model;
     const struct oc_node *n = &m->node[i];
     const struct oc_node_cost *k = &r->in->analysis->cost[i];
     oc_jw_begin_object(w);
-    key_u64(w, "index", i);
-    key_text(w, "name", n->name && *n->name ? n->name : NULL);
-    key_text(w, "op_type", n->op_type);
-    key_text(w, "domain", n->domain);
-    key_text(w, "scope", m->graph[n->graph].scope);
-    key_u64(w, "trips", k->trips);
-    quality(w, k->quality);
+    oc_key_u64(w, "index", i);
+    oc_key_text(w, "name", n->name && *n->name ? n->name : NULL);
+    oc_key_text(w, "op_type", n->op_type);
+    oc_key_text(w, "domain", n->domain);
+    oc_key_text(w, "scope", m->graph[n->graph].scope);
+    oc_key_u64(w, "trips", k->trips);
+    oc_key_quality(w, k->quality);
     oc_jw_key(w, "folded");
     oc_jw_bool(w, k->state == OC_NODE_FOLDED);
     values(w, r, "inputs", n->in, n->n_in);
     values(w, r, "outputs", n->out, n->n_out);
     node_costs(w, k);
     node_times(w, row);
-    key_null(w, "row");
+    oc_key_u64_if(w, "row", at != OC_NONE, at);
     oc_jw_end_object(w);
 }
 
-static bool narrowed(const struct oc_report *r)
+/* Of a narrowed report: the nodes of its rows, in their order. A row of fused nodes has several. */
+static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
 {
-    const struct oc_report_opts *o = r->o;
-    return o->has_top || o->n_name_pattern || o->n_type || o->n_input_dtype || o->order_by || o->min_time || o->max_time;
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        if (row->node != OC_NONE) {
+            node(w, r, row->node, row);
+        } else if (r->in->join && row->record != OC_NONE) {
+            const struct oc_join_rec *j = &r->in->join->rec[row->record];
+            for (uint32_t k = 0; k < j->n_node; k++)
+                node(w, r, j->node[k], NULL);
+        }
+    }
 }
 
 static void nodes(struct oc_json_out *w, struct oc_report *r)
 {
     oc_jw_key(w, "nodes");
     oc_jw_begin_array(w);
-    if (r->in->analysis && narrowed(r)) {
-        for (uint32_t i = 0; i < r->shown.n; i++)
-            if (r->shown.row[i].node != OC_NONE)
-                node(w, r, r->shown.row[i].node, &r->shown.row[i]);
+    if (r->in->analysis && oc_json_narrowed(r)) {
+        chosen_nodes(w, r);
     } else if (r->in->analysis) {
         const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, const struct oc_row *);
         for (uint32_t i = 0; i < r->all.n; i++)
@@ -323,16 +290,16 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     bool device = p->time_kind && !strcmp(p->time_kind, "device time");
     oc_jw_begin_array(w);
     oc_jw_begin_object(w);
-    key_text(w, "path", p->path);
-    key_text(w, "format", p->format);
-    key_text(w, "producer", *p->producer ? p->producer : NULL);
-    key_text(w, "device", *p->device ? p->device : NULL);
-    key_u64(w, "runs_total", p->runs_total);
-    key_u64(w, "runs_used", p->runs_used);
-    key_text(w, "statistic", oc_stat_name(p->stat));
-    key_double(w, "time_ns", run_time_ns(r));
-    key_double(w, "host_time_ns", device ? NAN : p->busy_ns);
-    key_double(w, "device_time_ns", device ? p->busy_ns : NAN);
+    oc_key_text(w, "path", p->path);
+    oc_key_text(w, "format", p->format);
+    oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
+    oc_key_text(w, "device", *p->device ? p->device : NULL);
+    oc_key_u64(w, "runs_total", p->runs_total);
+    oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_text(w, "statistic", oc_stat_name(p->stat));
+    oc_key_double(w, "time_ns", run_time_ns(r));
+    oc_key_double(w, "host_time_ns", device ? NAN : p->busy_ns);
+    oc_key_double(w, "device_time_ns", device ? p->busy_ns : NAN);
     oc_jw_end_object(w);
     oc_jw_end_array(w);
 }
@@ -349,18 +316,18 @@ static void hardware(struct oc_json_out *w, const struct oc_device *device)
     const struct oc_hw_figure *figure;
     size_t n = oc_device_figures(device, &figure);
     oc_jw_begin_object(w);
-    key_text(w, "id", d.id);
-    key_text(w, "name", d.name);
-    key_text(w, "source_file", d.file);
+    oc_key_text(w, "id", d.id);
+    oc_key_text(w, "name", d.name);
+    oc_key_text(w, "source_file", d.file);
     oc_jw_key(w, "figures");
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
-        key_text(w, "group", figure[i].group);
-        key_text(w, "what", figure[i].what);
-        key_double(w, "value", figure[i].value);
-        key_text(w, "unit", figure[i].unit);
-        key_text(w, "basis", oc_basis_name(figure[i].basis));
+        oc_key_text(w, "group", figure[i].group);
+        oc_key_text(w, "what", figure[i].what);
+        oc_key_double(w, "value", figure[i].value);
+        oc_key_text(w, "unit", figure[i].unit);
+        oc_key_text(w, "basis", oc_basis_name(figure[i].basis));
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -372,10 +339,10 @@ static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
     static const char *const severity[] = {"info", "warning", "error"};
     for (size_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
-        key_text(w, "severity", severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
-        key_text(w, "code", d[i].code);
-        key_text(w, "where", d[i].where);
-        key_text(w, "text", d[i].text);
+        oc_key_text(w, "severity", severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
+        oc_key_text(w, "code", d[i].code);
+        oc_key_text(w, "where", d[i].where);
+        oc_key_text(w, "text", d[i].text);
         oc_jw_end_object(w);
     }
 }
@@ -392,6 +359,8 @@ static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
         findings(w, d, n);
     if (in->profile && (n = oc_profile_diags(in->profile, &d)))
         findings(w, d, n);
+    if (in->join && (n = oc_join_diags(in->join, &d)))
+        findings(w, d, n);
     oc_jw_end_array(w);
 }
 
@@ -399,19 +368,19 @@ void oc_out_json(struct oc_report *r, FILE *f)
 {
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
-    key_text(&w, "schema", "onnxcost.report");
-    key_u64(&w, "version", JSON_VERSION);
+    oc_key_text(&w, "schema", "onnxcost.report");
+    oc_key_u64(&w, "version", JSON_VERSION);
     oc_jw_key(&w, "tool");
     oc_jw_begin_object(&w);
-    key_text(&w, "name", "onnxcost");
-    key_text(&w, "version", ONNXCOST_VERSION);
+    oc_key_text(&w, "name", "onnxcost");
+    oc_key_text(&w, "version", ONNXCOST_VERSION);
     oc_jw_end_object(&w);
     model(&w, r);
     assumptions(&w, r);
     totals(&w, r);
     nodes(&w, r);
     profile(&w, r);
-    key_null(&w, "join");
+    oc_json_join(&w, r);
     hardware(&w, r->in->device);
     diagnostics(&w, r->in);
     oc_jw_end_object(&w);

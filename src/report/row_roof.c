@@ -1,4 +1,5 @@
 #include "estimate/work.h"
+#include "join/join.h"
 #include "report/report.h"
 
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
@@ -11,17 +12,33 @@ static void set_roof(const struct oc_report *r, struct oc_row *row, const struct
     row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
 }
 
-void oc_report_roofs(struct oc_report *r)
+/* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group. */
+static void work_of(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_analysis *a = r->in->analysis;
-    if (!r->in->device || !a)
+    *work = (struct oc_work){0};
+    if (!r->in->join) {
+        oc_work_add(work, &a->cost[row->node]);
+        return;
+    }
+    const struct oc_join_rec *j = &r->in->join->rec[row->record];
+    for (uint32_t i = 0; i < j->n_node; i++)
+        oc_work_add(work, &a->cost[j->node[i]]);
+    work->bytes = j->rd_act + j->rd_wt + j->wr;
+    work->launches = 1;
+    work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
+}
+
+void oc_report_roofs(struct oc_report *r)
+{
+    if (!r->in->device || !r->in->analysis)
         return;
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
-        if (row->node == OC_NONE)
+        struct oc_work work;
+        if (row->node == OC_NONE && !r->in->join)
             continue;
-        struct oc_work work = {0};
-        oc_work_add(&work, &a->cost[row->node]);
+        work_of(r, row, &work);
         set_roof(r, row, &work);
     }
 }

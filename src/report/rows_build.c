@@ -1,7 +1,7 @@
+#include "report/rows_build.h"
+
 #include <math.h>
 #include <string.h>
-
-#include "report/report.h"
 
 static struct oc_row *new_row(struct oc_report *r)
 {
@@ -70,7 +70,7 @@ static void set_node_dtypes(struct oc_report *r, struct oc_row *row, const struc
     row->in_dtype = dtype;
 }
 
-static void set_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
+void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n)
 {
     row->in = shapes_of_values(r, n->in, n->n_in, &row->n_in);
     row->out = shapes_of_values(r, n->out, n->n_out, &row->n_out);
@@ -113,7 +113,7 @@ static void node_row(struct oc_report *r, uint32_t i)
     if (r->o->n_input_dtype)
         set_node_dtypes(r, row, n);
     if (r->o->order_by && strstr(r->o->order_by, "shapes"))
-        set_node_shapes(r, row, n);
+        oc_report_node_shapes(r, row, n);
     set_node_cost(row, &r->in->analysis->cost[i]);
 }
 
@@ -164,7 +164,7 @@ static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
     row->calls = rec->calls_per_run;
 }
 
-static void record_row(struct oc_report *r, uint32_t i)
+struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[i];
     struct oc_row *row = new_row(r);
@@ -183,6 +183,7 @@ static void record_row(struct oc_report *r, uint32_t i)
     row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : OC_EXACT;
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
     set_info(r, row);
+    return row;
 }
 
 static void rows_of_profile(struct oc_report *r)
@@ -191,7 +192,7 @@ static void rows_of_profile(struct oc_report *r)
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
-            record_row(r, i);
+            oc_report_record_row(r, i);
 }
 
 /* ---- after choosing -------------------------------------------------------------------------------------- */
@@ -203,7 +204,7 @@ void oc_report_finish(struct oc_report *r)
         if (row->info || row->node == OC_NONE)
             continue;
         row->id = oc_printf(&r->arena, "%u", row->node);
-        set_node_shapes(r, row, &r->in->model->node[row->node]);
+        oc_report_node_shapes(r, row, &r->in->model->node[row->node]);
         set_info(r, row);
     }
 }
@@ -229,7 +230,9 @@ void oc_report_rows(struct oc_report *r)
 {
     static const char *const info_key[] = {"name", "type", "id"};
     r->all = (struct oc_rows){.arena = &r->arena, .info_key = info_key};
-    if (r->in->profile && !r->in->join)
+    if (r->in->join)
+        oc_report_rows_of_join(r);
+    else if (r->in->profile)
         rows_of_profile(r);
     else
         rows_of_analysis(r);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "join/join.h"
 #include "report/report.h"
 
 struct sum { /* what every part below works on */
@@ -263,6 +264,45 @@ static void bucket_part(struct sum *s)
     }
 }
 
+/* ---- the join ------------------------------------------------------------------------------------------- */
+
+static const char *percent(struct sum *s, double fraction)
+{
+    return isnan(fraction) ? "?" : oc_printf(s->arena, "%.1f %%", 100 * fraction);
+}
+
+/* Rows that belong to no node: what the runtime added, and what no rule could place. */
+static void overhead_part(struct sum *s, const struct oc_join *j)
+{
+    for (uint32_t i = 0; i < j->n_bucket; i++) {
+        bool of_profile = false;
+        for (uint32_t k = 0; k < j->profile->n_rec && !of_profile; k++)
+            of_profile = j->profile->rec[k].bucket && !strcmp(j->profile->rec[k].bucket, j->bucket[i].name);
+        if (!of_profile)
+            add(s, "overhead", oc_printf(s->arena, "%s: %s in %u rows", j->bucket[i].name,
+                                         duration(s, j->bucket[i].time_ns), j->bucket[i].records));
+    }
+}
+
+static void join_part(struct sum *s)
+{
+    const struct oc_join *j = s->r->in->join;
+    add(s, "coverage", oc_printf(s->arena, "%s of the operators' time and %s of the FLOPs on nodes of the model%s",
+                                 percent(s, j->time_matched_fraction), percent(s, j->flops_matched_fraction),
+                                 j->nodes_without_time
+                                     ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
+                                     : ""));
+    overhead_part(s, j);
+    for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
+        const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
+        add(s, "unmatched", oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, duration(s, rec->self_ns)));
+    }
+    if (j->n_unmatched > MAX_NAMES)
+        add(s, "unmatched", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
+    if (j->time_matched_fraction < 0.8)
+        add(s, "hint", "profile with optimizations off, or give the runtime's model with --optimized-model");
+}
+
 /* ---- the hardware --------------------------------------------------------------------------------------- */
 
 static void hardware_part(struct sum *s)
@@ -310,6 +350,8 @@ static void finding_part(struct sum *s)
         findings(s, d, n, &shown);
     if (in->profile && (n = oc_profile_diags(in->profile, &d)))
         findings(s, d, n, &shown);
+    if (in->join && (n = oc_join_diags(in->join, &d)))
+        findings(s, d, n, &shown);
     if (shown > MAX_NAMES)
         add(s, "findings", oc_printf(s->arena, "and %u more (--format json has all)", shown - MAX_NAMES));
 }
@@ -324,6 +366,8 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     if (r->in->profile) {
         profile_part(&s);
         achieved_part(&s);
+        if (r->in->join)
+            join_part(&s);
         bucket_part(&s);
     }
     if (r->in->device)

@@ -1,0 +1,47 @@
+#include "report/json_keys.h"
+
+void oc_key_text(struct oc_json_out *w, const char *key, const char *s)
+{
+    oc_jw_key(w, key);
+    oc_jw_string(w, s);
+}
+
+void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v)
+{
+    oc_jw_key(w, key);
+    oc_jw_u64(w, v);
+}
+
+void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
+{
+    oc_jw_key(w, key);
+    if (known)
+        oc_jw_u64(w, v);
+    else
+        oc_jw_null(w);
+}
+
+void oc_key_double(struct oc_json_out *w, const char *key, double v)
+{
+    oc_jw_key(w, key);
+    oc_jw_double(w, v);
+}
+
+void oc_key_null(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_null(w);
+}
+
+void oc_key_quality(struct oc_json_out *w, unsigned quality)
+{
+    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
+    oc_key_text(w, "quality", name[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN]);
+}
+
+bool oc_json_narrowed(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    return o->has_top || o->n_name_pattern || o->n_type || o->n_input_dtype || o->order_by || o->min_time ||
+           o->max_time;
+}

@@ -1,0 +1,24 @@
+/* Private to the JSON report (out_json.c, out_json_join.c): members with their keys. An unknown number is null. */
+#ifndef OC_JSON_KEYS_H
+#define OC_JSON_KEYS_H
+
+#include "base/json_write.h"
+#include "join/join.h"
+#include "report/report.h"
+
+void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL: null */
+void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);
+void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v);
+void oc_key_double(struct oc_json_out *w, const char *key, double v); /* not finite: null */
+void oc_key_null(struct oc_json_out *w, const char *key);
+void oc_key_quality(struct oc_json_out *w, unsigned quality);
+
+/* Whether the options choose rows; otherwise the report has all of them. */
+bool oc_json_narrowed(const struct oc_report *r);
+
+/* The member "join": what the profile's records are, with or without a model. */
+void oc_json_join(struct oc_json_out *w, struct oc_report *r);
+/* Place of the node's record in the list of rows that oc_json_join writes; OC_NONE: it has none. */
+uint32_t oc_json_row_of_node(struct oc_report *r, uint32_t node);
+
+#endif
