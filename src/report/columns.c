@@ -173,6 +173,25 @@ static const char *all_shapes(const struct oc_line *l, const struct oc_row_shape
     return text;
 }
 
+/* Names of the nodes that the row covers. */
+static const char *all_nodes(const struct oc_line *l)
+{
+    if (!l->r->in->join || l->row->record == OC_NONE || l->row->count != 1)
+        return NULL;
+    const struct oc_join_rec *j = &l->r->in->join->rec[l->row->record];
+    const struct oc_model *m = l->r->in->model;
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < j->n_node; i++) {
+        char label[512];
+        oc_buf_str(&b, i ? ";" : "");
+        oc_buf_str(&b, oc_node_label(m, &m->node[j->node[i]], label, sizeof(label)));
+    }
+    const char *text = b.n ? oc_strndup(l->arena, b.data, b.n) : NULL;
+    oc_buf_free(&b);
+    return text;
+}
+
+TEXT_CELL(get_nodes, all_nodes(l))
 TEXT_CELL(get_all_in, all_shapes(l, l->row->in, l->row->n_in))
 TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
 
@@ -230,6 +249,7 @@ const struct oc_column oc_columns[] = {
     {.key = "host_time_ns", .kind = OC_FIELD_TIME, .use = OC_COL_CSV, .available = with_time, .get = get_host_time},
     {.key = "matched_by", .title = "joined", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .left = true,
      .available = with_join, .get = get_rule},
+    {.key = "nodes", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_join, .get = get_nodes},
     {.key = "provider", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_time, .get = get_provider},
     {.key = "scope", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_analysis, .get = get_scope},
     {.key = "trips", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis, .get = get_trips},
@@ -324,7 +344,7 @@ void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct
         csv_text(out, c.text ? c.text : "");
         return;
     }
-    double v = col->kind == OC_FIELD_TIME ? c.number * 1e9 : c.number;
+    double v = col->kind == OC_FIELD_TIME ? oc_ns_of(c.number) : c.number;
     if (!isfinite(v))
         return;
     char buf[64];

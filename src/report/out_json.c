@@ -131,7 +131,7 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
 static double run_time_ns(const struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
-    return p && !isnan(p->run_ns) ? p->run_ns : r->total_s * 1e9;
+    return p && !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s);
 }
 
 static void totals(struct oc_json_out *w, struct oc_report *r)
@@ -208,15 +208,15 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
 /* Times and limits come from the row of the node, when it has one of its own. */
 static void node_times(struct oc_json_out *w, const struct oc_row *row)
 {
-    double ns = row ? row->time_s * 1e9 : NAN;
+    double ns = row ? oc_ns_of(row->time_s) : NAN;
     oc_key_double(w, "time_ns", ns);
     oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
-    oc_key_double(w, "time_min_ns", row ? row->min_s * 1e9 : NAN);
-    oc_key_double(w, "time_max_ns", row ? row->max_s * 1e9 : NAN);
+    oc_key_double(w, "time_min_ns", row ? oc_ns_of(row->min_s) : NAN);
+    oc_key_double(w, "time_max_ns", row ? oc_ns_of(row->max_s) : NAN);
     oc_key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
     oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
     oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
-    oc_key_double(w, "roofline_time_ns", row ? row->roofline_s * 1e9 : NAN);
+    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
     oc_key_null(w, "estimate");
 }

@@ -19,6 +19,12 @@ struct oc_report {
     bool has_time;        /* some row has a time */
 };
 
+/* Seconds to nanoseconds, without the dust of the conversion (a thousandth of a nanosecond is kept). */
+static inline double oc_ns_of(double s)
+{
+    return fabs(s) < 9e3 ? round(s * 1e12) / 1e3 : s * 1e9;
+}
+
 /* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
 void oc_report_rows(struct oc_report *r);
 /* What only shown rows need: ids, info cells, shapes. */

@@ -279,7 +279,7 @@ static void overhead_part(struct sum *s, const struct oc_join *j)
         for (uint32_t k = 0; k < j->profile->n_rec && !of_profile; k++)
             of_profile = j->profile->rec[k].bucket && !strcmp(j->profile->rec[k].bucket, j->bucket[i].name);
         if (!of_profile)
-            add(s, "overhead", oc_printf(s->arena, "%s: %s in %u rows", j->bucket[i].name,
+            add(s, "overhead", oc_printf(s->arena, "%s: %s (rows: %u)", j->bucket[i].name,
                                          duration(s, j->bucket[i].time_ns), j->bucket[i].records));
     }
 }
@@ -287,11 +287,12 @@ static void overhead_part(struct sum *s, const struct oc_join *j)
 static void join_part(struct sum *s)
 {
     const struct oc_join *j = s->r->in->join;
-    add(s, "coverage", oc_printf(s->arena, "%s of the operators' time and %s of the FLOPs on nodes of the model%s",
-                                 percent(s, j->time_matched_fraction), percent(s, j->flops_matched_fraction),
-                                 j->nodes_without_time
-                                     ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
-                                     : ""));
+    double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    add(s, "coverage",
+        oc_printf(s->arena, "time: %s on nodes, %s in rows the runtime added, %s unmatched; FLOPs: %s%s",
+                  percent(s, j->time_matched_fraction), percent(s, j->overhead_ns / all_ns),
+                  percent(s, j->unmatched_ns / all_ns), percent(s, j->flops_matched_fraction),
+                  j->nodes_without_time ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time) : ""));
     overhead_part(s, j);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
@@ -299,7 +300,7 @@ static void join_part(struct sum *s)
     }
     if (j->n_unmatched > MAX_NAMES)
         add(s, "unmatched", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
-    if (j->time_matched_fraction < 0.8)
+    if (j->unmatched_ns > 0.2 * all_ns)
         add(s, "hint", "profile with optimizations off, or give the runtime's model with --optimized-model");
 }
 
