@@ -214,7 +214,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     struct oc_err why = {0};
     oc_fill_ctx(e, n, op, &c);
     c.err = &why;
-    if (op->shape(&c)) {
+    if (oc_op_infer(&c)) {
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);

@@ -186,6 +186,8 @@ static int fold_one_hot(struct oc_op_ctx *c)
         !oc_axis(oc_attr_i(c, "axis", -1), out->shape.rank, &axis) || axis + 1U != out->shape.rank)
         return 0;
     int64_t depth = out->shape.dim[axis].v, at;
+    if (n != index->n * (uint64_t)depth)
+        return 0;
     struct oc_elem *e = oc_new_elems(c, n);
     for (uint32_t i = 0; i < n; i++) {
         const struct oc_elem *k = &index->e[i / depth];

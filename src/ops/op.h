@@ -155,6 +155,9 @@ int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...) __attribute__((format(
 /* A fresh unknown dim that belongs to this node: origin "<node or output>.<axis>", or the given text. */
 struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max);
 
+/* Runs the shape rule and checks what it says: no size below 0. Returns 0, or -1 with the error told. */
+int oc_op_infer(struct oc_op_ctx *c);
+
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
 struct oc_cost {

@@ -164,6 +164,20 @@ bool oc_out_wanted(const struct oc_op_ctx *c, unsigned slot)
     return out_present(c, slot) && (!c->out_used || c->out_used[slot]);
 }
 
+int oc_op_infer(struct oc_op_ctx *c)
+{
+    if (c->op->shape(c))
+        return -1;
+    for (uint32_t i = 0; i < c->n_out; i++) {
+        const struct oc_shape *s = &c->out[i].shape;
+        for (unsigned k = 0; c->out[i].kind == OC_T_TENSOR && s->ranked && k < s->rank; k++)
+            if (oc_is_known(s->dim[k]) && s->dim[k].v < 0)
+                return oc_op_fail(c, "output %u gets the size %lld along axis %u", (unsigned)i,
+                                  (long long)s->dim[k].v, k);
+    }
+    return 0;
+}
+
 struct oc_elem *oc_new_elems(struct oc_op_ctx *c, uint32_t n)
 {
     return OC_NEW_ARRAY(c->arena, n ? n : 1, struct oc_elem);
