@@ -22,6 +22,7 @@
     F(ml)           \
     F(ml_models)    \
     F(ml_trees)     \
+    F(moe)          \
     F(ms_attention) \
     F(nchwc)        \
     F(norm)         \
@@ -39,6 +40,7 @@
     F(signal)       \
     F(slice)        \
     F(softmax)      \
+    F(stateful)     \
     F(strings)      \
     F(unary)
 
