@@ -110,6 +110,10 @@ static struct oc_analyze_opts analyze_opts(const struct job *j)
         .n_bind = j->shapes.n_bind,
         .shape = j->shapes.shape,
         .n_shape = j->shapes.n_shape,
+        .value = j->shapes.value,
+        .n_value = j->shapes.n_value,
+        .trip = j->shapes.trip,
+        .n_trip = j->shapes.n_trip,
         .force_shapes = o->force,
         .no_defaults = o->no_defaults,
         .default_dim = o->default_dim.set ? o->default_dim.v : 0,
@@ -121,7 +125,9 @@ static struct oc_analyze_opts analyze_opts(const struct job *j)
         .alias_off = is(o->alias, "off"),
         .naive_bytes = is(o->bytes, "naive"),
         .literal_ceil_mode = is(o->ceil_mode, "literal"),
+        .attention_full = is(o->attention, "full"),
         .if_mode = if_mode_of(o->if_mode),
+        .convention = o->convention,
         .weights = o->weights,
     };
 }

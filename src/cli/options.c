@@ -26,6 +26,10 @@ const struct cli_option cli_options[] = {
      "Shapes", AT(dim)},
     {"shape", 's', CLI_LIST, CLI_COST, "INPUT=SHAPE", NULL, NULL,
      "shape of an input: x=1x3x224x224, or x=scalar (repeatable)", NULL, AT(shape)},
+    {"value", 0, CLI_LIST, CLI_COST, "INPUT=VALUE", NULL, NULL,
+     "value of an input that decides shapes: k=5, sizes=1,3,8, or sizes=@tensor.pb (repeatable)", NULL, AT(value)},
+    {"trip", 0, CLI_LIST, CLI_COST, "NODE=N", NULL, "1", "how often a loop runs, by its name (repeatable)", NULL,
+     AT(trip)},
     {"default-dim", 0, CLI_INT, CLI_COST, "N", NULL, NULL, "number for every dimension that has none", NULL,
      AT(default_dim)},
     {"no-defaults", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "leave dimensions without a number unknown", NULL,
@@ -88,6 +92,10 @@ const struct cli_option cli_options[] = {
      NULL, AT(if_mode)},
     {"ceil-mode", 0, CLI_CHOICE, CLI_COST, "spec|literal", NULL, "spec",
      "pooling with ceil_mode: as runtimes do, or as the old text says", NULL, AT(ceil_mode)},
+    {"attention", 0, CLI_CHOICE, CLI_COST, "visible|full", NULL, "visible",
+     "attention operators: what causal masks and windows leave, or everything", NULL, AT(attention)},
+    {"convention", 0, CLI_TEXT, CLI_COST, "NAME", NULL, NULL,
+     "count as another tool does: mge, mge-stats, onnx-tool, fvcore, torch, calflops, xla", NULL, AT(convention)},
     {"strict-reduce", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "n - 1 operations for a reduction of n", NULL,
      AT(strict_reduce)},
     {"no-fold", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "count nodes whose inputs are all constant", NULL,
@@ -281,6 +289,8 @@ void cli_opts_free(struct cli_opts *o)
     free(o->word.item);
     free(o->dim.item);
     free(o->shape.item);
+    free(o->value.item);
+    free(o->trip.item);
     free(o->opr_name.item);
     free(o->type.item);
     free(o->input_dtype.item);

@@ -49,11 +49,11 @@ struct cli_opts {
     const char *profile, *profile_format, *optimized_model, *hw, *stat;
     struct cli_int warmup;
     /* shapes */
-    struct cli_list dim, shape;
+    struct cli_list dim, shape, value, trip;
     struct cli_int default_dim;
     bool no_defaults, force;
     /* counting */
-    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode;
+    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention, *convention;
     bool strict_reduce, no_fold;
     /* choice and order of rows */
     struct cli_int top;

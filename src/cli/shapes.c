@@ -43,11 +43,11 @@ static const char *split(const char *text)
     return eq && eq != text && eq[1] ? eq : NULL;
 }
 
-static int parse_dim(const char *text, struct oc_bind *out)
+static int parse_number(const char *option, const char *text, struct oc_bind *out)
 {
     const char *eq = split(text), *number = eq ? eq + 1 : NULL;
     if (!eq || !take_number(&number, &out->value) || *number)
-        return cli_fail(CLI_USAGE, "--dim needs NAME=N such as batch=8, not '%s'", text);
+        return cli_fail(CLI_USAGE, "--%s needs NAME=N such as batch=8, not '%s'", option, text);
     out->symbol = copy(text, (size_t)(eq - text));
     return 0;
 }
@@ -78,6 +78,17 @@ static int parse_shape(const char *text, struct oc_shape_bind *out)
     return 0;
 }
 
+/* The first '=' ends the name: values are numbers or a file's path. */
+static int parse_value(const char *text, struct oc_value_bind *out)
+{
+    const char *eq = strchr(text, '=');
+    if (!eq || eq == text || !eq[1])
+        return cli_fail(CLI_USAGE, "--value needs INPUT=1,3,8 or INPUT=@file.pb, not '%s'", text);
+    out->input = copy(text, (size_t)(eq - text));
+    out->text = eq + 1;
+    return 0;
+}
+
 static bool is_given(const struct cli_shapes *s, const char *input)
 {
     for (size_t i = 0; i < s->n_own; i++)
@@ -90,10 +101,16 @@ int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more,
                      struct cli_shapes *out)
 {
     *out = (struct cli_shapes){.bind = zeroed(o->dim.n, sizeof(*out->bind)),
+                               .trip = zeroed(o->trip.n, sizeof(*out->trip)),
+                               .value = zeroed(o->value.n, sizeof(*out->value)),
                                .shape = zeroed(o->shape.n + n_more, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
-        rc = parse_dim(o->dim.item[i], &out->bind[out->n_bind++]);
+        rc = parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);
+    for (size_t i = 0; i < o->trip.n && !rc; i++)
+        rc = parse_number("trip", o->trip.item[i], &out->trip[out->n_trip++]);
+    for (size_t i = 0; i < o->value.n && !rc; i++)
+        rc = parse_value(o->value.item[i], &out->value[out->n_value++]);
     for (size_t i = 0; i < o->shape.n && !rc; i++)
         rc = parse_shape(o->shape.item[i], &out->shape[out->n_shape++]);
     out->n_own = out->n_shape;
@@ -107,10 +124,16 @@ void cli_shapes_free(struct cli_shapes *s)
 {
     for (size_t i = 0; i < s->n_bind; i++)
         free((char *)s->bind[i].symbol);
+    for (size_t i = 0; i < s->n_trip; i++)
+        free((char *)s->trip[i].symbol);
+    for (size_t i = 0; i < s->n_value; i++)
+        free((char *)s->value[i].input);
     for (size_t i = 0; i < s->n_own; i++) {
         free((char *)s->shape[i].input);
         free((int64_t *)s->shape[i].dim);
     }
     free(s->bind);
+    free(s->trip);
+    free(s->value);
     free(s->shape);
 }

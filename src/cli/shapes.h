@@ -1,4 +1,4 @@
-/* --dim and --shape: texts to bindings. */
+/* --dim, --shape, --value and --trip: texts to bindings. */
 #ifndef OC_CLI_SHAPES_H
 #define OC_CLI_SHAPES_H
 
@@ -6,9 +6,10 @@
 #include "onnxcost.h"
 
 struct cli_shapes {
-    struct oc_bind *bind;
+    struct oc_bind *bind, *trip;
     struct oc_shape_bind *shape;
-    size_t n_bind, n_shape;
+    struct oc_value_bind *value;
+    size_t n_bind, n_trip, n_shape, n_value;
     size_t n_own; /* the first shapes, from the command line; what follows is borrowed */
 };
 

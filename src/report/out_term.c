@@ -103,21 +103,31 @@ static void fit(struct table *t, unsigned limit)
         t->width[c]--;
 }
 
-/* The end of a name says more than its start: ".../layer3/conv1". */
-static void cut_cell(struct oc_buf *b, const char *text, size_t width, bool left, bool last)
+/* Both ends of a long name say something, the last part more: "/layer3…relu/Relu". */
+static void cut_middle(struct oc_buf *b, const char *text, size_t n, size_t width)
+{
+    const char *p = text, *end = text + strlen(text);
+    size_t head = width / 3;
+    for (size_t i = 0; i < head; i++)
+        oc_utf8_next(&p, end);
+    oc_buf_add(b, text, (size_t)(p - text));
+    oc_buf_str(b, "…");
+    for (size_t skip = n - (width - 1); skip && p < end; skip--)
+        oc_utf8_next(&p, end);
+    oc_buf_add(b, p, (size_t)(end - p));
+}
+
+static void put_cell(struct oc_buf *b, const char *text, size_t width, bool left, bool last)
 {
     size_t n = text_width(text);
-    const char *p = text, *end = text + strlen(text);
     if (n > width) {
-        for (size_t skip = n - width + 1; skip && p < end; skip--)
-            oc_utf8_next(&p, end);
-        oc_buf_str(b, "…");
-        n = width;
-    } else if (!left) {
-        oc_buf_pad(b, ' ', width - n);
+        cut_middle(b, text, n, width);
+        return;
     }
-    oc_buf_add(b, p, (size_t)(end - p));
-    if (left && !last && n < width)
+    if (!left)
+        oc_buf_pad(b, ' ', width - n);
+    oc_buf_str(b, text);
+    if (left && !last)
         oc_buf_pad(b, ' ', width - n);
 }
 
@@ -151,7 +161,7 @@ static void print_line(struct oc_report *r, const struct table *t, const char *c
             oc_buf_pad(b, ' ', GAP);
         first = false;
         const char *text = cell ? safe_text(&r->arena, cell[c]) : t->column[c]->title;
-        cut_cell(b, text, t->width[c], t->column[c]->left, c == last);
+        put_cell(b, text, t->width[c], t->column[c]->left, c == last);
     }
 }
 
