@@ -3,5 +3,13 @@
 set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"
-export ONNXCOST_HWDB="$PWD/hwdb"
+model=build/demo/resnet50.onnx
+profile=models/profiles/resnet50.all.t1.json.gz
 mkdir -p build/demo
+"$BUILD/onnxzoo" resnet50 -o "$model"
+echo
+echo "ResNet-50, one image, measured by ONNX Runtime on one core (models/profiles/ORIGIN.md). The command:"
+echo
+echo "  $BUILD/onnxcost $model --profile $profile --top 15"
+echo
+"$BUILD/onnxcost" "$model" --profile "$profile" --top 15

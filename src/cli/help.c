@@ -66,10 +66,10 @@ static void print_help(FILE *f)
             fprintf(f, "\n%s\n", cli_options[i].group);
         option_line(f, &cli_options[i]);
     }
-    fprintf(f, "\nProfile formats:");
+    fprintf(f, "\nProfile formats\n");
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
-        fprintf(f, "%s %s (%s)", i ? "," : "", name, title);
+        wrapped(f, title, fprintf(f, "  %s", name));
     fprintf(f, "\nExit codes: 0 done, 1 findings with --strict, 2 usage, 3 input, 4 environment\n");
 }
 

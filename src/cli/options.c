@@ -45,7 +45,7 @@ const struct cli_option cli_options[] = {
     {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
      "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
     {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN", NULL, "time",
-     "sort, largest first; with + smallest first (time, computation, memory, flops, bandwidth, opr_id)", NULL,
+     "sort, largest first; with + smallest first: time, computation, memory, flops, bandwidth, opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self", NULL,
      AT(order_by)},
     {"aggregate", 0, CLI_CHOICE, CLI_COST, "max|min|sum|mean", NULL, NULL, "one row for many operators", NULL,
      AT(aggregate)},
