@@ -3,6 +3,8 @@
 #include "ops/fold.h"
 #include "ops/move.h"
 
+#include <math.h>
+
 /* ---- NonZero ---------------------------------------------------------------------------------------- */
 
 /* 1 yes, 0 no, -1 not known */
@@ -109,10 +111,27 @@ static double number(const struct oc_data *d, uint32_t i)
     return v;
 }
 
-static bool is_first(const struct oc_data *d, uint32_t at)
+#define MAX_UNIQUE 64 /* elements that are compared each with each */
+
+/* Position of the first element equal to element `at`. */
+static uint32_t first_equal(const struct oc_data *d, uint32_t at)
 {
-    for (uint32_t i = 0; i < at; i++)
-        if (number(d, i) == number(d, at))
+    uint32_t i = 0;
+    while (number(d, i) != number(d, at))
+        i++;
+    return i;
+}
+
+/* Whether the node looks at all elements as one vector whose values are known. */
+static bool known_vector(struct oc_op_ctx *c)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool whole = !oc_has_attr(c, "axis") || (in->ranked && in->rank == 1);
+    if (!whole || !all_known(d) || d->n > MAX_UNIQUE)
+        return false;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (isnan(number(d, i)))
             return false;
     return true;
 }
@@ -133,10 +152,10 @@ static int shape_unique(struct oc_op_ctx *c)
             return -1;
         length = whole ? oc_shape_count(c->exprs, in) : in->dim[axis];
         u = oc_fresh_axis(c, axis, oc_bound(c, length));
-        if ((whole || in->rank == 1) && d && d->n <= 256 && all_known(d)) {
+        if (known_vector(c)) {
             u = oc_known(0);
             for (uint32_t i = 0; i < d->n; i++)
-                u.v += is_first(d, i);
+                u.v += first_equal(d, i) == i;
         }
         for (unsigned i = 0; i < in->rank; i++)
             dim[i] = in->dim[i];
@@ -145,6 +164,41 @@ static int shape_unique(struct oc_op_ctx *c)
     }
     for (unsigned i = 1; i < 4; i++)
         oc_set_out(c, i, OC_DT_INT64, oc_shape_1d(c->arena, i == 2 ? length : u));
+    return 0;
+}
+
+/* Place of the value of element `at` among the distinct ones, in order of size or of appearance. */
+static uint32_t place_of(const struct oc_data *d, uint32_t at, bool sorted)
+{
+    uint32_t place = 0, first = first_equal(d, at);
+    for (uint32_t i = 0; i < d->n; i++)
+        if (first_equal(d, i) == i)
+            place += sorted ? number(d, i) < number(d, at) : i < first;
+    return place;
+}
+
+/* Outputs: the values, where each stands first, which one each element is, how often each comes. */
+static int fold_unique(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool sorted = oc_attr_i(c, "sorted", 1) != 0;
+    uint32_t n = 0;
+    if (!known_vector(c))
+        return 0;
+    struct oc_elem *y = oc_new_elems(c, d->n), *at = oc_new_elems(c, d->n);
+    struct oc_elem *which = oc_new_elems(c, d->n), *many = oc_new_elems(c, d->n);
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint32_t k = place_of(d, i, sorted), first = first_equal(d, i);
+        n += first == i;
+        y[k] = d->e[first];
+        at[k] = oc_elem_int(first);
+        which[i] = oc_elem_int(k);
+        many[k] = oc_elem_int(first == i ? 1 : many[k].i.v + 1);
+    }
+    oc_set_data(c, 0, y, n);
+    oc_set_data(c, 1, at, n);
+    oc_set_data(c, 2, which, d->n);
+    oc_set_data(c, 3, many, n);
     return 0;
 }
 
@@ -219,7 +273,7 @@ static const struct oc_op rows[] = {
     {.domain = "", .name = "NonZero", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_non_zero,
      .fold = fold_non_zero, .cost = cost_non_zero},
     {.domain = "", .name = "Unique", .since = 11, .op_class = OC_OP_SORT, .shape = shape_unique,
-     .cost = cost_unique},
+     .fold = fold_unique, .cost = cost_unique},
     {.domain = "com.microsoft", .name = "Unique", .since = 1, .op_class = OC_OP_SORT, .shape = shape_unique,
      .cost = cost_unique},
 };

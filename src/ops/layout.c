@@ -319,6 +319,8 @@ static int fold_trilu(struct oc_op_ctx *c)
 static const struct oc_op rows[] = {
     COPY("Concat", 1, 0, OC_OP_COPY, NULL, shape_concat, fold_concat, cost_concat),
     COPY("DepthToSpace", 1, 0, OC_OP_LAYOUT, NULL, shape_depth_to_space, NULL, NULL),
+    COPY("MemcpyFromHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),
+    COPY("MemcpyToHost", 1, 0, OC_OP_COPY, NULL, oc_shape_same, oc_fold_same, NULL),
     COPY("ReverseSequence", 10, 0, OC_OP_COPY, NULL, oc_shape_same, NULL, NULL),
     COPY("SpaceToDepth", 1, 0, OC_OP_LAYOUT, NULL, shape_space_to_depth, NULL, NULL),
     COPY("Tile", 1, 5, OC_OP_COPY, ".m", shape_tile, NULL, NULL),

@@ -19,6 +19,7 @@
 
 #include "analyze/analysis.h"
 #include "base/arena.h"
+#include "model/wire.h"
 #include "onnx.pb-c.h"
 
 #define MAX_INPUT_VALUES 64 /* elements of an integer input that is given as a value in the first pass */
@@ -253,13 +254,54 @@ static void compare_data(struct test *t, const struct oc_analysis *a, const stru
         }
 }
 
-static void compare_output(struct test *t, const struct oc_analysis *a, const char *name)
+static bool fits_tensor(const struct oc_type *type, const uint8_t *data, size_t n)
+{
+    Onnx__TensorProto *p = onnx__tensor_proto__unpack(NULL, n, data);
+    bool fits = p && type->dtype == p->data_type && (!type->shape.ranked || type->shape.rank == p->n_dims);
+    for (unsigned i = 0; fits && i < type->shape.rank; i++)
+        fits = !oc_is_known(type->shape.dim[i]) || type->shape.dim[i].v == p->dims[i];
+    onnx__tensor_proto__free_unpacked(p, NULL);
+    return fits;
+}
+
+/* Messages outside of our schema. SequenceProto: field 3 repeats the tensors. OptionalProto: field 3 is a tensor, 5
+ * a sequence. An element type is what all elements have in common, so sizes it leaves open are fine. */
+static bool fits(const struct oc_type *type, const uint8_t *data, size_t n)
+{
+    struct oc_wire w = oc_wire_of(data, n);
+    struct oc_field f;
+    bool good = true;
+    if (type->kind == OC_T_TENSOR)
+        return fits_tensor(type, data, n);
+    if (type->kind != OC_T_SEQUENCE && type->kind != OC_T_OPTIONAL)
+        return false;
+    while (good && oc_wire_next(&w, &f))
+        if (f.type == OC_WIRE_LEN && (f.num == 3 || (f.num == 5 && type->kind == OC_T_OPTIONAL)))
+            good = type->elem && fits(type->elem, f.data, f.n);
+    return good && !w.bad;
+}
+
+/* A sequence or an optional. */
+static void compare_container(struct test *t, const struct oc_analysis *a, size_t i, const char *name)
+{
+    size_t n;
+    const char *path = oc_printf(&t->r->arena, "%s/test_data_set_0/output_%zu.pb", t->dir, i);
+    const uint8_t *data = read_file(&t->r->arena, path, &n);
+    const struct oc_value *v = find_value(a->model, name);
+    const struct oc_type *got = v ? &a->type[v - a->model->value] : NULL;
+    if (!data || !got)
+        problem(t, "output '%s' is not stored, or nowhere in the model", name);
+    else if (!fits(got, data, n))
+        problem(t, "output '%s': the stored one is no %s", name, oc_type_text(&t->r->arena, a->exprs, got));
+}
+
+static void compare_output(struct test *t, const struct oc_analysis *a, size_t i, const char *name)
 {
     const struct oc_model *m = a->model;
     const struct oc_value *v = find_value(m, name);
     const struct oc_value *e = find_value(m, oc_printf(&t->r->arena, "expected:%s", name));
     if (!v || !e || !e->constant) {
-        problem(t, "output '%s' is no tensor", name);
+        compare_container(t, a, i, name);
         return;
     }
     const struct oc_type *got = &a->type[v - m->value];
@@ -289,7 +331,7 @@ static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const 
             if (d[i].severity == OC_ERROR || strcmp(d[i].code, "W-unknown-op") == 0)
                 problem(t, "%s", d[i].text);
         for (size_t i = 0; i < n_output; i++)
-            compare_output(t, a, output[i]);
+            compare_output(t, a, i, output[i]);
         oc_analysis_free(a);
     }
     oc_model_free(m);

@@ -23,6 +23,9 @@ static const struct op_shape_row shapes[] = {
 static const struct op_fold_row folds[] = {
     {"NonZero", 13, "", "int64[2,3]{0,1,0,2,0,3}", "0,1,1,1,0,2"},
     {"NonZero", 13, "", "int64[2]{0,N}", "none"},
+    {"Unique", 11, "", "int64[5]{3,1,3,2,1}", "1,2,3"},
+    {"Unique", 11, "sorted=0", "int64[5]{3,1,3,2,1}", "3,1,2"},
+    {"Unique", 11, "", "int64[2]{3,N}", "none"},
 };
 
 /* NMS: 1*5 lists of s = 100, clog2 = 7: 500*8 compares; 5*20*100 overlaps of 13. Unique: 12*clog2(12). Read:

@@ -29,6 +29,7 @@ static const struct op_shape_row shapes[] = {
     {"DepthToSpace", 11, "blocksize=3", "float[1,8,2,3]", "y", "error: axis 1 of {1,8,2,3} does not divide by 9"},
     {"SpaceToDepth", 13, "blocksize=2", "float[1,8,H,4]", "y", "float[1,32,floor(H/2),2]"},
     {"SpaceToDepth", 13, "", "float[1,8,4,4]", "y", "error: blocksize 0"},
+    {"MemcpyToHost", 1, "", "float[2,N]", "y", "float[2,N]"},
     {"ReverseSequence", 10, "", "float[4,B,3] int64[B]", "y", "float[4,B,3]"},
     {"Trilu", 14, "", "float[S,S] int64[]!{1}", "y", "float[S,S]"},
 };
