@@ -84,6 +84,11 @@ struct oc_value_bind { /* the value of a graph input that decides shapes: --valu
     const char *text; /* "1,3,8", or "@file.pb" (a TensorProto) */
 };
 
+struct oc_control_bind { /* what a profile shows of control flow; used where the model itself does not tell */
+    uint32_t node;  /* index of an If: value 1 then, 0 else; of a Loop or SequenceMap: trips */
+    int64_t value;
+};
+
 enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE };
 
 struct oc_analyze_opts {
@@ -91,6 +96,8 @@ struct oc_analyze_opts {
     size_t n_bind;
     const struct oc_shape_bind *shape;
     size_t n_shape;
+    const struct oc_control_bind *control;
+    size_t n_control;
     const struct oc_value_bind *value;
     size_t n_value;
     const struct oc_bind *trip; /* trip counts of loops, by node name */
@@ -257,6 +264,10 @@ size_t oc_join_diags(const struct oc_join *join, const struct oc_diag **out);
 size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
+
+/* Branches that ran and trips of loops, seen from the nodes of their bodies. Freed with free(). */
+size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *profile,
+                          struct oc_control_bind **out);
 
 /* ---- reports --------------------------------------------------------------------------------------------- */
 

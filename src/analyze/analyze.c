@@ -44,6 +44,7 @@ static void init_scratch(struct oc_engine *e)
     e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
+    e->skip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
     e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);

@@ -15,6 +15,16 @@ uint32_t oc_body_of(const struct oc_node *n, const char *attr)
     return a && a->type == OC_ATTR_GRAPH && a->n ? a->graph[0] : OC_NONE;
 }
 
+bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value)
+{
+    for (size_t i = 0; i < e->o->n_control; i++)
+        if (e->o->control[i].node == node) {
+            *value = e->o->control[i].value;
+            return true;
+        }
+    return false;
+}
+
 /* ---- If ---------------------------------------------------------------------------------------------- */
 
 /* 1 then, 0 else, -1 not known. */
@@ -92,6 +102,22 @@ const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32
     return i < g->n_output && g->output[i] != OC_NONE ? &e->a->type[g->output[i]] : &no_type;
 }
 
+/* A branch that does not run is inferred all the same, for what its constants are; what is wrong in it is nobody's
+ * concern. */
+static int infer_branch(struct oc_engine *e, uint32_t body)
+{
+    size_t diags = e->a->diags.n;
+    uint32_t failed = e->n_failed;
+    if (oc_infer_graph(e, body) && !e->skip[body])
+        return -1;
+    if (e->skip[body]) {
+        e->a->diags.n = diags;
+        e->n_failed = failed;
+        oc_exprs_clear_overflow(e->a->exprs);
+    }
+    return 0;
+}
+
 static int infer_if(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -100,9 +126,16 @@ static int infer_if(struct oc_engine *e, uint32_t node)
         return oc_fail(e->err, OC_EFORMAT, "node '%s' (If): a branch is missing", n->name);
     e->a->cost[node].state = OC_NODE_CONTAINER;
     int taken = condition(e, n);
+    int64_t seen;
+    if (taken < 0 && oc_control_seen(e, node, &seen)) {
+        char buf[256];
+        taken = seen != 0;
+        oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), taken ? "then_branch" : "else_branch",
+                  "from the profile");
+    }
     for (int i = 0; i < 2; i++) {
-        e->graph_use[body[i]] = OC_G_NOT_TAKEN;
-        if (taken != !i && oc_infer_graph(e, body[i]))
+        e->skip[body[i]] = taken == !i;
+        if (infer_branch(e, body[i]))
             return -1;
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
@@ -162,7 +195,7 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     uint32_t body[2] = {oc_body_of(n, "else_branch"), oc_body_of(n, "then_branch")};
     bool run[2];
     for (int i = 0; i < 2; i++) {
-        run[i] = e->graph_use[body[i]] == OC_G_RUN;
+        run[i] = !e->skip[body[i]];
         if (!run[i])
             drop_graph(e, body[i]);
         else if (oc_cost_graph(e, body[i], trips))

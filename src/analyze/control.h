@@ -11,6 +11,9 @@ const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32
 /* What is common to both: equal dims stay, others become one fresh unknown of `value`. */
 struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value);
 
+/* What a profile shows of the node: branch or trips. */
+bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value);
+
 /* loop.c: Loop, Scan, SequenceMap */
 int oc_infer_loop(struct oc_engine *e, uint32_t node);
 int oc_infer_scan(struct oc_engine *e, uint32_t node);

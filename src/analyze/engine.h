@@ -26,6 +26,7 @@ struct oc_engine {
     uint32_t n_assumption, cap_assumption;
     uint8_t *graph_use; /* by graph: enum oc_graph_use */
     uint64_t *trips;    /* by graph: executions of the model's one run */
+    bool *skip;         /* by graph: a branch that is known not to run */
     uint64_t *loop_trips; /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
     bool *trip_used;

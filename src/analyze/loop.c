@@ -163,6 +163,10 @@ static void set_trips(struct oc_engine *e, struct loop *l)
         l->trips = oc_known(v);
         oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "--trip");
     }
+    if (!oc_is_known(l->trips) && oc_control_seen(e, l->node, &v)) {
+        l->trips = oc_known(v);
+        oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "from the profile");
+    }
     if (oc_is_known(l->trips)) {
         e->loop_trips[l->body] = l->trips.v > 0 ? (uint64_t)l->trips.v : 0;
     } else if (max >= 0) {

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -12,6 +13,8 @@ struct job {
     const char *model_path, *profile_path;
     struct oc_shape_bind *profile_shape; /* shapes of inputs that the profile recorded */
     size_t n_profile_shape;
+    struct oc_control_bind *control; /* branches and trips that the profile shows */
+    size_t n_control;
     struct cli_progress *progress;
     struct cli_shapes shapes;
     struct oc_model *model, *optimized;
@@ -114,6 +117,8 @@ static struct oc_analyze_opts analyze_opts(const struct job *j)
         .n_value = j->shapes.n_value,
         .trip = j->shapes.trip,
         .n_trip = j->shapes.n_trip,
+        .control = j->control,
+        .n_control = j->n_control,
         .force_shapes = o->force,
         .no_defaults = o->no_defaults,
         .default_dim = o->default_dim.set ? o->default_dim.v : 0,
@@ -140,8 +145,10 @@ static int analyze(struct job *j)
     if (j->o->default_dim.set && j->o->default_dim.v < 1)
         return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
                         (long long)j->o->default_dim.v);
-    if (j->profile)
+    if (j->profile) {
         j->n_profile_shape = oc_profile_input_shapes(j->model, j->profile, &j->profile_shape);
+        j->n_control = oc_profile_control(j->model, j->profile, &j->control);
+    }
     int rc = cli_shapes_parse(j->o, j->profile_shape, j->n_profile_shape, &j->shapes);
     if (rc)
         return rc;
@@ -292,6 +299,7 @@ int cmd_cost(const struct cli_opts *o)
     cli_shapes_free(&j.shapes);
     oc_join_free(j.join);
     oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
+    free(j.control);
     oc_model_free(j.optimized);
     oc_analysis_free(j.analysis);
     oc_profile_close(j.profile);

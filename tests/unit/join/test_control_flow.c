@@ -1,0 +1,127 @@
+/* What a profile shows of control flow: which branch has times, how often a body ran. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "join/join.h"
+#include "support/build.h"
+
+static struct oc_model *load(struct oc_builder *b, uint8_t **bytes)
+{
+    size_t n;
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(*bytes, n, NULL, &m, &err))
+        fail_msg("%s", err.msg);
+    return m;
+}
+
+/* Records with nothing but names, types and calls. */
+struct seen {
+    const char *name, *type;
+    double calls_per_run;
+    uint32_t parent;
+};
+
+static void make_profile(struct oc_profile *p, const struct seen *seen, uint32_t n)
+{
+    *p = (struct oc_profile){.format = "onnxruntime", .n_rec = n, .producer = "", .device = "CPU"};
+    p->rec = OC_NEW_ARRAY(&p->arena, n, struct oc_prof_rec);
+    for (uint32_t i = 0; i < n; i++)
+        p->rec[i] = (struct oc_prof_rec){.name = seen[i].name, .op_type = seen[i].type, .provider = "", .precision = "",
+                                         .index = -1, .parent = seen[i].parent, .calls = 1, .runs = 1,
+                                         .calls_per_run = seen[i].calls_per_run, .time_ns = 1000, .self_ns = 1000};
+}
+
+static struct oc_builder *if_model(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "yes", "x", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Neg", "no", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void check_if(const struct seen *seen, uint32_t n, int64_t wanted) /* -1: nothing is known */
+{
+    uint8_t *bytes;
+    struct oc_profile p;
+    struct oc_control_bind *bind;
+    struct oc_model *m = load(if_model(), &bytes);
+    make_profile(&p, seen, n);
+    size_t k = oc_profile_control(m, &p, &bind);
+    assert_int_equal(k, wanted >= 0);
+    if (k) {
+        assert_int_equal(bind[0].node, 0);
+        assert_int_equal(bind[0].value, wanted);
+    }
+    free(bind);
+    oc_arena_free(&p.arena);
+    oc_model_free(m);
+    free(bytes);
+}
+
+static void test_branches(void **state)
+{
+    (void)state;
+    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}}, 2, 1);
+    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"no", "Neg", 1, 0}}, 2, 0);
+    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}}, 1, -1);
+    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}, {"no", "Neg", 1, 0}}, 3, -1);
+}
+
+static void test_trips(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_profile p;
+    struct oc_control_bind *bind;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "m", "int64[]");
+    oc_b_input(b, "x", "float[4]");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "v", "float[4]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "Relu", "work", "v", "w", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "w", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct oc_model *m = load(b, &bytes);
+    make_profile(&p, (const struct seen[]){{"loop", "Loop", 2, OC_NONE}, {"work", "Relu", 14, 0}}, 2);
+    assert_int_equal(oc_profile_control(m, &p, &bind), 1);
+    assert_int_equal(bind[0].value, 7); /* 14 calls of the body in 2 runs of the loop */
+    const struct oc_analyze_opts o = {.control = bind, .n_control = 1};
+    struct oc_analysis *a = NULL;
+    assert_int_equal(oc_analyze(m, &o, &a, NULL), 0);
+    assert_int_equal(a->total.flops, 7 * 4);
+    oc_analysis_free(a);
+    free(bind);
+    oc_arena_free(&p.arena);
+    oc_model_free(m);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_branches), cmocka_unit_test(test_trips)};
+    return cmocka_run_group_tests_name("join/control_flow", tests, NULL, NULL);
+}
