@@ -18,11 +18,12 @@ mkdir -p "$work/bin" "$work/out"
 ln -s "$top/$BUILD/onnxcost" "$work/bin/onnxcost"
 ln -s "$top/tests" "$work/tests"
 ln -s "$top/models" "$work/models"
+ln -s "$top/hwdb" "$work/hwdb"
 [ -d ../shared/samples ] && ln -s "$top/../shared/samples" "$work/samples"
 tests/make_zoo.sh "$work/zoo" >/dev/null || exit 1
 cd "$work" || exit 1
 unset NO_COLOR
-export PATH="$PWD/bin:$PATH" COLUMNS=120 TERM=dumb LC_ALL=C ONNXCOST_HWDB="$top/hwdb"
+export PATH="$PWD/bin:$PATH" COLUMNS=120 TERM=dumb LC_ALL=C ONNXCOST_HWDB=hwdb
 
 n=0
 bad=0
