@@ -20,9 +20,18 @@ static bool is(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-static bool is_layout(const struct oc_node *n)
+/* Inserted by the optimizer to give the same numbers another form. */
+static bool is_layout(const struct companion *c, const struct oc_node *n)
 {
-    return is(n->op_type, "ReorderInput") || is(n->op_type, "ReorderOutput");
+    static const char *const type[] = {"Reshape",  "Transpose",      "Cast",
+                                       "Identity", "MemcpyFromHost", "MemcpyToHost"};
+    if (is(n->op_type, "ReorderInput") || is(n->op_type, "ReorderOutput"))
+        return true;
+    for (size_t i = 0; i < OC_COUNT(type); i++)
+        if (is(n->op_type, type[i]))
+            return oc_match_inserted(n->name, n->op_type) &&
+                   oc_map_get(&c->x->x.nodes, n->name, strlen(n->name)) == OC_NONE;
+    return false;
 }
 
 static uint32_t original_value(const struct companion *c, const char *name, size_t n)
@@ -41,9 +50,13 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
     uint32_t v = name[0] ? original_value(c, name, strlen(name)) : OC_NONE;
     if (v != OC_NONE)
         return v;
-    if (is_layout(n))
+    if (is_layout(c, n))
         return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    size_t len = strlen(n->name);
+    size_t len = strlen(n->name); /* a node that only changed its layout keeps its name */
+    for (uint32_t i = len ? oc_map_get(&c->x->x.nodes, n->name, len) : OC_NONE; i != OC_NONE;
+         i = c->x->x.next_node[i])
+        if (is(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
+            return c->x->m->node[i].out[k];
     if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
         return original_value(c, n->name, len - 6);
     return OC_NONE;
@@ -66,7 +79,7 @@ static void find_origins(struct companion *c)
     for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the old name */
         for (uint32_t i = c->oi.use_first[v]; c->origin[v] == OC_NONE && i < c->oi.use_first[v + 1]; i++) {
             const struct oc_node *user = &o->node[c->oi.use[i]];
-            if (is_layout(user) && user->n_out && user->out[0] != OC_NONE)
+            if (is_layout(c, user) && user->n_out && user->out[0] != OC_NONE)
                 c->origin[v] = c->origin[user->out[0]];
         }
     for (uint32_t v = 0; v < o->n_value; v++)
@@ -114,7 +127,7 @@ static const struct oc_node *node_of(const struct companion *c, const struct oc_
 static void match_one(struct companion *c, uint32_t rec)
 {
     const struct oc_node *n = node_of(c, &c->x->p->rec[rec]);
-    if (!n || is_layout(n))
+    if (!n || is_layout(c, n))
         return;
     bool passes = true; /* nothing but another form of its input: inserted */
     for (uint32_t k = 0; k < n->n_out; k++) {

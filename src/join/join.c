@@ -116,6 +116,10 @@ static void cost_of_group(struct border *b)
     struct oc_join_rec *r = b->r;
     for (uint32_t i = 0; i < r->n_node; i++) {
         const struct oc_node_cost *c = &a->cost[r->node[i]];
+        if (c->state == OC_NODE_NOT_TAKEN) {
+            r->quality = OC_UNKNOWN;
+            r->note = "the analysis took the other branch";
+        }
         if (!carries_cost(c))
             continue;
         r->quality = worse(r->quality, c->quality);
@@ -127,7 +131,7 @@ static void cost_of_group(struct border *b)
     }
     if (r->n_node == 1) {
         const struct oc_node_cost *c = &a->cost[r->node[0]];
-        r->bytes_known = c->quality != OC_UNKNOWN;
+        r->bytes_known = c->quality != OC_UNKNOWN && c->state != OC_NODE_NOT_TAKEN;
         r->rd_act = c->rd_act;
         r->rd_wt = c->rd_wt;
         r->wr = c->wr;

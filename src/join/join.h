@@ -97,6 +97,8 @@ bool oc_match_made_of(const char *type, const char *original);
 /* May nodes of the graph be meant by the record: those of the main graph, or of the bodies of its parent's
  * nodes? */
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
+/* Is it a name that the optimizer gives to nodes that it inserts? */
+bool oc_match_inserted(const char *name, const char *op_type);
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);                       /* match_name.c */
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec);                      /* match_name.c */
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */

@@ -11,42 +11,45 @@
 struct pattern {
     const char *type, *member;
     bool prefix; /* every type that begins so */
+    bool wide;   /* inputs that several members read may come from members too */
 };
 
 #define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid "
 #define QUANTIZERS  " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
 
 static const struct pattern narrow[] = {
-    {"Conv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false},
-    {"FusedConv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false},
-    {"ConvTranspose", " BatchNormalization Mul Add ", false},
-    {"Gemm", " MatMul Add Transpose Reshape" ACTIVATIONS, false},
-    {"FusedGemm", " MatMul Gemm Add Transpose" ACTIVATIONS, false},
-    {"FusedMatMul", " Transpose Mul Div ", false},
-    {"TransposeMatMul", " Transpose Mul Div ", false},
-    {"MatMulIntegerToFloat", " Cast Mul Add ", false},
-    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", true},
-    {"QLinear", QUANTIZERS, true},
-    {"QGemm", QUANTIZERS, false},
-    {"QuickGelu", " Mul Sigmoid ", false},
-    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false},
-    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false},
-    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false},
-    {"Split", " Slice Gather Squeeze ", false},
+    {"Conv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false, false},
+    {"FusedConv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false, false},
+    {"ConvTranspose", " BatchNormalization Mul Add ", false, false},
+    {"Gemm", " MatMul Add Transpose Reshape" ACTIVATIONS, false, false},
+    {"FusedGemm", " MatMul Gemm Add Transpose" ACTIVATIONS, false, false},
+    {"FusedMatMul", " Transpose Mul Div ", false, false},
+    {"TransposeMatMul", " Transpose Mul Div ", false, false},
+    {"MatMulIntegerToFloat", " Cast Mul Add ", false, false},
+    {"DynamicQuantize", " DynamicQuantizeLinear Cast Mul Add MatMulInteger ", true, false},
+    {"QLinear", QUANTIZERS, true, false},
+    {"QGemm", QUANTIZERS, false, false},
+    {"QuickGelu", " Mul Sigmoid ", false, false},
+    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, false},
+    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, false},
+    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, false},
+    {"Split", " Slice Gather Squeeze ", false, false},
 };
 static const struct pattern wide[] = {
-    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false},
-    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false},
-    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false},
-    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false},
+    {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
+    {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false, true},
+    {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
+    {"SkipSimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false, true},
     {"EmbedLayerNormalization",
-     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", false},
+     " Gather LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ReduceSum Shape Expand ", false,
+     true},
     {"Attention",
      " MatMul Add Reshape Transpose Split Slice Gather Softmax Mul Div Sub Where Cast Squeeze Unsqueeze "
      "Concat Shape ",
-     false},
+     false, true},
     {"MultiHeadAttention",
-     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", false},
+     " MatMul Add Reshape Transpose Softmax Mul Div Sub Where Cast Squeeze Unsqueeze Concat Shape ", false,
+     true},
 };
 
 static const struct pattern *find_pattern(const struct pattern *p, size_t n, const char *type)
@@ -101,7 +104,8 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
         if (from != OC_NONE && is_free(x, from) && is_member(p, x->m->node[from].op_type) &&
-            is_inner(x, rec, p, v) && x->match[rec].n_node < MAX_GROUP)
+            (p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v) &&
+            x->match[rec].n_node < MAX_GROUP)
             oc_match_add(x, rec, from);
     }
 }

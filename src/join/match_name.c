@@ -225,11 +225,16 @@ static bool is_token(const char *name)
     return at && at[7] && at[7 + strspn(at + 7, "0123456789")] == '\0';
 }
 
+bool oc_match_inserted(const char *name, const char *op_type)
+{
+    return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0;
+}
+
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     struct oc_match *m = &x->match[rec];
-    bool inserted = is_token(r->name) || is(r->name, r->op_type) || strncmp(r->name, "Inserted", 8) == 0;
+    bool inserted = oc_match_inserted(r->name, r->op_type);
     if (is(r->op_type, "ReorderInput") || is(r->op_type, "ReorderOutput"))
         m->bucket = "layout";
     else if (strncmp(r->op_type, "Memcpy", 6) == 0)

@@ -1,0 +1,313 @@
+#include "join/record_cost.h"
+
+#include <string.h>
+
+#include "base/ck.h"
+
+#define MAX_SLOTS 64
+
+/* How the recorded inputs tell the count. */
+enum how {
+    BY_RULE,   /* the operator's rule on the recorded types; no attribute changes the count */
+    BY_CONV,   /* inputs X, W[, B]; the rule, when X and W fit together */
+    BY_MATMUL, /* N(o) times the last dim of A */
+    NO_WORK,   /* no arithmetic; what moves is decided by attributes */
+    BY_GEMM    /* N(o) times N(A) / M; bias when it can be told from B */
+};
+
+/* Types whose count the recorded shapes decide. Types that have no cost rule (copies, views) need no row. */
+static const struct {
+    const char *type;
+    uint8_t how, inputs; /* least number of recorded inputs that means that all are there */
+} row[] = {
+    {"Concat", NO_WORK, 1},
+    {"Gather", NO_WORK, 1},
+    {"Pad", NO_WORK, 1},
+    {"Slice", NO_WORK, 1},
+    {"Split", NO_WORK, 1},
+    {"Transpose", NO_WORK, 1},
+    {"Abs", BY_RULE, 1},
+    {"Add", BY_RULE, 2},
+    {"And", BY_RULE, 2},
+    {"BatchNormalization", BY_RULE, 5},
+    {"Ceil", BY_RULE, 1},
+    {"Conv", BY_CONV, 2},
+    {"Cos", BY_RULE, 1},
+    {"Div", BY_RULE, 2},
+    {"Elu", BY_RULE, 1},
+    {"Equal", BY_RULE, 2},
+    {"Erf", BY_RULE, 1},
+    {"Exp", BY_RULE, 1},
+    {"Floor", BY_RULE, 1},
+    {"FusedConv", BY_CONV, 2},
+    {"Gemm", BY_GEMM, 1},
+    {"GlobalAveragePool", BY_RULE, 1},
+    {"GlobalMaxPool", BY_RULE, 1},
+    {"Greater", BY_RULE, 2},
+    {"GreaterOrEqual", BY_RULE, 2},
+    {"HardSigmoid", BY_RULE, 1},
+    {"HardSwish", BY_RULE, 1},
+    {"LayerNormalization", BY_RULE, 2},
+    {"LeakyRelu", BY_RULE, 1},
+    {"Less", BY_RULE, 2},
+    {"LessOrEqual", BY_RULE, 2},
+    {"Log", BY_RULE, 1},
+    {"MatMul", BY_MATMUL, 1},
+    {"Max", BY_RULE, 2},
+    {"Min", BY_RULE, 2},
+    {"Mul", BY_RULE, 2},
+    {"Neg", BY_RULE, 1},
+    {"Not", BY_RULE, 1},
+    {"Or", BY_RULE, 2},
+    {"PRelu", BY_RULE, 2},
+    {"QuickGelu", BY_RULE, 1},
+    {"Reciprocal", BY_RULE, 1},
+    {"Relu", BY_RULE, 1},
+    {"Round", BY_RULE, 1},
+    {"Sigmoid", BY_RULE, 1},
+    {"Sin", BY_RULE, 1},
+    {"Softmax", BY_RULE, 1},
+    {"Sqrt", BY_RULE, 1},
+    {"Sub", BY_RULE, 2},
+    {"Tanh", BY_RULE, 1},
+    {"Where", BY_RULE, 3},
+    {"Xor", BY_RULE, 2},
+};
+
+static bool is_product(unsigned how)
+{
+    return how == BY_MATMUL || how == BY_GEMM;
+}
+
+struct work {
+    const struct oc_profile *p;
+    const struct oc_prof_rec *r;
+    struct oc_record_cost *out;
+};
+
+static void unknown(struct oc_record_cost *out, const char *why)
+{
+    out->macs = out->flops = out->ops = 0;
+    out->quality = OC_UNKNOWN;
+    out->note = why;
+}
+
+static bool elements(const struct oc_type *t, uint64_t *n)
+{
+    *n = 1;
+    if (!oc_shape_known(&t->shape))
+        return false;
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        if (!oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
+            return false;
+    return true;
+}
+
+static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t count, bytes;
+        if (!elements(&t[i], &count) || !oc_bytes_of(t[i].dtype, count, &bytes) ||
+            !oc_add_u64(*sum, bytes, sum))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the operator's own rule
+ * -------------------------------------------------------------------------------- */
+
+static const struct oc_op *find_op(const char *type)
+{
+    const struct oc_op *op = oc_op_find("", type, 0);
+    return op ? op : oc_op_find("com.microsoft", type, 0);
+}
+
+static bool is_float(unsigned dtype)
+{
+    unsigned kind = oc_dtype_info(dtype)->kind;
+    return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
+}
+
+/* Multiply-adds count twice, every other primitive once. */
+static bool weigh(const uint64_t *hist, uint64_t *sum, uint64_t *macs)
+{
+    for (unsigned i = 0; i < OC_PRIM_COUNT; i++)
+        if (!oc_add_u64(*sum, hist[i], sum) ||
+            (i == OC_MAC && (!oc_add_u64(*sum, hist[i], sum) || !oc_add_u64(*macs, hist[i], macs))))
+            return false;
+    return true;
+}
+
+static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
+{
+    const struct oc_prof_rec *r = w->r;
+    uint32_t n_in = r->n_in < MAX_SLOTS ? r->n_in : MAX_SLOTS,
+             n_out = r->n_out < MAX_SLOTS ? r->n_out : MAX_SLOTS;
+    const struct oc_type *in[MAX_SLOTS];
+    const struct oc_data *data[MAX_SLOTS] = {0};
+    bool is_const[MAX_SLOTS] = {0}, used[MAX_SLOTS] = {0};
+    struct oc_type out[MAX_SLOTS];
+    uint64_t rd[MAX_SLOTS] = {0}, wr[MAX_SLOTS] = {0};
+    uint32_t id[MAX_SLOTS]; /* of values that no model has */
+    for (uint32_t i = 0; i < MAX_SLOTS; i++)
+        id[i] = i;
+    struct oc_node node = {.in = id,
+                           .out = id,
+                           .name = "",
+                           .op_type = r->op_type,
+                           .domain = op->domain,
+                           .overload = "",
+                           .n_in = n_in,
+                           .n_out = n_out};
+    struct oc_err err;
+    struct oc_exprs *exprs = oc_exprs_new(a);
+    for (uint32_t i = 0; i < n_in; i++)
+        in[i] = &r->in[i];
+    for (uint32_t i = 0; i < n_out; i++) {
+        out[i] = r->out[i];
+        used[i] = true;
+    }
+    struct oc_op_ctx c = {.node = &node,
+                          .op = op,
+                          .opset = op->since,
+                          .arena = a,
+                          .exprs = exprs,
+                          .in = in,
+                          .in_data = data,
+                          .in_const = is_const,
+                          .n_in = n_in,
+                          .n_out = n_out,
+                          .out = out,
+                          .out_used = used,
+                          .err = &err};
+    struct oc_cost k = {.rd = rd, .wr = wr, .n_in = n_in, .n_out = n_out};
+    k.mac_class = n_in ? oc_dtype_info(in[0]->dtype)->cls : OC_CLASS_NONE;
+    k.rest_class = n_out ? oc_dtype_info(out[0].dtype)->cls : OC_CLASS_NONE;
+    for (uint32_t i = n_in; i-- > 0;)
+        if (is_float(in[i]->dtype))
+            k.rest_class = oc_dtype_info(in[i]->dtype)->cls;
+    if (op->cost(&c, &k) || c.unknown || c.overflow || !weigh(k.hist_f, &w->out->flops, &w->out->macs) ||
+        !weigh(k.hist_i, &w->out->ops, &w->out->macs))
+        unknown(w->out, "the recorded shapes do not fit the operator");
+    oc_exprs_free(exprs);
+}
+
+/* ---- products
+ * -------------------------------------------------------------------------------------------------- */
+
+static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds)
+{
+    uint64_t macs, twice, *sum = is_float(w->r->in[0].dtype) ? &w->out->flops : &w->out->ops;
+    if (!oc_mul_u64(n, depth, &macs) || !oc_mul_u64(macs, 2, &twice) || !oc_add_u64(twice, adds, sum))
+        unknown(w->out, "the count overflows 64 bits");
+    else
+        w->out->macs = macs;
+}
+
+static void count_matmul(struct work *w)
+{
+    const struct oc_shape *a = &w->r->in[0].shape;
+    uint64_t n;
+    if (!w->r->n_out || !elements(&w->r->out[0], &n) || !oc_shape_known(a) || !a->rank)
+        unknown(w->out, "the shape of A is not recorded");
+    else
+        count_macs(w, n, (uint64_t)a->dim[a->rank - 1].v, 0);
+}
+
+/* A is M x K or K x M: N(A) / M is K either way. The second recorded input is B or, when B is packed, C. */
+static void count_gemm(struct work *w)
+{
+    const struct oc_prof_rec *r = w->r;
+    uint64_t n, na, second = 0;
+    if (!r->n_out || r->out[0].shape.rank != 2 || !elements(&r->out[0], &n) || r->in[0].shape.rank != 2 ||
+        !elements(&r->in[0], &na) || (r->n_in > 1 && !elements(&r->in[1], &second))) {
+        unknown(w->out, "the shapes of A and Y are not recorded");
+        return;
+    }
+    uint64_t m = (uint64_t)r->out[0].shape.dim[0].v, width = (uint64_t)r->out[0].shape.dim[1].v;
+    const struct oc_dim *a = r->in[0].shape.dim;
+    if (!m || !width || ((uint64_t)a[0].v != m && (uint64_t)a[1].v != m)) {
+        unknown(w->out, "the recorded input is not A");
+        return;
+    }
+    uint64_t depth = na / m, b;
+    bool may_be_b = r->n_in > 1 && r->in[1].shape.rank == 2 && oc_mul_u64(depth, width, &b) && second == b;
+    bool may_be_c = r->n_in == 2 && (second == 1 || second == m || second == width || second == n);
+    if (may_be_b && may_be_c) {
+        unknown(w->out, "the second recorded input may be B or C");
+        return;
+    }
+    bool bias = r->n_in > 2 || (r->n_in == 2 && !may_be_b);
+    count_macs(w, n, depth, bias ? n : 0);
+    if (w->out->quality != OC_UNKNOWN) {
+        w->out->quality = OC_EST;
+        w->out->note = "taken that alpha and beta are 1";
+    }
+}
+
+static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *a)
+{
+    const struct oc_prof_rec *r = w->r;
+    const struct oc_shape *x = &r->in[0].shape, *k = &r->in[1].shape;
+    size_t len = strlen(r->name);
+    bool blocked = len > 6 && strcmp(r->name + len - 6, "_nchwc") == 0;
+    if (!r->n_out || !oc_shape_known(x) || !oc_shape_known(k) || x->rank < 3 || x->rank != k->rank ||
+        r->out[0].shape.rank != x->rank || !oc_shape_known(&r->out[0].shape) ||
+        k->dim[0].v != r->out[0].shape.dim[1].v || k->dim[1].v < 1 || x->dim[1].v % k->dim[1].v) {
+        unknown(w->out, "the recorded inputs are not X and W");
+        return;
+    }
+    run_rule(w, op, a);
+    if (w->out->quality == OC_UNKNOWN)
+        return;
+    bool fused = strcmp(r->op_type, "FusedConv") == 0;
+    if (blocked) {
+        w->out->quality = fused ? OC_EST : OC_UPPER;
+        w->out->note = "channels are padded to blocks";
+    } else if (fused) {
+        w->out->quality = OC_LOWER;
+        w->out->note = "the activation is not recorded";
+    }
+}
+
+/* ---- public
+ * ------------------------------------------------------------------------------------------------------ */
+
+void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
+                    struct oc_record_cost *out)
+{
+    struct work w = {.p = p, .r = r, .out = out};
+    const struct oc_op *op = find_op(r->op_type);
+    size_t i = 0;
+    *out = (struct oc_record_cost){.quality = OC_EXACT};
+    while (i < OC_COUNT(row) && strcmp(row[i].type, r->op_type) != 0)
+        i++;
+    bool listed = i < OC_COUNT(row);
+    bool hidden = r->n_in < (listed ? row[i].inputs : 1) || (listed && is_product(row[i].how) && r->n_in < 2);
+    out->bytes_known = r->has_in && r->has_out && !hidden && sum_bytes(r->in, r->n_in, &out->rd) &&
+                       sum_bytes(r->out, r->n_out, &out->wr) &&
+                       (listed ? row[i].how != NO_WORK : op && !op->cost && !(op->flags & OC_F_CONTROL));
+    if (!r->has_in || !r->has_out || !r->n_in)
+        unknown(out, "no shapes are recorded");
+    else if (!op)
+        unknown(out, "no rule for this operator");
+    else if (op->flags & OC_F_CONTROL)
+        unknown(out, "its work is in the records of its bodies");
+    else if (op->flags & OC_F_VIEW)
+        out->rd = out->wr = 0; /* another view of the same memory */
+    else if (!op->cost || (listed && row[i].how == NO_WORK))
+        return; /* moves data */
+    else if (!listed)
+        unknown(out, "attributes or packed weights decide the count");
+    else if (r->n_in < row[i].inputs)
+        unknown(out, "not all inputs are recorded");
+    else if (row[i].how == BY_RULE)
+        run_rule(&w, op, a);
+    else if (row[i].how == BY_CONV)
+        count_conv(&w, op, a);
+    else if (row[i].how == BY_MATMUL)
+        count_matmul(&w);
+    else
+        count_gemm(&w);
+}

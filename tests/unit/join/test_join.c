@@ -1,0 +1,498 @@
+#include "join/join.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "support/build.h"
+#include "support/profiles.h"
+
+/* A model, a profile and what becomes of them. */
+struct joined {
+    uint8_t *bytes, *optimized_bytes;
+    struct oc_model *m, *o;
+    struct oc_analysis *a;
+    struct oc_profile *p;
+    struct oc_join *j;
+};
+
+static struct oc_model *load(struct oc_builder *b, uint8_t **bytes)
+{
+    size_t n;
+    struct oc_model *m;
+    struct oc_err e;
+    *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(*bytes, n, NULL, &m, &e) != 0)
+        fail_msg("%s", e.msg);
+    return m;
+}
+
+/* Events one after another in one run: "name|OpType|index|inputs|outputs" each; shapes may be left out. */
+static struct oc_profile *trace(const char *const *event, size_t n)
+{
+    struct oc_buf b = {0};
+    oc_buf_printf(&b,
+                  "[\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :%zu,\"ts\" :0,\"ph\" : \"X\","
+                  "\"name\" :\"model_run\",\"args\" : {}}",
+                  100 * n + 100);
+    for (size_t i = 0; i < n; i++) {
+        char text[500], *part[5] = {0}, *save = NULL;
+        snprintf(text, sizeof(text), "%s", event[i]);
+        size_t k = 0;
+        for (char *at = strtok_r(text, "|", &save); at && k < 5; at = strtok_r(NULL, "|", &save))
+            part[k++] = at;
+        oc_buf_printf(&b,
+                      ",\n{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :10,\"ts\" :%zu,\"ph\" : \"X\","
+                      "\"name\" :\"%s_kernel_time\",\"args\" : {\"op_name\" : \"%s\",\"node_index\" : \"%s\"",
+                      100 * i + 10, part[0], part[1], part[2]);
+        if (part[3])
+            oc_buf_printf(&b, ",\"input_type_shape\" : [%s]", part[3]);
+        if (part[4])
+            oc_buf_printf(&b, ",\"output_type_shape\" : [%s]", part[4]);
+        oc_buf_str(&b, "}}");
+    }
+    oc_buf_str(&b, "\n]\n");
+    struct oc_err e;
+    struct oc_profile *p = t_profile_mem(b.data, b.n, NULL, &e);
+    if (!p)
+        fail_msg("%s", e.msg);
+    oc_buf_free(&b);
+    return p;
+}
+
+static void join(struct joined *x)
+{
+    struct oc_err e;
+    struct oc_shape_bind *shape;
+    struct oc_control_bind *control;
+    struct oc_analyze_opts opts = {.n_shape = oc_profile_input_shapes(x->m, x->p, &shape)};
+    opts.shape = shape;
+    opts.n_control = oc_profile_control(x->m, x->p, &control);
+    opts.control = control;
+    if (oc_analyze(x->m, &opts, &x->a, &e) != 0 || oc_join_make(x->m, x->a, x->p, x->o, &x->j, &e) != 0)
+        fail_msg("%s", e.msg);
+    oc_profile_input_shapes_free(shape, opts.n_shape);
+    free(control);
+}
+
+static void shut(struct joined *x)
+{
+    oc_join_free(x->j);
+    oc_analysis_free(x->a);
+    oc_profile_close(x->p);
+    oc_model_free(x->m);
+    oc_model_free(x->o);
+    free(x->bytes);
+    free(x->optimized_bytes);
+}
+
+static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+{
+    const struct oc_prof_rec *r = t_rec(x->p, name);
+    assert_non_null(r);
+    return &x->j->rec[r - x->p->rec];
+}
+
+/* "conv1 bn1 relu1" */
+static void assert_nodes(const struct joined *x, const char *name, const char *want, const char *rule)
+{
+    const struct oc_join_rec *r = rec(x, name);
+    char text[500] = "", label[100];
+    for (uint32_t i = 0; i < r->n_node; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
+                 oc_node_label(x->m, &x->m->node[r->node[i]], label, sizeof(label)));
+    assert_string_equal(text, want);
+    assert_string_equal(r->rule, rule);
+    assert_null(r->bucket);
+}
+
+/* x -> Conv -> BN -> Relu -> Conv -> Add(residual) -> Relu -> MatMul -> Add */
+static struct oc_builder *residual(bool named)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,4,8,8]");
+    oc_b_init(b, "w1", "float[4,4,3,3]");
+    oc_b_init(b, "w2", "float[4,4,1,1]");
+    oc_b_init(b, "s", "float[4]");
+    oc_b_init(b, "m", "float[8,5]");
+    oc_b_init(b, "v", "float[5]");
+    oc_b_node(b, "Conv", named ? "conv1" : NULL, "x,w1", "c1", "pads=1,1,1,1");
+    oc_b_node(b, "BatchNormalization", named ? "bn1" : NULL, "c1,s,s,s,s", "b1", "");
+    oc_b_node(b, "Relu", named ? "relu1" : NULL, "b1", "r1", "");
+    oc_b_node(b, "Constant", named ? "k" : NULL, "", "k1", "value=float[]{1}");
+    oc_b_node(b, "Conv", named ? "conv2" : NULL, "r1,w2", "c2", "");
+    oc_b_node(b, "Add", named ? "add2" : NULL, "c2,r1", "a2", "");
+    oc_b_node(b, "Relu", named ? "relu2" : NULL, "a2", "r2", "");
+    oc_b_node(b, "MatMul", named ? "mm" : NULL, "r2,m", "p", "");
+    oc_b_node(b, "Add", named ? "bias" : NULL, "p,v", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+#define F(d) "{\"float\":[" d "]}"
+
+static void exact_names(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "conv1|Conv|0|" F("2,4,8,8") "," F("4,4,3,3") "|" F("2,4,8,8"),
+        "bn1|BatchNormalization|1",
+        "relu1|Relu|2",
+        "conv2|Conv|3",
+        "add2|Add|4",
+        "relu2|Relu|5",
+        "mm|MatMul|6",
+        "bias|Add|7",
+    };
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    join(&x);
+    assert_nodes(&x, "conv1", "conv1", "name");
+    assert_nodes(&x, "bias", "bias", "name");
+    assert_true(rec(&x, "conv1")->confidence == 1);
+    assert_int_equal(rec(&x, "conv1")->macs, 2 * 4 * 64 * 36); /* batch 2 from the profile: N*M*OH*OW * C*9 */
+    assert_true(x.j->time_matched_fraction == 1 && x.j->flops_matched_fraction == 1);
+    assert_int_equal(x.j->nodes_without_time, 0);
+    assert_int_equal(x.j->n_unmatched, 0);
+    shut(&x);
+}
+
+/* extended: FusedConv keeps the Conv's name, MatMul+Add becomes Gemm under the MatMul's name. */
+static void fused_groups(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"conv1|FusedConv|0", "conv2|FusedConv|3",
+                                        "mm/MatMulAddFusion|Gemm|6"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    join(&x);
+    assert_nodes(&x, "conv1", "conv1 bn1 relu1", "name");
+    assert_nodes(&x, "conv2", "conv2 add2 relu2", "name");
+    assert_nodes(&x, "mm/MatMulAddFusion", "mm bias", "fused name");
+    const struct oc_join_rec *r = rec(&x, "conv2");
+    /* border, batch 1: r1 once although Conv and Add read it, w2 in; r2 out. 4*8*8 floats are 1024 bytes */
+    assert_true(r->bytes_known);
+    assert_int_equal(r->rd_act, 1024);
+    assert_int_equal(r->rd_wt, 4 * 4 * 4);
+    assert_int_equal(r->wr, 1024);
+    assert_int_equal(r->macs, 256 * 4);
+    assert_int_equal(r->flops, 2 * 256 * 4 + 256 + 256); /* the products, Add and Relu */
+    assert_true(x.j->flops_matched_fraction == 1);
+    shut(&x);
+}
+
+/* all: blocked convolutions under the name of their output; layout conversions of their own. 1.10: "fused x"
+ */
+static void blocked_names(void **state)
+{
+    (void)state;
+    static const char *const event[] = {
+        "r1_nchwc|Conv|20|" F("3,4,8,8") "," F("16,4,3,3") "|" F("3,16,8,8"),
+        "fused conv2|FusedConv|21",
+        "ReorderOutput_token_7|ReorderOutput|22|" F("3,16,8,8") "|" F("3,4,8,8"),
+        "Reshape|Reshape|23",
+        "Reshape_token_9|Reshape|24",
+        "gemm|Gemm|25",
+        "InsertedCast_y|Cast|26",
+        "Memcpy_token_1|MemcpyToHost|27",
+        "nobody|Foo|28",
+    };
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    join(&x);
+    assert_nodes(&x, "r1_nchwc", "conv1 bn1 relu1", "output tensor");
+    assert_int_equal(rec(&x, "r1_nchwc")->macs, 3 * 4 * 64 * 36); /* batch 3 from the blocked convolution */
+    assert_nodes(&x, "fused conv2", "conv2 add2 relu2", "fused name");
+    assert_nodes(&x, "gemm", "mm bias", "order");
+    assert_string_equal(rec(&x, "ReorderOutput_token_7")->bucket, "layout");
+    assert_int_equal(rec(&x, "ReorderOutput_token_7")->rd_act, 3 * 16 * 64 * 4);
+    assert_int_equal(rec(&x, "ReorderOutput_token_7")->wr, 3 * 4 * 64 * 4);
+    assert_int_equal(rec(&x, "ReorderOutput_token_7")->flops, 0);
+    assert_string_equal(rec(&x, "Reshape")->bucket, "inserted");
+    assert_string_equal(rec(&x, "Reshape_token_9")->bucket, "inserted");
+    assert_string_equal(rec(&x, "InsertedCast_y")->bucket, "casts");
+    assert_string_equal(rec(&x, "Memcpy_token_1")->bucket, "copies");
+    assert_string_equal(rec(&x, "nobody")->bucket, "unmatched");
+    assert_int_equal(rec(&x, "nobody")->quality, OC_UNKNOWN);
+    assert_int_equal(x.j->n_unmatched, 1);
+    assert_true(x.j->mapped_ns == 30e3 && x.j->overhead_ns == 50e3 && x.j->unmatched_ns == 10e3);
+    shut(&x);
+}
+
+/* Unnamed nodes are counted without Constants; what was made later has indices past the end. */
+static void unnamed_nodes(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"Conv_0|Conv|0",     "BatchNormalization_1|BatchNormalization|1",
+                                        "Relu_2|Relu|2",     "FusedConv_55|FusedConv|55",
+                                        "MatMul_6|MatMul|6", "Add_7|Add|7"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(false), &x.bytes);
+    join(&x);
+    assert_nodes(&x, "Conv_0", "Conv_0", "index");
+    assert_nodes(&x, "FusedConv_55", "Conv_4 Add_5 Relu_6", "order"); /* labels count the Constant */
+    assert_nodes(&x, "MatMul_6", "MatMul_7", "index");
+    assert_nodes(&x, "Add_7", "Add_8", "index");
+    shut(&x);
+}
+
+static void the_optimized_model(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"a|Conv|0", "strange_nchwc|Conv|1", "ReorderOutput|ReorderOutput|2",
+                                        "Gemm_3|Gemm|3"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,4,8,8]");
+    oc_b_init(b, "W", "float[16,4,3,3]");
+    oc_b_node(b, "com.microsoft.nchwc::Conv", "a", "x,W", "r1", "");
+    oc_b_node(b, "com.microsoft.nchwc::Conv", "strange_nchwc", "r1,W,,r1", "reorder", "");
+    oc_b_node(b, "com.microsoft.nchwc::ReorderOutput", NULL, "reorder", "r2", "");
+    oc_b_node(b, "Gemm", NULL, "r2,W", "y", "");
+    oc_b_output(b, "y", NULL);
+    x.o = load(b, &x.optimized_bytes);
+    join(&x);
+    assert_nodes(&x, "a", "conv1 bn1 relu1", "optimized model");
+    assert_nodes(&x, "strange_nchwc", "conv2 add2 relu2", "optimized model");
+    assert_nodes(&x, "Gemm_3", "mm bias", "optimized model");
+    assert_string_equal(rec(&x, "ReorderOutput")->bucket, "layout");
+    assert_true(x.j->flops_matched_fraction == 1);
+    shut(&x);
+}
+
+/* The same names in both branches; what ran decides, and the analysis follows. */
+static void branches(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,16]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_init(b, "w", "float[16,16]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "MatMul", "work", "x,w", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Relu", "work", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct joined x = {0};
+    x.m = load(b, &x.bytes);
+    struct oc_err e;
+    x.p = t_profile_text(
+        "[\n{\"cat\" : \"Session\",\"tid\" :1,\"dur\" :100,\"ts\" :0,\"name\" :\"model_run\",\"args\" : "
+        "{}},\n"
+        "{\"cat\" : \"Node\",\"tid\" :1,\"dur\" :5,\"ts\" :20,\"name\" :\"work_kernel_time\",\"args\" : {"
+        "\"op_name\" : \"Relu\",\"node_index\" : \"0\",\"input_type_shape\" : [{\"float\":[3,16]}]}},\n"
+        "{\"cat\" : \"Node\",\"tid\" :1,\"dur\" :50,\"ts\" :10,\"name\" :\"if_kernel_time\",\"args\" : {"
+        "\"op_name\" : \"If\",\"node_index\" : \"0\"}}\n]",
+        NULL, &e);
+    assert_non_null(x.p);
+    join(&x);
+    const struct oc_join_rec *r = rec(&x, "work");
+    assert_int_equal(r->n_node, 1);
+    assert_string_equal(x.m->node[r->node[0]].op_type, "Relu");
+    assert_int_equal(r->flops, 48); /* 3 x 16, the input's shape being that of the profile */
+    assert_int_equal(x.a->total.macs, 0);
+    assert_true(x.j->flops_matched_fraction == 1);
+    shut(&x);
+}
+
+static void other_shapes_are_not_costed(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_node(b, "Relu", "r", "x", "y", "");
+    oc_b_output(b, "y", NULL);
+    static const char *const event[] = {"r|Relu|0|" F("4,8") "|" F("4,8")};
+    struct joined x = {.p = trace(event, 1)};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    assert_nodes(&x, "r", "r", "name");
+    assert_int_equal(rec(&x, "r")->quality, OC_UNKNOWN);
+    assert_int_equal(x.j->diags.n, 1);
+    assert_string_equal(x.j->diags.item[0].code, "W-shape-differs");
+    shut(&x);
+}
+
+static void layer_norm_and_gelu(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,8]");
+    oc_b_init(b, "two", "float[]{2}");
+    oc_b_init(b, "g", "float[8]");
+    oc_b_node(b, "ReduceMean", "mean", "x", "m", "axes=[-1]");
+    oc_b_node(b, "Sub", "sub", "x,m", "d", "");
+    oc_b_node(b, "Pow", "pow", "d,two", "q", "");
+    oc_b_node(b, "ReduceMean", "var", "q", "v", "axes=[-1]");
+    oc_b_node(b, "Sqrt", "sqrt", "v", "s", "");
+    oc_b_node(b, "Div", "div", "d,s", "n", "");
+    oc_b_node(b, "Mul", "scale", "n,g", "l", "");
+    oc_b_node(b, "Sigmoid", "sig", "l", "k", "");
+    oc_b_node(b, "Mul", "swish", "l,k", "y", "");
+    oc_b_output(b, "y", NULL);
+    static const char *const event[] = {"sub/LayerNormFusion/|LayerNormalization|0",
+                                        "sig/QuickGeluFusion|QuickGelu|1"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    assert_nodes(&x, "sub/LayerNormFusion/", "mean sub pow var sqrt div scale", "fused name");
+    assert_nodes(&x, "sig/QuickGeluFusion", "sig swish", "fused name");
+    assert_int_equal(rec(&x, "sub/LayerNormFusion/")->rd_act, 2 * 8 * 4);
+    assert_int_equal(rec(&x, "sub/LayerNormFusion/")->wr, 2 * 8 * 4);
+    shut(&x);
+}
+
+static void inlined_branches(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"If_3_then_branch__Inline_0__conv1|Conv|0",
+                                        "If_3_else_branch__Inline_12__r2_nchwc|Conv|1"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    join(&x);
+    assert_nodes(&x, event[0] ? "If_3_then_branch__Inline_0__conv1" : "", "conv1 bn1 relu1", "inlined name");
+    assert_nodes(&x, "If_3_else_branch__Inline_12__r2_nchwc", "conv2 add2 relu2", "output tensor");
+    shut(&x);
+}
+
+/* ---- recorded files
+ * ----------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *model, *profile, *optimized;
+    uint64_t macs;
+    double at_least; /* of the time on nodes or in named overhead rows */
+    double flops;
+} sample[] = {
+    {"ppocr_cls", "ppocr_cls.ort1.30.disabled.2runs.json", NULL, 16315376, 1, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.30.basic.2runs.json", NULL, 16315376, 1, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.30.extended.2runs.json", NULL, 16315376, 1, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.30.all.2runs.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.12.1.all.2runs.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.14.0.all.2runs.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.14.0.all.truncated.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.18.0.all.2runs.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.22.0.all.1run.json", NULL, 16315376, 0.99, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.10.0.all.2runs.json", NULL, 0, 0.99, 1}, /* no shapes recorded */
+    {"ppocr_cls", "ppocr_cls.ort1.30.all.2runs.json", "ppocr_cls.ort1.30.all.optimized.onnx", 16315376, 1, 1},
+    {"ppocr_cls", "ppocr_cls.ort1.30.basic.2runs.json", "ppocr_cls.ort1.30.basic.optimized.onnx", 16315376, 1,
+     1},
+    {"ppocr_cls", "ppocr_cls.ort1.30.extended.2runs.json", "ppocr_cls.ort1.30.extended.optimized.onnx",
+     16315376, 1, 1},
+    {"ppocr_cls_unnamed", "ppocr_cls_unnamed.ort1.30.disabled.1run.json", NULL, 16315376, 1, 1},
+    {"ppocr_cls_unnamed", "ppocr_cls_unnamed.ort1.30.all.1run.json", NULL, 16315376, 0.99, 1},
+    {"silero_vad_legacy", "silero_legacy.ort1.30.disabled.2runs.json", NULL, 0, 1, 1},
+    {"silero_vad_legacy", "silero_legacy.ort1.30.all.2runs.json", NULL, 0, 1, 1},
+    {"silero_vad_legacy", "silero_legacy.ort1.11.0.all.2runs.json", NULL, 0, 1, 1},
+    {"silero_vad_legacy", "silero_legacy.ort1.30.all.parallel.1run.json", NULL, 0, 1, 1},
+};
+
+static const char *sample_path(const char *name, const char *suffix)
+{
+    char path[200];
+    snprintf(path, sizeof(path), "onnxruntime/%s%s", name, suffix);
+    const char *full = t_sample(path);
+    if (!full)
+        skip();
+    return full;
+}
+
+static void open_sample(struct joined *x, size_t i)
+{
+    struct oc_err e;
+    *x = (struct joined){0};
+    if (oc_model_load(sample_path(sample[i].model, ".onnx"), NULL, &x->m, &e) != 0 ||
+        (sample[i].optimized && oc_model_load(sample_path(sample[i].optimized, ""), NULL, &x->o, &e) != 0) ||
+        oc_profile_open(sample_path(sample[i].profile, ""), NULL, &x->p, &e) != 0)
+        fail_msg("%s", e.msg);
+    join(x);
+}
+
+/* No node is counted in two records that ran in the same place, and the groups' work is the model's. */
+static void assert_groups_are_apart(const struct joined *x)
+{
+    uint8_t *seen = calloc(x->m->n_node, 1);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        for (uint32_t k = 0; k < x->j->rec[i].n_node; k++)
+            assert_int_equal(seen[x->j->rec[i].node[k]]++, 0);
+    free(seen);
+}
+
+static void recorded_profiles(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(sample); i++) {
+        struct joined x;
+        open_sample(&x, i);
+        double all = x.j->mapped_ns + x.j->overhead_ns + x.j->unmatched_ns;
+        if (sample[i].macs)
+            assert_int_equal(x.a->total.macs, sample[i].macs);
+        assert_true((x.j->mapped_ns + x.j->overhead_ns) / all >= sample[i].at_least);
+        assert_true(x.j->flops_matched_fraction >= sample[i].flops);
+        assert_true(fabs(all - t_self_ns(x.p, NULL)) < 0.5);
+        assert_groups_are_apart(&x);
+        uint64_t macs = 0;
+        for (uint32_t k = 0; k < x.p->n_rec; k++)
+            macs += x.j->rec[k].macs;
+        assert_int_equal(macs, x.a->total.macs);
+        shut(&x);
+    }
+}
+
+/* The exact join and the one by names agree on all groups. */
+static void rules_agree_with_the_optimized_model(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(sample); i++) {
+        struct joined exact, named;
+        if (!sample[i].optimized)
+            continue;
+        open_sample(&exact, i);
+        size_t k = 0;
+        while (sample[k].optimized || strcmp(sample[k].profile, sample[i].profile) != 0)
+            k++;
+        open_sample(&named, k);
+        size_t differ = 0;
+        for (uint32_t r = 0; r < exact.p->n_rec; r++) {
+            const struct oc_join_rec *a = &exact.j->rec[r], *b = &named.j->rec[r];
+            bool same = a->n_node == b->n_node;
+            for (uint32_t n = 0; same && n < a->n_node; n++)
+                same = a->node[n] == b->node[n];
+            if (!same)
+                print_message("%s: %s\n", sample[i].profile, exact.p->rec[r].name);
+            differ += !same;
+        }
+        assert_int_equal(differ, 0);
+        shut(&exact);
+        shut(&named);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exact_names),
+        cmocka_unit_test(fused_groups),
+        cmocka_unit_test(blocked_names),
+        cmocka_unit_test(unnamed_nodes),
+        cmocka_unit_test(the_optimized_model),
+        cmocka_unit_test(branches),
+        cmocka_unit_test(other_shapes_are_not_costed),
+        cmocka_unit_test(layer_norm_and_gelu),
+        cmocka_unit_test(inlined_branches),
+        cmocka_unit_test(recorded_profiles),
+        cmocka_unit_test(rules_agree_with_the_optimized_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

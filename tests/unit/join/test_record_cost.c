@@ -1,0 +1,181 @@
+#include "join/record_cost.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "join/join.h"
+#include "support/profiles.h"
+
+struct fixture {
+    struct oc_profile *p;
+    struct oc_arena a;
+    struct oc_record_cost cost;
+};
+
+/* The cost of one event with these recorded types. */
+static struct fixture cost_of(const char *name, const char *op, const char *in, const char *out)
+{
+    struct fixture f = {0};
+    char text[1000];
+    struct oc_err e;
+    snprintf(text, sizeof(text),
+             "[\n{\"cat\" : \"Session\",\"tid\" :1,\"dur\" :100,\"ts\" :0,\"name\" :\"model_run\",\"args\" : "
+             "{}},\n"
+             "{\"cat\" : \"Node\",\"tid\" :1,\"dur\" :5,\"ts\" :20,\"name\" :\"%s_kernel_time\",\"args\" : {"
+             "\"op_name\" : \"%s\"%s%s%s%s}}\n]",
+             name, op, in ? ",\"input_type_shape\" : " : "", in ? in : "",
+             out ? ",\"output_type_shape\" : " : "", out ? out : "");
+    f.p = t_profile_text(text, NULL, &e);
+    assert_non_null(f.p);
+    oc_record_cost(f.p, t_rec(f.p, name), &f.a, &f.cost);
+    return f;
+}
+
+static void shut(struct fixture *f)
+{
+    oc_profile_close(f->p);
+    oc_arena_free(&f->a);
+}
+
+struct row {
+    const char *op, *in, *out;
+    uint64_t macs, flops, ops;
+    uint8_t quality;
+    bool bytes_known;
+    uint64_t rd, wr;
+};
+
+static const struct row rows[] = {
+    /* 1*4*8*8 outputs, 3*3*3 taps each, bias: 2 * 256 * 27 + 256 */
+    {"Conv", "[{\"float\":[1,3,8,8]},{\"float\":[4,3,3,3]},{\"float\":[4]}]", "[{\"float\":[1,4,8,8]}]", 6912,
+     14080, 0, OC_EXACT, true, (192 + 108 + 4) * 4, 1024},
+    /* depthwise: one input channel a filter: 256 * 9 */
+    {"Conv", "[{\"float\":[1,4,8,8]},{\"float\":[4,1,3,3]}]", "[{\"float\":[1,4,8,8]}]", 2304, 4608, 0,
+     OC_EXACT, true, (256 + 36) * 4, 1024},
+    {"FusedConv", "[{\"float\":[1,4,8,8]},{\"float\":[4,1,3,3]}]", "[{\"float\":[1,4,8,8]}]", 2304, 4608, 0,
+     OC_LOWER, true, (256 + 36) * 4, 1024},
+    /* a filter that does not fit the input is no filter */
+    {"Conv", "[{\"float\":[1,4,8,8]},{\"float\":[4,3,3,3]}]", "[{\"float\":[1,4,8,8]}]", 0, 0, 0, OC_UNKNOWN,
+     true, 0, 0},
+    {"Conv", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,8,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    /* packed B: N(o) * last dim of A = 2*5*7 * 16 */
+    {"MatMul", "[{\"float\":[2,5,16]}]", "[{\"float\":[2,5,7]}]", 1120, 2240, 0, OC_EXACT, false, 0, 0},
+    {"MatMul", "[{\"float\":[16]},{\"float\":[16,3]}]", "[{\"float\":[3]}]", 48, 96, 0, OC_EXACT, true, 256,
+     12},
+    /* A transposed or not: 4*6 * 8; bias of 6 */
+    {"Gemm", "[{\"float\":[4,8]},{\"float\":[6]}]", "[{\"float\":[4,6]}]", 192, 408, 0, OC_EST, true, 152,
+     96},
+    {"Gemm", "[{\"float\":[8,4]}]", "[{\"float\":[4,6]}]", 192, 384, 0, OC_EST, false, 0, 0},
+    {"Gemm", "[{\"float\":[4,8]},{\"float\":[8,6]}]", "[{\"float\":[4,6]}]", 192, 384, 0, OC_EST, true, 320,
+     96},
+    {"Gemm", "[{\"float\":[4,1]},{\"float\":[1,6]}]", "[{\"float\":[4,6]}]", 0, 0, 0, OC_UNKNOWN, true, 0, 0},
+    {"Gemm", "[{\"float\":[5,8]}]", "[{\"float\":[4,6]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"ConvTranspose", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,16,16]}]", 0, 0, 0, OC_UNKNOWN, false, 0,
+     0},
+    {"MaxPool", "[{\"float\":[1,4,8,8]}]", "[{\"float\":[1,4,4,4]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"Add", "[{\"float\":[2,8]},{\"float\":[8]}]", "[{\"float\":[2,8]}]", 0, 16, 0, OC_EXACT, true, 96, 64},
+    {"Add", "[{\"int64\":[2,8]},{\"int64\":[8]}]", "[{\"int64\":[2,8]}]", 0, 0, 16, OC_EXACT, true, 192, 128},
+    {"Add", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"Relu", "[{\"float16\":[2,8]}]", "[{\"float16\":[2,8]}]", 0, 16, 0, OC_EXACT, true, 32, 32},
+    {"Identity", "[{\"float\":[2,8]}]", "[{\"float\":[2,8]}]", 0, 0, 0, OC_EXACT, true, 0, 0},
+    {"Transpose", "[{\"float\":[2,8]}]", "[{\"float\":[8,2]}]", 0, 0, 0, OC_EXACT, false, 0,
+     0}, /* perm decides */
+    {"Reshape", "[{\"float\":[2,8]},{\"int64\":[1]}]", "[{\"float\":[16]}]", 0, 0, 0, OC_EXACT, true, 0, 0},
+    {"If", "[{\"bool\":[]}]", "[{\"float\":[16]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"NoSuchOperator", "[{\"float\":[2,8]}]", "[{\"float\":[8,2]}]", 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"Relu", NULL, NULL, 0, 0, 0, OC_UNKNOWN, false, 0, 0},
+    {"MatMul", "[{\"float\":[4294967296,4294967296]}]", "[{\"float\":[4294967295,4294967295]}]", 0, 0, 0,
+     OC_UNKNOWN, false, 0, 0},
+};
+
+static void counts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(rows); i++) {
+        const struct row *r = &rows[i];
+        struct fixture f = cost_of("n", r->op, r->in, r->out);
+        print_message("%s %s\n", r->op, r->in ? r->in : "");
+        assert_int_equal(f.cost.quality, r->quality);
+        assert_int_equal(f.cost.macs, r->macs);
+        assert_int_equal(f.cost.flops, r->flops);
+        assert_int_equal(f.cost.ops, r->ops);
+        assert_int_equal(f.cost.note == NULL, r->quality == OC_EXACT);
+        assert_int_equal(f.cost.bytes_known, r->bytes_known);
+        if (r->bytes_known && r->quality != OC_UNKNOWN) {
+            assert_int_equal(f.cost.rd, r->rd);
+            assert_int_equal(f.cost.wr, r->wr);
+        }
+        shut(&f);
+    }
+}
+
+static void blocked_channels_are_an_upper_bound(void **state)
+{
+    (void)state;
+    struct fixture f =
+        cost_of("y_nchwc", "Conv", "[{\"float\":[1,3,8,8]},{\"float\":[16,3,3,3]},{\"float\":[16]}]",
+                "[{\"float\":[1,16,8,8]}]");
+    assert_int_equal(f.cost.quality, OC_UPPER);
+    assert_int_equal(f.cost.macs, 16 * 64 * 27);
+    shut(&f);
+}
+
+/* What is exact here must be what the model's analysis says of the same node. */
+static void agrees_with_the_model(void **state)
+{
+    (void)state;
+    struct oc_err e;
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_profile *p;
+    struct oc_join *j;
+    struct oc_shape_bind *shape;
+    struct oc_arena arena = {0};
+    const char *path = t_sample("onnxruntime/ppocr_cls.onnx");
+    if (!path || oc_model_load(path, NULL, &m, &e) != 0)
+        skip();
+    path = t_sample("onnxruntime/ppocr_cls.ort1.30.disabled.2runs.json");
+    assert_int_equal(oc_profile_open(path, NULL, &p, &e), 0);
+    struct oc_analyze_opts opts = {.n_shape = oc_profile_input_shapes(m, p, &shape)};
+    opts.shape = shape;
+    assert_int_equal(oc_analyze(m, &opts, &a, &e), 0);
+    assert_int_equal(oc_join_make(m, a, p, NULL, &j, &e), 0);
+    uint64_t macs = 0;
+    size_t exact = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        struct oc_record_cost c;
+        if (p->rec[i].bucket)
+            continue;
+        oc_record_cost(p, &p->rec[i], &arena, &c);
+        macs += c.macs;
+        if (c.quality != OC_EXACT)
+            continue;
+        exact++;
+        assert_int_equal(c.macs, j->rec[i].macs);
+        assert_int_equal(c.flops, j->rec[i].flops);
+        assert_int_equal(c.ops, j->rec[i].ops);
+        if (c.bytes_known)
+            assert_int_equal(c.rd + c.wr, j->rec[i].rd_act + j->rec[i].rd_wt + j->rec[i].wr);
+    }
+    assert_int_equal(macs, 16315376);
+    assert_true(exact > 150);
+    oc_join_free(j);
+    oc_analysis_free(a);
+    oc_profile_close(p);
+    oc_profile_input_shapes_free(shape, opts.n_shape);
+    oc_model_free(m);
+    oc_arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts),
+        cmocka_unit_test(blocked_channels_are_an_upper_bound),
+        cmocka_unit_test(agrees_with_the_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
