@@ -3,8 +3,11 @@
 
 #include "join/join.h"
 
-#define MAX_GROUP 512
-#define MAX_BACK  12
+#define MAX_GROUP   512
+#define MAX_BACK    12
+#define MAX_VISITS  256        /* of one walk back */
+#define MAX_READERS 64         /* of a value inside a group */
+#define MAX_TRIES   (1u << 26) /* of matching by order, all records together */
 
 /* What a record of a type may have swallowed beside its own node: nodes of these types that no record names
  * and that hang together with it. Types stand between blanks. Early rows are narrow and are served first. */
@@ -80,14 +83,15 @@ static bool is_free(const struct oc_matcher *x, uint32_t node)
 /* A value may lie inside the group of `rec` when nobody else needs it. */
 static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t value)
 {
-    if (x->m->value[value].graph_output)
+    uint32_t readers = x->x.use_first[value + 1] - x->x.use_first[value];
+    if (x->m->value[value].graph_output || readers > MAX_READERS)
         return false;
     for (uint32_t i = x->x.use_first[value]; i < x->x.use_first[value + 1]; i++) {
         uint32_t user = x->x.use[i];
         if (x->owner[user] != rec && !(is_free(x, user) && is_member(p, x->m->node[user].op_type)))
             return false;
     }
-    return x->x.use_first[value] < x->x.use_first[value + 1];
+    return readers > 0;
 }
 
 static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
@@ -132,18 +136,18 @@ static bool is_origin(const char *rec_type, const char *type)
 }
 
 /* Path over nodes that no record names and values that nobody else reads; it ends at a node of the type. */
-static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigned depth)
+static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigned depth, unsigned *visits)
 {
     const struct oc_node *n = &x->m->node[node];
     if (is_origin(x->p->rec[rec].op_type, n->op_type)) {
         x->match[rec].core = node;
         return true;
     }
-    for (uint32_t k = 0; k < n->n_in && depth < MAX_BACK; k++) {
+    for (uint32_t k = 0; k < n->n_in && depth < MAX_BACK && ++*visits < MAX_VISITS; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
         if (from == OC_NONE || !is_free(x, from) || x->m->value[v].n_use != 1 || x->m->value[v].graph_output)
             continue;
-        if (walk_back(x, rec, from, depth + 1)) {
+        if (walk_back(x, rec, from, depth + 1, visits)) {
             oc_match_add(x, rec, from);
             return true;
         }
@@ -153,9 +157,11 @@ static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigne
 
 static void complete_outputs(struct oc_matcher *x)
 {
-    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
+        unsigned visits = 0;
         if (x->match[rec].rule && strcmp(x->match[rec].rule, "output tensor") == 0)
-            walk_back(x, rec, x->match[rec].core, 0);
+            walk_back(x, rec, x->match[rec].core, 0, &visits);
+    }
 }
 
 /* ---- names that tell nothing
@@ -184,11 +190,12 @@ static bool output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r,
 
 static void match_by_order(struct oc_matcher *x)
 {
+    uint32_t tries = 0;
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         const struct oc_prof_rec *r = &x->p->rec[rec];
         if (r->bucket || x->match[rec].n_node || !tells_nothing(r))
             continue;
-        for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node; i++)
+        for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node && tries < MAX_TRIES; i++, tries++)
             if (is_free(x, i) && oc_match_made_of(r->op_type, x->m->node[i].op_type) &&
                 oc_match_in_scope(x, rec, x->m->node[i].graph) && output_fits(x, r, i))
                 oc_match_core(x, rec, i, "order", 0.6);

@@ -10,6 +10,8 @@
  *   <If>_then_branch__Inline_<k>__<name>       a node of an inlined branch
  *   <OpType>_<index>                           an unnamed node, counted without Constants */
 
+#define MAX_SAME_NAME 1024
+
 static bool is(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
@@ -83,11 +85,12 @@ static int worth(const struct oc_matcher *x, uint32_t rec, uint32_t node)
 
 static uint32_t find_node(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len, int *best)
 {
-    uint32_t found = OC_NONE;
+    uint32_t found = OC_NONE, tries = 0;
     *best = 0;
     if (!len)
         return OC_NONE;
-    for (uint32_t i = oc_map_get(&x->x.nodes, name, len); i != OC_NONE; i = x->x.next_node[i]) {
+    for (uint32_t i = oc_map_get(&x->x.nodes, name, len); i != OC_NONE && tries < MAX_SAME_NAME;
+         i = x->x.next_node[i], tries++) {
         int w = worth(x, rec, i);
         if (w > *best) {
             *best = w;
@@ -113,9 +116,10 @@ static bool take_node(struct oc_matcher *x, uint32_t rec, const char *name, size
 
 static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, double confidence)
 {
-    uint32_t found = OC_NONE;
+    uint32_t found = OC_NONE, tries = 0;
     int best = 0;
-    for (uint32_t v = oc_map_get(&x->x.values, name, len); v != OC_NONE; v = x->x.next_value[v]) {
+    for (uint32_t v = oc_map_get(&x->x.values, name, len); v != OC_NONE && tries < MAX_SAME_NAME;
+         v = x->x.next_value[v], tries++) {
         uint32_t node = x->m->value[v].producer;
         int w = node == OC_NONE ? 0 : worth(x, rec, node);
         if (w > best) {

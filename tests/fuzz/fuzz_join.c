@@ -1,0 +1,114 @@
+/* Any profile against one model (and itself as the optimized one): every rule of the join must hold. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/join.h"
+#include "join/record_cost.h"
+#include "support/build.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+extern const struct oc_importer oc_importer_onnxruntime;
+
+static uint8_t *model_bytes(size_t *n)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,4,8,8]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_init(b, "w1", "float[4,4,3,3]");
+    oc_b_init(b, "s", "float[4]");
+    oc_b_init(b, "m", "float[8,5]");
+    oc_b_init(b, "v", "float[5]");
+    oc_b_node(b, "Conv", "conv1", "x,w1", "c1", "pads=1,1,1,1");
+    oc_b_node(b, "BatchNormalization", "bn1", "c1,s,s,s,s", "b1", "");
+    oc_b_node(b, "Relu", "relu1", "b1", "r1", "");
+    oc_b_node(b, "Conv", NULL, "r1,w1", "c2", "pads=1,1,1,1");
+    oc_b_node(b, "Add", NULL, "c2,r1", "a2", "");
+    oc_b_node(b, "MatMul", "mm", "a2,m", "p", "");
+    oc_b_node(b, "Add", "bias", "p,v", "q", "");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "work", "q", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Sigmoid", "work", "q", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    uint8_t *bytes = oc_b_pack(b, n);
+    oc_b_free(b);
+    return bytes;
+}
+
+static void check(const struct oc_join *j)
+{
+    double all = 0;
+    for (uint32_t i = 0; i < j->profile->n_rec; i++) {
+        const struct oc_join_rec *r = &j->rec[i];
+        if ((r->n_node > 0) == (r->bucket != NULL) || (r->n_node > 0) != (r->rule != NULL))
+            abort();
+        for (uint32_t k = 0; k < r->n_node; k++)
+            if (r->node[k] >= j->model->n_node)
+                abort();
+        all += j->profile->rec[i].bucket ? 0 : j->profile->rec[i].self_ns;
+    }
+    double sum = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    if (!(sum - all <= 1e-6 * (1 + all) && all - sum <= 1e-6 * (1 + all)))
+        abort();
+}
+
+static void join(const struct oc_model *m, const struct oc_profile *p)
+{
+    struct oc_err err;
+    struct oc_shape_bind *shape;
+    struct oc_branch_bind *branch;
+    struct oc_analysis *a;
+    struct oc_join *j;
+    struct oc_analyze_opts opts = {.n_shape = oc_profile_input_shapes(m, p, &shape)};
+    opts.shape = shape;
+    opts.n_branch = oc_profile_branches(m, p, &branch);
+    opts.branch = branch;
+    if (oc_analyze(m, &opts, &a, &err) == 0) {
+        for (int with = 0; with < 2; with++) {
+            if (oc_join_make(m, a, p, with ? m : NULL, &j, &err) != 0)
+                abort();
+            check(j);
+            oc_join_free(j);
+        }
+        oc_analysis_free(a);
+    }
+    oc_profile_input_shapes_free(shape, opts.n_shape);
+    free(branch);
+    struct oc_arena arena = {0};
+    struct oc_record_cost cost;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        oc_record_cost(p, &p->rec[i], &arena, &cost);
+    oc_arena_free(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    static uint8_t *bytes; /* one model for all inputs */
+    static size_t size_bytes;
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
+    struct oc_profile p = {.path = "", .producer = "", .device = ""};
+    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_model *m;
+    struct oc_err err;
+    if (!bytes)
+        bytes = model_bytes(&size_bytes);
+    p.names.arena = p.diags.arena = &p.arena;
+    p.exprs = oc_exprs_new(&p.arena);
+    if (oc_model_load_mem(bytes, size_bytes, NULL, &m, &err) != 0)
+        abort();
+    if (oc_importer_onnxruntime.read(s, &opts, &p, &err) == 0)
+        join(m, &p);
+    oc_model_free(m);
+    oc_stream_close(s);
+    oc_diags_free(&p.diags);
+    oc_map_free(&p.names);
+    oc_exprs_free(p.exprs);
+    oc_arena_free(&p.arena);
+    return 0;
+}
