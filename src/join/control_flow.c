@@ -4,8 +4,8 @@
 
 #include "join/join.h"
 
-/* What a profile shows of control flow: the branch of an If whose nodes have times, and how often the nodes of a
- * loop's body ran for each run of the loop. */
+/* What a profile shows of control flow: the branch of an If whose nodes have times, and how often the nodes
+ * of a loop's body ran for each run of the loop. */
 
 /* Calls of the body's nodes that have a record: their number, and the most calls per run of one of them. */
 struct seen {
@@ -68,7 +68,8 @@ static bool trips_seen(const struct oc_matcher *x, const struct oc_node *n, uint
     return true;
 }
 
-size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *p, struct oc_control_bind **out)
+size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *p,
+                          struct oc_control_bind **out)
 {
     struct oc_arena arena = {0};
     struct oc_matcher x = {.m = model, .p = p, .arena = &arena};

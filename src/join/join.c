@@ -6,8 +6,8 @@
 
 #include "base/ck.h"
 
-/* ---- cost of a group
- * ---------------------------------------------------------------------------------------- */
+/* ---- cost of a group -------------------------------------------------------------------------------------
+ */
 
 static bool add(uint64_t *sum, uint64_t v)
 {
@@ -197,8 +197,8 @@ static void check_shapes(struct oc_join *j, uint32_t rec)
                 oc_shape_text(&j->arena, j->analysis->exprs, &j->analysis->type[v].shape, "x"));
 }
 
-/* ---- coverage
- * ----------------------------------------------------------------------------------------------- */
+/* ---- coverage --------------------------------------------------------------------------------------------
+ */
 
 static double known_time(double ns)
 {
@@ -290,8 +290,8 @@ static void tell(struct oc_join *j)
                     100 * j->unmatched_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns));
 }
 
-/* ---- public
- * ------------------------------------------------------------------------------------------------- */
+/* ---- public ----------------------------------------------------------------------------------------------
+ */
 
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint32_t *seen)
 {

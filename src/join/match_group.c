@@ -77,8 +77,8 @@ static bool is_free(const struct oc_matcher *x, uint32_t node)
     return x->owner[node] == OC_NONE && oc_match_runs(x, node);
 }
 
-/* ---- growing
- * ------------------------------------------------------------------------------------------------ */
+/* ---- growing ---------------------------------------------------------------------------------------------
+ */
 
 /* A value may lie inside the group of `rec` when nobody else needs it. */
 static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t value)
@@ -125,8 +125,8 @@ static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
     }
 }
 
-/* ---- from the last node of a group back to the one that gave it its type
- * -------------------------------------- */
+/* ---- from the last node of a group back to the one that gave it its type ---------------------------------
+ */
 
 static bool is_origin(const char *rec_type, const char *type)
 {
@@ -164,11 +164,12 @@ static void complete_outputs(struct oc_matcher *x)
     }
 }
 
-/* ---- names that tell nothing
- * ----------------------------------------------------------------------------------- "gemm" (MatMul and Add,
- * up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes: the first node in order of execution
- * that has no record, is of the type that it is made of, and has the recorded output. */
+/* ---- names that tell nothing -----------------------------------------------------------------------------
+ */
 
+/* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes: the first
+ * node in order of execution that has no record, is of the type that it is made of, and has the recorded
+ * output. */
 static bool tells_nothing(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->op_type);
@@ -202,8 +203,8 @@ static void match_by_order(struct oc_matcher *x)
     }
 }
 
-/* ---- a topological order of the members
- * -------------------------------------------------------------------------- */
+/* ---- a topological order of the members ------------------------------------------------------------------
+ */
 
 static int by_number(const void *a, const void *b)
 {

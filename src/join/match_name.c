@@ -220,8 +220,8 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     return take_index(x, rec);
 }
 
-/* ---- what the optimizer inserted
- * --------------------------------------------------------------------------- */
+/* ---- what the optimizer inserted -------------------------------------------------------------------------
+ */
 
 static bool is_token(const char *name)
 {

@@ -114,8 +114,8 @@ static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* ---- the operator's own rule
- * -------------------------------------------------------------------------------- */
+/* ---- the operator's own rule -----------------------------------------------------------------------------
+ */
 
 static const struct oc_op *find_op(const char *type)
 {
@@ -193,8 +193,8 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     oc_exprs_free(exprs);
 }
 
-/* ---- products
- * -------------------------------------------------------------------------------------------------- */
+/* ---- products --------------------------------------------------------------------------------------------
+ */
 
 static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds)
 {
@@ -271,8 +271,8 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
     }
 }
 
-/* ---- public
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- public ----------------------------------------------------------------------------------------------
+ */
 
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)

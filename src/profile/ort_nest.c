@@ -3,7 +3,8 @@
 
 #include "profile/ort_trace.h"
 
-/* ---- order -------------------------------------------------------------------------------------------- */
+/* ---- order -----------------------------------------------------------------------------------------------
+ */
 
 static bool before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)
 {
@@ -72,7 +73,8 @@ uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us)
     return low ? (uint32_t)(low - 1) : OC_NONE;
 }
 
-/* ---- groups ------------------------------------------------------------------------------------------- */
+/* ---- groups ----------------------------------------------------------------------------------------------
+ */
 
 void ort_groups_free(struct ort_groups *g)
 {
@@ -110,7 +112,8 @@ static uint32_t group_of(const struct ort_trace *t, struct ort_groups *g, uint32
     return at;
 }
 
-/* ---- runs and nesting --------------------------------------------------------------------------------- */
+/* ---- runs and nesting ------------------------------------------------------------------------------------
+ */
 
 struct frame {
     size_t event;
@@ -235,7 +238,8 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     x->stack[x->depth++] = (struct frame){i, group, run};
 }
 
-/* ---- runs on several threads --------------------------------------------------------------------------- */
+/* ---- runs on several threads -----------------------------------------------------------------------------
+ */
 
 struct interval {
     uint32_t run;

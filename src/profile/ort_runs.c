@@ -8,7 +8,8 @@
 #define NS_PER_US 1000.0
 #define MAX_TYPES 4096
 
-/* ---- sums by run --------------------------------------------------------------------------------------- */
+/* ---- sums by run -----------------------------------------------------------------------------------------
+ */
 
 void ort_sums_init(struct ort_sums *s, size_t n_run, size_t runs_used)
 {
@@ -57,7 +58,8 @@ double ort_sums_stat(struct ort_sums *s, enum oc_stat stat)
     return oc_stat_of(stat, s->value, s->n_touched);
 }
 
-/* ---- records ------------------------------------------------------------------------------------------- */
+/* ---- records ---------------------------------------------------------------------------------------------
+ */
 
 static struct oc_prof_rec *add_rec(struct ort_recs *r)
 {
@@ -108,7 +110,8 @@ static void set_times(struct oc_prof_rec *rec, struct ort_sums *s, enum oc_stat 
                                           : ort_sums_stat(s, stat);
 }
 
-/* ---- recorded types ------------------------------------------------------------------------------------ */
+/* ---- recorded types --------------------------------------------------------------------------------------
+ */
 
 struct types {
     const struct oc_type *type;
@@ -186,7 +189,8 @@ static void free_types(struct type_cache *c)
     free(c->types);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------------
+ */
 
 static int run_by_start(const void *a, const void *b)
 {
@@ -231,7 +235,8 @@ static bool used(const struct ort_trace *t, uint32_t run)
     return run != OC_NONE && t->run[run].used;
 }
 
-/* ---- records of groups --------------------------------------------------------------------------------- */
+/* ---- records of groups -----------------------------------------------------------------------------------
+ */
 
 struct making {
     struct ort_trace *t;
@@ -365,7 +370,8 @@ static void tell_split_nodes(struct making *m)
                     "ran with more than one set of shapes (%zu such cases): one record for each set", split);
 }
 
-/* ---- buckets and totals -------------------------------------------------------------------------------- */
+/* ---- buckets and totals ----------------------------------------------------------------------------------
+ */
 
 static void add_framework(struct making *m)
 {

@@ -62,13 +62,13 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
 {
     struct oc_err err;
     struct oc_shape_bind *shape;
-    struct oc_branch_bind *branch;
+    struct oc_control_bind *control;
     struct oc_analysis *a;
     struct oc_join *j;
     struct oc_analyze_opts opts = {.n_shape = oc_profile_input_shapes(m, p, &shape)};
     opts.shape = shape;
-    opts.n_branch = oc_profile_branches(m, p, &branch);
-    opts.branch = branch;
+    opts.n_control = oc_profile_control(m, p, &control);
+    opts.control = control;
     if (oc_analyze(m, &opts, &a, &err) == 0) {
         for (int with = 0; with < 2; with++) {
             if (oc_join_make(m, a, p, with ? m : NULL, &j, &err) != 0)
@@ -79,7 +79,7 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
         oc_analysis_free(a);
     }
     oc_profile_input_shapes_free(shape, opts.n_shape);
-    free(branch);
+    free(control);
     struct oc_arena arena = {0};
     struct oc_record_cost cost;
     for (uint32_t i = 0; i < p->n_rec; i++)

@@ -34,9 +34,17 @@ static void make_profile(struct oc_profile *p, const struct seen *seen, uint32_t
     *p = (struct oc_profile){.format = "onnxruntime", .n_rec = n, .producer = "", .device = "CPU"};
     p->rec = OC_NEW_ARRAY(&p->arena, n, struct oc_prof_rec);
     for (uint32_t i = 0; i < n; i++)
-        p->rec[i] = (struct oc_prof_rec){.name = seen[i].name, .op_type = seen[i].type, .provider = "", .precision = "",
-                                         .index = -1, .parent = seen[i].parent, .calls = 1, .runs = 1,
-                                         .calls_per_run = seen[i].calls_per_run, .time_ns = 1000, .self_ns = 1000};
+        p->rec[i] = (struct oc_prof_rec){.name = seen[i].name,
+                                         .op_type = seen[i].type,
+                                         .provider = "",
+                                         .precision = "",
+                                         .index = -1,
+                                         .parent = seen[i].parent,
+                                         .calls = 1,
+                                         .runs = 1,
+                                         .calls_per_run = seen[i].calls_per_run,
+                                         .time_ns = 1000,
+                                         .self_ns = 1000};
 }
 
 static struct oc_builder *if_model(void)
@@ -82,7 +90,8 @@ static void test_branches(void **state)
     check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}}, 2, 1);
     check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"no", "Neg", 1, 0}}, 2, 0);
     check_if((const struct seen[]){{"if", "If", 1, OC_NONE}}, 1, -1);
-    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}, {"no", "Neg", 1, 0}}, 3, -1);
+    check_if((const struct seen[]){{"if", "If", 1, OC_NONE}, {"yes", "Relu", 1, 0}, {"no", "Neg", 1, 0}}, 3,
+             -1);
 }
 
 static void test_trips(void **state)

@@ -366,8 +366,8 @@ static void inlined_branches(void **state)
     shut(&x);
 }
 
-/* ---- recorded files
- * ----------------------------------------------------------------------------------------- */
+/* ---- recorded files --------------------------------------------------------------------------------------
+ */
 
 static const struct {
     const char *model, *profile, *optimized;

@@ -20,7 +20,8 @@ static struct oc_profile *open_file(const char *path, int32_t warmup, enum oc_st
     return p;
 }
 
-/* ---- traces made here ---------------------------------------------------------------------------------- */
+/* ---- traces made here ------------------------------------------------------------------------------------
+ */
 
 static void event(struct oc_buf *b, const char *cat, int tid, int ts, int dur, const char *name,
                   const char *args)
@@ -430,8 +431,8 @@ static void gpu_without_kernels_says_so(void **state)
     oc_profile_close(p);
 }
 
-/* ---- recorded files
- * ---------------------------------------------------------------------------------------- */
+/* ---- recorded files --------------------------------------------------------------------------------------
+ */
 
 static const char *const samples[] = {
     "ppocr_cls.ort1.10.0.all.2runs.json",
