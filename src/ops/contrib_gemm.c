@@ -225,6 +225,50 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
+/* MatMulNBitsQkv: A, skip, norm_scale, then weight, scales, bias of Q, K and V -> Q, K, V, input_skip_bias_sum */
+static int shape_qkv(struct oc_op_ctx *c)
+{
+    const struct oc_shape *a = oc_in_shape(c, 0);
+    int64_t n[3] = {oc_attr_i(c, "Nq", 0), oc_attr_i(c, "Nkv", 0), oc_attr_i(c, "Nkv", 0)};
+    int64_t depth = oc_attr_i(c, "K", 0);
+    struct oc_dim dim[OC_MAX_RANK], last;
+    if (depth < 1 || n[0] < 1 || n[1] < 1)
+        return oc_op_fail(c, "K %lld, Nq %lld, Nkv %lld", (long long)depth, (long long)n[0], (long long)n[1]);
+    if (a->ranked && a->rank &&
+        oc_unify(c, a->dim[a->rank - 1], oc_known(depth), "the input's last axis and K differ", &last))
+        return -1;
+    if (a->ranked && a->rank)
+        memcpy(dim, a->dim, a->rank * sizeof(dim[0]));
+    for (unsigned i = 0; i < 3; i++) {
+        bool known = a->ranked && a->rank;
+        if (known)
+            dim[a->rank - 1] = oc_known(n[i]);
+        oc_set_out(c, i, oc_in_dtype(c, 0), known ? oc_shape_of(c->arena, a->rank, dim) : oc_shape_unranked());
+    }
+    oc_set_out_type(c, 3, oc_in(c, 0));
+    return 0;
+}
+
+static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    uint64_t in = oc_c_in(c, 0), depth = (uint64_t)oc_attr_i(c, "K", 1), rows = in / (depth ? depth : 1);
+    if (oc_attr_i(c, "accuracy_level", 0) == 4) {
+        k->mac_class = OC_CLASS_I8;
+        oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
+    }
+    if (oc_in(c, 1))
+        oc_add(c, k, OC_ADD, in);
+    oc_add_rms_norm(c, k, in, rows);
+    for (unsigned i = 0; i < 3; i++) {
+        uint64_t n = (uint64_t)oc_attr_i(c, i ? "Nkv" : "Nq", 0), out = oc_c_mul(c, rows, n);
+        oc_add(c, k, OC_MAC, oc_c_mul(c, out, depth));
+        oc_add(c, k, OC_DEQ, oc_c_mul(c, n, depth));
+        if (oc_in(c, 5 + 3 * i))
+            oc_add(c, k, OC_ADD, out);
+    }
+    return 0;
+}
+
 /* ---- integer products with a float result ----------------------------------------------------------- */
 
 /* MatMulIntegerToFloat(A, B, a_scale, b_scale, a_zp, b_zp, bias), DynamicQuantizeMatMul(A, B, b_scale, b_zp,
@@ -292,6 +336,7 @@ static const struct oc_op rows[] = {
     MS("MatMulIntegerToFloat", "..qqqqb", shape_integer_to_float, cost_integer_to_float, NULL),
     MS("MatMulNBits", "..qqqb", shape_block_matmul, cost_block_matmul, &nbits),
     MS("MatMulNBitsMlp", "..n.qb.qb", shape_mlp, cost_mlp, &nbits),
+    MS("MatMulNBitsQkv", "..n.qb.qb.qb", shape_qkv, cost_qkv, NULL),
     MS("SparseToDenseMatMul", NULL, shape_fused_matmul, cost_sparse_matmul, NULL),
     MS("TransposeMatMul", NULL, shape_fused_matmul, cost_fused_matmul, NULL),
 };

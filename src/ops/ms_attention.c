@@ -376,6 +376,7 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
 static const struct oc_op rows[] = {
     MS("Attention", "..b...m", shape_self, cost_self, attention),
     MS("DecoderMaskedMultiHeadAttention", ".......mm.b", shape_heads, cost_heads, decoder_masked),
+    MS("DecoderMaskedSelfAttention", "..b...mm.", shape_self, cost_self, attention),
     MS("MultiHeadAttention", "...b....m.", shape_heads, cost_heads, multi_head),
     MS("PackedAttention", "..b...", shape_self, cost_self, packed_attention),
     MS("PackedMultiHeadAttention", "...b...", shape_heads, cost_heads, packed_multi_head),

@@ -1,0 +1,65 @@
+/* Optimizer steps (ai.onnx.preview.training): R, T, then the parameters, the gradients and the states, n of each;
+ * outputs are the new parameters and states. cost-semantics 4.15. */
+#include "ops/op.h"
+
+struct optimizer {
+    uint8_t n_state; /* tensors of state a parameter has */
+    struct oc_prims step[5];
+};
+
+static const struct optimizer adam = {2, {{OC_MUL, 6}, {OC_ADD, 6}, {OC_SQRT, 1}, {OC_DIV, 1}}};
+static const struct optimizer adagrad = {1, {{OC_MUL, 3}, {OC_ADD, 4}, {OC_SQRT, 1}, {OC_DIV, 1}}};
+static const struct optimizer momentum = {1, {{OC_MUL, 3}, {OC_ADD, 2}}};
+
+#define FIRST 2 /* behind the learning rate and the count of updates */
+
+static int n_params(struct oc_op_ctx *c, uint32_t *n)
+{
+    const struct optimizer *o = c->op->param;
+    uint32_t group = o->n_state + 2U;
+    if (c->n_in < FIRST + group || (c->n_in - FIRST) % group)
+        return oc_op_fail(c, "%u inputs: not %u for every parameter", c->n_in, group);
+    *n = (c->n_in - FIRST) / group;
+    return 0;
+}
+
+static int shape_optimizer(struct oc_op_ctx *c)
+{
+    const struct optimizer *o = c->op->param;
+    uint32_t n;
+    if (n_params(c, &n))
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        oc_set_out_type(c, i, oc_in(c, FIRST + i));
+        for (uint32_t s = 0; s < o->n_state; s++)
+            oc_set_out_type(c, (1 + s) * n + i, oc_in(c, FIRST + (2 + s) * n + i));
+    }
+    return 0;
+}
+
+static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct optimizer *o = c->op->param;
+    uint32_t n;
+    if (n_params(c, &n))
+        return -1;
+    k->rest_class = oc_dtype_info(oc_in_dtype(c, FIRST))->cls;
+    for (uint32_t i = 0; i < n; i++)
+        oc_add_prims(c, k, o->step, oc_c_in(c, FIRST + i));
+    c->assumption = "an optimizer step counts as its usual formula";
+    return 0;
+}
+
+#define STEP(n, o)                                                                                           \
+    {                                                                                                        \
+        .domain = "ai.onnx.preview.training", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE,        \
+        .shape = shape_optimizer, .cost = cost_optimizer, .param = &(o)                                      \
+    }
+
+static const struct oc_op rows[] = {
+    STEP("Adagrad", adagrad),
+    STEP("Adam", adam),
+    STEP("Momentum", momentum),
+};
+extern const struct oc_op_family oc_ops_train;
+const struct oc_op_family oc_ops_train = OC_FAMILY("train", rows);
