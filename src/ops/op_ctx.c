@@ -1,4 +1,5 @@
 #include "base/ck.h"
+#include "ops/fold.h"
 #include "ops/op.h"
 
 #include <stdarg.h>
@@ -185,8 +186,11 @@ struct oc_elem *oc_new_elems(struct oc_op_ctx *c, uint32_t n)
 
 void oc_set_data(struct oc_op_ctx *c, unsigned slot, const struct oc_elem *e, uint32_t n)
 {
+    uint32_t count;
     if (!out_present(c, slot) || n > OC_MAX_DATA)
         return;
+    if (c->out[slot].kind == OC_T_TENSOR && oc_fold_count(&c->out[slot].shape, &count) && count != n)
+        return; /* the model contradicts itself */
     struct oc_data *d = OC_NEW(c->arena, struct oc_data);
     d->e = e;
     d->n = n;

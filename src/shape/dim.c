@@ -302,6 +302,12 @@ bool oc_dim_divides(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct
     return true;
 }
 
+/* a - q*c where that fits although q*c may not */
+static int64_t left_over(int64_t a, int64_t q, int64_t c)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)c);
+}
+
 /* p = c*whole + rest: the constant of rest in (-c, 0]; its other coefficients do not divide by c, or lie in
  * [0, c) when `fully`. */
 static bool split(const struct poly *p, int64_t c, bool fully, struct poly *whole, struct poly *rest)
@@ -312,7 +318,7 @@ static bool split(const struct poly *p, int64_t c, bool fully, struct poly *whol
         int64_t q = t->degree ? oc_floor_div(t->coef, c) : oc_ceil_div(t->coef, c);
         if (t->degree && !fully && t->coef % c != 0)
             q = 0;
-        int64_t r = t->coef - q * c;
+        int64_t r = left_over(t->coef, q, c);
         if (q) {
             whole->t[whole->n] = *t;
             whole->t[whole->n++].coef = q;
@@ -428,7 +434,7 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     if (oc_is_known(b) && b.v < 0)
         return negate(x, oc_dim_mod(x, negate(x, a), oc_known(-b.v)));
     if (oc_is_known(a) && oc_is_known(b))
-        return oc_known(a.v - oc_floor_div(a.v, b.v) * b.v);
+        return oc_known(left_over(a.v, oc_floor_div(a.v, b.v), b.v));
     if (oc_dim_divides(x, a, b, &q))
         return oc_known(0);
     struct poly p, whole, rest;

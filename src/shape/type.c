@@ -33,7 +33,8 @@ struct oc_shape oc_shape_1d(struct oc_arena *a, struct oc_dim d)
 
 struct oc_type oc_tensor_type(unsigned dtype, struct oc_shape shape)
 {
-    return (struct oc_type){.kind = OC_T_TENSOR, .dtype = (uint8_t)dtype, .shape = shape};
+    unsigned known = dtype < OC_DT_COUNT ? dtype : OC_DT_UNDEFINED;
+    return (struct oc_type){.kind = OC_T_TENSOR, .dtype = (uint8_t)known, .shape = shape};
 }
 
 bool oc_shape_known(const struct oc_shape *s)

@@ -45,7 +45,7 @@ struct oc_shape oc_shape_of(struct oc_arena *a, unsigned rank, const struct oc_d
 struct oc_shape oc_shape_unranked(void);
 struct oc_shape oc_shape_scalar(void);
 struct oc_shape oc_shape_1d(struct oc_arena *a, struct oc_dim d);
-struct oc_type oc_tensor_type(unsigned dtype, struct oc_shape shape);
+struct oc_type oc_tensor_type(unsigned dtype, struct oc_shape shape); /* an unknown dtype becomes undefined */
 
 bool oc_shape_known(const struct oc_shape *s); /* every dim known */
 bool oc_shape_equal(const struct oc_shape *a, const struct oc_shape *b);

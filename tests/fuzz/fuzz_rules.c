@@ -80,15 +80,16 @@ static const struct oc_type *type(struct bytes *b, struct oc_arena *a, struct oc
     return t;
 }
 
-/* Mostly as many elements as the shape has. */
+/* As many elements as the shape has, if it is known. */
 static const struct oc_data *value(struct bytes *b, struct oc_arena *a, struct oc_exprs *x, const struct oc_type *t)
 {
     struct oc_data *d = OC_NEW(a, struct oc_data);
     struct oc_dim n = t && t->kind == OC_T_TENSOR ? oc_shape_count(x, &t->shape) : oc_known(0);
-    unsigned how = byte(b) % 4;
-    if (how == 0 || !t || t->kind != OC_T_TENSOR)
+    if (byte(b) % 4 == 0 || !t || t->kind != OC_T_TENSOR)
         return NULL;
-    d->n = how > 1 && oc_is_known(n) && n.v >= 0 && n.v <= OC_MAX_DATA ? (uint32_t)n.v : byte(b) % 9;
+    if (oc_is_known(n) && (n.v < 0 || n.v > OC_MAX_DATA))
+        return NULL;
+    d->n = oc_is_known(n) ? (uint32_t)n.v : byte(b) % 9;
     struct oc_elem *e = OC_NEW_ARRAY(a, d->n + 1, struct oc_elem);
     for (uint32_t i = 0; i < d->n; i++)
         e[i] = b->p < b->end ? elem(b, x) : oc_elem_int(i % 3);
@@ -166,8 +167,12 @@ static void check(struct oc_op_ctx *c)
         for (unsigned k = 0; good && k < t->shape.rank; k++)
             good = !oc_is_known(t->shape.dim[k]) || t->shape.dim[k].v >= 0;
         const char *text = oc_type_text(c->arena, c->exprs, t);
+        struct oc_dim n = oc_shape_count(c->exprs, &t->shape);
+        const struct oc_data *d = c->out_data[i];
+        good = good && (!d || !oc_is_known(n) || d->n == n.v);
         if (!good) {
-            fprintf(stderr, "%s-%d: output %u is %s\n", c->op->name, (int)c->opset, (unsigned)i, text);
+            fprintf(stderr, "%s-%d: output %u is %s, a value of %u elements\n", c->op->name, (int)c->opset,
+                    (unsigned)i, text, d ? (unsigned)d->n : 0);
             abort();
         }
     }
