@@ -1,5 +1,5 @@
-/* Operators whose output size depends on the data. It is a fresh unknown with a bound; equal sizes of one node
- * are one unknown. cost-semantics 4.7. */
+/* Operators whose output size depends on the data. It is a fresh unknown with a bound; equal sizes of one
+ * node are one unknown. cost-semantics 4.7. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -88,7 +88,8 @@ static int shape_compress(struct oc_op_ctx *c)
     for (unsigned i = 0; i < in->rank; i++)
         dim[i] = in->dim[i];
     uint32_t limit = oc_is_known(length) && length.v < UINT32_MAX ? (uint32_t)length.v : UINT32_MAX;
-    dim[axis] = count_set(oc_in_value(c, 1), limit, &n) ? oc_known(n) : oc_fresh_axis(c, axis, oc_bound(c, length));
+    dim[axis] =
+        count_set(oc_in_value(c, 1), limit, &n) ? oc_known(n) : oc_fresh_axis(c, axis, oc_bound(c, length));
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, whole ? 1 : in->rank, dim));
     return 0;
 }
@@ -227,7 +228,8 @@ static struct nms nms_of(struct oc_op_ctx *c)
     r.known = true;
     r.batches = scores->dim[0];
     r.classes = scores->dim[1];
-    r.boxes = oc_is_known(scores->dim[2]) || !boxes->ranked || boxes->rank != 3 ? scores->dim[2] : boxes->dim[1];
+    r.boxes =
+        oc_is_known(scores->dim[2]) || !boxes->ranked || boxes->rank != 3 ? scores->dim[2] : boxes->dim[1];
     r.most = r.boxes;
     if (!max.present) /* "the default 0 means no output" */
         r.most = oc_known(0);
@@ -268,13 +270,32 @@ static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
 
 static const struct oc_op rows[] = {
     {.domain = "", .name = "Compress", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_compress},
-    {.domain = "", .name = "NonMaxSuppression", .since = 10, .op_class = OC_OP_SORT, .slots = "..m",
-     .shape = shape_nms, .cost = cost_nms},
-    {.domain = "", .name = "NonZero", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_non_zero,
-     .fold = fold_non_zero, .cost = cost_non_zero},
-    {.domain = "", .name = "Unique", .since = 11, .op_class = OC_OP_SORT, .shape = shape_unique,
-     .fold = fold_unique, .cost = cost_unique},
-    {.domain = "com.microsoft", .name = "Unique", .since = 1, .op_class = OC_OP_SORT, .shape = shape_unique,
+    {.domain = "",
+     .name = "NonMaxSuppression",
+     .since = 10,
+     .op_class = OC_OP_SORT,
+     .slots = "..m",
+     .shape = shape_nms,
+     .cost = cost_nms},
+    {.domain = "",
+     .name = "NonZero",
+     .since = 9,
+     .op_class = OC_OP_GATHER,
+     .shape = shape_non_zero,
+     .fold = fold_non_zero,
+     .cost = cost_non_zero},
+    {.domain = "",
+     .name = "Unique",
+     .since = 11,
+     .op_class = OC_OP_SORT,
+     .shape = shape_unique,
+     .fold = fold_unique,
+     .cost = cost_unique},
+    {.domain = "com.microsoft",
+     .name = "Unique",
+     .since = 1,
+     .op_class = OC_OP_SORT,
+     .shape = shape_unique,
      .cost = cost_unique},
 };
 extern const struct oc_op_family oc_ops_select;

@@ -92,7 +92,8 @@ static int shape_gather_elements(struct oc_op_ctx *c)
     if (in->ranked && oc_attr_axis(c, 0, in->rank, &axis))
         return -1;
     if (in->ranked && index->ranked && in->rank != index->rank)
-        return oc_op_fail(c, "data {%s} and indices {%s} differ in rank", oc_text_of(c, in), oc_text_of(c, index));
+        return oc_op_fail(c, "data {%s} and indices {%s} differ in rank", oc_text_of(c, in),
+                          oc_text_of(c, index));
     oc_set_out(c, 0, oc_in_dtype(c, 0), *index);
     return 0;
 }
@@ -211,8 +212,13 @@ static const struct oc_op rows[] = {
     GATHER("", "GatherElements", 11, NULL, shape_gather_elements, fold_gather_elements),
     GATHER("", "GatherND", 11, NULL, shape_gather_nd, fold_gather_nd),
     GATHER("com.microsoft", "GatherND", 1, NULL, shape_gather_nd, fold_gather_nd),
-    {.domain = "", .name = "OneHot", .since = 9, .op_class = OC_OP_GENERATE, .slots = ".mm",
-     .shape = shape_one_hot, .fold = fold_one_hot},
+    {.domain = "",
+     .name = "OneHot",
+     .since = 9,
+     .op_class = OC_OP_GENERATE,
+     .slots = ".mm",
+     .shape = shape_one_hot,
+     .fold = fold_one_hot},
     GATHER("com.microsoft", "TorchEmbedding", 1, "e.", shape_embedding, NULL),
 };
 extern const struct oc_op_family oc_ops_gather;

@@ -37,15 +37,15 @@ static const struct {
     uint8_t dtype;
     bool list;
 } plain_forms[] = {
-    {"value_float", OC_DT_FLOAT, false},  {"value_floats", OC_DT_FLOAT, true},
-    {"value_int", OC_DT_INT64, false},    {"value_ints", OC_DT_INT64, true},
+    {"value_float", OC_DT_FLOAT, false},   {"value_floats", OC_DT_FLOAT, true},
+    {"value_int", OC_DT_INT64, false},     {"value_ints", OC_DT_INT64, true},
     {"value_string", OC_DT_STRING, false}, {"value_strings", OC_DT_STRING, true},
 };
 
 static const struct oc_attr *plain_attr(const struct oc_op_ctx *c, size_t i)
 {
     const struct oc_attr *a = oc_node_attr(c->node, plain_forms[i].name);
-    static const uint8_t types[] = {OC_ATTR_FLOAT, OC_ATTR_FLOATS,  OC_ATTR_INT,
+    static const uint8_t types[] = {OC_ATTR_FLOAT, OC_ATTR_FLOATS, OC_ATTR_INT,
                                     OC_ATTR_INTS,  OC_ATTR_STRING, OC_ATTR_STRINGS};
     return a && a->type == types[i] ? a : NULL;
 }
@@ -173,10 +173,12 @@ static int range_length(struct oc_op_ctx *c, struct oc_dim *n)
     double a, b, d;
     if (oc_elem_known_real(delta, &d) && d == 0)
         return oc_op_fail(c, "delta is 0");
-    if (start->kind == OC_E_INT && limit->kind == OC_E_INT && delta->kind == OC_E_INT && oc_is_known(delta->i)) {
+    if (start->kind == OC_E_INT && limit->kind == OC_E_INT && delta->kind == OC_E_INT &&
+        oc_is_known(delta->i)) {
         struct oc_dim span = oc_dim_sub(c->exprs, limit->i, start->i);
         *n = oc_dim_max(c->exprs, oc_dim_ceildiv(c->exprs, span, delta->i), oc_known(0));
-    } else if (oc_elem_known_real(start, &a) && oc_elem_known_real(limit, &b) && oc_elem_known_real(delta, &d)) {
+    } else if (oc_elem_known_real(start, &a) && oc_elem_known_real(limit, &b) &&
+               oc_elem_known_real(delta, &d)) {
         double count = ceil((b - a) / d);
         if (!(count < 9e15))
             return oc_op_fail(c, "the length is no number");
@@ -270,7 +272,8 @@ static int fold_eye(struct oc_op_ctx *c)
     const struct oc_type *out = oc_out(c, 0);
     int64_t k = oc_attr_i(c, "k", 0);
     uint32_t n;
-    if (!out || out->shape.rank != 2 || !oc_fold_count(&out->shape, &n) || k < -OC_MAX_DATA || k > OC_MAX_DATA)
+    if (!out || out->shape.rank != 2 || !oc_fold_count(&out->shape, &n) || k < -OC_MAX_DATA ||
+        k > OC_MAX_DATA)
         return 0;
     bool real = oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
     int64_t cols = out->shape.dim[1].v;
@@ -287,7 +290,8 @@ static int shape_window(struct oc_op_ctx *c)
 {
     struct oc_list l = oc_list_of(c, NULL, 0);
     bool known = l.sized && l.n == 1;
-    struct oc_shape s = oc_shape_1d(c->arena, known ? oc_elem_to_dim(c, &l.e[0], 0, -1) : oc_fresh_axis(c, 0, -1));
+    struct oc_shape s =
+        oc_shape_1d(c->arena, known ? oc_elem_to_dim(c, &l.e[0], 0, -1) : oc_fresh_axis(c, 0, -1));
     if (check_sizes(c, &s))
         return -1;
     oc_set_out(c, 0, (unsigned)oc_attr_i(c, "output_datatype", OC_DT_FLOAT), s);
@@ -324,25 +328,55 @@ static const struct oc_prims range[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
 static const struct oc_op rows[] = {
     DRAW("Bernoulli", 15, NULL, shape_like, bernoulli),
     MAKE("BlackmanWindow", 17, "m", shape_window, NULL, blackman),
-    {.domain = "", .name = "Constant", .since = 1, .op_class = OC_OP_GENERATE, .shape = shape_constant,
+    {.domain = "",
+     .name = "Constant",
+     .since = 1,
+     .op_class = OC_OP_GENERATE,
+     .shape = shape_constant,
      .fold = fold_constant},
-    {.domain = "", .name = "ConstantOfShape", .since = 9, .op_class = OC_OP_GENERATE, .slots = "m",
-     .shape = shape_constant_of_shape, .fold = fold_constant_of_shape},
-    {.domain = "", .name = "EyeLike", .since = 9, .op_class = OC_OP_GENERATE, .slots = "m", .shape = shape_like,
+    {.domain = "",
+     .name = "ConstantOfShape",
+     .since = 9,
+     .op_class = OC_OP_GENERATE,
+     .slots = "m",
+     .shape = shape_constant_of_shape,
+     .fold = fold_constant_of_shape},
+    {.domain = "",
+     .name = "EyeLike",
+     .since = 9,
+     .op_class = OC_OP_GENERATE,
+     .slots = "m",
+     .shape = shape_like,
      .fold = fold_eye},
-    {.domain = "", .name = "GivenTensorFill", .since = 1, .op_class = OC_OP_GENERATE, .slots = "m",
+    {.domain = "",
+     .name = "GivenTensorFill",
+     .since = 1,
+     .op_class = OC_OP_GENERATE,
+     .slots = "m",
      .shape = shape_given},
     MAKE("HammingWindow", 17, "m", shape_window, NULL, hann),
     MAKE("HannWindow", 17, "m", shape_window, NULL, hann),
-    {.domain = "", .name = "Multinomial", .since = 7, .op_class = OC_OP_GENERATE, .flags = OC_F_NO_FOLD,
-     .shape = shape_multinomial, .cost = cost_multinomial},
+    {.domain = "",
+     .name = "Multinomial",
+     .since = 7,
+     .op_class = OC_OP_GENERATE,
+     .flags = OC_F_NO_FOLD,
+     .shape = shape_multinomial,
+     .cost = cost_multinomial},
     DRAW("RandomNormal", 1, NULL, shape_random, normal),
     DRAW("RandomNormalLike", 1, "m", shape_like, normal),
     DRAW("RandomUniform", 1, NULL, shape_random, uniform),
     DRAW("RandomUniformLike", 1, "m", shape_like, uniform),
     MAKE("Range", 11, "m", shape_range, fold_range, range),
-    {.domain = "com.microsoft", .name = "Range", .since = 1, .op_class = OC_OP_GENERATE, .slots = "m",
-     .shape = shape_range, .fold = fold_range, .cost = oc_cost_elementwise, .param = range},
+    {.domain = "com.microsoft",
+     .name = "Range",
+     .since = 1,
+     .op_class = OC_OP_GENERATE,
+     .slots = "m",
+     .shape = shape_range,
+     .fold = fold_range,
+     .cost = oc_cost_elementwise,
+     .param = range},
 };
 extern const struct oc_op_family oc_ops_generate;
 const struct oc_op_family oc_ops_generate = OC_FAMILY("generate", rows);

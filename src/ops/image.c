@@ -79,7 +79,8 @@ static int read_resize(struct oc_op_ctx *c, unsigned rank, struct resize *r)
 }
 
 /* floor(size * scale) in the precision of the scale, as the standard and the runtimes compute it. */
-static struct oc_dim scaled_dim(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, const struct oc_elem *scale)
+static struct oc_dim scaled_dim(struct oc_op_ctx *c, unsigned axis, struct oc_dim d,
+                                const struct oc_elem *scale)
 {
     double s;
     if (!oc_elem_known_real(scale, &s) || !(s > 0) || s > 1e9)
@@ -90,13 +91,15 @@ static struct oc_dim scaled_dim(struct oc_op_ctx *c, unsigned axis, struct oc_di
     }
     for (int64_t q = 1; q <= 4096; q *= 2) /* p/q exactly */
         if (s * (double)q == floor(s * (double)q))
-            return oc_dim_floordiv(c->exprs, oc_dim_mul(c->exprs, d, oc_known((int64_t)(s * (double)q))), oc_known(q));
+            return oc_dim_floordiv(c->exprs, oc_dim_mul(c->exprs, d, oc_known((int64_t)(s * (double)q))),
+                                   oc_known(q));
     int64_t max = oc_dim_max_value(c->exprs, d);
     return oc_fresh_axis(c, axis, max < 0 ? -1 : (int64_t)ceil((double)max * s));
 }
 
 /* keep_aspect_ratio_policy: one scale for all sized axes, rounded half up. */
-static void keep_ratio(struct oc_op_ctx *c, const struct oc_shape *in, const struct resize *r, struct oc_dim *dim)
+static void keep_ratio(struct oc_op_ctx *c, const struct oc_shape *in, const struct resize *r,
+                       struct oc_dim *dim)
 {
     const char *policy = oc_attr_s(c, "keep_aspect_ratio_policy", "stretch");
     bool larger = strcmp(policy, "not_smaller") == 0;
@@ -114,7 +117,8 @@ static void keep_ratio(struct oc_op_ctx *c, const struct oc_shape *in, const str
     }
     for (unsigned i = 0; i < in->rank; i++)
         if (r->size[i])
-            dim[i] = known ? oc_known((int64_t)floorf(scale * (float)in->dim[i].v + 0.5F)) : oc_fresh_axis(c, i, -1);
+            dim[i] = known ? oc_known((int64_t)floorf(scale * (float)in->dim[i].v + 0.5F))
+                           : oc_fresh_axis(c, i, -1);
 }
 
 static int shape_resize(struct oc_op_ctx *c)
@@ -226,8 +230,8 @@ static int shape_grid_sample(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Values: T MUL + (T-1) ADD per output element. A place, n axes: linear MUL n + T(n-1), ADD 3n, RND n; nearest
- * MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
+/* Values: T MUL + (T-1) ADD per output element. A place, n axes: linear MUL n + T(n-1), ADD 3n, RND n;
+ * nearest MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
 static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
@@ -239,7 +243,8 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t axes = out->shape.rank - 2U, n = oc_c_out(c, 0);
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
-    uint64_t places = oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
+    uint64_t places =
+        oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
     if (!nearest) {
         oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
         oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
@@ -297,12 +302,25 @@ static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
     }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "AffineGrid", .since = 20, .op_class = OC_OP_RESIZE, .slots = ".m",
-     .shape = shape_affine_grid, .cost = cost_affine_grid},
-    {.domain = "", .name = "GridSample", .since = 16, .op_class = OC_OP_RESIZE, .shape = shape_grid_sample,
+    {.domain = "",
+     .name = "AffineGrid",
+     .since = 20,
+     .op_class = OC_OP_RESIZE,
+     .slots = ".m",
+     .shape = shape_affine_grid,
+     .cost = cost_affine_grid},
+    {.domain = "",
+     .name = "GridSample",
+     .since = 16,
+     .op_class = OC_OP_RESIZE,
+     .shape = shape_grid_sample,
      .cost = cost_grid_sample},
-    {.domain = "com.microsoft", .name = "GridSample", .since = 1, .op_class = OC_OP_RESIZE,
-     .shape = shape_grid_sample, .cost = cost_grid_sample},
+    {.domain = "com.microsoft",
+     .name = "GridSample",
+     .since = 1,
+     .op_class = OC_OP_RESIZE,
+     .shape = shape_grid_sample,
+     .cost = cost_grid_sample},
     RESIZE("Resize", 10, 0, ".m"),
     RESIZE("Upsample", 1, 0, ".m"),
 };

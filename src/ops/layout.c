@@ -15,7 +15,8 @@ static const struct oc_shape *any_ranked(const struct oc_op_ctx *c)
     return NULL;
 }
 
-static int join_axis(struct oc_op_ctx *c, unsigned i, unsigned axis, const struct oc_shape *s, struct oc_dim *dim)
+static int join_axis(struct oc_op_ctx *c, unsigned i, unsigned axis, const struct oc_shape *s,
+                     struct oc_dim *dim)
 {
     for (unsigned k = 0; k < s->rank; k++) {
         if (k == axis)
@@ -51,7 +52,8 @@ static int shape_concat(struct oc_op_ctx *c)
         const struct oc_shape *s = oc_in_shape(c, i);
         open = open || (oc_in(c, i) && !s->ranked);
         if (s->ranked && s->rank != first->rank)
-            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first), oc_text_of(c, s));
+            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first),
+                              oc_text_of(c, s));
         if (s->ranked && join_axis(c, i, axis, s, dim))
             return -1;
     }
@@ -84,7 +86,8 @@ static int fold_concat(struct oc_op_ctx *c)
     bool any = false;
     for (unsigned i = 0; i < c->n_in; i++)
         any = any || oc_in_value(c, i);
-    if (!any || !out || !oc_fold_count(&out->shape, &n) || !oc_axis(oc_attr_i(c, "axis", 1), out->shape.rank, &axis))
+    if (!any || !out || !oc_fold_count(&out->shape, &n) ||
+        !oc_axis(oc_attr_i(c, "axis", 1), out->shape.rank, &axis))
         return 0;
     for (unsigned k = axis; k < out->shape.rank; k++)
         row *= (uint32_t)out->shape.dim[k].v;
@@ -123,7 +126,8 @@ static int tile_old(struct oc_op_ctx *c, const struct oc_shape *in, struct oc_di
     struct oc_list tiles = oc_list_of(c, NULL, 1), where = oc_list_of(c, NULL, 2);
     unsigned axis;
     int64_t at;
-    bool known = tiles.sized && tiles.n == 1 && where.sized && where.n == 1 && oc_elem_known_int(&where.e[0], &at);
+    bool known =
+        tiles.sized && tiles.n == 1 && where.sized && where.n == 1 && oc_elem_known_int(&where.e[0], &at);
     if (known && !oc_axis(at, in->rank, &axis))
         return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)at, (unsigned)in->rank);
     for (unsigned i = 0; i < in->rank; i++)
@@ -163,7 +167,8 @@ static int fold_tile(struct oc_op_ctx *c)
 {
     const struct oc_type *out = oc_out(c, 0);
     struct oc_walk w;
-    if (!out || !oc_shape_known(&out->shape) || !oc_walk_of(oc_in_shape(c, 0), &w) || w.rank != out->shape.rank)
+    if (!out || !oc_shape_known(&out->shape) || !oc_walk_of(oc_in_shape(c, 0), &w) ||
+        w.rank != out->shape.rank)
         return 0;
     for (unsigned i = 0; i < w.rank; i++)
         w.size[i] = out->shape.dim[i].v; /* the index wraps at the input's size */
@@ -297,7 +302,8 @@ static int fold_trilu(struct oc_op_ctx *c)
     bool real = oc_dtype_info(oc_in_dtype(c, 0))->kind == OC_KIND_FLOAT;
     int64_t diagonal = 0;
     uint32_t n;
-    if (!d || !oc_fold_count(in, &n) || n != d->n || in->rank < 2 || (oc_in(c, 1) && !oc_in_int(c, 1, &diagonal)))
+    if (!d || !oc_fold_count(in, &n) || n != d->n || in->rank < 2 ||
+        (oc_in(c, 1) && !oc_in_int(c, 1, &diagonal)))
         return 0;
     int64_t cols = in->dim[in->rank - 1].v, rows = in->dim[in->rank - 2].v;
     struct oc_elem *e = oc_new_elems(c, n);
@@ -327,8 +333,13 @@ static const struct oc_op rows[] = {
     COPY("Tile", 6, 0, OC_OP_COPY, ".m", shape_tile, fold_tile, NULL),
     COPY("Transpose", 1, 0, OC_OP_LAYOUT, NULL, shape_transpose, fold_transpose, cost_transpose),
     COPY("Trilu", 14, 0, OC_OP_COPY, ".m", oc_shape_same, fold_trilu, NULL),
-    {.domain = "com.microsoft", .name = "Trilu", .since = 1, .op_class = OC_OP_COPY, .slots = ".m",
-     .shape = oc_shape_same, .fold = fold_trilu},
+    {.domain = "com.microsoft",
+     .name = "Trilu",
+     .since = 1,
+     .op_class = OC_OP_COPY,
+     .slots = ".m",
+     .shape = oc_shape_same,
+     .fold = fold_trilu},
 };
 extern const struct oc_op_family oc_ops_layout;
 const struct oc_op_family oc_ops_layout = OC_FAMILY("layout", rows);

@@ -31,7 +31,8 @@ static int shape_cast(struct oc_op_ctx *c)
 static const struct oc_elem no_elem = {.kind = OC_E_UNKNOWN};
 
 /* Unknown sizes are taken to fit; known integers must. */
-static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to, bool is_signed)
+static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to,
+                          bool is_signed)
 {
     unsigned bits = to->bits < 64 ? to->bits : 63;
     int64_t hi = is_signed && to->bits < 64 ? (INT64_C(1) << (bits - 1)) - 1
@@ -150,7 +151,8 @@ static int shape_quantize(struct oc_op_ctx *c)
     return 0;
 }
 
-/* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate. */
+/* DIV, RND, ADD for the zero point, 2 CMP; small floats have no zero point, and no CMP unless they saturate.
+ */
 static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
@@ -251,7 +253,8 @@ static int shape_qlinear_concat(struct oc_op_ctx *c)
     for (unsigned i = 2; i < c->n_in; i += 3) {
         const struct oc_shape *s = oc_in_shape(c, i);
         if (s->ranked && s->rank != first->rank)
-            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first), oc_text_of(c, s));
+            return oc_op_fail(c, "inputs {%s} and {%s} differ in rank", oc_text_of(c, first),
+                              oc_text_of(c, s));
         sum = oc_dim_add(c->exprs, sum, s->ranked ? s->dim[axis] : oc_fresh_axis(c, axis, -1));
     }
     for (unsigned i = 0; i < first->rank; i++)
@@ -298,11 +301,13 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
         oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_unranked());
         return 0;
     }
-    if (!oc_axis(oc_attr_i(c, "gather_axis", 0), data->rank, &axis) || data->rank - 1U + index->rank > OC_MAX_RANK)
+    if (!oc_axis(oc_attr_i(c, "gather_axis", 0), data->rank, &axis) ||
+        data->rank - 1U + index->rank > OC_MAX_RANK)
         return oc_op_fail(c, "gather_axis is outside of rank %u", (unsigned)data->rank);
     for (unsigned i = 0; i < data->rank; i++) {
         if (i != axis)
-            dim[n++] = i + 1U == data->rank ? oc_dim_mul(c->exprs, data->dim[i], oc_known(packing(c))) : data->dim[i];
+            dim[n++] = i + 1U == data->rank ? oc_dim_mul(c->exprs, data->dim[i], oc_known(packing(c)))
+                                            : data->dim[i];
         for (unsigned j = 0; i == axis && j < index->rank; j++)
             dim[n++] = index->dim[j];
     }
@@ -342,11 +347,20 @@ static const struct oc_op rows[] = {
     ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
     ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
     ROW("", "DynamicQuantizeLinear", 11, 0, 0, NULL, shape_dynamic_quantize, NULL, cost_dynamic_quantize),
-    {.domain = MS, .name = "GatherBlockQuantized", .since = 1, .op_class = OC_OP_GATHER, .slots = "e.qq",
-     .shape = shape_gather_blocks, .cost = cost_gather_blocks},
+    {.domain = MS,
+     .name = "GatherBlockQuantized",
+     .since = 1,
+     .op_class = OC_OP_GATHER,
+     .slots = "e.qq",
+     .shape = shape_gather_blocks,
+     .cost = cost_gather_blocks},
     QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL),
-    {.domain = MS, .name = "QLinearConcat", .since = 1, .op_class = OC_OP_COPY,
-     .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq", .shape = shape_qlinear_concat,
+    {.domain = MS,
+     .name = "QLinearConcat",
+     .since = 1,
+     .op_class = OC_OP_COPY,
+     .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
+     .shape = shape_qlinear_concat,
      .cost = cost_qlinear_concat},
     QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu"),
     QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL),

@@ -33,10 +33,13 @@ static int target_dims(struct oc_op_ctx *c, const struct oc_list *l, int free_at
         if ((int)i == free_at)
             continue;
         if (e->kind == OC_E_INT && oc_is_known(e->i) && e->i.v < 0)
-            return oc_op_fail(c, e->i.v == -1 ? "the target shape has more than one -1"
-                                              : "a size of the target shape is %lld", (long long)e->i.v);
+            return oc_op_fail(c,
+                              e->i.v == -1 ? "the target shape has more than one -1"
+                                           : "a size of the target shape is %lld",
+                              (long long)e->i.v);
         if (copy && in->ranked && i >= in->rank)
-            return oc_op_fail(c, "the target shape copies axis %u of a shape of rank %u", i, (unsigned)in->rank);
+            return oc_op_fail(c, "the target shape copies axis %u of a shape of rank %u", i,
+                              (unsigned)in->rank);
         if (copy)
             dim[i] = in->ranked ? in->dim[i] : oc_fresh_axis(c, i, -1);
         else
@@ -80,10 +83,11 @@ static int free_dim(struct oc_op_ctx *c, const struct oc_list *l, int free_at, s
     if (oc_dim_divides(c->exprs, num, den, &dim[free_at]))
         return 0;
     if (oc_is_known(num) && oc_is_known(den) && den.v)
-        return oc_op_fail(c, "{%s} cannot be reshaped: %lld elements do not divide by %lld", oc_text_of(c, in),
-                          (long long)num.v, (long long)den.v);
+        return oc_op_fail(c, "{%s} cannot be reshaped: %lld elements do not divide by %lld",
+                          oc_text_of(c, in), (long long)num.v, (long long)den.v);
     /* The division leaves no rest where the model is right, but that cannot be shown. */
-    dim[free_at] = oc_is(den, 0) ? oc_fresh_axis(c, (unsigned)free_at, -1) : oc_dim_floordiv(c->exprs, num, den);
+    dim[free_at] =
+        oc_is(den, 0) ? oc_fresh_axis(c, (unsigned)free_at, -1) : oc_dim_floordiv(c->exprs, num, den);
     return 0;
 }
 
@@ -342,10 +346,22 @@ static int shape_bit_cast(struct oc_op_ctx *c)
 
 static const struct oc_op rows[] = {
     VIEW("BitCast", 26, NULL, shape_bit_cast, NULL),
-    {.domain = "", .name = "Expand", .since = 8, .op_class = OC_OP_COPY, .slots = ".m", .shape = shape_expand,
-     .fold = fold_expand, .cost = cost_expand},
-    {.domain = "com.microsoft", .name = "ExpandDims", .since = 1, .op_class = OC_OP_VIEW, .flags = OC_F_VIEW,
-     .slots = ".m", .shape = shape_unsqueeze, .fold = oc_fold_same},
+    {.domain = "",
+     .name = "Expand",
+     .since = 8,
+     .op_class = OC_OP_COPY,
+     .slots = ".m",
+     .shape = shape_expand,
+     .fold = fold_expand,
+     .cost = cost_expand},
+    {.domain = "com.microsoft",
+     .name = "ExpandDims",
+     .since = 1,
+     .op_class = OC_OP_VIEW,
+     .flags = OC_F_VIEW,
+     .slots = ".m",
+     .shape = shape_unsqueeze,
+     .fold = oc_fold_same},
     VIEW("Flatten", 1, NULL, shape_flatten, oc_fold_same),
     VIEW("Identity", 1, NULL, oc_shape_same, oc_fold_same),
     VIEW("Reshape", 1, ".m", shape_reshape, oc_fold_same),

@@ -52,7 +52,8 @@ static int check(struct oc_op_ctx *c, const struct rnn_size *s)
     if (!w->ranked || !oc_shape_known(w) || !oc_is_known(s->hidden) || !oc_is_known(s->input))
         return 0;
     struct oc_dim rows = oc_dim_mul(c->exprs, oc_known(kind->gates), s->hidden);
-    if (w->rank != 3 || w->dim[0].v != s->directions || !oc_same_dim(w->dim[1], rows) || w->dim[2].v != s->input.v)
+    if (w->rank != 3 || w->dim[0].v != s->directions || !oc_same_dim(w->dim[1], rows) ||
+        w->dim[2].v != s->input.v)
         return oc_op_fail(c, "weight {%s} instead of {%u,%s,%s}", oc_text_of(c, w), s->directions,
                           oc_dim_text(c->exprs, rows), oc_dim_text(c->exprs, s->input));
     return 0;
@@ -93,7 +94,8 @@ static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsign
     while (per_direction < 3 && kind->defaults[per_direction])
         per_direction++;
     unsigned i = direction * per_direction + which;
-    return a && a->type == OC_ATTR_STRINGS && i < a->n && a->strings[i].s ? a->strings[i].s : kind->defaults[which];
+    return a && a->type == OC_ATTR_STRINGS && i < a->n && a->strings[i].s ? a->strings[i].s
+                                                                          : kind->defaults[which];
 }
 
 /* units: hidden units over all steps of one direction */

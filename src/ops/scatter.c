@@ -22,7 +22,8 @@ static int shape_scatter_nd(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
     if (in->ranked && index->ranked && index->rank && oc_is_known(index->dim[index->rank - 1]) &&
         index->dim[index->rank - 1].v > in->rank)
-        return oc_op_fail(c, "indices {%s} point deeper than data {%s}", oc_text_of(c, index), oc_text_of(c, in));
+        return oc_op_fail(c, "indices {%s} point deeper than data {%s}", oc_text_of(c, index),
+                          oc_text_of(c, in));
     return oc_shape_same(c);
 }
 
@@ -84,7 +85,11 @@ static const struct oc_op rows[] = {
     SCATTER("Scatter", 9, shape_scatter),
     SCATTER("ScatterElements", 11, shape_scatter),
     SCATTER("ScatterND", 11, shape_scatter_nd),
-    {.domain = "", .name = "TensorScatter", .since = 24, .op_class = OC_OP_GATHER, .shape = oc_shape_same,
+    {.domain = "",
+     .name = "TensorScatter",
+     .since = 24,
+     .op_class = OC_OP_GATHER,
+     .shape = oc_shape_same,
      .cost = cost_tensor_scatter},
 };
 extern const struct oc_op_family oc_ops_scatter;

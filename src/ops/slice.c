@@ -209,7 +209,8 @@ static int split_sizes(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, stru
         if (!oc_elem_known_int(&l.e[i], &v) || v < 0 || !oc_add_i64(sum, v, &sum))
             return oc_op_fail(c, "a part of size %lld", (long long)v);
     if (oc_is_known(d) && d.v != sum)
-        return oc_op_fail(c, "the parts have %lld elements, the axis has %lld", (long long)sum, (long long)d.v);
+        return oc_op_fail(c, "the parts have %lld elements, the axis has %lld", (long long)sum,
+                          (long long)d.v);
     return 0;
 }
 
@@ -290,7 +291,8 @@ static int shape_pad(struct oc_op_ctx *c)
         unsigned k = axes.present ? axis[i] : i;
         dim[k] = padded(c, k, in->dim[k], &pads.e[i], &pads.e[n + i]);
         if (oc_is_known(dim[k]) && dim[k].v < 0)
-            return oc_op_fail(c, "axis %u of {%s} is padded to %lld", k, oc_text_of(c, in), (long long)dim[k].v);
+            return oc_op_fail(c, "axis %u of {%s} is padded to %lld", k, oc_text_of(c, in),
+                              (long long)dim[k].v);
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, in->rank, dim));
     return 0;
@@ -372,7 +374,11 @@ static const struct oc_op rows[] = {
     COPY("Crop", 1, 0, NULL, shape_crop, NULL, cost_crop),
     COPY("DynamicSlice", 1, 0, ".m", shape_slice, fold_slice, cost_slice),
     COPY("Pad", 1, 0, ".m", shape_pad, NULL, NULL),
-    {.domain = "com.microsoft", .name = "Pad", .since = 1, .op_class = OC_OP_COPY, .slots = ".m",
+    {.domain = "com.microsoft",
+     .name = "Pad",
+     .since = 1,
+     .op_class = OC_OP_COPY,
+     .slots = ".m",
      .shape = shape_pad},
     COPY("Slice", 1, 9, NULL, shape_slice, fold_slice, cost_slice),
     COPY("Slice", 10, 0, ".m", shape_slice, fold_slice, cost_slice),

@@ -362,7 +362,8 @@ static bool unnest(const struct oc_exprs *x, struct poly *p, int64_t *c)
     const struct atom *a = &x->atom[p->t[0].atom[0]];
     struct poly inner, k = {0};
     int64_t by = a->b.v, cd;
-    if (a->kind != ATOM_FLOOR || !oc_is_known(a->b) || !oc_mul_i64(*c, by, &cd) || !oc_poly_of(x, a->a, &inner))
+    if (a->kind != ATOM_FLOOR || !oc_is_known(a->b) || !oc_mul_i64(*c, by, &cd) ||
+        !oc_poly_of(x, a->a, &inner))
         return false;
     if (p->n == 2)
         k.t[k.n++] = p->t[1];
@@ -386,7 +387,8 @@ static struct oc_dim floor_by(struct oc_exprs *x, struct oc_dim a, int64_t c)
         return oc_dim_add(x, q, c == 1 ? oc_poly_dim(x, &rest) : floor_by(x, oc_poly_dim(x, &rest), c));
     struct oc_dim r = oc_poly_dim(x, &rest);
     struct range range = oc_dim_range(x, r);
-    if (range.lo != INT64_MIN && range.hi != INT64_MAX && oc_floor_div(range.lo, c) == oc_floor_div(range.hi, c))
+    if (range.lo != INT64_MIN && range.hi != INT64_MAX &&
+        oc_floor_div(range.lo, c) == oc_floor_div(range.hi, c))
         return oc_dim_add(x, q, oc_known(oc_floor_div(range.lo, c)));
     return oc_dim_add(x, q, composite(x, ATOM_FLOOR, r, oc_known(c)));
 }
@@ -464,7 +466,8 @@ static bool ordered(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, bool w
 }
 
 /* min(min(a, b), b) = min(a, b), min(max(a, b), b) = b */
-static bool absorbed(const struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b, struct oc_dim *out)
+static bool absorbed(const struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b,
+                     struct oc_dim *out)
 {
     struct poly p;
     if (oc_is_known(a) || !oc_poly_of(x, a, &p) || p.n != 1 || p.t[0].coef != 1 || p.t[0].degree != 1)

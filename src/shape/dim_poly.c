@@ -53,7 +53,8 @@ static bool term_mul(const struct term *a, const struct term *b, struct term *ou
         return false;
     uint32_t i = 0, j = 0;
     for (uint32_t k = 0; k < t.degree; k++)
-        t.atom[k] = j == b->degree || (i < a->degree && a->atom[i] <= b->atom[j]) ? a->atom[i++] : b->atom[j++];
+        t.atom[k] =
+            j == b->degree || (i < a->degree && a->atom[i] <= b->atom[j]) ? a->atom[i++] : b->atom[j++];
     *out = t;
     return true;
 }

@@ -10,11 +10,11 @@
 #include "base/map.h"
 #include "shape/dim.h"
 
-#define OC_MAX_TERMS 24
-#define OC_MAX_DEGREE 6
-#define OC_MAX_EXPRS (1u << 18) /* beyond: unknowns that only know their id */
+#define OC_MAX_TERMS        24
+#define OC_MAX_DEGREE       6
+#define OC_MAX_EXPRS        (1u << 18) /* beyond: unknowns that only know their id */
 #define OC_MAX_STORED_TERMS (2u << 20)
-#define OC_MAX_TEXT 160         /* bytes of an origin */
+#define OC_MAX_TEXT         160 /* bytes of an origin */
 
 struct term {
     int64_t coef;
@@ -66,7 +66,8 @@ struct oc_dim oc_poly_dim(struct oc_exprs *x, const struct poly *p);
 struct oc_dim oc_atom_dim(struct oc_exprs *x, uint32_t atom);
 
 /* Results may be the operands. False: past a limit, or a coefficient overflows; *out is then undefined. */
-bool oc_poly_add(const struct poly *a, const struct poly *b, int64_t factor, struct poly *out); /* a + factor*b */
+bool oc_poly_add(const struct poly *a, const struct poly *b, int64_t factor,
+                 struct poly *out); /* a + factor*b */
 bool oc_poly_mul(const struct poly *a, const struct poly *b, struct poly *out);
 bool oc_poly_exact(const struct poly *a, const struct poly *b, struct poly *quotient);
 

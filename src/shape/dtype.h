@@ -37,7 +37,14 @@ enum oc_dtype {
     OC_DT_COUNT
 };
 
-enum oc_dtype_kind { OC_KIND_NONE, OC_KIND_FLOAT, OC_KIND_INT, OC_KIND_BOOL, OC_KIND_STRING, OC_KIND_COMPLEX };
+enum oc_dtype_kind {
+    OC_KIND_NONE,
+    OC_KIND_FLOAT,
+    OC_KIND_INT,
+    OC_KIND_BOOL,
+    OC_KIND_STRING,
+    OC_KIND_COMPLEX
+};
 
 /* Arithmetic classes of cost-semantics: the peak of the hardware that a piece of work is held against. */
 enum oc_class {

@@ -17,22 +17,23 @@ struct oc_shape {
 enum oc_type_kind { OC_T_NONE, OC_T_TENSOR, OC_T_SPARSE, OC_T_SEQUENCE, OC_T_OPTIONAL, OC_T_MAP };
 
 struct oc_type {
-    uint8_t kind;  /* enum oc_type_kind; OC_T_NONE: nothing known */
-    uint8_t dtype; /* enum oc_dtype; of the key for a map */
-    struct oc_shape shape;      /* tensors; sequence and optional: [number of elements], unranked if not known */
+    uint8_t kind;          /* enum oc_type_kind; OC_T_NONE: nothing known */
+    uint8_t dtype;         /* enum oc_dtype; of the key for a map */
+    struct oc_shape shape; /* tensors; sequence and optional: [number of elements], unranked if not known */
     const struct oc_type *elem; /* sequence (what all elements have in common), optional, map */
-    const struct oc_type *item; /* sequence: the type of each element if they differ and all are known, else NULL */
+    const struct oc_type
+        *item; /* sequence: the type of each element if they differ and all are known, else NULL */
 };
 
 enum oc_elem_kind { OC_E_UNKNOWN, OC_E_INT, OC_E_REAL, OC_E_RATIO, OC_E_STRING };
 
 /* One element of a small value. */
 struct oc_elem {
-    uint8_t kind;     /* enum oc_elem_kind; booleans are OC_E_INT 0 or 1 */
-    struct oc_dim i;  /* OC_E_INT: known or an expression, may be negative.
-                         OC_E_RATIO: the integer expression of a real number i * r + add */
-    double r, add;    /* OC_E_REAL: r is the value */
-    const char *str;  /* OC_E_STRING */
+    uint8_t kind;    /* enum oc_elem_kind; booleans are OC_E_INT 0 or 1 */
+    struct oc_dim i; /* OC_E_INT: known or an expression, may be negative.
+                        OC_E_RATIO: the integer expression of a real number i * r + add */
+    double r, add;   /* OC_E_REAL: r is the value */
+    const char *str; /* OC_E_STRING */
 };
 
 /* A small value: the elements in row-major order; its shape is that of the type. */

@@ -37,7 +37,8 @@ static struct oc_dim ceil_out(struct oc_exprs *x, struct oc_dim in, struct oc_di
         bool late = oc_mul_i64(o.v - 1, s.v, &start) && oc_add_i64(in.v, w->pad_begin, &end) && start >= end;
         return late && o.v > 0 ? oc_known(o.v - 1) : o;
     }
-    /* Against the last start inside the data, floor((padded - 1)/s) + 1: o = floor((padded - 1 + gap)/s) + 1 */
+    /* Against the last start inside the data, floor((padded - 1)/s) + 1: o = floor((padded - 1 + gap)/s) + 1
+     */
     struct oc_dim inside = add_const(x, oc_dim_floordiv(x, add_const(x, padded, -1), s), 1);
     struct oc_dim gap = oc_dim_sub(x, oc_dim_add(x, num, s), padded);
     if (!oc_is_known(gap))

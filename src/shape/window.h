@@ -8,7 +8,7 @@ enum oc_auto_pad { OC_PAD_NOTSET, OC_PAD_VALID, OC_PAD_SAME_UPPER, OC_PAD_SAME_L
 
 struct oc_window {
     struct oc_dim kernel;
-    int64_t stride, dilation;     /* >= 1 */
+    int64_t stride, dilation; /* >= 1 */
     int64_t pad_begin, pad_end;
     enum oc_auto_pad auto_pad;
     bool ceil_mode;

@@ -1,5 +1,6 @@
-/* Bytes as one operator: a row of the table, attributes, inputs with shapes and values from small to absurd; then
- * its shape, fold and cost rules as the engine runs them. Rules must survive whatever a model may say. */
+/* Bytes as one operator: a row of the table, attributes, inputs with shapes and values from small to absurd;
+ * then its shape, fold and cost rules as the engine runs them. Rules must survive whatever a model may say.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +10,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-#define MAX_IN 9
-#define MAX_OUT 5
+#define MAX_IN   9
+#define MAX_OUT  5
 #define MAX_ATTR 5
 
 struct bytes {
@@ -24,8 +25,9 @@ static unsigned byte(struct bytes *b)
 
 static int64_t number(struct bytes *b)
 {
-    static const int64_t odd[] = {-1, -2,        -3,        INT32_MAX, INT64_MAX,     INT64_MIN,     INT64_MIN + 1,
-                                  64, 1 << 20, INT32_MIN, 4096,      (int64_t)1 << 40, (int64_t)1 << 62, 4097};
+    static const int64_t odd[] = {
+        -1, -2,      -3,        INT32_MAX, INT64_MAX,        INT64_MIN,        INT64_MIN + 1,
+        64, 1 << 20, INT32_MIN, 4096,      (int64_t)1 << 40, (int64_t)1 << 62, 4097};
     unsigned v = byte(b);
     return v < 224 ? v % 12 : odd[v % OC_COUNT(odd)];
 }
@@ -81,7 +83,8 @@ static const struct oc_type *type(struct bytes *b, struct oc_arena *a, struct oc
 }
 
 /* As many elements as the shape has, if it is known. */
-static const struct oc_data *value(struct bytes *b, struct oc_arena *a, struct oc_exprs *x, const struct oc_type *t)
+static const struct oc_data *value(struct bytes *b, struct oc_arena *a, struct oc_exprs *x,
+                                   const struct oc_type *t)
 {
     struct oc_data *d = OC_NEW(a, struct oc_data);
     struct oc_dim n = t && t->kind == OC_T_TENSOR ? oc_shape_count(x, &t->shape) : oc_known(0);
@@ -115,21 +118,75 @@ static void list(struct bytes *b, struct oc_arena *a, struct oc_attr *at)
 
 static struct oc_attr attribute(struct bytes *b, struct oc_arena *a)
 {
-    static const char *const names[] = {
-        "axis",       "axes",         "shape",       "pads",        "kernel_shape", "strides",    "dilations",
-        "group",      "auto_pad",     "ceil_mode",   "output_shape", "output_padding", "to",       "keepdims",
-        "blocksize",  "perm",         "split",       "num_outputs", "start",        "end",        "starts",
-        "ends",       "scales",       "mode",        "block_size",  "hidden_size",  "direction",  "layout",
-        "equation",   "batch_dims",   "value_ints",  "k",           "dtype",        "num_heads",  "alpha",
-        "transA",     "transB",       "reduction",   "allowzero",   "sample_size",  "activations", "output_height",
-        "pooled_shape", "q_num_heads", "kv_num_heads", "bits",      "K",            "N",          "num_groups",
-        "size",       "p",            "antialias",   "keep_aspect_ratio_policy", "border", "scale", "sampling_ratio",
-        "output_dtype", "saturate",   "noop_with_empty_axes", "select_last_index", "gather_axis", "is_causal"};
-    static const char *const texts[] = {"SAME_UPPER", "VALID", "SAME_LOWER", "linear",     "cubic",      "not_larger",
-                                        "ij,jk->ik",  "...a,...a", "ii->i", "bidirectional", "add", "not_smaller"};
-    static const uint8_t types[] = {OC_ATTR_INT, OC_ATTR_INTS, OC_ATTR_INT, OC_ATTR_INTS,
+    static const char *const names[] = {"axis",
+                                        "axes",
+                                        "shape",
+                                        "pads",
+                                        "kernel_shape",
+                                        "strides",
+                                        "dilations",
+                                        "group",
+                                        "auto_pad",
+                                        "ceil_mode",
+                                        "output_shape",
+                                        "output_padding",
+                                        "to",
+                                        "keepdims",
+                                        "blocksize",
+                                        "perm",
+                                        "split",
+                                        "num_outputs",
+                                        "start",
+                                        "end",
+                                        "starts",
+                                        "ends",
+                                        "scales",
+                                        "mode",
+                                        "block_size",
+                                        "hidden_size",
+                                        "direction",
+                                        "layout",
+                                        "equation",
+                                        "batch_dims",
+                                        "value_ints",
+                                        "k",
+                                        "dtype",
+                                        "num_heads",
+                                        "alpha",
+                                        "transA",
+                                        "transB",
+                                        "reduction",
+                                        "allowzero",
+                                        "sample_size",
+                                        "activations",
+                                        "output_height",
+                                        "pooled_shape",
+                                        "q_num_heads",
+                                        "kv_num_heads",
+                                        "bits",
+                                        "K",
+                                        "N",
+                                        "num_groups",
+                                        "size",
+                                        "p",
+                                        "antialias",
+                                        "keep_aspect_ratio_policy",
+                                        "border",
+                                        "scale",
+                                        "sampling_ratio",
+                                        "output_dtype",
+                                        "saturate",
+                                        "noop_with_empty_axes",
+                                        "select_last_index",
+                                        "gather_axis",
+                                        "is_causal"};
+    static const char *const texts[] = {"SAME_UPPER", "VALID",         "SAME_LOWER", "linear",
+                                        "cubic",      "not_larger",    "ij,jk->ik",  "...a,...a",
+                                        "ii->i",      "bidirectional", "add",        "not_smaller"};
+    static const uint8_t types[] = {OC_ATTR_INT,   OC_ATTR_INTS,   OC_ATTR_INT,    OC_ATTR_INTS,
                                     OC_ATTR_FLOAT, OC_ATTR_FLOATS, OC_ATTR_STRING, OC_ATTR_STRINGS};
-    struct oc_attr at = {.name = names[byte(b) % OC_COUNT(names)], .type = types[byte(b) % OC_COUNT(types)], .n = 1};
+    struct oc_attr at = {
+        .name = names[byte(b) % OC_COUNT(names)], .type = types[byte(b) % OC_COUNT(types)], .n = 1};
     at.i = number(b);
     at.f = (float)at.i / 4;
     at.s.s = texts[byte(b) % OC_COUNT(texts)];
@@ -185,9 +242,16 @@ static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
     struct oc_err err = {0};
     const struct oc_op *op = pick(b);
     int newest = op->until ? op->until : 28;
-    struct oc_node node = {.name = "n", .op_type = op->name, .domain = op->domain, .overload = "", .attr = attr,
-                           .in = s.in_id, .out = s.out_id, .n_in = byte(b) % (MAX_IN + 1),
-                           .n_out = 1 + byte(b) % MAX_OUT, .n_attr = byte(b) % (MAX_ATTR + 1),
+    struct oc_node node = {.name = "n",
+                           .op_type = op->name,
+                           .domain = op->domain,
+                           .overload = "",
+                           .attr = attr,
+                           .in = s.in_id,
+                           .out = s.out_id,
+                           .n_in = byte(b) % (MAX_IN + 1),
+                           .n_out = 1 + byte(b) % MAX_OUT,
+                           .n_attr = byte(b) % (MAX_ATTR + 1),
                            .opset = op->since + (int)byte(b) % (newest - op->since + 1)};
     for (uint32_t i = 0; i < node.n_attr; i++)
         attr[i] = attribute(b, a);
@@ -201,16 +265,33 @@ static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
         s.out_id[i] = byte(b) % 8 ? 100 + i : OC_NONE;
         s.out_used[i] = byte(b) % 2;
     }
-    struct oc_op_ctx c = {.node = &node, .op = op, .opset = node.opset, .arena = a, .exprs = x, .in = s.in,
-                          .in_data = s.in_data, .in_const = s.in_const, .n_in = node.n_in, .n_out = node.n_out,
-                          .out = s.out, .out_data = s.out_data, .out_used = s.out_used, .err = &err,
-                          .taps_valid = byte(b) % 2, .strict_reduce = byte(b) % 2, .literal_ceil_mode = byte(b) % 2};
+    struct oc_op_ctx c = {.node = &node,
+                          .op = op,
+                          .opset = node.opset,
+                          .arena = a,
+                          .exprs = x,
+                          .in = s.in,
+                          .in_data = s.in_data,
+                          .in_const = s.in_const,
+                          .n_in = node.n_in,
+                          .n_out = node.n_out,
+                          .out = s.out,
+                          .out_data = s.out_data,
+                          .out_used = s.out_used,
+                          .err = &err,
+                          .taps_valid = byte(b) % 2,
+                          .strict_reduce = byte(b) % 2,
+                          .literal_ceil_mode = byte(b) % 2};
     if (oc_op_infer(&c) || oc_exprs_overflowed(x)) /* the engine stops there, too */
         return;
     if (op->fold)
         op->fold(&c);
     check(&c);
-    struct oc_cost k = {.rd = s.rd, .wr = s.wr, .n_in = c.n_in, .n_out = c.n_out, .mac_class = OC_CLASS_F32,
+    struct oc_cost k = {.rd = s.rd,
+                        .wr = s.wr,
+                        .n_in = c.n_in,
+                        .n_out = c.n_out,
+                        .mac_class = OC_CLASS_F32,
                         .rest_class = (uint8_t)(byte(b) % OC_CLASS_COUNT)};
     if (op->cost)
         op->cost(&c, &k);

@@ -3,13 +3,13 @@
  *   node_tests FOLDER SKIPS      FOLDER/<group>/<test>/model.onnx with test_data_set_0/{input,output}_<i>.pb
  *
  * Declared shapes of outputs are dropped. Two passes over each model:
- *   shapes  graph inputs get the stored shapes; small integers are given as values, as a file would have them.
- *           Every dim of an output must be the stored one; an unknown dim fails unless the test is listed as
+ *   shapes  graph inputs get the stored shapes; small integers are given as values, as a file would have
+ * them. Every dim of an output must be the stored one; an unknown dim fails unless the test is listed as
  *           "data-dependent", and its upper bound must hold.
- *   values  every small input is a constant: shapes as before, and every element of an output that a fold rule
- *           claims to know must equal the stored one.
- * SKIPS has lines `<pattern> <kind> <reason>`; the kind is "skip" or "data-dependent", '#' starts a comment.
- * A pattern that meets no test is an error. Prints TAP, then `N passed, N failed, N skipped`. */
+ *   values  every small input is a constant: shapes as before, and every element of an output that a fold
+ * rule claims to know must equal the stored one. SKIPS has lines `<pattern> <kind> <reason>`; the kind is
+ * "skip" or "data-dependent", '#' starts a comment. A pattern that meets no test is an error. Prints TAP,
+ * then `N passed, N failed, N skipped`. */
 #include <dirent.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -109,8 +109,8 @@ static void problem(struct test *t, const char *fmt, ...)
 }
 
 /* The file's tensor under another name. The set stores bfloat16 as uint16, for want of such a numpy type. */
-static Onnx__TensorProto *stored_tensor(struct test *t, const char *kind, size_t i, const Onnx__ValueInfoProto *v,
-                                        const char *name)
+static Onnx__TensorProto *stored_tensor(struct test *t, const char *kind, size_t i,
+                                        const Onnx__ValueInfoProto *v, const char *name)
 {
     size_t n;
     const char *path = oc_printf(&t->r->arena, "%s/test_data_set_0/%s_%zu.pb", t->dir, kind, i);
@@ -184,7 +184,8 @@ static void prepare(struct test *t, Onnx__GraphProto *g)
     }
     for (size_t i = 0; i < g->n_output; i++) {
         const char *name = oc_printf(&t->r->arena, "expected:%s", g->output[i]->name);
-        Onnx__TensorProto *p = is_tensor(g->output[i]) ? stored_tensor(t, "output", i, g->output[i], name) : NULL;
+        Onnx__TensorProto *p =
+            is_tensor(g->output[i]) ? stored_tensor(t, "output", i, g->output[i], name) : NULL;
         if (p)
             add_initializer(g, p);
         onnx__type_proto__free_unpacked(g->output[i]->type, NULL);
@@ -264,8 +265,9 @@ static bool fits_tensor(const struct oc_type *type, const uint8_t *data, size_t 
     return fits;
 }
 
-/* Messages outside of our schema. SequenceProto: field 3 repeats the tensors. OptionalProto: field 3 is a tensor, 5
- * a sequence. An element type is what all elements have in common, so sizes it leaves open are fine. */
+/* Messages outside of our schema. SequenceProto: field 3 repeats the tensors. OptionalProto: field 3 is a
+ * tensor, 5 a sequence. An element type is what all elements have in common, so sizes it leaves open are
+ * fine. */
 static bool fits(const struct oc_type *type, const uint8_t *data, size_t n)
 {
     struct oc_wire w = oc_wire_of(data, n);

@@ -17,8 +17,8 @@ void op_check_shapes(const struct op_shape_row *row, size_t n)
     for (size_t i = 0; i < n; i++) {
         const char *got = op_shapes(row[i].op, row[i].opset, row[i].attrs, row[i].in, row[i].out);
         if (!agrees(got, row[i].types))
-            fail_msg("%s-%d [%s] (%s): %s instead of %s", row[i].op, row[i].opset, row[i].attrs, row[i].in, got,
-                     row[i].types);
+            fail_msg("%s-%d [%s] (%s): %s instead of %s", row[i].op, row[i].opset, row[i].attrs, row[i].in,
+                     got, row[i].types);
     }
 }
 
@@ -27,8 +27,8 @@ void op_check_folds(const struct op_fold_row *row, size_t n)
     for (size_t i = 0; i < n; i++) {
         const char *got = op_fold(row[i].op, row[i].opset, row[i].attrs, row[i].in);
         if (strcmp(got, row[i].value) != 0)
-            fail_msg("%s-%d [%s] (%s): value %s instead of %s", row[i].op, row[i].opset, row[i].attrs, row[i].in,
-                     got, row[i].value);
+            fail_msg("%s-%d [%s] (%s): value %s instead of %s", row[i].op, row[i].opset, row[i].attrs,
+                     row[i].in, got, row[i].value);
     }
 }
 

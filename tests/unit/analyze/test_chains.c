@@ -1,5 +1,5 @@
-/* Shapes computed by the model itself: the chains of operators that exporters write, followed through with unknown
- * sizes and with numbers (shape-inference sections 3 and 8). */
+/* Shapes computed by the model itself: the chains of operators that exporters write, followed through with
+ * unknown sizes and with numbers (shape-inference sections 3 and 8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,8 @@ static const char *result(struct oc_builder *b, const struct oc_bind *bind, size
 static const struct oc_bind numbers[] = {{"B", 2}, {"S", 128}, {"H", 33}, {"W", 50}, {"past", 7}};
 
 /* As many of `numbers` as the model has symbols, from the first name on. */
-static void both(struct oc_builder *(*make)(void), const char *unknown, const char *bound, size_t from, size_t n)
+static void both(struct oc_builder *(*make)(void), const char *unknown, const char *bound, size_t from,
+                 size_t n)
 {
     assert_string_equal(result(make(), NULL, 0), unknown);
     assert_string_equal(result(make(), numbers + from, n), bound);

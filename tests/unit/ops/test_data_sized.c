@@ -31,8 +31,8 @@ static const struct op_fold_row folds[] = {
 /* NMS: 1*5 lists of s = 100, clog2 = 7: 500*8 compares; 5*20*100 overlaps of 13. Unique: 12*clog2(12). Read:
  * boxes 1600 and scores 2000 bytes; written: at most 1*5*20 rows of 24 bytes. */
 static const struct op_cost_row costs[] = {
-    {"NonMaxSuppression", 10, "", "float[1,100,4] float[1,5,100] int64[1]!{20}", "y", 0, 4000 + 130000, 3600, 0,
-     2400},
+    {"NonMaxSuppression", 10, "", "float[1,100,4] float[1,5,100] int64[1]!{20}", "y", 0, 4000 + 130000, 3600,
+     0, 2400},
     {"Unique", 11, "", "float[3,4]", "y", 0, 48, 48, 0, 48},
     {"NonZero", 13, "", "float[3,4]", "y", 0, 12, 48, 0, 2 * 12 * 8},
     {"Compress", 11, "axis=1", "float[3,4] bool[4]", "y", 0, 0, 48 + 4, 0, 48},

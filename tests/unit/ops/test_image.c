@@ -13,14 +13,15 @@ static const struct op_shape_row shapes[] = {
     {"Resize", 11, "", "float[1,3,4,8] float[0]!{} float[4]!{1,1,2,2}", "y", "float[1,3,8,16]"},
     {"Resize", 11, "", "float[1,3,4,8] float[0]!{} float[0]!{} int64[4]!{1,3,5,6}", "y", "float[1,3,5,6]"},
     {"Resize", 13, "", "float[1,3,H,W] - float[4]!{1,1,2,2}", "y", "float[1,3,2*H,2*W]"}, /* section 8 i */
-    {"Resize", 13, "", "float[1,3,H,W] - float[4]!{1,1,0.5,1.5}", "y", "float[1,3,floor(H/2),floor((3*W)/2)]"},
+    {"Resize", 13, "", "float[1,3,H,W] - float[4]!{1,1,0.5,1.5}", "y",
+     "float[1,3,floor(H/2),floor((3*W)/2)]"},
     {"Resize", 13, "", "float[1,3,H,W] - - int64[4]{1,3,H,2*W}", "y", "float[1,3,H,2*W]"},
     {"Resize", 18, "axes=[2,3]", "float[1,3,4,8] - - int64[2]!{5,6}", "y", "float[1,3,5,6]"},
     {"Resize", 18, "axes=[-1]", "float[1,3,4,8] - float[1]!{2}", "y", "float[1,3,4,16]"},
     {"Resize", 18, "axes=[0,1] keep_aspect_ratio_policy=not_larger", "float[10,20] - - int64[2]!{30,30}", "y",
      "float[15,30]"},
-    {"Resize", 18, "axes=[0,1] keep_aspect_ratio_policy=not_smaller", "float[10,20] - - int64[2]!{30,30}", "y",
-     "float[30,60]"},
+    {"Resize", 18, "axes=[0,1] keep_aspect_ratio_policy=not_smaller", "float[10,20] - - int64[2]!{30,30}",
+     "y", "float[30,60]"},
     /* scales are float32, and so is the product: 0.7 * 10 is 7 */
     {"Resize", 13, "", "float[3] - float[1]!{1.3333334}", "y", "float[4]"},
     {"Resize", 13, "", "float[5] - float[1]!{0.6}", "y", "float[3]"},
@@ -51,7 +52,8 @@ static const struct op_cost_row costs[] = {
     {"Upsample", 7, "mode=bilinear scales=[2.0,2.0]", "float[4,4]", "y", 0, 64 * 7, 64, 0, 256},
     /* 4 outputs; nearest: 4 places of 2 MUL, 2 ADD, 2 RND; cubic: 31 a value, 92 a place: 30+16 MUL, 30, 2 */
     {"GridSample", 20, "mode=nearest", "float[1,1,8,8] float[1,2,2,2]", "y", 0, 24, 16 + 32, 0, 16},
-    {"GridSample", 20, "mode=cubic", "float[1,1,8,8] float[1,2,2,2]", "y", 0, 4 * 31 + 4 * 78, 256 + 32, 0, 16},
+    {"GridSample", 20, "mode=cubic", "float[1,1,8,8] float[1,2,2,2]", "y", 0, 4 * 31 + 4 * 78, 256 + 32, 0,
+     16},
     /* 2*5*6 places of 2 x 3 */
     {"AffineGrid", 20, "", "float[2,2,3] int64[4]!{2,3,5,6}", "y", 360, 720, 48, 0, 480},
 };

@@ -31,8 +31,8 @@ static const struct op_shape_row shapes[] = {
      "bool[3] uint8[2,1] float[] uint8[] uint8[] float[] uint8[] float[] uint8[]", "y", "uint8[2,3]"},
     {"com.microsoft:QLinearConcat", 1, "axis=1",
      "float[] uint8[] uint8[2,3] float[] uint8[] uint8[2,N] float[] uint8[]", "y", "uint8[2,N + 3]"},
-    {"com.microsoft:GatherBlockQuantized", 1, "bits=4 block_size=16", "uint8[100,32] int64[2,3] float16[100,4]", "y",
-     "float16[2,3,64]"},
+    {"com.microsoft:GatherBlockQuantized", 1, "bits=4 block_size=16",
+     "uint8[100,32] int64[2,3] float16[100,4]", "y", "float16[2,3,64]"},
     {"com.microsoft:GatherBlockQuantized", 1, "", "int4[100,64] int64[N] float[100,4]", "y", "float[N,64]"},
 };
 
@@ -58,17 +58,17 @@ static const struct op_cost_row costs[] = {
     {"QuantizeLinear", 19, "saturate=0", "float[10] float[] float8e4m3fn[]", "y", 0, 20, 45, 0, 10},
     {"DequantizeLinear", 19, "", "uint8[10] float[] uint8[]", "y", 0, 20, 15, 0, 40},
     /* 10 an element: two dequantized operands, the product, requantization (5) */
-    {"com.microsoft:QLinearMul", 1, "", "int8[4] float[] int8[] int8[4] float[] int8[] float[] int8[]", "y", 0, 40,
-     8 + 15, 0, 4},
+    {"com.microsoft:QLinearMul", 1, "", "int8[4] float[] int8[] int8[4] float[] int8[] float[] int8[]", "y",
+     0, 40, 8 + 15, 0, 4},
     {"com.microsoft:QLinearSigmoid", 1, "", "int8[4] float[] int8[] float[] int8[]", "y", 0, 32, 14, 0, 4},
     {"com.microsoft:QLinearLeakyRelu", 1, "", "int8[4] float[] int8[] float[] int8[]", "y", 0, 36, 14, 0, 4},
     /* the first part has the scale and zero point of the result: only the second costs 7 an element */
     {"com.microsoft:QLinearConcat", 1, "axis=0",
-     "float[]!{0.5} uint8[]!{3} uint8[2] float[]!{0.5} uint8[]!{3} uint8[4] float[]!{0.25} uint8[]!{3}", "y", 0, 28,
-     6, 15, 6},
+     "float[]!{0.5} uint8[]!{3} uint8[2] float[]!{0.5} uint8[]!{3} uint8[4] float[]!{0.25} uint8[]!{3}", "y",
+     0, 28, 6, 15, 6},
     /* 3 rows of 64 elements: 96 bytes, and 192/16 = 12 scales */
-    {"com.microsoft:GatherBlockQuantized", 1, "bits=4 block_size=16", "uint8[100,32]! int64[3] float16[100,4]!", "y",
-     0, 0, 24, 96 + 24, 384},
+    {"com.microsoft:GatherBlockQuantized", 1, "bits=4 block_size=16",
+     "uint8[100,32]! int64[3] float16[100,4]!", "y", 0, 0, 24, 96 + 24, 384},
 };
 
 static void test_shapes(void **state)

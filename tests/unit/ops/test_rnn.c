@@ -8,13 +8,15 @@
 static const struct op_shape_row shapes[] = {
     {"LSTM", 1, "hidden_size=4", "float[S,B,3] float[1,16,3] float[1,16,4]", "yyy",
      "float[S,1,B,4] float[1,B,4] float[1,B,4]"},
-    {"LSTM", 7, "direction=bidirectional", "float[5,2,3] float[2,16,3] float[2,16,4]", "-y", "- float[2,2,4]"},
+    {"LSTM", 7, "direction=bidirectional", "float[5,2,3] float[2,16,3] float[2,16,4]", "-y",
+     "- float[2,2,4]"},
     {"LSTM", 14, "hidden_size=4 layout=1", "float[B,S,3] float[1,16,3] float[1,16,4]", "yyy",
      "float[B,S,1,4] float[B,1,4] float[B,1,4]"},
     {"LSTM", 14, "hidden_size=4", "float[5,2,3] float[1,12,3] float[1,16,4]", "y",
      "error: weight {1,12,3} instead of {1,16,3}"},
     {"LSTM", 14, "", "float[5,2] float[1,12,3] float[1,16,4]", "y", "error: input {5,2} has not rank 3"},
-    {"GRU", 14, "hidden_size=4", "float[5,2,3] float[1,12,3] float[1,12,4]", "yy", "float[5,1,2,4] float[1,2,4]"},
+    {"GRU", 14, "hidden_size=4", "float[5,2,3] float[1,12,3] float[1,12,4]", "yy",
+     "float[5,1,2,4] float[1,2,4]"},
     {"RNN", 14, "hidden_size=4 direction=reverse", "float[5,2,3] float[1,4,3] float[1,4,4]", "yy",
      "float[5,1,2,4] float[1,2,4]"},
 };
@@ -29,13 +31,14 @@ static const struct op_cost_row costs[] = {
     /* MAC 40*7; ADD 40; TANH 40 */
     {"RNN", 14, "hidden_size=4", XWR("4"), "y", 280, 560 + 80, 120, 112, 160},
     /* bias: ADD 40 more; two Affine (2) instead of Tanh */
-    {"RNN", 14, "hidden_size=4 activations=[\"Affine\"]", XWR("4") " float[1,8]!", "y", 280, 560 + 160, 120, 144, 160},
+    {"RNN", 14, "hidden_size=4 activations=[\"Affine\"]", XWR("4") " float[1,8]!", "y", 280, 560 + 160, 120,
+     144, 160},
     /* MAC 40*3*7; ADD 40*(3+2), SIG 80, TANH 40, MUL 120; clip 2*3*40 */
     {"GRU", 14, "hidden_size=4 clip=1.5", XWR("12"), "y", 840, 1680 + 200 + 120 + 120 + 240, 120, 336, 160},
-    /* known lengths: 3 + 4 steps instead of 10, u = 28; MAC 28*28; ADD 28*5, SIG 84, TANH 56, MUL 84; the lengths
-     * are 8 bytes of constants */
-    {"LSTM", 14, "hidden_size=4", XWR("16") " - int32[2]!{3,4}", "y", 784, 1568 + 140 + 84 + 56 + 84, 120, 448 + 8,
-     160},
+    /* known lengths: 3 + 4 steps instead of 10, u = 28; MAC 28*28; ADD 28*5, SIG 84, TANH 56, MUL 84; the
+     * lengths are 8 bytes of constants */
+    {"LSTM", 14, "hidden_size=4", XWR("16") " - int32[2]!{3,4}", "y", 784, 1568 + 140 + 84 + 56 + 84, 120,
+     448 + 8, 160},
     /* input_forget: one sigmoid less; peepholes: 3 MUL + 3 ADD */
     {"LSTM", 14, "hidden_size=4 input_forget=1", XWR("16") " - - - - float[1,12]!", "y", 1120,
      2240 + 200 + 80 + 80 + 120 + 240, 120, 448 + 48, 160},

@@ -32,8 +32,9 @@ static struct oc_shape shape(const char *dims) /* one letter or digit a dim; a l
     struct oc_dim d[16];
     unsigned n = (unsigned)strlen(dims);
     for (unsigned i = 0; i < n; i++)
-        d[i] = dims[i] >= '0' && dims[i] <= '9' ? oc_known(dims[i] - '0')
-                                                : oc_dim_symbol(x, (char[]){dims[i], 0}, dims[i] == 'M' ? 9 : -1);
+        d[i] = dims[i] >= '0' && dims[i] <= '9'
+                   ? oc_known(dims[i] - '0')
+                   : oc_dim_symbol(x, (char[]){dims[i], 0}, dims[i] == 'M' ? 9 : -1);
     return oc_shape_of(&arena, n, d);
 }
 
@@ -70,7 +71,8 @@ static void unknown_sizes(void **state)
     assert_string_equal(both("B", "4"), "4");
     assert_string_equal(both("MB", "NB"), "max(N, M),B?");
     struct oc_shape s = shape("M"), t = oc_shape_unranked(), out;
-    struct oc_dim n = oc_dim_add(x, oc_dim_symbol(x, "N", -1), oc_known(2)); /* at least 2: the other fits it */
+    struct oc_dim n =
+        oc_dim_add(x, oc_dim_symbol(x, "N", -1), oc_known(2)); /* at least 2: the other fits it */
     assert_int_equal(oc_broadcast(&arena, x, &s, &t, &out, NULL), 0);
     assert_false(out.ranked);
     t = oc_shape_1d(&arena, n);

@@ -64,9 +64,10 @@ static void bytes(void **state)
     static const struct {
         unsigned dtype;
         uint64_t n, want;
-    } row[] = {{OC_DT_INT4, 5, 3},     {OC_DT_UINT2, 7, 2},      {OC_DT_FLOAT4E2M1, 0, 0},  {OC_DT_BOOL, 9, 9},
-               {OC_DT_FLOAT16, 3, 6},  {OC_DT_COMPLEX128, 2, 32}, {OC_DT_STRING, 100, 0},
-               {OC_DT_INT4, UINT64_MAX, (uint64_t)1 << 63}};
+    } row[] = {{OC_DT_INT4, 5, 3},       {OC_DT_UINT2, 7, 2},
+               {OC_DT_FLOAT4E2M1, 0, 0}, {OC_DT_BOOL, 9, 9},
+               {OC_DT_FLOAT16, 3, 6},    {OC_DT_COMPLEX128, 2, 32},
+               {OC_DT_STRING, 100, 0},   {OC_DT_INT4, UINT64_MAX, (uint64_t)1 << 63}};
     uint64_t b;
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         assert_true(oc_bytes_of(row[i].dtype, row[i].n, &b));

@@ -86,7 +86,8 @@ static void same(void **state)
     w.auto_pad = OC_PAD_SAME_UPPER;
     assert_int_equal(out(7, w), 4);
     assert_int_equal(out(8, w), 4);
-    assert_int_equal(oc_window_pad_begin(8, 4, &w), 0); /* total (4-1)*2 + 3 - 8 = 1, the odd one at the end */
+    assert_int_equal(oc_window_pad_begin(8, 4, &w),
+                     0); /* total (4-1)*2 + 3 - 8 = 1, the odd one at the end */
     w.auto_pad = OC_PAD_SAME_LOWER;
     assert_int_equal(oc_window_pad_begin(8, 4, &w), 1);
     w.auto_pad = OC_PAD_VALID;
