@@ -29,16 +29,34 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
+/* Without a model: the counts of the row, in the class of the first recorded input. */
+static bool work_of_record(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
+    unsigned cls = rec->n_in ? oc_dtype_info(rec->in[0].dtype)->cls : OC_CLASS_NONE;
+    *work = (struct oc_work){.launches = 1};
+    if (cls == OC_CLASS_NONE || !(row->computation >= 0) || !(row->memory >= 0))
+        return false;
+    bool split = row->macs >= 0; /* how much of it a matrix unit would take */
+    if (!split && r->in->device->peak[OC_HW_MATRIX][cls])
+        return false;
+    work->macs[cls] = split ? (uint64_t)row->macs : 0;
+    work->flops[cls] = (uint64_t)fmax(row->computation - 2 * (double)work->macs[cls], 0);
+    work->bytes = (uint64_t)row->memory;
+    return true;
+}
+
 void oc_report_roofs(struct oc_report *r)
 {
-    if (!r->in->device || !r->in->analysis)
+    if (!r->in->device)
         return;
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
         struct oc_work work;
-        if (row->node == OC_NONE && !r->in->join)
+        if (!r->in->analysis && !work_of_record(r, row, &work))
             continue;
-        work_of(r, row, &work);
+        if (r->in->analysis)
+            work_of(r, row, &work);
         set_roof(r, row, &work);
     }
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "join/record_cost.h"
+
 static struct oc_row *new_row(struct oc_report *r)
 {
     struct oc_row *row = &r->all.row[r->all.n++];
@@ -186,13 +188,30 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
     return row;
 }
 
+/* What the recorded shapes tell, where the source has no figures of its own. */
+static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const struct oc_prof_rec *rec)
+{
+    struct oc_record_cost k;
+    if (!isnan(rec->flop) || !isnan(rec->bytes) || (!rec->has_in && !rec->has_out))
+        return;
+    oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    row->quality = k.quality;
+    if (k.quality != OC_UNKNOWN) {
+        row->computation = (double)k.flops + (double)k.ops;
+        row->macs = (double)k.macs;
+    }
+    if (k.bytes_known)
+        row->memory = (double)k.rd + (double)k.wr;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+}
+
 static void rows_of_profile(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket)
-            oc_report_record_row(r, i);
+            set_recorded_cost(r, oc_report_record_row(r, i), &p->rec[i]);
 }
 
 /* ---- after choosing -------------------------------------------------------------------------------------- */

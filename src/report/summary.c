@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/report.h"
 
@@ -260,7 +261,7 @@ static void bucket_part(struct sum *s)
         for (uint32_t k = i; k < p->n_rec; k++)
             if (p->rec[k].bucket && !strcmp(p->rec[k].bucket, name))
                 ns += p->rec[k].time_ns;
-        add(s, "besides", oc_printf(s->arena, "%s: %s", name, duration(s, ns)));
+        add(s, "besides", oc_printf(s->arena, "%s: %s", name, isnan(ns) ? "time not known" : duration(s, ns)));
     }
 }
 
@@ -306,6 +307,38 @@ static void join_part(struct sum *s)
 
 /* ---- the hardware --------------------------------------------------------------------------------------- */
 
+/* Class of the most MACs: what the peak of the model is measured in. */
+static unsigned main_class(const struct oc_analysis *a)
+{
+    double macs[OC_CLASS_COUNT] = {0};
+    unsigned best = OC_CLASS_F32;
+    for (uint32_t i = 0; i < a->model->n_node; i++)
+        if (a->cost[i].quality != OC_UNKNOWN && a->cost[i].mac_class < OC_CLASS_COUNT)
+            macs[a->cost[i].mac_class] += (double)a->cost[i].macs;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        best = macs[c] > macs[best] ? c : best;
+    return best;
+}
+
+static void peak_part(struct sum *s)
+{
+    const struct oc_device *d = s->r->in->device;
+    unsigned cls = s->r->in->analysis ? main_class(s->r->in->analysis) : OC_CLASS_F32;
+    unsigned unit = d->peak[OC_HW_MATRIX][cls] ? OC_HW_MATRIX : OC_HW_VECTOR;
+    const struct oc_hw_figure *peak = d->peak[unit][cls];
+    const struct oc_hw_level *dram = oc_device_dram(d);
+    if (!peak) {
+        add(s, "peak", oc_printf(s->arena, "the hardware file has no %s peak", oc_class_name(cls)));
+        return;
+    }
+    const char *memory = !dram || !dram->bandwidth
+                             ? ""
+                             : oc_printf(s->arena, ", %s, ridge point %.1f FLO/B", si(s, dram->bandwidth->value, "B/s"),
+                                         peak->value / dram->bandwidth->value);
+    add(s, "peak", oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls), si(s, peak->value, peak->unit),
+                             oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
+}
+
 static void hardware_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
@@ -324,6 +357,7 @@ static void hardware_part(struct sum *s)
     const char *but = missing ? oc_printf(s->arena, " (%u rows without a limit)", missing) : "";
     add(s, "hardware", oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
                                  duration(s, roof_s * 1e9), efficiency, but));
+    peak_part(s);
 }
 
 /* ---- findings ------------------------------------------------------------------------------------------- */
