@@ -185,6 +185,19 @@ static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
+/* com.microsoft, for tiled layouts of int8: the order changes, the shape does not. */
+static int shape_quantize_order(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, OC_DT_INT8, *oc_in_shape(c, 0));
+    return 0;
+}
+
+static int shape_dequantize_order(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, type_attr(c, "to", oc_in_dtype(c, 1)), *oc_in_shape(c, 0));
+    return 0;
+}
+
 static int shape_dynamic_quantize(struct oc_op_ctx *c)
 {
     oc_set_out(c, 0, OC_DT_UINT8, *oc_in_shape(c, 0));
@@ -346,6 +359,7 @@ static const struct oc_op rows[] = {
     ROW("", "CastLike", 15, 0, 0, ".m", shape_cast, fold_cast, cost_cast),
     ROW("", "DequantizeLinear", 10, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
     ROW(MS, "DequantizeLinear", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize, NULL, cost_dequantize),
+    ROW(MS, "DequantizeWithOrder", 1, 0, OC_F_NO_FOLD, ".q", shape_dequantize_order, NULL, cost_dequantize),
     ROW("", "DynamicQuantizeLinear", 11, 0, 0, NULL, shape_dynamic_quantize, NULL, cost_dynamic_quantize),
     {.domain = MS,
      .name = "GatherBlockQuantized",
@@ -366,8 +380,10 @@ static const struct oc_op rows[] = {
     QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL),
     QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"),
     QLINEAR("QLinearWhere", "..qq.qqqq", shape_qlinear_where, OC_CMP, 1, NULL),
+    QLINEAR("QOrderedGelu", ".q", oc_shape_same, 0, 1, "Gelu"),
     ROW("", "QuantizeLinear", 10, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
     ROW(MS, "QuantizeLinear", 1, 0, 0, ".q", shape_quantize, NULL, cost_quantize),
+    ROW(MS, "QuantizeWithOrder", 1, 0, 0, ".q", shape_quantize_order, NULL, cost_quantize),
 };
 extern const struct oc_op_family oc_ops_quantize;
 const struct oc_op_family oc_ops_quantize = OC_FAMILY("quantize", rows);

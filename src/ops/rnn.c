@@ -7,14 +7,16 @@ enum rnn_slot { X, W, R, BIAS, LENGTHS, H0, C0, PEEPHOLES };
 
 struct rnn_kind {
     unsigned gates, states; /* states: outputs after Y */
+    bool quantized;         /* weights int8 and transposed, {D,I,G*H}; x and h are quantized in every step */
     /* how often a step applies each of the functions of `activations`, a hidden unit */
     unsigned uses[3];
     const char *defaults[3];
 };
 
-static const struct rnn_kind plain_rnn = {1, 1, {1, 0, 0}, {"Tanh", NULL, NULL}};
-static const struct rnn_kind gru = {3, 1, {2, 1, 0}, {"Sigmoid", "Tanh", NULL}};
-static const struct rnn_kind lstm = {4, 2, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
+static const struct rnn_kind plain_rnn = {1, 1, false, {1, 0, 0}, {"Tanh", NULL, NULL}};
+static const struct rnn_kind gru = {3, 1, false, {2, 1, 0}, {"Sigmoid", "Tanh", NULL}};
+static const struct rnn_kind lstm = {4, 2, false, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
+static const struct rnn_kind dynamic_lstm = {4, 2, true, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
 
 struct rnn_size {
     struct oc_dim steps, batch, input, hidden;
@@ -30,16 +32,17 @@ static struct rnn_size sizes(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W), *r = oc_in_shape(c, R);
     bool two = strcmp(oc_attr_s(c, "direction", "forward"), "bidirectional") == 0;
+    bool q = ((const struct rnn_kind *)c->op->param)->quantized;
     int64_t hidden = oc_attr_i(c, "hidden_size", 0);
     struct rnn_size s = {.directions = two ? 2 : 1};
     bool known = x->ranked && x->rank == 3;
     s.steps = known ? x->dim[batch_first(c)] : oc_fresh_axis(c, 0, -1);
     s.batch = known ? x->dim[!batch_first(c)] : oc_fresh_axis(c, 2, -1);
-    s.input = known ? x->dim[2] : w->ranked && w->rank == 3 ? w->dim[2] : oc_fresh_axis(c, 4, -1);
+    s.input = known ? x->dim[2] : w->ranked && w->rank == 3 ? w->dim[q ? 1 : 2] : oc_fresh_axis(c, 4, -1);
     if (hidden > 0)
         s.hidden = oc_known(hidden);
     else
-        s.hidden = r->ranked && r->rank == 3 ? r->dim[2] : oc_fresh_axis(c, 3, -1);
+        s.hidden = r->ranked && r->rank == 3 ? r->dim[q ? 1 : 2] : oc_fresh_axis(c, 3, -1);
     return s;
 }
 
@@ -52,11 +55,12 @@ static int check(struct oc_op_ctx *c, const struct rnn_size *s)
     if (!w->ranked || !oc_shape_known(w) || !oc_is_known(s->hidden) || !oc_is_known(s->input))
         return 0;
     struct oc_dim rows = oc_dim_mul(c->exprs, oc_known(kind->gates), s->hidden);
-    if (w->rank != 3 || w->dim[0].v != s->directions || !oc_same_dim(w->dim[1], rows) ||
-        w->dim[2].v != s->input.v)
-        return oc_op_fail(c, "weight {%s} instead of {%u,%s,%s}", oc_text_of(c, w), s->directions,
-                          oc_dim_text(c->exprs, rows), oc_dim_text(c->exprs, s->input));
-    return 0;
+    struct oc_dim a = kind->quantized ? s->input : rows, b = kind->quantized ? rows : s->input;
+    if (w->rank == 3 && w->dim[0].v == s->directions && oc_same_dim(w->dim[1], a) &&
+        oc_same_dim(w->dim[2], b))
+        return 0;
+    return oc_op_fail(c, "weight {%s} instead of {%u,%s,%s}", oc_text_of(c, w), s->directions,
+                      oc_dim_text(c->exprs, a), oc_dim_text(c->exprs, b));
 }
 
 static int shape_rnn(struct oc_op_ctx *c)
@@ -102,7 +106,7 @@ static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsign
 static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned directions, uint64_t units)
 {
     const struct rnn_kind *kind = c->op->param;
-    bool coupled = kind == &lstm && oc_attr_i(c, "input_forget", 0) != 0;
+    bool coupled = kind->states == 2 && oc_attr_i(c, "input_forget", 0) != 0;
     for (unsigned d = 0; d < directions; d++)
         for (unsigned i = 0; i < 3 && kind->defaults[i]; i++) {
             const char *name = function_name(c, d, i);
@@ -114,7 +118,8 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned direc
 }
 
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
- * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP a gate. */
+ * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP a gate. Quantized:
+ * x and h of every step and direction are quantized. */
 static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rnn_kind *kind = c->op->param;
@@ -123,14 +128,19 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t one = oc_c_mul(c, all_steps(c, &s), oc_c_dim(c, s.hidden)), u = oc_c_mul(c, one, s.directions);
     uint64_t reach = oc_c_add(c, oc_c_dim(c, s.input), oc_c_dim(c, s.hidden));
     uint64_t add = G + G * bias;
-    if (kind == &lstm)
+    if (kind->states == 2)
         add += 1;
     if (kind == &gru)
         add += oc_attr_i(c, "linear_before_reset", 0) ? 2 + bias : 2;
+    if (kind->quantized) {
+        k->mac_class = OC_CLASS_I8;
+        uint64_t steps = oc_c_mul(c, all_steps(c, &s), s.directions);
+        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
+    }
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
     oc_add(c, k, OC_ADD, oc_c_mul(c, add, u));
     oc_add(c, k, OC_MUL, oc_c_mul(c, kind == &plain_rnn ? 0 : 3, u));
-    if (kind == &lstm && oc_in(c, PEEPHOLES)) {
+    if (kind->states == 2 && oc_in(c, PEEPHOLES)) {
         oc_add(c, k, OC_MUL, oc_c_mul(c, 3, u));
         oc_add(c, k, OC_ADD, oc_c_mul(c, 3, u));
     }
@@ -140,16 +150,17 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-#define RNN(n, v, sl, kind)                                                                                  \
+#define RNN(d, n, v, sl, kind)                                                                               \
     {                                                                                                        \
-        .domain = "", .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,   \
+        .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,  \
         .cost = cost_rnn, .param = &(kind)                                                                   \
     }
 
 static const struct oc_op rows[] = {
-    RNN("GRU", 1, "...b.", gru),
-    RNN("LSTM", 1, "...b.", lstm),
-    RNN("RNN", 1, "...b.", plain_rnn),
+    RNN("com.microsoft", "DynamicQuantizeLSTM", 1, "...b....q", dynamic_lstm),
+    RNN("", "GRU", 1, "...b.", gru),
+    RNN("", "LSTM", 1, "...b.", lstm),
+    RNN("", "RNN", 1, "...b.", plain_rnn),
 };
 extern const struct oc_op_family oc_ops_rnn;
 const struct oc_op_family oc_ops_rnn = OC_FAMILY("rnn", rows);

@@ -33,6 +33,9 @@ static const struct op_shape_row shapes[] = {
      "float[] uint8[] uint8[2,3] float[] uint8[] uint8[2,N] float[] uint8[]", "y", "uint8[2,N + 3]"},
     {"com.microsoft:GatherBlockQuantized", 1, "bits=4 block_size=16",
      "uint8[100,32] int64[2,3] float16[100,4]", "y", "float16[2,3,64]"},
+    {"com.microsoft:QuantizeWithOrder", 1, "", "float[2,N] float[]", "y", "int8[2,N]"},
+    {"com.microsoft:DequantizeWithOrder", 1, "to=10", "int8[2,N] float[]", "y", "float16[2,N]"},
+    {"com.microsoft:QOrderedGelu", 1, "", "int8[2,N] float[] float[]", "y", "int8[2,N]"},
     {"com.microsoft:GatherBlockQuantized", 1, "", "int4[100,64] int64[N] float[100,4]", "y", "float[N,64]"},
 };
 
@@ -50,6 +53,7 @@ static const struct op_fold_row folds[] = {
 };
 
 static const struct op_cost_row costs[] = {
+    {"com.microsoft:QOrderedGelu", 1, "", "int8[4] float[] float[]", "y", 0, 4 * (2 + 5 + 5), 12, 0, 4},
     {"Cast", 13, "to=1", "float[2,3]", "y", 0, 0, 0, 0, 0}, /* the same type: no copy */
     {"Cast", 13, "to=10", "float[2,3]", "y", 0, 0, 24, 0, 12},
     {"CastLike", 15, "", "float[2,3] float16[100]", "y", 0, 0, 24, 0, 12},

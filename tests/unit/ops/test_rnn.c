@@ -15,6 +15,8 @@ static const struct op_shape_row shapes[] = {
     {"LSTM", 14, "hidden_size=4", "float[5,2,3] float[1,12,3] float[1,16,4]", "y",
      "error: weight {1,12,3} instead of {1,16,3}"},
     {"LSTM", 14, "", "float[5,2] float[1,12,3] float[1,16,4]", "y", "error: input {5,2} has not rank 3"},
+    {"com.microsoft:DynamicQuantizeLSTM", 1, "hidden_size=4", "float[5,2,3] int8[1,3,16] int8[1,4,16]", "yyy",
+     "float[5,1,2,4] float[1,2,4] float[1,2,4]"},
     {"GRU", 14, "hidden_size=4", "float[5,2,3] float[1,12,3] float[1,12,4]", "yy",
      "float[5,1,2,4] float[1,2,4]"},
     {"RNN", 14, "hidden_size=4 direction=reverse", "float[5,2,3] float[1,4,3] float[1,4,4]", "yy",
@@ -35,6 +37,10 @@ static const struct op_cost_row costs[] = {
      144, 160},
     /* MAC 40*3*7; ADD 40*(3+2), SIG 80, TANH 40, MUL 120; clip 2*3*40 */
     {"GRU", 14, "hidden_size=4 clip=1.5", XWR("12"), "y", 840, 1680 + 200 + 120 + 120 + 240, 120, 336, 160},
+    /* MAC 40*4*7 in int8; ADD 40*5, SIG 120, TANH 80, MUL 120; 10 steps of 3 + 4 numbers quantized, 7 each */
+    {"com.microsoft:DynamicQuantizeLSTM", 1, "hidden_size=4",
+     "float[5,2,3] int8[1,3,16]! int8[1,4,16]! - - - - - float[1]! int8[1]! float[1]! int8[1]!", "y", 1120,
+     2240 + 200 + 120 + 80 + 120 + 490, 120, 48 + 64 + 10, 160},
     /* known lengths: 3 + 4 steps instead of 10, u = 28; MAC 28*28; ADD 28*5, SIG 84, TANH 56, MUL 84; the
      * lengths are 8 bytes of constants */
     {"LSTM", 14, "hidden_size=4", XWR("16") " - int32[2]!{3,4}", "y", 784, 1568 + 140 + 84 + 56 + 84, 120,
