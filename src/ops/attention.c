@@ -55,8 +55,9 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
         d->dk = q->dim[3];
         d->dv = v->dim[3];
     }
-    d->past = oc_in(c, PAST_K) ? past->ranked && past->rank == 4 ? past->dim[2] : oc_op_fresh_dim(c, "past", -1)
-                               : oc_known(0);
+    d->past = oc_in(c, PAST_K)
+                  ? past->ranked && past->rank == 4 ? past->dim[2] : oc_op_fresh_dim(c, "past", -1)
+                  : oc_known(0);
     d->total = oc_dim_add(c->exprs, d->past, d->skv);
     return 1;
 }
@@ -76,8 +77,10 @@ static int shape_attention(struct oc_op_ctx *c)
     struct oc_dim y[4] = {d.batch, hq, d.sq, d.dv};
     struct oc_dim key[4] = {d.batch, hkv, d.total, d.dk}, value[4] = {d.batch, hkv, d.total, d.dv};
     struct oc_dim scores[4] = {d.batch, hq, d.sq, d.total};
-    unsigned kt = oc_in_dtype(c, oc_in(c, PAST_K) ? PAST_K : K), vt = oc_in_dtype(c, oc_in(c, PAST_V) ? PAST_V : V);
-    oc_set_out(c, 0, oc_in_dtype(c, 0), d.flat ? oc_shape_of(c->arena, 3, flat) : oc_shape_of(c->arena, 4, y));
+    unsigned kt = oc_in_dtype(c, oc_in(c, PAST_K) ? PAST_K : K),
+             vt = oc_in_dtype(c, oc_in(c, PAST_V) ? PAST_V : V);
+    oc_set_out(c, 0, oc_in_dtype(c, 0),
+               d.flat ? oc_shape_of(c->arena, 3, flat) : oc_shape_of(c->arena, 4, y));
     oc_set_out(c, 1, kt, oc_shape_of(c->arena, 4, key));
     oc_set_out(c, 2, vt, oc_shape_of(c->arena, 4, value));
     oc_set_out(c, 3, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, scores));
@@ -102,8 +105,9 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
     }
     uint64_t pairs = 0;
     for (uint32_t i = 0; i < n; i++)
-        pairs = oc_c_add(c, pairs, oc_visible_pairs(c, a->queries, a->keys, length[i] - (int64_t)a->queries, a->left,
-                                                    a->right, a->causal));
+        pairs = oc_c_add(c, pairs,
+                         oc_visible_pairs(c, a->queries, a->keys, length[i] - (int64_t)a->queries, a->left,
+                                          a->right, a->causal));
     oc_add_attention_pairs(c, k, a, pairs);
 }
 
@@ -153,10 +157,19 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "Attention", .since = 23, .op_class = OC_OP_ATTENTION, .shape = shape_attention,
+    {.domain = "",
+     .name = "Attention",
+     .since = 23,
+     .op_class = OC_OP_ATTENTION,
+     .shape = shape_attention,
      .cost = cost_attention},
-    {.domain = "ai.onnx.preview", .name = "FlexAttention", .since = 1, .op_class = OC_OP_ATTENTION,
-     .flags = OC_F_LOW_CONFIDENCE, .shape = shape_attention, .cost = cost_attention},
+    {.domain = "ai.onnx.preview",
+     .name = "FlexAttention",
+     .since = 1,
+     .op_class = OC_OP_ATTENTION,
+     .flags = OC_F_LOW_CONFIDENCE,
+     .shape = shape_attention,
+     .cost = cost_attention},
 };
 extern const struct oc_op_family oc_ops_attention;
 const struct oc_op_family oc_ops_attention = OC_FAMILY("attention", rows);

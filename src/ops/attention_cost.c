@@ -7,7 +7,8 @@ static uint64_t ramp(struct oc_op_ctx *c, int64_t m, uint64_t keys)
         return 0;
     uint64_t n = (uint64_t)m, below = n < keys ? n : keys;
     /* below*(below-1)/2 without losing the half */
-    uint64_t triangle = below % 2 ? oc_c_mul(c, below, below / 2) : oc_c_mul(c, below / 2, below ? below - 1 : 0);
+    uint64_t triangle =
+        below % 2 ? oc_c_mul(c, below, below / 2) : oc_c_mul(c, below / 2, below ? below - 1 : 0);
     return oc_c_add(c, triangle, oc_c_mul(c, n - below, keys));
 }
 
@@ -33,12 +34,14 @@ uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, 
         c->overflow = true;
         return 0;
     }
-    uint64_t ends = causal || right >= 0 ? clamped_sum(c, queries, first_end, keys) : oc_c_mul(c, queries, keys);
+    uint64_t ends =
+        causal || right >= 0 ? clamped_sum(c, queries, first_end, keys) : oc_c_mul(c, queries, keys);
     uint64_t begins = left >= 0 ? clamped_sum(c, queries, first_begin, keys) : 0;
     return ends > begins ? ends - begins : 0;
 }
 
-void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t pairs)
+void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a,
+                            uint64_t pairs)
 {
     static const struct oc_prims softcap[] = {{OC_DIV, 1}, {OC_TANH, 1}, {OC_MUL, 1}, {0, 0}};
     static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};

@@ -5,11 +5,11 @@
 #include "ops/op.h"
 
 struct oc_attention {
-    uint64_t batch, heads;       /* sequences, query heads */
-    uint64_t queries, keys;      /* per sequence; keys with those of the cache */
-    uint64_t dk, dv;             /* per head */
-    int64_t offset;              /* keys before the first query */
-    int64_t left, right;         /* window, -1: none */
+    uint64_t batch, heads;  /* sequences, query heads */
+    uint64_t queries, keys; /* per sequence; keys with those of the cache */
+    uint64_t dk, dv;        /* per head */
+    int64_t offset;         /* keys before the first query */
+    int64_t left, right;    /* window, -1: none */
     bool causal, masked, softcap, sink;
 };
 
@@ -22,7 +22,8 @@ uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, 
 void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a);
 
 /* The same with the pairs counted by the caller (per head, over all sequences). */
-void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t pairs);
+void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a,
+                            uint64_t pairs);
 
 /* Rotation of n elements: 2 MUL + ADD each. */
 void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);

@@ -114,7 +114,8 @@ static int shape_mul_integer(struct oc_op_ctx *c)
     struct oc_shape out = oc_shape_unranked();
     bool assumed = false;
     if (a->ranked && b->ranked && oc_broadcast(c->arena, c->exprs, a, b, &out, &assumed))
-        return oc_op_fail(c, "shapes {%s} and {%s} do not broadcast", oc_shape_text(c->arena, c->exprs, a, ","),
+        return oc_op_fail(c, "shapes {%s} and {%s} do not broadcast",
+                          oc_shape_text(c->arena, c->exprs, a, ","),
                           oc_shape_text(c->arena, c->exprs, b, ","));
     oc_set_out(c, 0, OC_DT_INT32, out);
     return 0;

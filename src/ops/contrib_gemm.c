@@ -27,10 +27,10 @@ static struct oc_shape transposed(struct oc_op_ctx *c, const struct oc_shape *s,
 
 static int fused_shape(struct oc_op_ctx *c, struct oc_shape *out, struct oc_dim *depth)
 {
-    struct oc_shape a = transposed(c, oc_in_shape(c, 0), oc_attr_i(c, "transA", 0) != 0,
-                                   oc_attr_i(c, "transBatchA", 0) != 0);
-    struct oc_shape b = transposed(c, oc_in_shape(c, 1), oc_attr_i(c, "transB", 0) != 0,
-                                   oc_attr_i(c, "transBatchB", 0) != 0);
+    struct oc_shape a =
+        transposed(c, oc_in_shape(c, 0), oc_attr_i(c, "transA", 0) != 0, oc_attr_i(c, "transBatchA", 0) != 0);
+    struct oc_shape b =
+        transposed(c, oc_in_shape(c, 1), oc_attr_i(c, "transB", 0) != 0, oc_attr_i(c, "transBatchB", 0) != 0);
     return oc_matmul_shape(c, &a, &b, out, depth);
 }
 
@@ -225,7 +225,8 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* MatMulNBitsQkv: A, skip, norm_scale, then weight, scales, bias of Q, K and V -> Q, K, V, input_skip_bias_sum */
+/* MatMulNBitsQkv: A, skip, norm_scale, then weight, scales, bias of Q, K and V -> Q, K, V,
+ * input_skip_bias_sum */
 static int shape_qkv(struct oc_op_ctx *c)
 {
     const struct oc_shape *a = oc_in_shape(c, 0);
@@ -243,7 +244,8 @@ static int shape_qkv(struct oc_op_ctx *c)
         bool known = a->ranked && a->rank;
         if (known)
             dim[a->rank - 1] = oc_known(n[i]);
-        oc_set_out(c, i, oc_in_dtype(c, 0), known ? oc_shape_of(c->arena, a->rank, dim) : oc_shape_unranked());
+        oc_set_out(c, i, oc_in_dtype(c, 0),
+                   known ? oc_shape_of(c->arena, a->rank, dim) : oc_shape_unranked());
     }
     oc_set_out_type(c, 3, oc_in(c, 0));
     return 0;

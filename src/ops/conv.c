@@ -32,13 +32,15 @@ static bool channels_last(const struct oc_op_ctx *c, const struct conv_kind *kin
 /* ---- shape ------------------------------------------------------------------------------------------ */
 
 /* w: [M, C/g, k...]: the channels of x must be those of the weight. */
-static int check_channels(struct oc_op_ctx *c, struct oc_dim channels, struct oc_dim per_group, struct oc_dim m)
+static int check_channels(struct oc_op_ctx *c, struct oc_dim channels, struct oc_dim per_group,
+                          struct oc_dim m)
 {
     int64_t group = oc_attr_i(c, "group", 1);
     if (group < 1)
         return oc_op_fail(c, "group %lld", (long long)group);
     if (oc_is_known(m) && m.v % group != 0)
-        return oc_op_fail(c, "%lld output channels do not part into %lld groups", (long long)m.v, (long long)group);
+        return oc_op_fail(c, "%lld output channels do not part into %lld groups", (long long)m.v,
+                          (long long)group);
     if (oc_is_known(channels) && oc_is_known(per_group) &&
         (channels.v % group != 0 || channels.v / group != per_group.v))
         return oc_op_fail(c, "%lld channels in %lld groups against a weight of %lld", (long long)channels.v,
@@ -60,13 +62,15 @@ static unsigned conv_dtype(const struct oc_op_ctx *c, const struct conv_kind *ki
 {
     if (kind->dtype)
         return kind->dtype;
-    return kind->out_like && oc_in(c, kind->out_like) ? oc_in_dtype(c, kind->out_like) : oc_in_dtype(c, kind->x);
+    return kind->out_like && oc_in(c, kind->out_like) ? oc_in_dtype(c, kind->out_like)
+                                                      : oc_in_dtype(c, kind->x);
 }
 
 static int conv_dims(struct oc_op_ctx *c, const struct conv_kind *kind, unsigned rank, struct oc_dim *dim)
 {
     const struct oc_shape *x = oc_in_shape(c, kind->x), *w = oc_in_shape(c, kind->w);
-    unsigned n = rank - 2, first = channels_last(c, kind) ? 1 : 2, channel = channels_last(c, kind) ? rank - 1 : 1;
+    unsigned n = rank - 2, first = channels_last(c, kind) ? 1 : 2,
+             channel = channels_last(c, kind) ? rank - 1 : 1;
     struct oc_windows win;
     bool sized = w->ranked || oc_has_attr(c, "kernel_shape");
     if (sized && oc_windows_read(c, n, w->ranked ? w->dim + 2 : NULL, &win))
@@ -297,7 +301,8 @@ static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
     unsigned axes = x->rank - 2U;
     uint64_t T = axes < 63 ? UINT64_C(1) << axes : 0;
     uint64_t K = oc_c_range(c, oc_in_shape(c, 1), 2, x->rank);
-    uint64_t places = oc_c_mul(c, K, oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_range(c, &o->shape, 2, x->rank)));
+    uint64_t places =
+        oc_c_mul(c, K, oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_range(c, &o->shape, 2, x->rank)));
     uint64_t S = oc_c_mul(c, places, oc_c_dim(c, x->dim[1])), L = oc_c_mul(c, places, (uint64_t)groups);
     if (axes == 0 || T == 0)
         return 0;
@@ -318,9 +323,11 @@ static int shape_col2im(struct oc_op_ctx *c)
     const int64_t *block = oc_in_ints(c, 2, &n_block);
     const struct oc_data *size = oc_in_value(c, 1);
     struct oc_dim dim[OC_MAX_RANK], volume = oc_known(1);
-    unsigned n = size ? size->n : image->ranked && image->rank == 1 && oc_is_known(image->dim[0]) &&
-                                          image->dim[0].v >= 0 && image->dim[0].v <= OC_MAX_RANK - 2
-                                      ? (unsigned)image->dim[0].v : 0;
+    unsigned n = size ? size->n
+                 : image->ranked && image->rank == 1 && oc_is_known(image->dim[0]) && image->dim[0].v >= 0 &&
+                         image->dim[0].v <= OC_MAX_RANK - 2
+                     ? (unsigned)image->dim[0].v
+                     : 0;
     if (n == 0 || n > OC_MAX_RANK - 2) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
         return 0;
@@ -352,18 +359,39 @@ static int cost_col2im(struct oc_op_ctx *c, struct oc_cost *k)
     }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "Col2Im", .since = 18, .op_class = OC_OP_COPY, .slots = ".mm", .shape = shape_col2im,
+    {.domain = "",
+     .name = "Col2Im",
+     .since = 18,
+     .op_class = OC_OP_COPY,
+     .slots = ".mm",
+     .shape = shape_col2im,
      .cost = cost_col2im},
     CONV("", "Conv", 1, "..b", plain),
     CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc),
     CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc),
     CONV("", "ConvInteger", 10, "..q", integer),
-    {.domain = "", .name = "ConvTranspose", .since = 1, .op_class = OC_OP_CONV, .slots = "..b",
-     .shape = shape_conv_transpose, .cost = cost_conv_transpose},
-    {.domain = "com.microsoft", .name = "ConvTransposeWithDynamicPads", .since = 1, .op_class = OC_OP_CONV,
-     .slots = "..mb", .shape = shape_conv_transpose, .cost = cost_conv_transpose},
-    {.domain = "", .name = "DeformConv", .since = 19, .op_class = OC_OP_CONV, .slots = "...b.",
-     .shape = shape_conv, .cost = cost_deform_conv, .param = &deform},
+    {.domain = "",
+     .name = "ConvTranspose",
+     .since = 1,
+     .op_class = OC_OP_CONV,
+     .slots = "..b",
+     .shape = shape_conv_transpose,
+     .cost = cost_conv_transpose},
+    {.domain = "com.microsoft",
+     .name = "ConvTransposeWithDynamicPads",
+     .since = 1,
+     .op_class = OC_OP_CONV,
+     .slots = "..mb",
+     .shape = shape_conv_transpose,
+     .cost = cost_conv_transpose},
+    {.domain = "",
+     .name = "DeformConv",
+     .since = 19,
+     .op_class = OC_OP_CONV,
+     .slots = "...b.",
+     .shape = shape_conv,
+     .cost = cost_deform_conv,
+     .param = &deform},
     CONV("com.microsoft", "FusedConv", 1, "..b.", fused),
     CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc),
     CONV("com.microsoft", "NhwcFusedConv", 1, "..b.", nhwc),

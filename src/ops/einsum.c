@@ -6,7 +6,7 @@
 
 /* Ids of axes: 0..51 letters in ASCII order; from 52 the axes of the ellipsis, counted from its right end. */
 #define N_LETTER 52
-#define N_LABEL (N_LETTER + OC_MAX_RANK)
+#define N_LABEL  (N_LETTER + OC_MAX_RANK)
 
 struct set {
     uint64_t w[2];
@@ -228,7 +228,11 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "Einsum", .since = 12, .op_class = OC_OP_GEMM, .shape = shape_einsum,
+    {.domain = "",
+     .name = "Einsum",
+     .since = 12,
+     .op_class = OC_OP_GEMM,
+     .shape = shape_einsum,
      .cost = cost_einsum},
 };
 extern const struct oc_op_family oc_ops_einsum;

@@ -268,7 +268,8 @@ static unsigned order(struct oc_exprs *x, const struct oc_elem *a, const struct 
     return ANY;
 }
 
-static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_elem *a, const struct oc_elem *b)
+static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_elem *a,
+                              const struct oc_elem *b)
 {
     unsigned can = order(x, a, b);
     unsigned yes = op == OC_EL_EQ   ? SAME
@@ -405,5 +406,6 @@ struct oc_elem oc_elem_fn(struct oc_exprs *x, unsigned fn, unsigned dtype, const
         return ratio(dtype, l.i, -l.r, -l.add);
     if (fn == OC_EL_ABS)
         return l.r > 0 && l.add >= 0 && oc_dim_min_value(x, l.i) >= 0 ? e : unknown();
-    return fn == OC_EL_FLOOR || fn == OC_EL_CEIL || fn == OC_EL_ROUND ? round_ratio(x, fn, dtype, &e) : unknown();
+    return fn == OC_EL_FLOOR || fn == OC_EL_CEIL || fn == OC_EL_ROUND ? round_ratio(x, fn, dtype, &e)
+                                                                      : unknown();
 }

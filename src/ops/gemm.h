@@ -4,8 +4,8 @@
 
 #include "ops/op.h"
 
-/* Shape of numpy's matmul of two shapes, and the length of the contracted axis. Returns 0, or -1 (error told).
- * An operand of unknown rank gives an unranked result. */
+/* Shape of numpy's matmul of two shapes, and the length of the contracted axis. Returns 0, or -1 (error
+ * told). An operand of unknown rank gives an unranked result. */
 int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct oc_shape *b,
                     struct oc_shape *out, struct oc_dim *depth);
 

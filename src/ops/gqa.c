@@ -23,13 +23,14 @@ struct dims {
     bool guessed; /* the total length is not known: the cache counts as full */
 };
 
-/* Total length: told by total_sequence_length; else the cache is taken as full, an empty one as just begun. */
+/* Total length: told by total_sequence_length; else the cache is taken as full, an empty one as just begun.
+ */
 static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct dims *d)
 {
     const struct oc_data *total = oc_in_value(c, kind->total);
     const struct oc_shape *past = oc_in_shape(c, kind->past);
     bool cached = oc_in(c, kind->past) != NULL;
-    d->buffer = !cached ? oc_known(0)
+    d->buffer = !cached                           ? oc_known(0)
                 : past->ranked && past->rank == 4 ? past->dim[2]
                                                   : oc_op_fresh_dim(c, "past", -1);
     if (total && total->n == 1 && total->e[0].kind == OC_E_INT) {
@@ -59,8 +60,8 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
     d->sq = q->dim[1];
     int64_t parts = oc_in(c, 1) ? d->hq : d->hq + 2 * d->hkv; /* without a key Q, K and V are packed */
     if (!oc_split_dim(c, q->dim[2], parts, &d->head))
-        return oc_op_fail(c, "a query of width %s does not part into %lld heads", oc_dim_text(c->exprs, q->dim[2]),
-                          (long long)parts);
+        return oc_op_fail(c, "a query of width %s does not part into %lld heads",
+                          oc_dim_text(c->exprs, q->dim[2]), (long long)parts);
     d->width = oc_dim_mul(c->exprs, d->head, oc_known(d->hq));
     read_lengths(c, kind, d);
     return 1;
@@ -93,7 +94,8 @@ static int shape_grouped(struct oc_op_ctx *c)
 }
 
 /* Rotation of the new queries and keys; the rows of the tables that they use. */
-static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind, const struct dims *d)
+static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
+                       const struct dims *d)
 {
     const struct oc_shape *cos = oc_in_shape(c, kind->cos);
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->sq)), size = oc_c_dim(c, d->head);
@@ -106,8 +108,8 @@ static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grou
 }
 
 /* The cache is read as far as the window reaches, and gets the new tokens. */
-static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind, const struct dims *d,
-                        const struct oc_attention *a)
+static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
+                        const struct dims *d, const struct oc_attention *a)
 {
     uint64_t seen = oc_window_keys(oc_c_dim(c, d->past), a->offset, a->left);
     for (unsigned i = 0; i < 2; i++) {
@@ -115,13 +117,14 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct gro
         const struct oc_type *like = past ? past : present;
         if (!like || !like->shape.ranked || like->shape.rank != 4)
             continue;
-        uint64_t token = oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_dim(c, like->shape.dim[3]));
+        uint64_t token =
+            oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_dim(c, like->shape.dim[3]));
         oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, seen));
         if (oc_out_wanted(c, 1 + i))
             k->wr[1 + i] = oc_c_bytes(c, like->dtype, oc_c_mul(c, token, a->queries));
         if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
-            oc_add_float(c, k, OC_DEQ, oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv),
-                                                oc_c_mul(c, a->dk, seen)));
+            oc_add_float(c, k, OC_DEQ,
+                         oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
     }
 }
 

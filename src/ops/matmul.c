@@ -25,8 +25,10 @@ int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct 
     struct oc_dim ka = a->dim[a->rank - 1], kb = b->dim[b->rank == 1 ? 0 : b->rank - 2];
     if (oc_unify(c, ka, kb, "inner dimensions differ", depth))
         return -1;
-    struct oc_shape batch_a = {.dim = a->dim, .rank = (uint8_t)(a->rank > 2 ? a->rank - 2 : 0), .ranked = true};
-    struct oc_shape batch_b = {.dim = b->dim, .rank = (uint8_t)(b->rank > 2 ? b->rank - 2 : 0), .ranked = true};
+    struct oc_shape batch_a = {
+        .dim = a->dim, .rank = (uint8_t)(a->rank > 2 ? a->rank - 2 : 0), .ranked = true};
+    struct oc_shape batch_b = {
+        .dim = b->dim, .rank = (uint8_t)(b->rank > 2 ? b->rank - 2 : 0), .ranked = true};
     struct oc_shape batch;
     bool assumed = false;
     if (oc_broadcast(c->arena, c->exprs, &batch_a, &batch_b, &batch, &assumed))
@@ -77,7 +79,8 @@ static int shape_gemm(struct oc_op_ctx *c)
     if ((a->ranked && a->rank != 2) || (b->ranked && b->rank != 2))
         return oc_op_fail(c, "operands must be matrices, not of rank %u and %u", a->rank, b->rank);
     struct oc_dim k;
-    if (a->ranked && b->ranked && oc_unify(c, a->dim[ta ? 0 : 1], b->dim[tb ? 1 : 0], "inner dimensions differ", &k))
+    if (a->ranked && b->ranked &&
+        oc_unify(c, a->dim[ta ? 0 : 1], b->dim[tb ? 1 : 0], "inner dimensions differ", &k))
         return -1;
     struct oc_dim dim[2];
     dim[0] = a->ranked ? a->dim[ta ? 1 : 0] : oc_op_fresh_dim(c, "0", -1);
@@ -211,20 +214,53 @@ static int cost_det(struct oc_op_ctx *c, struct oc_cost *k)
 
 static const struct oc_op rows[] = {
     {.domain = "", .name = "Det", .since = 11, .op_class = OC_OP_OTHER, .shape = shape_det, .cost = cost_det},
-    {.domain = "com.microsoft", .name = "FusedGemm", .since = 1, .op_class = OC_OP_GEMM, .slots = "..b.",
-     .shape = shape_gemm, .cost = cost_gemm},
-    {.domain = "", .name = "Gemm", .since = 1, .op_class = OC_OP_GEMM, .slots = "..b.", .shape = shape_gemm,
+    {.domain = "com.microsoft",
+     .name = "FusedGemm",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .slots = "..b.",
+     .shape = shape_gemm,
      .cost = cost_gemm},
-    {.domain = "", .name = "MatMul", .since = 1, .op_class = OC_OP_GEMM, .shape = shape_matmul,
+    {.domain = "",
+     .name = "Gemm",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .slots = "..b.",
+     .shape = shape_gemm,
+     .cost = cost_gemm},
+    {.domain = "",
+     .name = "MatMul",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .shape = shape_matmul,
      .cost = cost_matmul},
-    {.domain = "", .name = "MatMulInteger", .since = 10, .op_class = OC_OP_GEMM, .slots = "..q",
-     .shape = shape_matmul_integer, .cost = cost_matmul_integer},
-    {.domain = "com.microsoft", .name = "MatMulInteger16", .since = 1, .op_class = OC_OP_GEMM,
-     .shape = shape_matmul_integer, .cost = cost_matmul},
-    {.domain = "com.microsoft", .name = "QGemm", .since = 1, .op_class = OC_OP_GEMM, .slots = ".qq.qqbqq",
-     .shape = shape_qgemm, .cost = cost_qgemm},
-    {.domain = "", .name = "QLinearMatMul", .since = 10, .op_class = OC_OP_GEMM, .slots = ".qq.qqqq",
-     .shape = shape_qlinear_matmul, .cost = cost_qlinear_matmul},
+    {.domain = "",
+     .name = "MatMulInteger",
+     .since = 10,
+     .op_class = OC_OP_GEMM,
+     .slots = "..q",
+     .shape = shape_matmul_integer,
+     .cost = cost_matmul_integer},
+    {.domain = "com.microsoft",
+     .name = "MatMulInteger16",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .shape = shape_matmul_integer,
+     .cost = cost_matmul},
+    {.domain = "com.microsoft",
+     .name = "QGemm",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .slots = ".qq.qqbqq",
+     .shape = shape_qgemm,
+     .cost = cost_qgemm},
+    {.domain = "",
+     .name = "QLinearMatMul",
+     .since = 10,
+     .op_class = OC_OP_GEMM,
+     .slots = ".qq.qqqq",
+     .shape = shape_qlinear_matmul,
+     .cost = cost_qlinear_matmul},
 };
 extern const struct oc_op_family oc_ops_matmul;
 const struct oc_op_family oc_ops_matmul = OC_FAMILY("matmul", rows);

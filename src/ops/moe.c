@@ -1,12 +1,12 @@
-/* Mixtures of experts of ONNX Runtime (com.microsoft). cost-semantics 4.14: of E experts k work on a token, and
- * only the weights of experts that work are read. */
+/* Mixtures of experts of ONNX Runtime (com.microsoft). cost-semantics 4.14: of E experts k work on a token,
+ * and only the weights of experts that work are read. */
 #include "ops/norm_cost.h"
 #include "ops/op.h"
 
 #include <string.h>
 
-/* Slots. MoE: input, router_probs, (weights, bias) x 3. QMoE: input, router_probs, (weights, scales, bias) x 3,
- * zero points x 3. */
+/* Slots. MoE: input, router_probs, (weights, bias) x 3. QMoE: input, router_probs, (weights, scales, bias) x
+ * 3, zero points x 3. */
 struct moe_kind {
     uint8_t step, bias; /* slots a layer takes, the bias among them */
     bool quantized;
@@ -55,7 +55,8 @@ static bool read_experts(struct oc_op_ctx *c, const struct moe_kind *kind, struc
     return true;
 }
 
-static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e, uint64_t rows)
+static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e,
+                                  uint64_t rows)
 {
     static const struct oc_prims gated[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
     uint64_t n = oc_c_mul(c, rows, e->inter);
@@ -112,7 +113,8 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the experts */
     add_expert_activation(c, k, &e, rows);
     if (oc_in(c, layer_slot(kind, 0) + kind->bias))
-        oc_add(c, k, OC_ADD, oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
+        oc_add(c, k, OC_ADD,
+               oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
     if (oc_in(c, layer_slot(kind, 1) + kind->bias))
         oc_add(c, k, OC_ADD, oc_c_mul(c, rows, e.hidden));
     if (oc_in(c, layer_slot(kind, 2) + kind->bias))
@@ -125,10 +127,22 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft", .name = "MoE", .since = 1, .op_class = OC_OP_GEMM, .slots = "...b.b.b",
-     .shape = oc_shape_same, .cost = cost_moe, .param = &plain},
-    {.domain = "com.microsoft", .name = "QMoE", .since = 1, .op_class = OC_OP_GEMM, .slots = "...qb.qb.qbq",
-     .shape = oc_shape_same, .cost = cost_moe, .param = &quantized},
+    {.domain = "com.microsoft",
+     .name = "MoE",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .slots = "...b.b.b",
+     .shape = oc_shape_same,
+     .cost = cost_moe,
+     .param = &plain},
+    {.domain = "com.microsoft",
+     .name = "QMoE",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .slots = "...qb.qb.qbq",
+     .shape = oc_shape_same,
+     .cost = cost_moe,
+     .param = &quantized},
 };
 extern const struct oc_op_family oc_ops_moe;
 const struct oc_op_family oc_ops_moe = OC_FAMILY("moe", rows);

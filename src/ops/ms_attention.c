@@ -10,14 +10,24 @@
 
 struct projecting {
     uint16_t bias, mask, attention_bias, past, past_length, lengths; /* slots */
-    bool quantized, packed;                                         /* packed: [tokens, hidden] */
+    bool quantized, packed;                                          /* packed: [tokens, hidden] */
 };
 static const struct projecting attention = {
     .bias = 2, .mask = 3, .past = 4, .attention_bias = 5, .past_length = 6, .lengths = NO_SLOT};
-static const struct projecting qattention = {.bias = 2, .mask = 5, .past = 8, .attention_bias = NO_SLOT,
-                                             .past_length = NO_SLOT, .lengths = NO_SLOT, .quantized = true};
-static const struct projecting packed_attention = {.bias = 2, .mask = NO_SLOT, .attention_bias = 5, .past = NO_SLOT,
-                                                   .past_length = NO_SLOT, .lengths = 4, .packed = true};
+static const struct projecting qattention = {.bias = 2,
+                                             .mask = 5,
+                                             .past = 8,
+                                             .attention_bias = NO_SLOT,
+                                             .past_length = NO_SLOT,
+                                             .lengths = NO_SLOT,
+                                             .quantized = true};
+static const struct projecting packed_attention = {.bias = 2,
+                                                   .mask = NO_SLOT,
+                                                   .attention_bias = 5,
+                                                   .past = NO_SLOT,
+                                                   .past_length = NO_SLOT,
+                                                   .lengths = 4,
+                                                   .packed = true};
 
 struct self_dims {
     struct oc_dim batch, seq, hidden, dq, dv, head, past, total; /* dq: width of Q and of K, dv: of V */
@@ -36,7 +46,8 @@ static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct sel
         d->dq = oc_known(sizes[0]);
         d->dv = oc_known(sizes[2]);
     } else if (!oc_split_dim(c, w->dim[1], 3, &d->dq)) {
-        return oc_op_fail(c, "a weight of width %s is not that of Q, K and V", oc_dim_text(c->exprs, w->dim[1]));
+        return oc_op_fail(c, "a weight of width %s is not that of Q, K and V",
+                          oc_dim_text(c->exprs, w->dim[1]));
     } else {
         d->dv = d->dq;
     }
@@ -196,8 +207,12 @@ static const struct multi_head multi_head = {
     .bias = 3, .mask = 4, .attention_bias = 5, .past = 6, .past_length = 8, .lengths = NO_SLOT};
 static const struct multi_head decoder_masked = {
     .bias = 10, .mask = 3, .attention_bias = 4, .past = 5, .past_length = 7, .lengths = NO_SLOT};
-static const struct multi_head packed_multi_head = {.bias = 3, .mask = NO_SLOT, .attention_bias = 6,
-                                                    .past = NO_SLOT, .past_length = NO_SLOT, .lengths = 5,
+static const struct multi_head packed_multi_head = {.bias = 3,
+                                                    .mask = NO_SLOT,
+                                                    .attention_bias = 6,
+                                                    .past = NO_SLOT,
+                                                    .past_length = NO_SLOT,
+                                                    .lengths = 5,
                                                     .packed = true};
 
 struct head_dims {
@@ -209,7 +224,8 @@ struct head_dims {
 
 static int head_fail(struct oc_op_ctx *c, struct oc_dim width, int64_t heads)
 {
-    return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, width), (long long)heads);
+    return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, width),
+                      (long long)heads);
 }
 
 /* Q, K and V packed in one: [B, S, H, 3, d] or [tokens, H, 3, d] */
@@ -328,8 +344,8 @@ static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
         if (d->shared) {
             oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, oc_c_dim(c, d->past)));
             if (oc_out_wanted(c, 1 + i))
-                k->wr[1 + i] = oc_c_bytes(c, oc_in_dtype(c, kind->past + i),
-                                          oc_c_mul(c, token, oc_c_dim(c, d->skv)));
+                k->wr[1 + i] =
+                    oc_c_bytes(c, oc_in_dtype(c, kind->past + i), oc_c_mul(c, token, oc_c_dim(c, d->skv)));
         } else if (oc_out_wanted(c, 1 + i)) {
             k->rd[kind->past + i] = oc_c_mul(c, 2, k->rd[kind->past + i]);
         }

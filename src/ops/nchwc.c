@@ -1,5 +1,5 @@
-/* Layout operators of ONNX Runtime's blocked graphs (com.microsoft.nchwc). Shapes are written as NCHW with the
- * channels rounded up to the block. Conv and pools of that domain: conv.c, pool.c. */
+/* Layout operators of ONNX Runtime's blocked graphs (com.microsoft.nchwc). Shapes are written as NCHW with
+ * the channels rounded up to the block. Conv and pools of that domain: conv.c, pool.c. */
 #include "ops/op.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 /* The block is a property of the processor, 8 or 16 channels, and is not written in the node. */
 #define SMALL_BLOCK 8
 #define LARGE_BLOCK 16
-#define LOOK_AHEAD 64
+#define LOOK_AHEAD  64
 
 static int64_t round_up(int64_t v, int64_t block)
 {

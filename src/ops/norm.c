@@ -64,9 +64,11 @@ static int cost_batch_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     /* per element, per channel */
     static const struct oc_prims use[] = {{OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
-    static const struct oc_prims use_channel[] = {{OC_MUL, 1}, {OC_ADD, 2}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
+    static const struct oc_prims use_channel[] = {
+        {OC_MUL, 1}, {OC_ADD, 2}, {OC_SQRT, 1}, {OC_DIV, 1}, {0, 0}};
     static const struct oc_prims train[] = {{OC_ADD, 4}, {OC_MUL, 2}, {0, 0}};
-    static const struct oc_prims train_channel[] = {{OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
+    static const struct oc_prims train_channel[] = {
+        {OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
     bool trains = batch_norm_trains(c);
     oc_add_prims(c, k, trains ? train : use, oc_c_in(c, 0));
     oc_add_prims(c, k, trains ? train_channel : use_channel, oc_c_in(c, 1));
@@ -226,8 +228,13 @@ static const struct oc_op rows[] = {
     NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance),
     NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
     NORM("SimplifiedLayerNormalization", 1, ".n", shape_layer_norm, cost_rms_norm),
-    {.domain = "com.microsoft", .name = "SimplifiedLayerNormalization", .since = 1, .op_class = OC_OP_NORM,
-     .slots = ".n", .shape = shape_layer_norm, .cost = cost_rms_norm},
+    {.domain = "com.microsoft",
+     .name = "SimplifiedLayerNormalization",
+     .since = 1,
+     .op_class = OC_OP_NORM,
+     .slots = ".n",
+     .shape = shape_layer_norm,
+     .cost = cost_rms_norm},
 };
 extern const struct oc_op_family oc_ops_norm;
 const struct oc_op_family oc_ops_norm = OC_FAMILY("norm", rows);

@@ -14,16 +14,51 @@
 
 /* Primitives of the histogram (cost-semantics section 2). */
 enum oc_prim {
-    OC_MAC, OC_ADD, OC_MUL, OC_CMP, OC_DIV, OC_RND, OC_SQRT, OC_EXP, OC_LOG, OC_SIN, OC_TAN, OC_TANH,
-    OC_SIG, OC_ERF, OC_POW, OC_RNG, OC_BIT, OC_CVT, OC_DEQ, OC_PRIM_COUNT
+    OC_MAC,
+    OC_ADD,
+    OC_MUL,
+    OC_CMP,
+    OC_DIV,
+    OC_RND,
+    OC_SQRT,
+    OC_EXP,
+    OC_LOG,
+    OC_SIN,
+    OC_TAN,
+    OC_TANH,
+    OC_SIG,
+    OC_ERF,
+    OC_POW,
+    OC_RNG,
+    OC_BIT,
+    OC_CVT,
+    OC_DEQ,
+    OC_PRIM_COUNT
 };
 const char *oc_prim_name(unsigned prim);
 
 /* What kind of work an operator is; used for grouping and for estimates. */
 enum oc_op_class {
-    OC_OP_OTHER, OC_OP_VIEW, OC_OP_COPY, OC_OP_ELEMENTWISE, OC_OP_REDUCE, OC_OP_GEMM, OC_OP_CONV, OC_OP_POOL,
-    OC_OP_NORM, OC_OP_SOFTMAX, OC_OP_ATTENTION, OC_OP_RNN, OC_OP_GATHER, OC_OP_RESIZE, OC_OP_QUANTIZE,
-    OC_OP_GENERATE, OC_OP_SORT, OC_OP_CONTROL, OC_OP_LAYOUT, OC_OP_CLASS_COUNT
+    OC_OP_OTHER,
+    OC_OP_VIEW,
+    OC_OP_COPY,
+    OC_OP_ELEMENTWISE,
+    OC_OP_REDUCE,
+    OC_OP_GEMM,
+    OC_OP_CONV,
+    OC_OP_POOL,
+    OC_OP_NORM,
+    OC_OP_SOFTMAX,
+    OC_OP_ATTENTION,
+    OC_OP_RNN,
+    OC_OP_GATHER,
+    OC_OP_RESIZE,
+    OC_OP_QUANTIZE,
+    OC_OP_GENERATE,
+    OC_OP_SORT,
+    OC_OP_CONTROL,
+    OC_OP_LAYOUT,
+    OC_OP_CLASS_COUNT
 };
 const char *oc_op_class_name(unsigned op_class);
 
@@ -31,9 +66,9 @@ struct oc_op_ctx;
 struct oc_cost;
 
 enum oc_op_flag {
-    OC_F_VIEW = 1,        /* always an alias: 0 bytes, output shares the input's memory */
-    OC_F_NO_FOLD = 2,     /* never folded although all inputs are constant (random, weight dequantization) */
-    OC_F_CONTROL = 4,     /* has bodies that the engine runs */
+    OC_F_VIEW = 1,    /* always an alias: 0 bytes, output shares the input's memory */
+    OC_F_NO_FOLD = 2, /* never folded although all inputs are constant (random, weight dequantization) */
+    OC_F_CONTROL = 4, /* has bodies that the engine runs */
     OC_F_LOW_CONFIDENCE = 8 /* a declared type wins over the rule's */
 };
 
@@ -42,8 +77,8 @@ struct oc_op {
     int16_t since, until; /* opset versions this row covers; until 0: open */
     uint8_t op_class;     /* enum oc_op_class */
     uint8_t flags;
-    uint8_t prim;         /* for shared rules: the primitive of one element ... */
-    uint8_t n_prim;       /* ... and how many of it (0 means 1 where prim is used) */
+    uint8_t prim;   /* for shared rules: the primitive of one element ... */
+    uint8_t n_prim; /* ... and how many of it (0 means 1 where prim is used) */
     /* What each input slot is, one character a slot, the last one repeats:
      *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
      *  'b' bias   'n' scale/bias of a normalisation   's' running statistic   'e' embedding table
@@ -88,20 +123,21 @@ const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *dom
 struct oc_op_ctx {
     const struct oc_node *node;
     const struct oc_op *op;
-    int32_t opset;            /* version to act on (newest known if the import is newer) */
-    struct oc_arena *arena;   /* results live here */
+    int32_t opset;          /* version to act on (newest known if the import is newer) */
+    struct oc_arena *arena; /* results live here */
     struct oc_exprs *exprs;
     const struct oc_model *model;
     /* filled by the engine before a rule runs, indexed by slot */
     const struct oc_type *const *in;      /* NULL: absent; kind OC_T_NONE: type unknown */
     const struct oc_data *const *in_data; /* NULL: value unknown, or not read yet (see load_data) */
-    /* reads the small value of a constant input on demand; may be NULL. Weights nobody asks for stay untouched */
+    /* reads the small value of a constant input on demand; may be NULL. Weights nobody asks for stay
+     * untouched */
     const struct oc_data *(*load_data)(const struct oc_op_ctx *c, unsigned slot);
-    const bool *in_const;                 /* initializer, Constant output or folded */
+    const bool *in_const; /* initializer, Constant output or folded */
     uint32_t n_in, n_out;
-    struct oc_type *out;                  /* set by shape rules through oc_set_out */
-    const struct oc_data **out_data;      /* set by fold rules through oc_set_data */
-    const bool *out_used;                 /* present, and read or a graph output */
+    struct oc_type *out;             /* set by shape rules through oc_set_out */
+    const struct oc_data **out_data; /* set by fold rules through oc_set_data */
+    const bool *out_used;            /* present, and read or a graph output */
     struct oc_err *err;
     void *engine; /* private to the engine */
     /* options of the counting */
@@ -122,10 +158,11 @@ const float *oc_attr_floats(const struct oc_op_ctx *c, const char *name, uint32_
 const struct oc_tensor *oc_attr_tensor(const struct oc_op_ctx *c, const char *name);
 
 /* Inputs. An input past the end is absent. */
-const struct oc_type *oc_in(const struct oc_op_ctx *c, unsigned slot);        /* NULL: absent */
-const struct oc_shape *oc_in_shape(const struct oc_op_ctx *c, unsigned slot); /* unranked if absent or unknown */
-unsigned oc_in_dtype(const struct oc_op_ctx *c, unsigned slot);               /* OC_DT_UNDEFINED */
-const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot);  /* NULL: unknown */
+const struct oc_type *oc_in(const struct oc_op_ctx *c, unsigned slot); /* NULL: absent */
+const struct oc_shape *oc_in_shape(const struct oc_op_ctx *c,
+                                   unsigned slot);              /* unranked if absent or unknown */
+unsigned oc_in_dtype(const struct oc_op_ctx *c, unsigned slot); /* OC_DT_UNDEFINED */
+const struct oc_data *oc_in_value(const struct oc_op_ctx *c, unsigned slot); /* NULL: unknown */
 bool oc_in_is_const(const struct oc_op_ctx *c, unsigned slot);
 /* The value as known integers (every element known); NULL otherwise. Arena memory. */
 const int64_t *oc_in_ints(const struct oc_op_ctx *c, unsigned slot, uint32_t *n);
@@ -165,10 +202,10 @@ struct oc_cost {
     uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs stand in one of the two, by mac_class */
     uint8_t mac_class, rest_class;  /* enum oc_class */
     bool alias;                     /* moves 0 bytes (set by the rule, or by OC_F_VIEW) */
-    uint64_t *rd;                   /* bytes read by input slot; prefilled with the full size, 0 for repeats and
-                                       metadata slots; a rule may lower or raise it */
-    uint64_t *wr;                   /* bytes written by output slot, prefilled */
-    uint64_t attr_params;           /* set by a rule: weights that are attributes (tree ensembles) */
+    uint64_t *rd;         /* bytes read by input slot; prefilled with the full size, 0 for repeats and
+                             metadata slots; a rule may lower or raise it */
+    uint64_t *wr;         /* bytes written by output slot, prefilled */
+    uint64_t attr_params; /* set by a rule: weights that are attributes (tree ensembles) */
     uint32_t n_in, n_out;
 };
 
@@ -177,13 +214,14 @@ uint64_t oc_c_mul(struct oc_op_ctx *c, uint64_t a, uint64_t b);
 uint64_t oc_c_add(struct oc_op_ctx *c, uint64_t a, uint64_t b);
 /* A dim as a number: its bound with c->upper set if only bounded; 0 with c->unknown set if not even that. */
 uint64_t oc_c_dim(struct oc_op_ctx *c, struct oc_dim d);
-uint64_t oc_c_elems(struct oc_op_ctx *c, const struct oc_type *t);       /* elements; NULL gives 0 */
+uint64_t oc_c_elems(struct oc_op_ctx *c, const struct oc_type *t); /* elements; NULL gives 0 */
 uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from, unsigned to); /* product */
-uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);                    /* elements of an input, absent 0 */
-uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot);                   /* elements of an output, absent 0 */
+uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);  /* elements of an input, absent 0 */
+uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot); /* elements of an output, absent 0 */
 uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
 
-/* Adds n of a primitive. oc_add goes to the float or the integer side by cost->rest_class; MAC by mac_class. */
+/* Adds n of a primitive. oc_add goes to the float or the integer side by cost->rest_class; MAC by mac_class.
+ */
 void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
 void oc_add_float(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
 void oc_add_int(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
@@ -209,13 +247,14 @@ void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr,
 bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot);
 
 /* Rules shared between families (op_rules.c). */
-int oc_shape_same(struct oc_op_ctx *c);            /* out 0 = type of in 0 */
-int oc_shape_same_bool(struct oc_op_ctx *c);       /* shape of in 0, bool */
-int oc_shape_broadcast(struct oc_op_ctx *c);       /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
+int oc_shape_same(struct oc_op_ctx *c);      /* out 0 = type of in 0 */
+int oc_shape_same_bool(struct oc_op_ctx *c); /* shape of in 0, bool */
+int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opsets 1-6: shape of in 0 */
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
-int oc_fold_same(struct oc_op_ctx *c);             /* out 0 = value of in 0 */
+int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
-int oc_cost_elementwise(struct oc_op_ctx *c, struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
-                                                                    struct oc_prims list, per output element */
+int oc_cost_elementwise(struct oc_op_ctx *c,
+                        struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
+                                               struct oc_prims list, per output element */
 
 #endif

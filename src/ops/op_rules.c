@@ -234,7 +234,8 @@ void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr,
 
 const struct oc_prims oc_prims_requantize[] = {{OC_MUL, 1}, {OC_RND, 1}, {OC_ADD, 1}, {OC_CMP, 2}, {0, 0}};
 const struct oc_prims oc_prims_dequantize[] = {{OC_ADD, 1}, {OC_MUL, 1}, {0, 0}};
-const struct oc_prims oc_prims_dynamic_quantize[] = {{OC_CMP, 4}, {OC_DIV, 1}, {OC_RND, 1}, {OC_ADD, 1}, {0, 0}};
+const struct oc_prims oc_prims_dynamic_quantize[] = {
+    {OC_CMP, 4}, {OC_DIV, 1}, {OC_RND, 1}, {OC_ADD, 1}, {0, 0}};
 
 bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot)
 {

@@ -2,71 +2,74 @@
 
 #include <string.h>
 
-/* Every family once, by name. Inside a family the rows are sorted by name, domain, first version: a test holds
- * that. */
-#define FAMILIES(F)  \
-    F(attention)     \
-    F(binary)        \
-    F(contrib)       \
-    F(contrib_gemm)  \
-    F(contrib_misc)  \
-    F(contrib_norm)  \
-    F(control)       \
-    F(conv)          \
-    F(einsum)        \
-    F(gather)        \
-    F(generate)      \
-    F(gqa)           \
-    F(image)         \
-    F(layout)        \
-    F(matmul)        \
-    F(ml)            \
-    F(ml_models)     \
-    F(ml_trees)      \
-    F(moe)           \
-    F(ms_attention)  \
-    F(nchwc)         \
-    F(norm)          \
-    F(paged)         \
-    F(pool)          \
-    F(quantize)      \
-    F(reduce)        \
-    F(reshape)       \
-    F(rnn)           \
-    F(roi)           \
-    F(rotary)        \
-    F(scatter)       \
-    F(search)        \
-    F(select)        \
-    F(sequence)      \
-    F(signal)        \
-    F(slice)         \
-    F(softmax)       \
-    F(stateful)      \
-    F(strings)       \
-    F(train)         \
+/* Every family once, by name. Inside a family the rows are sorted by name, domain, first version: a test
+ * holds that. */
+#define FAMILIES(F)                                                                                          \
+    F(attention)                                                                                             \
+    F(binary)                                                                                                \
+    F(contrib)                                                                                               \
+    F(contrib_gemm)                                                                                          \
+    F(contrib_misc)                                                                                          \
+    F(contrib_norm)                                                                                          \
+    F(control)                                                                                               \
+    F(conv)                                                                                                  \
+    F(einsum)                                                                                                \
+    F(gather)                                                                                                \
+    F(generate)                                                                                              \
+    F(gqa)                                                                                                   \
+    F(image)                                                                                                 \
+    F(layout)                                                                                                \
+    F(matmul)                                                                                                \
+    F(ml)                                                                                                    \
+    F(ml_models)                                                                                             \
+    F(ml_trees)                                                                                              \
+    F(moe)                                                                                                   \
+    F(ms_attention)                                                                                          \
+    F(nchwc)                                                                                                 \
+    F(norm)                                                                                                  \
+    F(paged)                                                                                                 \
+    F(pool)                                                                                                  \
+    F(quantize)                                                                                              \
+    F(reduce)                                                                                                \
+    F(reshape)                                                                                               \
+    F(rnn)                                                                                                   \
+    F(roi)                                                                                                   \
+    F(rotary)                                                                                                \
+    F(scatter)                                                                                               \
+    F(search)                                                                                                \
+    F(select)                                                                                                \
+    F(sequence)                                                                                              \
+    F(signal)                                                                                                \
+    F(slice)                                                                                                 \
+    F(softmax)                                                                                               \
+    F(stateful)                                                                                              \
+    F(strings)                                                                                               \
+    F(train)                                                                                                 \
     F(unary)
 
 #define DECLARE(name) extern const struct oc_op_family oc_ops_##name;
-#define POINT(name) &oc_ops_##name,
+#define POINT(name)   &oc_ops_##name,
 FAMILIES(DECLARE)
 static const struct oc_op_family *const families[] = {FAMILIES(POINT)};
 
 static const char *const prim_names[] = {
-    [OC_MAC] = "MAC",   [OC_ADD] = "ADD", [OC_MUL] = "MUL",   [OC_CMP] = "CMP", [OC_DIV] = "DIV",
-    [OC_RND] = "RND",   [OC_SQRT] = "SQRT", [OC_EXP] = "EXP", [OC_LOG] = "LOG", [OC_SIN] = "SIN",
-    [OC_TAN] = "TAN",   [OC_TANH] = "TANH", [OC_SIG] = "SIG", [OC_ERF] = "ERF", [OC_POW] = "POW",
-    [OC_RNG] = "RNG",   [OC_BIT] = "BIT", [OC_CVT] = "CVT",   [OC_DEQ] = "DEQ",
+    [OC_MAC] = "MAC", [OC_ADD] = "ADD",   [OC_MUL] = "MUL", [OC_CMP] = "CMP", [OC_DIV] = "DIV",
+    [OC_RND] = "RND", [OC_SQRT] = "SQRT", [OC_EXP] = "EXP", [OC_LOG] = "LOG", [OC_SIN] = "SIN",
+    [OC_TAN] = "TAN", [OC_TANH] = "TANH", [OC_SIG] = "SIG", [OC_ERF] = "ERF", [OC_POW] = "POW",
+    [OC_RNG] = "RNG", [OC_BIT] = "BIT",   [OC_CVT] = "CVT", [OC_DEQ] = "DEQ",
 };
 _Static_assert(OC_COUNT(prim_names) == OC_PRIM_COUNT, "a name for every primitive");
 
 static const char *const class_names[] = {
-    [OC_OP_OTHER] = "other",         [OC_OP_VIEW] = "view",         [OC_OP_COPY] = "copy",
-    [OC_OP_ELEMENTWISE] = "elementwise", [OC_OP_REDUCE] = "reduce", [OC_OP_GEMM] = "gemm",
-    [OC_OP_CONV] = "conv",           [OC_OP_POOL] = "pool",         [OC_OP_NORM] = "norm",
-    [OC_OP_SOFTMAX] = "softmax",     [OC_OP_ATTENTION] = "attention", [OC_OP_RNN] = "rnn",
-    [OC_OP_GATHER] = "gather",       [OC_OP_RESIZE] = "resize",     [OC_OP_QUANTIZE] = "quantize",
-    [OC_OP_GENERATE] = "generate",   [OC_OP_SORT] = "sort",         [OC_OP_CONTROL] = "control",
+    [OC_OP_OTHER] = "other",         [OC_OP_VIEW] = "view",
+    [OC_OP_COPY] = "copy",           [OC_OP_ELEMENTWISE] = "elementwise",
+    [OC_OP_REDUCE] = "reduce",       [OC_OP_GEMM] = "gemm",
+    [OC_OP_CONV] = "conv",           [OC_OP_POOL] = "pool",
+    [OC_OP_NORM] = "norm",           [OC_OP_SOFTMAX] = "softmax",
+    [OC_OP_ATTENTION] = "attention", [OC_OP_RNN] = "rnn",
+    [OC_OP_GATHER] = "gather",       [OC_OP_RESIZE] = "resize",
+    [OC_OP_QUANTIZE] = "quantize",   [OC_OP_GENERATE] = "generate",
+    [OC_OP_SORT] = "sort",           [OC_OP_CONTROL] = "control",
     [OC_OP_LAYOUT] = "layout",
 };
 _Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "a name for every class");

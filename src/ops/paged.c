@@ -15,7 +15,8 @@ struct paged_dims {
 static int read_paged(struct oc_op_ctx *c, struct paged_dims *d)
 {
     const struct oc_shape *q = oc_in_shape(c, QUERY);
-    *d = (struct paged_dims){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0),
+    *d = (struct paged_dims){.hq = oc_attr_i(c, "num_heads", 0),
+                             .hkv = oc_attr_i(c, "kv_num_heads", 0),
                              .v_head = oc_attr_i(c, "v_head_size", 0)};
     if (d->hq < 1 || d->hkv < 1 || d->hq > 1 << 20 || d->hkv > 1 << 20)
         return oc_op_fail(c, "num_heads %lld, kv_num_heads %lld", (long long)d->hq, (long long)d->hkv);
@@ -25,7 +26,8 @@ static int read_paged(struct oc_op_ctx *c, struct paged_dims *d)
         return oc_op_fail(c, "a query of rank %u", q->rank);
     d->tokens = q->dim[0];
     if (!oc_split_dim(c, q->dim[1], oc_in(c, KEY) ? d->hq : d->hq + 2 * d->hkv, &d->head))
-        return oc_op_fail(c, "a query of width %s does not part into its heads", oc_dim_text(c->exprs, q->dim[1]));
+        return oc_op_fail(c, "a query of width %s does not part into its heads",
+                          oc_dim_text(c->exprs, q->dim[1]));
     d->width = oc_dim_mul(c->exprs, d->v_head > 0 ? oc_known(d->v_head) : d->head, oc_known(d->hq));
     return 1;
 }
@@ -43,8 +45,8 @@ static int shape_paged(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Pairs and keys over all sequences: from the lengths when their values are known, else every sequence is taken
- * to fill its blocks. */
+/* Pairs and keys over all sequences: from the lengths when their values are known, else every sequence is
+ * taken to fill its blocks. */
 static void paged_pairs(struct oc_op_ctx *c, const struct oc_attention *a, uint64_t tokens, uint64_t *pairs,
                         uint64_t *keys)
 {
@@ -57,7 +59,8 @@ static void paged_pairs(struct oc_op_ctx *c, const struct oc_attention *a, uint6
         if (queries < 0 || past[i] < 0 || past[i] > INT64_MAX - queries)
             continue;
         uint64_t total = (uint64_t)(past[i] + queries);
-        *pairs = oc_c_add(c, *pairs, oc_visible_pairs(c, (uint64_t)queries, total, past[i], a->left, -1, a->causal));
+        *pairs = oc_c_add(c, *pairs,
+                          oc_visible_pairs(c, (uint64_t)queries, total, past[i], a->left, -1, a->causal));
         *keys = oc_c_add(c, *keys, oc_window_keys((uint64_t)past[i], past[i], a->left));
     }
     if (ends && past)
@@ -83,7 +86,10 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
         return known;
     }
     uint64_t tokens = oc_c_dim(c, d.tokens), head = oc_c_dim(c, d.head), pairs, keys;
-    struct oc_attention a = {.batch = 1, .heads = (uint64_t)d.hq, .queries = tokens, .dk = head,
+    struct oc_attention a = {.batch = 1,
+                             .heads = (uint64_t)d.hq,
+                             .queries = tokens,
+                             .dk = head,
                              .dv = d.v_head > 0 ? (uint64_t)d.v_head : head,
                              .left = window > 0 ? window - 1 : -1,
                              .causal = oc_attr_i(c, "is_causal", 1) != 0,
@@ -125,9 +131,15 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t batch = oc_c_dim(c, x->dim[0]), seq = oc_c_dim(c, x->dim[1]), hidden = oc_c_dim(c, x->dim[2]);
     uint64_t tokens = oc_c_mul(c, batch, seq), projected = oc_c_mul(c, 6, oc_c_mul(c, tokens, hidden));
-    struct oc_attention a = {.batch = batch, .heads = (uint64_t)heads, .queries = seq, .keys = seq,
-                             .dk = hidden / (uint64_t)heads, .dv = hidden / (uint64_t)heads, .left = window,
-                             .right = window, .masked = oc_in(c, 3) != NULL};
+    struct oc_attention a = {.batch = batch,
+                             .heads = (uint64_t)heads,
+                             .queries = seq,
+                             .keys = seq,
+                             .dk = hidden / (uint64_t)heads,
+                             .dv = hidden / (uint64_t)heads,
+                             .left = window,
+                             .right = window,
+                             .masked = oc_in(c, 3) != NULL};
     oc_add(c, k, OC_MAC, oc_c_mul(c, projected, hidden));
     oc_add(c, k, OC_ADD, projected);
     oc_add_attention_pairs(c, k, &a, oc_c_mul(c, tokens, 2 * (uint64_t)window + 1));
@@ -136,10 +148,20 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft", .name = "LongformerAttention", .since = 1, .op_class = OC_OP_ATTENTION,
-     .slots = "..b..b.", .shape = oc_shape_same, .cost = cost_longformer},
-    {.domain = "com.microsoft", .name = "PagedAttention", .since = 1, .op_class = OC_OP_ATTENTION,
-     .slots = "........tt..nnqqm", .shape = shape_paged, .cost = cost_paged},
+    {.domain = "com.microsoft",
+     .name = "LongformerAttention",
+     .since = 1,
+     .op_class = OC_OP_ATTENTION,
+     .slots = "..b..b.",
+     .shape = oc_shape_same,
+     .cost = cost_longformer},
+    {.domain = "com.microsoft",
+     .name = "PagedAttention",
+     .since = 1,
+     .op_class = OC_OP_ATTENTION,
+     .slots = "........tt..nnqqm",
+     .shape = shape_paged,
+     .cost = cost_paged},
 };
 extern const struct oc_op_family oc_ops_paged;
 const struct oc_op_family oc_ops_paged = OC_FAMILY("paged", rows);

@@ -8,25 +8,37 @@
 struct reduction {
     uint8_t map, combine, finish; /* enum oc_prim */
     bool has_map, has_finish;
-    bool finish_alone;            /* the finish stays when nothing is reduced */
-    uint8_t fold;                 /* enum oc_elem_op, with has_fold */
+    bool finish_alone; /* the finish stays when nothing is reduced */
+    uint8_t fold;      /* enum oc_elem_op, with has_fold */
     bool has_fold, mean;
 };
 
 static const struct reduction sum = {.combine = OC_ADD, .fold = OC_EL_ADD, .has_fold = true};
-static const struct reduction mean = {.combine = OC_ADD, .finish = OC_DIV, .has_finish = true, .fold = OC_EL_ADD,
-                                      .has_fold = true, .mean = true};
+static const struct reduction mean = {.combine = OC_ADD,
+                                      .finish = OC_DIV,
+                                      .has_finish = true,
+                                      .fold = OC_EL_ADD,
+                                      .has_fold = true,
+                                      .mean = true};
 static const struct reduction max = {.combine = OC_CMP, .fold = OC_EL_MAX, .has_fold = true};
 static const struct reduction min = {.combine = OC_CMP, .fold = OC_EL_MIN, .has_fold = true};
 static const struct reduction prod = {.combine = OC_MUL, .fold = OC_EL_MUL, .has_fold = true};
 static const struct reduction l1 = {.map = OC_CMP, .has_map = true, .combine = OC_ADD};
-static const struct reduction l2 = {.map = OC_MUL, .has_map = true, .combine = OC_ADD, .finish = OC_SQRT,
-                                    .has_finish = true, .finish_alone = true};
+static const struct reduction l2 = {.map = OC_MUL,
+                                    .has_map = true,
+                                    .combine = OC_ADD,
+                                    .finish = OC_SQRT,
+                                    .has_finish = true,
+                                    .finish_alone = true};
 static const struct reduction sum_square = {.map = OC_MUL, .has_map = true, .combine = OC_ADD};
-static const struct reduction log_sum = {.combine = OC_ADD, .finish = OC_LOG, .has_finish = true,
-                                         .finish_alone = true};
-static const struct reduction log_sum_exp = {.map = OC_EXP, .has_map = true, .combine = OC_ADD, .finish = OC_LOG,
-                                             .has_finish = true, .finish_alone = true};
+static const struct reduction log_sum = {
+    .combine = OC_ADD, .finish = OC_LOG, .has_finish = true, .finish_alone = true};
+static const struct reduction log_sum_exp = {.map = OC_EXP,
+                                             .has_map = true,
+                                             .combine = OC_ADD,
+                                             .finish = OC_LOG,
+                                             .has_finish = true,
+                                             .finish_alone = true};
 
 /* ---- axes ------------------------------------------------------------------------------------------- */
 
@@ -62,8 +74,8 @@ static int read_axes(struct oc_op_ctx *c, const struct oc_shape *x, struct axes 
         return mark_axes(c, x, list, n, a);
     if (found < 0) {
         const struct oc_shape *s = oc_in_shape(c, 1);
-        bool counted = s->ranked && s->rank == 1 && oc_is_known(s->dim[0]) && s->dim[0].v > 0 &&
-                       s->dim[0].v <= x->rank;
+        bool counted =
+            s->ranked && s->rank == 1 && oc_is_known(s->dim[0]) && s->dim[0].v > 0 && s->dim[0].v <= x->rank;
         *a = (struct axes){.n = counted ? (unsigned)s->dim[0].v : 0, .n_known = counted};
         return 0;
     }
@@ -76,7 +88,8 @@ static int read_axes(struct oc_op_ctx *c, const struct oc_shape *x, struct axes 
 
 /* ---- shape ------------------------------------------------------------------------------------------ */
 
-static struct oc_shape reduced_shape(struct oc_op_ctx *c, const struct oc_shape *x, const struct axes *a, bool keep)
+static struct oc_shape reduced_shape(struct oc_op_ctx *c, const struct oc_shape *x, const struct axes *a,
+                                     bool keep)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
@@ -212,8 +225,13 @@ static int cost_qlinear_mean(struct oc_op_ctx *c, struct oc_cost *k)
     }
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft", .name = "QLinearReduceMean", .since = 1, .op_class = OC_OP_REDUCE,
-     .slots = ".q", .shape = shape_qlinear_mean, .cost = cost_qlinear_mean},
+    {.domain = "com.microsoft",
+     .name = "QLinearReduceMean",
+     .since = 1,
+     .op_class = OC_OP_REDUCE,
+     .slots = ".q",
+     .shape = shape_qlinear_mean,
+     .cost = cost_qlinear_mean},
     REDUCE("ReduceL1", l1),
     REDUCE("ReduceL2", l2),
     REDUCE("ReduceLogSum", log_sum),
@@ -223,8 +241,13 @@ static const struct oc_op rows[] = {
     REDUCE("ReduceMin", min),
     REDUCE("ReduceProd", prod),
     REDUCE("ReduceSum", sum),
-    {.domain = "com.microsoft", .name = "ReduceSumInteger", .since = 1, .op_class = OC_OP_REDUCE,
-     .shape = shape_reduce_integer, .cost = cost_reduce, .param = &sum},
+    {.domain = "com.microsoft",
+     .name = "ReduceSumInteger",
+     .since = 1,
+     .op_class = OC_OP_REDUCE,
+     .shape = shape_reduce_integer,
+     .cost = cost_reduce,
+     .param = &sum},
     REDUCE("ReduceSumSquare", sum_square),
 };
 extern const struct oc_op_family oc_ops_reduce;

@@ -24,7 +24,8 @@ static int roi_shape(struct oc_op_ctx *c, struct oc_dim h, struct oc_dim w)
 
 static int shape_roi_align(struct oc_op_ctx *c)
 {
-    return roi_shape(c, oc_known(oc_attr_i(c, "output_height", 1)), oc_known(oc_attr_i(c, "output_width", 1)));
+    return roi_shape(c, oc_known(oc_attr_i(c, "output_height", 1)),
+                     oc_known(oc_attr_i(c, "output_width", 1)));
 }
 
 static int shape_max_roi_pool(struct oc_op_ctx *c)
@@ -57,8 +58,8 @@ static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_out
 {
     const struct oc_type *o = oc_out(c, 0);
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), per_output);
-    uint64_t places = oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]),
-                                                      oc_c_range(c, &o->shape, 2, 4)));
+    uint64_t places =
+        oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_range(c, &o->shape, 2, 4)));
     oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 4, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 3, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_RND, oc_c_mul(c, 2, places));
@@ -115,11 +116,24 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "com.microsoft", .name = "CropAndResize", .since = 1, .op_class = OC_OP_POOL, .slots = "...m",
-     .shape = shape_crop_and_resize, .cost = cost_crop_and_resize},
-    {.domain = "", .name = "MaxRoiPool", .since = 1, .op_class = OC_OP_POOL, .shape = shape_max_roi_pool,
+    {.domain = "com.microsoft",
+     .name = "CropAndResize",
+     .since = 1,
+     .op_class = OC_OP_POOL,
+     .slots = "...m",
+     .shape = shape_crop_and_resize,
+     .cost = cost_crop_and_resize},
+    {.domain = "",
+     .name = "MaxRoiPool",
+     .since = 1,
+     .op_class = OC_OP_POOL,
+     .shape = shape_max_roi_pool,
      .cost = cost_max_roi_pool},
-    {.domain = "", .name = "RoiAlign", .since = 10, .op_class = OC_OP_POOL, .shape = shape_roi_align,
+    {.domain = "",
+     .name = "RoiAlign",
+     .since = 10,
+     .op_class = OC_OP_POOL,
+     .shape = shape_roi_align,
      .cost = cost_roi_align},
 };
 extern const struct oc_op_family oc_ops_roi;

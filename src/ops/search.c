@@ -85,8 +85,8 @@ static int shape_topk(struct oc_op_ctx *c)
         if (k.kind == OC_E_INT)
             dim[axis] = k.i;
         else
-            dim[axis] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis),
-                                        oc_dim_max_value(c->exprs, x->dim[axis]));
+            dim[axis] =
+                oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), oc_dim_max_value(c->exprs, x->dim[axis]));
         if (oc_is_known(dim[axis]) &&
             (dim[axis].v < 0 || (oc_is_known(x->dim[axis]) && dim[axis].v > x->dim[axis].v)))
             return oc_op_fail(c, "k is %lld, the axis has %s", (long long)dim[axis].v,
@@ -212,18 +212,52 @@ static int cost_arg(struct oc_op_ctx *c, struct oc_cost *k)
 }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "ArgMax", .since = 1, .op_class = OC_OP_REDUCE, .shape = shape_arg, .fold = fold_arg,
+    {.domain = "",
+     .name = "ArgMax",
+     .since = 1,
+     .op_class = OC_OP_REDUCE,
+     .shape = shape_arg,
+     .fold = fold_arg,
      .cost = cost_arg},
-    {.domain = "", .name = "ArgMin", .since = 1, .op_class = OC_OP_REDUCE, .shape = shape_arg, .fold = fold_arg,
+    {.domain = "",
+     .name = "ArgMin",
+     .since = 1,
+     .op_class = OC_OP_REDUCE,
+     .shape = shape_arg,
+     .fold = fold_arg,
      .cost = cost_arg},
-    {.domain = "com.microsoft", .name = "CDist", .since = 1, .op_class = OC_OP_GEMM, .shape = shape_cdist,
+    {.domain = "com.microsoft",
+     .name = "CDist",
+     .since = 1,
+     .op_class = OC_OP_GEMM,
+     .shape = shape_cdist,
      .cost = cost_cdist},
-    {.domain = "", .name = "CumProd", .since = 26, .op_class = OC_OP_REDUCE, .slots = ".m", .prim = OC_MUL,
-     .shape = oc_shape_same, .fold = fold_cumulate, .cost = oc_cost_elementwise},
-    {.domain = "", .name = "CumSum", .since = 11, .op_class = OC_OP_REDUCE, .slots = ".m", .prim = OC_ADD,
-     .shape = oc_shape_same, .fold = fold_cumulate, .cost = oc_cost_elementwise},
-    {.domain = "", .name = "TopK", .since = 1, .op_class = OC_OP_SORT, .slots = ".m", .shape = shape_topk,
-     .fold = fold_topk, .cost = cost_topk},
+    {.domain = "",
+     .name = "CumProd",
+     .since = 26,
+     .op_class = OC_OP_REDUCE,
+     .slots = ".m",
+     .prim = OC_MUL,
+     .shape = oc_shape_same,
+     .fold = fold_cumulate,
+     .cost = oc_cost_elementwise},
+    {.domain = "",
+     .name = "CumSum",
+     .since = 11,
+     .op_class = OC_OP_REDUCE,
+     .slots = ".m",
+     .prim = OC_ADD,
+     .shape = oc_shape_same,
+     .fold = fold_cumulate,
+     .cost = oc_cost_elementwise},
+    {.domain = "",
+     .name = "TopK",
+     .since = 1,
+     .op_class = OC_OP_SORT,
+     .slots = ".m",
+     .shape = shape_topk,
+     .fold = fold_topk,
+     .cost = cost_topk},
 };
 extern const struct oc_op_family oc_ops_search;
 const struct oc_op_family oc_ops_search = OC_FAMILY("search", rows);

@@ -27,8 +27,8 @@ static int read_linear(struct oc_op_ctx *c, struct linear_dims *d)
     d->tokens = q->dim[1];
     if (!oc_split_dim(c, q->dim[2], d->hq, &d->dk) || !oc_split_dim(c, v->dim[2], d->hkv, &d->dv))
         return oc_op_fail(c, "widths %s and %s do not part into %lld and %lld heads",
-                          oc_dim_text(c->exprs, q->dim[2]), oc_dim_text(c->exprs, v->dim[2]), (long long)d->hq,
-                          (long long)d->hkv);
+                          oc_dim_text(c->exprs, q->dim[2]), oc_dim_text(c->exprs, v->dim[2]),
+                          (long long)d->hq, (long long)d->hkv);
     return 1;
 }
 
@@ -50,8 +50,8 @@ static int shape_linear(struct oc_op_ctx *c)
     return 0;
 }
 
-/* A token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the retrieval;
- * MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
+/* A token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
+ * retrieval; MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
 static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct linear_dims d;
@@ -90,8 +90,7 @@ static int shape_causal_conv(struct oc_op_ctx *c)
         return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
     oc_set_out_type(c, 0, oc_in(c, 0));
     if (x->ranked && w->ranked) {
-        struct oc_dim dim[3] = {x->dim[0], x->dim[1],
-                                oc_dim_sub(c->exprs, w->dim[w->rank - 1], oc_known(1))};
+        struct oc_dim dim[3] = {x->dim[0], x->dim[1], oc_dim_sub(c->exprs, w->dim[w->rank - 1], oc_known(1))};
         state = oc_shape_of(c->arena, 3, dim);
     }
     oc_set_out(c, 1, oc_in(c, 3) ? oc_in_dtype(c, 3) : oc_in_dtype(c, 0), state);

@@ -1,5 +1,5 @@
-/* Optimizer steps (ai.onnx.preview.training): R, T, then the parameters, the gradients and the states, n of each;
- * outputs are the new parameters and states. cost-semantics 4.15. */
+/* Optimizer steps (ai.onnx.preview.training): R, T, then the parameters, the gradients and the states, n of
+ * each; outputs are the new parameters and states. cost-semantics 4.15. */
 #include "ops/op.h"
 
 struct optimizer {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define MAX_EXTENT (INT64_C(1) << 40) /* of strides, pads, dilations: keeps all sums far from overflow */
+#define MAX_EXTENT    (INT64_C(1) << 40) /* of strides, pads, dilations: keeps all sums far from overflow */
 #define MAX_TAPS_AXIS (UINT64_C(1) << 20)
 
 static int read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least, const int64_t **list)

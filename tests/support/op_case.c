@@ -239,8 +239,14 @@ static const struct oc_tensor *read_tensor(struct text *x)
     for (unsigned i = 0; i < type->shape.rank; i++)
         dim[i] = type->shape.dim[i].v;
     uint8_t *p = oc_alloc(&x->t->arena, d->n * width + 1);
-    *k = (struct oc_tensor){.name = "", .dtype = type->dtype, .storage = OC_STORE_RAW, .rank = type->shape.rank,
-                            .dim = dim, .elements = d->n, .data = p, .size_bytes = d->n * width};
+    *k = (struct oc_tensor){.name = "",
+                            .dtype = type->dtype,
+                            .storage = OC_STORE_RAW,
+                            .rank = type->shape.rank,
+                            .dim = dim,
+                            .elements = d->n,
+                            .data = p,
+                            .size_bytes = d->n * width};
     tensor_bytes(k, d, p, width);
     return k;
 }
@@ -389,7 +395,8 @@ static bool seen_before(const struct op_case *t, unsigned i)
 
 static uint64_t bytes_of(struct op_case *t, const struct oc_type *type)
 {
-    return type && type->kind == OC_T_TENSOR ? oc_c_bytes(&t->ctx, type->dtype, oc_c_elems(&t->ctx, type)) : 0;
+    return type && type->kind == OC_T_TENSOR ? oc_c_bytes(&t->ctx, type->dtype, oc_c_elems(&t->ctx, type))
+                                             : 0;
 }
 
 static unsigned rest_class(const struct op_case *t)
@@ -420,9 +427,10 @@ static void prefill(struct op_case *t)
 static void sum_up(struct op_case *t)
 {
     static const uint8_t hw[OC_PRIM_COUNT] = {
-        [OC_MAC] = 2,  [OC_ADD] = 1,   [OC_MUL] = 1,  [OC_CMP] = 1,  [OC_DIV] = 8,  [OC_RND] = 1, [OC_SQRT] = 8,
-        [OC_EXP] = 16, [OC_LOG] = 20,  [OC_SIN] = 20, [OC_TAN] = 28, [OC_TANH] = 26, [OC_SIG] = 26,
-        [OC_ERF] = 24, [OC_POW] = 37,  [OC_RNG] = 10, [OC_BIT] = 1,  [OC_CVT] = 1,  [OC_DEQ] = 2};
+        [OC_MAC] = 2,  [OC_ADD] = 1,   [OC_MUL] = 1,  [OC_CMP] = 1,  [OC_DIV] = 8,
+        [OC_RND] = 1,  [OC_SQRT] = 8,  [OC_EXP] = 16, [OC_LOG] = 20, [OC_SIN] = 20,
+        [OC_TAN] = 28, [OC_TANH] = 26, [OC_SIG] = 26, [OC_ERF] = 24, [OC_POW] = 37,
+        [OC_RNG] = 10, [OC_BIT] = 1,   [OC_CVT] = 1,  [OC_DEQ] = 2};
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
         uint64_t unit = p == OC_MAC ? 2 : p == OC_CVT || p == OC_DEQ ? 0 : 1;
         t->flops += unit * t->cost.hist_f[p];
@@ -461,7 +469,9 @@ const char *op_case_types(struct op_case *t)
     for (unsigned i = 0; i < t->ctx.n_out; i++) {
         const struct oc_type *type = oc_out(&t->ctx, i);
         s = oc_printf(&t->arena, "%s%s%s", s, i ? " " : "",
-                      !type ? "-" : type->kind == OC_T_NONE ? "?" : oc_type_text(&t->arena, t->exprs, type));
+                      !type                     ? "-"
+                      : type->kind == OC_T_NONE ? "?"
+                                                : oc_type_text(&t->arena, t->exprs, type));
     }
     return s;
 }
@@ -533,14 +543,16 @@ const char *op_hist(const char *op, int opset, const char *attrs, const char *in
     if (t.rc) {
         snprintf(result, sizeof(result), "error: %s", t.err.msg);
     } else {
-        n += (size_t)snprintf(result, sizeof(result), "%s", t.macs || t.total || op_case_prim(&t, OC_DEQ) ||
-                                                                    op_case_prim(&t, OC_CVT) ? "" : "nothing");
+        n += (size_t)snprintf(
+            result, sizeof(result), "%s",
+            t.macs || t.total || op_case_prim(&t, OC_DEQ) || op_case_prim(&t, OC_CVT) ? "" : "nothing");
         for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
             if (op_case_prim(&t, p))
-                n += (size_t)snprintf(result + n, sizeof(result) - n, "%s%s %llu", n ? ", " : "", oc_prim_name(p),
-                                      (unsigned long long)op_case_prim(&t, p));
+                n += (size_t)snprintf(result + n, sizeof(result) - n, "%s%s %llu", n ? ", " : "",
+                                      oc_prim_name(p), (unsigned long long)op_case_prim(&t, p));
         snprintf(result + n, sizeof(result) - n, "%s%s%s%s", t.cost.alias ? ", alias" : "",
-                 t.ctx.upper ? ", upper" : "", t.ctx.unknown ? ", unknown" : "", t.ctx.assumption ? ", est" : "");
+                 t.ctx.upper ? ", upper" : "", t.ctx.unknown ? ", unknown" : "",
+                 t.ctx.assumption ? ", est" : "");
     }
     op_case_free(&t);
     return result;

@@ -61,8 +61,8 @@ void op_case_run(struct op_case *t, const char *op, int opset, const char *attrs
                  const char *out); /* all of it; t->rc tells */
 void op_case_free(struct op_case *t);
 
-const char *op_case_types(struct op_case *t);                 /* "float[1,2] - int64[3]" */
-const char *op_case_value(struct op_case *t, unsigned slot);  /* "1,N,0.5,?"; "none": no value */
+const char *op_case_types(struct op_case *t);                   /* "float[1,2] - int64[3]" */
+const char *op_case_value(struct op_case *t, unsigned slot);    /* "1,N,0.5,?"; "none": no value */
 uint64_t op_case_prim(const struct op_case *t, enum oc_prim p); /* float and integer work together */
 
 /* Shape rule alone: the text of op_case_types, or "error: ..."; static storage, overwritten by the next. */
@@ -70,8 +70,8 @@ const char *op_shapes(const char *op, int opset, const char *attrs, const char *
 /* Shape and fold rule: the text of op_case_value of output 0. Static storage. */
 const char *op_fold(const char *op, int opset, const char *attrs, const char *in);
 
-/* The histogram as text: "MAC 12, ADD 3", "nothing"; behind it ", alias", ", upper", ", unknown", ", est" where
- * they hold. Static storage. */
+/* The histogram as text: "MAC 12, ADD 3", "nothing"; behind it ", alias", ", upper", ", unknown", ", est"
+ * where they hold. Static storage. */
 const char *op_hist(const char *op, int opset, const char *attrs, const char *in, const char *out);
 
 #endif

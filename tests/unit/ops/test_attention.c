@@ -47,8 +47,8 @@ static void test_visible_pairs_by_counting(void **state)
                                     bool high = causal ? k <= p : right < 0 || k <= p + right;
                                     n += low && high;
                                 }
-                            assert_int_equal(oc_visible_pairs(&c, (uint64_t)q, (uint64_t)keys, off, left, right,
-                                                              causal != 0),
+                            assert_int_equal(oc_visible_pairs(&c, (uint64_t)q, (uint64_t)keys, off, left,
+                                                              right, causal != 0),
                                              n);
                         }
 }
@@ -81,25 +81,28 @@ static void test_shapes(void **state)
          "error: Q of width 512 does not part into 7 heads"},
         {"Attention", 23, "", "float[2,5] float[2,7] float[2,7]", "y", "error: operands of ranks 2, 2, 2"},
         {"Attention", 23, "", "float float[2,2,7,64] float[2,2,7,32]", "y", "float[...]"},
-        {"RotaryEmbedding", 23, "", "float[2,8,5,64] float[99,32] float[99,32] int64[2,5]", "y", "float[2,8,5,64]"},
-        {"com.microsoft:Attention", 1, "num_heads=4", "float[2,5,32] float[32,96] float[96] - float[2,2,4,7,8]", "yy",
-         "float[2,5,32] float[2,2,4,12,8]"},
-        {"com.microsoft:Attention", 1, "num_heads=4 qkv_hidden_sizes=[16,16,64]", "float[2,5,32] float[32,96]", "y",
-         "float[2,5,64]"},
+        {"RotaryEmbedding", 23, "", "float[2,8,5,64] float[99,32] float[99,32] int64[2,5]", "y",
+         "float[2,8,5,64]"},
+        {"com.microsoft:Attention", 1, "num_heads=4",
+         "float[2,5,32] float[32,96] float[96] - float[2,2,4,7,8]", "yy", "float[2,5,32] float[2,2,4,12,8]"},
+        {"com.microsoft:Attention", 1, "num_heads=4 qkv_hidden_sizes=[16,16,64]",
+         "float[2,5,32] float[32,96]", "y", "float[2,5,64]"},
         {"com.microsoft:Attention", 1, "num_heads=4 past_present_share_buffer=1",
-         "float[2,5,32] float[32,96] - - float[2,2,4,99,8] - int32[1]{7}", "yy", "float[2,5,32] float[2,2,4,99,8]"},
+         "float[2,5,32] float[32,96] - - float[2,2,4,99,8] - int32[1]{7}", "yy",
+         "float[2,5,32] float[2,2,4,99,8]"},
         {"com.microsoft:Attention", 1, "num_heads=5", "float[2,5,32] float[32,96]", "y",
          "error: width 32 does not part into 5 heads"},
-        {"com.microsoft:QAttention", 1, "num_heads=4", "uint8[2,5,32] int8[32,96] float[96] float[] float[]", "y",
-         "float[2,5,32]"},
+        {"com.microsoft:QAttention", 1, "num_heads=4", "uint8[2,5,32] int8[32,96] float[96] float[] float[]",
+         "y", "float[2,5,32]"},
         {"com.microsoft:PackedAttention", 1, "num_heads=4",
          "float16[20,32] float16[32,96] float16[96] int32[2,16] int32[3]", "y", "float16[20,32]"},
-        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,7,32] float[2,7,64]", "y",
-         "float[2,5,64]"},
+        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,7,32] float[2,7,64]",
+         "y", "float[2,5,64]"},
         {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,4,3,8]", "y", "float[2,5,32]"},
-        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,7,4,2,8]", "y", "float[2,5,32]"},
-        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,4,7,8] float[2,4,7,16]", "y",
-         "float[2,5,64]"},
+        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,7,4,2,8]", "y",
+         "float[2,5,32]"},
+        {"com.microsoft:MultiHeadAttention", 1, "num_heads=4", "float[2,5,32] float[2,4,7,8] float[2,4,7,16]",
+         "y", "float[2,5,64]"},
         {"com.microsoft:MultiHeadAttention", 1, "num_heads=4",
          "float[2,1,32] float[2,1,32] float[2,1,32] - - - float[2,4,9,8] float[2,4,9,8]", "yyy",
          "float[2,1,32] float[2,4,10,8] float[2,4,10,8]"},
@@ -109,22 +112,26 @@ static void test_shapes(void **state)
         {"com.microsoft:PackedMultiHeadAttention", 1, "num_heads=4",
          "float16[20,4,3,8] - - - int32[2,16] int32[3]", "y", "float16[20,32]"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=8 kv_num_heads=2",
-         "float16[2,5,64] float16[2,5,16] float16[2,5,16] float16[2,2,0,8] float16[2,2,0,8] int32[2] int32[]{5}",
+         "float16[2,5,64] float16[2,5,16] float16[2,5,16] float16[2,2,0,8] float16[2,2,0,8] int32[2] "
+         "int32[]{5}",
          "yyy", "float16[2,5,64] float16[2,2,5,8] float16[2,2,5,8]"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=8 kv_num_heads=2",
          "float16[2,1,96] - - float16[2,2,99,8] float16[2,2,99,8] int32[2] int32[]{40}", "yyy",
          "float16[2,1,64] float16[2,2,99,8] float16[2,2,99,8]"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=8 kv_num_heads=2",
-         "float16[2,1,64] float16[2,1,16] float16[2,1,16] uint8[2,2,99,4] uint8[2,2,99,4] int32[2] int32[]{40}", "yyy",
-         "float16[2,1,64] uint8[2,2,99,4] uint8[2,2,99,4]"},
-        {"com.microsoft:GroupQueryAttention", 1, "num_heads=8", "float16[2,1,96] - - - - int32[2] int32[]", "y",
-         "error: num_heads 8, kv_num_heads 0"},
-        {"LinearAttention", 27, "q_num_heads=4 kv_num_heads=2", "float16[2,5,32] float16[2,5,16] float16[2,5,12]", "yy",
-         "float16[2,5,24] float16[2,2,8,6]"},
+         "float16[2,1,64] float16[2,1,16] float16[2,1,16] uint8[2,2,99,4] uint8[2,2,99,4] int32[2] "
+         "int32[]{40}",
+         "yyy", "float16[2,1,64] uint8[2,2,99,4] uint8[2,2,99,4]"},
+        {"com.microsoft:GroupQueryAttention", 1, "num_heads=8", "float16[2,1,96] - - - - int32[2] int32[]",
+         "y", "error: num_heads 8, kv_num_heads 0"},
+        {"LinearAttention", 27, "q_num_heads=4 kv_num_heads=2",
+         "float16[2,5,32] float16[2,5,16] float16[2,5,12]", "yy", "float16[2,5,24] float16[2,2,8,6]"},
         {"com.microsoft:LinearAttention", 1, "q_num_heads=2 kv_num_heads=4 state_window=3",
-         "float16[2,5,16] float16[2,5,32] float16[2,5,24] float[3,2,4,8,6]", "yy", "float16[2,5,24] float[3,2,4,8,6]"},
+         "float16[2,5,16] float16[2,5,32] float16[2,5,24] float[3,2,4,8,6]", "yy",
+         "float16[2,5,24] float[3,2,4,8,6]"},
         {"CausalConvWithState", 27, "", "float[2,8,5] float[8,1,4]", "yy", "float[2,8,5] float[2,8,3]"},
-        {"com.microsoft:MoE", 1, "k=2", "float[5,16] float[5,4] float[4,32,16] - float[4,16,32]", "y", "float[5,16]"},
+        {"com.microsoft:MoE", 1, "k=2", "float[5,16] float[5,4] float[4,32,16] - float[4,16,32]", "y",
+         "float[5,16]"},
     };
     (void)state;
     op_check_shapes(rows, OC_COUNT(rows));
@@ -148,17 +155,18 @@ static void test_costs(void **state)
          "float[1,1,5,4] float[1,1,5,4] float[1,1,5,4] - float[1,1,2,4] float[1,1,2,4]", "y",
          "MAC 200, ADD 50, MUL 25, CMP 25, DIV 25, EXP 25"},
         /* a window of the query's key and one to each side */
-        {"Attention", 25, "left_window_size=1 right_window_size=1", "float[1,1,5,4] float[1,1,5,4] float[1,1,5,4]", "y",
+        {"Attention", 25, "left_window_size=1 right_window_size=1",
+         "float[1,1,5,4] float[1,1,5,4] float[1,1,5,4]", "y",
          "MAC 104, ADD 26, MUL 13, CMP 13, DIV 13, EXP 13"},
         /* an external cache: lengths 7 and 5, queries 2: 6+7 and 4+5 keys */
-        {"Attention", 24, "is_causal=1",
-         "float[2,1,2,4] float[2,1,9,4] float[2,1,9,4] - - - int64[2]{7,5}", "y",
-         "MAC 176, ADD 44, MUL 22, CMP 22, DIV 22, EXP 22"},
+        {"Attention", 24, "is_causal=1", "float[2,1,2,4] float[2,1,9,4] float[2,1,9,4] - - - int64[2]{7,5}",
+         "y", "MAC 176, ADD 44, MUL 22, CMP 22, DIV 22, EXP 22"},
         {"Attention", 24, "is_causal=1", "float[2,1,2,4] float[2,1,9,4] float[2,1,9,4] - - - int64[2]", "y",
          "MAC 272, ADD 68, MUL 34, CMP 34, DIV 34, EXP 34, est"}, /* 8+9 keys twice */
         {"Attention", 23, "", "float[B,8,5,64] float[B,2,7,64] float[B,2,7,32]", "y", "nothing, unknown"},
         /* 2*8*5*64 elements, all turned; or 16 of 64 */
-        {"RotaryEmbedding", 23, "", "float[2,8,5,64] float[2,5,32] float[2,5,32]", "y", "ADD 5120, MUL 10240"},
+        {"RotaryEmbedding", 23, "", "float[2,8,5,64] float[2,5,32] float[2,5,32]", "y",
+         "ADD 5120, MUL 10240"},
         {"RotaryEmbedding", 23, "rotary_embedding_dim=16", "float[2,8,5,64] float[2,5,8] float[2,5,8]", "y",
          "ADD 1280, MUL 2560"},
         {"com.microsoft:RotaryEmbedding", 1, "rotary_embedding_dim=16 num_heads=8",
@@ -171,13 +179,14 @@ static void test_costs(void **state)
          "MAC 33920, ADD 1360, MUL 200, CMP 200, DIV 200, EXP 200"},
         {"com.microsoft:Attention", 1, "num_heads=4 unidirectional=1", "float[2,5,32] float[32,96]", "y",
          "MAC 32640, ADD 240, MUL 120, CMP 120, DIV 120, EXP 120"},
-        {"com.microsoft:QAttention", 1, "num_heads=4", "uint8[2,5,32] int8[32,96]! float[96] float[] float[]", "y",
-         "MAC 33920, ADD 1360, MUL 1160, CMP 200, DIV 200, EXP 200"},
+        {"com.microsoft:QAttention", 1, "num_heads=4", "uint8[2,5,32] int8[32,96]! float[96] float[] float[]",
+         "y", "MAC 33920, ADD 1360, MUL 1160, CMP 200, DIV 200, EXP 200"},
         /* sequences of 3 and 2 tokens: 9 + 4 pairs, 4 heads */
         {"com.microsoft:PackedAttention", 1, "num_heads=4",
          "float[5,32] float[32,96] float[96] int32[2,3] int32[3]{0,3,5}", "y",
          "MAC 16192, ADD 584, MUL 52, CMP 52, DIV 52, EXP 52"},
-        {"com.microsoft:PackedAttention", 1, "num_heads=4", "float[6,32] float[32,96] float[96] int32[2,3] int32[3]", "y",
+        {"com.microsoft:PackedAttention", 1, "num_heads=4",
+         "float[6,32] float[32,96] float[96] int32[2,3] int32[3]", "y",
          "MAC 19584, ADD 720, MUL 72, CMP 72, DIV 72, EXP 72, est"}, /* 2 x 3 x 3 pairs */
         /* bias on 2*4*(5*8 + 7*(8+8)) elements */
         {"com.microsoft:MultiHeadAttention", 1, "num_heads=4",
@@ -188,32 +197,36 @@ static void test_costs(void **state)
          "MAC 4480, ADD 840, MUL 280, CMP 280, DIV 280, EXP 280"},
         /* 40 keys, window of 16: 16 pairs a head, 8 heads, 2 sequences */
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=8 kv_num_heads=2 local_window_size=16",
-         "float[2,1,64] float[2,1,16] float[2,1,16] float[2,2,99,8] float[2,2,99,8] int32[2] int32[]{40}", "yyy",
-         "MAC 4096, ADD 512, MUL 256, CMP 256, DIV 256, EXP 256"},
+         "float[2,1,64] float[2,1,16] float[2,1,16] float[2,2,99,8] float[2,2,99,8] int32[2] int32[]{40}",
+         "yyy", "MAC 4096, ADD 512, MUL 256, CMP 256, DIV 256, EXP 256"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=8 kv_num_heads=2 smooth_softmax=1",
-         "float[2,1,64] float[2,1,16] float[2,1,16] float[2,2,99,8] float[2,2,99,8] int32[2] int32[]{16}", "yyy",
-         "MAC 4096, ADD 528, MUL 256, CMP 256, DIV 256, EXP 272"},
+         "float[2,1,64] float[2,1,16] float[2,1,16] float[2,2,99,8] float[2,2,99,8] int32[2] int32[]{16}",
+         "yyy", "MAC 4096, ADD 528, MUL 256, CMP 256, DIV 256, EXP 272"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1",
          "float[1,1,8] float[1,1,8] float[1,1,8] float[1,1,9,8] float[1,1,9,8] int32[1] int32[]", "yyy",
          "MAC 144, ADD 18, MUL 9, CMP 9, DIV 9, EXP 9, est"}, /* the cache taken as full */
         /* a cache of 8-bit values: 2 * 15 keys * 8 are dequantized, head norms on 1 query and 1 key */
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1 k_quant_type=PER_TENSOR",
-         "float[1,1,8] float[1,1,8] float[1,1,8] int8[1,1,99,8] int8[1,1,99,8] int32[1] int32[]{16} - - - - - "
+         "float[1,1,8] float[1,1,8] float[1,1,8] int8[1,1,99,8] int8[1,1,99,8] int32[1] int32[]{16} - - - - "
+         "- "
          "float[1] float[1] float[8] float[8]",
          "yyy", "MAC 256, ADD 50, MUL 64, CMP 16, DIV 20, SQRT 2, EXP 16, DEQ 240"},
         {"com.microsoft:SparseAttention", 1, "num_heads=1 kv_num_heads=1 sparse_block_size=8",
-         "float[1,2,8] float[1,2,8] float[1,2,8] float[1,1,9,8] float[1,1,9,8] int32[1,3] int32[1,3] int32[]{2} int32[1]",
+         "float[1,2,8] float[1,2,8] float[1,2,8] float[1,1,9,8] float[1,1,9,8] int32[1,3] int32[1,3] "
+         "int32[]{2} int32[1]",
          "yyy", "MAC 48, ADD 6, MUL 3, CMP 3, DIV 3, EXP 3, upper"},
         /* one token, 2 heads, 3 x 5 state: update and read-out 30 MAC each */
-        {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=linear", "float[1,1,6] float[1,1,6] float[1,1,10]",
-         "yy", "MAC 60, MUL 10"},
+        {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=linear",
+         "float[1,1,6] float[1,1,6] float[1,1,10]", "yy", "MAC 60, MUL 10"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=delta",
          "float[1,1,6] float[1,1,6] float[1,1,10] - - float[1,1,2]", "yy", "MAC 90, ADD 10, MUL 20"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=gated",
          "float[1,1,6] float[1,1,6] float[1,1,10] - float[1,1,6]", "yy", "MAC 60, MUL 40, EXP 6"},
         {"CausalConvWithState", 27, "", "float[2,8,5] float[8,1,4] float[8]", "yy", "MAC 320, ADD 80"},
-        /* 3 tokens on 2 of 4 experts, 16 x 32 twice; weighted sum 6*16; Relu 6*32; softmax of 12; sorting 12 */
-        {"com.microsoft:MoE", 1, "k=2 activation_type=relu", "float[3,16] float[3,4] float[4,32,16] - float[4,16,32]", "y",
+        /* 3 tokens on 2 of 4 experts, 16 x 32 twice; weighted sum 6*16; Relu 6*32; softmax of 12; sorting 12
+         */
+        {"com.microsoft:MoE", 1, "k=2 activation_type=relu",
+         "float[3,16] float[3,4] float[4,32,16] - float[4,16,32]", "y",
          "MAC 6240, ADD 24, CMP 216, DIV 12, EXP 12"},
         {"com.microsoft:QMoE", 1, "k=1 activation_type=silu normalize_routing_weights=1",
          "float[1,16] float[1,4] uint8[4,32,8] float[4,32] - uint8[4,16,16] float[4,16]", "y",
@@ -229,28 +242,32 @@ static void test_cache_bytes(void **state)
     struct op_case t;
     (void)state;
     /* not shared: the past is read to be copied and to attend, the whole of present is written */
-    op_case_run(&t, "Attention", 23, "", "float[1,1,1,4] float[1,1,1,4] float[1,1,1,4] - float[1,1,9,4] float[1,1,9,4]",
-                "yyy");
+    op_case_run(&t, "Attention", 23, "",
+                "float[1,1,1,4] float[1,1,1,4] float[1,1,1,4] - float[1,1,9,4] float[1,1,9,4]", "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 2 * 9 * 16);
     assert_int_equal(t.wr, 16 + 2 * 10 * 16);
     op_case_free(&t);
     /* shared: what is in it is read once, one token is written */
-    op_case_run(&t, "com.microsoft:DecoderMaskedMultiHeadAttention", 1, "num_heads=1 past_present_share_buffer=1",
-                "float[1,1,4] float[1,1,4] float[1,1,4] - - float[1,1,99,4] float[1,1,99,4] int32[1]{9}", "yyy");
+    op_case_run(
+        &t, "com.microsoft:DecoderMaskedMultiHeadAttention", 1, "num_heads=1 past_present_share_buffer=1",
+        "float[1,1,4] float[1,1,4] float[1,1,4] - - float[1,1,99,4] float[1,1,99,4] int32[1]{9}", "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 9 * 16);
     assert_int_equal(t.wr, 16 + 2 * 16);
     op_case_free(&t);
     /* a window hides the older part of the cache */
     op_case_run(&t, "com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1 local_window_size=5",
-                "float[1,1,4] float[1,1,4] float[1,1,4] float[1,1,99,4] float[1,1,99,4] int32[1] int32[]{40}", "yyy");
+                "float[1,1,4] float[1,1,4] float[1,1,4] float[1,1,99,4] float[1,1,99,4] int32[1] int32[]{40}",
+                "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 4 * 16);
     op_case_free(&t);
     /* rows of the rotary tables that the positions select */
-    op_case_run(&t, "com.microsoft:RotaryEmbedding", 1, "", "float[2,4,3,8] int64[2,3] float[1000,4] float[1000,4]", "y");
+    op_case_run(&t, "com.microsoft:RotaryEmbedding", 1, "",
+                "float[2,4,3,8] int64[2,3] float[1000,4] float[1000,4]", "y");
     assert_int_equal(t.rd_act, 2 * 4 * 3 * 8 * 4 + 6 * 8 + 2 * 6 * 4 * 4);
     op_case_free(&t);
     /* of 8 experts the two that work */
-    op_case_run(&t, "com.microsoft:MoE", 1, "k=2", "float[1,16] float[1,8] float[8,32,16]! - float[8,16,32]!", "y");
+    op_case_run(&t, "com.microsoft:MoE", 1, "k=2", "float[1,16] float[1,8] float[8,32,16]! - float[8,16,32]!",
+                "y");
     assert_int_equal(t.rd_const, 2 * 2 * 32 * 16 * 4);
     op_case_free(&t);
 }

@@ -75,9 +75,9 @@ static void test_sides(void **state)
         const char *op, *in;
         uint64_t flops, ops;
     } rows[] = {
-        {"Add", "float[6] float[6]", 6, 0},    {"Add", "int64[6] int64[6]", 0, 6},
+        {"Add", "float[6] float[6]", 6, 0},     {"Add", "int64[6] int64[6]", 0, 6},
         {"Greater", "float[6] float[6]", 6, 0}, {"Greater", "int32[6] int32[6]", 0, 6},
-        {"And", "bool[6] bool[6]", 0, 6},      {"Where", "bool[6] float16[6] float16[6]", 6, 0},
+        {"And", "bool[6] bool[6]", 0, 6},       {"Where", "bool[6] float16[6] float16[6]", 6, 0},
     };
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
@@ -115,7 +115,7 @@ static void test_folds(void **state)
         {"Max", 13, "", "int64[1]{3} int64[1]{9} int64[1]{5}", "9"},
         {"Min", 13, "", "float[2]{3,8} float[1]{5}", "3.0,5.0"},
         {"Pow", 15, "", "int64[1]{2} int64[1]{10}", "1024"},
-        {"Pow", 15, "", "int64[1]{10} int64[1]{40}", "?"}, /* too large */
+        {"Pow", 15, "", "int64[1]{10} int64[1]{40}", "?"},           /* too large */
         {"Equal", 13, "", "int64[3]{4,-1,H} int64[1]{-1}", "0,1,0"}, /* a size is never -1 */
         {"Equal", 13, "", "int64[1]{H} int64[1]{5}", "?"},
         {"Less", 13, "", "int64[2]{H,3} int64[1]{0}", "0,0"},
@@ -143,12 +143,9 @@ static void test_expand_idiom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_sides),
-        cmocka_unit_test(test_one_tensor_twice_is_read_once),
-        cmocka_unit_test(test_folds),
-        cmocka_unit_test(test_expand_idiom),
+        cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_sides),  cmocka_unit_test(test_one_tensor_twice_is_read_once),
+        cmocka_unit_test(test_folds),  cmocka_unit_test(test_expand_idiom),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -72,7 +72,8 @@ static void test_fusion_invariance(void **state)
     static const struct {
         struct part fused, parts[4];
     } rows[] = {
-        {{"com.microsoft:FusedConv", 1, "activation=Relu", "float[1,3,8,8] float[4,3,3,3] float[4] float[1,4,6,6]"},
+        {{"com.microsoft:FusedConv", 1, "activation=Relu",
+          "float[1,3,8,8] float[4,3,3,3] float[4] float[1,4,6,6]"},
          {{"Conv", 11, "", "float[1,3,8,8] float[4,3,3,3] float[4]"},
           {"Add", 14, "", "float[1,4,6,6] float[1,4,6,6]"},
           {"Relu", 14, "", "float[1,4,6,6]"}}},
@@ -94,16 +95,19 @@ static void test_fusion_invariance(void **state)
          {{"Add", 14, "", "float[2,8] float[8]"}, {"Softmax", 13, "", "float[2,8]"}}},
         {{"HardSwish", 14, "", "float[8]"},
          {{"HardSigmoid", 6, "", "float[8]"}, {"Mul", 13, "", "float[8] float[8]"}}},
-        {{"Swish", 24, "", "float[8]"}, {{"Sigmoid", 13, "", "float[8]"}, {"Mul", 13, "", "float[8] float[8]"}}},
+        {{"Swish", 24, "", "float[8]"},
+         {{"Sigmoid", 13, "", "float[8]"}, {"Mul", 13, "", "float[8] float[8]"}}},
         {{"com.microsoft:GemmFastGelu", 1, "", "float[2,3] float[3,4] float[4]"},
-         {{"MatMul", 13, "", "float[2,3] float[3,4]"}, {"com.microsoft:FastGelu", 1, "", "float[2,4] float[4]"}}},
+         {{"MatMul", 13, "", "float[2,3] float[3,4]"},
+          {"com.microsoft:FastGelu", 1, "", "float[2,4] float[4]"}}},
     };
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
         struct op_case fused = {0}, parts = {0};
         add(&fused, rows[i].fused.op, rows[i].fused.opset, rows[i].fused.attrs, rows[i].fused.in);
         for (size_t k = 0; k < 4 && rows[i].parts[k].op; k++)
-            add(&parts, rows[i].parts[k].op, rows[i].parts[k].opset, rows[i].parts[k].attrs, rows[i].parts[k].in);
+            add(&parts, rows[i].parts[k].op, rows[i].parts[k].opset, rows[i].parts[k].attrs,
+                rows[i].parts[k].in);
         for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
             if (fused.cost.hist_f[p] != parts.cost.hist_f[p])
                 fail_msg("%s: %s %llu, its parts %llu", rows[i].fused.op, oc_prim_name(p),

@@ -12,9 +12,11 @@ static void test_shapes(void **state)
         {"Conv", 1, "kernel_shape=[3,3]", "float[1,3,8,8] float[4,3,3,3]", "y", "float[1,4,6,6]"},
         {"Conv", 11, "", "float[1,3,8] float[4,3,3]", "y", "float[1,4,6]"},
         {"Conv", 11, "", "float[1,3,8,9,10] float[4,3,3,3,3]", "y", "float[1,4,6,7,8]"},
-        {"Conv", 11, "strides=[2,2] auto_pad=SAME_UPPER", "float[1,3,7,8] float[4,3,3,3]", "y", "float[1,4,4,4]"},
+        {"Conv", 11, "strides=[2,2] auto_pad=SAME_UPPER", "float[1,3,7,8] float[4,3,3,3]", "y",
+         "float[1,4,4,4]"},
         {"Conv", 11, "strides=[2,2] auto_pad=VALID", "float[1,3,7,8] float[4,3,3,3]", "y", "float[1,4,3,3]"},
-        {"Conv", 11, "dilations=[2,2] pads=[2,2,2,2]", "float[1,3,8,8] float[4,3,3,3]", "y", "float[1,4,8,8]"},
+        {"Conv", 11, "dilations=[2,2] pads=[2,2,2,2]", "float[1,3,8,8] float[4,3,3,3]", "y",
+         "float[1,4,8,8]"},
         {"Conv", 11, "pads=[0,1,2,3]", "float[1,3,8,8] float[4,3,3,3]", "y", "float[1,4,8,10]"},
         {"Conv", 11, "strides=[2,2] pads=[3,3,3,3]", "float[N,3,H,W] float[64,3,7,7]", "y",
          "float[N,64,floor((H - 1)/2) + 1,floor((W - 1)/2) + 1]"},
@@ -22,21 +24,28 @@ static void test_shapes(void **state)
         {"Conv", 11, "kernel_shape=[3,3]", "float[1,3,8,8] float", "y", "float[1,node.1,6,6]"},
         {"Conv", 11, "", "float float[4,3,3,3]", "y", "float[node.0,4,node.2,node.3]"},
         {"Conv", 11, "", "float[1,3,2,2] float[4,3,3,3]", "y", "error: a window of 3 does not fit*"},
-        {"Conv", 11, "", "float[1,5,8,8] float[4,3,3,3]", "y", "error: 5 channels in 1 groups against a weight of 3"},
+        {"Conv", 11, "", "float[1,5,8,8] float[4,3,3,3]", "y",
+         "error: 5 channels in 1 groups against a weight of 3"},
         {"Conv", 11, "group=2", "float[1,6,8,8] float[5,3,3,3]", "y", "error: 5 output channels*"},
         {"Conv", 11, "group=0", "float[1,6,8,8] float[5,3,3,3]", "y", "error: group 0"},
         {"Conv", 11, "strides=[0,1]", "float[1,3,8,8] float[4,3,3,3]", "y", "error: strides: 0"},
-        {"Conv", 11, "strides=[1]", "float[1,3,8,8] float[4,3,3,3]", "y", "error: strides has 1 numbers, not 2"},
-        {"Conv", 11, "kernel_shape=[5,3]", "float[1,3,8,8] float[4,3,3,3]", "y", "error: kernel_shape says 5*"},
-        {"Conv", 11, "auto_pad=SOMETIMES", "float[1,3,8,8] float[4,3,3,3]", "y", "error: auto_pad 'SOMETIMES'"},
-        {"Conv", 11, "", "float[1,3,8] float[4,3,3,3]", "y", "error: an input of rank 3 and a weight of rank 4"},
+        {"Conv", 11, "strides=[1]", "float[1,3,8,8] float[4,3,3,3]", "y",
+         "error: strides has 1 numbers, not 2"},
+        {"Conv", 11, "kernel_shape=[5,3]", "float[1,3,8,8] float[4,3,3,3]", "y",
+         "error: kernel_shape says 5*"},
+        {"Conv", 11, "auto_pad=SOMETIMES", "float[1,3,8,8] float[4,3,3,3]", "y",
+         "error: auto_pad 'SOMETIMES'"},
+        {"Conv", 11, "", "float[1,3,8] float[4,3,3,3]", "y",
+         "error: an input of rank 3 and a weight of rank 4"},
         {"ConvInteger", 10, "", "uint8[1,3,8,8] int8[4,3,3,3]", "y", "int32[1,4,6,6]"},
-        {"QLinearConv", 10, "", "uint8[1,3,8,8] float[] uint8[] int8[4,3,3,3] float[] int8[] float[] int8[]", "y",
-         "int8[1,4,6,6]"},
+        {"QLinearConv", 10, "", "uint8[1,3,8,8] float[] uint8[] int8[4,3,3,3] float[] int8[] float[] int8[]",
+         "y", "int8[1,4,6,6]"},
         {"com.microsoft:QLinearConv", 1, "channels_last=1",
-         "uint8[1,8,8,3] float[] uint8[] int8[4,3,3,3] float[] int8[] float[] uint8[]", "y", "uint8[1,6,6,4]"},
+         "uint8[1,8,8,3] float[] uint8[] int8[4,3,3,3] float[] int8[] float[] uint8[]", "y",
+         "uint8[1,6,6,4]"},
         {"com.microsoft:NhwcConv", 1, "", "float[1,8,8,3] float[4,3,3,3]", "y", "float[1,6,6,4]"},
-        {"com.microsoft.nchwc:Conv", 1, "pads=[1,1,1,1]", "float[1,3,8,8] float[16,3,3,3]", "y", "float[1,16,8,8]"},
+        {"com.microsoft.nchwc:Conv", 1, "pads=[1,1,1,1]", "float[1,3,8,8] float[16,3,3,3]", "y",
+         "float[1,16,8,8]"},
         {"DeformConv", 19, "", "float[1,3,8,8] float[4,3,3,3] float[1,18,6,6]", "y", "float[1,4,6,6]"},
         {"ConvTranspose", 11, "strides=[2,2] pads=[1,1,1,1]", "float[1,8,16,16] float[8,4,4,4]", "y",
          "float[1,4,32,32]"},
@@ -49,7 +58,8 @@ static void test_shapes(void **state)
         {"ConvTranspose", 11, "strides=[3,3] auto_pad=SAME_UPPER", "float[1,1,16,16] float[1,1,1,1]", "y",
          "float[1,1,46,46]"},
         {"ConvTranspose", 11, "group=2", "float[1,8,4] float[8,3,2]", "y", "float[1,6,5]"},
-        {"ConvTranspose", 11, "", "float[1,8,4] float[7,3,2]", "y", "error: 8 channels against a weight of 7"},
+        {"ConvTranspose", 11, "", "float[1,8,4] float[7,3,2]", "y",
+         "error: 8 channels against a weight of 7"},
         {"com.microsoft:ConvTransposeWithDynamicPads", 1, "", "float[1,8,4] float[8,3,3] int64[2]{1,1}", "y",
          "float[1,3,4]"},
         {"com.microsoft:ConvTransposeWithDynamicPads", 1, "", "float[1,8,4] float[8,3,3] int64[2]", "y",
@@ -73,14 +83,14 @@ static void test_costs(void **state)
         {"com.microsoft:FusedConv", 1, "activation=HardSigmoid activation_params=[0.2,0.5]",
          "float[1,3,8,8] float[4,3,3,3] float[4]", "y", "MAC 3888, ADD 288, MUL 144, CMP 288"},
         {"com.microsoft:NhwcConv", 1, "", "float[1,8,8,3] float[4,3,3,3] float[4]", "y", "MAC 3888, ADD 144"},
-        {"com.microsoft.nchwc:Conv", 1, "activation=Relu", "float[1,3,8,8] float[4,3,3,3] float[4] float[1,4,6,6]",
-         "y", "MAC 3888, ADD 288, CMP 144"},
+        {"com.microsoft.nchwc:Conv", 1, "activation=Relu",
+         "float[1,3,8,8] float[4,3,3,3] float[4] float[1,4,6,6]", "y", "MAC 3888, ADD 288, CMP 144"},
         {"ConvInteger", 10, "", "uint8[1,3,8,8] int8[4,3,3,3]! uint8[]{1}", "y", "MAC 3888, ADD 192"},
         {"ConvInteger", 10, "", "uint8[1,3,8,8] int8[4,3,3,3]! uint8[]{0}", "y", "MAC 3888"},
         /* each of 1*8*4 elements goes to 3*2 places */
         {"ConvTranspose", 11, "group=2", "float[1,8,4] float[8,3,2] float[6]", "y", "MAC 192, ADD 30"},
-        {"com.microsoft:ConvTransposeWithDynamicPads", 1, "", "float[1,8,4] float[8,3,3] int64[2]{1,1} float[3]", "y",
-         "MAC 288, ADD 12"},
+        {"com.microsoft:ConvTransposeWithDynamicPads", 1, "",
+         "float[1,8,4] float[8,3,3] int64[2]{1,1} float[3]", "y", "MAC 288, ADD 12"},
         {"Col2Im", 18, "", "float[1,5,5] int64[2]{5,5} int64[2]{1,5}", "y", "ADD 25"},
     };
     (void)state;
@@ -114,7 +124,8 @@ static void test_valid_taps(void **state)
         {"Conv", "auto_pad=SAME_UPPER strides=[2]", "float[1,1,4] float[1,1,3]", 6, 5}, /* pad 1 at the end */
         {"Conv", "auto_pad=SAME_LOWER strides=[2]", "float[1,1,4] float[1,1,3]", 6, 5},
         {"ConvTranspose", "strides=[2]", "float[1,1,4] float[1,1,3]", 12, 12},
-        {"ConvTranspose", "strides=[2] pads=[1,1]", "float[1,1,4] float[1,1,3]", 12, 10}, /* one cropped a side */
+        {"ConvTranspose", "strides=[2] pads=[1,1]", "float[1,1,4] float[1,1,3]", 12,
+         10}, /* one cropped a side */
         {"ConvTranspose", "strides=[2] output_shape=[7]", "float[1,1,4] float[1,1,3]", 12, 10},
     };
     (void)state;
@@ -141,7 +152,8 @@ static void test_valid_taps_by_visiting(void **state)
                         for (int o = 0; o < out; o++)
                             for (int t = 0; t < k; t++)
                                 n += o * s - p + t * d >= 0 && o * s - p + t * d < in;
-                        snprintf(attrs, sizeof(attrs), "strides=[%d] pads=[%d,%d] dilations=[%d]", s, p, p, d);
+                        snprintf(attrs, sizeof(attrs), "strides=[%d] pads=[%d,%d] dilations=[%d]", s, p, p,
+                                 d);
                         snprintf(shapes, sizeof(shapes), "float[1,1,%d] float[1,1,%d]", in, k);
                         assert_int_equal(macs("Conv", attrs, shapes, true), n);
                         assert_int_equal(macs("Conv", attrs, shapes, false), (uint64_t)(out * k));
@@ -164,7 +176,8 @@ static void test_absurd_kernel(void **state)
 {
     struct op_case t;
     (void)state;
-    op_case_init(&t, "Conv", 11, "pads=[1000000000,1000000000]", "float[1,1,1000000000] float[1,1,1500000000]", "y");
+    op_case_init(&t, "Conv", 11, "pads=[1000000000,1000000000]",
+                 "float[1,1,1000000000] float[1,1,1500000000]", "y");
     t.ctx.taps_valid = true;
     assert_int_equal(op_case_shape(&t), 0);
     assert_int_equal(op_case_cost(&t), 0);

@@ -11,7 +11,7 @@ static void test_shapes(void **state)
     static const struct op_shape_row rows[] = {
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[3,4]", "y", "float[2,4]"},
         {"Einsum", 12, "equation=ij,jk", "float[2,3] float[3,4]", "y", "float[2,4]"}, /* once: i and k */
-        {"Einsum", 12, "equation=ba", "float[2,3]", "y", "float[3,2]"},                /* sorted */
+        {"Einsum", 12, "equation=ba", "float[2,3]", "y", "float[3,2]"},               /* sorted */
         {"Einsum", 12, "equation=ii->i", "float[3,3]", "y", "float[3]"},
         {"Einsum", 12, "equation=ii", "float[3,3]", "y", "float[]"},
         {"Einsum", 12, "equation=...ij,...jk->...ik", "float[5,1,2,3] float[7,3,4]", "y", "float[5,7,2,4]"},
@@ -20,10 +20,12 @@ static void test_shapes(void **state)
         {"Einsum", 12, "equation=i,i->", "float[5] float[5]", "y", "float[]"},
         {"Einsum", 12, "equation=bhid,bhjd->bhij", "float[B,4,S,32] float[B,4,T,32]", "y", "float[B,4,S,T]"},
         {"Einsum", 12, "equation=aB,Bc->ac", "float[2,3] float[3,4]", "y", "float[2,4]"}, /* case matters */
-        {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[4,5]", "y", "error: sizes 3 and 4 under one label"},
+        {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[4,5]", "y",
+         "error: sizes 3 and 4 under one label"},
         {"Einsum", 12, "equation=ij->ik", "float[2,3]", "y", "error: equation*"},
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3]", "y", "error: *"},
-        {"Einsum", 12, "equation=ijk->i", "float[2,3]", "y", "error: operand 0 has rank 2, its term 3 labels"},
+        {"Einsum", 12, "equation=ijk->i", "float[2,3]", "y",
+         "error: operand 0 has rank 2, its term 3 labels"},
         {"Einsum", 12, "equation=i$->i", "float[2,3]", "y", "error: *"},
         {"Einsum", 12, "equation=ij,jk->ik", "float float[3,4]", "y", "float[...]"},
         {"Einsum", 12, "", "float[2]", "y", "error: no equation"},
@@ -40,7 +42,8 @@ static void test_costs(void **state)
         {"Einsum", 12, "equation=ij->i", "float[2,3]", "y", "ADD 6"},
         {"Einsum", 12, "equation=ii->", "float[3,3]", "y", "ADD 3"}, /* the diagonal only */
         {"Einsum", 12, "equation=i,j->ij", "float[2] float[3]", "y", "MUL 6"},
-        {"Einsum", 12, "equation=...ij,...jk->...ik", "float[5,1,2,3] float[7,3,4]", "y", "MAC 840"}, /* 35*24 */
+        {"Einsum", 12, "equation=...ij,...jk->...ik", "float[5,1,2,3] float[7,3,4]", "y",
+         "MAC 840"}, /* 35*24 */
         /* left to right: ab,bc -> ac (2*3*4), then ac,cd -> ad (2*4*5) */
         {"Einsum", 12, "equation=ab,bc,cd->ad", "float[2,3] float[3,4] float[4,5]", "y", "MAC 64"},
         /* a label that a later operand needs is kept: i,i -> i is a product, then i,i -> summed */

@@ -12,10 +12,12 @@ static void test_shapes(void **state)
         /* blocks of 8 and of 16 agree */
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,32,56,56]", "y", "float[1,32,56,56]"},
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,30,56,56]", "y", "float[1,32,56,56]"},
-        {"com.microsoft.nchwc:ReorderInput", 1, "channels_last=1", "float[1,56,57,16]", "y", "float[1,16,56,57]"},
+        {"com.microsoft.nchwc:ReorderInput", 1, "channels_last=1", "float[1,56,57,16]", "y",
+         "float[1,16,56,57]"},
         /* they do not, and no convolution tells */
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,56,56]", "y", "float[1,node.1,56,56]"},
-        {"com.microsoft.nchwc:ReorderOutput", 1, "channels=24", "float[1,32,56,56]", "y", "float[1,24,56,56]"},
+        {"com.microsoft.nchwc:ReorderOutput", 1, "channels=24", "float[1,32,56,56]", "y",
+         "float[1,24,56,56]"},
         {"com.microsoft.nchwc:ReorderOutput", 1, "channels=24 channels_last=1", "float[1,32,56,57]", "y",
          "float[1,56,57,24]"},
         {"com.microsoft.nchwc:ReorderOutput", 1, "", "float[1,32,56,56]", "y", "error: channels 0"},
@@ -24,7 +26,8 @@ static void test_shapes(void **state)
          "error: scales has 3 numbers, not 4"},
     };
     static const struct op_hist_row costs[] = {
-        {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,5,5]", "y", "nothing, upper"}, /* at most 32 */
+        {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,5,5]", "y",
+         "nothing, upper"}, /* at most 32 */
         {"com.microsoft.nchwc:Upsample", 1, "scales=[1,1,2,2]", "float[1,16,5,5]", "y", "nothing"},
         {"com.microsoft.nchwc:Upsample", 1, "scales=[1,1,2,2] mode=linear", "float[1,16,5,5]", "y",
          "ADD 4800, MUL 6400"},
@@ -44,8 +47,13 @@ static void check_consumer(int64_t channels, int64_t group, const char *types, u
     struct oc_value value[2] = {{.name = "x"}, {.name = "w", .constant = &weight}};
     const uint32_t conv_in[2] = {1000, 1};
     const struct oc_attr attr = {.name = "group", .type = OC_ATTR_INT, .i = group, .n = 1};
-    struct oc_node node[2] = {{0}, {.op_type = "Conv", .domain = "com.microsoft.nchwc", .in = conv_in, .n_in = 2,
-                                    .attr = &attr, .n_attr = 1}};
+    struct oc_node node[2] = {{0},
+                              {.op_type = "Conv",
+                               .domain = "com.microsoft.nchwc",
+                               .in = conv_in,
+                               .n_in = 2,
+                               .attr = &attr,
+                               .n_attr = 1}};
     struct oc_model model = {.node = node, .n_node = 2, .value = value, .n_value = 2};
     op_case_init(&t, "com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,56,56]", "y");
     node[0] = t.node;
@@ -70,6 +78,7 @@ static void test_block_of_the_consumer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_block_of_the_consumer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
+                                       cmocka_unit_test(test_block_of_the_consumer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

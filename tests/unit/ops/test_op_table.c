@@ -77,7 +77,8 @@ static void test_cache_gives_the_same(void **state)
     for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < OC_COUNT(names); i++)
             for (int opset = 6; opset < 14; opset++)
-                assert_ptr_equal(oc_op_find_cached(&cache, "", names[i], opset), oc_op_find("", names[i], opset));
+                assert_ptr_equal(oc_op_find_cached(&cache, "", names[i], opset),
+                                 oc_op_find("", names[i], opset));
 }
 
 static void test_names(void **state)
@@ -94,8 +95,8 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_sorted),   cmocka_unit_test(test_versions_do_not_overlap),
-        cmocka_unit_test(test_rows_are_complete), cmocka_unit_test(test_find),
+        cmocka_unit_test(test_rows_are_sorted),      cmocka_unit_test(test_versions_do_not_overlap),
+        cmocka_unit_test(test_rows_are_complete),    cmocka_unit_test(test_find),
         cmocka_unit_test(test_cache_gives_the_same), cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

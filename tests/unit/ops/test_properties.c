@@ -42,7 +42,8 @@ static const struct {
     {"com.microsoft:SkipLayerNormalization", 1, "", "float[%d,5,8] float[%d,5,8] float[8]! float[8]!", "y"},
     {"com.microsoft:GroupNorm", 1, "groups=2 activation=1", "float[%d,4,4,8] float[8]! float[8]!", "y"},
     {"com.microsoft:FusedMatMul", 1, "alpha=0.5", "float[%d,5,6] float[6,7]!", "y"},
-    {"QLinearMatMul", 10, "", "uint8[%d,6] float[]! uint8[]{3} int8[6,7]! float[]! int8[]{0} float[]! uint8[]{3}", "y"},
+    {"QLinearMatMul", 10, "",
+     "uint8[%d,6] float[]! uint8[]{3} int8[6,7]! float[]! int8[]{0} float[]! uint8[]{3}", "y"},
     {"MatMulInteger", 10, "", "uint8[%d,6] int8[6,7]! uint8[]{3}", "y"},
     {"Dropout", 13, "", "float[%d,10] float[]{0.5} bool[]{true}", "yy"},
     {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2",
@@ -83,7 +84,8 @@ static void test_batch_is_linear(void **state)
         for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
             if (op_case_prim(&two, p) != 2 * op_case_prim(&one, p))
                 fail_msg("%s: %s is %llu and %llu", rows[i].op, oc_prim_name(p),
-                         (unsigned long long)op_case_prim(&one, p), (unsigned long long)op_case_prim(&two, p));
+                         (unsigned long long)op_case_prim(&one, p),
+                         (unsigned long long)op_case_prim(&two, p));
         assert_int_equal(two.wr, 2 * one.wr);
         assert_int_equal(two.rd_const, one.rd_const);
         op_case_free(&one);

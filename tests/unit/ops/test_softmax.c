@@ -10,7 +10,8 @@ static void test_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Softmax", 1, "", "float[2,3,4]", "y", "float[2,3,4]"},
-        {"Softmax", 11, "axis=3", "float[2,3,4]", "y", "float[2,3,4]"}, /* the rank itself: one element a row */
+        {"Softmax", 11, "axis=3", "float[2,3,4]", "y",
+         "float[2,3,4]"}, /* the rank itself: one element a row */
         {"Softmax", 13, "axis=3", "float[2,3,4]", "y", "error: axis 3 of rank 3"},
         {"LogSoftmax", 13, "axis=-3", "float[2,3,4]", "y", "float[2,3,4]"},
         {"Hardmax", 13, "axis=-4", "float[2,3,4]", "y", "error: axis -4 of rank 3"},
@@ -35,16 +36,19 @@ static void test_costs(void **state)
         {"LogSoftmax", 13, "", "float[2,3,4]", "y", "ADD 72, CMP 24, EXP 24, LOG 6"},
         {"LogSoftmax", 1, "", "float[2,3,4]", "y", "ADD 72, CMP 24, EXP 24, LOG 2"},
         {"Hardmax", 13, "", "float[2,3,4]", "y", "CMP 24"},
-        {"com.microsoft:BiasSoftmax", 1, "", "float[2,3,4] float[1,3,4]", "y", "ADD 72, CMP 24, DIV 24, EXP 24"},
+        {"com.microsoft:BiasSoftmax", 1, "", "float[2,3,4] float[1,3,4]", "y",
+         "ADD 72, CMP 24, DIV 24, EXP 24"},
         {"com.microsoft:QLinearSoftmax", 1, "", "uint8[2,12] float[] uint8[] float[] uint8[]", "y",
          "ADD 96, MUL 48, CMP 72, DIV 24, RND 24, EXP 24"},
         /* 8 labels of 10 classes: LogSoftmax 80 elements, 8 rows; pick 8, add 8, one division */
-        {"SoftmaxCrossEntropyLoss", 13, "", "float[8,10] int64[8]", "y", "ADD 248, CMP 88, DIV 1, EXP 80, LOG 8"},
+        {"SoftmaxCrossEntropyLoss", 13, "", "float[8,10] int64[8]", "y",
+         "ADD 248, CMP 88, DIV 1, EXP 80, LOG 8"},
         {"SoftmaxCrossEntropyLoss", 13, "reduction=none", "float[8,10] int64[8]", "y",
          "ADD 240, CMP 88, EXP 80, LOG 8"},
         {"SoftmaxCrossEntropyLoss", 13, "reduction=sum", "float[8,10] int64[8] float[10]", "y",
          "ADD 248, MUL 16, CMP 88, EXP 80, LOG 8"},
-        {"NegativeLogLikelihoodLoss", 13, "", "float[8,10] int64[8] float[10]", "y", "ADD 16, MUL 8, CMP 8, DIV 1"},
+        {"NegativeLogLikelihoodLoss", 13, "", "float[8,10] int64[8] float[10]", "y",
+         "ADD 16, MUL 8, CMP 8, DIV 1"},
         {"NegativeLogLikelihoodLoss", 13, "", "float[8,10] int64[8]", "y", "ADD 8, CMP 8, DIV 1"},
     };
     (void)state;
