@@ -195,13 +195,14 @@ static void set_recorded_cost(struct oc_report *r, struct oc_row *row, const str
     if (!isnan(rec->flop) || !isnan(rec->bytes) || (!rec->has_in && !rec->has_out))
         return;
     oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    double calls = rec->calls_per_run; /* the time is that of all calls of a run */
     row->quality = k.quality;
     if (k.quality != OC_UNKNOWN) {
-        row->computation = (double)k.flops + (double)k.ops;
-        row->macs = (double)k.macs;
+        row->computation = calls * ((double)k.flops + (double)k.ops);
+        row->macs = calls * (double)k.macs;
     }
     if (k.bytes_known)
-        row->memory = (double)k.rd + (double)k.wr;
+        row->memory = calls * ((double)k.rd + (double)k.wr);
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
 }
 
