@@ -523,6 +523,21 @@ bool oc_json_raw(struct oc_json *j, struct oc_str *text)
     return true;
 }
 
+bool oc_json_match(struct oc_json *j, struct oc_str text)
+{
+    if (j->failed || !text.n || skip_blanks(j, false) != text.s[0] || byte_at(j, text.n - 1) < 0 ||
+        memcmp(j->win + j->pos, text.s, text.n) != 0)
+        return false;
+    j->pos += text.n;
+    return true;
+}
+
+void oc_json_unread(struct oc_json *j, struct oc_str text)
+{
+    if (!j->failed && text.s >= j->win && text.s <= j->win + j->pos)
+        j->pos = (size_t)(text.s - j->win);
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 /* The text of a number, or of a string that may hold one. */

@@ -50,6 +50,13 @@ bool oc_json_bool(struct oc_json *j, bool *out);
 bool oc_json_skip(struct oc_json *j);                     /* any value, at memory speed */
 bool oc_json_raw(struct oc_json *j, struct oc_str *text); /* any value as its text, and skips it */
 
+/* True, and the cursor behind it, when the next value is written exactly as `text`, a whole object seen
+ * before. */
+bool oc_json_match(struct oc_json *j, struct oc_str text);
+
+/* Puts the cursor back in front of the value that oc_json_raw has just returned as `text`. */
+void oc_json_unread(struct oc_json *j, struct oc_str text);
+
 uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the cursor */
 bool oc_json_truncated(const struct oc_json *j);  /* the text ended inside a value */
 const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* NULL: none */

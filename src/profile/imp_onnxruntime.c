@@ -1,10 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/json_read.h"
 #include "base/units.h"
-#include "profile/ort_trace.h"
+#include "profile/ort_event.h"
 
 #define MAX_EVENTS     ((size_t)1 << 24)  /* the runtime stops at a million a session */
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
@@ -29,157 +27,9 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
         *bid = (struct oc_bid){session && node ? 95 : 85, "chrome trace array with Session or Node events"};
 }
 
-/* ---- one event ---------------------------------------------------------------------------------------- */
-
-/* Texts of an event that are kept until it is complete: copied, because a view ends with the next call. */
-enum field {
-    F_CAT,
-    F_NAME,
-    F_OP,
-    F_PROVIDER,
-    F_INDEX,
-    F_PARAM,
-    F_ACT,
-    F_OUT_SIZE,
-    F_IN,
-    F_OUT,
-    F_PARENT,
-    F_STREAM,
-    F_GRID_X,
-    F_GRID_Y,
-    F_GRID_Z,
-    F_BLOCK_X,
-    F_BLOCK_Y,
-    F_BLOCK_Z,
-    F_COUNT
-};
-
-struct reading {
-    struct ort_trace *t;
-    struct oc_json *j;
-    struct oc_map keys, lanes;
-    struct oc_buf text, key_text;
-    struct {
-        uint32_t at, n;
-    } field[F_COUNT];
-    int64_t ts_us, dur_us, tid, pid;
-    bool has_ts, has_dur, has_name;
-    uint64_t where; /* offset of the event */
-    size_t bad, number, broken;
-    uint64_t first_bad, first_broken;
-    char bad_why[64], broken_why[160];
-};
-
-static const struct {
-    const char *key;
-    uint8_t n, field;
-} arg_of[] = {
-#define ARG(text, f)                                                                                         \
-    {                                                                                                        \
-        .key = (text), .n = sizeof(text) - 1, .field = (f)                                                   \
-    }
-    ARG("op_name", F_OP),
-    ARG("provider", F_PROVIDER),
-    ARG("node_index", F_INDEX),
-    ARG("graph_index", F_INDEX),
-    ARG("parameter_size", F_PARAM),
-    ARG("activation_size", F_ACT),
-    ARG("output_size", F_OUT_SIZE),
-    ARG("input_type_shape", F_IN),
-    ARG("output_type_shape", F_OUT),
-    ARG("parent_name", F_PARENT),
-    ARG("parent_ort_event_name", F_PARENT),
-    ARG("stream", F_STREAM),
-    ARG("grid_x", F_GRID_X),
-    ARG("grid_y", F_GRID_Y),
-    ARG("grid_z", F_GRID_Z),
-    ARG("block_x", F_BLOCK_X),
-    ARG("block_y", F_BLOCK_Y),
-    ARG("block_z", F_BLOCK_Z),
-#undef ARG
-};
-
-static void keep(struct reading *r, unsigned field, struct oc_str s)
-{
-    if (s.n >= 2 && s.s[0] == '"') { /* as written: this runtime does not escape */
-        s.s++;
-        s.n -= 2;
-    }
-    r->field[field].at = (uint32_t)r->text.n;
-    r->field[field].n = (uint32_t)s.n;
-    oc_buf_add(&r->text, s.s, s.n);
-    if (r->text.overflowed)
-        r->field[field].n = 0;
-}
-
-static struct oc_str field(const struct reading *r, unsigned f)
-{
-    return (struct oc_str){r->text.data ? r->text.data + r->field[f].at : "", r->field[f].n};
-}
-
-static unsigned arg_field(struct oc_str key)
-{
-    if (!key.n || key.s[0] == 'm' ||
-        key.s[0] == 't') /* memory and thread statistics: the bulk of new traces */
-        return F_COUNT;
-    for (size_t i = 0; i < OC_COUNT(arg_of); i++)
-        if (arg_of[i].n == key.n && memcmp(arg_of[i].key, key.s, key.n) == 0)
-            return arg_of[i].field;
-    return F_COUNT;
-}
-
-static void note_version(struct reading *r, struct oc_str key)
-{
-    struct ort_trace *t = r->t;
-    t->saw_node_index |= oc_str_eq(key, "node_index");
-    t->saw_graph_index |= oc_str_eq(key, "graph_index");
-    t->saw_memory |= oc_str_eq(key, "mem_in_use_peak");
-}
-
-static void read_args(struct reading *r)
-{
-    struct oc_str key, value;
-    if (!oc_json_enter(r->j))
-        return;
-    while (oc_json_member(r->j, &key)) {
-        unsigned f = arg_field(key);
-        if (f == F_INDEX || (f == F_COUNT && key.n > 3 && key.s[0] == 'm'))
-            note_version(r, key);
-        if (f == F_COUNT)
-            oc_json_skip(r->j);
-        else if (oc_json_raw(r->j, &value))
-            keep(r, f, value);
-    }
-}
-
-static void read_member(struct reading *r, struct oc_str key)
-{
-    struct oc_str value;
-    if (oc_str_eq(key, "args")) {
-        read_args(r);
-    } else if (oc_str_eq(key, "ts")) {
-        r->has_ts = oc_json_i64(r->j, &r->ts_us);
-    } else if (oc_str_eq(key, "dur")) {
-        r->has_dur = oc_json_i64(r->j, &r->dur_us);
-    } else if (oc_str_eq(key, "tid")) {
-        oc_json_i64(r->j, &r->tid);
-    } else if (oc_str_eq(key, "pid")) {
-        oc_json_i64(r->j, &r->pid);
-    } else if (oc_str_eq(key, "name")) {
-        r->has_name = oc_json_raw(r->j, &value);
-        if (r->has_name)
-            keep(r, F_NAME, value);
-    } else if (oc_str_eq(key, "cat")) {
-        if (oc_json_raw(r->j, &value))
-            keep(r, F_CAT, value);
-    } else {
-        oc_json_skip(r->j);
-    }
-}
-
 /* ---- keys --------------------------------------------------------------------------------------------- */
 
-static const char *intern(struct reading *r, struct oc_str s)
+static const char *intern(struct ort_reading *r, struct oc_str s)
 {
     return oc_intern(&r->t->out->names, s.s, s.n);
 }
@@ -203,21 +53,21 @@ static bool has_body(struct oc_str op)
     return false;
 }
 
-static uint64_t size_field(const struct reading *r, unsigned f)
+static uint64_t size_field(const struct ort_reading *r, unsigned f)
 {
-    struct oc_str s = field(r, f);
+    struct oc_str s = ort_field(r, f);
     uint64_t v;
     return oc_parse_u64(s.s, s.n, &v) ? v : UINT64_MAX;
 }
 
-static void key_part(struct reading *r, struct oc_str s)
+static void key_part(struct ort_reading *r, struct oc_str s)
 {
     oc_buf_add(&r->key_text, s.s, s.n);
     oc_buf_char(&r->key_text, '\x1f');
 }
 
 /* Looks the collected key text up; a new key is filled by the caller. */
-static bool is_new_key(struct reading *r, uint32_t *id)
+static bool is_new_key(struct ort_reading *r, uint32_t *id)
 {
     *id = (uint32_t)r->t->n_key;
     if (!oc_map_add(&r->keys, r->key_text.data, r->key_text.n, id, NULL))
@@ -227,11 +77,11 @@ static bool is_new_key(struct reading *r, uint32_t *id)
     return true;
 }
 
-static const char *node_name(struct reading *r, struct oc_str name, int64_t index)
+static const char *node_name(struct ort_reading *r, struct oc_str name, int64_t index)
 {
     if (name.n)
         return intern(r, name);
-    struct oc_str op = field(r, F_OP); /* 0.x writes no name for unnamed nodes */
+    struct oc_str op = ort_field(r, F_OP); /* 0.x writes no name for unnamed nodes */
     struct oc_buf *b = &r->key_text;
     oc_buf_clear(b);
     oc_buf_add(b, op.s, op.n);
@@ -240,38 +90,55 @@ static const char *node_name(struct reading *r, struct oc_str name, int64_t inde
     return intern(r, (struct oc_str){b->n ? b->data : "", b->n});
 }
 
-static uint32_t node_key(struct reading *r, struct oc_str name)
+static uint32_t node_key(struct ort_reading *r, struct oc_str name)
 {
     uint32_t id;
     oc_buf_clear(&r->key_text);
     oc_buf_char(&r->key_text, 'N');
     key_part(r, name);
     for (unsigned f = F_OP; f <= F_INDEX; f++)
-        key_part(r, field(r, f));
+        key_part(r, ort_field(r, f));
     bool shapes = r->field[F_IN].n || r->field[F_OUT].n;
     for (unsigned f = shapes ? F_IN : F_PARAM; f <= (shapes ? F_OUT : F_OUT_SIZE); f++)
-        key_part(r, field(r, f));
+        key_part(r, ort_field(r, f));
     if (!is_new_key(r, &id))
         return id;
     struct ort_key *k = &r->t->key[id];
-    struct oc_str index = field(r, F_INDEX);
+    struct oc_str index = ort_field(r, F_INDEX);
     if (!oc_parse_i64(index.s, index.n, &k->index) || k->index < 0)
         k->index = -1;
     k->name = node_name(r, name, k->index);
-    k->op_type = intern(r, field(r, F_OP));
-    k->provider = intern(r, field(r, F_PROVIDER));
-    k->in_text = r->field[F_IN].n ? intern(r, field(r, F_IN)) : NULL;
-    k->out_text = r->field[F_OUT].n ? intern(r, field(r, F_OUT)) : NULL;
+    k->op_type = intern(r, ort_field(r, F_OP));
+    k->provider = intern(r, ort_field(r, F_PROVIDER));
+    k->in_text = r->field[F_IN].n ? intern(r, ort_field(r, F_IN)) : NULL;
+    k->out_text = r->field[F_OUT].n ? intern(r, ort_field(r, F_OUT)) : NULL;
     k->param_bytes = size_field(r, F_PARAM);
     k->act_bytes = size_field(r, F_ACT);
     k->out_bytes = size_field(r, F_OUT_SIZE);
     k->kind = ORT_NODE;
-    k->has_body = has_body(field(r, F_OP));
+    k->has_body = has_body(ort_field(r, F_OP));
     r->t->saw_shapes |= shapes;
     return id;
 }
 
-static uint32_t fence_key(struct reading *r)
+/* The key of a node event: that of the last event of this name with these arguments, else looked up. */
+static uint32_t event_key(struct ort_reading *r, struct oc_str name)
+{
+    if (r->args == OC_NONE)
+        return node_key(r, name);
+    if (!r->memo.item[r->args].has_key) {
+        size_t drop = r->field[F_NAME].n - name.n; /* loading may move the text */
+        ort_load_args(r);
+        name = ort_field(r, F_NAME);
+        name.n -= drop;
+        uint32_t key = node_key(r, name);
+        r->memo.item[r->args].key = key;
+        r->memo.item[r->args].has_key = true;
+    }
+    return r->memo.item[r->args].key;
+}
+
+static uint32_t fence_key(struct ort_reading *r)
 {
     uint32_t id;
     oc_buf_clear(&r->key_text);
@@ -286,19 +153,19 @@ static uint32_t fence_key(struct reading *r)
     return id;
 }
 
-static uint32_t kernel_key(struct reading *r, struct oc_str name)
+static uint32_t kernel_key(struct ort_reading *r, struct oc_str name)
 {
     uint32_t id;
-    struct oc_str parent = field(r, F_PARENT);
+    struct oc_str parent = ort_field(r, F_PARENT);
     drop_suffix(&parent, "_kernel_time");
     oc_buf_clear(&r->key_text);
     oc_buf_char(&r->key_text, 'K');
     key_part(r, name);
     for (unsigned f = F_GRID_X; f <= F_BLOCK_Z; f++)
-        key_part(r, field(r, f));
+        key_part(r, ort_field(r, f));
     size_t launch = r->key_text.n;
     key_part(r, parent);
-    key_part(r, field(r, F_OP));
+    key_part(r, ort_field(r, F_OP));
     if (is_new_key(r, &id)) {
         struct ort_key *k = &r->t->key[id];
         k->name = intern(r, name);
@@ -311,7 +178,7 @@ static uint32_t kernel_key(struct reading *r, struct oc_str name)
 
 /* ---- keeping events ----------------------------------------------------------------------------------- */
 
-static uint32_t lane_of(struct reading *r)
+static uint32_t lane_of(struct ort_reading *r)
 {
     int64_t id[2] = {r->pid, r->tid};
     uint32_t lane = r->t->n_lane;
@@ -320,7 +187,7 @@ static uint32_t lane_of(struct reading *r)
     return lane;
 }
 
-static void keep_session(struct reading *r, struct oc_str name)
+static void keep_session(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     if (oc_str_eq(name, "model_run")) {
@@ -334,7 +201,7 @@ static void keep_session(struct reading *r, struct oc_str name)
     t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
 }
 
-static void keep_node(struct reading *r, struct oc_str name)
+static void keep_node(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
@@ -347,11 +214,11 @@ static void keep_node(struct reading *r, struct oc_str name)
     t->event[t->n_event++] = (struct ort_event){.ts_us = r->ts_us,
                                                 .dur_us = r->dur_us,
                                                 .self_us = r->dur_us,
-                                                .key = fence ? fence_key(r) : node_key(r, name),
+                                                .key = fence ? fence_key(r) : event_key(r, name),
                                                 .lane = lane_of(r)};
 }
 
-static void keep_kernel(struct reading *r, struct oc_str name)
+static void keep_kernel(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
@@ -362,7 +229,7 @@ static void keep_kernel(struct reading *r, struct oc_str name)
                                                   .lane = OC_NONE};
 }
 
-static const char *why_bad(const struct reading *r)
+static const char *why_bad(const struct ort_reading *r)
 {
     if (!r->has_name)
         return "missing \"name\"";
@@ -375,9 +242,9 @@ static const char *why_bad(const struct reading *r)
     return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" out of range" : NULL;
 }
 
-static void keep_event(struct reading *r)
+static void keep_event(struct ort_reading *r)
 {
-    struct oc_str cat = field(r, F_CAT), name = field(r, F_NAME);
+    struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
          kernel = oc_str_eq(cat, "Kernel");
     if (!session && !node && !kernel)
@@ -399,28 +266,11 @@ static void keep_event(struct reading *r)
 
 /* ---- the file ----------------------------------------------------------------------------------------- */
 
-/* False: the event is not complete. */
-static bool read_event(struct reading *r)
-{
-    struct oc_str key;
-    oc_json_peek(r->j); /* to the brace */
-    r->where = oc_json_offset(r->j);
-    oc_buf_clear(&r->text);
-    memset(r->field, 0, sizeof(r->field));
-    r->has_ts = r->has_dur = r->has_name = false;
-    r->tid = r->pid = 0;
-    if (!oc_json_enter(r->j)) /* not an object: skipped */
-        return !oc_json_error(r->j, NULL);
-    while (oc_json_member(r->j, &key))
-        read_member(r, key);
-    return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
-}
-
-static void read_all(struct reading *r)
+static void read_all(struct ort_reading *r)
 {
     struct ort_trace *t = r->t;
     for (;;) {
-        while (oc_json_item(r->j) && read_event(r)) {
+        while (oc_json_item(r->j) && ort_read_event(r)) {
             if (t->n_event + t->n_kernel + t->n_session + t->n_run >= MAX_EVENTS)
                 return;
             keep_event(r);
@@ -439,7 +289,7 @@ static void read_all(struct reading *r)
     }
 }
 
-static void tell_findings(struct reading *r, struct oc_stream *s)
+static void tell_findings(struct ort_reading *r, struct oc_stream *s)
 {
     struct oc_diags *d = &r->t->out->diags;
     const char *damaged = oc_stream_error(s);
@@ -480,8 +330,9 @@ static int read_trace(struct oc_stream *s, const struct oc_profile_opts *opts, s
 {
     struct ort_trace t = {.out = out};
     struct oc_arena scratch = {0}; /* key texts */
-    struct reading r = {.t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch};
+    struct ort_reading r = {.t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch};
     r.text.max = MAX_EVENT_TEXT;
+    ort_memo_init(&r.memo);
     int rc;
     if (oc_json_peek(r.j) != OC_JSON_ARRAY) {
         rc = oc_fail(err, OC_EFORMAT, "expected an array of events (offset 0)");
@@ -502,6 +353,7 @@ out:
     oc_json_close(r.j);
     oc_map_free(&r.keys);
     oc_map_free(&r.lanes);
+    ort_memo_free(&r.memo);
     oc_buf_free(&r.text);
     oc_buf_free(&r.key_text);
     oc_arena_free(&scratch);

@@ -1,0 +1,218 @@
+#include "profile/ort_event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20 };
+
+static const struct {
+    const char *key;
+    uint8_t n, field;
+} arg_of[] = {
+#define ARG(text, f)                                                                                         \
+    {                                                                                                        \
+        .key = (text), .n = sizeof(text) - 1, .field = (f)                                                   \
+    }
+    ARG("op_name", F_OP),
+    ARG("provider", F_PROVIDER),
+    ARG("node_index", F_INDEX),
+    ARG("graph_index", F_INDEX),
+    ARG("parameter_size", F_PARAM),
+    ARG("activation_size", F_ACT),
+    ARG("output_size", F_OUT_SIZE),
+    ARG("input_type_shape", F_IN),
+    ARG("output_type_shape", F_OUT),
+    ARG("parent_name", F_PARENT),
+    ARG("parent_ort_event_name", F_PARENT),
+    ARG("stream", F_STREAM),
+    ARG("grid_x", F_GRID_X),
+    ARG("grid_y", F_GRID_Y),
+    ARG("grid_z", F_GRID_Z),
+    ARG("block_x", F_BLOCK_X),
+    ARG("block_y", F_BLOCK_Y),
+    ARG("block_z", F_BLOCK_Z),
+#undef ARG
+};
+
+static void keep(struct ort_reading *r, unsigned field, struct oc_str s)
+{
+    if (s.n >= 2 && s.s[0] == '"') { /* as written: this runtime does not escape */
+        s.s++;
+        s.n -= 2;
+    }
+    r->field[field].at = (uint32_t)r->text.n;
+    r->field[field].n = (uint32_t)s.n;
+    oc_buf_add(&r->text, s.s, s.n);
+    if (r->text.overflowed)
+        r->field[field].n = 0;
+}
+
+static unsigned arg_field(struct oc_str key)
+{
+    if (!key.n || key.s[0] == 'm' ||
+        key.s[0] == 't') /* memory and thread statistics: the bulk of new traces */
+        return F_COUNT;
+    for (size_t i = 0; i < OC_COUNT(arg_of); i++)
+        if (arg_of[i].n == key.n && memcmp(arg_of[i].key, key.s, key.n) == 0)
+            return arg_of[i].field;
+    return F_COUNT;
+}
+
+static void note_version(struct ort_reading *r, struct oc_str key)
+{
+    struct ort_trace *t = r->t;
+    t->saw_node_index |= oc_str_eq(key, "node_index");
+    t->saw_graph_index |= oc_str_eq(key, "graph_index");
+    t->saw_memory |= oc_str_eq(key, "mem_in_use_peak");
+}
+
+static void read_args(struct ort_reading *r)
+{
+    struct oc_str key, value;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        unsigned f = arg_field(key);
+        if (f == F_INDEX || (f == F_COUNT && key.n > 3 && key.s[0] == 'm'))
+            note_version(r, key);
+        if (f == F_COUNT)
+            oc_json_skip(r->j);
+        else if (oc_json_raw(r->j, &value))
+            keep(r, f, value);
+    }
+}
+
+static void remember(struct ort_reading *r, struct ort_args *k, struct oc_str text, uint32_t at)
+{
+    struct ort_memo *m = &r->memo;
+    k->text = text.s;
+    k->n = text.n;
+    k->has_key = false;
+    k->bytes = (uint32_t)r->text.n - at;
+    k->fields = oc_strndup(&m->arena, r->text.data ? r->text.data + at : "", k->bytes);
+    for (unsigned f = 0; f < F_COUNT; f++) {
+        bool here = r->field[f].n && r->field[f].at >= at;
+        k->at[f] = here ? r->field[f].at - at : 0;
+        k->len[f] = here ? r->field[f].n : 0;
+    }
+}
+
+/* Arguments that are not those of the last event of this name. */
+static void new_args(struct ort_reading *r, uint32_t id)
+{
+    struct ort_memo *m = &r->memo;
+    struct oc_str text;
+    uint32_t at = (uint32_t)r->text.n;
+    if (oc_json_peek(r->j) != OC_JSON_OBJECT || !oc_json_raw(r->j, &text)) {
+        read_args(r);
+        return;
+    }
+    const char *copy = oc_strndup(&m->arena, text.s, text.n);
+    oc_json_unread(r->j, text);
+    read_args(r);
+    if (oc_json_error(r->j, NULL) || oc_json_truncated(r->j) || r->text.overflowed) {
+        m->off = true;
+        return;
+    }
+    remember(r, &m->item[id], (struct oc_str){copy, text.n}, at);
+    r->args = id;
+    r->args_loaded = true;
+}
+
+/* The arguments through the memo: the same as last time, or read and remembered. */
+static void take_args(struct ort_reading *r)
+{
+    struct ort_memo *m = &r->memo;
+    struct oc_str name = ort_field(r, F_NAME);
+    uint32_t id = m->n;
+    if (m->off || !r->has_name || !oc_str_eq(ort_field(r, F_CAT), "Node")) {
+        read_args(r);
+        return;
+    }
+    if (oc_map_add(&m->names, name.s, name.n, &id, NULL)) {
+        OC_GROW(m->item, m->n, m->cap);
+        m->item[m->n++] = (struct ort_args){.text = NULL};
+    }
+    const struct ort_args *k = &m->item[id];
+    m->tries++;
+    if (oc_json_match(r->j, (struct oc_str){k->text, k->n})) {
+        m->hits++;
+        r->args = id;
+        r->args_loaded = false;
+        return;
+    }
+    m->off |= (m->tries > MEMO_TRIAL && m->hits * 2 < m->tries) || m->arena.used_bytes > MEMO_BYTES;
+    new_args(r, id);
+}
+
+/* Fields of remembered arguments, for what looks at them. */
+void ort_load_args(struct ort_reading *r)
+{
+    if (r->args == OC_NONE || r->args_loaded)
+        return;
+    const struct ort_args *k = &r->memo.item[r->args];
+    uint32_t at = (uint32_t)r->text.n;
+    oc_buf_add(&r->text, k->fields, k->bytes);
+    for (unsigned f = 0; f < F_COUNT && !r->text.overflowed; f++)
+        if (k->len[f]) {
+            r->field[f].at = k->at[f] + at;
+            r->field[f].n = k->len[f];
+        }
+    r->args_loaded = true;
+}
+
+static void read_member(struct ort_reading *r, struct oc_str key)
+{
+    struct oc_str value;
+    if (oc_str_eq(key, "args")) {
+        take_args(r);
+    } else if (oc_str_eq(key, "ts")) {
+        r->has_ts = oc_json_i64(r->j, &r->ts_us);
+    } else if (oc_str_eq(key, "dur")) {
+        r->has_dur = oc_json_i64(r->j, &r->dur_us);
+    } else if (oc_str_eq(key, "tid")) {
+        oc_json_i64(r->j, &r->tid);
+    } else if (oc_str_eq(key, "pid")) {
+        oc_json_i64(r->j, &r->pid);
+    } else if (oc_str_eq(key, "name")) {
+        r->has_name = oc_json_raw(r->j, &value);
+        if (r->has_name)
+            keep(r, F_NAME, value);
+    } else if (oc_str_eq(key, "cat")) {
+        if (oc_json_raw(r->j, &value))
+            keep(r, F_CAT, value);
+    } else {
+        oc_json_skip(r->j);
+    }
+}
+
+/* False: the event is not complete. */
+bool ort_read_event(struct ort_reading *r)
+{
+    struct oc_str key;
+    oc_json_peek(r->j); /* to the brace */
+    r->where = oc_json_offset(r->j);
+    oc_buf_clear(&r->text);
+    memset(r->field, 0, sizeof(r->field));
+    r->has_ts = r->has_dur = r->has_name = false;
+    r->tid = r->pid = 0;
+    r->args = OC_NONE;
+    if (!oc_json_enter(r->j)) /* not an object: skipped */
+        return !oc_json_error(r->j, NULL);
+    while (oc_json_member(r->j, &key))
+        read_member(r, key);
+    return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
+}
+
+void ort_memo_init(struct ort_memo *m)
+{
+    *m = (struct ort_memo){0};
+    m->names.arena = &m->arena;
+}
+
+void ort_memo_free(struct ort_memo *m)
+{
+    oc_map_free(&m->names);
+    oc_arena_free(&m->arena);
+    free(m->item);
+}

@@ -1,0 +1,84 @@
+/* One event of an ONNX Runtime trace, taken apart. Private to the importer. */
+#ifndef OC_ORT_EVENT_H
+#define OC_ORT_EVENT_H
+
+#include "base/buf.h"
+#include "base/json_read.h"
+#include "profile/ort_trace.h"
+
+/* Texts of an event that are kept until it is complete: copied, because a view ends with the next call. */
+enum ort_field {
+    F_CAT,
+    F_NAME,
+    F_OP,
+    F_PROVIDER,
+    F_INDEX,
+    F_PARAM,
+    F_ACT,
+    F_OUT_SIZE,
+    F_IN,
+    F_OUT,
+    F_PARENT,
+    F_STREAM,
+    F_GRID_X,
+    F_GRID_Y,
+    F_GRID_Z,
+    F_BLOCK_X,
+    F_BLOCK_Y,
+    F_BLOCK_Z,
+    F_COUNT
+};
+
+/* A node's events have the same arguments in every run, unless they carry thread or memory statistics. The
+ * last arguments of each event name are kept; where the next ones are the same text, nothing is taken apart.
+ */
+struct ort_args {
+    const char *text; /* as written; NULL: none yet */
+    size_t n;
+    bool has_key;
+    uint32_t key;       /* of the event */
+    const char *fields; /* their texts, one after the other */
+    uint32_t at[F_COUNT], len[F_COUNT], bytes;
+};
+
+struct ort_memo {
+    struct oc_arena arena;
+    struct oc_map names; /* event name to index */
+    struct ort_args *item;
+    uint32_t n, cap;
+    size_t tries, hits;
+    bool off; /* it does not pay in this file */
+};
+struct ort_reading {
+    struct ort_trace *t;
+    struct oc_json *j;
+    struct oc_map keys, lanes;
+    struct oc_buf text, key_text;
+    struct {
+        uint32_t at, n;
+    } field[F_COUNT];
+    int64_t ts_us, dur_us, tid, pid;
+    bool has_ts, has_dur, has_name;
+    uint64_t where; /* offset of the event */
+    struct ort_memo memo;
+    uint32_t args; /* the event's arguments in the memo, OC_NONE */
+    bool args_loaded;
+    size_t bad, number, broken;
+    uint64_t first_bad, first_broken;
+    char bad_why[64], broken_why[160];
+};
+
+/* The text of a field of the event read last, "" if it has none. Valid until the next event. */
+static inline struct oc_str ort_field(const struct ort_reading *r, unsigned f)
+{
+    return (struct oc_str){r->text.data ? r->text.data + r->field[f].at : "", r->field[f].n};
+}
+
+/* Reads the event at the cursor into r. False: it is not complete. */
+bool ort_read_event(struct ort_reading *r);
+/* Brings the fields of remembered arguments into r; moves the texts. */
+void ort_load_args(struct ort_reading *r);
+void ort_memo_init(struct ort_memo *m);
+void ort_memo_free(struct ort_memo *m);
+
+#endif
