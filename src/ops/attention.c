@@ -147,6 +147,8 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
                              .causal = oc_attr_i(c, "is_causal", 0) != 0,
                              .masked = oc_in(c, MASK) != NULL,
                              .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F};
+    if (oc_has_attr(c, "score_mod") || oc_has_attr(c, "prob_mod"))
+        c->assumption = "the bodies that change scores are not counted";
     use_softmax_precision(c, k);
     if (oc_in(c, NONPAD))
         add_external(c, k, &a);

@@ -129,6 +129,9 @@ static void test_shapes(void **state)
         {"com.microsoft:LinearAttention", 1, "q_num_heads=2 kv_num_heads=4 state_window=3",
          "float16[2,5,16] float16[2,5,32] float16[2,5,24] float[3,2,4,8,6]", "yy",
          "float16[2,5,24] float[3,2,4,8,6]"},
+        {"com.microsoft:GatedDeltaNet", 1, "",
+         "float16[7,2,8] float16[7,2,8] float16[7,4,6] int32[3] float[7,4] float[7,4]", "yy",
+         "float16[7,4,6] float[2,4,6,8]"},
         {"CausalConvWithState", 27, "", "float[2,8,5] float[8,1,4]", "yy", "float[2,8,5] float[2,8,3]"},
         {"com.microsoft:MoE", 1, "k=2", "float[5,16] float[5,4] float[4,32,16] - float[4,16,32]", "y",
          "float[5,16]"},
@@ -222,6 +225,14 @@ static void test_costs(void **state)
          "float[1,1,6] float[1,1,6] float[1,1,10] - - float[1,1,2]", "yy", "MAC 90, ADD 10, MUL 20"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=gated",
          "float[1,1,6] float[1,1,6] float[1,1,10] - float[1,1,6]", "yy", "MAC 60, MUL 40, EXP 6"},
+        /* one token, 2 states of 3 x 5: as above, and the gates: softplus of 2 decays, sigmoid of 2 rates,
+         * unit length of 6 + 6 elements in 2 + 2 rows */
+        {"com.microsoft:GatedDeltaNet", 1, "",
+         "float[1,2,3] float[1,2,3] float[1,2,5] int32[2] float[1,2] float[1,2]", "yy",
+         "MAC 90, ADD 10, MUL 50, EXP 2"},
+        {"com.microsoft:GatedDeltaNet", 1, "qk_l2_norm=1 gate_activation=qwen beta_activation=sigmoid",
+         "float[1,2,3] float[1,2,3] float[1,2,5] int32[2] float[1,2] float[1,2]", "yy",
+         "MAC 90, ADD 26, MUL 64, DIV 12, SQRT 4, EXP 4, LOG 2, SIG 2"},
         {"CausalConvWithState", 27, "", "float[2,8,5] float[8,1,4] float[8]", "yy", "MAC 320, ADD 80"},
         /* 3 tokens on 2 of 4 experts, 16 x 32 twice; weighted sum 6*16; Relu 6*32; softmax of 12; sorting 12
          */
