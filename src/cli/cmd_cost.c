@@ -179,8 +179,8 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
     return (struct oc_report_opts){
         .format = compact ? "table" : o->format,
         .style = compact ? "compact" : o->style,
-        .width_chars = cli_width(out),
-        .color = cli_color(out, o->color),
+        .width_chars = out ? cli_width(out) : 0,
+        .color = out && cli_color(out, o->color),
         .has_top = o->top.set,
         .top = o->top.v,
         .name_pattern = o->opr_name.item,
@@ -278,6 +278,23 @@ static int strict_result(const struct job *j, size_t n_findings)
                     assumed);
 }
 
+/* A MegEngine file without device times: its table on standard output is empty, as the original's is. What it has
+ * is shown on standard error. */
+static void show_host_times(const struct job *j)
+{
+    const struct oc_diag *d;
+    struct oc_err err;
+    size_t n = j->profile && !j->model && !j->o->show_host && !j->o->print_only ? oc_profile_diags(j->profile, &d) : 0;
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(d[i].code, "W-host-times-only"))
+            continue;
+        struct oc_report_in in = {.profile = j->profile};
+        struct oc_report_opts opts = report_opts(j->o, NULL);
+        opts.print_only = "host";
+        oc_report_write(&in, &opts, stderr, &err);
+    }
+}
+
 /* ---- the command ------------------------------------------------------------------------------------------- */
 
 static int run(struct job *j)
@@ -294,8 +311,12 @@ int cmd_cost(const struct cli_opts *o)
     struct job j = {.o = o, .progress = cli_progress_start()};
     int rc = run(&j);
     cli_progress_stop(j.progress);
-    if (!rc)
-        rc = strict_result(&j, findings(&j, !report_tells(&j)));
+    if (!rc) {
+        bool tell = !report_tells(&j);
+        rc = strict_result(&j, findings(&j, tell));
+        if (tell)
+            show_host_times(&j);
+    }
     cli_shapes_free(&j.shapes);
     oc_join_free(j.join);
     oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);

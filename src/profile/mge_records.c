@@ -106,7 +106,7 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
             p->rec[p->n_rec++] = make_record(&p->arena, o);
     }
     if (!m->n_device)
-        oc_diag_add(&p->diags, OC_WARNING, "W-no-device-time", "",
-                    m->has_device ? "the profile has no device times: see --show-host"
+        oc_diag_add(&p->diags, OC_WARNING, m->has_device ? "W-host-times-only" : "W-no-device-time", "",
+                    m->has_device ? "the profile has no device times, only those of the host"
                                   : "the profile has no device times: the host table is shown");
 }

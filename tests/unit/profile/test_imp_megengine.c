@@ -145,7 +145,7 @@ static void says_when_there_are_no_device_times(void **state)
     static const char absent[] = "{\"graph_exec\":{},\"profiler\":{}}";
     assert_true(read_text(empty, sizeof(empty) - 1)->has_device);
     assert_int_equal(p.diags.n, 1);
-    assert_string_equal(p.diags.item[0].code, "W-no-device-time");
+    assert_string_equal(p.diags.item[0].code, "W-host-times-only");
     mge_free(&p);
     assert_false(read_text(absent, sizeof(absent) - 1)->has_device);
     assert_non_null(strstr(p.diags.item[0].text, "host table is shown"));
