@@ -189,7 +189,9 @@ void oc_set_data(struct oc_op_ctx *c, unsigned slot, const struct oc_elem *e, ui
     uint32_t count;
     if (!out_present(c, slot) || n > OC_MAX_DATA)
         return;
-    if (c->out[slot].kind == OC_T_TENSOR && oc_fold_count(&c->out[slot].shape, &count) && count != n)
+    const struct oc_type *t = &c->out[slot];
+    bool known = t->kind == OC_T_TENSOR && oc_shape_known(&t->shape);
+    if (known && (!oc_fold_count(&t->shape, &count) || count != n))
         return; /* the model contradicts itself */
     struct oc_data *d = OC_NEW(c->arena, struct oc_data);
     d->e = e;
