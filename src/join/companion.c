@@ -43,6 +43,18 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     return found;
 }
 
+/* "<last Mul>/QuickGeluFusion/": what that Mul makes, when the tensor's own name was lost to a blocked
+ * layout. */
+static uint32_t quick_gelu_output(const struct companion *c, const struct oc_node *n)
+{
+    const char *slash = strstr(n->name, "/QuickGeluFusion");
+    if (!slash || !is(n->op_type, "QuickGelu"))
+        return OC_NONE;
+    uint32_t node = oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name));
+    const struct oc_node *last = node == OC_NONE ? NULL : &c->x->m->node[node];
+    return last && is(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
+}
+
 /* The original tensor that a node's output holds, in whatever layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
@@ -59,7 +71,7 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
             return c->x->m->node[i].out[k];
     if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
         return original_value(c, n->name, len - 6);
-    return OC_NONE;
+    return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
 }
 
 static void find_origins(struct companion *c)
