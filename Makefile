@@ -4,7 +4,6 @@
 MODE ?= release
 BUILD := build/$(MODE)
 GEN := build/gen
-CC = cc
 PREFIX ?= /usr/local
 prefix ?= $(PREFIX)
 bindir ?= $(prefix)/bin

@@ -1,0 +1,267 @@
+/* Reports as machines read them: the JSON parses back and adds up, the CSV keeps its shape whatever the names hold,
+ * tables fit the width. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json_read.h"
+#include "support/build.h"
+
+struct fixture {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+};
+
+/* Two convolutions, an operator that nobody knows, and a name that every format has to quote. */
+static void load(struct fixture *x)
+{
+    size_t n;
+    struct oc_err err;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my.domain", 1);
+    oc_b_input(b, "x", "float[1,3,8,8]");
+    oc_b_init(b, "w", "float[4,3,3,3]");
+    oc_b_init(b, "v", "float[2,4,1,1]");
+    oc_b_node(b, "Conv", "a,\"b\"", "x,w", "y", "pads=1,1,1,1");
+    oc_b_node(b, "Conv", "", "y,v", "z", "");
+    oc_b_node(b, "my.domain::Mystery", "m", "z", "u", "");
+    oc_b_output(b, "z", "float[1,2,8,8]");
+    oc_b_output(b, "u", "float");
+    x->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    struct oc_analyze_opts o = {0};
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void unload(struct fixture *x)
+{
+    oc_analysis_free(x->analysis);
+    oc_model_free(x->model);
+    free(x->bytes);
+}
+
+static char *report(const struct fixture *x, const struct oc_report_opts *o)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct oc_err err;
+    struct oc_report_in in = {.model = x->model, .analysis = x->analysis};
+    FILE *f = open_memstream(&text, &n);
+    if (oc_report_write(&in, o, f, &err))
+        fail_msg("%s", err.msg);
+    fclose(f);
+    return text;
+}
+
+/* What the test wants to know of the JSON. */
+struct seen {
+    uint64_t n_nodes, n_null, n_unnamed, macs_of_nodes, macs_total, unknown_nodes;
+    bool schema, told;
+};
+
+static bool number_or_null(struct oc_json *j, uint64_t *v)
+{
+    int64_t i = 0;
+    if (oc_json_peek(j) == OC_JSON_NULL) {
+        oc_json_skip(j);
+        return false;
+    }
+    assert_true(oc_json_i64(j, &i));
+    *v = (uint64_t)i;
+    return true;
+}
+
+static void read_node(struct oc_json *j, struct seen *s)
+{
+    struct oc_str key;
+    uint64_t v = 0;
+    s->n_nodes++;
+    assert_true(oc_json_enter(j));
+    while (oc_json_member(j, &key)) {
+        if (oc_str_eq(key, "macs")) {
+            if (number_or_null(j, &v))
+                s->macs_of_nodes += v;
+            else
+                s->n_null++;
+        } else if (oc_str_eq(key, "name")) {
+            s->n_unnamed += oc_json_peek(j) == OC_JSON_NULL;
+            oc_json_skip(j);
+        } else {
+            oc_json_skip(j);
+        }
+    }
+}
+
+static void read_totals(struct oc_json *j, struct seen *s)
+{
+    struct oc_str key;
+    assert_true(oc_json_enter(j));
+    while (oc_json_member(j, &key)) {
+        if (oc_str_eq(key, "macs"))
+            assert_true(number_or_null(j, &s->macs_total));
+        else if (oc_str_eq(key, "unknown_nodes"))
+            assert_true(number_or_null(j, &s->unknown_nodes));
+        else
+            oc_json_skip(j);
+    }
+}
+
+static struct seen read_back(const char *text)
+{
+    struct seen s = {0};
+    struct oc_str key, value;
+    struct oc_stream *stream = oc_stream_mem(text, strlen(text));
+    struct oc_json *j = oc_json_open(stream);
+    assert_true(oc_json_enter(j));
+    while (oc_json_member(j, &key)) {
+        if (oc_str_eq(key, "schema")) {
+            assert_true(oc_json_string(j, &value));
+            s.schema = oc_str_eq(value, "onnxcost.report");
+        } else if (oc_str_eq(key, "totals")) {
+            read_totals(j, &s);
+        } else if (oc_str_eq(key, "nodes")) {
+            assert_true(oc_json_enter(j));
+            while (oc_json_item(j))
+                read_node(j, &s);
+        } else if (oc_str_eq(key, "diagnostics")) {
+            assert_true(oc_json_enter(j));
+            while (oc_json_item(j)) {
+                s.told = true;
+                oc_json_skip(j);
+            }
+        } else {
+            oc_json_skip(j);
+        }
+    }
+    assert_null(oc_json_error(j, NULL));
+    assert_false(oc_json_truncated(j));
+    oc_json_close(j);
+    oc_stream_close(stream);
+    return s;
+}
+
+static void json_parses_back(void **state)
+{
+    (void)state;
+    struct fixture x = {0};
+    load(&x);
+    char *text = report(&x, &(struct oc_report_opts){.format = "json"});
+    struct seen s = read_back(text);
+    assert_true(s.schema);
+    assert_int_equal(s.n_nodes, 3);
+    assert_int_equal(s.n_unnamed, 1);
+    assert_int_equal(s.n_null, 1); /* the unknown operator: null, not 0 */
+    assert_int_equal(s.unknown_nodes, 1);
+    /* 8*8 places * 4 channels * 27 taps + 8*8 * 2 * 4 */
+    assert_int_equal(s.macs_total, 6912 + 512);
+    assert_int_equal(s.macs_of_nodes, s.macs_total);
+    assert_true(s.told);
+    free(text);
+    unload(&x);
+}
+
+static void json_keeps_totals_when_rows_are_chosen(void **state)
+{
+    (void)state;
+    struct fixture x = {0};
+    load(&x);
+    char *text = report(&x, &(struct oc_report_opts){.format = "json", .has_top = true, .top = 1});
+    struct seen s = read_back(text);
+    assert_int_equal(s.n_nodes, 1);
+    assert_int_equal(s.macs_of_nodes, 6912);
+    assert_int_equal(s.macs_total, 6912 + 512);
+    free(text);
+    unload(&x);
+}
+
+/* Fields of the first line of *p, quotes respected; *p moves to the next line. */
+static unsigned count_fields(const char **p)
+{
+    unsigned n = 1;
+    bool quoted = false;
+    const char *s = *p;
+    for (; *s && (quoted || *s != '\r'); s++) {
+        quoted ^= *s == '"';
+        n += *s == ',' && !quoted;
+    }
+    assert_memory_equal(s, "\r\n", 2);
+    *p = s + 2;
+    return n;
+}
+
+static void csv_keeps_its_shape(void **state)
+{
+    (void)state;
+    struct fixture x = {0};
+    load(&x);
+    char *text = report(&x, &(struct oc_report_opts){.format = "csv"});
+    const char *p = text;
+    unsigned header = count_fields(&p), rows = 0;
+    for (; *p; rows++)
+        assert_int_equal(count_fields(&p), header);
+    assert_int_equal(rows, 3);
+    assert_non_null(strstr(text, "1,\"a,\"\"b\"\"\",Conv,13824,"));
+    assert_non_null(strstr(text, "3,m,Mystery,,")); /* unknown is empty */
+    assert_non_null(strstr(text, ",csv_version\r\n"));
+    free(text);
+    unload(&x);
+}
+
+/* Every byte that is not the continuation of a UTF-8 character. */
+static unsigned characters(const char *s, const char *end)
+{
+    unsigned n = 0;
+    for (; s < end; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+static void tables_fit_the_width(void **state)
+{
+    (void)state;
+    struct fixture x = {0};
+    load(&x);
+    for (unsigned width = 60; width < 160; width += 7) {
+        char *text = report(&x, &(struct oc_report_opts){.width_chars = width, .print_only = "device"});
+        for (const char *p = text, *end; *p; p = end + 1) {
+            end = strchr(p, '\n');
+            assert_non_null(end);
+            assert_in_range(characters(p, end), 1, width);
+        }
+        free(text);
+    }
+    unload(&x);
+}
+
+static void unknown_options_are_errors(void **state)
+{
+    (void)state;
+    struct fixture x = {0};
+    struct oc_err err;
+    load(&x);
+    struct oc_report_in in = {.model = x.model, .analysis = x.analysis}, nothing = {0};
+    assert_int_equal(oc_report_write(&in, &(struct oc_report_opts){.format = "yaml"}, stdout, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    assert_int_equal(oc_report_write(&in, &(struct oc_report_opts){.order_by = "beauty"}, stdout, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    assert_int_equal(oc_report_write(&nothing, &(struct oc_report_opts){0}, stdout, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    unload(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_parses_back),     cmocka_unit_test(json_keeps_totals_when_rows_are_chosen),
+        cmocka_unit_test(csv_keeps_its_shape),  cmocka_unit_test(tables_fit_the_width),
+        cmocka_unit_test(unknown_options_are_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
