@@ -68,14 +68,6 @@ int oc_shape_broadcast_bool(struct oc_op_ctx *c)
 
 /* ---- small values ----------------------------------------------------------------------------------- */
 
-int oc_fold_same(struct oc_op_ctx *c)
-{
-    const struct oc_data *d = oc_in_value(c, 0);
-    if (d)
-        oc_set_data(c, 0, d->e, d->n);
-    return 0;
-}
-
 bool oc_fold_count(const struct oc_shape *s, uint32_t *n)
 {
     if (!s->ranked || !oc_shape_known(s))
@@ -90,6 +82,18 @@ bool oc_fold_count(const struct oc_shape *s, uint32_t *n)
     }
     *n = (uint32_t)count;
     return true;
+}
+
+int oc_fold_same(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    const struct oc_type *o = oc_out(c, 0);
+    uint32_t n;
+    /* A Reshape to a size that its value does not have is wrong, or a broken file's. */
+    bool fits = o && (!oc_shape_known(&o->shape) || (oc_fold_count(&o->shape, &n) && d && n == d->n));
+    if (d && fits)
+        oc_set_data(c, 0, d->e, d->n);
+    return 0;
 }
 
 /* Position in `s` of the element at row-major position `at` of `out` (trailing axes aligned). */
