@@ -24,8 +24,17 @@ extern "C" {
 
 /* ---- errors and findings --------------------------------------------------------------------------- */
 
-enum oc_code { OC_OK, OC_EIO, OC_EFORMAT, OC_ELIMIT, OC_EUNSUPPORTED, OC_EARG, OC_ENOTFOUND, OC_EOUTPUT,
-               OC_ELIBRARY /* a library that is loaded on demand is missing */ };
+enum oc_code {
+    OC_OK,
+    OC_EIO,
+    OC_EFORMAT,
+    OC_ELIMIT,
+    OC_EUNSUPPORTED,
+    OC_EARG,
+    OC_ENOTFOUND,
+    OC_EOUTPUT,
+    OC_ELIBRARY /* a library that is loaded on demand is missing */
+};
 
 /* A failure with its place. `line` and `offset_bytes` are 0 when they do not apply. */
 struct oc_err {
@@ -46,7 +55,8 @@ struct oc_diag {
 
 void oc_set_oom_handler(void (*handler)(size_t bytes)); /* must not return */
 
-/* How far a number can be trusted. Sums take the worst; an upper and a lower bound together are an estimate. */
+/* How far a number can be trusted. Sums take the worst; an upper and a lower bound together are an estimate.
+ */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
 /* ---- model ------------------------------------------------------------------------------------------ */
@@ -60,12 +70,14 @@ struct oc_limits {
     uint32_t max_nodes;      /* after function expansion; 0: 4,000,000 */
 };
 
-int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out, struct oc_err *err);
+int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out,
+                  struct oc_err *err);
 int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits,
                       struct oc_model **out, struct oc_err *err); /* data must outlive the model */
 void oc_model_free(struct oc_model *model);
 
-/* ---- analysis: shapes, small values, costs --------------------------------------------------------------- */
+/* ---- analysis: shapes, small values, costs ---------------------------------------------------------------
+ */
 
 struct oc_bind { /* a symbolic dimension and its number: --dim batch=8 */
     const char *symbol;
@@ -85,7 +97,7 @@ struct oc_value_bind { /* the value of a graph input that decides shapes: --valu
 };
 
 struct oc_control_bind { /* what a profile shows of control flow; used where the model itself does not tell */
-    uint32_t node;  /* index of an If: value 1 then, 0 else; of a Loop or SequenceMap: trips */
+    uint32_t node;       /* index of an If: value 1 then, 0 else; of a Loop or SequenceMap: trips */
     int64_t value;
 };
 
@@ -124,8 +136,8 @@ int oc_analyze(const struct oc_model *model, const struct oc_analyze_opts *opts,
 void oc_analysis_free(struct oc_analysis *a);
 
 struct oc_totals {
-    uint64_t nodes, unknown_nodes;  /* executed nodes; those without a cost */
-    uint64_t macs, flops, ops;      /* flops: float classes; ops: integer and boolean ones */
+    uint64_t nodes, unknown_nodes; /* executed nodes; those without a cost */
+    uint64_t macs, flops, ops;     /* flops: float classes; ops: integer and boolean ones */
     uint64_t params, params_all, const_bytes;
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
     enum oc_quality quality;
@@ -155,9 +167,11 @@ struct oc_op_info {
     int since, until; /* opset versions of this meaning; until 0: open */
 };
 size_t oc_op_count(void);
-void oc_op_get(size_t index, struct oc_op_info *out); /* index < oc_op_count(); in the order of the families */
+void oc_op_get(size_t index,
+               struct oc_op_info *out); /* index < oc_op_count(); in the order of the families */
 
-/* ---- profiles: what a runtime measured -------------------------------------------------------------------- */
+/* ---- profiles: what a runtime measured --------------------------------------------------------------------
+ */
 
 struct oc_profile;
 
@@ -199,19 +213,19 @@ struct oc_hw_source { /* a document; section and url may be NULL */
 
 /* One number of a device with where it is from. Texts are NULL where they do not apply. */
 struct oc_hw_figure {
-    const char *group;      /* "count", "clock", "vector", "matrix", "special", "overhead", or a memory level */
-    const char *what;       /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
-    double value;           /* in `unit` */
-    const char *unit;       /* FLOP/s, OP/s, B, B/s, Hz, s; "" for a count */
-    const char *text;       /* as written: "312 TFLOP/s" */
+    const char *group; /* "count", "clock", "vector", "matrix", "special", "overhead", or a memory level */
+    const char *what;  /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
+    double value;      /* in `unit` */
+    const char *unit;  /* FLOP/s, OP/s, B, B/s, Hz, s; "" for a count */
+    const char *text;  /* as written: "312 TFLOP/s" */
     enum oc_basis basis;
     const struct oc_hw_source *source[OC_HW_SOURCES]; /* NULL after the last; none for assumed figures */
-    const char *section;    /* place in the first source, if not the source's own */
-    const char *formula;    /* how a derived number was made */
+    const char *section;                              /* place in the first source, if not the source's own */
+    const char *formula;                              /* how a derived number was made */
     const char *clock;      /* kind of clock that a peak holds at: base, boost ... */
     const char *accumulate; /* class of the accumulator of a matrix peak */
     const char *note;
-    bool sparse;            /* holds for structured sparsity only: never used as a peak */
+    bool sparse; /* holds for structured sparsity only: never used as a peak */
     uint32_t line;
 };
 
@@ -248,19 +262,21 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
 /* All about a device as text: one line a figure with value, basis and source. */
 int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
 
-/* ---- joins: a profile's records on a model's nodes ---------------------------------------------------------- */
+/* ---- joins: a profile's records on a model's nodes
+ * ---------------------------------------------------------- */
 
 struct oc_join;
 
 /* `optimized` (the model as the runtime saved it after optimization) and `analysis` may be NULL; without an
  * analysis there are no costs. All must outlive the join. */
-int oc_join_make(const struct oc_model *model, const struct oc_analysis *analysis, const struct oc_profile *profile,
-                 const struct oc_model *optimized, struct oc_join **out, struct oc_err *err);
+int oc_join_make(const struct oc_model *model, const struct oc_analysis *analysis,
+                 const struct oc_profile *profile, const struct oc_model *optimized, struct oc_join **out,
+                 struct oc_err *err);
 void oc_join_free(struct oc_join *join);
 size_t oc_join_diags(const struct oc_join *join, const struct oc_diag **out);
 
-/* Shapes of graph inputs without a fixed shape, as the profile recorded them, for oc_analyze_opts.shape. Names
- * belong to the model. Returns how many; the list is freed by oc_profile_input_shapes_free. */
+/* Shapes of graph inputs without a fixed shape, as the profile recorded them, for oc_analyze_opts.shape.
+ * Names belong to the model. Returns how many; the list is freed by oc_profile_input_shapes_free. */
 size_t oc_profile_input_shapes(const struct oc_model *model, const struct oc_profile *profile,
                                struct oc_shape_bind **out);
 void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
@@ -269,7 +285,8 @@ void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
 size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *profile,
                           struct oc_control_bind **out);
 
-/* ---- reports --------------------------------------------------------------------------------------------- */
+/* ---- reports ---------------------------------------------------------------------------------------------
+ */
 
 /* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
 struct oc_report_opts {
@@ -278,19 +295,20 @@ struct oc_report_opts {
     unsigned width_chars; /* 0: no limit */
     bool color;
     bool has_top;
-    int64_t top;          /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
-    const char *const *name_pattern; /* regular expressions matched from the start of the name; any may hold */
+    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
+    const char *const
+        *name_pattern; /* regular expressions matched from the start of the name; any may hold */
     size_t n_name_pattern;
-    const char *const *type;         /* exact operator types; any may hold */
+    const char *const *type; /* exact operator types; any may hold */
     size_t n_type;
     const char *const *input_dtype;
     size_t n_input_dtype;
-    const char *order_by;     /* "[+]column" */
-    const char *aggregate;    /* "max", "min", "sum", "mean" */
-    const char *aggregate_by; /* "type" */
-    const char *top_end_key;  /* "end" (NULL), "kern" */
+    const char *order_by;            /* "[+]column" */
+    const char *aggregate;           /* "max", "min", "sum", "mean" */
+    const char *aggregate_by;        /* "type" */
+    const char *top_end_key;         /* "end" (NULL), "kern" */
     const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
-    const char *print_only;   /* "summary", "device", "host" */
+    const char *print_only;          /* "summary", "device", "host" */
     bool show_host, copy_time, confluence, dump_only_opr;
 };
 

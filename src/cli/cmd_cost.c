@@ -30,7 +30,8 @@ static bool is(const char *value, const char *wanted)
     return value && !strcmp(value, wanted);
 }
 
-/* ---- input ----------------------------------------------------------------------------------------------- */
+/* ---- input -----------------------------------------------------------------------------------------------
+ */
 
 /* One or two files, a model and a profile in either order. */
 static int find_files(struct job *j)
@@ -42,12 +43,13 @@ static int find_files(struct job *j)
         struct oc_err err;
         if (oc_file_kind(w->item[i], &kind, &err))
             return cli_fail_err(&err);
-        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->profile_path && !j->model_path && w->n == 1)
+        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->profile_path && !j->model_path &&
+            w->n == 1)
             return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", w->item[i]);
         const char **slot = kind == OC_FILE_PROFILE ? &j->profile_path : &j->model_path;
         if (*slot)
-            return cli_fail(CLI_USAGE, "one %s at a time: '%s' or '%s'", kind == OC_FILE_PROFILE ? "profile" : "model",
-                            *slot, w->item[i]);
+            return cli_fail(CLI_USAGE, "one %s at a time: '%s' or '%s'",
+                            kind == OC_FILE_PROFILE ? "profile" : "model", *slot, w->item[i]);
         *slot = w->item[i];
     }
     return 0;
@@ -64,9 +66,11 @@ static int load_model(struct job *j)
 
 static enum oc_stat stat_of(const char *name)
 {
-    static const char *const names[] = {
-        [OC_STAT_MEDIAN] = "median", [OC_STAT_MEAN] = "mean", [OC_STAT_MIN] = "min", [OC_STAT_MAX] = "max",
-        [OC_STAT_SUM] = "sum"};
+    static const char *const names[] = {[OC_STAT_MEDIAN] = "median",
+                                        [OC_STAT_MEAN] = "mean",
+                                        [OC_STAT_MIN] = "min",
+                                        [OC_STAT_MAX] = "max",
+                                        [OC_STAT_SUM] = "sum"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (is(name, names[i]))
             return (enum oc_stat)i;
@@ -98,7 +102,8 @@ static int find_device(struct job *j)
     return 0;
 }
 
-/* ---- analysis -------------------------------------------------------------------------------------------- */
+/* ---- analysis --------------------------------------------------------------------------------------------
+ */
 
 static enum oc_if_mode if_mode_of(const char *name)
 {
@@ -157,21 +162,23 @@ static int analyze(struct job *j)
     return oc_analyze(j->model, &opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
 }
 
-/* ---- join ------------------------------------------------------------------------------------------------- */
+/* ---- join -------------------------------------------------------------------------------------------------
+ */
 
 static int join(struct job *j)
 {
     struct oc_err err;
     if (!j->model || !j->profile)
-        return j->o->optimized_model
-                   ? cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile")
-                   : 0;
+        return j->o->optimized_model ? cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile")
+                                     : 0;
     if (j->o->optimized_model && oc_model_load(j->o->optimized_model, NULL, &j->optimized, &err))
         return cli_fail_err(&err);
-    return oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err) ? cli_fail_err(&err) : 0;
+    return oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err) ? cli_fail_err(&err)
+                                                                                         : 0;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------- */
+/* ---- output ----------------------------------------------------------------------------------------------
+ */
 
 static struct oc_report_opts report_opts(const struct cli_opts *o, const struct cli_output *out)
 {
@@ -210,7 +217,10 @@ static int write_report(struct job *j)
     int rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    struct oc_report_in in = {.model = j->model, .analysis = j->analysis, .profile = j->profile, .join = j->join,
+    struct oc_report_in in = {.model = j->model,
+                              .analysis = j->analysis,
+                              .profile = j->profile,
+                              .join = j->join,
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
     cli_progress_say(j->progress, "writing", j->o->output ? j->o->output : "the report");
@@ -219,7 +229,8 @@ static int write_report(struct job *j)
     return failed ? failed : rc;
 }
 
-/* ---- findings --------------------------------------------------------------------------------------------- */
+/* ---- findings ---------------------------------------------------------------------------------------------
+ */
 
 enum { MAX_WARNINGS = 5 };
 
@@ -230,8 +241,8 @@ static size_t warn_about(const struct oc_diag *d, size_t n, size_t before, bool 
         if (d[i].severity == OC_INFO)
             continue;
         if (print && before + found < MAX_WARNINGS)
-            cli_warn("%s%s%s [%s]", d[i].where ? d[i].where : "", d[i].where && *d[i].where ? ": " : "", d[i].text,
-                     d[i].code);
+            cli_warn("%s%s%s [%s]", d[i].where ? d[i].where : "", d[i].where && *d[i].where ? ": " : "",
+                     d[i].text, d[i].code);
         found++;
     }
     return found;
@@ -258,7 +269,8 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (is(o->format, "csv") || o->confluence || o->dump_only_opr || (o->print_only && !is(o->print_only, "summary")))
+    if (is(o->format, "csv") || o->confluence || o->dump_only_opr ||
+        (o->print_only && !is(o->print_only, "summary")))
         return false;
     return is(o->format, "json") || j->model || !is(oc_profile_importer(j->profile), "megengine");
 }
@@ -274,17 +286,19 @@ static int strict_result(const struct job *j, size_t n_findings)
     }
     if (!j->o->strict || !(n_findings + unknown + assumed))
         return 0;
-    return cli_fail(CLI_FINDINGS, "strict: findings: %zu, nodes without a cost: %zu, assumptions: %zu", n_findings, unknown,
-                    assumed);
+    return cli_fail(CLI_FINDINGS, "strict: findings: %zu, nodes without a cost: %zu, assumptions: %zu",
+                    n_findings, unknown, assumed);
 }
 
-/* A MegEngine file without device times: its table on standard output is empty, as the original's is. What it has
- * is shown on standard error. */
+/* A MegEngine file without device times: its table on standard output is empty, as the original's is. What it
+ * has is shown on standard error. */
 static void show_host_times(const struct job *j)
 {
     const struct oc_diag *d;
     struct oc_err err;
-    size_t n = j->profile && !j->model && !j->o->show_host && !j->o->print_only ? oc_profile_diags(j->profile, &d) : 0;
+    size_t n = j->profile && !j->model && !j->o->show_host && !j->o->print_only
+                   ? oc_profile_diags(j->profile, &d)
+                   : 0;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(d[i].code, "W-host-times-only"))
             continue;
@@ -295,11 +309,13 @@ static void show_host_times(const struct job *j)
     }
 }
 
-/* ---- the command ------------------------------------------------------------------------------------------- */
+/* ---- the command
+ * ------------------------------------------------------------------------------------------- */
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files, load_model, load_profile, find_device, analyze, join};
+    static int (*const steps[])(struct job *) = {find_files,  load_model, load_profile,
+                                                 find_device, analyze,    join};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);

@@ -8,8 +8,8 @@ static void print_op(FILE *f, const struct oc_op_info *op)
     char until[16] = "";
     if (op->until)
         snprintf(until, sizeof(until), "%d", op->until);
-    fprintf(f, "%-14s %-34s %2d-%-3s %-12s %s\n", op->domain[0] ? op->domain : "ai.onnx", op->name, op->since, until,
-            op->op_class, op->family);
+    fprintf(f, "%-14s %-34s %2d-%-3s %-12s %s\n", op->domain[0] ? op->domain : "ai.onnx", op->name, op->since,
+            until, op->op_class, op->family);
 }
 
 int cmd_ops(const struct cli_opts *o)

@@ -44,7 +44,8 @@ static void wrapped(FILE *f, const char *text, int column)
 static void option_line(FILE *f, const struct cli_option *p)
 {
     char text[512];
-    int column = p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name) : fprintf(f, "      --%s", p->name);
+    int column =
+        p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name) : fprintf(f, "      --%s", p->name);
     if (p->arg)
         column += fprintf(f, " %s", p->arg);
     snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", p->help, p->unit || p->otherwise ? " (" : "",
@@ -57,7 +58,8 @@ static void print_help(FILE *f)
 {
     fprintf(f, "onnxcost %s: where the time and memory of a neural network go\n\n", ONNXCOST_VERSION);
     for (size_t i = 0; i < cli_n_commands; i++)
-        wrapped(f, cli_commands[i].title, fprintf(f, "%s%s", i ? "       " : "usage: ", cli_commands[i].usage));
+        wrapped(f, cli_commands[i].title,
+                fprintf(f, "%s%s", i ? "       " : "usage: ", cli_commands[i].usage));
     fprintf(f, "\nExamples\n");
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
         fprintf(f, "  %-58s %s\n", examples[i][0], examples[i][1]);

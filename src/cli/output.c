@@ -11,7 +11,8 @@
 
 static int fail_write(const char *path, int error)
 {
-    return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", path ? path : "standard output", strerror(error));
+    return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", path ? path : "standard output",
+                    strerror(error));
 }
 
 /* A new file gets the permissions that the umask gives, an old one keeps its own. */

@@ -74,7 +74,8 @@ static struct counts counts_of(const struct oc_line *l)
         return (struct counts){0};
     if (l->r->in->join && row->record != OC_NONE) {
         const struct oc_join_rec *j = &l->r->in->join->rec[row->record];
-        return (struct counts){j->flops, j->ops, j->rd_act, j->rd_wt, j->wr, j->quality != OC_UNKNOWN, j->bytes_known};
+        return (struct counts){j->flops,      j->ops, j->rd_act, j->rd_wt, j->wr, j->quality != OC_UNKNOWN,
+                               j->bytes_known};
     }
     if (row->node == OC_NONE)
         return (struct counts){0};
@@ -89,12 +90,12 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
 }
 
 #define TEXT_CELL(name, value)                                                                               \
-    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+    static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
         c->text = (value);                                                                                   \
     }
 #define NUMBER_CELL(name, value)                                                                             \
-    static void name(const struct oc_line *l, struct oc_field *c)                                             \
+    static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
         c->number = (value);                                                                                 \
     }
@@ -197,6 +198,7 @@ TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
 
 enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
 
+/* clang-format off: a column is a row */
 const struct oc_column oc_columns[] = {
     {.key = "rank", .title = "#", .kind = OC_FIELD_COUNT, .use = BOTH, .get = get_rank},
     {.key = "time_ns", .title = "time", .kind = OC_FIELD_TIME, .use = BOTH, .available = with_time, .get = get_time},
@@ -258,6 +260,7 @@ const struct oc_column oc_columns[] = {
     {.key = "inputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_in},
     {.key = "outputs", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .get = get_all_out},
 };
+/* clang-format on */
 const size_t oc_n_columns = OC_COUNT(oc_columns);
 _Static_assert(OC_COUNT(oc_columns) <= OC_MAX_COLUMNS, "room for every column");
 
@@ -281,8 +284,8 @@ bool oc_line_next(struct oc_line *l)
     return true;
 }
 
-static const char *const quality_mark[] = {[OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~",
-                                           [OC_UNKNOWN] = ""};
+static const char *const quality_mark[] = {
+    [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ""};
 
 static const char *human_number(struct oc_arena *arena, const struct oc_column *col, double v)
 {

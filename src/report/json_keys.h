@@ -1,4 +1,5 @@
-/* Private to the JSON report (out_json.c, out_json_join.c): members with their keys. An unknown number is null. */
+/* Private to the JSON report (out_json.c, out_json_join.c): members with their keys. An unknown number is
+ * null. */
 #ifndef OC_JSON_KEYS_H
 #define OC_JSON_KEYS_H
 

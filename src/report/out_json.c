@@ -6,11 +6,13 @@
 /* The layout is documented; see the README. Unknown is null. */
 enum { JSON_VERSION = 1 };
 
-/* ---- types and values ------------------------------------------------------------------------------------ */
+/* ---- types and values ------------------------------------------------------------------------------------
+ */
 
 static const char *type_name(struct oc_report *r, const struct oc_type *t)
 {
-    static const char *const wrap[] = {[OC_T_SEQUENCE] = "sequence", [OC_T_OPTIONAL] = "optional", [OC_T_MAP] = "map"};
+    static const char *const wrap[] = {
+        [OC_T_SEQUENCE] = "sequence", [OC_T_OPTIONAL] = "optional", [OC_T_MAP] = "map"};
     if (t->kind == OC_T_NONE)
         return NULL;
     if (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE || !t->elem)
@@ -45,8 +47,10 @@ static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_ty
 
 static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
 {
-    static const uint8_t of_state[] = {[OC_V_UNKNOWN] = OC_UNKNOWN, [OC_V_STATIC] = OC_EXACT,
-                                       [OC_V_BOUNDED] = OC_UPPER, [OC_V_DECLARED] = OC_EST,
+    static const uint8_t of_state[] = {[OC_V_UNKNOWN] = OC_UNKNOWN,
+                                       [OC_V_STATIC] = OC_EXACT,
+                                       [OC_V_BOUNDED] = OC_UPPER,
+                                       [OC_V_DECLARED] = OC_EST,
                                        [OC_V_RANK_ONLY] = OC_UNKNOWN};
     const struct oc_analysis *a = r->in->analysis;
     if (id == OC_NONE) {
@@ -61,7 +65,8 @@ static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
     oc_jw_end_object(w);
 }
 
-static void values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id, uint32_t n)
+static void values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id,
+                   uint32_t n)
 {
     oc_jw_key(w, key);
     oc_jw_begin_array(w);
@@ -81,7 +86,8 @@ static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_g
     oc_jw_end_array(w);
 }
 
-/* ---- parts ----------------------------------------------------------------------------------------------- */
+/* ---- parts -----------------------------------------------------------------------------------------------
+ */
 
 static void model(struct oc_json_out *w, struct oc_report *r)
 {
@@ -95,9 +101,10 @@ static void model(struct oc_json_out *w, struct oc_report *r)
     oc_key_text(w, "path", m->path);
     oc_jw_key(w, "ir_version");
     oc_jw_i64(w, m->ir_version);
-    oc_key_text(w, "producer", oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
-                                      m->producer_version && *m->producer_version ? " " : "",
-                                      m->producer_version ? m->producer_version : ""));
+    oc_key_text(w, "producer",
+                oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
+                          m->producer_version && *m->producer_version ? " " : "",
+                          m->producer_version ? m->producer_version : ""));
     oc_jw_key(w, "opsets");
     oc_jw_begin_object(w);
     for (uint32_t i = 0; i < m->n_opset; i++) {
@@ -138,7 +145,8 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
 {
     bool known = r->in->analysis != NULL;
     struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
-    double ns = run_time_ns(r), moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
+    double ns = run_time_ns(r),
+           moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
     oc_jw_key(w, "totals");
     oc_jw_begin_object(w);
     oc_key_u64_if(w, "nodes", known, t.nodes);
@@ -168,7 +176,8 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- nodes ----------------------------------------------------------------------------------------------- */
+/* ---- nodes -----------------------------------------------------------------------------------------------
+ */
 
 static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
 {
@@ -277,7 +286,8 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- profile, findings ----------------------------------------------------------------------------------- */
+/* ---- profile, findings -----------------------------------------------------------------------------------
+ */
 
 static void profile(struct oc_json_out *w, struct oc_report *r)
 {

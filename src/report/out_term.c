@@ -7,7 +7,8 @@
 #include "report/details.h"
 #include "report/unicode.h"
 
-/* ---- the compact table: one line a row ------------------------------------------------------------------- */
+/* ---- the compact table: one line a row -------------------------------------------------------------------
+ */
 
 struct table {
     const struct oc_column *column[OC_MAX_COLUMNS];
@@ -76,7 +77,8 @@ static size_t next_to_drop(const struct table *t)
 {
     size_t best = t->n_column;
     for (size_t c = 0; c < t->n_column; c++)
-        if (t->width[c] && t->column[c]->drop && (best == t->n_column || t->column[c]->drop > t->column[best]->drop))
+        if (t->width[c] && t->column[c]->drop &&
+            (best == t->n_column || t->column[c]->drop > t->column[best]->drop))
             best = c;
     return best;
 }
@@ -185,7 +187,8 @@ static void compact_table(struct oc_report *r, FILE *f)
         fputs("(no rows)\n", f);
 }
 
-/* ---- the summary ----------------------------------------------------------------------------------------- */
+/* ---- the summary -----------------------------------------------------------------------------------------
+ */
 
 static void print_summary(struct oc_report *r, FILE *f)
 {
@@ -206,7 +209,8 @@ static bool wants(const struct oc_report *r, const char *part)
     return !r->o->print_only || !strcmp(r->o->print_only, part);
 }
 
-/* ---- MegEngine's forms ------------------------------------------------------------------------------------ */
+/* ---- MegEngine's forms ------------------------------------------------------------------------------------
+ */
 
 static const char *bound_cell(struct oc_arena *a, const struct oc_row *row)
 {
@@ -217,7 +221,8 @@ static const char *bound_cell(struct oc_arena *a, const struct oc_row *row)
 static const char *roofline_cell(struct oc_arena *a, const struct oc_row *row)
 {
     char buf[48];
-    return isnan(row->roofline_s) ? "N/A" : oc_strdup(a, oc_format_time_ns(row->roofline_s * 1e9, buf, sizeof(buf)));
+    return isnan(row->roofline_s) ? "N/A"
+                                  : oc_strdup(a, oc_format_time_ns(row->roofline_s * 1e9, buf, sizeof(buf)));
 }
 
 static const char *efficiency_cell(struct oc_arena *a, const struct oc_row *row)
@@ -236,7 +241,9 @@ static void grid_table(struct oc_report *r, FILE *f)
     struct oc_details d = {.time_title = r->has_time ? "self time" : NULL,
                            .total_s = r->total_s,
                            .extra = hardware_columns,
-                           .n_extra = !r->in->device ? 0 : r->has_time ? 3 : 2};
+                           .n_extra = !r->in->device ? 0
+                                      : r->has_time  ? 3
+                                                     : 2};
     struct oc_buf b = {0};
     if (r->o->dump_only_opr)
         oc_details_names(&r->shown, &b);

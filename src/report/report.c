@@ -45,7 +45,8 @@ static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_re
                                const struct oc_format *format)
 {
     return in->profile && !in->analysis && !in->device && format->write == oc_out_term &&
-           !strcmp(in->profile->format, "megengine") && in->profile->native && (!o->style || strcmp(o->style, "compact"));
+           !strcmp(in->profile->format, "megengine") && in->profile->native &&
+           (!o->style || strcmp(o->style, "compact"));
 }
 
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,

@@ -12,7 +12,8 @@ static void set_roof(const struct oc_report *r, struct oc_row *row, const struct
     row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
 }
 
-/* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group. */
+/* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group.
+ */
 static void work_of(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_analysis *a = r->in->analysis;

@@ -128,7 +128,8 @@ static void rows_of_analysis(struct oc_report *r)
             node_row(r, i);
 }
 
-/* ---- a profile alone ------------------------------------------------------------------------------------ */
+/* ---- a profile alone ------------------------------------------------------------------------------------
+ */
 
 static const struct oc_row_shape *shapes_of_types(struct oc_report *r, const struct oc_type *t, uint32_t n)
 {
@@ -215,7 +216,8 @@ static void rows_of_profile(struct oc_report *r)
             set_recorded_cost(r, oc_report_record_row(r, i), &p->rec[i]);
 }
 
-/* ---- after choosing -------------------------------------------------------------------------------------- */
+/* ---- after choosing --------------------------------------------------------------------------------------
+ */
 
 void oc_report_finish(struct oc_report *r)
 {
@@ -229,7 +231,8 @@ void oc_report_finish(struct oc_report *r)
     }
 }
 
-/* ---- totals ---------------------------------------------------------------------------------------------- */
+/* ---- totals ----------------------------------------------------------------------------------------------
+ */
 
 static void set_totals(struct oc_report *r)
 {

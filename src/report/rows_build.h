@@ -4,7 +4,8 @@
 
 #include "report/report.h"
 
-/* A new row of r->all for a record of the profile: names, times, shapes as recorded, the source's own figures. */
+/* A new row of r->all for a record of the profile: names, times, shapes as recorded, the source's own
+ * figures. */
 struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t record);
 void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n);
 

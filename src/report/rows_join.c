@@ -1,8 +1,8 @@
 #include "join/join.h"
 #include "report/rows_build.h"
 
-/* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time outside of
- * operators (the profile's own buckets) has no row; the summary tells it. */
+/* Rows of a join: one for each operator record of the profile, with the cost of the nodes it covers. Time
+ * outside of operators (the profile's own buckets) has no row; the summary tells it. */
 static void set_cost(struct oc_row *row, const struct oc_join_rec *j)
 {
     row->quality = j->quality;

@@ -44,7 +44,8 @@ static const char *duration(struct sum *s, double ns)
     return oc_strdup(s->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------ */
+/* ---- the model ------------------------------------------------------------------------------------------
+ */
 
 static const char *opset_text(struct sum *s, const struct oc_model *m)
 {
@@ -71,7 +72,8 @@ static void values(struct sum *s, const char *label, const uint32_t *value, uint
             continue;
         }
         shown++;
-        add(s, label, oc_printf(s->arena, "%s  %s", v->name, oc_type_text(s->arena, a->exprs, &a->type[value[i]])));
+        add(s, label,
+            oc_printf(s->arena, "%s  %s", v->name, oc_type_text(s->arena, a->exprs, &a->type[value[i]])));
     }
     if (left)
         add(s, label, oc_printf(s->arena, "and %u more", left));
@@ -86,7 +88,9 @@ static void model_part(struct sum *s)
                                      m->producer_version && *m->producer_version ? " " : "",
                                      m->producer_version ? m->producer_version : "")
                          : "";
-    add(s, "model", oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m), m->ir_version, by));
+    add(s, "model",
+        oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m), m->ir_version,
+                  by));
     values(s, "inputs", g->input, g->n_input, true);
     values(s, "outputs", g->output, g->n_output, false);
 }
@@ -100,21 +104,26 @@ static void cost_part(struct sum *s)
                         : t->quality == OC_EST                     ? "about "
                                                                    : "";
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
-    add(s, "nodes", t->unknown_nodes ? oc_printf(s->arena, "%s, of which %s have an unknown cost",
-                                                 count(s, t->nodes), count(s, t->unknown_nodes))
-                                     : count(s, t->nodes));
-    add(s, "parameters", oc_printf(s->arena, "%s  (constants: %s)", count(s, t->params), bytes(s, (double)t->const_bytes)));
+    add(s, "nodes",
+        t->unknown_nodes ? oc_printf(s->arena, "%s, of which %s have an unknown cost", count(s, t->nodes),
+                                     count(s, t->unknown_nodes))
+                         : count(s, t->nodes));
+    add(s, "parameters",
+        oc_printf(s->arena, "%s  (constants: %s)", count(s, t->params), bytes(s, (double)t->const_bytes)));
     if (none) {
         add(s, "costs", "unknown");
         return;
     }
     add(s, "MACs", oc_printf(s->arena, "%s%s", rough, count(s, t->macs)));
-    add(s, "FLOPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
+    add(s, "FLOPs",
+        oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
     if (t->ops)
-        add(s, "int OPs", oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
-    add(s, "memory", oc_printf(s->arena, "%s%s moved: %s activations and %s weights read, %s written", rough,
-                               bytes(s, moved), bytes(s, (double)t->bytes_read_act),
-                               bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
+        add(s, "int OPs",
+            oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
+    add(s, "memory",
+        oc_printf(s->arena, "%s%s moved: %s activations and %s weights read, %s written", rough,
+                  bytes(s, moved), bytes(s, (double)t->bytes_read_act),
+                  bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
 }
 
 enum { MAX_TYPES = 5, MAX_ASSUMED = 12, MAX_NAMES = 8 };
@@ -161,29 +170,34 @@ static void assumption_part(struct sum *s)
     const struct oc_analysis *a = s->r->in->analysis;
     for (uint32_t i = 0; i < a->n_assumption && i < MAX_ASSUMED; i++) {
         const struct oc_assumption *q = &a->assumption[i];
-        add(s, "assumed", oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
-                                    q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
+        add(s, "assumed",
+            oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
+                      q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
     }
     if (a->n_assumption > MAX_ASSUMED)
         add(s, "assumed", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
 }
 
-/* ---- the profile ---------------------------------------------------------------------------------------- */
+/* ---- the profile ----------------------------------------------------------------------------------------
+ */
 
 static void profile_part(struct sum *s)
 {
     const struct oc_profile *p = s->r->in->profile;
-    const char *what = p->runs_total
-                           ? oc_printf(s->arena, "; %s of %u of %u runs", oc_stat_name(p->stat), p->runs_used, p->runs_total)
-                           : "";
-    add(s, "profile", oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
-                                *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
-                                p->truncated ? "; cut off" : ""));
+    const char *what = p->runs_total ? oc_printf(s->arena, "; %s of %u of %u runs", oc_stat_name(p->stat),
+                                                 p->runs_used, p->runs_total)
+                                     : "";
+    add(s, "profile",
+        oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
+                  *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
+                  p->truncated ? "; cut off" : ""));
     double run_ns = !isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9;
     if (!(run_ns > 0))
         return;
-    const char *busy = isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / run_ns);
-    add(s, "latency", oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
+    const char *busy =
+        isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / run_ns);
+    add(s, "latency",
+        oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
 }
 
 /* What the operators with a known time and a known cost reached while they ran. */
@@ -204,8 +218,9 @@ static void achieved_part(struct sum *s)
         }
     }
     if (flo_s > 0 && moved_s > 0)
-        add(s, "achieved", oc_printf(s->arena, "%s and %s/s while operators run", si(s, flo / flo_s, "FLOPS"),
-                                     bytes(s, moved / moved_s)));
+        add(s, "achieved",
+            oc_printf(s->arena, "%s and %s/s while operators run", si(s, flo / flo_s, "FLOPS"),
+                      bytes(s, moved / moved_s)));
 }
 
 static void time_type_part(struct sum *s)
@@ -261,11 +276,13 @@ static void bucket_part(struct sum *s)
         for (uint32_t k = i; k < p->n_rec; k++)
             if (p->rec[k].bucket && !strcmp(p->rec[k].bucket, name))
                 ns += p->rec[k].time_ns;
-        add(s, "besides", oc_printf(s->arena, "%s: %s", name, isnan(ns) ? "time not known" : duration(s, ns)));
+        add(s, "besides",
+            oc_printf(s->arena, "%s: %s", name, isnan(ns) ? "time not known" : duration(s, ns)));
     }
 }
 
-/* ---- the join ------------------------------------------------------------------------------------------- */
+/* ---- the join -------------------------------------------------------------------------------------------
+ */
 
 static const char *percent(struct sum *s, double fraction)
 {
@@ -280,8 +297,9 @@ static void overhead_part(struct sum *s, const struct oc_join *j)
         for (uint32_t k = 0; k < j->profile->n_rec && !of_profile; k++)
             of_profile = j->profile->rec[k].bucket && !strcmp(j->profile->rec[k].bucket, j->bucket[i].name);
         if (!of_profile)
-            add(s, "overhead", oc_printf(s->arena, "%s: %s (rows: %u)", j->bucket[i].name,
-                                         duration(s, j->bucket[i].time_ns), j->bucket[i].records));
+            add(s, "overhead",
+                oc_printf(s->arena, "%s: %s (rows: %u)", j->bucket[i].name, duration(s, j->bucket[i].time_ns),
+                          j->bucket[i].records));
     }
 }
 
@@ -293,11 +311,14 @@ static void join_part(struct sum *s)
         oc_printf(s->arena, "time: %s on nodes, %s in rows the runtime added, %s unmatched; FLOPs: %s%s",
                   percent(s, j->time_matched_fraction), percent(s, j->overhead_ns / all_ns),
                   percent(s, j->unmatched_ns / all_ns), percent(s, j->flops_matched_fraction),
-                  j->nodes_without_time ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time) : ""));
+                  j->nodes_without_time
+                      ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
+                      : ""));
     overhead_part(s, j);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
-        add(s, "unmatched", oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, duration(s, rec->self_ns)));
+        add(s, "unmatched",
+            oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, duration(s, rec->self_ns)));
     }
     if (j->n_unmatched > MAX_NAMES)
         add(s, "unmatched", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
@@ -305,7 +326,8 @@ static void join_part(struct sum *s)
         add(s, "hint", "profile with optimizations off, or give the runtime's model with --optimized-model");
 }
 
-/* ---- the hardware --------------------------------------------------------------------------------------- */
+/* ---- the hardware ---------------------------------------------------------------------------------------
+ */
 
 /* Class of the most MACs: what the peak of the model is measured in. */
 static unsigned main_class(const struct oc_analysis *a)
@@ -331,12 +353,13 @@ static void peak_part(struct sum *s)
         add(s, "peak", oc_printf(s->arena, "the hardware file has no %s peak", oc_class_name(cls)));
         return;
     }
-    const char *memory = !dram || !dram->bandwidth
-                             ? ""
-                             : oc_printf(s->arena, ", %s, ridge point %.1f FLO/B", si(s, dram->bandwidth->value, "B/s"),
-                                         peak->value / dram->bandwidth->value);
-    add(s, "peak", oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls), si(s, peak->value, peak->unit),
-                             oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
+    const char *memory = !dram || !dram->bandwidth ? ""
+                                                   : oc_printf(s->arena, ", %s, ridge point %.1f FLO/B",
+                                                               si(s, dram->bandwidth->value, "B/s"),
+                                                               peak->value / dram->bandwidth->value);
+    add(s, "peak",
+        oc_printf(s->arena, "%s %s (%s unit, %s)%s", oc_class_name(cls), si(s, peak->value, peak->unit),
+                  oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
 }
 
 static void hardware_part(struct sum *s)
@@ -353,23 +376,28 @@ static void hardware_part(struct sum *s)
         roof_s += row->roofline_s;
         time_s += row->time_s; /* nan without times */
     }
-    const char *efficiency = time_s > 0 ? oc_printf(s->arena, ", %.1f %% of it reached", 100 * roof_s / time_s) : "";
+    const char *efficiency =
+        time_s > 0 ? oc_printf(s->arena, ", %.1f %% of it reached", 100 * roof_s / time_s) : "";
     const char *but = missing ? oc_printf(s->arena, " (%u rows without a limit)", missing) : "";
-    add(s, "hardware", oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
-                                 duration(s, roof_s * 1e9), efficiency, but));
+    add(s, "hardware",
+        oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
+                  duration(s, roof_s * 1e9), efficiency, but));
     peak_part(s);
 }
 
-/* ---- findings ------------------------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------------------
+ */
 
 static void findings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t *shown)
 {
     for (size_t i = 0; i < n; i++) {
-        if (d[i].severity == OC_INFO || !strcmp(d[i].code, "W-unknown-op")) /* told above, once per operator */
+        if (d[i].severity == OC_INFO ||
+            !strcmp(d[i].code, "W-unknown-op")) /* told above, once per operator */
             continue;
         if ((*shown)++ < MAX_NAMES)
-            add(s, "findings", oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
-                                         d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code));
+            add(s, "findings",
+                oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
+                          d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code));
     }
 }
 

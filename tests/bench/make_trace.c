@@ -1,6 +1,6 @@
-/* Writes a profile as ONNX Runtime 1.14 and later write it, of about the given size: many runs of one network of
- * 200 convolutions, elementwise operators and matrix products, with times that vary a little.
- * usage: make_trace BYTES >FILE */
+/* Writes a profile as ONNX Runtime 1.14 and later write it, of about the given size: many runs of one network
+ * of 200 convolutions, elementwise operators and matrix products, with times that vary a little. usage:
+ * make_trace BYTES >FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,19 +39,22 @@ static void node_event(struct writer *w, unsigned i)
     static const char *const type[] = {"Conv", "Add", "Relu", "MatMul"};
     static const unsigned typical_us[] = {180, 12, 8, 90};
     unsigned kind = i % 4, dur = typical_us[kind] + next_random(w, 10);
-    put(w, printf("%s{\"cat\" : \"Node\",\"pid\" :4711,\"tid\" :4711,\"dur\" :%u,\"ts\" :%" PRIu64
-                  ",\"ph\" : \"X\",\"name\" :\"/layer%u/layer%u.%u/%s_kernel_time\",\"args\" : {\"op_name\" : \"%s\","
-                  "\"input_type_shape\" : [{\"float\":[1,64,56,56]},{\"float\":[64,64,3,3]},{\"float\":[64]}],"
-                  "\"output_type_shape\" : [{\"float\":[1,64,56,56]}],\"parameter_size\" : \"147712\","
-                  "\"activation_size\" : \"802816\",\"output_size\" : \"802816\",\"node_index\" : \"%u\","
-                  "\"provider\" : \"CPUExecutionProvider\",\"thread_scheduling_stats\" : \"\"}}",
-                  w->before, dur, w->ts, i / 50, i / 50, i % 50, type[kind], type[kind], i));
+    put(w,
+        printf("%s{\"cat\" : \"Node\",\"pid\" :4711,\"tid\" :4711,\"dur\" :%u,\"ts\" :%" PRIu64
+               ",\"ph\" : \"X\",\"name\" :\"/layer%u/layer%u.%u/%s_kernel_time\",\"args\" : {\"op_name\" : "
+               "\"%s\","
+               "\"input_type_shape\" : [{\"float\":[1,64,56,56]},{\"float\":[64,64,3,3]},{\"float\":[64]}],"
+               "\"output_type_shape\" : [{\"float\":[1,64,56,56]}],\"parameter_size\" : \"147712\","
+               "\"activation_size\" : \"802816\",\"output_size\" : \"802816\",\"node_index\" : \"%u\","
+               "\"provider\" : \"CPUExecutionProvider\",\"thread_scheduling_stats\" : \"\"}}",
+               w->before, dur, w->ts, i / 50, i / 50, i % 50, type[kind], type[kind], i));
     w->ts += dur + 1;
 }
 
 int main(int argc, char **argv)
 {
-    struct writer w = {.limit = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, .ts = 1000, .random = 1, .before = "[\n"};
+    struct writer w = {
+        .limit = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, .ts = 1000, .random = 1, .before = "[\n"};
     if (!w.limit)
         return 2;
     session_event(&w, "session_initialization", 10, 900);

@@ -1,6 +1,6 @@
-/* Runs a command several times and prints one line: median and least wall time (ms), peak resident memory and peak
- * of its part that is not file mapping (MiB), exit code.
- * usage: measure RUNS COMMAND [ARGUMENT...]; its output goes to /dev/null. */
+/* Runs a command several times and prints one line: median and least wall time (ms), peak resident memory and
+ * peak of its part that is not file mapping (MiB), exit code. usage: measure RUNS COMMAND [ARGUMENT...]; its
+ * output goes to /dev/null. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

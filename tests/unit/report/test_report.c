@@ -1,5 +1,5 @@
-/* Reports as machines read them: the JSON parses back and adds up, the CSV keeps its shape whatever the names hold,
- * tables fit the width. */
+/* Reports as machines read them: the JSON parses back and adds up, the CSV keeps its shape whatever the names
+ * hold, tables fit the width. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -259,8 +259,10 @@ static void unknown_options_are_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_parses_back),     cmocka_unit_test(json_keeps_totals_when_rows_are_chosen),
-        cmocka_unit_test(csv_keeps_its_shape),  cmocka_unit_test(tables_fit_the_width),
+        cmocka_unit_test(json_parses_back),
+        cmocka_unit_test(json_keeps_totals_when_rows_are_chosen),
+        cmocka_unit_test(csv_keeps_its_shape),
+        cmocka_unit_test(tables_fit_the_width),
         cmocka_unit_test(unknown_options_are_errors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
