@@ -198,7 +198,8 @@ TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
 
 enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
 
-/* clang-format off: a column is a row */
+/* A column is a row. */
+/* clang-format off */
 const struct oc_column oc_columns[] = {
     {.key = "rank", .title = "#", .kind = OC_FIELD_COUNT, .use = BOTH, .get = get_rank},
     {.key = "time_ns", .title = "time", .kind = OC_FIELD_TIME, .use = BOTH, .available = with_time, .get = get_time},
