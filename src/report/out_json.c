@@ -163,8 +163,8 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_null(w, "peak_activation_bytes");
     oc_key_null(w, "peak_activation_node");
     oc_key_double(w, "time_ns", ns);
-    oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops / ns * 1e9 : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", known ? moved / ns * 1e9 : NAN);
+    oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops * r->runs / ns * 1e9 : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", known ? moved * r->runs / ns * 1e9 : NAN);
     oc_key_quality(w, t.quality);
     oc_jw_key(w, "not_exact");
     oc_jw_begin_object(w);

@@ -40,6 +40,25 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, stru
     return rc;
 }
 
+static double runs_of(const struct oc_profile *p)
+{
+    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
+}
+
+/* Work stands beside the time it took: with --stat sum that of all runs. */
+static void count_runs(struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
+        struct oc_row *row = &r->all.row[i];
+        if (isnan(row->time_s))
+            continue;
+        row->computation *= r->runs;
+        row->memory *= r->runs;
+        row->macs *= r->runs;
+    }
+    r->total_flo *= r->runs;
+}
+
 /* MegEngine's files have a report of their own, unless somebody wants another form. */
 static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
                                const struct oc_format *format)
@@ -59,9 +78,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
     if (tells_as_megengine(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
-    struct oc_report r = {.in = in, .o = opts};
+    struct oc_report r = {.in = in, .o = opts, .runs = runs_of(in->profile)};
     oc_report_rows(&r);
     oc_report_roofs(&r);
+    count_runs(&r);
     r.shown.arena = &r.arena;
     int rc = choose_rows(&r, format, err);
     if (!rc) {

@@ -14,6 +14,7 @@ struct oc_report {
     const struct oc_report_opts *o;
     struct oc_rows all;   /* every row that the source has */
     struct oc_rows shown; /* filtered, aggregated, ordered, cut */
+    double runs;          /* runs that a time stands for: 1, or all used ones with --stat sum */
     double total_s;       /* what shares of time refer to; NAN without times */
     double total_flo;     /* known operations of all rows */
     bool has_time;        /* some row has a time */

@@ -6,10 +6,11 @@
 static void set_roof(const struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
-    oc_roofline(r->in->device, work, OC_OVERLAP_UNITS, row->time_s, &roof);
-    row->roofline_s = roof.roof_s;
+    double time_s = row->time_s / r->runs;
+    oc_roofline(r->in->device, work, OC_OVERLAP_UNITS, time_s, &roof);
+    row->roofline_s = roof.roof_s * r->runs;
     row->bound_by = oc_bound_name(roof.bound);
-    row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
+    row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
 }
 
 /* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group.

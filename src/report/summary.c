@@ -191,11 +191,11 @@ static void profile_part(struct sum *s)
         oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
                   *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
                   p->truncated ? "; cut off" : ""));
-    double run_ns = !isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9;
+    double run_ns = (!isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9) / s->r->runs;
     if (!(run_ns > 0))
         return;
     const char *busy =
-        isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / run_ns);
+        isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / s->r->runs / run_ns);
     add(s, "latency",
         oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
 }
