@@ -1,9 +1,9 @@
-/* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim, else
- * a documented default (shape-inference section 2), each default noted as an assumption. */
+/* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim,
+ * else a documented default (shape-inference section 2), each default noted as an assumption. */
 #include <ctype.h>
 #include <string.h>
 
-#include "analyze/engine.h"
+#include "analyze/control.h"
 
 static bool contains(const char *text, const char *word)
 {
@@ -15,7 +15,8 @@ static bool contains(const char *text, const char *word)
 }
 
 /* The default of a symbol: by its name, else by its place. */
-static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, unsigned rank, const char **why)
+static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, unsigned rank,
+                          const char **why)
 {
     if (e->o->default_dim > 0) {
         *why = "--default-dim";
@@ -25,7 +26,8 @@ static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, 
         *why = "default for a past length";
         return 0;
     }
-    if (contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 || strcmp(name, "bs") == 0) {
+    if (contains(name, "batch") || strcmp(name, "N") == 0 || strcmp(name, "B") == 0 ||
+        strcmp(name, "bs") == 0) {
         *why = "default for a batch";
         return 1;
     }
@@ -52,8 +54,8 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     if (s->bound && s->value.v != v && oc_is_known(s->value)) {
         if (lenient)
             return 0;
-        return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is %lld already", e->m->symbol[id],
-                       (long long)v, origin, (long long)s->value.v);
+        return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is %lld already",
+                       e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
     }
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
     return 0;
@@ -67,14 +69,16 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
         return 0;
     if (d->rank != b->rank)
         return b->from_profile ? 1
-                               : oc_fail(e->err, OC_EARG, "input '%s' has %u dimensions, not %u", v->name, d->rank,
-                                         b->rank);
+                               : oc_fail(e->err, OC_EARG, "input '%s' has %u dimensions, not %u", v->name,
+                                         d->rank, b->rank);
     for (unsigned i = 0; i < d->rank; i++)
         if (d->dim[i].expr == 0 && d->dim[i].v >= 0 && d->dim[i].v != b->dim[i] && !e->o->force_shapes)
-            return b->from_profile ? 1
-                                   : oc_fail(e->err, OC_EARG,
-                                             "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
-                                             v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
+            return b->from_profile
+                       ? 1
+                       : oc_fail(
+                             e->err, OC_EARG,
+                             "input '%s': dimension %u is %lld in the model, not %lld (--force overrides)",
+                             v->name, i, (long long)d->dim[i].v, (long long)b->dim[i]);
     for (unsigned i = 0; i < d->rank; i++) {
         struct oc_dim given;
         if (!d->dim[i].expr)
@@ -231,6 +235,11 @@ static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_s
     oc_set_value(e, value, &t);
 }
 
+void oc_bind_input(struct oc_engine *e, uint32_t value)
+{
+    type_of_input(e, value, NULL);
+}
+
 static int unused_binds(struct oc_engine *e)
 {
     for (size_t i = 0; i < e->o->n_bind; i++) {
@@ -257,7 +266,8 @@ static int unused_binds(struct oc_engine *e)
 int oc_bind_inputs(struct oc_engine *e)
 {
     const struct oc_graph *g = &e->m->graph[0];
-    const struct oc_shape_bind **chosen = OC_NEW_ARRAY(&e->a->arena, g->n_input, const struct oc_shape_bind *);
+    const struct oc_shape_bind **chosen =
+        OC_NEW_ARRAY(&e->a->arena, g->n_input, const struct oc_shape_bind *);
     for (uint32_t i = 0; i < e->m->n_symbol; i++) {
         const struct oc_bind *b = bind_for(e, e->m->symbol[i]);
         if (b && bind_symbol(e, i, b->value, "--dim", false))
@@ -268,7 +278,8 @@ int oc_bind_inputs(struct oc_engine *e)
     for (int arithmetic = 0; arithmetic < 2; arithmetic++)
         for (uint32_t i = 0; i < g->n_input; i++) {
             const struct oc_value *v = &e->m->value[g->input[i]];
-            for (unsigned ax = 0; !chosen[i] && v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
+            for (unsigned ax = 0; !chosen[i] && v->declared.shape.ranked && ax < v->declared.shape.rank;
+                 ax++) {
                 struct oc_dim d = v->declared.shape.dim[ax];
                 if (d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);

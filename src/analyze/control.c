@@ -4,7 +4,7 @@
 #include "analyze/control.h"
 
 struct control {
-    const char *name;
+    const char *domain, *name;
     int (*infer)(struct oc_engine *e, uint32_t node);
     int (*cost)(struct oc_engine *e, uint32_t node, uint64_t trips);
 };
@@ -38,7 +38,8 @@ static int condition(struct oc_engine *e, const struct oc_node *n)
     return v != 0;
 }
 
-static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_dim b, uint32_t value, unsigned axis)
+static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_dim b, uint32_t value,
+                               unsigned axis)
 {
     if (oc_same_dim(a, b))
         return a;
@@ -47,8 +48,8 @@ static struct oc_dim merge_dim(struct oc_engine *e, struct oc_dim a, struct oc_d
     return oc_dim_fresh(e->a->exprs, name, ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
 }
 
-static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value,
-                                 int depth);
+static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                                 uint32_t value, int depth);
 
 static bool is_empty(const struct oc_type *t)
 {
@@ -68,8 +69,8 @@ static const struct oc_type *merge_elem(struct oc_engine *e, const struct oc_typ
     return t;
 }
 
-static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value,
-                                 int depth)
+static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                                 uint32_t value, int depth)
 {
     struct oc_type t = *a;
     if (a->kind != b->kind || depth > 8)
@@ -89,7 +90,8 @@ static struct oc_type merge_type(struct oc_engine *e, const struct oc_type *a, c
     return t;
 }
 
-struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b, uint32_t value)
+struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
+                             uint32_t value)
 {
     return merge_type(e, a, b, value, 0);
 }
@@ -102,8 +104,8 @@ const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32
     return i < g->n_output && g->output[i] != OC_NONE ? &e->a->type[g->output[i]] : &no_type;
 }
 
-/* A branch that does not run is inferred all the same, for what its constants are; what is wrong in it is nobody's
- * concern. */
+/* A branch that does not run is inferred all the same, for what its constants are; what is wrong in it is
+ * nobody's concern. */
 static int infer_branch(struct oc_engine *e, uint32_t body)
 {
     size_t diags = e->a->diags.n;
@@ -130,8 +132,8 @@ static int infer_if(struct oc_engine *e, uint32_t node)
     if (taken < 0 && oc_control_seen(e, node, &seen)) {
         char buf[256];
         taken = seen != 0;
-        oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), taken ? "then_branch" : "else_branch",
-                  "from the profile");
+        oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)),
+                  taken ? "then_branch" : "else_branch", "from the profile");
     }
     for (int i = 0; i < 2; i++) {
         e->skip[body[i]] = taken == !i;
@@ -148,7 +150,8 @@ static int infer_if(struct oc_engine *e, uint32_t node)
                 e->a->data[n->out[i]] = e->a->data[g->output[i]];
             continue;
         }
-        struct oc_type t = oc_merge_type(e, oc_body_output(e, body[1], i), oc_body_output(e, body[0], i), n->out[i]);
+        struct oc_type t =
+            oc_merge_type(e, oc_body_output(e, body[1], i), oc_body_output(e, body[0], i), n->out[i]);
         oc_set_value(e, n->out[i], &t);
     }
     return 0;
@@ -179,7 +182,9 @@ static void drop_graph(struct oc_engine *e, uint32_t graph)
     for (uint32_t i = 0; i < g->n_node; i++) {
         const struct oc_node *n = &e->m->node[g->node[i]];
         struct oc_node_cost *k = &e->a->cost[g->node[i]];
-        *k = (struct oc_node_cost){.state = OC_NODE_NOT_TAKEN, .op_class = k->op_class, .params = k->params,
+        *k = (struct oc_node_cost){.state = OC_NODE_NOT_TAKEN,
+                                   .op_class = k->op_class,
+                                   .params = k->params,
                                    .note = "in the branch that does not count"};
         for (uint32_t a = 0; a < n->n_attr; a++)
             for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
@@ -214,7 +219,8 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     }
     drop_graph(e, body[!take]);
     char buf[256];
-    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), take ? "then_branch" : "else_branch", why);
+    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), take ? "then_branch" : "else_branch",
+              why);
     e->a->cost[node].quality = e->o->if_mode == OC_IF_MAX ? OC_UPPER : OC_EST;
     e->a->cost[node].note = "the condition is not known";
     return 0;
@@ -222,17 +228,22 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 
 /* ---- table ------------------------------------------------------------------------------------------- */
 
+#define MS "com.microsoft"
 static const struct control controls[] = {
-    {"If", infer_if, cost_if},
-    {"Loop", oc_infer_loop, oc_cost_loop},
-    {"Scan", oc_infer_scan, oc_cost_loop},
-    {"SequenceMap", oc_infer_sequence_map, oc_cost_loop},
+    {"", "If", infer_if, cost_if},
+    {"", "Loop", oc_infer_loop, oc_cost_loop},
+    {"", "Scan", oc_infer_scan, oc_cost_loop},
+    {"", "SequenceMap", oc_infer_sequence_map, oc_cost_loop},
+    {MS, "BeamSearch", oc_infer_generation, oc_cost_generation},
+    {MS, "GreedySearch", oc_infer_generation, oc_cost_generation},
+    {MS, "Sampling", oc_infer_generation, oc_cost_generation},
+    {MS, "WhisperBeamSearch", oc_infer_generation, oc_cost_generation},
 };
 
 static const struct control *find(const struct oc_node *n)
 {
-    for (size_t i = 0; i < OC_COUNT(controls) && n->domain[0] == '\0'; i++)
-        if (strcmp(n->op_type, controls[i].name) == 0)
+    for (size_t i = 0; i < OC_COUNT(controls); i++)
+        if (strcmp(n->op_type, controls[i].name) == 0 && strcmp(n->domain, controls[i].domain) == 0)
             return &controls[i];
     return NULL;
 }

@@ -13,11 +13,11 @@
 
 struct loop {
     uint32_t node, body;
-    uint32_t first_state, n_state;     /* of the node's inputs */
-    uint32_t body_state;               /* first carried input of the body */
-    uint32_t out_state;                /* first carried output of the body */
-    struct oc_dim trips;               /* known, or an unknown with a name */
-    struct oc_type type[64];           /* carried types now */
+    uint32_t first_state, n_state; /* of the node's inputs */
+    uint32_t body_state;           /* first carried input of the body */
+    uint32_t out_state;            /* first carried output of the body */
+    struct oc_dim trips;           /* known, or an unknown with a name */
+    struct oc_type type[64];       /* carried types now */
 };
 
 static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
@@ -26,7 +26,8 @@ static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
            (!a->shape.ranked || oc_shape_equal(&a->shape, &b->shape));
 }
 
-/* Elements of sequences and optionals are looked at to one level; `item` lists only if they are the same list. */
+/* Elements of sequences and optionals are looked at to one level; `item` lists only if they are the same
+ * list. */
 static bool same_type(const struct oc_type *a, const struct oc_type *b)
 {
     bool elem = a->elem == b->elem || (a->elem && b->elem && same_shallow(a->elem, b->elem));
@@ -113,7 +114,8 @@ static int settle(struct oc_engine *e, struct loop *l)
         bool changed = false;
         for (uint32_t i = 0; i < l->n_state; i++) {
             struct oc_type t = next_type(e, l, i);
-            uint32_t name = i < n->n_out && n->out[i] != OC_NONE ? n->out[i] : body_input(e, l, l->body_state + i);
+            uint32_t name =
+                i < n->n_out && n->out[i] != OC_NONE ? n->out[i] : body_input(e, l, l->body_state + i);
             if (same_type(&t, &l->type[i]) || name == OC_NONE)
                 continue;
             struct oc_type merged = oc_merge_type(e, &l->type[i], &t, name);
@@ -152,29 +154,28 @@ static bool given_trips(struct oc_engine *e, const struct oc_node *n, int64_t *v
     return false;
 }
 
-/* Fixes how often the body counts: a known number; else --trip; else its bound; else one trip, a lower bound. */
-static void set_trips(struct oc_engine *e, struct loop *l)
+void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips)
 {
-    const struct oc_node *n = &e->m->node[l->node];
+    const struct oc_node *n = &e->m->node[node];
     char buf[256];
     const char *name = oc_node_label(e->m, n, buf, sizeof(buf));
-    int64_t v, max = oc_dim_max_value(e->a->exprs, l->trips);
-    if (!oc_is_known(l->trips) && given_trips(e, n, &v)) {
-        l->trips = oc_known(v);
+    int64_t v, max = oc_dim_max_value(e->a->exprs, *trips);
+    if (!oc_is_known(*trips) && given_trips(e, n, &v)) {
+        *trips = oc_known(v);
         oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "--trip");
     }
-    if (!oc_is_known(l->trips) && oc_control_seen(e, l->node, &v)) {
-        l->trips = oc_known(v);
+    if (!oc_is_known(*trips) && oc_control_seen(e, node, &v)) {
+        *trips = oc_known(v);
         oc_assume(e, "trip", name, oc_printf(&e->a->arena, "%lld", (long long)v), "from the profile");
     }
-    if (oc_is_known(l->trips)) {
-        e->loop_trips[l->body] = l->trips.v > 0 ? (uint64_t)l->trips.v : 0;
+    if (oc_is_known(*trips)) {
+        e->loop_trips[body] = trips->v > 0 ? (uint64_t)trips->v : 0;
     } else if (max >= 0) {
-        e->loop_trips[l->body] = (uint64_t)max;
-        e->loop_quality[l->body] = OC_UPPER;
+        e->loop_trips[body] = (uint64_t)max;
+        e->loop_quality[body] = OC_UPPER;
     } else {
-        e->loop_trips[l->body] = 1;
-        e->loop_quality[l->body] = OC_LOWER;
+        e->loop_trips[body] = 1;
+        e->loop_quality[body] = OC_LOWER;
         oc_assume(e, "trip", name, "1", "the number of trips is not known: one is counted (--trip sets it)");
     }
 }
@@ -195,7 +196,8 @@ static struct oc_type with_axis(struct oc_engine *e, const struct oc_type *t, st
     return r;
 }
 
-static struct oc_type without_axis(struct oc_engine *e, const struct oc_type *t, int64_t axis, struct oc_dim *d)
+static struct oc_type without_axis(struct oc_engine *e, const struct oc_type *t, int64_t axis,
+                                   struct oc_dim *d)
 {
     struct oc_type r = *t;
     unsigned at;
@@ -234,7 +236,8 @@ static const struct oc_type *in_type(const struct oc_engine *e, const struct oc_
     return slot < n->n_in && n->in[slot] != OC_NONE ? &e->a->type[n->in[slot]] : &none;
 }
 
-/* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans --- */
+/* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans
+ * --- */
 
 /* Is the condition true for ever: given as true or left out, and handed through by the body. */
 static bool always_true(struct oc_engine *e, const struct oc_node *n, const struct loop *l)
@@ -272,8 +275,8 @@ static struct oc_dim loop_count(struct oc_engine *e, const struct oc_node *n)
     const struct oc_data *d = n->n_in && n->in[0] != OC_NONE ? oc_in_value(&c, 0) : NULL;
     if (d && d->n == 1 && d->e[0].kind == OC_E_INT)
         return d->e[0].i;
-    return oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "trip(%s)", oc_node_label(e->m, n, buf, sizeof(buf))),
-                         -1);
+    return oc_dim_symbol(e->a->exprs,
+                         oc_printf(&e->a->arena, "trip(%s)", oc_node_label(e->m, n, buf, sizeof(buf))), -1);
 }
 
 int oc_infer_loop(struct oc_engine *e, uint32_t node)
@@ -292,7 +295,7 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     for (uint32_t i = 0; i < l.n_state; i++)
         l.type[i] = *in_type(e, n, 2 + i);
     l.trips = loop_count(e, n);
-    set_trips(e, &l);
+    oc_set_trips(e, l.node, l.body, &l.trips);
     set_input(e, &l, 0, &iteration);
     set_input(e, &l, 1, &condition);
     if (infer_body(e, &l))
@@ -308,14 +311,15 @@ int oc_infer_loop(struct oc_engine *e, uint32_t node)
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;
-        struct oc_type t = i < l.n_state ? l.type[i]
-                                         : with_axis(e, oc_body_output(e, l.body, 1 + i), count, 0);
+        struct oc_type t =
+            i < l.n_state ? l.type[i] : with_axis(e, oc_body_output(e, l.body, 1 + i), count, 0);
         oc_set_value(e, n->out[i], &t);
     }
     return 0;
 }
 
-/* ---- Scan ------------------------------------------------------------------------------------------------ */
+/* ---- Scan ------------------------------------------------------------------------------------------------
+ */
 
 static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, int64_t otherwise)
 {
@@ -353,7 +357,7 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
         set_input(e, &l, l.n_state + i, &t);
     }
     l.trips = old ? oc_dim_mul(e->a->exprs, trips, batch) : trips;
-    set_trips(e, &l);
+    oc_set_trips(e, l.node, l.body, &l.trips);
     if (infer_body(e, &l))
         return -1;
     for (uint32_t i = 0; i < n->n_out; i++) {
@@ -369,7 +373,8 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
     return 0;
 }
 
-/* ---- SequenceMap ----------------------------------------------------------------------------------------- */
+/* ---- SequenceMap -----------------------------------------------------------------------------------------
+ */
 
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
 {
@@ -378,8 +383,8 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
     char buf[256];
     if (begin(e, node, &l))
         return -1;
-    l.trips = oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "length(%s)", oc_node_label(e->m, n, buf, sizeof(buf))),
-                            -1);
+    l.trips = oc_dim_symbol(
+        e->a->exprs, oc_printf(&e->a->arena, "length(%s)", oc_node_label(e->m, n, buf, sizeof(buf))), -1);
     for (uint32_t i = 0; i < n->n_in; i++) {
         const struct oc_type *t = in_type(e, n, i);
         bool sequence = t->kind == OC_T_SEQUENCE && t->elem;
@@ -387,7 +392,7 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
         if (sequence && t->shape.ranked && t->shape.rank == 1 && !oc_is_known(l.trips))
             l.trips = t->shape.dim[0];
     }
-    set_trips(e, &l);
+    oc_set_trips(e, l.node, l.body, &l.trips);
     if (oc_infer_graph(e, l.body))
         return -1;
     for (uint32_t i = 0; i < n->n_out; i++) {
@@ -395,15 +400,17 @@ int oc_infer_sequence_map(struct oc_engine *e, uint32_t node)
             continue;
         struct oc_type *elem = OC_NEW(&e->a->arena, struct oc_type);
         *elem = *oc_body_output(e, l.body, i);
-        const struct oc_type t = {.kind = OC_T_SEQUENCE, .elem = elem, .shape = oc_shape_1d(&e->a->arena, l.trips)};
+        const struct oc_type t = {
+            .kind = OC_T_SEQUENCE, .elem = elem, .shape = oc_shape_1d(&e->a->arena, l.trips)};
         oc_set_value(e, n->out[i], &t);
     }
     return 0;
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------------- */
+/* ---- cost -------------------------------------------------------------------------------------------------
+ */
 
-static void mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note)
+void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note)
 {
     const struct oc_graph *g = &e->m->graph[graph];
     for (uint32_t i = 0; i < g->n_node; i++) {
@@ -415,9 +422,9 @@ static void mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, con
         }
         for (uint32_t a = 0; a < n->n_attr; a++)
             for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
-                mark_graph(e, n->attr[a].graph[b], quality, note);
+                oc_mark_graph(e, n->attr[a].graph[b], quality, note);
         if (n->body != OC_NONE)
-            mark_graph(e, n->body, quality, note);
+            oc_mark_graph(e, n->body, quality, note);
     }
 }
 
@@ -434,8 +441,8 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips)
     if (oc_cost_graph(e, body, all))
         return -1;
     if (e->loop_quality[body] != OC_EXACT)
-        mark_graph(e, body, e->loop_quality[body],
-                   e->loop_quality[body] == OC_UPPER ? "counted at the largest number of trips"
-                                                     : "one trip is counted; the number is not known");
+        oc_mark_graph(e, body, e->loop_quality[body],
+                      e->loop_quality[body] == OC_UPPER ? "counted at the largest number of trips"
+                                                        : "one trip is counted; the number is not known");
     return 0;
 }

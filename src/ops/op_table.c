@@ -17,6 +17,7 @@
     F(gather)                                                                                                \
     F(generate)                                                                                              \
     F(gqa)                                                                                                   \
+    F(hashing)                                                                                               \
     F(image)                                                                                                 \
     F(layout)                                                                                                \
     F(matmul)                                                                                                \
@@ -27,8 +28,11 @@
     F(ms_attention)                                                                                          \
     F(nchwc)                                                                                                 \
     F(norm)                                                                                                  \
-    F(paged)                                                                                                 \
+    F(opaque)                                                                                                \
+    F(packed_state)                                                                                          \
+    F(paged_attention)                                                                                       \
     F(pool)                                                                                                  \
+    F(quant_order)                                                                                           \
     F(quantize)                                                                                              \
     F(reduce)                                                                                                \
     F(reshape)                                                                                               \
@@ -42,10 +46,12 @@
     F(signal)                                                                                                \
     F(slice)                                                                                                 \
     F(softmax)                                                                                               \
+    F(sparse_attention)                                                                                      \
     F(stateful)                                                                                              \
     F(strings)                                                                                               \
     F(train)                                                                                                 \
-    F(unary)
+    F(unary)                                                                                                 \
+    F(word_conv)
 
 #define DECLARE(name) extern const struct oc_op_family oc_ops_##name;
 #define POINT(name)   &oc_ops_##name,

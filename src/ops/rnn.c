@@ -3,7 +3,22 @@
 
 #include <string.h>
 
-enum rnn_slot { X, W, R, BIAS, LENGTHS, H0, C0, PEEPHOLES };
+enum rnn_slot {
+    X,
+    W,
+    R,
+    BIAS,
+    LENGTHS,
+    H0,
+    C0,
+    PEEPHOLES,
+    QUERY_W,
+    MEMORY_W,
+    V,
+    MEMORY,
+    MEMORY_LENGTHS,
+    ATTN_W
+};
 
 struct rnn_kind {
     unsigned gates, states; /* states: outputs after Y */
@@ -16,6 +31,8 @@ struct rnn_kind {
 static const struct rnn_kind plain_rnn = {1, 1, false, {1, 0, 0}, {"Tanh", NULL, NULL}};
 static const struct rnn_kind gru = {3, 1, false, {2, 1, 0}, {"Sigmoid", "Tanh", NULL}};
 static const struct rnn_kind lstm = {4, 2, false, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
+/* AttnLSTM: the input is joined with the attention of the step before */
+static const struct rnn_kind attn_lstm = {4, 2, false, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
 static const struct rnn_kind dynamic_lstm = {4, 2, true, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
 
 struct rnn_size {
@@ -38,7 +55,11 @@ static struct rnn_size sizes(struct oc_op_ctx *c)
     bool known = x->ranked && x->rank == 3;
     s.steps = known ? x->dim[batch_first(c)] : oc_fresh_axis(c, 0, -1);
     s.batch = known ? x->dim[!batch_first(c)] : oc_fresh_axis(c, 2, -1);
-    s.input = known ? x->dim[2] : w->ranked && w->rank == 3 ? w->dim[q ? 1 : 2] : oc_fresh_axis(c, 4, -1);
+    bool joined = c->op->param == &attn_lstm, weighed = w->ranked && w->rank == 3;
+    if (weighed && (joined || !known))
+        s.input = w->dim[q ? 1 : 2];
+    else
+        s.input = known ? x->dim[2] : oc_fresh_axis(c, 4, -1);
     if (hidden > 0)
         s.hidden = oc_known(hidden);
     else
@@ -117,6 +138,33 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned direc
         }
 }
 
+/* Bahdanau attention of n queries (all steps and directions): keys M*MW once a direction; then each time the
+ * query's product, the sum with all keys, tanh, the product with V, softmax, the weighted memory and, if
+ * there is one, the layer on both. */
+static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s, uint64_t n)
+{
+    static const struct oc_prims align[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_MAC, 1}, {0, 0}};
+    static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
+    const struct oc_shape *mw = oc_in_shape(c, MEMORY_W), *m = oc_in_shape(c, MEMORY),
+                          *aw = oc_in_shape(c, ATTN_W);
+    if (!oc_in(c, MEMORY_W) || !oc_in(c, MEMORY))
+        return;
+    if (!mw->ranked || mw->rank != 3 || !m->ranked || m->rank != 3) {
+        c->unknown = true;
+        return;
+    }
+    uint64_t size = oc_c_dim(c, mw->dim[2]), depth = oc_c_dim(c, m->dim[2]), length = oc_c_dim(c, m->dim[1]);
+    uint64_t hidden = oc_c_dim(c, s->hidden), seen = oc_c_mul(c, n, length);
+    uint64_t keys = oc_c_mul(c, oc_c_mul(c, oc_c_in(c, MEMORY), size), s->directions);
+    oc_add(c, k, OC_MAC, oc_c_add(c, keys, oc_c_mul(c, n, oc_c_mul(c, hidden, size))));
+    oc_add_prims(c, k, align, oc_c_mul(c, seen, size));
+    oc_add_prims(c, k, softmax, seen);
+    oc_add(c, k, OC_MAC, oc_c_mul(c, seen, depth));
+    if (oc_in(c, ATTN_W) && aw->ranked && aw->rank == 3)
+        oc_add(c, k, OC_MAC,
+               oc_c_mul(c, n, oc_c_mul(c, oc_c_add(c, depth, hidden), oc_c_dim(c, aw->dim[2]))));
+}
+
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
  * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP a gate. Quantized:
  * x and h of every step and direction are quantized. */
@@ -132,9 +180,11 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
         add += 1;
     if (kind == &gru)
         add += oc_attr_i(c, "linear_before_reset", 0) ? 2 + bias : 2;
+    uint64_t steps = oc_c_mul(c, all_steps(c, &s), s.directions);
+    if (kind == &attn_lstm)
+        add_attention(c, k, &s, steps);
     if (kind->quantized) {
         k->mac_class = OC_CLASS_I8;
-        uint64_t steps = oc_c_mul(c, all_steps(c, &s), s.directions);
         oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
     }
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
@@ -157,6 +207,7 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     }
 
 static const struct oc_op rows[] = {
+    RNN("com.microsoft", "AttnLSTM", 1, "...b..........", attn_lstm),
     RNN("com.microsoft", "DynamicQuantizeLSTM", 1, "...b....q", dynamic_lstm),
     RNN("", "GRU", 1, "...b.", gru),
     RNN("", "LSTM", 1, "...b.", lstm),

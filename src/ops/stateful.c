@@ -1,5 +1,5 @@
-/* Operators that carry a small state instead of a cache: LinearAttention, GatedDeltaNet, CausalConvWithState.
- * cost-semantics 4.1, 4.12. */
+/* Operators that carry a small state instead of a cache: LinearAttention, CausalConvWithState.
+ * cost-semantics 4.1, 4.12. Over packed tokens: packed_state.c. */
 #include "ops/attention_cost.h"
 
 #include <string.h>
@@ -79,86 +79,6 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
-/* ---- GatedDeltaNet ---------------------------------------------------------------------------------- */
-
-/* query [T, Hq, dk], key [T, Hk, dk], value [T, Hv, dv], ends, decay, beta, initial_state [B, Hv, dv, dk],
- * a_log, dt_bias -> output [T, max(Hq, Hv), dv], final_state, state_update. Everything but the operands is
- * float. */
-enum { NET_Q, NET_K, NET_V, NET_ENDS, NET_DECAY, NET_BETA, NET_STATE };
-
-static bool net_ranks(struct oc_op_ctx *c)
-{
-    return oc_in_shape(c, NET_Q)->rank == 3 && oc_in_shape(c, NET_V)->rank == 3;
-}
-
-static struct oc_dim net_batch(struct oc_op_ctx *c)
-{
-    const struct oc_shape *state = oc_in_shape(c, NET_STATE), *ends = oc_in_shape(c, NET_ENDS);
-    if (state->ranked && state->rank == 4)
-        return state->dim[0];
-    if (ends->ranked && ends->rank == 1)
-        return oc_dim_sub(c->exprs, ends->dim[0], oc_known(1));
-    return oc_op_fresh_dim(c, "batch", -1);
-}
-
-static int shape_delta_net(struct oc_op_ctx *c)
-{
-    const struct oc_shape *q = oc_in_shape(c, NET_Q), *v = oc_in_shape(c, NET_V);
-    if ((q->ranked && q->rank != 3) || (v->ranked && v->rank != 3))
-        return oc_op_fail(c, "a query of rank %u and a value of rank %u", q->rank, v->rank);
-    struct oc_shape out = oc_shape_unranked(), state = oc_shape_unranked();
-    if (net_ranks(c)) {
-        struct oc_dim dim[3] = {q->dim[0], oc_dim_max(c->exprs, q->dim[1], v->dim[1]), v->dim[2]};
-        struct oc_dim kept[4] = {net_batch(c), v->dim[1], v->dim[2], q->dim[2]};
-        out = oc_shape_of(c->arena, 3, dim);
-        state = oc_shape_of(c->arena, 4, kept);
-        if (oc_is_known(kept[0]) && kept[0].v < 0)
-            return oc_op_fail(c, "a batch of %lld", (long long)kept[0].v);
-    }
-    oc_set_out(c, 0, oc_in_dtype(c, NET_Q), out);
-    oc_set_out(c, 1, OC_DT_FLOAT, state);
-    oc_set_out(c, 2, OC_DT_FLOAT, oc_shape_unranked());
-    return 0;
-}
-
-/* As LinearAttention with Hv states, read by every output head. */
-static int cost_delta_net(struct oc_op_ctx *c, struct oc_cost *k)
-{
-    static const struct oc_prims decay[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
-    static const struct oc_prims unit_length[] = {{OC_MUL, 1}, {OC_ADD, 1}, {OC_DIV, 1}, {0, 0}};
-    const struct oc_shape *q = oc_in_shape(c, NET_Q), *v = oc_in_shape(c, NET_V);
-    const char *rule = oc_attr_s(c, "update_rule", "gated_delta");
-    bool delta = strstr(rule, "delta") != NULL, gated = strncmp(rule, "gated", 5) == 0;
-    if (!net_ranks(c)) {
-        c->unknown = true;
-        return 0;
-    }
-    uint64_t tokens = oc_c_dim(c, q->dim[0]), hq = oc_c_dim(c, q->dim[1]), hv = oc_c_dim(c, v->dim[1]);
-    uint64_t cell = oc_c_mul(c, oc_c_dim(c, q->dim[2]), oc_c_dim(c, v->dim[2]));
-    uint64_t states = oc_c_mul(c, tokens, hv), state = oc_c_mul(c, states, cell);
-    uint64_t read_out = oc_c_mul(c, oc_c_mul(c, tokens, hq > hv ? hq : hv), cell);
-    k->rest_class = OC_CLASS_F32;
-    oc_add(c, k, OC_MAC, oc_c_add(c, oc_c_mul(c, delta ? 2 : 1, state), read_out));
-    oc_add(c, k, OC_MUL, oc_c_out(c, 0));
-    if (delta) {
-        oc_add(c, k, OC_ADD, oc_c_in(c, NET_V));
-        oc_add(c, k, OC_MUL, oc_c_in(c, NET_V));
-    }
-    if (gated) {
-        oc_add(c, k, OC_EXP, oc_in(c, NET_DECAY) ? oc_c_in(c, NET_DECAY) : states);
-        oc_add(c, k, OC_MUL, state);
-    }
-    if (strcmp(oc_attr_s(c, "gate_activation", "none"), "qwen") == 0)
-        oc_add_prims(c, k, decay, oc_c_in(c, NET_DECAY));
-    if (strcmp(oc_attr_s(c, "beta_activation", "none"), "sigmoid") == 0)
-        oc_add(c, k, OC_SIG, oc_c_in(c, NET_BETA));
-    for (unsigned i = NET_Q; i <= NET_K && oc_attr_i(c, "qk_l2_norm", 0); i++) {
-        oc_add_prims(c, k, unit_length, oc_c_in(c, i));
-        oc_add(c, k, OC_SQRT, oc_c_range(c, oc_in_shape(c, i), 0, 2));
-    }
-    return 0;
-}
-
 /* ---- CausalConvWithState ---------------------------------------------------------------------------- */
 
 /* X [B, C, L], W [C, 1, k], B, past_state [B, C, k-1] -> Y, present_state */
@@ -202,7 +122,6 @@ static int cost_causal_conv(struct oc_op_ctx *c, struct oc_cost *k)
 static const struct oc_op rows[] = {
     ROW("", "CausalConvWithState", 27, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
     ROW("com.microsoft", "CausalConvWithState", 1, OC_OP_CONV, "..b.", shape_causal_conv, cost_causal_conv),
-    ROW("com.microsoft", "GatedDeltaNet", 1, OC_OP_ATTENTION, NULL, shape_delta_net, cost_delta_net),
     ROW("", "LinearAttention", 27, OC_OP_ATTENTION, NULL, shape_linear, cost_linear),
     ROW("com.microsoft", "LinearAttention", 1, OC_OP_ATTENTION, NULL, shape_linear, cost_linear),
 };

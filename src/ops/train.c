@@ -1,5 +1,5 @@
-/* Optimizer steps (ai.onnx.preview.training): R, T, then the parameters, the gradients and the states, n of
- * each; outputs are the new parameters and states. cost-semantics 4.15. */
+/* Gradients and optimizer steps (ai.onnx.preview.training): R, T, then the parameters, the gradients and the
+ * states, n of each; outputs are the new parameters and states. cost-semantics 4.15. */
 #include "ops/op.h"
 
 struct optimizer {
@@ -50,6 +50,25 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
     return 0;
 }
 
+/* The gradient with respect to the i-th of `xs` has its type. What it takes is not in the node. */
+static int shape_gradient(struct oc_op_ctx *c)
+{
+    const struct oc_attr *xs = oc_node_attr(c->node, "xs");
+    if (!xs || xs->type != OC_ATTR_STRINGS || xs->n < c->n_out || xs->n > c->n_in)
+        return oc_op_fail(c, "xs names %u of %u inputs for %u outputs", xs ? xs->n : 0, c->n_in, c->n_out);
+    for (unsigned i = 0; i < c->n_out; i++)
+        oc_set_out_type(c, i, oc_in(c, i));
+    return 0;
+}
+
+static int cost_gradient(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    (void)k;
+    c->unknown = true;
+    c->assumption = "the work of a gradient is not in its node";
+    return 0;
+}
+
 #define STEP(n, o)                                                                                           \
     {                                                                                                        \
         .domain = "ai.onnx.preview.training", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE,        \
@@ -59,6 +78,13 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
 static const struct oc_op rows[] = {
     STEP("Adagrad", adagrad),
     STEP("Adam", adam),
+    {.domain = "ai.onnx.preview.training",
+     .name = "Gradient",
+     .since = 1,
+     .op_class = OC_OP_OTHER,
+     .flags = OC_F_NO_FOLD,
+     .shape = shape_gradient,
+     .cost = cost_gradient},
     STEP("Momentum", momentum),
 };
 extern const struct oc_op_family oc_ops_train;

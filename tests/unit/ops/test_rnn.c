@@ -21,6 +21,13 @@ static const struct op_shape_row shapes[] = {
      "float[5,1,2,4] float[1,2,4]"},
     {"RNN", 14, "hidden_size=4 direction=reverse", "float[5,2,3] float[1,4,3] float[1,4,4]", "yy",
      "float[5,1,2,4] float[1,2,4]"},
+    /* weights the other way round */
+    {"com.microsoft:DynamicQuantizeLSTM", 1, "", "float[S,B,4] int8[1,4,20] int8[1,5,20]", "yyy",
+     "float[S,1,B,5] float[1,B,5] float[1,B,5]"},
+    {"com.microsoft:DynamicQuantizeLSTM", 1, "hidden_size=5", "float[3,2,4] int8[1,20,4] int8[1,5,20]", "y",
+     "error: weight {1,20,4} instead of {1,4,20}"},
+    {"com.microsoft:AttnLSTM", 1, "hidden_size=5", "float[3,2,4] float[1,20,10] float[1,20,5]", "yyy",
+     "float[3,1,2,5] float[1,2,5] float[1,2,5]"},
 };
 
 static const struct op_fold_row folds[] = {
@@ -48,6 +55,19 @@ static const struct op_cost_row costs[] = {
     /* input_forget: one sigmoid less; peepholes: 3 MUL + 3 ADD */
     {"LSTM", 14, "hidden_size=4 input_forget=1", XWR("16") " - - - - float[1,12]!", "y", 1120,
      2240 + 200 + 80 + 80 + 120 + 240, 120, 448 + 48, 160},
+    /* t = 6, I = 4, H = 5: MAC 30*4*9; ADD 30*9, SIG 90, TANH 60, MUL 90; x and h quantized, 7 for each of
+       6*9 */
+    {"com.microsoft:DynamicQuantizeLSTM", 1, "hidden_size=5",
+     "float[3,2,4] uint8[1,4,20]! uint8[1,5,20]! float[1,40]!", "y", 1080, 2160 + 270 + 90 + 60 + 90 + 378,
+     96, 80 + 100 + 160, 120},
+    /* the same sizes without bias, the input joined with a context of 6: MAC 30*4*15, ADD 30*5. Attention on
+     * 8 steps of a memory 6 deep, 7 wide: keys 2*8*6*7, queries 6*5*7; 48 scores: 7 sums, tanh and products
+     * each, softmax 5, context 6 products */
+    {"com.microsoft:AttnLSTM", 1, "hidden_size=5",
+     "float[3,2,4] float[1,20,10]! float[1,20,5]! - - - - - float[1,5,7]! float[1,6,7]! float[1,7]! "
+     "float[2,8,6]",
+     "y", 1800 + 672 + 210 + 336 + 288, 2 * 3306 + 150 + 240 + 2 * 336 + 240, 96 + 384,
+     800 + 400 + 140 + 168 + 28, 120},
 };
 
 static void test_shapes(void **state)

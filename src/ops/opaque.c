@@ -1,0 +1,49 @@
+/* Operators whose work the model does not tell (cost-semantics 4.17), and copies between devices. The types
+ * of their outputs are those that the file declares. */
+#include "ops/op.h"
+
+static int shape_declared(struct oc_op_ctx *c)
+{
+    (void)c; /* outputs without a type take the declared one */
+    return 0;
+}
+
+static int cost_opaque(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    (void)k;
+    c->unknown = true;
+    c->assumption = "what the operator does is not in the model";
+    return 0;
+}
+
+/* tokens, suffix_match_idx */
+static int shape_bifurcation(struct oc_op_ctx *c)
+{
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_1d(c->arena, oc_op_fresh_dim(c, "tokens", -1)));
+    oc_set_out(c, 1, oc_in_dtype(c, 0), oc_shape_scalar());
+    return 0;
+}
+
+#define OPAQUE(d, n, sh)                                                                                     \
+    {                                                                                                        \
+        .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_OTHER,                                     \
+        .flags = OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE, .shape = (sh), .cost = cost_opaque                      \
+    }
+#define MEMCPY(n)                                                                                            \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_COPY, .shape = oc_shape_same,  \
+        .fold = oc_fold_same                                                                                 \
+    }
+
+static const struct oc_op rows[] = {
+    OPAQUE("", "ATen", shape_declared),
+    OPAQUE("com.microsoft", "BifurcationDetector", shape_bifurcation),
+    OPAQUE("com.microsoft", "EPContext", shape_declared),
+    OPAQUE("", "GRUUnit", shape_declared),
+    MEMCPY("MemcpyFromHost"),
+    MEMCPY("MemcpyToHost"),
+    OPAQUE("com.microsoft", "SampleOp", oc_shape_same),
+    OPAQUE("com.microsoft", "Snpe", shape_declared),
+};
+extern const struct oc_op_family oc_ops_opaque;
+const struct oc_op_family oc_ops_opaque = OC_FAMILY("opaque", rows);

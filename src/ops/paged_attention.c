@@ -1,0 +1,243 @@
+/* PagedAttention: packed sequences of different lengths on a cache in blocks; QOrderedAttention: int8
+ * throughout. cost-semantics 4.12, 5.6. */
+#include "ops/attention_cost.h"
+#include "ops/move.h"
+#include "ops/norm_cost.h"
+
+#include <string.h>
+
+/* ---- PagedAttention --------------------------------------------------------------------------------- */
+
+enum {
+    QUERY,
+    KEY,
+    VALUE,
+    K_CACHE,
+    V_CACHE,
+    CUMULATIVE,
+    PAST,
+    BLOCKS,
+    COS,
+    SIN,
+    SLOT_MAPPING,
+    SINK,
+    Q_NORM,
+    K_NORM
+};
+
+struct paged {
+    struct oc_dim tokens, head, dv;
+    int64_t hq, hkv;
+    bool latent; /* one cache row serves K and V */
+};
+
+/* 1: known, 0: a rank is missing, -1: error */
+static int read_paged(struct oc_op_ctx *c, struct paged *p)
+{
+    const struct oc_shape *q = oc_in_shape(c, QUERY);
+    int64_t narrow = oc_attr_i(c, "v_head_size", 0);
+    *p = (struct paged){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
+    p->latent = strcmp(oc_attr_s(c, "kv_cache_layout", "SEPARATE"), "LATENT") == 0;
+    if (p->hq < 1 || p->hkv < 1 || p->hq > 1 << 20 || p->hkv > 1 << 20)
+        return oc_op_fail(c, "num_heads %lld, kv_num_heads %lld", (long long)p->hq, (long long)p->hkv);
+    if (!q->ranked)
+        return 0;
+    if (q->rank != 2)
+        return oc_op_fail(c, "a query of rank %u", q->rank);
+    p->tokens = q->dim[0];
+    int64_t parts = oc_in(c, KEY) ? p->hq : p->hq + 2 * p->hkv; /* without a key Q, K and V are packed */
+    if (!oc_split_dim(c, q->dim[1], parts, &p->head))
+        return oc_op_fail(c, "a query of width %s does not part into %lld heads",
+                          oc_dim_text(c->exprs, q->dim[1]), (long long)parts);
+    p->dv = p->latent && narrow > 0 ? oc_known(narrow) : p->head;
+    return 1;
+}
+
+static int shape_paged(struct oc_op_ctx *c)
+{
+    struct paged p;
+    int known = read_paged(c, &p);
+    oc_set_out_type(c, 1, oc_in(c, K_CACHE));
+    oc_set_out_type(c, 2, oc_in(c, V_CACHE));
+    if (known <= 0) {
+        oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, 2));
+        return known;
+    }
+    struct oc_dim dim[2] = {p.tokens, oc_dim_mul(c->exprs, p.dv, oc_known(p.hq))};
+    oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, dim));
+    return 0;
+}
+
+struct reach {
+    uint64_t pairs, cached; /* over all sequences: visible pairs, keys read from the cache */
+};
+
+static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries, uint64_t past,
+                         uint64_t times)
+{
+    int64_t window = oc_attr_i(c, "local_window_size", -1), left = window > 0 ? window - 1 : -1;
+    int64_t offset = past > INT64_MAX ? 0 : (int64_t)past;
+    uint64_t keys = oc_c_add(c, past, queries);
+    bool causal = oc_attr_i(c, "is_causal", 1) != 0;
+    uint64_t pairs = c->attention_full ? oc_c_mul(c, queries, keys)
+                                       : oc_visible_pairs(c, queries, keys, offset, left, -1, causal);
+    r->pairs = oc_c_add(c, r->pairs, oc_c_mul(c, times, pairs));
+    r->cached = oc_c_add(c, r->cached, oc_c_mul(c, times, oc_window_keys(past, offset, left)));
+}
+
+/* Lengths that are not known are bounded by the blocks: every token sees as many keys as a sequence can have.
+ */
+static int bound_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
+{
+    const struct oc_shape *table = oc_in_shape(c, BLOCKS), *cache = oc_in_shape(c, K_CACHE);
+    int64_t window = oc_attr_i(c, "local_window_size", -1);
+    if (!table->ranked || table->rank != 2 || !cache->ranked || cache->rank != 4) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t room = oc_c_mul(c, oc_c_dim(c, table->dim[1]), oc_c_dim(c, cache->dim[1]));
+    uint64_t seen = window > 0 && (uint64_t)window < room && !c->attention_full ? (uint64_t)window : room;
+    r->pairs = oc_c_mul(c, tokens, seen);
+    r->cached = oc_c_mul(c, oc_c_dim(c, table->dim[0]), seen);
+    c->upper = true;
+    return 0;
+}
+
+static int read_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
+{
+    uint32_t n, n_past;
+    const int64_t *end = oc_in_ints(c, CUMULATIVE, &n), *past = oc_in_ints(c, PAST, &n_past);
+    *r = (struct reach){0};
+    if (!end || !past || n != n_past + 1)
+        return bound_reach(c, tokens, r);
+    for (uint32_t i = 0; i < n_past; i++) {
+        if (end[i + 1] < end[i] || past[i] < 0)
+            return oc_op_fail(c, "sequence %u has negative length", i);
+        add_sequence(c, r, (uint64_t)(end[i + 1] - end[i]), (uint64_t)past[i], 1);
+    }
+    return 0;
+}
+
+static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, uint64_t tokens)
+{
+    const struct oc_shape *cos = oc_in_shape(c, COS);
+    uint64_t size = oc_c_dim(c, p->head),
+             half = cos->ranked && cos->rank == 2 ? oc_c_dim(c, cos->dim[1]) : size / 2;
+    uint64_t turned = oc_c_mul(c, 2, half) < size ? oc_c_mul(c, 2, half) : size;
+    oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, (uint64_t)(p->hq + p->hkv), turned)));
+    oc_limit_read(c, k, COS, oc_c_mul(c, tokens, half));
+    oc_limit_read(c, k, SIN, oc_c_mul(c, tokens, half));
+}
+
+/* What the cache holds is read, what is new is written. Quantized values are turned back. */
+static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, const struct reach *r,
+                         uint64_t tokens)
+{
+    for (unsigned i = 0; i < 2; i++) {
+        const struct oc_type *cache = oc_in(c, K_CACHE + i);
+        if (!cache || !cache->shape.ranked || cache->shape.rank != 4)
+            continue;
+        uint64_t row = oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, cache->shape.dim[3]));
+        oc_limit_read(c, k, K_CACHE + i, oc_c_mul(c, row, r->cached));
+        if (oc_out_wanted(c, 1 + i))
+            k->wr[1 + i] = oc_c_bytes(c, cache->dtype, oc_c_mul(c, row, tokens));
+        if (cache->dtype != oc_in_dtype(c, 0))
+            oc_add_float(c, k, OC_DEQ,
+                         oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
+    }
+}
+
+static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    struct paged p;
+    struct reach r;
+    int known = read_paged(c, &p);
+    if (known <= 0) {
+        c->unknown = true;
+        return known;
+    }
+    uint64_t tokens = oc_c_dim(c, p.tokens), head = oc_c_dim(c, p.head);
+    struct oc_attention a = {.batch = 1,
+                             .heads = (uint64_t)p.hq,
+                             .queries = tokens,
+                             .dk = head,
+                             .dv = oc_c_dim(c, p.dv),
+                             .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
+                             .sink = oc_in(c, SINK) != NULL};
+    if (read_reach(c, tokens, &r))
+        return -1;
+    oc_add_attention_pairs(c, k, &a, r.pairs);
+    if (oc_attr_i(c, "do_rotary", 0))
+        add_rotary(c, k, &p, tokens);
+    if (oc_in(c, Q_NORM)) {
+        uint64_t norms = oc_c_mul(c, tokens, (uint64_t)(p.hq + p.hkv));
+        oc_add_rms_norm(c, k, oc_c_mul(c, norms, head), norms);
+    }
+    count_blocks(c, k, &p, &r, tokens);
+    return 0;
+}
+
+/* ---- QOrderedAttention ------------------------------------------------------------------------------ */
+
+enum { ORDERED_W = 5, ORDERED_BIAS = 11, ORDERED_MASK = 17, ORDERED_ATTENTION_BIAS = 19 };
+
+static int shape_ordered(struct oc_op_ctx *c)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0), *wv = oc_in_shape(c, ORDERED_W + 2);
+    if ((x->ranked && x->rank != 3) || (wv->ranked && wv->rank != 2))
+        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, wv->rank);
+    struct oc_dim dim[3] = {x->ranked ? x->dim[0] : oc_fresh_axis(c, 0, -1),
+                            x->ranked ? x->dim[1] : oc_fresh_axis(c, 1, -1),
+                            wv->ranked ? wv->dim[1] : oc_fresh_axis(c, 2, -1)};
+    oc_set_out(c, 0, OC_DT_INT8, oc_shape_of(c->arena, 3, dim));
+    return 0;
+}
+
+/* Three projections, each scaled and biased, then attention on 8-bit operands. */
+static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    const struct oc_shape *x = oc_in_shape(c, 0);
+    int64_t heads = oc_attr_i(c, "num_heads", 0);
+    uint64_t width[3];
+    if (heads < 1)
+        return oc_op_fail(c, "num_heads %lld", (long long)heads);
+    if (!x->ranked) {
+        c->unknown = true;
+        return 0;
+    }
+    uint64_t batch = oc_c_dim(c, x->dim[0]), seq = oc_c_dim(c, x->dim[1]), hidden = oc_c_dim(c, x->dim[2]);
+    for (unsigned i = 0; i < 3; i++) {
+        const struct oc_shape *w = oc_in_shape(c, ORDERED_W + i);
+        width[i] = w->ranked && w->rank == 2 ? oc_c_dim(c, w->dim[1]) : hidden;
+        uint64_t n = oc_c_mul(c, oc_c_mul(c, batch, seq), width[i]);
+        oc_add(c, k, OC_MAC, oc_c_mul(c, n, hidden));
+        oc_add(c, k, OC_MUL, n);
+        if (oc_in(c, ORDERED_BIAS + i))
+            oc_add(c, k, OC_ADD, n);
+    }
+    struct oc_attention a = {.batch = batch,
+                             .heads = (uint64_t)heads,
+                             .queries = seq,
+                             .keys = seq,
+                             .dk = width[0] / (uint64_t)heads,
+                             .dv = width[2] / (uint64_t)heads,
+                             .left = -1,
+                             .right = -1,
+                             .causal = oc_attr_i(c, "unidirectional", 0) != 0,
+                             .masked = oc_in(c, ORDERED_MASK) || oc_in(c, ORDERED_ATTENTION_BIAS)};
+    oc_add_attention(c, k, &a);
+    return 0;
+}
+
+#define MS(n, s, sh, co)                                                                                     \
+    {                                                                                                        \
+        .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
+        .shape = (sh), .cost = (co)                                                                          \
+    }
+
+static const struct oc_op rows[] = {
+    MS("PagedAttention", ".....mmmttm.nnqqm", shape_paged, cost_paged),
+    MS("QOrderedAttention", ".qqqq...qqqbbbqqq.", shape_ordered, cost_ordered),
+};
+extern const struct oc_op_family oc_ops_paged_attention;
+const struct oc_op_family oc_ops_paged_attention = OC_FAMILY("paged_attention", rows);

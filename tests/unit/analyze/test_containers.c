@@ -1,0 +1,200 @@
+/* Sequences and optionals through whole models: lengths, elements of their own size, loops that collect. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "support/build.h"
+
+struct result {
+    struct oc_model *m;
+    struct oc_analysis *a;
+    uint8_t *bytes;
+};
+
+static struct result run(struct oc_builder *b)
+{
+    struct result r;
+    struct oc_err err = {0};
+    size_t n;
+    r.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &err) || oc_analyze(r.m, NULL, &r.a, &err))
+        fail_msg("%s", err.msg);
+    for (size_t i = 0; i < r.a->diags.n; i++)
+        if (r.a->diags.item[i].severity == OC_ERROR)
+            fail_msg("%s", r.a->diags.item[i].text);
+    return r;
+}
+
+static void drop(struct result *r)
+{
+    oc_analysis_free(r->a);
+    oc_model_free(r->m);
+    free(r->bytes);
+}
+
+static const char *type_of(struct result *r, const char *name)
+{
+    for (uint32_t i = 0; i < r->m->n_value; i++)
+        if (strcmp(r->m->value[i].name, name) == 0)
+            return oc_type_text(&r->a->arena, r->a->exprs, &r->a->type[i]);
+    return "no such value";
+}
+
+/* [7,4] in parts of 3, 3 and 1; the last is taken, the rest joined again. */
+static void test_parts_keep_their_size(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[7,4]");
+    oc_b_init(b, "three", "int64[]{3}");
+    oc_b_init(b, "minus1", "int64[]{-1}");
+    oc_b_node(b, "SplitToSequence", NULL, "x,three", "s", "axis=0");
+    oc_b_node(b, "SequenceAt", NULL, "s,minus1", "last", "");
+    oc_b_node(b, "SequenceErase", NULL, "s,minus1", "rest", "");
+    oc_b_node(b, "ConcatFromSequence", NULL, "rest", "y", "axis=0");
+    oc_b_node(b, "SequenceLength", NULL, "rest", "n", "");
+    oc_b_node(b, "ConstantOfShape", NULL, "shape", "z", "");
+    oc_b_node(b, "Unsqueeze", NULL, "n,first", "shape", "");
+    oc_b_init(b, "first", "int64[1]{0}");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "last", NULL);
+    oc_b_output(b, "z", NULL);
+    struct result r = run(b);
+    assert_string_equal(type_of(&r, "last"), "float[1,4]");
+    assert_string_equal(type_of(&r, "y"), "float[6,4]");
+    assert_string_equal(type_of(&r, "z"), "float[2]"); /* as many as the sequence is long */
+    drop(&r);
+}
+
+/* for i < M: s.insert(x); then all are stacked */
+static struct oc_builder *collecting(const char *trips)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,3]");
+    if (trips)
+        oc_b_init(b, "M", trips);
+    else
+        oc_b_input(b, "M", "int64[]");
+    oc_b_node(b, "SequenceEmpty", NULL, "", "s", "");
+    oc_b_node(b, "Loop", "loop", "M,,s", "t", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_input(b, "in", "seq(float)");
+    oc_b_node(b, "Identity", NULL, "c", "c2", "");
+    oc_b_node(b, "Relu", NULL, "x", "r", "");
+    oc_b_node(b, "SequenceInsert", NULL, "in,r", "out", "");
+    oc_b_output(b, "c2", "bool[]");
+    oc_b_output(b, "out", NULL);
+    oc_b_close(b);
+    oc_b_node(b, "ConcatFromSequence", "stack", "t", "y", "axis=0 new_axis=1");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void test_a_loop_collects(void **state)
+{
+    (void)state;
+    struct result r = run(collecting("int64[]{5}"));
+    assert_string_equal(type_of(&r, "y"), "float[5,2,3]");
+    drop(&r);
+    /* too many to follow one by one, and a number that is not known: the elements are known all the same */
+    r = run(collecting("int64[]{1000}"));
+    assert_non_null(strstr(type_of(&r, "y"), ",2,3]"));
+    drop(&r);
+    r = run(collecting(NULL));
+    assert_non_null(strstr(type_of(&r, "y"), ",2,3]"));
+    drop(&r);
+}
+
+/* The body of a SequenceMap runs as often as the sequence is long: 4 products of [2,3] and [3,5]. */
+static void test_map_over_a_known_length(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[8,3]");
+    oc_b_init(b, "w", "float[3,5]");
+    oc_b_init(b, "two", "int64[]{2}");
+    oc_b_node(b, "SplitToSequence", NULL, "x,two", "s", "axis=0");
+    oc_b_node(b, "SequenceMap", "map", "s", "t", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "e", "float[a,b]");
+    oc_b_node(b, "MatMul", NULL, "e,w", "p", "");
+    oc_b_output(b, "p", NULL);
+    oc_b_close(b);
+    oc_b_node(b, "ConcatFromSequence", NULL, "t", "y", "axis=0");
+    oc_b_output(b, "y", NULL);
+    struct result r = run(b);
+    struct oc_totals total;
+    oc_analysis_total(r.a, &total);
+    assert_string_equal(type_of(&r, "y"), "float[8,5]");
+    assert_int_equal(total.macs, 4 * 2 * 3 * 5);
+    assert_int_equal(total.quality, OC_EXACT);
+    drop(&r);
+}
+
+/* A branch on whether an optional holds something is decided where that is known. */
+static void test_optionals_decide_branches(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(18);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_node(b, "Optional", NULL, "x", "o", "");
+    oc_b_node(b, "OptionalHasElement", NULL, "o", "has", "");
+    oc_b_node(b, "If", "if", "has", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "OptionalGetElement", NULL, "o", "got", "");
+    oc_b_output(b, "got", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_init(b, "nothing", "float[0]{}");
+    oc_b_node(b, "Identity", NULL, "nothing", "none", "");
+    oc_b_output(b, "none", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct result r = run(b);
+    assert_string_equal(type_of(&r, "y"), "float[2,3]");
+    drop(&r);
+}
+
+/* Branches that give sequences of different lengths: what both have in common is kept. */
+static void test_branches_merge_sequences(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "z", "float[4,3]");
+    oc_b_input(b, "cond", "bool[]");
+    oc_b_node(b, "If", "if", "cond", "s", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "SequenceConstruct", NULL, "x,z", "two", "");
+    oc_b_output(b, "two", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "SequenceConstruct", NULL, "x", "one", "");
+    oc_b_output(b, "one", NULL);
+    oc_b_close(b);
+    oc_b_init(b, "zero", "int64[]{0}");
+    oc_b_node(b, "SequenceAt", NULL, "s,zero", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct result r = run(b);
+    assert_non_null(strstr(type_of(&r, "y"), ",3]"));
+    assert_null(strstr(type_of(&r, "y"), "[2,3]"));
+    drop(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts_keep_their_size),    cmocka_unit_test(test_a_loop_collects),
+        cmocka_unit_test(test_map_over_a_known_length),  cmocka_unit_test(test_optionals_decide_branches),
+        cmocka_unit_test(test_branches_merge_sequences),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
