@@ -57,6 +57,13 @@ struct oc_type_total { /* one operator type */
     uint8_t quality;
 };
 
+struct oc_peak { /* activation memory of one run, in the order of the nodes */
+    uint64_t bytes;       /* the most that is live at once; quality OC_UNKNOWN: a size is not known */
+    uint64_t lower_bytes; /* no order of the nodes can need less */
+    uint32_t node;        /* where, OC_NONE without nodes */
+    uint8_t quality;
+};
+
 struct oc_analysis {
     struct oc_arena arena;
     const struct oc_model *model;
@@ -75,6 +82,7 @@ struct oc_analysis {
     struct oc_type_total *by_type;    /* sorted by flops + ops, descending */
     uint32_t n_by_type;
     struct oc_totals total;
+    struct oc_peak peak;
     struct oc_diags diags;
 };
 

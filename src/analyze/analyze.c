@@ -42,6 +42,7 @@ static void init_scratch(struct oc_engine *e)
     e->out_used = OC_NEW_ARRAY(a, n_out, bool);
     e->rd = OC_NEW_ARRAY(a, n_in, uint64_t);
     e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
+    e->read_by = OC_NEW_ARRAY(a, e->m->n_value, uint32_t);
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->skip = OC_NEW_ARRAY(a, e->m->n_graph, bool);
@@ -79,6 +80,7 @@ static int run(struct oc_engine *e)
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;
+    oc_find_peak(e);
     struct oc_assumption *kept = OC_NEW_ARRAY(&e->a->arena, e->n_assumption, struct oc_assumption);
     if (e->n_assumption)
         memcpy(kept, e->assumption, e->n_assumption * sizeof(*kept));

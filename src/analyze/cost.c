@@ -65,12 +65,13 @@ static char slot_kind(const struct oc_op *op, uint32_t slot)
     return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
 }
 
-static bool repeated(const struct oc_node *n, uint32_t slot)
+/* True the second time that the node reads the value. */
+static bool repeated(struct oc_engine *e, const struct oc_node *n, uint32_t value)
 {
-    for (uint32_t i = 0; i < slot; i++)
-        if (n->in[i] == n->in[slot])
-            return true;
-    return false;
+    uint32_t me = (uint32_t)(n - e->m->node) + 1;
+    bool again = e->read_by[value] == me;
+    e->read_by[value] = me;
+    return again;
 }
 
 /* A constant that a dequantizer makes is read in its stored form; each element costs one DEQ. */
@@ -91,7 +92,7 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
 {
     for (uint32_t i = 0; i < n->n_in; i++) {
         k->rd[i] = 0;
-        bool skip = n->in[i] == OC_NONE || repeated(n, i) || slot_kind(op, i) == 'm';
+        bool skip = n->in[i] == OC_NONE || slot_kind(op, i) == 'm' || repeated(e, n, n->in[i]);
         if (n->in[i] == OC_NONE || (skip && !e->o->naive_bytes))
             continue;
         uint32_t dq = oc_weight_dequantizer(e, n->in[i]);

@@ -44,6 +44,7 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
+    uint32_t *read_by; /* by value: the node that read it last, + 1 */
 };
 
 /* engine.c */
@@ -76,6 +77,9 @@ int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 
 /* params.c */
 void oc_count_params(struct oc_engine *e);
+
+/* memory.c */
+void oc_find_peak(struct oc_engine *e);
 
 /* totals.c */
 int oc_sum_totals(struct oc_engine *e);

@@ -141,6 +141,14 @@ static double run_time_ns(const struct oc_report *r)
     return p && !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s);
 }
 
+static void peak(struct oc_json_out *w, const struct oc_report *r)
+{
+    const struct oc_peak *p = r->in->analysis ? &r->in->analysis->peak : NULL;
+    bool known = p && p->quality != OC_UNKNOWN && p->node != OC_NONE;
+    oc_key_u64_if(w, "peak_activation_bytes", known, known ? p->bytes : 0);
+    oc_key_u64_if(w, "peak_activation_node", known, known ? p->node : 0);
+}
+
 static void totals(struct oc_json_out *w, struct oc_report *r)
 {
     bool known = r->in->analysis != NULL;
@@ -160,8 +168,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
-    oc_key_null(w, "peak_activation_bytes");
-    oc_key_null(w, "peak_activation_node");
+    peak(w, r);
     oc_key_double(w, "time_ns", ns);
     oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops * r->runs / ns * 1e9 : NAN);
     oc_key_double(w, "achieved_bytes_per_s", known ? moved * r->runs / ns * 1e9 : NAN);

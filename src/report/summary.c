@@ -95,6 +95,18 @@ static void model_part(struct sum *s)
     values(s, "outputs", g->output, g->n_output, false);
 }
 
+/* The most activation memory that is in use at once, and where. */
+static void activation_part(struct sum *s)
+{
+    const struct oc_peak *p = &s->r->in->analysis->peak;
+    const struct oc_model *m = s->r->in->model;
+    char label[256];
+    if (p->quality == OC_UNKNOWN || p->node == OC_NONE)
+        return;
+    add(s, "activations", oc_printf(s->arena, "%s%s in use at once, at %s", p->quality == OC_UPPER ? "at most " : "",
+                                    bytes(s, (double)p->bytes), oc_node_label(m, &m->node[p->node], label, sizeof(label))));
+}
+
 static void cost_part(struct sum *s)
 {
     const struct oc_totals *t = &s->r->in->analysis->total;
@@ -124,6 +136,7 @@ static void cost_part(struct sum *s)
         oc_printf(s->arena, "%s%s moved: %s activations and %s weights read, %s written", rough,
                   bytes(s, moved), bytes(s, (double)t->bytes_read_act),
                   bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
+    activation_part(s);
 }
 
 enum { MAX_TYPES = 5, MAX_ASSUMED = 12, MAX_NAMES = 8 };

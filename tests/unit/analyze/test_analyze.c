@@ -329,6 +329,43 @@ static void test_example_network(void **state)
     assert_int_equal(r.a->cost[node_id(&r, "conv")].params, 448);
     assert_true(r.a->cost[node_id(&r, "flat")].alias);
     assert_int_equal(r.a->total.quality, OC_EXACT);
+    /* live while it runs: conv 77,824, relu 131,072, pool 81,920, gemm 16,424 bytes */
+    assert_int_equal(r.a->peak.bytes, 131072);
+    assert_int_equal(r.a->peak.lower_bytes, 131072);
+    assert_int_equal(r.a->peak.node, node_id(&r, "relu"));
+    assert_int_equal(r.a->peak.quality, OC_EXACT);
+    done(&r);
+}
+
+/* A value that waits for a late reader is in memory all the while; a view is not a second copy. */
+static void test_peak_of_a_branch(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_init(b, "shape", "int64[2]{16,16}");
+    oc_b_node(b, "Relu", "a", "x", "skip", "");
+    oc_b_node(b, "Neg", "b", "skip", "t", "");
+    oc_b_node(b, "Reshape", "view", "t,shape", "u", "");
+    oc_b_node(b, "Abs", "c", "u", "v", "");
+    oc_b_node(b, "Reshape", "back", "v,flat", "w", "");
+    oc_b_init(b, "flat", "int64[1]{256}");
+    oc_b_node(b, "Add", "d", "w,skip", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct run r = run_with(b, NULL);
+    assert_int_equal(r.a->peak.bytes, 3 * 1024); /* at c: skip, t (= u), v; at d: v (= w), skip, y */
+    assert_int_equal(r.a->peak.lower_bytes, 3 * 1024); /* d reads two and writes one */
+    done(&r);
+}
+
+/* Both branches of an If need memory only while it runs; the larger one counts. x, c: 24 bytes + a scalar; the
+ * branch's own result is the If's. */
+static void test_peak_of_a_body(void **state)
+{
+    (void)state;
+    struct run r = run_with(if_model("c"), NULL);
+    /* x 2x3, w 3x5, y at most 2x5 floats */
+    assert_int_equal(r.a->peak.bytes, 4 * (6 + 15 + 10));
     done(&r);
 }
 
@@ -351,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_declared_conflict), cmocka_unit_test(test_unknown_operator),
         cmocka_unit_test(test_if),               cmocka_unit_test(test_function_call),
         cmocka_unit_test(test_distinct_inputs_are_read_once), cmocka_unit_test(test_example_network),
+        cmocka_unit_test(test_peak_of_a_branch), cmocka_unit_test(test_peak_of_a_body),
         cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);
