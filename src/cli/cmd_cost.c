@@ -223,7 +223,6 @@ static int write_report(struct job *j)
                               .join = j->join,
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
-    cli_progress_say(j->progress, "writing", j->o->output ? j->o->output : "the report");
     int failed = oc_report_write(&in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc;
@@ -319,6 +318,8 @@ static int run(struct job *j)
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);
+    cli_progress_stop(j->progress); /* its line must be gone before the report comes */
+    j->progress = NULL;
     return rc ? rc : write_report(j);
 }
 
@@ -326,7 +327,6 @@ int cmd_cost(const struct cli_opts *o)
 {
     struct job j = {.o = o, .progress = cli_progress_start()};
     int rc = run(&j);
-    cli_progress_stop(j.progress);
     if (!rc) {
         bool tell = !report_tells(&j);
         rc = strict_result(&j, findings(&j, tell));

@@ -1,6 +1,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -12,7 +13,8 @@ static void print_line(const char *prefix, const char *fmt, va_list ap)
     for (unsigned char *p = (unsigned char *)text; *p; p++)
         if (*p < 0x20 || *p == 0x7f)
             *p = '?';
-    fprintf(stderr, "onnxcost: %s%s\n", prefix, text);
+    const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : ""; /* a progress line may stand there */
+    fprintf(stderr, "%sonnxcost: %s%s\n", wipe, prefix, text);
 }
 
 int cli_fail(int code, const char *fmt, ...)

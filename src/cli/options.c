@@ -38,7 +38,7 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "--shape may change numbers that the model declares",
      NULL, AT(force)},
 
-    {"top", 't', CLI_INT, CLI_COST, "N", "rows", "20; 3 for MegEngine files",
+    {"top", 't', CLI_INT, CLI_COST, "N", "rows", "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
      "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},

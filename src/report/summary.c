@@ -335,8 +335,6 @@ static void join_part(struct sum *s)
     }
     if (j->n_unmatched > MAX_NAMES)
         add(s, "unmatched", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
-    if (j->unmatched_ns > 0.2 * all_ns)
-        add(s, "hint", "profile with optimizations off, or give the runtime's model with --optimized-model");
 }
 
 /* ---- the hardware ---------------------------------------------------------------------------------------
