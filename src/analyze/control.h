@@ -29,7 +29,7 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
 /* bind.c: the declared type of one value as that of a graph input; symbols not bound yet get defaults. */
 void oc_bind_input(struct oc_engine *e, uint32_t value);
 
-/* generate.c: BeamSearch, GreedySearch, Sampling, WhisperBeamSearch */
+/* text_generation.c: BeamSearch, GreedySearch, Sampling, WhisperBeamSearch */
 int oc_infer_generation(struct oc_engine *e, uint32_t node);
 int oc_cost_generation(struct oc_engine *e, uint32_t node, uint64_t trips);
 
