@@ -59,12 +59,6 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
     return oc_c_bytes(c, t->dtype, oc_c_elems(c, t));
 }
 
-static char slot_kind(const struct oc_op *op, uint32_t slot)
-{
-    size_t n = op->slots ? strlen(op->slots) : 0;
-    return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
-}
-
 /* True the second time that the node reads the value. */
 static bool repeated(struct oc_engine *e, const struct oc_node *n, uint32_t value)
 {
@@ -92,7 +86,7 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
 {
     for (uint32_t i = 0; i < n->n_in; i++) {
         k->rd[i] = 0;
-        bool skip = n->in[i] == OC_NONE || slot_kind(op, i) == 'm' || repeated(e, n, n->in[i]);
+        bool skip = n->in[i] == OC_NONE || oc_op_slot(op, i) == 'm' || repeated(e, n, n->in[i]);
         if (n->in[i] == OC_NONE || (skip && !e->o->naive_bytes))
             continue;
         uint32_t dq = oc_weight_dequantizer(e, n->in[i]);
@@ -114,7 +108,7 @@ static void default_classes(struct oc_op_ctx *c, const struct oc_op *op, struct 
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 0))->cls;
     k->rest_class = c->n_out ? oc_dtype_info(c->out[0].dtype)->cls : OC_CLASS_NONE;
     for (uint32_t i = 0; i < c->n_in; i++)
-        if (slot_kind(op, i) != 'm' && is_float(oc_in_dtype(c, i))) {
+        if (oc_op_slot(op, i) != 'm' && is_float(oc_in_dtype(c, i))) {
             k->rest_class = oc_dtype_info(oc_in_dtype(c, i))->cls;
             return;
         }

@@ -22,12 +22,6 @@ struct lives { /* by value, shared by all graphs */
     uint64_t *bytes; /* by buffer */
 };
 
-static char slot_kind(const struct oc_op *op, uint32_t slot)
-{
-    size_t n = op && op->slots ? strlen(op->slots) : 0;
-    return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
-}
-
 static void flatten(struct plan *p, uint32_t graph)
 {
     const struct oc_model *m = p->e->m;
@@ -106,7 +100,7 @@ static void mark_device(const struct oc_engine *e, struct lives *l)
     for (uint32_t i = 0; i < e->m->n_node; i++) {
         const struct oc_node *n = &e->m->node[i];
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (n->in[k] != OC_NONE && slot_kind(e->a->op[i], k) != 'm')
+            if (n->in[k] != OC_NONE && oc_op_slot(e->a->op[i], k) != 'm')
                 l->device[n->in[k]] = true;
     }
     for (uint32_t v = 0; v < e->m->n_value; v++)

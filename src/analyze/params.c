@@ -62,8 +62,7 @@ static bool added_to_contraction(const struct oc_engine *e, const struct oc_node
 
 static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
 {
-    size_t len = op->slots ? strlen(op->slots) : 0;
-    uint16_t u = slot_use(len ? op->slots[slot < len ? slot : len - 1] : '.');
+    uint16_t u = slot_use(oc_op_slot(op, slot));
     if (u == U_DATA && takes_quantized(n, op))
         u |= U_QDATA;
     if (u & (U_DATA | U_EMBED))

@@ -46,10 +46,7 @@ static bool in_group(const struct oc_join_rec *r, uint32_t node)
 static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
 {
     const struct oc_op *op = a->op[node];
-    if (!op || !op->slots || !op->slots[0])
-        return false;
-    size_t n = strlen(op->slots);
-    return op->slots[slot < n ? slot : n - 1] == 'm';
+    return oc_op_slot(op, slot) == 'm';
 }
 
 struct border {

@@ -91,6 +91,9 @@ struct oc_op {
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
 };
 
+/* What the slot is (see oc_op.slots); '.' for a missing row. */
+char oc_op_slot(const struct oc_op *op, uint32_t slot);
+
 struct oc_op_family {
     const char *name;
     const struct oc_op *op;

@@ -80,6 +80,12 @@ static const char *const class_names[] = {
 };
 _Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "a name for every class");
 
+char oc_op_slot(const struct oc_op *op, uint32_t slot)
+{
+    size_t n = op && op->slots ? strlen(op->slots) : 0;
+    return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
+}
+
 const char *oc_prim_name(unsigned prim)
 {
     return prim < OC_PRIM_COUNT ? prim_names[prim] : "?";
