@@ -157,6 +157,7 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
     count_past(c, k);
     return 0;
 }
+static const char cost_attention_formula[] = OC_ATTENTION_FORMULA;
 
 static const struct oc_op rows[] = {
     {.domain = "",
@@ -164,14 +165,14 @@ static const struct oc_op rows[] = {
      .since = 23,
      .op_class = OC_OP_ATTENTION,
      .shape = shape_attention,
-     .cost = cost_attention},
+     OC_COST(cost_attention)},
     {.domain = "ai.onnx.preview",
      .name = "FlexAttention",
      .since = 1,
      .op_class = OC_OP_ATTENTION,
      .flags = OC_F_LOW_CONFIDENCE,
      .shape = shape_attention,
-     .cost = cost_attention},
+     OC_COST(cost_attention)},
 };
 extern const struct oc_op_family oc_ops_attention;
 const struct oc_op_family oc_ops_attention = OC_FAMILY("attention", rows);

@@ -18,6 +18,12 @@ struct oc_attention {
 uint64_t oc_visible_pairs(struct oc_op_ctx *c, uint64_t queries, uint64_t keys, int64_t offset, int64_t left,
                           int64_t right, bool causal);
 
+/* What the two functions below count, and oc_add_rope. V: visible pairs of all heads. */
+#define OC_ATTENTION_FORMULA                                                                                 \
+    "MAC = V*(dk + dv); MUL = V + softcap*V; ADD = masked*V + 2*V + sinks; CMP = V; EXP = V + sinks; "       \
+    "DIV = V + softcap*V; TANH = softcap*V; sinks := 0"
+#define OC_ROPE_FORMULA "MUL = 2*rotated; ADD = rotated; rotated := 0"
+
 /* MAC, scale, mask, softcap and softmax of the pairs. */
 void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a);
 

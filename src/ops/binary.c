@@ -66,6 +66,7 @@ static int cost_variadic(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, (enum oc_prim)c->op->prim, oc_c_mul(c, steps, oc_c_out(c, 0)));
     return 0;
 }
+static const char cost_variadic_formula[] = "prim = (max(inputs, 1) - 1)*N(o)";
 
 static int cost_mean(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -74,6 +75,7 @@ static int cost_mean(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_DIV, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
 
 /* The exponent if it is one known number. */
 static bool constant_exponent(struct oc_op_ctx *c, double *v)
@@ -92,18 +94,27 @@ static int cost_pow(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct {
         double exponent;
         uint8_t prim, n;
-    } cheap[] = {{2, OC_MUL, 1}, {3, OC_MUL, 2}, {0.5, OC_SQRT, 1}, {-1, OC_DIV, 1}, {1, OC_MUL, 0}};
+        const char *name;
+    } cheap[] = {{2, OC_MUL, 1, "mul"},
+                 {3, OC_MUL, 2, "mul"},
+                 {0.5, OC_SQRT, 1, "sqrt"},
+                 {-1, OC_DIV, 1, "div"},
+                 {1, OC_MUL, 0, "mul"}};
     uint64_t n = oc_c_out(c, 0);
     double v = 0;
     bool constant = constant_exponent(c, &v);
     for (size_t i = 0; constant && i < OC_COUNT(cheap); i++)
         if (cheap[i].exponent == v) {
+            oc_tell(c, "pow", 0);
+            oc_tell(c, cheap[i].name, cheap[i].n);
             oc_add(c, k, (enum oc_prim)cheap[i].prim, oc_c_mul(c, cheap[i].n, n));
             return 0;
         }
     oc_add(c, k, OC_POW, n);
     return 0;
 }
+static const char cost_pow_formula[] = "POW = pow*N(o); MUL = mul*N(o); SQRT = sqrt*N(o); DIV = div*N(o); "
+                                       "pow := 1; mul := 0; sqrt := 0; div := 0";
 
 static const struct oc_prims prelu[] = {{OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
 static const struct oc_prims swiglu[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
@@ -117,21 +128,22 @@ static int cost_swiglu(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_swiglu_formula[] = "SIG = N(o); MUL = (2 + [alpha:1 != 1])*N(o)";
 
 #define ARITH(n, v, p, code)                                                                                 \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_broadcast, .fold = fold_combine, .cost = cost_variadic, .param = CODE(code)        \
+        .shape = oc_shape_broadcast, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)       \
     }
 #define DECIDE(n, v, p, code)                                                                                \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \
-        .shape = oc_shape_broadcast_bool, .fold = fold_combine, .cost = cost_variadic, .param = CODE(code)   \
+        .shape = oc_shape_broadcast_bool, .fold = fold_combine, OC_COST(cost_variadic), .param = CODE(code)  \
     }
 #define BITWISE(n, v)                                                                                        \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = OC_BIT,              \
-        .shape = oc_shape_broadcast, .cost = cost_variadic                                                   \
+        .shape = oc_shape_broadcast, OC_COST(cost_variadic)                                                  \
     }
 
 static const struct oc_op rows[] = {
@@ -154,7 +166,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ELEMENTWISE,
      .prim = OC_ADD,
      .shape = oc_shape_broadcast,
-     .cost = cost_mean},
+     OC_COST(cost_mean)},
     ARITH("Min", 1, OC_CMP, OC_EL_MIN),
     ARITH("Mod", 10, OC_DIV, OC_EL_MOD),
     ARITH("Mul", 1, OC_MUL, OC_EL_MUL),
@@ -172,7 +184,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_broadcast,
      .fold = fold_combine,
-     .cost = cost_pow,
+     OC_COST(cost_pow),
      .param = CODE(OC_EL_POW)},
     ARITH("Sub", 1, OC_ADD, OC_EL_SUB),
     ARITH("Sum", 1, OC_ADD, OC_EL_ADD),
@@ -181,7 +193,7 @@ static const struct oc_op rows[] = {
      .since = 28,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
-     .cost = cost_swiglu},
+     OC_COST(cost_swiglu)},
     {.domain = "",
      .name = "Where",
      .since = 9,

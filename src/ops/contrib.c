@@ -9,6 +9,7 @@ static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
     return 0;
 }
+static const char cost_named_formula[] = "this = N(o)";
 
 static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -16,6 +17,7 @@ static int cost_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_ADD, oc_c_out(c, 0));
     return cost_named(c, k);
 }
+static const char cost_fast_gelu_formula[] = "ADD = [in1]*N(o); this = N(o)";
 
 static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -23,6 +25,7 @@ static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_activation_prims("Gelu"), oc_c_out(c, 0));
     return 0;
 }
+static const char cost_bias_gelu_formula[] = "ADD = N(o); Gelu = N(o)";
 
 /* The last axis is halved: one half gates the other. */
 static int shape_bias_split_gelu(struct oc_op_ctx *c)
@@ -47,6 +50,7 @@ static int cost_bias_split_gelu(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, half);
     return 0;
 }
+static const char cost_bias_split_gelu_formula[] = "ADD = N(x); Gelu = N(o); MUL = N(o)";
 
 /* ---- Dropout with a bias or a packed mask ----------------------------------------------------------- */
 
@@ -74,6 +78,8 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t mode = 0;
     if (oc_in(c, mode_slot) && !oc_in_int(c, mode_slot, &mode))
         c->assumption = "training_mode is not known: taken as inference";
+    oc_tell(c, "trains", mode != 0);
+    oc_tell(c, "biases", !biased ? 0 : oc_in(c, 2) ? 2 : 1);
     if (mode)
         oc_add_prims(c, k, training, n);
     if (biased)
@@ -82,6 +88,8 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
         k->alias = true;
     return 0;
 }
+static const char cost_dropout_formula[] =
+    "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o); ADD = biases*N(o)";
 
 /* ---- others ----------------------------------------------------------------------------------------- */
 
@@ -93,6 +101,7 @@ static int cost_complex_mul(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_mul(c, 2, pairs));
     return 0;
 }
+static const char cost_complex_mul_formula[] = "MUL = 4*pairs; ADD = 2*pairs; pairs := N(o)/2";
 
 static int shape_all_finite(struct oc_op_ctx *c)
 {
@@ -102,10 +111,13 @@ static int shape_all_finite(struct oc_op_ctx *c)
 
 static int cost_all_finite(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    for (unsigned i = 0; i < c->n_in; i++)
+    for (unsigned i = 0; i < c->n_in; i++) {
+        oc_tell(c, "n", oc_c_in(c, i));
         oc_add(c, k, OC_CMP, oc_c_in(c, i));
+    }
     return 0;
 }
+static const char cost_all_finite_formula[] = "CMP = n";
 
 /* MulInteger(A, A_zero_point, B, B_zero_point) */
 static int shape_mul_integer(struct oc_op_ctx *c)
@@ -125,10 +137,13 @@ static int cost_mul_integer(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_int(c, k, OC_MUL, oc_c_out(c, 0));
     for (unsigned i = 0; i < 4; i += 2)
-        if (oc_zero_point_counts(c, i + 1))
+        if (oc_zero_point_counts(c, i + 1)) {
+            oc_tell(c, "zp", oc_c_in(c, i));
             oc_add_int(c, k, OC_ADD, oc_c_in(c, i));
+        }
     return 0;
 }
+static const char cost_mul_integer_formula[] = "MUL = N(o); ADD = zp; zp := 0";
 
 /* decay = scale * Softplus(a + bias), beta = Sigmoid(b) */
 static int shape_gate(struct oc_op_ctx *c)
@@ -146,6 +161,7 @@ static int cost_gate(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_SIG, oc_c_in(c, 3));
     return 0;
 }
+static const char cost_gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
 
 /* LU and back substitution: 2m^3 a matrix, halved into additions and multiplications. */
 static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
@@ -160,6 +176,7 @@ static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, work);
     return 0;
 }
+static const char cost_inverse_formula[] = "ADD = N(x)*m; MUL = N(x)*m; m := x[-1]";
 
 static const struct oc_prims bias_add[] = {{OC_ADD, 2}, {0, 0}};
 static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1}, {0, 0}};
@@ -167,7 +184,7 @@ static const struct oc_prims gated_add[] = {{OC_SIG, 1}, {OC_MUL, 1}, {OC_ADD, 1
 #define MS(n, s, sh, co)                                                                                     \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (s),     \
-        .shape = (sh), .cost = (co)                                                                          \
+        .shape = (sh), OC_COST(co)                                                                           \
     }
 #define MS_LIST(n, s, list)                                                                                  \
     {                                                                                                        \

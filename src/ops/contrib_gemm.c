@@ -52,12 +52,14 @@ static int cost_fused_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_out(c, 0);
     if (fused_shape(c, &out, &depth))
         return -1;
+    oc_tell(c, "K", oc_c_dim(c, depth));
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     if (oc_attr_f(c, "alpha", 1.0F) != 1.0F)
         oc_add(c, k, OC_MUL, n);
     oc_add_activation(c, k, "activation", n);
     return 0;
 }
+static const char cost_fused_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); activation = N(o)";
 
 /* GemmFloat8: alpha*A*B + beta*C, activation */
 static int cost_gemm_float8(struct oc_op_ctx *c, struct oc_cost *k)
@@ -72,6 +74,9 @@ static int cost_gemm_float8(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
+static const char cost_gemm_float8_formula[] =
+    "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = c*N(o); MUL = c*[beta:0 != 1]*N(in2); "
+    "activation = N(o); c := [in2]*[beta:0 != 0]";
 
 /* GemmFastGelu(X, W, bias) */
 static int cost_gemm_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
@@ -84,6 +89,8 @@ static int cost_gemm_fast_gelu(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_activation_prims("FastGelu"), n);
     return 0;
 }
+static const char cost_gemm_fast_gelu_formula[] =
+    "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o); ADD = [in2]*N(o); FastGelu = N(o)";
 
 static int shape_same_rank(struct oc_op_ctx *c, struct oc_dim last)
 {
@@ -155,14 +162,21 @@ static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     } else if (f->a_scale && oc_in(c, f->a_scale)) {
         static const struct oc_prims to_fp8[] = {{OC_DIV, 1}, {OC_RND, 1}, {OC_CMP, 2}, {0, 0}};
         k->mac_class = OC_CLASS_F8;
+        oc_tell(c, "f8", 1);
         oc_add_prims(c, k, to_fp8, oc_c_in(c, 0));
     }
+    oc_tell(c, "K", oc_c_dim(c, depth));
+    oc_tell(c, "W", oc_c_dim(c, width));
+    oc_tell(c, "bias", f->bias && oc_in(c, f->bias));
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
     if (f->bias && oc_in(c, f->bias))
         oc_add(c, k, OC_ADD, n);
     return 0;
 }
+static const char cost_block_matmul_formula[] =
+    "MAC = N(o)*K; DEQ = K*W; ADD = bias*N(o); dynamic_quantize = [accuracy_level:0 == 4]*N(x); "
+    "DIV = f8*N(x); RND = f8*N(x); CMP = 2*f8*N(x); bias := 0; f8 := 0";
 
 /* MatMulFpQ4(A, B blob, B_shape) */
 static int fpq4_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim *width)
@@ -185,10 +199,13 @@ static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim depth, width;
     fpq4_dims(c, &depth, &width);
+    oc_tell(c, "K", oc_c_dim(c, depth));
+    oc_tell(c, "W", oc_c_dim(c, width));
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), oc_c_dim(c, depth)));
     oc_add(c, k, OC_DEQ, oc_c_mul(c, oc_c_dim(c, depth), oc_c_dim(c, width)));
     return 0;
 }
+static const char cost_fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
 
 /* ---- MatMulNBitsMlp --------------------------------------------------------------------------------- */
 
@@ -209,6 +226,8 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
     if (weight_dims(c, &depth, &width))
         return -1;
     uint64_t length = oc_c_dim(c, depth);
+    oc_tell(c, "K", length);
+    oc_tell(c, "W", oc_c_dim(c, width));
     if (oc_attr_i(c, "accuracy_level", 0) == 4) {
         k->mac_class = OC_CLASS_I8;
         oc_add_prims(c, k, oc_prims_dynamic_quantize, in);
@@ -224,6 +243,9 @@ static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_mlp_formula[] =
+    "MAC = 2*N(o)*K; DEQ = 2*K*W; ADD = ([in5] + [in8])*N(o); activation = N(o); MUL = N(o); "
+    "dynamic_quantize = [accuracy_level:0 == 4]*N(x); ADD = [in1]*N(x); n := 0; R := 0; " OC_RMS_NORM_FORMULA;
 
 /* MatMulNBitsQkv: A, skip, norm_scale, then weight, scales, bias of Q, K and V -> Q, K, V,
  * input_skip_bias_sum */
@@ -263,6 +285,8 @@ static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_rms_norm(c, k, in, rows);
     for (unsigned i = 0; i < 3; i++) {
         uint64_t n = (uint64_t)oc_attr_i(c, i ? "Nkv" : "Nq", 0), out = oc_c_mul(c, rows, n);
+        oc_tell(c, "width", n);
+        oc_tell(c, "biased", oc_in(c, 5 + 3 * i) ? n : 0);
         oc_add(c, k, OC_MAC, oc_c_mul(c, out, depth));
         oc_add(c, k, OC_DEQ, oc_c_mul(c, n, depth));
         if (oc_in(c, 5 + 3 * i))
@@ -270,6 +294,10 @@ static int cost_qkv(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
+
+static const char cost_qkv_formula[] =
+    "MAC = R*width*K; DEQ = width*K; ADD = R*biased + [in1]*n; "
+    "dynamic_quantize = [accuracy_level:0 == 4]*n; K := n/R; " OC_RMS_NORM_FORMULA;
 
 /* ---- integer products with a float result ----------------------------------------------------------- */
 
@@ -290,6 +318,12 @@ static int shape_integer_to_float(struct oc_op_ctx *c)
     return 0;
 }
 
+static void add_zero_point(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot)
+{
+    oc_tell(c, "zp", oc_c_in(c, slot));
+    oc_add_int(c, k, OC_ADD, oc_c_in(c, slot));
+}
+
 static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_shape out;
@@ -299,18 +333,22 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
     if (oc_matmul_shape(c, oc_in_shape(c, 0), oc_in_shape(c, 1), &out, &depth))
         return -1;
     k->mac_class = OC_CLASS_I8;
+    oc_tell(c, "K", oc_c_dim(c, depth));
+    oc_tell(c, "dynamic", dynamic);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     if (dynamic)
         oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
     if (dynamic || oc_zero_point_counts(c, 4)) /* what is quantized at run time has a zero point */
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, 0));
+        add_zero_point(c, k, 0);
     if (oc_zero_point_counts(c, dynamic ? 3 : 5) && !oc_in_is_const(c, 1))
-        oc_add_int(c, k, OC_ADD, oc_c_in(c, 1));
+        add_zero_point(c, k, 1);
     oc_add(c, k, OC_MUL, n);
     if (oc_in(c, dynamic ? 4 : 6))
         oc_add(c, k, OC_ADD, n);
     return 0;
 }
+static const char cost_integer_to_float_formula[] =
+    "MAC = N(o)*K; dynamic_quantize = dynamic*N(x); ADD = zp; MUL = N(o); ADD = [B]*N(o); zp := 0";
 
 /* SparseToDenseMatMul: only the stored elements of A are multiplied; how many is not in its type. */
 static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
@@ -318,11 +356,12 @@ static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     c->upper = true;
     return cost_fused_matmul(c, k);
 }
+static const char cost_sparse_matmul_formula[] = "MAC = N(o)*K; MUL = [alpha:1 != 1]*N(o)";
 
 #define MS(n, s, sh, co, p)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .slots = (s),            \
-        .shape = (sh), .cost = (co), .param = (p)                                                            \
+        .shape = (sh), OC_COST(co), .param = (p)                                                             \
     }
 
 static const struct oc_op rows[] = {

@@ -77,6 +77,7 @@ static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "a hash counts 10 operations an element";
     return 0;
 }
+static const char cost_hash_formula[] = "BIT = 10*N(x)";
 
 /* [M, N] (or [1, M, N]) -> the path [2, length], at most M + N steps */
 static int shape_warping(struct oc_op_ctx *c)
@@ -99,19 +100,20 @@ static int cost_warping(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, cells);
     return 0;
 }
+static const char cost_warping_formula[] = "CMP = 3*N(x); ADD = N(x)";
 
 #define MS(n, cls, s, sh, co)                                                                                \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cls), .slots = (s), .shape = (sh),  \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {
     MS("DynamicTimeWarping", OC_OP_OTHER, NULL, shape_warping, cost_warping),
     MS("MurmurHash3", OC_OP_OTHER, NULL, shape_hash, cost_hash),
-    MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, NULL),
-    MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, NULL),
-    MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, NULL),
+    MS("RelativePositionBias", OC_OP_GATHER, "emm", shape_position_bias, oc_cost_none),
+    MS("RemovePadding", OC_OP_COPY, NULL, shape_remove_padding, oc_cost_none),
+    MS("RestorePadding", OC_OP_COPY, NULL, shape_restore_padding, oc_cost_none),
 };
 extern const struct oc_op_family oc_ops_contrib_misc;
 const struct oc_op_family oc_ops_contrib_misc = OC_FAMILY("contrib_misc", rows);

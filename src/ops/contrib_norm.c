@@ -38,6 +38,13 @@ static int cost_skip_norm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_layer_norm(c, k, n, rows, oc_in(c, 3) != NULL);
     return 0;
 }
+static int cost_skip_rms(struct oc_op_ctx *c, struct oc_cost *k)
+{
+    return cost_skip_norm(c, k);
+}
+static const char cost_skip_rms_formula[] = "ADD = (1 + [in3])*N(x); " OC_RMS_NORM_FORMULA;
+static const char cost_skip_norm_formula[] = "ADD = (1 + [in4])*N(x)"
+                                             "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- EmbedLayerNormalization ------------------------------------------------------------------------ */
 
@@ -84,6 +91,8 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
     limit_rows(c, k, 4, n);
     return 0;
 }
+static const char cost_embed_norm_formula[] = "ADD = (1 + [in4])*N(o)"
+                                              "; " OC_LAYER_NORM_FORMULA;
 
 /* ---- groups ----------------------------------------------------------------------------------------- */
 
@@ -107,6 +116,8 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_prims(c, k, oc_activation_prims("Silu"), n);
     return 0;
 }
+static const char cost_group_norm_formula[] = "ADD = ([in3] + [in4])*N(x); Silu = [activation:0 != 0]*N(x)"
+                                              "; " OC_LAYER_NORM_FORMULA;
 
 /* Rows as long as the scale; SiLU of the gate and a product; all in float. */
 static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
@@ -118,11 +129,13 @@ static int cost_gated_rms(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
     return 0;
 }
+static const char cost_gated_rms_formula[] = "SIG = n; MUL = 2*n"
+                                             "; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_NORM, .slots = (s),            \
-        .shape = (sh), .cost = (co)                                                                          \
+        .shape = (sh), OC_COST(co)                                                                           \
     }
 
 static const struct oc_op rows[] = {
@@ -131,7 +144,7 @@ static const struct oc_op rows[] = {
     MS("GroupNorm", ".nn", shape_group_norm, cost_group_norm),
     MS("SkipGroupNorm", ".nn.b", shape_group_norm, cost_group_norm),
     MS("SkipLayerNormalization", "..nnb", shape_skip_norm, cost_skip_norm),
-    MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_norm),
+    MS("SkipSimplifiedLayerNormalization", "..nb", shape_skip_norm, cost_skip_rms),
 };
 extern const struct oc_op_family oc_ops_contrib_norm;
 const struct oc_op_family oc_ops_contrib_norm = OC_FAMILY("contrib_norm", rows);

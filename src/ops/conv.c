@@ -119,6 +119,8 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     unsigned first = channels_last(c, kind) ? 1 : 2;
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
+    if (c->taps_valid || first == 1)
+        oc_tell(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     return 0;
 }
@@ -129,8 +131,10 @@ static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_out(c, 0);
     if (add_conv_mac(c, k, kind))
         return -1;
-    if (oc_zero_point_counts(c, kind->x_zp))
+    if (oc_zero_point_counts(c, kind->x_zp)) {
+        oc_tell(c, "zp", oc_c_in(c, kind->x));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, kind->x));
+    }
     if (oc_in(c, kind->bias)) {
         if (kind->quantized)
             oc_add_int(c, k, OC_ADD, n);
@@ -278,11 +282,15 @@ static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
     dynamic_pads(c, &win);
     uint64_t taps = transposed_taps(c, x, &o->shape, &win);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
+    if (c->taps_valid)
+        oc_tell(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     if (oc_in(c, dynamic ? 3 : 2))
         oc_add(c, k, OC_ADD, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_conv_transpose_formula[] =
+    "MAC = N*C*taps*Mg; ADD = [B]*N(o); N := x[0]; C := x[1]; Mg := w[1]; taps := x[2:]*w[2:]";
 
 /* ---- DeformConv ------------------------------------------------------------------------------------- */
 
@@ -306,6 +314,9 @@ static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t S = oc_c_mul(c, places, oc_c_dim(c, x->dim[1])), L = oc_c_mul(c, places, (uint64_t)groups);
     if (axes == 0 || T == 0)
         return 0;
+    oc_tell(c, "axes", axes);
+    oc_tell(c, "T", T);
+    oc_tell(c, "groups", (uint64_t)groups);
     oc_add(c, k, OC_MUL, oc_c_mul(c, S, T + (oc_in(c, 4) ? 1 : 0)));
     oc_add(c, k, OC_MUL, oc_c_mul(c, L, oc_c_mul(c, T, axes - 1)));
     oc_add(c, k, OC_ADD, oc_c_mul(c, S, T - 1));
@@ -313,6 +324,10 @@ static int cost_deform_conv(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_RND, oc_c_mul(c, L, axes));
     return 0;
 }
+static const char cost_deform_conv_formula[] =
+    "MAC = N*M*taps*Cg; ADD = [B]*N(o); MUL = S*(T + [in4]) + L*T*(axes - 1); ADD = S*(T - 1) + 3*L*axes; "
+    "RND = L*axes; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; S := N*x[1]*o[2:]*w[2:]; "
+    "L := N*groups*o[2:]*w[2:]";
 
 /* ---- Col2Im ----------------------------------------------------------------------------------------- */
 
@@ -351,11 +366,22 @@ static int cost_col2im(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_in(c, 0));
     return 0;
 }
+static const char cost_col2im_formula[] = "ADD = N(x)";
+
+#define CONV_FORMULA "MAC = N*M*taps*Cg; N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]; "
+static const char plain_formula[] = CONV_FORMULA "ADD = [B]*N(o)";
+static const char fused_formula[] = CONV_FORMULA "ADD = [B]*N(o) + [in3]*N(o); activation = N(o)";
+#define nchwc_formula fused_formula
+#define nhwc_formula  fused_formula
+static const char integer_formula[] = CONV_FORMULA "ADD = zp; zp := 0";
+static const char qlinear_formula[] =
+    "MAC = N*M*taps*Cg; ADD = [B]*N(o) + zp; requantize = N(o); N := o[0]; M := in3[0]; Cg := in3[1]; "
+    "taps := o[2:]*in3[2:]; zp := 0";
 
 #define CONV(d, n, v, s, k)                                                                                  \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv, \
-        .cost = cost_conv, .param = &(k)                                                                     \
+        .cost = cost_conv, .param = &k, .formula = k##_formula                                               \
     }
 
 static const struct oc_op rows[] = {
@@ -365,7 +391,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_COPY,
      .slots = ".mm",
      .shape = shape_col2im,
-     .cost = cost_col2im},
+     OC_COST(cost_col2im)},
     CONV("", "Conv", 1, "..b", plain),
     CONV("com.microsoft.nchwc", "Conv", 1, "..b.", nchwc),
     CONV("com.ms.internal.nhwc", "Conv", 1, "..b", nhwc),
@@ -376,21 +402,21 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_CONV,
      .slots = "..b",
      .shape = shape_conv_transpose,
-     .cost = cost_conv_transpose},
+     OC_COST(cost_conv_transpose)},
     {.domain = "com.microsoft",
      .name = "ConvTransposeWithDynamicPads",
      .since = 1,
      .op_class = OC_OP_CONV,
      .slots = "..mb",
      .shape = shape_conv_transpose,
-     .cost = cost_conv_transpose},
+     OC_COST(cost_conv_transpose)},
     {.domain = "",
      .name = "DeformConv",
      .since = 19,
      .op_class = OC_OP_CONV,
      .slots = "...b.",
      .shape = shape_conv,
-     .cost = cost_deform_conv,
+     OC_COST(cost_deform_conv),
      .param = &deform},
     CONV("com.microsoft", "FusedConv", 1, "..b.", fused),
     CONV("com.microsoft", "NhwcConv", 1, "..b", nhwc),

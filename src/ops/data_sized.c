@@ -66,6 +66,7 @@ static int cost_non_zero(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_CMP, oc_c_in(c, 0));
     return 0;
 }
+static const char cost_non_zero_formula[] = "CMP = N(x)";
 
 /* ---- Compress --------------------------------------------------------------------------------------- */
 
@@ -210,6 +211,7 @@ static int cost_unique(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(n)));
     return 0;
 }
+static const char cost_unique_formula[] = "CMP = N(x)*clog2(N(x))";
 
 /* ---- NonMaxSuppression ------------------------------------------------------------------------------ */
 
@@ -263,10 +265,15 @@ static int cost_nms(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t lists = oc_c_mul(c, oc_c_dim(c, r.batches), oc_c_dim(c, r.classes)), s = oc_c_dim(c, r.boxes);
+    oc_tell(c, "lists", lists);
+    oc_tell(c, "s", s);
+    oc_tell(c, "m", oc_c_dim(c, r.most));
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_mul(c, lists, s), 1 + oc_clog2(s)));
     oc_add_prims(c, k, overlap, oc_c_mul(c, oc_c_mul(c, lists, oc_c_dim(c, r.most)), s));
     return 0;
 }
+static const char cost_nms_formula[] =
+    "CMP = lists*s*(1 + clog2(s)) + 5*pairs; ADD = 5*pairs; MUL = 2*pairs; DIV = pairs; pairs := lists*m*s";
 
 static const struct oc_op rows[] = {
     {.domain = "", .name = "Compress", .since = 9, .op_class = OC_OP_GATHER, .shape = shape_compress},
@@ -276,27 +283,27 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_SORT,
      .slots = "..m",
      .shape = shape_nms,
-     .cost = cost_nms},
+     OC_COST(cost_nms)},
     {.domain = "",
      .name = "NonZero",
      .since = 9,
      .op_class = OC_OP_GATHER,
      .shape = shape_non_zero,
      .fold = fold_non_zero,
-     .cost = cost_non_zero},
+     OC_COST(cost_non_zero)},
     {.domain = "",
      .name = "Unique",
      .since = 11,
      .op_class = OC_OP_SORT,
      .shape = shape_unique,
      .fold = fold_unique,
-     .cost = cost_unique},
+     OC_COST(cost_unique)},
     {.domain = "com.microsoft",
      .name = "Unique",
      .since = 1,
      .op_class = OC_OP_SORT,
      .shape = shape_unique,
-     .cost = cost_unique},
+     OC_COST(cost_unique)},
 };
 extern const struct oc_op_family oc_ops_select;
 const struct oc_op_family oc_ops_select = OC_FAMILY("select", rows);

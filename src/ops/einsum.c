@@ -200,10 +200,10 @@ static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set
 static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
                      struct set kept)
 {
-    if (same_set(all, kept))
-        oc_add(c, k, OC_MUL, volume(c, e, kept));
-    else
-        oc_add(c, k, OC_MAC, volume(c, e, all));
+    bool product = same_set(all, kept);
+    uint64_t n = volume(c, e, product ? kept : all);
+    oc_tell(c, product ? "multiplied" : "contracted", n);
+    oc_add(c, k, product ? OC_MUL : OC_MAC, n);
 }
 
 static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
@@ -215,8 +215,10 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
         return known < 0 ? -1 : 0;
     }
     struct set have = e->term[0].set;
-    if (e->n_term == 1 && !same_set(have, e->out.set))
+    if (e->n_term == 1 && !same_set(have, e->out.set)) {
+        oc_tell(c, "summed", volume(c, e, have));
         oc_add(c, k, OC_ADD, volume(c, e, have));
+    }
     for (unsigned i = 1; i < e->n_term; i++) {
         struct set later = e->out.set, all = unite(have, e->term[i].set);
         for (unsigned j = i + 1; j < e->n_term; j++)
@@ -226,6 +228,8 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
+static const char cost_einsum_formula[] =
+    "MAC = contracted; MUL = multiplied; ADD = summed; contracted := 0; multiplied := 0; summed := 0";
 
 static const struct oc_op rows[] = {
     {.domain = "",
@@ -233,7 +237,7 @@ static const struct oc_op rows[] = {
      .since = 12,
      .op_class = OC_OP_GEMM,
      .shape = shape_einsum,
-     .cost = cost_einsum},
+     OC_COST(cost_einsum)},
 };
 extern const struct oc_op_family oc_ops_einsum;
 const struct oc_op_family oc_ops_einsum = OC_FAMILY("einsum", rows);

@@ -73,6 +73,7 @@ static int cost_gather(struct oc_op_ctx *c, struct oc_cost *k)
     k->rd[0] = oc_c_part(c, 0, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_gather_formula[] = "";
 
 /* com.microsoft TorchEmbedding: weight [V, D], any indices */
 static int shape_embedding(struct oc_op_ctx *c)
@@ -204,7 +205,7 @@ static int fold_one_hot(struct oc_op_ctx *c)
 #define GATHER(d, n, v, sl, s, f)                                                                            \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_GATHER, .slots = (sl), .shape = (s),     \
-        .fold = (f), .cost = cost_gather                                                                     \
+        .fold = (f), OC_COST(cost_gather)                                                                    \
     }
 
 static const struct oc_op rows[] = {

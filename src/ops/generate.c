@@ -264,6 +264,8 @@ static int cost_multinomial(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_CMP, oc_c_mul(c, n, oc_clog2(classes)));
     return 0;
 }
+static const char cost_multinomial_formula[] =
+    "CMP = N(x) + N(o)*clog2(x[1]); ADD = 2*N(x); EXP = N(x); DIV = N(x); RNG = N(o)";
 
 /* ---- EyeLike, windows ------------------------------------------------------------------------------- */
 
@@ -362,7 +364,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_GENERATE,
      .flags = OC_F_NO_FOLD,
      .shape = shape_multinomial,
-     .cost = cost_multinomial},
+     OC_COST(cost_multinomial)},
     DRAW("RandomNormal", 1, NULL, shape_random, normal),
     DRAW("RandomNormalLike", 1, "m", shape_like, normal),
     DRAW("RandomUniform", 1, NULL, shape_random, uniform),

@@ -107,6 +107,12 @@ static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grou
     oc_limit_read(c, k, kind->cos + 1U, oc_c_mul(c, tokens, half));
 }
 
+static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    oc_tell(c, "cached", n);
+    oc_add_float(c, k, OC_DEQ, n);
+}
+
 /* The cache is read as far as the window reaches, and gets the new tokens. */
 static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
                         const struct dims *d, const struct oc_attention *a)
@@ -123,8 +129,7 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct gro
         if (oc_out_wanted(c, 1 + i))
             k->wr[1 + i] = oc_c_bytes(c, like->dtype, oc_c_mul(c, token, a->queries));
         if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
-            oc_add_float(c, k, OC_DEQ,
-                         oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
+            add_cached(c, k, oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
     }
 }
 
@@ -166,11 +171,14 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
     count_cache(c, k, kind, &d, &a);
     return 0;
 }
+static const char cost_grouped_formula[] =
+    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                         "n := 0; R := 0; DEQ = cached; cached := 0";
 
 #define MS(n, s, p)                                                                                          \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = shape_grouped, .cost = cost_grouped, .param = &(p)                                          \
+        .shape = shape_grouped, OC_COST(cost_grouped), .param = &(p)                                         \
     }
 
 static const struct oc_op rows[] = {

@@ -12,6 +12,7 @@ static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
     return 0;
 }
+static const char cost_hash_formula[] = "BIT = 10*N(o)";
 
 /* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with an axis more,
  * (max_ngram_size - 1) * n_head_per_ngram long; the ids to carry over [batch, max_ngram_size - 1]. */
@@ -74,13 +75,13 @@ static int shape_unfold(struct oc_op_ctx *c)
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {
     MS("NGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, cost_hash),
-    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, NULL),
-    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, NULL),
+    MS("NGramRepeatBlock", OC_OP_COPY, NULL, shape_scores, oc_cost_none),
+    MS("UnfoldTensor", OC_OP_COPY, NULL, shape_unfold, oc_cost_none),
     MS("VarlenNGramHashMapping", OC_OP_ELEMENTWISE, NULL, shape_ngram_hash, cost_hash),
 };
 extern const struct oc_op_family oc_ops_hashing;

@@ -200,12 +200,14 @@ static int cost_resize(struct oc_op_ctx *c, struct oc_cost *k)
     bool crops = strcmp(oc_attr_s(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize") == 0;
     k->alias = !resized && !crops;
     if (taps > 1) {
+        oc_tell(c, "T", taps);
         oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
         oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
     }
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
     return 0;
 }
+static const char cost_resize_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 /* ---- GridSample ------------------------------------------------------------------------------------- */
 
@@ -245,17 +247,23 @@ static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t taps = nearest ? 1 : UINT64_C(1) << (cubic ? 2 * axes : axes);
     uint64_t places =
         oc_c_mul(c, oc_c_dim(c, out->shape.dim[0]), oc_c_range(c, &out->shape, 2, out->shape.rank));
+    oc_tell(c, "T", nearest ? 0 : taps);
     if (!nearest) {
         oc_add(c, k, OC_MUL, oc_c_mul(c, taps, n));
         oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, n));
     }
     uint64_t mul = nearest ? axes : (cubic ? 15 : 1) * axes + taps * (axes - 1);
+    oc_tell(c, "m", mul);
+    oc_tell(c, "a", (nearest ? 1 : cubic ? 15 : 3) * axes);
+    oc_tell(c, "axes", axes);
     oc_add(c, k, OC_MUL, oc_c_mul(c, places, mul));
     oc_add(c, k, OC_ADD, oc_c_mul(c, places, (nearest ? 1 : cubic ? 15 : 3) * axes));
     oc_add(c, k, OC_RND, oc_c_mul(c, places, axes));
     k->rd[0] = oc_c_part(c, 0, least(oc_c_in(c, 0), oc_c_mul(c, taps, n)));
     return 0;
 }
+static const char cost_grid_sample_formula[] =
+    "MUL = T*N(o) + L*m; ADD = (max(T, 1) - 1)*N(o) + L*a; RND = L*axes; L := o[0]*o[2:]";
 
 /* ---- AffineGrid ------------------------------------------------------------------------------------- */
 
@@ -291,14 +299,16 @@ static int cost_affine_grid(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t axes = out->shape.rank - 2U;
     uint64_t places = oc_c_range(c, &out->shape, 0, out->shape.rank - 1U);
+    oc_tell(c, "axes", axes);
     oc_add(c, k, OC_MAC, oc_c_mul(c, places, axes * (axes + 1)));
     return 0;
 }
+static const char cost_affine_grid_formula[] = "MAC = o[:-1]*axes*(axes + 1)";
 
 #define RESIZE(n, v, u, sl)                                                                                  \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_RESIZE, .slots = (sl),      \
-        .shape = shape_resize, .cost = cost_resize                                                           \
+        .shape = shape_resize, OC_COST(cost_resize)                                                          \
     }
 
 static const struct oc_op rows[] = {
@@ -308,19 +318,19 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_RESIZE,
      .slots = ".m",
      .shape = shape_affine_grid,
-     .cost = cost_affine_grid},
+     OC_COST(cost_affine_grid)},
     {.domain = "",
      .name = "GridSample",
      .since = 16,
      .op_class = OC_OP_RESIZE,
      .shape = shape_grid_sample,
-     .cost = cost_grid_sample},
+     OC_COST(cost_grid_sample)},
     {.domain = "com.microsoft",
      .name = "GridSample",
      .since = 1,
      .op_class = OC_OP_RESIZE,
      .shape = shape_grid_sample,
-     .cost = cost_grid_sample},
+     OC_COST(cost_grid_sample)},
     RESIZE("Resize", 10, 0, ".m"),
     RESIZE("Upsample", 1, 0, ".m"),
 };

@@ -319,7 +319,7 @@ static int fold_trilu(struct oc_op_ctx *c)
 #define COPY(n, v, u, cls, sl, s, f, k)                                                                      \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .until = (u), .op_class = (cls), .slots = (sl),             \
-        .shape = (s), .fold = (f), .cost = (k)                                                               \
+        .shape = (s), .fold = (f), .cost = (k), .formula = ""                                                \
     }
 
 static const struct oc_op rows[] = {

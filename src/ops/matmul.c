@@ -118,10 +118,14 @@ static void add_product(struct oc_op_ctx *c, struct oc_cost *k, unsigned a)
 static void add_zero_points(struct oc_op_ctx *c, struct oc_cost *k, unsigned a, unsigned a_zp, unsigned b,
                             unsigned b_zp)
 {
-    if (oc_zero_point_counts(c, a_zp))
+    if (oc_zero_point_counts(c, a_zp)) {
+        oc_tell(c, "zp", oc_c_in(c, a));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, a));
-    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b))
+    }
+    if (oc_zero_point_counts(c, b_zp) && !oc_in_is_const(c, b)) {
+        oc_tell(c, "zp", oc_c_in(c, b));
         oc_add_int(c, k, OC_ADD, oc_c_in(c, b));
+    }
 }
 
 static int cost_matmul(struct oc_op_ctx *c, struct oc_cost *k)
@@ -129,6 +133,7 @@ static int cost_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     add_product(c, k, 0);
     return 0;
 }
+static const char cost_matmul_formula[] = "MAC = N(o)*K; K := x[-1]";
 
 static int cost_matmul_integer(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -136,6 +141,7 @@ static int cost_matmul_integer(struct oc_op_ctx *c, struct oc_cost *k)
     add_zero_points(c, k, 0, 2, 1, 3);
     return 0;
 }
+static const char cost_matmul_integer_formula[] = "MAC = N(o)*K; ADD = zp; K := x[-1]; zp := 0";
 
 static int cost_qlinear_matmul(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -144,6 +150,8 @@ static int cost_qlinear_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_qlinear_matmul_formula[] =
+    "MAC = N(o)*K; ADD = zp; requantize = N(o); K := x[-1]; zp := 0";
 
 /* MAC = M*N*K; MUL N(o) for alpha; ADD N(o) and, for beta, MUL N(C) */
 static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
@@ -155,6 +163,7 @@ static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
         depth = oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]);
     else
         c->unknown = true;
+    oc_tell(c, "K", depth);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
     if (alpha != 1.0F)
         oc_add(c, k, OC_MUL, n);
@@ -166,6 +175,9 @@ static int cost_gemm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_activation(c, k, "activation", n); /* FusedGemm */
     return 0;
 }
+static const char cost_gemm_formula[] =
+    "MAC = M*N*K; ADD = c*N(o); MUL = [alpha:1 != 1]*N(o) + c*[beta:1 != 1]*N(in2); activation = N(o); "
+    "M := o[0]; N := o[1]; c := [in2]*[beta:1 != 0]";
 
 /* MatMulInteger, a float scale, bias; QGemm requantizes when y_scale is there. */
 static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
@@ -176,6 +188,7 @@ static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
         depth = oc_c_dim(c, a->dim[oc_attr_i(c, "transA", 0) ? 0 : 1]);
     else
         c->unknown = true;
+    oc_tell(c, "K", depth);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, depth));
     add_zero_points(c, k, 0, 2, 3, 5);
     if (oc_in(c, 6))
@@ -186,6 +199,9 @@ static int cost_qgemm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_qgemm_formula[] =
+    "MAC = M*N*K; ADD = zp + [in6]*N(o); MUL = (1 - [in7])*N(o); requantize = [in7]*N(o); "
+    "M := o[0]; N := o[1]; zp := 0";
 
 static int shape_qgemm(struct oc_op_ctx *c)
 {
@@ -211,56 +227,63 @@ static int cost_det(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, oc_c_mul(c, n, work - work / 2));
     return 0;
 }
+static const char cost_det_formula[] =
+    "ADD = N(o)*(work/2); MUL = N(o)*(work - work/2); work := 2*m*m*m/3; m := x[-1]";
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "Det", .since = 11, .op_class = OC_OP_OTHER, .shape = shape_det, .cost = cost_det},
+    {.domain = "",
+     .name = "Det",
+     .since = 11,
+     .op_class = OC_OP_OTHER,
+     .shape = shape_det,
+     OC_COST(cost_det)},
     {.domain = "com.microsoft",
      .name = "FusedGemm",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .slots = "..b.",
      .shape = shape_gemm,
-     .cost = cost_gemm},
+     OC_COST(cost_gemm)},
     {.domain = "",
      .name = "Gemm",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .slots = "..b.",
      .shape = shape_gemm,
-     .cost = cost_gemm},
+     OC_COST(cost_gemm)},
     {.domain = "",
      .name = "MatMul",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .shape = shape_matmul,
-     .cost = cost_matmul},
+     OC_COST(cost_matmul)},
     {.domain = "",
      .name = "MatMulInteger",
      .since = 10,
      .op_class = OC_OP_GEMM,
      .slots = "..q",
      .shape = shape_matmul_integer,
-     .cost = cost_matmul_integer},
+     OC_COST(cost_matmul_integer)},
     {.domain = "com.microsoft",
      .name = "MatMulInteger16",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .shape = shape_matmul_integer,
-     .cost = cost_matmul},
+     OC_COST(cost_matmul)},
     {.domain = "com.microsoft",
      .name = "QGemm",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .slots = ".qq.qqbqq",
      .shape = shape_qgemm,
-     .cost = cost_qgemm},
+     OC_COST(cost_qgemm)},
     {.domain = "",
      .name = "QLinearMatMul",
      .since = 10,
      .op_class = OC_OP_GEMM,
      .slots = ".qq.qqqq",
      .shape = shape_qlinear_matmul,
-     .cost = cost_qlinear_matmul},
+     OC_COST(cost_qlinear_matmul)},
 };
 extern const struct oc_op_family oc_ops_matmul;
 const struct oc_op_family oc_ops_matmul = OC_FAMILY("matmul", rows);

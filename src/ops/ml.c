@@ -1,5 +1,5 @@
-/* Features, categories and maps of ai.onnx.ml. cost-semantics 4.16, shape-inference 4.12. Models: ml_models.c,
- * ml_trees.c. */
+/* Features, categories and maps of ai.onnx.ml. cost-semantics 4.16, shape-inference 4.12. Models:
+ * ml_models.c, ml_trees.c. */
 #include "ops/ml.h"
 
 #include <string.h>
@@ -21,6 +21,7 @@ static int cost_lookup(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add_int(c, k, OC_CMP, n);
     return 0;
 }
+static const char cost_lookup_formula[] = "CMP = N(x)";
 
 /* (x - offset) * scale */
 static int cost_scaler(struct oc_op_ctx *c, struct oc_cost *k)
@@ -31,6 +32,7 @@ static int cost_scaler(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_scaler_formula[] = "ADD = N(o); MUL = N(o)";
 
 static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -45,12 +47,16 @@ static int cost_normalizer(struct oc_op_ctx *c, struct oc_cost *k)
         if (oc_ml_rows(c, &rows, &features))
             return -1;
         oc_add_prims(c, k, l2, n);
+        oc_tell(c, "rows", oc_c_dim(c, rows));
         oc_add(c, k, OC_SQRT, oc_c_dim(c, rows));
     } else {
         oc_add_prims(c, k, strcmp(norm, "L1") == 0 ? l1 : max, n);
     }
     return 0;
 }
+static const char cost_normalizer_formula[] =
+    "MUL = [norm:MAX == L2]*N(o); CMP = [norm:MAX != L2]*N(o); ADD = [norm:MAX != MAX]*N(o); DIV = N(o); "
+    "SQRT = rows; rows := 0";
 
 /* The columns of X that the indices name; [1, indices] for a vector. */
 static int shape_extractor(struct oc_op_ctx *c)
@@ -76,6 +82,7 @@ static int cost_extractor(struct oc_op_ctx *c, struct oc_cost *k)
     k->rd[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_out(c, 0));
     return 0;
 }
+static const char cost_extractor_formula[] = "";
 
 /* Width that input i adds: as told, or as it is. */
 static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *told, uint32_t n_told)
@@ -114,9 +121,8 @@ struct named_dtype {
 /* Version 1 turns strings into integers and back; later the values say what they are. */
 static int shape_label_encoder(struct oc_op_ctx *c)
 {
-    static const struct named_dtype values[] = {{"values_strings", OC_DT_STRING},
-                                                {"values_int64s", OC_DT_INT64},
-                                                {"values_floats", OC_DT_FLOAT}};
+    static const struct named_dtype values[] = {
+        {"values_strings", OC_DT_STRING}, {"values_int64s", OC_DT_INT64}, {"values_floats", OC_DT_FLOAT}};
     const struct oc_tensor *tensor = oc_attr_tensor(c, "values_tensor");
     unsigned dtype = tensor ? tensor->dtype : OC_DT_UNDEFINED;
     for (size_t i = 0; i < OC_COUNT(values); i++)
@@ -207,10 +213,11 @@ static int cost_map(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "maps are not modelled";
     return 0;
 }
+static const char cost_map_formula[] = "";
 
 #define ML(n, cl, sh, co)                                                                                    \
     {                                                                                                        \
-        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), .cost = (co)       \
+        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = (cl), .shape = (sh), OC_COST(co)        \
     }
 
 static const struct oc_op rows[] = {
@@ -219,7 +226,7 @@ static const struct oc_op rows[] = {
     ML("CastMap", OC_OP_OTHER, shape_cast_map, cost_map),
     ML("CategoryMapper", OC_OP_ELEMENTWISE, shape_category_mapper, cost_lookup),
     ML("DictVectorizer", OC_OP_OTHER, shape_dict_vectorizer, cost_map),
-    ML("FeatureVectorizer", OC_OP_COPY, shape_features, NULL),
+    ML("FeatureVectorizer", OC_OP_COPY, shape_features, oc_cost_none),
     ML("Imputer", OC_OP_ELEMENTWISE, oc_shape_same, cost_lookup),
     ML("LabelEncoder", OC_OP_ELEMENTWISE, shape_label_encoder, cost_lookup),
     ML("Normalizer", OC_OP_NORM, shape_float, cost_normalizer),

@@ -10,12 +10,17 @@ int oc_ml_rows(struct oc_op_ctx *c, struct oc_dim *rows, struct oc_dim *features
 /* Number of class labels, and what they are made of. */
 uint32_t oc_ml_labels(struct oc_op_ctx *c, unsigned *dtype);
 
-uint32_t oc_ml_count(const struct oc_op_ctx *c, const char *attr); /* elements of a list attribute or tensor */
+uint32_t oc_ml_count(const struct oc_op_ctx *c,
+                     const char *attr); /* elements of a list attribute or tensor */
 
 /* Work happens in floating point whatever X is made of. */
 void oc_ml_float(struct oc_op_ctx *c, struct oc_cost *k);
 
 /* A transformation of n scores: "NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT". */
+/* What it counts, for each of n elements. */
+#define OC_ML_POST_FORMULA                                                                                   \
+    "CMP = soft + probit; ADD = 2*soft + 6*probit; EXP = soft; DIV = soft; SIG = logistic; MUL = 7*probit; " \
+    "LOG = probit; SQRT = 2*probit; soft := 0; logistic := 0; probit := 0"
 void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *name, uint64_t n);
 
 #endif

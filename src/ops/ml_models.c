@@ -57,13 +57,18 @@ void oc_ml_post_transform(struct oc_op_ctx *c, struct oc_cost *k, const char *na
     static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
     static const struct oc_prims logistic[] = {{OC_SIG, 1}, {0, 0}};
     /* sqrt(2) * erfinv(2x - 1), the inverse by one logarithm and two roots */
-    static const struct oc_prims probit[] = {{OC_MUL, 7}, {OC_ADD, 6}, {OC_CMP, 1}, {OC_LOG, 1}, {OC_SQRT, 2}, {0, 0}};
-    if (strncmp(name, "SOFTMAX", 7) == 0)
+    static const struct oc_prims probit[] = {{OC_MUL, 7}, {OC_ADD, 6},  {OC_CMP, 1},
+                                             {OC_LOG, 1}, {OC_SQRT, 2}, {0, 0}};
+    if (strncmp(name, "SOFTMAX", 7) == 0) {
+        oc_tell(c, "soft", n);
         oc_add_prims(c, k, softmax, n);
-    else if (strcmp(name, "LOGISTIC") == 0)
+    } else if (strcmp(name, "LOGISTIC") == 0) {
+        oc_tell(c, "logistic", n);
         oc_add_prims(c, k, logistic, n);
-    else if (strcmp(name, "PROBIT") == 0)
+    } else if (strcmp(name, "PROBIT") == 0) {
+        oc_tell(c, "probit", n);
         oc_add_prims(c, k, probit, n);
+    }
 }
 
 static const char *post_transform(struct oc_op_ctx *c)
@@ -119,12 +124,17 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
+    oc_tell(c, "s", s);
+    oc_tell(c, "coefficients", coefficients);
+    oc_tell(c, "intercepts", intercepts);
     oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     oc_add(c, k, OC_ADD, oc_c_mul(c, s, intercepts));
     oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, strcmp(c->op->name, "LinearClassifier") == 0));
     k->attr_params = coefficients + intercepts;
     return 0;
 }
+static const char cost_linear_formula[] = "MAC = s*coefficients; ADD = s*intercepts"
+                                          "; " OC_ML_POST_FORMULA;
 
 /* ---- support vectors -------------------------------------------------------------------------------- */
 
@@ -161,12 +171,14 @@ static int shape_svm_regressor(struct oc_op_ctx *c)
     return set_targets(c, 1);
 }
 
-/* The kernel between s samples and n vectors: MAC s*n*F. RBF measures distances: a difference for each product,
- * and an exponential a pair. */
+/* The kernel between s samples and n vectors: MAC s*n*F. RBF measures distances: a difference for each
+ * product, and an exponential a pair. */
 static void add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
 {
     const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");
     uint64_t products = oc_c_mul(c, each, features);
+    oc_tell(c, "each", each);
+    oc_tell(c, "F", features);
     oc_add(c, k, OC_MAC, products);
     if (strcmp(kernel, "RBF") == 0) {
         oc_add(c, k, OC_ADD, products);
@@ -193,10 +205,13 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     if (vectors) {
         uint64_t each = oc_c_mul(c, s, vectors);
         add_kernel(c, k, each, oc_c_dim(c, features));
+        oc_tell(c, "rows", classes > 1 ? classes - 1 : 1);
+        oc_tell(c, "votes", classifier ? oc_c_mul(c, s, pairs(classes)) : 0);
         oc_add(c, k, OC_MAC, oc_c_mul(c, each, classes > 1 ? classes - 1 : 1));
         if (classifier)
             oc_add(c, k, OC_CMP, oc_c_mul(c, s, pairs(classes)));
     } else {
+        oc_tell(c, "linear", oc_c_mul(c, s, coefficients));
         oc_add(c, k, OC_MAC, oc_c_mul(c, s, coefficients));
     }
     oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, classifier));
@@ -204,10 +219,15 @@ static int cost_svm(struct oc_op_ctx *c, struct oc_cost *k)
     k->attr_params = oc_c_add(c, k->attr_params, oc_ml_count(c, "rho"));
     return 0;
 }
+static const char cost_svm_formula[] =
+    "MAC = each*(F + rows) + linear; ADD = [kernel_type:LINEAR == RBF]*each*F; "
+    "EXP = [kernel_type:LINEAR == RBF]*each; POW = [kernel_type:LINEAR == POLY]*each; "
+    "TANH = [kernel_type:LINEAR == SIGMOID]*each; CMP = votes; each := 0; F := 0; rows := 0; linear := 0; "
+    "votes := 0; " OC_ML_POST_FORMULA;
 
 #define ML(n, sh, co)                                                                                        \
     {                                                                                                        \
-        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .shape = (sh), .cost = (co) \
+        .domain = "ai.onnx.ml", .name = (n), .since = 1, .op_class = OC_OP_GEMM, .shape = (sh), OC_COST(co)  \
     }
 
 static const struct oc_op rows[] = {

@@ -12,12 +12,12 @@
 #define LEAF UINT32_MAX
 
 struct forest {
-    uint32_t n;           /* interior nodes */
-    uint32_t *child[2];   /* index of an interior node, or LEAF */
-    uint32_t *root;       /* like a child */
+    uint32_t n;         /* interior nodes */
+    uint32_t *child[2]; /* index of an interior node, or LEAF */
+    uint32_t *root;     /* like a child */
     uint32_t n_root;
-    uint64_t leaves;      /* as many as there are leaf entries in the file */
-    uint64_t votes;       /* weights of all leaves */
+    uint64_t leaves; /* as many as there are leaf entries in the file */
+    uint64_t votes;  /* weights of all leaves */
 };
 
 /* ---- mean depth ------------------------------------------------------------------------------------- */
@@ -130,7 +130,8 @@ static struct key *sorted_keys(struct oc_op_ctx *c, const struct old_nodes *o)
     return keys;
 }
 
-/* Children of all interior nodes; what is nobody's child is a root. Interior nodes keep their place in the file. */
+/* Children of all interior nodes; what is nobody's child is a root. Interior nodes keep their place in the
+ * file. */
 static int link_old(struct oc_op_ctx *c, const struct old_nodes *o, const struct key *keys, struct forest *f)
 {
     bool *is_child = OC_NEW_ARRAY(c->arena, (size_t)o->n + 1, bool);
@@ -143,7 +144,8 @@ static int link_old(struct oc_op_ctx *c, const struct old_nodes *o, const struct
         for (int side = 0; side < 2; side++) {
             const struct key *k = find(keys, o->n, o->tree[i], ids[side]);
             if (!k)
-                return oc_op_fail(c, "tree %lld has no node %lld", (long long)o->tree[i], (long long)ids[side]);
+                return oc_op_fail(c, "tree %lld has no node %lld", (long long)o->tree[i],
+                                  (long long)ids[side]);
             is_child[k->index] = true;
             f->child[side][i] = is_leaf(o, k->index) ? LEAF : k->index;
         }
@@ -268,9 +270,14 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);
-    oc_add(c, k, OC_CMP, rounded(c, (long double)s * depths));
-    if (f.leaves)
-        oc_add(c, k, OC_ADD, rounded(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves));
+    uint64_t compares = rounded(c, (long double)s * depths);
+    oc_tell(c, "depths", compares);
+    oc_add(c, k, OC_CMP, compares);
+    if (f.leaves) {
+        uint64_t votes = rounded(c, (long double)s * f.n_root * (long double)f.votes / (long double)f.leaves);
+        oc_tell(c, "votes", votes);
+        oc_add(c, k, OC_ADD, votes);
+    }
     bool classifier = strcmp(c->op->name, "TreeEnsembleClassifier") == 0;
     oc_ml_post_transform(c, k, post_transform(c), oc_c_out(c, classifier));
     /* thresholds and leaf weights */
@@ -278,11 +285,13 @@ static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
     k->attr_params = oc_c_add(c, splits, f.votes);
     return 0;
 }
+static const char cost_trees_formula[] = "CMP = depths; ADD = votes; votes := 0"
+                                         "; " OC_ML_POST_FORMULA;
 
 #define TREES(n, v, sh)                                                                                      \
     {                                                                                                        \
         .domain = "ai.onnx.ml", .name = (n), .since = (v), .op_class = OC_OP_OTHER, .shape = (sh),           \
-        .cost = cost_trees                                                                                   \
+        OC_COST(cost_trees)                                                                                  \
     }
 
 static const struct oc_op rows[] = {

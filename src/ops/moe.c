@@ -55,26 +55,38 @@ static bool read_experts(struct oc_op_ctx *c, const struct moe_kind *kind, struc
     return true;
 }
 
+static void add_named(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    const struct oc_prims *list = oc_activation_prims(oc_attr_s(c, "activation_type", "relu"));
+    if (list && oc_has_attr(c, "activation_type"))
+        oc_add_functions(c, k, list, n);
+    else
+        oc_add_activation(c, k, "activation_type", n); /* an unknown name is an assumption */
+}
+
 static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e,
                                   uint64_t rows)
 {
+    static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}}, limit[] = {{OC_CMP, 3}, {0, 0}};
     static const struct oc_prims gated[] = {{OC_SIG, 1}, {OC_MUL, 2}, {0, 0}};
     uint64_t n = oc_c_mul(c, rows, e->inter);
     const char *name = oc_attr_s(c, "activation_type", "relu");
     if (e->gate != 2) {
-        oc_add_activation(c, k, "activation_type", n);
-        if (!oc_has_attr(c, "activation_type"))
+        add_named(c, k, n);
+        if (!oc_has_attr(c, "activation_type")) {
+            oc_tell(c, "relu", n);
             oc_add(c, k, OC_CMP, n);
+        }
         return;
     }
     if (strcmp(name, "swiglu") == 0 || strcmp(name, "silu") == 0) {
-        oc_add_prims(c, k, gated, n);
+        oc_add_functions(c, k, gated, n);
     } else {
-        oc_add_activation(c, k, "activation_type", n);
-        oc_add(c, k, OC_MUL, n);
+        add_named(c, k, n);
+        oc_add_functions(c, k, product, n);
     }
     if (oc_has_attr(c, "swiglu_limit"))
-        oc_add(c, k, OC_CMP, oc_c_mul(c, 3, n));
+        oc_add_functions(c, k, limit, n);
 }
 
 static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e, uint64_t rows)
@@ -82,9 +94,12 @@ static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
     uint64_t scores = oc_c_mul(c, e->tokens, e->n), steps = 0, top = e->active > 2 ? e->active : 2;
     while (steps < 63 && (UINT64_C(1) << steps) < top)
         steps++;
+    oc_tell(c, "scores", scores);
+    oc_tell(c, "steps", steps);
     oc_add_softmax(c, k, scores);
     oc_add(c, k, OC_CMP, oc_c_mul(c, scores, steps));
     if (oc_attr_i(c, "normalize_routing_weights", 0)) {
+        oc_tell(c, "norm", rows);
         oc_add(c, k, OC_ADD, rows);
         oc_add(c, k, OC_DIV, rows);
     }
@@ -100,6 +115,12 @@ static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
         k->rd[i] = oc_c_mul(c, k->rd[i] / e->n, used);
 }
 
+static void add_bias(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    oc_tell(c, "biases", n);
+    oc_add(c, k, OC_ADD, n);
+}
+
 static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct moe_kind *kind = c->op->param;
@@ -109,22 +130,32 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t rows = oc_c_mul(c, e.tokens, e.active), square = oc_c_mul(c, e.hidden, e.inter);
+    oc_tell(c, "rows", rows);
+    oc_tell(c, "f", e.gate);
+    oc_tell(c, "H", e.hidden);
+    oc_tell(c, "I", e.inter);
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, oc_c_mul(c, e.gate + 1, square)));
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the experts */
     add_expert_activation(c, k, &e, rows);
     if (oc_in(c, layer_slot(kind, 0) + kind->bias))
-        oc_add(c, k, OC_ADD,
-               oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
+        add_bias(c, k, oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));
     if (oc_in(c, layer_slot(kind, 1) + kind->bias))
-        oc_add(c, k, OC_ADD, oc_c_mul(c, rows, e.hidden));
+        add_bias(c, k, oc_c_mul(c, rows, e.hidden));
     if (oc_in(c, layer_slot(kind, 2) + kind->bias))
-        oc_add(c, k, OC_ADD, oc_c_mul(c, rows, e.inter));
+        add_bias(c, k, oc_c_mul(c, rows, e.inter));
     add_routing(c, k, &e, rows);
-    if (kind->quantized)
-        oc_add(c, k, OC_DEQ, oc_c_mul(c, rows < e.n ? rows : e.n, oc_c_mul(c, e.gate + 1, square)));
+    if (kind->quantized) {
+        uint64_t stored = oc_c_mul(c, rows < e.n ? rows : e.n, oc_c_mul(c, e.gate + 1, square));
+        oc_tell(c, "stored", stored);
+        oc_add(c, k, OC_DEQ, stored);
+    }
     limit_reads(c, k, &e);
     return 0;
 }
+static const char cost_moe_formula[] =
+    "MAC = rows*(f + 1)*H*I + rows*H; ADD = biases + 2*scores + norm; CMP = scores*(1 + steps) + relu; EXP = "
+    "scores; "
+    "DIV = scores + norm; functions = rows*I; DEQ = stored; biases := 0; norm := 0; relu := 0; stored := 0";
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -133,7 +164,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_GEMM,
      .slots = "...b.b.b",
      .shape = oc_shape_same,
-     .cost = cost_moe,
+     OC_COST(cost_moe),
      .param = &plain},
     {.domain = "com.microsoft",
      .name = "QMoE",
@@ -141,7 +172,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_GEMM,
      .slots = "...qb.qb.qbq",
      .shape = oc_shape_same,
-     .cost = cost_moe,
+     OC_COST(cost_moe),
      .param = &quantized},
 };
 extern const struct oc_op_family oc_ops_moe;

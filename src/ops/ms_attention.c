@@ -116,6 +116,10 @@ static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct 
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d->batch), oc_c_dim(c, d->seq));
     uint64_t width = oc_c_add(c, oc_c_mul(c, 2, oc_c_dim(c, d->dq)), oc_c_dim(c, d->dv));
     uint64_t n = oc_c_mul(c, tokens, width), mac = oc_c_mul(c, n, oc_c_dim(c, d->hidden));
+    oc_tell(c, "P", n);
+    oc_tell(c, "D", oc_c_dim(c, d->hidden));
+    oc_tell(c, "scaled", kind->quantized);
+    oc_tell(c, "bias", oc_in(c, kind->bias) != NULL);
     if (kind->quantized) {
         oc_add_int(c, k, OC_MAC, mac);
         oc_add(c, k, OC_MUL, n);
@@ -196,6 +200,8 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
     count_self_cache(c, k, kind, &d);
     return 0;
 }
+static const char cost_self_formula[] = "MAC = P*D; MUL = scaled*P; ADD = bias*P"
+                                        "; " OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA;
 
 /* ---- on projected operands -------------------------------------------------------------------------- */
 
@@ -332,6 +338,7 @@ static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct o
     uint64_t n = oc_c_mul(c, a->queries, a->dk);
     if (!projected_kv)
         n = oc_c_add(c, n, oc_c_mul(c, skv, oc_c_add(c, a->dk, a->dv)));
+    oc_tell(c, "bias", oc_c_mul(c, rows, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, rows, n));
 }
 
@@ -382,11 +389,13 @@ static int cost_heads(struct oc_op_ctx *c, struct oc_cost *k)
     count_head_cache(c, k, kind, &a, &d);
     return 0;
 }
+static const char cost_heads_formula[] = "ADD = bias; bias := 0"
+                                         "; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co, p)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), .cost = (co), .param = &(p)                                                           \
+        .shape = (sh), OC_COST(co), .param = &(p)                                                            \
     }
 
 static const struct oc_op rows[] = {

@@ -131,20 +131,22 @@ static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
     if (strcmp(oc_attr_s(c, "mode", "nearest"), "linear") != 0 || axes > 8)
         return 0;
     uint64_t out = oc_c_out(c, 0), taps = UINT64_C(1) << axes;
+    oc_tell(c, "T", taps);
     oc_add(c, k, OC_MUL, oc_c_mul(c, taps, out));
     oc_add(c, k, OC_ADD, oc_c_mul(c, taps - 1, out));
     return 0;
 }
+static const char cost_upsample_formula[] = "MUL = T*N(o); ADD = (max(T, 1) - 1)*N(o); T := 0";
 
 #define NCHWC(n, cls, sh, co)                                                                                \
     {                                                                                                        \
         .domain = "com.microsoft.nchwc", .name = (n), .since = 1, .op_class = (cls), .shape = (sh),          \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {
-    NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, NULL),
-    NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, NULL),
+    NCHWC("ReorderInput", OC_OP_LAYOUT, shape_reorder_input, oc_cost_none),
+    NCHWC("ReorderOutput", OC_OP_LAYOUT, shape_reorder_output, oc_cost_none),
     NCHWC("Upsample", OC_OP_RESIZE, shape_upsample, cost_upsample),
 };
 extern const struct oc_op_family oc_ops_nchwc;

@@ -7,6 +7,9 @@
 
 void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias)
 {
+    oc_tell(c, "n", n);
+    oc_tell(c, "R", rows);
+    oc_tell(c, "b", bias);
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, bias ? 4 : 3, n), rows));
     oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
     oc_add(c, k, OC_DIV, oc_c_mul(c, 3, rows));
@@ -15,6 +18,8 @@ void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint6
 
 void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
 {
+    oc_tell(c, "n", n);
+    oc_tell(c, "R", rows);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 3, n));
     oc_add(c, k, OC_ADD, oc_c_add(c, n, rows));
     oc_add(c, k, OC_DIV, oc_c_mul(c, 2, rows));
@@ -70,10 +75,14 @@ static int cost_batch_norm(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims train_channel[] = {
         {OC_DIV, 3}, {OC_SQRT, 1}, {OC_MUL, 5}, {OC_ADD, 4}, {0, 0}};
     bool trains = batch_norm_trains(c);
+    oc_tell(c, "t", trains);
     oc_add_prims(c, k, trains ? train : use, oc_c_in(c, 0));
     oc_add_prims(c, k, trains ? train_channel : use_channel, oc_c_in(c, 1));
     return 0;
 }
+static const char cost_batch_norm_formula[] =
+    "MUL = (1 + t)*N(x) + (1 + 4*t)*C; ADD = (1 + 3*t)*N(x) + (2 + 2*t)*C; SQRT = C; DIV = (1 + 2*t)*C; "
+    "C := N(w)";
 
 /* ---- over the last axes ----------------------------------------------------------------------------- */
 
@@ -118,6 +127,7 @@ static int cost_layer_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows_before_axis(c), oc_in(c, 2) != NULL);
     return 0;
 }
+static const char cost_layer_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 static int cost_rms_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -125,6 +135,7 @@ static int cost_rms_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_rms_norm(c, k, oc_c_in(c, 0), rows_before_axis(c));
     return 0;
 }
+static const char cost_rms_norm_formula[] = OC_RMS_NORM_FORMULA;
 
 /* ---- by instances and groups ------------------------------------------------------------------------ */
 
@@ -133,6 +144,7 @@ static int cost_instance_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), oc_c_range(c, oc_in_shape(c, 0), 0, 2), true);
     return 0;
 }
+static const char cost_instance_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -145,6 +157,7 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_layer_norm(c, k, oc_c_in(c, 0), rows, true);
     return 0;
 }
+static const char cost_group_norm_formula[] = OC_LAYER_NORM_FORMULA;
 
 /* As its function body: ADD 3n + R, MUL n + R, DIV n + 2R, SQRT R, ADD R */
 static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
@@ -171,10 +184,13 @@ static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
     for (unsigned i = 0; x->ranked && i < x->rank; i++)
         if (!reduced[i])
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
+    oc_tell(c, "R", rows);
     oc_add_prims(c, k, each, oc_c_in(c, 0));
     oc_add_prims(c, k, row, rows);
     return 0;
 }
+static const char cost_mean_variance_formula[] =
+    "ADD = 3*n + 2*R; MUL = n + R; DIV = n + 2*R; SQRT = R; n := N(x)";
 
 /* ---- LpNormalization, LRN --------------------------------------------------------------------------- */
 
@@ -189,6 +205,7 @@ static int cost_lp_norm(struct oc_op_ctx *c, struct oc_cost *k)
         if (i != axis)
             rows = oc_c_mul(c, rows, oc_c_dim(c, x->dim[i]));
     bool two = oc_attr_i(c, "p", 2) == 2;
+    oc_tell(c, "R", rows);
     oc_add(c, k, two ? OC_MUL : OC_CMP, n);
     oc_add(c, k, OC_ADD, n);
     oc_add(c, k, OC_DIV, n);
@@ -196,6 +213,8 @@ static int cost_lp_norm(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_SQRT, rows);
     return 0;
 }
+static const char cost_lp_norm_formula[] =
+    "MUL = [p:2 == 2]*n; CMP = [p:2 != 2]*n; ADD = n; DIV = n; SQRT = [p:2 == 2]*R; n := N(x)";
 
 /* MUL n (square), ADD s*n, then MUL, ADD, POW, DIV */
 static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
@@ -204,17 +223,19 @@ static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_in(c, 0);
     if (size < 1)
         return oc_op_fail(c, "size %lld", (long long)size);
+    oc_tell(c, "size", (uint64_t)size);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_c_add(c, (uint64_t)size, 1), n));
     oc_add(c, k, OC_POW, n);
     oc_add(c, k, OC_DIV, n);
     return 0;
 }
+static const char cost_lrn_formula[] = "MUL = 2*n; ADD = (size + 1)*n; POW = n; DIV = n; n := N(x)";
 
 #define NORM(n, v, s, sh, co)                                                                                \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_NORM, .slots = (s), .shape = (sh),        \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {
@@ -234,7 +255,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_NORM,
      .slots = ".n",
      .shape = shape_layer_norm,
-     .cost = cost_rms_norm},
+     OC_COST(cost_rms_norm)},
 };
 extern const struct oc_op_family oc_ops_norm;
 const struct oc_op_family oc_ops_norm = OC_FAMILY("norm", rows);

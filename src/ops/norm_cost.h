@@ -5,6 +5,9 @@
 
 #include "ops/op.h"
 
+/* What the next two functions count. n: elements, R: rows, b: 1 with a bias */
+#define OC_LAYER_NORM_FORMULA "ADD = (3 + b)*n + R; MUL = 3*n; DIV = 3*R; SQRT = R"
+#define OC_RMS_NORM_FORMULA   "MUL = 3*n; ADD = n + R; DIV = 2*R; SQRT = R"
 void oc_add_layer_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows, bool bias);
 void oc_add_rms_norm(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows);
 void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);

@@ -89,10 +89,16 @@ struct oc_op {
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
+    /* What the cost rule counts, in the notation of ops/formula.h; NULL without a cost rule or for
+     * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
+    const char *formula;
 };
 
 /* What the slot is (see oc_op.slots); '.' for a missing row. */
 char oc_op_slot(const struct oc_op *op, uint32_t slot);
+
+/* In a row: a cost rule with its formula, the text `<rule>_formula` that stands beside the rule. */
+#define OC_COST(rule) .cost = rule, .formula = rule##_formula
 
 struct oc_op_family {
     const char *name;
@@ -123,6 +129,15 @@ const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *dom
 
 /* ---- the rule context ------------------------------------------------------------------------------- */
 
+/* What a cost rule says about its own numbers, for formulas whose quantities are not plain sizes. */
+struct oc_told {
+    struct {
+        const char *name;
+        uint64_t v;
+    } item[24];
+    unsigned n;
+};
+
 struct oc_op_ctx {
     const struct oc_node *node;
     const struct oc_op *op;
@@ -149,6 +164,7 @@ struct oc_op_ctx {
     /* sticky marks of the cost stage */
     bool overflow, unknown, upper;
     const char *assumption; /* set: quality est, with this reason */
+    struct oc_told *told;   /* numbers that a formula speaks of; NULL: nobody wants them */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */
@@ -223,6 +239,10 @@ uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);  /* elements of an input, 
 uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot); /* elements of an output, absent 0 */
 uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
 
+/* Tells a number of the formula by its name (static text), when somebody listens; a name told twice is a sum.
+ */
+void oc_tell(struct oc_op_ctx *c, const char *name, uint64_t v);
+
 /* Adds n of a primitive. oc_add goes to the float or the integer side by cost->rest_class; MAC by mac_class.
  */
 void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
@@ -234,6 +254,9 @@ struct oc_prims {
     uint8_t prim, n;
 };
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
+
+/* The same, told for a formula that says "functions". */
+void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
 
 /* The per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid", any letter
  * case) as fused operators and RNNs name them; NULL: unknown name. */
@@ -256,6 +279,7 @@ int oc_shape_broadcast(struct oc_op_ctx *c); /* all inputs, dtype of in 0; opset
 int oc_shape_broadcast_bool(struct oc_op_ctx *c);
 int oc_fold_same(struct oc_op_ctx *c); /* out 0 = value of in 0 */
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k);
+extern const char oc_cost_none_formula[], oc_cost_elementwise_formula[];
 int oc_cost_elementwise(struct oc_op_ctx *c,
                         struct oc_cost *k); /* op->prim x op->n_prim, or op->param as
                                                struct oc_prims list, per output element */

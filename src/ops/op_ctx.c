@@ -331,6 +331,21 @@ uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements)
     return 0;
 }
 
+void oc_tell(struct oc_op_ctx *c, const char *name, uint64_t v)
+{
+    struct oc_told *t = c->told;
+    unsigned i = 0;
+    while (t && i < t->n && strcmp(t->item[i].name, name) != 0)
+        i++;
+    if (!t || i == OC_COUNT(t->item))
+        return;
+    if (i == t->n) {
+        t->item[t->n].name = name;
+        t->item[t->n++].v = 0;
+    }
+    t->item[i].v = oc_c_add(c, t->item[i].v, v);
+}
+
 void oc_add_float(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
 {
     k->hist_f[p] = oc_c_add(c, k->hist_f[p], n);
@@ -348,6 +363,13 @@ void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n)
         oc_add_int(c, k, p, n);
     else
         oc_add_float(c, k, p, n);
+}
+
+void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)
+{
+    for (const struct oc_prims *p = list; p && p->n; p++)
+        oc_tell(c, oc_prim_name(p->prim), oc_c_mul(c, p->n, elements));
+    oc_add_prims(c, k, list, elements);
 }
 
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements)

@@ -157,6 +157,9 @@ void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
 
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
+const char oc_cost_none_formula[] = "";
+const char oc_cost_elementwise_formula[] = "this = N(o)";
+
 int oc_cost_none(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)c;

@@ -15,6 +15,7 @@ static int cost_opaque(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "what the operator does is not in the model";
     return 0;
 }
+static const char cost_opaque_formula[] = "";
 
 /* tokens, suffix_match_idx */
 static int shape_bifurcation(struct oc_op_ctx *c)
@@ -27,7 +28,7 @@ static int shape_bifurcation(struct oc_op_ctx *c)
 #define OPAQUE(d, n, sh)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_OTHER,                                     \
-        .flags = OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE, .shape = (sh), .cost = cost_opaque                      \
+        .flags = OC_F_NO_FOLD | OC_F_LOW_CONFIDENCE, .shape = (sh), OC_COST(cost_opaque)                     \
     }
 #define MEMCPY(n)                                                                                            \
     {                                                                                                        \

@@ -75,15 +75,16 @@ static int shape_delta(struct oc_op_ctx *c)
 static void add_gates(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims softplus[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
+    static const struct oc_prims sigmoid[] = {{OC_SIG, 1}, {0, 0}}, root[] = {{OC_SQRT, 1}, {0, 0}};
     static const struct oc_prims unit[] = {{OC_MUL, 1}, {OC_ADD, 1}, {OC_DIV, 1}, {0, 0}};
     if (strcmp(oc_attr_s(c, "gate_activation", "none"), "qwen") == 0)
-        oc_add_prims(c, k, softplus, oc_c_in(c, DECAY));
+        oc_add_functions(c, k, softplus, oc_c_in(c, DECAY));
     if (strcmp(oc_attr_s(c, "beta_activation", "none"), "sigmoid") == 0)
-        oc_add(c, k, OC_SIG, oc_c_in(c, BETA));
+        oc_add_functions(c, k, sigmoid, oc_c_in(c, BETA));
     for (unsigned slot = QUERY; slot <= KEY && oc_attr_i(c, "qk_l2_norm", 0); slot++) {
         const struct oc_shape *s = oc_in_shape(c, slot);
-        oc_add_prims(c, k, unit, oc_c_in(c, slot));
-        oc_add(c, k, OC_SQRT, s->ranked && s->rank ? oc_c_range(c, s, 0, s->rank - 1U) : 0);
+        oc_add_functions(c, k, unit, oc_c_in(c, slot));
+        oc_add_functions(c, k, root, s->ranked && s->rank ? oc_c_range(c, s, 0, s->rank - 1U) : 0);
     }
 }
 
@@ -101,16 +102,24 @@ static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t n = oc_c_in(c, VALUE), state = oc_c_mul(c, n, oc_c_dim(c, d.dk)), dv = oc_c_dim(c, d.dv);
     k->rest_class = OC_CLASS_F32;
+    uint64_t decays = !gated ? 0 : oc_in(c, DECAY) ? oc_c_in(c, DECAY) : dv ? n / dv : 0;
+    oc_tell(c, "delta", delta);
+    oc_tell(c, "gated", gated);
+    oc_tell(c, "state", state);
+    oc_tell(c, "decays", decays);
     oc_add(c, k, OC_MAC, oc_c_mul(c, delta ? 3 : 2, state));
     oc_add(c, k, OC_MUL, oc_c_mul(c, delta ? 2 : 1, n));
     oc_add(c, k, OC_ADD, delta ? n : 0);
     if (gated) {
-        oc_add(c, k, OC_EXP, oc_in(c, DECAY) ? oc_c_in(c, DECAY) : dv ? n / dv : 0);
+        oc_add(c, k, OC_EXP, decays);
         oc_add(c, k, OC_MUL, state);
     }
     add_gates(c, k);
     return 0;
 }
+static const char cost_delta_formula[] = "MAC = (2 + delta)*state; MUL = (1 + delta)*n + gated*state; ADD = "
+                                         "delta*n; EXP = decays; functions = gates; "
+                                         "n := N(in2)";
 
 /* ---- VarlenCausalConvWithState ---------------------------------------------------------------------- */
 
@@ -151,6 +160,7 @@ static int cost_varlen_conv(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_activation(c, k, "activation", n);
     return 0;
 }
+static const char cost_varlen_conv_formula[] = "MAC = N(x)*k; ADD = [in3]*N(x); activation = N(x); k := w[2]";
 
 /* ---- EngramGate ------------------------------------------------------------------------------------- */
 
@@ -166,6 +176,7 @@ static int shape_engram(struct oc_op_ctx *c)
  */
 static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
 {
+    static const struct oc_prims product[] = {{OC_MUL, 1}, {0, 0}};
     static const struct oc_prims gate[] = {{OC_MUL, 2}, {OC_CMP, 3}, {OC_SQRT, 1}, {OC_SIG, 1}, {0, 0}};
     const struct oc_shape *x = oc_in_shape(c, 0);
     if (!x->ranked || x->rank == 0) {
@@ -176,17 +187,18 @@ static int cost_engram(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_rms_norm(c, k, n, rows);
     oc_add_rms_norm(c, k, n, rows);
     oc_add(c, k, OC_MAC, n);
-    oc_add_prims(c, k, gate, rows);
-    oc_add(c, k, OC_MUL, n);
+    oc_add_functions(c, k, gate, rows);
+    oc_add_functions(c, k, product, n);
     if (oc_out_wanted(c, 1))
         oc_add_rms_norm(c, k, n, rows);
     return 0;
 }
+static const char cost_engram_formula[] = "MAC = N(x); functions = gate; " OC_RMS_NORM_FORMULA;
 
 #define MS(n, cl, s, sh, co)                                                                                 \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {

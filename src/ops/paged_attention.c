@@ -129,6 +129,12 @@ static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct page
     oc_limit_read(c, k, SIN, oc_c_mul(c, tokens, half));
 }
 
+static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
+{
+    oc_tell(c, "cached", n);
+    oc_add_float(c, k, OC_DEQ, n);
+}
+
 /* What the cache holds is read, what is new is written. Quantized values are turned back. */
 static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, const struct reach *r,
                          uint64_t tokens)
@@ -142,8 +148,7 @@ static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct pa
         if (oc_out_wanted(c, 1 + i))
             k->wr[1 + i] = oc_c_bytes(c, cache->dtype, oc_c_mul(c, row, tokens));
         if (cache->dtype != oc_in_dtype(c, 0))
-            oc_add_float(c, k, OC_DEQ,
-                         oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
+            add_cached(c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
     }
 }
 
@@ -176,6 +181,9 @@ static int cost_paged(struct oc_op_ctx *c, struct oc_cost *k)
     count_blocks(c, k, &p, &r, tokens);
     return 0;
 }
+static const char cost_paged_formula[] =
+    OC_ATTENTION_FORMULA "; " OC_ROPE_FORMULA "; " OC_RMS_NORM_FORMULA "; "
+                         "n := 0; R := 0; DEQ = cached; cached := 0";
 
 /* ---- QOrderedAttention ------------------------------------------------------------------------------ */
 
@@ -212,6 +220,8 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
         uint64_t n = oc_c_mul(c, oc_c_mul(c, batch, seq), width[i]);
         oc_add(c, k, OC_MAC, oc_c_mul(c, n, hidden));
         oc_add(c, k, OC_MUL, n);
+        oc_tell(c, "P", n);
+        oc_tell(c, "biases", oc_in(c, ORDERED_BIAS + i) ? n : 0);
         if (oc_in(c, ORDERED_BIAS + i))
             oc_add(c, k, OC_ADD, n);
     }
@@ -228,11 +238,13 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_attention(c, k, &a);
     return 0;
 }
+static const char cost_ordered_formula[] =
+    "MAC = P*D; MUL = P; ADD = biases; D := x[2]; biases := 0; " OC_ATTENTION_FORMULA;
 
 #define MS(n, s, sh, co)                                                                                     \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), .cost = (co)                                                                          \
+        .shape = (sh), OC_COST(co)                                                                           \
     }
 
 static const struct oc_op rows[] = {

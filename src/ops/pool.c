@@ -82,6 +82,7 @@ static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps,
 static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     const struct pool_kind *kind = c->op->param;
+    oc_tell(c, "taps", taps);
     if (kind->what == POOL_LP) {
         add_norm_pool(c, k, taps, n);
     } else if (kind->quantized) {
@@ -171,15 +172,24 @@ static int shape_unpool(struct oc_op_ctx *c)
     return 0;
 }
 
+static const char max_pool_formula[] = "CMP = taps - [strict]*N(o)";
+static const char average_pool_formula[] = "ADD = taps - [strict]*N(o); DIV = N(o)";
+static const char average_qlinear_formula[] = "ADD = taps; requantize = N(o)";
+static const char lp_pool_formula[] =
+    "MUL = [p:2 == 2]*taps; CMP = [p:2 != 2]*taps; POW = other*taps + other*N(o); "
+    "ADD = taps - [strict]*N(o); SQRT = [p:2 == 2]*N(o); other := [p:2 != 2] - [p:2 == 1]";
+#define max_nhwc_formula     max_pool_formula
+#define average_nhwc_formula average_pool_formula
+
 #define POOL(d, n, s, k)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,   \
-        .cost = cost_pool, .param = &(k)                                                                     \
+        .cost = cost_pool, .param = &k, .formula = k##_formula                                               \
     }
 #define GLOBAL(d, n, s, k)                                                                                   \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global, \
-        .cost = cost_global, .param = &(k)                                                                   \
+        .cost = cost_global, .param = &k, .formula = k##_formula                                             \
     }
 
 static const struct oc_op rows[] = {

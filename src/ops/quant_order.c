@@ -49,6 +49,7 @@ static int cost_quantize_bfp(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, bfp, oc_c_in(c, 0));
     return 0;
 }
+static const char cost_quantize_bfp_formula[] = "CVT = N(x); MUL = N(x)";
 
 static int shape_dequantize_bfp(struct oc_op_ctx *c)
 {
@@ -89,6 +90,7 @@ static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_out(c, 0);
     if (ordered_matmul(c, &out, &depth))
         return -1;
+    oc_tell(c, "K", oc_c_dim(c, depth));
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     oc_add_prims(c, k, oc_prims_requantize, n);
     if (oc_in(c, 5))
@@ -99,6 +101,8 @@ static int cost_ordered_matmul(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
+static const char cost_ordered_matmul_formula[] =
+    "MAC = N(o)*K; requantize = N(o); ADD = ([in5] + [in6])*N(o); MUL = [in6]*N(o)";
 
 /* ---- normalisations --------------------------------------------------------------------------------- */
 
@@ -120,6 +124,7 @@ static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_requantize, n);
     return 0;
 }
+static const char cost_ordered_norm_formula[] = "dequantize = n; requantize = n; " OC_LAYER_NORM_FORMULA;
 
 /* input_ids, segment_ids, word, position, segment, gamma, beta, mask, then their scales and zero points
  * -> output [B,S,H] float, mask_index [B] */
@@ -160,11 +165,13 @@ static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
     limit_rows(c, k, 4, n);
     return 0;
 }
+static const char cost_embed_formula[] =
+    "dequantize = (2 + [in4])*n; ADD = (1 + [in4])*n; " OC_LAYER_NORM_FORMULA;
 
 #define MS(n, cl, s, sh, co, p)                                                                              \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = (cl), .slots = (s), .shape = (sh),   \
-        .cost = (co), .param = (p)                                                                           \
+        OC_COST(co), .param = (p)                                                                            \
     }
 
 static const struct oc_op rows[] = {

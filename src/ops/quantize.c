@@ -111,10 +111,12 @@ static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_dtype_info *a = oc_dtype_info(from), *b = oc_dtype_info(to);
     bool saturates = a->kind == OC_KIND_FLOAT && b->kind == OC_KIND_FLOAT && b->bits <= 8;
     k->alias = from == to && to != OC_DT_UNDEFINED;
+    oc_tell(c, "c", k->alias ? 0 : saturates ? 3 : 1);
     if (!k->alias)
         oc_add(c, k, OC_CVT, oc_c_mul(c, saturates ? 3 : 1, oc_c_out(c, 0)));
     return 0;
 }
+static const char cost_cast_formula[] = "CVT = c*N(o); c := 0";
 
 /* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------------------- */
 
@@ -158,6 +160,8 @@ static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_type *out = oc_out(c, 0);
     uint64_t n = oc_c_out(c, 0);
     bool is_float = out && oc_dtype_info(out->dtype)->kind == OC_KIND_FLOAT;
+    oc_tell(c, "zp", oc_in(c, 2) && !is_float);
+    oc_tell(c, "saturates", !is_float || oc_attr_i(c, "saturate", 1));
     oc_add(c, k, OC_DIV, n);
     oc_add(c, k, OC_RND, n);
     if (oc_in(c, 2) && !is_float)
@@ -166,6 +170,7 @@ static int cost_quantize(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_CMP, oc_c_mul(c, 2, n));
     return 0;
 }
+static const char cost_quantize_formula[] = "DIV = N(o); RND = N(o); ADD = zp*N(o); CMP = 2*saturates*N(o)";
 
 static int shape_dequantize(struct oc_op_ctx *c)
 {
@@ -184,6 +189,7 @@ static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
 
 /* com.microsoft, for tiled layouts of int8: the order changes, the shape does not. */
 static int shape_quantize_order(struct oc_op_ctx *c)
@@ -211,6 +217,7 @@ static int cost_dynamic_quantize(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
     return 0;
 }
+static const char cost_dynamic_quantize_formula[] = "dynamic_quantize = N(x)";
 
 /* ---- QLinear operators of com.microsoft ------------------------------------------------------------- */
 
@@ -242,6 +249,7 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
 static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_out(c, 0);
+    oc_tell(c, "inputs_used", c->op->n_prim);
     oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
     if (c->op->param)
         oc_add_prims(c, k, oc_activation_prims(c->op->param), n);
@@ -285,16 +293,21 @@ static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
     return d && e && d->n == 1 && e->n == 1 && oc_elem_same(&d->e[0], &e->e[0]);
 }
 
+static const char cost_qlinear_formula[] =
+    "dequantize = inputs_used*N(o); function = N(o); requantize = N(o)";
+
 static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {
     for (unsigned i = 2; i < c->n_in; i += 3) {
         if (same_scalar(c, 0, i + 1) && same_scalar(c, 1, i + 2))
             continue;
+        oc_tell(c, "n", oc_c_in(c, i));
         oc_add_prims(c, k, oc_prims_dequantize, oc_c_in(c, i));
         oc_add_prims(c, k, oc_prims_requantize, oc_c_in(c, i));
     }
     return 0;
 }
+static const char cost_qlinear_concat_formula[] = "dequantize = n; requantize = n; n := 0";
 
 /* ---- GatherBlockQuantized --------------------------------------------------------------------------- */
 
@@ -341,17 +354,18 @@ static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_DEQ, n);
     return 0;
 }
+static const char cost_gather_blocks_formula[] = "DEQ = N(o)";
 
 #define MS "com.microsoft"
 #define ROW(d, n, v, u, fl, sl, s, f, k)                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .until = (u), .op_class = OC_OP_QUANTIZE, .flags = (fl),   \
-        .slots = (sl), .shape = (s), .fold = (f), .cost = (k)                                                \
+        .slots = (sl), .shape = (s), .fold = (f), OC_COST(k)                                                 \
     }
 #define QLINEAR(n, sl, s, p, np, act)                                                                        \
     {                                                                                                        \
         .domain = MS, .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE, .slots = (sl), .shape = (s),   \
-        .cost = cost_qlinear, .prim = (p), .n_prim = (np), .param = (act)                                    \
+        OC_COST(cost_qlinear), .prim = (p), .n_prim = (np), .param = (act)                                   \
     }
 
 static const struct oc_op rows[] = {
@@ -367,7 +381,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_GATHER,
      .slots = "e.qq",
      .shape = shape_gather_blocks,
-     .cost = cost_gather_blocks},
+     OC_COST(cost_gather_blocks)},
     QLINEAR("QLinearAdd", ".qq.qqqq", shape_qlinear_binary, OC_ADD, 2, NULL),
     {.domain = MS,
      .name = "QLinearConcat",
@@ -375,7 +389,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_COPY,
      .slots = "qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq.qq",
      .shape = shape_qlinear_concat,
-     .cost = cost_qlinear_concat},
+     OC_COST(cost_qlinear_concat)},
     QLINEAR("QLinearLeakyRelu", ".q", oc_shape_same, 0, 1, "LeakyRelu"),
     QLINEAR("QLinearMul", ".qq.qqqq", shape_qlinear_binary, OC_MUL, 2, NULL),
     QLINEAR("QLinearSigmoid", ".q", oc_shape_same, 0, 1, "Sigmoid"),

@@ -200,6 +200,8 @@ static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
     if (r->has_map)
         oc_add(c, k, (enum oc_prim)r->map, n);
     if (a.known && a.nothing) {
+        oc_tell(c, "combined", 0);
+        oc_tell(c, "results", r->finish_alone ? n : 0);
         k->alias = !r->has_map && !r->finish_alone;
         if (r->finish_alone)
             oc_add(c, k, (enum oc_prim)r->finish, n);
@@ -217,11 +219,24 @@ static int cost_qlinear_mean(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_requantize, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_qlinear_mean_formula[] = "ADD = N(x); requantize = N(o)";
+
+#define REDUCED "; combined := N(x) - [strict]*N(o); results := N(o)"
+static const char l1_formula[] = "CMP = N(x); ADD = combined" REDUCED;
+static const char l2_formula[] = "MUL = N(x); ADD = combined; SQRT = results" REDUCED;
+static const char log_sum_formula[] = "ADD = combined; LOG = results" REDUCED;
+static const char log_sum_exp_formula[] = "EXP = N(x); ADD = combined; LOG = results" REDUCED;
+static const char max_formula[] = "CMP = combined" REDUCED;
+static const char min_formula[] = "CMP = combined" REDUCED;
+static const char mean_formula[] = "ADD = combined; DIV = results" REDUCED;
+static const char prod_formula[] = "MUL = combined" REDUCED;
+static const char sum_formula[] = "ADD = combined" REDUCED;
+static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 
 #define REDUCE(n, r)                                                                                         \
     {                                                                                                        \
         .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m",                      \
-        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &(r)                       \
+        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &r, .formula = r##_formula \
     }
 
 static const struct oc_op rows[] = {
@@ -231,7 +246,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_REDUCE,
      .slots = ".q",
      .shape = shape_qlinear_mean,
-     .cost = cost_qlinear_mean},
+     OC_COST(cost_qlinear_mean)},
     REDUCE("ReduceL1", l1),
     REDUCE("ReduceL2", l2),
     REDUCE("ReduceLogSum", log_sum),
@@ -247,6 +262,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_REDUCE,
      .shape = shape_reduce_integer,
      .cost = cost_reduce,
+     .formula = sum_formula,
      .param = &sum},
     REDUCE("ReduceSumSquare", sum_square),
 };

@@ -326,6 +326,7 @@ static int cost_expand(struct oc_op_ctx *c, struct oc_cost *k)
     k->alias = out && out->shape.ranked && oc_shape_equal(oc_in_shape(c, 0), &out->shape);
     return 0;
 }
+static const char cost_expand_formula[] = "";
 
 static int shape_bit_cast(struct oc_op_ctx *c)
 {
@@ -353,7 +354,7 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = shape_expand,
      .fold = fold_expand,
-     .cost = cost_expand},
+     OC_COST(cost_expand)},
     {.domain = "com.microsoft",
      .name = "ExpandDims",
      .since = 1,

@@ -134,7 +134,7 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned direc
             const struct oc_prims *p = oc_activation_prims(name);
             if (!p)
                 c->assumption = oc_printf(c->arena, "activation '%s' is not known: not counted", name);
-            oc_add_prims(c, k, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
+            oc_add_functions(c, k, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
         }
 }
 
@@ -143,6 +143,7 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned direc
  * there is one, the layer on both. */
 static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s, uint64_t n)
 {
+    static const struct oc_prims mac[] = {{OC_MAC, 1}, {0, 0}};
     static const struct oc_prims align[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_MAC, 1}, {0, 0}};
     static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};
     const struct oc_shape *mw = oc_in_shape(c, MEMORY_W), *m = oc_in_shape(c, MEMORY),
@@ -156,13 +157,13 @@ static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct r
     uint64_t size = oc_c_dim(c, mw->dim[2]), depth = oc_c_dim(c, m->dim[2]), length = oc_c_dim(c, m->dim[1]);
     uint64_t hidden = oc_c_dim(c, s->hidden), seen = oc_c_mul(c, n, length);
     uint64_t keys = oc_c_mul(c, oc_c_mul(c, oc_c_in(c, MEMORY), size), s->directions);
-    oc_add(c, k, OC_MAC, oc_c_add(c, keys, oc_c_mul(c, n, oc_c_mul(c, hidden, size))));
-    oc_add_prims(c, k, align, oc_c_mul(c, seen, size));
-    oc_add_prims(c, k, softmax, seen);
-    oc_add(c, k, OC_MAC, oc_c_mul(c, seen, depth));
+    oc_add_functions(c, k, mac, oc_c_add(c, keys, oc_c_mul(c, n, oc_c_mul(c, hidden, size))));
+    oc_add_functions(c, k, align, oc_c_mul(c, seen, size));
+    oc_add_functions(c, k, softmax, seen);
+    oc_add_functions(c, k, mac, oc_c_mul(c, seen, depth));
     if (oc_in(c, ATTN_W) && aw->ranked && aw->rank == 3)
-        oc_add(c, k, OC_MAC,
-               oc_c_mul(c, n, oc_c_mul(c, oc_c_add(c, depth, hidden), oc_c_dim(c, aw->dim[2]))));
+        oc_add_functions(c, k, mac,
+                         oc_c_mul(c, n, oc_c_mul(c, oc_c_add(c, depth, hidden), oc_c_dim(c, aw->dim[2]))));
 }
 
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
@@ -185,8 +186,16 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
         add_attention(c, k, &s, steps);
     if (kind->quantized) {
         k->mac_class = OC_CLASS_I8;
-        oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
+        oc_add_functions(c, k, oc_prims_dynamic_quantize, oc_c_mul(c, steps, reach));
     }
+    oc_tell(c, "u", u);
+    oc_tell(c, "G", G);
+    oc_tell(c, "I", oc_c_dim(c, s.input));
+    oc_tell(c, "H", oc_c_dim(c, s.hidden));
+    oc_tell(c, "more", add - G - G * bias);
+    oc_tell(c, "m", kind == &plain_rnn ? 0 : 3);
+    oc_tell(c, "P", kind->states == 2 && oc_in(c, PEEPHOLES));
+    oc_tell(c, "clip", oc_has_attr(c, "clip"));
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, u, G), reach));
     oc_add(c, k, OC_ADD, oc_c_mul(c, add, u));
     oc_add(c, k, OC_MUL, oc_c_mul(c, kind == &plain_rnn ? 0 : 3, u));
@@ -199,11 +208,14 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     add_functions(c, k, s.directions, one);
     return 0;
 }
+static const char cost_rnn_formula[] =
+    "MAC = u*G*(I + H); ADD = u*(G + G*[B] + more + 3*P); MUL = u*(m + 3*P); CMP = u*2*G*clip; "
+    "functions = u";
 
 #define RNN(d, n, v, sl, kind)                                                                               \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_RNN, .slots = (sl), .shape = shape_rnn,  \
-        .cost = cost_rnn, .param = &(kind)                                                                   \
+        OC_COST(cost_rnn), .param = &(kind)                                                                  \
     }
 
 static const struct oc_op rows[] = {

@@ -60,6 +60,7 @@ static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_out
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), per_output);
     uint64_t places =
         oc_c_mul(c, per_output, oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_range(c, &o->shape, 2, 4)));
+    oc_tell(c, "S", per_output);
     oc_add(c, k, OC_MUL, oc_c_add(c, oc_c_mul(c, 4, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_ADD, oc_c_add(c, oc_c_mul(c, 3, n), oc_c_mul(c, 6, places)));
     oc_add(c, k, OC_RND, oc_c_mul(c, 2, places));
@@ -83,6 +84,9 @@ static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_roi_align_formula[] =
+    "MUL = 4*n + 6*L + [mode:avg != max]*N(o); ADD = 3*n + 6*L + [mode:avg != max]*n; RND = 2*L; "
+    "CMP = [mode:avg == max]*n; n := S*N(o); L := S*o[0]*o[2:4]";
 
 /* One sample an output element: nothing to average. */
 static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
@@ -91,6 +95,8 @@ static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
         add_samples(c, k, 1);
     return 0;
 }
+static const char cost_crop_and_resize_formula[] =
+    "MUL = 4*n + 6*L; ADD = 3*n + 6*L; RND = 2*L; n := S*N(o); L := S*o[0]*o[2:4]";
 
 static uint64_t ceil_ratio(uint64_t a, uint64_t b)
 {
@@ -114,6 +120,7 @@ static int cost_max_roi_pool(struct oc_op_ctx *c, struct oc_cost *k)
     limit_read(c, k, n);
     return 0;
 }
+static const char cost_max_roi_pool_formula[] = "CMP = N(o)*ceil(x[2], o[2])*ceil(x[3], o[3])";
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -122,19 +129,19 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_POOL,
      .slots = "...m",
      .shape = shape_crop_and_resize,
-     .cost = cost_crop_and_resize},
+     OC_COST(cost_crop_and_resize)},
     {.domain = "",
      .name = "MaxRoiPool",
      .since = 1,
      .op_class = OC_OP_POOL,
      .shape = shape_max_roi_pool,
-     .cost = cost_max_roi_pool},
+     OC_COST(cost_max_roi_pool)},
     {.domain = "",
      .name = "RoiAlign",
      .since = 10,
      .op_class = OC_OP_POOL,
      .shape = shape_roi_align,
-     .cost = cost_roi_align},
+     OC_COST(cost_roi_align)},
 };
 extern const struct oc_op_family oc_ops_roi;
 const struct oc_op_family oc_ops_roi = OC_FAMILY("roi", rows);

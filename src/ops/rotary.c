@@ -50,6 +50,7 @@ static int cost_rotary(struct oc_op_ctx *c, struct oc_cost *k)
     oc_limit_read(c, k, kind->cos + 1U, n);
     return 0;
 }
+static const char cost_rotary_formula[] = OC_ROPE_FORMULA;
 
 /* GemmaRotaryEmbedding(emb, q, q_rot, k, k_rot): sin and cos of emb, then the rotation of q and k. */
 static int shape_gemma(struct oc_op_ctx *c)
@@ -65,6 +66,8 @@ static int cost_gemma(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_rope(c, k, oc_c_add(c, oc_c_in(c, 1), oc_c_in(c, 3)));
     return 0;
 }
+static const char cost_gemma_formula[] = "SIN = 2*N(x)"
+                                         "; " OC_ROPE_FORMULA;
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -72,14 +75,14 @@ static const struct oc_op rows[] = {
      .since = 1,
      .op_class = OC_OP_ATTENTION,
      .shape = shape_gemma,
-     .cost = cost_gemma},
+     OC_COST(cost_gemma)},
     {.domain = "com.microsoft",
      .name = "MRotaryEmbedding",
      .since = 1,
      .op_class = OC_OP_ATTENTION,
      .slots = "..t",
      .shape = oc_shape_same,
-     .cost = cost_rotary,
+     OC_COST(cost_rotary),
      .param = &ms},
     {.domain = "",
      .name = "RotaryEmbedding",
@@ -87,7 +90,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ATTENTION,
      .slots = ".tt.",
      .shape = oc_shape_same,
-     .cost = cost_rotary,
+     OC_COST(cost_rotary),
      .param = &onnx},
     {.domain = "com.microsoft",
      .name = "RotaryEmbedding",
@@ -95,7 +98,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ATTENTION,
      .slots = "..t",
      .shape = oc_shape_same,
-     .cost = cost_rotary,
+     OC_COST(cost_rotary),
      .param = &ms},
 };
 extern const struct oc_op_family oc_ops_rotary;

@@ -66,6 +66,9 @@ static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add(c, k, (enum oc_prim)how[i].prim, oc_c_in(c, 2));
     return 0;
 }
+static const char cost_scatter_formula[] =
+    "ADD = [reduction:none == add]*n; MUL = [reduction:none == mul]*n; "
+    "CMP = ([reduction:none == max] + [reduction:none == min])*n; n := N(in2)";
 
 /* The cache is one buffer: only the updates move. */
 static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
@@ -74,11 +77,12 @@ static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
     k->wr[0] = oc_c_part(c, 1, oc_c_in(c, 1));
     return 0;
 }
+static const char cost_tensor_scatter_formula[] = "";
 
 #define SCATTER(n, v, s)                                                                                     \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_GATHER, .shape = (s),                     \
-        .fold = fold_scatter, .cost = cost_scatter                                                           \
+        .fold = fold_scatter, OC_COST(cost_scatter)                                                          \
     }
 
 static const struct oc_op rows[] = {
@@ -90,7 +94,7 @@ static const struct oc_op rows[] = {
      .since = 24,
      .op_class = OC_OP_GATHER,
      .shape = oc_shape_same,
-     .cost = cost_tensor_scatter},
+     OC_COST(cost_tensor_scatter)},
 };
 extern const struct oc_op_family oc_ops_scatter;
 const struct oc_op_family oc_ops_scatter = OC_FAMILY("scatter", rows);

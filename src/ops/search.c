@@ -153,9 +153,11 @@ static int cost_topk(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     uint64_t steps = ceil_log2(oc_c_dim(c, o->shape.dim[axis]));
+    oc_tell(c, "k", oc_c_dim(c, o->shape.dim[axis]));
     oc_add(c, k, OC_CMP, oc_c_mul(c, oc_c_in(c, 0), steps ? steps : 1));
     return 0;
 }
+static const char cost_topk_formula[] = "CMP = N(x)*max(clog2(k), 1)";
 
 /* ---- CumSum, CumProd -------------------------------------------------------------------------------- */
 
@@ -203,6 +205,8 @@ static int cost_cdist(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_SQRT, pairs);
     return 0;
 }
+static const char cost_cdist_formula[] =
+    "MAC = N(o)*d; SQRT = [metric:sqeuclidean == euclidean]*N(o); d := x[1]";
 
 static int cost_arg(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -210,6 +214,7 @@ static int cost_arg(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_CMP, c->strict_reduce && n >= results ? n - results : n);
     return 0;
 }
+static const char cost_arg_formula[] = "CMP = N(x) - [strict]*N(o)";
 
 static const struct oc_op rows[] = {
     {.domain = "",
@@ -218,20 +223,20 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_REDUCE,
      .shape = shape_arg,
      .fold = fold_arg,
-     .cost = cost_arg},
+     OC_COST(cost_arg)},
     {.domain = "",
      .name = "ArgMin",
      .since = 1,
      .op_class = OC_OP_REDUCE,
      .shape = shape_arg,
      .fold = fold_arg,
-     .cost = cost_arg},
+     OC_COST(cost_arg)},
     {.domain = "com.microsoft",
      .name = "CDist",
      .since = 1,
      .op_class = OC_OP_GEMM,
      .shape = shape_cdist,
-     .cost = cost_cdist},
+     OC_COST(cost_cdist)},
     {.domain = "",
      .name = "CumProd",
      .since = 26,
@@ -257,7 +262,7 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = shape_topk,
      .fold = fold_topk,
-     .cost = cost_topk},
+     OC_COST(cost_topk)},
 };
 extern const struct oc_op_family oc_ops_search;
 const struct oc_op_family oc_ops_search = OC_FAMILY("search", rows);

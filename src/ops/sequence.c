@@ -60,7 +60,9 @@ static struct oc_type sequence_of(struct oc_op_ctx *c, const struct oc_type *ite
         if (keep)
             keep[i] = item[i];
     }
-    return (struct oc_type){.kind = OC_T_SEQUENCE, .elem = elem, .item = differ ? keep : NULL,
+    return (struct oc_type){.kind = OC_T_SEQUENCE,
+                            .elem = elem,
+                            .item = differ ? keep : NULL,
                             .shape = oc_shape_1d(c->arena, oc_known(n))};
 }
 
@@ -107,7 +109,8 @@ static int position(struct oc_op_ctx *c, unsigned slot, int64_t n, int64_t last,
     if (v < 0)
         v += n;
     if (v < 0 || v > last)
-        return oc_op_fail(c, "position %lld of a sequence of %lld", (long long)(v < 0 ? v - n : v), (long long)n);
+        return oc_op_fail(c, "position %lld of a sequence of %lld", (long long)(v < 0 ? v - n : v),
+                          (long long)n);
     *at = (unsigned)v;
     return 1;
 }
@@ -137,7 +140,8 @@ static int shape_empty(struct oc_op_ctx *c)
 }
 
 /* The sequence `t` after one element was added (by 1) or taken away (by -1) somewhere. */
-static struct oc_type resized(struct oc_op_ctx *c, const struct oc_type *t, const struct oc_type *added, int by)
+static struct oc_type resized(struct oc_op_ctx *c, const struct oc_type *t, const struct oc_type *added,
+                              int by)
 {
     struct oc_type out = *t, *elem = OC_NEW(c->arena, struct oc_type);
     struct oc_dim n;
@@ -237,7 +241,8 @@ static int fold_length(struct oc_op_ctx *c)
 /* ---- tensors to sequences and back ------------------------------------------------------------------ */
 
 /* The tensor with one axis changed, or without it. */
-static struct oc_type with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis, struct oc_dim d, bool keep)
+static struct oc_type with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis, struct oc_dim d,
+                                bool keep)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
@@ -327,6 +332,7 @@ static int cost_split(struct oc_op_ctx *c, struct oc_cost *k)
         k->wr[0] = oc_c_bytes(c, oc_in_dtype(c, 0), oc_c_in(c, 0));
     return 0;
 }
+static const char cost_split_formula[] = "";
 
 /* Sum of one axis over all elements. */
 static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsigned axis)
@@ -383,13 +389,15 @@ static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[0] = oc_c_bytes(c, o->dtype, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_concat_formula[] = "";
 
 /* ---- optionals -------------------------------------------------------------------------------------- */
 
 static int shape_optional(struct oc_op_ctx *c)
 {
     const struct oc_type *x = oc_in(c, 0);
-    struct oc_type out = {.kind = OC_T_OPTIONAL, .elem = x, .shape = oc_shape_1d(c->arena, oc_known(x ? 1 : 0))};
+    struct oc_type out = {
+        .kind = OC_T_OPTIONAL, .elem = x, .shape = oc_shape_1d(c->arena, oc_known(x ? 1 : 0))};
     oc_set_out_type(c, 0, &out);
     return 0;
 }
@@ -427,8 +435,12 @@ static int fold_has_element(struct oc_op_ctx *c)
     }
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "ConcatFromSequence", .since = 11, .op_class = OC_OP_COPY, .shape = shape_concat,
-     .cost = cost_concat},
+    {.domain = "",
+     .name = "ConcatFromSequence",
+     .since = 11,
+     .op_class = OC_OP_COPY,
+     .shape = shape_concat,
+     OC_COST(cost_concat)},
     VIEW("Optional", 15, NULL, shape_optional, oc_fold_same),
     VIEW("OptionalGetElement", 15, NULL, shape_get_element, oc_fold_same),
     VIEW("OptionalHasElement", 15, NULL, shape_has_element, fold_has_element),
@@ -438,8 +450,13 @@ static const struct oc_op rows[] = {
     VIEW("SequenceErase", 11, ".m", shape_erase, NULL),
     VIEW("SequenceInsert", 11, "..m", shape_insert, NULL),
     VIEW("SequenceLength", 11, NULL, shape_length, fold_length),
-    {.domain = "", .name = "SplitToSequence", .since = 11, .op_class = OC_OP_COPY, .slots = ".m",
-     .shape = shape_split, .cost = cost_split},
+    {.domain = "",
+     .name = "SplitToSequence",
+     .since = 11,
+     .op_class = OC_OP_COPY,
+     .slots = ".m",
+     .shape = shape_split,
+     OC_COST(cost_split)},
 };
 extern const struct oc_op_family oc_ops_sequence;
 const struct oc_op_family oc_ops_sequence = OC_FAMILY("sequence", rows);

@@ -17,9 +17,14 @@ static uint64_t transform_work(struct oc_op_ctx *c, uint64_t n, bool real)
     return real ? work / 2 : work;
 }
 
+/* halves of transforms*5*n*log2(n), and half of that for real signals */
+#define OC_DFT_FORMULA "ADD = adds; MUL = muls; adds := 0; muls := 0"
+
 static void add_transforms(struct oc_op_ctx *c, struct oc_cost *k, uint64_t count, uint64_t length, bool real)
 {
     uint64_t work = transform_work(c, length, real);
+    oc_tell(c, "adds", oc_c_mul(c, count, work / 2));
+    oc_tell(c, "muls", oc_c_mul(c, count, work - work / 2));
     oc_add(c, k, OC_ADD, oc_c_mul(c, count, work / 2));
     oc_add(c, k, OC_MUL, oc_c_mul(c, count, work - work / 2));
 }
@@ -122,6 +127,7 @@ static int cost_dft(struct oc_op_ctx *c, struct oc_cost *k)
     add_transforms(c, k, count, oc_c_dim(c, dft_length(c, x->dim[axis], back)), real);
     return 0;
 }
+static const char cost_dft_formula[] = OC_DFT_FORMULA;
 
 /* ---- STFT ------------------------------------------------------------------------------------------- */
 
@@ -147,10 +153,11 @@ static int shape_stft(struct oc_op_ctx *c)
     if ((oc_is_known(step) && step.v < 1) || (oc_is_known(frame) && frame.v < 1))
         return oc_op_fail(c, "a frame or a step is not positive");
     dim[0] = x->ranked ? x->dim[0] : oc_op_fresh_dim(c, "0", -1);
-    dim[1] = x->ranked && oc_is_known(step)
-                 ? oc_dim_add(c->exprs,
-                              oc_dim_floordiv(c->exprs, oc_dim_sub(c->exprs, x->dim[1], frame), step), oc_known(1))
-                 : oc_op_fresh_dim(c, "1", -1);
+    dim[1] =
+        x->ranked && oc_is_known(step)
+            ? oc_dim_add(c->exprs, oc_dim_floordiv(c->exprs, oc_dim_sub(c->exprs, x->dim[1], frame), step),
+                         oc_known(1))
+            : oc_op_fresh_dim(c, "1", -1);
     if (oc_is_known(dim[1]) && dim[1].v < 0)
         dim[1] = oc_known(0);
     dim[2] = oc_attr_i(c, "onesided", 1) ? half_plus_one(c, frame) : frame;
@@ -170,11 +177,13 @@ static int cost_stft(struct oc_op_ctx *c, struct oc_cost *k)
     }
     bool real = x->rank == 2 || oc_is(x->dim[2], 1);
     uint64_t frames = oc_c_range(c, &o->shape, 0, 2), length = oc_c_dim(c, frame_length(c));
-    if (oc_in(c, 2))
-        oc_add(c, k, OC_MUL, oc_c_mul(c, oc_c_mul(c, frames, length), real ? 1 : 2));
+    uint64_t window = oc_in(c, 2) ? oc_c_mul(c, oc_c_mul(c, frames, length), real ? 1 : 2) : 0;
+    oc_tell(c, "window", window);
+    oc_add(c, k, OC_MUL, window);
     add_transforms(c, k, frames, length, real);
     return 0;
 }
+static const char cost_stft_formula[] = "MUL = window; window := 0; " OC_DFT_FORMULA;
 
 /* ---- MelWeightMatrix -------------------------------------------------------------------------------- */
 
@@ -201,6 +210,7 @@ static int cost_mel(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "8 operations an element of the mel filters";
     return oc_cost_elementwise(c, k);
 }
+static const char cost_mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
 
 /* ---- Rfft, Irfft (com.microsoft) ---------------------------------------------------------------------- */
 
@@ -280,24 +290,50 @@ static int cost_rfft(struct oc_op_ctx *c, struct oc_cost *k)
     const struct oc_type *o = oc_out(c, 0);
     return o ? add_real_transforms(c, k, oc_in_shape(c, 0), &o->shape) : 0;
 }
+static const char cost_rfft_formula[] = OC_DFT_FORMULA;
 
 static int cost_irfft(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
     return o ? add_real_transforms(c, k, &o->shape, oc_in_shape(c, 0)) : 0;
 }
+static const char cost_irfft_formula[] = OC_DFT_FORMULA;
 
 static const struct oc_op rows[] = {
-    {.domain = "", .name = "DFT", .since = 17, .op_class = OC_OP_OTHER, .slots = ".m", .shape = shape_dft,
-     .cost = cost_dft},
-    {.domain = "com.microsoft", .name = "Irfft", .since = 1, .op_class = OC_OP_OTHER, .shape = shape_irfft,
-     .cost = cost_irfft},
-    {.domain = "", .name = "MelWeightMatrix", .since = 17, .op_class = OC_OP_GENERATE, .slots = "m",
-     .shape = shape_mel, .cost = cost_mel, .param = mel_element},
-    {.domain = "com.microsoft", .name = "Rfft", .since = 1, .op_class = OC_OP_OTHER, .shape = shape_rfft,
-     .cost = cost_rfft},
-    {.domain = "", .name = "STFT", .since = 17, .op_class = OC_OP_OTHER, .slots = ".mtm", .shape = shape_stft,
-     .cost = cost_stft},
+    {.domain = "",
+     .name = "DFT",
+     .since = 17,
+     .op_class = OC_OP_OTHER,
+     .slots = ".m",
+     .shape = shape_dft,
+     OC_COST(cost_dft)},
+    {.domain = "com.microsoft",
+     .name = "Irfft",
+     .since = 1,
+     .op_class = OC_OP_OTHER,
+     .shape = shape_irfft,
+     OC_COST(cost_irfft)},
+    {.domain = "",
+     .name = "MelWeightMatrix",
+     .since = 17,
+     .op_class = OC_OP_GENERATE,
+     .slots = "m",
+     .shape = shape_mel,
+     OC_COST(cost_mel),
+     .param = mel_element},
+    {.domain = "com.microsoft",
+     .name = "Rfft",
+     .since = 1,
+     .op_class = OC_OP_OTHER,
+     .shape = shape_rfft,
+     OC_COST(cost_rfft)},
+    {.domain = "",
+     .name = "STFT",
+     .since = 17,
+     .op_class = OC_OP_OTHER,
+     .slots = ".mtm",
+     .shape = shape_stft,
+     OC_COST(cost_stft)},
 };
 extern const struct oc_op_family oc_ops_signal;
 const struct oc_op_family oc_ops_signal = OC_FAMILY("signal", rows);

@@ -366,7 +366,7 @@ static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
 #define COPY(n, v, u, sl, s, f, k)                                                                           \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .until = (u), .op_class = OC_OP_COPY, .slots = (sl),        \
-        .shape = (s), .fold = (f), .cost = (k)                                                               \
+        .shape = (s), .fold = (f), .cost = (k), .formula = ""                                                \
     }
 
 static const struct oc_op rows[] = {

@@ -48,6 +48,7 @@ static int cost_softmax(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_softmax(c, k, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_softmax_formula[] = "CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o)";
 
 static int cost_bias_softmax(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -55,6 +56,7 @@ static int cost_bias_softmax(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_bias_softmax_formula[] = "CMP = N(o); ADD = 3*N(o); EXP = N(o); DIV = N(o)";
 
 static int cost_qlinear_softmax(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -64,6 +66,8 @@ static int cost_qlinear_softmax(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_prims_requantize, n);
     return 0;
 }
+static const char cost_qlinear_softmax_formula[] =
+    "dequantize = N(o); CMP = N(o); ADD = 2*N(o); EXP = N(o); DIV = N(o); requantize = N(o)";
 
 static void add_log_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n, uint64_t rows)
 {
@@ -78,15 +82,18 @@ static int cost_log_softmax(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t rows;
     if (softmax_rows(c, &rows))
         return -1;
+    oc_tell(c, "R", rows);
     add_log_softmax(c, k, oc_c_out(c, 0), rows);
     return 0;
 }
+static const char cost_log_softmax_formula[] = "CMP = n; ADD = 3*n; EXP = n; LOG = R; n := N(o)";
 
 static int cost_hardmax(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add(c, k, OC_CMP, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_hardmax_formula[] = "CMP = N(o)";
 
 /* ---- losses ----------------------------------------------------------------------------------------- */
 
@@ -121,17 +128,23 @@ static int cost_cross_entropy(struct oc_op_ctx *c, struct oc_cost *k)
     add_loss(c, k, 2, false);
     return 0;
 }
+static const char cost_cross_entropy_formula[] =
+    "CMP = n + r; ADD = 3*n + [reduction:mean != none]*r; EXP = n; LOG = r; MUL = 2*[in2]*r; "
+    "DIV = [reduction:mean == mean]; n := N(x); r := N(w)";
 
 static int cost_nll(struct oc_op_ctx *c, struct oc_cost *k)
 {
     add_loss(c, k, 1, true);
     return 0;
 }
+static const char cost_nll_formula[] =
+    "CMP = r; MUL = [in2]*r; ADD = [reduction:mean != none]*r + [in2]*[reduction:mean == mean]*r; "
+    "DIV = [reduction:mean == mean]; r := N(w)";
 
 #define SOFTMAX(d, n, s, co)                                                                                 \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_SOFTMAX, .slots = (s),                     \
-        .shape = shape_softmax, .cost = (co)                                                                 \
+        .shape = shape_softmax, OC_COST(co)                                                                  \
     }
 
 static const struct oc_op rows[] = {
@@ -140,7 +153,7 @@ static const struct oc_op rows[] = {
      .since = 1,
      .op_class = OC_OP_SOFTMAX,
      .shape = oc_shape_same,
-     .cost = cost_bias_softmax},
+     OC_COST(cost_bias_softmax)},
     SOFTMAX("", "Hardmax", NULL, cost_hardmax),
     SOFTMAX("", "LogSoftmax", NULL, cost_log_softmax),
     {.domain = "",
@@ -148,21 +161,21 @@ static const struct oc_op rows[] = {
      .since = 12,
      .op_class = OC_OP_REDUCE,
      .shape = shape_loss,
-     .cost = cost_nll},
+     OC_COST(cost_nll)},
     {.domain = "com.microsoft",
      .name = "QLinearSoftmax",
      .since = 1,
      .op_class = OC_OP_SOFTMAX,
      .slots = ".q",
      .shape = oc_shape_same,
-     .cost = cost_qlinear_softmax},
+     OC_COST(cost_qlinear_softmax)},
     SOFTMAX("", "Softmax", NULL, cost_softmax),
     {.domain = "",
      .name = "SoftmaxCrossEntropyLoss",
      .since = 12,
      .op_class = OC_OP_SOFTMAX,
      .shape = shape_loss,
-     .cost = cost_cross_entropy},
+     OC_COST(cost_cross_entropy)},
 };
 extern const struct oc_op_family oc_ops_softmax;
 const struct oc_op_family oc_ops_softmax = OC_FAMILY("softmax", rows);

@@ -19,6 +19,9 @@ static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, uint64_t toke
                            bool bias, bool quantized)
 {
     uint64_t n = oc_c_mul(c, tokens, out);
+    oc_tell(c, "macs", oc_c_mul(c, n, in));
+    oc_tell(c, "biases", bias ? n : 0);
+    oc_tell(c, "scaled", quantized ? n : 0);
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, in));
     if (bias)
         oc_add(c, k, OC_ADD, n);
@@ -84,6 +87,8 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
                           : "tokens with global attention are not counted apart";
     return 0;
 }
+static const char cost_longformer_formula[] =
+    "MAC = macs; ADD = biases; MUL = scaled; macs := 0; biases := 0; scaled := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- DecoderAttention ------------------------------------------------------------------------------- */
 
@@ -186,6 +191,8 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
     return 0;
 }
+static const char cost_decoder_formula[] =
+    "MAC = macs; ADD = biases; macs := 0; biases := 0; " OC_ATTENTION_FORMULA;
 
 /* ---- gated biases of relative positions ------------------------------------------------------------- */
 
@@ -224,11 +231,14 @@ static int cost_gated_bias(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MUL, oc_c_out(c, 0));
     return 0;
 }
+static const char cost_gated_bias_formula[] =
+    "MAC = N(x)*D; ADD = N(x) + 2*rows*D + 2*rows; SIG = 2*rows; MUL = 2*rows + N(o); D := in3[1]; "
+    "rows := N(x)/in3[0]";
 
 #define MS(n, s, sh, co, p)                                                                                  \
     {                                                                                                        \
         .domain = "com.microsoft", .name = (n), .since = 1, .op_class = OC_OP_ATTENTION, .slots = (s),       \
-        .shape = (sh), .cost = (co), .param = (p)                                                            \
+        .shape = (sh), OC_COST(co), .param = (p)                                                             \
     }
 
 static const struct oc_op rows[] = {

@@ -66,6 +66,13 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t dv = oc_c_dim(c, d.dv), cell = oc_c_mul(c, oc_c_dim(c, d.dk), dv);
     uint64_t hq = oc_c_mul(c, tokens, (uint64_t)d.hq), hkv = oc_c_mul(c, tokens, (uint64_t)d.hkv);
     uint64_t state = oc_c_mul(c, hkv, cell);
+    oc_tell(c, "delta", delta);
+    oc_tell(c, "gated", gated);
+    oc_tell(c, "state", state);
+    oc_tell(c, "read", oc_c_mul(c, hq, cell));
+    oc_tell(c, "scale", oc_c_mul(c, hq, dv));
+    oc_tell(c, "dv", oc_c_mul(c, hkv, dv));
+    oc_tell(c, "decays", !gated ? 0 : oc_in(c, 4) ? oc_c_in(c, 4) : hkv);
     oc_add(c, k, OC_MAC, oc_c_add(c, oc_c_mul(c, delta ? 2 : 1, state), oc_c_mul(c, hq, cell)));
     oc_add(c, k, OC_MUL, oc_c_mul(c, hq, dv));
     if (delta) {
@@ -78,6 +85,8 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     }
     return 0;
 }
+static const char cost_linear_formula[] = "MAC = (1 + delta)*state + read; MUL = scale + delta*dv + "
+                                          "gated*state; ADD = delta*dv; EXP = decays; decays := 0";
 
 /* ---- CausalConvWithState ---------------------------------------------------------------------------- */
 
@@ -112,11 +121,13 @@ static int cost_causal_conv(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_activation(c, k, "activation", n);
     return 0;
 }
+static const char cost_causal_conv_formula[] =
+    "MAC = N(x)*k; ADD = [in2]*N(x); activation = N(x); k := w[-1]";
 
 #define ROW(d, n, v, cls, s, sh, co)                                                                         \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = (cls), .slots = (s), .shape = (sh),            \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {

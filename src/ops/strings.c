@@ -1,4 +1,5 @@
-/* Text, and images in compressed form: what they cost is not modelled. shape-inference 4.10, cost-semantics 4.9. */
+/* Text, and images in compressed form: what they cost is not modelled. shape-inference 4.10,
+ * cost-semantics 4.9. */
 #include "ops/op.h"
 
 #include <string.h>
@@ -9,6 +10,7 @@ static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "byte strings are not modelled";
     return 0;
 }
+static const char cost_text_formula[] = "";
 
 static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -16,6 +18,7 @@ static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "decoding of images is not modelled";
     return 0;
 }
+static const char cost_image_formula[] = "";
 
 /* The shape of x with a last axis more. */
 static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_dim d)
@@ -38,7 +41,8 @@ static int shape_string_split(struct oc_op_ctx *c)
     return 0;
 }
 
-/* [C] or [1,C]; stop words shorten the last axis, but at least one string is left (an empty one if need be). */
+/* [C] or [1,C]; stop words shorten the last axis, but at least one string is left (an empty one if need be).
+ */
 static int shape_string_normalizer(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -99,7 +103,7 @@ static int shape_image_decoder(struct oc_op_ctx *c)
 #define TEXT(d, n, v, s, sh, co)                                                                             \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_OTHER, .slots = (s), .shape = (sh),      \
-        .cost = (co)                                                                                         \
+        OC_COST(co)                                                                                          \
     }
 
 static const struct oc_op rows[] = {

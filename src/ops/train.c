@@ -45,10 +45,11 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
         return -1;
     k->rest_class = oc_dtype_info(oc_in_dtype(c, FIRST))->cls;
     for (uint32_t i = 0; i < n; i++)
-        oc_add_prims(c, k, o->step, oc_c_in(c, FIRST + i));
+        oc_add_functions(c, k, o->step, oc_c_in(c, FIRST + i));
     c->assumption = "an optimizer step counts as its usual formula";
     return 0;
 }
+static const char cost_optimizer_formula[] = "functions = 1";
 
 /* The gradient with respect to the i-th of `xs` has its type. What it takes is not in the node. */
 static int shape_gradient(struct oc_op_ctx *c)
@@ -68,11 +69,12 @@ static int cost_gradient(struct oc_op_ctx *c, struct oc_cost *k)
     c->assumption = "the work of a gradient is not in its node";
     return 0;
 }
+static const char cost_gradient_formula[] = "";
 
 #define STEP(n, o)                                                                                           \
     {                                                                                                        \
         .domain = "ai.onnx.preview.training", .name = (n), .since = 1, .op_class = OC_OP_ELEMENTWISE,        \
-        .shape = shape_optimizer, .cost = cost_optimizer, .param = &(o)                                      \
+        .shape = shape_optimizer, OC_COST(cost_optimizer), .param = &(o)                                     \
     }
 
 static const struct oc_op rows[] = {
@@ -84,7 +86,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_OTHER,
      .flags = OC_F_NO_FOLD,
      .shape = shape_gradient,
-     .cost = cost_gradient},
+     OC_COST(cost_gradient)},
     STEP("Momentum", momentum),
 };
 extern const struct oc_op_family oc_ops_train;

@@ -55,9 +55,11 @@ static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool old = c->op->until != 0;
     unsigned bounds = old ? oc_has_attr(c, "min") + oc_has_attr(c, "max") : !!oc_in(c, 1) + !!oc_in(c, 2);
+    oc_tell(c, "bounds", bounds);
     oc_add(c, k, OC_CMP, oc_c_mul(c, bounds, oc_c_out(c, 0)));
     return 0;
 }
+static const char cost_clip_formula[] = "CMP = bounds*N(o)";
 
 static int fold_clip(struct oc_op_ctx *c)
 {
@@ -106,6 +108,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     if (oc_in(c, 2) && !oc_in_value(c, 2))
         c->assumption = "training_mode is not known: taken as inference";
+    oc_tell(c, "trains", dropout_trains(c));
     if (dropout_trains(c)) {
         oc_add_prims(c, k, training, oc_c_out(c, 0));
         return 0;
@@ -118,6 +121,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     k->wr[0] = 0;
     return 0;
 }
+static const char cost_dropout_formula[] = "RNG = trains*N(o); CMP = trains*N(o); MUL = trains*N(o)";
 
 /* ---- others ----------------------------------------------------------------------------------------- */
 
@@ -127,6 +131,8 @@ static int cost_gelu(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_activation_prims(tanh_form ? "FastGelu" : "Gelu"), oc_c_out(c, 0));
     return 0;
 }
+static const char cost_gelu_formula[] =
+    "Gelu = [approximate:none != tanh]*N(o); FastGelu = [approximate:none == tanh]*N(o)";
 
 static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -136,6 +142,7 @@ static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
         oc_add(c, k, OC_MUL, n);
     return 0;
 }
+static const char cost_swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
 /* Functions whose histogram has a name of its own in the table of activations. */
 static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
@@ -143,6 +150,7 @@ static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
     return 0;
 }
+static const char cost_named_formula[] = "this = N(o)";
 
 static const struct oc_prims parametric_softplus[] = {
     {OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
@@ -167,7 +175,7 @@ static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
 #define ROW_COST(n, v, f)                                                                                    \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .shape = oc_shape_same,      \
-        .cost = (f)                                                                                          \
+        OC_COST(f)                                                                                           \
     }
 #define ROW_LIST(n, v, list)                                                                                 \
     {                                                                                                        \
@@ -193,7 +201,7 @@ static const struct oc_op rows[] = {
      .until = 10,
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
-     .cost = cost_clip},
+     OC_COST(cost_clip)},
     {.domain = "",
      .name = "Clip",
      .since = 11,
@@ -201,7 +209,7 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = oc_shape_same,
      .fold = fold_clip,
-     .cost = cost_clip},
+     OC_COST(cost_clip)},
     ROW("Cos", 7, OC_SIN),
     ROW("Cosh", 9, OC_TAN),
     {.domain = "",
@@ -211,7 +219,7 @@ static const struct oc_op rows[] = {
      .slots = ".m",
      .shape = shape_dropout,
      .fold = fold_dropout,
-     .cost = cost_dropout},
+     OC_COST(cost_dropout)},
     ROW_COST("Elu", 1, cost_named),
     ROW("Erf", 9, OC_ERF),
     ROW_FOLD("Exp", 1, OC_EXP, fold_exp),
@@ -241,7 +249,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_ELEMENTWISE,
      .shape = oc_shape_same,
      .fold = fold_relu,
-     .cost = cost_named},
+     OC_COST(cost_named)},
     ROW_FOLD("Round", 11, OC_RND, fold_round),
     ROW_COST("ScaledTanh", 1, cost_named),
     ROW_COST("Selu", 1, cost_named),

@@ -36,12 +36,15 @@ static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_mul(c, oc_c_out(c, 0), positions);
     k->mac_class = oc_dtype_info(oc_in_dtype(c, 1))->cls;
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_mul(c, window, oc_c_dim(c, w->dim[3]))));
+    oc_tell(c, "positions", positions);
     oc_add_prims(c, k, after, n);
     uint64_t rows = oc_c_part(c, 3, oc_c_mul(c, oc_c_in(c, 0), oc_c_dim(c, w->dim[3])));
     if (c->n_in > 3 && rows < k->rd[3])
         k->rd[3] = rows;
     return 0;
 }
+static const char cost_word_conv_formula[] =
+    "MAC = n*w[2]*w[3]; ADD = n; TANH = n; CMP = n; n := N(o)*positions";
 
 static const struct oc_op rows[] = {
     {.domain = "com.microsoft",
@@ -50,7 +53,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_CONV,
      .slots = "..be",
      .shape = shape_word_conv,
-     .cost = cost_word_conv},
+     OC_COST(cost_word_conv)},
 };
 extern const struct oc_op_family oc_ops_word_conv;
 const struct oc_op_family oc_ops_word_conv = OC_FAMILY("word_conv", rows);

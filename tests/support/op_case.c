@@ -1,3 +1,4 @@
+#include "ops/formula.h"
 #include "support/op_case.h"
 #include "base/units.h"
 
@@ -445,11 +446,39 @@ static void sum_up(struct op_case *t)
         t->wr += t->wr_slot[i];
 }
 
+/* What the rule counted is what its formula says, wherever a test runs it. */
+static void check_formula(struct op_case *t, const struct oc_cost *before)
+{
+    uint64_t sum[OC_PRIM_COUNT] = {0};
+    struct oc_formula f;
+    if (oc_formula_read(&t->ctx, &f))
+        fail_msg("%s: the formula is malformed: %s", t->ctx.op->name, oc_formula_text(t->ctx.op));
+    for (uint32_t i = 0; i < f.n_term; i++) {
+        if (!f.term[i].known)
+            fail_msg("%s: %s = %s has no value (%s)", t->ctx.op->name, oc_prim_name(f.term[i].prim),
+                     f.term[i].expr, f.term[i].numbers);
+        sum[f.term[i].prim] += f.term[i].value;
+    }
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        uint64_t counted = t->cost.hist_f[p] + t->cost.hist_i[p] - before->hist_f[p] - before->hist_i[p];
+        if (counted != sum[p])
+            fail_msg("%s: the rule counts %s %llu, its formula says %llu: %s", t->ctx.op->name,
+                     oc_prim_name(p), (unsigned long long)counted, (unsigned long long)sum[p],
+                     oc_formula_text(t->ctx.op));
+    }
+}
+
 int op_case_cost(struct op_case *t)
 {
+    struct oc_told told = {.n = 0};
     prefill(t);
+    struct oc_cost before = t->cost;
+    t->ctx.told = &told;
     t->rc = t->ctx.op->cost ? t->ctx.op->cost(&t->ctx, &t->cost) : 0;
     sum_up(t);
+    if (t->rc == 0 && !t->ctx.unknown && !t->ctx.overflow)
+        check_formula(t, &before);
+    t->ctx.told = NULL;
     return t->rc;
 }
 
