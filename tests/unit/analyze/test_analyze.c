@@ -8,62 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/analysis.h"
-#include "support/build.h"
-
-struct run {
-    uint8_t *bytes;
-    struct oc_model *m;
-    struct oc_analysis *a;
-    struct oc_err err;
-};
-
-/* Loads and analyzes; frees the builder. r->a is NULL if the analysis failed. */
-static struct run run_with(struct oc_builder *b, const struct oc_analyze_opts *o)
-{
-    struct run r = {0};
-    size_t n;
-    r.bytes = oc_b_pack(b, &n);
-    oc_b_free(b);
-    if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err))
-        fail_msg("%s", r.err.msg);
-    oc_analyze(r.m, o, &r.a, &r.err);
-    return r;
-}
-
-static void done(struct run *r)
-{
-    oc_analysis_free(r->a);
-    oc_model_free(r->m);
-    free(r->bytes);
-}
-
-static const char *type_of(struct run *r, const char *name)
-{
-    if (!r->a)
-        fail_msg("%s", r->err.msg);
-    for (uint32_t i = 0; i < r->m->n_value; i++)
-        if (strcmp(r->m->value[i].name, name) == 0)
-            return oc_type_text(&r->a->arena, r->a->exprs, &r->a->type[i]);
-    return "no such value";
-}
-
-static uint32_t node_id(struct run *r, const char *name)
-{
-    for (uint32_t i = 0; i < r->m->n_node; i++)
-        if (strcmp(r->m->node[i].name, name) == 0)
-            return i;
-    fail_msg("no node '%s'", name);
-    return 0;
-}
-
-static unsigned count_diags(struct run *r, const char *code)
-{
-    unsigned n = 0;
-    for (size_t i = 0; i < r->a->diags.n; i++)
-        n += strcmp(r->a->diags.item[i].code, code) == 0;
-    return n;
-}
+#include "support/run_model.h"
 
 static struct oc_builder *relu_of(const char *type)
 {
@@ -82,16 +27,20 @@ static void test_defaults(void **state)
         const char *declared, *bound;
         unsigned assumptions;
     } row[] = {
-        {"float[N,3,H,W]", "float[1,3,224,224]", 3}, {"float[?,3,?,?]", "float[1,3,224,224]", 3},
-        {"int64[batch,sequence]", "int64[1,128]", 2}, {"float[batch,8,past_len,64]", "float[1,8,0,64]", 2},
-        {"float[3,K]", "float[3,1]", 1},              {"float[s,s]", "float[1,1]", 1},
-        {"float[2,3]", "float[2,3]", 0},              {"float[]", "float[]", 0},
+        {"float[N,3,H,W]", "float[1,3,224,224]", 3},
+        {"float[?,3,?,?]", "float[1,3,224,224]", 3},
+        {"int64[batch,sequence]", "int64[1,128]", 2},
+        {"float[batch,8,past_len,64]", "float[1,8,0,64]", 2},
+        {"float[3,K]", "float[3,1]", 1},
+        {"float[s,s]", "float[1,1]", 1},
+        {"float[2,3]", "float[2,3]", 0},
+        {"float[]", "float[]", 0},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        struct run r = run_with(relu_of(row[i].declared), NULL);
-        assert_string_equal(type_of(&r, "y"), row[i].bound);
+        struct oc_run r = oc_run_model(relu_of(row[i].declared), NULL);
+        assert_string_equal(oc_run_type(&r, "y"), row[i].bound);
         assert_int_equal(r.a->n_assumption, row[i].assumptions);
-        done(&r);
+        oc_run_free(&r);
     }
 }
 
@@ -100,46 +49,46 @@ static void test_dim_and_shape_options(void **state)
     (void)state;
     const struct oc_bind bind[] = {{"N", 4}, {"x.2", 48}};
     struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
-    struct run r = run_with(relu_of("float[N,3,?,N]"), &o);
-    assert_string_equal(type_of(&r, "y"), "float[4,3,48,4]");
+    struct oc_run r = oc_run_model(relu_of("float[N,3,?,N]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[4,3,48,4]");
     assert_int_equal(r.a->n_assumption, 0);
-    done(&r);
+    oc_run_free(&r);
     o = (struct oc_analyze_opts){.bind = bind, .n_bind = 1};
-    r = run_with(relu_of("float[M,?]"), &o);
+    r = oc_run_model(relu_of("float[M,?]"), &o);
     assert_null(r.a);
     assert_non_null(strstr(r.err.msg, "no dimension is called 'N'; there are: 'M' 'x.1'"));
-    done(&r);
+    oc_run_free(&r);
     const int64_t dim[] = {2, 3};
     const struct oc_shape_bind shape = {.input = "x", .rank = 2, .dim = dim};
     o = (struct oc_analyze_opts){.shape = &shape, .n_shape = 1};
-    r = run_with(relu_of("float[M,?]"), &o);
-    assert_string_equal(type_of(&r, "y"), "float[2,3]");
-    done(&r);
-    r = run_with(relu_of("float[M,4]"), &o); /* 3 is not the declared 4 */
+    r = oc_run_model(relu_of("float[M,?]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,3]");
+    oc_run_free(&r);
+    r = oc_run_model(relu_of("float[M,4]"), &o); /* 3 is not the declared 4 */
     assert_null(r.a);
     assert_non_null(strstr(r.err.msg, "dimension 1 is 4 in the model, not 3"));
-    done(&r);
+    oc_run_free(&r);
     o.force_shapes = true;
-    r = run_with(relu_of("float[M,4]"), &o);
-    assert_string_equal(type_of(&r, "y"), "float[2,3]");
-    done(&r);
+    r = oc_run_model(relu_of("float[M,4]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,3]");
+    oc_run_free(&r);
     struct oc_shape_bind from_profile = shape;
     from_profile.from_profile = true; /* does not fit: ignored */
     o = (struct oc_analyze_opts){.shape = &from_profile, .n_shape = 1};
-    r = run_with(relu_of("float[M,4]"), &o);
-    assert_string_equal(type_of(&r, "y"), "float[1,4]");
-    done(&r);
+    r = oc_run_model(relu_of("float[M,4]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[1,4]");
+    oc_run_free(&r);
 }
 
 static void test_no_defaults(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.no_defaults = true};
-    struct run r = run_with(relu_of("float[N,3,?]"), &o);
-    assert_string_equal(type_of(&r, "y"), "float[N,3,x.2]");
+    struct oc_run r = oc_run_model(relu_of("float[N,3,?]"), &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[N,3,x.2]");
     assert_int_equal(r.a->cost[0].quality, OC_UNKNOWN);
     assert_int_equal(r.a->total.unknown_nodes, 1);
-    done(&r);
+    oc_run_free(&r);
 }
 
 /* A dim_param that is arithmetic over other names follows them. */
@@ -155,9 +104,9 @@ static void test_dim_arithmetic(void **state)
     oc_b_input(b, "x", "float[past,seq]");
     oc_b_node(b, "Relu", "n", "t", "y", "");
     oc_b_output(b, "y", NULL);
-    struct run r = run_with(b, &o);
-    assert_string_equal(type_of(&r, "y"), "float[7,6]");
-    done(&r);
+    struct oc_run r = oc_run_model(b, &o);
+    assert_string_equal(oc_run_type(&r, "y"), "float[7,6]");
+    oc_run_free(&r);
 }
 
 static void test_declared_conflict(void **state)
@@ -166,18 +115,19 @@ static void test_declared_conflict(void **state)
     struct oc_builder *b = relu_of("float[2,3]");
     oc_b_node(b, "Relu", "m", "y", "z", "");
     oc_b_value(b, "z", "float[2,5]");
-    struct run r = run_with(b, NULL);
-    assert_string_equal(type_of(&r, "z"), "float[2,3]"); /* the computed one wins */
-    assert_int_equal(count_diags(&r, "W-shape-conflict"), 1);
-    done(&r);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "z"), "float[2,3]"); /* the computed one wins */
+    assert_int_equal(oc_run_diags(&r, "W-shape-conflict"), 1);
+    oc_run_free(&r);
     const struct oc_analyze_opts strict = {.strict = true};
     b = relu_of("float[2,3]");
     oc_b_value(b, "y2", "float[2,5]");
     oc_b_node(b, "Relu", "m", "y", "y2", "");
-    r = run_with(b, &strict);
+    r = oc_run_model(b, &strict);
     assert_null(r.a);
-    assert_non_null(strstr(r.err.msg, "node 'm': output 'y2' is float[2,3] by its inputs, but declared float[2,5]"));
-    done(&r);
+    assert_non_null(
+        strstr(r.err.msg, "node 'm': output 'y2' is float[2,3] by its inputs, but declared float[2,5]"));
+    oc_run_free(&r);
 }
 
 static void test_unknown_operator(void **state)
@@ -192,16 +142,16 @@ static void test_unknown_operator(void **state)
     oc_b_node(b, "Relu", "lost", "y", "u", "");
     oc_b_node(b, "Relu", "kept", "z", "v", "");
     oc_b_output(b, "u", NULL);
-    struct run r = run_with(b, NULL);
+    struct oc_run r = oc_run_model(b, NULL);
     assert_non_null(r.a);
-    assert_int_equal(r.a->cost[node_id(&r, "magic")].state, OC_NODE_UNKNOWN_OP);
-    assert_int_equal(r.a->cost[node_id(&r, "lost")].quality, OC_UNKNOWN);
-    assert_int_equal(r.a->cost[node_id(&r, "kept")].quality, OC_EXACT); /* the declared type helps */
-    assert_int_equal(r.a->cost[node_id(&r, "kept")].flops, 4);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "magic")].state, OC_NODE_UNKNOWN_OP);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "lost")].quality, OC_UNKNOWN);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "kept")].quality, OC_EXACT); /* the declared type helps */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "kept")].flops, 4);
     assert_int_equal(r.a->total.unknown_nodes, 3);
     assert_int_equal(r.a->total.quality, OC_UNKNOWN);
-    assert_int_equal(count_diags(&r, "W-unknown-op"), 2);
-    done(&r);
+    assert_int_equal(oc_run_diags(&r, "W-unknown-op"), 2);
+    oc_run_free(&r);
 }
 
 static struct oc_builder *if_model(const char *condition)
@@ -230,28 +180,28 @@ static void test_if(void **state)
 {
     (void)state;
     /* unknown condition: the branch with more work counts, 2*3*5 MACs, as an upper bound */
-    struct run r = run_with(if_model("c"), NULL);
+    struct oc_run r = oc_run_model(if_model("c"), NULL);
     assert_int_equal(r.a->total.macs, 30);
     assert_int_equal(r.a->total.flops, 60);
     assert_int_equal(r.a->total.quality, OC_UPPER);
-    assert_int_equal(r.a->cost[node_id(&r, "small")].state, OC_NODE_NOT_TAKEN);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "small")].state, OC_NODE_NOT_TAKEN);
     assert_int_equal(r.a->n_assumption, 1);
     assert_string_equal(r.a->assumption[0].value, "then_branch");
-    done(&r);
+    oc_run_free(&r);
     const struct oc_analyze_opts o = {.if_mode = OC_IF_ELSE};
-    r = run_with(if_model("c"), &o);
+    r = oc_run_model(if_model("c"), &o);
     assert_int_equal(r.a->total.flops, 6);
-    done(&r);
+    oc_run_free(&r);
     /* constant conditions: exact, and the output has the branch's shape */
-    r = run_with(if_model("bool[]{1}"), NULL);
-    assert_string_equal(type_of(&r, "y"), "float[2,5]");
+    r = oc_run_model(if_model("bool[]{1}"), NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,5]");
     assert_int_equal(r.a->total.quality, OC_EXACT);
-    done(&r);
-    r = run_with(if_model("bool[]{0}"), NULL);
-    assert_string_equal(type_of(&r, "y"), "float[2,3]");
+    oc_run_free(&r);
+    r = oc_run_model(if_model("bool[]{0}"), NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,3]");
     assert_int_equal(r.a->total.flops, 6);
     assert_int_equal(r.a->n_assumption, 0);
-    done(&r);
+    oc_run_free(&r);
 }
 
 /* A function costs what its body costs at each call; the call node itself nothing. */
@@ -269,12 +219,12 @@ static void test_function_call(void **state)
     oc_b_node(b, "my::Twice", "one", "x", "y", "");
     oc_b_node(b, "my::Twice", "two", "y", "z", "");
     oc_b_output(b, "z", NULL);
-    struct run r = run_with(b, NULL);
-    assert_string_equal(type_of(&r, "z"), "float[2,3]");
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "z"), "float[2,3]");
     assert_int_equal(r.a->total.flops, 4 * 6);
-    assert_int_equal(r.a->cost[node_id(&r, "one")].state, OC_NODE_CONTAINER);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "one")].state, OC_NODE_CONTAINER);
     assert_int_equal(r.a->total.nodes, 6);
-    done(&r);
+    oc_run_free(&r);
 }
 
 static void test_distinct_inputs_are_read_once(void **state)
@@ -286,20 +236,20 @@ static void test_distinct_inputs_are_read_once(void **state)
     oc_b_node(b, "Mul", "square", "x,x", "y", "");
     oc_b_node(b, "Add", "shift", "y,k", "z", "");
     oc_b_output(b, "z", NULL);
-    struct run r = run_with(b, NULL);
+    struct oc_run r = oc_run_model(b, NULL);
     assert_int_equal(r.a->cost[0].rd_act, 40);
     assert_int_equal(r.a->cost[0].wr, 40);
     assert_int_equal(r.a->cost[1].rd_act, 40);
     assert_int_equal(r.a->cost[1].rd_wt, 40);
-    done(&r);
+    oc_run_free(&r);
     const struct oc_analyze_opts naive = {.naive_bytes = true};
     b = oc_b_new(17);
     oc_b_input(b, "x", "float[10]");
     oc_b_node(b, "Mul", "square", "x,x", "y", "");
     oc_b_output(b, "y", NULL);
-    r = run_with(b, &naive);
+    r = oc_run_model(b, &naive);
     assert_int_equal(r.a->cost[0].rd_act, 80);
-    done(&r);
+    oc_run_free(&r);
 }
 
 /* Section 8 of cost-semantics.md, the example network: params 448 + 40,970, FLOPs 1,015,818, MACs 483,328. */
@@ -319,22 +269,22 @@ static void test_example_network(void **state)
     oc_b_node(b, "Flatten", "flat", "p", "f", "");
     oc_b_node(b, "Gemm", "fc", "f,g,gb", "y", "transB=1");
     oc_b_output(b, "y", "float[1,10]");
-    struct run r = run_with(b, NULL);
-    assert_string_equal(type_of(&r, "y"), "float[1,10]");
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[1,10]");
     assert_int_equal(r.a->total.macs, 483328);
     assert_int_equal(r.a->total.flops, 1015818);
     assert_int_equal(r.a->total.params, 41418);
     assert_int_equal(r.a->class_elems[OC_PC_BIAS], 26);
     assert_int_equal(r.a->class_elems[OC_PC_UNUSED], 100);
-    assert_int_equal(r.a->cost[node_id(&r, "conv")].params, 448);
-    assert_true(r.a->cost[node_id(&r, "flat")].alias);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "conv")].params, 448);
+    assert_true(r.a->cost[oc_run_node(&r, "flat")].alias);
     assert_int_equal(r.a->total.quality, OC_EXACT);
     /* live while it runs: conv 77,824, relu 131,072, pool 81,920, gemm 16,424 bytes */
     assert_int_equal(r.a->peak.bytes, 131072);
     assert_int_equal(r.a->peak.lower_bytes, 131072);
-    assert_int_equal(r.a->peak.node, node_id(&r, "relu"));
+    assert_int_equal(r.a->peak.node, oc_run_node(&r, "relu"));
     assert_int_equal(r.a->peak.quality, OC_EXACT);
-    done(&r);
+    oc_run_free(&r);
 }
 
 /* A value that waits for a late reader is in memory all the while; a view is not a second copy. */
@@ -352,43 +302,49 @@ static void test_peak_of_a_branch(void **state)
     oc_b_init(b, "flat", "int64[1]{256}");
     oc_b_node(b, "Add", "d", "w,skip", "y", "");
     oc_b_output(b, "y", NULL);
-    struct run r = run_with(b, NULL);
-    assert_int_equal(r.a->peak.bytes, 3 * 1024); /* at c: skip, t (= u), v; at d: v (= w), skip, y */
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_int_equal(r.a->peak.bytes, 3 * 1024);       /* at c: skip, t (= u), v; at d: v (= w), skip, y */
     assert_int_equal(r.a->peak.lower_bytes, 3 * 1024); /* d reads two and writes one */
-    done(&r);
+    oc_run_free(&r);
 }
 
-/* Both branches of an If need memory only while it runs; the larger one counts. x, c: 24 bytes + a scalar; the
- * branch's own result is the If's. */
+/* Both branches of an If need memory only while it runs; the larger one counts. x, c: 24 bytes + a scalar;
+ * the branch's own result is the If's. */
 static void test_peak_of_a_body(void **state)
 {
     (void)state;
-    struct run r = run_with(if_model("c"), NULL);
+    struct oc_run r = oc_run_model(if_model("c"), NULL);
     /* x 2x3, w 3x5, y at most 2x5 floats */
     assert_int_equal(r.a->peak.bytes, 4 * (6 + 15 + 10));
-    done(&r);
+    oc_run_free(&r);
 }
 
 /* Huge dims: an error that names the node, never a wrapped number. */
 static void test_overflow(void **state)
 {
     (void)state;
-    struct run r = run_with(relu_of("float[4611686018427387904,4]"), NULL);
+    struct oc_run r = oc_run_model(relu_of("float[4611686018427387904,4]"), NULL);
     assert_null(r.a);
     assert_int_equal(r.err.code, OC_ELIMIT);
     assert_non_null(strstr(r.err.msg, "node 'n' (Relu)"));
-    done(&r);
+    oc_run_free(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),         cmocka_unit_test(test_dim_and_shape_options),
-        cmocka_unit_test(test_no_defaults),      cmocka_unit_test(test_dim_arithmetic),
-        cmocka_unit_test(test_declared_conflict), cmocka_unit_test(test_unknown_operator),
-        cmocka_unit_test(test_if),               cmocka_unit_test(test_function_call),
-        cmocka_unit_test(test_distinct_inputs_are_read_once), cmocka_unit_test(test_example_network),
-        cmocka_unit_test(test_peak_of_a_branch), cmocka_unit_test(test_peak_of_a_body),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_dim_and_shape_options),
+        cmocka_unit_test(test_no_defaults),
+        cmocka_unit_test(test_dim_arithmetic),
+        cmocka_unit_test(test_declared_conflict),
+        cmocka_unit_test(test_unknown_operator),
+        cmocka_unit_test(test_if),
+        cmocka_unit_test(test_function_call),
+        cmocka_unit_test(test_distinct_inputs_are_read_once),
+        cmocka_unit_test(test_example_network),
+        cmocka_unit_test(test_peak_of_a_branch),
+        cmocka_unit_test(test_peak_of_a_body),
         cmocka_unit_test(test_overflow),
     };
     return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);

@@ -1,0 +1,232 @@
+/* Bodies that run several times: types that are carried, trip counts, costs (shape-inference 4.10 and 8 j, k;
+ * cost-semantics 4.15, case 67 and property 7). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/run_model.h"
+
+/* Loop over state x W with `trips` as initializer text, or as a graph input when NULL; the condition is
+ * handed through. */
+static struct oc_builder *matmul_loop(const char *trips)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[64,64]");
+    if (trips)
+        oc_b_init(b, "m", trips);
+    else
+        oc_b_input(b, "m", "int64[]");
+    oc_b_init(b, "w", "float[64,64]");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y,all", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[64,64]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "MatMul", "mm", "s,w", "t", "");
+    oc_b_node(b, "Identity", "scan", "t", "u", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "all", NULL);
+    return b;
+}
+
+/* Case 67: 10 trips of a 64x64x64 product: 2,621,440 MACs, 163,840 bytes of each kind. */
+static void test_known_trips(void **state)
+{
+    (void)state;
+    struct oc_run r = oc_run_model(matmul_loop("int64[]{10}"), NULL);
+    const struct oc_node_cost *mm = &r.a->cost[oc_run_node(&r, "mm")];
+    assert_string_equal(oc_run_type(&r, "y"), "float[64,64]");
+    assert_string_equal(oc_run_type(&r, "all"), "float[10,64,64]");
+    assert_int_equal(mm->trips, 10);
+    assert_int_equal(mm->macs, 2621440);
+    assert_int_equal(mm->flops, 5242880);
+    assert_int_equal(mm->rd_act, 163840);
+    assert_int_equal(mm->rd_wt, 163840);
+    assert_int_equal(mm->wr, 163840);
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    assert_int_equal(r.a->total.params, 4096); /* once, however often it is read */
+    oc_run_free(&r);
+}
+
+/* Property 7: k trips cost what the body costs, k times. */
+static void test_trips_multiply(void **state)
+{
+    (void)state;
+    struct oc_run one = oc_run_model(matmul_loop("int64[]{1}"), NULL);
+    struct oc_run seven = oc_run_model(matmul_loop("int64[]{7}"), NULL);
+    assert_int_equal(seven.a->total.flops, 7 * one.a->total.flops);
+    assert_int_equal(seven.a->total.bytes_written, 7 * one.a->total.bytes_written);
+    oc_run_free(&one);
+    oc_run_free(&seven);
+    struct oc_run none = oc_run_model(matmul_loop("int64[]{0}"), NULL);
+    assert_int_equal(none.a->total.flops, 0);
+    assert_string_equal(oc_run_type(&none, "all"), "float[0,64,64]");
+    oc_run_free(&none);
+}
+
+static void test_unknown_trips(void **state)
+{
+    (void)state;
+    struct oc_run r = oc_run_model(matmul_loop(NULL), NULL); /* one trip is counted, as a lower bound */
+    assert_int_equal(r.a->total.macs, 262144);
+    assert_int_equal(r.a->total.quality, OC_LOWER);
+    assert_int_equal(r.a->n_assumption, 1);
+    assert_string_equal(oc_run_type(&r, "all"), "float[trip(loop),64,64]");
+    oc_run_free(&r);
+    const struct oc_bind trip = {"loop", 3};
+    struct oc_analyze_opts o = {.trip = &trip, .n_trip = 1};
+    r = oc_run_model(matmul_loop(NULL), &o);
+    assert_int_equal(r.a->total.macs, 3 * 262144);
+    assert_string_equal(oc_run_type(&r, "all"), "float[3,64,64]");
+    oc_run_free(&r);
+    const struct oc_bind wrong = {"no_loop", 3};
+    o.trip = &wrong;
+    r = oc_run_model(matmul_loop(NULL), &o);
+    assert_null(r.a);
+    assert_int_equal(r.err.code, OC_EARG);
+    oc_run_free(&r);
+    const struct oc_value_bind value = {"m", "4"};
+    o = (struct oc_analyze_opts){.value = &value, .n_value = 1};
+    r = oc_run_model(matmul_loop(NULL), &o);
+    assert_int_equal(r.a->total.macs, 4 * 262144);
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    oc_run_free(&r);
+}
+
+/* A condition that the body computes may end the loop earlier: trips are at most M. */
+static void test_condition_from_data(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4]");
+    oc_b_init(b, "m", "int64[]{5}");
+    oc_b_init(b, "limit", "float[]{1}");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y,all", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[4]");
+    oc_b_node(b, "Relu", "work", "s", "t", "");
+    oc_b_node(b, "ReduceSum", "sum", "t", "r", "keepdims=0");
+    oc_b_node(b, "Less", "test", "r,limit", "go_on", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "r", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "all", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_int_equal(r.a->cost[oc_run_node(&r, "work")].flops, 5 * 4);
+    assert_int_equal(r.a->total.quality, OC_UPPER);
+    assert_string_equal(oc_run_type(&r, "all"), "float[trip(loop)]");
+    oc_run_free(&r);
+}
+
+/* Concatenation in a loop: followed trip by trip where the number is known, else of unknown length. */
+static struct oc_builder *growing(const char *trips)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4]");
+    oc_b_input(b, "one", "float[1,4]");
+    if (trips)
+        oc_b_init(b, "m", trips);
+    else
+        oc_b_input(b, "m", "int64[]");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[?,4]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "Concat", "grow", "s,one", "t", "axis=0");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void test_growing_state(void **state)
+{
+    (void)state;
+    struct oc_run r = oc_run_model(growing("int64[]{5}"), NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[6,4]");
+    assert_int_equal(r.a->total.quality, OC_UPPER); /* each trip is counted like the last */
+    oc_run_free(&r);
+    r = oc_run_model(growing(NULL), NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[y.0,4]");
+    oc_run_free(&r);
+}
+
+/* Scan runs once for each slice; axes are taken off the inputs and put into the outputs. */
+static void test_scan(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "h", "float[2,3]");
+    oc_b_input(b, "x", "float[2,7,3]");
+    oc_b_node(b, "Scan", "scan", "h,x", "last,all",
+              "num_scan_inputs=1 scan_input_axes=[1] scan_output_axes=[-1]");
+    oc_b_open(b, "body");
+    oc_b_input(b, "s", "float[2,3]");
+    oc_b_input(b, "slice", "float[2,3]");
+    oc_b_node(b, "Add", "add", "s,slice", "t", "");
+    oc_b_node(b, "Identity", "copy", "t", "u", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "u", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "last", NULL);
+    oc_b_output(b, "all", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "slice"), "float[2,3]");
+    assert_string_equal(oc_run_type(&r, "last"), "float[2,3]");
+    assert_string_equal(oc_run_type(&r, "all"), "float[2,3,7]");
+    assert_int_equal(r.a->total.flops, 7 * 6);
+    assert_int_equal(r.a->total.quality, OC_EXACT);
+    oc_run_free(&r);
+}
+
+/* Branches of different shapes: equal dims stay, others become one unknown that the larger bounds. */
+static void test_if_merges(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "c", "bool[]");
+    oc_b_input(b, "p", "float[2,3]");
+    oc_b_input(b, "q", "float[2,5]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "a", "p", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Relu", "b", "q", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_node(b, "Neg", "after", "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_string_equal(oc_run_type(&r, "y"), "float[2,y.1]");
+    assert_int_equal(r.a->cost[oc_run_node(&r, "after")].flops, 10); /* at the bound, 2x5 */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "after")].quality, OC_UPPER);
+    oc_run_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_trips),   cmocka_unit_test(test_trips_multiply),
+        cmocka_unit_test(test_unknown_trips), cmocka_unit_test(test_condition_from_data),
+        cmocka_unit_test(test_growing_state), cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_if_merges),
+    };
+    return cmocka_run_group_tests_name("analyze/loop", tests, NULL, NULL);
+}
