@@ -55,6 +55,34 @@ static uint32_t quick_gelu_output(const struct companion *c, const struct oc_nod
     return last && is(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
 }
 
+/* Output of the only user of that type, OC_NONE if there is none or several. */
+static uint32_t output_of_user(const struct companion *c, uint32_t value, const char *type)
+{
+    const struct oc_graph_index *x = &c->x->x;
+    uint32_t found = OC_NONE;
+    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
+        const struct oc_node *user = &c->x->m->node[x->use[i]];
+        if (!is(user->op_type, type) || !user->n_out)
+            continue;
+        if (found != OC_NONE && found != user->out[0])
+            return OC_NONE;
+        found = user->out[0];
+    }
+    return found;
+}
+
+/* A blocked convolution is named after what it made before a residual sum (its fourth input) and the activation
+ * behind that were put into it: what it makes now lies behind both. */
+static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
+{
+    if (value == OC_NONE || n->n_in < 4 || n->in[3] == OC_NONE)
+        return value;
+    uint32_t sum = output_of_user(c, value, "Add");
+    const struct oc_attr *a = oc_node_attr(n, "activation");
+    uint32_t active = sum == OC_NONE || !a || !a->s.s ? OC_NONE : output_of_user(c, sum, a->s.s);
+    return active != OC_NONE ? active : sum != OC_NONE ? sum : value;
+}
+
 /* The original tensor that a node's output holds, in whatever layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
@@ -70,7 +98,7 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
         if (is(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
     if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
-        return original_value(c, n->name, len - 6);
+        return behind_sum(c, n, original_value(c, n->name, len - 6));
     return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
 }
 
