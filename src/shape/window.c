@@ -71,7 +71,7 @@ struct oc_dim oc_window_out_transposed(struct oc_exprs *x, struct oc_dim in, con
         return oc_dim_sub(x, o, oc_dim_max(x, oc_dim_sub(x, reach, s), oc_known(0)));
     if (w->auto_pad == OC_PAD_VALID)
         return o;
-    return add_const(x, add_const(x, o, -w->pad_begin), -w->pad_end);
+    return oc_dim_sub(x, oc_dim_sub(x, o, oc_known(w->pad_begin)), oc_known(w->pad_end));
 }
 
 int64_t oc_window_pad_begin(int64_t in, int64_t out, const struct oc_window *w)

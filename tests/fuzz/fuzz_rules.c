@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 #define MAX_IN   9
 #define MAX_OUT  5
-#define MAX_ATTR 5
+#define MAX_ATTR 8
 
 struct bytes {
     const uint8_t *p, *end;
@@ -62,6 +62,27 @@ static struct oc_elem elem(struct bytes *b, struct oc_exprs *x)
     }
 }
 
+/* A sequence, perhaps with its length or its elements, an optional or a map. */
+static const struct oc_type *container(struct bytes *b, struct oc_arena *a, struct oc_exprs *x,
+                                       const struct oc_type *elem)
+{
+    static const uint8_t kinds[] = {OC_T_SEQUENCE, OC_T_SEQUENCE, OC_T_OPTIONAL, OC_T_MAP};
+    struct oc_type *s = OC_NEW(a, struct oc_type), *item = OC_NEW_ARRAY(a, 3, struct oc_type);
+    unsigned known = byte(b) % 4;
+    *s = (struct oc_type){.kind = kinds[byte(b) % OC_COUNT(kinds)], .dtype = OC_DT_INT64, .elem = elem};
+    if (known == 0)
+        s->elem = NULL;
+    if (known == 1)
+        s->shape = oc_shape_1d(a, dim(b, x));
+    if (known == 2 && s->kind == OC_T_SEQUENCE) {
+        for (unsigned i = 0; i < 3; i++)
+            item[i] = i == 1 ? oc_tensor_type(OC_DT_FLOAT, oc_shape_1d(a, dim(b, x))) : *elem;
+        s->shape = oc_shape_1d(a, oc_known(3));
+        s->item = item;
+    }
+    return s;
+}
+
 static const struct oc_type *type(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
 {
     struct oc_type *t = OC_NEW(a, struct oc_type);
@@ -74,12 +95,7 @@ static const struct oc_type *type(struct bytes *b, struct oc_arena *a, struct oc
     for (unsigned i = 0; i < rank; i++)
         d[i] = dim(b, x);
     *t = oc_tensor_type(byte(b) % OC_DT_COUNT, kind == 2 ? oc_shape_unranked() : oc_shape_of(a, rank, d));
-    if (kind == 3) {
-        struct oc_type *s = OC_NEW(a, struct oc_type);
-        *s = (struct oc_type){.kind = OC_T_SEQUENCE, .elem = t};
-        return s;
-    }
-    return t;
+    return kind == 3 ? container(b, a, x, t) : t;
 }
 
 /* As many elements as the shape has, if it is known. */
@@ -179,7 +195,47 @@ static struct oc_attr attribute(struct bytes *b, struct oc_arena *a)
                                         "noop_with_empty_axes",
                                         "select_last_index",
                                         "gather_axis",
-                                        "is_causal"};
+                                        "is_causal",
+                                        "onesided",
+                                        "inverse",
+                                        "signal_ndim",
+                                        "new_axis",
+                                        "ngram_indexes",
+                                        "intercepts",
+                                        "coefficients",
+                                        "classlabels_ints",
+                                        "classlabels_strings",
+                                        "vectors_per_class",
+                                        "n_supports",
+                                        "prob_a",
+                                        "n_targets",
+                                        "targets",
+                                        "nodes_treeids",
+                                        "nodes_nodeids",
+                                        "nodes_truenodeids",
+                                        "nodes_falsenodeids",
+                                        "nodes_modes",
+                                        "nodes_featureids",
+                                        "nodes_trueleafs",
+                                        "nodes_falseleafs",
+                                        "tree_roots",
+                                        "inputdimensions",
+                                        "values_floats",
+                                        "cats_int64s",
+                                        "max_map",
+                                        "max_ngram_size",
+                                        "n_head_per_ngram",
+                                        "dim",
+                                        "step",
+                                        "window",
+                                        "state_update_capacity",
+                                        "dilation",
+                                        "qk_l2_norm",
+                                        "xs",
+                                        "v_head_size",
+                                        "local_window_size",
+                                        "do_rotary",
+                                        "output_datatype"};
     static const char *const texts[] = {"SAME_UPPER", "VALID",         "SAME_LOWER", "linear",
                                         "cubic",      "not_larger",    "ij,jk->ik",  "...a,...a",
                                         "ii->i",      "bidirectional", "add",        "not_smaller"};
@@ -218,7 +274,7 @@ static void check(struct oc_op_ctx *c)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {
         const struct oc_type *t = &c->out[i];
-        if (t->kind != OC_T_TENSOR || !t->shape.ranked)
+        if (t->kind == OC_T_NONE || !t->shape.ranked)
             continue;
         bool good = t->shape.rank <= OC_MAX_RANK && t->dtype < OC_DT_COUNT;
         for (unsigned k = 0; good && k < t->shape.rank; k++)
