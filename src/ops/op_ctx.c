@@ -193,6 +193,9 @@ void oc_set_data(struct oc_op_ctx *c, unsigned slot, const struct oc_elem *e, ui
     bool known = t->kind == OC_T_TENSOR && oc_shape_known(&t->shape);
     if (known && (!oc_fold_count(&t->shape, &count) || count != n))
         return; /* the model contradicts itself */
+    for (unsigned i = 0; n && t->kind == OC_T_TENSOR && t->shape.ranked && i < t->shape.rank; i++)
+        if (oc_is(t->shape.dim[i], 0))
+            return;
     struct oc_data *d = OC_NEW(c->arena, struct oc_data);
     d->e = e;
     d->n = n;

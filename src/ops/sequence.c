@@ -402,6 +402,15 @@ static int shape_optional(struct oc_op_ctx *c)
     return 0;
 }
 
+/* What the optional holds. */
+static int fold_optional(struct oc_op_ctx *c)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    if (d)
+        oc_set_data(c, 0, d->e, d->n);
+    return 0;
+}
+
 static int shape_get_element(struct oc_op_ctx *c)
 {
     const struct oc_type *x = oc_in(c, 0);
@@ -441,7 +450,7 @@ static const struct oc_op rows[] = {
      .op_class = OC_OP_COPY,
      .shape = shape_concat,
      OC_COST(cost_concat)},
-    VIEW("Optional", 15, NULL, shape_optional, oc_fold_same),
+    VIEW("Optional", 15, NULL, shape_optional, fold_optional),
     VIEW("OptionalGetElement", 15, NULL, shape_get_element, oc_fold_same),
     VIEW("OptionalHasElement", 15, NULL, shape_has_element, fold_has_element),
     VIEW("SequenceAt", 11, ".m", shape_at, NULL),

@@ -72,6 +72,7 @@ static const struct op_fold_row folds[] = {
     {"OptionalHasElement", 18, "", "-", "0"},
     {"OptionalHasElement", 18, "", "", "0"},
     {"OptionalHasElement", 18, "", "?", "none"},
+    {"Optional", 15, "", "int64[2]{4,5}", "4,5"},
     {"OptionalGetElement", 18, "", "int64[2]{4,5}", "4,5"},
 };
 
