@@ -71,8 +71,8 @@ static uint32_t output_of_user(const struct companion *c, uint32_t value, const 
     return found;
 }
 
-/* A blocked convolution is named after what it made before a residual sum (its fourth input) and the activation
- * behind that were put into it: what it makes now lies behind both. */
+/* A blocked convolution is named after what it made before a residual sum (its fourth input) and the
+ * activation behind that were put into it: what it makes now lies behind both. */
 static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
 {
     if (value == OC_NONE || n->n_in < 4 || n->in[3] == OC_NONE)

@@ -94,6 +94,31 @@ static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct patt
     return readers > 0;
 }
 
+static bool is_constant(const struct oc_matcher *x, uint32_t value)
+{
+    const struct oc_value *v = &x->m->value[value];
+    return v->constant ||
+           (v->producer != OC_NONE && strcmp(x->m->node[v->producer].op_type, "Constant") == 0);
+}
+
+/* A convolution that swallowed the sum of two branches reads the other one: an input of the shape of its
+ * output. Where the record shows its inputs and none is like that, the sum belongs to the convolution of the
+ * other branch. */
+static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    if (strcmp(n->op_type, "Add") != 0 || !strstr(p->type, "Conv") || n->n_in != 2 || !r->has_in || !r->n_out)
+        return true;
+    for (uint32_t k = 0; k < 2; k++)
+        if (n->in[k] == OC_NONE || is_constant(x, n->in[k]))
+            return true;
+    for (uint32_t i = 1; i < r->n_in; i++)
+        if (oc_shape_equal(&r->in[i].shape, &r->out[0].shape))
+            return true;
+    return false;
+}
+
 static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -102,7 +127,8 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
         if (v == OC_NONE || !is_inner(x, rec, p, v))
             continue;
         for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
-            if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]))
+            if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]) &&
+                may_take(x, rec, p, x->x.use[i]))
                 oc_match_add(x, rec, x->x.use[i]);
     }
     for (uint32_t k = 0; k < n->n_in; k++) {
