@@ -245,6 +245,13 @@ static const struct oc_op rows[] = {
     NORM("LRN", 1, NULL, oc_shape_same, cost_lrn),
     /* ONNX Runtime has it in the default domain from version 1 on, the standard from 17. */
     NORM("LayerNormalization", 1, ".nn", shape_layer_norm, cost_layer_norm),
+    {.domain = "com.microsoft",
+     .name = "LayerNormalization",
+     .since = 1,
+     .op_class = OC_OP_NORM,
+     .slots = ".nn",
+     .shape = shape_layer_norm,
+     OC_COST(cost_layer_norm)},
     NORM("LpNormalization", 1, NULL, oc_shape_same, cost_lp_norm),
     NORM("MeanVarianceNormalization", 1, NULL, oc_shape_same, cost_mean_variance),
     NORM("RMSNormalization", 23, ".n", shape_layer_norm, cost_rms_norm),
