@@ -64,7 +64,9 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d.batch), oc_c_dim(c, d.tokens));
     uint64_t dv = oc_c_dim(c, d.dv), cell = oc_c_mul(c, oc_c_dim(c, d.dk), dv);
-    uint64_t hq = oc_c_mul(c, tokens, (uint64_t)d.hq), hkv = oc_c_mul(c, tokens, (uint64_t)d.hkv);
+    /* with more states than queries each state is read out */
+    uint64_t hq = oc_c_mul(c, tokens, (uint64_t)(d.hq > d.hkv ? d.hq : d.hkv)),
+             hkv = oc_c_mul(c, tokens, (uint64_t)d.hkv);
     uint64_t state = oc_c_mul(c, hkv, cell);
     oc_tell(c, "delta", delta);
     oc_tell(c, "gated", gated);

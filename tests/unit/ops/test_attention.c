@@ -221,6 +221,9 @@ static void test_costs(void **state)
         /* one token, 2 heads, 3 x 5 state: update and read-out 30 MAC each */
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=linear",
          "float[1,1,6] float[1,1,6] float[1,1,10]", "yy", "MAC 60, MUL 10"},
+        /* one query for two states: both are updated and read */
+        {"com.microsoft:LinearAttention", 1, "q_num_heads=1 kv_num_heads=2 update_rule=linear",
+         "float[1,1,3] float[1,1,6] float[1,1,10]", "yy", "MAC 60, MUL 10"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=delta",
          "float[1,1,6] float[1,1,6] float[1,1,10] - - float[1,1,2]", "yy", "MAC 90, ADD 10, MUL 20"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=gated",
