@@ -152,10 +152,10 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-# libxml2: headers only, the library is loaded when a hardware file is read
+# libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
 # private: otherwise the file of flags, a prerequisite, would see them too
-$(BUILD)/obj/src/hw/%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
+$(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
 CPPFLAGS_tests := -Itests -Imodels
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_tests)

@@ -1,14 +1,11 @@
-/* Shared by the two halves of the reader of hardware files: hwdb_read.c drives the parser, hwdb_elem.c gives
- * the elements their meaning. Private to the hw folder. */
+/* Shared by the two halves of the reader of hardware files: hwdb_read.c reads files, hwdb_elem.c gives the
+ * elements their meaning. Private to the hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H
 
 #include "base/map.h"
+#include "base/xml_read.h"
 #include "hw/hwdb.h"
-#include "hw/xml_lib.h"
-
-#define OC_HW_MAX_ATTR  16
-#define OC_HW_MAX_DEPTH 4
 
 enum oc_hw_elem_kind {
     E_HWDB,
@@ -24,19 +21,7 @@ enum oc_hw_elem_kind {
     E_SIZE,
     E_BANDWIDTH,
     E_OVERHEAD,
-    E_KINDS,
-    E_NONE = E_KINDS
-};
-
-struct oc_hw_attr {
-    const char *name, *value;
-};
-
-struct oc_hw_elem {
-    enum oc_hw_elem_kind kind;
-    uint32_t line;
-    struct oc_hw_attr attr[OC_HW_MAX_ATTR];
-    size_t n_attr;
+    E_KINDS
 };
 
 enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEAD };
@@ -49,15 +34,9 @@ struct oc_hw_entry { /* a figure until its device is complete */
 };
 
 struct oc_hw_reader {
-    struct oc_xml_lib lib;
-    xmlTextReaderPtr xml;
+    const struct oc_xml *xml;
     struct oc_arena *arena;
-    struct oc_err *err;
     const char *path;
-    char xml_text[256]; /* first complaint of the parser */
-    int xml_line;
-    struct oc_hw_elem stack[OC_HW_MAX_DEPTH];
-    size_t depth;
     struct oc_map source_ids, names;
     const struct oc_hw_source **source; /* by the number that source_ids has for an id */
     size_t n_source, cap_source;
@@ -73,21 +52,7 @@ struct oc_hw_reader {
     unsigned unit, units_seen; /* present one; bit mask */
 };
 
-struct oc_hw_spec {
-    const char *name;
-    enum oc_hw_elem_kind parent;
-    const char *label; /* attribute that tells one from another in messages */
-    const char *required, *optional;
-    int (*start)(struct oc_hw_reader *, const struct oc_hw_elem *);
-    int (*end)(struct oc_hw_reader *, const struct oc_hw_elem *);
-};
-
 /* What each element may hold and does; in hwdb_elem.c. */
-extern const struct oc_hw_spec oc_hw_specs[E_KINDS];
-
-const char *oc_hw_attr_of(const struct oc_hw_elem *e, const char *name); /* NULL: absent */
-
-/* Fills r->err with file, line and the elements around, and returns -1. */
-int oc_hw_fail(const struct oc_hw_reader *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+extern const struct oc_xml_spec oc_hw_specs[E_KINDS];
 
 #endif

@@ -35,21 +35,21 @@ static bool find_word(const char *const *list, size_t n, const char *word, unsig
 }
 
 /* source="a b": the documents by id. */
-static int resolve_sources(struct oc_hw_reader *r, const struct oc_hw_elem *e, struct oc_hw_figure *f)
+static int resolve_sources(struct oc_hw_reader *r, const struct oc_xml_elem *e, struct oc_hw_figure *f)
 {
-    const char *ids = oc_hw_attr_of(e, "source");
+    const char *ids = oc_xml_get(e, "source");
     size_t n, count = 0;
-    f->section = oc_hw_attr_of(e, "section");
+    f->section = oc_xml_get(e, "section");
     for (; ids && *ids; ids += n) {
         ids += strspn(ids, " ");
         n = strcspn(ids, " ");
         if (!n)
             break;
         if (count == OC_HW_SOURCES)
-            return oc_hw_fail(r, "more than %d sources", OC_HW_SOURCES);
+            return oc_xml_fail(r->xml, "more than %d sources", OC_HW_SOURCES);
         uint32_t at = oc_map_get(&r->source_ids, ids, n);
         if (at == OC_NONE)
-            return oc_hw_fail(r, "source '%.*s' is not in this file", (int)(n < 60 ? n : 60), ids);
+            return oc_xml_fail(r->xml, "source '%.*s' is not in this file", (int)(n < 60 ? n : 60), ids);
         f->source[count++] = r->source[at];
     }
     return 0;
@@ -59,54 +59,54 @@ static int resolve_sources(struct oc_hw_reader *r, const struct oc_hw_elem *e, s
 static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     if (!f->formula)
-        return f->basis == OC_BASIS_DERIVED ? oc_hw_fail(r, "basis 'derived' needs a formula") : 0;
+        return f->basis == OC_BASIS_DERIVED ? oc_xml_fail(r->xml, "basis 'derived' needs a formula") : 0;
     double v;
     const char *bad = "";
     if (!oc_formula_value(f->formula, &v, &bad))
-        return oc_hw_fail(r, "formula '%.80s' is not understood at '%.20s'", f->formula, bad);
+        return oc_xml_fail(r->xml, "formula '%.80s' is not understood at '%.20s'", f->formula, bad);
     if (fabs(v - f->value) > 0.02 * f->value)
-        return oc_hw_fail(r, "formula gives %.6g%s%s, value says %.6g", v, *f->unit ? " " : "", f->unit,
-                          f->value);
+        return oc_xml_fail(r->xml, "formula gives %.6g%s%s, value says %.6g", v, *f->unit ? " " : "", f->unit,
+                           f->value);
     return 0;
 }
 
 static int check_basis(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     if (f->basis == OC_BASIS_ASSUMED && !f->note)
-        return oc_hw_fail(r, "basis 'assumed' needs a note that says why");
+        return oc_xml_fail(r->xml, "basis 'assumed' needs a note that says why");
     if (f->basis != OC_BASIS_ASSUMED && !f->source[0])
-        return oc_hw_fail(r, "missing source");
+        return oc_xml_fail(r->xml, "missing source");
     return check_formula(r, f);
 }
 
-static int read_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q,
+static int read_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum oc_quantity q,
                        struct oc_hw_figure *f)
 {
-    const char *value = oc_hw_attr_of(e, "value"), *unit = oc_hw_attr_of(e, "unit"),
-               *basis = oc_hw_attr_of(e, "basis");
+    const char *value = oc_xml_get(e, "value"), *unit = oc_xml_get(e, "unit"),
+               *basis = oc_xml_get(e, "basis");
     double scale;
     unsigned which;
     if (!oc_figure_value(value, &f->value))
-        return oc_hw_fail(r, "value '%.40s' is not a number above 0", value);
+        return oc_xml_fail(r->xml, "value '%.40s' is not a number above 0", value);
     if (!oc_figure_scale(q, unit ? unit : "", &scale))
-        return oc_hw_fail(r, "unit '%.40s': expected %s", unit ? unit : "", oc_quantity_choices(q));
+        return oc_xml_fail(r->xml, "unit '%.40s': expected %s", unit ? unit : "", oc_quantity_choices(q));
     if (!find_word(basis_names, OC_COUNT(basis_names), basis, &which))
-        return oc_hw_fail(r, "basis '%.40s': expected vendor, derived, measured or assumed", basis);
+        return oc_xml_fail(r->xml, "basis '%.40s': expected vendor, derived, measured or assumed", basis);
     f->value *= scale;
     f->unit = oc_quantity_unit(q);
     f->text = unit ? oc_printf(r->arena, "%s %s", value, unit) : value;
     f->basis = (enum oc_basis)which;
-    f->formula = oc_hw_attr_of(e, "formula");
-    f->note = oc_hw_attr_of(e, "note");
+    f->formula = oc_xml_get(e, "formula");
+    f->note = oc_xml_get(e, "note");
     f->line = e->line;
     return resolve_sources(r, e, f) ? -1 : check_basis(r, f);
 }
 
-static int add_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e, enum oc_quantity q,
+static int add_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum oc_quantity q,
                       struct oc_hw_entry *x)
 {
     if (r->n_entry == MAX_FIGURES)
-        return oc_hw_fail(r, "more than %d figures in a device", MAX_FIGURES);
+        return oc_xml_fail(r->xml, "more than %d figures in a device", MAX_FIGURES);
     if (read_figure(r, e, q, &x->fig))
         return -1;
     OC_GROW(r->entry, r->n_entry, r->cap_entry);
@@ -125,23 +125,24 @@ static bool have_figure(const struct oc_hw_reader *r, const char *group, const c
 
 /* ---- elements --------------------------------------------------------------------------------------- */
 
-static int start_hwdb(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_hwdb(void *user, const struct oc_xml_elem *e)
 {
-    const char *version = oc_hw_attr_of(e, "version");
+    struct oc_hw_reader *r = user;
+    const char *version = oc_xml_get(e, "version");
     return strcmp(version, "1") == 0
                ? 0
-               : oc_hw_fail(r, "version '%.20s' is not known (this program reads version 1)", version);
+               : oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
 }
 
-static int start_source(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_source(void *user, const struct oc_xml_elem *e)
 {
-    const char *id = oc_hw_attr_of(e, "id");
+    struct oc_hw_reader *r = user;
+    const char *id = oc_xml_get(e, "id");
     uint32_t at = (uint32_t)r->n_source;
     if (!oc_map_add(&r->source_ids, id, strlen(id), &at, NULL))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     struct oc_hw_source *s = OC_NEW(r->arena, struct oc_hw_source);
-    *s = (struct oc_hw_source){oc_hw_attr_of(e, "title"), oc_hw_attr_of(e, "section"),
-                               oc_hw_attr_of(e, "url")};
+    *s = (struct oc_hw_source){oc_xml_get(e, "title"), oc_xml_get(e, "section"), oc_xml_get(e, "url")};
     OC_GROW(r->source, r->n_source, r->cap_source);
     r->source[r->n_source++] = s;
     return 0;
@@ -152,26 +153,27 @@ static int take_name(struct oc_hw_reader *r, const char *name)
     const char *key = oc_hw_name_fold(r->arena, name);
     uint32_t at = (uint32_t)r->done.n;
     if (!*key)
-        return oc_hw_fail(r, "empty name");
+        return oc_xml_fail(r->xml, "empty name");
     if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
-        return oc_hw_fail(r, "name '%.60s' is taken by device '%.60s'", name,
-                          at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
+        return oc_xml_fail(r->xml, "name '%.60s' is taken by device '%.60s'", name,
+                           at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
     return 0;
 }
 
-static int start_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_device(void *user, const struct oc_xml_elem *e)
 {
+    struct oc_hw_reader *r = user;
     static const char *const kinds[] = {"cpu", "gpu", "npu"};
     unsigned kind;
     if (r->done.n >= OC_HW_MAX_DEVICES)
-        return oc_hw_fail(r, "more than %u devices", OC_HW_MAX_DEVICES);
-    if (!find_word(kinds, OC_COUNT(kinds), oc_hw_attr_of(e, "kind"), &kind))
-        return oc_hw_fail(r, "kind '%.40s': expected cpu, gpu or npu", oc_hw_attr_of(e, "kind"));
+        return oc_xml_fail(r->xml, "more than %u devices", OC_HW_MAX_DEVICES);
+    if (!find_word(kinds, OC_COUNT(kinds), oc_xml_get(e, "kind"), &kind))
+        return oc_xml_fail(r->xml, "kind '%.40s': expected cpu, gpu or npu", oc_xml_get(e, "kind"));
     r->dev = OC_NEW(r->arena, struct oc_device);
     r->dev->line = e->line;
-    r->dev->info = (struct oc_device_info){.id = oc_hw_attr_of(e, "id"),
-                                           .name = oc_hw_attr_of(e, "name"),
-                                           .vendor = oc_hw_attr_of(e, "vendor"),
+    r->dev->info = (struct oc_device_info){.id = oc_xml_get(e, "id"),
+                                           .name = oc_xml_get(e, "name"),
+                                           .vendor = oc_xml_get(e, "vendor"),
                                            .kind = kinds[kind],
                                            .file = r->path};
     r->n_entry = r->n_level = r->n_alias = 0;
@@ -179,11 +181,12 @@ static int start_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
     return take_name(r, r->dev->info.id);
 }
 
-static int start_alias(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_alias(void *user, const struct oc_xml_elem *e)
 {
-    const char *name = oc_hw_attr_of(e, "name");
+    struct oc_hw_reader *r = user;
+    const char *name = oc_xml_get(e, "name");
     if (r->n_alias == MAX_ALIASES)
-        return oc_hw_fail(r, "more than %d aliases", MAX_ALIASES);
+        return oc_xml_fail(r->xml, "more than %d aliases", MAX_ALIASES);
     if (take_name(r, name))
         return -1;
     OC_GROW(r->alias, r->n_alias, r->cap_alias);
@@ -191,19 +194,21 @@ static int start_alias(struct oc_hw_reader *r, const struct oc_hw_elem *e)
     return 0;
 }
 
-static int start_count(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_count(void *user, const struct oc_xml_elem *e)
 {
-    struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_hw_attr_of(e, "of")}};
+    struct oc_hw_reader *r = user;
+    struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_xml_get(e, "of")}};
     if (have_figure(r, x.fig.group, x.fig.what))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_COUNT, &x);
 }
 
-static int start_clock(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_clock(void *user, const struct oc_xml_elem *e)
 {
-    struct oc_hw_entry x = {.fig = {.group = "clock", .what = oc_hw_attr_of(e, "kind")}};
+    struct oc_hw_reader *r = user;
+    struct oc_hw_entry x = {.fig = {.group = "clock", .what = oc_xml_get(e, "kind")}};
     if (have_figure(r, x.fig.group, x.fig.what))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_HZ, &x);
 }
 
@@ -214,13 +219,14 @@ const char *oc_hw_unit_name(unsigned unit)
     return unit < OC_HW_UNIT_COUNT ? unit_names[unit] : "unknown";
 }
 
-static int start_unit(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_unit(void *user, const struct oc_xml_elem *e)
 {
-    const char *kind = oc_hw_attr_of(e, "kind");
+    struct oc_hw_reader *r = user;
+    const char *kind = oc_xml_get(e, "kind");
     if (!find_word(unit_names, OC_HW_UNIT_COUNT, kind, &r->unit))
-        return oc_hw_fail(r, "expected vector, matrix or special");
+        return oc_xml_fail(r->xml, "expected vector, matrix or special");
     if (r->units_seen & (1u << r->unit))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     r->units_seen |= 1u << r->unit;
     return 0;
 }
@@ -244,71 +250,76 @@ static bool needs_accumulate(unsigned unit, unsigned cls)
     return unit == OC_HW_MATRIX && cls != OC_CLASS_F64 && cls != OC_CLASS_F32;
 }
 
-static int start_peak(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_peak(void *user, const struct oc_xml_elem *e)
 {
-    const char *dense = oc_hw_attr_of(e, "dense"), *name = oc_hw_attr_of(e, "class"),
-               *acc = oc_hw_attr_of(e, "accumulate");
+    struct oc_hw_reader *r = user;
+    const char *dense = oc_xml_get(e, "dense"), *name = oc_xml_get(e, "class"),
+               *acc = oc_xml_get(e, "accumulate");
     struct oc_hw_entry x = {.role = ROLE_PEAK, .unit = r->unit, .cls = oc_class_by_name(name)};
     if (x.cls == OC_CLASS_NONE)
-        return oc_hw_fail(r, "unknown class");
+        return oc_xml_fail(r->xml, "unknown class");
     if (strcmp(dense, "yes") != 0 && strcmp(dense, "no") != 0)
-        return oc_hw_fail(r, "dense '%.20s': expected yes or no", dense);
+        return oc_xml_fail(r->xml, "dense '%.20s': expected yes or no", dense);
     if (acc && oc_class_by_name(acc) == OC_CLASS_NONE)
-        return oc_hw_fail(r, "accumulate '%.20s': unknown class", acc);
+        return oc_xml_fail(r->xml, "accumulate '%.20s': unknown class", acc);
     if (!acc && needs_accumulate(x.unit, x.cls))
-        return oc_hw_fail(r, "missing accumulate");
+        return oc_xml_fail(r->xml, "missing accumulate");
     x.fig = (struct oc_hw_figure){.group = unit_names[r->unit],
                                   .what = name,
-                                  .clock = oc_hw_attr_of(e, "clock"),
+                                  .clock = oc_xml_get(e, "clock"),
                                   .accumulate = acc,
                                   .sparse = strcmp(dense, "no") == 0};
     if (peak_given(r, &x))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     bool ops = r->unit == OC_HW_SPECIAL || oc_class_is_int(x.cls);
     return add_figure(r, e, ops ? OC_Q_OP_PER_S : OC_Q_FLOP_PER_S, &x);
 }
 
-static int start_fallback(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_fallback(void *user, const struct oc_xml_elem *e)
 {
-    if (r->unit != OC_HW_VECTOR || strcmp(oc_hw_attr_of(e, "class"), "f16") != 0 ||
-        strcmp(oc_hw_attr_of(e, "to"), "f32") != 0)
-        return oc_hw_fail(r, "only class 'f16' to 'f32' on the vector unit");
+    struct oc_hw_reader *r = user;
+    if (r->unit != OC_HW_VECTOR || strcmp(oc_xml_get(e, "class"), "f16") != 0 ||
+        strcmp(oc_xml_get(e, "to"), "f32") != 0)
+        return oc_xml_fail(r->xml, "only class 'f16' to 'f32' on the vector unit");
     r->dev->f16_fallback = true;
     return 0;
 }
 
-static int start_memory(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_memory(void *user, const struct oc_xml_elem *e)
 {
-    const char *name = oc_hw_attr_of(e, "name");
+    struct oc_hw_reader *r = user;
+    const char *name = oc_xml_get(e, "name");
     for (size_t i = 0; i < r->n_level; i++)
         if (strcmp(r->level[i].name, name) == 0)
-            return oc_hw_fail(r, "given twice");
+            return oc_xml_fail(r->xml, "given twice");
     if (r->n_level && strcmp(r->level[r->n_level - 1].name, "DRAM") == 0)
-        return oc_hw_fail(r, "comes after DRAM, which must be last");
+        return oc_xml_fail(r->xml, "comes after DRAM, which must be last");
     if (r->n_level == MAX_LEVELS)
-        return oc_hw_fail(r, "more than %d levels", MAX_LEVELS);
+        return oc_xml_fail(r->xml, "more than %d levels", MAX_LEVELS);
     OC_GROW(r->level, r->n_level, r->cap_level);
-    r->level[r->n_level++] = (struct oc_hw_level){.name = name, .type = oc_hw_attr_of(e, "type")};
+    r->level[r->n_level++] = (struct oc_hw_level){.name = name, .type = oc_xml_get(e, "type")};
     return 0;
 }
 
-static int start_level_figure(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_level_figure(void *user, const struct oc_xml_elem *e)
 {
+    struct oc_hw_reader *r = user;
     bool size = e->kind == E_SIZE;
     struct oc_hw_entry x = {.role = size ? ROLE_SIZE : ROLE_BANDWIDTH, .level = r->n_level - 1};
     x.fig.group = r->level[x.level].name;
     x.fig.what = size ? "size" : "bandwidth";
     if (have_figure(r, x.fig.group, x.fig.what))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, size ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x);
 }
 
-static int start_overhead(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int start_overhead(void *user, const struct oc_xml_elem *e)
 {
+    struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.role = ROLE_OVERHEAD,
-                            .fig = {.group = "overhead", .what = oc_hw_attr_of(e, "runtime")}};
+                            .fig = {.group = "overhead", .what = oc_xml_get(e, "runtime")}};
     if (have_figure(r, x.fig.group, x.fig.what))
-        return oc_hw_fail(r, "given twice");
+        return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_SECONDS, &x);
 }
 
@@ -347,16 +358,17 @@ static void place_figure(struct oc_device *d, struct oc_hw_level *level, const s
 static int check_levels(struct oc_hw_reader *r, const struct oc_device *d)
 {
     if (d->n_level && strcmp(d->level[d->n_level - 1].name, "DRAM") != 0)
-        return oc_hw_fail(r, "the last memory level is '%.40s', not DRAM", d->level[d->n_level - 1].name);
+        return oc_xml_fail(r->xml, "the last memory level is '%.40s', not DRAM",
+                           d->level[d->n_level - 1].name);
     const struct oc_hw_figure *size = NULL, *rate = NULL;
     for (size_t i = 0; i < d->n_level; i++) {
         const struct oc_hw_level *m = &d->level[i];
         if (!m->size && !m->bandwidth)
-            return oc_hw_fail(r, "memory '%.40s' has neither size nor bandwidth", m->name);
+            return oc_xml_fail(r->xml, "memory '%.40s' has neither size nor bandwidth", m->name);
         if (size && m->size && m->size->value <= size->value)
-            return oc_hw_fail(r, "memory '%.40s' is not larger than the level before it", m->name);
+            return oc_xml_fail(r->xml, "memory '%.40s' is not larger than the level before it", m->name);
         if (rate && m->bandwidth && m->bandwidth->value >= rate->value)
-            return oc_hw_fail(r, "memory '%.40s' is not slower than the level before it", m->name);
+            return oc_xml_fail(r->xml, "memory '%.40s' is not slower than the level before it", m->name);
         size = m->size ? m->size : size;
         rate = m->bandwidth ? m->bandwidth : rate;
     }
@@ -371,14 +383,15 @@ static int check_peaks(struct oc_hw_reader *r, const struct oc_device *d)
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
             any |= d->peak[u][c] != NULL;
     if (!any)
-        return oc_hw_fail(r, "has no dense peak");
+        return oc_xml_fail(r->xml, "has no dense peak");
     if (d->f16_fallback && (!vector[OC_CLASS_F32] || vector[OC_CLASS_F16]))
-        return oc_hw_fail(r, "fallback 'f16' needs a vector peak 'f32' and none of its own");
+        return oc_xml_fail(r->xml, "fallback 'f16' needs a vector peak 'f32' and none of its own");
     return 0;
 }
 
-static int end_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
+static int end_device(void *user, const struct oc_xml_elem *e)
 {
+    struct oc_hw_reader *r = user;
     (void)e;
     struct oc_device *d = r->dev;
     struct oc_hw_figure *figure = OC_NEW_ARRAY(r->arena, r->n_entry, struct oc_hw_figure);
@@ -405,20 +418,21 @@ static int end_device(struct oc_hw_reader *r, const struct oc_hw_elem *e)
     return 0;
 }
 
-const struct oc_hw_spec oc_hw_specs[E_KINDS] = {
-    [E_HWDB] = {"hwdb", E_NONE, NULL, "version", "", start_hwdb, NULL},
-    [E_SOURCE] = {"source", E_HWDB, "id", "id title", "url section", start_source, NULL},
-    [E_DEVICE] = {"device", E_HWDB, "id", "id name vendor kind", "", start_device, end_device},
-    [E_ALIAS] = {"alias", E_DEVICE, "name", "name", "", start_alias, NULL},
-    [E_COUNT] = {"count", E_DEVICE, "of", "of value basis", FIGURE_ATTR, start_count, NULL},
-    [E_CLOCK] = {"clock", E_DEVICE, "kind", "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
-    [E_UNIT] = {"unit", E_DEVICE, "kind", "kind name", "", start_unit, NULL},
-    [E_PEAK] = {"peak", E_UNIT, "class", "class value unit basis dense clock", "accumulate " FIGURE_ATTR,
-                start_peak, NULL},
-    [E_FALLBACK] = {"fallback", E_UNIT, "class", "class to note", "", start_fallback, NULL},
-    [E_MEMORY] = {"memory", E_DEVICE, "name", "name", "type", start_memory, NULL},
-    [E_SIZE] = {"size", E_MEMORY, NULL, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
-    [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
-    [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", "runtime value unit basis", FIGURE_ATTR, start_overhead,
-                    NULL},
+const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
+    [E_HWDB] = {"hwdb", OC_XML_ROOT, NULL, false, "version", "", start_hwdb, NULL},
+    [E_SOURCE] = {"source", E_HWDB, "id", false, "id title", "url section", start_source, NULL},
+    [E_DEVICE] = {"device", E_HWDB, "id", false, "id name vendor kind", "", start_device, end_device},
+    [E_ALIAS] = {"alias", E_DEVICE, "name", false, "name", "", start_alias, NULL},
+    [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, start_count, NULL},
+    [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
+    [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},
+    [E_PEAK] = {"peak", E_UNIT, "class", false, "class value unit basis dense clock",
+                "accumulate " FIGURE_ATTR, start_peak, NULL},
+    [E_FALLBACK] = {"fallback", E_UNIT, "class", false, "class to note", "", start_fallback, NULL},
+    [E_MEMORY] = {"memory", E_DEVICE, "name", false, "name", "type", start_memory, NULL},
+    [E_SIZE] = {"size", E_MEMORY, NULL, false, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
+    [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, false, "value unit basis", FIGURE_ATTR, start_level_figure,
+                     NULL},
+    [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", false, "runtime value unit basis", FIGURE_ATTR,
+                    start_overhead, NULL},
 };

@@ -1,5 +1,5 @@
-/* libxml2, loaded when the first hardware file is read. It is not linked: its own dependencies cost more at
- * start-up than all of the program. Only the hw folder may include this header. */
+/* libxml2, loaded when the first XML file is read. It is not linked: its own dependencies cost more at
+ * start-up than all of the program. Part of xml_read.c: nobody else includes this. */
 #ifndef OC_XML_LIB_H
 #define OC_XML_LIB_H
 

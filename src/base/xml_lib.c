@@ -1,4 +1,4 @@
-#include "hw/xml_lib.h"
+#include "base/xml_lib.h"
 
 #include "base/diag.h"
 
@@ -35,13 +35,12 @@ int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
         lib->handle = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
-                       "hardware files need libxml2, which could not be loaded (package libxml2)");
+                       "XML files need libxml2, which could not be loaded (package libxml2)");
     for (size_t i = 0; i < OC_COUNT(symbols); i++) {
         void *found = dlsym(lib->handle, symbols[i].name);
         if (!found) {
             oc_xml_lib_close(lib);
-            return oc_fail(err, OC_ELIBRARY, "the installed libxml2 has no function '%s'",
-                           symbols[i].name);
+            return oc_fail(err, OC_ELIBRARY, "the installed libxml2 has no function '%s'", symbols[i].name);
         }
         memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
     }
