@@ -42,11 +42,9 @@ static void test_every_cost_rule_has_a_formula(void **state)
     for_each_row(check_row);
 }
 
-static struct op_case gemm(void)
+static void gemm(struct op_case *t) /* a case points into itself: it cannot be returned */
 {
-    struct op_case t;
-    op_case_run(&t, "Gemm", 13, "alpha=2.0 transB=1", "float[2,3] float[5,3]! float[5]!", "y");
-    return t;
+    op_case_run(t, "Gemm", 13, "alpha=2.0 transB=1", "float[2,3] float[5,3]! float[5]!", "y");
 }
 
 static const struct oc_formula *read_text(struct op_case *t, const char *text)
@@ -89,7 +87,8 @@ static void test_values(void **state)
     };
     (void)state;
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        struct op_case t = gemm();
+        struct op_case t;
+        gemm(&t);
         const struct oc_formula *f = read_text(&t, row[i].text);
         if (!f || f->n_term != 1 || !f->term[0].known || f->term[0].value != row[i].value)
             fail_msg("%s: %llu", row[i].text, f ? (unsigned long long)f->term[0].value : 0ULL);
@@ -100,7 +99,8 @@ static void test_values(void **state)
 
 static void test_histograms(void **state)
 {
-    struct op_case t = gemm();
+    struct op_case t;
+    gemm(&t);
     const struct oc_formula *f = read_text(&t, "Gelu = N(o); requantize = 2; activation = N(o)");
     (void)state;
     assert_non_null(f); /* Gelu: 3 MUL, ERF, ADD; requantize: MUL, RND, ADD, 2 CMP; no attribute: nothing */
@@ -123,7 +123,8 @@ static void test_no_value(void **state)
         "ADD = nobody", "ADD = 999999999999*999999999999", "ADD = N(x) + a; a := out7[0]"};
     (void)state;
     for (size_t i = 0; i < OC_COUNT(text); i++) {
-        struct op_case t = gemm();
+        struct op_case t;
+        gemm(&t);
         const struct oc_formula *f = read_text(&t, text[i]);
         assert_non_null(f);
         assert_int_equal(f->n_term, 1);
@@ -150,7 +151,8 @@ static void test_malformed(void **state)
                                        "MAC = ((((((((((((((1))))))))))))))"};
     (void)state;
     for (size_t i = 0; i < OC_COUNT(text); i++) {
-        struct op_case t = gemm();
+        struct op_case t;
+        gemm(&t);
         if (read_text(&t, text[i]))
             fail_msg("%s", text[i]);
         op_case_free(&t);
