@@ -60,7 +60,7 @@ static const char *features(struct zoo *z, const char *x)
 
 void zoo_mobilenetv2(struct zoo *z)
 {
-    oc_b_input(z->b, "input", "float[batch,3,224,224]");
+    zoo_image_input(z);
     const char *x = features(z, "input");
     x = zoo_op(z, "Flatten", zoo_op(z, "GlobalAveragePool", x, ""), "axis=1");
     struct zoo_place p = zoo_enter(z, "classifier"), q = zoo_child(z, 1);

@@ -79,7 +79,7 @@ static const char *in_module(struct zoo *z, const char *module, const char *op_t
 
 static void resnet(struct zoo *z, const struct variant *v)
 {
-    oc_b_input(z->b, "input", "float[batch,3,224,224]");
+    zoo_image_input(z);
     const char *x = relu(z, conv_bn(z, "input", 1, &(struct zoo_conv){3, 64, 7, 2, 3, 1, false}), 0);
     x = in_module(z, "maxpool", "MaxPool", x,
                   "ceil_mode=0 dilations=1,1 kernel_shape=3,3 pads=1,1,1,1 strides=2,2");

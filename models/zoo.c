@@ -119,6 +119,11 @@ const char *zoo_param(struct zoo *z, const char *name, const char *type, enum zo
 
 /* ---- layers ------------------------------------------------------------------------------------------- */
 
+void zoo_image_input(struct zoo *z)
+{
+    oc_b_input(z->b, "input", z->symbolic_hw ? "float[batch,3,height,width]" : "float[batch,3,224,224]");
+}
+
 const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c)
 {
     int per_group = c->in / c->group, k = c->kernel;

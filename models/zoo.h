@@ -35,6 +35,7 @@ struct zoo {
     size_t n_param, cap_param;
     char scope[256], prefix[256]; /* "/layer1/layer1.0", "layer1.0." */
     unsigned next_id;             /* of folded constants: onnx::MatMul_<id> */
+    bool symbolic_hw;             /* image height and width are symbols; set before building */
 };
 
 void zoo_init(struct zoo *z, int opset);
@@ -72,6 +73,8 @@ struct zoo_conv {
     int in, out, kernel, stride, pad, group;
     bool bias;
 };
+/* The graph input "input", float[batch,3,height,width], with 224 for symbols unless symbolic_hw. */
+void zoo_image_input(struct zoo *z);
 const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c);
 const char *zoo_batch_norm(struct zoo *z, const char *x, int channels);
 const char *zoo_layer_norm(struct zoo *z, const char *x, int width, const char *epsilon);
@@ -105,6 +108,7 @@ struct zoo_model {
     const char *bind; /* sizes that `macs` is for */
     uint64_t macs;    /* multiply-accumulates of Conv, Gemm and MatMul, without bias */
     void (*build)(struct zoo *);
+    bool any_size; /* heights and widths may be symbols */
 };
 extern const struct zoo_model zoo_models[];
 extern const size_t zoo_model_count;

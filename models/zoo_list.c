@@ -4,13 +4,13 @@
 
 /* The counts follow from the layer sizes; tests/unit/models/test_zoo.c shows the arithmetic. */
 const struct zoo_model zoo_models[] = {
-    {"resnet18", "ResNet-18", "batch=1", 1814073344, zoo_resnet18},
-    {"resnet50", "ResNet-50 v1.5", "batch=1", 4089184256, zoo_resnet50},
-    {"mobilenetv2", "MobileNetV2 1.0", "batch=1", 300774272, zoo_mobilenetv2},
-    {"vgg16", "VGG-16", "batch=1", 15470264320, zoo_vgg16},
-    {"vit_b_16", "ViT-B/16", "batch=1", 17563828224, zoo_vit_b_16},
-    {"bert_base", "BERT-base with pooler", "batch=1,sequence=128", 11174215680, zoo_bert_base},
-    {"gpt2", "GPT-2 124M, all logits", "batch=1,sequence=128", 16114089984, zoo_gpt2},
+    {"resnet18", "ResNet-18", "batch=1", 1814073344, zoo_resnet18, true},
+    {"resnet50", "ResNet-50 v1.5", "batch=1", 4089184256, zoo_resnet50, true},
+    {"mobilenetv2", "MobileNetV2 1.0", "batch=1", 300774272, zoo_mobilenetv2, true},
+    {"vgg16", "VGG-16", "batch=1", 15470264320, zoo_vgg16, false},
+    {"vit_b_16", "ViT-B/16", "batch=1", 17563828224, zoo_vit_b_16, false},
+    {"bert_base", "BERT-base with pooler", "batch=1,sequence=128", 11174215680, zoo_bert_base, false},
+    {"gpt2", "GPT-2 124M, all logits", "batch=1,sequence=128", 16114089984, zoo_gpt2, false},
 };
 const size_t zoo_model_count = OC_COUNT(zoo_models);
 

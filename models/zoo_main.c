@@ -8,18 +8,20 @@
 
 static const char usage[] =
     "usage: onnxzoo list\n"
-    "       onnxzoo MODEL [-o FILE] [--fill absent|random] [--seed N]\n"
+    "       onnxzoo MODEL [-o FILE] [--fill absent|random] [--seed N] [--symbolic-hw]\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
     "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
     "       onnxzoo strip --model FILE [-o FILE]  a model file without its weights\n"
     "\n"
     "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
-    "references into MODEL.onnx.data, which is not written (bigfile is always filled).\n";
+    "references into MODEL.onnx.data, which is not written (bigfile is always filled). With --symbolic-hw "
+    "the\n"
+    "height and width of images stay symbols.\n";
 
 struct args {
     const char *what, *out, *model;
-    bool fill;
+    bool fill, symbolic_hw;
     uint64_t seed, count;
 };
 
@@ -89,6 +91,7 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
         return zoo_strip(a->model, external, f, err);
     struct zoo z;
     zoo_init(&z, 17);
+    z.symbolic_hw = a->symbolic_hw;
     const struct zoo_model *m = zoo_find(a->what);
     bool big = !strcmp(a->what, "bigfile");
     if (m)
@@ -131,6 +134,11 @@ int main(int argc, char **argv)
     if (!strcmp(a.what, "list"))
         return list();
     for (int i = 2; i < argc; i += 2) {
+        if (!strcmp(argv[i], "--symbolic-hw")) {
+            a.symbolic_hw = true;
+            i--;
+            continue;
+        }
         int rc = option(&a, argv[i], i + 1 < argc ? argv[i + 1] : NULL);
         if (rc)
             return rc;
@@ -140,6 +148,8 @@ int main(int argc, char **argv)
         return bad_usage("--model is needed for", a.what);
     if (!zoo_find(a.what) && !needs_count(a.what) && !strip)
         return bad_usage("no such model", a.what);
+    if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))
+        return bad_usage("--symbolic-hw is not for", a.what);
     if (needs_count(a.what) && !a.count)
         return bad_usage("--nodes, --bytes or --depth is needed for", a.what);
     char path[256];

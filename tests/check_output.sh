@@ -58,6 +58,12 @@ expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=
 expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --hw nonsense
 expect 2 "has no option --dim" 'option of another command' "$onnxcost" ops --dim a=1
 expect 2 'order by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
+expect 2 'needs NAME=' 'malformed --sweep' "$onnxcost" model.onnx --sweep batch=1,
+expect 2 'needs NAME=' 'range that never ends' "$onnxcost" model.onnx --sweep 'batch=1..9*1'
+expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx --sweep batch=1..1000000
+expect 2 'one at a time' 'two functions' "$onnxcost" model.onnx --formula --sweep batch=1
+expect 2 '--top does not go with --formula' 'formula of some rows' "$onnxcost" model.onnx --formula --top 3
+expect 2 "no dimension is called 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 # ---- input

@@ -8,3 +8,4 @@ mkdir -p "$1"
 for name in $("$BUILD/onnxzoo" list | awk '{ print $1 }'); do
     "$BUILD/onnxzoo" "$name" -o "$1/$name.onnx"
 done
+"$BUILD/onnxzoo" resnet50 --symbolic-hw -o "$1/resnet50_hw.onnx"

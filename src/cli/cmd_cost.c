@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cmd_formula.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
@@ -53,6 +54,11 @@ static int find_files(struct job *j)
         *slot = w->item[i];
     }
     return 0;
+}
+
+static int check_function(struct job *j)
+{
+    return cli_check_function(j->o, j->model_path, j->profile_path);
 }
 
 static int load_model(struct job *j)
@@ -313,21 +319,26 @@ static void show_host_times(const struct job *j)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files,  load_model, load_profile,
-                                                 find_device, analyze,    join};
+    static int (*const steps[])(struct job *) = {find_files,  check_function, load_model, load_profile,
+                                                 find_device, analyze,        join};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);
     cli_progress_stop(j->progress); /* its line must be gone before the report comes */
     j->progress = NULL;
-    return rc ? rc : write_report(j);
+    if (rc || !cli_wants_function(j->o))
+        return rc ? rc : write_report(j);
+    struct oc_analyze_opts opts = analyze_opts(j);
+    return cli_write_function(j->o, j->model, &opts);
 }
 
 int cmd_cost(const struct cli_opts *o)
 {
     struct job j = {.o = o, .progress = cli_progress_start()};
     int rc = run(&j);
-    if (!rc) {
+    if (!rc && cli_wants_function(o)) {
+        findings(&j, true);
+    } else if (!rc) {
         bool tell = !report_tells(&j);
         rc = strict_result(&j, findings(&j, tell));
         if (tell)

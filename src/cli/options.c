@@ -105,6 +105,13 @@ const struct cli_option cli_options[] = {
     {"no-fold", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "count nodes whose inputs are all constant", NULL,
      AT(no_fold)},
 
+    {"formula", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "the totals as formulas in the dimensions that have no number", "Cost as a function of the sizes",
+     AT(formula)},
+    {"sweep", 0, CLI_LIST, CLI_COST, "NAME=SIZES", NULL, NULL,
+     "the totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
+     AT(sweep)},
+
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
 };
@@ -295,6 +302,7 @@ void cli_opts_free(struct cli_opts *o)
     free(o->shape.item);
     free(o->value.item);
     free(o->trip.item);
+    free(o->sweep.item);
     free(o->opr_name.item);
     free(o->type.item);
     free(o->input_dtype.item);

@@ -55,6 +55,9 @@ struct cli_opts {
     /* counting */
     const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention, *convention;
     bool strict_reduce, no_fold;
+    /* as a function of the sizes */
+    bool formula;
+    struct cli_list sweep;
     /* choice and order of rows */
     struct cli_int top;
     struct cli_list opr_name, type, input_dtype;

@@ -39,6 +39,18 @@ void oc_key_quality(struct oc_json_out *w, unsigned quality)
     oc_key_text(w, "quality", name[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN]);
 }
 
+void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model)
+{
+    oc_key_text(w, "schema", schema);
+    oc_key_u64(w, "version", version);
+    oc_jw_key(w, "tool");
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", "onnxcost");
+    oc_key_text(w, "version", ONNXCOST_VERSION);
+    oc_jw_end_object(w);
+    oc_key_text(w, "model", model[0] ? model : NULL);
+}
+
 bool oc_json_narrowed(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;

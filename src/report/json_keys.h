@@ -1,5 +1,4 @@
-/* Private to the JSON report (out_json.c, out_json_join.c): members with their keys. An unknown number is
- * null. */
+/* Private to the writers of JSON: members with their keys. An unknown number is null. */
 #ifndef OC_JSON_KEYS_H
 #define OC_JSON_KEYS_H
 
@@ -13,6 +12,9 @@ void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t 
 void oc_key_double(struct oc_json_out *w, const char *key, double v); /* not finite: null */
 void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
+
+/* The first members of documents other than the report: schema, version, tool, model (its path). */
+void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model);
 
 /* Whether the options choose rows; otherwise the report has all of them. */
 bool oc_json_narrowed(const struct oc_report *r);

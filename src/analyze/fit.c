@@ -1,0 +1,341 @@
+/* The law of one output: each variable alone first (degree, distance, range), then all together. */
+#include "analyze/fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/fit_vars.h"
+
+enum {
+    CHECKS = 3,                         /* differences that must vanish, at least */
+    ROW = OC_RPOLY_DEGREE + 1 + CHECKS, /* values along one variable */
+    FAR = 4096,
+    FAR_FACTOR = 16,  /* how far up is looked */
+    SMALL = 16,       /* centres of batches and the like: left as they are */
+    WHOLE_PIECE = 64, /* a piece of at most so many points is checked completely */
+    FIRST_CHECKS = 12,
+    MORE_CHECKS = 28
+};
+
+/* One output and the variable that is looked at. */
+struct search {
+    struct oc_fit *f;
+    unsigned output, slot;
+    int64_t *at;         /* by slot */
+    struct oc_map *used; /* points that the law was made of or compared at */
+};
+
+static bool value_at(const struct search *s, const int64_t *at, uint64_t *out)
+{
+    uint64_t row[OC_FIT_OUTPUTS];
+    if (!oc_fit_value(s->f, at, row))
+        return false;
+    *out = row[s->output];
+    return true;
+}
+
+static int64_t centre_of(const struct search *s, unsigned slot)
+{
+    return s->f->var[s->f->var_of[slot]].centre;
+}
+
+static bool value_along(const struct search *s, int64_t x, uint64_t *out)
+{
+    for (unsigned k = 0; k < s->f->n_slot; k++)
+        s->at[k] = centre_of(s, k);
+    s->at[s->slot] = x;
+    return value_at(s, s->at, out);
+}
+
+/* ---- one variable ------------------------------------------------------------------------------------ */
+
+struct line { /* the law along one variable from its centre, at one distance */
+    struct oc_rpoly_axis axis;
+    struct oc_rpoly poly; /* of that variable alone */
+    struct oc_fit_axis range;
+};
+
+enum verdict { GOOD, DIFFERS, NO_VALUE };
+
+static enum verdict judge(const struct search *s, const struct line *l, int64_t x)
+{
+    uint64_t actual, expected;
+    if (x < 0 || !value_along(s, x, &actual))
+        return NO_VALUE;
+    return oc_rpoly_eval(&l->poly, &x, &expected) && expected == actual ? GOOD : DIFFERS;
+}
+
+static bool local_law(const struct search *s, int64_t step, struct line *l)
+{
+    uint64_t value[ROW];
+    size_t n = 0;
+    int64_t centre = centre_of(s, s->slot);
+    while (n < ROW && value_along(s, centre + (int64_t)n * step, &value[n]))
+        n++;
+    int degree = oc_rpoly_degree(value, n, CHECKS);
+    if (degree < 0 || degree > OC_RPOLY_DEGREE)
+        return false;
+    l->axis = (struct oc_rpoly_axis){.start = centre, .step = step, .degree = (unsigned)degree};
+    l->range = (struct oc_fit_axis){.from = centre, .to = centre + (int64_t)(n - 1) * step, .step = step};
+    struct oc_pow point[OC_RPOLY_DEGREE + 1] = {{{0}}};
+    for (int i = 0; i <= degree; i++)
+        point[i].of[0] = (uint8_t)i;
+    return oc_rpoly_fit(&l->axis, 1, point, value, (size_t)degree + 1, &l->poly);
+}
+
+/* The last good point between a good one and a bad one, on the distance's grid. */
+static int64_t last_good(const struct search *s, const struct line *l, int64_t good, int64_t bad,
+                         enum verdict *why)
+{
+    while (good - bad > l->axis.step || bad - good > l->axis.step) {
+        int64_t middle = good + (bad - good) / l->axis.step / 2 * l->axis.step;
+        enum verdict v = judge(s, l, middle);
+        if (v == GOOD) {
+            good = middle;
+        } else {
+            bad = middle;
+            *why = v;
+        }
+    }
+    return good;
+}
+
+static enum oc_fit_end end_of(enum verdict v)
+{
+    return v == DIFFERS ? OC_FIT_DIFFERS : v == NO_VALUE ? OC_FIT_NO_VALUE : OC_FIT_OPEN;
+}
+
+static void reach_up(const struct search *s, struct line *l)
+{
+    int64_t step = l->axis.step, start = l->axis.start;
+    int64_t limit = start * FAR_FACTOR > FAR ? start * FAR_FACTOR : FAR;
+    enum verdict v = GOOD;
+    int64_t highest = start + (limit - start) / step * step;
+    for (int64_t i = (l->range.to - start) / step + 1; l->range.to < highest; i += i / 2 + 1) {
+        int64_t x = start + i * step < highest ? start + i * step : highest;
+        v = judge(s, l, x);
+        if (v != GOOD) {
+            l->range.to = last_good(s, l, l->range.to, x, &v);
+            break;
+        }
+        l->range.to = x;
+    }
+    l->range.above = end_of(v);
+}
+
+/* Down to the smallest size on the grid; 0 only where the base is 0. */
+static void reach_down(const struct search *s, struct line *l)
+{
+    int64_t step = l->axis.step, start = l->axis.start;
+    int64_t least = s->f->in.base[s->f->var_of[s->slot]] == 0 ? 0 : 1;
+    int64_t lowest = start - (start - least) / step * step;
+    enum verdict v = GOOD;
+    for (int64_t i = 1; l->range.from > lowest; i += i / 2 + 1) {
+        int64_t x = start - i * step > lowest ? start - i * step : lowest;
+        v = judge(s, l, x);
+        if (v != GOOD) {
+            l->range.from = last_good(s, l, l->range.from, x, &v);
+            break;
+        }
+        l->range.from = x;
+    }
+    l->range.below = end_of(v);
+}
+
+static bool piece_holds(const struct search *s, const struct line *l)
+{
+    int64_t n = (l->range.to - l->range.from) / l->axis.step;
+    for (int64_t i = 0; i <= n && n < WHOLE_PIECE; i++)
+        if (judge(s, l, l->range.from + i * l->axis.step) != GOOD)
+            return false;
+    return true;
+}
+
+static void hold(const struct search *s, struct line *l)
+{
+    int64_t x = centre_of(s, s->slot);
+    *l = (struct line){.axis = {.start = x, .step = 1},
+                       .range = {.from = x, .to = x, .step = 1, .held = true}};
+}
+
+/* The smallest distance at which a law holds all the way up; else a law that holds for a piece; else none. */
+static void find_line(const struct search *s, struct line *out)
+{
+    struct line piece = {0};
+    for (size_t i = 0; i < oc_fit_n_steps; i++) {
+        struct line l = {0};
+        if (local_law(s, oc_fit_steps[i], &l)) {
+            reach_up(s, &l);
+            reach_down(s, &l);
+            if (l.range.above != OC_FIT_DIFFERS) {
+                oc_rpoly_free(&piece.poly);
+                oc_rpoly_free(&l.poly);
+                *out = l;
+                return;
+            }
+        }
+        if (l.poly.den && !piece.poly.den && piece_holds(s, &l))
+            piece = l;
+        else
+            oc_rpoly_free(&l.poly);
+    }
+    if (piece.poly.den) {
+        oc_rpoly_free(&piece.poly);
+        *out = piece;
+        out->range.piece = true;
+        return;
+    }
+    hold(s, out);
+}
+
+/* ---- all variables ----------------------------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *state) /* splitmix64: the same points every time */
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Somewhere in the range, every other time among the first points. */
+static int64_t random_in(const struct oc_fit_axis *a, uint64_t *state)
+{
+    uint64_t n = (uint64_t)((a->to - a->from) / a->step) + 1, r = next_random(state);
+    uint64_t span = r & 1 && n > 8 ? 8 : n;
+    return a->from + (int64_t)((r >> 1) % span) * a->step;
+}
+
+static bool is_new(const struct search *s)
+{
+    uint32_t unused = 0;
+    return oc_map_add(s->used, (const char *)s->at, s->f->n_slot * sizeof(*s->at), &unused, NULL);
+}
+
+/* Compares at points inside the ranges; where the function has no value nothing is learned. */
+static bool confirm(const struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
+{
+    for (unsigned i = 0; i < n; i++) {
+        uint64_t actual, expected;
+        for (unsigned k = 0; k < s->f->n_slot; k++)
+            s->at[k] = random_in(&r->axis[k], &seed);
+        if (!is_new(s) || !value_at(s, s->at, &actual))
+            continue;
+        if (!oc_rpoly_eval(&r->poly, s->at, &expected) || expected != actual)
+            return false;
+        r->checked++;
+    }
+    return true;
+}
+
+static bool values_of(const struct search *s, const struct oc_rpoly_axis *axis, const struct oc_pow *point,
+                      size_t n, uint64_t *value)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (unsigned k = 0; k < s->f->n_slot; k++)
+            s->at[k] = axis[k].start + axis[k].step * point[i].of[k];
+        is_new(s);
+        if (!value_at(s, s->at, &value[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool has_more_points(const struct oc_fit_result *r, unsigned n_slot, size_t n)
+{
+    uint64_t points = 1;
+    for (unsigned k = 0; k < n_slot && points <= n; k++)
+        points *= (uint64_t)((r->axis[k].to - r->axis[k].from) / r->axis[k].step) + 1;
+    return points > n;
+}
+
+/* With terms of at most this degree in all variables together. */
+static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsigned total,
+                       struct oc_fit_result *r)
+{
+    struct oc_map used = {.arena = &s->f->arena};
+    s->used = &used;
+    struct oc_pow *point = oc_xmalloc(OC_RPOLY_TERMS * sizeof(*point));
+    uint64_t *value = oc_xmalloc(OC_RPOLY_TERMS * sizeof(*value));
+    size_t n = oc_rpoly_points(axis, s->f->n_slot, total, point);
+    bool ok = false;
+    r->state = OC_FIT_NO_LAW;
+    r->checked = 0;
+    if (!n ||
+        (values_of(s, axis, point, n, value) && !oc_rpoly_fit(axis, s->f->n_slot, point, value, n, &r->poly)))
+        r->state = OC_FIT_TOO_LARGE;
+    else if (r->poly.den)
+        ok = confirm(s, r, FIRST_CHECKS, 1) && confirm(s, r, MORE_CHECKS, 2) &&
+             (r->checked || !has_more_points(r, s->f->n_slot, n));
+    oc_map_free(&used);
+    free(point);
+    free(value);
+    r->fitted = (uint32_t)n;
+    if (ok)
+        r->state = OC_FIT_FOUND;
+    else
+        oc_rpoly_free(&r->poly);
+    return ok;
+}
+
+static void fit_all(struct search *s, const struct oc_rpoly_axis *axis, struct oc_fit_result *r)
+{
+    unsigned least = 0, most = 0;
+    for (unsigned k = 0; k < s->f->n_slot; k++) {
+        least = axis[k].degree > least ? axis[k].degree : least;
+        most += axis[k].degree;
+    }
+    for (unsigned total = least; total <= most; total++)
+        if (try_degree(s, axis, total, r) || r->state == OC_FIT_TOO_LARGE)
+            break;
+}
+
+/* Small sizes of several variables together may follow another law (the largest of several terms): they are
+ * left out. Returns whether there were any. */
+static bool narrow(const struct search *s, struct oc_fit_result *r)
+{
+    bool any = false;
+    for (unsigned k = 0; k < s->f->n_slot; k++) {
+        struct oc_fit_axis *a = &r->axis[k];
+        if (centre_of(s, k) < SMALL || a->from == centre_of(s, k))
+            continue;
+        a->from = centre_of(s, k);
+        a->below = OC_FIT_LEFT_OUT;
+        any = true;
+    }
+    return any;
+}
+
+void oc_fit_output(struct oc_fit *f, unsigned output, struct oc_fit_result *out)
+{
+    int64_t at[OC_RPOLY_VARS];
+    struct search s = {.f = f, .output = output, .at = at};
+    struct oc_rpoly_axis axis[OC_RPOLY_VARS];
+    *out = (struct oc_fit_result){.state = OC_FIT_NO_LAW};
+    f->stopped = f->roles_stopped;
+    for (s.slot = 0; s.slot < f->n_slot; s.slot++) {
+        struct line l = {0};
+        find_line(&s, &l);
+        axis[s.slot] = l.axis;
+        out->axis[s.slot] = l.range;
+    }
+    fit_all(&s, axis, out);
+    if (out->state == OC_FIT_NO_LAW && narrow(&s, out))
+        fit_all(&s, axis, out);
+    if (f->stopped) { /* some of the answers were missing for no good reason */
+        oc_rpoly_free(&out->poly);
+        out->state = OC_FIT_STOPPED;
+    }
+}
+
+bool oc_fit_covers(const struct oc_fit_result *r, unsigned n_slot, const int64_t *slot)
+{
+    if (r->state != OC_FIT_FOUND)
+        return false;
+    for (unsigned k = 0; k < n_slot; k++) {
+        const struct oc_fit_axis *a = &r->axis[k];
+        if (slot[k] < a->from || slot[k] > a->to || (slot[k] - a->from) % a->step)
+            return false;
+    }
+    return true;
+}

@@ -1,0 +1,264 @@
+/* Newton's form: f = sum c_i * product of binomial((x - start) / step, i). On equidistant points the c_i are
+ * forward differences, whole numbers when the values are; fractions appear only when the binomials are
+ * multiplied out. */
+#include "analyze/rpoly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+__extension__ typedef __int128 wide;
+
+static bool add(wide a, wide b, wide *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static bool mul(wide a, wide b, wide *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+static wide gcd(wide a, wide b)
+{
+    a = a < 0 ? -a : a;
+    b = b < 0 ? -b : b;
+    while (b) {
+        wide r = a % b;
+        a = b;
+        b = r;
+    }
+    return a;
+}
+
+void oc_rpoly_free(struct oc_rpoly *p)
+{
+    free(p->term);
+    *p = (struct oc_rpoly){0};
+}
+
+/* ---- points ------------------------------------------------------------------------------------------ */
+
+static unsigned sum_of(const struct oc_pow *p, unsigned n_var)
+{
+    unsigned sum = 0;
+    for (unsigned k = 0; k < n_var; k++)
+        sum += p->of[k];
+    return sum;
+}
+
+/* The next one in the order of counting, the last variable fastest. */
+static bool next_point(struct oc_pow *p, const struct oc_rpoly_axis *axis, unsigned n_var, unsigned total)
+{
+    for (unsigned k = n_var; k-- > 0;) {
+        p->of[k]++;
+        if (p->of[k] <= axis[k].degree && sum_of(p, n_var) <= total)
+            return true;
+        p->of[k] = 0;
+    }
+    return false;
+}
+
+size_t oc_rpoly_points(const struct oc_rpoly_axis *axis, unsigned n_var, unsigned total,
+                       struct oc_pow out[OC_RPOLY_TERMS])
+{
+    struct oc_pow p = {{0}};
+    size_t n = 0;
+    do {
+        if (n == OC_RPOLY_TERMS)
+            return 0;
+        out[n++] = p;
+    } while (next_point(&p, axis, n_var, total));
+    return n;
+}
+
+static bool below(const struct oc_pow *a, const struct oc_pow *b, unsigned n_var)
+{
+    for (unsigned k = 0; k < n_var; k++)
+        if (a->of[k] > b->of[k])
+            return false;
+    return true;
+}
+
+/* ---- interpolation ----------------------------------------------------------------------------------- */
+
+static wide choose(unsigned n, unsigned k)
+{
+    wide c = 1;
+    for (unsigned i = 1; i <= k; i++)
+        c = c * (n - k + i) / i;
+    return c;
+}
+
+/* c_i = f(i) - sum over j below i of c_j * product of binomial(i, j). Points are in an order in which every
+ * point below another comes before it. */
+static bool differences(const struct oc_pow *point, const uint64_t *value, size_t n, unsigned n_var, wide *c)
+{
+    for (size_t i = 0; i < n; i++) {
+        c[i] = (wide)value[i];
+        for (size_t j = 0; j < i; j++) {
+            wide t = -c[j];
+            if (!t || !below(&point[j], &point[i], n_var))
+                continue;
+            for (unsigned k = 0; k < n_var; k++)
+                if (!mul(t, choose(point[i].of[k], point[j].of[k]), &t))
+                    return false;
+            if (!add(c[i], t, &c[i]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* i! * step^i: what the product (x - start)(x - start - step)... of i factors is divided by. */
+static bool divisor(const struct oc_rpoly_axis *axis, const struct oc_pow *p, unsigned n_var, wide *out)
+{
+    *out = 1;
+    for (unsigned k = 0; k < n_var; k++)
+        for (unsigned i = 1; i <= p->of[k]; i++)
+            if (!mul(*out, (wide)i * axis[k].step, out))
+                return false;
+    return true;
+}
+
+static bool common_divisor(const struct oc_rpoly_axis *axis, const struct oc_pow *point, const wide *c,
+                           size_t n, unsigned n_var, wide *out)
+{
+    *out = 1;
+    for (size_t i = 0; i < n; i++) {
+        wide d;
+        if (!c[i])
+            continue;
+        if (!divisor(axis, &point[i], n_var, &d) || !mul(*out / gcd(*out, d), d, out))
+            return false;
+    }
+    return true;
+}
+
+/* factor[i][j]: coefficient of x^j in the product of the first i factors of the axis. */
+typedef wide factors[OC_RPOLY_DEGREE + 1][OC_RPOLY_DEGREE + 1];
+
+static bool expand_axis(const struct oc_rpoly_axis *axis, factors f)
+{
+    f[0][0] = 1;
+    for (unsigned i = 1; i <= axis->degree; i++) {
+        wide root = (wide)axis->start + (wide)(i - 1) * axis->step;
+        for (unsigned j = 0; j <= i; j++) {
+            wide shifted = 0;
+            if (j < i && !mul(-root, f[i - 1][j], &shifted))
+                return false;
+            if (!add(shifted, j ? f[i - 1][j - 1] : 0, &f[i][j]))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool multiply_out(factors *f, const struct oc_pow *point, const wide *c, size_t n, unsigned n_var,
+                         const struct oc_rpoly_axis *axis, wide den, wide *coef)
+{
+    memset(coef, 0, n * sizeof(*coef));
+    for (size_t i = 0; i < n; i++) {
+        wide d, scaled;
+        if (!c[i])
+            continue;
+        if (!divisor(axis, &point[i], n_var, &d) || !mul(c[i], den / d, &scaled))
+            return false;
+        for (size_t j = 0; j <= i; j++) {
+            wide t = scaled;
+            if (!below(&point[j], &point[i], n_var))
+                continue;
+            for (unsigned k = 0; k < n_var; k++)
+                if (!mul(t, f[k][point[i].of[k]][point[j].of[k]], &t))
+                    return false;
+            if (!add(coef[j], t, &coef[j]))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The terms that are left, in lowest terms. */
+static bool reduce(const wide *coef, const struct oc_pow *point, size_t n, wide den, struct oc_rpoly *out)
+{
+    wide common = den;
+    for (size_t i = 0; i < n; i++)
+        common = gcd(common, coef[i]);
+    if (den / common > INT64_MAX)
+        return false;
+    out->den = (int64_t)(den / common);
+    out->term = oc_xmalloc((n ? n : 1) * sizeof(*out->term));
+    for (size_t i = 0; i < n; i++) {
+        wide v = coef[i] / common;
+        if (!v)
+            continue;
+        if (v > INT64_MAX || v < -INT64_MAX)
+            return false;
+        out->term[out->n_term].num = (int64_t)v;
+        out->term[out->n_term++].pow = point[i];
+    }
+    return true;
+}
+
+bool oc_rpoly_fit(const struct oc_rpoly_axis *axis, unsigned n_var, const struct oc_pow *point,
+                  const uint64_t *value, size_t n, struct oc_rpoly *out)
+{
+    wide *c = oc_xmalloc(2 * (n ? n : 1) * sizeof(*c)), *coef = c + n, den;
+    factors f[OC_RPOLY_VARS] = {{{0}}};
+    *out = (struct oc_rpoly){.n_var = n_var};
+    bool ok = true;
+    for (unsigned k = 0; k < n_var && ok; k++)
+        ok = expand_axis(&axis[k], f[k]);
+    ok = ok && differences(point, value, n, n_var, c) && common_divisor(axis, point, c, n, n_var, &den) &&
+         multiply_out(f, point, c, n, n_var, axis, den, coef) && reduce(coef, point, n, den, out);
+    free(c);
+    if (!ok)
+        oc_rpoly_free(out);
+    return ok;
+}
+
+int oc_rpoly_degree(const uint64_t *value, size_t n, unsigned checks)
+{
+    wide d[64];
+    if (n > sizeof(d) / sizeof(d[0]))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        d[i] = (wide)value[i];
+    for (size_t degree = 0; degree + checks + 1 <= n; degree++) {
+        bool zero = true;
+        for (size_t i = 0; i + degree + 1 < n; i++) { /* d becomes the differences of order degree + 1 */
+            d[i] = d[i + 1] - d[i];
+            zero = zero && !d[i];
+        }
+        if (zero)
+            return (int)degree;
+    }
+    return -1;
+}
+
+bool oc_rpoly_eval(const struct oc_rpoly *p, const int64_t *x, uint64_t *out)
+{
+    wide sum = 0;
+    for (uint32_t i = 0; i < p->n_term; i++) {
+        wide t = p->term[i].num;
+        for (unsigned k = 0; k < p->n_var; k++)
+            for (unsigned j = 0; j < p->term[i].pow.of[k]; j++)
+                if (!mul(t, x[k], &t))
+                    return false;
+        if (!add(sum, t, &sum))
+            return false;
+    }
+    if (!p->den || sum < 0 || sum % p->den || sum / p->den > UINT64_MAX)
+        return false;
+    *out = (uint64_t)(sum / p->den);
+    return true;
+}
+
+unsigned oc_rpoly_degree_in(const struct oc_rpoly *p, unsigned var)
+{
+    unsigned degree = 0;
+    for (uint32_t i = 0; i < p->n_term; i++)
+        degree = p->term[i].pow.of[var] > degree ? p->term[i].pow.of[var] : degree;
+    return degree;
+}

@@ -1,0 +1,199 @@
+#include "cli/cmd_formula.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+
+bool cli_wants_function(const struct cli_opts *o)
+{
+    return o->formula || o->sweep.n;
+}
+
+int cli_check_function(const struct cli_opts *o, const char *model_path, const char *profile_path)
+{
+    const struct {
+        bool set;
+        const char *name;
+    } foreign[] = {
+        {o->optimized_model != NULL, "optimized-model"},
+        {o->hw != NULL, "hw"},
+        {o->top.set, "top"},
+        {o->opr_name.n > 0, "opr-name"},
+        {o->type.n > 0, "type"},
+        {o->input_dtype.n > 0, "input-dtype"},
+        {o->order_by != NULL, "order-by"},
+        {o->aggregate != NULL, "aggregate"},
+        {o->print_only != NULL, "print-only"},
+    };
+    const char *mine = o->formula ? "formula" : "sweep";
+    if (!cli_wants_function(o))
+        return 0;
+    if (o->formula && o->sweep.n)
+        return cli_fail(CLI_USAGE, "--formula and --sweep are two reports: one at a time");
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+        if (foreign[i].set)
+            return cli_fail(CLI_USAGE, "--%s does not go with --%s", foreign[i].name, mine);
+    if (!model_path || profile_path)
+        return cli_fail(CLI_USAGE, "--%s is about a model without a profile", mine);
+    return 0;
+}
+
+/* ---- --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128
+ * ---------------------------------------------------- */
+
+enum { MAX_SIZES = 10000 };
+
+struct sizes {
+    int64_t *v;
+    size_t n, cap;
+};
+
+static bool add_size(struct sizes *s, int64_t v)
+{
+    if (s->n == MAX_SIZES)
+        return false;
+    if (s->n == s->cap) {
+        s->cap = s->cap ? s->cap * 2 : 16;
+        int64_t *bigger = realloc(s->v, s->cap * sizeof(*bigger));
+        if (!bigger)
+            exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", s->cap * sizeof(*bigger)));
+        s->v = bigger;
+    }
+    s->v[s->n++] = v;
+    return true;
+}
+
+static bool take_size(const char **p, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    if (**p < '0' || **p > '9')
+        return false;
+    long long v = strtoll(*p, &end, 10);
+    *out = v;
+    *p = end;
+    return !errno;
+}
+
+/* One entry: a size, or a range with its last size and what leads from one to the next. */
+static bool take_entry(const char **p, struct sizes *s)
+{
+    int64_t first, last, by = 1;
+    char how = '+';
+    if (!take_size(p, &first))
+        return false;
+    if (strncmp(*p, "..", 2))
+        return add_size(s, first);
+    *p += 2;
+    if (!take_size(p, &last) || last < first)
+        return false;
+    if (**p == '+' || **p == '*') {
+        how = *(*p)++;
+        if (!take_size(p, &by))
+            return false;
+    }
+    if (by < (how == '*' ? 2 : 1) || (how == '*' && first < 1))
+        return false;
+    for (int64_t v = first; v <= last;) {
+        if (!add_size(s, v))
+            return false;
+        if (how == '*' ? __builtin_mul_overflow(v, by, &v) : __builtin_add_overflow(v, by, &v))
+            break;
+    }
+    return true;
+}
+
+static int parse_axis(const char *text, struct oc_sweep_axis *out)
+{
+    const char *eq = strrchr(text, '='), *p = eq ? eq + 1 : text;
+    struct sizes s = {0};
+    bool ok = eq && eq != text && take_entry(&p, &s);
+    while (ok && *p == ',') {
+        p++;
+        ok = take_entry(&p, &s);
+    }
+    if (!ok || *p) {
+        free(s.v);
+        return cli_fail(CLI_USAGE, "--sweep needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
+                        text);
+    }
+    out->symbol = strndup(text, (size_t)(eq - text));
+    out->value = s.v;
+    out->n = s.n;
+    return out->symbol ? 0 : cli_fail(CLI_ENVIRONMENT, "out of memory");
+}
+
+/* ---- the two reports --------------------------------------------------------------------------------- */
+
+struct made {
+    struct oc_closed_form *formula;
+    struct oc_sweep *sweep;
+};
+
+static int make_sweep(const struct cli_opts *o, const struct oc_model *model,
+                      const struct oc_analyze_opts *opts, struct made *made)
+{
+    struct oc_sweep_axis *axis = calloc(o->sweep.n, sizeof(*axis));
+    struct oc_err err;
+    if (!axis)
+        return cli_fail(CLI_ENVIRONMENT, "out of memory");
+    int rc = 0;
+    for (size_t i = 0; i < o->sweep.n && !rc; i++)
+        rc = parse_axis(o->sweep.item[i], &axis[i]);
+    if (!rc && oc_sweep_make(model, opts, axis, o->sweep.n, &made->sweep, &err))
+        rc = cli_fail_err(&err);
+    for (size_t i = 0; i < o->sweep.n; i++) {
+        free((char *)axis[i].symbol);
+        free((int64_t *)axis[i].value);
+    }
+    free(axis);
+    return rc;
+}
+
+static int make_formula(const struct oc_model *model, const struct oc_analyze_opts *opts, struct made *made)
+{
+    struct oc_err err;
+    return oc_closed_form_make(model, opts, &made->formula, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int write_made(const struct cli_opts *o, const struct made *m)
+{
+    const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    int failed = m->formula ? oc_closed_form_write(m->formula, format, out.f, &err)
+                            : oc_sweep_write(m->sweep, format, out.f, &err);
+    failed = failed ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+static int strict_result(const struct cli_opts *o, const struct made *m)
+{
+    size_t n = m->formula ? oc_closed_form_findings(m->formula) : oc_sweep_findings(m->sweep);
+    if (!o->strict || !n)
+        return 0;
+    return m->formula
+               ? cli_fail(CLI_FINDINGS, "strict: formulas that are missing, partial or not exact: %zu", n)
+               : cli_fail(CLI_FINDINGS, "strict: rows without totals or with inexact ones: %zu", n);
+}
+
+int cli_write_function(const struct cli_opts *o, const struct oc_model *model,
+                       const struct oc_analyze_opts *opts)
+{
+    struct made made = {0};
+    int rc = o->formula ? make_formula(model, opts, &made) : make_sweep(o, model, opts, &made);
+    if (!rc)
+        rc = write_made(o, &made);
+    if (!rc)
+        rc = strict_result(o, &made);
+    oc_closed_form_free(made.formula);
+    oc_sweep_free(made.sweep);
+    return rc;
+}

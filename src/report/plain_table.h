@@ -1,0 +1,24 @@
+/* Small tables of texts, filled row by row and printed once: aligned for people, or as CSV (RFC 4180). Texts
+ * are borrowed; control characters in them are shown as '?' to people. */
+#ifndef OC_PLAIN_TABLE_H
+#define OC_PLAIN_TABLE_H
+
+#include "base/buf.h"
+
+struct oc_plain_table {
+    size_t n_col;
+    const char **cell; /* n_col a row, the header first; heap */
+    size_t n_row, cap_row;
+};
+
+void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */
+void oc_plain_print(const struct oc_plain_table *t, size_t n_left,
+                    FILE *f); /* the last n_left columns stand left */
+/* With a last column csv_version: columns may be added to a version, the meaning of one never changes in it. */
+void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f);
+void oc_plain_free(struct oc_plain_table *t);
+
+/* One line of text for people. */
+void oc_plain_text(struct oc_buf *b, const char *s);
+
+#endif
