@@ -1,0 +1,163 @@
+/* Whole models: published MAC counts, and the properties of cost-semantics section 12 that hold for any
+ * model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/run_model.h"
+#include "zoo.h"
+
+static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_analyze_opts *o)
+{
+    struct zoo z;
+    zoo_init(&z, 17);
+    model->build(&z);
+    struct oc_run r = {.a = NULL};
+    size_t n;
+    r.bytes = oc_b_pack(z.b, &n);
+    zoo_free(&z);
+    if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err) || oc_analyze(r.m, o, &r.a, &r.err))
+        fail_msg("%s: %s", model->name, r.err.msg);
+    return r;
+}
+
+static uint64_t contraction_macs(const struct oc_run *r)
+{
+    static const char *const type[] = {"Conv", "Gemm", "MatMul"};
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < r->a->n_by_type; i++)
+        for (size_t k = 0; k < OC_COUNT(type); k++)
+            if (strcmp(r->a->by_type[i].op_type, type[k]) == 0)
+                macs += r->a->by_type[i].macs;
+    return macs;
+}
+
+static const struct zoo_model *each(size_t i)
+{
+    return zoo_models[i].name ? &zoo_models[i] : NULL;
+}
+
+/* To the digit: ResNet-18 1,814,073,344; ResNet-50 4,089,184,256; MobileNetV2 300,774,272; VGG-16
+ * 15,470,264,320; ViT-B/16 17,563,828,224; BERT-base 11,174,215,680; GPT-2 16,114,089,984 (zoo_list.c,
+ * checked by hand in test_zoo.c). The sizes they are for are the defaults: batch 1, sequence 128. */
+static void test_published_macs(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (const struct zoo_model *m; (m = each(n)); n++) {
+        struct oc_run r = run_zoo(m, NULL);
+        if (contraction_macs(&r) != m->macs)
+            fail_msg("%s: %llu MACs, not %llu", m->name, (unsigned long long)contraction_macs(&r),
+                     (unsigned long long)m->macs);
+        assert_int_equal(r.a->total.macs, m->macs);
+        assert_int_equal(r.a->total.unknown_nodes, 0);
+        assert_int_equal(r.a->total.quality, OC_EXACT);
+        oc_run_free(&r);
+    }
+    assert_true(n >= 7);
+}
+
+/* Property 2: twice the batch doubles MACs; what does not depend on it (masks, statistics) stays. */
+static void test_batch(void **state)
+{
+    (void)state;
+    const struct oc_bind one = {"batch", 1}, two = {"batch", 2};
+    for (size_t i = 0; each(i); i++) {
+        const struct oc_analyze_opts o1 = {.bind = &one, .n_bind = 1}, o2 = {.bind = &two, .n_bind = 1};
+        struct oc_run a = run_zoo(each(i), &o1), b = run_zoo(each(i), &o2);
+        assert_int_equal(b.a->total.macs, 2 * a.a->total.macs);
+        assert_true(b.a->total.flops <= 2 * a.a->total.flops);
+        /* not at most twice: a transposition that moves a batch of 1 is a view, of 2 a copy */
+        assert_true(b.a->total.bytes_written > a.a->total.bytes_written);
+        assert_int_equal(b.a->total.params, a.a->total.params);
+        assert_int_equal(b.a->total.const_bytes, a.a->total.const_bytes);
+        oc_run_free(&a);
+        oc_run_free(&b);
+    }
+}
+
+/* Property 9: the classes hold every element of every constant, once. */
+static void test_classes_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; each(i); i++) {
+        struct oc_run r = run_zoo(each(i), NULL);
+        uint64_t constants = 0, classes = 0, by_node = 0;
+        for (uint32_t v = 0; v < r.m->n_value; v++) {
+            const struct oc_tensor *t = oc_analysis_constant(r.a, v);
+            constants += t ? t->elements : 0;
+        }
+        for (unsigned c = 0; c < OC_PC_COUNT; c++)
+            classes += r.a->class_elems[c];
+        for (uint32_t n = 0; n < r.m->n_node; n++)
+            by_node += r.a->cost[n].params;
+        assert_int_equal(classes, constants);
+        assert_int_equal(by_node, r.a->total.params);
+        oc_run_free(&r);
+    }
+}
+
+/* Property 10: the peak is at least what the largest node needs. Sums over nodes are the totals. */
+static void test_peak_and_sums(void **state)
+{
+    (void)state;
+    for (size_t i = 0; each(i); i++) {
+        struct oc_run r = run_zoo(each(i), NULL);
+        uint64_t flops = 0, written = 0;
+        assert_int_equal(r.a->peak.quality, OC_EXACT);
+        assert_true(r.a->peak.bytes >= r.a->peak.lower_bytes && r.a->peak.lower_bytes > 0);
+        for (uint32_t n = 0; n < r.m->n_node; n++) {
+            flops += r.a->cost[n].flops;
+            written += r.a->cost[n].wr;
+        }
+        assert_int_equal(flops, r.a->total.flops);
+        assert_int_equal(written, r.a->total.bytes_written);
+        oc_run_free(&r);
+    }
+}
+
+/* Property 8: an empty batch computes and moves nothing, and nothing divides by it. */
+static void test_empty_batch(void **state)
+{
+    (void)state;
+    const struct oc_bind none = {"batch", 0};
+    const struct oc_analyze_opts o = {.bind = &none, .n_bind = 1};
+    for (size_t i = 0; each(i); i++) {
+        struct oc_run r = run_zoo(each(i), &o);
+        assert_int_equal(r.a->total.macs, 0);
+        oc_run_free(&r);
+    }
+}
+
+/* Folding changes which nodes cost something, never a shape. */
+static void test_folding_keeps_shapes(void **state)
+{
+    (void)state;
+    const struct oc_analyze_opts o = {.no_fold = true};
+    for (size_t i = 0; each(i); i++) {
+        struct oc_run a = run_zoo(each(i), NULL), b = run_zoo(each(i), &o);
+        for (uint32_t v = 0; v < a.m->n_value; v++) {
+            const char *x = oc_type_text(&a.a->arena, a.a->exprs, &a.a->type[v]);
+            const char *y = oc_type_text(&b.a->arena, b.a->exprs, &b.a->type[v]);
+            if (strcmp(x, y))
+                fail_msg("%s: '%s' is %s folded, %s not", each(i)->name, a.m->value[v].name, x, y);
+        }
+        assert_int_equal(a.a->total.macs, b.a->total.macs);
+        oc_run_free(&a);
+        oc_run_free(&b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published_macs), cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_classes_add_up), cmocka_unit_test(test_peak_and_sums),
+        cmocka_unit_test(test_empty_batch),    cmocka_unit_test(test_folding_keeps_shapes),
+    };
+    return cmocka_run_group_tests_name("analyze/properties", tests, NULL, NULL);
+}
