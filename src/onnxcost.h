@@ -366,6 +366,10 @@ struct oc_report_opts {
     const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
     const char *print_only;          /* "summary", "device", "host" */
     bool show_host, copy_time, confluence, dump_only_opr;
+    /* Nodes (name, "<OpType>_<index>", or index): the report tells how their counts came about. A table then
+     * has nothing else; JSON gets a member "receipts"; there is no CSV of that. */
+    const char *const *why;
+    size_t n_why;
 };
 
 /* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its
@@ -381,6 +385,11 @@ struct oc_report_in {
 /* Writes the report. OC_EARG: the options do not fit. Failed writes are left to ferror(f). */
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
                     struct oc_err *err);
+
+/* Two analyses of the model with different conventions: the difference of their FLOPs and OPs by operator
+ * type and reason. format: "table" (NULL) or "json". */
+int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
+                     const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err);
 
 #ifdef __cplusplus
 }

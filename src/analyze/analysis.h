@@ -8,18 +8,18 @@
 
 struct oc_prim_count {
     uint64_t n;
-    uint8_t prim;   /* enum oc_prim */
-    bool is_int;    /* integer or boolean work */
+    uint8_t prim; /* enum oc_prim */
+    bool is_int;  /* integer or boolean work */
 };
 
 enum oc_node_state {
     OC_NODE_NORMAL,
-    OC_NODE_FOLDED,      /* all inputs constant: cost 0 */
-    OC_NODE_ABSORBED,    /* weight dequantization, counted with its consumers */
-    OC_NODE_NOT_TAKEN,   /* in a branch that is not executed: cost 0 */
-    OC_NODE_UNKNOWN_OP,  /* no rule */
-    OC_NODE_NO_SHAPE,    /* a shape it needs is unknown */
-    OC_NODE_CONTAINER    /* control flow or function call: its body's nodes carry the cost */
+    OC_NODE_FOLDED,     /* all inputs constant: cost 0 */
+    OC_NODE_ABSORBED,   /* weight dequantization, counted with its consumers */
+    OC_NODE_NOT_TAKEN,  /* in a branch that is not executed: cost 0 */
+    OC_NODE_UNKNOWN_OP, /* no rule */
+    OC_NODE_NO_SHAPE,   /* a shape it needs is unknown */
+    OC_NODE_CONTAINER   /* control flow or function call: its body's nodes carry the cost */
 };
 
 /* All counts are for one execution of the model, that is already multiplied by `trips`. */
@@ -41,8 +41,17 @@ struct oc_node_cost {
 enum oc_value_state { OC_V_UNKNOWN, OC_V_STATIC, OC_V_BOUNDED, OC_V_DECLARED, OC_V_RANK_ONLY };
 
 enum oc_param_class {
-    OC_PC_UNUSED, OC_PC_META, OC_PC_QUANT, OC_PC_CONST, OC_PC_TABLE, OC_PC_STAT, OC_PC_NORM, OC_PC_EMBED,
-    OC_PC_BIAS, OC_PC_WEIGHT, OC_PC_COUNT
+    OC_PC_UNUSED,
+    OC_PC_META,
+    OC_PC_QUANT,
+    OC_PC_CONST,
+    OC_PC_TABLE,
+    OC_PC_STAT,
+    OC_PC_NORM,
+    OC_PC_EMBED,
+    OC_PC_BIAS,
+    OC_PC_WEIGHT,
+    OC_PC_COUNT
 };
 const char *oc_param_class_name(unsigned c);
 
@@ -57,7 +66,7 @@ struct oc_type_total { /* one operator type */
     uint8_t quality;
 };
 
-struct oc_peak { /* activation memory of one run, in the order of the nodes */
+struct oc_peak {          /* activation memory of one run, in the order of the nodes */
     uint64_t bytes;       /* the most that is live at once; quality OC_UNKNOWN: a size is not known */
     uint64_t lower_bytes; /* no order of the nodes can need less */
     uint32_t node;        /* where, OC_NONE without nodes */
@@ -68,25 +77,29 @@ struct oc_analysis {
     struct oc_arena arena;
     const struct oc_model *model;
     struct oc_exprs *exprs;
-    const struct oc_op **op;          /* by node: NULL unknown operator */
-    struct oc_node_cost *cost;        /* by node */
-    struct oc_type *type;             /* by value */
-    const struct oc_data **data;      /* by value: small value, NULL unknown */
-    bool *is_const;                   /* by value: initializer, Constant output, folded */
-    uint8_t *value_state;             /* by value: enum oc_value_state */
-    uint32_t *root_cause;             /* by value: value that lost the information, OC_NONE */
-    uint8_t *param_class;             /* by value, for constants */
+    const struct oc_op **op;     /* by node: NULL unknown operator */
+    struct oc_node_cost *cost;   /* by node */
+    struct oc_type *type;        /* by value */
+    const struct oc_data **data; /* by value: small value, NULL unknown */
+    bool *is_const;              /* by value: initializer, Constant output, folded */
+    uint8_t *value_state;        /* by value: enum oc_value_state */
+    uint32_t *root_cause;        /* by value: value that lost the information, OC_NONE */
+    uint8_t *param_class;        /* by value, for constants */
     uint64_t class_elems[OC_PC_COUNT], class_bytes[OC_PC_COUNT];
     const struct oc_assumption *assumption;
     uint32_t n_assumption;
-    struct oc_type_total *by_type;    /* sorted by flops + ops, descending */
+    struct oc_type_total *by_type; /* sorted by flops + ops, descending */
     uint32_t n_by_type;
     struct oc_totals total;
+    struct oc_analyze_opts counting; /* its options without the lists */
+    const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
+    const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
     struct oc_peak peak;
     struct oc_diags diags;
 };
 
-/* Constant behind a value: its initializer or its Constant node's tensor (through folded identity nodes not). */
+/* Constant behind a value: its initializer or its Constant node's tensor (through folded identity nodes not).
+ */
 const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value);
 
 #endif

@@ -5,7 +5,7 @@
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 
-#define SPATIAL_DEFAULT 224
+#define SPATIAL_DEFAULT    224
 #define SPATIAL_SECOND_TRY 640
 
 static struct oc_analysis *new_analysis(const struct oc_model *m)
@@ -26,7 +26,7 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
     return a;
 }
 
-static void init_scratch(struct oc_engine *e)
+void oc_engine_scratch(struct oc_engine *e)
 {
     uint32_t n_in = 1, n_out = 1;
     for (uint32_t i = 0; i < e->m->n_node; i++) {
@@ -58,25 +58,45 @@ static void init_scratch(struct oc_engine *e)
         oc_map_set(&e->symbol_ids, e->m->symbol[i], strlen(e->m->symbol[i]), i);
 }
 
+/* How the nodes are counted, for those who run a rule again later. */
+static void keep_options(struct oc_engine *e)
+{
+    struct oc_analysis *a = e->a;
+    a->counting = *e->o;
+    a->counting.bind = a->counting.trip = NULL;
+    a->counting.shape = NULL;
+    a->counting.control = NULL;
+    a->counting.value = NULL;
+    a->counting.n_bind = a->counting.n_shape = a->counting.n_control = a->counting.n_value =
+        a->counting.n_trip = 0;
+    a->counting.weights = e->o->weights ? oc_strdup(&a->arena, e->o->weights) : NULL;
+    a->counting.convention = e->convention ? oc_strdup(&a->arena, e->o->convention) : NULL;
+    a->symbol_from = OC_NEW_ARRAY(&a->arena, e->m->n_symbol, const char *);
+    a->input_from = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);
+}
+
 static void check_opsets(struct oc_engine *e)
 {
     for (uint32_t i = 0; i < e->m->n_opset; i++)
         if (e->m->opset[i].domain[0] == '\0' && e->m->opset[i].version > OC_NEWEST_OPSET)
-            oc_diag_add(&e->a->diags, OC_WARNING, "W-opset", "", "the model imports opset %lld, rules are known up to %d",
+            oc_diag_add(&e->a->diags, OC_WARNING, "W-opset", "",
+                        "the model imports opset %lld, rules are known up to %d",
                         (long long)e->m->opset[i].version, OC_NEWEST_OPSET);
 }
 
 static int run(struct oc_engine *e)
 {
-    init_scratch(e);
+    oc_engine_scratch(e);
     check_opsets(e);
-    if (e->o->convention && !(e->convention = oc_convention_find(e->o->convention)))
+    if (oc_convention_set(e->o->convention, &e->convention))
         return oc_fail(e->err, OC_EARG, "no counting convention is called '%s'", e->o->convention);
+    keep_options(e);
     if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;
     for (size_t i = 0; i < e->o->n_trip; i++)
         if (!e->trip_used[i])
-            return oc_fail(e->err, OC_EARG, "no loop with an open trip count is called '%s'", e->o->trip[i].symbol);
+            return oc_fail(e->err, OC_EARG, "no loop with an open trip count is called '%s'",
+                           e->o->trip[i].symbol);
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))
         return -1;
@@ -127,8 +147,10 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
         oc_analysis_free(better ? first : second);
         *out = better ? second : first;
         if (better)
-            oc_diag_add(&second->diags, OC_INFO, "I-default-revised", "", "heights and widths of %d did not fit the "
-                        "model: %d is used", SPATIAL_DEFAULT, SPATIAL_SECOND_TRY);
+            oc_diag_add(&second->diags, OC_INFO, "I-default-revised", "",
+                        "heights and widths of %d did not fit the "
+                        "model: %d is used",
+                        SPATIAL_DEFAULT, SPATIAL_SECOND_TRY);
     }
     return 0;
 }

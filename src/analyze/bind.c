@@ -58,6 +58,7 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
                        e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
     }
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
+    e->a->symbol_from[id] = origin;
     return 0;
 }
 
@@ -124,6 +125,8 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
         if (rc < 0)
             return -1;
         chosen[i] = rc ? NULL : b;
+        if (chosen[i])
+            e->a->input_from[i] = b->from_profile ? "from the profile" : "--shape";
         if (chosen[i] && b->from_profile)
             oc_assume(e, "shape", v->name, shape_text(e, b), "from the profile");
     }
@@ -182,6 +185,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
             int64_t n = default_of(e, name, axis, rank, &why);
             s->value = oc_known(n);
             s->by_default = true;
+            e->a->symbol_from[d.expr - 1] = why;
             assume_dim(e, name, n, why);
         }
     }
@@ -315,6 +319,12 @@ struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared)
     return t;
 }
 
+static void learn(struct oc_engine *e, uint32_t symbol, struct oc_dim d)
+{
+    e->symbol[symbol] = (struct oc_symbol){.value = d, .bound = true};
+    e->a->symbol_from[symbol] = "computed";
+}
+
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed)
 {
     const struct oc_shape *d = &declared->shape, *c = &computed->shape;
@@ -322,5 +332,5 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
         return;
     for (unsigned i = 0; i < d->rank; i++)
         if (d->dim[i].expr && !e->symbol[d->dim[i].expr - 1].bound && oc_is_known(c->dim[i]))
-            e->symbol[d->dim[i].expr - 1] = (struct oc_symbol){.value = c->dim[i], .bound = true};
+            learn(e, d->dim[i].expr - 1, c->dim[i]);
 }

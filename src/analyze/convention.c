@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-/* What an override makes of the elements of input 0 (x), of output 0 (o), and of rows (R = normalised rows). */
+/* What an override makes of the elements of input 0 (x), of output 0 (o), and of rows (R = normalised rows).
+ */
 enum kind {
     NOTHING,
     PER_OUT,    /* a * N(o) */
@@ -40,44 +41,66 @@ struct oc_convention {
 
 /* MegEngine/MegEngine: src/plugin/impl/opr_footprint.cpp */
 static const struct override mge[] = {
-    {"Conv", 0, MAC_THREE, 2, 0},       {"FusedConv", 0, MAC_THREE, 2, 0}, {"ConvTranspose", 0, MAC_ONLY, 2, 0},
-    {"MatMul", 0, FLAT_MAC, 2, 0},      {"Transpose", 0, PER_OUT, 1, 0},   {"Concat", 0, PER_OUT, 1, 0},
-    {"GlobalAveragePool", 0, PER_IN, 1, 0}, {"GlobalMaxPool", 0, PER_IN, 1, 0}, {"AveragePool", 0, NO_DIV, 0, 0},
-    {NULL, OC_OP_NORM, NOTHING, 0, 0},  {NULL, OC_OP_SOFTMAX, NOTHING, 0, 0}, {NULL, OC_OP_RESIZE, NOTHING, 0, 0},
-    {"RoiAlign", 0, NOTHING, 0, 0},     {"MaxRoiPool", 0, NOTHING, 0, 0},  {NULL, OC_OP_REDUCE, NO_DIV, 0, 0},
-    {NULL, OC_OP_ATTENTION, NOTHING, 0, 0}, {NULL, OC_OP_ELEMENTWISE, INPUTS, 0, 0},
+    {"Conv", 0, MAC_THREE, 2, 0},
+    {"FusedConv", 0, MAC_THREE, 2, 0},
+    {"ConvTranspose", 0, MAC_ONLY, 2, 0},
+    {"MatMul", 0, FLAT_MAC, 2, 0},
+    {"Transpose", 0, PER_OUT, 1, 0},
+    {"Concat", 0, PER_OUT, 1, 0},
+    {"GlobalAveragePool", 0, PER_IN, 1, 0},
+    {"GlobalMaxPool", 0, PER_IN, 1, 0},
+    {"AveragePool", 0, NO_DIV, 0, 0},
+    {NULL, OC_OP_NORM, NOTHING, 0, 0},
+    {NULL, OC_OP_SOFTMAX, NOTHING, 0, 0},
+    {NULL, OC_OP_RESIZE, NOTHING, 0, 0},
+    {"RoiAlign", 0, NOTHING, 0, 0},
+    {"MaxRoiPool", 0, NOTHING, 0, 0},
+    {NULL, OC_OP_REDUCE, NO_DIV, 0, 0},
+    {NULL, OC_OP_ATTENTION, NOTHING, 0, 0},
+    {NULL, OC_OP_ELEMENTWISE, INPUTS, 0, 0},
 };
 
 /* MegEngine/MegEngine: imperative/python/megengine/utils/module_stats.py */
 static const struct override mge_stats[] = {
-    {"Gemm", 0, MAC_VECTOR, 1, 0},     {NULL, OC_OP_CONV, MAC_BIAS, 1, 0}, {"GlobalAveragePool", 0, PER_IN, 1, 0},
-    {NULL, OC_OP_NORM, PER_IN, 7, 0},  {NULL, OC_OP_POOL, NO_DIV, 0, 0},
+    {"Gemm", 0, MAC_VECTOR, 1, 0},          {NULL, OC_OP_CONV, MAC_BIAS, 1, 0},
+    {"GlobalAveragePool", 0, PER_IN, 1, 0}, {NULL, OC_OP_NORM, PER_IN, 7, 0},
+    {NULL, OC_OP_POOL, NO_DIV, 0, 0},
 };
 
 /* ThanatosShinji/onnx-tool: onnx_tool/node.py */
 static const struct override onnx_tool[] = {
-    {"ConvTranspose", 0, POSITIONS, 1, 0},      {"BatchNormalization", 0, PER_OUT, 31, 0},
-    {"LayerNormalization", 0, ROWS, 7, 29},     {"Softmax", 0, PER_OUT, 36, 0},
-    {"Sigmoid", 0, PER_OUT, 32, 0},             {"Tanh", 0, PER_OUT, 76, 0},
-    {"Gelu", 0, PER_OUT, 34, 0},                {"Erf", 0, NOTHING, 0, 0},
-    {"Floor", 0, PER_OUT, 1, 0},                {"Resize", 0, SCALE_OUT, 0, 4},
-    {"QuantizeLinear", 0, PER_OUT, 2, 0},       {"DequantizeLinear", 0, PER_OUT, 2, 0},
+    {"ConvTranspose", 0, POSITIONS, 1, 0},
+    {"BatchNormalization", 0, PER_OUT, 31, 0},
+    {"LayerNormalization", 0, ROWS, 7, 29},
+    {"Softmax", 0, PER_OUT, 36, 0},
+    {"Sigmoid", 0, PER_OUT, 32, 0},
+    {"Tanh", 0, PER_OUT, 76, 0},
+    {"Gelu", 0, PER_OUT, 34, 0},
+    {"Erf", 0, NOTHING, 0, 0},
+    {"Floor", 0, PER_OUT, 1, 0},
+    {"Resize", 0, SCALE_OUT, 0, 4},
+    {"QuantizeLinear", 0, PER_OUT, 2, 0},
+    {"DequantizeLinear", 0, PER_OUT, 2, 0},
     {"GlobalAveragePool", 0, IN_OUT, 1, 4},
 };
 
 /* facebookresearch/fvcore: fvcore/nn/jit_handles.py, flop_count.py */
 static const struct override fvcore[] = {
-    {"BatchNormalization", 0, PER_IN, 2, 0}, {"GlobalAveragePool", 0, PER_IN, 1, 0},
-    {"LayerNormalization", 0, PER_IN, 5, 0}, {"GroupNormalization", 0, PER_IN, 5, 0},
-    {"InstanceNormalization", 0, PER_IN, 5, 0}, {"GridSample", 0, PER_OUT, 4, 0},
-    {"Resize", 0, SCALE_OUT, 1, 4},          {"Upsample", 0, SCALE_OUT, 1, 4},
+    {"BatchNormalization", 0, PER_IN, 2, 0},
+    {"GlobalAveragePool", 0, PER_IN, 1, 0},
+    {"LayerNormalization", 0, PER_IN, 5, 0},
+    {"GroupNormalization", 0, PER_IN, 5, 0},
+    {"InstanceNormalization", 0, PER_IN, 5, 0},
+    {"GridSample", 0, PER_OUT, 4, 0},
+    {"Resize", 0, SCALE_OUT, 1, 4},
+    {"Upsample", 0, SCALE_OUT, 1, 4},
 };
 
 /* MrYxJ/calculate-flops.pytorch: calflops/pytorch_ops.py */
 static const struct override calflops[] = {
-    {"Conv", 0, MAC_BIAS, 2, 0},             {"BatchNormalization", 0, PER_IN, 2, 0},
-    {NULL, OC_OP_NORM, PER_IN, 5, 0},        {NULL, OC_OP_SOFTMAX, PER_IN, 1, 0},
-    {NULL, OC_OP_POOL, PER_IN, 1, 0},        {NULL, OC_OP_ELEMENTWISE, PER_OUT, 1, 0},
+    {"Conv", 0, MAC_BIAS, 2, 0},      {"BatchNormalization", 0, PER_IN, 2, 0},
+    {NULL, OC_OP_NORM, PER_IN, 5, 0}, {NULL, OC_OP_SOFTMAX, PER_IN, 1, 0},
+    {NULL, OC_OP_POOL, PER_IN, 1, 0}, {NULL, OC_OP_ELEMENTWISE, PER_OUT, 1, 0},
     {"Resize", 0, SCALE_OUT, 1, 1},
 };
 
@@ -88,21 +111,29 @@ static const struct override xla[] = {
 };
 
 #define LIST(x) .list = (x), .n = OC_COUNT(x)
-#define EASY [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_RND] = 1, [OC_BIT] = 1
+#define EASY    [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_RND] = 1, [OC_BIT] = 1
 
 static const struct oc_convention conventions[] = {
-    {.name = "mge", LIST(mge), .attention_full = true,
+    {.name = "mge",
+     LIST(mge),
+     .attention_full = true,
      .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1, [OC_SQRT] = 1, [OC_EXP] = 1, [OC_LOG] = 1, [OC_SIN] = 1,
                 [OC_TAN] = 1, [OC_TANH] = 1, [OC_SIG] = 1, [OC_ERF] = 1, [OC_POW] = 1, [OC_RNG] = 1}},
     {.name = "mge-stats", LIST(mge_stats), .weight = {ONLY_MAC(1)}, .attention_full = true},
-    {.name = "onnx-tool", LIST(onnx_tool), .attention_full = true,
+    {.name = "onnx-tool",
+     LIST(onnx_tool),
+     .attention_full = true,
      .weight = {ONLY_MAC(1), EASY, [OC_DIV] = 4, [OC_SQRT] = 24, [OC_EXP] = 32, [OC_LOG] = 43, [OC_SIN] = 39,
                 [OC_TAN] = 39, [OC_TANH] = 76, [OC_SIG] = 32, [OC_POW] = 32}},
     {.name = "fvcore", LIST(fvcore), .weight = {ONLY_MAC(1)}, .attention_full = true},
     {.name = "torch", .weight = {ONLY_MAC(2)}, .attention_full = true},
     {.name = "calflops", LIST(calflops), .weight = {ONLY_MAC(2)}, .attention_full = true},
-    {.name = "xla", LIST(xla), .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1}, .taps_valid = true,
-     .strict_reduce = true, .attention_full = true},
+    {.name = "xla",
+     LIST(xla),
+     .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1},
+     .taps_valid = true,
+     .strict_reduce = true,
+     .attention_full = true},
 };
 
 const struct oc_convention *oc_convention_find(const char *name)
@@ -111,6 +142,13 @@ const struct oc_convention *oc_convention_find(const char *name)
         if (strcmp(conventions[i].name, name) == 0)
             return &conventions[i];
     return NULL;
+}
+
+int oc_convention_set(const char *name, const struct oc_convention **out)
+{
+    bool ours = !name || strcmp(name, "onnxcost") == 0;
+    *out = ours ? NULL : oc_convention_find(name);
+    return ours || *out ? 0 : -1;
 }
 
 const char *oc_convention_name(size_t index)
@@ -125,11 +163,11 @@ void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c)
     c->attention_full |= v->attention_full;
 }
 
-static uint64_t weighted(const struct oc_convention *v, struct oc_op_ctx *c, const struct oc_cost *k)
+static uint64_t weighted(const uint8_t *weight, struct oc_op_ctx *c, const struct oc_cost *k)
 {
     uint64_t sum = 0;
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
-        sum = oc_c_add(c, sum, oc_c_mul(c, oc_c_add(c, k->hist_f[p], k->hist_i[p]), v->weight[p]));
+        sum = oc_c_add(c, sum, oc_c_mul(c, oc_c_add(c, k->hist_f[p], k->hist_i[p]), weight[p]));
     return sum;
 }
 
@@ -229,12 +267,99 @@ static uint64_t apply(const struct override *r, struct oc_op_ctx *c, const struc
     }
 }
 
+static const struct override *find_override(const struct oc_convention *v, const struct oc_op *op)
+{
+    for (size_t i = 0; v && i < v->n; i++) {
+        const struct override *r = &v->list[i];
+        if (r->op ? strcmp(r->op, op->name) == 0 : r->op_class == op->op_class)
+            return r;
+    }
+    return NULL;
+}
+
 uint64_t oc_convention_count(const struct oc_convention *v, struct oc_op_ctx *c, const struct oc_cost *k)
 {
-    for (size_t i = 0; i < v->n; i++) {
-        const struct override *r = &v->list[i];
-        if (r->op ? strcmp(r->op, c->op->name) == 0 : r->op_class == c->op->op_class)
-            return k->alias ? 0 : apply(r, c, k);
+    const struct override *r = find_override(v, c->op);
+    return !r ? weighted(v->weight, c, k) : k->alias ? 0 : apply(r, c, k);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------
+ */
+
+static const char *override_text(struct oc_op_ctx *c, const struct override *r)
+{
+    struct oc_arena *a = c->arena;
+    switch (r->kind) {
+    case PER_OUT:
+        return oc_printf(a, "%u an output element", r->a);
+    case PER_IN:
+        return oc_printf(a, "%u an input element", r->a);
+    case ROWS:
+        return oc_printf(a, "%u an element and %u a row", r->a, r->b);
+    case LESS_ROWS:
+        return oc_printf(a, "%u an element less %u a row", r->a, r->b);
+    case INPUTS:
+        return "inputs - 1 an output element";
+    case IN_OUT:
+        return oc_printf(a, "%u an input and %u an output element", r->a, r->b);
+    case SCALE_OUT:
+        return oc_printf(a, "%u (nearest) or %u (linear) an output element", r->a, r->b);
+    case NO_DIV:
+        return "every primitive but divisions";
+    case POSITIONS:
+    case MAC_BIAS:
+        return "the bias at every output element";
+    case MAC_VECTOR:
+        return "the elements of the bias";
+    case MAC_THREE:
+        return "the bias of operators with three inputs";
+    default:
+        return "nothing";
     }
-    return weighted(v, c, k);
+}
+
+static bool by_mac(const struct override *r)
+{
+    return r->kind == POSITIONS || (r->kind >= MAC_ONLY && r->kind <= FLAT_MAC);
+}
+
+static void override_parts(const struct override *r, struct oc_op_ctx *c, const struct oc_cost *k,
+                           struct oc_count_parts *p)
+{
+    uint64_t total = k->alias ? 0 : apply(r, c, k);
+    p->rest_text = override_text(c, r);
+    p->unit = by_mac(r) ? r->a : 0;
+    p->mac_part = p->unit * p->macs; /* no more than apply() counted without overflow, but for what follows */
+    if (r->kind == POSITIONS) {
+        p->mac_part = total - (bias_of(c) ? oc_c_out(c, 0) : 0);
+        p->mac_text = "every output element takes a whole window";
+    } else if (total < p->mac_part) {
+        p->mac_part = 0;
+        p->mac_text = "products of more than two dimensions are not counted";
+    }
+    p->rest = total - p->mac_part;
+}
+
+static bool only_macs(const uint8_t *weight)
+{
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
+        if (p != OC_MAC && weight[p])
+            return false;
+    return true;
+}
+
+void oc_convention_parts(const struct oc_convention *v, const uint8_t *weight, struct oc_op_ctx *c,
+                         const struct oc_cost *k, struct oc_count_parts *out)
+{
+    const struct override *r = find_override(v, c->op);
+    *out = (struct oc_count_parts){.macs = oc_c_add(c, k->hist_f[OC_MAC], k->hist_i[OC_MAC])};
+    if (r) {
+        override_parts(r, c, k, out);
+        return;
+    }
+    weight = v ? v->weight : weight;
+    out->unit = weight[OC_MAC];
+    out->mac_part = oc_c_mul(c, out->unit, out->macs);
+    out->rest = weighted(weight, c, k) - out->mac_part;
+    out->rest_text = only_macs(weight) ? "nothing" : "every primitive";
 }

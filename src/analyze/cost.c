@@ -1,4 +1,5 @@
-/* The cost pass (cost-semantics.md): default bytes, the operator's cost rule, weights of primitives, trips. */
+/* The cost pass (cost-semantics.md): default bytes, the operator's cost rule, weights of primitives, trips.
+ */
 #include <string.h>
 
 #include "analyze/convention.h"
@@ -11,16 +12,50 @@ struct weights {
     uint8_t w[OC_PRIM_COUNT];
 };
 static const struct weights weight_table[] = {
-    {"unit", {[OC_MAC] = 2, [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_DIV] = 1, [OC_RND] = 1, [OC_SQRT] = 1,
-              [OC_EXP] = 1, [OC_LOG] = 1, [OC_SIN] = 1, [OC_TAN] = 1, [OC_TANH] = 1, [OC_SIG] = 1, [OC_ERF] = 1,
-              [OC_POW] = 1, [OC_RNG] = 1, [OC_BIT] = 1, [OC_CVT] = 0, [OC_DEQ] = 0}},
-    {"hw", {[OC_MAC] = 2, [OC_ADD] = 1, [OC_MUL] = 1, [OC_CMP] = 1, [OC_DIV] = 8, [OC_RND] = 1, [OC_SQRT] = 8,
-            [OC_EXP] = 16, [OC_LOG] = 20, [OC_SIN] = 20, [OC_TAN] = 28, [OC_TANH] = 26, [OC_SIG] = 26,
-            [OC_ERF] = 24, [OC_POW] = 37, [OC_RNG] = 10, [OC_BIT] = 1, [OC_CVT] = 1, [OC_DEQ] = 2}},
+    {"unit",
+     {[OC_MAC] = 2,
+      [OC_ADD] = 1,
+      [OC_MUL] = 1,
+      [OC_CMP] = 1,
+      [OC_DIV] = 1,
+      [OC_RND] = 1,
+      [OC_SQRT] = 1,
+      [OC_EXP] = 1,
+      [OC_LOG] = 1,
+      [OC_SIN] = 1,
+      [OC_TAN] = 1,
+      [OC_TANH] = 1,
+      [OC_SIG] = 1,
+      [OC_ERF] = 1,
+      [OC_POW] = 1,
+      [OC_RNG] = 1,
+      [OC_BIT] = 1,
+      [OC_CVT] = 0,
+      [OC_DEQ] = 0}},
+    {"hw",
+     {[OC_MAC] = 2,
+      [OC_ADD] = 1,
+      [OC_MUL] = 1,
+      [OC_CMP] = 1,
+      [OC_DIV] = 8,
+      [OC_RND] = 1,
+      [OC_SQRT] = 8,
+      [OC_EXP] = 16,
+      [OC_LOG] = 20,
+      [OC_SIN] = 20,
+      [OC_TAN] = 28,
+      [OC_TANH] = 26,
+      [OC_SIG] = 26,
+      [OC_ERF] = 24,
+      [OC_POW] = 37,
+      [OC_RNG] = 10,
+      [OC_BIT] = 1,
+      [OC_CVT] = 1,
+      [OC_DEQ] = 2}},
     {"mac", {[OC_MAC] = 1}},
 };
 
-static const uint8_t *weights_of(const struct oc_engine *e)
+const uint8_t *oc_weights(const struct oc_engine *e)
 {
     for (size_t i = 0; i < OC_COUNT(weight_table); i++)
         if (e->o->weights && strcmp(e->o->weights, weight_table[i].name) == 0)
@@ -81,8 +116,8 @@ static uint64_t dequantized_bytes(struct oc_engine *e, struct oc_op_ctx *c, stru
     return bytes;
 }
 
-static void default_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c,
-                          struct oc_cost *k)
+static void default_bytes(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                          struct oc_op_ctx *c, struct oc_cost *k)
 {
     for (uint32_t i = 0; i < n->n_in; i++) {
         k->rd[i] = 0;
@@ -94,7 +129,8 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
                                                        : type_bytes(c, c->in[i]);
     }
     for (uint32_t i = 0; i < n->n_out; i++)
-        k->wr[i] = n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes) ? type_bytes(c, &c->out[i]) : 0;
+        k->wr[i] =
+            n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes) ? type_bytes(c, &c->out[i]) : 0;
 }
 
 static bool is_float(unsigned dtype)
@@ -167,7 +203,7 @@ static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost
                   struct oc_node_cost *out)
 {
     const struct oc_node *n = c->node;
-    const uint8_t *w = weights_of(e);
+    const uint8_t *w = oc_weights(e);
     struct oc_prim_count list[2 * OC_PRIM_COUNT];
     out->n_hist = 0;
     if (!weigh(k->hist_f, w, trips, false, &out->flops, out, list) ||
@@ -200,8 +236,12 @@ static void set_quality(struct oc_engine *e, const struct oc_node *n, const stru
                         struct oc_node_cost *out)
 {
     if (c->unknown) {
-        *out = (struct oc_node_cost){.state = OC_NODE_NO_SHAPE, .op_class = out->op_class, .trips = out->trips,
-                                     .params = out->params, .quality = OC_UNKNOWN, .note = unknown_reason(e, n, c)};
+        *out = (struct oc_node_cost){.state = OC_NODE_NO_SHAPE,
+                                     .op_class = out->op_class,
+                                     .trips = out->trips,
+                                     .params = out->params,
+                                     .quality = OC_UNKNOWN,
+                                     .note = unknown_reason(e, n, c)};
     } else if (c->assumption) {
         out->quality = OC_EST;
         out->note = c->assumption;
@@ -218,25 +258,34 @@ static int overflow(struct oc_engine *e, const struct oc_node *n)
                    oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);
 }
 
-static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
+void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
+                  struct oc_cost *k)
 {
     const struct oc_node *n = &e->m->node[node];
-    struct oc_node_cost *out = &e->a->cost[node];
-    struct oc_op_ctx c;
-    oc_fill_ctx(e, n, op, &c);
+    struct oc_err *why = c->err;
+    oc_fill_ctx(e, n, op, c);
+    c->err = why;
     for (uint32_t i = 0; i < n->n_out; i++)
         if (n->out[i] != OC_NONE)
             e->out[i] = e->a->type[n->out[i]];
     if (e->convention)
-        oc_convention_options(e->convention, &c);
-    struct oc_cost k = {.rd = e->rd, .wr = e->wr, .n_in = n->n_in, .n_out = n->n_out};
-    k.alias = op->flags & OC_F_VIEW;
-    default_classes(&c, op, &k);
-    default_bytes(e, n, op, &c, &k);
+        oc_convention_options(e->convention, c);
+    *k = (struct oc_cost){.rd = e->rd, .wr = e->wr, .n_in = n->n_in, .n_out = n->n_out};
+    k->alias = op->flags & OC_F_VIEW;
+    default_classes(c, op, k);
+    default_bytes(e, n, op, c, k);
+    if (op->cost && op->cost(c, k))
+        c->unknown = true;
+}
+
+static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)
+{
+    const struct oc_node *n = &e->m->node[node];
+    struct oc_node_cost *out = &e->a->cost[node];
     struct oc_err why = {0};
-    c.err = &why;
-    if (op->cost && op->cost(&c, &k))
-        c.unknown = true;
+    struct oc_op_ctx c = {.err = &why};
+    struct oc_cost k;
+    oc_cost_rule(e, node, op, &c, &k);
     if (c.overflow || oc_exprs_overflowed(e->a->exprs))
         return overflow(e, n);
     out->alias = k.alias;

@@ -1,5 +1,5 @@
-/* What every part of a pass needs: storing types, reading small constants on demand, filling the context of a rule,
- * noting assumptions. */
+/* What every part of a pass needs: storing types, reading small constants on demand, filling the context of a
+ * rule, noting assumptions. */
 #include <string.h>
 
 #include "analyze/engine.h"
@@ -24,8 +24,9 @@ void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
     *state = OC_V_STATIC;
     for (unsigned i = 0; t->shape.ranked && i < t->shape.rank; i++)
         if (!oc_is_known(t->shape.dim[i]))
-            *state = oc_dim_max_value(e->a->exprs, t->shape.dim[i]) >= 0 && *state != OC_V_RANK_ONLY ? OC_V_BOUNDED
-                                                                                                     : OC_V_RANK_ONLY;
+            *state = oc_dim_max_value(e->a->exprs, t->shape.dim[i]) >= 0 && *state != OC_V_RANK_ONLY
+                         ? OC_V_BOUNDED
+                         : OC_V_RANK_ONLY;
 }
 
 /* Reads a constant's elements when a rule asks for them, once. */
@@ -49,13 +50,29 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
 {
-    *c = (struct oc_op_ctx){.node = n, .op = op, .opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET, .arena = &e->a->arena, .exprs = e->a->exprs,
-                            .model = e->m, .in = e->in, .in_data = e->in_data, .in_const = e->in_const,
-                            .load_data = load_data, .n_in = n->n_in, .n_out = n->n_out, .out = e->out,
-                            .out_data = e->out_data, .out_used = e->out_used, .err = e->err, .engine = e,
-                            .taps_valid = e->o->taps_valid, .strict_reduce = e->o->strict_reduce,
-                            .alias_off = e->o->alias_off, .literal_ceil_mode = e->o->literal_ceil_mode,
-                            .attention_full = e->o->attention_full};
+    *c = (struct oc_op_ctx){.node = n,
+                            .op = op,
+                            .opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET,
+                            .arena = &e->a->arena,
+                            .exprs = e->a->exprs,
+                            .model = e->m,
+                            .in = e->in,
+                            .in_data = e->in_data,
+                            .in_const = e->in_const,
+                            .load_data = load_data,
+                            .n_in = n->n_in,
+                            .n_out = n->n_out,
+                            .out = e->out,
+                            .out_data = e->out_data,
+                            .out_used = e->out_used,
+                            .err = e->err,
+                            .engine = e,
+                            .taps_valid = e->o->taps_valid,
+                            .strict_reduce = e->o->strict_reduce,
+                            .alias_off = e->o->alias_off,
+                            .literal_ceil_mode = e->o->literal_ceil_mode,
+                            .attention_full = e->o->attention_full,
+                            .told = e->told};
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];

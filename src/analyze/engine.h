@@ -8,7 +8,7 @@
 
 enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
 
-struct oc_symbol { /* a symbolic dim of the model's declarations */
+struct oc_symbol {       /* a symbolic dim of the model's declarations */
     struct oc_dim value; /* in the analysis' own table */
     bool bound;
     bool by_default;
@@ -24,13 +24,13 @@ struct oc_engine {
     bool *bind_used, *shape_used;
     struct oc_assumption *assumption; /* heap while growing */
     uint32_t n_assumption, cap_assumption;
-    uint8_t *graph_use; /* by graph: enum oc_graph_use */
-    uint64_t *trips;    /* by graph: executions of the model's one run */
-    bool *skip;         /* by graph: a branch that is known not to run */
-    uint64_t *loop_trips; /* by graph of a loop body: its own trip count */
+    uint8_t *graph_use;    /* by graph: enum oc_graph_use */
+    uint64_t *trips;       /* by graph: executions of the model's one run */
+    bool *skip;            /* by graph: a branch that is known not to run */
+    uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
     bool *trip_used;
-    bool *tried;        /* by value: its constant was read (or could not be) */
+    bool *tried;                            /* by value: its constant was read (or could not be) */
     const struct oc_convention *convention; /* NULL: ours */
     struct oc_op_cache ops;
     int64_t spatial_default;
@@ -44,11 +44,16 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
-    uint32_t *read_by; /* by value: the node that read it last, + 1 */
+    struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
+    uint32_t *read_by;    /* by value: the node that read it last, + 1 */
 };
 
+/* analyze.c: the arrays of *e, in the arena of e->a. Needs m, o, a. */
+void oc_engine_scratch(struct oc_engine *e);
+
 /* engine.c */
-void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value, const char *reason);
+void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value,
+               const char *reason);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
@@ -62,7 +67,8 @@ void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const st
 /* value.c: --value. Needs the types of the inputs; a file replaces the type by its own. */
 int oc_bind_values(struct oc_engine *e);
 
-/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over known names */
+/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over known names
+ */
 bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 
 /* infer.c */
@@ -72,7 +78,11 @@ int oc_infer_graph(struct oc_engine *e, uint32_t graph);
 int oc_infer_control(struct oc_engine *e, uint32_t node);
 int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
 
-/* cost.c */
+/* cost.c. The rule of one node with the defaults around it, for one execution; c->err must be set, k->rd and
+ * k->wr are the scratch of e. Marks stay in c. */
+void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
+                  struct oc_cost *k);
+const uint8_t *oc_weights(const struct oc_engine *e); /* by primitive */
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 
 /* params.c */

@@ -111,41 +111,12 @@ static int find_device(struct job *j)
 /* ---- analysis --------------------------------------------------------------------------------------------
  */
 
-static enum oc_if_mode if_mode_of(const char *name)
-{
-    return is(name, "then") ? OC_IF_THEN : is(name, "else") ? OC_IF_ELSE : OC_IF_MAX;
-}
-
 static struct oc_analyze_opts analyze_opts(const struct job *j)
 {
-    const struct cli_opts *o = j->o;
-    return (struct oc_analyze_opts){
-        .bind = j->shapes.bind,
-        .n_bind = j->shapes.n_bind,
-        .shape = j->shapes.shape,
-        .n_shape = j->shapes.n_shape,
-        .value = j->shapes.value,
-        .n_value = j->shapes.n_value,
-        .trip = j->shapes.trip,
-        .n_trip = j->shapes.n_trip,
-        .control = j->control,
-        .n_control = j->n_control,
-        .force_shapes = o->force,
-        .no_defaults = o->no_defaults,
-        .default_dim = o->default_dim.set ? o->default_dim.v : 0,
-        .strict = o->strict,
-        .taps_valid = is(o->taps, "valid"),
-        .strict_reduce = o->strict_reduce,
-        .no_fold = o->no_fold,
-        .keep_qdq = is(o->qdq, "keep"),
-        .alias_off = is(o->alias, "off"),
-        .naive_bytes = is(o->bytes, "naive"),
-        .literal_ceil_mode = is(o->ceil_mode, "literal"),
-        .attention_full = is(o->attention, "full"),
-        .if_mode = if_mode_of(o->if_mode),
-        .convention = o->convention,
-        .weights = o->weights,
-    };
+    struct oc_analyze_opts opts = cli_analyze_opts(j->o, &j->shapes);
+    opts.control = j->control;
+    opts.n_control = j->n_control;
+    return opts;
 }
 
 static int analyze(struct job *j)
@@ -213,6 +184,8 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .copy_time = o->copy_time,
         .confluence = o->confluence,
         .dump_only_opr = o->dump_only_opr,
+        .why = o->why.item,
+        .n_why = o->why.n,
     };
 }
 
@@ -274,7 +247,7 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (is(o->format, "csv") || o->confluence || o->dump_only_opr ||
+    if (is(o->format, "csv") || o->confluence || o->dump_only_opr || (o->why.n && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
     return is(o->format, "json") || j->model || !is(oc_profile_importer(j->profile), "megengine");

@@ -10,6 +10,8 @@ const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
      CLI_COST, cmd_cost},
     {"cost", "onnxcost PROFILE [options]", "a measured profile alone", CLI_COST, cmd_cost},
+    {"explain", "onnxcost explain MODEL --convention A --convention B",
+     "the difference between two ways of counting, term by term", CLI_EXPLAIN, cmd_explain},
     {"hw", "onnxcost hw list | show NAME", "the hardware that --hw knows", CLI_HW, cmd_hw},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},

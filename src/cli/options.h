@@ -14,7 +14,15 @@ enum cli_kind {
     CLI_INT     /* struct cli_int */
 };
 
-enum cli_mask { CLI_COST = 1, CLI_HW = 2, CLI_OPS = 4, CLI_HELP = 8, CLI_ALL = 15 };
+enum cli_mask {
+    CLI_COST = 1,
+    CLI_HW = 2,
+    CLI_OPS = 4,
+    CLI_HELP = 8,
+    CLI_EXPLAIN = 16,
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN,
+    CLI_ALL = 31
+};
 
 struct cli_option {
     const char *name; /* without the two dashes */
@@ -53,14 +61,15 @@ struct cli_opts {
     struct cli_int default_dim;
     bool no_defaults, force;
     /* counting */
-    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention, *convention;
+    const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention;
+    struct cli_list convention;
     bool strict_reduce, no_fold;
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;
     /* choice and order of rows */
     struct cli_int top;
-    struct cli_list opr_name, type, input_dtype;
+    struct cli_list opr_name, type, input_dtype, why;
     const char *order_by, *aggregate, *aggregate_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *color;

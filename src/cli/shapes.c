@@ -137,3 +137,42 @@ void cli_shapes_free(struct cli_shapes *s)
     free(s->value);
     free(s->shape);
 }
+
+static bool is(const char *value, const char *wanted)
+{
+    return value && !strcmp(value, wanted);
+}
+
+static enum oc_if_mode if_mode_of(const char *name)
+{
+    return is(name, "then") ? OC_IF_THEN : is(name, "else") ? OC_IF_ELSE : OC_IF_MAX;
+}
+
+struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s)
+{
+    return (struct oc_analyze_opts){
+        .bind = s->bind,
+        .n_bind = s->n_bind,
+        .shape = s->shape,
+        .n_shape = s->n_shape,
+        .value = s->value,
+        .n_value = s->n_value,
+        .trip = s->trip,
+        .n_trip = s->n_trip,
+        .force_shapes = o->force,
+        .no_defaults = o->no_defaults,
+        .default_dim = o->default_dim.set ? o->default_dim.v : 0,
+        .strict = o->strict,
+        .taps_valid = is(o->taps, "valid"),
+        .strict_reduce = o->strict_reduce,
+        .no_fold = o->no_fold,
+        .keep_qdq = is(o->qdq, "keep"),
+        .alias_off = is(o->alias, "off"),
+        .naive_bytes = is(o->bytes, "naive"),
+        .literal_ceil_mode = is(o->ceil_mode, "literal"),
+        .attention_full = is(o->attention, "full"),
+        .if_mode = if_mode_of(o->if_mode),
+        .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
+        .weights = o->weights,
+    };
+}

@@ -1,4 +1,4 @@
-/* --dim, --shape, --value and --trip: texts to bindings. */
+/* --dim, --shape, --value and --trip: texts to bindings; and all options of an analysis. */
 #ifndef OC_CLI_SHAPES_H
 #define OC_CLI_SHAPES_H
 
@@ -18,5 +18,8 @@ struct cli_shapes {
 int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
                      struct cli_shapes *out);
 void cli_shapes_free(struct cli_shapes *s);
+
+/* Borrows from both. The last --convention holds. */
+struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s);
 
 #endif

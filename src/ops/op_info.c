@@ -9,6 +9,16 @@ size_t oc_op_count(void)
     return n;
 }
 
+const char *oc_op_family_name(const struct oc_op *op)
+{
+    size_t n;
+    const struct oc_op_family *const *family = oc_op_families(&n);
+    for (size_t i = 0; i < n; i++)
+        if (op >= family[i]->op && op < family[i]->op + family[i]->n)
+            return family[i]->name;
+    return "";
+}
+
 void oc_op_get(size_t index, struct oc_op_info *out)
 {
     size_t n_families;

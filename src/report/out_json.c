@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/json_keys.h"
+#include "report/receipts.h"
 
 /* The layout is documented; see the README. Unknown is null. */
 enum { JSON_VERSION = 1 };
@@ -399,6 +400,10 @@ void oc_out_json(struct oc_report *r, FILE *f)
     profile(&w, r);
     oc_json_join(&w, r);
     hardware(&w, r->in->device);
+    if (r->o->n_why) {
+        oc_jw_key(&w, "receipts");
+        oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);
+    }
     diagnostics(&w, r->in);
     oc_jw_end_object(&w);
     fputc('\n', f);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/mge_report.h"
+#include "report/receipts.h"
 #include "report/select.h"
 
 /* What can be asked for with --format. */
@@ -76,9 +77,20 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);
     if (!in->analysis && !in->profile)
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
+    if (opts->n_why && format->write == oc_out_csv)
+        return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
     if (tells_as_megengine(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
     struct oc_report r = {.in = in, .o = opts, .runs = runs_of(in->profile)};
+    if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {
+        oc_arena_free(&r.arena);
+        return -1;
+    }
+    if (opts->n_why && format->write == oc_out_term) {
+        oc_receipts_text(in, r.why, opts->n_why, &r.arena, f);
+        oc_arena_free(&r.arena);
+        return 0;
+    }
     oc_report_rows(&r);
     oc_report_roofs(&r);
     count_runs(&r);

@@ -9,6 +9,7 @@
 #include "report/rows.h"
 
 struct oc_report {
+    uint32_t *why; /* nodes whose receipts are wanted: o->n_why */
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;

@@ -10,6 +10,7 @@
 
 #include "onnxcost.h"
 #include "support/build.h"
+#include "zoo.h"
 
 static uint64_t count_model(const uint8_t *bytes, size_t n, const char *convention)
 {
@@ -58,7 +59,8 @@ static const uint64_t none = UINT64_MAX; /* the document has no single number */
 static void test_reference_numbers(void **state)
 {
     (void)state;
-    static const char *const name[] = {NULL, "mge", "mge-stats", "onnx-tool", "fvcore", "torch", "calflops", "xla"};
+    static const char *const name[] = {NULL,     "mge",   "mge-stats", "onnx-tool",
+                                       "fvcore", "torch", "calflops",  "xla"};
     const struct {
         struct op op;
         uint64_t count[8]; /* ours first, then as `name` */
@@ -72,7 +74,8 @@ static void test_reference_numbers(void **state)
         {{"Gemm", "transB=1", "float[1,512]", INIT("float[1000,512]", "float[1000]")},
          {1025000, none, 513000, 513000, 512000, 1024000, 1024000, none}},
         /* cases 21, 22, 26, 34 */
-        {{"BatchNormalization", "", "float[1,64,56,56]", INIT("float[64]", "float[64]", "float[64]", "float[64]")},
+        {{"BatchNormalization", "", "float[1,64,56,56]",
+          INIT("float[64]", "float[64]", "float[64]", "float[64]")},
          {401728, 0, 1404928, 6221824, 401408, 0, 401408, 0}},
         {{"LayerNormalization", "axis=-1", "float[1,128,768]", INIT("float[768]", "float[768]")},
          {688768, 0, 688128, 691840, 491520, 0, 491520, none}},
@@ -81,7 +84,8 @@ static void test_reference_numbers(void **state)
          {1806336, 1806336, 1806336, 1806336, 0, 0, 802816, 1605632}},
         /* case 10: transposed convolution; of 16 x 4 taps an axis 62 fall inside the output, 2*64*32*62*62 =
          * 15,745,024 without the bias */
-        {{"ConvTranspose", "strides=2,2 pads=1,1,1,1", "float[1,64,16,16]", INIT("float[64,32,4,4]", "float[32]")},
+        {{"ConvTranspose", "strides=2,2 pads=1,1,1,1", "float[1,64,16,16]",
+          INIT("float[64,32,4,4]", "float[32]")},
          {16809984, 16777216, 8421376, 16809984, 8388608, 16777216, none, 15745024 + 32768}},
         {{"ConvTranspose", "strides=2,2 pads=1,1,1,1", "float[1,64,16,16]", INIT("float[64,32,4,4]")},
          {16777216, 16777216, 8388608, 16777216, 8388608, 16777216, none, 15745024}},
@@ -95,6 +99,26 @@ static void test_reference_numbers(void **state)
                 fail_msg("%s, row %zu, %s: %llu, not %llu", row[i].op.type, i, name[k] ? name[k] : "ours",
                          (unsigned long long)got, (unsigned long long)row[i].count[k]);
         }
+}
+
+/* What fvcore prints for the models of torchvision, batch normalization kept apart. */
+static void test_whole_models(void **state)
+{
+    static const struct {
+        const char *name;
+        uint64_t count;
+    } row[] = {{"resnet18", 1819065856}, {"resnet50", 4111512576}, {"vit_b_16", 17582740224}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+        struct zoo z;
+        size_t n;
+        zoo_init(&z, 17);
+        zoo_find(row[i].name)->build(&z);
+        uint8_t *bytes = oc_b_pack(z.b, &n);
+        zoo_free(&z);
+        assert_int_equal(count_model(bytes, n, "fvcore"), row[i].count);
+        free(bytes);
+    }
 }
 
 static void test_unknown_name(void **state)
@@ -122,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reference_numbers),
+        cmocka_unit_test(test_whole_models),
         cmocka_unit_test(test_unknown_name),
     };
     return cmocka_run_group_tests_name("analyze/convention", tests, NULL, NULL);

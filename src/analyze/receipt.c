@@ -1,0 +1,265 @@
+#include "analyze/receipt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/engine.h"
+#include "base/ck.h"
+#include "base/units.h"
+
+struct oc_recount {
+    struct oc_engine e;
+    struct oc_analysis view; /* the analysis with an arena and small values of its own */
+    struct oc_told told;
+    struct oc_err err;
+    struct oc_slot_bytes *in, *out;
+};
+
+struct oc_recount *oc_recount_new(const struct oc_analysis *a)
+{
+    struct oc_recount *r = oc_xmalloc(sizeof(*r));
+    *r = (struct oc_recount){.view = *a};
+    struct oc_arena *arena = &r->view.arena;
+    *arena = (struct oc_arena){0};
+    r->view.diags = (struct oc_diags){.arena = arena};
+    r->view.data = OC_NEW_ARRAY(arena, a->model->n_value, const struct oc_data *);
+    if (a->model->n_value)
+        memcpy(r->view.data, a->data, a->model->n_value * sizeof(*a->data));
+    r->e = (struct oc_engine){
+        .a = &r->view, .m = a->model, .o = &r->view.counting, .err = &r->err, .told = &r->told};
+    oc_convention_set(a->counting.convention, &r->e.convention);
+    oc_engine_scratch(&r->e);
+    uint32_t n_in = 1, n_out = 1;
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        n_in = a->model->node[i].n_in > n_in ? a->model->node[i].n_in : n_in;
+        n_out = a->model->node[i].n_out > n_out ? a->model->node[i].n_out : n_out;
+    }
+    r->in = OC_NEW_ARRAY(arena, n_in, struct oc_slot_bytes);
+    r->out = OC_NEW_ARRAY(arena, n_out, struct oc_slot_bytes);
+    return r;
+}
+
+void oc_recount_free(struct oc_recount *r)
+{
+    if (!r)
+        return;
+    oc_map_free(&r->e.symbol_ids);
+    oc_arena_free(&r->view.arena);
+    free(r);
+}
+
+/* ---- bytes ------------------------------------------------------------------------------------------------
+ */
+
+static uint64_t whole_bytes(const struct oc_op_ctx *c, const struct oc_type *t)
+{
+    struct oc_op_ctx own = *c; /* an unknown size marks the copy */
+    if (!t || !t->shape.ranked || t->dtype == OC_DT_UNDEFINED || t->kind > OC_T_SPARSE)
+        return 0;
+    return oc_c_bytes(&own, t->dtype, oc_c_elems(&own, t));
+}
+
+static bool is_alias(const struct oc_engine *e, const struct oc_cost *k)
+{
+    return k->alias && !e->o->alias_off && !e->o->naive_bytes;
+}
+
+static const char *why_read(struct oc_recount *r, const struct oc_node *n, uint32_t slot,
+                            const struct oc_op *op, const struct oc_slot_bytes *b)
+{
+    char label[256];
+    struct oc_arena *arena = &r->view.arena;
+    uint32_t dq = oc_weight_dequantizer(&r->e, n->in[slot]);
+    if (dq != OC_NONE && b->moved)
+        return oc_printf(arena, "in its stored form, before %s",
+                         oc_node_label(r->e.m, &r->e.m->node[dq], label, sizeof(label)));
+    if (b->moved)
+        return b->moved < b->whole ? "a part of it" : "more than once";
+    if (oc_op_slot(op, slot) == 'm')
+        return "metadata: read on the host";
+    for (uint32_t i = 0; i < slot; i++)
+        if (n->in[i] == n->in[slot])
+            return oc_printf(arena, "the same tensor as input %u", i);
+    return "not read";
+}
+
+static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct oc_cost *k,
+                  struct oc_receipt *out)
+{
+    const struct oc_node *n = c->node;
+    bool alias = is_alias(&r->e, k);
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        struct oc_slot_bytes *b = &r->in[i];
+        *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->rd[i], .whole = whole_bytes(c, c->in[i])};
+        if (n->in[i] != OC_NONE && b->moved != b->whole)
+            b->why = alias ? "a view: nothing moves" : why_read(r, n, i, c->op, b);
+    }
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        struct oc_slot_bytes *b = &r->out[i];
+        *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->wr[i], .whole = whole_bytes(c, &c->out[i])};
+        if (n->out[i] == OC_NONE || b->moved == b->whole)
+            continue;
+        b->why = alias                 ? "a view: nothing moves"
+                 : !c->out_used[i]     ? "nobody reads it"
+                 : b->moved < b->whole ? "a part of it"
+                                       : "more than once";
+    }
+    out->in = r->in;
+    out->out = r->out;
+}
+
+/* ---- the rule ---------------------------------------------------------------------------------------------
+ */
+
+static uint64_t sum(const uint64_t *hist, const uint8_t *weight, uint64_t *total)
+{
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        uint64_t n;
+        if (oc_mul_u64(hist[p], weight[p], &n))
+            oc_add_u64(*total, n, total);
+    }
+    return *total;
+}
+
+static uint64_t formula_deq(const struct oc_formula *f)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < f->n_term; i++)
+        n += f->term[i].prim == OC_DEQ ? f->term[i].value : 0;
+    return n;
+}
+
+bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct oc_receipt *out)
+{
+    struct oc_engine *e = &r->e;
+    const struct oc_op *op = e->a->op[node];
+    *out = (struct oc_receipt){.op = op};
+    if (!op || e->a->cost[node].state != OC_NODE_NORMAL || e->a->cost[node].quality == OC_UNKNOWN)
+        return false;
+    struct oc_op_ctx c = {.err = &r->err};
+    r->told.n = 0;
+    for (uint32_t i = 0; i < e->m->node[node].n_in; i++)
+        if (e->m->node[node].in[i] != OC_NONE)
+            e->read_by[e->m->node[node].in[i]] = 0;
+    oc_cost_rule(e, node, op, &c, &out->cost);
+    if (c.unknown || c.overflow)
+        return false;
+    if (details && oc_formula_read(&c, &out->formula) == 0) {
+        slots(r, &c, &out->cost, out);
+        out->dequantized = out->cost.hist_f[OC_DEQ] + out->cost.hist_i[OC_DEQ] - formula_deq(&out->formula);
+    }
+    out->weight = oc_weights(e);
+    if (e->convention) {
+        out->flops = oc_convention_count(e->convention, &c, &out->cost);
+    } else {
+        sum(out->cost.hist_f, out->weight, &out->flops);
+        sum(out->cost.hist_i, out->weight, &out->flops);
+    }
+    oc_convention_parts(e->convention, out->weight, &c, &out->cost, &out->parts);
+    return true;
+}
+
+/* ---- sources ----------------------------------------------------------------------------------------------
+ */
+
+static const char *assumption(const struct oc_analysis *a, const char *name)
+{
+    for (uint32_t i = 0; i < a->n_assumption; i++)
+        if (strcmp(a->assumption[i].what, "dim") == 0 && strcmp(a->assumption[i].name, name) == 0)
+            return a->assumption[i].reason;
+    return NULL;
+}
+
+static const char *symbol_source(const struct oc_analysis *a, struct oc_arena *arena, uint32_t symbol)
+{
+    const char *from = a->symbol_from[symbol];
+    return oc_printf(arena, "%s: %s", a->model->symbol[symbol], from ? from : "computed");
+}
+
+const char *oc_dim_source(const struct oc_analysis *a, struct oc_arena *arena, uint32_t value, unsigned axis)
+{
+    const struct oc_model *m = a->model;
+    const struct oc_value *v = &m->value[value];
+    const struct oc_shape *d = &v->declared.shape;
+    char label[256];
+    if (v->producer != OC_NONE)
+        return oc_printf(arena, "inferred by %s",
+                         oc_node_label(m, &m->node[v->producer], label, sizeof(label)));
+    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
+        if (m->graph[0].input[i] == value && a->input_from[i])
+            return a->input_from[i];
+    if (v->constant)
+        return "of the initializer";
+    if (!v->graph_input || v->graph != 0 || !d->ranked || axis >= d->rank)
+        return "of the surrounding node";
+    if (d->dim[axis].expr)
+        return symbol_source(a, arena, d->dim[axis].expr - 1);
+    if (d->dim[axis].v >= 0)
+        return "declared";
+    const char *name = oc_printf(arena, "%s.%u", v->name, axis), *reason = assumption(a, name);
+    return oc_printf(arena, "%s: %s", name, reason ? reason : "--dim");
+}
+
+const char *oc_value_source(const struct oc_analysis *a, struct oc_arena *arena, uint32_t value)
+{
+    const struct oc_value *v = &a->model->value[value];
+    char label[256];
+    if (v->producer != OC_NONE)
+        return oc_printf(arena, "%s %s", a->is_const[value] ? "constant of" : "output of",
+                         oc_node_label(a->model, &a->model->node[v->producer], label, sizeof(label)));
+    return v->constant                       ? "initializer"
+           : v->graph_input && v->graph == 0 ? "graph input"
+                                             : "input of the body";
+}
+
+const char *oc_node_reason(const struct oc_node_cost *k)
+{
+    static const char *const text[] = {
+        [OC_NODE_FOLDED] = "folded: its value is known before the run, so it does not run",
+        [OC_NODE_ABSORBED] = "weights are dequantized by those who read them",
+        [OC_NODE_NOT_TAKEN] = "in a branch that does not count",
+        [OC_NODE_UNKNOWN_OP] = "no rule for this operator",
+        [OC_NODE_NO_SHAPE] = "a shape is not known",
+        [OC_NODE_CONTAINER] = "its body carries the cost",
+    };
+    const char *own = k->state < OC_COUNT(text) ? text[k->state] : NULL;
+    return own && k->note ? k->note : own;
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------
+ */
+
+static int not_found(const struct oc_model *m, const char *text, struct oc_err *err)
+{
+    unsigned n = 0;
+    char label[256];
+    oc_fail(err, OC_ENOTFOUND, "no node is called '%s'", text);
+    for (uint32_t i = 0; i < m->n_node && n < 5; i++) {
+        const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
+        size_t used = strlen(err->msg);
+        if (*text && strstr(name, text))
+            snprintf(err->msg + used, sizeof(err->msg) - used, "%s '%s'", n++ ? "," : "; there are", name);
+    }
+    return -1;
+}
+
+int oc_find_node(const struct oc_model *m, const char *text, uint32_t *node, struct oc_err *err)
+{
+    uint64_t index;
+    uint32_t found = OC_NONE;
+    char label[256], by_type[256];
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        snprintf(by_type, sizeof(by_type), "%s_%u", m->node[i].op_type, m->node[i].file_index);
+        const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
+        if (strcmp(name, text) && (m->node[i].graph || strcmp(by_type, text)))
+            continue;
+        if (found != OC_NONE)
+            return oc_fail(err, OC_EARG, "several nodes are called '%s': take the index, such as %u or %u",
+                           text, found, i);
+        found = i;
+    }
+    if (found == OC_NONE && oc_parse_u64(text, strlen(text), &index) && index < m->n_node)
+        found = (uint32_t)index;
+    *node = found;
+    return found == OC_NONE ? not_found(m, text, err) : 0;
+}

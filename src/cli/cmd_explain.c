@@ -1,0 +1,65 @@
+#include <stdio.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/shapes.h"
+
+/* Two analyses that differ in their convention alone; one name given: ours is the first. */
+struct pair {
+    const struct cli_opts *o;
+    struct cli_shapes shapes;
+    struct oc_model *model;
+    struct oc_analysis *analysis[2];
+};
+
+static int analyze(struct pair *p)
+{
+    const struct cli_list *names = &p->o->convention;
+    struct oc_err err;
+    if (p->o->word.n != 1 || names->n < 1 || names->n > 2)
+        return cli_fail(CLI_USAGE,
+                        "'explain' needs a model and two conventions: onnxcost explain MODEL --convention A "
+                        "--convention B");
+    if (p->o->default_dim.set && p->o->default_dim.v < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
+                        (long long)p->o->default_dim.v);
+    int rc = cli_shapes_parse(p->o, NULL, 0, &p->shapes);
+    if (rc)
+        return rc;
+    if (oc_model_load(p->o->word.item[0], NULL, &p->model, &err))
+        return cli_fail_err(&err);
+    struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->shapes);
+    for (int i = 0; i < 2; i++) {
+        opts.convention = names->n == 2 ? names->item[i] : i ? names->item[0] : NULL;
+        if (oc_analyze(p->model, &opts, &p->analysis[i], &err))
+            return cli_fail_err(&err);
+    }
+    return 0;
+}
+
+static int write_explanation(const struct pair *p)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(p->o->output, &out);
+    if (rc)
+        return rc;
+    int failed = oc_explain_write(p->model, p->analysis[0], p->analysis[1], p->o->format, out.f, &err)
+                     ? cli_fail_err(&err)
+                     : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+int cmd_explain(const struct cli_opts *o)
+{
+    struct pair p = {.o = o};
+    int rc = analyze(&p);
+    if (!rc)
+        rc = write_explanation(&p);
+    cli_shapes_free(&p.shapes);
+    oc_analysis_free(p.analysis[0]);
+    oc_analysis_free(p.analysis[1]);
+    oc_model_free(p.model);
+    return rc;
+}

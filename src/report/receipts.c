@@ -1,0 +1,267 @@
+#include "report/receipts.h"
+
+#include <string.h>
+
+#include "analyze/receipt.h"
+#include "base/units.h"
+
+enum { LABEL = 13, MAX_LISTED = 16 };
+
+int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts *opts, struct oc_arena *arena,
+                     uint32_t **node, struct oc_err *err)
+{
+    *node = OC_NEW_ARRAY(arena, opts->n_why, uint32_t);
+    if (opts->n_why && !in->analysis)
+        return oc_fail(err, OC_EARG, "a receipt needs a model");
+    for (size_t i = 0; i < opts->n_why; i++)
+        if (oc_find_node(in->model, opts->why[i], &(*node)[i], err))
+            return -1;
+    return 0;
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------
+ */
+
+static void attr_item(struct oc_buf *b, const struct oc_attr *a, uint32_t i)
+{
+    switch (a->type) {
+    case OC_ATTR_FLOAT:
+        oc_buf_printf(b, "%g", (double)a->f);
+        break;
+    case OC_ATTR_INT:
+        oc_buf_printf(b, "%lld", (long long)a->i);
+        break;
+    case OC_ATTR_STRING:
+        oc_buf_printf(b, "'%.*s'", (int)(a->s.n < 80 ? a->s.n : 80), a->s.s);
+        break;
+    case OC_ATTR_INTS:
+        oc_buf_printf(b, "%lld", (long long)a->ints[i]);
+        break;
+    case OC_ATTR_FLOATS:
+        oc_buf_printf(b, "%g", (double)a->floats[i]);
+        break;
+    case OC_ATTR_STRINGS:
+        oc_buf_printf(b, "'%.*s'", (int)(a->strings[i].n < 80 ? a->strings[i].n : 80), a->strings[i].s);
+        break;
+    case OC_ATTR_GRAPH:
+    case OC_ATTR_GRAPHS:
+        oc_buf_str(b, "graph");
+        break;
+    default:
+        oc_buf_str(b, "tensor");
+    }
+}
+
+const char *oc_attr_text(struct oc_arena *arena, const struct oc_attr *a)
+{
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < a->n && i < MAX_LISTED; i++) {
+        if (i)
+            oc_buf_char(&b, ',');
+        attr_item(&b, a, i);
+    }
+    if (a->n > MAX_LISTED)
+        oc_buf_printf(&b, ",... (%u)", a->n);
+    const char *text = oc_strdup(arena, b.data ? b.data : "");
+    oc_buf_free(&b);
+    return text;
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------
+ */
+
+struct writer {
+    const struct oc_report_in *in;
+    struct oc_arena *arena;
+    struct oc_buf out;
+};
+
+static const char *count(struct writer *w, uint64_t v)
+{
+    char buf[32];
+    return oc_strdup(w->arena, oc_format_count(v, buf, sizeof(buf)));
+}
+
+static void label(struct writer *w, const char *text)
+{
+    oc_buf_str(&w->out, text);
+    oc_buf_pad(&w->out, ' ', strlen(text) < LABEL ? LABEL - strlen(text) : 1);
+}
+
+static void heading(struct writer *w, uint32_t node)
+{
+    const struct oc_model *m = w->in->model;
+    const struct oc_node *n = &m->node[node];
+    const struct oc_op *op = w->in->analysis->op[node];
+    char name[256];
+    oc_buf_printf(&w->out, "%s  (%s, node %u%s%s)\n", oc_node_label(m, n, name, sizeof(name)), n->op_type,
+                  node, m->graph[n->graph].scope[0] ? " of " : "", m->graph[n->graph].scope);
+    label(w, "operator");
+    oc_buf_printf(&w->out, "%s of %s, version %d", n->op_type, n->domain[0] ? n->domain : "ai.onnx",
+                  n->opset);
+    if (op)
+        oc_buf_printf(&w->out, "; rule since version %d, family %s, class %s", op->since,
+                      oc_op_family_name(op), oc_op_class_name(op->op_class));
+    oc_buf_char(&w->out, '\n');
+    for (uint32_t i = 0; i < n->n_attr; i++) {
+        label(w, i ? "" : "attributes");
+        oc_buf_printf(&w->out, "%s = %s\n", n->attr[i].name, oc_attr_text(w->arena, &n->attr[i]));
+    }
+}
+
+/* Dimensions that come from the same place stand together. */
+static void dimensions(struct writer *w, uint32_t value, bool own)
+{
+    const struct oc_analysis *a = w->in->analysis;
+    const struct oc_shape *s = &a->type[value].shape;
+    const char *last = NULL;
+    if (!s->ranked || s->rank == 0 || own)
+        return;
+    label(w, "");
+    for (unsigned i = 0; i < s->rank; i++) {
+        const char *source = oc_dim_source(a, w->arena, value, i);
+        if (last && strcmp(last, source))
+            oc_buf_printf(&w->out, " (%s)", last);
+        oc_buf_printf(&w->out, "%s%s", i ? ", " : "  ", oc_dim_text(a->exprs, s->dim[i]));
+        last = source;
+    }
+    oc_buf_printf(&w->out, " (%s)\n", last);
+}
+
+static void operand(struct writer *w, const char *what, uint32_t slot, uint32_t value,
+                    const struct oc_slot_bytes *b)
+{
+    const struct oc_analysis *a = w->in->analysis;
+    bool input = *what == 'i';
+    label(w, oc_printf(w->arena, "%s %u", what, slot));
+    if (value == OC_NONE) {
+        oc_buf_str(&w->out, "absent\n");
+        return;
+    }
+    const char *kind = !input ? "" : a->is_const[value] ? ", constant" : ", activation";
+    oc_buf_printf(&w->out, "%s  %s%s", a->model->value[value].name,
+                  oc_type_text(w->arena, a->exprs, &a->type[value]), kind);
+    if (input && a->is_const[value] && a->model->value[value].constant)
+        oc_buf_printf(&w->out, " (%s)", oc_param_class_name(a->param_class[value]));
+    if (b)
+        oc_buf_printf(&w->out, ": %s bytes %s", count(w, b->moved), input ? "read" : "written");
+    if (b && b->why)
+        oc_buf_printf(&w->out, " of %s: %s", count(w, b->whole), b->why);
+    oc_buf_char(&w->out, '\n');
+    dimensions(w, value, !input);
+}
+
+static void operands(struct writer *w, uint32_t node, const struct oc_receipt *r)
+{
+    const struct oc_node *n = &w->in->model->node[node];
+    for (uint32_t i = 0; i < n->n_in; i++)
+        operand(w, "input", i, n->in[i], r ? &r->in[i] : NULL);
+    for (uint32_t i = 0; i < n->n_out; i++)
+        operand(w, "output", i, n->out[i], r ? &r->out[i] : NULL);
+}
+
+static void formula(struct writer *w, const struct oc_receipt *r)
+{
+    const struct oc_formula *f = &r->formula;
+    for (uint32_t i = 0; i < f->n_term; i++) {
+        const struct oc_formula_term *t = &f->term[i];
+        label(w, i ? "" : "formula");
+        oc_buf_printf(&w->out, "%-4s = %s", oc_prim_name(t->prim), t->expr);
+        if (t->numbers[strspn(t->numbers, "0123456789")]) /* more than the result itself */
+            oc_buf_printf(&w->out, " = %s", t->numbers);
+        oc_buf_printf(&w->out, " = %s\n", t->known ? count(w, t->value) : "unknown");
+    }
+    if (f->n_term == 0) {
+        label(w, "formula");
+        oc_buf_str(&w->out, "no arithmetic\n");
+    }
+    for (uint32_t i = 0; i < f->n_name; i++) {
+        const struct oc_formula_name *x = &f->name[i];
+        label(w, i ? "" : "where");
+        oc_buf_printf(&w->out, "%s = %s%s%s\n", x->name, x->expr ? x->expr : "", x->expr ? " = " : "",
+                      x->known ? count(w, x->value) : "unknown");
+    }
+}
+
+static void primitive(struct writer *w, const struct oc_receipt *r, bool *first, unsigned p, bool is_int)
+{
+    uint64_t n = is_int ? r->cost.hist_i[p] : r->cost.hist_f[p];
+    unsigned cls = p == OC_MAC ? r->cost.mac_class : r->cost.rest_class;
+    if (!n)
+        return;
+    label(w, *first ? "counted" : "");
+    *first = false;
+    oc_buf_printf(&w->out, "%-4s   %s x %u = %s  %s", oc_prim_name(p), count(w, n), r->weight[p],
+                  count(w, n * r->weight[p]),
+                  oc_class_is_int(cls) == is_int ? oc_class_name(cls)
+                  : is_int                       ? "integer"
+                                                 : "float");
+    if (p == OC_DEQ && r->dequantized)
+        oc_buf_printf(&w->out, "  (%s of stored weights)", count(w, r->dequantized));
+    oc_buf_char(&w->out, '\n');
+}
+
+static void histogram(struct writer *w, const struct oc_receipt *r, const struct oc_node_cost *k)
+{
+    const char *convention = w->in->analysis->counting.convention;
+    bool first = true;
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        primitive(w, r, &first, p, false);
+        primitive(w, r, &first, p, true);
+    }
+    label(w, k->ops && !k->flops ? "OPs" : "FLOPs");
+    oc_buf_str(&w->out, count(w, r->flops));
+    if (convention)
+        oc_buf_printf(&w->out, "  (as %s counts: %s%s)", convention,
+                      r->parts.macs ? oc_printf(w->arena, "%u a MAC, else ", (unsigned)r->parts.unit) : "",
+                      r->parts.mac_text ? r->parts.mac_text : r->parts.rest_text);
+    oc_buf_char(&w->out, '\n');
+}
+
+static void totals(struct writer *w, const struct oc_node_cost *k)
+{
+    static const char *const quality[] = {"exact", "upper bound", "lower bound", "estimate", "unknown"};
+    label(w, "parameters");
+    oc_buf_printf(&w->out, "%s\n", count(w, k->params));
+    label(w, "executions");
+    oc_buf_str(&w->out, count(w, k->trips));
+    if (k->quality != OC_UNKNOWN)
+        oc_buf_printf(&w->out, ": %s FLOPs, %s bytes in all", count(w, k->flops + k->ops),
+                      count(w, k->rd_act + k->rd_wt + k->wr));
+    oc_buf_char(&w->out, '\n');
+    label(w, "quality");
+    oc_buf_printf(&w->out, "%s%s%s\n", quality[k->quality], k->note ? ": " : "", k->note ? k->note : "");
+}
+
+static void one_text(struct writer *w, struct oc_recount *recount, uint32_t node)
+{
+    const struct oc_node_cost *k = &w->in->analysis->cost[node];
+    struct oc_receipt r;
+    bool counted = oc_recount_node(recount, node, true, &r);
+    heading(w, node);
+    operands(w, node, counted ? &r : NULL);
+    if (counted) {
+        formula(w, &r);
+        histogram(w, &r, k);
+    } else if (oc_node_reason(k)) {
+        label(w, "cost");
+        oc_buf_printf(&w->out, "%s\n", oc_node_reason(k));
+    }
+    totals(w, k);
+}
+
+void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
+                      FILE *f)
+{
+    struct writer w = {.in = in, .arena = arena};
+    struct oc_recount *recount = oc_recount_new(in->analysis);
+    for (size_t i = 0; i < n; i++) {
+        if (i)
+            oc_buf_char(&w.out, '\n');
+        one_text(&w, recount, node[i]);
+    }
+    if (w.out.n)
+        fwrite(w.out.data, 1, w.out.n, f);
+    oc_buf_free(&w.out);
+    oc_recount_free(recount);
+}

@@ -1,0 +1,168 @@
+/* Differences between conventions: they add up, and their reasons are the right ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/convention.h"
+#include "analyze/explain.h"
+#include "support/build.h"
+#include "zoo.h"
+
+struct pair {
+    uint8_t *bytes;
+    struct oc_model *m;
+    struct oc_analysis *a[2];
+    struct oc_explanation x;
+};
+
+static void explain(struct pair *p, struct oc_builder *b, const char *first, const char *second)
+{
+    const char *const name[2] = {first, second};
+    struct oc_err err = {0};
+    size_t n;
+    *p = (struct pair){.bytes = oc_b_pack(b, &n)};
+    if (oc_model_load_mem(p->bytes, n, NULL, &p->m, &err))
+        fail_msg("%s", err.msg);
+    for (int i = 0; i < 2; i++) {
+        const struct oc_analyze_opts o = {.convention = name[i]};
+        if (oc_analyze(p->m, &o, &p->a[i], &err))
+            fail_msg("%s", err.msg);
+    }
+    const struct oc_analysis *const both[2] = {p->a[0], p->a[1]};
+    if (oc_explain(both, &p->x, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void done(struct pair *p)
+{
+    oc_explanation_free(&p->x);
+    oc_analysis_free(p->a[0]);
+    oc_analysis_free(p->a[1]);
+    oc_model_free(p->m);
+    free(p->bytes);
+}
+
+/* Terms add up to types, types to totals, totals are those of the analyses. */
+static void check_sums(const struct pair *p)
+{
+    uint64_t count[2] = {0};
+    for (uint32_t i = 0; i < p->x.n_type; i++) {
+        const struct oc_explain_type *t = &p->x.type[i];
+        int64_t sum = 0;
+        for (uint32_t k = 0; k < t->n_term; k++)
+            sum += t->term[k].difference;
+        assert_int_equal(sum, (int64_t)(t->count[1] - t->count[0]));
+        count[0] += t->count[0];
+        count[1] += t->count[1];
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(count[i], p->x.count[i]);
+        assert_int_equal(count[i], p->a[i]->total.flops + p->a[i]->total.ops);
+    }
+}
+
+static int64_t reason(const struct pair *p, const char *type, const char *text)
+{
+    for (uint32_t i = 0; i < p->x.n_type; i++)
+        for (uint32_t k = 0; k < p->x.type[i].n_term; k++)
+            if (!strcmp(p->x.type[i].op_type, type) && strstr(p->x.type[i].term[k].reason, text))
+                return p->x.type[i].term[k].difference;
+    fail_msg("%s: no reason '%s'", type, text);
+    return 0;
+}
+
+static struct oc_builder *small(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    oc_b_init(b, "b", "float[4]");
+    oc_b_init(b, "u", "float[4,4,2,2]");
+    oc_b_node(b, "Conv", "c", "x,w,b", "y", "pads=1,1,1,1");
+    oc_b_node(b, "ConvTranspose", "t", "y,u", "z", "strides=2,2");
+    oc_b_node(b, "Relu", "r", "z", "o", "");
+    oc_b_output(b, "o", NULL);
+    return b;
+}
+
+/* Conv: MAC 4*64*36 = 9216 with 9*64 taps a plane; of 8x3 taps an axis 22 are on data: 4*4*22*22 = 7744.
+ * ConvTranspose {1,4,8,8} -> {1,4,16,16}: MAC 4*64*16 = 4096; by output positions 4*256*16 = 16,384. */
+static void test_reasons(void **state)
+{
+    struct pair p;
+    (void)state;
+    struct oc_builder *b = small();
+    explain(&p, b, NULL, "fvcore");
+    check_sums(&p);
+    assert_int_equal(reason(&p, "Conv", "a MAC counts 2 -> 1"), -9216);
+    assert_int_equal(reason(&p, "Conv", "bias"), -256);
+    assert_int_equal(reason(&p, "Relu", "element-wise work"), -1024);
+    done(&p);
+    explain(&p, b, NULL, "xla");
+    check_sums(&p);
+    assert_int_equal(reason(&p, "Conv", "taps on padding"), 2 * (7744 - 9216));
+    done(&p);
+    explain(&p, b, "fvcore", "onnx-tool");
+    check_sums(&p);
+    assert_int_equal(reason(&p, "ConvTranspose", "every output element takes a whole window"), 16384 - 4096);
+    done(&p);
+    oc_b_free(b);
+}
+
+static void test_all_pairs_add_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < zoo_model_count; i++) {
+        struct zoo z;
+        zoo_init(&z, 17);
+        zoo_models[i].build(&z);
+        for (size_t k = 0; oc_convention_name(k); k++) {
+            struct pair p;
+            explain(&p, z.b, k % 2 ? "onnxcost" : oc_convention_name(k + 1), oc_convention_name(k));
+            check_sums(&p);
+            done(&p);
+        }
+        zoo_free(&z);
+    }
+}
+
+/* Only one branch of an If counts, and which one may depend on the convention. */
+static void test_other_branch(void **state)
+{
+    struct pair p;
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "c", "bool[]");
+    oc_b_input(b, "x", "float[1,8,8,8]");
+    oc_b_node(b, "If", "if", "c", "y", "");
+    oc_b_open(b, "then_branch"); /* 2 * 8*8 * 8*8 = 8192 with MACs, 4096 without weight 2; */
+    oc_b_init(b, "w", "float[8,8,1,1]");
+    oc_b_node(b, "Conv", "conv", "x,w", "t", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch"); /* 5 * 512 = 2560; 36 * 512 = 18,432 for onnx-tool */
+    oc_b_node(b, "Softmax", "soft", "x", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    explain(&p, b, NULL, "onnx-tool");
+    check_sums(&p);
+    assert_int_equal(reason(&p, "Conv", "another branch"), -8192);
+    assert_int_equal(reason(&p, "Softmax", "another branch"), 18432);
+    done(&p);
+    oc_b_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_all_pairs_add_up),
+        cmocka_unit_test(test_other_branch),
+    };
+    return cmocka_run_group_tests_name("analyze/explain", tests, NULL, NULL);
+}
