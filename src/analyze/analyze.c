@@ -49,6 +49,8 @@ void oc_engine_scratch(struct oc_engine *e)
     e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
+    e->decider = OC_NEW_ARRAY(a, e->m->n_value, uint32_t);
+    memset(e->decider, 0xff, e->m->n_value * sizeof(*e->decider));
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->symbol = OC_NEW_ARRAY(a, e->m->n_symbol, struct oc_symbol);
     e->bind_used = OC_NEW_ARRAY(a, e->o->n_bind, bool);

@@ -237,6 +237,11 @@ static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_s
         t.shape = oc_shape_of(&e->a->arena, t.shape.rank, dim);
     }
     oc_set_value(e, value, &t);
+    if (t.kind == OC_T_TENSOR && oc_dtype_info(t.dtype)->kind == OC_KIND_INT && t.shape.ranked &&
+        t.shape.rank == 1 && oc_is(t.shape.dim[0], 0)) { /* a list without elements, such as no axes */
+        e->a->data[value] = OC_NEW(&e->a->arena, struct oc_data);
+        e->tried[value] = true;
+    }
 }
 
 void oc_bind_input(struct oc_engine *e, uint32_t value)

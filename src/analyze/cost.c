@@ -227,7 +227,7 @@ static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n, 
         uint32_t v = n->in[i];
         if (v == OC_NONE || e->a->value_state[v] == OC_V_STATIC || e->a->root_cause[v] == OC_NONE)
             continue;
-        return oc_printf(&e->a->arena, "a size depends on '%s'", e->m->value[e->a->root_cause[v]].name);
+        return oc_cause_text(e, v);
     }
     return "a size is not known";
 }

@@ -29,11 +29,18 @@ void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
                          : OC_V_RANK_ONLY;
 }
 
-/* Reads a constant's elements when a rule asks for them, once. */
-static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
+bool oc_data_fully_known(const struct oc_data *d)
 {
-    struct oc_engine *e = c->engine;
-    uint32_t value = c->node->in[slot];
+    for (uint32_t i = 0; i < d->n; i++)
+        if (d->e[i].kind == OC_E_UNKNOWN || d->e[i].kind == OC_E_RATIO ||
+            (d->e[i].kind == OC_E_INT && !oc_is_known(d->e[i].i)))
+            return false;
+    return true;
+}
+
+/* Reads a constant's elements, once. */
+static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
+{
     if (e->tried[value])
         return e->a->data[value];
     e->tried[value] = true;
@@ -46,6 +53,16 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
     struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
     *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
     return e->a->data[value] = d;
+}
+
+/* Called when a rule asks for a value that nobody has computed. */
+static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
+{
+    struct oc_engine *e = c->engine;
+    const struct oc_data *d = read_constant(e, c->node->in[slot]);
+    if (!d && e->missed == OC_NONE)
+        e->missed = slot;
+    return d;
 }
 
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
@@ -73,6 +90,7 @@ void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_o
                             .literal_ceil_mode = e->o->literal_ceil_mode,
                             .attention_full = e->o->attention_full,
                             .told = e->told};
+    e->missed = OC_NONE;
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         e->in[i] = v == OC_NONE ? NULL : &e->a->type[v];

@@ -30,7 +30,8 @@ struct oc_engine {
     uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
     bool *trip_used;
-    bool *tried;                            /* by value: its constant was read (or could not be) */
+    uint32_t *decider; /* by value: what decides its unknown value, OC_NONE: not looked for (cause.c) */
+    bool *tried;       /* by value: its constant was read (or could not be) */
     const struct oc_convention *convention; /* NULL: ours */
     struct oc_op_cache ops;
     int64_t spatial_default;
@@ -46,6 +47,7 @@ struct oc_engine {
     uint64_t *rd, *wr;
     struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
     uint32_t *read_by;    /* by value: the node that read it last, + 1 */
+    uint32_t missed;      /* the first slot whose value a rule asked for in vain, OC_NONE */
 };
 
 /* analyze.c: the arrays of *e, in the arena of e->a. Needs m, o, a. */
@@ -73,6 +75,14 @@ bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 
 /* infer.c */
 int oc_infer_graph(struct oc_engine *e, uint32_t graph);
+
+bool oc_data_fully_known(const struct oc_data *d);
+
+/* cause.c: sets root_cause of the outputs, whose types are final; asked: the slot whose value the shape rule
+ * asked for in vain, OC_NONE */
+void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t asked);
+/* "a size depends on 'x'", for a value with a root cause */
+const char *oc_cause_text(const struct oc_engine *e, uint32_t value);
 
 /* control.c: bodies. Returns 1 if the node is not a control-flow node it knows, else 0 or -1. */
 int oc_infer_control(struct oc_engine *e, uint32_t node);

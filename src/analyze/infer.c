@@ -113,15 +113,6 @@ static int store_output(struct oc_engine *e, const struct oc_node *n, const stru
     return 0;
 }
 
-static bool fully_known(const struct oc_data *d)
-{
-    for (uint32_t i = 0; i < d->n; i++)
-        if (d->e[i].kind == OC_E_UNKNOWN || d->e[i].kind == OC_E_RATIO ||
-            (d->e[i].kind == OC_E_INT && !oc_is_known(d->e[i].i)))
-            return false;
-    return true;
-}
-
 /* Constant inputs, or values that are known all the same, make a folded node. */
 static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
@@ -131,7 +122,7 @@ static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct
     for (uint32_t i = 0; i < n->n_in; i++)
         all &= n->in[i] == OC_NONE || e->in_const[i];
     for (uint32_t i = 0; i < n->n_out; i++)
-        known &= n->out[i] == OC_NONE || (e->out_data[i] && fully_known(e->out_data[i]));
+        known &= n->out[i] == OC_NONE || (e->out_data[i] && oc_data_fully_known(e->out_data[i]));
     return all || known;
 }
 
@@ -142,26 +133,8 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
            e->a->is_const[n->in[0]];
 }
 
-static void mark_root_cause(struct oc_engine *e, const struct oc_node *n)
-{
-    for (uint32_t i = 0; i < n->n_out; i++) {
-        uint32_t v = n->out[i];
-        if (v == OC_NONE)
-            continue;
-        e->a->root_cause[v] = OC_NONE;
-        if (e->a->value_state[v] == OC_V_STATIC || e->a->value_state[v] == OC_V_DECLARED)
-            continue;
-        uint32_t cause = v;
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (n->in[k] != OC_NONE && e->a->root_cause[n->in[k]] != OC_NONE) {
-                cause = e->a->root_cause[n->in[k]];
-                break;
-            }
-        e->a->root_cause[v] = cause;
-    }
-}
-
-static int finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+static int finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                          uint32_t asked)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
@@ -170,7 +143,7 @@ static int finish_outputs(struct oc_engine *e, const struct oc_node *n, const st
             return -1;
         e->a->data[n->out[i]] = e->out_data[i];
     }
-    mark_root_cause(e, n);
+    oc_mark_root_cause(e, n, op, asked);
     return 0;
 }
 
@@ -183,7 +156,7 @@ static int unknown_op(struct oc_engine *e, uint32_t node)
     e->a->cost[node].note = "no rule for this operator";
     oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n), "operator '%s%s%s' (opset %d) is not known",
                 n->domain, n->domain[0] ? ":" : "", n->op_type, n->opset);
-    return finish_outputs(e, n, NULL);
+    return finish_outputs(e, n, NULL, OC_NONE);
 }
 
 static int infer_call(struct oc_engine *e, uint32_t node)
@@ -223,14 +196,15 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s", n->op_type, why.msg);
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
-        return finish_outputs(e, n, op);
+        return finish_outputs(e, n, op, OC_NONE);
     }
     if (oc_exprs_overflowed(e->a->exprs))
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n), n->op_type);
+    uint32_t asked = e->missed;
     if (op->fold)
         op->fold(&c);
     bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
-    if (finish_outputs(e, n, op))
+    if (finish_outputs(e, n, op, asked))
         return -1;
     if (folded || absorbed)
         k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
@@ -248,9 +222,11 @@ static int infer_node(struct oc_engine *e, uint32_t node)
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
     if (n->kind == OC_NODE_CALL && !op)
         return infer_call(e, node);
-    int control = oc_infer_control(e, node);
-    if (control <= 0)
-        return control;
+    int rc = oc_infer_control(e, node);
+    if (rc == 0)
+        oc_mark_root_cause(e, n, op, OC_NONE);
+    if (rc <= 0)
+        return rc;
     return op ? run_rules(e, node, op) : unknown_op(e, node);
 }
 

@@ -76,6 +76,8 @@ static int from_file(struct oc_engine *e, uint32_t value, const char *path)
     struct oc_tensor t;
     if (oc_tensor_load(path, &holder, &t, e->err))
         return -1;
+    if (t.dtype == OC_DT_UINT16 && e->a->type[value].dtype == OC_DT_BFLOAT16)
+        t.dtype = OC_DT_BFLOAT16; /* numpy has no such type: tools store the bits */
     struct oc_dim dim[OC_MAX_RANK];
     for (unsigned i = 0; i < t.rank; i++)
         dim[i] = oc_known(t.dim[i]);

@@ -124,17 +124,52 @@ static uint32_t first_equal(const struct oc_data *d, uint32_t at)
     return i;
 }
 
+static bool comparable(const struct oc_data *d)
+{
+    if (!all_known(d) || d->n > OC_MAX_DATA)
+        return false;
+    for (uint32_t i = 0; i < d->n; i++)
+        if (isnan(number(d, i)))
+            return false;
+    return true;
+}
+
 /* Whether the node looks at all elements as one vector whose values are known. */
 static bool known_vector(struct oc_op_ctx *c)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
     const struct oc_data *d = oc_in_value(c, 0);
     bool whole = !oc_has_attr(c, "axis") || (in->ranked && in->rank == 1);
-    if (!whole || !all_known(d) || d->n > MAX_UNIQUE)
+    return whole && d && d->n <= MAX_UNIQUE && comparable(d);
+}
+
+/* Are slices a and b equal? The slices of `inner` elements stand `slices` times `inner` apart. */
+static bool same_slice(const struct oc_data *d, uint32_t slices, uint32_t inner, uint32_t a, uint32_t b)
+{
+    for (uint32_t from = 0; from < d->n; from += slices * inner)
+        for (uint32_t i = 0; i < inner; i++)
+            if (number(d, from + a * inner + i) != number(d, from + b * inner + i))
+                return false;
+    return true;
+}
+
+/* How many slices along the axis differ. */
+static bool count_slices(struct oc_op_ctx *c, unsigned axis, struct oc_dim *out)
+{
+    const struct oc_shape *in = oc_in_shape(c, 0);
+    const struct oc_data *d = oc_in_value(c, 0);
+    struct oc_dim inner = oc_shape_count_range(c->exprs, in, axis + 1, in->rank);
+    if (!d || !d->n || !oc_shape_known(in) || in->dim[axis].v <= 0 || in->dim[axis].v > MAX_UNIQUE ||
+        inner.v <= 0 || inner.v > d->n || d->n % (in->dim[axis].v * inner.v) || !comparable(d))
         return false;
-    for (uint32_t i = 0; i < d->n; i++)
-        if (isnan(number(d, i)))
-            return false;
+    uint32_t slices = (uint32_t)in->dim[axis].v, n = 0;
+    for (uint32_t a = 0; a < slices; a++) {
+        uint32_t b = 0;
+        while (b < a && !same_slice(d, slices, (uint32_t)inner.v, a, b))
+            b++;
+        n += a == b;
+    }
+    *out = oc_known(n);
     return true;
 }
 
@@ -158,6 +193,8 @@ static int shape_unique(struct oc_op_ctx *c)
             u = oc_known(0);
             for (uint32_t i = 0; i < d->n; i++)
                 u.v += first_equal(d, i) == i;
+        } else if (!whole) {
+            count_slices(c, axis, &u);
         }
         for (unsigned i = 0; i < in->rank; i++)
             dim[i] = in->dim[i];

@@ -3,6 +3,9 @@
 #include "ops/op.h"
 
 #include <string.h>
+#include <strings.h>
+
+#define MAX_STOP_WORDS 1000 /* compared with each string of a known value */
 
 static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -41,6 +44,41 @@ static int shape_string_split(struct oc_op_ctx *c)
     return 0;
 }
 
+/* Letters beyond ASCII: which are the same but for the case depends on the locale. */
+static bool is_ascii(const char *s)
+{
+    while (*s > 0)
+        s++;
+    return !*s;
+}
+
+static bool is_stop_word(const struct oc_attr *stop, const char *s, bool case_sensitive)
+{
+    for (uint32_t i = 0; i < stop->n; i++)
+        if ((case_sensitive ? strcmp : strcasecmp)(stop->strings[i].s, s) == 0)
+            return true;
+    return false;
+}
+
+/* The number of strings that are no stop words, -1 if it cannot be told. */
+static int64_t words_left(struct oc_op_ctx *c, const struct oc_attr *stop)
+{
+    const struct oc_data *d = oc_in_value(c, 0);
+    bool case_sensitive = oc_attr_i(c, "is_case_sensitive", 0) != 0;
+    int64_t left = 0;
+    if (!d || stop->type != OC_ATTR_STRINGS || stop->n > MAX_STOP_WORDS)
+        return -1;
+    for (uint32_t i = 0; i < stop->n; i++)
+        if (!is_ascii(stop->strings[i].s) || strlen(stop->strings[i].s) != stop->strings[i].n)
+            return -1;
+    for (uint32_t i = 0; i < d->n; i++) {
+        if (d->e[i].kind != OC_E_STRING || !d->e[i].str || !is_ascii(d->e[i].str))
+            return -1;
+        left += !is_stop_word(stop, d->e[i].str, case_sensitive);
+    }
+    return left ? left : 1;
+}
+
 /* [C] or [1,C]; stop words shorten the last axis, but at least one string is left (an empty one if need be).
  */
 static int shape_string_normalizer(struct oc_op_ctx *c)
@@ -56,7 +94,10 @@ static int shape_string_normalizer(struct oc_op_ctx *c)
         return oc_op_fail(c, "the strings must be [C] or [1,C], not of rank %u", x->rank);
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     int64_t max = oc_dim_max_value(c->exprs, dim[x->rank - 1]);
-    dim[x->rank - 1] = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", x->rank - 1U), max == 0 ? 1 : max);
+    int64_t left = words_left(c, stop);
+    dim[x->rank - 1] = left >= 0
+                           ? oc_known(left)
+                           : oc_op_fresh_dim(c, oc_printf(c->arena, "%u", x->rank - 1U), max == 0 ? 1 : max);
     oc_set_out(c, 0, OC_DT_STRING, oc_shape_of(c->arena, x->rank, dim));
     return 0;
 }

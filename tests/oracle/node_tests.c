@@ -2,14 +2,15 @@
  *
  *   node_tests FOLDER SKIPS      FOLDER/<group>/<test>/model.onnx with test_data_set_0/{input,output}_<i>.pb
  *
- * Declared shapes of outputs are dropped. Two passes over each model:
- *   shapes  graph inputs get the stored shapes; small integers are given as values, as a file would have
- * them. Every dim of an output must be the stored one; an unknown dim fails unless the test is listed as
- *           "data-dependent", and its upper bound must hold.
- *   values  every small input is a constant: shapes as before, and every element of an output that a fold
- * rule claims to know must equal the stored one. SKIPS has lines `<pattern> <kind> <reason>`; the kind is
- * "skip" or "data-dependent", '#' starts a comment. A pattern that meets no test is an error. Prints TAP,
- * then `N passed, N failed, N skipped`. */
+ * Declared types of outputs and of values between are dropped. Passes over each model:
+ *   alone      nothing else is known. An output is exact, or open: then what is known of it fits the stored
+ * one and its root cause is a graph input, whose value (or open size) decides. values     every stored input
+ * is given as the value of its input, as --value NAME=@FILE does. Every output is exact, but for tests listed
+ * as "data-dependent": bounds that contain the stored output. constants  every small stored input is an
+ * initializer. Shapes as before, and every element of an output that a fold rule claims to know must equal
+ * the stored one. SKIPS has lines `<pattern> <kind> <reason>`; the kind is "skip" or "data-dependent", '#'
+ * starts a comment. A pattern that meets no test is an error. Prints TAP, the result of the passes, `N
+ * passed, N failed, N skipped`. */
 #include <dirent.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -22,15 +23,25 @@
 #include "model/wire.h"
 #include "onnx.pb-c.h"
 
-#define MAX_INPUT_VALUES 64 /* elements of an integer input that is given as a value in the first pass */
+#define MAX_INPUTS 64
+
+enum pass { ALONE, OTHERS, VALUES, CONSTANTS, N_PASS };
+static const char *const pass_name[] = {"model alone", "all but the deciding value", "with --value",
+                                        "with constants"};
+static_assert(OC_COUNT(pass_name) == N_PASS, "a name for each pass");
 
 struct skip {
     char *pattern, *kind, *reason;
     unsigned hits;
 };
 
+struct tally { /* models */
+    unsigned exact, open, wrong;
+};
+
 struct run {
     struct oc_arena arena;
+    struct tally concrete[N_PASS], other[N_PASS]; /* node tests with concrete shapes; all others */
     struct skip *skip;
     size_t n_skip;
     unsigned n, passed, failed, skipped;
@@ -91,9 +102,14 @@ static const char *listed(struct run *r, const char *name, const char *kind)
 struct test {
     struct run *r;
     const char *name, *dir;
-    bool dynamic; /* data-dependent shapes are expected */
-    bool fold;    /* the second pass */
+    bool dynamic;  /* data-dependent shapes are expected */
+    bool concrete; /* a node test whose declared outputs are tensors with numbers for sizes */
+    enum pass pass;
+    bool open; /* an output of the present pass is not exact */
     const char *problem;
+    const char *decides; /* the graph input that the last open output names */
+    struct oc_value_bind value[MAX_INPUTS];
+    size_t n_value;
 };
 
 static void problem(struct test *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -105,7 +121,7 @@ static void problem(struct test *t, const char *fmt, ...)
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
     if (!t->problem)
-        t->problem = oc_printf(&t->r->arena, "%s pass: %s", t->fold ? "values" : "shapes", text);
+        t->problem = oc_printf(&t->r->arena, "%s: %s", pass_name[t->pass], text);
 }
 
 /* The file's tensor under another name. The set stores bfloat16 as uint16, for want of such a numpy type. */
@@ -133,17 +149,6 @@ static uint64_t count(const Onnx__TensorProto *p)
     return n;
 }
 
-static bool is_value(const struct test *t, const Onnx__TensorProto *p)
-{
-    const struct oc_dtype_info *d = oc_dtype_info((unsigned)p->data_type);
-    uint64_t n = count(p);
-    if (t->fold)
-        return n <= OC_MAX_DATA;
-    if (d->kind == OC_KIND_FLOAT) /* scales of a Resize */
-        return p->n_dims <= 1 && n <= 8;
-    return n <= MAX_INPUT_VALUES;
-}
-
 static void add_initializer(Onnx__GraphProto *g, Onnx__TensorProto *p)
 {
     g->initializer = oc_xrealloc(g->initializer, (g->n_initializer + 1) * sizeof(*g->initializer));
@@ -167,27 +172,47 @@ static void declare(Onnx__ValueInfoProto *v, const Onnx__TensorProto *p)
     }
 }
 
-/* Stored inputs go in as shapes or as initializers, stored outputs as initializers that nobody reads. */
+static bool is_concrete(const Onnx__ValueInfoProto *v)
+{
+    const Onnx__TensorShapeProto *s = is_tensor(v) ? v->type->tensor_type->shape : NULL;
+    bool concrete = s != NULL;
+    for (size_t i = 0; concrete && i < s->n_dim; i++)
+        concrete = s->dim[i]->has_dim_value;
+    return concrete;
+}
+
+static void give_input(struct test *t, Onnx__GraphProto *g, size_t i)
+{
+    Onnx__TensorProto *p = NULL;
+    if (is_tensor(g->input[i]) && t->pass != ALONE)
+        p = stored_tensor(t, "input", i, g->input[i], g->input[i]->name);
+    bool give = t->pass == VALUES || (t->pass == OTHERS && strcmp(p ? p->name : "", t->decides) != 0);
+    if (p && give && t->n_value < MAX_INPUTS)
+        t->value[t->n_value++] = (struct oc_value_bind){
+            .input = oc_strdup(&t->r->arena, g->input[i]->name),
+            .text = oc_printf(&t->r->arena, "@%s/test_data_set_0/input_%zu.pb", t->dir, i)};
+    if (p && t->pass == CONSTANTS)
+        declare(g->input[i], p);
+    if (p && t->pass == CONSTANTS && count(p) <= OC_MAX_DATA)
+        add_initializer(g, p);
+    else if (p)
+        onnx__tensor_proto__free_unpacked(p, NULL);
+}
+
+/* Stored outputs become initializers that nobody reads. */
 static void prepare(struct test *t, Onnx__GraphProto *g)
 {
-    for (size_t i = 0; i < g->n_input; i++) {
-        Onnx__TensorProto *p = NULL;
-        if (is_tensor(g->input[i]))
-            p = stored_tensor(t, "input", i, g->input[i], g->input[i]->name);
-        if (!p)
-            continue;
-        declare(g->input[i], p);
-        if (is_value(t, p))
-            add_initializer(g, p);
-        else
-            onnx__tensor_proto__free_unpacked(p, NULL);
-    }
+    t->n_value = 0;
+    t->concrete = strstr(t->dir, "/node/") != NULL;
+    for (size_t i = 0; i < g->n_input; i++)
+        give_input(t, g, i);
     for (size_t i = 0; i < g->n_output; i++) {
         const char *name = oc_printf(&t->r->arena, "expected:%s", g->output[i]->name);
         Onnx__TensorProto *p =
             is_tensor(g->output[i]) ? stored_tensor(t, "output", i, g->output[i], name) : NULL;
         if (p)
             add_initializer(g, p);
+        t->concrete &= p && is_concrete(g->output[i]);
         onnx__type_proto__free_unpacked(g->output[i]->type, NULL);
         g->output[i]->type = NULL;
     }
@@ -206,18 +231,37 @@ static const struct oc_value *find_value(const struct oc_model *m, const char *n
 
 /* ---- comparison ------------------------------------------------------------------------------------- */
 
-static bool same_shape(struct test *t, const struct oc_analysis *a, const struct oc_type *got,
-                       const struct oc_tensor *want)
+enum fit { WRONG, OPEN, EXACT };
+
+/* Open: what is known fits. */
+static enum fit fit_of(const struct oc_analysis *a, const struct oc_type *got, const struct oc_tensor *want)
 {
+    enum fit fit = EXACT;
+    if (got->kind != OC_T_TENSOR || got->dtype != want->dtype)
+        return WRONG;
     if (!got->shape.ranked || got->shape.rank != want->rank)
-        return got->shape.ranked ? false : t->dynamic && !t->fold;
+        return got->shape.ranked ? WRONG : OPEN;
     for (unsigned i = 0; i < want->rank; i++) {
         struct oc_dim d = got->shape.dim[i];
         int64_t max = oc_dim_max_value(a->exprs, d);
-        if (oc_is_known(d) ? d.v != want->dim[i] : (!t->dynamic || (max >= 0 && max < want->dim[i])))
-            return false;
+        if (oc_is_known(d) ? d.v != want->dim[i] : max >= 0 && max < want->dim[i])
+            return WRONG;
+        fit = oc_is_known(d) ? fit : OPEN;
     }
-    return true;
+    return fit;
+}
+
+/* The graph input that decides what an open output is. */
+static bool names_input(struct test *t, const struct oc_analysis *a, uint32_t v)
+{
+    uint32_t cause = a->root_cause[v];
+    if (cause != OC_NONE && a->model->value[cause].graph_input && a->model->value[cause].graph == 0) {
+        t->decides = oc_strdup(&t->r->arena, a->model->value[cause].name);
+        return true;
+    }
+    problem(t, "output '%s' is open because of '%s', which is no graph input", a->model->value[v].name,
+            cause == OC_NONE ? "" : a->model->value[cause].name);
+    return false;
 }
 
 static bool same_elem(const struct oc_elem *got, const struct oc_elem *want, unsigned dtype)
@@ -291,7 +335,11 @@ static void compare_container(struct test *t, const struct oc_analysis *a, size_
     const uint8_t *data = read_file(&t->r->arena, path, &n);
     const struct oc_value *v = find_value(a->model, name);
     const struct oc_type *got = v ? &a->type[v - a->model->value] : NULL;
-    if (!data || !got)
+    bool says_nothing = got && (got->kind == OC_T_NONE || (got->kind != OC_T_TENSOR && !got->elem));
+    t->open |= says_nothing;
+    if (data && says_nothing && t->pass <= OTHERS)
+        (void)(t->pass == OTHERS || names_input(t, a, (uint32_t)(v - a->model->value)));
+    else if (!data || !got)
         problem(t, "output '%s' is not stored, or nowhere in the model", name);
     else if (!fits(got, data, n))
         problem(t, "output '%s': the stored one is no %s", name, oc_type_text(&t->r->arena, a->exprs, got));
@@ -307,10 +355,12 @@ static void compare_output(struct test *t, const struct oc_analysis *a, size_t i
         return;
     }
     const struct oc_type *got = &a->type[v - m->value];
-    if (got->kind != OC_T_TENSOR || got->dtype != e->constant->dtype || !same_shape(t, a, got, e->constant))
+    enum fit fit = fit_of(a, got, e->constant);
+    t->open |= fit == OPEN;
+    if (fit == WRONG || (fit == OPEN && t->pass > OTHERS && !t->dynamic))
         problem(t, "output '%s': %s instead of %s", name, oc_type_text(&t->r->arena, a->exprs, got),
                 oc_type_text(&t->r->arena, a->exprs, &a->type[e - m->value]));
-    else
+    else if (fit == EXACT || t->pass != ALONE || names_input(t, a, (uint32_t)(v - m->value)))
         compare_data(t, a, v, e->constant);
 }
 
@@ -319,7 +369,7 @@ static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const 
     struct oc_model *m;
     struct oc_analysis *a;
     struct oc_err err = {0};
-    const struct oc_analyze_opts opts = {.no_defaults = true};
+    const struct oc_analyze_opts opts = {.no_defaults = true, .value = t->value, .n_value = t->n_value};
     if (oc_model_load_mem(bytes, n, NULL, &m, &err)) {
         problem(t, "%s", err.msg);
         return;
@@ -339,12 +389,14 @@ static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const 
     oc_model_free(m);
 }
 
-static void one_pass(struct test *t, bool fold)
+static void one_pass(struct test *t, enum pass pass)
 {
     size_t n;
     const uint8_t *data = read_file(&t->r->arena, oc_printf(&t->r->arena, "%s/model.onnx", t->dir), &n);
     Onnx__ModelProto *model = data ? onnx__model_proto__unpack(NULL, n, data) : NULL;
-    t->fold = fold;
+    const char *before = t->problem;
+    t->pass = pass;
+    t->open = false;
     if (!model || !model->graph) {
         problem(t, "the model cannot be read");
     } else {
@@ -358,6 +410,10 @@ static void one_pass(struct test *t, bool fold)
         analyze(t, bytes, n_bytes, names, g->n_output);
     }
     onnx__model_proto__free_unpacked(model, NULL);
+    struct tally *tally = t->concrete ? &t->r->concrete[pass] : &t->r->other[pass];
+    if (t->problem == before && t->open)
+        printf("# open, %s: %s\n", pass_name[pass], t->name);
+    ++*(t->problem != before ? &tally->wrong : t->open ? &tally->open : &tally->exact);
 }
 
 static void one_test(struct run *r, const char *dir, const char *name)
@@ -372,8 +428,14 @@ static void one_test(struct run *r, const char *dir, const char *name)
     }
     r->arena = (struct oc_arena){0};
     struct test t = {.r = r, .name = name, .dir = dir, .dynamic = listed(r, name, "data-dependent") != NULL};
-    one_pass(&t, false);
-    one_pass(&t, true);
+    one_pass(&t, ALONE);
+    if (!t.problem && t.open) {
+        one_pass(&t, OTHERS);
+        if (!t.open)
+            problem(&t, "'%s' is named, but the output is known without its value", t.decides);
+    }
+    for (int pass = VALUES; pass < N_PASS && !t.problem; pass++)
+        one_pass(&t, (enum pass)pass);
     r->passed += !t.problem;
     r->failed += t.problem != NULL;
     printf("%sok %u - %s%s%s\n", t.problem ? "not " : "", r->n, name, t.problem ? ": " : "",
@@ -411,6 +473,22 @@ static void all_tests(struct run *r, const char *root)
         free(group);
 }
 
+static void print_tally(const char *what, const struct tally *t)
+{
+    printf(", %s: %u of %u exact, %u open, %u wrong", what, t->exact, t->exact + t->open + t->wrong, t->open,
+           t->wrong);
+}
+
+static void print_passes(const struct run *r)
+{
+    for (int i = 0; i < N_PASS; i++) {
+        printf("# %s", pass_name[i]);
+        print_tally("node tests with concrete shapes", &r->concrete[i]);
+        print_tally("all others", &r->other[i]);
+        putchar('\n');
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct run r = {0};
@@ -427,6 +505,7 @@ int main(int argc, char **argv)
             printf("not ok %u - list: '%s' meets no test\n", r.n, r.skip[i].pattern);
         }
     printf("1..%u\n# %u output elements compared by value\n", r.n, r.values);
+    print_passes(&r);
     printf("%u passed, %u failed, %u skipped\n", r.passed, r.failed, r.skipped);
     oc_arena_free(&r.arena);
     return r.failed != 0 || r.passed == 0;

@@ -15,6 +15,11 @@ static const struct op_shape_row shapes[] = {
     {"Unique", 11, "", "float[3,4]", "yyyy", "float[node.0] int64[node.0] int64[12] int64[node.0]"},
     {"Unique", 11, "axis=1", "float[3,4]", "yyyy", "float[3,node.1] int64[node.1] int64[4] int64[node.1]"},
     {"Unique", 11, "", "int64[4]!{3,1,3,2}", "y", "int64[3]"},
+    /* slices [1,2] [3,4] [1,2], and columns [1,3,1] [2,4,2]: both differ */
+    {"Unique", 11, "axis=0", "float[3,2]~{1,2,3,4,1,2}", "yyyy", "float[2,2] int64[2] int64[3] int64[2]"},
+    {"Unique", 11, "axis=-1", "float[3,2]~{1,2,3,4,1,2}", "y", "float[3,2]"},
+    {"Unique", 11, "axis=1", "float[2,3,1]~{1,2,1,5,7,5}", "y", "float[2,2,1]"},
+    {"Unique", 11, "axis=0", "float[2,2]~{1,2,?,2}", "y", "float[node.0,2]"},
     {"com.microsoft:Unique", 1, "", "int64[N]", "yyy", "int64[node.0] int64[node.0] int64[N]"},
     {"NonMaxSuppression", 10, "", "float[1,100,4] float[1,5,100] int64[1]!{20}", "y", "int64[node.0,3]"},
     {"NonMaxSuppression", 10, "", "float[1,100,4] float[1,5,100]", "y", "int64[0,3]"},

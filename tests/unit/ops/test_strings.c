@@ -13,6 +13,14 @@ static const struct op_shape_row shapes[] = {
     {"RegexFullMatch", 20, "pattern=a", "string[3,N]", "y", "bool[3,N]"},
     {"StringNormalizer", 10, "", "string[7]", "y", "string[7]"},
     {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[1,7]", "y", "string[1,node.1]"},
+    {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[3]~{\"a\",\"b\",\"A\"}", "y", "string[1]"},
+    {"StringNormalizer", 10, "is_case_sensitive=1 stopwords=[\"a\"]", "string[1,3]~{\"a\",\"b\",\"A\"}", "y",
+     "string[1,2]"},
+    /* nothing left: one empty string */
+    {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[2]~{\"a\",\"A\"}", "y", "string[1]"},
+    {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[2]~{\"a\",?}", "y", "string[node.0]"},
+    /* the case of letters beyond ASCII is the locale's */
+    {"StringNormalizer", 10, "stopwords=[\"\xc3\xa4\"]", "string[1]~{\"b\"}", "y", "string[node.0]"},
     {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[1,1,7]", "y", "error: the strings must be *"},
     {"TfIdfVectorizer", 9, "ngram_indexes=[0,4,2]", "int64[12]", "y", "float[5]"},
     {"TfIdfVectorizer", 9, "ngram_indexes=[0,4,2]", "string[N,12]", "y", "float[N,5]"},

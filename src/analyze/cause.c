@@ -1,0 +1,169 @@
+/* Why a size is not known: which value of the model lost it. For a size that an unknown value decides (the
+ * shape operand of a Reshape, what a NonZero counts), that is the graph input the value is computed from. */
+#include <string.h>
+
+#include "analyze/control.h"
+
+#define NOT_LOOKED  OC_NONE
+#define MAX_FORMALS 256 /* inputs of a body that are looked through */
+
+static bool is_open(const struct oc_engine *e, uint32_t v)
+{
+    return e->a->value_state[v] != OC_V_STATIC && e->a->value_state[v] != OC_V_DECLARED;
+}
+
+static bool is_value_known(const struct oc_engine *e, uint32_t v)
+{
+    return e->a->is_const[v] || e->m->value[v].constant ||
+           (e->a->data[v] && oc_data_fully_known(e->a->data[v]));
+}
+
+/* What the owner of a body passes in for its i-th input: Loop has the trip number first, others all in order.
+ */
+static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
+{
+    const struct oc_graph *g = &e->m->graph[e->m->value[v].graph];
+    if (g->parent_node == OC_NONE)
+        return OC_NONE;
+    const struct oc_node *n = &e->m->node[g->parent_node];
+    uint32_t i = 0;
+    while (i < g->n_input && i < MAX_FORMALS && g->input[i] != v)
+        i++;
+    return i < g->n_input && i < MAX_FORMALS && i < n->n_in ? n->in[i] : OC_NONE;
+}
+
+/* Who lost the type of v, OC_NONE if it is known. */
+static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
+{
+    for (uint32_t outer; is_open(e, v); v = outer) {
+        if (e->a->root_cause[v] != OC_NONE)
+            return e->a->root_cause[v];
+        outer = e->m->value[v].producer == OC_NONE ? operand_of(e, v) : OC_NONE;
+        if (outer == OC_NONE)
+            return v;
+    }
+    return OC_NONE;
+}
+
+/* Reads nothing but sizes: its result is as unknown as the type of the operand. */
+static bool reads_only_type(const struct oc_node *n)
+{
+    static const char *const name[] = {"Shape", "Size", "SequenceLength"};
+    for (size_t i = 0; i < OC_COUNT(name); i++)
+        if (strcmp(n->op_type, name[i]) == 0)
+            return true;
+    return false;
+}
+
+static uint32_t first_unknown(const struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && !is_value_known(e, n->in[i]))
+            return n->in[i];
+    return OC_NONE;
+}
+
+/* One step from a value towards what it is computed from; OC_NONE: it comes from nowhere else. */
+static uint32_t step_back(const struct oc_engine *e, uint32_t v)
+{
+    uint32_t producer = e->m->value[v].producer;
+    if (producer == OC_NONE)
+        return operand_of(e, v);
+    const struct oc_node *n = &e->m->node[producer];
+    if (n->n_in && n->in[0] != OC_NONE && reads_only_type(n)) {
+        uint32_t lost = lost_type(e, n->in[0]);
+        return lost == v ? OC_NONE : lost;
+    }
+    return first_unknown(e, n);
+}
+
+/* The graph input, or else the value, that decides the unknown value v. Every value on the way remembers it:
+ * operands stand before their nodes, so a walk ends, and all walks together see each value once. */
+static uint32_t decider(struct oc_engine *e, uint32_t v)
+{
+    uint32_t end = v, next;
+    for (uint32_t steps = 0; steps <= e->m->n_value && e->decider[end] == NOT_LOOKED; end = next, steps++)
+        if ((next = step_back(e, end)) == OC_NONE)
+            break;
+    if (e->decider[end] != NOT_LOOKED)
+        end = e->decider[end];
+    for (uint32_t at = v; at != OC_NONE && e->decider[at] == NOT_LOOKED; at = next) {
+        next = at == end ? OC_NONE : step_back(e, at);
+        e->decider[at] = end;
+    }
+    return end;
+}
+
+/* Slots that are read on the host, for sizes. */
+static bool is_metadata(const struct oc_op *op, uint32_t slot)
+{
+    size_t n = op && op->slots ? strlen(op->slots) : 0;
+    return n && op->slots[slot < n ? slot : n - 1] == 'm';
+}
+
+static uint32_t unknown_operand(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
+{
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && is_metadata(op, i) && !is_value_known(e, n->in[i]))
+            return n->in[i];
+    return first_unknown(e, n);
+}
+
+/* What all outputs of a node have in common. */
+static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                               uint32_t asked)
+{
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t lost = n->in[i] == OC_NONE ? OC_NONE : lost_type(e, n->in[i]);
+        if (lost != OC_NONE)
+            return lost;
+    }
+    uint32_t operand = asked < n->n_in ? n->in[asked] : unknown_operand(e, n, op);
+    return operand == OC_NONE ? OC_NONE : decider(e, operand);
+}
+
+/* The output of a body that ran may have lost it. */
+static uint32_t lost_in(const struct oc_engine *e, uint32_t body, uint32_t output)
+{
+    if (body == OC_NONE || e->skip[body] || output >= e->m->graph[body].n_output ||
+        e->m->graph[body].output[output] == OC_NONE)
+        return OC_NONE;
+    return lost_type(e, e->m->graph[body].output[output]);
+}
+
+static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                              uint32_t asked)
+{
+    const uint32_t body[] = {oc_body_of(n, "then_branch"), oc_body_of(n, "else_branch"),
+                             oc_body_of(n, "body")};
+    uint32_t common = lost_by_inputs(e, n, op, asked),
+             first = strcmp(n->op_type, "Loop") == 0; /* its condition */
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t cause = common;
+        if (n->out[i] == OC_NONE || !is_open(e, n->out[i]))
+            continue;
+        for (size_t k = 0; k < OC_COUNT(body) && cause == OC_NONE; k++)
+            cause = lost_in(e, body[k], first + i);
+        e->a->root_cause[n->out[i]] = cause == OC_NONE ? n->out[i] : cause;
+    }
+}
+
+void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t asked)
+{
+    bool open = false;
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE) {
+            e->a->root_cause[n->out[i]] = OC_NONE;
+            open |= is_open(e, n->out[i]);
+        }
+    if (open)
+        mark_open_outputs(e, n, op, asked);
+}
+
+const char *oc_cause_text(const struct oc_engine *e, uint32_t v)
+{
+    uint32_t cause = e->a->root_cause[v];
+    bool value = e->m->value[cause].producer == OC_NONE && !is_open(e, cause);
+    return oc_printf(&e->a->arena, "a size depends on %s'%s'", value ? "the value of " : "",
+                     e->m->value[cause].name);
+}

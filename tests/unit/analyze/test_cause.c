@@ -1,0 +1,137 @@
+/* Which value of a model is named as the reason of an open size. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/analysis.h"
+#include "support/build.h"
+
+/* The name of the root cause of value y, or "known". Frees the builder. */
+static const char *cause(struct oc_builder *b)
+{
+    static char name[64];
+    const struct oc_analyze_opts o = {.no_defaults = true};
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_err err = {0};
+    size_t n;
+    oc_b_output(b, "y", "float");
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(bytes, n, NULL, &m, &err) || oc_analyze(m, &o, &a, &err))
+        fail_msg("%s", err.msg);
+    strcpy(name, "no such value");
+    for (uint32_t i = 0; i < m->n_value; i++)
+        if (strcmp(m->value[i].name, "y") == 0 && m->value[i].graph == 0) {
+            uint32_t c = a->root_cause[i];
+            snprintf(name, sizeof(name), "%s", c == OC_NONE ? "known" : m->value[c].name);
+        }
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+    return name;
+}
+
+static struct oc_builder *model(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,12]");
+    oc_b_input(b, "k", "int32[1]");
+    return b;
+}
+
+/* The shape is computed from a graph input, through nodes whose constants play no part. */
+static void test_value_of_an_input(void **state)
+{
+    (void)state;
+    struct oc_builder *b = model();
+    oc_b_init(b, "four", "int64[1]{4}");
+    oc_b_node(b, "Cast", NULL, "k", "k64", "to=7");
+    oc_b_node(b, "Concat", NULL, "k64,four,k64", "shape", "axis=0");
+    oc_b_node(b, "Reshape", NULL, "x,shape", "r", "");
+    oc_b_node(b, "Relu", NULL, "r", "y", "");
+    assert_string_equal(cause(b), "k");
+}
+
+/* NonZero counts in x; Compress reads its second operand, not the first unknown one. */
+static void test_slot_that_decides(void **state)
+{
+    (void)state;
+    struct oc_builder *b = model();
+    oc_b_node(b, "NonZero", NULL, "x", "at", "");
+    oc_b_node(b, "Cast", NULL, "at", "y", "to=1");
+    assert_string_equal(cause(b), "x");
+    b = model();
+    oc_b_input(b, "which", "bool[2]");
+    oc_b_node(b, "Compress", NULL, "x,which", "y", "axis=0");
+    assert_string_equal(cause(b), "which");
+}
+
+/* An open size of an input, also where it comes back as a value. */
+static void test_open_type(void **state)
+{
+    (void)state;
+    struct oc_builder *b = model();
+    oc_b_input(b, "any", "float");
+    oc_b_node(b, "Shape", NULL, "any", "s", "");
+    oc_b_node(b, "Expand", NULL, "x,s", "y", "");
+    assert_string_equal(cause(b), "any");
+    b = model();
+    oc_b_input(b, "batch", "float[N,12]");
+    oc_b_node(b, "Concat", NULL, "x,batch", "y", "axis=0");
+    assert_string_equal(cause(b), "batch");
+}
+
+/* The number of trips; and a size that is lost inside of a body, by a value from outside. */
+static void test_bodies(void **state)
+{
+    (void)state;
+    struct oc_builder *b = model();
+    oc_b_input(b, "trips", "int64[]");
+    oc_b_init(b, "true", "bool[]{1}");
+    oc_b_node(b, "Loop", NULL, "trips,true", "y", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "Identity", NULL, "c", "c2", "");
+    oc_b_node(b, "Identity", NULL, "x", "z", "");
+    oc_b_output(b, "c2", "bool[]");
+    oc_b_output(b, "z", "float");
+    oc_b_close(b);
+    assert_string_equal(cause(b), "trips");
+    b = model();
+    oc_b_init(b, "true", "bool[]{1}");
+    oc_b_node(b, "If", NULL, "true", "y", "");
+    for (int i = 0; i < 2; i++) {
+        oc_b_open(b, i ? "then_branch" : "else_branch");
+        oc_b_node(b, "Cast", NULL, "k", i ? "t" : "e", "to=7");
+        oc_b_node(b, "ConstantOfShape", NULL, i ? "t" : "e", i ? "tx" : "ex", "");
+        oc_b_output(b, i ? "tx" : "ex", "float");
+        oc_b_close(b);
+    }
+    assert_string_equal(cause(b), "k");
+}
+
+/* A list of no elements has no unknown value. */
+static void test_empty_list(void **state)
+{
+    (void)state;
+    struct oc_builder *b = model();
+    oc_b_input(b, "axes", "int64[0]");
+    oc_b_node(b, "ReduceSum", NULL, "x,axes", "y", "keepdims=1");
+    assert_string_equal(cause(b), "known");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_value_of_an_input), cmocka_unit_test(test_slot_that_decides),
+        cmocka_unit_test(test_open_type),         cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_empty_list),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
