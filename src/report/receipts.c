@@ -11,8 +11,6 @@ int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts 
                      uint32_t **node, struct oc_err *err)
 {
     *node = OC_NEW_ARRAY(arena, opts->n_why, uint32_t);
-    if (opts->n_why && !in->analysis)
-        return oc_fail(err, OC_EARG, "a receipt needs a model");
     for (size_t i = 0; i < opts->n_why; i++)
         if (oc_find_node(in->model, opts->why[i], &(*node)[i], err))
             return -1;

@@ -77,6 +77,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);
     if (!in->analysis && !in->profile)
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
+    if (opts->n_why && !in->analysis)
+        return oc_fail(err, OC_EARG, "a receipt needs a model");
     if (opts->n_why && format->write == oc_out_csv)
         return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
     if (tells_as_megengine(in, opts, format))

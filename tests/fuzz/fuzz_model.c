@@ -1,10 +1,42 @@
-/* Any bytes as a model: load, and if that works, analyze, both with bounds kept and unbound. */
+/* Any bytes as a model: load, and if that works, analyze, both with bounds kept and unbound, and count some
+ * nodes once more for their receipts and against another convention. */
 #include <stddef.h>
 #include <stdint.h>
 
-#include "onnxcost.h"
+#include "analyze/explain.h"
+#include "analyze/receipt.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void receipts(const struct oc_model *m, const struct oc_analysis *a)
+{
+    struct oc_arena arena = {0};
+    struct oc_recount *r = oc_recount_new(a);
+    struct oc_receipt receipt;
+    for (uint32_t i = 0; i < m->n_node && i < 100; i++) {
+        oc_recount_node(r, i, true, &receipt);
+        for (uint32_t k = 0; k < m->node[i].n_in && k < 8; k++)
+            if (m->node[i].in[k] != OC_NONE)
+                for (unsigned axis = 0; axis < a->type[m->node[i].in[k]].shape.rank; axis++)
+                    oc_dim_source(a, &arena, m->node[i].in[k], axis);
+    }
+    oc_recount_free(r);
+    oc_arena_free(&arena);
+}
+
+static void explain(const struct oc_model *m, const struct oc_analysis *a)
+{
+    const struct oc_analyze_opts opts = {.convention = "xla"};
+    struct oc_analysis *other = NULL;
+    struct oc_explanation x;
+    struct oc_err err;
+    if (oc_analyze(m, &opts, &other, NULL))
+        return;
+    const struct oc_analysis *const both[2] = {a, other};
+    if (oc_explain(both, &x, &err) == 0)
+        oc_explanation_free(&x);
+    oc_analysis_free(other);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
@@ -15,7 +47,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (int unbound = 0; unbound < 2; unbound++) {
         const struct oc_analyze_opts opts = {.no_defaults = unbound};
         struct oc_analysis *a = NULL;
-        oc_analyze(m, &opts, &a, NULL);
+        if (oc_analyze(m, &opts, &a, NULL) == 0) {
+            receipts(m, a);
+            explain(m, a);
+        }
         oc_analysis_free(a);
     }
     oc_model_free(m);

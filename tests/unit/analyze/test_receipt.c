@@ -1,4 +1,5 @@
 /* Receipts: the numbers behind the counts of one node. */
+#include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -200,11 +201,34 @@ static void test_zoo(void **state)
     }
 }
 
+/* The same of real models. */
+static void test_samples(void **state)
+{
+    static const char *const pattern[] = {"../shared/samples/*/*.onnx", "../shared/samples/*/*/*.onnx"};
+    glob_t found = {0};
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(pattern); i++)
+        glob(pattern[i], i ? GLOB_APPEND : 0, NULL, &found);
+    if (!found.gl_pathc) {
+        globfree(&found);
+        print_message("SKIPPED: no samples in ../shared/samples\n");
+        skip();
+    }
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        struct run r = {0};
+        if (oc_model_load(found.gl_pathv[i], NULL, &r.m, &r.err) || oc_analyze(r.m, NULL, &r.a, &r.err))
+            fail_msg("%s", r.err.msg);
+        same_as_analysis(&r);
+        done(&r);
+    }
+    globfree(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_formula), cmocka_unit_test(test_bytes), cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_zoo),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_zoo),   cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests_name("analyze/receipt", tests, NULL, NULL);
 }
