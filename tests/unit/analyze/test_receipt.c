@@ -151,6 +151,46 @@ static void test_names(void **state)
     done(&r);
 }
 
+/* w int8 {4,6} with a float scale: read as 24 + 4 bytes instead of 96, 24 DEQ; in a Loop of 5. */
+static void test_stored_weights_and_loops(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,4]");
+    oc_b_init(b, "w", "int8[4,6]");
+    oc_b_init(b, "s", "float[]{0.5}");
+    oc_b_init(b, "five", "int64[]{5}");
+    oc_b_init(b, "true", "bool[]{1}");
+    oc_b_node(b, "DequantizeLinear", "dq", "w,s", "wf", "");
+    oc_b_node(b, "Loop", "loop", "five,true", "all", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "Identity", "id", "c", "c2", "");
+    oc_b_node(b, "MatMul", "mm", "x,wf", "y", "");
+    oc_b_output(b, "c2", NULL);
+    oc_b_output(b, "y", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "all", NULL);
+    struct run r = run_with(b, NULL);
+    struct oc_recount *recount = oc_recount_new(r.a);
+    struct oc_receipt x;
+    assert_true(oc_recount_node(recount, id(&r, "mm"), true, &x));
+    assert_int_equal(x.dequantized, 24);
+    assert_int_equal(x.in[1].moved, 28);
+    assert_int_equal(x.in[1].whole, 96);
+    assert_string_equal(x.in[1].why, "in its stored form, before dq");
+    assert_int_equal(x.flops, 2 * 2 * 4 * 6);
+    assert_int_equal(r.a->cost[id(&r, "mm")].flops, 5 * x.flops);
+    assert_int_equal(r.a->cost[id(&r, "mm")].trips, 5);
+    assert_false(oc_recount_node(recount, id(&r, "dq"), true, &x));
+    assert_string_equal(oc_node_reason(&r.a->cost[id(&r, "dq")]),
+                        "weights are dequantized by those who read them");
+    assert_string_equal(oc_node_reason(&r.a->cost[id(&r, "loop")]), "its body carries the cost");
+    oc_recount_free(recount);
+    done(&r);
+}
+
 /* Every node of the zoo, counted again: the same as the analysis; every formula is its histogram. */
 static void same_as_analysis(struct run *r)
 {
@@ -227,8 +267,13 @@ static void test_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formula), cmocka_unit_test(test_bytes), cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_zoo),   cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_formula),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_zoo),
+        cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_stored_weights_and_loops),
     };
     return cmocka_run_group_tests_name("analyze/receipt", tests, NULL, NULL);
 }
