@@ -34,7 +34,7 @@ struct oc_convention {
     uint8_t weight[OC_PRIM_COUNT];
     const struct override *list; /* the first that fits holds */
     size_t n;
-    bool taps_valid, strict_reduce, attention_full;
+    bool taps_valid, strict_reduce, attention_full, loops_once;
 };
 
 #define ONLY_MAC(w) [OC_MAC] = (w)
@@ -133,7 +133,8 @@ static const struct oc_convention conventions[] = {
      .weight = {ONLY_MAC(2), EASY, [OC_DIV] = 1},
      .taps_valid = true,
      .strict_reduce = true,
-     .attention_full = true},
+     .attention_full = true,
+     .loops_once = true},
 };
 
 const struct oc_convention *oc_convention_find(const char *name)
@@ -154,6 +155,11 @@ int oc_convention_set(const char *name, const struct oc_convention **out)
 const char *oc_convention_name(size_t index)
 {
     return index < OC_COUNT(conventions) ? conventions[index].name : NULL;
+}
+
+bool oc_convention_loops_once(const struct oc_convention *v)
+{
+    return v && v->loops_once;
 }
 
 void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c)

@@ -18,6 +18,9 @@ const char *oc_convention_name(size_t index);
  * full). */
 void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c);
 
+/* A loop's body counts once, whatever its trips. False for NULL. */
+bool oc_convention_loops_once(const struct oc_convention *v);
+
 /* What the tool would print for one execution of the node, from the finished histogram. Overflow is noted in
  * c. */
 uint64_t oc_convention_count(const struct oc_convention *v, struct oc_op_ctx *c, const struct oc_cost *k);

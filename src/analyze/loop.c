@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/control.h"
+#include "analyze/convention.h"
 #include "base/ck.h"
 
 #define MAX_ROUNDS 12
@@ -433,7 +434,7 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips)
     const struct oc_node *n = &e->m->node[node];
     uint32_t body = oc_body_of(n, "body");
     uint64_t all;
-    if (!oc_mul_u64(trips, e->loop_trips[body], &all)) {
+    if (!oc_mul_u64(trips, oc_convention_loops_once(e->convention) ? 1 : e->loop_trips[body], &all)) {
         char buf[256];
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its trips overflow 64 bits",
                        oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);

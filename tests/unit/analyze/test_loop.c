@@ -72,6 +72,16 @@ static void test_trips_multiply(void **state)
     oc_run_free(&none);
 }
 
+/* XLA's cost analysis counts the body of a loop once. */
+static void test_convention_that_counts_once(void **state)
+{
+    (void)state;
+    const struct oc_analyze_opts o = {.convention = "xla"};
+    struct oc_run r = oc_run_model(matmul_loop("int64[]{10}"), &o);
+    assert_int_equal(r.a->total.flops, 2 * 262144);
+    oc_run_free(&r);
+}
+
 static void test_unknown_trips(void **state)
 {
     (void)state;
@@ -223,9 +233,13 @@ static void test_if_merges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_trips),   cmocka_unit_test(test_trips_multiply),
-        cmocka_unit_test(test_unknown_trips), cmocka_unit_test(test_condition_from_data),
-        cmocka_unit_test(test_growing_state), cmocka_unit_test(test_scan),
+        cmocka_unit_test(test_known_trips),
+        cmocka_unit_test(test_trips_multiply),
+        cmocka_unit_test(test_unknown_trips),
+        cmocka_unit_test(test_convention_that_counts_once),
+        cmocka_unit_test(test_condition_from_data),
+        cmocka_unit_test(test_growing_state),
+        cmocka_unit_test(test_scan),
         cmocka_unit_test(test_if_merges),
     };
     return cmocka_run_group_tests_name("analyze/loop", tests, NULL, NULL);
