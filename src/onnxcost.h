@@ -142,7 +142,7 @@ struct oc_totals {
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
     enum oc_quality quality;
     struct { /* how much of the sums is not exact, and nodes missing from them */
-        uint64_t nodes, macs, flops, bytes;
+        uint64_t nodes, macs, flops, ops, bytes;
     } not_exact;
 };
 void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out);

@@ -28,7 +28,8 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
     if (k->quality == OC_EXACT || !ok)
         return ok;
     t->not_exact.nodes++;
-    return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops + k->ops) &&
+    return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops) &&
+           add(&t->not_exact.ops, k->ops) &&
            add(&t->not_exact.bytes, k->rd_act + k->rd_wt + k->wr);
 }
 

@@ -205,7 +205,7 @@ static double known_time(double ns)
 /* Own time of the device where it is known, else of the host. */
 static double own_time(const struct oc_prof_rec *p)
 {
-    return known_time(isnan(p->self_ns) ? p->kernel_ns : p->self_ns);
+    return known_time(isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns);
 }
 
 static void add_to_bucket(struct oc_join *j, const char *name, double ns)

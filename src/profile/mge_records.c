@@ -42,9 +42,10 @@ static const struct oc_type *make_types(struct oc_arena *a, const struct oc_mge_
     return type;
 }
 
+/* A nan that was measured has its sign set, unlike one that stands for no time at all. */
 static double ns_of(struct oc_mge_time t)
 {
-    return t.known ? t.s * 1e9 : NAN;
+    return !t.known ? (double)NAN : isnan(t.s) ? copysign(t.s, -1.0) : t.s * 1e9;
 }
 
 static int64_t index_of(const char *id)
@@ -68,6 +69,7 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
         .time_ns = ns,
         .self_ns = ns,
         .kernel_ns = device ? ns : NAN,
+        .host_ns = ns_of(o->time[OC_MGE_HOST][OC_MGE_END]),
         .wait_ns = device ? ns_of(t[OC_MGE_KERN]) : NAN,
         .min_ns = ns,
         .max_ns = ns,

@@ -131,7 +131,10 @@ static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct or
         return;
     double ns = ort_sums_stat(sums, t->out->stat);
     if (group != OC_NONE) {
-        recs->rec[g->group[group].rec].kernel_ns = ns;
+        struct oc_prof_rec *own = &recs->rec[g->group[group].rec];
+        own->kernel_ns = ns;
+        own->host_ns = own->self_ns; /* of the launch */
+        t->out->time_kind = "device time";
         return;
     }
     struct oc_prof_rec *rec = ort_add_bucket(recs, "kernels without operator", "(unattributed kernels)");

@@ -74,6 +74,7 @@ static struct oc_prof_rec *add_rec(struct ort_recs *r)
                                         .time_ns = none,
                                         .self_ns = none,
                                         .kernel_ns = none,
+                                        .host_ns = none,
                                         .wait_ns = none,
                                         .min_ns = none,
                                         .max_ns = none,

@@ -25,6 +25,7 @@ struct oc_prof_rec {
     double time_ns;      /* chosen statistic of the per-run sums */
     double self_ns;      /* the same without nested records; the statistic of per-run self sums */
     double kernel_ns;    /* device time, NAN when the source has only host time */
+    double host_ns;      /* the host's own time when it stands beside kernel_ns, NAN when unknown */
     double wait_ns;      /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums */
     double start_ns;     /* first used call, relative to the start of its run; execution order */

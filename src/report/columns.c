@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/units.h"
 #include "join/join.h"
 
@@ -62,11 +63,11 @@ static bool without_groups(const struct oc_report *r)
 
 /* Exact counts of one row: of its node, or of the nodes that its record covers. */
 struct counts {
-    uint64_t flops, ops, rd_act, rd_wt, wr;
+    uint64_t flops, ops, rd_act, rd_wt, wr, macs, params;
     bool ops_known, bytes_known;
 };
 
-static struct counts counts_of(const struct oc_line *l)
+static struct counts counts_of_one_run(const struct oc_line *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
     const struct oc_row *row = l->row;
@@ -74,14 +75,27 @@ static struct counts counts_of(const struct oc_line *l)
         return (struct counts){0};
     if (l->r->in->join && row->record != OC_NONE) {
         const struct oc_join_rec *j = &l->r->in->join->rec[row->record];
-        return (struct counts){j->flops,      j->ops, j->rd_act, j->rd_wt, j->wr, j->quality != OC_UNKNOWN,
+        return (struct counts){j->flops,      j->ops,  j->rd_act, j->rd_wt,
+                               j->wr,         j->macs, j->params, j->quality != OC_UNKNOWN,
                                j->bytes_known};
     }
     if (row->node == OC_NONE)
         return (struct counts){0};
     const struct oc_node_cost *k = &a->cost[row->node];
     bool known = k->quality != OC_UNKNOWN;
-    return (struct counts){k->flops, k->ops, k->rd_act, k->rd_wt, k->wr, known, known};
+    return (struct counts){k->flops, k->ops, k->rd_act, k->rd_wt, k->wr, k->macs, k->params, known, known};
+}
+
+/* For all the runs that the row's time stands for. */
+static struct counts counts_of(const struct oc_line *l)
+{
+    struct counts k = counts_of_one_run(l);
+    uint64_t runs = isnan(l->row->time_s) ? 1 : (uint64_t)l->r->runs;
+    k.ops_known = k.ops_known && oc_mul_u64(k.flops, runs, &k.flops) && oc_mul_u64(k.ops, runs, &k.ops) &&
+                  oc_mul_u64(k.macs, runs, &k.macs);
+    k.bytes_known = k.bytes_known && oc_mul_u64(k.rd_act, runs, &k.rd_act) &&
+                    oc_mul_u64(k.rd_wt, runs, &k.rd_wt) && oc_mul_u64(k.wr, runs, &k.wr);
+    return k;
 }
 
 static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
@@ -99,11 +113,20 @@ static const char *first_shape(const struct oc_row_shape *s, uint32_t n)
     {                                                                                                        \
         c->number = (value);                                                                                 \
     }
+/* A number of the row, and exactly where it is that of one run of one row. */
+#define EXACT_CELL(name, value, field)                                                                       \
+    static void name(const struct oc_line *l, struct oc_field *c)                                            \
+    {                                                                                                        \
+        struct counts k = counts_of(l);                                                                      \
+        c->number = (value);                                                                                 \
+        c->whole = (double)(field) == c->number ? (field) : 0;                                               \
+    }
 #define COUNT_CELL(name, field, known)                                                                       \
     static void name(const struct oc_line *l, struct oc_field *c)                                            \
     {                                                                                                        \
         struct counts k = counts_of(l);                                                                      \
-        c->number = k.known ? (double)k.field : NAN;                                                         \
+        c->whole = k.known ? (field) : 0;                                                                    \
+        c->number = k.known ? (double)c->whole : NAN;                                                        \
     }
 
 NUMBER_CELL(get_rank, l->rank + 1)
@@ -112,12 +135,12 @@ NUMBER_CELL(get_host_time, l->row->host_time_s)
 NUMBER_CELL(get_share, l->row->time_s / l->r->total_s)
 NUMBER_CELL(get_cumulative, l->cumulative_s / l->r->total_s)
 NUMBER_CELL(get_flo_share, l->r->total_flo > 0 ? l->row->computation / l->r->total_flo : NAN)
-NUMBER_CELL(get_flo, l->row->computation)
+EXACT_CELL(get_flo, l->row->computation, k.flops + k.ops)
 NUMBER_CELL(get_flops, l->row->computation / l->row->time_s)
-NUMBER_CELL(get_bytes, l->row->memory)
+EXACT_CELL(get_bytes, l->row->memory, k.rd_act + k.rd_wt + k.wr)
 NUMBER_CELL(get_bandwidth, l->row->memory / l->row->time_s)
-NUMBER_CELL(get_macs, l->row->macs)
-NUMBER_CELL(get_params, l->row->params)
+EXACT_CELL(get_macs, l->row->macs, k.macs)
+EXACT_CELL(get_params, l->row->params, k.params)
 NUMBER_CELL(get_intensity, l->row->memory > 0 ? l->row->computation / l->row->memory : NAN)
 NUMBER_CELL(get_roofline, l->row->roofline_s)
 NUMBER_CELL(get_efficiency, l->row->roofline_s / l->row->time_s)
@@ -125,11 +148,11 @@ NUMBER_CELL(get_calls, l->row->calls)
 NUMBER_CELL(get_min, l->row->min_s)
 NUMBER_CELL(get_max, l->row->max_s)
 NUMBER_CELL(get_count, (double)l->row->count)
-COUNT_CELL(get_float_ops, flops, ops_known)
-COUNT_CELL(get_int_ops, ops, ops_known)
-COUNT_CELL(get_read_act, rd_act, bytes_known)
-COUNT_CELL(get_read_weight, rd_wt, bytes_known)
-COUNT_CELL(get_written, wr, bytes_known)
+COUNT_CELL(get_float_ops, k.flops, ops_known)
+COUNT_CELL(get_int_ops, k.ops, ops_known)
+COUNT_CELL(get_read_act, k.rd_act, bytes_known)
+COUNT_CELL(get_read_weight, k.rd_wt, bytes_known)
+COUNT_CELL(get_written, k.wr, bytes_known)
 NUMBER_CELL(get_trips, l->row->node == OC_NONE || l->row->count != 1 || !l->r->in->analysis
                            ? NAN
                            : (double)l->r->in->analysis->cost[l->row->node].trips)
@@ -346,6 +369,10 @@ void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct
     col->get(l, &c);
     if (col->kind == OC_FIELD_TEXT) {
         csv_text(out, c.text ? c.text : "");
+        return;
+    }
+    if (c.whole) {
+        oc_buf_printf(out, "%" PRIu64, c.whole);
         return;
     }
     double v = col->kind == OC_FIELD_TIME ? oc_ns_of(c.number) : c.number;

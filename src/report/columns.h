@@ -26,6 +26,7 @@ struct oc_line { /* one shown row and its place */
 struct oc_field {
     const char *text; /* NULL: none */
     double number;    /* NAN: not known */
+    uint64_t whole;   /* the same where a double would round it, else 0 */
 };
 
 enum oc_column_use { OC_COL_COMPACT = 1, OC_COL_CSV = 2 };

@@ -1,5 +1,7 @@
 #include "report/json_keys.h"
 
+#include <math.h>
+
 void oc_key_text(struct oc_json_out *w, const char *key, const char *s)
 {
     oc_jw_key(w, key);
@@ -25,6 +27,20 @@ void oc_key_double(struct oc_json_out *w, const char *key, double v)
 {
     oc_jw_key(w, key);
     oc_jw_double(w, v);
+}
+
+void oc_key_time(struct oc_json_out *w, const char *key, double ns)
+{
+    oc_key_double(w, key, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
+}
+
+void oc_key_count(struct oc_json_out *w, const char *key, double v)
+{
+    bool whole = v >= 0 && v < 9e15 && v == floor(v);
+    if (whole)
+        oc_key_u64(w, key, (uint64_t)v);
+    else
+        oc_key_double(w, key, v);
 }
 
 void oc_key_null(struct oc_json_out *w, const char *key)
@@ -54,6 +70,7 @@ void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, c
 bool oc_json_narrowed(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    return o->has_top || o->n_name_pattern || o->n_type || o->n_input_dtype || o->order_by || o->min_time ||
+    bool ordered = o->has_top || o->order_by; /* with --aggregate they are about the groups */
+    return (ordered && !o->aggregate) || o->n_name_pattern || o->n_type || o->n_input_dtype || o->min_time ||
            o->max_time;
 }

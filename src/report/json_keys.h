@@ -10,6 +10,8 @@ void oc_key_text(struct oc_json_out *w, const char *key, const char *s); /* NULL
 void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v);
 void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v);
 void oc_key_double(struct oc_json_out *w, const char *key, double v); /* not finite: null */
+void oc_key_time(struct oc_json_out *w, const char *key, double ns);  /* without the dust of its arithmetic */
+void oc_key_count(struct oc_json_out *w, const char *key, double v);  /* whole numbers without a point */
 void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
 
@@ -21,7 +23,12 @@ bool oc_json_narrowed(const struct oc_report *r);
 
 /* The member "join": what the profile's records are, with or without a model. */
 void oc_json_join(struct oc_json_out *w, struct oc_report *r);
-/* Place of the node's record in the list of rows that oc_json_join writes; OC_NONE: it has none. */
-uint32_t oc_json_row_of_node(struct oc_report *r, uint32_t node);
+/* Finds the places of the records in the list of rows that oc_json_join writes; called before ... */
+void oc_json_place_rows(struct oc_report *r);
+/* ... the place of the node's record in it. OC_NONE: it has none. */
+uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node);
+
+/* The member "groups": the rows of --aggregate, null without it. */
+void oc_json_groups(struct oc_json_out *w, const struct oc_report *r);
 
 #endif

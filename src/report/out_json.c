@@ -170,7 +170,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
     peak(w, r);
-    oc_key_double(w, "time_ns", ns);
+    oc_key_time(w, "time_ns", ns);
     oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops * r->runs / ns * 1e9 : NAN);
     oc_key_double(w, "achieved_bytes_per_s", known ? moved * r->runs / ns * 1e9 : NAN);
     oc_key_quality(w, t.quality);
@@ -179,6 +179,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "nodes", known, t.not_exact.nodes);
     oc_key_u64_if(w, "macs", known, t.not_exact.macs);
     oc_key_u64_if(w, "flops", known, t.not_exact.flops);
+    oc_key_u64_if(w, "ops", known, t.not_exact.ops);
     oc_key_u64_if(w, "bytes", known, t.not_exact.bytes);
     oc_jw_end_object(w);
     oc_jw_end_object(w);
@@ -265,14 +266,21 @@ static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const s
 /* Of a narrowed report: the nodes of its rows, in their order. A row of fused nodes has several. */
 static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
 {
+    bool *told =
+        OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool); /* several rows may have the same node */
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
-        if (row->node != OC_NONE) {
-            node(w, r, row->node, row);
-        } else if (r->in->join && row->record != OC_NONE) {
-            const struct oc_join_rec *j = &r->in->join->rec[row->record];
-            for (uint32_t k = 0; k < j->n_node; k++)
-                node(w, r, j->node[k], NULL);
+        const struct oc_join_rec *j =
+            r->in->join && row->record != OC_NONE ? &r->in->join->rec[row->record] : NULL;
+        const uint32_t *id = j ? j->node : &row->node;
+        uint32_t n = j ? j->n_node : row->node != OC_NONE;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t own = j ? r->in->join->node_rec[id[k]] : OC_NONE; /* the record that has its time */
+            bool elsewhere = j && own != row->record && r->place[own] != OC_NONE;
+            if (told[id[k]] || elsewhere)
+                continue;
+            told[id[k]] = true;
+            node(w, r, id[k], n == 1 && (!j || own == row->record) ? row : NULL);
         }
     }
 }
@@ -285,9 +293,12 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
         chosen_nodes(w, r);
     } else if (r->in->analysis) {
         const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, const struct oc_row *);
-        for (uint32_t i = 0; i < r->all.n; i++)
-            if (r->all.row[i].node != OC_NONE)
-                row[r->all.row[i].node] = &r->all.row[i];
+        const struct oc_join *j = r->in->join;
+        for (uint32_t i = 0; i < r->all.n; i++) {
+            const struct oc_row *one = &r->all.row[i];
+            if (one->node != OC_NONE && (!j || j->node_rec[one->node] == one->record))
+                row[one->node] = one;
+        }
         for (uint32_t i = 0; i < r->in->model->n_node; i++)
             node(w, r, i, row[i]);
     }
@@ -297,6 +308,23 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
 /* ---- profile, findings -----------------------------------------------------------------------------------
  */
 
+/* Time of the operators in a run: on the host as the importer found it, or of all records; on the device. */
+static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
+{
+    double host = NAN, device = NAN;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *rec = &p->rec[i];
+        if (rec->bucket)
+            continue;
+        if (!isnan(rec->host_ns))
+            host = isnan(host) ? rec->host_ns : host + rec->host_ns;
+        if (!isnan(rec->kernel_ns))
+            device = isnan(device) ? rec->kernel_ns : device + rec->kernel_ns;
+    }
+    oc_key_time(w, "host_time_ns", isnan(p->busy_ns) ? host : p->busy_ns);
+    oc_key_time(w, "device_time_ns", device);
+}
+
 static void profile(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
@@ -305,7 +333,6 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
         oc_jw_null(w);
         return;
     }
-    bool device = p->time_kind && !strcmp(p->time_kind, "device time");
     oc_jw_begin_array(w);
     oc_jw_begin_object(w);
     oc_key_text(w, "path", p->path);
@@ -315,9 +342,8 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
-    oc_key_double(w, "time_ns", run_time_ns(r));
-    oc_key_double(w, "host_time_ns", device ? NAN : p->busy_ns);
-    oc_key_double(w, "device_time_ns", device ? p->busy_ns : NAN);
+    oc_key_time(w, "time_ns", run_time_ns(r));
+    profile_times(w, p);
     oc_jw_end_object(w);
     oc_jw_end_array(w);
 }
@@ -395,10 +421,12 @@ void oc_out_json(struct oc_report *r, FILE *f)
     oc_jw_end_object(&w);
     model(&w, r);
     assumptions(&w, r);
+    oc_json_place_rows(r);
     totals(&w, r);
     nodes(&w, r);
     profile(&w, r);
     oc_json_join(&w, r);
+    oc_json_groups(&w, r);
     hardware(&w, r->in->device);
     if (r->o->n_why) {
         oc_jw_key(&w, "receipts");

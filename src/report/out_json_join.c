@@ -1,6 +1,12 @@
+#include "report/buckets.h"
 #include "report/json_keys.h"
 
 #include <math.h>
+
+#include "join/record_cost.h"
+
+/* ---- which records, and where ----------------------------------------------------------------------------
+ */
 
 /* The records that are printed, in order. */
 static uint32_t printed(const struct oc_report *r, uint32_t place)
@@ -13,25 +19,39 @@ static uint32_t n_printed(const struct oc_report *r)
     return oc_json_narrowed(r) ? r->shown.n : r->in->profile->n_rec;
 }
 
-uint32_t oc_json_row_of_node(struct oc_report *r, uint32_t node)
+void oc_json_place_rows(struct oc_report *r)
 {
-    uint32_t record = r->in->join ? r->in->join->node_rec[node] : OC_NONE;
-    if (record == OC_NONE || !oc_json_narrowed(r))
-        return record;
-    for (uint32_t i = 0; i < r->shown.n; i++)
-        if (r->shown.row[i].record == record)
-            return i;
-    return OC_NONE;
+    if (!r->in->profile)
+        return;
+    r->place = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, uint32_t);
+    for (uint32_t i = 0; i < r->in->profile->n_rec; i++)
+        r->place[i] = OC_NONE;
+    for (uint32_t i = 0, at = 0; i < n_printed(r); i++)
+        if (printed(r, i) != OC_NONE)
+            r->place[printed(r, i)] = at++;
 }
 
-static void buckets(struct oc_json_out *w, const struct oc_join *j)
+uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
 {
+    uint32_t record = r->in->join ? r->in->join->node_rec[node] : OC_NONE;
+    return record == OC_NONE ? OC_NONE : r->place[record];
+}
+
+/* ---- parts -----------------------------------------------------------------------------------------------
+ */
+
+static void buckets(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_bucket_sum *b;
+    uint32_t n = oc_report_buckets(r, &b);
     oc_jw_key(w, "buckets");
     oc_jw_begin_array(w);
-    for (uint32_t i = 0; j && i < j->n_bucket; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
-        oc_key_text(w, "name", j->bucket[i].name);
-        oc_key_double(w, "time_ns", j->bucket[i].time_ns);
+        oc_key_text(w, "name", b[i].name);
+        oc_key_time(w, "time_ns", b[i].time_ns);
+        oc_key_time(w, "kernel_time_ns", b[i].kernel_ns);
+        oc_key_u64(w, "rows", b[i].records);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -44,17 +64,18 @@ static void record_part(struct oc_json_out *w, const struct oc_profile *p, const
     oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
     oc_key_u64(w, "stream", rec->lane);
     oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);
-    oc_key_double(w, "time_ns", rec->time_ns);
-    oc_key_double(w, "self_time_ns", rec->self_ns);
-    oc_key_double(w, "kernel_time_ns", rec->kernel_ns);
+    oc_key_time(w, "time_ns", rec->time_ns);
+    oc_key_time(w, "self_time_ns", rec->self_ns);
+    oc_key_time(w, "kernel_time_ns", rec->kernel_ns);
+    oc_key_time(w, "host_time_ns",
+                isnan(rec->host_ns) && isnan(rec->kernel_ns) ? rec->self_ns : rec->host_ns);
     oc_key_u64(w, "calls", rec->calls);
     oc_key_u64(w, "runs", rec->runs);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
 }
 
-static void cost_part(struct oc_json_out *w, const struct oc_prof_rec *rec, const struct oc_join_rec *j)
+static void match_part(struct oc_json_out *w, const struct oc_prof_rec *rec, const struct oc_join_rec *j)
 {
-    bool ops = j && !j->bucket && j->quality != OC_UNKNOWN, bytes = j && j->bytes_known;
     oc_jw_key(w, "nodes");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; j && i < j->n_node; i++)
@@ -63,10 +84,59 @@ static void cost_part(struct oc_json_out *w, const struct oc_prof_rec *rec, cons
     oc_key_text(w, "bucket", j ? j->bucket : rec->bucket);
     oc_key_text(w, "rule", j && j->n_node ? j->rule : NULL);
     oc_key_double(w, "confidence", j && j->n_node ? j->confidence : NAN);
-    oc_key_u64_if(w, "macs", ops, ops ? j->macs : 0);
-    oc_key_u64_if(w, "flops", ops, ops ? j->flops : 0);
-    oc_key_u64_if(w, "bytes_read", bytes, bytes ? j->rd_act + j->rd_wt : 0);
-    oc_key_u64_if(w, "bytes_written", bytes, bytes ? j->wr : 0);
+}
+
+static void joined_cost(struct oc_json_out *w, const struct oc_join_rec *j)
+{
+    bool ops = j->quality != OC_UNKNOWN, bytes = j->bytes_known;
+    oc_key_u64_if(w, "macs", ops, j->macs);
+    oc_key_u64_if(w, "flops", ops, j->flops);
+    oc_key_u64_if(w, "ops", ops, j->ops);
+    oc_key_u64_if(w, "bytes_read", bytes, j->rd_act + j->rd_wt);
+    oc_key_u64_if(w, "bytes_written", bytes, j->wr);
+    oc_key_u64_if(w, "bytes", bytes, j->rd_act + j->rd_wt + j->wr);
+    oc_key_quality(w, ops || !bytes ? j->quality : OC_EXACT);
+}
+
+/* The source's own figures. Its operations are not told apart: they count as FLOPs, as the source calls them.
+ */
+static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
+{
+    oc_key_null(w, "macs");
+    oc_key_count(w, "flops", rec->flop);
+    oc_key_null(w, "ops");
+    oc_key_null(w, "bytes_read");
+    oc_key_null(w, "bytes_written");
+    oc_key_count(w, "bytes", rec->bytes);
+    oc_key_quality(w, isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : OC_EXACT);
+}
+
+/* What the recorded shapes tell, for all calls of one run. */
+static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const struct oc_prof_rec *rec)
+{
+    struct oc_record_cost k = {.quality = OC_UNKNOWN};
+    if (!rec->bucket && (rec->has_in || rec->has_out))
+        oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    bool ops = k.quality != OC_UNKNOWN;
+    double calls = rec->calls_per_run;
+    oc_key_count(w, "macs", ops ? calls * (double)k.macs : NAN);
+    oc_key_count(w, "flops", ops ? calls * (double)k.flops : NAN);
+    oc_key_count(w, "ops", ops ? calls * (double)k.ops : NAN);
+    oc_key_count(w, "bytes_read", k.bytes_known ? calls * (double)k.rd : NAN);
+    oc_key_count(w, "bytes_written", k.bytes_known ? calls * (double)k.wr : NAN);
+    oc_key_count(w, "bytes", k.bytes_known ? calls * (double)(k.rd + k.wr) : NAN);
+    oc_key_quality(w, k.quality);
+}
+
+static void cost_part(struct oc_json_out *w, struct oc_report *r, uint32_t record)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[record];
+    if (r->in->join)
+        joined_cost(w, &r->in->join->rec[record]);
+    else if (!isnan(rec->flop) || !isnan(rec->bytes))
+        own_cost(w, rec);
+    else
+        recorded_cost(w, r, rec);
 }
 
 void oc_json_join(struct oc_json_out *w, struct oc_report *r)
@@ -81,7 +151,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_object(w);
     oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
-    buckets(w, j);
+    buckets(w, r);
     oc_jw_key(w, "rows");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n_printed(r); i++) {
@@ -90,7 +160,8 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
             continue;
         oc_jw_begin_object(w);
         record_part(w, p, &p->rec[record]);
-        cost_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
+        match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
+        cost_part(w, r, record);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);

@@ -28,6 +28,21 @@ static const struct oc_format *find_format(const char *name)
     return NULL;
 }
 
+/* The list of groups stands beside that of their members. */
+static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc_time_of time,
+                         struct oc_err *err)
+{
+    struct oc_select members = *s;
+    members.aggregate = OC_AGG_NONE;
+    members.order = NULL;
+    members.top = 0;
+    r->groups.arena = &r->arena;
+    return oc_select_rows(&members, &r->all, time, &r->shown, err) ||
+                   oc_select_rows(s, &r->all, time, &r->groups, err)
+               ? -1
+               : 0;
+}
+
 /* Largest first: by time where there are times, else by operations. */
 static int choose_rows(struct oc_report *r, const struct oc_format *format, struct oc_err *err)
 {
@@ -35,8 +50,10 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, stru
     const char *order = r->has_time ? "time" : "computation";
     bool in_order = format->whole && !r->o->has_top;
     int rc = oc_select_init(&s, r->o, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
     if (!rc)
-        rc = oc_select_rows(&s, &r->all, r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE, &r->shown, err);
+        rc = s.aggregate && format->write == oc_out_json ? choose_groups(r, &s, time, err)
+                                                         : oc_select_rows(&s, &r->all, time, &r->shown, err);
     oc_select_free(&s);
     return rc;
 }

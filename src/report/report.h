@@ -13,12 +13,14 @@ struct oc_report {
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;   /* every row that the source has */
-    struct oc_rows shown; /* filtered, aggregated, ordered, cut */
-    double runs;          /* runs that a time stands for: 1, or all used ones with --stat sum */
-    double total_s;       /* what shares of time refer to; NAN without times */
-    double total_flo;     /* known operations of all rows */
-    bool has_time;        /* some row has a time */
+    struct oc_rows all;    /* every row that the source has */
+    struct oc_rows shown;  /* filtered, aggregated, ordered, cut */
+    struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then has their members */
+    uint32_t *place;       /* JSON: by record, its place among the rows that are written */
+    double runs;           /* runs that a time stands for: 1, or all used ones with --stat sum */
+    double total_s;        /* what shares of time refer to; NAN without times */
+    double total_flo;      /* known operations of all rows */
+    bool has_time;         /* some row has a time */
 };
 
 /* Seconds to nanoseconds, without the dust of the conversion (a thousandth of a nanosecond is kept). */

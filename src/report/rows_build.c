@@ -159,7 +159,7 @@ static void set_record_times(struct oc_row *row, const struct oc_prof_rec *rec)
 {
     bool device = !isnan(rec->kernel_ns);
     row->time_s = (device ? rec->kernel_ns : rec->self_ns) * 1e-9;
-    row->host_time_s = device ? rec->self_ns * 1e-9 : NAN;
+    row->host_time_s = rec->host_ns * 1e-9;
     row->kern_time_s = rec->wait_ns * 1e-9;
     row->self_s = rec->self_ns * 1e-9;
     row->min_s = rec->min_ns * 1e-9;

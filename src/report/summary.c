@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
-#include "report/report.h"
+#include "report/buckets.h"
 
 struct sum { /* what every part below works on */
     struct oc_report *r;
@@ -103,8 +103,9 @@ static void activation_part(struct sum *s)
     char label[256];
     if (p->quality == OC_UNKNOWN || p->node == OC_NONE)
         return;
-    add(s, "activations", oc_printf(s->arena, "%s%s in use at once, at %s", p->quality == OC_UPPER ? "at most " : "",
-                                    bytes(s, (double)p->bytes), oc_node_label(m, &m->node[p->node], label, sizeof(label))));
+    add(s, "activations",
+        oc_printf(s->arena, "%s%s in use at once, at %s", p->quality == OC_UPPER ? "at most " : "",
+                  bytes(s, (double)p->bytes), oc_node_label(m, &m->node[p->node], label, sizeof(label))));
 }
 
 static void cost_part(struct sum *s)
@@ -207,8 +208,9 @@ static void profile_part(struct sum *s)
     double run_ns = (!isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9) / s->r->runs;
     if (!(run_ns > 0))
         return;
-    const char *busy =
-        isnan(p->busy_ns) ? "" : oc_printf(s->arena, ", operators busy %.1f %%", 100 * p->busy_ns / s->r->runs / run_ns);
+    const char *busy = isnan(p->busy_ns) ? ""
+                                         : oc_printf(s->arena, ", operators busy %.1f %%",
+                                                     100 * p->busy_ns / s->r->runs / run_ns);
     add(s, "latency",
         oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
 }
@@ -274,23 +276,21 @@ static void time_type_part(struct sum *s)
     oc_map_free(&seen);
 }
 
-/* Buckets of one name are one line. */
+/* Time outside of operators; what the join put aside has lines of its own. */
 static void bucket_part(struct sum *s)
 {
-    const struct oc_profile *p = s->r->in->profile;
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const char *name = p->rec[i].bucket;
-        bool seen = !name;
-        for (uint32_t k = 0; k < i && !seen; k++)
-            seen = p->rec[k].bucket && !strcmp(p->rec[k].bucket, name);
-        if (seen)
+    const struct oc_bucket_sum *b;
+    uint32_t n = oc_report_buckets(s->r, &b);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!b[i].of_profile)
             continue;
-        double ns = 0;
-        for (uint32_t k = i; k < p->n_rec; k++)
-            if (p->rec[k].bucket && !strcmp(p->rec[k].bucket, name))
-                ns += p->rec[k].time_ns;
+        const char *kernel = isnan(b[i].kernel_ns) ? "" : duration(s, b[i].kernel_ns);
         add(s, "besides",
-            oc_printf(s->arena, "%s: %s", name, isnan(ns) ? "time not known" : duration(s, ns)));
+            isnan(b[i].time_ns)
+                ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "time not known")
+            : *kernel
+                ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name, duration(s, b[i].time_ns), kernel)
+                : oc_printf(s->arena, "%s: %s", b[i].name, duration(s, b[i].time_ns)));
     }
 }
 
@@ -303,16 +303,16 @@ static const char *percent(struct sum *s, double fraction)
 }
 
 /* Rows that belong to no node: what the runtime added, and what no rule could place. */
-static void overhead_part(struct sum *s, const struct oc_join *j)
+static void overhead_part(struct sum *s)
 {
-    for (uint32_t i = 0; i < j->n_bucket; i++) {
-        bool of_profile = false;
-        for (uint32_t k = 0; k < j->profile->n_rec && !of_profile; k++)
-            of_profile = j->profile->rec[k].bucket && !strcmp(j->profile->rec[k].bucket, j->bucket[i].name);
-        if (!of_profile)
+    const struct oc_bucket_sum *b;
+    uint32_t n = oc_report_buckets(s->r, &b);
+    for (uint32_t i = 0; i < n; i++) {
+        double ns = isnan(b[i].kernel_ns) ? b[i].time_ns : b[i].kernel_ns;
+        if (!b[i].of_profile)
             add(s, "overhead",
-                oc_printf(s->arena, "%s: %s (rows: %u)", j->bucket[i].name, duration(s, j->bucket[i].time_ns),
-                          j->bucket[i].records));
+                oc_printf(s->arena, "%s: %s (rows: %u)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
+                          b[i].records));
     }
 }
 
@@ -327,7 +327,7 @@ static void join_part(struct sum *s)
                   j->nodes_without_time
                       ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
                       : ""));
-    overhead_part(s, j);
+    overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
         add(s, "unmatched",

@@ -1,0 +1,339 @@
+/* The JSON report as a machine holds it against itself: sums, references in both directions, times that add
+ * up to what was read, and the CSV with the same numbers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/ck.h"
+#include "support/build.h"
+#include "support/json_paths.h"
+#include "support/profiles.h"
+
+struct made {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+    struct oc_profile *profile;
+    struct oc_join *join;
+};
+
+static void free_made(struct made *x)
+{
+    oc_join_free(x->join);
+    oc_profile_close(x->profile);
+    oc_analysis_free(x->analysis);
+    oc_model_free(x->model);
+    free(x->bytes);
+}
+
+static char *write_report(const struct made *x, const struct oc_report_opts *o)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct oc_err err;
+    struct oc_report_in in = {
+        .model = x->model, .analysis = x->analysis, .profile = x->profile, .join = x->join};
+    FILE *f = open_memstream(&text, &n);
+    if (oc_report_write(&in, o, f, &err))
+        fail_msg("%s", err.msg);
+    fclose(f);
+    return text;
+}
+
+static struct t_json json_of(const struct made *x, struct oc_report_opts o)
+{
+    o.format = "json";
+    char *text = write_report(x, &o);
+    struct t_json j = t_json_read(text);
+    free(text);
+    return j;
+}
+
+/* x[b,8] W[8,4] -> Relu, Mystery; also integer work. */
+static void load_model(struct made *x, const char *batch)
+{
+    size_t n;
+    struct oc_err err;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my.domain", 1);
+    char type[64];
+    snprintf(type, sizeof(type), "float[%s,8]", batch);
+    oc_b_input(b, "x", type);
+    oc_b_input(b, "i", "int32[10]");
+    oc_b_init(b, "w", "float[8,4]");
+    oc_b_node(b, "MatMul", "fc", "x,w", "y", "");
+    oc_b_node(b, "Relu", "act", "y", "z", "");
+    oc_b_node(b, "Add", "", "i,i", "k", "");
+    oc_b_node(b, "my.domain::Mystery", "m", "z", "u", "");
+    oc_b_output(b, "k", "int32[10]");
+    oc_b_output(b, "u", "float");
+    x->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    struct oc_analyze_opts o = {0};
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
+        fail_msg("%s", err.msg);
+}
+
+#define EVENT(cat, name, ts, dur, args)                                                                      \
+    "{\"cat\" : \"" cat "\",\"pid\" :1,\"tid\" :1,\"dur\" :" #dur ",\"ts\" :" #ts                            \
+    ",\"ph\" : \"X\",\"name\" :\"" name "\",\"args\" : {" args "}},\n"
+#define NODE(name, type, ts, dur, types)                                                                     \
+    EVENT("Node", name "_kernel_time", ts, dur,                                                              \
+          "\"op_name\" : \"" type "\",\"provider\" : \"CPUExecutionProvider\",\"node_index\" : \"0\"" types)
+#define TYPES(in, out) ",\"input_type_shape\" : [" in "],\"output_type_shape\" : [" out "]"
+/* Two runs of 100 us; 85 of them in operators, 15 of the framework. */
+static const char *const cpu_profile = "[\n" EVENT("Session", "session_initialization", 0, 40, "")
+    EVENT("Session", "model_run", 100, 100, "") NODE("fc", "MatMul", 101, 50,
+                                                     TYPES("{\"float\":[2,8]}", "{\"float\":[2,4]}"))
+        NODE("act", "Relu", 152, 20, TYPES("{\"float\":[2,4]}", "{\"float\":[2,4]}"))
+            NODE("ReorderOutput", "ReorderOutput", 173, 5, TYPES("{\"float\":[2,4]}", "{\"float\":[2,4]}"))
+                NODE("stranger", "Gelu", 179, 10, "") EVENT("Session", "model_run", 300, 100, "")
+                    NODE("fc", "MatMul", 301, 50, TYPES("{\"float\":[2,8]}", "{\"float\":[2,4]}"))
+                        NODE("act", "Relu", 352, 20, TYPES("{\"float\":[2,4]}", "{\"float\":[2,4]}"))
+                            NODE("ReorderOutput", "ReorderOutput", 373, 5,
+                                 TYPES("{\"float\":[2,4]}", "{\"float\":[2,4]}"))
+                                NODE("stranger", "Gelu", 379, 10, "") "]\n";
+
+static void load_profile(struct made *x, const char *text, enum oc_stat stat)
+{
+    struct oc_err err;
+    struct oc_profile_opts o = {.warmup = 0, .stat = stat};
+    x->profile = t_profile_text(text, &o, &err);
+    if (!x->profile)
+        fail_msg("%s", err.msg);
+}
+
+static void join(struct made *x)
+{
+    struct oc_err err;
+    if (oc_join_make(x->model, x->analysis, x->profile, NULL, &x->join, &err))
+        fail_msg("%s", err.msg);
+}
+
+/* Own times of the rows without a bucket and of all buckets. */
+static double all_time(const struct t_json *j)
+{
+    double ns = 0;
+    for (unsigned i = 0; i < t_whole(j, "join.rows.n"); i++)
+        if (t_is_null(j, "join.rows[%u].bucket", i))
+            ns += t_number(j, "join.rows[%u].self_time_ns", i);
+    for (unsigned i = 0; i < t_whole(j, "join.buckets.n"); i++)
+        ns += t_number(j, "join.buckets[%u].time_ns", i);
+    return ns;
+}
+
+static void totals_are_sums_over_nodes(void **state)
+{
+    (void)state;
+    static const char *const sums[] = {"macs",         "flops", "ops", "bytes_read_act", "bytes_read_weight",
+                                       "bytes_written"};
+    struct made x = {0};
+    load_model(&x, "2");
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    for (size_t k = 0; k < OC_COUNT(sums); k++) {
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < t_whole(&j, "nodes.n"); i++)
+            sum += t_whole(&j, "nodes[%u].%s", i, sums[k]);
+        assert_int_equal(sum, t_whole(&j, "totals.%s", sums[k]));
+    }
+    assert_int_equal(t_whole(&j, "totals.macs"), 2 * 8 * 4);
+    assert_int_equal(t_whole(&j, "totals.flops"), 2 * 2 * 8 * 4 + 2 * 4);
+    assert_int_equal(t_whole(&j, "totals.ops"), 10);
+    assert_int_equal(t_whole(&j, "totals.not_exact.nodes"), 1);
+    assert_int_equal(t_whole(&j, "totals.not_exact.ops"), 0);
+    assert_true(t_is_null(&j, "nodes[3].flops") && t_is_null(&j, "nodes[3].hist") && t_is_null(&j, "join"));
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* 2 runs of 100 us and 40 us of loading were read, whatever becomes of the rows. */
+static void time_is_conserved(void **state)
+{
+    (void)state;
+    for (unsigned with_model = 0; with_model < 2; with_model++)
+        for (unsigned mean = 0; mean < 2; mean++) {
+            struct made x = {0};
+            load_profile(&x, cpu_profile, mean ? OC_STAT_MEAN : OC_STAT_SUM);
+            if (with_model) {
+                load_model(&x, "2");
+                join(&x);
+            }
+            struct t_json j = json_of(&x, (struct oc_report_opts){0});
+            assert_true(all_time(&j) == (mean ? 100e3 : 200e3) + 40e3);
+            assert_true(t_number(&j, "totals.time_ns") == (mean ? 100e3 : 200e3));
+            t_json_free(&j);
+            free_made(&x);
+        }
+}
+
+static void nodes_and_rows_refer_to_each_other(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "2");
+    load_profile(&x, cpu_profile, OC_STAT_MEDIAN);
+    join(&x);
+    static const char *const types[] = {"Relu"};
+    const struct oc_report_opts o[] = {{0},
+                                       {.has_top = true, .top = 1},
+                                       {.order_by = "+time"},
+                                       {.type = types, .n_type = 1},
+                                       {.aggregate = "sum", .aggregate_by = "type"}};
+    for (size_t k = 0; k < OC_COUNT(o); k++) {
+        struct t_json j = json_of(&x, o[k]);
+        unsigned linked = 0;
+        for (unsigned i = 0; i < t_whole(&j, "nodes.n"); i++) {
+            if (t_is_null(&j, "nodes[%u].row", i))
+                continue;
+            uint64_t row = t_whole(&j, "nodes[%u].row", i);
+            assert_in_range(row, 0, t_whole(&j, "join.rows.n") - 1);
+            assert_int_equal(t_whole(&j, "join.rows[%u].nodes[0]", (unsigned)row),
+                             t_whole(&j, "nodes[%u].index", i));
+            assert_true(t_number(&j, "join.rows[%u].self_time_ns", (unsigned)row) ==
+                        t_number(&j, "nodes[%u].time_ns", i));
+            linked++;
+        }
+        assert_int_equal(linked, o[k].has_top || o[k].n_type ? 1 : 2);
+        t_json_free(&j);
+    }
+    free_made(&x);
+}
+
+/* An inserted operator computes nothing, which is known; of one that no rule places nothing is known. */
+static void overhead_is_zero_and_unmatched_is_null(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "2");
+    load_profile(&x, cpu_profile, OC_STAT_MEDIAN);
+    join(&x);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    unsigned seen = 0;
+    for (unsigned i = 0; i < t_whole(&j, "join.rows.n"); i++) {
+        const char *name = t_text(&j, "join.rows[%u].name", i);
+        if (!strcmp(name, "ReorderOutput")) {
+            assert_string_equal(t_text(&j, "join.rows[%u].bucket", i), "layout");
+            assert_string_equal(t_text(&j, "join.rows[%u].flops", i), "0");
+            assert_int_equal(t_whole(&j, "join.rows[%u].bytes", i), 2 * 2 * 4 * 4);
+            seen++;
+        } else if (!strcmp(name, "stranger")) {
+            assert_string_equal(t_text(&j, "join.rows[%u].bucket", i), "unmatched");
+            assert_true(t_is_null(&j, "join.rows[%u].flops", i) && t_is_null(&j, "join.rows[%u].bytes", i));
+            seen++;
+        }
+    }
+    assert_int_equal(seen, 2);
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* Without a model the recorded shapes tell: Relu of 2x4 floats. MatMul: 2x4 outputs, 8 products each. */
+static void rows_of_a_profile_alone_have_costs(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_profile(&x, cpu_profile, OC_STAT_MEDIAN);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_string_equal(t_text(&j, "join.rows[0].name"), "fc");
+    assert_int_equal(t_whole(&j, "join.rows[0].macs"), 2 * 4 * 8);
+    assert_int_equal(t_whole(&j, "join.rows[0].flops"), 2 * 2 * 4 * 8);
+    assert_string_equal(t_text(&j, "join.rows[1].name"), "act");
+    assert_int_equal(t_whole(&j, "join.rows[1].flops"), 8);
+    assert_int_equal(t_whole(&j, "join.rows[1].bytes"), 2 * 8 * 4);
+    assert_string_equal(t_text(&j, "join.rows[3].quality"), "unknown");
+    assert_true(t_is_null(&j, "model") && t_is_null(&j, "totals.macs"));
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* MegEngine writes host and device times side by side, and its own FLO and bytes. */
+static void megengine_keeps_both_times(void **state)
+{
+    (void)state;
+    static const char dump[] =
+        "{\"graph_exec\":{\"operator\":{\"1\":{\"id\":\"1\",\"name\":\"a\",\"type\":\"Elemwise\",\"input\":[]"
+        ","
+        "\"output\":[]},\"2\":{\"id\":\"2\",\"name\":\"b\",\"type\":\"Copy\",\"input\":[],\"output\":[]}},"
+        "\"var\":{}},"
+        "\"profiler\":{\"device\":{\"1\":{\"gpu0\":{\"start\":0,\"kern\":0.25,\"end\":0.5}},"
+        "\"2\":{\"gpu0\":{\"start\":0.5,\"kern\":0.5,\"end\":\"nan\"}}},"
+        "\"host\":{\"1\":{\"main\":{\"start\":0,\"kern\":-1,\"end\":0.125}}},"
+        "\"opr_footprint\":{\"1\":{\"computation\":1000,\"memory\":64,\"in_shapes\":[[2]],\"out_shapes\":[[2]"
+        "]}}}}";
+    struct made x = {0};
+    load_profile(&x, dump, OC_STAT_MEDIAN);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_true(t_number(&j, "join.rows[0].kernel_time_ns") == 0.5e9);
+    assert_true(t_number(&j, "join.rows[0].host_time_ns") == 0.125e9);
+    assert_int_equal(t_whole(&j, "join.rows[0].flops"), 1000);
+    assert_int_equal(t_whole(&j, "join.rows[0].bytes"), 64);
+    assert_true(t_number(&j, "profile[0].host_time_ns") == 0.125e9);
+    assert_true(t_is_null(&j, "join.rows[1].kernel_time_ns") && t_is_null(&j, "join.rows[1].host_time_ns"));
+    assert_true(t_is_null(&j, "join.rows[1].flops"));
+    t_json_free(&j);
+    char *csv = write_report(&x, &(struct oc_report_opts){.format = "csv"});
+    assert_non_null(strstr(csv, ",125000000,"));      /* host_time_ns */
+    assert_non_null(strstr(csv, "\r\n2,,,1,b,Copy,")); /* a time that is no number is still a row */
+    free(csv);
+    free_made(&x);
+}
+
+static void groups_stand_beside_their_members(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "2");
+    struct t_json j = json_of(
+        &x, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "type", .has_top = true, .top = 1});
+    assert_int_equal(t_whole(&j, "nodes.n"), 4);
+    assert_int_equal(t_whole(&j, "groups.n"), 1); /* --top is about groups */
+    assert_string_equal(t_text(&j, "groups[0].op_type"), "MatMul");
+    assert_int_equal(t_whole(&j, "groups[0].operations"), 2 * 2 * 8 * 4);
+    assert_true(t_is_null(&j, "groups[0].time_ns"));
+    t_json_free(&j);
+    j = json_of(&x, (struct oc_report_opts){.aggregate = "sum"});
+    assert_true(t_is_null(&j, "groups[0].op_type"));
+    assert_int_equal(t_whole(&j, "groups[0].count"), 4);
+    assert_string_equal(t_text(&j, "groups[0].quality"), "lower");
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* 2^50 + 1 rows: every count is odd beyond what a double holds. */
+static void integers_are_exact(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "1125899906842625");
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_string_equal(t_text(&j, "nodes[0].macs"), "36028797018964000"); /* 32 x (2^50 + 1) */
+    assert_string_equal(t_text(&j, "nodes[0].bytes_read_act"), "36028797018964000");
+    assert_string_equal(t_text(&j, "nodes[1].flops"), "4503599627370500");
+    t_json_free(&j);
+    char *csv = write_report(&x, &(struct oc_report_opts){.format = "csv"});
+    assert_non_null(strstr(csv, "1,fc,MatMul,72057594037928000,"));
+    assert_non_null(strstr(csv, ",36028797018964000,")); /* macs */
+    assert_null(strstr(csv, "e+"));
+    free(csv);
+    free_made(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(totals_are_sums_over_nodes),
+        cmocka_unit_test(time_is_conserved),
+        cmocka_unit_test(nodes_and_rows_refer_to_each_other),
+        cmocka_unit_test(overhead_is_zero_and_unmatched_is_null),
+        cmocka_unit_test(rows_of_a_profile_alone_have_costs),
+        cmocka_unit_test(megengine_keeps_both_times),
+        cmocka_unit_test(groups_stand_beside_their_members),
+        cmocka_unit_test(integers_are_exact),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
