@@ -101,7 +101,8 @@ struct oc_control_bind { /* what a profile shows of control flow; used where the
     int64_t value;
 };
 
-enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE };
+enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE, OC_IF_AVG };
+enum oc_kv_share { OC_KV_AUTO, OC_KV_ON, OC_KV_OFF };
 
 struct oc_analyze_opts {
     const struct oc_bind *bind;
@@ -117,7 +118,7 @@ struct oc_analyze_opts {
     bool force_shapes;      /* declared numbers may be overridden */
     bool no_defaults;       /* unbound symbols stay unknown */
     int64_t default_dim;    /* > 0: for every unbound symbol instead of the documented defaults */
-    bool strict;            /* shape conflicts are errors */
+    bool strict;            /* shape conflicts are findings of severity OC_ERROR */
     bool taps_valid;        /* count only taps inside the input */
     bool strict_reduce;     /* n - 1 for reductions */
     bool no_fold;           /* constant nodes cost what they cost */
@@ -126,8 +127,19 @@ struct oc_analyze_opts {
     bool naive_bytes;       /* all input slots and outputs of every node */
     bool literal_ceil_mode; /* pooling's ceil_mode as the old text says */
     bool attention_full;    /* causal masks and windows of attention operators hide nothing */
+    bool einsum_optimal;    /* three to six operands in the order with the fewest MACs, not left to right */
+    bool trees_max;         /* tree ensembles: depth of the deepest leaf, not the mean */
+    bool moe_expected;      /* experts' weights: those that a uniform choice touches on average */
+    bool lut;               /* quantized activations are table look-ups */
+    bool inplace;           /* scatter operators work in the buffer of their data */
+    bool rnn_reload;        /* recurrent weights are read again in every step */
+    bool loop_cached;       /* constants in bodies of loops are read once, not in every trip */
+    bool graph_bytes;       /* the totals' bytes: constants, graph inputs and outputs once, a lower bound */
+    bool dedup_content;     /* constants with the same bits are one; the only option that reads weights */
+    bool prefer_functions;  /* a local function wins over an operator of the same name */
+    enum oc_kv_share kv_share; /* past and present are one buffer; OC_KV_AUTO: as the operator says */
     enum oc_if_mode if_mode;
-    const char *weights;    /* "unit" (NULL), "hw", "mac" */
+    const char *weights;    /* "unit" (NULL), "hw", "mac", or a file of lines "KEY value" over "unit" */
     const char *convention; /* count as another tool does ("fvcore"); NULL: our own way */
 };
 
@@ -137,9 +149,11 @@ void oc_analysis_free(struct oc_analysis *a);
 
 struct oc_totals {
     uint64_t nodes, unknown_nodes; /* executed nodes; those without a cost */
+    uint64_t estimated_nodes;      /* those whose cost rests on an assumption, or is a lower bound */
     uint64_t macs, flops, ops;     /* flops: float classes; ops: integer and boolean ones */
     uint64_t params, params_all, const_bytes;
     uint64_t bytes_read_act, bytes_read_weight, bytes_written;
+    bool bytes_bound; /* the bytes are those of the whole model (graph_bytes) and a lower bound */
     enum oc_quality quality;
     struct { /* how much of the sums is not exact, and nodes missing from them */
         uint64_t nodes, macs, flops, ops, bytes;

@@ -3,6 +3,7 @@
 #ifndef OC_ANALYSIS_H
 #define OC_ANALYSIS_H
 
+#include "analyze/weights.h"
 #include "model/model.h"
 #include "ops/op.h"
 
@@ -92,6 +93,7 @@ struct oc_analysis {
     uint32_t n_by_type;
     struct oc_totals total;
     struct oc_analyze_opts counting; /* its options without the lists */
+    struct oc_weights weights;       /* of the primitives */
     const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
     const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
     struct oc_peak peak;

@@ -113,10 +113,12 @@ static int run(struct oc_engine *e)
 
 /* One whole pass with a default for heights and widths. *failed: nodes whose shapes did not work out although
  * that default was used. */
-static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, int64_t spatial,
-                   struct oc_analysis **out, uint32_t *failed, struct oc_err *err)
+static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, const struct oc_weights *weights,
+                   int64_t spatial, struct oc_analysis **out, uint32_t *failed, struct oc_err *err)
 {
-    struct oc_engine e = {.m = m, .o = o, .err = err, .spatial_default = spatial, .a = new_analysis(m)};
+    struct oc_engine e = {
+        .m = m, .o = o, .err = err, .spatial_default = spatial, .cached_trips = 1, .a = new_analysis(m)};
+    e.a->weights = *weights;
     int rc = run(&e);
     free(e.assumption);
     oc_map_free(&e.symbol_ids);
@@ -135,16 +137,20 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
     static const struct oc_analyze_opts none = {0};
     struct oc_analysis *first, *second;
     uint32_t failed, failed_again;
+    struct oc_weights weights;
     struct oc_err unused;
     if (!err)
         err = &unused;
     *out = NULL;
-    if (attempt(m, opts ? opts : &none, SPATIAL_DEFAULT, &first, &failed, err)) {
+    opts = opts ? opts : &none;
+    if (oc_weights_get(opts->weights, &weights, err))
+        return -1;
+    if (attempt(m, opts, &weights, SPATIAL_DEFAULT, &first, &failed, err)) {
         oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
         return oc_err_at(err, m->path, 0, 0);
     }
     *out = first;
-    if (failed && attempt(m, opts ? opts : &none, SPATIAL_SECOND_TRY, &second, &failed_again, &unused) == 0) {
+    if (failed && attempt(m, opts, &weights, SPATIAL_SECOND_TRY, &second, &failed_again, &unused) == 0) {
         bool better = failed_again < failed;
         oc_analysis_free(better ? first : second);
         *out = better ? second : first;

@@ -194,6 +194,73 @@ static void drop_graph(struct oc_engine *e, uint32_t graph)
     }
 }
 
+/* What halving left over so far, so that the sum over the nodes is half of their sum. */
+struct rest {
+    bool macs, flops, ops, transcendentals, rd_act, rd_wt, wr, prim[2][OC_PRIM_COUNT];
+};
+
+static uint64_t half(uint64_t v, bool *rest)
+{
+    bool odd = v & 1, up = odd && *rest;
+    *rest ^= odd;
+    return v / 2 + up;
+}
+
+static void halve_node(struct oc_engine *e, struct oc_node_cost *k, struct rest *r)
+{
+    struct oc_prim_count *hist = OC_NEW_ARRAY(&e->a->arena, k->n_hist, struct oc_prim_count);
+    for (unsigned i = 0; i < k->n_hist; i++) {
+        hist[i] = k->hist[i];
+        hist[i].n = half(hist[i].n, &r->prim[hist[i].is_int][hist[i].prim]);
+    }
+    k->hist = hist;
+    k->macs = half(k->macs, &r->macs);
+    k->flops = half(k->flops, &r->flops);
+    k->ops = half(k->ops, &r->ops);
+    k->transcendentals = half(k->transcendentals, &r->transcendentals);
+    k->rd_act = half(k->rd_act, &r->rd_act);
+    k->rd_wt = half(k->rd_wt, &r->rd_wt);
+    k->wr = half(k->wr, &r->wr);
+}
+
+static void halve_graph(struct oc_engine *e, uint32_t graph, struct rest *r)
+{
+    const struct oc_graph *g = &e->m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &e->m->node[g->node[i]];
+        halve_node(e, &e->a->cost[g->node[i]], r);
+        for (uint32_t a = 0; a < n->n_attr; a++)
+            for (uint32_t b = 0; n->attr[a].graph && b < n->attr[a].n; b++)
+                halve_graph(e, n->attr[a].graph[b], r);
+        if (n->body != OC_NONE)
+            halve_graph(e, n->body, r);
+    }
+}
+
+/* Both branches stay, each with half of its cost. */
+static void average_branches(struct oc_engine *e, const uint32_t *body)
+{
+    struct rest rest = {0};
+    for (int i = 1; i >= 0; i--) {
+        halve_graph(e, body[i], &rest);
+        oc_mark_graph(e, body[i], OC_EST, "--if avg: half of the branch's cost");
+    }
+}
+
+/* The branch that counts by --if: 1 then, 0 else. */
+static int choose_branch(struct oc_engine *e, const uint32_t *body, const char **why)
+{
+    uint64_t flops[2] = {0}, bytes[2] = {0};
+    if (e->o->if_mode != OC_IF_MAX) {
+        *why = e->o->if_mode == OC_IF_THEN ? "--if then" : "--if else";
+        return e->o->if_mode == OC_IF_THEN;
+    }
+    for (int i = 0; i < 2; i++)
+        sum_graph(e, body[i], &flops[i], &bytes[i]);
+    *why = "--if max: the branch with more work";
+    return flops[1] > flops[0] || (flops[1] == flops[0] && bytes[1] >= bytes[0]);
+}
+
 static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -208,19 +275,16 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
     }
     if (!run[0] || !run[1])
         return 0;
-    uint64_t flops[2] = {0}, bytes[2] = {0};
-    for (int i = 0; i < 2; i++)
-        sum_graph(e, body[i], &flops[i], &bytes[i]);
-    int take = flops[1] > flops[0] || (flops[1] == flops[0] && bytes[1] >= bytes[0]);
-    const char *why = "--if max: the branch with more work";
-    if (e->o->if_mode != OC_IF_MAX) {
-        take = e->o->if_mode == OC_IF_THEN;
-        why = take ? "--if then" : "--if else";
-    }
-    drop_graph(e, body[!take]);
     char buf[256];
-    oc_assume(e, "branch", oc_node_label(e->m, n, buf, sizeof(buf)), take ? "then_branch" : "else_branch",
-              why);
+    const char *label = oc_node_label(e->m, n, buf, sizeof(buf)), *why;
+    if (e->o->if_mode == OC_IF_AVG) {
+        average_branches(e, body);
+        oc_assume(e, "branch", label, "half of each", "--if avg");
+    } else {
+        int take = choose_branch(e, body, &why);
+        drop_graph(e, body[!take]);
+        oc_assume(e, "branch", label, take ? "then_branch" : "else_branch", why);
+    }
     e->a->cost[node].quality = e->o->if_mode == OC_IF_MAX ? OC_UPPER : OC_EST;
     e->a->cost[node].note = "the condition is not known";
     return 0;

@@ -31,7 +31,7 @@ struct override {
 
 struct oc_convention {
     const char *name;
-    uint8_t weight[OC_PRIM_COUNT];
+    uint32_t weight[OC_PRIM_COUNT];
     const struct override *list; /* the first that fits holds */
     size_t n;
     bool taps_valid, strict_reduce, attention_full, loops_once;
@@ -164,12 +164,12 @@ bool oc_convention_loops_once(const struct oc_convention *v)
 
 void oc_convention_options(const struct oc_convention *v, struct oc_op_ctx *c)
 {
-    c->taps_valid |= v->taps_valid && c->op->op_class == OC_OP_CONV; /* windows of pools count in full */
-    c->strict_reduce |= v->strict_reduce;
-    c->attention_full |= v->attention_full;
+    c->opt.taps_valid |= v->taps_valid && c->op->op_class == OC_OP_CONV; /* windows of pools count in full */
+    c->opt.strict_reduce |= v->strict_reduce;
+    c->opt.attention_full |= v->attention_full;
 }
 
-static uint64_t weighted(const uint8_t *weight, struct oc_op_ctx *c, const struct oc_cost *k)
+static uint64_t weighted(const uint32_t *weight, struct oc_op_ctx *c, const struct oc_cost *k)
 {
     uint64_t sum = 0;
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
@@ -346,7 +346,7 @@ static void override_parts(const struct override *r, struct oc_op_ctx *c, const 
     p->rest = total - p->mac_part;
 }
 
-static bool only_macs(const uint8_t *weight)
+static bool only_macs(const uint32_t *weight)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
         if (p != OC_MAC && weight[p])
@@ -354,7 +354,7 @@ static bool only_macs(const uint8_t *weight)
     return true;
 }
 
-void oc_convention_parts(const struct oc_convention *v, const uint8_t *weight, struct oc_op_ctx *c,
+void oc_convention_parts(const struct oc_convention *v, const uint32_t *weight, struct oc_op_ctx *c,
                          const struct oc_cost *k, struct oc_count_parts *out)
 {
     const struct override *r = find_override(v, c->op);

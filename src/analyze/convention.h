@@ -34,7 +34,7 @@ struct oc_count_parts {
     const char *rest_text; /* how the rest is counted: "7 an input element" */
 };
 /* v NULL: ours, with the weights. Texts in the arena of c or static. */
-void oc_convention_parts(const struct oc_convention *v, const uint8_t *weight, struct oc_op_ctx *c,
+void oc_convention_parts(const struct oc_convention *v, const uint32_t *weight, struct oc_op_ctx *c,
                          const struct oc_cost *k, struct oc_count_parts *out);
 
 #endif

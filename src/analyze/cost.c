@@ -6,63 +6,6 @@
 #include "analyze/engine.h"
 #include "base/ck.h"
 
-/* Weights of primitives, in the order of enum oc_prim (cost-semantics section 2). */
-struct weights {
-    const char *name;
-    uint8_t w[OC_PRIM_COUNT];
-};
-static const struct weights weight_table[] = {
-    {"unit",
-     {[OC_MAC] = 2,
-      [OC_ADD] = 1,
-      [OC_MUL] = 1,
-      [OC_CMP] = 1,
-      [OC_DIV] = 1,
-      [OC_RND] = 1,
-      [OC_SQRT] = 1,
-      [OC_EXP] = 1,
-      [OC_LOG] = 1,
-      [OC_SIN] = 1,
-      [OC_TAN] = 1,
-      [OC_TANH] = 1,
-      [OC_SIG] = 1,
-      [OC_ERF] = 1,
-      [OC_POW] = 1,
-      [OC_RNG] = 1,
-      [OC_BIT] = 1,
-      [OC_CVT] = 0,
-      [OC_DEQ] = 0}},
-    {"hw",
-     {[OC_MAC] = 2,
-      [OC_ADD] = 1,
-      [OC_MUL] = 1,
-      [OC_CMP] = 1,
-      [OC_DIV] = 8,
-      [OC_RND] = 1,
-      [OC_SQRT] = 8,
-      [OC_EXP] = 16,
-      [OC_LOG] = 20,
-      [OC_SIN] = 20,
-      [OC_TAN] = 28,
-      [OC_TANH] = 26,
-      [OC_SIG] = 26,
-      [OC_ERF] = 24,
-      [OC_POW] = 37,
-      [OC_RNG] = 10,
-      [OC_BIT] = 1,
-      [OC_CVT] = 1,
-      [OC_DEQ] = 2}},
-    {"mac", {[OC_MAC] = 1}},
-};
-
-const uint8_t *oc_weights(const struct oc_engine *e)
-{
-    for (size_t i = 0; i < OC_COUNT(weight_table); i++)
-        if (e->o->weights && strcmp(e->o->weights, weight_table[i].name) == 0)
-            return weight_table[i].w;
-    return weight_table[0].w;
-}
-
 static bool transcendental(unsigned prim)
 {
     return prim == OC_SQRT || (prim >= OC_EXP && prim <= OC_POW);
@@ -156,7 +99,7 @@ static bool add_checked(uint64_t *sum, uint64_t v)
 }
 
 /* Weighted sums of one side of the histogram, and its list of non-zero primitives. */
-static bool weigh(const uint64_t *hist, const uint8_t *w, uint64_t trips, bool is_int, uint64_t *sum,
+static bool weigh(const uint64_t *hist, const uint32_t *w, uint64_t trips, bool is_int, uint64_t *sum,
                   struct oc_node_cost *out, struct oc_prim_count *list)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
@@ -185,7 +128,8 @@ static bool sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct
             ok &= add_checked(e->a->is_const[n->in[i]] ? &out->rd_wt : &out->rd_act, k->rd[i]);
     for (uint32_t i = 0; i < n->n_out; i++)
         ok &= add_checked(&out->wr, k->wr[i]);
-    return ok && oc_mul_u64(out->rd_act, trips, &out->rd_act) && oc_mul_u64(out->rd_wt, trips, &out->rd_wt) &&
+    uint64_t reads = trips ? trips / e->cached_trips : 0; /* of constants */
+    return ok && oc_mul_u64(out->rd_act, trips, &out->rd_act) && oc_mul_u64(out->rd_wt, reads, &out->rd_wt) &&
            oc_mul_u64(out->wr, trips, &out->wr);
 }
 
@@ -203,7 +147,7 @@ static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost
                   struct oc_node_cost *out)
 {
     const struct oc_node *n = c->node;
-    const uint8_t *w = oc_weights(e);
+    const uint32_t *w = e->a->weights.w;
     struct oc_prim_count list[2 * OC_PRIM_COUNT];
     out->n_hist = 0;
     if (!weigh(k->hist_f, w, trips, false, &out->flops, out, list) ||
@@ -276,6 +220,8 @@ void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, st
     default_bytes(e, n, op, c, k);
     if (op->cost && op->cost(c, k))
         c->unknown = true;
+    if (e->o->naive_bytes) /* whatever the rule knows better */
+        default_bytes(e, n, op, c, k);
 }
 
 static int cost_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op, uint64_t trips)

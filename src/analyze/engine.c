@@ -65,6 +65,21 @@ static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
     return d;
 }
 
+static struct oc_counting counting_of(const struct oc_analyze_opts *o)
+{
+    return (struct oc_counting){.taps_valid = o->taps_valid,
+                                .strict_reduce = o->strict_reduce,
+                                .literal_ceil_mode = o->literal_ceil_mode,
+                                .attention_full = o->attention_full,
+                                .einsum_optimal = o->einsum_optimal,
+                                .trees_max = o->trees_max,
+                                .moe_expected = o->moe_expected,
+                                .lut = o->lut,
+                                .inplace = o->inplace,
+                                .rnn_reload = o->rnn_reload,
+                                .kv_share = (uint8_t)o->kv_share};
+}
+
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
 {
     *c = (struct oc_op_ctx){.node = n,
@@ -84,11 +99,7 @@ void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_o
                             .out_used = e->out_used,
                             .err = e->err,
                             .engine = e,
-                            .taps_valid = e->o->taps_valid,
-                            .strict_reduce = e->o->strict_reduce,
-                            .alias_off = e->o->alias_off,
-                            .literal_ceil_mode = e->o->literal_ceil_mode,
-                            .attention_full = e->o->attention_full,
+                            .opt = counting_of(e->o),
                             .told = e->told};
     e->missed = OC_NONE;
     for (uint32_t i = 0; i < n->n_in; i++) {

@@ -33,6 +33,7 @@ struct oc_engine {
     uint32_t *decider; /* by value: what decides its unknown value, OC_NONE: not looked for (cause.c) */
     bool *tried;       /* by value: its constant was read (or could not be) */
     const struct oc_convention *convention; /* NULL: ours */
+    uint64_t cached_trips; /* of the trips of the graph being counted, those that find constants in a cache */
     struct oc_op_cache ops;
     int64_t spatial_default;
     bool used_spatial_default;
@@ -92,7 +93,6 @@ int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
  * k->wr are the scratch of e. Marks stay in c. */
 void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
                   struct oc_cost *k);
-const uint8_t *oc_weights(const struct oc_engine *e); /* by primitive */
 int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 
 /* params.c */

@@ -61,22 +61,18 @@ static struct oc_type declared_alone(struct oc_engine *e, uint32_t value, struct
     return t;
 }
 
-static int conflict(struct oc_engine *e, const struct oc_node *n, uint32_t value, const struct oc_type *c,
-                    const struct oc_type *d)
+static void conflict(struct oc_engine *e, const struct oc_node *n, uint32_t value, const struct oc_type *c,
+                     const struct oc_type *d)
 {
     const char *computed = oc_type_text(&e->a->arena, e->a->exprs, c);
     const char *declared = oc_type_text(&e->a->arena, e->a->exprs, d);
-    if (e->o->strict)
-        return oc_fail(e->err, OC_EFORMAT, "node '%s': output '%s' is %s by its inputs, but declared %s", label(e, n),
-                       e->m->value[value].name, computed, declared);
-    if (!e->o->force_shapes)
-        oc_diag_add(&e->a->diags, OC_WARNING, "W-shape-conflict", label(e, n), "'%s' is %s by its inputs, declared %s",
-                    e->m->value[value].name, computed, declared);
-    return 0;
+    if (e->o->strict || !e->o->force_shapes)
+        oc_diag_add(&e->a->diags, e->o->strict ? OC_ERROR : OC_WARNING, "W-shape-conflict", label(e, n),
+                    "'%s' is %s by its inputs, declared %s", e->m->value[value].name, computed, declared);
 }
 
 /* Merges what the rule said with what the file declares, and stores it. */
-static int store_output(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
+static void store_output(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
 {
     uint32_t value = n->out[slot];
     const struct oc_type *raw = &e->m->value[value].declared;
@@ -86,7 +82,7 @@ static int store_output(struct oc_engine *e, const struct oc_node *n, const stru
         if (c.kind == OC_T_NONE && raw->kind != OC_T_NONE)
             c = declared_alone(e, value, oc_bind_type(e, raw));
         oc_set_value(e, value, &c);
-        return 0;
+        return;
     }
     struct oc_type d = oc_bind_type(e, raw);
     if (c.kind == OC_T_NONE || !c.shape.ranked || (op && op->flags & OC_F_LOW_CONFIDENCE)) {
@@ -98,19 +94,16 @@ static int store_output(struct oc_engine *e, const struct oc_node *n, const stru
         oc_set_value(e, value, &t);
         if (e->a->value_state[value] == OC_V_STATIC)
             e->a->value_state[value] = OC_V_DECLARED;
-        return 0;
+        return;
     }
     oc_bind_learn(e, raw, &c);
     if (c.dtype == OC_DT_UNDEFINED)
         c.dtype = d.dtype;
-    if (d.shape.ranked && any_conflict(e, &c, &d)) {
-        if (conflict(e, n, value, &c, &d))
-            return -1;
-    } else if (d.shape.ranked && !oc_shape_known(&c.shape)) {
+    if (d.shape.ranked && any_conflict(e, &c, &d))
+        conflict(e, n, value, &c, &d);
+    else if (d.shape.ranked && !oc_shape_known(&c.shape))
         fill_dims(e, &c, &d);
-    }
     oc_set_value(e, value, &c);
-    return 0;
 }
 
 /* Constant inputs, or values that are known all the same, make a folded node. */
@@ -133,18 +126,16 @@ static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
            e->a->is_const[n->in[0]];
 }
 
-static int finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
-                          uint32_t asked)
+static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                           uint32_t asked)
 {
     for (uint32_t i = 0; i < n->n_out; i++) {
         if (n->out[i] == OC_NONE)
             continue;
-        if (store_output(e, n, op, i))
-            return -1;
+        store_output(e, n, op, i);
         e->a->data[n->out[i]] = e->out_data[i];
     }
     oc_mark_root_cause(e, n, op, asked);
-    return 0;
 }
 
 static int unknown_op(struct oc_engine *e, uint32_t node)
@@ -156,7 +147,8 @@ static int unknown_op(struct oc_engine *e, uint32_t node)
     e->a->cost[node].note = "no rule for this operator";
     oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n), "operator '%s%s%s' (opset %d) is not known",
                 n->domain, n->domain[0] ? ":" : "", n->op_type, n->opset);
-    return finish_outputs(e, n, NULL, OC_NONE);
+    finish_outputs(e, n, NULL, OC_NONE);
+    return 0;
 }
 
 static int infer_call(struct oc_engine *e, uint32_t node)
@@ -191,12 +183,11 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);
-        if (e->o->strict)
-            return oc_fail(e->err, OC_EFORMAT, "node '%s' (%s): %s", label(e, n), n->op_type, why.msg);
         oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s", n->op_type, why.msg);
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
-        return finish_outputs(e, n, op, OC_NONE);
+        finish_outputs(e, n, op, OC_NONE);
+        return 0;
     }
     if (oc_exprs_overflowed(e->a->exprs))
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n), n->op_type);
@@ -204,8 +195,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     if (op->fold)
         op->fold(&c);
     bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
-    if (finish_outputs(e, n, op, asked))
-        return -1;
+    finish_outputs(e, n, op, asked);
     if (folded || absorbed)
         k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
     for (uint32_t i = 0; i < n->n_out; i++) /* a body may run again with other types */
@@ -217,7 +207,8 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 static int infer_node(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    const struct oc_op *op = oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
+    bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;
+    const struct oc_op *op = by_body ? NULL : oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
     e->a->op[node] = op;
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
     if (n->kind == OC_NODE_CALL && !op)

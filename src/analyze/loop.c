@@ -439,8 +439,12 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips)
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its trips overflow 64 bits",
                        oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);
     }
+    uint64_t outside = e->cached_trips;
+    if (e->o->loop_cached) /* a factor of `all`: it only wraps where that is 0 */
+        e->cached_trips *= e->loop_trips[body];
     if (oc_cost_graph(e, body, all))
         return -1;
+    e->cached_trips = outside;
     if (e->loop_quality[body] != OC_EXACT)
         oc_mark_graph(e, body, e->loop_quality[body],
                       e->loop_quality[body] == OC_UPPER ? "counted at the largest number of trips"

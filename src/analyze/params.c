@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/engine.h"
+#include "analyze/dedup.h"
 
 const char *oc_param_class_name(unsigned c)
 {
@@ -139,10 +139,12 @@ static bool is_param(unsigned cls)
 }
 
 /* Elements a constant stands for: packed 4-bit blobs of MatMulNBits are N x K weights. */
-static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value, uint32_t user)
+static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value, uint32_t user,
+                                 const uint32_t *same)
 {
     const struct oc_node *n = user == OC_NONE ? NULL : &e->m->node[user];
-    if (!n || strcmp(n->op_type, "MatMulNBits") != 0 || n->n_in < 2 || n->in[1] != value)
+    if (!n || strcmp(n->op_type, "MatMulNBits") != 0 || n->n_in < 2 || n->in[1] == OC_NONE ||
+        same[n->in[1]] != value)
         return elements;
     const struct oc_attr *rows = oc_node_attr(n, "N"), *cols = oc_node_attr(n, "K");
     uint64_t product;
@@ -151,16 +153,28 @@ static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, u
     return fine ? product : elements;
 }
 
+/* What is found out about the constants, by value. */
+struct constants {
+    uint16_t *use;  /* enum use */
+    uint32_t *user; /* first node that uses it */
+    uint32_t *same; /* the constant that stands for it */
+    bool *counted;  /* by constant that stands for others */
+};
+
 static void count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements, unsigned rank,
-                  uint64_t bytes, const uint16_t *use, const uint32_t *user)
+                  uint64_t bytes, const struct constants *k)
 {
-    unsigned cls = classify(dtype, elements, rank, use[value]);
-    elements = logical_elements(e, elements, value, user[value]);
+    uint32_t one = k->same[value], user = k->user[one];
+    unsigned cls = classify(dtype, elements, rank, k->use[one]);
     e->a->param_class[value] = (uint8_t)cls;
+    if (e->o->dedup_content && k->counted[one])
+        return;
+    k->counted[one] = true;
+    elements = logical_elements(e, elements, one, user, k->same);
     e->a->class_elems[cls] += elements;
     e->a->class_bytes[cls] += bytes;
-    if (is_param(cls) && user[value] != OC_NONE)
-        e->a->cost[user[value]].params += elements;
+    if (is_param(cls) && user != OC_NONE)
+        e->a->cost[user].params += elements;
 }
 
 struct place { /* a Constant node and where it stands in the file */
@@ -177,7 +191,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Constant nodes. Those of a function count once however often it is called: told apart by their place. */
-static void count_constant_nodes(struct oc_engine *e, const uint16_t *use, const uint32_t *user)
+static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
 {
     struct place *list = NULL;
     uint32_t n = 0, cap = 0;
@@ -198,29 +212,50 @@ static void count_constant_nodes(struct oc_engine *e, const uint16_t *use, const
         struct oc_dim size = oc_shape_count(e->a->exprs, &t->shape);
         bool first = i == 0 || list[i].where != list[i - 1].where;
         if (first && t->shape.ranked && oc_is_known(size) && oc_bytes_of(t->dtype, (uint64_t)size.v, &bytes))
-            count(e, v, t->dtype, (uint64_t)size.v, t->shape.rank, bytes, use, user);
+            count(e, v, t->dtype, (uint64_t)size.v, t->shape.rank, bytes, k);
     }
     free(list);
 }
 
+/* Uses of constants with the same bits are uses of the one that stands for them. */
+static void merge_same(struct oc_engine *e, struct constants *k)
+{
+    if (e->o->dedup_content)
+        oc_find_same(e, k->same);
+    for (uint32_t v = 0; v < e->m->n_value; v++) {
+        uint32_t one = e->o->dedup_content ? k->same[v] : v;
+        k->same[v] = one;
+        k->use[one] |= k->use[v];
+        if (k->user[v] != OC_NONE && (k->user[one] == OC_NONE || k->user[v] < k->user[one]))
+            k->user[one] = k->user[v];
+    }
+}
+
 void oc_count_params(struct oc_engine *e)
 {
-    uint16_t *use = oc_xmalloc((size_t)e->m->n_value * sizeof(*use));
-    uint32_t *user = oc_xmalloc((size_t)e->m->n_value * sizeof(*user));
-    memset(use, 0, (size_t)e->m->n_value * sizeof(*use));
-    memset(user, 0xff, (size_t)e->m->n_value * sizeof(*user));
-    collect_uses(e, use, user);
+    size_t n = e->m->n_value;
+    struct constants k = {.use = oc_xmalloc(n * sizeof(*k.use)),
+                          .user = oc_xmalloc(n * sizeof(*k.user)),
+                          .same = oc_xmalloc(n * sizeof(*k.same)),
+                          .counted = oc_xmalloc(n * sizeof(*k.counted))};
+    memset(k.counted, 0, n * sizeof(*k.counted));
+    memset(k.use, 0, n * sizeof(*k.use));
+    memset(k.user, 0xff, n * sizeof(*k.user));
+    collect_uses(e, k.use, k.user);
     if (e->m->n_function)
-        collect_uses(e, use, user); /* constants made in a body and used by the caller */
+        collect_uses(e, k.use, k.user); /* constants made in a body and used by the caller */
+    merge_same(e, &k);
     for (uint32_t g = 0; g < e->m->n_graph; g++) {
         const struct oc_graph *graph = &e->m->graph[g];
         for (uint32_t i = 0; i < graph->n_init && e->graph_use[g] != OC_G_NOT_RUN; i++) {
             uint32_t v = graph->init[i];
             const struct oc_tensor *t = e->m->value[v].constant;
-            count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, use, user);
+            count(e, v, t->dtype, t->elements, t->rank, t->size_bytes, &k);
         }
     }
-    count_constant_nodes(e, use, user);
-    free(use);
-    free(user);
+    count_constant_nodes(e, &k);
+    free(k.use);
+    free(k.user);
+    free(k.same);
+    free(k.counted);
 }

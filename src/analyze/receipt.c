@@ -26,7 +26,7 @@ struct oc_recount *oc_recount_new(const struct oc_analysis *a)
     if (a->model->n_value)
         memcpy(r->view.data, a->data, a->model->n_value * sizeof(*a->data));
     r->e = (struct oc_engine){
-        .a = &r->view, .m = a->model, .o = &r->view.counting, .err = &r->err, .told = &r->told};
+        .a = &r->view, .m = a->model, .o = &r->view.counting, .err = &r->err, .told = &r->told, .cached_trips = 1};
     oc_convention_set(a->counting.convention, &r->e.convention);
     oc_engine_scratch(&r->e);
     uint32_t n_in = 1, n_out = 1;
@@ -111,7 +111,7 @@ static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct 
 /* ---- the rule ---------------------------------------------------------------------------------------------
  */
 
-static uint64_t sum(const uint64_t *hist, const uint8_t *weight, uint64_t *total)
+static uint64_t sum(const uint64_t *hist, const uint32_t *weight, uint64_t *total)
 {
     for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
         uint64_t n;
@@ -148,7 +148,7 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
         slots(r, &c, &out->cost, out);
         out->dequantized = out->cost.hist_f[OC_DEQ] + out->cost.hist_i[OC_DEQ] - formula_deq(&out->formula);
     }
-    out->weight = oc_weights(e);
+    out->weight = e->a->weights.w;
     if (e->convention) {
         out->flops = oc_convention_count(e->convention, &c, &out->cost);
     } else {

@@ -24,6 +24,7 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
               add(&t->bytes_written, k->wr);
     t->nodes++;
     t->unknown_nodes += k->quality == OC_UNKNOWN;
+    t->estimated_nodes += k->quality == OC_EST || k->quality == OC_LOWER;
     t->quality = (enum oc_quality)worse((uint8_t)t->quality, k->quality);
     if (k->quality == OC_EXACT || !ok)
         return ok;
@@ -86,11 +87,65 @@ static bool sum_nodes(struct oc_engine *e)
     return ok;
 }
 
+/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ---------------- */
+
+/* Stored or computed size of a value of the main graph; what is no tensor is 0. False: beyond 64 bits. */
+static bool value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
+{
+    const struct oc_type *t = value == OC_NONE ? NULL : &e->a->type[value];
+    struct oc_totals *total = &e->a->total;
+    uint64_t count = 1;
+    *bytes = 0;
+    if (!t || (t->kind != OC_T_TENSOR && t->kind != OC_T_NONE))
+        return true;
+    if (t->kind == OC_T_NONE || !t->shape.ranked || t->dtype == OC_DT_UNDEFINED) {
+        total->quality = OC_UNKNOWN;
+        return true;
+    }
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        int64_t d = oc_dim_max_value(e->a->exprs, t->shape.dim[i]);
+        if (!oc_is_known(t->shape.dim[i]))
+            total->quality = (enum oc_quality)worse((uint8_t)total->quality, d < 0 ? OC_UNKNOWN : OC_UPPER);
+        if (!oc_mul_u64(count, d < 0 ? 0 : (uint64_t)d, &count))
+            return false;
+    }
+    return oc_bytes_of(t->dtype, count, bytes);
+}
+
+static bool sum_values(struct oc_engine *e, const uint32_t *value, uint32_t n, bool inputs, uint64_t *sum)
+{
+    uint64_t bytes;
+    *sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_value *v = value[i] == OC_NONE ? NULL : &e->m->value[value[i]];
+        if (!v || (inputs && (v->constant || (!v->n_use && !v->graph_output))))
+            continue;
+        if (!value_bytes(e, value[i], &bytes) || !add(sum, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Constants that nobody reads, or only the host, do not move. */
+static bool graph_bytes(struct oc_engine *e)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    struct oc_totals *t = &e->a->total;
+    t->bytes_read_weight = 0;
+    for (unsigned c = 0; c < OC_PC_COUNT; c++)
+        if (c != OC_PC_UNUSED && c != OC_PC_META && !add(&t->bytes_read_weight, e->a->class_bytes[c]))
+            return false;
+    t->not_exact.bytes = 0;
+    t->bytes_bound = true;
+    return sum_values(e, g->input, g->n_input, true, &t->bytes_read_act) &&
+           sum_values(e, g->output, g->n_output, false, &t->bytes_written);
+}
+
 int oc_sum_totals(struct oc_engine *e)
 {
     const uint64_t *el = e->a->class_elems;
     struct oc_totals *t = &e->a->total;
-    if (!sum_nodes(e))
+    if (!sum_nodes(e) || (e->o->graph_bytes && !graph_bytes(e)))
         return oc_fail(e->err, OC_ELIMIT, "the totals overflow 64 bits");
     t->params = el[OC_PC_WEIGHT] + el[OC_PC_BIAS] + el[OC_PC_NORM] + el[OC_PC_EMBED];
     t->params_all = t->params + el[OC_PC_STAT] + el[OC_PC_TABLE];

@@ -255,17 +255,19 @@ static bool report_tells(const struct job *j)
 
 static int strict_result(const struct job *j, size_t n_findings)
 {
-    size_t unknown = 0, assumed = 0;
+    size_t unknown = 0, estimated = 0, assumed = 0;
     if (j->analysis) {
         struct oc_totals t;
         oc_analysis_total(j->analysis, &t);
         unknown = t.unknown_nodes;
+        estimated = t.estimated_nodes;
         assumed = oc_analysis_assumptions(j->analysis);
     }
-    if (!j->o->strict || !(n_findings + unknown + assumed))
+    if (!j->o->strict || !(n_findings + unknown + estimated + assumed))
         return 0;
-    return cli_fail(CLI_FINDINGS, "strict: findings: %zu, nodes without a cost: %zu, assumptions: %zu",
-                    n_findings, unknown, assumed);
+    return cli_fail(CLI_FINDINGS,
+                    "strict: findings: %zu, nodes without a cost: %zu, estimated nodes: %zu, assumptions: %zu",
+                    n_findings, unknown, estimated, assumed);
 }
 
 /* A MegEngine file without device times: its table on standard output is empty, as the original's is. What it

@@ -62,8 +62,9 @@ struct cli_opts {
     bool no_defaults, force;
     /* counting */
     const char *taps, *weights, *qdq, *bytes, *alias, *if_mode, *ceil_mode, *attention;
+    const char *einsum, *trees, *moe_active, *kv_share, *dedup;
     struct cli_list convention;
-    bool strict_reduce, no_fold;
+    bool strict_reduce, no_fold, lut, inplace, rnn_reload, loop_cached, prefer_functions;
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;

@@ -217,6 +217,66 @@ bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32
     }
 }
 
+/* Typed fields in the form of raw_data. Sub-byte types are packed in the numbers already. */
+static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
+{
+    unsigned width, bits = oc_dtype_info(t->dtype)->bits, step = bits < 8 ? 1 : bits / 8;
+    uint32_t num = field_of(t->dtype, &width);
+    struct oc_wire w = oc_wire_of(t->data, t->message_bytes);
+    struct oc_field f;
+    uint64_t done = 0;
+    uint8_t *to = out->heap = oc_xmalloc(out->size_bytes);
+    while (oc_wire_next(&w, &f)) {
+        size_t k = f.num == num ? oc_wire_count(&f, width) : 0;
+        if (k == SIZE_MAX || k > (out->size_bytes - done) / step)
+            break;
+        uint64_t *v = oc_xmalloc((k ? k : 1) * sizeof(*v));
+        if (k)
+            oc_wire_numbers(&f, width, v);
+        for (size_t i = 0; i < k; i++, done += step)
+            memcpy(to + done, &v[i], step);
+        free(v);
+    }
+    out->data = to;
+    if (done == out->size_bytes)
+        return true;
+    free(to);
+    return false;
+}
+
+bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out)
+{
+    *out = (struct oc_tensor_bytes){0};
+    unsigned bits = oc_dtype_info(t->dtype)->bits;
+    if (!bits || bits > 64 || !oc_bytes_of(t->dtype, t->elements, &out->size_bytes) || !out->size_bytes)
+        return false;
+    switch (t->storage) {
+    case OC_STORE_RAW:
+        out->data = t->data;
+        return t->data && out->size_bytes <= t->size_bytes;
+    case OC_STORE_FIELDS:
+        return t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
+    case OC_STORE_EXTERNAL:
+        if (!open_external(m, t, &out->file))
+            return false;
+        if (t->external_offset_bytes <= out->file.size_bytes &&
+            out->size_bytes <= out->file.size_bytes - t->external_offset_bytes) {
+            out->data = out->file.data + t->external_offset_bytes;
+            return true;
+        }
+        oc_file_unmap(&out->file);
+        return false;
+    default:
+        return false;
+    }
+}
+
+void oc_tensor_bytes_close(struct oc_tensor_bytes *b)
+{
+    oc_file_unmap(&b->file);
+    free(b->heap);
+}
+
 bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max)
 {
     if (t->elements > max || t->elements > OC_MAX_DATA)

@@ -4,6 +4,7 @@
 #define OC_TENSOR_H
 
 #include "base/diag.h"
+#include "base/file.h"
 #include "shape/type.h"
 
 enum oc_storage {
@@ -35,6 +36,18 @@ struct oc_model;
  * Returns false when the data is absent or cannot be read (external file missing: a warning once). */
 bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
                      struct oc_arena *a);
+
+/* All stored bytes of a tensor: little-endian elements, packed, as raw_data has them. */
+struct oc_tensor_bytes {
+    const uint8_t *data;
+    uint64_t size_bytes;
+    struct oc_file file; /* what keeps them */
+    void *heap;
+};
+/* False when they are absent, cannot be read, or are no plain numbers (strings, sparse). `out` is only to be
+ * closed after true. */
+bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out);
+void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 
 /* True if every element is zero (used for zero points). Reads at most `max` elements, else false. */
 bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uint32_t max);

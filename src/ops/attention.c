@@ -96,7 +96,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
         c->overflow = true;
         return;
     }
-    if (!length || n != a->batch || c->attention_full) {
+    if (!length || n != a->batch || c->opt.attention_full) {
         if (!length && a->causal)
             c->assumption = "nonpad_kv_seqlen is not known: the cache taken as full";
         a->offset = (int64_t)a->keys - (int64_t)a->queries;
@@ -111,12 +111,22 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
     oc_add_attention_pairs(c, k, a, pairs);
 }
 
-/* A cache that is not shared is copied: the past is read once for that and once to attend. */
-static void count_past(struct oc_op_ctx *c, struct oc_cost *k)
+/* A cache of its own unless --kv-share says otherwise: the past is read as a whole, once to attend. */
+static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct dims *d, const struct oc_attention *a)
 {
-    for (unsigned i = 0; i < 2; i++)
-        if (oc_in(c, PAST_K + i) && oc_out_wanted(c, 1 + i))
-            k->rd[PAST_K + i] = oc_c_mul(c, 2, k->rd[PAST_K + i]);
+    struct oc_dim heads = d->flat ? oc_known(d->hkv) : oc_in_shape(c, K)->dim[1];
+    uint64_t past = oc_c_dim(c, d->past), rows = oc_c_mul(c, a->batch, oc_c_dim(c, heads));
+    bool shared = oc_kv_shared(c, false);
+    struct oc_kv_cache v = {.past = past,
+                            .seen = shared ? oc_window_keys(past, a->offset, a->left) : past,
+                            .fresh = oc_c_dim(c, d->skv),
+                            .shared = shared};
+    for (unsigned i = 0; i < 2; i++) {
+        v.past_slot = PAST_K + i;
+        v.present_slot = 1 + i;
+        v.token = oc_c_mul(c, rows, i ? a->dv : a->dk);
+        oc_count_kv_cache(c, k, &v);
+    }
 }
 
 static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
@@ -154,7 +164,7 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
         add_external(c, k, &a);
     else
         oc_add_attention(c, k, &a);
-    count_past(c, k);
+    count_past(c, k, &d, &a);
     return 0;
 }
 static const char cost_attention_formula[] = OC_ATTENTION_FORMULA;

@@ -68,7 +68,7 @@ void oc_add_attention_pairs(struct oc_op_ctx *c, struct oc_cost *k, const struct
 
 void oc_add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a)
 {
-    uint64_t pairs = c->attention_full
+    uint64_t pairs = c->opt.attention_full
                          ? oc_c_mul(c, a->queries, a->keys)
                          : oc_visible_pairs(c, a->queries, a->keys, a->offset, a->left, a->right, a->causal);
     oc_add_attention_pairs(c, k, a, oc_c_mul(c, a->batch, pairs));
@@ -87,6 +87,28 @@ uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left)
         return past;
     uint64_t hidden = (uint64_t)(offset - left);
     return hidden < past ? past - hidden : 0;
+}
+
+bool oc_kv_shared(const struct oc_op_ctx *c, bool by_itself)
+{
+    return c->opt.kv_share == OC_KV_AUTO ? by_itself : c->opt.kv_share == OC_KV_ON;
+}
+
+void oc_count_kv_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_kv_cache *v)
+{
+    bool written = oc_out_wanted(c, v->present_slot), copied = written && !v->shared;
+    uint64_t whole = oc_in(c, v->past_slot) && v->past_slot < k->n_in ? k->rd[v->past_slot] : 0;
+    if (whole) {
+        oc_limit_read(c, k, v->past_slot, oc_c_mul(c, v->token, v->seen));
+        uint64_t attended = k->rd[v->past_slot];
+        k->rd[v->past_slot] = whole;
+        oc_limit_read(c, k, v->past_slot, copied ? oc_c_mul(c, v->token, v->past) : 0);
+        k->rd[v->past_slot] = oc_c_add(c, k->rd[v->past_slot], attended);
+    }
+    if (written)
+        k->wr[v->present_slot] =
+            oc_c_bytes(c, oc_out(c, v->present_slot)->dtype,
+                       oc_c_mul(c, v->token, oc_c_add(c, v->fresh, copied ? v->past : 0)));
 }
 
 bool oc_split_dim(struct oc_op_ctx *c, struct oc_dim total, int64_t parts, struct oc_dim *out)

@@ -37,6 +37,19 @@ void oc_add_rope(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n);
 /* Keys of the cache that a window leaves visible to any query. */
 uint64_t oc_window_keys(uint64_t past, int64_t offset, int64_t left);
 
+/* Whether past and present are one buffer: --kv-share, else what the operator does. */
+bool oc_kv_shared(const struct oc_op_ctx *c, bool by_itself);
+
+/* Bytes of one cache (cost-semantics 5.6). Slots of the past among the inputs and of the present among the
+ * outputs; sizes in elements: a token, over all sequences and heads; tokens in the past, of those seen, and
+ * new ones. A buffer of its own is written in full, for which the past is read once more. */
+struct oc_kv_cache {
+    unsigned past_slot, present_slot;
+    uint64_t token, past, seen, fresh;
+    bool shared;
+};
+void oc_count_kv_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_kv_cache *v);
+
 /* total / parts, exact: false when known and not divisible, or parts < 1. */
 bool oc_split_dim(struct oc_op_ctx *c, struct oc_dim total, int64_t parts, struct oc_dim *out);
 

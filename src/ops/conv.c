@@ -119,7 +119,7 @@ static int add_conv_mac(struct oc_op_ctx *c, struct oc_cost *k, const struct con
     unsigned first = channels_last(c, kind) ? 1 : 2;
     uint64_t taps = oc_windows_taps(c, &win, x->dim + first, o->shape.dim + first);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, o->shape.dim[0]), oc_c_dim(c, w->dim[0]));
-    if (c->taps_valid || first == 1)
+    if (c->opt.taps_valid || first == 1)
         oc_tell(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     return 0;
@@ -254,7 +254,7 @@ static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, c
         const struct oc_window *a = &win->axis[i];
         struct oc_dim in = x->dim[2 + i], out = o->dim[2 + i];
         uint64_t n = oc_c_dim(c, in), k = oc_c_dim(c, a->kernel), taps = oc_c_mul(c, n, k);
-        if (c->taps_valid && oc_is_known(in) && oc_is_known(out) && oc_is_known(a->kernel)) {
+        if (c->opt.taps_valid && oc_is_known(in) && oc_is_known(out) && oc_is_known(a->kernel)) {
             bool sized = n_sizes != 0 || a->auto_pad >= OC_PAD_SAME_UPPER;
             int64_t p = a->auto_pad == OC_PAD_VALID ? 0 : a->pad_begin;
             if (sized)
@@ -282,7 +282,7 @@ static int cost_conv_transpose(struct oc_op_ctx *c, struct oc_cost *k)
     dynamic_pads(c, &win);
     uint64_t taps = transposed_taps(c, x, &o->shape, &win);
     uint64_t n = oc_c_mul(c, oc_c_dim(c, x->dim[0]), oc_c_dim(c, x->dim[1]));
-    if (c->taps_valid)
+    if (c->opt.taps_valid)
         oc_tell(c, "taps", taps);
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_mul(c, n, taps), oc_c_dim(c, w->dim[1])));
     if (oc_in(c, dynamic ? 3 : 2))

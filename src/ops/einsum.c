@@ -1,4 +1,5 @@
 /* Einsum: labels of the equation, shape and cost. cost-semantics 4.11. */
+#include "base/ck.h"
 #include "ops/op.h"
 
 #include <ctype.h>
@@ -206,6 +207,104 @@ static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equati
     oc_add(c, k, product ? OC_MUL : OC_MAC, n);
 }
 
+/* From left to right; a label goes as soon as nothing later needs it. */
+static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+{
+    struct set have = e->term[0].set;
+    for (unsigned i = 1; i < e->n_term; i++) {
+        struct set later = e->out.set, all = unite(have, e->term[i].set);
+        for (unsigned j = i + 1; j < e->n_term; j++)
+            later = unite(later, e->term[j].set);
+        have = common(all, later);
+        add_step(c, k, e, all, have);
+    }
+}
+
+/* ---- the best order of pairs ------------------------------------------------------------------------ */
+
+#define MAX_SEARCH 6 /* operands */
+
+struct part { /* the contraction of a subset of the operands, one bit each */
+    struct set set;    /* labels that are left */
+    uint64_t mac, mul; /* of its best order; UINT64_MAX: beyond 64 bits */
+    unsigned left;     /* the two subsets it is made of: this one and the rest; 0: a single operand */
+};
+
+static uint64_t sum_or_max(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return oc_add_u64(a, b, &sum) ? sum : UINT64_MAX;
+}
+
+/* An order that is not taken must not overflow the count. */
+static uint64_t volume_or_max(const uint64_t *size, struct set s)
+{
+    uint64_t n = 1;
+    bool fits = true;
+    for (unsigned l = 0; l < N_LABEL; l++) {
+        if (has(&s, l) && size[l] == 0)
+            return 0;
+        fits = fits && (!has(&s, l) || oc_mul_u64(n, size[l], &n));
+    }
+    return fits ? n : UINT64_MAX;
+}
+
+/* Labels that the operands outside of the subset, or the result, still need. */
+static struct set needed_outside(const struct equation *e, unsigned subset)
+{
+    struct set s = e->out.set;
+    for (unsigned i = 0; i < e->n_term; i++)
+        if (!(subset >> i & 1))
+            s = unite(s, e->term[i].set);
+    return s;
+}
+
+/* The best way to part the subset in two: fewest MACs, then fewest products, then the first one found. */
+static void best_pair(const struct equation *e, const uint64_t *size, struct part *part, unsigned subset)
+{
+    struct part *best = &part[subset];
+    struct set needed = needed_outside(e, subset);
+    best->left = 0;
+    for (unsigned left = (subset - 1) & subset; left; left = (left - 1) & subset) {
+        const struct part *a = &part[left], *b = &part[subset & ~left];
+        struct set all = unite(a->set, b->set), kept = common(all, needed);
+        uint64_t n = volume_or_max(size, all), mac = sum_or_max(a->mac, b->mac), mul = sum_or_max(a->mul, b->mul);
+        bool product = same_set(all, kept);
+        mac = product ? mac : sum_or_max(mac, n);
+        mul = product ? sum_or_max(mul, n) : mul;
+        if (!best->left || mac < best->mac || (mac == best->mac && mul < best->mul))
+            *best = (struct part){.set = kept, .mac = mac, .mul = mul, .left = left};
+    }
+}
+
+static void add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, const struct part *part,
+                     unsigned subset)
+{
+    unsigned left = part[subset].left;
+    if (!left)
+        return;
+    add_part(c, k, e, part, left);
+    add_part(c, k, e, part, subset & ~left);
+    add_step(c, k, e, unite(part[left].set, part[subset & ~left].set), part[subset].set);
+}
+
+static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
+{
+    struct part part[1U << MAX_SEARCH] = {{.left = 0}};
+    uint64_t size[N_LABEL] = {0};
+    unsigned whole = (1U << e->n_term) - 1;
+    for (unsigned l = 0; l < N_LABEL; l++)
+        size[l] = e->uses[l] ? oc_c_dim(c, e->dim[l]) : 0;
+    for (unsigned subset = 1; subset <= whole; subset++) {
+        if (subset & (subset - 1))
+            best_pair(e, size, part, subset);
+        for (unsigned i = 0; i < e->n_term; i++)
+            if (subset == 1U << i)
+                part[subset].set = e->term[i].set;
+    }
+    add_part(c, k, e, part, whole);
+}
+
 static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct equation *e;
@@ -214,18 +313,17 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
         c->unknown = true;
         return known < 0 ? -1 : 0;
     }
-    struct set have = e->term[0].set;
-    if (e->n_term == 1 && !same_set(have, e->out.set)) {
-        oc_tell(c, "summed", volume(c, e, have));
-        oc_add(c, k, OC_ADD, volume(c, e, have));
+    if (e->n_term == 1 && !same_set(e->term[0].set, e->out.set)) {
+        oc_tell(c, "summed", volume(c, e, e->term[0].set));
+        oc_add(c, k, OC_ADD, volume(c, e, e->term[0].set));
     }
-    for (unsigned i = 1; i < e->n_term; i++) {
-        struct set later = e->out.set, all = unite(have, e->term[i].set);
-        for (unsigned j = i + 1; j < e->n_term; j++)
-            later = unite(later, e->term[j].set);
-        have = common(all, later);
-        add_step(c, k, e, all, have);
+    if (c->opt.einsum_optimal && e->n_term > 2 && e->n_term <= MAX_SEARCH) {
+        contract_optimal(c, k, e);
+        return 0;
     }
+    if (c->opt.einsum_optimal && e->n_term > MAX_SEARCH)
+        c->assumption = "the best order is looked for with up to six operands: contracted from left to right";
+    contract_left(c, k, e);
     return 0;
 }
 static const char cost_einsum_formula[] =

@@ -210,7 +210,7 @@ static uint64_t condition(struct reader *r)
     struct span left = word(r), otherwise = {"", 0};
     if (take(r, ']')) {
         if (is_text(left, "strict"))
-            return number(r, r->c->strict_reduce);
+            return number(r, r->c->opt.strict_reduce);
         if (!tensor(r, left, &t))
             r->bad = true;
         return number(r, t != NULL);

@@ -117,7 +117,7 @@ static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
 static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
                         const struct dims *d, const struct oc_attention *a)
 {
-    uint64_t seen = oc_window_keys(oc_c_dim(c, d->past), a->offset, a->left);
+    uint64_t whole = oc_c_dim(c, d->past), seen = oc_window_keys(whole, a->offset, a->left);
     for (unsigned i = 0; i < 2; i++) {
         const struct oc_type *past = oc_in(c, kind->past + i), *present = oc_out(c, 1 + i);
         const struct oc_type *like = past ? past : present;
@@ -125,9 +125,14 @@ static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct gro
             continue;
         uint64_t token =
             oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_dim(c, like->shape.dim[3]));
-        oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, seen));
-        if (oc_out_wanted(c, 1 + i))
-            k->wr[1 + i] = oc_c_bytes(c, like->dtype, oc_c_mul(c, token, a->queries));
+        const struct oc_kv_cache v = {.past_slot = kind->past + i,
+                                      .present_slot = 1 + i,
+                                      .token = token,
+                                      .past = whole,
+                                      .seen = seen,
+                                      .fresh = a->queries,
+                                      .shared = oc_kv_shared(c, true)};
+        oc_count_kv_cache(c, k, &v);
         if (past && oc_dtype_info(past->dtype)->kind != OC_KIND_NONE && past->dtype != oc_in_dtype(c, 0))
             add_cached(c, k, oc_c_mul(c, oc_c_mul(c, a->batch, (uint64_t)d->hkv), oc_c_mul(c, a->dk, seen)));
     }

@@ -20,25 +20,29 @@ struct forest {
     uint64_t votes;  /* weights of all leaves */
 };
 
-/* ---- mean depth ------------------------------------------------------------------------------------- */
+/* ---- depth ------------------------------------------------------------------------------------------ */
 
 struct visit {
     uint32_t node, depth;
 };
 
-/* Sum of depths and number of the leaves below a root. False: a node is reached twice. */
-static bool measure(const struct forest *f, uint32_t root, struct visit *stack, bool *seen, uint64_t *depths,
-                    uint64_t *leaves)
+struct leaves { /* of one tree */
+    uint64_t n, depths; /* depths: their sum */
+    uint32_t deepest;
+};
+
+/* The leaves below a root. False: a node is reached twice. */
+static bool measure(const struct forest *f, uint32_t root, struct visit *stack, bool *seen, struct leaves *l)
 {
     uint32_t top = 0;
-    *depths = 0;
-    *leaves = 0;
+    *l = (struct leaves){0};
     stack[top++] = (struct visit){root, 0};
     while (top) {
         struct visit v = stack[--top];
         if (v.node == LEAF) {
-            *depths += v.depth;
-            ++*leaves;
+            l->depths += v.depth;
+            l->deepest = v.depth > l->deepest ? v.depth : l->deepest;
+            l->n++;
             continue;
         }
         if (seen[v.node])
@@ -50,8 +54,8 @@ static bool measure(const struct forest *f, uint32_t root, struct visit *stack, 
     return true;
 }
 
-/* Sum over the trees of the mean depth of their leaves. */
-static int mean_depths(struct oc_op_ctx *c, const struct forest *f, long double *sum)
+/* Sum over the trees of the mean depth of their leaves, or of the largest. */
+static int sum_depths(struct oc_op_ctx *c, const struct forest *f, long double *sum)
 {
     bool *seen = OC_NEW_ARRAY(c->arena, (size_t)f->n + 1, bool);
     struct visit *stack = OC_NEW_ARRAY(c->arena, (size_t)f->n + 2, struct visit);
@@ -59,10 +63,10 @@ static int mean_depths(struct oc_op_ctx *c, const struct forest *f, long double 
     if (f->n && !f->n_root)
         return oc_op_fail(c, "the nodes are no trees: there is no root");
     for (uint32_t i = 0; i < f->n_root; i++) {
-        uint64_t depths, leaves;
-        if (!measure(f, f->root[i], stack, seen, &depths, &leaves))
+        struct leaves l;
+        if (!measure(f, f->root[i], stack, seen, &l))
             return oc_op_fail(c, "the nodes are no trees: one is reached twice");
-        *sum += (long double)depths / (long double)leaves;
+        *sum += c->opt.trees_max ? (long double)l.deepest : (long double)l.depths / (long double)l.n;
     }
     return 0;
 }
@@ -259,14 +263,14 @@ static uint64_t rounded(struct oc_op_ctx *c, long double v)
     return 0;
 }
 
-/* CMP s * sum of mean depths; ADD s * trees * votes a leaf */
+/* CMP s * sum of mean (or largest) depths; ADD s * trees * votes a leaf */
 static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;
     struct forest f;
     long double depths;
     if (oc_ml_rows(c, &rows, &features) || (new_form(c) ? read_new_forest(c, &f) : read_old_forest(c, &f)) ||
-        mean_depths(c, &f, &depths))
+        sum_depths(c, &f, &depths))
         return -1;
     uint64_t s = oc_c_dim(c, rows);
     oc_ml_float(c, k);

@@ -3,6 +3,7 @@
 #include "ops/norm_cost.h"
 #include "ops/op.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Slots. MoE: input, router_probs, (weights, bias) x 3. QMoE: input, router_probs, (weights, scales, bias) x
@@ -105,10 +106,29 @@ static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
     }
 }
 
+/* Bytes of the experts that a uniform choice of `active` for each token touches on average: each is left out
+ * by a token with probability 1 - k/E. */
+static void expect_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e)
+{
+    if (e->active >= e->n)
+        return;
+    long double missed = log1pl(-(long double)e->active / (long double)e->n);
+    long double share = -expm1l((long double)e->tokens * missed);
+    c->assumption = "experts are chosen uniformly";
+    for (unsigned i = FIRST_LAYER; i < k->n_in; i++) {
+        long double bytes = (long double)k->rd[i] * share;
+        k->rd[i] = bytes < (long double)k->rd[i] ? (uint64_t)(bytes + 0.5L) : k->rd[i];
+    }
+}
+
 /* Of every tensor of the layers the share of the experts that work. */
 static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e)
 {
     uint64_t used = oc_c_mul(c, e->tokens, e->active);
+    if (c->opt.moe_expected) {
+        expect_reads(c, k, e);
+        return;
+    }
     if (e->n == 0 || used >= e->n)
         return;
     for (unsigned i = FIRST_LAYER; i < k->n_in; i++)

@@ -156,15 +156,16 @@ static void count_self_cache(struct oc_op_ctx *c, struct oc_cost *k, const struc
 {
     if (!oc_in(c, kind->past))
         return;
-    uint64_t token = oc_c_mul(c, oc_c_mul(c, 2, oc_c_dim(c, d->batch)),
-                              oc_c_mul(c, (uint64_t)d->heads, oc_c_dim(c, d->head)));
-    if (d->shared) {
-        oc_limit_read(c, k, kind->past, oc_c_mul(c, token, oc_c_dim(c, d->past)));
-        if (oc_out_wanted(c, 1))
-            k->wr[1] = oc_c_bytes(c, oc_in_dtype(c, kind->past), oc_c_mul(c, token, oc_c_dim(c, d->seq)));
-    } else if (oc_out_wanted(c, 1)) {
-        k->rd[kind->past] = oc_c_mul(c, 2, k->rd[kind->past]);
-    }
+    uint64_t past = oc_c_dim(c, d->past);
+    const struct oc_kv_cache v = {.past_slot = kind->past,
+                                  .present_slot = 1,
+                                  .token = oc_c_mul(c, oc_c_mul(c, 2, oc_c_dim(c, d->batch)),
+                                                    oc_c_mul(c, (uint64_t)d->heads, oc_c_dim(c, d->head))),
+                                  .past = past,
+                                  .seen = past,
+                                  .fresh = oc_c_dim(c, d->seq),
+                                  .shared = oc_kv_shared(c, d->shared)};
+    oc_count_kv_cache(c, k, &v);
 }
 
 static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
@@ -345,17 +346,14 @@ static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct o
 static void count_head_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct multi_head *kind,
                              const struct oc_attention *a, const struct head_dims *d)
 {
-    uint64_t rows = oc_c_mul(c, a->batch, a->heads);
+    uint64_t rows = oc_c_mul(c, a->batch, a->heads), past = oc_c_dim(c, d->past);
+    struct oc_kv_cache v = {
+        .past = past, .seen = past, .fresh = oc_c_dim(c, d->skv), .shared = oc_kv_shared(c, d->shared)};
     for (unsigned i = 0; i < 2 && oc_in(c, kind->past + i); i++) {
-        uint64_t token = oc_c_mul(c, rows, i ? a->dv : a->dk);
-        if (d->shared) {
-            oc_limit_read(c, k, kind->past + i, oc_c_mul(c, token, oc_c_dim(c, d->past)));
-            if (oc_out_wanted(c, 1 + i))
-                k->wr[1 + i] =
-                    oc_c_bytes(c, oc_in_dtype(c, kind->past + i), oc_c_mul(c, token, oc_c_dim(c, d->skv)));
-        } else if (oc_out_wanted(c, 1 + i)) {
-            k->rd[kind->past + i] = oc_c_mul(c, 2, k->rd[kind->past + i]);
-        }
+        v.past_slot = kind->past + i;
+        v.present_slot = 1 + i;
+        v.token = oc_c_mul(c, rows, i ? a->dv : a->dk);
+        oc_count_kv_cache(c, k, &v);
     }
 }
 

@@ -11,6 +11,7 @@
 #define OC_OP_H
 
 #include "model/model.h"
+#include "onnxcost.h"
 
 /* Primitives of the histogram (cost-semantics section 2). */
 enum oc_prim {
@@ -139,6 +140,19 @@ struct oc_told {
     unsigned n;
 };
 
+/* Options of the counting that rules look at; all zero: the defaults of cost-semantics. */
+struct oc_counting {
+    bool taps_valid, strict_reduce, literal_ceil_mode;
+    bool attention_full; /* masks carried by attributes hide nothing */
+    bool einsum_optimal; /* three to six operands: the order of pairs with the fewest MACs */
+    bool trees_max;      /* trees: the deepest leaf instead of the mean */
+    bool moe_expected;   /* weights read: of the experts that a uniform choice touches on average */
+    bool lut;            /* quantized activations are table look-ups */
+    bool inplace;        /* scatter operators write into their data */
+    bool rnn_reload;     /* recurrent weights are read again in every step */
+    uint8_t kv_share;    /* enum oc_kv_share: are past and present one buffer */
+};
+
 struct oc_op_ctx {
     const struct oc_node *node;
     const struct oc_op *op;
@@ -159,9 +173,7 @@ struct oc_op_ctx {
     const bool *out_used;            /* present, and read or a graph output */
     struct oc_err *err;
     void *engine; /* private to the engine */
-    /* options of the counting */
-    bool taps_valid, strict_reduce, alias_off, literal_ceil_mode;
-    bool attention_full; /* masks carried by attributes hide nothing */
+    struct oc_counting opt;
     /* sticky marks of the cost stage */
     bool overflow, unknown, upper;
     const char *assumption; /* set: quality est, with this reason */

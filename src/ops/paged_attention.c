@@ -69,7 +69,7 @@ static int shape_paged(struct oc_op_ctx *c)
 }
 
 struct reach {
-    uint64_t pairs, cached; /* over all sequences: visible pairs, keys read from the cache */
+    uint64_t pairs, cached, past; /* over all sequences: visible pairs, keys read from the cache, keys in it */
 };
 
 static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries, uint64_t past,
@@ -79,10 +79,11 @@ static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries,
     int64_t offset = past > INT64_MAX ? 0 : (int64_t)past;
     uint64_t keys = oc_c_add(c, past, queries);
     bool causal = oc_attr_i(c, "is_causal", 1) != 0;
-    uint64_t pairs = c->attention_full ? oc_c_mul(c, queries, keys)
+    uint64_t pairs = c->opt.attention_full ? oc_c_mul(c, queries, keys)
                                        : oc_visible_pairs(c, queries, keys, offset, left, -1, causal);
     r->pairs = oc_c_add(c, r->pairs, oc_c_mul(c, times, pairs));
     r->cached = oc_c_add(c, r->cached, oc_c_mul(c, times, oc_window_keys(past, offset, left)));
+    r->past = oc_c_add(c, r->past, oc_c_mul(c, times, past));
 }
 
 /* Lengths that are not known are bounded by the blocks: every token sees as many keys as a sequence can have.
@@ -96,9 +97,10 @@ static int bound_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
         return 0;
     }
     uint64_t room = oc_c_mul(c, oc_c_dim(c, table->dim[1]), oc_c_dim(c, cache->dim[1]));
-    uint64_t seen = window > 0 && (uint64_t)window < room && !c->attention_full ? (uint64_t)window : room;
+    uint64_t seen = window > 0 && (uint64_t)window < room && !c->opt.attention_full ? (uint64_t)window : room;
     r->pairs = oc_c_mul(c, tokens, seen);
     r->cached = oc_c_mul(c, oc_c_dim(c, table->dim[0]), seen);
+    r->past = oc_c_mul(c, oc_c_dim(c, table->dim[0]), room);
     c->upper = true;
     return 0;
 }
@@ -144,9 +146,14 @@ static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct pa
         if (!cache || !cache->shape.ranked || cache->shape.rank != 4)
             continue;
         uint64_t row = oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, cache->shape.dim[3]));
-        oc_limit_read(c, k, K_CACHE + i, oc_c_mul(c, row, r->cached));
-        if (oc_out_wanted(c, 1 + i))
-            k->wr[1 + i] = oc_c_bytes(c, cache->dtype, oc_c_mul(c, row, tokens));
+        const struct oc_kv_cache v = {.past_slot = K_CACHE + i,
+                                      .present_slot = 1 + i,
+                                      .token = row,
+                                      .past = r->past,
+                                      .seen = r->cached,
+                                      .fresh = tokens,
+                                      .shared = oc_kv_shared(c, true)};
+        oc_count_kv_cache(c, k, &v);
         if (cache->dtype != oc_in_dtype(c, 0))
             add_cached(c, k, oc_c_mul(c, oc_c_mul(c, (uint64_t)p->hkv, oc_c_dim(c, p->head)), r->cached));
     }

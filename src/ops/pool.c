@@ -62,7 +62,7 @@ static int shape_pool(struct oc_op_ctx *c)
 
 static void add_each(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n, uint64_t outputs)
 {
-    oc_add(c, k, p, c->strict_reduce && n >= outputs ? n - outputs : n);
+    oc_add(c, k, p, c->opt.strict_reduce && n >= outputs ? n - outputs : n);
 }
 
 /* p = 1: CMP+ADD a tap; 2: MUL+ADD a tap, SQRT; else CMP+POW+ADD a tap, POW */

@@ -248,7 +248,8 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
 /* op->prim: the operation; op->n_prim: how many data inputs are dequantized; param: an activation instead */
 static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = oc_c_out(c, 0);
+    uint64_t n = c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0); /* a table has the result ready */
+    oc_tell(c, "n", n);
     oc_tell(c, "inputs_used", c->op->n_prim);
     oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
     if (c->op->param)
@@ -294,7 +295,7 @@ static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
 }
 
 static const char cost_qlinear_formula[] =
-    "dequantize = inputs_used*N(o); function = N(o); requantize = N(o)";
+    "dequantize = inputs_used*n; function = n; requantize = n";
 
 static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {

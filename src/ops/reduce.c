@@ -207,7 +207,7 @@ static int cost_reduce(struct oc_op_ctx *c, struct oc_cost *k)
             oc_add(c, k, (enum oc_prim)r->finish, n);
         return 0;
     }
-    oc_add(c, k, (enum oc_prim)r->combine, c->strict_reduce && n >= results ? n - results : n);
+    oc_add(c, k, (enum oc_prim)r->combine, c->opt.strict_reduce && n >= results ? n - results : n);
     if (r->has_finish)
         oc_add(c, k, (enum oc_prim)r->finish, results);
     return 0;

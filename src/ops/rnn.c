@@ -110,6 +110,18 @@ static uint64_t all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
     return length ? sum : oc_c_mul(c, oc_c_dim(c, s->steps), oc_c_dim(c, s->batch));
 }
 
+/* Weights that do not stay on chip are read in every step; the longest sequence tells how many there are. */
+static void reload_weights(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s)
+{
+    uint32_t n;
+    const int64_t *length = oc_in(c, LENGTHS) ? oc_in_ints(c, LENGTHS, &n) : NULL;
+    uint64_t steps = length ? 0 : oc_c_dim(c, s->steps);
+    for (uint32_t i = 0; length && i < n; i++)
+        steps = length[i] > 0 && (uint64_t)length[i] > steps ? (uint64_t)length[i] : steps;
+    for (unsigned slot = W; slot <= BIAS && slot < k->n_in; slot++)
+        k->rd[slot] = oc_c_mul(c, k->rd[slot], steps);
+}
+
 /* The name of function `which` of a direction. */
 static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsigned which)
 {
@@ -206,6 +218,8 @@ static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
     if (oc_has_attr(c, "clip"))
         oc_add(c, k, OC_CMP, oc_c_mul(c, 2 * G, u));
     add_functions(c, k, s.directions, one);
+    if (c->opt.rnn_reload)
+        reload_weights(c, k, &s);
     return 0;
 }
 static const char cost_rnn_formula[] =

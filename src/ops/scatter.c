@@ -53,6 +53,13 @@ static int fold_scatter(struct oc_op_ctx *c)
     return 0;
 }
 
+/* In place only the updates move. */
+static void write_updates(struct oc_op_ctx *c, struct oc_cost *k, unsigned updates)
+{
+    k->rd[0] = 0;
+    k->wr[0] = oc_c_part(c, updates, oc_c_in(c, updates));
+}
+
 /* With a reduction: one operation an element of the updates. */
 static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -64,17 +71,18 @@ static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
     for (size_t i = 0; i < OC_COUNT(how); i++)
         if (strcmp(reduction, how[i].name) == 0)
             oc_add(c, k, (enum oc_prim)how[i].prim, oc_c_in(c, 2));
+    if (c->opt.inplace)
+        write_updates(c, k, 2);
     return 0;
 }
 static const char cost_scatter_formula[] =
     "ADD = [reduction:none == add]*n; MUL = [reduction:none == mul]*n; "
     "CMP = ([reduction:none == max] + [reduction:none == min])*n; n := N(in2)";
 
-/* The cache is one buffer: only the updates move. */
+/* The cache is one buffer. */
 static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    k->rd[0] = 0;
-    k->wr[0] = oc_c_part(c, 1, oc_c_in(c, 1));
+    write_updates(c, k, 1);
     return 0;
 }
 static const char cost_tensor_scatter_formula[] = "";

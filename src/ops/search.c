@@ -211,7 +211,7 @@ static const char cost_cdist_formula[] =
 static int cost_arg(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t n = oc_c_in(c, 0), results = oc_c_out(c, 0);
-    oc_add(c, k, OC_CMP, c->strict_reduce && n >= results ? n - results : n);
+    oc_add(c, k, OC_CMP, c->opt.strict_reduce && n >= results ? n - results : n);
     return 0;
 }
 static const char cost_arg_formula[] = "CMP = N(x) - [strict]*N(o)";

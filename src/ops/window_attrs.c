@@ -86,7 +86,7 @@ int oc_windows_out(struct oc_op_ctx *c, const struct oc_windows *w, unsigned i, 
                    struct oc_dim *out)
 {
     const struct oc_window *a = &w->axis[i];
-    bool literal = c->literal_ceil_mode && a->ceil_mode && a->auto_pad <= OC_PAD_VALID;
+    bool literal = c->opt.literal_ceil_mode && a->ceil_mode && a->auto_pad <= OC_PAD_VALID;
     *out = literal ? literal_ceil(c, in, a) : oc_window_out(c->exprs, in, a);
     if (oc_is_known(*out) && out->v <= 0)
         return oc_op_fail(c, "a window of %s does not fit into spatial axis %u of size %s",
@@ -126,7 +126,7 @@ uint64_t oc_windows_taps(struct oc_op_ctx *c, const struct oc_windows *w, const 
     for (unsigned i = 0; i < w->n; i++) {
         const struct oc_window *a = &w->axis[i];
         uint64_t o = oc_c_dim(c, out[i]), k = oc_c_dim(c, a->kernel), n = oc_c_mul(c, o, k);
-        if (c->taps_valid && oc_is_known(in[i]) && oc_is_known(out[i])) {
+        if (c->opt.taps_valid && oc_is_known(in[i]) && oc_is_known(out[i])) {
             int64_t p = oc_window_pad_begin(in[i].v, out[i].v, a);
             n = oc_taps(c, o, k, a->stride, p, a->dilation, (uint64_t)in[i].v);
         }

@@ -134,9 +134,10 @@ static void cost_part(struct sum *s)
         add(s, "int OPs",
             oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
     add(s, "memory",
-        oc_printf(s->arena, "%s%s moved: %s activations and %s weights read, %s written", rough,
-                  bytes(s, moved), bytes(s, (double)t->bytes_read_act),
-                  bytes(s, (double)t->bytes_read_weight), bytes(s, (double)t->bytes_written)));
+        oc_printf(s->arena, "%s%s moved: %s %s and %s weights read, %s written",
+                  t->bytes_bound ? "at least " : rough, bytes(s, moved), bytes(s, (double)t->bytes_read_act),
+                  t->bytes_bound ? "inputs" : "activations", bytes(s, (double)t->bytes_read_weight),
+                  bytes(s, (double)t->bytes_written)));
     activation_part(s);
 }
 

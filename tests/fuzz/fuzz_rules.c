@@ -335,9 +335,9 @@ static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
                           .out_data = s.out_data,
                           .out_used = s.out_used,
                           .err = &err,
-                          .taps_valid = byte(b) % 2,
-                          .strict_reduce = byte(b) % 2,
-                          .literal_ceil_mode = byte(b) % 2};
+                          .opt = {.taps_valid = byte(b) % 2,
+                                  .strict_reduce = byte(b) % 2,
+                                  .literal_ceil_mode = byte(b) % 2}};
     if (oc_op_infer(&c) || oc_exprs_overflowed(x)) /* the engine stops there, too */
         return;
     if (op->fold)

@@ -101,7 +101,7 @@ static uint64_t macs(const char *op, const char *attrs, const char *in, bool val
 {
     struct op_case t;
     op_case_init(&t, op, 11, attrs, in, "y");
-    t.ctx.taps_valid = valid;
+    t.ctx.opt.taps_valid = valid;
     assert_int_equal(op_case_shape(&t), 0);
     assert_int_equal(op_case_cost(&t), 0);
     uint64_t n = t.macs;
@@ -178,7 +178,7 @@ static void test_absurd_kernel(void **state)
     (void)state;
     op_case_init(&t, "Conv", 11, "pads=[1000000000,1000000000]",
                  "float[1,1,1000000000] float[1,1,1500000000]", "y");
-    t.ctx.taps_valid = true;
+    t.ctx.opt.taps_valid = true;
     assert_int_equal(op_case_shape(&t), 0);
     assert_int_equal(op_case_cost(&t), 0);
     assert_true(t.ctx.upper);

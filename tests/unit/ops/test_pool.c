@@ -65,7 +65,7 @@ static void test_literal_ceiling(void **state)
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
         struct op_case t;
         op_case_init(&t, "MaxPool", 12, rows[i].attrs, rows[i].in, "y");
-        t.ctx.literal_ceil_mode = true;
+        t.ctx.opt.literal_ceil_mode = true;
         assert_int_equal(op_case_shape(&t), 0);
         assert_string_equal(op_case_types(&t), rows[i].types);
         op_case_free(&t);
@@ -114,13 +114,13 @@ static void test_options(void **state)
     struct op_case t;
     (void)state;
     op_case_init(&t, "MaxPool", 12, "kernel_shape=[3] pads=[1,1]", "float[1,1,5]", "y");
-    t.ctx.strict_reduce = true;
+    t.ctx.opt.strict_reduce = true;
     assert_int_equal(op_case_shape(&t), 0);
     op_case_cost(&t);
     assert_int_equal(t.total, 10); /* 5 windows of K - 1 */
     op_case_free(&t);
     op_case_init(&t, "MaxPool", 12, "kernel_shape=[3] pads=[1,1]", "float[1,1,5]", "y");
-    t.ctx.taps_valid = true;
+    t.ctx.opt.taps_valid = true;
     assert_int_equal(op_case_shape(&t), 0);
     op_case_cost(&t);
     assert_int_equal(t.total, 13); /* 15 taps, two in the padding */

@@ -115,7 +115,7 @@ static void test_options_never_add(void **state)
         struct op_case all, less;
         run(&all, i, 2);
         run(&less, i, 2);
-        less.ctx.taps_valid = less.ctx.strict_reduce = true;
+        less.ctx.opt.taps_valid = less.ctx.opt.strict_reduce = true;
         less.macs = less.flops = less.ops = less.total = less.hw = less.rd_act = less.rd_const = less.wr = 0;
         assert_int_equal(op_case_cost(&less), 0);
         assert_true(less.total <= all.total);

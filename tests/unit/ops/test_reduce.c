@@ -88,7 +88,7 @@ static void test_strict(void **state)
     struct op_case t;
     (void)state;
     op_case_init(&t, "ReduceMean", 11, "axes=[-1]", "float[2,3,4]", "y");
-    t.ctx.strict_reduce = true;
+    t.ctx.opt.strict_reduce = true;
     assert_int_equal(op_case_shape(&t), 0);
     op_case_cost(&t);
     assert_int_equal(op_case_prim(&t, OC_ADD), 18); /* 6 rows of 4 - 1 */

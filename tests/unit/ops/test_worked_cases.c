@@ -190,8 +190,8 @@ static void test_case(void **state)
     const struct worked *w = *state;
     struct op_case t;
     op_case_init(&t, w->op, w->opset, w->attrs, w->in, w->out);
-    t.ctx.taps_valid = w->taps_valid;
-    t.ctx.attention_full = w->attention_full;
+    t.ctx.opt.taps_valid = w->taps_valid;
+    t.ctx.opt.attention_full = w->attention_full;
     if (op_case_shape(&t))
         fail_msg("%s", t.err.msg);
     assert_string_equal(op_case_types(&t), w->types);
