@@ -113,8 +113,9 @@ static int run(struct oc_engine *e)
 
 /* One whole pass with a default for heights and widths. *failed: nodes whose shapes did not work out although
  * that default was used. */
-static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o, const struct oc_weights *weights,
-                   int64_t spatial, struct oc_analysis **out, uint32_t *failed, struct oc_err *err)
+static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
+                   const struct oc_weights *weights, int64_t spatial, struct oc_analysis **out,
+                   uint32_t *failed, struct oc_err *err)
 {
     struct oc_engine e = {
         .m = m, .o = o, .err = err, .spatial_default = spatial, .cached_trips = 1, .a = new_analysis(m)};

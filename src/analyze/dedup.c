@@ -53,7 +53,8 @@ static struct candidate *collect(struct oc_engine *e, uint32_t *n)
     *n = 0;
     for (uint32_t v = 0; v < e->m->n_value; v++) {
         const struct oc_tensor *t = oc_analysis_constant(e->a, v);
-        bool plain = t && e->a->is_const[v] && t->elements && t->storage != OC_STORE_SPARSE && t->dtype != OC_DT_STRING;
+        bool plain = t && e->a->is_const[v] && t->elements && t->storage != OC_STORE_SPARSE &&
+                     t->dtype != OC_DT_STRING;
         if (!plain || e->graph_use[e->m->value[v].graph] == OC_G_NOT_RUN)
             continue;
         OC_GROW(list, *n, cap);
@@ -94,8 +95,8 @@ static bool equal(struct oc_engine *e, const struct oc_tensor *x, const struct o
     return same;
 }
 
-/* In a run sorted by content: those with the hash and the bits of the first one with that hash go to it. (Other bits
- * with the same hash would take intent: they stay by themselves.) */
+/* In a run sorted by content: those with the hash and the bits of the first one with that hash go to it.
+ * (Other bits with the same hash would take intent: they stay by themselves.) */
 static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n, uint32_t *same)
 {
     for (uint32_t i = 1, first = 0; i < n; i++) {

@@ -25,8 +25,12 @@ struct oc_recount *oc_recount_new(const struct oc_analysis *a)
     r->view.data = OC_NEW_ARRAY(arena, a->model->n_value, const struct oc_data *);
     if (a->model->n_value)
         memcpy(r->view.data, a->data, a->model->n_value * sizeof(*a->data));
-    r->e = (struct oc_engine){
-        .a = &r->view, .m = a->model, .o = &r->view.counting, .err = &r->err, .told = &r->told, .cached_trips = 1};
+    r->e = (struct oc_engine){.a = &r->view,
+                              .m = a->model,
+                              .o = &r->view.counting,
+                              .err = &r->err,
+                              .told = &r->told,
+                              .cached_trips = 1};
     oc_convention_set(a->counting.convention, &r->e.convention);
     oc_engine_scratch(&r->e);
     uint32_t n_in = 1, n_out = 1;

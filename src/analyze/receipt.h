@@ -24,7 +24,7 @@ struct oc_receipt {
     struct oc_formula formula;
     uint64_t dequantized;                 /* DEQ of stored weights: counted by the pass, not by the rule */
     const struct oc_slot_bytes *in, *out; /* by slot */
-    const uint32_t *weight;                /* of the primitives */
+    const uint32_t *weight;               /* of the primitives */
     uint64_t flops;              /* weighted sum, or what the convention counts; float and integer together */
     struct oc_count_parts parts; /* of that count */
 };

@@ -87,7 +87,8 @@ static bool sum_nodes(struct oc_engine *e)
     return ok;
 }
 
-/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ---------------- */
+/* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------------
+ */
 
 /* Stored or computed size of a value of the main graph; what is no tensor is 0. False: beyond 64 bits. */
 static bool value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)

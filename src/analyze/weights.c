@@ -11,13 +11,45 @@ static const struct {
     struct oc_weights set;
 } sets[] = {
     {"unit",
-     {{[OC_MAC] = 2, [OC_ADD] = 1, [OC_MUL] = 1,  [OC_CMP] = 1, [OC_DIV] = 1, [OC_RND] = 1, [OC_SQRT] = 1,
-       [OC_EXP] = 1, [OC_LOG] = 1, [OC_SIN] = 1,  [OC_TAN] = 1, [OC_TANH] = 1, [OC_SIG] = 1, [OC_ERF] = 1,
-       [OC_POW] = 1, [OC_RNG] = 1, [OC_BIT] = 1,  [OC_CVT] = 0, [OC_DEQ] = 0}}},
+     {{[OC_MAC] = 2,
+       [OC_ADD] = 1,
+       [OC_MUL] = 1,
+       [OC_CMP] = 1,
+       [OC_DIV] = 1,
+       [OC_RND] = 1,
+       [OC_SQRT] = 1,
+       [OC_EXP] = 1,
+       [OC_LOG] = 1,
+       [OC_SIN] = 1,
+       [OC_TAN] = 1,
+       [OC_TANH] = 1,
+       [OC_SIG] = 1,
+       [OC_ERF] = 1,
+       [OC_POW] = 1,
+       [OC_RNG] = 1,
+       [OC_BIT] = 1,
+       [OC_CVT] = 0,
+       [OC_DEQ] = 0}}},
     {"hw",
-     {{[OC_MAC] = 2,  [OC_ADD] = 1,  [OC_MUL] = 1,  [OC_CMP] = 1,  [OC_DIV] = 8,  [OC_RND] = 1, [OC_SQRT] = 8,
-       [OC_EXP] = 16, [OC_LOG] = 20, [OC_SIN] = 20, [OC_TAN] = 28, [OC_TANH] = 26, [OC_SIG] = 26, [OC_ERF] = 24,
-       [OC_POW] = 37, [OC_RNG] = 10, [OC_BIT] = 1,  [OC_CVT] = 1,  [OC_DEQ] = 2}}},
+     {{[OC_MAC] = 2,
+       [OC_ADD] = 1,
+       [OC_MUL] = 1,
+       [OC_CMP] = 1,
+       [OC_DIV] = 8,
+       [OC_RND] = 1,
+       [OC_SQRT] = 8,
+       [OC_EXP] = 16,
+       [OC_LOG] = 20,
+       [OC_SIN] = 20,
+       [OC_TAN] = 28,
+       [OC_TANH] = 26,
+       [OC_SIG] = 26,
+       [OC_ERF] = 24,
+       [OC_POW] = 37,
+       [OC_RNG] = 10,
+       [OC_BIT] = 1,
+       [OC_CVT] = 1,
+       [OC_DEQ] = 2}}},
     {"mac", {{[OC_MAC] = 1}}},
 };
 
@@ -70,19 +102,23 @@ static int read_line(const char *p, const char *end, struct oc_weights *out, boo
     if (!key.n)
         return 0;
     if (prim == OC_PRIM_COUNT)
-        return oc_fail(err, OC_EFORMAT, "no primitive is called '%.*s'; there are MAC ADD MUL CMP DIV RND SQRT EXP LOG "
-                       "SIN TAN TANH SIG ERF POW RNG BIT CVT DEQ", shown(key), key.s);
+        return oc_fail(err, OC_EFORMAT,
+                       "no primitive is called '%.*s'; there are MAC ADD MUL CMP DIV RND SQRT EXP LOG "
+                       "SIN TAN TANH SIG ERF POW RNG BIT CVT DEQ",
+                       shown(key), key.s);
     if (given[prim])
         return oc_fail(err, OC_EFORMAT, "a second weight for %s", oc_prim_name(prim));
     if (!parse_weight(value, &out->w[prim]) || more.n)
-        return oc_fail(err, OC_EFORMAT, "%s needs one whole number up to %u, not '%.*s'", oc_prim_name(prim), MAX_WEIGHT,
-                       more.n ? shown((struct word){value.s, (size_t)(more.s + more.n - value.s)}) : shown(value),
-                       value.s);
+        return oc_fail(
+            err, OC_EFORMAT, "%s needs one whole number up to %u, not '%.*s'", oc_prim_name(prim), MAX_WEIGHT,
+            more.n ? shown((struct word){value.s, (size_t)(more.s + more.n - value.s)}) : shown(value),
+            value.s);
     given[prim] = true;
     return 0;
 }
 
-static int read_lines(const char *data, size_t n, struct oc_weights *out, const char *file, struct oc_err *err)
+static int read_lines(const char *data, size_t n, struct oc_weights *out, const char *file,
+                      struct oc_err *err)
 {
     bool given[OC_PRIM_COUNT] = {false};
     uint32_t line = 1;

@@ -8,9 +8,9 @@ struct oc_weights {
     uint32_t w[OC_PRIM_COUNT];
 };
 
-/* A set by its name ("unit", also for NULL; "hw", "mac"), else the file of that name: a line "KEY value" for each
- * primitive that counts otherwise than in "unit", values whole numbers up to a million; "#" begins a comment.
- * Errors name file and line. */
+/* A set by its name ("unit", also for NULL; "hw", "mac"), else the file of that name: a line "KEY value" for
+ * each primitive that counts otherwise than in "unit", values whole numbers up to a million; "#" begins a
+ * comment. Errors name file and line. */
 int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_err *err);
 
 #endif

@@ -265,9 +265,10 @@ static int strict_result(const struct job *j, size_t n_findings)
     }
     if (!j->o->strict || !(n_findings + unknown + estimated + assumed))
         return 0;
-    return cli_fail(CLI_FINDINGS,
-                    "strict: findings: %zu, nodes without a cost: %zu, estimated nodes: %zu, assumptions: %zu",
-                    n_findings, unknown, estimated, assumed);
+    return cli_fail(
+        CLI_FINDINGS,
+        "strict: findings: %zu, nodes without a cost: %zu, estimated nodes: %zu, assumptions: %zu",
+        n_findings, unknown, estimated, assumed);
 }
 
 /* A MegEngine file without device times: its table on standard output is empty, as the original's is. What it

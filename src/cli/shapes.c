@@ -145,7 +145,10 @@ static bool is(const char *value, const char *wanted)
 
 static enum oc_if_mode if_mode_of(const char *name)
 {
-    return is(name, "then") ? OC_IF_THEN : is(name, "else") ? OC_IF_ELSE : is(name, "avg") ? OC_IF_AVG : OC_IF_MAX;
+    return is(name, "then")   ? OC_IF_THEN
+           : is(name, "else") ? OC_IF_ELSE
+           : is(name, "avg")  ? OC_IF_AVG
+                              : OC_IF_MAX;
 }
 
 struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct cli_shapes *s)
@@ -181,7 +184,9 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .loop_cached = o->loop_cached,
         .dedup_content = is(o->dedup, "content"),
         .prefer_functions = o->prefer_functions,
-        .kv_share = is(o->kv_share, "on") ? OC_KV_ON : is(o->kv_share, "off") ? OC_KV_OFF : OC_KV_AUTO,
+        .kv_share = is(o->kv_share, "on")    ? OC_KV_ON
+                    : is(o->kv_share, "off") ? OC_KV_OFF
+                                             : OC_KV_AUTO,
         .if_mode = if_mode_of(o->if_mode),
         .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
         .weights = o->weights,

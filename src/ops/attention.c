@@ -112,7 +112,8 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
 }
 
 /* A cache of its own unless --kv-share says otherwise: the past is read as a whole, once to attend. */
-static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct dims *d, const struct oc_attention *a)
+static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct dims *d,
+                       const struct oc_attention *a)
 {
     struct oc_dim heads = d->flat ? oc_known(d->hkv) : oc_in_shape(c, K)->dim[1];
     uint64_t past = oc_c_dim(c, d->past), rows = oc_c_mul(c, a->batch, oc_c_dim(c, heads));

@@ -224,7 +224,7 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
 
 #define MAX_SEARCH 6 /* operands */
 
-struct part { /* the contraction of a subset of the operands, one bit each */
+struct part {          /* the contraction of a subset of the operands, one bit each */
     struct set set;    /* labels that are left */
     uint64_t mac, mul; /* of its best order; UINT64_MAX: beyond 64 bits */
     unsigned left;     /* the two subsets it is made of: this one and the rest; 0: a single operand */
@@ -268,7 +268,8 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     for (unsigned left = (subset - 1) & subset; left; left = (left - 1) & subset) {
         const struct part *a = &part[left], *b = &part[subset & ~left];
         struct set all = unite(a->set, b->set), kept = common(all, needed);
-        uint64_t n = volume_or_max(size, all), mac = sum_or_max(a->mac, b->mac), mul = sum_or_max(a->mul, b->mul);
+        uint64_t n = volume_or_max(size, all), mac = sum_or_max(a->mac, b->mac),
+                 mul = sum_or_max(a->mul, b->mul);
         bool product = same_set(all, kept);
         mac = product ? mac : sum_or_max(mac, n);
         mul = product ? sum_or_max(mul, n) : mul;
@@ -277,8 +278,8 @@ static void best_pair(const struct equation *e, const uint64_t *size, struct par
     }
 }
 
-static void add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, const struct part *part,
-                     unsigned subset)
+static void add_part(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e,
+                     const struct part *part, unsigned subset)
 {
     unsigned left = part[subset].left;
     if (!left)

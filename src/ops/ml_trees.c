@@ -26,7 +26,7 @@ struct visit {
     uint32_t node, depth;
 };
 
-struct leaves { /* of one tree */
+struct leaves {         /* of one tree */
     uint64_t n, depths; /* depths: their sum */
     uint32_t deepest;
 };

@@ -69,7 +69,8 @@ static int shape_paged(struct oc_op_ctx *c)
 }
 
 struct reach {
-    uint64_t pairs, cached, past; /* over all sequences: visible pairs, keys read from the cache, keys in it */
+    uint64_t pairs, cached,
+        past; /* over all sequences: visible pairs, keys read from the cache, keys in it */
 };
 
 static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries, uint64_t past,
@@ -80,7 +81,7 @@ static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries,
     uint64_t keys = oc_c_add(c, past, queries);
     bool causal = oc_attr_i(c, "is_causal", 1) != 0;
     uint64_t pairs = c->opt.attention_full ? oc_c_mul(c, queries, keys)
-                                       : oc_visible_pairs(c, queries, keys, offset, left, -1, causal);
+                                           : oc_visible_pairs(c, queries, keys, offset, left, -1, causal);
     r->pairs = oc_c_add(c, r->pairs, oc_c_mul(c, times, pairs));
     r->cached = oc_c_add(c, r->cached, oc_c_mul(c, times, oc_window_keys(past, offset, left)));
     r->past = oc_c_add(c, r->past, oc_c_mul(c, times, past));

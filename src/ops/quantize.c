@@ -294,8 +294,7 @@ static bool same_scalar(struct oc_op_ctx *c, unsigned a, unsigned b)
     return d && e && d->n == 1 && e->n == 1 && oc_elem_same(&d->e[0], &e->e[0]);
 }
 
-static const char cost_qlinear_formula[] =
-    "dequantize = inputs_used*n; function = n; requantize = n";
+static const char cost_qlinear_formula[] = "dequantize = inputs_used*n; function = n; requantize = n";
 
 static int cost_qlinear_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {

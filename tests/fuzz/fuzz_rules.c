@@ -321,23 +321,22 @@ static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
         s.out_id[i] = byte(b) % 8 ? 100 + i : OC_NONE;
         s.out_used[i] = byte(b) % 2;
     }
-    struct oc_op_ctx c = {.node = &node,
-                          .op = op,
-                          .opset = node.opset,
-                          .arena = a,
-                          .exprs = x,
-                          .in = s.in,
-                          .in_data = s.in_data,
-                          .in_const = s.in_const,
-                          .n_in = node.n_in,
-                          .n_out = node.n_out,
-                          .out = s.out,
-                          .out_data = s.out_data,
-                          .out_used = s.out_used,
-                          .err = &err,
-                          .opt = {.taps_valid = byte(b) % 2,
-                                  .strict_reduce = byte(b) % 2,
-                                  .literal_ceil_mode = byte(b) % 2}};
+    struct oc_op_ctx c = {
+        .node = &node,
+        .op = op,
+        .opset = node.opset,
+        .arena = a,
+        .exprs = x,
+        .in = s.in,
+        .in_data = s.in_data,
+        .in_const = s.in_const,
+        .n_in = node.n_in,
+        .n_out = node.n_out,
+        .out = s.out,
+        .out_data = s.out_data,
+        .out_used = s.out_used,
+        .err = &err,
+        .opt = {.taps_valid = byte(b) % 2, .strict_reduce = byte(b) % 2, .literal_ceil_mode = byte(b) % 2}};
     if (oc_op_infer(&c) || oc_exprs_overflowed(x)) /* the engine stops there, too */
         return;
     if (op->fold)

@@ -14,8 +14,8 @@
 
 static const struct oc_analyze_opts merged = {.dedup_content = true};
 
-/* An embedding table that is exported again as a weight of the same shape; one in typed fields; a transposed, a
- * different and a shorter one. */
+/* An embedding table that is exported again as a weight of the same shape; one in typed fields; a transposed,
+ * a different and a shorter one. */
 static struct oc_builder *tied(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -59,7 +59,8 @@ static void test_the_same_bits_count_once(void **state)
     oc_run_free(&r);
 }
 
-/* Data that is not there is not compared, and not taken for equal; where nothing has the same kind nothing is read. */
+/* Data that is not there is not compared, and not taken for equal; where nothing has the same kind nothing is
+ * read. */
 static void test_absent_data(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* The naive model of bytes against what ONNX Runtime wrote down for the same node: activation_size +
- * parameter_size for all inputs, output_size for all outputs. Constant weights that its kernels pack beforehand
- * are missing from its parameter_size (cost-semantics section 5). */
+ * parameter_size for all inputs, output_size for all outputs. Constant weights that its kernels pack
+ * beforehand are missing from its parameter_size (cost-semantics section 5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,7 +74,8 @@ static void check_model(const char *name, uint32_t n_expected)
     for (uint32_t i = 0; i < p->n_rec; i++) {
         const struct oc_prof_rec *rec = &p->rec[i];
         const struct oc_node *n = rec->bucket ? NULL : node_of(r.m, rec->name);
-        if (!n || rec->act_bytes == UINT64_MAX || rec->param_bytes == UINT64_MAX || rec->out_bytes == UINT64_MAX)
+        if (!n || rec->act_bytes == UINT64_MAX || rec->param_bytes == UINT64_MAX ||
+            rec->out_bytes == UINT64_MAX)
             continue;
         const struct oc_node_cost *k = &r.a->cost[n - r.m->node];
         uint64_t recorded = rec->act_bytes + rec->param_bytes;

@@ -9,10 +9,11 @@
 
 #include "support/run_model.h"
 
-/* ---- --loop-cached ------------------------------------------------------------------------------------------- */
+/* ---- --loop-cached
+ * ------------------------------------------------------------------------------------------- */
 
-/* 10 trips of a product with a constant of 16384 bytes (worked case 67); inside of it, if asked for, 3 trips of
- * the same. */
+/* 10 trips of a product with a constant of 16384 bytes (worked case 67); inside of it, if asked for, 3 trips
+ * of the same. */
 static struct oc_builder *loop_model(bool nested)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -73,7 +74,8 @@ static void test_loop_cached(void **state)
     }
 }
 
-/* ---- --if avg ------------------------------------------------------------------------------------------------ */
+/* ---- --if avg
+ * ------------------------------------------------------------------------------------------------ */
 
 /* then: MatMul {2,3}x{3,5} and Relu; else: Relu of {1,3} twice over and an If of two more branches */
 static struct oc_builder *if_model(void)
@@ -106,8 +108,8 @@ static struct oc_builder *if_model(void)
     return b;
 }
 
-/* then: 60 + 50 FLOPs, 30 MACs, bytes 24 + 60 + 40 and 40 + 40. else: 3 + half of (3 + 6) = 4, the bytes 12 + 12
- * and half of (12 + 12) + (24 + 24) = 36. Mean of 110 and 3 + 4 = 117/2; of 204 and 24 + 36. */
+/* then: 60 + 50 FLOPs, 30 MACs, bytes 24 + 60 + 40 and 40 + 40. else: 3 + half of (3 + 6) = 4, the bytes 12 +
+ * 12 and half of (12 + 12) + (24 + 24) = 36. Mean of 110 and 3 + 4 = 117/2; of 204 and 24 + 36. */
 static void test_average_of_branches(void **state)
 {
     (void)state;
@@ -126,7 +128,8 @@ static void test_average_of_branches(void **state)
     oc_run_free(&r);
 }
 
-/* ---- --weights ----------------------------------------------------------------------------------------------- */
+/* ---- --weights
+ * ----------------------------------------------------------------------------------------------- */
 
 static struct oc_builder *softmax_model(void)
 {
@@ -157,9 +160,11 @@ static void test_named_weights(void **state)
     oc_run_free(&r);
 }
 
-/* ---- --bytes ------------------------------------------------------------------------------------------------- */
+/* ---- --bytes
+ * ------------------------------------------------------------------------------------------------- */
 
-/* A table of which 2 of 100 rows of 16 bytes are read, twice; a view; a constant for the host; one nobody reads */
+/* A table of which 2 of 100 rows of 16 bytes are read, twice; a view; a constant for the host; one nobody
+ * reads */
 static struct oc_builder *bytes_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -201,7 +206,8 @@ static void test_models_of_bytes(void **state)
     }
 }
 
-/* ---- --prefer-functions -------------------------------------------------------------------------------------- */
+/* ---- --prefer-functions
+ * -------------------------------------------------------------------------------------- */
 
 /* A function that has the name of an operator, but does twice as much. */
 static struct oc_builder *function_model(void)
@@ -235,7 +241,8 @@ static void test_prefer_functions(void **state)
     oc_run_free(&r);
 }
 
-/* ---- options that reach a rule -------------------------------------------------------------------------------- */
+/* ---- options that reach a rule
+ * -------------------------------------------------------------------------------- */
 
 static void test_options_reach_the_rules(void **state)
 {

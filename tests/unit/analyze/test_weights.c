@@ -31,7 +31,8 @@ static void test_lines(void **state)
     struct oc_weights w;
     char msg[1024];
     uint32_t line;
-    int rc = read_text("# ours\n\nMAC 1\n  EXP\t12 # slow\r\nDEQ 3\nCVT 1000000", &w, msg, sizeof(msg), &line);
+    int rc =
+        read_text("# ours\n\nMAC 1\n  EXP\t12 # slow\r\nDEQ 3\nCVT 1000000", &w, msg, sizeof(msg), &line);
     assert_int_equal(rc, 0);
     assert_int_equal(w.w[OC_MAC], 1);
     assert_int_equal(w.w[OC_EXP], 12);

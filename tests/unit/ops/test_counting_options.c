@@ -69,8 +69,18 @@ static void test_einsum(void **state)
         {SEVEN, {0}, 5, 10 + 25, 20, 0, 4, false},
         {SEVEN, {.einsum_optimal = true}, 5, 10 + 25, 20, 0, 4, true},
         /* two operands: nothing to choose */
-        {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[3,4]", "y", {.einsum_optimal = true}, 24, 48,
-         24 + 48, 0, 32, false},
+        {"Einsum",
+         12,
+         "equation=ij,jk->ik",
+         "float[2,3] float[3,4]",
+         "y",
+         {.einsum_optimal = true},
+         24,
+         48,
+         24 + 48,
+         0,
+         32,
+         false},
     };
     (void)state;
     check(rows, OC_COUNT(rows));
@@ -79,9 +89,11 @@ static void test_einsum(void **state)
 /* Tree 0: leaves at depths 1, 1. Tree 1: at 1, 2, 2. 9 samples, a vote in each of the 2 trees. */
 #define TREES                                                                                                \
     "ai.onnx.ml:TreeEnsembleRegressor", 1,                                                                   \
-        "nodes_treeids=[0,0,0,1,1,1,1,1] nodes_nodeids=[0,1,2,0,1,2,3,4] nodes_truenodeids=[1,0,0,1,0,3,0,0] "   \
+        "nodes_treeids=[0,0,0,1,1,1,1,1] nodes_nodeids=[0,1,2,0,1,2,3,4] "                                   \
+        "nodes_truenodeids=[1,0,0,1,0,3,0,0] "                                                               \
         "nodes_falsenodeids=[2,0,0,2,0,4,0,0] "                                                              \
-        "nodes_modes=[\"BRANCH_LEQ\",\"LEAF\",\"LEAF\",\"BRANCH_LT\",\"LEAF\",\"BRANCH_EQ\",\"LEAF\",\"LEAF\"] "  \
+        "nodes_modes=[\"BRANCH_LEQ\",\"LEAF\",\"LEAF\",\"BRANCH_LT\",\"LEAF\",\"BRANCH_EQ\",\"LEAF\","       \
+        "\"LEAF\"] "                                                                                         \
         "target_ids=[0,0,0,0,0]",                                                                            \
         "float[9,4]", "y"
 
@@ -98,9 +110,8 @@ static void test_trees(void **state)
 /* 2 of 8 experts for each of T tokens; an expert's weights are 2 * 32*16*4 = 4096 bytes. The counts: MAC
  * T*2*(2*16*32) + T*2*16, Relu T*2*32, softmax 5*T*8, sorting T*8. */
 #define MOE(t, w)                                                                                            \
-    MS "MoE", 1, "k=2 activation_type=relu", "float[" t ",16] float[" t ",8] float[8,32,16]" w               \
-                                             " - float[8,16,32]" w,                                          \
-        "y"
+    MS "MoE", 1, "k=2 activation_type=relu",                                                                 \
+        "float[" t ",16] float[" t ",8] float[8,32,16]" w " - float[8,16,32]" w, "y"
 
 static void test_experts(void **state)
 {
@@ -127,13 +138,24 @@ static void test_look_ups(void **state)
         {MS "QLinearLeakyRelu", 1, "", "int8[4]" Q, "y", {0}, 0, 36, 14, 0, 4, false},
         {MS "QLinearLeakyRelu", 1, "", "int8[4]" Q, "y", {.lut = true}, 0, 0, 14, 0, 4, false},
         /* no table has two inputs: 2*2 + 1 + 5 */
-        {MS "QLinearAdd", 1, "", "int8[4] float[] int8[] int8[4]" Q, "y", {.lut = true}, 0, 40, 23, 0, 4, false},
+        {MS "QLinearAdd",
+         1,
+         "",
+         "int8[4] float[] int8[] int8[4]" Q,
+         "y",
+         {.lut = true},
+         0,
+         40,
+         23,
+         0,
+         4,
+         false},
     };
     (void)state;
     check(rows, OC_COUNT(rows));
 }
 
-#define SCATTER "ScatterND", 16, "reduction=add", "float[1000,64] int64[10,1] float[10,64]", "y"
+#define SCATTER  "ScatterND", 16, "reduction=add", "float[1000,64] int64[10,1] float[10,64]", "y"
 #define ELEMENTS "ScatterElements", 13, "", "float[3,4] int64[3,1] float[3,1]", "y"
 
 static void test_scatter_in_place(void **state)
@@ -166,7 +188,7 @@ static void test_recurrent_weights(void **state)
 }
 
 /* One query, heads of 4 f32: a token of K or of V has 16 bytes. */
-#define QKV "float[1,1,1,4] float[1,1,1,4] float[1,1,1,4] - "
+#define QKV          "float[1,1,1,4] float[1,1,1,4] float[1,1,1,4] - "
 #define ATTENTION(a) "Attention", 24, a, QKV "float[1,1,9,4] float[1,1,9,4]", "yyy"
 /* 39 tokens in a buffer of 99; the window leaves 4 of them to the new one */
 #define GROUPED                                                                                              \
@@ -175,8 +197,7 @@ static void test_recurrent_weights(void **state)
 #define MASKED                                                                                               \
     MS "DecoderMaskedMultiHeadAttention", 1, "num_heads=1 past_present_share_buffer=1",                      \
         "float[1,1,4] float[1,1,4] float[1,1,4] - - float[1,1,99,4] float[1,1,99,4] int32[1]{9}", "yyy"
-#define SELF                                                                                                 \
-    MS "Attention", 1, "num_heads=1", "float[1,1,4] float[4,12]! float[12]! - float[2,1,1,9,4]", "yy"
+#define SELF MS "Attention", 1, "num_heads=1", "float[1,1,4] float[4,12]! float[12]! - float[2,1,1,9,4]", "yy"
 /* one token on 4 cached ones and two new ones; a token has 2 heads of 8 f16, 32 bytes */
 #define PAGED                                                                                                \
     MS "PagedAttention", 1, "num_heads=4 kv_num_heads=2",                                                    \
@@ -193,7 +214,8 @@ static void test_shared_caches(void **state)
         {ATTENTION(""), off, 80, 160 + 60, 48 + 2 * 18 * 16, 0, 16 + 2 * 10 * 16, false},
         {ATTENTION(""), on, 80, 160 + 60, 48 + 2 * 9 * 16, 0, 16 + 2 * 16, false},
         /* 4 cached tokens and the new one are visible */
-        {ATTENTION("left_window_size=4 is_causal=1"), on, 40, 80 + 30, 48 + 2 * 4 * 16, 0, 16 + 2 * 16, false},
+        {ATTENTION("left_window_size=4 is_causal=1"), on, 40, 80 + 30, 48 + 2 * 4 * 16, 0, 16 + 2 * 16,
+         false},
         {GROUPED, {0}, 40, 80 + 30, 48 + 2 * 4 * 16, 0, 16 + 2 * 16, false},
         {GROUPED, off, 40, 80 + 30, 48 + 2 * (4 + 39) * 16, 0, 16 + 2 * 40 * 16, false},
         {MASKED, {0}, 80, 160 + 60, 48 + 2 * 9 * 16, 0, 16 + 2 * 16, false},
@@ -212,8 +234,8 @@ static void test_shared_caches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_einsum),          cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_experts),         cmocka_unit_test(test_look_ups),
+        cmocka_unit_test(test_einsum),           cmocka_unit_test(test_trees),
+        cmocka_unit_test(test_experts),          cmocka_unit_test(test_look_ups),
         cmocka_unit_test(test_scatter_in_place), cmocka_unit_test(test_recurrent_weights),
         cmocka_unit_test(test_shared_caches),
     };
