@@ -63,7 +63,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 
 .PHONY: all lib zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle corpus bench lint format install uninstall clean help FORCE
+        oracle corpus op-tests bench lint format install uninstall clean help FORCE
 all: lib $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 zoo: $(ZOO)
@@ -129,6 +129,11 @@ $(BUILD)/obj/onnx.pb-c.o: $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) -w -MMD -MP -c -o $@ $<
 
+$(GEN)/op_tests.h: tests/data/op_tests.tsv
+	@mkdir -p $(GEN)
+	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
+$(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
+
 $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -180,6 +185,10 @@ oracle: $(TOOL_BIN)
 
 corpus: $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh
+
+# counts anew what `onnxcost ops` says about tests
+op-tests: check-bin
+	@BUILD=$(BUILD) tests/count_op_tests.sh >$(GEN)/op_tests.tsv && mv $(GEN)/op_tests.tsv tests/data/op_tests.tsv
 
 check-golden: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh

@@ -234,11 +234,17 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *out, stru
 
 struct oc_op_info {
     const char *domain, *name, *family, *op_class;
-    int since, until; /* opset versions of this meaning; until 0: open */
+    int since, until;    /* opset versions of this meaning; until 0: open */
+    const char *formula; /* of the cost, NULL: no arithmetic */
+    /* Tests of the name, all versions together: sets of inputs with their types, those of them with exact
+     * costs, programs that build models with it, models of the ONNX backend test set. */
+    unsigned cases, costs, models, node_tests;
 };
 size_t oc_op_count(void);
 void oc_op_get(size_t index,
                struct oc_op_info *out); /* index < oc_op_count(); in the order of the families */
+/* The list of all as "table" (NULL), "csv" or "json"; domain "" is called "ai.onnx". */
+int oc_ops_write(const char *format, FILE *f, struct oc_err *err);
 
 /* ---- profiles: what a runtime measured --------------------------------------------------------------------
  */

@@ -1,4 +1,31 @@
-#include "ops/op.h"
+#include <string.h>
+
+#include "ops/formula.h"
+
+/* How many tests each name has: made of tests/data/op_tests.tsv. */
+static const struct op_tests {
+    const char *domain, *name;
+    unsigned cases, costs, models, node_tests;
+} tests[] = {
+#include "op_tests.h"
+};
+
+/* They are in the order of their bytes. */
+static const struct op_tests *tests_of(const struct oc_op *op)
+{
+    static const struct op_tests none = {.name = ""};
+    size_t from = 0, to = OC_COUNT(tests);
+    while (from < to) {
+        size_t mid = from + (to - from) / 2;
+        int order = strcmp(op->domain, tests[mid].domain);
+        if (order == 0)
+            order = strcmp(op->name, tests[mid].name);
+        if (order == 0)
+            return &tests[mid];
+        *(order < 0 ? &to : &from) = order < 0 ? mid : mid + 1;
+    }
+    return &none;
+}
 
 size_t oc_op_count(void)
 {
@@ -28,12 +55,18 @@ void oc_op_get(size_t index, struct oc_op_info *out)
         if (index >= family[i]->n)
             continue;
         const struct oc_op *op = &family[i]->op[index];
+        const struct op_tests *n = tests_of(op);
         *out = (struct oc_op_info){.domain = op->domain,
                                    .name = op->name,
                                    .family = family[i]->name,
                                    .op_class = oc_op_class_name(op->op_class),
                                    .since = op->since,
-                                   .until = op->until};
+                                   .until = op->until,
+                                   .formula = oc_formula_text(op),
+                                   .cases = n->cases,
+                                   .costs = n->costs,
+                                   .models = n->models,
+                                   .node_tests = n->node_tests};
         return;
     }
 }

@@ -64,7 +64,8 @@ void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, c
     oc_key_text(w, "name", "onnxcost");
     oc_key_text(w, "version", ONNXCOST_VERSION);
     oc_jw_end_object(w);
-    oc_key_text(w, "model", model[0] ? model : NULL);
+    if (model)
+        oc_key_text(w, "model", model[0] ? model : NULL);
 }
 
 bool oc_json_narrowed(const struct oc_report *r)

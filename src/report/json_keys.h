@@ -15,7 +15,8 @@ void oc_key_count(struct oc_json_out *w, const char *key, double v);  /* whole n
 void oc_key_null(struct oc_json_out *w, const char *key);
 void oc_key_quality(struct oc_json_out *w, unsigned quality);
 
-/* The first members of documents other than the report: schema, version, tool, model (its path). */
+/* The first members of documents other than the report: schema, version, tool, model (its path; NULL: about
+ * none). */
 void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model);
 
 /* Whether the options choose rows; otherwise the report has all of them. */

@@ -364,6 +364,18 @@ static void compare_output(struct test *t, const struct oc_analysis *a, size_t i
         compare_data(t, a, v, e->constant);
 }
 
+/* For tests/count_op_tests.sh. */
+static void count_operators(const struct test *t, const struct oc_model *m)
+{
+    const char *path = getenv("ONNXCOST_COUNT_OPS");
+    FILE *f = path && *path && t->pass == VALUES ? fopen(path, "a") : NULL;
+    if (!f)
+        return;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        fprintf(f, "node\t%s\t%s\t%s\n", m->node[i].domain, m->node[i].op_type, t->name);
+    fclose(f);
+}
+
 static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const *output, size_t n_output)
 {
     struct oc_model *m;
@@ -385,6 +397,7 @@ static void analyze(struct test *t, const uint8_t *bytes, size_t n, char *const 
         for (size_t i = 0; i < n_output; i++)
             compare_output(t, a, i, output[i]);
         oc_analysis_free(a);
+        count_operators(t, m);
     }
     oc_model_free(m);
 }

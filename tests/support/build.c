@@ -1,4 +1,5 @@
 #include "support/build.h"
+#include "support/build_count.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -258,6 +259,7 @@ Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char
     if (colons)
         n->domain = oc_strndup(&b->arena, op_type, (size_t)(colons - op_type));
     n->op_type = dup(b, colons ? colons + 2 : op_type);
+    oc_count_op("model", colons ? n->domain : "", n->op_type);
     n->name = dup(b, name);
     n->input = oc_bt_names(&b->arena, inputs, &n->n_input);
     n->output = oc_bt_names(&b->arena, outputs, &n->n_output);

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include "support/build_count.h"
+
 /* ---- reading the texts ------------------------------------------------------------------------------ */
 
 struct text {
@@ -373,6 +375,7 @@ void op_case_free(struct op_case *t)
 
 int op_case_shape(struct op_case *t)
 {
+    oc_count_op("case", t->node.domain, t->node.op_type);
     t->rc = oc_op_infer(&t->ctx);
     if (t->rc == 0 && t->ctx.op->fold)
         assert_int_equal(t->ctx.op->fold(&t->ctx), 0);
@@ -471,6 +474,7 @@ static void check_formula(struct op_case *t, const struct oc_cost *before)
 int op_case_cost(struct op_case *t)
 {
     struct oc_told told = {.n = 0};
+    oc_count_op("cost", t->node.domain, t->node.op_type);
     prefill(t);
     struct oc_cost before = t->cost;
     t->ctx.told = &told;

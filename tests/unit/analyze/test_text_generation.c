@@ -132,6 +132,22 @@ static void test_encoder(void **state)
     drop(&r);
 }
 
+/* Audio to begin with: the encoder sees it, the decoder begins with one token for each of 2 * 3 beams. */
+static void test_audio(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int32[2,8,80]");
+    oc_b_node(b, "com.microsoft::WhisperBeamSearch", "search", "ids,longest,,beams,returned", "y",
+              "eos_token_id=1");
+    language_body(b, "decoder", "step");
+    oc_b_output(b, "y", NULL);
+    struct result r = run(b, NULL);
+    assert_string_equal(type_of(&r, "y"), "int32[2,2,20]");
+    assert_string_equal(type_of(&r, "step_logits"), "float[6,1,100]");
+    assert_int_equal(macs(&r), 19 * 6 * 1600);
+    drop(&r);
+}
+
 /* An unknown length counts one token, and less than what is run; --trip says how many. */
 static void test_unknown_length(void **state)
 {
@@ -175,9 +191,9 @@ static void test_missing_decoder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beams),           cmocka_unit_test(test_first_run),
-        cmocka_unit_test(test_encoder),         cmocka_unit_test(test_unknown_length),
-        cmocka_unit_test(test_missing_decoder),
+        cmocka_unit_test(test_beams),          cmocka_unit_test(test_first_run),
+        cmocka_unit_test(test_encoder),        cmocka_unit_test(test_audio),
+        cmocka_unit_test(test_unknown_length), cmocka_unit_test(test_missing_decoder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
