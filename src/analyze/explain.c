@@ -140,6 +140,8 @@ static void explain_node(struct pass *p, uint32_t node)
     uint64_t trips[2] = {a[0]->cost[node].trips, a[1]->cost[node].trips};
     add_term(p, t, "executions", minus(p, times(p, r[0].flops, trips[1]), count[0]));
     compare(p, t, r, trips[1]);
+    add_term(p, t, "executions",
+             minus(p, count[1], times(p, r[1].flops, trips[1]))); /* --if avg takes half */
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------

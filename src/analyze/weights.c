@@ -117,11 +117,11 @@ static int read_line(const char *p, const char *end, struct oc_weights *out, boo
     return 0;
 }
 
-static int read_lines(const char *data, size_t n, struct oc_weights *out, const char *file,
-                      struct oc_err *err)
+int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weights *out, struct oc_err *err)
 {
     bool given[OC_PRIM_COUNT] = {false};
     uint32_t line = 1;
+    *out = sets[0].set;
     for (const char *p = data, *end = data + n; p < end; line++) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
         stop = stop ? stop : end;
@@ -137,7 +137,6 @@ static int read_lines(const char *data, size_t n, struct oc_weights *out, const 
 int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_err *err)
 {
     struct oc_file f;
-    *out = sets[0].set;
     for (size_t i = 0; i < OC_COUNT(sets); i++)
         if (!name_or_file || strcmp(name_or_file, sets[i].name) == 0) {
             *out = sets[i].set;
@@ -145,7 +144,7 @@ int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_e
         }
     if (oc_file_map(name_or_file, MAX_FILE_BYTES, &f, err))
         return oc_err_prefix(err, "weights are unit, hw, mac or a file");
-    int rc = read_lines((const char *)f.data, (size_t)f.size_bytes, out, name_or_file, err);
+    int rc = oc_weights_read((const char *)f.data, (size_t)f.size_bytes, name_or_file, out, err);
     oc_file_unmap(&f);
     return rc;
 }

@@ -13,4 +13,7 @@ struct oc_weights {
  * comment. Errors name file and line. */
 int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_err *err);
 
+/* The lines of such a file; `file` is its name for messages. */
+int oc_weights_read(const char *data, size_t n, const char *file, struct oc_weights *out, struct oc_err *err);
+
 #endif

@@ -44,10 +44,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_model *m = NULL;
     if (oc_model_load_mem(data, n, &limits, &m, NULL))
         return 0;
-    for (int unbound = 0; unbound < 2; unbound++) {
-        const struct oc_analyze_opts opts = {.no_defaults = unbound};
+    static const struct oc_analyze_opts ways[] = {
+        {.no_defaults = false},
+        {.no_defaults = true},
+        {.strict = true,
+         .no_fold = true,
+         .naive_bytes = true,
+         .loop_cached = true,
+         .graph_bytes = true,
+         .dedup_content = true,
+         .prefer_functions = true,
+         .einsum_optimal = true,
+         .kv_share = OC_KV_ON,
+         .if_mode = OC_IF_AVG},
+    };
+    for (size_t i = 0; i < OC_COUNT(ways); i++) {
         struct oc_analysis *a = NULL;
-        if (oc_analyze(m, &opts, &a, NULL) == 0) {
+        if (oc_analyze(m, &ways[i], &a, NULL) == 0) {
             receipts(m, a);
             explain(m, a);
         }

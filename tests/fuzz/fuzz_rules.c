@@ -291,6 +291,22 @@ static void check(struct oc_op_ctx *c)
     }
 }
 
+static struct oc_counting counting(struct bytes *b)
+{
+    unsigned v = byte(b), w = byte(b), u = byte(b);
+    return (struct oc_counting){.taps_valid = v & 1,
+                                .strict_reduce = w & 1,
+                                .literal_ceil_mode = u & 1,
+                                .attention_full = v & 2,
+                                .einsum_optimal = v & 4,
+                                .trees_max = v & 8,
+                                .moe_expected = v & 16,
+                                .lut = w & 2,
+                                .inplace = w & 4,
+                                .rnn_reload = w & 8,
+                                .kv_share = (uint8_t)((u >> 1) % 3)};
+}
+
 static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
 {
     struct scratch s = {0};
@@ -321,22 +337,21 @@ static void run(struct bytes *b, struct oc_arena *a, struct oc_exprs *x)
         s.out_id[i] = byte(b) % 8 ? 100 + i : OC_NONE;
         s.out_used[i] = byte(b) % 2;
     }
-    struct oc_op_ctx c = {
-        .node = &node,
-        .op = op,
-        .opset = node.opset,
-        .arena = a,
-        .exprs = x,
-        .in = s.in,
-        .in_data = s.in_data,
-        .in_const = s.in_const,
-        .n_in = node.n_in,
-        .n_out = node.n_out,
-        .out = s.out,
-        .out_data = s.out_data,
-        .out_used = s.out_used,
-        .err = &err,
-        .opt = {.taps_valid = byte(b) % 2, .strict_reduce = byte(b) % 2, .literal_ceil_mode = byte(b) % 2}};
+    struct oc_op_ctx c = {.node = &node,
+                          .op = op,
+                          .opset = node.opset,
+                          .arena = a,
+                          .exprs = x,
+                          .in = s.in,
+                          .in_data = s.in_data,
+                          .in_const = s.in_const,
+                          .n_in = node.n_in,
+                          .n_out = node.n_out,
+                          .out = s.out,
+                          .out_data = s.out_data,
+                          .out_used = s.out_used,
+                          .err = &err,
+                          .opt = counting(b)};
     if (oc_op_infer(&c) || oc_exprs_overflowed(x)) /* the engine stops there, too */
         return;
     if (op->fold)

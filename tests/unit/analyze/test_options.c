@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/explain.h"
 #include "support/run_model.h"
 
 /* ---- --loop-cached
@@ -125,6 +126,31 @@ static void test_average_of_branches(void **state)
     assert_int_equal(r.a->n_assumption, 2);
     assert_string_equal(r.a->assumption[1].name, "if");
     assert_string_equal(r.a->assumption[1].value, "half of each");
+    oc_run_free(&r);
+}
+
+/* Terms add up although only half of what is executed counts. */
+static void test_average_is_explained(void **state)
+{
+    (void)state;
+    const struct oc_analyze_opts o = {.if_mode = OC_IF_AVG},
+                                 other = {.if_mode = OC_IF_AVG, .convention = "onnx-tool"};
+    struct oc_run r = oc_run_model(if_model(), &o);
+    struct oc_analysis *b;
+    struct oc_explanation x;
+    struct oc_err err;
+    assert_int_equal(oc_analyze(r.m, &other, &b, &err), 0);
+    const struct oc_analysis *const both[2] = {r.a, b};
+    assert_int_equal(oc_explain(both, &x, &err), 0);
+    assert_true(x.n_type >= 4);
+    for (uint32_t i = 0; i < x.n_type; i++) {
+        int64_t sum = 0;
+        for (uint32_t k = 0; k < x.type[i].n_term; k++)
+            sum += x.type[i].term[k].difference;
+        assert_int_equal(sum, (int64_t)x.type[i].count[1] - (int64_t)x.type[i].count[0]);
+    }
+    oc_explanation_free(&x);
+    oc_analysis_free(b);
     oc_run_free(&r);
 }
 
@@ -268,9 +294,13 @@ static void test_options_reach_the_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loop_cached),      cmocka_unit_test(test_average_of_branches),
-        cmocka_unit_test(test_named_weights),    cmocka_unit_test(test_models_of_bytes),
-        cmocka_unit_test(test_prefer_functions), cmocka_unit_test(test_options_reach_the_rules),
+        cmocka_unit_test(test_loop_cached),
+        cmocka_unit_test(test_average_of_branches),
+        cmocka_unit_test(test_average_is_explained),
+        cmocka_unit_test(test_named_weights),
+        cmocka_unit_test(test_models_of_bytes),
+        cmocka_unit_test(test_prefer_functions),
+        cmocka_unit_test(test_options_reach_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
