@@ -181,7 +181,7 @@ check-unit: $(UNIT_BIN)
 	@fail=0; for t in $(UNIT_BIN); do $$t || fail=1; done; exit $$fail
 
 oracle: $(TOOL_BIN)
-	@BUILD=$(BUILD) tests/oracle/run.sh | grep -v '^ok'
+	@BUILD=$(BUILD) tests/oracle/run.sh >$(BUILD)/oracle.txt; rc=$$?; grep -v '^ok' $(BUILD)/oracle.txt; exit $$rc
 
 corpus: $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh

@@ -26,7 +26,8 @@ report 1 'every operator of the index has tests' "$(awk -F '\t' '
         print $2 ":" $1 ": " cases[domain, $1] + 0 " of types, " costs[domain, $1] + 0 " of costs"
     }' "$table" tests/data/operator_index.tsv)"
 
-if ! tests/oracle/run.sh >/dev/null 2>&1 && [ $? -eq 77 ]; then nodes=0; else nodes=1; fi
+# without the test set nothing is known of node_tests
+nodes=$(awk -F '\t' '!/^#/ && $6 { some = 1 } END { print some + 0 }' "$table")
 report 2 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes=$nodes '
     /^#/ { next }
     NR == FNR { for (i = 3; i < 7; i++) n[$1, $2, i] = $i; next }

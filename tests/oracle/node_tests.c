@@ -492,6 +492,23 @@ static void print_tally(const char *what, const struct tally *t)
            t->wrong);
 }
 
+/* What was reached once may not be lost; other versions of the test set have other numbers. */
+static void check_reached(struct run *r)
+{
+    static const struct {
+        enum pass pass;
+        unsigned models, exact;
+    } reached[] = {{ALONE, 911, 790}, {VALUES, 911, 902}};
+    for (size_t i = 0; i < OC_COUNT(reached); i++) {
+        const struct tally *t = &r->concrete[reached[i].pass];
+        bool bad = t->exact + t->open + t->wrong == reached[i].models && t->exact < reached[i].exact;
+        r->n++;
+        *(bad ? &r->failed : &r->passed) += 1;
+        printf("%sok %u - %s: %u exact at least\n", bad ? "not " : "", r->n, pass_name[reached[i].pass],
+               reached[i].exact);
+    }
+}
+
 static void print_passes(const struct run *r)
 {
     for (int i = 0; i < N_PASS; i++) {
@@ -517,6 +534,7 @@ int main(int argc, char **argv)
             r.failed++;
             printf("not ok %u - list: '%s' meets no test\n", r.n, r.skip[i].pattern);
         }
+    check_reached(&r);
     printf("1..%u\n# %u output elements compared by value\n", r.n, r.values);
     print_passes(&r);
     printf("%u passed, %u failed, %u skipped\n", r.passed, r.failed, r.skipped);
