@@ -30,6 +30,8 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
 {
     if (!t || t->kind == OC_T_SEQUENCE || t->kind == OC_T_OPTIONAL || t->kind == OC_T_MAP)
         return 0;
+    if (t->kind == OC_T_TENSOR && t->dtype == OC_DT_STRING)
+        return 0; /* however many there are */
     if (t->kind == OC_T_NONE || t->dtype == OC_DT_UNDEFINED || !t->shape.ranked) {
         c->unknown = true;
         return 0;

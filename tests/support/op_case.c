@@ -399,8 +399,8 @@ static bool seen_before(const struct op_case *t, unsigned i)
 
 static uint64_t bytes_of(struct op_case *t, const struct oc_type *type)
 {
-    return type && type->kind == OC_T_TENSOR ? oc_c_bytes(&t->ctx, type->dtype, oc_c_elems(&t->ctx, type))
-                                             : 0;
+    bool counts = type && type->kind == OC_T_TENSOR && type->dtype != OC_DT_STRING;
+    return counts ? oc_c_bytes(&t->ctx, type->dtype, oc_c_elems(&t->ctx, type)) : 0;
 }
 
 static unsigned rest_class(const struct op_case *t)

@@ -126,12 +126,35 @@ static void test_empty_list(void **state)
     assert_string_equal(cause(b), "known");
 }
 
+/* Strings count as no bytes, so words whose number is not known leave no cost unknown. */
+static void test_words(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(20);
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_err err = {0};
+    size_t n;
+    oc_b_input(b, "x", "string[3]");
+    oc_b_node(b, "StringSplit", NULL, "x", "y,count", "");
+    oc_b_output(b, "y", "string");
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(bytes, n, NULL, &m, &err) || oc_analyze(m, NULL, &a, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(a->total.unknown_nodes, 0);
+    assert_int_equal(a->cost[0].quality, OC_EST);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_value_of_an_input), cmocka_unit_test(test_slot_that_decides),
         cmocka_unit_test(test_open_type),         cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_empty_list),
+        cmocka_unit_test(test_empty_list),        cmocka_unit_test(test_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
