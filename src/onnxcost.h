@@ -101,6 +101,11 @@ struct oc_control_bind { /* what a profile shows of control flow; used where the
     int64_t value;
 };
 
+/* Shapes and costs of operators, written down in a file (rules/op-rules.rng). */
+struct oc_op_rules;
+int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *err);
+void oc_op_rules_free(struct oc_op_rules *rules);
+
 enum oc_if_mode { OC_IF_MAX, OC_IF_THEN, OC_IF_ELSE, OC_IF_AVG };
 enum oc_kv_share { OC_KV_AUTO, OC_KV_ON, OC_KV_OFF };
 
@@ -141,6 +146,7 @@ struct oc_analyze_opts {
     enum oc_if_mode if_mode;
     const char *weights;    /* "unit" (NULL), "hw", "mac", or a file of lines "KEY value" over "unit" */
     const char *convention; /* count as another tool does ("fvcore"); NULL: our own way */
+    const struct oc_op_rules *rules; /* of the user's operators; NULL: none; must outlive the analysis */
 };
 
 int oc_analyze(const struct oc_model *model, const struct oc_analyze_opts *opts, struct oc_analysis **out,

@@ -4,6 +4,7 @@
 
 #include "analyze/convention.h"
 #include "analyze/engine.h"
+#include "ops/user_rules.h"
 
 #define SPATIAL_DEFAULT    224
 #define SPATIAL_SECOND_TRY 640
@@ -52,6 +53,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->decider = OC_NEW_ARRAY(a, e->m->n_value, uint32_t);
     memset(e->decider, 0xff, e->m->n_value * sizeof(*e->decider));
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
+    e->rule_seen = OC_NEW_ARRAY(a, e->o->rules ? oc_op_rules_count(e->o->rules) : 0, bool);
     e->symbol = OC_NEW_ARRAY(a, e->m->n_symbol, struct oc_symbol);
     e->bind_used = OC_NEW_ARRAY(a, e->o->n_bind, bool);
     e->shape_used = OC_NEW_ARRAY(a, e->o->n_shape, bool);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
+#include "ops/user_rules.h"
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
 {
@@ -204,11 +205,40 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     return 0;
 }
 
+/* Says once that a rule of the user's file is used, or why it is not. */
+static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule, bool used)
+{
+    if (e->rule_seen[rule->index])
+        return;
+    e->rule_seen[rule->index] = true;
+    const char *name = oc_printf(&e->a->arena, "%s%s%s", n->domain, n->domain[0] ? ":" : "", n->op_type);
+    if (used)
+        oc_assume(e, "operator", name, "user rule",
+                  oc_printf(&e->a->arena, "%s, line %u", rule->file, rule->line));
+    else
+        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n), "the rule for '%s' in %s, line %u, is not "
+                    "used: %s; override=\"yes\" lets it win", name, rule->file, rule->line,
+                    n->kind == OC_NODE_CALL ? "the model defines this function" : "the operator is built in");
+}
+
+/* The row for a node. What is built in, and what the model defines itself, gives way to a rule of the user's file
+ * only where that says so. */
+static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
+{
+    bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;
+    const struct oc_op *op = by_body ? NULL : oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
+    struct oc_user_rule_info rule;
+    if (!e->o->rules || !oc_op_rules_find(e->o->rules, n->domain, n->op_type, n->opset, &rule))
+        return op;
+    bool use = rule.overrides || (!op && n->kind != OC_NODE_CALL);
+    tell_rule(e, n, &rule, use);
+    return use ? rule.op : op;
+}
+
 static int infer_node(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
-    bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;
-    const struct oc_op *op = by_body ? NULL : oc_op_find_cached(&e->ops, n->domain, n->op_type, n->opset);
+    const struct oc_op *op = find_op(e, n);
     e->a->op[node] = op;
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};
     if (n->kind == OC_NODE_CALL && !op)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/ck.h"
 #include "ops/move.h"
+#include "ops/user_rules.h"
 
 #define MAX_NESTING 12
 
@@ -519,6 +520,8 @@ const char *oc_formula_text(const struct oc_op *op)
 
 int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
 {
+    if (oc_is_user_op(c->op))
+        return oc_user_formula_read(c, out);
     struct oc_op_ctx own = *c; /* the marks of the cost stage stay as they are */
     struct reader r = {.c = &own, .f = out, .formula = oc_formula_text(c->op), .known = true};
     struct statement s;

@@ -333,21 +333,20 @@ static void read_outputs(struct op_case *t, const char *out)
     t->node.n_out = t->ctx.n_out = n;
 }
 
-void op_case_init(struct op_case *t, const char *op, int opset, const char *attrs, const char *in,
-                  const char *out)
+void op_case_init_row(struct op_case *t, const struct oc_op *row, int opset, const char *attrs,
+                      const char *in, const char *out)
 {
     *t = (struct op_case){0};
-    const char *colon = strchr(op, ':');
     t->exprs = oc_exprs_new(&t->arena);
-    t->node.op_type = oc_strdup(&t->arena, colon ? colon + 1 : op);
-    t->node.domain = colon ? oc_strndup(&t->arena, op, (size_t)(colon - op)) : "";
+    t->node.op_type = row->name;
+    t->node.domain = row->domain;
     t->node.name = "node";
     t->node.overload = "";
     t->node.opset = opset;
     t->node.in = t->in_id;
     t->node.out = t->out_id;
     t->ctx = (struct oc_op_ctx){.node = &t->node,
-                                .op = oc_op_find(t->node.domain, t->node.op_type, opset),
+                                .op = row,
                                 .opset = opset,
                                 .arena = &t->arena,
                                 .exprs = t->exprs,
@@ -358,11 +357,21 @@ void op_case_init(struct op_case *t, const char *op, int opset, const char *attr
                                 .out_data = t->out_data,
                                 .out_used = t->out_used,
                                 .err = &t->err};
-    if (!t->ctx.op)
-        fail_msg("op_case: no row for %s at version %d", op, opset);
     read_attrs(t, attrs);
     read_inputs(t, in);
     read_outputs(t, out);
+}
+
+void op_case_init(struct op_case *t, const char *op, int opset, const char *attrs, const char *in,
+                  const char *out)
+{
+    char domain[64];
+    const char *colon = strchr(op, ':');
+    snprintf(domain, sizeof(domain), "%.*s", colon ? (int)(colon - op) : 0, op);
+    const struct oc_op *row = oc_op_find(domain, colon ? colon + 1 : op, opset);
+    if (!row)
+        fail_msg("op_case: no row for %s at version %d", op, opset);
+    op_case_init_row(t, row, opset, attrs, in, out);
 }
 
 void op_case_free(struct op_case *t)

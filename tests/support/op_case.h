@@ -55,6 +55,8 @@ struct op_case {
  * such operator. */
 void op_case_init(struct op_case *t, const char *op, int opset, const char *attrs, const char *in,
                   const char *out);
+void op_case_init_row(struct op_case *t, const struct oc_op *row, int opset, const char *attrs,
+                      const char *in, const char *out); /* of a row that is in no table */
 int op_case_shape(struct op_case *t); /* shape and fold rule; the return value of the former */
 int op_case_cost(struct op_case *t);  /* cost rule and the sums */
 void op_case_run(struct op_case *t, const char *op, int opset, const char *attrs, const char *in,

@@ -1,0 +1,73 @@
+/* The expressions of user rules (--op-rules): integers and shapes computed from the sizes, attributes and
+ * small values of a node. Unknown sizes stay expressions (shape/dim.h); nothing unknown ever becomes 0.
+ *
+ * Numbers    + - * /   / rounds down; a divisor of 0 or less is an error of the node
+ *            == != < <= > >=   1 or 0
+ *   17, NAME                     NAME: an earlier <let>
+ *   in0[1] in0[-1]  or in0.1     a size of input 0; of output 0: out0[1]
+ *   in0[2:] in0[:-1]             a product of sizes
+ *   N(in0) rank(in0) bytes(in0)  elements, axes, bytes; absent: N and bytes are 0
+ *   has(in1)                     1 if the input is there, else 0
+ *   value(in1, 2) value(in1)     element 2, or the only one, of a small integer input
+ *   attr.k  attr.k|1             integer attribute, with the value it has when absent
+ *   attr.pads[0] len(attr.pads)  of a list
+ *   attr.mode|'a' == 'b'         1 if a text attribute is that text (also !=)
+ *   min(a, b) max(a, b) mod(a, b) clog2(a) floor(a/b) ceil(a/b) ceil(a, b)   ceil: a/b rounded up
+ *   if(c, a, b)                  a where c is not 0, else b; only one of them is looked at
+ * Shapes     parts joined with +
+ *   [a, b, ...]  []              these sizes
+ *   in0  in0[1:]  in0[:-1]       all, or some sizes of a tensor
+ *   value(in1)                   what a one-dimensional integer input says
+ *   broadcast(in0, in1, ...)     the tensors broadcast together; absent ones are left out
+ * Types      in0 (that of input 0), a name of TensorProto in lower case, attr.to or attr.to|float */
+#ifndef OC_RULE_EXPR_H
+#define OC_RULE_EXPR_H
+
+#include "base/buf.h"
+#include "ops/op.h"
+
+#define OC_RULE_LETS 32
+
+struct oc_rule_expr; /* immutable; arena memory */
+
+struct oc_rule_let {
+    const char *name;
+    const struct oc_rule_expr *expr;
+    unsigned outputs; /* outputs that must be known first: the highest slot used + 1 */
+    unsigned depth;   /* of the tree, lets it speaks of included */
+};
+
+/* What an expression may speak of. */
+struct oc_rule_scope {
+    struct oc_arena *arena;
+    const struct oc_rule_let *let;
+    unsigned n_let;
+    unsigned outputs;  /* out<k> is allowed for k below this */
+    char why[200];     /* what is wrong, after a failure */
+    unsigned used_out; /* after a success: what belongs into oc_rule_let.outputs and depth */
+    unsigned depth;
+};
+
+/* NULL: the text is wrong, and scope->why says how. */
+const struct oc_rule_expr *oc_rule_parse_number(struct oc_rule_scope *scope, const char *text);
+const struct oc_rule_expr *oc_rule_parse_shape(struct oc_rule_scope *scope, const char *text);
+const struct oc_rule_expr *oc_rule_parse_dtype(struct oc_rule_scope *scope, const char *text);
+
+/* One node at one stage: each <let> is computed once. */
+struct oc_rule_env {
+    struct oc_op_ctx *c;
+    const struct oc_rule_let *let;
+    unsigned n_let;
+    bool done[OC_RULE_LETS];
+    struct oc_dim value[OC_RULE_LETS];
+};
+
+/* 0, or -1 through oc_op_fail. */
+int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_dim *out);
+int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_shape *out);
+int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *out);
+
+/* The expression with numbers in the place of names, "?" where there is none. */
+void oc_rule_print_numbers(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_buf *out);
+
+#endif
