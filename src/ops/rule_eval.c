@@ -409,8 +409,8 @@ static int add_dims(struct oc_rule_env *env, struct builder *b, const struct oc_
 {
     if (b->rank + n > OC_MAX_RANK)
         return oc_op_fail(env->c, "a shape of more than %d axes", OC_MAX_RANK);
-    memcpy(b->dim + b->rank, dim, n * sizeof(*dim));
-    b->rank += n;
+    for (unsigned i = 0; i < n; i++)
+        b->dim[b->rank++] = dim[i];
     return 0;
 }
 
