@@ -213,11 +213,10 @@ static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct
     e->rule_seen[rule->index] = true;
     const char *name = oc_printf(&e->a->arena, "%s%s%s", n->domain, n->domain[0] ? ":" : "", n->op_type);
     if (used)
-        oc_assume(e, "operator", name, "user rule",
-                  oc_printf(&e->a->arena, "%s, line %u", rule->file, rule->line));
+        oc_assume(e, "operator", name, "user rule", oc_user_op_place(rule->op));
     else
-        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n), "the rule for '%s' in %s, line %u, is not "
-                    "used: %s; override=\"yes\" lets it win", name, rule->file, rule->line,
+        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n), "the rule for '%s' (%s) is not "
+                    "used: %s; override=\"yes\" lets it win", name, oc_user_op_place(rule->op),
                     n->kind == OC_NODE_CALL ? "the model defines this function" : "the operator is built in");
 }
 

@@ -21,6 +21,8 @@ const struct cli_option cli_options[] = {
      "what to make of several runs", NULL, AT(stat)},
     {"hw", 0, CLI_TEXT, CLI_COST, "NAME|FILE", NULL, NULL,
      "hardware to hold the operators against (see: onnxcost hw list)", NULL, AT(hw)},
+    {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,
+     "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
 
     {"dim", 'd', CLI_LIST, CLI_MODEL, "NAME=N", NULL, NULL, "number for a symbolic dimension (repeatable)",
      "Shapes", AT(dim)},

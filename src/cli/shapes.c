@@ -97,6 +97,12 @@ static bool is_given(const struct cli_shapes *s, const char *input)
     return false;
 }
 
+static int load_rules(const char *path, struct oc_op_rules **out)
+{
+    struct oc_err err;
+    return path && oc_op_rules_load(path, out, &err) ? cli_fail_err(&err) : 0;
+}
+
 int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
                      struct cli_shapes *out)
 {
@@ -117,7 +123,7 @@ int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more,
     for (size_t i = 0; i < n_more && !rc; i++)
         if (!is_given(out, more[i].input))
             out->shape[out->n_shape++] = more[i];
-    return rc;
+    return rc ? rc : load_rules(o->op_rules, &out->rules);
 }
 
 void cli_shapes_free(struct cli_shapes *s)
@@ -136,6 +142,7 @@ void cli_shapes_free(struct cli_shapes *s)
     free(s->trip);
     free(s->value);
     free(s->shape);
+    oc_op_rules_free(s->rules);
 }
 
 static bool is(const char *value, const char *wanted)
@@ -190,5 +197,6 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .if_mode = if_mode_of(o->if_mode),
         .convention = o->convention.n ? o->convention.item[o->convention.n - 1] : NULL,
         .weights = o->weights,
+        .rules = s->rules,
     };
 }

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "ops/formula.h"
+#include "ops/user_rules.h"
 
 /* How many tests each name has: made of tests/data/op_tests.tsv. */
 static const struct op_tests {
@@ -40,6 +41,8 @@ const char *oc_op_family_name(const struct oc_op *op)
 {
     size_t n;
     const struct oc_op_family *const *family = oc_op_families(&n);
+    if (oc_is_user_op(op))
+        return oc_user_op_place(op);
     for (size_t i = 0; i < n; i++)
         if (op >= family[i]->op && op < family[i]->op + family[i]->n)
             return family[i]->name;

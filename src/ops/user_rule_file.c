@@ -168,6 +168,7 @@ static int start_op(void *user, const struct oc_xml_elem *e)
     bool fold;
     own->file = r->path;
     own->line = e->line;
+    own->place = oc_printf(arena(r), "%s:%u", r->path, e->line);
     own->estimate = oc_xml_get(e, "estimate");
     own->op = (struct oc_op){.domain = oc_xml_get(e, "domain"),
                              .name = oc_xml_get(e, "name"),

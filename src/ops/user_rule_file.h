@@ -26,11 +26,11 @@ struct oc_rule_amount {
 };
 
 struct oc_user_rule {
-    struct oc_op op; /* op.param points here */
-    const char *file;
-    uint32_t line, next;   /* next: rule of the same operator, or OC_NONE */
-    bool overrides, upper; /* upper: the amounts are upper bounds */
-    const char *estimate;  /* why the numbers are no more than that; NULL: they are exact */
+    struct oc_op op;          /* op.param points here */
+    const char *file, *place; /* place: file and line */
+    uint32_t line, next;      /* next: rule of the same operator, or OC_NONE */
+    bool overrides, upper;    /* upper: the amounts are upper bounds */
+    const char *estimate;     /* why the numbers are no more than that; NULL: they are exact */
     struct oc_rule_let let[OC_RULE_LETS];
     const char *let_text[OC_RULE_LETS];
     unsigned n_let;

@@ -24,7 +24,7 @@ static struct oc_rule_env env_of(struct oc_op_ctx *c)
 /* Says where in the file the part stands that failed. */
 static int failed(const struct oc_op_ctx *c, uint32_t line, const char *what)
 {
-    return oc_err_prefix(c->err, "%s line %u: %s", rule_of(c->op)->file, line, what);
+    return oc_err_prefix(c->err, "%s:%u: %s", rule_of(c->op)->file, line, what);
 }
 
 int oc_user_shape(struct oc_op_ctx *c)
@@ -94,6 +94,11 @@ bool oc_is_user_op(const struct oc_op *op)
     return op->shape == oc_user_shape;
 }
 
+const char *oc_user_op_place(const struct oc_op *op)
+{
+    return rule_of(op)->place;
+}
+
 int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
 {
     const struct oc_user_rule *r = rule_of(c->op);
@@ -146,7 +151,7 @@ bool oc_op_rules_find(const struct oc_op_rules *rules, const char *domain, const
         const struct oc_user_rule *r = rules->rule[at];
         if (opset <= 0 ? r->op.until != 0 : r->op.since > opset || (r->op.until && opset > r->op.until))
             continue;
-        *out = (struct oc_user_rule_info){&r->op, r->file, r->line, r->overrides, at};
+        *out = (struct oc_user_rule_info){&r->op, r->overrides, at};
         return true;
     }
     return false;

@@ -22,8 +22,6 @@ struct oc_user_rule; /* param of the row */
 
 struct oc_user_rule_info {
     const struct oc_op *op;
-    const char *file;
-    uint32_t line;
     bool overrides; /* wins over a row of the tables, and over a function of the model */
     uint32_t index; /* in its file, below oc_op_rules_count */
 };
@@ -40,6 +38,7 @@ bool oc_op_rules_find(const struct oc_op_rules *rules, const char *domain, const
 
 /* A row of a user's file. */
 bool oc_is_user_op(const struct oc_op *op);
+const char *oc_user_op_place(const struct oc_op *op); /* "x.xml:12" of such a row */
 
 /* The formula of c->op, a row of a user's file, with its numbers. See oc_formula_read. */
 int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "ops/user_rules.h"
 #include "support/run_model.h"
 
@@ -67,7 +68,7 @@ static void rules_of_the_file_are_used(void **state)
     assert_int_equal(r.a->n_assumption, 1); /* once for both nodes */
     assert_string_equal(r.a->assumption[0].what, "operator");
     assert_string_equal(r.a->assumption[0].name, "acme:Twice");
-    assert_string_equal(r.a->assumption[0].reason, "r.xml, line 1");
+    assert_string_equal(r.a->assumption[0].reason, "r.xml:1");
     assert_int_equal(oc_run_diags(&r, "I-rule-unused"), 1); /* Relu is built in */
     oc_run_free(&r);
     oc_op_rules_free(rules);
@@ -126,7 +127,7 @@ static void failures_are_findings(void **state)
     struct oc_run r = oc_run_model(chain("float[]"), &o);
     assert_int_equal(oc_run_diags(&r, "E-shape"), 1); /* the second one has no rank to miss an axis in */
     assert_string_equal(r.a->diags.item[0].text,
-                        "Twice: r.xml line 2: output 0: in0 has no axis 0: its rank is 0");
+                        "Twice: r.xml:2: output 0: in0 has no axis 0: its rank is 0");
     assert_int_equal(r.a->total.unknown_nodes, 3);
     oc_run_free(&r);
     oc_op_rules_free(rules);
@@ -203,6 +204,68 @@ static void folding(void **state)
     }
 }
 
+/* The model of tests/golden/op_rules and others: two operators of rules/example.xml and one that nobody
+ * knows. */
+static struct oc_builder *golden_model(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "mmcv", 1);
+    oc_b_opset(b, "acme", 1);
+    oc_b_input(b, "image", "float[batch,16,32,32]");
+    oc_b_init(b, "w_offset", "float[27,16,3,3]");
+    oc_b_init(b, "w", "float[32,16,3,3]");
+    oc_b_init(b, "codes", "uint8[2560]");
+    oc_b_init(b, "scales", "float[160]");
+    oc_b_init(b, "parts", "int64[2]{18,9}");
+    oc_b_node(b, "Conv", "offsets", "image,w_offset", "om", "kernel_shape=3,3 pads=1,1,1,1");
+    oc_b_node(b, "Split", "split", "om,parts", "offset,mask", "axis=1");
+    oc_b_node(b, "Sigmoid", "gate", "mask", "gated", "");
+    oc_b_node(b, "mmcv::MMCVModulatedDeformConv2d", "deform", "image,offset,gated,w", "features",
+              "stride=1,1 padding=1,1 dilation=1,1 groups=1 deform_groups=1");
+    oc_b_node(b, "Relu", "relu", "features", "active", "");
+    oc_b_node(b, "GlobalAveragePool", "pool", "active", "pooled", "");
+    oc_b_node(b, "Flatten", "flatten", "pooled", "flat", "");
+    oc_b_node(b, "acme::PackedDense", "dense", "flat,codes,scales", "logits", "units=160");
+    oc_b_output(b, "logits", "float[batch,160]");
+    return b;
+}
+
+/* The file that the golden tests read is this model. */
+static void file_of_the_golden_tests(void **state)
+{
+    (void)state;
+    struct oc_file file;
+    struct oc_builder *b = golden_model();
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_file_map("tests/data/op_rules/custom.onnx", 0, &file, NULL), 0);
+    assert_int_equal(file.size_bytes, n);
+    assert_memory_equal(file.data, bytes, n);
+    oc_file_unmap(&file);
+    free(bytes);
+}
+
+/* Batch 2: offsets 2*27*1024*144 = 7,962,624 MACs, deform 2*32*1024*144 = 9,437,184, dense 2*32*160 = 10,240.
+ */
+static void examples_in_a_model(void **state)
+{
+    (void)state;
+    struct oc_op_rules *rules;
+    assert_int_equal(oc_op_rules_load("rules/example.xml", &rules, NULL), 0);
+    const struct oc_bind bind = {"batch", 2};
+    struct oc_analyze_opts o = {.rules = rules, .bind = &bind, .n_bind = 1};
+    struct oc_run r = oc_run_model(golden_model(), &o);
+    assert_string_equal(oc_run_type(&r, "features"), "float[2,32,32,32]");
+    assert_string_equal(oc_run_type(&r, "logits"), "float[2,160]");
+    assert_int_equal(r.a->total.macs, 7962624 + 9437184 + 10240);
+    assert_int_equal(r.a->total.unknown_nodes, 0);
+    /* codes: half a byte for each of 32*160 weights; scales: 160 floats */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "dense")].rd_wt, 2560 + 640);
+    oc_run_free(&r);
+    oc_op_rules_free(rules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +278,8 @@ int main(void)
         cmocka_unit_test(functions_of_the_model_win),
         cmocka_unit_test(override_replaces_functions),
         cmocka_unit_test(folding),
+        cmocka_unit_test(file_of_the_golden_tests),
+        cmocka_unit_test(examples_in_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
