@@ -66,6 +66,22 @@ expect 2 '--top does not go with --formula' 'formula of some rows' "$onnxcost" m
 expect 2 "no dimension is called 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
+printf '[{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :1,"ph" : "X","name" :"model_run","args" : {}},
+{"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","input_type_shape" : [{"float":[2]}]}}]
+' >profile.json
+expect 2 'there are: mge, ' 'unknown convention lists those there are' "$onnxcost" model.onnx --convention nonsense
+expect 2 'unknown profile format' 'unknown profile format without a profile' "$onnxcost" model.onnx --profile-format nonsense
+expect 2 'number of runs' 'negative --warmup without a profile' "$onnxcost" model.onnx --warmup -1
+expect 2 'needs NODE=N' 'malformed --trip' "$onnxcost" model.onnx --trip x
+expect 2 'needs a model' 'sizes without a model' "$onnxcost" profile.json --dim x=1
+expect 2 'needs a model and its profile' 'optimized model without a profile' "$onnxcost" model.onnx --optimized-model model.onnx
+expect 2 'when kernels start' 'kernel times that the source does not have' "$onnxcost" profile.json --top-end-key kern
+quiet 0 'element type by its usual name' "$onnxcost" profile.json -f csv --input-dtype float32
+[ "$(wc -l <out)" -eq 2 ]; result $? 'element type by its usual name: one row' "$(cat out)"
+"$onnxcost" model.onnx -p profile.json --optimized-model model.onnx >out 2>err
+grep -q '1 of the 1 operators of the profile are not in the optimized model' out
+result $? 'an optimized model of something else is told' "$(grep findings out)"
+
 # ---- input
 : >empty.onnx
 echo 'hello, world' >text.onnx

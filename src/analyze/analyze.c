@@ -88,12 +88,20 @@ static void check_opsets(struct oc_engine *e)
                         (long long)e->m->opset[i].version, OC_NEWEST_OPSET);
 }
 
+static int unknown_convention(struct oc_engine *e)
+{
+    const char *names = "", *name;
+    for (size_t i = 0; (name = oc_convention_name(i)); i++)
+        names = oc_printf(&e->a->arena, "%s%s%s", names, i ? ", " : "", name);
+    return oc_fail(e->err, OC_EARG, "no counting convention is called '%.60s'; there are: %s", e->o->convention, names);
+}
+
 static int run(struct oc_engine *e)
 {
     oc_engine_scratch(e);
     check_opsets(e);
     if (oc_convention_set(e->o->convention, &e->convention))
-        return oc_fail(e->err, OC_EARG, "no counting convention is called '%s'", e->o->convention);
+        return unknown_convention(e);
     keep_options(e);
     if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;

@@ -56,6 +56,31 @@ static int find_files(struct job *j)
     return 0;
 }
 
+/* What was asked for in vain: numbers of a model that is not there. */
+static int check_options(struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    const struct {
+        const char *name;
+        bool given;
+    } of_model[] = {{"dim", o->dim.n},
+                    {"shape", o->shape.n},
+                    {"value", o->value.n},
+                    {"trip", o->trip.n},
+                    {"optimized-model", o->optimized_model != NULL}};
+    for (size_t i = 0; i < sizeof(of_model) / sizeof(of_model[0]) && !j->model_path; i++)
+        if (of_model[i].given)
+            return cli_fail(CLI_USAGE, "--%s needs a model%s", of_model[i].name,
+                            o->optimized_model ? " and its profile" : "");
+    if (o->optimized_model && !j->profile_path)
+        return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
+    if (o->profile_format && !oc_profile_format_known(o->profile_format))
+        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)", o->profile_format);
+    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    return 0;
+}
+
 static int check_function(struct job *j)
 {
     return cli_check_function(j->o, j->model_path, j->profile_path);
@@ -89,8 +114,6 @@ static int load_profile(struct job *j)
     struct oc_err err;
     if (!j->profile_path)
         return 0;
-    if (warmup->set && (warmup->v < 0 || warmup->v > INT32_MAX))
-        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)warmup->v);
     struct oc_profile_opts opts = {.format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat)};
@@ -146,8 +169,7 @@ static int join(struct job *j)
 {
     struct oc_err err;
     if (!j->model || !j->profile)
-        return j->o->optimized_model ? cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile")
-                                     : 0;
+        return 0;
     if (j->o->optimized_model && oc_model_load(j->o->optimized_model, NULL, &j->optimized, &err))
         return cli_fail_err(&err);
     return oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err) ? cli_fail_err(&err)
@@ -295,7 +317,7 @@ static void show_host_times(const struct job *j)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files,  check_function, load_model, load_profile,
+    static int (*const steps[])(struct job *) = {find_files,  check_options, check_function, load_model, load_profile,
                                                  find_device, analyze,        join};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)

@@ -47,7 +47,8 @@ static int parse_number(const char *option, const char *text, struct oc_bind *ou
 {
     const char *eq = split(text), *number = eq ? eq + 1 : NULL;
     if (!eq || !take_number(&number, &out->value) || *number)
-        return cli_fail(CLI_USAGE, "--%s needs NAME=N such as batch=8, not '%s'", option, text);
+        return cli_fail(CLI_USAGE, "--%s needs %s, not '%s'", option,
+                        !strcmp(option, "trip") ? "NODE=N such as loop=10" : "NAME=N such as batch=8", text);
     out->symbol = copy(text, (size_t)(eq - text));
     return 0;
 }

@@ -247,8 +247,9 @@ static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
         return oc_fail(err, OC_ENOTFOUND,
                        "no device '%.60s': no hardware files were found (ONNXCOST_HWDB names their folder)",
                        name);
+    const char *near = oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n);
     return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in the hardware files%s", name,
-                   oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n));
+                   *near ? near : " (onnxcost hw list shows them)");
 }
 
 int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **out, struct oc_err *err)

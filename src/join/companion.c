@@ -195,8 +195,11 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
     c.origin = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_value + 1, uint32_t);
     c.border = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool);
     find_origins(&c);
-    for (uint32_t rec = 0; rec < x->p->n_rec; rec++)
-        if (!x->p->rec[rec].bucket)
-            match_one(&c, rec);
+    for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
+        if (x->p->rec[rec].bucket)
+            continue;
+        x->n_strange += !node_of(&c, &x->p->rec[rec]);
+        match_one(&c, rec);
+    }
     oc_index_free(&c.oi);
 }

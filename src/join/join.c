@@ -277,6 +277,19 @@ static void sum_flops(struct oc_join *j)
         j->flops_matched_fraction = covered / all;
 }
 
+/* The model that the runtime saved has every operator that it ran. */
+static void tell_companion(struct oc_join *j, const struct oc_matcher *x, const struct oc_model *optimized)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < j->profile->n_rec; i++)
+        n += !j->profile->rec[i].bucket;
+    if (optimized && x->n_strange)
+        oc_diag_add(&j->diags, OC_WARNING, "W-optimized-model", optimized->path ? optimized->path : "",
+                    "%u of the %u operators of the profile are not in the optimized model: it is not the one "
+                    "that ran",
+                    x->n_strange, n);
+}
+
 static void tell(struct oc_join *j)
 {
     if (j->time_matched_fraction + j->overhead_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns) < 0.8)
@@ -327,6 +340,7 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
         take_match(j, &x, i, seen);
     sum_times(j);
     sum_flops(j);
+    tell_companion(j, &x, optimized);
     tell(j);
     oc_match_free(&x);
     *out = j;

@@ -76,6 +76,7 @@ void oc_index_free(struct oc_graph_index *x); /* heap parts */
 uint32_t oc_index_nth(const struct oc_graph_index *x, uint32_t graph, int64_t index);
 
 struct oc_matcher {
+    uint32_t n_strange; /* operator records that the optimized model does not have */
     const struct oc_model *m;
     const struct oc_profile *p;
     const struct oc_analysis *a; /* may be NULL */

@@ -146,6 +146,19 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     return oc_err_at(err, peek->path, 0, 0);
 }
 
+static const struct oc_importer *importer_named(const char *name)
+{
+    for (size_t i = 0; i < OC_COUNT(importers); i++)
+        if (strcmp(importers[i]->name, name) == 0)
+            return importers[i];
+    return NULL;
+}
+
+bool oc_profile_format_known(const char *name)
+{
+    return importer_named(name) != NULL;
+}
+
 static int choose(const char *path, const char *format, const struct oc_importer **out, struct oc_err *err)
 {
     struct oc_arena a = {0};
@@ -155,9 +168,7 @@ static int choose(const char *path, const char *format, const struct oc_importer
     if (rc == 0 && peek.n == 0)
         rc = tell(err, path, OC_EFORMAT, "file is empty");
     if (rc == 0 && format) {
-        for (size_t i = 0; i < OC_COUNT(importers); i++)
-            if (strcmp(importers[i]->name, format) == 0)
-                *out = importers[i];
+        *out = importer_named(format);
         if (!*out)
             rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
     } else if (rc == 0) {

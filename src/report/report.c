@@ -28,6 +28,15 @@ static const struct oc_format *find_format(const char *name)
     return NULL;
 }
 
+/* Only MegEngine's files tell when the kernel of an operator starts. */
+static int check_kern(const struct oc_report *r, const struct oc_select *s, struct oc_err *err)
+{
+    bool known = !s->kern || !r->all.n;
+    for (uint32_t i = 0; i < r->all.n && !known; i++)
+        known = oc_num_known(r->all.row[i].kern_time_s);
+    return known ? 0 : oc_fail(err, OC_EARG, "--top-end-key kern needs a profile that tells when kernels start");
+}
+
 /* The list of groups stands beside that of their members. */
 static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc_time_of time,
                          struct oc_err *err)
@@ -50,6 +59,8 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, stru
     const char *order = r->has_time ? "time" : "computation";
     bool in_order = format->whole && !r->o->has_top;
     int rc = oc_select_init(&s, r->o, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    if (!rc)
+        rc = check_kern(r, &s, err);
     enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
     if (!rc)
         rc = s.aggregate && format->write == oc_out_json ? choose_groups(r, &s, time, err)

@@ -236,6 +236,16 @@ static bool listed(const char *text, const char *const *list, size_t n)
     return false;
 }
 
+/* Names of other tools for the same element type. */
+static const char *usual_name(const char *dtype)
+{
+    static const char *const names[][2] = {{"float", "float32"}, {"double", "float64"}};
+    for (size_t i = 0; dtype && i < OC_COUNT(names); i++)
+        if (strcmp(dtype, names[i][0]) == 0)
+            return names[i][1];
+    return dtype;
+}
+
 static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
 {
     bool any = false; /* an empty name filters nothing */
@@ -244,7 +254,8 @@ static bool dtype_listed(const struct oc_select *s, const struct oc_row *row)
     if (!any)
         return true;
     for (uint32_t i = 0; i < row->n_in_dtype; i++)
-        if (listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype))
+        if (listed(row->in_dtype[i], s->input_dtype, s->n_input_dtype) ||
+            listed(usual_name(row->in_dtype[i]), s->input_dtype, s->n_input_dtype))
             return true;
     return false;
 }
