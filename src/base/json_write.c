@@ -8,8 +8,12 @@
 
 static void new_line(const struct oc_json_out *w)
 {
-    if (w->pretty)
-        fprintf(w->f, "\n%*s", (int)(2 * w->depth), "");
+    static const char blanks[] = "\n                                                                ";
+    size_t n = 1 + 2 * (size_t)w->depth;
+    if (w->pretty && n < sizeof(blanks))
+        fwrite(blanks, 1, n, w->f);
+    else if (w->pretty)
+        fprintf(w->f, "\n%*s", (int)(n - 1), "");
 }
 
 /* What stands before a value or a key: a comma, a new line. */
@@ -93,12 +97,21 @@ static unsigned utf8_len(const unsigned char *s)
     return 0;
 }
 
+/* Characters at s that stand for themselves. */
+static size_t plain_run(const unsigned char *s)
+{
+    size_t n = 0;
+    while (s[n] >= 0x20 && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+        n++;
+    return n;
+}
+
 static void quoted(FILE *f, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     static const char short_of[] = "\"\\\b\f\n\r\t", letter[] = "\"\\bfnrt";
     putc('"', f);
-    while (*s) {
+    for (size_t run; (run = plain_run(s)), fwrite(s, 1, run, f), s += run, *s;) {
         unsigned n = utf8_len(s);
         const char *hit = n == 1 ? strchr(short_of, *s) : NULL;
         if (hit)
@@ -135,9 +148,12 @@ void oc_jw_string(struct oc_json_out *w, const char *s)
 
 void oc_jw_u64(struct oc_json_out *w, uint64_t v)
 {
-    before(w);
-    fprintf(w->f, "%" PRIu64, v);
-    w->need_comma = true;
+    char text[24], *p = text + sizeof(text) - 1;
+    *p = '\0';
+    do
+        *--p = (char)('0' + v % 10);
+    while (v /= 10);
+    plain(w, p);
 }
 
 void oc_jw_i64(struct oc_json_out *w, int64_t v)

@@ -65,12 +65,13 @@ static const char *info_cell(struct oc_arena *a, const struct oc_row *row, struc
     return take(a, b);
 }
 
-static const char *shapes_cell(struct oc_arena *a, const struct oc_row_shape *s, uint32_t n, uint8_t state,
-                               const char *joint, struct oc_buf *b)
+static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, const struct oc_row_shape *s,
+                               uint32_t n, uint8_t state, const char *joint, struct oc_buf *b)
 {
+    uint32_t shown = d->max_shapes && n > d->max_shapes ? d->max_shapes : n;
     if (state != OC_SHAPES_KNOWN)
         return state == OC_SHAPES_NONE ? "None" : "N/A";
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < shown; i++) {
         oc_buf_str(b, i ? joint : "");
         oc_buf_str(b, s[i].text);
         if (s[i].strides) {
@@ -78,6 +79,8 @@ static const char *shapes_cell(struct oc_arena *a, const struct oc_row_shape *s,
             oc_buf_str(b, s[i].strides);
         }
     }
+    if (shown < n)
+        oc_buf_printf(b, "%s... (%u shapes)", joint, n);
     return take(a, b);
 }
 
@@ -121,8 +124,8 @@ void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, str
         cell[n++] = scaled_cell(a, oc_row_flops(r), 1000, "FLOPS", "FLOPS");
         cell[n++] = scaled_cell(a, r->memory, 1024, "byte", "iB");
         cell[n++] = scaled_cell(a, oc_row_bandwidth(r), 1024, "byte/s", "iB/s");
-        cell[n++] = shapes_cell(a, r->in, r->n_in, r->in_state, "\n", &b);
-        cell[n++] = shapes_cell(a, r->out, r->n_out, r->out_state, "\n", &b);
+        cell[n++] = shapes_cell(a, d, r->in, r->n_in, r->in_state, "\n", &b);
+        cell[n++] = shapes_cell(a, d, r->out, r->n_out, r->out_state, "\n", &b);
         for (uint32_t k = 0; k < d->n_extra && n < MAX_COLUMNS; k++)
             cell[n++] = d->extra[k].cell(a, r);
         oc_grid_record(&g, cell);
@@ -228,8 +231,8 @@ static void put_record(struct wiki *w, const struct oc_rows *rows, uint32_t i, d
     for (uint32_t k = 0; k < r->n_info; k++)
         put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
     put_costs(w, r);
-    put_text(w, "in_shapes", shapes_cell(w->a, r->in, r->n_in, r->in_state, ", ", &w->b));
-    put_text(w, "out_shapes", shapes_cell(w->a, r->out, r->n_out, r->out_state, ", ", &w->b));
+    put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));
+    put_text(w, "out_shapes", shapes_cell(w->a, w->d, r->out, r->n_out, r->out_state, ", ", &w->b));
     for (uint32_t k = 0; k < w->d->n_extra; k++)
         put_text(w, w->d->extra[k].header, w->d->extra[k].cell(w->a, r));
 }

@@ -18,6 +18,8 @@ struct oc_details {
     double total_s;         /* what 100 % is */
     const struct oc_details_column *extra;
     uint32_t n_extra;
+    uint32_t max_shapes; /* of one cell, then "... (N shapes)"; 0: all. A cell makes its column as wide in
+                            every row */
 };
 
 /* Both end with a newline and use the rows' arena for what they build. */

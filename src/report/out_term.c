@@ -22,7 +22,7 @@ enum { GAP = 2 };
 
 static size_t text_width(const char *s)
 {
-    return oc_utf8_count(s, strlen(s));
+    return oc_utf8_columns(s, strlen(s));
 }
 
 static void fill(struct oc_report *r, struct table *t)
@@ -106,24 +106,31 @@ static void fit(struct table *t, unsigned limit)
 }
 
 /* Both ends of a long name say something, the last part more: "/layer3…relu/Relu". */
-static void cut_middle(struct oc_buf *b, const char *text, size_t n, size_t width)
+static void cut_middle(struct oc_buf *b, const char *text, size_t width)
 {
-    const char *p = text, *end = text + strlen(text);
-    size_t head = width / 3;
-    for (size_t i = 0; i < head; i++)
-        oc_utf8_next(&p, end);
+    const char *p = text, *end = text + strlen(text), *tail;
+    size_t head = 0, rest = text_width(text);
+    while (p < end) {
+        const char *next = p;
+        size_t w = oc_uni_columns(oc_utf8_next(&next, end));
+        if (head + w > width / 3)
+            break;
+        head += w;
+        p = next;
+    }
+    for (tail = text; tail < end && rest > width - 1 - head;)
+        rest -= oc_uni_columns(oc_utf8_next(&tail, end));
     oc_buf_add(b, text, (size_t)(p - text));
     oc_buf_str(b, "…");
-    for (size_t skip = n - (width - 1); skip && p < end; skip--)
-        oc_utf8_next(&p, end);
-    oc_buf_add(b, p, (size_t)(end - p));
+    oc_buf_add(b, tail, (size_t)(end - tail));
+    oc_buf_pad(b, ' ', width - head - 1 - rest); /* half of a wide character */
 }
 
 static void put_cell(struct oc_buf *b, const char *text, size_t width, bool left, bool last)
 {
     size_t n = text_width(text);
     if (n > width) {
-        cut_middle(b, text, n, width);
+        cut_middle(b, text, width);
         return;
     }
     if (!left)
@@ -230,16 +237,31 @@ static const char *efficiency_cell(struct oc_arena *a, const struct oc_row *row)
     return isnan(row->efficiency) ? "N/A" : oc_printf(a, "%.1f%%", row->efficiency * 100);
 }
 
+enum { MAX_SHAPES = 64 };
+
 static const struct oc_details_column hardware_columns[] = {
     {"bound by", bound_cell},
     {"roofline", roofline_cell},
     {"efficiency", efficiency_cell},
 };
 
+static void make_info_safe(struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        struct oc_row *row = &r->shown.row[i];
+        const char **info = OC_NEW_ARRAY(&r->arena, row->n_info, const char *);
+        for (uint32_t k = 0; k < row->n_info; k++)
+            info[k] = row->info[k] ? safe_text(&r->arena, row->info[k]) : NULL;
+        row->info = info;
+    }
+}
+
 static void grid_table(struct oc_report *r, FILE *f)
 {
+    make_info_safe(r);
     struct oc_details d = {.time_title = r->has_time ? "self time" : NULL,
                            .total_s = r->total_s,
+                           .max_shapes = MAX_SHAPES,
                            .extra = hardware_columns,
                            .n_extra = !r->in->device ? 0
                                       : r->has_time  ? 3

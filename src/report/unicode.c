@@ -276,3 +276,38 @@ const char *oc_utf8_strip(const char *s, size_t *n)
     *n = first == end ? 0 : (size_t)(last - first);
     return first;
 }
+
+/* ---- columns of a terminal -------------------------------------------------------------------------------
+ */
+
+struct width_range {
+    uint32_t first, last;
+    unsigned columns;
+};
+
+/* East Asian Width W and F (Unicode UAX 11), joined over unassigned code points; and what takes no column. */
+static const struct width_range widths[] = {
+    {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x200b, 0x200f, 0},
+    {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0x33ff, 2},   {0x3400, 0x4dbf, 2},
+    {0x4e00, 0xa4cf, 2},   {0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},
+    {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},   {0xfeff, 0xfeff, 0},
+    {0xff01, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2},
+    {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+};
+
+unsigned oc_uni_columns(uint32_t cp)
+{
+    for (size_t i = 0; cp >= widths[0].first && i < sizeof(widths) / sizeof(widths[0]); i++)
+        if (cp <= widths[i].last)
+            return cp >= widths[i].first ? widths[i].columns : 1;
+    return 1;
+}
+
+size_t oc_utf8_columns(const char *s, size_t n)
+{
+    const char *end = s + n;
+    size_t columns = 0;
+    while (s < end)
+        columns += oc_uni_columns(oc_utf8_next(&s, end));
+    return columns;
+}

@@ -14,6 +14,10 @@ uint32_t oc_utf8_next(const char **p, const char *end); /* *p < end; advances *p
 size_t oc_utf8_put(char *out, uint32_t cp);             /* up to 4 bytes; returns how many */
 size_t oc_utf8_count(const char *s, size_t n);          /* characters */
 
+/* Columns of a terminal that the text takes: 2 for most characters of East Asia, 0 for combining ones. */
+unsigned oc_uni_columns(uint32_t cp);
+size_t oc_utf8_columns(const char *s, size_t n);
+
 /* Start of the text without blanks at both ends; *n becomes its length in bytes. */
 const char *oc_utf8_strip(const char *s, size_t *n);
 

@@ -228,7 +228,7 @@ static void tables_fit_the_width(void **state)
     (void)state;
     struct fixture x = {0};
     load(&x);
-    for (unsigned width = 60; width < 160; width += 7) {
+    for (unsigned width = 40; width < 160; width += 7) {
         char *text = report(&x, &(struct oc_report_opts){.width_chars = width, .print_only = "device"});
         for (const char *p = text, *end; *p; p = end + 1) {
             end = strchr(p, '\n');

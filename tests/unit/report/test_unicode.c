@@ -58,6 +58,23 @@ static void strips_both_ends(void **state)
     assert_int_equal(n, 0);
 }
 
+static size_t columns(const char *s)
+{
+    return oc_utf8_columns(s, strlen(s));
+}
+
+static void columns_of_a_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(columns(""), 0);
+    assert_int_equal(columns("abc"), 3);
+    assert_int_equal(columns("卷积/畳み込み"), 2 * 2 + 1 + 4 * 2);
+    assert_int_equal(columns("한글"), 4);
+    assert_int_equal(columns("e\xcc\x81t\xc3\xa9"), 3); /* a combining accent takes none */
+    assert_int_equal(columns("\xff\xfe"), 2);           /* no UTF-8: one each */
+    assert_int_equal(columns("Ａ…"), 2 + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -65,6 +82,7 @@ int main(void)
         cmocka_unit_test(broken_bytes_count_one_each),
         cmocka_unit_test(classes),
         cmocka_unit_test(strips_both_ends),
+        cmocka_unit_test(columns_of_a_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
