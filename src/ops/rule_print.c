@@ -76,7 +76,10 @@ static void print_name(struct printer *p, const struct oc_rule_expr *e)
         oc_buf_printf(p->out, "len(attr.%s)", e->text);
         break;
     case R_ATTR_IS:
-        oc_buf_printf(p->out, "(attr.%s %s '%s')", e->text, e->number ? "!=" : "==", e->word);
+        oc_buf_printf(p->out, "(attr.%s", e->text);
+        if (e->otherwise)
+            oc_buf_printf(p->out, "|'%s'", e->otherwise);
+        oc_buf_printf(p->out, " %s '%s')", e->number ? "!=" : "==", e->word);
         break;
     default:
         oc_buf_printf(p->out, "%s(%s%u", functions[e->kind], tensor, e->slot);

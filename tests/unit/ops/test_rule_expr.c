@@ -196,7 +196,14 @@ static void unknown_numbers(void **state)
         {"in0[2] == in0[2]", "1"},
         {"in0[2] == in0[2] + 1", "0"},
         {"in0[2] > 4", "in0[2] > 4"},
+        {"in0[2] == 3", "in0[2] == 3"},
+        {"in0[2] != 3", "in0[2] != 3"},
+        {"in0[2] + 4 == 3", "0"}, /* at least 4 */
         {"if(in0[2] > 4, 8, 8)", "8"},
+        {"if(in0[2] > attr.none|4, len(attr.pads), in0[:2])",
+         "if(in0[2] > attr.none|4, len(attr.pads), in0[:2])"},
+        {"if(in0[2] > 4, attr.mode|'a' == 'b', value(in4) - attr.pads[1]|1)",
+         "if(in0[2] > 4, (attr.mode|'a' == 'b'), value(in4) - attr.pads[1]|1)"},
         {"if(in0[2] > 4, 8, in0[0])", "if(in0[2] > 4, 8, in0[0])"},
     };
     check_all(number, list, OC_COUNT(list));
@@ -303,6 +310,7 @@ static void shapes(void **state)
         {"in1", "error: in1 is absent"},
         {"in0[5:]", "error: in0 has no axes 5 to 4: its rank is 4"},
         {"value(in0)", "error: in0 is not one-dimensional"},
+        {"value(out0)", "wrong: values are known of inputs only"},
         {"in0[1]", "wrong: a size in a shape stands in brackets: [in0[...]]"},
         {"12", "wrong: a shape is expected, such as [in0[0], 64] or in0[:-1] + [64]"},
         {"[1,", "wrong: a number is missing at the end"},
