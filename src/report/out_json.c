@@ -349,8 +349,9 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Every figure that the device's file gives, in base units. */
-static void hardware(struct oc_json_out *w, const struct oc_device *device)
+static void hardware(struct oc_json_out *w, const struct oc_report *r)
 {
+    const struct oc_device *device = r->in->device;
     oc_jw_key(w, "hardware");
     if (!device) {
         oc_jw_null(w);
@@ -363,6 +364,7 @@ static void hardware(struct oc_json_out *w, const struct oc_device *device)
     oc_key_text(w, "id", d.id);
     oc_key_text(w, "name", d.name);
     oc_key_text(w, "source_file", d.file);
+    oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
     oc_jw_key(w, "figures");
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++) {
@@ -427,7 +429,7 @@ void oc_out_json(struct oc_report *r, FILE *f)
     profile(&w, r);
     oc_json_join(&w, r);
     oc_json_groups(&w, r);
-    hardware(&w, r->in->device);
+    hardware(&w, r);
     if (r->o->n_why) {
         oc_jw_key(&w, "receipts");
         oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);

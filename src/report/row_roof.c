@@ -3,7 +3,7 @@
 #include "report/report.h"
 
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
-static void set_roof(const struct oc_report *r, struct oc_row *row, const struct oc_work *work)
+static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
     double time_s = row->time_s / r->runs;
@@ -11,6 +11,7 @@ static void set_roof(const struct oc_report *r, struct oc_row *row, const struct
     row->roofline_s = roof.roof_s * r->runs;
     row->bound_by = oc_bound_name(roof.bound);
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
+    r->n_too_fast += time_s < roof.roof_s;
 }
 
 /* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group.

@@ -394,6 +394,12 @@ static void hardware_part(struct sum *s)
     add(s, "hardware",
         oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
                   duration(s, roof_s * 1e9), efficiency, but));
+    if (s->r->n_too_fast)
+        add(s, "hardware",
+            oc_printf(s->arena,
+                      "%u rows took less than their roofline: measured elsewhere, fed from caches, or "
+                      "too short for the clock",
+                      s->r->n_too_fast));
     peak_part(s);
 }
 

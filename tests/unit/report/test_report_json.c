@@ -1,5 +1,6 @@
 /* The JSON report as a machine holds it against itself: sums, references in both directions, times that add
  * up to what was read, and the CSV with the same numbers. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct made {
     struct oc_analysis *analysis;
     struct oc_profile *profile;
     struct oc_join *join;
+    const struct oc_device *device;
 };
 
 static void free_made(struct made *x)
@@ -36,8 +38,11 @@ static char *write_report(const struct made *x, const struct oc_report_opts *o)
     char *text = NULL;
     size_t n = 0;
     struct oc_err err;
-    struct oc_report_in in = {
-        .model = x->model, .analysis = x->analysis, .profile = x->profile, .join = x->join};
+    struct oc_report_in in = {.model = x->model,
+                              .analysis = x->analysis,
+                              .profile = x->profile,
+                              .join = x->join,
+                              .device = x->device};
     FILE *f = open_memstream(&text, &n);
     if (oc_report_write(&in, o, f, &err))
         fail_msg("%s", err.msg);
@@ -277,7 +282,7 @@ static void megengine_keeps_both_times(void **state)
     assert_true(t_is_null(&j, "join.rows[1].flops"));
     t_json_free(&j);
     char *csv = write_report(&x, &(struct oc_report_opts){.format = "csv"});
-    assert_non_null(strstr(csv, ",125000000,"));      /* host_time_ns */
+    assert_non_null(strstr(csv, ",125000000,"));       /* host_time_ns */
     assert_non_null(strstr(csv, "\r\n2,,,1,b,Copy,")); /* a time that is no number is still a row */
     free(csv);
     free_made(&x);
@@ -301,6 +306,81 @@ static void groups_stand_beside_their_members(void **state)
     assert_int_equal(t_whole(&j, "groups[0].count"), 4);
     assert_string_equal(t_text(&j, "groups[0].quality"), "lower");
     t_json_free(&j);
+    free_made(&x);
+}
+
+static struct oc_hwdb *find_a100(struct made *x)
+{
+    struct oc_hwdb *db;
+    struct oc_err err;
+    if (oc_hwdb_open("hwdb", &db, &err) || oc_hwdb_get(db, "a100", &x->device, &err))
+        fail_msg("%s", err.msg);
+    return db;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-3;
+}
+
+/* `onnxcost hw show a100`: vector f32 19.5 TFLOP/s, no matrix unit for f32, DRAM 1555 GB/s, 5 us for a
+ * launch. x[1048576,8] W[8,4]: fc   2 * 1048576*8*4 = 67,108,864 FLOP / 19.5e12 = 3,441.480 ns (1048576*8 +
+ * 8*4 + 1048576*4) * 4 = 50,331,776 bytes / 1555e9 = 32,367.702 ns: memory is slower act  1048576*4 * (4 read
+ * + 4 written) = 33,554,432 bytes / 1555e9 = 21,578.413 ns x[2,8]: act moves 64 bytes, 0.0412 ns: the launch
+ * takes longer. Ridge 19.5e12 / 1555e9 = 12.5 FLO/B. */
+static void rooflines_by_hand(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "1048576");
+    struct oc_hwdb *db = find_a100(&x);
+    char *csv = write_report(&x, &(struct oc_report_opts){.format = "csv"});
+    assert_non_null(strstr(csv, ",67108864,"));
+    assert_non_null(strstr(csv, ",DRAM,32367.702,"));
+    assert_non_null(strstr(csv, ",DRAM,21578.413,"));
+    free(csv);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_true(near(t_number(&j, "nodes[0].roofline_time_ns"), 50331776 / 1555e9 * 1e9));
+    assert_true(near(t_number(&j, "nodes[1].roofline_time_ns"), 33554432 / 1555e9 * 1e9));
+    assert_true(t_is_null(&j, "nodes[0].roofline_efficiency") && t_is_null(&j, "nodes[3].roofline_time_ns"));
+    t_json_free(&j);
+    char *table = write_report(&x, &(struct oc_report_opts){.print_only = "summary"});
+    assert_non_null(strstr(table, "f32 19.50 TFLOP/s"));
+    assert_non_null(strstr(table, "ridge point 12.5 FLO/B"));
+    free(table);
+    oc_hwdb_free(db);
+    free_made(&x);
+}
+
+/* act: 64 bytes / 1555e9 = 41.16 ps of 20 us, in both runs: an efficiency of 2.058e-6. Had it taken no time,
+ * it would have been faster than the hardware allows, which is told. */
+static void efficiency_by_hand(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "2");
+    load_profile(&x, cpu_profile, OC_STAT_SUM);
+    join(&x);
+    struct oc_hwdb *db = find_a100(&x);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_true(fabs(t_number(&j, "nodes[1].roofline_efficiency") / (64 / 1555e9 / 20e-6) - 1) < 1e-9);
+    assert_string_equal(t_text(&j, "nodes[1].bound_by"), "overhead");
+    assert_int_equal(t_whole(&j, "hardware.rows_above_roofline"), 0);
+    t_json_free(&j);
+    oc_join_free(x.join);
+    oc_profile_close(x.profile);
+    load_profile(&x,
+                 "[" EVENT("Session", "model_run", 100, 100, "") NODE("fc", "MatMul", 101, 50, "")
+                     NODE("act", "Relu", 152, 0, "") "]",
+                 OC_STAT_MEDIAN);
+    join(&x);
+    j = json_of(&x, (struct oc_report_opts){0});
+    assert_int_equal(t_whole(&j, "hardware.rows_above_roofline"), 1);
+    t_json_free(&j);
+    char *table = write_report(&x, &(struct oc_report_opts){.print_only = "summary"});
+    assert_non_null(strstr(table, "1 rows took less than their roofline"));
+    free(table);
+    oc_hwdb_free(db);
     free_made(&x);
 }
 
@@ -333,6 +413,8 @@ int main(void)
         cmocka_unit_test(rows_of_a_profile_alone_have_costs),
         cmocka_unit_test(megengine_keeps_both_times),
         cmocka_unit_test(groups_stand_beside_their_members),
+        cmocka_unit_test(rooflines_by_hand),
+        cmocka_unit_test(efficiency_by_hand),
         cmocka_unit_test(integers_are_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
