@@ -66,6 +66,8 @@ expect 2 '--top does not go with --formula' 'formula of some rows' "$onnxcost" m
 expect 2 "no dimension is called 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
+../onnxzoo bert_base -o bert.onnx
+expect 2 "there are: 'batch' 'sequence'\$" 'each open dimension is listed once' "$onnxcost" bert.onnx --dim seq=384
 printf '[{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :1,"ph" : "X","name" :"model_run","args" : {}},
 {"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","input_type_shape" : [{"float":[2]}]}}]
 ' >profile.json

@@ -93,7 +93,8 @@ static int unknown_convention(struct oc_engine *e)
     const char *names = "", *name;
     for (size_t i = 0; (name = oc_convention_name(i)); i++)
         names = oc_printf(&e->a->arena, "%s%s%s", names, i ? ", " : "", name);
-    return oc_fail(e->err, OC_EARG, "no counting convention is called '%.60s'; there are: %s", e->o->convention, names);
+    return oc_fail(e->err, OC_EARG, "no counting convention is called '%.60s'; there are: %s",
+                   e->o->convention, names);
 }
 
 static int run(struct oc_engine *e)

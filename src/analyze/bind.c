@@ -249,25 +249,38 @@ void oc_bind_input(struct oc_engine *e, uint32_t value)
     type_of_input(e, value, NULL);
 }
 
+/* " 'batch' 'x.2'": the open dimensions of the inputs, each once. */
+static void list_open_dims(struct oc_engine *e, struct oc_err *err)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    bool *told = OC_NEW_ARRAY(&e->a->arena, (size_t)e->m->n_symbol + 1, bool);
+    for (uint32_t k = 0; k < g->n_input; k++) {
+        const struct oc_value *v = &e->m->value[g->input[k]];
+        for (unsigned ax = 0; v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
+            struct oc_dim d = v->declared.shape.dim[ax];
+            size_t n = strlen(err->msg);
+            if (d.expr && !told[d.expr - 1])
+                snprintf(err->msg + n, sizeof(err->msg) - n, " '%s'", e->m->symbol[d.expr - 1]);
+            else if (!d.expr && d.v < 0)
+                snprintf(err->msg + n, sizeof(err->msg) - n, " '%s.%u'", v->name, ax);
+            if (d.expr)
+                told[d.expr - 1] = true;
+        }
+    }
+}
+
 static int unused_binds(struct oc_engine *e)
 {
     for (size_t i = 0; i < e->o->n_bind; i++) {
         if (e->bind_used[i])
             continue;
-        oc_fail(e->err, OC_EARG, "no dimension is called '%s'; there are:", e->o->bind[i].symbol);
-        const struct oc_graph *g = &e->m->graph[0];
-        for (uint32_t k = 0; k < g->n_input; k++) {
-            const struct oc_value *v = &e->m->value[g->input[k]];
-            for (unsigned ax = 0; v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
-                struct oc_dim d = v->declared.shape.dim[ax];
-                size_t n = strlen(e->err->msg);
-                if (d.expr)
-                    snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s'", e->m->symbol[d.expr - 1]);
-                else if (d.v < 0)
-                    snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s.%u'", v->name, ax);
-            }
-        }
-        return -1;
+        struct oc_err open = {.msg = ""};
+        list_open_dims(e, &open);
+        return *open.msg ? oc_fail(e->err, OC_EARG, "no dimension is called '%.60s'; there are:%s",
+                                   e->o->bind[i].symbol, open.msg)
+                         : oc_fail(e->err, OC_EARG,
+                                   "no dimension is called '%.60s': the inputs have none that is open",
+                                   e->o->bind[i].symbol);
     }
     return 0;
 }

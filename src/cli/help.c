@@ -6,7 +6,7 @@
 
 static const char *const examples[][2] = {
     {"onnxcost resnet50.onnx", "what every operator computes and moves"},
-    {"onnxcost bert.onnx -d batch=8 -d seq=384", "the same for other sizes"},
+    {"onnxcost bert.onnx -d batch=8 -d sequence=384", "the same for other sizes"},
     {"onnxcost resnet50.onnx -p ort_profile.json", "beside the measured time"},
     {"onnxcost resnet50.onnx -p ort_profile.json --hw a100", "and the limits of the hardware"},
     {"onnxcost profile.json --aggregate-by type --aggregate sum", "a profile alone, by operator type"},

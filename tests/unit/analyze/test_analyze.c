@@ -58,6 +58,12 @@ static void test_dim_and_shape_options(void **state)
     assert_null(r.a);
     assert_non_null(strstr(r.err.msg, "no dimension is called 'N'; there are: 'M' 'x.1'"));
     oc_run_free(&r);
+    r = oc_run_model(relu_of("float[M,M]"), &o); /* each once */
+    assert_string_equal(strstr(r.err.msg, "there are:"), "there are: 'M'");
+    oc_run_free(&r);
+    r = oc_run_model(relu_of("float[2,3]"), &o);
+    assert_non_null(strstr(r.err.msg, "no dimension is called 'N': the inputs have none that is open"));
+    oc_run_free(&r);
     const int64_t dim[] = {2, 3};
     const struct oc_shape_bind shape = {.input = "x", .rank = 2, .dim = dim};
     o = (struct oc_analyze_opts){.shape = &shape, .n_shape = 1};
