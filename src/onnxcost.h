@@ -101,7 +101,7 @@ struct oc_control_bind { /* what a profile shows of control flow; used where the
     int64_t value;
 };
 
-/* Shapes and costs of operators, written down in a file (rules/op-rules.rng). */
+/* Shapes and costs of operators, written down in a file (hwdb/op-rules/op-rules.rng). */
 struct oc_op_rules;
 int oc_op_rules_load(const char *path, struct oc_op_rules **out, struct oc_err *err);
 void oc_op_rules_free(struct oc_op_rules *rules);

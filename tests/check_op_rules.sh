@@ -17,7 +17,7 @@ report() { # name problems
 }
 
 validate() { # file: prints what is wrong
-    xmllint --nonet --noout --relaxng rules/op-rules.rng "$1" 2>&1 || echo "exit code $?"
+    xmllint --nonet --noout --relaxng hwdb/op-rules/op-rules.rng "$1" 2>&1 || echo "exit code $?"
 }
 
 if ! command -v xmllint >/dev/null 2>&1; then
@@ -26,7 +26,7 @@ if ! command -v xmllint >/dev/null 2>&1; then
     exit 1
 fi
 
-for file in rules/*.xml tests/fuzz/seeds/op_rules/all.xml; do
+for file in hwdb/op-rules/*.xml tests/fuzz/seeds/op_rules/all.xml; do
     report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
 
@@ -34,8 +34,8 @@ done
 scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
 while IFS='|' read -r what edit; do
-    sed "$edit" rules/example.xml >"$scratch"
-    cmp -s rules/example.xml "$scratch" && report "schema: $what" 'the edit changes nothing'
+    sed "$edit" hwdb/op-rules/example.xml >"$scratch"
+    cmp -s hwdb/op-rules/example.xml "$scratch" && report "schema: $what" 'the edit changes nothing'
     case $(validate "$scratch") in
     *'fails to validate'*) report "schema: $what" '' ;;
     *) report "schema: $what" 'accepted' ;;
@@ -59,8 +59,8 @@ names_of() { # array in op_table.c
 }
 for array in prim_names class_names; do
     problems=$(for name in $(names_of $array); do
-        [ "$name" = control ] || grep -q "<value>$name</value>" rules/op-rules.rng || echo "the schema lacks $name"
-        [ $array = class_names ] || grep -qw "$name" rules/example.xml || echo "the list in the example lacks $name"
+        [ "$name" = control ] || grep -q "<value>$name</value>" hwdb/op-rules/op-rules.rng || echo "the schema lacks $name"
+        [ $array = class_names ] || grep -qw "$name" hwdb/op-rules/example.xml || echo "the list in the example lacks $name"
     done)
     [ "$(names_of $array | wc -l)" -ge 19 ] || problems="only $(names_of $array | wc -l) names were found"
     report "schema and example have all of $array" "$problems"

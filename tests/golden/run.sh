@@ -19,7 +19,6 @@ ln -s "$top/$BUILD/onnxcost" "$work/bin/onnxcost"
 ln -s "$top/tests" "$work/tests"
 ln -s "$top/models" "$work/models"
 ln -s "$top/hwdb" "$work/hwdb"
-ln -s "$top/rules" "$work/rules"
 [ -d ../shared/samples ] && ln -s "$top/../shared/samples" "$work/samples"
 tests/make_zoo.sh "$work/zoo" >/dev/null || exit 1
 cd "$work" || exit 1

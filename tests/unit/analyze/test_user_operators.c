@@ -204,7 +204,7 @@ static void folding(void **state)
     }
 }
 
-/* The model of tests/golden/op_rules and others: two operators of rules/example.xml and one that nobody
+/* The model of tests/golden/op_rules and others: two operators of hwdb/op-rules/example.xml and one that nobody
  * knows. */
 static struct oc_builder *golden_model(void)
 {
@@ -252,7 +252,7 @@ static void examples_in_a_model(void **state)
 {
     (void)state;
     struct oc_op_rules *rules;
-    assert_int_equal(oc_op_rules_load("rules/example.xml", &rules, NULL), 0);
+    assert_int_equal(oc_op_rules_load("hwdb/op-rules/example.xml", &rules, NULL), 0);
     const struct oc_bind bind = {"batch", 2};
     struct oc_analyze_opts o = {.rules = rules, .bind = &bind, .n_bind = 1};
     struct oc_run r = oc_run_model(golden_model(), &o);

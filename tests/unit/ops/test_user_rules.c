@@ -61,7 +61,7 @@ static struct oc_op_rules *examples(void)
 {
     struct oc_op_rules *rules;
     struct oc_err err = {0};
-    if (oc_op_rules_load("rules/example.xml", &rules, &err))
+    if (oc_op_rules_load("hwdb/op-rules/example.xml", &rules, &err))
         fail_msg("%s", err.msg);
     return rules;
 }
@@ -434,7 +434,7 @@ static void truncated(void **state)
 {
     (void)state;
     struct oc_file file;
-    assert_int_equal(oc_file_map("rules/example.xml", 0, &file, NULL), 0);
+    assert_int_equal(oc_file_map("hwdb/op-rules/example.xml", 0, &file, NULL), 0);
     size_t n = (size_t)file.size_bytes;
     while (n && file.data[n - 1] != '>')
         n--;
