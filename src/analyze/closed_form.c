@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 
-enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000 };
+enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000, MAX_OPEN = 64 };
 
 /* ---- one analysis as outputs ------------------------------------------------------------------------- */
 
@@ -170,6 +170,10 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
     take_symbols(f, a);
     f->trust = trust_of(a);
     oc_analysis_free(a);
+    if (f->n_symbol > MAX_OPEN) /* each is probed on its own: time grows with their square */
+        return oc_fail(err, OC_ELIMIT,
+                       "%u open sizes are too many for formulas (at most %d): give some a number with --dim",
+                       f->n_symbol, MAX_OPEN);
     struct oc_bind *bind = OC_NEW_ARRAY(&f->arena, opts->n_bind + f->n_symbol, struct oc_bind);
     bind_symbols(f, opts, &p, bind);
     settle(f, &p);

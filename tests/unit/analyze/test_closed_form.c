@@ -363,9 +363,34 @@ static void test_failing_row(void **state)
     unload(&l);
 }
 
+/* A thousand open sizes: refused at once, with what to do about it. */
+static void test_too_many_sizes(void **state)
+{
+    (void)state;
+    struct loaded l;
+    struct oc_closed_form *f;
+    struct oc_err err = {0};
+    struct oc_builder *b = oc_b_new(17);
+    for (int i = 0; i < 1000; i++) {
+        char name[16], type[32];
+        snprintf(name, sizeof(name), "x%d", i);
+        snprintf(type, sizeof(type), "float[s%d]", i);
+        oc_b_input(b, name, type);
+    }
+    oc_b_node(b, "Relu", "n", "x0", "y", "");
+    oc_b_output(b, "y", NULL);
+    load(&l, b);
+    oc_b_free(b);
+    assert_int_equal(oc_closed_form_make(l.model, NULL, &f, &err), -1);
+    assert_int_equal(err.code, OC_ELIMIT);
+    assert_non_null(strstr(err.msg, "--dim"));
+    unload(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_too_many_sizes),
         cmocka_unit_test(test_bert),
         cmocka_unit_test(test_gpt2),
         cmocka_unit_test(test_resnet50),
