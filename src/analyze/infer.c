@@ -22,7 +22,7 @@ static const char *label(struct oc_engine *e, const struct oc_node *n)
     return oc_strdup(&e->a->arena, oc_node_label(e->m, n, buf, sizeof(buf)));
 }
 
-static bool any_conflict(struct oc_engine *e, const struct oc_type *c, const struct oc_type *d)
+static bool any_conflict(const struct oc_type *c, const struct oc_type *d)
 {
     if (c->shape.rank != d->shape.rank)
         return true;
@@ -31,7 +31,6 @@ static bool any_conflict(struct oc_engine *e, const struct oc_type *c, const str
         if (oc_is_known(x) && oc_is_known(y) && y.v >= 0 && x.v != y.v)
             return true;
     }
-    (void)e;
     return false;
 }
 
@@ -100,7 +99,7 @@ static void store_output(struct oc_engine *e, const struct oc_node *n, const str
     oc_bind_learn(e, raw, &c);
     if (c.dtype == OC_DT_UNDEFINED)
         c.dtype = d.dtype;
-    if (d.shape.ranked && any_conflict(e, &c, &d))
+    if (d.shape.ranked && any_conflict(&c, &d))
         conflict(e, n, value, &c, &d);
     else if (d.shape.ranked && !oc_shape_known(&c.shape))
         fill_dims(e, &c, &d);

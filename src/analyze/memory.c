@@ -108,19 +108,6 @@ static void mark_device(const struct oc_engine *e, struct lives *l)
             l->device[v] = true;
 }
 
-static uint32_t first_capture(const struct oc_model *m, uint32_t node)
-{
-    uint32_t lo = 0, hi = m->n_capture;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (m->capture[mid].node < node)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static uint64_t graph_peak(struct oc_engine *e, struct lives *l, uint32_t graph, uint8_t *quality, uint32_t *node);
 
 /* The largest need of the node's bodies; their values are apart from those of this graph. */
@@ -172,7 +159,8 @@ static void follow_lives(struct plan *p, struct lives *l, const struct oc_graph 
         const struct oc_node *n = &m->node[p->step[i]];
         for (uint32_t k = 0; k < n->n_in; k++)
             used(l, n->in[k], i);
-        for (uint32_t c = first_capture(m, p->step[i]); c < m->n_capture && m->capture[c].node == p->step[i]; c++)
+        uint32_t c = oc_first_capture(m->capture, m->n_capture, p->step[i]);
+        for (; c < m->n_capture && m->capture[c].node == p->step[i]; c++)
             used(l, m->capture[c].value, i);
         outputs_born(p, l, i);
     }

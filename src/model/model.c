@@ -40,3 +40,16 @@ const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, cha
     snprintf(buf, cap, "%s_%u", n->op_type, n->file_index);
     return buf;
 }
+
+uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t node)
+{
+    uint32_t lo = 0, hi = n;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (list[mid].node < node)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}

@@ -118,6 +118,9 @@ struct oc_model {
 /* A file that holds one TensorProto. *holder owns what *out refers to: free it with oc_model_free. */
 int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err);
 
+/* Position of the first capture of a node >= `node` in a list sorted by node; n if there is none. */
+uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t node);
+
 /* Attribute by name, or NULL. */
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
 /* Name for people: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */

@@ -81,20 +81,6 @@ static int by_node(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Position of the first capture of a node >= `node`. */
-static uint32_t first_capture(const struct oc_loader *l, uint32_t node)
-{
-    uint32_t lo = 0, hi = l->n_capture;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (l->capture[mid].node < node)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
-}
-
 static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edges *e)
 {
     const struct oc_model *m = l->m;
@@ -108,7 +94,7 @@ static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edge
                 add_edge(e, p - first, i);
         }
     }
-    for (uint32_t i = first_capture(l, first); i < l->n_capture; i++) {
+    for (uint32_t i = oc_first_capture(l->capture, l->n_capture, first); i < l->n_capture; i++) {
         uint32_t owner = l->capture[i].node;
         if (owner - first >= g->n_node)
             break;
