@@ -270,7 +270,7 @@ int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct
                     struct oc_err *err);
 void oc_profile_close(struct oc_profile *p);
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
-bool oc_profile_format_known(const char *name); /* a name for oc_profile_opts.format */
+bool oc_profile_format_known(const char *name);              /* a name for oc_profile_opts.format */
 const char *oc_profile_importer(const struct oc_profile *p); /* "onnxruntime", "megengine" ... */
 
 enum oc_file_kind { OC_FILE_MODEL, OC_FILE_PROFILE };

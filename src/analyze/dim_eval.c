@@ -1,5 +1,6 @@
-/* Exporters write arithmetic into dim_param ("past_sequence_length + sequence_length", "2*height", "floor(s0/2)").
- * It is evaluated only if every identifier is a bound symbol; anything else stays an opaque name. */
+/* Exporters write arithmetic into dim_param ("past_sequence_length + sequence_length", "2*height",
+ * "floor(s0/2)"). It is evaluated only if every identifier is a bound symbol; anything else stays an opaque
+ * name. */
 #include <ctype.h>
 #include <string.h>
 

@@ -35,7 +35,7 @@ struct oc_engine {
     const struct oc_convention *convention; /* NULL: ours */
     uint64_t cached_trips; /* of the trips of the graph being counted, those that find constants in a cache */
     struct oc_op_cache ops;
-    bool *rule_seen;    /* by user rule: it was used, or passed over, and this was told */
+    bool *rule_seen; /* by user rule: it was used, or passed over, and this was told */
     int64_t spatial_default;
     bool used_spatial_default;
     uint32_t n_failed; /* nodes whose shape rule failed */

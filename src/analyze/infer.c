@@ -9,8 +9,8 @@ static void set_constant_type(struct oc_engine *e, uint32_t value, const struct 
     struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, t->rank, struct oc_dim);
     for (unsigned i = 0; i < t->rank; i++)
         dim[i] = oc_known(t->dim[i]);
-    struct oc_type type = {.kind = OC_T_TENSOR, .dtype = t->dtype,
-                           .shape = {.dim = dim, .rank = t->rank, .ranked = true}};
+    struct oc_type type = {
+        .kind = OC_T_TENSOR, .dtype = t->dtype, .shape = {.dim = dim, .rank = t->rank, .ranked = true}};
     oc_set_value(e, value, &type);
     e->a->is_const[value] = true;
 }
@@ -55,7 +55,8 @@ static struct oc_type declared_alone(struct oc_engine *e, uint32_t value, struct
     for (unsigned i = 0; i < t.shape.rank; i++) {
         dim[i] = t.shape.dim[i];
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            dim[i] = oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "%s.%u", e->m->value[value].name, i), -1);
+            dim[i] =
+                oc_dim_symbol(e->a->exprs, oc_printf(&e->a->arena, "%s.%u", e->m->value[value].name, i), -1);
     }
     t.shape.dim = dim;
     return t;
@@ -145,8 +146,9 @@ static int unknown_op(struct oc_engine *e, uint32_t node)
     oc_fill_ctx(e, n, NULL, &c);
     e->a->cost[node].state = OC_NODE_UNKNOWN_OP;
     e->a->cost[node].note = "no rule for this operator";
-    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n), "operator '%s%s%s' (opset %d) is not known",
-                n->domain, n->domain[0] ? ":" : "", n->op_type, n->opset);
+    oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n),
+                "operator '%s%s%s' (opset %d) is not known", n->domain, n->domain[0] ? ":" : "", n->op_type,
+                n->opset);
     finish_outputs(e, n, NULL, OC_NONE);
     return 0;
 }
@@ -190,7 +192,8 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         return 0;
     }
     if (oc_exprs_overflowed(e->a->exprs))
-        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n), n->op_type);
+        return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n),
+                       n->op_type);
     uint32_t asked = e->missed;
     if (op->fold)
         op->fold(&c);
@@ -205,7 +208,8 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 }
 
 /* Says once that a rule of the user's file is used, or why it is not. */
-static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule, bool used)
+static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule,
+                      bool used)
 {
     if (e->rule_seen[rule->index])
         return;
@@ -214,13 +218,15 @@ static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct
     if (used)
         oc_assume(e, "operator", name, "user rule", oc_user_op_place(rule->op));
     else
-        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n), "the rule for '%s' (%s) is not "
-                    "used: %s; override=\"yes\" lets it win", name, oc_user_op_place(rule->op),
+        oc_diag_add(&e->a->diags, OC_INFO, "I-rule-unused", label(e, n),
+                    "the rule for '%s' (%s) is not "
+                    "used: %s; override=\"yes\" lets it win",
+                    name, oc_user_op_place(rule->op),
                     n->kind == OC_NODE_CALL ? "the model defines this function" : "the operator is built in");
 }
 
-/* The row for a node. What is built in, and what the model defines itself, gives way to a rule of the user's file
- * only where that says so. */
+/* The row for a node. What is built in, and what the model defines itself, gives way to a rule of the user's
+ * file only where that says so. */
 static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
 {
     bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;

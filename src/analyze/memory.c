@@ -1,7 +1,7 @@
-/* Activation memory (cost-semantics section 7): which buffers live while a node runs. A buffer lives from the step of
- * its producer to that of its last consumer; views share the buffer of their source; constants, folded nodes,
- * scalars and values that only the host reads take none. The body of a control-flow node adds its own peak to the
- * step of that node. */
+/* Activation memory (cost-semantics section 7): which buffers live while a node runs. A buffer lives from the
+ * step of its producer to that of its last consumer; views share the buffer of their source; constants,
+ * folded nodes, scalars and values that only the host reads take none. The body of a control-flow node adds
+ * its own peak to the step of that node. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +9,17 @@
 
 struct plan { /* of one graph */
     struct oc_engine *e;
-    uint32_t *step;   /* node ids in order, function bodies in place of their calls */
+    uint32_t *step; /* node ids in order, function bodies in place of their calls */
     uint32_t n, cap;
-    uint64_t *live;   /* by step, and one behind: differences, then bytes */
-    uint8_t quality;  /* enum oc_quality */
+    uint64_t *live;  /* by step, and one behind: differences, then bytes */
+    uint8_t quality; /* enum oc_quality */
 };
 
-struct lives { /* by value, shared by all graphs */
-    uint32_t *buffer; /* value whose memory it uses, OC_NONE: none */
+struct lives {              /* by value, shared by all graphs */
+    uint32_t *buffer;       /* value whose memory it uses, OC_NONE: none */
     uint32_t *first, *last; /* steps, by buffer */
-    bool *device; /* read by something else than the host */
-    uint64_t *bytes; /* by buffer */
+    bool *device;           /* read by something else than the host */
+    uint64_t *bytes;        /* by buffer */
 };
 
 static void flatten(struct plan *p, uint32_t graph)
@@ -31,7 +31,8 @@ static void flatten(struct plan *p, uint32_t graph)
         const struct oc_node_cost *k = &p->e->a->cost[node];
         if (m->node[node].kind == OC_NODE_CALL && k->state == OC_NODE_CONTAINER) {
             flatten(p, m->node[node].body);
-        } else if (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED && k->state != OC_NODE_NOT_TAKEN) {
+        } else if (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED &&
+                   k->state != OC_NODE_NOT_TAKEN) {
             OC_GROW(p->step, p->n, p->cap);
             p->step[p->n++] = node;
         }
@@ -108,7 +109,8 @@ static void mark_device(const struct oc_engine *e, struct lives *l)
             l->device[v] = true;
 }
 
-static uint64_t graph_peak(struct oc_engine *e, struct lives *l, uint32_t graph, uint8_t *quality, uint32_t *node);
+static uint64_t graph_peak(struct oc_engine *e, struct lives *l, uint32_t graph, uint8_t *quality,
+                           uint32_t *node);
 
 /* The largest need of the node's bodies; their values are apart from those of this graph. */
 static uint64_t bodies_peak(struct plan *p, struct lives *l, uint32_t node)
@@ -174,7 +176,8 @@ static void follow_lives(struct plan *p, struct lives *l, const struct oc_graph 
     }
 }
 
-static uint64_t graph_peak(struct oc_engine *e, struct lives *l, uint32_t graph, uint8_t *quality, uint32_t *node)
+static uint64_t graph_peak(struct oc_engine *e, struct lives *l, uint32_t graph, uint8_t *quality,
+                           uint32_t *node)
 {
     struct plan p = {.e = e, .quality = *quality};
     const struct oc_graph *g = &e->m->graph[graph];
@@ -231,8 +234,10 @@ static uint64_t lower_bound(const struct oc_engine *e, const struct lives *l)
 void oc_find_peak(struct oc_engine *e)
 {
     uint32_t n = e->m->n_value;
-    struct lives l = {.buffer = oc_xmalloc(n * sizeof(*l.buffer)), .first = oc_xmalloc(n * sizeof(*l.first)),
-                      .last = oc_xmalloc(n * sizeof(*l.last)), .device = oc_xmalloc(n * sizeof(*l.device)),
+    struct lives l = {.buffer = oc_xmalloc(n * sizeof(*l.buffer)),
+                      .first = oc_xmalloc(n * sizeof(*l.first)),
+                      .last = oc_xmalloc(n * sizeof(*l.last)),
+                      .device = oc_xmalloc(n * sizeof(*l.device)),
                       .bytes = oc_xmalloc(n * sizeof(*l.bytes))};
     memset(l.buffer, 0xff, n * sizeof(*l.buffer));
     memset(l.device, 0, n * sizeof(*l.device));

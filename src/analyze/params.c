@@ -1,4 +1,5 @@
-/* What the constants are (cost-semantics section 6): each is counted once, in one class found from its uses. */
+/* What the constants are (cost-semantics section 6): each is counted once, in one class found from its uses.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,31 +14,46 @@ const char *oc_param_class_name(unsigned c)
 
 /* How a value is used, as bits. */
 enum use {
-    U_META = 1, U_QUANT = 2, U_BIAS = 4, U_NORM = 8, U_STAT = 16, U_EMBED = 32, U_TABLE = 64,
-    U_DATA = 128,       /* a data slot */
-    U_QDATA = 256,      /* a data slot that takes quantized weights */
-    U_SCALAR_OK = 512,  /* arithmetic in which a one-element float is just a constant */
+    U_META = 1,
+    U_QUANT = 2,
+    U_BIAS = 4,
+    U_NORM = 8,
+    U_STAT = 16,
+    U_EMBED = 32,
+    U_TABLE = 64,
+    U_DATA = 128,      /* a data slot */
+    U_QDATA = 256,     /* a data slot that takes quantized weights */
+    U_SCALAR_OK = 512, /* arithmetic in which a one-element float is just a constant */
     U_NOT_SCALAR = 1024,
-    U_ADDED = 2048      /* added to the output of a contraction */
+    U_ADDED = 2048 /* added to the output of a contraction */
 };
 
 static uint16_t slot_use(char slot)
 {
     switch (slot) {
-    case 'm': return U_META;
-    case 'q': return U_QUANT;
-    case 'b': return U_BIAS;
-    case 'n': return U_NORM;
-    case 's': return U_STAT;
-    case 'e': return U_EMBED;
-    case 't': return U_TABLE;
-    default: return U_DATA;
+    case 'm':
+        return U_META;
+    case 'q':
+        return U_QUANT;
+    case 'b':
+        return U_BIAS;
+    case 'n':
+        return U_NORM;
+    case 's':
+        return U_STAT;
+    case 'e':
+        return U_EMBED;
+    case 't':
+        return U_TABLE;
+    default:
+        return U_DATA;
     }
 }
 
 static bool scalar_op(const struct oc_node *n)
 {
-    static const char *const name[] = {"Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Where", "Mod", "Equal",
+    static const char *const name[] = {"Add",  "Sub",     "Mul",         "Div",           "Pow",
+                                       "Max",  "Min",     "Where",       "Mod",           "Equal",
                                        "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
     for (size_t i = 0; i < OC_COUNT(name) && n->domain[0] == '\0'; i++)
         if (strcmp(n->op_type, name[i]) == 0)
@@ -60,7 +76,8 @@ static bool added_to_contraction(const struct oc_engine *e, const struct oc_node
     return op && (op->op_class == OC_OP_GEMM || op->op_class == OC_OP_CONV);
 }
 
-static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
+static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
+                       uint32_t slot)
 {
     uint16_t u = slot_use(oc_op_slot(op, slot));
     if (u == U_DATA && takes_quantized(n, op))
@@ -78,7 +95,8 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
     const struct oc_node *n = &e->m->node[node];
     const struct oc_node_cost *k = &e->a->cost[node];
     const struct oc_op *op = e->a->op[node];
-    bool through = (k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED) && n->n_out && n->out[0] != OC_NONE;
+    bool through =
+        (k->state == OC_NODE_FOLDED || k->state == OC_NODE_ABSORBED) && n->n_out && n->out[0] != OC_NONE;
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];
         if (v == OC_NONE || !e->a->is_const[v] || k->state == OC_NODE_NOT_TAKEN)

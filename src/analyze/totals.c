@@ -30,8 +30,7 @@ static bool add_node(struct oc_totals *t, const struct oc_node_cost *k)
         return ok;
     t->not_exact.nodes++;
     return add(&t->not_exact.macs, k->macs) && add(&t->not_exact.flops, k->flops) &&
-           add(&t->not_exact.ops, k->ops) &&
-           add(&t->not_exact.bytes, k->rd_act + k->rd_wt + k->wr);
+           add(&t->not_exact.ops, k->ops) && add(&t->not_exact.bytes, k->rd_act + k->rd_wt + k->wr);
 }
 
 static bool add_type(struct oc_type_total *t, const struct oc_node_cost *k)

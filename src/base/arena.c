@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define FIRST_BLOCK_BYTES ((size_t)16 << 10)
-#define MAX_BLOCK_BYTES ((size_t)1 << 20)
+#define MAX_BLOCK_BYTES   ((size_t)1 << 20)
 
 struct oc_arena_block {
     struct oc_arena_block *next;

@@ -24,9 +24,9 @@ void *oc_xmalloc(size_t bytes);
 void *oc_xrealloc(void *p, size_t bytes);
 _Noreturn void oc_out_of_memory(size_t bytes);
 
-#define OC_NEW(a, type) ((type *)oc_alloc((a), sizeof(type)))
+#define OC_NEW(a, type)          ((type *)oc_alloc((a), sizeof(type)))
 #define OC_NEW_ARRAY(a, n, type) ((type *)oc_alloc_array((a), (n), sizeof(type)))
-#define OC_COUNT(x) (sizeof(x) / sizeof((x)[0]))
+#define OC_COUNT(x)              (sizeof(x) / sizeof((x)[0]))
 
 /* Growing an array of T kept as (ptr, n, cap) on the heap: makes room for one more element. */
 #define OC_GROW(ptr, n, cap)                                                                                 \

@@ -6,7 +6,8 @@
 
 /* Fills *err (which may be NULL) and returns -1, so that callers can write `return oc_fail(...)`.
  * Messages: lower case, what failed first, no full stop. Set once where detected. */
-int oc_fail(struct oc_err *err, enum oc_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int oc_fail(struct oc_err *err, enum oc_code code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Puts "prefix: " in front of the message. Returns -1. */
 int oc_err_prefix(struct oc_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,6 @@
 /* Streaming JSON writer: it owns commas, indentation and escaping. Invalid UTF-8 bytes are written as U+FFFD.
- * Doubles print shortest round-trip; nan and inf print null. Output goes to a FILE; check ferror at the end. */
+ * Doubles print shortest round-trip; nan and inf print null. Output goes to a FILE; check ferror at the end.
+ */
 #ifndef OC_JSON_WRITE_H
 #define OC_JSON_WRITE_H
 
@@ -8,9 +9,9 @@
 struct oc_json_out {
     FILE *f;
     unsigned depth;
-    bool pretty;      /* set before use: newline and two blanks a level */
-    bool need_comma;  /* private */
-    bool after_key;   /* private */
+    bool pretty;     /* set before use: newline and two blanks a level */
+    bool need_comma; /* private */
+    bool after_key;  /* private */
 };
 
 void oc_jw_begin_object(struct oc_json_out *w);

@@ -14,13 +14,14 @@ bool oc_parse_double(const char *s, size_t n, double *out); /* correctly rounded
  * ("B", "FLOP/s", "Hz", "s") must match when given; blanks between number and unit are fine. */
 bool oc_parse_scaled(const char *s, const char *unit, double *out);
 
-/* Shortest text that reads back as the same double ("0.1", "1e-05" style as Python's repr). Returns length. */
+/* Shortest text that reads back as the same double ("0.1", "1e-05" style as Python's repr). Returns length.
+ */
 size_t oc_format_repr(double v, char *buf, size_t cap); /* cap >= 32 */
 
 /* Human forms into buf (cap >= 32), returned for convenience. */
-const char *oc_format_si(double v, const char *unit, char *buf, size_t cap);    /* 236.03 MFLOP */
-const char *oc_format_bytes(double v, char *buf, size_t cap);                   /* 9.00 MiB */
-const char *oc_format_time_ns(double ns, char *buf, size_t cap);                /* 12.3 us, 1.25 ms */
-const char *oc_format_count(uint64_t v, char *buf, size_t cap);                 /* 118,013,952 */
+const char *oc_format_si(double v, const char *unit, char *buf, size_t cap); /* 236.03 MFLOP */
+const char *oc_format_bytes(double v, char *buf, size_t cap);                /* 9.00 MiB */
+const char *oc_format_time_ns(double ns, char *buf, size_t cap);             /* 12.3 us, 1.25 ms */
+const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 118,013,952 */
 
 #endif

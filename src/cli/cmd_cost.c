@@ -75,7 +75,8 @@ static int check_options(struct job *j)
     if (o->optimized_model && !j->profile_path)
         return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
     if (o->profile_format && !oc_profile_format_known(o->profile_format))
-        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)", o->profile_format);
+        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)",
+                        o->profile_format);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
     return 0;
@@ -317,8 +318,8 @@ static void show_host_times(const struct job *j)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files,  check_options, check_function, load_model, load_profile,
-                                                 find_device, analyze,        join};
+    static int (*const steps[])(struct job *) = {find_files,   check_options, check_function, load_model,
+                                                 load_profile, find_device,   analyze,        join};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);

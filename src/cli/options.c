@@ -63,8 +63,8 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
-    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS, "table|compact|csv|json", NULL, "table", "form of the report",
-     "Output", AT(format)},
+    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS, "table|compact|csv|json", NULL, "table",
+     "form of the report", "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,

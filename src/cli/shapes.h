@@ -11,7 +11,7 @@ struct cli_shapes {
     struct oc_value_bind *value;
     size_t n_bind, n_trip, n_shape, n_value;
     struct oc_op_rules *rules; /* NULL: none */
-    size_t n_own; /* the first shapes, from the command line; what follows is borrowed */
+    size_t n_own;              /* the first shapes, from the command line; what follows is borrowed */
 };
 
 /* `more`: shapes from elsewhere, used for inputs that the command line does not speak of.

@@ -1,8 +1,8 @@
 /* Model-local functions. A call is expanded in place: the body's nodes read and write the caller's values
  * directly, so a body is a graph whose inputs are the call's actual inputs.
  *
- * FunctionProto: 1 name, 4 input, 5 output, 6 attribute, 7 node, 9 opset_import, 10 domain, 11 attribute_proto,
- *   13 overload.  OperatorSetIdProto: 1 domain, 2 version */
+ * FunctionProto: 1 name, 4 input, 5 output, 6 attribute, 7 node, 9 opset_import, 10 domain, 11
+ * attribute_proto, 13 overload.  OperatorSetIdProto: 1 domain, 2 version */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,8 @@ static int load_function(struct oc_loader *l, struct oc_view v, struct oc_functi
     uint32_t k = 0;
     w = oc_wire_of(v.data, v.n);
     while (oc_wire_next(&w, &f))
-        if (f.num == 9 && oc_load_opset(l, (struct oc_view){f.data, f.type == OC_WIRE_LEN ? f.n : 0}, &set[k++]))
+        if (f.num == 9 &&
+            oc_load_opset(l, (struct oc_view){f.data, f.type == OC_WIRE_LEN ? f.n : 0}, &set[k++]))
             return -1;
     fn->opsets = (struct oc_opset_list){.item = set, .n = n_opset};
     return 0;
@@ -121,7 +122,8 @@ static void bind_outputs(struct oc_scope *in, const struct oc_view *formal, uint
                          const struct oc_node *call)
 {
     for (uint32_t i = 0; i < n && i < call->n_out; i++)
-        if (call->out[i] != OC_NONE && oc_map_get(&in->names, (const char *)formal[i].data, formal[i].n) == OC_NONE)
+        if (call->out[i] != OC_NONE &&
+            oc_map_get(&in->names, (const char *)formal[i].data, formal[i].n) == OC_NONE)
             oc_map_set(&in->names, (const char *)formal[i].data, formal[i].n, call->out[i]);
 }
 
@@ -144,7 +146,8 @@ static bool recursive(const struct oc_call *call, const struct oc_function *fn)
     return false;
 }
 
-static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, const struct oc_view *formal, uint32_t n)
+static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, const struct oc_view *formal,
+                        uint32_t n)
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
@@ -160,10 +163,14 @@ static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
 {
     char label[256];
     const char *name = oc_node_label(l->m, &l->m->node[node], label, sizeof(label));
-    struct oc_call call = {.up = sc->call, .fn = fn, .node = node,
-                           .prefix = oc_printf(&l->m->arena, "%s/", name)};
-    struct oc_scope in = {.names = {.arena = &l->m->arena}, .graph = oc_load_new_graph(l), .owner = node,
-                          .call = &call, .opsets = &fn->opsets, .depth = sc->depth + 1};
+    struct oc_call call = {
+        .up = sc->call, .fn = fn, .node = node, .prefix = oc_printf(&l->m->arena, "%s/", name)};
+    struct oc_scope in = {.names = {.arena = &l->m->arena},
+                          .graph = oc_load_new_graph(l),
+                          .owner = node,
+                          .call = &call,
+                          .opsets = &fn->opsets,
+                          .depth = sc->depth + 1};
     struct oc_graph *g = &l->m->graph[in.graph];
     const char *up = l->m->graph[sc->graph].scope;
     g->name = fn->name;
@@ -194,12 +201,14 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
     if (recursive(sc->call, fn))
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
     if (sc->depth + 1 > l->limits.max_depth)
-        return oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions nested deeper than %u", l->limits.max_depth);
+        return oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions nested deeper than %u",
+                            l->limits.max_depth);
     uint32_t n_node;
     struct oc_view *view = collect(fn, 7, &n_node);
     int rc = 0;
     if (n_node > OC_MAX_EXPANDED - l->n_expanded)
-        rc = oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions expand to more than %u nodes", OC_MAX_EXPANDED);
+        rc = oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions expand to more than %u nodes",
+                          OC_MAX_EXPANDED);
     l->n_expanded += rc ? 0 : n_node;
     if (rc == 0)
         rc = expand(l, sc, node, fn, view, n_node);

@@ -1,5 +1,5 @@
-/* An ONNX file into struct oc_model. The file is mapped and walked by wire.c; weights become views and are never
- * touched. The walk is ours all the way down (no message is unpacked as a whole): lengths and depth are
+/* An ONNX file into struct oc_model. The file is mapped and walked by wire.c; weights become views and are
+ * never touched. The walk is ours all the way down (no message is unpacked as a whole): lengths and depth are
  * checked before anything is stored, and a tensor inside an attribute stays a view too.
  *
  *   ModelProto: 1 ir_version, 2 producer_name, 3 producer_version, 7 graph, 8 opset_import, 25 functions */
@@ -68,7 +68,8 @@ static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
     if (walk_model(l, v, t))
         return -1;
     if (!t->graph.data)
-        return oc_load_fail(l, OC_EFORMAT, NULL, l->m->ir_version ? "the model has no graph" : "not an ONNX model");
+        return oc_load_fail(l, OC_EFORMAT, NULL,
+                            l->m->ir_version ? "the model has no graph" : "not an ONNX model");
     if (load_opsets(l, t) || oc_load_functions(l, t->function, t->n_function))
         return -1;
     struct oc_scope main_scope = {.names = {.arena = &l->m->arena}, .owner = OC_NONE, .opsets = &l->opsets};
@@ -136,8 +137,8 @@ int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_mo
     return 0;
 }
 
-int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits, struct oc_model **out,
-                      struct oc_err *err)
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits,
+                      struct oc_model **out, struct oc_err *err)
 {
     struct oc_model *m = new_model("");
     if (load(m, limits, (struct oc_view){data, size_bytes}, err)) {

@@ -1,5 +1,5 @@
-/* AttributeProto: 1 name, 2 f, 3 i, 4 s, 5 t, 6 g, 7 floats, 8 ints, 9 strings, 10 tensors, 11 graphs, 20 type,
- *   21 ref_attr_name, 22 sparse_tensor, 23 sparse_tensors. The lists may be packed or not. */
+/* AttributeProto: 1 name, 2 f, 3 i, 4 s, 5 t, 6 g, 7 floats, 8 ints, 9 strings, 10 tensors, 11 graphs, 20
+ * type, 21 ref_attr_name, 22 sparse_tensor, 23 sparse_tensors. The lists may be packed or not. */
 #include <string.h>
 
 #include "model/loader.h"
@@ -12,12 +12,13 @@ struct counts {
 
 static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k, struct oc_attr *out)
 {
-    static const uint8_t type_of[24] = {[2] = OC_ATTR_FLOAT,   [3] = OC_ATTR_INT,     [4] = OC_ATTR_STRING,
-                                        [5] = OC_ATTR_TENSOR,  [6] = OC_ATTR_GRAPH,   [7] = OC_ATTR_FLOATS,
-                                        [8] = OC_ATTR_INTS,    [9] = OC_ATTR_STRINGS, [10] = OC_ATTR_TENSORS,
-                                        [11] = OC_ATTR_GRAPHS, [14] = OC_ATTR_TYPE_PROTO,
-                                        [15] = OC_ATTR_TYPE_PROTOS, [22] = OC_ATTR_SPARSE_TENSOR,
-                                        [23] = OC_ATTR_SPARSE_TENSORS};
+    static const uint8_t type_of[24] = {[2] = OC_ATTR_FLOAT,          [3] = OC_ATTR_INT,
+                                        [4] = OC_ATTR_STRING,         [5] = OC_ATTR_TENSOR,
+                                        [6] = OC_ATTR_GRAPH,          [7] = OC_ATTR_FLOATS,
+                                        [8] = OC_ATTR_INTS,           [9] = OC_ATTR_STRINGS,
+                                        [10] = OC_ATTR_TENSORS,       [11] = OC_ATTR_GRAPHS,
+                                        [14] = OC_ATTR_TYPE_PROTO,    [15] = OC_ATTR_TYPE_PROTOS,
+                                        [22] = OC_ATTR_SPARSE_TENSOR, [23] = OC_ATTR_SPARSE_TENSORS};
     uint32_t given = 0;
     struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
@@ -45,7 +46,8 @@ static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
     if (given)
         k->type = given;
     if (k->floats + k->ints > OC_MAX_LIST || k->strings + k->tensors + k->sparse > OC_MAX_LIST)
-        return oc_load_fail(l, OC_ELIMIT, v.data, "attribute '%s': more than %u elements", out->name, OC_MAX_LIST);
+        return oc_load_fail(l, OC_ELIMIT, v.data, "attribute '%s': more than %u elements", out->name,
+                            OC_MAX_LIST);
     return oc_load_end(l, &w, "attribute");
 }
 
@@ -80,8 +82,8 @@ static void fill_numbers(struct filler *a, const struct oc_field *f)
     }
 }
 
-static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, const struct oc_field *f,
-                        struct filler *a)
+static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
+                        const struct oc_field *f, struct filler *a)
 {
     struct oc_view part = {f->data, f->n};
     if (f->type != OC_WIRE_LEN)
@@ -112,12 +114,29 @@ static int fill_fields(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
             memcpy(&out->f, &bits, 4);
             break;
         }
-        case 3: out->i = (int64_t)f.v; break;
-        case 4: out->s = bytes_of(l, &f); break;
-        case 7: case 8: fill_numbers(a, &f); break;
-        case 9: a->strings[a->n_strings++] = bytes_of(l, &f); break;
-        case 5: case 6: case 10: case 11: case 22: case 23: rc = fill_message(l, sc, owner, &f, a); break;
-        default: break;
+        case 3:
+            out->i = (int64_t)f.v;
+            break;
+        case 4:
+            out->s = bytes_of(l, &f);
+            break;
+        case 7:
+        case 8:
+            fill_numbers(a, &f);
+            break;
+        case 9:
+            a->strings[a->n_strings++] = bytes_of(l, &f);
+            break;
+        case 5:
+        case 6:
+        case 10:
+        case 11:
+        case 22:
+        case 23:
+            rc = fill_message(l, sc, owner, &f, a);
+            break;
+        default:
+            break;
         }
         if (rc)
             return -1;
@@ -183,9 +202,9 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
     bool graphs = out->type == OC_ATTR_GRAPH || out->type == OC_ATTR_GRAPHS;
     out->tensor = tensors && a.n_tensors ? a.tensors : NULL;
     out->graph = graphs && a.n_graphs ? a.graphs : NULL;
-    const uint32_t lists[] = {[OC_ATTR_FLOATS] = a.n_floats,        [OC_ATTR_INTS] = a.n_ints,
-                              [OC_ATTR_STRINGS] = a.n_strings,      [OC_ATTR_TENSORS] = a.n_tensors,
-                              [OC_ATTR_GRAPHS] = a.n_graphs,        [OC_ATTR_TENSOR] = a.n_tensors,
+    const uint32_t lists[] = {[OC_ATTR_FLOATS] = a.n_floats,         [OC_ATTR_INTS] = a.n_ints,
+                              [OC_ATTR_STRINGS] = a.n_strings,       [OC_ATTR_TENSORS] = a.n_tensors,
+                              [OC_ATTR_GRAPHS] = a.n_graphs,         [OC_ATTR_TENSOR] = a.n_tensors,
                               [OC_ATTR_SPARSE_TENSOR] = a.n_tensors, [OC_ATTR_SPARSE_TENSORS] = a.n_tensors,
                               [OC_ATTR_GRAPH] = a.n_graphs};
     if (out->type >= OC_ATTR_TENSOR && out->type < OC_COUNT(lists))

@@ -1,9 +1,9 @@
 /* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
  * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload
  *
- * A graph is parsed in this order: inputs and initializers define values; all node outputs define values; then
- * node inputs are resolved (so the order of nodes does not matter); then the bodies of its nodes; at last
- * value_info and outputs, which only refer to values. */
+ * A graph is parsed in this order: inputs and initializers define values; all node outputs define values;
+ * then node inputs are resolved (so the order of nodes does not matter); then the bodies of its nodes; at
+ * last value_info and outputs, which only refer to values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,14 +55,29 @@ static int walk_graph(struct oc_loader *l, struct oc_view v, struct parts *p)
         if (f.type != OC_WIRE_LEN)
             continue;
         switch (f.num) {
-        case 1: views_add(&p->node, &f); break;
-        case 2: p->name = oc_load_text(l, &f); break;
-        case 5: views_add(&p->init, &f); break;
-        case 11: views_add(&p->input, &f); break;
-        case 12: views_add(&p->output, &f); break;
-        case 13: views_add(&p->info, &f); break;
-        case 15: views_add(&p->sparse, &f); break;
-        default: break;
+        case 1:
+            views_add(&p->node, &f);
+            break;
+        case 2:
+            p->name = oc_load_text(l, &f);
+            break;
+        case 5:
+            views_add(&p->init, &f);
+            break;
+        case 11:
+            views_add(&p->input, &f);
+            break;
+        case 12:
+            views_add(&p->output, &f);
+            break;
+        case 13:
+            views_add(&p->info, &f);
+            break;
+        case 15:
+            views_add(&p->sparse, &f);
+            break;
+        default:
+            break;
         }
     }
     return oc_load_end(l, &w, "graph");
@@ -180,8 +195,8 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     case 1:
         in[n->n_in] = OC_NONE;
         if (f->n && (in[n->n_in] = resolve(l, sc, f)) == OC_NONE)
-            return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined", (int)(f->n < 200 ? f->n : 200),
-                                (const char *)f->data);
+            return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined",
+                                (int)(f->n < 200 ? f->n : 200), (const char *)f->data);
         if (in[n->n_in] == OC_ABSENT)
             in[n->n_in] = OC_NONE;
         n->n_in++;
@@ -258,8 +273,13 @@ static int new_nodes(struct oc_loader *l, const struct oc_scope *sc, const struc
         l->cap_node = cap;
     }
     for (uint32_t i = 0; i < n; i++)
-        m->node[m->n_node++] = (struct oc_node){.name = "", .op_type = "", .domain = "", .overload = "",
-                                                .graph = sc->graph, .body = OC_NONE, .file_index = i,
+        m->node[m->n_node++] = (struct oc_node){.name = "",
+                                                .op_type = "",
+                                                .domain = "",
+                                                .overload = "",
+                                                .graph = sc->graph,
+                                                .body = OC_NONE,
+                                                .file_index = i,
                                                 .where = oc_load_offset(l, view[i].data)};
     return 0;
 }
@@ -301,8 +321,8 @@ static const char *body_scope(struct oc_loader *l, const struct oc_scope *sc, ui
                 n->attr[i].graph[k] == graph)
                 attr = n->attr[i].name;
     const char *up = l->m->graph[sc->graph].scope;
-    return oc_printf(&l->m->arena, "%s%s%s/%s", up, up[0] ? "/" : "", oc_node_label(l->m, n, label, sizeof(label)),
-                     attr);
+    return oc_printf(&l->m->arena, "%s%s%s/%s", up, up[0] ? "/" : "",
+                     oc_node_label(l->m, n, label, sizeof(label)), attr);
 }
 
 int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body)
@@ -311,8 +331,13 @@ int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body
     int rc = 0;
     for (uint32_t i = first_body; i < last && !rc; i++) {
         struct oc_body b = l->body[i];
-        struct oc_scope inner = {.up = sc, .names = {.arena = &l->m->arena}, .graph = b.graph, .owner = b.owner,
-                                 .call = sc->call, .opsets = sc->opsets, .depth = sc->depth + 1};
+        struct oc_scope inner = {.up = sc,
+                                 .names = {.arena = &l->m->arena},
+                                 .graph = b.graph,
+                                 .owner = b.owner,
+                                 .call = sc->call,
+                                 .opsets = sc->opsets,
+                                 .depth = sc->depth + 1};
         l->m->graph[b.graph].parent_node = b.owner;
         l->m->graph[b.graph].scope = body_scope(l, sc, b.owner, b.graph);
         rc = oc_load_graph(l, &inner, b.view);

@@ -1,5 +1,5 @@
-/* TensorProto: 1 dims, 2 data_type, 4 float_data, 5 int32_data, 6 string_data, 7 int64_data, 8 name, 9 raw_data,
- *   10 double_data, 11 uint64_data, 13 external_data {1 key, 2 value}, 14 data_location (1: external)
+/* TensorProto: 1 dims, 2 data_type, 4 float_data, 5 int32_data, 6 string_data, 7 int64_data, 8 name, 9
+ * raw_data, 10 double_data, 11 uint64_data, 13 external_data {1 key, 2 value}, 14 data_location (1: external)
  * SparseTensorProto: 1 values, 2 indices, 3 dims */
 #include <string.h>
 #include <unistd.h>
@@ -101,7 +101,8 @@ static void note_external(struct oc_loader *l, const struct oc_tensor *t)
     const char *slash = strrchr(l->m->path, '/');
     char path[4096];
     int dir = slash ? (int)(slash - l->m->path) + 1 : 0;
-    if (!oc_map_add(&l->externals, t->external_path, strlen(t->external_path), &unused, NULL) || !l->m->path[0])
+    if (!oc_map_add(&l->externals, t->external_path, strlen(t->external_path), &unused, NULL) ||
+        !l->m->path[0])
         return;
     int n = snprintf(path, sizeof(path), "%.*s%s", dir, l->m->path, t->external_path);
     if (n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) != 0)
@@ -121,7 +122,12 @@ static int tensor_field(struct oc_loader *l, const struct oc_field *f, const uin
             oc_diag_add(&l->m->diags, OC_WARNING, "W-dtype", t->name, "unknown data type %llu",
                         (unsigned long long)f->v);
         return 0;
-    case 4: case 5: case 6: case 7: case 10: case 11:
+    case 4:
+    case 5:
+    case 6:
+    case 7:
+    case 10:
+    case 11:
         if (t->storage == OC_STORE_NONE)
             t->storage = OC_STORE_FIELDS;
         return 0;

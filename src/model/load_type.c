@@ -55,7 +55,8 @@ static int load_tensor_type(struct oc_loader *l, struct oc_view v, struct oc_typ
     while (oc_wire_next(&w, &f)) {
         if (f.num == 1 && f.type == OC_WIRE_VARINT)
             out->dtype = f.v < OC_DT_COUNT ? (uint8_t)f.v : OC_DT_UNDEFINED;
-        else if (f.num == 2 && f.type == OC_WIRE_LEN && load_shape(l, (struct oc_view){f.data, f.n}, &out->shape))
+        else if (f.num == 2 && f.type == OC_WIRE_LEN &&
+                 load_shape(l, (struct oc_view){f.data, f.n}, &out->shape))
             return -1;
     }
     return oc_load_end(l, &w, "tensor type");
@@ -64,7 +65,8 @@ static int load_tensor_type(struct oc_loader *l, struct oc_view v, struct oc_typ
 static int load_type(struct oc_loader *l, struct oc_view v, struct oc_type *out, unsigned depth);
 
 /* The message inside TypeProto that holds an element type: sequence, optional (field 1), map (field 2). */
-static int load_element(struct oc_loader *l, struct oc_view v, uint32_t field, struct oc_type *out, unsigned depth)
+static int load_element(struct oc_loader *l, struct oc_view v, uint32_t field, struct oc_type *out,
+                        unsigned depth)
 {
     struct oc_type *elem = OC_NEW(&l->m->arena, struct oc_type);
     struct oc_wire w = oc_wire_of(v.data, v.n);
@@ -94,12 +96,28 @@ static int load_type(struct oc_loader *l, struct oc_view v, struct oc_type *out,
         struct oc_view part = {f.data, f.n};
         int rc = 0;
         switch (f.num) {
-        case 1: out->kind = OC_T_TENSOR; rc = load_tensor_type(l, part, out); break;
-        case 8: out->kind = OC_T_SPARSE; rc = load_tensor_type(l, part, out); break;
-        case 4: out->kind = OC_T_SEQUENCE; rc = load_element(l, part, 1, out, depth); break;
-        case 9: out->kind = OC_T_OPTIONAL; rc = load_element(l, part, 1, out, depth); break;
-        case 5: out->kind = OC_T_MAP; rc = load_element(l, part, 2, out, depth); break;
-        default: break;
+        case 1:
+            out->kind = OC_T_TENSOR;
+            rc = load_tensor_type(l, part, out);
+            break;
+        case 8:
+            out->kind = OC_T_SPARSE;
+            rc = load_tensor_type(l, part, out);
+            break;
+        case 4:
+            out->kind = OC_T_SEQUENCE;
+            rc = load_element(l, part, 1, out, depth);
+            break;
+        case 9:
+            out->kind = OC_T_OPTIONAL;
+            rc = load_element(l, part, 1, out, depth);
+            break;
+        case 5:
+            out->kind = OC_T_MAP;
+            rc = load_element(l, part, 2, out, depth);
+            break;
+        default:
+            break;
         }
         if (rc)
             return -1;

@@ -7,9 +7,9 @@
 
 #define OC_DEFAULT_DEPTH 64
 #define OC_DEFAULT_NODES 4000000u
-#define OC_MAX_EXPANDED 1000000u /* nodes made by expanding functions */
-#define OC_ABSENT (OC_NONE - 1)  /* in a scope's names: a function input that the call leaves out */
-#define OC_MAX_LIST (1u << 24)   /* elements of one attribute list */
+#define OC_MAX_EXPANDED  1000000u      /* nodes made by expanding functions */
+#define OC_ABSENT        (OC_NONE - 1) /* in a scope's names: a function input that the call leaves out */
+#define OC_MAX_LIST      (1u << 24)    /* elements of one attribute list */
 
 struct oc_view {
     const uint8_t *data;

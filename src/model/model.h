@@ -55,12 +55,12 @@ struct oc_node {
     const uint32_t *in, *out; /* value ids, OC_NONE: absent (empty name) */
     const struct oc_attr *attr;
     uint32_t n_in, n_out, n_attr;
-    uint32_t graph;   /* index of the graph it stands in */
-    uint32_t body;    /* OC_NODE_CALL: graph index of the expanded body, else OC_NONE */
-    int32_t opset;    /* imported version of its domain, 0: domain not imported */
-    uint8_t kind;     /* enum oc_node_kind */
+    uint32_t graph;      /* index of the graph it stands in */
+    uint32_t body;       /* OC_NODE_CALL: graph index of the expanded body, else OC_NONE */
+    int32_t opset;       /* imported version of its domain, 0: domain not imported */
+    uint8_t kind;        /* enum oc_node_kind */
     uint32_t file_index; /* position in its node list in the file */
-    uint64_t where;   /* offset of the message in the file, 0: none */
+    uint64_t where;      /* offset of the message in the file, 0: none */
 };
 
 struct oc_value {
@@ -106,11 +106,11 @@ struct oc_model {
     struct oc_node *node;
     struct oc_value *value;
     uint32_t n_graph, n_node, n_value;
-    uint32_t n_function;        /* local functions defined */
-    const char **symbol;        /* names of symbolic dims (dim_param), each once */
+    uint32_t n_function; /* local functions defined */
+    const char **symbol; /* names of symbolic dims (dim_param), each once */
     uint32_t n_symbol;
-    struct oc_diags diags;      /* findings while loading */
-    uint64_t init_bytes;        /* stored bytes of all initializers */
+    struct oc_diags diags;            /* findings while loading */
+    uint64_t init_bytes;              /* stored bytes of all initializers */
     const struct oc_capture *capture; /* outer values that bodies read, sorted by node */
     uint32_t n_capture;
 };

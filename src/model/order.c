@@ -107,7 +107,8 @@ static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edge
 /* Kahn's algorithm; order[] gets positions. Returns how many nodes could be ordered. */
 static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
 {
-    uint32_t *start = oc_xmalloc(((size_t)n + 2) * sizeof(*start)), *missing = oc_xmalloc((size_t)n * sizeof(*missing));
+    uint32_t *start = oc_xmalloc(((size_t)n + 2) * sizeof(*start)),
+             *missing = oc_xmalloc((size_t)n * sizeof(*missing));
     uint32_t *next = oc_xmalloc((size_t)e->n * sizeof(*next)), *heap = oc_xmalloc((size_t)n * sizeof(*heap));
     memset(start, 0, ((size_t)n + 2) * sizeof(*start));
     memset(missing, 0, (size_t)n * sizeof(*missing));

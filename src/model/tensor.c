@@ -52,39 +52,63 @@ static struct oc_elem integer(int64_t v)
 static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
 {
     switch (dtype) {
-    case OC_DT_FLOAT: return real(float_of((uint32_t)bits));
+    case OC_DT_FLOAT:
+        return real(float_of((uint32_t)bits));
     case OC_DT_DOUBLE: {
         double d;
         memcpy(&d, &bits, sizeof(d));
         return real(d);
     }
-    case OC_DT_FLOAT16: return real(half_float(bits & 0xffff));
-    case OC_DT_BFLOAT16: return real(float_of((uint32_t)(bits & 0xffff) << 16));
-    case OC_DT_FLOAT8E4M3FN: return real(small_float(bits & 0xff, 4, 3, 7));
-    case OC_DT_FLOAT8E4M3FNUZ: return real(small_float(bits & 0xff, 4, 3, 8));
-    case OC_DT_FLOAT8E5M2: return real(small_float(bits & 0xff, 5, 2, 15));
-    case OC_DT_FLOAT8E5M2FNUZ: return real(small_float(bits & 0xff, 5, 2, 16));
-    case OC_DT_FLOAT4E2M1: return real(small_float(bits & 0xf, 2, 1, 1));
-    case OC_DT_FLOAT8E8M0: return real(ldexp(1, (int)(bits & 0xff) - 127));
-    case OC_DT_INT64: return integer((int64_t)bits);
-    case OC_DT_INT32: return integer(sign_extend(bits & 0xffffffff, 32));
-    case OC_DT_INT16: return integer(sign_extend(bits & 0xffff, 16));
-    case OC_DT_INT8: return integer(sign_extend(bits & 0xff, 8));
-    case OC_DT_INT4: return integer(sign_extend(bits & 0xf, 4));
-    case OC_DT_INT2: return integer(sign_extend(bits & 3, 2));
-    case OC_DT_UINT64: return bits > INT64_MAX ? (struct oc_elem){.kind = OC_E_UNKNOWN} : integer((int64_t)bits);
-    case OC_DT_UINT32: return integer((int64_t)(bits & 0xffffffff));
-    case OC_DT_UINT16: return integer((int64_t)(bits & 0xffff));
-    case OC_DT_UINT8: return integer((int64_t)(bits & 0xff));
-    case OC_DT_UINT4: return integer((int64_t)(bits & 0xf));
-    case OC_DT_UINT2: return integer((int64_t)(bits & 3));
-    case OC_DT_BOOL: return integer((bits & 0xff) != 0);
-    default: return (struct oc_elem){.kind = OC_E_UNKNOWN};
+    case OC_DT_FLOAT16:
+        return real(half_float(bits & 0xffff));
+    case OC_DT_BFLOAT16:
+        return real(float_of((uint32_t)(bits & 0xffff) << 16));
+    case OC_DT_FLOAT8E4M3FN:
+        return real(small_float(bits & 0xff, 4, 3, 7));
+    case OC_DT_FLOAT8E4M3FNUZ:
+        return real(small_float(bits & 0xff, 4, 3, 8));
+    case OC_DT_FLOAT8E5M2:
+        return real(small_float(bits & 0xff, 5, 2, 15));
+    case OC_DT_FLOAT8E5M2FNUZ:
+        return real(small_float(bits & 0xff, 5, 2, 16));
+    case OC_DT_FLOAT4E2M1:
+        return real(small_float(bits & 0xf, 2, 1, 1));
+    case OC_DT_FLOAT8E8M0:
+        return real(ldexp(1, (int)(bits & 0xff) - 127));
+    case OC_DT_INT64:
+        return integer((int64_t)bits);
+    case OC_DT_INT32:
+        return integer(sign_extend(bits & 0xffffffff, 32));
+    case OC_DT_INT16:
+        return integer(sign_extend(bits & 0xffff, 16));
+    case OC_DT_INT8:
+        return integer(sign_extend(bits & 0xff, 8));
+    case OC_DT_INT4:
+        return integer(sign_extend(bits & 0xf, 4));
+    case OC_DT_INT2:
+        return integer(sign_extend(bits & 3, 2));
+    case OC_DT_UINT64:
+        return bits > INT64_MAX ? (struct oc_elem){.kind = OC_E_UNKNOWN} : integer((int64_t)bits);
+    case OC_DT_UINT32:
+        return integer((int64_t)(bits & 0xffffffff));
+    case OC_DT_UINT16:
+        return integer((int64_t)(bits & 0xffff));
+    case OC_DT_UINT8:
+        return integer((int64_t)(bits & 0xff));
+    case OC_DT_UINT4:
+        return integer((int64_t)(bits & 0xf));
+    case OC_DT_UINT2:
+        return integer((int64_t)(bits & 3));
+    case OC_DT_BOOL:
+        return integer((bits & 0xff) != 0);
+    default:
+        return (struct oc_elem){.kind = OC_E_UNKNOWN};
     }
 }
 
 /* Elements packed little-endian, sub-byte ones low bits first. */
-static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, uint32_t n, struct oc_elem *out)
+static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, uint32_t n,
+                     struct oc_elem *out)
 {
     unsigned bits = oc_dtype_info(dtype)->bits;
     uint64_t need;
@@ -105,12 +129,21 @@ static uint32_t field_of(unsigned dtype, unsigned *width)
 {
     *width = 0;
     switch (dtype) {
-    case OC_DT_FLOAT: *width = 4; return 4;
-    case OC_DT_DOUBLE: *width = 8; return 10;
-    case OC_DT_INT64: return 7;
-    case OC_DT_UINT32: case OC_DT_UINT64: return 11;
-    case OC_DT_STRING: return 6;
-    default: return 5;
+    case OC_DT_FLOAT:
+        *width = 4;
+        return 4;
+    case OC_DT_DOUBLE:
+        *width = 8;
+        return 10;
+    case OC_DT_INT64:
+        return 7;
+    case OC_DT_UINT32:
+    case OC_DT_UINT64:
+        return 11;
+    case OC_DT_STRING:
+        return 6;
+    default:
+        return 5;
     }
 }
 
@@ -127,7 +160,8 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
             continue;
         if (t->dtype == OC_DT_STRING) {
             if (f.type == OC_WIRE_LEN)
-                out[done++] = (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
+                out[done++] =
+                    (struct oc_elem){.kind = OC_E_STRING, .str = oc_strndup(a, (const char *)f.data, f.n)};
             continue;
         }
         size_t k = oc_wire_count(&f, width);
@@ -161,13 +195,15 @@ static bool open_external(const struct oc_model *m, const struct oc_tensor *t, s
     return oc_file_map(real_path, 0, out, &ignored) == 0;
 }
 
-static bool from_external(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out)
+static bool from_external(const struct oc_model *m, const struct oc_tensor *t, uint32_t n,
+                          struct oc_elem *out)
 {
     struct oc_file f;
     if (!open_external(m, t, &f))
         return false;
     bool ok = t->external_offset_bytes <= f.size_bytes &&
-              from_raw(f.data + t->external_offset_bytes, f.size_bytes - t->external_offset_bytes, t->dtype, n, out);
+              from_raw(f.data + t->external_offset_bytes, f.size_bytes - t->external_offset_bytes, t->dtype,
+                       n, out);
     oc_file_unmap(&f);
     return ok;
 }
@@ -181,7 +217,8 @@ static bool from_sparse(const struct oc_model *m, const struct oc_tensor *t, uin
     uint32_t nnz = (uint32_t)v->elements, per = x->rank == 2 ? t->rank : 1;
     if (x->elements != (uint64_t)nnz * per)
         return false;
-    struct oc_elem *value = OC_NEW_ARRAY(a, nnz, struct oc_elem), *index = OC_NEW_ARRAY(a, nnz * per, struct oc_elem);
+    struct oc_elem *value = OC_NEW_ARRAY(a, nnz, struct oc_elem),
+                   *index = OC_NEW_ARRAY(a, nnz * per, struct oc_elem);
     if (!oc_tensor_elems(m, v, nnz, value, a) || !oc_tensor_elems(m, x, nnz * per, index, a))
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -209,11 +246,16 @@ bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32
     if (n == 0)
         return true;
     switch (t->storage) {
-    case OC_STORE_RAW: return from_raw(t->data, t->size_bytes, t->dtype, n, out);
-    case OC_STORE_FIELDS: return from_fields(t, n, out, a);
-    case OC_STORE_EXTERNAL: return from_external(m, t, n, out);
-    case OC_STORE_SPARSE: return from_sparse(m, t, n, out, a);
-    default: return false;
+    case OC_STORE_RAW:
+        return from_raw(t->data, t->size_bytes, t->dtype, n, out);
+    case OC_STORE_FIELDS:
+        return from_fields(t, n, out, a);
+    case OC_STORE_EXTERNAL:
+        return from_external(m, t, n, out);
+    case OC_STORE_SPARSE:
+        return from_sparse(m, t, n, out, a);
+    default:
+        return false;
     }
 }
 
@@ -285,7 +327,8 @@ bool oc_tensor_all_zero(const struct oc_model *m, const struct oc_tensor *t, uin
     struct oc_elem *e = OC_NEW_ARRAY(&scratch, t->elements, struct oc_elem);
     bool zero = oc_tensor_elems(m, t, (uint32_t)t->elements, e, &scratch);
     for (uint64_t i = 0; zero && i < t->elements; i++)
-        zero = (e[i].kind == OC_E_INT && e[i].i.expr == 0 && e[i].i.v == 0) || (e[i].kind == OC_E_REAL && e[i].r == 0);
+        zero = (e[i].kind == OC_E_INT && e[i].i.expr == 0 && e[i].i.v == 0) ||
+               (e[i].kind == OC_E_REAL && e[i].r == 0);
     oc_arena_free(&scratch);
     return zero;
 }

@@ -19,8 +19,8 @@ struct oc_tensor {
     const char *name; /* interned, "" if none */
     uint8_t dtype, storage;
     uint8_t rank;
-    const int64_t *dim; /* >= 0 */
-    uint64_t elements;  /* product of dim (checked at load) */
+    const int64_t *dim;        /* >= 0 */
+    uint64_t elements;         /* product of dim (checked at load) */
     const uint8_t *data;       /* RAW: the bytes; FIELDS: the whole TensorProto message */
     uint64_t message_bytes;    /* FIELDS: length of that message */
     uint64_t size_bytes;       /* stored bytes: of data, of the external range, or elements x width */

@@ -1,5 +1,5 @@
-/* Protobuf wire format: a cursor over the fields of one message. Lengths are checked against the message, so a
- * field's bytes always lie inside the buffer; nothing is copied. Knows nothing of ONNX. */
+/* Protobuf wire format: a cursor over the fields of one message. Lengths are checked against the message, so
+ * a field's bytes always lie inside the buffer; nothing is copied. Knows nothing of ONNX. */
 #ifndef OC_WIRE_H
 #define OC_WIRE_H
 
@@ -28,8 +28,9 @@ struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
 /* Next field. False at the end or on damage (then w->bad is set). */
 bool oc_wire_next(struct oc_wire *w, struct oc_field *f);
 
-/* Elements of a repeated number, packed or not: call with each field of that number. Returns how many elements
- * the field holds, or SIZE_MAX if its length is not a whole number of them. width: bytes (4, 8), 0: varints. */
+/* Elements of a repeated number, packed or not: call with each field of that number. Returns how many
+ * elements the field holds, or SIZE_MAX if its length is not a whole number of them. width: bytes (4, 8), 0:
+ * varints. */
 size_t oc_wire_count(const struct oc_field *f, unsigned width);
 
 /* Decodes them into out (room for oc_wire_count). Varints and fixed values are stored as 64 bits. */

@@ -114,7 +114,8 @@ struct oc_op_family {
 /* The row for an operator at an imported opset version (0: newest), or NULL. */
 const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset);
 const struct oc_op_family *const *oc_op_families(size_t *n);
-const char *oc_op_family_name(const struct oc_op *op); /* of a row of the table; of a user's rule: its place */
+const char *
+oc_op_family_name(const struct oc_op *op); /* of a row of the table; of a user's rule: its place */
 
 /* The same through a cache that the caller owns (zeroed at first): names are compared by address, so the
  * strings must be interned or at least live and stay as they are as long as the cache is used. */

@@ -1,6 +1,6 @@
 /* Rules of operators that a user wrote down in a file (--op-rules): read, checked, found by operator, and run
- * like rows of the tables. The XML format is hwdb/op-rules/op-rules.rng, its expressions are in rule_expr.h; the
- * public functions are in onnxcost.h.
+ * like rows of the tables. The XML format is hwdb/op-rules/op-rules.rng, its expressions are in rule_expr.h;
+ * the public functions are in onnxcost.h.
  *
  *   op-rules version="1"
  *     op domain name since [until] [class] [slots] [override] [fold] [upper] [estimate]

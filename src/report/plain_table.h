@@ -14,7 +14,8 @@ struct oc_plain_table {
 void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */
 void oc_plain_print(const struct oc_plain_table *t, size_t n_left,
                     FILE *f); /* the last n_left columns stand left */
-/* With a last column csv_version: columns may be added to a version, the meaning of one never changes in it. */
+/* With a last column csv_version: columns may be added to a version, the meaning of one never changes in it.
+ */
 void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f);
 void oc_plain_free(struct oc_plain_table *t);
 

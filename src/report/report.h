@@ -21,7 +21,7 @@ struct oc_report {
     double total_s;        /* what shares of time refer to; NAN without times */
     double total_flo;      /* known operations of all rows */
     bool has_time;         /* some row has a time */
-    uint32_t n_too_fast; /* rows that took less than the hardware allows */
+    uint32_t n_too_fast;   /* rows that took less than the hardware allows */
 };
 
 /* Seconds to nanoseconds, without the dust of the conversion (a thousandth of a nanosecond is kept). */

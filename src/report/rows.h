@@ -1,7 +1,8 @@
 /* The one set of rows behind every output: an operator, measured or not, with its costs. Filled from a static
- * analysis, a join, or a profile that carries its own figures (MegEngine); select.c filters, aggregates, sorts
- * and cuts it; the writers print it. NAN marks a number that is not known: it prints as N/A (or null), never 0.
- * A nan that a source really reports is kept apart by its sign (oc_num_measured) and prints as nan. */
+ * analysis, a join, or a profile that carries its own figures (MegEngine); select.c filters, aggregates,
+ * sorts and cuts it; the writers print it. NAN marks a number that is not known: it prints as N/A (or null),
+ * never 0. A nan that a source really reports is kept apart by its sign (oc_num_measured) and prints as nan.
+ */
 #ifndef OC_ROWS_H
 #define OC_ROWS_H
 
@@ -21,18 +22,18 @@ enum oc_row_shapes_state { OC_SHAPES_NA, OC_SHAPES_NONE /* aggregated */, OC_SHA
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
-    const char *name, *type, *id;   /* id as text */
-    double id_number;               /* for --order-by opr_id, NAN if none */
-    const char *const *in_dtype;    /* for --input-dtype */
+    const char *name, *type, *id; /* id as text */
+    double id_number;             /* for --order-by opr_id, NAN if none */
+    const char *const *in_dtype;  /* for --input-dtype */
     uint32_t n_in_dtype;
-    double time_s, host_time_s;     /* device (or the source's own) and host; NAN: no such time */
+    double time_s, host_time_s;           /* device (or the source's own) and host; NAN: no such time */
     double kern_time_s, host_kern_time_s; /* wait time until the kernel, NAN if unknown */
-    double computation, memory;     /* FLO and bytes, NAN unknown */
-    uint8_t quality;                /* enum oc_quality of the two */
-    uint8_t in_state, out_state;    /* enum oc_row_shapes_state */
+    double computation, memory;           /* FLO and bytes, NAN unknown */
+    uint8_t quality;                      /* enum oc_quality of the two */
+    uint8_t in_state, out_state;          /* enum oc_row_shapes_state */
     const struct oc_row_shape *in, *out;
     uint32_t n_in, n_out;
-    uint64_t count;                 /* members, 1 unless aggregated */
+    uint64_t count; /* members, 1 unless aggregated */
     /* the columns that MegEngine's tool does not have; NAN or NULL when not known */
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
     const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */

@@ -204,8 +204,8 @@ static void folding(void **state)
     }
 }
 
-/* The model of tests/golden/op_rules and others: two operators of hwdb/op-rules/example.xml and one that nobody
- * knows. */
+/* The model of tests/golden/op_rules and others: two operators of hwdb/op-rules/example.xml and one that
+ * nobody knows. */
 static struct oc_builder *golden_model(void)
 {
     struct oc_builder *b = oc_b_new(17);

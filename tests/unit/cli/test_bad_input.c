@@ -47,7 +47,8 @@ static struct result run(const char *arguments)
     struct result r = {0};
     snprintf(out, sizeof(out), "%s/out", dir);
     snprintf(err, sizeof(err), "%s/err", dir);
-    snprintf(command, sizeof(command), "timeout 20 %s %s >%s 2>%s </dev/null", program(), arguments, out, err);
+    snprintf(command, sizeof(command), "timeout 20 %s %s >%s 2>%s </dev/null", program(), arguments, out,
+             err);
     int status = system(command);
     assert_true(WIFEXITED(status));
     r.exit_code = WEXITSTATUS(status);
@@ -65,7 +66,8 @@ static void refused(const char *name, const char *more, const char *words)
     snprintf(arguments, sizeof(arguments), "%s/%s %s", dir, name, more);
     struct result r = run(arguments);
     if (r.exit_code != 3 || r.err_lines != 1 || r.out_bytes || !strstr(r.err, name) || !strstr(r.err, words))
-        fail_msg("%s: exit %d, %zu bytes out, wanted '%s' in: %s", arguments, r.exit_code, r.out_bytes, words, r.err);
+        fail_msg("%s: exit %d, %zu bytes out, wanted '%s' in: %s", arguments, r.exit_code, r.out_bytes, words,
+                 r.err);
 }
 
 static void write_file(const char *name, const void *data, size_t n)

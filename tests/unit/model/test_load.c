@@ -102,15 +102,23 @@ static void test_elements(void **state)
         double first, last;
         unsigned n;
     } row[] = {
-        {"float[2]{1.5,-2.25}", 1.5, -2.25, 2},      {"double[2]{1.5,-2.25}", 1.5, -2.25, 2},
-        {"float16[2]{1.5,-2.25}", 1.5, -2.25, 2},    {"bfloat16[2]{1.5,-2.25}", 1.5, -2.25, 2},
-        {"int64[2]{5,-7}", 5, -7, 2},                {"int32[2]{5,-7}", 5, -7, 2},
-        {"int16[2]{5,-7}", 5, -7, 2},                {"int8[2]{5,-7}", 5, -7, 2},
-        {"uint8[2]{5,250}", 5, 250, 2},              {"uint16[2]{5,65000}", 5, 65000, 2},
-        {"uint32[2]{5,4000000000}", 5, 4e9, 2},      {"uint64[2]{5,4000000000}", 5, 4e9, 2},
-        {"bool[3]{1,0,1}", 1, 1, 3},                 {"int4[3]{5,-8,7}", 5, 7, 3},
-        {"uint4[3]{5,15,9}", 5, 9, 3},               {"int2[3]{1,-2,-1}", 1, -1, 3},
-        {"float8e8m0[2]{127,130}", 1, 8, 2}, /* 2^(bits - 127) */
+        {"float[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"double[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"float16[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"bfloat16[2]{1.5,-2.25}", 1.5, -2.25, 2},
+        {"int64[2]{5,-7}", 5, -7, 2},
+        {"int32[2]{5,-7}", 5, -7, 2},
+        {"int16[2]{5,-7}", 5, -7, 2},
+        {"int8[2]{5,-7}", 5, -7, 2},
+        {"uint8[2]{5,250}", 5, 250, 2},
+        {"uint16[2]{5,65000}", 5, 65000, 2},
+        {"uint32[2]{5,4000000000}", 5, 4e9, 2},
+        {"uint64[2]{5,4000000000}", 5, 4e9, 2},
+        {"bool[3]{1,0,1}", 1, 1, 3},
+        {"int4[3]{5,-8,7}", 5, 7, 3},
+        {"uint4[3]{5,15,9}", 5, 9, 3},
+        {"int2[3]{1,-2,-1}", 1, -1, 3},
+        {"float8e8m0[2]{127,130}", 1, 8, 2},   /* 2^(bits - 127) */
         {"float8e4m3fn[2]{56,184}", 1, -1, 2}, /* 0x38: exponent 7 - bias 7, 0xb8 the negative */
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
@@ -332,7 +340,8 @@ static void test_truncated_everywhere(void **state)
 static void test_not_models(void **state)
 {
     (void)state;
-    static const char *const text[] = {"", "{\"traceEvents\": []}", "hello world, this is text\n", "\xff\xff\xff\xff"};
+    static const char *const text[] = {"", "{\"traceEvents\": []}", "hello world, this is text\n",
+                                       "\xff\xff\xff\xff"};
     for (size_t i = 0; i < OC_COUNT(text); i++) {
         struct oc_model *m = NULL;
         struct oc_err err = {0};
@@ -404,11 +413,16 @@ static void test_external_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),           cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_order),           cmocka_unit_test(test_body_captures_order),
-        cmocka_unit_test(test_functions),       cmocka_unit_test(test_broken_graphs),
-        cmocka_unit_test(test_deep_nesting),    cmocka_unit_test(test_function_bomb),
-        cmocka_unit_test(test_truncated_everywhere), cmocka_unit_test(test_not_models),
+        cmocka_unit_test(test_graph),
+        cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_body_captures_order),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_broken_graphs),
+        cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_function_bomb),
+        cmocka_unit_test(test_truncated_everywhere),
+        cmocka_unit_test(test_not_models),
         cmocka_unit_test(test_external_data),
     };
     return cmocka_run_group_tests_name("model/load", tests, NULL, NULL);

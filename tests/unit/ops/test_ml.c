@@ -30,7 +30,8 @@ static const struct op_shape_row shapes[] = {
     {ML "FeatureVectorizer", 1, "inputdimensions=[2,3]", "float[N,2] int64[N,3]", "y", "float[N,5]"},
     {ML "FeatureVectorizer", 1, "", "float[2] int64[3]", "y", "float[1,5]"},
     {ML "FeatureVectorizer", 1, "", "float[N,2] int64[N,3]", "y", "float[N,5]"},
-    {ML "DictVectorizer", 1, "string_vocabulary=[\"a\",\"b\",\"c\"]", "map(string,int64[])", "y", "int64[1,3]"},
+    {ML "DictVectorizer", 1, "string_vocabulary=[\"a\",\"b\",\"c\"]", "map(string,int64[])", "y",
+     "int64[1,3]"},
     {ML "DictVectorizer", 1, "int64_vocabulary=[1,2]", "map(int64,float[])", "y", "float[1,2]"},
     {ML "CastMap", 1, "map_form=SPARSE max_map=9", "map(int64,float[])", "y", "float[1,9]"},
     {ML "CastMap", 1, "cast_to=TO_STRING", "map(int64,float[])", "y", "string[1,keys]"},
@@ -51,8 +52,8 @@ static const struct op_shape_row shapes[] = {
     /* raw scores of the 6 pairs of 4 classes; probabilities are of the classes */
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1]", "float[N,4]", "yy",
      "int64[N] float[N,6]"},
-    {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1] prob_a=[0.5]", "float[N,4]",
-     "yy", "int64[N] float[N,4]"},
+    {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1] prob_a=[0.5]",
+     "float[N,4]", "yy", "int64[N] float[N,4]"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1] vectors_per_class=[1,1]", "float[N,4]", "yy",
      "int64[N] float[N,2]"},
     {ML "SVMClassifier", 1, "", "float[N,4]", "yy", "error: has no class labels"},
@@ -84,7 +85,8 @@ static const struct op_cost_row costs[] = {
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1] kernel_type=RBF",
      "float[5,4]", "yy", 175, 350 + 100 + 25 + 30, 80, 0, 40 + 5 * 6 * 4},
     {ML "SVMRegressor", 1, "n_supports=6 kernel_type=POLY", "float[5,4]", "y", 120 + 30, 300 + 30, 80, 0, 20},
-    {ML "SVMRegressor", 1, "n_supports=6 kernel_type=SIGMOID", "float[5,4]", "y", 120 + 30, 300 + 30, 80, 0, 20},
+    {ML "SVMRegressor", 1, "n_supports=6 kernel_type=SIGMOID", "float[5,4]", "y", 120 + 30, 300 + 30, 80, 0,
+     20},
     /* without support vectors a linear model */
     {ML "SVMRegressor", 1, "coefficients=[0.5,0.5,0.5,0.5]", "float[5,4]", "y", 20, 40, 80, 0, 20},
 };

@@ -25,24 +25,28 @@ static const struct op_shape_row shapes[] = {
 };
 
 static const struct op_cost_row costs[] = {
-    /* mean depths 1 and 5/3 on 9 samples: round(9 * 8/3) = 24 comparisons; 5 votes of 5 leaves: 9*2*1 additions */
-    {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0]", "float[9,4]", "y", 0, 24 + 18, 144, 0, 36},
+    /* mean depths 1 and 5/3 on 9 samples: round(9 * 8/3) = 24 comparisons; 5 votes of 5 leaves: 9*2*1
+       additions */
+    {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0]", "float[9,4]", "y", 0, 24 + 18, 144, 0,
+     36},
     /* two votes a leaf, and the logistic of 9 scores */
     {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0,0,0,0,0,0] post_transform=LOGISTIC",
      "float[9,4]", "y", 0, 24 + 36 + 9, 144, 0, 36},
     /* softmax of 9 * 3 scores, 5 operations each */
     {ML "TreeEnsembleClassifier", 3,
-     TWO_TREES "class_ids=[0,1,0,2,1] classlabels_int64s=[5,6,7] post_transform=SOFTMAX", "float[9,4]", "yy", 0,
-     24 + 18 + 135, 144, 0, 72 + 108},
+     TWO_TREES "class_ids=[0,1,0,2,1] classlabels_int64s=[5,6,7] post_transform=SOFTMAX", "float[9,4]", "yy",
+     0, 24 + 18 + 135, 144, 0, 72 + 108},
     /* the same trees in the new form: interior nodes 0 | 1 {leaf, 2}, 2 */
     {ML "TreeEnsemble", 5,
-     "nodes_featureids=[0,0,1] nodes_splits=float[3]{1,2,3} nodes_truenodeids=[0,2,3] nodes_trueleafs=[1,1,1] "
+     "nodes_featureids=[0,0,1] nodes_splits=float[3]{1,2,3} nodes_truenodeids=[0,2,3] "
+     "nodes_trueleafs=[1,1,1] "
      "nodes_falsenodeids=[1,2,4] nodes_falseleafs=[1,0,1] tree_roots=[0,1] "
      "leaf_weights=float[5]{1,2,3,4,5} leaf_targetids=[0,0,0,0,0] n_targets=1 post_transform=2",
      "float[9,4]", "y", 0, 24 + 18 + 9, 144, 0, 36},
     /* a tree of one leaf: nothing to compare */
     {ML "TreeEnsembleRegressor", 1,
-     "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] nodes_modes=[\"LEAF\"] "
+     "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] "
+     "nodes_modes=[\"LEAF\"] "
      "target_ids=[0]",
      "float[9,4]", "y", 0, 9, 144, 0, 36},
 };
@@ -80,22 +84,26 @@ static const struct broken broken[] = {
     {ML "TreeEnsembleRegressor", "nodes_treeids=[0] nodes_nodeids=[0,1] nodes_modes=[\"LEAF\"]",
      "the lists of nodes have different lengths"},
     {ML "TreeEnsembleRegressor",
-     "nodes_treeids=[3] nodes_nodeids=[0] nodes_truenodeids=[7] nodes_falsenodeids=[0] nodes_modes=[\"BRANCH_LT\"]",
+     "nodes_treeids=[3] nodes_nodeids=[0] nodes_truenodeids=[7] nodes_falsenodeids=[0] "
+     "nodes_modes=[\"BRANCH_LT\"]",
      "tree 3 has no node 7"},
     /* a node that is its own child, and one with the same child twice */
     {ML "TreeEnsembleRegressor",
-     "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] nodes_modes=[\"BRANCH_LT\"]",
+     "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] "
+     "nodes_modes=[\"BRANCH_LT\"]",
      "the nodes are no trees: there is no root"},
     {ML "TreeEnsemble",
      "nodes_featureids=[0,0] nodes_truenodeids=[1,0] nodes_trueleafs=[0,1] nodes_falsenodeids=[1,0] "
      "nodes_falseleafs=[0,1] tree_roots=[0]",
      "the nodes are no trees: one is reached twice"},
     {ML "TreeEnsemble",
-     "nodes_featureids=[0] nodes_truenodeids=[5] nodes_trueleafs=[0] nodes_falsenodeids=[0] nodes_falseleafs=[1] "
+     "nodes_featureids=[0] nodes_truenodeids=[5] nodes_trueleafs=[0] nodes_falsenodeids=[0] "
+     "nodes_falseleafs=[1] "
      "tree_roots=[0]",
      "there is no node 5"},
     {ML "TreeEnsemble",
-     "nodes_featureids=[0] nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[0] nodes_falseleafs=[1] "
+     "nodes_featureids=[0] nodes_truenodeids=[0] nodes_trueleafs=[1] nodes_falsenodeids=[0] "
+     "nodes_falseleafs=[1] "
      "tree_roots=[-1]",
      "there is no node -1 to be a root"},
     {ML "TreeEnsemble", "nodes_featureids=[0,1] nodes_truenodeids=[0] nodes_trueleafs=[1]",

@@ -24,7 +24,8 @@ static const struct op_shape_row shapes[] = {
     {"SequenceAt", 11, "", "? int64[]!{7}", "y", "?"},
     {"SequenceInsert", 11, "", "seq(float)*0 float[5]", "y", "seq(float[5])"},
     {"SequenceInsert", 11, "", "seq(float[5])*N float[6]", "y", "seq(float[node.0])"},
-    {"SequenceInsert", 11, "", "seq(float[5])*2 float[5] int64[]!{3}", "y", "error: position 3 of a sequence of 2"},
+    {"SequenceInsert", 11, "", "seq(float[5])*2 float[5] int64[]!{3}", "y",
+     "error: position 3 of a sequence of 2"},
     {"SequenceErase", 11, "", "seq(float[2];float[3]) int64[]!{0}", "y", "seq(float[3])"},
     {"SequenceErase", 11, "", "seq(float[2];float[3])", "y", "seq(float[2])"},
     {"SequenceErase", 11, "", "seq(float[2])*0", "y", "error: the sequence is empty"},
@@ -122,7 +123,8 @@ static const char *length_text(struct op_case *t)
     if (!type->item)
         return oc_dim_text(t->exprs, type->shape.dim[0]);
     for (int64_t i = 0; i < type->shape.dim[0].v; i++)
-        s = oc_printf(&t->arena, "%s%s%s", s, i ? " " : "", oc_type_text(&t->arena, t->exprs, &type->item[i]));
+        s = oc_printf(&t->arena, "%s%s%s", s, i ? " " : "",
+                      oc_type_text(&t->arena, t->exprs, &type->item[i]));
     return s;
 }
 
