@@ -20,15 +20,18 @@ enum cli_mask {
     CLI_OPS = 4,
     CLI_HELP = 8,
     CLI_EXPLAIN = 16,
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN,
-    CLI_ALL = 31
+    CLI_MEMORY = 32,
+    CLI_LLM = 64,
+    CLI_SUMMARY = 128,
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM, /* those that analyse a model */
+    CLI_ALL = 255
 };
 
 struct cli_option {
     const char *name; /* without the two dashes */
     char letter;      /* 0: none */
     unsigned char kind;
-    unsigned char mask;    /* enum cli_mask */
+    unsigned short mask;   /* enum cli_mask */
     const char *arg;       /* name of the argument, or the choices; NULL for flags */
     const char *unit;      /* of the argument, NULL: none */
     const char *otherwise; /* what holds without the option, NULL: nothing to say */
