@@ -263,11 +263,18 @@ struct oc_profile_opts {
     const char *format; /* importer name, NULL: probe */
     int32_t warmup;     /* runs to drop; -1: the importer's default (the first one of two or more) */
     enum oc_stat stat;
+    bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
 };
 
-/* Reads one file. Errors name the file and the place; an unknown format lists the importers tried. */
+/* Reads one measurement: the file, and those that belong to it by their names (TensorRT's x.graph.json beside
+ * x.profile.json). Errors name the file and the place; an unknown format lists the importers tried. */
 int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
                     struct oc_err *err);
+/* Reads many files. Those that are parts of one measurement (each part at most once, in the order given)
+ * become one profile, every other file its own. *out: array of *n_out handles; each is closed with
+ * oc_profile_close, the array freed with free(). On failure nothing is left open. */
+int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profile_opts *opts,
+                        struct oc_profile ***out, size_t *n_out, struct oc_err *err);
 void oc_profile_close(struct oc_profile *p);
 size_t oc_profile_diags(const struct oc_profile *p, const struct oc_diag **out);
 bool oc_profile_format_known(const char *name);              /* a name for oc_profile_opts.format */

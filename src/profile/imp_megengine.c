@@ -477,14 +477,14 @@ static int check(struct reader *r, const char *path, struct oc_err *err)
     return oc_err_at(err, path, 0, offset);
 }
 
-static int read_megengine(struct oc_stream *s, const struct oc_profile_opts *opts, struct oc_profile *out,
-                          struct oc_err *err)
+static int read_megengine(const struct oc_source *src, const struct oc_profile_opts *opts,
+                          struct oc_profile *out, struct oc_err *err)
 {
     (void)opts; /* one run, one value: nothing to choose */
-    struct reader r = {.j = oc_json_open(s), .p = out};
+    struct reader r = {.j = oc_json_open(src->file[0].s), .p = out};
     r.opr_ids.arena = r.var_ids.arena = &out->arena;
     read_dump(&r);
-    int rc = check(&r, oc_stream_path(s), err);
+    int rc = check(&r, src->file[0].path, err);
     if (rc == 0) {
         oc_mge_fill(out, make_native(&r));
         out->truncated = oc_json_truncated(r.j);
@@ -514,13 +514,13 @@ static void probe_megengine(const struct oc_peek *peek, struct oc_bid *bid)
     bool graph = contains(peek, "\"graph_exec\""), profiler = contains(peek, "\"profiler\"");
     bool nodes = contains(peek, "\"node_type\""), footprint = contains(peek, "\"opr_footprint\"");
     if (graph && profiler)
-        *bid = (struct oc_bid){100, "graph_exec and profiler"};
+        *bid = (struct oc_bid){.score = 100, .reason = "graph_exec and profiler"};
     else if (graph && nodes)
-        *bid = (struct oc_bid){90, "graph_exec with nodes"};
+        *bid = (struct oc_bid){.score = 90, .reason = "graph_exec with nodes"};
     else if (profiler && footprint)
-        *bid = (struct oc_bid){90, "profiler with opr_footprint"};
+        *bid = (struct oc_bid){.score = 90, .reason = "profiler with opr_footprint"};
     else if (graph)
-        *bid = (struct oc_bid){40, "graph_exec"};
+        *bid = (struct oc_bid){.score = 40, .reason = "graph_exec"};
 }
 
 const struct oc_importer oc_importer_megengine = {

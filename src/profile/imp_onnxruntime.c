@@ -24,7 +24,8 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
                                              has(p, "\"session_initialization\"") || has(p, "\"model_run\""));
     bool node = has(p, "_kernel_time\"") && has(p, "\"op_name\"");
     if (session || node)
-        *bid = (struct oc_bid){session && node ? 95 : 85, "chrome trace array with Session or Node events"};
+        *bid = (struct oc_bid){.score = session && node ? 95 : 85,
+                               .reason = "chrome trace array with Session or Node events"};
 }
 
 /* ---- keys --------------------------------------------------------------------------------------------- */
@@ -325,9 +326,10 @@ static const char *producer_of(const struct ort_trace *t)
     return "ONNX Runtime";
 }
 
-static int read_trace(struct oc_stream *s, const struct oc_profile_opts *opts, struct oc_profile *out,
+static int read_trace(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                       struct oc_err *err)
 {
+    struct oc_stream *s = src->file[0].s;
     struct ort_trace t = {.out = out};
     struct oc_arena scratch = {0}; /* key texts */
     struct ort_reading r = {.t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch};

@@ -1,34 +1,9 @@
 #include "profile/profile.h"
 
-#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/buf.h"
-
-#define PEEK_BYTES ((size_t)64 << 10)
-
-extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine;
-
-static const struct oc_importer *const importers[] = {
-    &oc_importer_onnxruntime,
-    &oc_importer_megengine,
-};
-
-const struct oc_importer *const *oc_importers(size_t *n)
-{
-    *n = OC_COUNT(importers);
-    return importers;
-}
-
-bool oc_profile_format(size_t index, const char **name, const char **title)
-{
-    if (index >= OC_COUNT(importers))
-        return false;
-    *name = importers[index]->name;
-    *title = importers[index]->title;
-    return true;
-}
+#include <unistd.h>
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
@@ -73,155 +48,201 @@ const char *oc_stat_name(enum oc_stat stat)
     return (size_t)stat < OC_COUNT(name) ? name[stat] : "?";
 }
 
-/* ---- probing ------------------------------------------------------------------------------------------ */
+/* ---- sources: files that belong together ----------------------------------------------------------------
+ */
 
-static int look(const char *path, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
-{
-    const char *data;
+struct source {
+    const struct oc_importer *imp;
+    struct oc_source_file *file;
     size_t n;
-    if (oc_file_peek(path, PEEK_BYTES + 1, a, &data, &n, err) != 0)
+};
+
+struct sources {
+    struct source *source;
+    size_t n, cap;
+    struct oc_arena arena; /* paths */
+};
+
+static bool has_part(const struct source *s, unsigned part)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->file[i].part == part)
+            return true;
+    return false;
+}
+
+/* Length of the path without the part's suffix, SIZE_MAX: it has another one. */
+static size_t stem(const struct oc_importer *imp, const struct oc_source_file *f)
+{
+    const char *suffix = f->part < imp->n_part ? imp->part[f->part].suffix : NULL;
+    size_t n = strlen(f->path), k = suffix ? strlen(suffix) : 0;
+    return k && n > k && strcmp(f->path + n - k, suffix) == 0 ? n - k : SIZE_MAX;
+}
+
+static bool same_stem(const struct source *s, const struct oc_source_file *f)
+{
+    size_t n = stem(s->imp, f);
+    for (size_t i = 0; i < s->n && n != SIZE_MAX; i++)
+        if (stem(s->imp, &s->file[i]) == n && memcmp(s->file[i].path, f->path, n) == 0)
+            return true;
+    return false;
+}
+
+/* The source that the file completes: one with the same stem, else the last that lacks this part. */
+static struct source *home(struct sources *all, const struct oc_importer *imp, const struct oc_source_file *f)
+{
+    struct source *best = NULL;
+    for (size_t i = 0; i < all->n; i++) {
+        struct source *s = &all->source[i];
+        if (s->imp != imp || imp->n_part < 2 || has_part(s, f->part))
+            continue;
+        if (same_stem(s, f))
+            return s;
+        best = s;
+    }
+    return best;
+}
+
+static int add_file(struct source *s, const char *path, unsigned part, struct oc_err *err)
+{
+    struct oc_stream *stream;
+    if (oc_stream_open(path, &stream, err) != 0)
         return -1;
-    *peek = (struct oc_peek){.path = path, .whole = n <= PEEK_BYTES};
-    if (n > PEEK_BYTES)
-        n = PEEK_BYTES;
-    size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (skip < n && isspace((unsigned char)data[skip]))
-        skip++;
-    peek->data = data + skip;
-    peek->n = n - skip;
+    s->file = oc_xrealloc(s->file, (s->n + 1) * sizeof(*s->file));
+    s->file[s->n++] = (struct oc_source_file){.path = path, .s = stream, .part = part};
     return 0;
 }
 
-static int tell(struct oc_err *err, const char *path, enum oc_code code, const char *what)
+static int add_path(struct sources *all, const char *path, const char *format, struct oc_err *err)
 {
-    oc_fail(err, code, "cannot read '%s': %s", path, what);
-    return oc_err_at(err, path, 0, 0);
-}
-
-/* The only importer with the best bid; *score 0: nobody wants it. A tie names both. */
-static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, int *score,
-                    struct oc_err *err)
-{
-    const struct oc_importer *rival = NULL;
-    struct oc_bid best = {0}, second = {0};
-    *out = NULL;
-    for (size_t i = 0; i < OC_COUNT(importers); i++) {
-        struct oc_bid bid = {0};
-        importers[i]->probe(peek, &bid);
-        if (bid.score > best.score) {
-            best = bid;
-            *out = importers[i];
-            rival = NULL;
-        } else if (bid.score && bid.score == best.score) {
-            rival = importers[i];
-            second = bid;
-        }
-    }
-    *score = best.score;
-    if (!rival)
-        return 0;
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': may be '%s' (%s) or '%s' (%s): name the format", peek->path,
-            (*out)->name, best.reason, rival->name, second.reason);
-    return oc_err_at(err, peek->path, 0, 0);
-}
-
-static bool is_text(const struct oc_peek *peek)
-{
-    size_t odd = 0;
-    for (size_t i = 0; i < peek->n; i++) {
-        unsigned char c = (unsigned char)peek->data[i];
-        odd += c < 32 && !isspace(c);
-    }
-    return odd * 100 <= peek->n;
-}
-
-static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
-{
-    struct oc_buf names = {0};
-    for (size_t i = 0; i < OC_COUNT(importers); i++)
-        oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
-            is_text(peek) ? "text" : "binary data", names.data);
-    oc_buf_free(&names);
-    return oc_err_at(err, peek->path, 0, 0);
-}
-
-static const struct oc_importer *importer_named(const char *name)
-{
-    for (size_t i = 0; i < OC_COUNT(importers); i++)
-        if (strcmp(importers[i]->name, name) == 0)
-            return importers[i];
-    return NULL;
-}
-
-bool oc_profile_format_known(const char *name)
-{
-    return importer_named(name) != NULL;
-}
-
-static int choose(const char *path, const char *format, const struct oc_importer **out, struct oc_err *err)
-{
-    struct oc_arena a = {0};
-    struct oc_peek peek;
-    int rc = look(path, &a, &peek, err), score = 0;
-    *out = NULL;
-    if (rc == 0 && peek.n == 0)
-        rc = tell(err, path, OC_EFORMAT, "file is empty");
-    if (rc == 0 && format) {
-        *out = importer_named(format);
-        if (!*out)
-            rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
-    } else if (rc == 0) {
-        rc = best_bid(&peek, out, &score, err);
-        if (rc == 0 && !score)
-            rc = unknown_format(&peek, err);
-    }
-    oc_arena_free(&a);
-    return rc;
-}
-
-int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
-{
-    struct oc_arena a = {0};
-    struct oc_peek peek;
+    struct oc_source_file f = {.path = path};
     const struct oc_importer *imp;
-    int score = 0, rc = look(path, &a, &peek, err);
-    if (rc == 0) {
-        bool tie = best_bid(&peek, &imp, &score, NULL) != 0;
-        *out = tie || score || (peek.n && is_text(&peek)) ? OC_FILE_PROFILE : OC_FILE_MODEL;
+    if (oc_profile_probe(path, format, &imp, &f.part, err) != 0)
+        return -1;
+    struct source *s = home(all, imp, &f);
+    if (!s) {
+        OC_GROW(all->source, all->n, all->cap);
+        s = &all->source[all->n++];
+        *s = (struct source){.imp = imp};
     }
-    oc_arena_free(&a);
-    return rc;
+    return add_file(s, path, f.part, err);
+}
+
+/* Files beside the named ones that the importer's parts lead to; one of another format is left alone. */
+static int add_siblings(struct sources *all, struct source *s, struct oc_err *err)
+{
+    size_t n = stem(s->imp, &s->file[0]);
+    for (unsigned part = 0; n != SIZE_MAX && part < s->imp->n_part; part++) {
+        const struct oc_importer *imp;
+        unsigned found;
+        const char *suffix = s->imp->part[part].suffix;
+        if (!suffix || has_part(s, part))
+            continue;
+        const char *path = oc_printf(&all->arena, "%.*s%s", (int)n, s->file[0].path, suffix);
+        if (access(path, R_OK) != 0 || oc_profile_probe(path, NULL, &imp, &found, NULL) != 0)
+            continue;
+        if (imp == s->imp && found == part && add_file(s, path, part, err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void close_sources(struct sources *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        for (size_t k = 0; k < all->source[i].n; k++)
+            oc_stream_close(all->source[i].file[k].s);
+        free(all->source[i].file);
+    }
+    free(all->source);
+    oc_arena_free(&all->arena);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------ */
 
-int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
-                    struct oc_err *err)
+static struct oc_profile *new_profile(const struct source *s, const struct oc_profile_opts *opts)
 {
-    static const struct oc_profile_opts defaults = {.warmup = -1};
-    const struct oc_importer *imp;
-    struct oc_stream *s;
-    *out = NULL;
-    if (!opts)
-        opts = &defaults;
-    if (choose(path, opts->format, &imp, err) != 0 || oc_stream_open(path, &s, err) != 0)
-        return -1;
     struct oc_profile *p = oc_xmalloc(sizeof(*p));
-    *p = (struct oc_profile){.format = imp->name, .producer = "", .device = "", .stat = opts->stat};
+    *p = (struct oc_profile){.format = s->imp->name,
+                             .producer = "",
+                             .device = "",
+                             .stat = opts->stat,
+                             .imported_ns = NAN,
+                             .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;
-    p->path = oc_strdup(&p->arena, path);
+    p->path = oc_strdup(&p->arena, s->file[0].path);
     p->exprs = oc_exprs_new(&p->arena);
-    int rc = imp->read(s, opts, p, err);
-    oc_stream_close(s);
-    if (rc != 0) {
+    return p;
+}
+
+static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
+                       struct oc_err *err)
+{
+    struct oc_profile *p = new_profile(s, opts);
+    struct oc_source src = {.file = s->file, .n = s->n};
+    if (s->imp->read(&src, opts, p, err) != 0) {
         if (err && !err->file[0])
-            oc_err_at(err, path, err->line, err->offset_bytes);
-        oc_err_prefix(err, "cannot read '%s'", path);
+            oc_err_at(err, p->path, err->line, err->offset_bytes);
+        oc_err_prefix(err, "cannot read '%s'", err && err->file[0] ? err->file : p->path);
         oc_profile_close(p);
         return -1;
     }
     *out = p;
+    return 0;
+}
+
+int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t n,
+                        const struct oc_profile_opts *opts, struct oc_profile **out, struct oc_err *err)
+{
+    struct oc_source_file file = {.path = "", .s = oc_stream_mem(data, n)};
+    struct source s = {.imp = imp, .file = &file, .n = 1};
+    int rc = read_source(&s, opts, out, err);
+    oc_stream_close(file.s);
+    return rc;
+}
+
+static const struct oc_profile_opts defaults = {.warmup = -1};
+
+int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profile_opts *opts,
+                        struct oc_profile ***out, size_t *n_out, struct oc_err *err)
+{
+    struct sources all = {0};
+    struct oc_profile **list = NULL;
+    int rc = 0;
+    *out = NULL;
+    *n_out = 0;
+    if (!opts)
+        opts = &defaults;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = add_path(&all, path[i], opts->format, err);
+    for (size_t i = 0; i < all.n && rc == 0; i++)
+        rc = add_siblings(&all, &all.source[i], err);
+    list = oc_xmalloc((all.n + 1) * sizeof(*list));
+    for (size_t i = 0; i < all.n && rc == 0; i++) {
+        rc = read_source(&all.source[i], opts, &list[i], err);
+        *n_out += rc == 0;
+    }
+    close_sources(&all);
+    if (rc == 0) {
+        *out = list;
+        return 0;
+    }
+    for (; *n_out; --*n_out)
+        oc_profile_close(list[*n_out - 1]);
+    free(list);
+    return -1;
+}
+
+int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
+                    struct oc_err *err)
+{
+    struct oc_profile **list;
+    size_t n;
+    *out = NULL;
+    if (oc_profile_open_all(&path, 1, opts, &list, &n, err) != 0)
+        return -1;
+    *out = list[0];
+    free(list);
     return 0;
 }
 

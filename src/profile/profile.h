@@ -11,6 +11,8 @@
 #include "base/map.h"
 #include "shape/type.h"
 
+struct oc_timeline;
+
 /* One event group: what the runtime reports under one name (and one shape signature). Statistics are over the
  * used runs; a value of one run is the sum of the group's calls in that run. NAN: the source does not say. */
 struct oc_prof_rec {
@@ -35,10 +37,34 @@ struct oc_prof_rec {
     const struct oc_type *in, *out; /* as recorded; positions need not be input slots */
     uint32_t n_in, n_out;
     bool has_in, has_out;
-    double flop, bytes;                         /* the source's own figures, NAN if none */
+    double total_ns;        /* own time (self) of all its calls in all used runs; a bucket: all it holds */
+    double total_kernel_ns; /* device time likewise, NAN when the source has none */
+    double flop, bytes;     /* the source's own figures (counters, footprints), NAN if none */
     uint64_t param_bytes, act_bytes, out_bytes; /* ONNX Runtime's sizes; UINT64_MAX: not given */
     uint64_t where;                             /* offset of the first event in the file */
 };
+
+/* Device work under one name for one record: a kernel, a copy, a memset. Times as in struct oc_prof_rec. */
+struct oc_prof_kernel {
+    const char *name;
+    const char *precision, *unit, *library; /* from its name (kernel_names.h); "" if unknown */
+    uint8_t kind;                           /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
+    uint32_t rec;                           /* record it worked for, OC_NONE: none */
+    uint32_t lane;                          /* of its first call */
+    double time_ns;                         /* chosen statistic of the per-run sums */
+    double min_ns, max_ns, total_ns;        /* of single calls; sum of all used runs */
+    uint64_t calls;                         /* in all used runs */
+    double flop, bytes;                     /* measured per call, NAN if not; a copy: its bytes */
+};
+
+/* Where events ran: a thread of the host, or a stream of a device. */
+struct oc_lane {
+    const char *name; /* "" if unnamed */
+    bool device;
+    int64_t process;       /* host process id; OC_NO_ID: unknown */
+    int64_t device_id, id; /* of the device; of the thread or stream */
+};
+#define OC_NO_ID INT64_MIN
 
 /* Everything that one source said. */
 struct oc_profile {
@@ -54,6 +80,14 @@ struct oc_profile {
     const char *time_kind; /* "host time" or "device time": what time_ns means */
     struct oc_prof_rec *rec;
     uint32_t n_rec;
+    struct oc_prof_kernel *kernel; /* arena */
+    uint32_t n_kernel;
+    struct oc_lane *lane; /* arena */
+    uint32_t n_lane;
+    /* All time in the file, summed while reading and before anything is sorted into records: the sum of
+     * total_ns (total_kernel_ns) over the records must be this to the nanosecond. NAN: not summed. */
+    double imported_ns, imported_kernel_ns;
+    struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events and the source has events */
     bool truncated;
     struct oc_exprs *exprs;
     struct oc_diags diags;
@@ -70,16 +104,45 @@ struct oc_peek {
 struct oc_bid {
     int score; /* 0: not mine .. 100: certain */
     const char *reason;
+    unsigned part; /* index into the importer's parts */
+};
+
+/* A measurement may lie in several files (TensorRT: profile, layer information, times). */
+struct oc_part {
+    const char *name;   /* "profile" */
+    const char *suffix; /* of file names, ".profile.json": a file beside the given one with the same stem and
+                           the suffix of another part is read too; NULL: never looked for */
+};
+
+/* The files of one measurement, each at most once a part; file[0] was named first. */
+struct oc_source_file {
+    const char *path;
+    struct oc_stream *s;
+    unsigned part;
+};
+struct oc_source {
+    const struct oc_source_file *file;
+    size_t n;
 };
 
 struct oc_importer {
     const char *name, *title;
+    const struct oc_part *part; /* NULL: one file is all */
+    size_t n_part;
     void (*probe)(const struct oc_peek *peek, struct oc_bid *bid);
-    int (*read)(struct oc_stream *s, const struct oc_profile_opts *opts, struct oc_profile *out,
+    int (*read)(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
                 struct oc_err *err);
 };
 
 const struct oc_importer *const *oc_importers(size_t *n);
+
+/* The importer (named `format`, or the best bidder if NULL) for the file, and which of its parts it is. */
+int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,
+                     struct oc_err *err);
+
+/* One file's bytes as the importer reads them; `data` must live until the profile is closed. */
+int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t n,
+                        const struct oc_profile_opts *opts, struct oc_profile **out, struct oc_err *err);
 
 /* oc_profile_open, oc_profile_close, struct oc_profile_opts and enum oc_stat: see onnxcost.h. */
 

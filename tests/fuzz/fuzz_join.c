@@ -102,7 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     p.exprs = oc_exprs_new(&p.arena);
     if (oc_model_load_mem(bytes, size_bytes, NULL, &m, &err) != 0)
         abort();
-    if (oc_importer_onnxruntime.read(s, &opts, &p, &err) == 0)
+    if (oc_importer_onnxruntime.read(
+            &(struct oc_source){.file = &(struct oc_source_file){.path = "", .s = s}, .n = 1}, &opts, &p,
+            &err) == 0)
         join(m, &p);
     oc_model_free(m);
     oc_stream_close(s);

@@ -32,7 +32,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     struct oc_err err = {0};
     p.names.arena = p.diags.arena = &p.arena;
     struct oc_stream *s = oc_stream_mem(data, n);
-    if (oc_importer_megengine.read(s, &opts, &p, &err) == 0)
+    if (oc_importer_megengine.read(
+            &(struct oc_source){.file = &(struct oc_source_file){.path = "", .s = s}, .n = 1}, &opts, &p,
+            &err) == 0)
         for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
             report(&p, &forms[i]);
     oc_stream_close(s);

@@ -34,7 +34,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         p.exprs = oc_exprs_new(&p.arena);
         oc_importer_onnxruntime.probe(&(struct oc_peek){.path = "", .data = (const char *)data, .n = n},
                                       &bid);
-        if (oc_importer_onnxruntime.read(s, &opts, &p, &err) == 0)
+        if (oc_importer_onnxruntime.read(
+                &(struct oc_source){.file = &(struct oc_source_file){.path = "", .s = s}, .n = 1}, &opts, &p,
+                &err) == 0)
             check(&p);
         else if (!memchr(err.msg, '\0', sizeof(err.msg)) || !err.msg[0])
             abort();

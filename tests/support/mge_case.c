@@ -13,7 +13,8 @@ static int read_stream(struct oc_stream *s, struct oc_profile *p, struct oc_err 
     p->format = oc_importer_megengine.name;
     p->names.arena = &p->arena;
     p->diags.arena = &p->arena;
-    int rc = oc_importer_megengine.read(s, &opts, p, err);
+    int rc = oc_importer_megengine.read(
+        &(struct oc_source){.file = &(struct oc_source_file){.path = "", .s = s}, .n = 1}, &opts, p, err);
     oc_stream_close(s);
     return rc;
 }

@@ -1,0 +1,157 @@
+/* Which importer reads a file: the list of importers and their bids for the first bytes. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+#define PEEK_BYTES ((size_t)64 << 10)
+
+extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine;
+
+static const struct oc_importer *const importers[] = {
+    &oc_importer_onnxruntime,
+    &oc_importer_megengine,
+};
+
+const struct oc_importer *const *oc_importers(size_t *n)
+{
+    *n = OC_COUNT(importers);
+    return importers;
+}
+
+bool oc_profile_format(size_t index, const char **name, const char **title)
+{
+    if (index >= OC_COUNT(importers))
+        return false;
+    *name = importers[index]->name;
+    *title = importers[index]->title;
+    return true;
+}
+
+/* ---- probing ------------------------------------------------------------------------------------------ */
+
+static int look(const char *path, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
+{
+    const char *data;
+    size_t n;
+    if (oc_file_peek(path, PEEK_BYTES + 1, a, &data, &n, err) != 0)
+        return -1;
+    *peek = (struct oc_peek){.path = path, .whole = n <= PEEK_BYTES};
+    if (n > PEEK_BYTES)
+        n = PEEK_BYTES;
+    size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    while (skip < n && isspace((unsigned char)data[skip]))
+        skip++;
+    peek->data = data + skip;
+    peek->n = n - skip;
+    return 0;
+}
+
+static int tell(struct oc_err *err, const char *path, enum oc_code code, const char *what)
+{
+    oc_fail(err, code, "cannot read '%s': %s", path, what);
+    return oc_err_at(err, path, 0, 0);
+}
+
+/* The only importer with the best bid; score 0: nobody wants it. A tie names both. */
+static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, struct oc_bid *won,
+                    struct oc_err *err)
+{
+    const struct oc_importer *rival = NULL;
+    struct oc_bid best = {0}, second = {0};
+    *out = NULL;
+    for (size_t i = 0; i < OC_COUNT(importers); i++) {
+        struct oc_bid bid = {0};
+        importers[i]->probe(peek, &bid);
+        if (bid.score > best.score) {
+            best = bid;
+            *out = importers[i];
+            rival = NULL;
+        } else if (bid.score && bid.score == best.score) {
+            rival = importers[i];
+            second = bid;
+        }
+    }
+    *won = best;
+    if (!rival)
+        return 0;
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': may be '%s' (%s) or '%s' (%s): name the format", peek->path,
+            (*out)->name, best.reason, rival->name, second.reason);
+    return oc_err_at(err, peek->path, 0, 0);
+}
+
+static bool is_text(const struct oc_peek *peek)
+{
+    size_t odd = 0;
+    for (size_t i = 0; i < peek->n; i++) {
+        unsigned char c = (unsigned char)peek->data[i];
+        odd += c < 32 && !isspace(c);
+    }
+    return odd * 100 <= peek->n;
+}
+
+static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
+{
+    struct oc_buf names = {0};
+    for (size_t i = 0; i < OC_COUNT(importers); i++)
+        oc_buf_printf(&names, "%s%s", i ? ", " : "", importers[i]->name);
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': %s of no known profile format (tried %s)", peek->path,
+            is_text(peek) ? "text" : "binary data", names.data);
+    oc_buf_free(&names);
+    return oc_err_at(err, peek->path, 0, 0);
+}
+
+static const struct oc_importer *importer_named(const char *name)
+{
+    for (size_t i = 0; i < OC_COUNT(importers); i++)
+        if (strcmp(importers[i]->name, name) == 0)
+            return importers[i];
+    return NULL;
+}
+
+bool oc_profile_format_known(const char *name)
+{
+    return importer_named(name) != NULL;
+}
+
+int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,
+                     struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_peek peek;
+    struct oc_bid bid = {0};
+    int rc = look(path, &a, &peek, err);
+    *out = NULL;
+    if (rc == 0 && peek.n == 0)
+        rc = tell(err, path, OC_EFORMAT, "file is empty");
+    if (rc == 0 && format) {
+        *out = importer_named(format);
+        if (*out)
+            (*out)->probe(&peek, &bid);
+        else
+            rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
+    } else if (rc == 0) {
+        rc = best_bid(&peek, out, &bid, err);
+        if (rc == 0 && !bid.score)
+            rc = unknown_format(&peek, err);
+    }
+    *part = bid.part;
+    oc_arena_free(&a);
+    return rc;
+}
+
+int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_peek peek;
+    const struct oc_importer *imp;
+    struct oc_bid bid = {0};
+    int rc = look(path, &a, &peek, err);
+    if (rc == 0) {
+        bool tie = best_bid(&peek, &imp, &bid, NULL) != 0;
+        *out = tie || bid.score || (peek.n && is_text(&peek)) ? OC_FILE_PROFILE : OC_FILE_MODEL;
+    }
+    oc_arena_free(&a);
+    return rc;
+}
