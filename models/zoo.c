@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "shape/dtype.h"
 
 void zoo_init(struct zoo *z, int opset)
 {
@@ -104,11 +105,12 @@ const char *zoo_param_named(struct zoo *z, const char *name, const char *type, e
                             int64_t fan_in)
 {
     Onnx__TensorProto *t = oc_b_init(z->b, name, type);
-    uint64_t bytes = t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__BOOL ? 1 : 4;
+    uint64_t elements = 1;
     for (size_t i = 0; i < t->n_dims; i++)
-        bytes *= (uint64_t)t->dims[i];
+        elements *= (uint64_t)t->dims[i];
     OC_GROW(z->param, z->n_param, z->cap_param);
-    z->param[z->n_param++] = (struct zoo_param){t, bytes, fan_in, (uint8_t)fill};
+    z->param[z->n_param++] = (struct zoo_param){
+        t, elements, elements * oc_dtype_info((unsigned)t->data_type)->bits / 8, fan_in, (uint8_t)fill};
     return t->name;
 }
 

@@ -23,7 +23,7 @@ enum zoo_fill {
 
 struct zoo_param {
     Onnx__TensorProto *tensor;
-    uint64_t size_bytes;
+    uint64_t elements, size_bytes;
     int64_t fan_in;
     uint8_t fill; /* enum zoo_fill */
 };
@@ -121,6 +121,25 @@ void zoo_vgg16(struct zoo *z);
 void zoo_vit_b_16(struct zoo *z);
 void zoo_bert_base(struct zoo *z);
 void zoo_gpt2(struct zoo *z);
+
+/* ---- language models with a key-value cache ---------------------------------------------------------------
+ */
+
+struct zoo_llama_size {
+    const char *name, *title;
+    int width, layers, heads, kv_heads, head, mlp, vocabulary, positions;
+};
+extern const struct zoo_llama_size zoo_llama_sizes[];
+extern const size_t zoo_llama_size_count;
+
+/* Who wrote the file: attention as MatMul, Softmax, MatMul on a cache that Concat makes longer (optimum; what
+ * transformers.js loads looks the same), or GroupQueryAttention and SkipSimplifiedLayerNormalization
+ * (onnxruntime-genai). */
+enum zoo_llama_layout { ZOO_LLAMA_OPTIMUM, ZOO_LLAMA_GENAI };
+
+/* A decoder of the Llama family, float16 or (bits 4) with MatMulNBits in blocks of 32, untied head, logits of
+ * every position. Needs opset 17 or later; size: a name of the list. */
+int zoo_llama(struct zoo *z, const char *size, enum zoo_llama_layout layout, int bits);
 
 /* ---- graphs for benchmarks and against readers -------------------------------------------------------- */
 

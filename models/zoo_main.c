@@ -9,6 +9,8 @@
 static const char usage[] =
     "usage: onnxzoo list\n"
     "       onnxzoo MODEL [-o FILE] [--fill absent|random] [--seed N] [--symbolic-hw]\n"
+    "       onnxzoo llama [--size 1b|7b|70b|toy] [--layout optimum|genai|transformers.js] [--bits 16|4] [-o "
+    "FILE]\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
     "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
@@ -17,10 +19,12 @@ static const char usage[] =
     "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
     "references into MODEL.onnx.data, which is not written (bigfile is always filled). With --symbolic-hw "
     "the\n"
-    "height and width of images stay symbols.\n";
+    "height and width of images stay symbols. A llama has a key-value cache and never has weights.\n";
 
 struct args {
-    const char *what, *out, *model;
+    const char *what, *out, *model, *size;
+    enum zoo_llama_layout layout;
+    int bits;
     bool fill, symbolic_hw;
     uint64_t seed, count;
 };
@@ -39,6 +43,35 @@ static bool number_of(const char *s, uint64_t *out)
     return *s >= '0' && *s <= '9' && !*end && !errno;
 }
 
+static bool is_size(const char *name)
+{
+    for (size_t i = 0; i < zoo_llama_size_count; i++)
+        if (!strcmp(zoo_llama_sizes[i].name, name))
+            return true;
+    return false;
+}
+
+/* Options of the llama. -1: it is none of them. */
+static int llama_option(struct args *a, const char *name, const char *v)
+{
+    if (!strcmp(name, "--size")) {
+        a->size = v;
+        return is_size(v) ? 0 : bad_usage("no such size", v);
+    }
+    if (!strcmp(name, "--layout")) {
+        bool genai = !strcmp(v, "genai");
+        a->layout = genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM;
+        return genai || !strcmp(v, "optimum") || !strcmp(v, "transformers.js")
+                   ? 0
+                   : bad_usage("no such layout", v);
+    }
+    if (!strcmp(name, "--bits")) {
+        a->bits = !strcmp(v, "4") ? 4 : 16;
+        return a->bits == 4 || !strcmp(v, "16") ? 0 : bad_usage("no such width", v);
+    }
+    return -1;
+}
+
 static int option(struct args *a, const char *name, const char *v)
 {
     if (!v)
@@ -55,7 +88,8 @@ static int option(struct args *a, const char *name, const char *v)
     } else if (!strcmp(name, "--nodes") || !strcmp(name, "--bytes") || !strcmp(name, "--depth")) {
         return number_of(v, &a->count) && a->count ? 0 : bad_usage("not a positive number", v);
     } else {
-        return bad_usage("no such option", name);
+        int rc = llama_option(a, name, v);
+        return rc < 0 ? bad_usage("no such option", name) : rc;
     }
     return 0;
 }
@@ -96,6 +130,8 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
     bool big = !strcmp(a->what, "bigfile");
     if (m)
         m->build(&z);
+    else if (!strcmp(a->what, "llama"))
+        zoo_llama(&z, a->size, a->layout, a->bits);
     else if (big)
         zoo_bigfile(&z, a->count);
     else
@@ -128,7 +164,7 @@ static bool needs_count(const char *what)
 
 int main(int argc, char **argv)
 {
-    struct args a = {.what = argc > 1 ? argv[1] : "--help"};
+    struct args a = {.what = argc > 1 ? argv[1] : "--help", .size = "7b", .bits = 16};
     if (!strcmp(a.what, "--help") || !strcmp(a.what, "-h"))
         return fputs(usage, argc > 1 ? stdout : stderr) < 0 || argc < 2 ? 2 : 0;
     if (!strcmp(a.what, "list"))
@@ -146,7 +182,10 @@ int main(int argc, char **argv)
     bool strip = !strcmp(a.what, "strip");
     if (strip && !a.model)
         return bad_usage("--model is needed for", a.what);
-    if (!zoo_find(a.what) && !needs_count(a.what) && !strip)
+    bool llama = !strcmp(a.what, "llama");
+    if (llama && a.fill)
+        return bad_usage("--fill random is not for", a.what);
+    if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama)
         return bad_usage("no such model", a.what);
     if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))
         return bad_usage("--symbolic-hw is not for", a.what);

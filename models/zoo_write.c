@@ -12,7 +12,7 @@ uint64_t zoo_param_elements(const struct zoo *z)
     uint64_t n = 0;
     for (size_t i = 0; i < z->n_param; i++)
         if (z->param[i].fill != ZOO_TRIL)
-            n += z->param[i].size_bytes / sizeof(float);
+            n += z->param[i].elements;
     return n;
 }
 

@@ -32,6 +32,8 @@ version=$median
 version_least=$least
 measure 'ResNet-50: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/resnet50.onnx"
 measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert_base.onnx"
+measure '70B decoder, float16, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_f16.onnx"
+measure '70B decoder, 4 bits, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_q4.onnx"
 measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
 measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.onnx"
 measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.json"
