@@ -16,7 +16,8 @@ profile  base shape
 join     base shape model ops analyze profile
 estimate base shape model analyze hw profile join
 run      base shape model hw profile
-report   base shape model analyze hw profile join estimate
+memory   base shape model ops analyze
+report   base shape model analyze hw profile join estimate memory
 cli
 '
 # header pattern  the only places it may be included from
