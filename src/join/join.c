@@ -208,15 +208,44 @@ static double own_time(const struct oc_prof_rec *p)
     return known_time(isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns);
 }
 
-static void add_to_bucket(struct oc_join *j, const char *name, double ns)
+static void add_to_bucket(struct oc_join *j, const char *name, const struct oc_prof_rec *p)
 {
     uint32_t i = 0;
     while (i < j->n_bucket && strcmp(j->bucket[i].name, name) != 0)
         i++;
     if (i == j->n_bucket)
         j->bucket[j->n_bucket++] = (struct oc_join_bucket){.name = name};
-    j->bucket[i].time_ns += ns;
+    j->bucket[i].time_ns += own_time(p);
+    j->bucket[i].total_ns += known_time(p->total_ns);
+    j->bucket[i].total_kernel_ns += known_time(p->total_kernel_ns);
     j->bucket[i].records++;
+}
+
+/* ---- all imported time is somewhere ----------------------------------------------------------------------
+ */
+
+static void account(struct oc_join *j, bool device, struct oc_join_time *out)
+{
+    const struct oc_profile *p = j->profile;
+    long double nodes = 0, groups = 0, buckets = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        double ns = device ? p->rec[i].total_kernel_ns : p->rec[i].total_ns;
+        if (isnan(ns))
+            continue;
+        any = true;
+        *(j->rec[i].bucket ? &buckets : j->rec[i].n_node > 1 ? &groups : &nodes) += (long double)ns;
+    }
+    double none = (double)NAN, imported_ns = device ? p->imported_kernel_ns : p->imported_ns;
+    *out = (struct oc_join_time){.imported_ns = imported_ns,
+                                 .nodes_ns = any ? (double)nodes : none,
+                                 .groups_ns = any ? (double)groups : none,
+                                 .buckets_ns = any ? (double)buckets : none,
+                                 .lost_ns = (double)((long double)imported_ns - nodes - groups - buckets)};
+    if (oc_time_is_lost(out->lost_ns, imported_ns))
+        oc_diag_add(&j->diags, OC_ERROR, "E-conservation", "",
+                    "internal error: of %.0f ns of %s time, %.0f ns are on no node and in no bucket",
+                    imported_ns, device ? "device" : "host", out->lost_ns);
 }
 
 static int by_own_time(const void *a, const void *b, void *profile)
@@ -238,7 +267,7 @@ static void sum_times(struct oc_join *j)
         struct oc_join_rec *r = &j->rec[i];
         double ns = own_time(&p->rec[i]);
         if (r->bucket)
-            add_to_bucket(j, r->bucket, ns);
+            add_to_bucket(j, r->bucket, &p->rec[i]);
         if (p->rec[i].bucket)
             continue;
         bool lost = r->bucket && strcmp(r->bucket, "unmatched") == 0;
@@ -339,6 +368,8 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     for (uint32_t i = 0; i < p->n_rec; i++)
         take_match(j, &x, i, seen);
     sum_times(j);
+    account(j, false, &j->host);
+    account(j, true, &j->device);
     sum_flops(j);
     tell_companion(j, &x, optimized);
     tell(j);

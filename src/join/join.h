@@ -26,8 +26,15 @@ struct oc_join_rec {
 
 struct oc_join_bucket {
     const char *name;
-    double time_ns; /* own time (self_ns) of its records */
+    double time_ns;                   /* own time (self_ns) of its records */
+    double total_ns, total_kernel_ns; /* of all calls, as in struct oc_prof_rec */
     uint32_t records;
+};
+
+/* Where all imported time went; lost_ns: imported less the others, 0 unless there is a mistake. NAN: the
+ * source has no such time. */
+struct oc_join_time {
+    double imported_ns, nodes_ns, groups_ns, buckets_ns, lost_ns;
 };
 
 struct oc_join {
@@ -40,8 +47,9 @@ struct oc_join {
     /* Own time of the profile's operator records (not of its buckets): on nodes, in overhead rows, neither.
      */
     double mapped_ns, overhead_ns, unmatched_ns;
-    double time_matched_fraction;  /* mapped / all three; NAN without times */
-    double flops_matched_fraction; /* flops + ops of covered nodes / of all nodes; NAN without costs */
+    struct oc_join_time host, device; /* of all calls: on single nodes, on fused groups, in buckets */
+    double time_matched_fraction;     /* mapped / all three; NAN without times */
+    double flops_matched_fraction;    /* flops + ops of covered nodes / of all nodes; NAN without costs */
     struct oc_join_bucket *bucket;
     uint32_t n_bucket;
     uint32_t *unmatched; /* records, longest first */

@@ -439,6 +439,28 @@ static void read_dump(struct reader *r)
 /* ---- into the profile
  * -------------------------------------------------------------------------------------- */
 
+/* All times in the file, whatever they belong to. */
+static void sum_times(const struct reader *r, struct oc_mge *m)
+{
+    double all_ns = 0, kernel_ns = 0;
+    for (size_t i = 0; i < r->n_slot; i++) {
+        const struct slot *s = &r->slot[i];
+        double ns = oc_mge_own_ns(&s->opr);
+        bool device = s->opr.time[OC_MGE_DEVICE][OC_MGE_END].known;
+        if (!isfinite(ns))
+            continue;
+        all_ns += ns;
+        kernel_ns += device ? ns : 0;
+        if (s->is_opr)
+            continue;
+        m->n_stray++;
+        m->stray_ns += ns;
+        m->stray_kernel_ns += device ? ns : 0;
+    }
+    r->p->imported_ns = isfinite(all_ns) ? all_ns : NAN;
+    r->p->imported_kernel_ns = r->has_device && isfinite(kernel_ns) ? kernel_ns : NAN;
+}
+
 static const struct oc_mge *make_native(struct reader *r)
 {
     struct oc_arena *a = &r->p->arena;
@@ -458,6 +480,7 @@ static const struct oc_mge *make_native(struct reader *r)
     m->opr = opr;
     m->n = (uint32_t)r->n_order;
     m->has_device = r->has_device;
+    sum_times(r, m);
     return m;
 }
 

@@ -192,12 +192,14 @@ static void keep_session(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     if (oc_str_eq(name, "model_run")) {
+        t->read_us += r->dur_us;
         OC_GROW(t->run, t->n_run, t->run_cap);
         t->run[t->n_run++] = (struct ort_run){.start_us = r->ts_us, .dur_us = r->dur_us, .lane = lane_of(r)};
         return;
     }
     if (drop_suffix(&name, "Executor::Execute")) /* encloses the nodes of one graph: no time of its own */
         return;
+    t->read_us += r->dur_us;
     OC_GROW(t->session, t->n_session, t->session_cap);
     t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
 }
@@ -211,6 +213,7 @@ static void keep_node(struct ort_reading *r, struct oc_str name)
         return;
     if (!fence)
         drop_suffix(&name, "_kernel_time");
+    t->read_us += r->dur_us;
     OC_GROW(t->event, t->n_event, t->event_cap);
     t->event[t->n_event++] = (struct ort_event){.ts_us = r->ts_us,
                                                 .dur_us = r->dur_us,
@@ -222,6 +225,7 @@ static void keep_node(struct ort_reading *r, struct oc_str name)
 static void keep_kernel(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
+    t->read_kernel_us += r->dur_us;
     OC_GROW(t->kernel, t->n_kernel, t->kernel_cap);
     t->kernel[t->n_kernel++] = (struct ort_event){.ts_us = r->ts_us,
                                                   .dur_us = r->dur_us,

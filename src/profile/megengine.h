@@ -45,7 +45,12 @@ struct oc_mge {
     uint32_t n;
     bool has_device;           /* the file has the member at all */
     uint32_t n_device, n_host; /* operators with such times */
+    uint32_t n_stray;          /* ids with times that no operator has ... */
+    double stray_ns, stray_kernel_ns;
 };
+
+/* Time of the operator on the device, else on the host; NAN: none. */
+double oc_mge_own_ns(const struct oc_mge_opr *o);
 
 /* Makes the dump the profile's native form and its operators that ran the common records. */
 void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m);

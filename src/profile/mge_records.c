@@ -48,6 +48,12 @@ static double ns_of(struct oc_mge_time t)
     return !t.known ? (double)NAN : isnan(t.s) ? copysign(t.s, -1.0) : t.s * 1e9;
 }
 
+double oc_mge_own_ns(const struct oc_mge_opr *o)
+{
+    bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
+    return ns_of(o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST][OC_MGE_END]);
+}
+
 static int64_t index_of(const char *id)
 {
     int64_t v;
@@ -58,7 +64,7 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
 {
     bool device = o->time[OC_MGE_DEVICE][OC_MGE_END].known;
     const struct oc_mge_time *t = o->time[device ? OC_MGE_DEVICE : OC_MGE_HOST];
-    double ns = ns_of(t[OC_MGE_END]);
+    double ns = oc_mge_own_ns(o);
     return (struct oc_prof_rec){
         .name = o->name,
         .op_type = o->type,
@@ -76,6 +82,8 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
         .median_ns = ns,
         .start_ns = o->start_s * 1e9,
         .calls_per_run = 1,
+        .total_ns = isfinite(ns) ? ns : NAN,
+        .total_kernel_ns = device && isfinite(ns) ? ns : NAN,
         .calls = 1,
         .runs = 1,
         .in = make_types(a, &o->in, o->in_dtype, o->n_in_dtype),
@@ -93,6 +101,39 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
     };
 }
 
+/* Times under an id that no operator of the graph has. */
+static struct oc_prof_rec stray_record(const struct oc_mge *m)
+{
+    double none = NAN;
+    return (struct oc_prof_rec){
+        .name = "(times of no operator)",
+        .op_type = "",
+        .provider = "",
+        .precision = "",
+        .bucket = "times of no operator",
+        .index = -1,
+        .parent = OC_NONE,
+        .time_ns = m->stray_ns,
+        .self_ns = m->stray_ns,
+        .kernel_ns = m->stray_kernel_ns,
+        .host_ns = none,
+        .wait_ns = none,
+        .min_ns = none,
+        .max_ns = none,
+        .median_ns = none,
+        .start_ns = none,
+        .calls_per_run = none,
+        .calls = m->n_stray,
+        .total_ns = m->stray_ns,
+        .total_kernel_ns = m->stray_kernel_ns,
+        .flop = none,
+        .bytes = none,
+        .param_bytes = UINT64_MAX,
+        .act_bytes = UINT64_MAX,
+        .out_bytes = UINT64_MAX,
+    };
+}
+
 void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
 {
     p->native = m;
@@ -101,12 +142,14 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
     p->time_kind = m->n_device ? "device time" : "host time";
     p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds the last run */
     p->run_ns = p->busy_ns = NAN;
-    p->rec = OC_NEW_ARRAY(&p->arena, m->n, struct oc_prof_rec);
+    p->rec = OC_NEW_ARRAY(&p->arena, (size_t)m->n + 1, struct oc_prof_rec);
     for (uint32_t i = 0; i < m->n; i++) {
         const struct oc_mge_opr *o = &m->opr[i];
         if (o->time[OC_MGE_DEVICE][OC_MGE_END].known || o->time[OC_MGE_HOST][OC_MGE_END].known)
             p->rec[p->n_rec++] = make_record(&p->arena, o);
     }
+    if (m->n_stray)
+        p->rec[p->n_rec++] = stray_record(m);
     if (!m->n_device)
         oc_diag_add(&p->diags, OC_WARNING, m->has_device ? "W-host-times-only" : "W-no-device-time", "",
                     m->has_device ? "the profile has no device times, only those of the host"

@@ -120,7 +120,7 @@ static void add_left_out(struct ort_recs *recs, const struct left_out *l, const 
     if (!l->n)
         return;
     struct oc_prof_rec *rec = ort_add_bucket(recs, bucket, name);
-    rec->kernel_ns = (double)l->us * NS_PER_US;
+    rec->kernel_ns = rec->total_kernel_ns = (double)l->us * NS_PER_US;
     rec->calls = l->n;
 }
 
@@ -129,16 +129,18 @@ static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct or
 {
     if (!sums->n_touched)
         return;
-    double ns = ort_sums_stat(sums, t->out->stat);
+    double ns = ort_sums_stat(sums, t->out->stat), total_ns = ort_sums_total(sums);
     if (group != OC_NONE) {
         struct oc_prof_rec *own = &recs->rec[g->group[group].rec];
         own->kernel_ns = ns;
+        own->total_kernel_ns = total_ns;
         own->host_ns = own->self_ns; /* of the launch */
         t->out->time_kind = "device time";
         return;
     }
     struct oc_prof_rec *rec = ort_add_bucket(recs, "kernels without operator", "(unattributed kernels)");
     rec->kernel_ns = ns;
+    rec->total_kernel_ns = total_ns;
     rec->calls = calls;
     rec->runs = sums->n_touched;
 }

@@ -224,10 +224,12 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     const struct frame *outer = outer_of(x, e);
     uint32_t run = outer ? outer->run : run_of(x, e->ts_us);
     uint32_t group = group_of(x->t, x->g, e->key, outer ? outer->group : OC_NONE, lane);
-    if (outer)
+    if (outer) {
         x->t->event[outer->event].self_us -= e->dur_us;
-    else if (run != OC_NONE)
+        x->t->twice_us += e->dur_us;
+    } else if (run != OC_NONE) {
         add_busy(x, e, run, lane);
+    }
     e->key = group;
     e->lane = run;
     x->g->group[group].n++;

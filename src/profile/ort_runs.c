@@ -58,6 +58,14 @@ double ort_sums_stat(struct ort_sums *s, enum oc_stat stat)
     return oc_stat_of(stat, s->value, s->n_touched);
 }
 
+double ort_sums_total(const struct ort_sums *s)
+{
+    double total_ns = 0;
+    for (uint32_t i = 0; i < s->n_touched; i++)
+        total_ns += s->sum[s->touched[i]];
+    return total_ns;
+}
+
 /* ---- records ---------------------------------------------------------------------------------------------
  */
 
@@ -81,6 +89,8 @@ static struct oc_prof_rec *add_rec(struct ort_recs *r)
                                         .median_ns = none,
                                         .start_ns = none,
                                         .calls_per_run = none,
+                                        .total_ns = none,
+                                        .total_kernel_ns = none,
                                         .flop = none,
                                         .bytes = none,
                                         .param_bytes = UINT64_MAX,
@@ -292,6 +302,7 @@ static void sum_group(struct making *m, const struct ort_group *g, struct oc_pro
         add_calls(m, g, true, &nested);
         rec->self_ns = ort_sums_stat(&m->sums, m->stat);
     }
+    rec->total_ns = ort_sums_total(&m->sums);
 }
 
 static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
@@ -400,13 +411,14 @@ static void add_framework(struct making *m)
     struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "framework", "(framework)");
     set_times(rec, s, m->stat);
     rec->self_ns = rec->time_ns;
+    rec->total_ns = ort_sums_total(s);
     rec->calls = rec->runs;
     rec->calls_per_run = 1;
 }
 
 static void set_total(struct oc_prof_rec *rec, int64_t us, uint64_t calls, uint64_t where)
 {
-    rec->time_ns = rec->self_ns = (double)us * NS_PER_US;
+    rec->time_ns = rec->self_ns = rec->total_ns = (double)us * NS_PER_US;
     rec->calls = calls;
     rec->where = where;
 }
@@ -424,28 +436,45 @@ static void add_load(struct making *m)
 static void add_unused(struct making *m)
 {
     const struct ort_trace *t = m->t;
-    int64_t warmup_us = 0, outside_us = 0, cut_us = 0, last_end_us = INT64_MIN;
+    int64_t warmup_us = 0, held_us = 0, outside_us = 0, cut_us = 0, last_end_us = INT64_MIN;
     uint64_t n_warmup = 0, n_outside = 0, n_cut = 0;
     for (size_t i = 0; i < t->n_run; i++) {
         int64_t end_us = t->run[i].start_us + t->run[i].dur_us;
         last_end_us = end_us > last_end_us ? end_us : last_end_us;
         warmup_us += t->run[i].used ? 0 : t->run[i].dur_us;
+        held_us += t->run[i].used ? 0 : t->run[i].dur_us - m->busy[i].busy_us;
         n_warmup += !t->run[i].used;
     }
     for (size_t i = 0; i < t->n_event; i++) {
         const struct ort_event *e = &t->event[i];
+        held_us += e->lane != OC_NONE && !used(t, e->lane) ? e->self_us : 0;
         if (e->lane != OC_NONE)
             continue;
         bool cut = e->ts_us >= last_end_us;
         *(cut ? &cut_us : &outside_us) += e->self_us;
         *(cut ? &n_cut : &n_outside) += 1;
     }
-    if (n_warmup)
-        set_total(ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)"), warmup_us, n_warmup, 0);
+    if (n_warmup) {
+        struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)");
+        set_total(rec, warmup_us, n_warmup, 0);
+        rec->total_ns = (double)held_us * NS_PER_US; /* more than the runs took when threads overlap */
+    }
     if (n_cut)
         set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), cut_us, n_cut, 0);
     if (n_outside)
         set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), outside_us, n_outside, 0);
+}
+
+/* All durations that were read, less what a run or a node of control flow holds of the events inside it. */
+static void sum_imported(struct making *m)
+{
+    const struct ort_trace *t = m->t;
+    int64_t us = t->read_us - t->twice_us;
+    for (size_t i = 0; i < t->n_run && !m->guessed; i++)
+        us -= m->busy[i].busy_us;
+    t->out->imported_ns = (double)us * NS_PER_US;
+    if (t->n_kernel)
+        t->out->imported_kernel_ns = (double)t->read_kernel_us * NS_PER_US;
 }
 
 /* "CUDAExecutionProvider" and "CPUExecutionProvider" give "CUDA + CPU". */
@@ -499,6 +528,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     add_framework(&m);
     add_load(&m);
     add_unused(&m);
+    sum_imported(&m);
     p->rec = OC_NEW_ARRAY(&p->arena, m.recs.n ? m.recs.n : 1, struct oc_prof_rec);
     if (m.recs.n)
         memcpy(p->rec, m.recs.rec, m.recs.n * sizeof(*p->rec));

@@ -55,7 +55,9 @@ struct ort_trace {
     struct ort_session *session;
     size_t n_session, session_cap;
     uint32_t n_lane;
-    uint64_t last_offset; /* behind the last complete event */
+    int64_t read_us, read_kernel_us; /* durations of all events, summed while they are read */
+    int64_t twice_us;                /* of these, what events hold of each other */
+    uint64_t last_offset;            /* behind the last complete event */
     bool saw_fence, saw_node_index, saw_graph_index, saw_shapes, saw_memory;
 };
 
@@ -111,6 +113,7 @@ void ort_sums_add(struct ort_sums *s, uint32_t run, double ns);
 void ort_sums_clear(struct ort_sums *s);
 /* The statistic over the runs that were added to (the mean: over all used runs). NAN: none. */
 double ort_sums_stat(struct ort_sums *s, enum oc_stat stat);
+double ort_sums_total(const struct ort_sums *s);
 
 /* Records while they are made. A new one is an empty bucket. */
 struct ort_recs {

@@ -175,6 +175,19 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
     return p;
 }
 
+/* Every importer sums what it reads before it sorts it into records; nothing may be lost on the way. */
+static void check_conserved(struct oc_profile *p)
+{
+    for (int device = 0; device < 2; device++) {
+        struct oc_conserved c;
+        oc_profile_conserved(p, device != 0, &c);
+        if (oc_time_is_lost(c.lost_ns, c.imported_ns))
+            oc_diag_add(&p->diags, OC_ERROR, "E-conservation", "",
+                        "internal error: of %.0f ns of %s time that were read, the records hold %.0f ns more",
+                        c.imported_ns, device ? "device" : "host", -c.lost_ns);
+    }
+}
+
 static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
                        struct oc_err *err)
 {
@@ -187,6 +200,7 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
         oc_profile_close(p);
         return -1;
     }
+    check_conserved(p);
     *out = p;
     return 0;
 }

@@ -146,6 +146,16 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
 
 /* oc_profile_open, oc_profile_close, struct oc_profile_opts and enum oc_stat: see onnxcost.h. */
 
+/* What was read against what the records hold (total_ns, total_kernel_ns): on the host or, where the source
+ * tells only one time, in all; and on the device. NAN: the source has no such time. */
+struct oc_conserved {
+    double imported_ns, operators_ns, buckets_ns;
+    double lost_ns; /* imported less held; NAN: nothing to compare with */
+};
+void oc_profile_conserved(const struct oc_profile *p, bool device, struct oc_conserved *out);
+/* Is time lost, or made up? A nanosecond, or what rounding can do to sums that large, is none. */
+bool oc_time_is_lost(double lost_ns, double imported_ns);
+
 /* The statistic of n values (n >= 1); sorts `v`. */
 double oc_stat_of(enum oc_stat stat, double *v, size_t n);
 const char *oc_stat_name(enum oc_stat stat);

@@ -29,11 +29,14 @@ uint32_t oc_report_buckets(struct oc_report *r, const struct oc_bucket_sum **out
             continue;
         if (oc_map_add(&seen, name, strlen(name), &at, NULL)) {
             OC_GROW(sum, n, cap);
-            sum[n++] = (struct oc_bucket_sum){.name = name, .time_ns = NAN, .kernel_ns = NAN};
+            sum[n++] = (struct oc_bucket_sum){
+                .name = name, .time_ns = NAN, .kernel_ns = NAN, .total_ns = NAN, .total_kernel_ns = NAN};
             sum[at].of_profile = p->rec[i].bucket != NULL;
         }
         add(&sum[at].time_ns, p->rec[i].self_ns);
         add(&sum[at].kernel_ns, p->rec[i].kernel_ns);
+        add(&sum[at].total_ns, p->rec[i].total_ns);
+        add(&sum[at].total_kernel_ns, p->rec[i].total_kernel_ns);
         sum[at].records++;
     }
     struct oc_bucket_sum *kept = OC_NEW_ARRAY(&r->arena, n, struct oc_bucket_sum);

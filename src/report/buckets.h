@@ -9,6 +9,7 @@
 struct oc_bucket_sum {
     const char *name;
     double time_ns, kernel_ns; /* own time on the host, time on the device; NAN: no record has such a time */
+    double total_ns, total_kernel_ns; /* likewise, of all calls that were read */
     uint32_t records;
     bool of_profile; /* the profile says so itself; else the join */
 };

@@ -51,10 +51,29 @@ static void buckets(struct oc_json_out *w, struct oc_report *r)
         oc_key_text(w, "name", b[i].name);
         oc_key_time(w, "time_ns", b[i].time_ns);
         oc_key_time(w, "kernel_time_ns", b[i].kernel_ns);
+        oc_key_time(w, "total_ns", b[i].total_ns);
+        oc_key_time(w, "total_kernel_ns", b[i].total_kernel_ns);
         oc_key_u64(w, "rows", b[i].records);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
+}
+
+/* Imported time = nodes + groups + the buckets' total_ns, of all calls that were read. */
+static void conservation(struct oc_json_out *w, const struct oc_report *r, bool device)
+{
+    struct oc_conserved c;
+    const struct oc_join *j = r->in->join;
+    oc_profile_conserved(r->in->profile, device, &c);
+    oc_jw_key(w, device ? "device" : "host");
+    oc_jw_begin_object(w);
+    oc_key_double(w, "imported_ns", c.imported_ns);
+    oc_key_double(w, "operators_ns", c.operators_ns);
+    oc_key_double(w, "nodes_ns", j ? (device ? j->device : j->host).nodes_ns : NAN);
+    oc_key_double(w, "groups_ns", j ? (device ? j->device : j->host).groups_ns : NAN);
+    oc_key_double(w, "buckets_ns", j ? (device ? j->device : j->host).buckets_ns : c.buckets_ns);
+    oc_key_double(w, "lost_ns", j ? (device ? j->device : j->host).lost_ns : c.lost_ns);
+    oc_jw_end_object(w);
 }
 
 static void record_part(struct oc_json_out *w, const struct oc_profile *p, const struct oc_prof_rec *rec)
@@ -151,6 +170,11 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_object(w);
     oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
+    oc_jw_key(w, "imported");
+    oc_jw_begin_object(w);
+    conservation(w, r, false);
+    conservation(w, r, true);
+    oc_jw_end_object(w);
     buckets(w, r);
     oc_jw_key(w, "rows");
     oc_jw_begin_array(w);

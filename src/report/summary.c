@@ -295,6 +295,32 @@ static void bucket_part(struct sum *s)
     }
 }
 
+/* "imported  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
+static void conserved_part(struct sum *s, bool device)
+{
+    struct oc_conserved c;
+    const struct oc_bucket_sum *b;
+    uint32_t n = oc_report_buckets(s->r, &b);
+    oc_profile_conserved(s->r->in->profile, device, &c);
+    if (isnan(c.lost_ns))
+        return;
+    const char *text =
+        oc_printf(s->arena, "%s%s =", duration(s, c.imported_ns), device ? " on the device" : "");
+    const struct oc_join *j = s->r->in->join;
+    const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
+    text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, duration(s, t->nodes_ns),
+                         duration(s, t->groups_ns))
+             : oc_printf(s->arena, "%s %s operators", text, duration(s, c.operators_ns));
+    for (uint32_t i = 0; i < n; i++) {
+        double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
+        if (!isnan(ns))
+            text = oc_printf(s->arena, "%s + %s %s", text, duration(s, ns), b[i].name);
+    }
+    if (oc_time_is_lost(c.lost_ns, c.imported_ns))
+        text = oc_printf(s->arena, "%s + %s LOST", text, duration(s, c.lost_ns));
+    add(s, "imported", text);
+}
+
 /* ---- the join -------------------------------------------------------------------------------------------
  */
 
@@ -450,6 +476,8 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
         if (r->in->join)
             join_part(&s);
         bucket_part(&s);
+        conserved_part(&s, false);
+        conserved_part(&s, true);
     }
     if (r->in->device)
         hardware_part(&s);

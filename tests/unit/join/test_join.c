@@ -442,6 +442,13 @@ static void recorded_profiles(void **state)
         assert_true(x.j->flops_matched_fraction >= sample[i].flops);
         assert_true(fabs(all - t_self_ns(x.p, NULL)) < 0.5);
         assert_groups_are_apart(&x);
+        const struct oc_join_time *t = &x.j->host;
+        assert_true(fabs(t->imported_ns - t->nodes_ns - t->groups_ns - t->buckets_ns) < 1);
+        assert_true(t->imported_ns == x.p->imported_ns && fabs(t->lost_ns) < 1);
+        double in_buckets = 0;
+        for (uint32_t k = 0; k < x.j->n_bucket; k++)
+            in_buckets += x.j->bucket[k].total_ns;
+        assert_true(fabs(in_buckets - t->buckets_ns) < 1);
         uint64_t macs = 0;
         for (uint32_t k = 0; k < x.p->n_rec; k++)
             macs += x.j->rec[k].macs;

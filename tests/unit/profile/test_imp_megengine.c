@@ -81,7 +81,9 @@ static void fills_the_common_records(void **state)
 {
     (void)state;
     read_text(dump, sizeof(dump) - 1);
-    assert_int_equal(p.n_rec, 2); /* the weight did not run */
+    assert_int_equal(p.n_rec, 3); /* the weight did not run; 99 is no operator of the graph */
+    assert_string_equal(p.rec[2].bucket, "times of no operator");
+    assert_true(p.rec[2].total_ns == 9e9 && p.imported_ns == 9e9 + 5e8); /* nan is no time to sum */
     const struct oc_prof_rec *r = &p.rec[1];
     assert_string_equal(r->name, "a");
     assert_string_equal(r->op_type, "Copy");
