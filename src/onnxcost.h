@@ -259,11 +259,18 @@ struct oc_profile;
 
 enum oc_stat { OC_STAT_MEDIAN, OC_STAT_MEAN, OC_STAT_MIN, OC_STAT_MAX, OC_STAT_SUM };
 
+/* What names of kernels tell about precision, unit, class and library: rows of a file
+ * (hwdb/kernel-names/kernel-names.rng) that are asked before the built-in ones. */
+struct oc_kernel_names;
+int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct oc_err *err);
+void oc_kernel_names_free(struct oc_kernel_names *names);
+
 struct oc_profile_opts {
     const char *format; /* importer name, NULL: probe */
     int32_t warmup;     /* runs to drop; -1: the importer's default (the first one of two or more) */
     enum oc_stat stat;
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
+    const struct oc_kernel_names *kernel_names; /* NULL: none; must outlive the profile */
 };
 
 /* Reads one measurement: the file, and those that belong to it by their names (TensorRT's x.graph.json beside

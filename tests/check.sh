@@ -37,7 +37,7 @@ for mode in "$@"; do
     [ -x tests/oracle/run.sh ] && add "$mode/oracle" "$env tests/oracle/run.sh"
     for t in tests/check_*.sh; do
         case "$t" in
-        tests/check_layers.sh | tests/check_hwdb.sh | tests/check_op_rules.sh) ;; # do not run the program: once, below
+        tests/check_layers.sh | tests/check_hwdb.sh | tests/check_op_rules.sh | tests/check_kernel_names.sh) ;; # do not run the program: once, below
         *) name=$(basename "$t" .sh); add "$mode/${name#check_}" "$env $t" ;;
         esac
     done
@@ -48,7 +48,7 @@ for mode in "$@"; do
         add "$mode/unit/${name%.c}" "$env CMOCKA_MESSAGE_OUTPUT=TAP build/$mode/unit/${name%.c}"
     done
 done
-for t in layers hwdb op_rules; do
+for t in layers hwdb op_rules kernel_names; do
     [ -x "tests/check_$t.sh" ] && add "$t" "tests/check_$t.sh"
 done
 

@@ -27,7 +27,8 @@ result $? 'make install' "$(tail -n 3 "$work/log")"
 missing=
 for file in bin/onnxcost lib/libonnxcost.a lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 \
     share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
-    share/onnxcost/hwdb/op-rules/op-rules.rng; do
+    share/onnxcost/hwdb/op-rules/op-rules.rng share/onnxcost/hwdb/kernel-names/example.xml \
+    share/onnxcost/hwdb/kernel-names/kernel-names.rng; do
     [ -s "$root/usr/local/$file" ] || missing="$missing $file"
 done
 [ -z "$missing" ]; result $? 'every file is installed' "missing:$missing"

@@ -20,6 +20,7 @@ struct job {
     struct cli_shapes shapes;
     struct oc_model *model, *optimized;
     struct oc_profile *profile;
+    struct oc_kernel_names *kernel_names;
     struct oc_analysis *analysis;
     struct oc_join *join;
     struct oc_hwdb *hwdb;
@@ -115,7 +116,10 @@ static int load_profile(struct job *j)
     struct oc_err err;
     if (!j->profile_path)
         return 0;
-    struct oc_profile_opts opts = {.format = j->o->profile_format,
+    if (j->o->kernel_names && oc_kernel_names_load(j->o->kernel_names, &j->kernel_names, &err))
+        return cli_fail_err(&err);
+    struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
+                                   .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat)};
     cli_progress_say(j->progress, "reading", j->profile_path);
@@ -350,6 +354,7 @@ int cmd_cost(const struct cli_opts *o)
     oc_model_free(j.optimized);
     oc_analysis_free(j.analysis);
     oc_profile_close(j.profile);
+    oc_kernel_names_free(j.kernel_names);
     oc_model_free(j.model);
     oc_hwdb_free(j.hwdb);
     return rc;

@@ -15,6 +15,8 @@ const struct cli_option cli_options[] = {
     {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
      "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
+    {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
+     "XML file with what names of kernels tell: precision, unit, class, library", NULL, AT(kernel_names)},
     {"warmup", 0, CLI_INT, CLI_COST, "N", "runs", "the first of two or more",
      "runs of the profile to leave out", NULL, AT(warmup)},
     {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median",

@@ -57,7 +57,7 @@ struct cli_opts {
     struct cli_list word; /* what is no option */
     bool help, version;
     /* input */
-    const char *profile, *profile_format, *optimized_model, *hw, *op_rules, *stat;
+    const char *profile, *profile_format, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */
     struct cli_list dim, shape, value, trip;

@@ -80,7 +80,8 @@ static void add_time(struct units *u, unsigned unit, unsigned cls, double operat
 static void unit_times(struct units *u, const struct oc_work *w)
 {
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        bool matrix = u->device->peak[OC_HW_MATRIX][c], special = u->device->peak[OC_HW_SPECIAL][c];
+        bool matrix = !w->vector_macs && u->device->peak[OC_HW_MATRIX][c],
+             special = u->device->peak[OC_HW_SPECIAL][c];
         add_time(u, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
         add_time(u, OC_HW_VECTOR, c, (double)w->flops[c]);
         if (special)

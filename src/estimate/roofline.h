@@ -17,6 +17,7 @@ struct oc_work {
     uint64_t bytes;    /* read and written; all of them go to DRAM */
     uint64_t launches; /* operators launched: 1 for a node, 0 for an alias or a folded node */
     bool unknown;      /* some count is not known */
+    bool vector_macs;  /* the MACs are known to run on the vector unit */
 };
 
 enum oc_overlap { OC_OVERLAP_UNITS /* the slowest unit counts */, OC_OVERLAP_NONE /* their sum */ };

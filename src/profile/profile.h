@@ -19,6 +19,8 @@ struct oc_prof_rec {
     const char *name; /* as the runtime's node/layer/operator name, decoration of events (suffix) removed */
     const char *op_type;              /* "" if unknown */
     const char *provider, *precision; /* "" if unknown */
+    const char
+        *unit; /* what computes it, from the names of its kernels (kernel_names.h); NULL or "" if unknown */
     const char *bucket; /* NULL: an operator. Else the named bucket of time that belongs to no operator:
                            "framework", "load", "warm-up runs", "incomplete run", ... */
     int64_t index;      /* runtime's node index, -1 if none */

@@ -1,5 +1,9 @@
+#include <string.h>
+
+#include "base/ck.h"
 #include "estimate/work.h"
 #include "join/join.h"
+#include "profile/kernel_names.h"
 #include "report/report.h"
 
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
@@ -49,6 +53,22 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
     return true;
 }
 
+/* Where the names of the kernels tell in what precision and where a record's multiply-adds ran, that is the
+ * peak to hold it against, whatever the model's types say. */
+static void use_kernels(const struct oc_prof_rec *rec, struct oc_work *work)
+{
+    unsigned cls = oc_precision_class(rec->precision);
+    uint64_t macs = 0;
+    work->vector_macs = rec->unit && oc_kernel_unit(rec->unit) == OC_UNIT_VECTOR;
+    if (cls == OC_CLASS_NONE)
+        return;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (!oc_add_u64(macs, work->macs[c], &macs))
+            return;
+    memset(work->macs, 0, sizeof(work->macs));
+    work->macs[cls] = macs;
+}
+
 void oc_report_roofs(struct oc_report *r)
 {
     if (!r->in->device)
@@ -60,6 +80,8 @@ void oc_report_roofs(struct oc_report *r)
             continue;
         if (r->in->analysis)
             work_of(r, row, &work);
+        if (r->in->profile && (r->in->join || !r->in->analysis))
+            use_kernels(&r->in->profile->rec[row->record], &work);
         set_roof(r, row, &work);
     }
 }

@@ -220,6 +220,21 @@ static void balanced(void **state)
     assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "DRAM");
 }
 
+/* f16 MACs go to the matrix unit (603,979,776 / 40e12 = 15.0994944 us), unless they are known to have run on
+ * the vector unit, whose f16 rate is not known here. */
+static void macs_on_the_vector_unit(void **state)
+{
+    (void)state;
+    struct oc_device d = example();
+    struct oc_work w = {.bytes = 100, .launches = 1};
+    d.peak[OC_HW_MATRIX][OC_CLASS_F16] = &f16_matrix;
+    d.peak[OC_HW_MATRIX][OC_CLASS_F32] = &f16_matrix;
+    w.macs[OC_CLASS_F32] = 301989888;
+    assert_near(roof_of(&d, &w, NAN).comp_s, 15.0994944e-6);
+    w.vector_macs = true;
+    assert_near(roof_of(&d, &w, NAN).comp_s, 60.3979776e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +247,7 @@ int main(void)
         cmocka_unit_test(f16_fallback),
         cmocka_unit_test(aliases_cost_nothing),
         cmocka_unit_test(bound_by_overhead),
+        cmocka_unit_test(macs_on_the_vector_unit),
         cmocka_unit_test(balanced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

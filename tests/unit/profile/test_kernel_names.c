@@ -1,0 +1,299 @@
+#include "profile/kernel_names.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+
+static void patterns(void **state)
+{
+    (void)state;
+    assert_true(oc_kernel_match("gemm", "ampere_SGEMM_128x64"));
+    assert_false(oc_kernel_match("gemm", "ampere_sgem_m"));
+    assert_true(oc_kernel_match("a*c|zz", "xxabbcxx"));
+    assert_false(oc_kernel_match("a*c*a", "xxabbcxx"));
+    assert_true(oc_kernel_match("mi##x", "MT64_MI16x16"));
+    assert_false(oc_kernel_match("mi##x", "MI1x"));
+    assert_true(oc_kernel_match("^trt_", "void trt_x"));
+    assert_true(oc_kernel_match("^trt_", "trt_x"));
+    assert_false(oc_kernel_match("^trt_", "mytrt_x"));
+    assert_false(oc_kernel_match("", "x"));
+    assert_false(oc_kernel_match("||", "x"));
+}
+
+struct row {
+    const char *name, *precision, *unit, *op_class, *library, *algorithm;
+};
+
+/* Names as runtimes print them, with what the vendors' naming says of them: leading h or s before the shape
+ * of the instruction (884 Volta, 1688 Turing, 16816 Ampere) is the accumulator, xmma spells input, output,
+ * accumulator. */
+static const struct row known[] = {
+    {"volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", "f16", "tensor core", "gemm", "cuBLAS", ""},
+    {"volta_h884gemm_64x128_ldg8_tn", "f16", "tensor core", "gemm", "cuBLAS", ""},
+    {"turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn", "f16", "tensor core", "gemm", "cuBLAS", ""},
+    {"turing_h1688gemm_128x64_ldg8_stages_32x1_tn", "f16", "tensor core", "gemm", "cuBLAS", ""},
+    {"ampere_h16816gemm_64x64_sliced1x2_ldg8_stages_64x5_tn", "f16", "tensor core", "gemm", "cuBLAS", ""},
+    {"ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_nn", "f16", "tensor core", "gemm", "cuBLAS",
+     ""},
+    {"ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn", "bf16", "tensor core", "gemm", "cuBLAS",
+     ""},
+    {"ampere_bf16_s1688gemm_bf16_128x128_ldg8_f2f_stages_32x1_nn", "bf16", "tensor core", "gemm", "cuBLAS",
+     ""},
+    {"ampere_sgemm_32x32_sliced1x4_tn", "f32", "CUDA core", "gemm", "cuBLAS", ""},
+    {"volta_sgemm_128x64_nn", "f32", "CUDA core", "gemm", "cuBLAS", ""},
+    {"volta_hgemm_64x64_nn", "f16", "CUDA core", "gemm", "cuBLAS", ""},
+    {"volta_dgemm_128x64_nn", "f64", "", "gemm", "cuBLAS", ""},
+    {"trt_ampere_h16816cudnn_pool_max_nhwc", "f16", "tensor core", "pool", "TensorRT", ""},
+    {"ampere_scudnn_128x64_relu_medium_nn_v1", "f32", "CUDA core", "conv", "cuDNN", ""},
+    {"ampere_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1", "f32", "CUDA core", "conv", "cuDNN",
+     "winograd"},
+    {"volta_hcudnn_128x128_relu_small_nn_v1", "f16", "CUDA core", "conv", "cuDNN", ""},
+    {"volta_int8x4_icudnn_int8x4_128x32_relu_xregs_medium_c32_nn_v1", "i8", "CUDA core", "conv", "cuDNN", ""},
+    {"turing_fp32_i8816cudnn_int8_128x128_ldg16_relu_small_nt_v1", "i8", "tensor core", "conv", "cuDNN", ""},
+    {"trt_turing_cutlass_image_network_first_layer_hmma_fprop_f16f16f32_nhwc_nhwc_k64r7s7c4_stride2x2", "f16",
+     "tensor core", "conv", "TensorRT", ""},
+    {"sm80_xmma_fprop_implicit_gemm_indexed_f16f16_f16f16_f16_nhwckrsc_nhwc_tilesize128x64x32_stage4_"
+     "warpsize4x1x1"
+     "_g1_tensor16x8x16_execute_kernel_trt",
+     "f16", "tensor core", "conv", "TensorRT", "implicit GEMM"},
+    {"sm80_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x32x64_stage5_g1_tensor16x8x8",
+     "tf32", "tensor core", "conv", "", "implicit GEMM"},
+    {"sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckrsc_nhwc_tilesize128x64x8_stage3_g1_ffma_t1r3s3",
+     "f32", "CUDA core", "conv", "", "implicit GEMM"},
+    {"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize32x32x8_stage3_warpsize1x2x1_ffma_simt", "f32",
+     "CUDA core", "gemm", "", ""},
+    {"sm80_xmma_fprop_implicit_gemm_interleaved_i8i8_i8i32_f32_nchw_vect_c_32kcrs_tilesize96x128x64_g1_"
+     "tensor16x8x32",
+     "i8", "tensor core", "conv", "", "implicit GEMM"},
+    {"sm70_xmma_fprop_conv1x1_i8f32_f32_f32_nchw_vect_c_4kcrs_vect_c_4_nchw_simt_small_batch_bias_relu", "i8",
+     "CUDA core", "conv", "", ""},
+    {"sm90_xmma_gemm_e4m3bf16_e4m3f32_f32_tn_n_tilesize64x64x128_warpgroupsize1x1x1_execute_segment_k_off_"
+     "kernel",
+     "f8", "tensor core", "gemm", "", ""},
+    {"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64", "bf16", "tensor core", "gemm", "", ""},
+    {"cutlass_80_tensorop_s1688gemm_64x64_32x6_nn_align1", "tf32", "tensor core", "gemm", "CUTLASS", ""},
+    {"cutlass_80_tensorop_f16_s16816gemm_relu_f16_256x64_64x4_nn_align8", "f16", "tensor core", "gemm",
+     "CUTLASS", ""},
+    {"cutlass_80_simt_sgemm_128x64_8x5_nn_align1", "f32", "CUDA core", "gemm", "CUTLASS", ""},
+    {"cutlass_tensorop_bf16_s16816fprop_optimized_bf16_128x128_32x4_nhwc", "bf16", "tensor core", "conv",
+     "CUTLASS", ""},
+    {"cutlass_80_tensorop_d884gemm_64x64_16x4_nn_align1", "f64", "tensor core", "gemm", "CUTLASS", ""},
+    {"cutlass3x_sm90_tensorop_s64x128x32gemm_e4m3_e4m3_f32_bf16_bf16_128x128x128", "f8", "tensor core",
+     "gemm", "CUTLASS", ""},
+    {"nvjet_tst_192x192_64x4_2x1_v_bz_coopB_TNT", "bf16", "tensor core", "gemm", "cuBLASLt", ""},
+    {"nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNT", "f16", "tensor core", "gemm", "cuBLASLt", ""},
+    {"void cublasLt::splitKreduce_kernel<32, 16, int, __half, __half>(cublasLt::cublasSplitKParams<__half>)",
+     "", "", "gemm", "cuBLASLt", "split-K"},
+    {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
+     "cutlass::half_t>>(Flash_fwd_params)",
+     "f16", "tensor core", "attention", "FlashAttention", ""},
+    {"void flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 128, 4, false, false, "
+     "cutlass::bfloat16_t>>(int)",
+     "bf16", "tensor core", "attention", "FlashAttention", ""},
+    {"fmha_v2_flash_attention_fp16_64_128_S_40_sm80_kernel_nl", "f16", "tensor core", "attention",
+     "fused attention", ""},
+    {"void genericReformat::copyPackedKernel<float, __half, true, true>(unsigned int, void const*)", "", "",
+     "layout", "TensorRT", ""},
+    {"__myl_AddResMulMulSum_0x1234", "", "", "", "TensorRT", ""},
+    {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevComm*, unsigned long, ncclWork*)", "", "",
+     "communication", "NCCL", ""},
+    {"triton_poi_fused_add_cos_sin_0", "", "", "elementwise", "Triton", ""},
+    {"triton_red_fused_native_layer_norm_3", "", "", "norm", "Triton", ""},
+    {"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)", "", "",
+     "elementwise", "PyTorch", ""},
+    {"void fft2d_r2c_32x32<float, false, 0u, false>(float2*)", "", "", "conv", "", "FFT"},
+    {"void cudnn::winograd::generateWinogradTilesKernel<0, float, float>(int)", "", "", "conv", "cuDNN",
+     "winograd"},
+    {"[CUDA memcpy Device-to-Host]", "", "", "copy", "", ""},
+    {"[CUDA memset]", "", "", "fill", "", ""},
+    {"Cijk_Ailk_Bljk_SB_MT64x64x16_MI16x16x4x1_SE", "f32", "matrix core", "gemm", "rocBLAS (Tensile)", ""},
+    {"Cijk_Alik_Bljk_HHS_BH_MT128x128x32_MI32x32x8x1_SE", "f16", "matrix core", "gemm", "rocBLAS (Tensile)",
+     ""},
+    {"Cijk_Ailk_Bjlk_BBS_BH_MT128x128x32_SN", "bf16", "", "gemm", "rocBLAS (Tensile)", ""},
+    {"miopenSp3AsmConv_v21_1_2_gfx9_fp32_stride1", "f32", "", "conv", "MIOpen", "winograd"},
+    {"igemm_fwd_gtcx_nhwc_fp16_bx0_ex1_bt256x256x32", "f16", "matrix core", "conv", "MIOpen",
+     "implicit GEMM"},
+    {"MlasSgemmKernelAvx512F", "f32", "vector", "gemm", "MLAS", ""},
+    {"MlasConvDepthwiseFloat_CHW", "f32", "vector", "conv", "MLAS", "depthwise"},
+    {"MlasNchwcConv", "f32", "vector", "conv", "MLAS", ""},
+    {"MlasGemmU8S8KernelAmx", "i8", "tile unit", "gemm", "MLAS", ""},
+    {"brgconv_avx512_f32", "f32", "vector", "conv", "oneDNN", ""},
+    {"jit_gemm_avx512_core_bf16", "bf16", "vector", "gemm", "oneDNN", ""},
+    {"brg_matmul:avx512_core_amx_int8", "i8", "tile unit", "gemm", "oneDNN", ""},
+    {"jit_avx2_dw_conv_f32", "f32", "vector", "conv", "oneDNN", "depthwise"},
+    {"sgemm_kernel_HASWELL", "f32", "vector", "gemm", "", ""},
+    {"xnn_f32_gemm_minmax_ukernel_6x16__avx512f", "f32", "vector", "gemm", "XNNPACK", ""},
+    {"my_kernel(float*, int)", "", "", "", "", ""},
+    {"", "", "", "", "", ""},
+};
+
+static void well_known_names(void **state)
+{
+    (void)state;
+    size_t bad = 0;
+    for (size_t i = 0; i < OC_COUNT(known); i++) {
+        const struct row *k = &known[i];
+        struct oc_kernel_facts f;
+        oc_kernel_facts(NULL, k->name, &f);
+        if (strcmp(f.precision, k->precision) || strcmp(f.unit, k->unit) || strcmp(f.op_class, k->op_class) ||
+            strcmp(f.library, k->library) || strcmp(f.algorithm, k->algorithm)) {
+            print_error("%s: %s, %s, %s, %s, %s\n", k->name, f.precision, f.unit, f.op_class, f.library,
+                        f.algorithm);
+            bad++;
+        }
+    }
+    assert_int_equal(bad, 0);
+}
+
+static void facts_have_known_names(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(known); i++) {
+        struct oc_kernel_facts f;
+        bool is_class = false;
+        oc_kernel_facts(NULL, known[i].name, &f);
+        const char *name;
+        for (size_t k = 0; (name = oc_kernel_class(k)); k++)
+            is_class |= strcmp(name, f.op_class) == 0;
+        assert_true(is_class || !f.op_class[0]);
+        assert_true(!f.precision[0] || oc_precision_class(f.precision) != OC_CLASS_NONE);
+        assert_true(!f.unit[0] || oc_kernel_unit(f.unit) != OC_UNIT_UNKNOWN);
+    }
+    assert_int_equal(oc_precision_class("FP16"), OC_CLASS_F16);
+    assert_int_equal(oc_precision_class("Half"), OC_CLASS_F16);
+    assert_int_equal(oc_precision_class("INT8"), OC_CLASS_I8);
+    assert_int_equal(oc_precision_class("TF32"), OC_CLASS_TF32);
+    assert_int_equal(oc_precision_class(""), OC_CLASS_NONE);
+    assert_int_equal(oc_precision_class("a precision with a long name"), OC_CLASS_NONE);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------------
+ */
+
+static void users_rows_come_first(void **state)
+{
+    (void)state;
+    struct oc_kernel_names *own;
+    struct oc_kernel_facts f;
+    struct oc_err err = {0};
+    if (oc_kernel_names_load("hwdb/kernel-names/example.xml", &own, &err))
+        fail_msg("%s", err.msg);
+    oc_kernel_facts(own, "acme_conv3x3_h8", &f);
+    assert_string_equal(f.precision, "f16");
+    assert_string_equal(f.unit, "tensor core");
+    assert_string_equal(f.op_class, "conv");
+    assert_string_equal(f.library, "acme");
+    oc_kernel_facts(own, "acme_sgemm_tc4", &f); /* left out by without: the built-in row */
+    assert_string_equal(f.precision, "f32");
+    assert_string_equal(f.unit, "CUDA core");
+    assert_string_equal(f.library, "");
+    oc_kernel_names_free(own);
+}
+
+static void rows_may_say_unknown(void **state)
+{
+    (void)state;
+    const char *text = "<kernel-names version=\"1\"><kernel match=\"sgemm\" precision=\"unknown\" "
+                       "unit=\"unknown\"/></kernel-names>";
+    struct oc_kernel_names *own;
+    struct oc_kernel_facts f;
+    assert_int_equal(oc_kernel_names_read_mem("x.xml", text, strlen(text), &own, NULL), 0);
+    oc_kernel_facts(own, "volta_sgemm_128x64_nn", &f);
+    assert_string_equal(f.precision, "");
+    assert_string_equal(f.unit, "");
+    assert_string_equal(f.op_class, "gemm");
+    oc_kernel_names_free(own);
+}
+
+static void bad_files(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row, *why;
+    } bad[] = {
+        {"<kernel precision=\"f16\"/>", "missing match"},
+        {"<kernel match=\"*|^\" precision=\"f16\"/>", "matches every name"},
+        {"<kernel match=\"x\"/>", "says nothing"},
+        {"<kernel match=\"x\" precision=\"f17\"/>", "precision 'f17' is not known"},
+        {"<kernel match=\"x\" unit=\"tensor\"/>", "unit 'tensor' is not known"},
+        {"<kernel match=\"x\" class=\"Conv\"/>", "class 'Conv' is not known"},
+        {"<kernel match=\"x\" clas=\"conv\"/>", "clas"},
+        {"<kernels match=\"x\" class=\"conv\"/>", "kernels"},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        char text[300];
+        struct oc_kernel_names *own;
+        struct oc_err err = {0};
+        snprintf(text, sizeof(text), "<kernel-names version=\"1\">%s</kernel-names>", bad[i].row);
+        assert_int_equal(oc_kernel_names_read_mem("x.xml", text, strlen(text), &own, &err), -1);
+        assert_null(own);
+        if (!strstr(err.msg, bad[i].why))
+            fail_msg("'%s' has no '%s'", err.msg, bad[i].why);
+    }
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------
+ */
+
+/* TensorRT's engines say in their names in what precision they were built: TacticName of an fp32 engine is
+ * never f16 or i8, that of an fp16 engine never i8 or tf32. */
+static void check_tactics(const char *path, const char *allowed, unsigned at_least)
+{
+    struct oc_file file;
+    struct oc_err err;
+    unsigned told = 0;
+    if (oc_file_map(path, 0, &file, &err))
+        fail_msg("%s", err.msg);
+    const char *s = (const char *)file.data, *end = s + file.size_bytes;
+    static const char key[] = "\"TacticName\": \"";
+    while ((s = memmem(s, (size_t)(end - s), key, strlen(key)))) {
+        char name[400];
+        struct oc_kernel_facts f;
+        s += strlen(key);
+        snprintf(name, sizeof(name), "%.*s", (int)strcspn(s, "\""), s);
+        oc_kernel_facts(NULL, name, &f);
+        if (f.precision[0] && !strstr(allowed, f.precision))
+            fail_msg("%s: %s", name, f.precision);
+        if (f.precision[0] && !f.unit[0])
+            fail_msg("%s: no unit", name);
+        told += f.precision[0] != 0;
+    }
+    oc_file_unmap(&file);
+    if (told < at_least)
+        fail_msg("%s: only %u names", path, told);
+}
+
+static void tactics_of_samples(void **state)
+{
+    (void)state;
+#define TRT "../shared/samples/tensorrt/"
+    if (access(TRT, R_OK)) {
+        print_message("SKIPPED: no samples in '" TRT "'\n");
+        skip();
+    }
+    check_tactics(TRT "pytorch.resnet.A100.fp32.resnet.onnx.engine.graph.json", "tf32", 20);
+    check_tactics(TRT "pytorch.resnet.A100.fp16.resnet.onnx.engine.graph.json", "f16", 20);
+    check_tactics(TRT "tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine.graph.json", "tf32", 50);
+    check_tactics(TRT "tensorflow.resnet.RTX-3090.fp16.resnet.onnx.engine.graph.json", "f16", 50);
+    check_tactics(TRT "tests.mobilenet.qat.onnx.engine.graph.json", "i8 f32 f16", 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(patterns),
+        cmocka_unit_test(well_known_names),
+        cmocka_unit_test(facts_have_known_names),
+        cmocka_unit_test(users_rows_come_first),
+        cmocka_unit_test(rows_may_say_unknown),
+        cmocka_unit_test(bad_files),
+        cmocka_unit_test(tactics_of_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
