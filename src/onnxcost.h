@@ -136,7 +136,10 @@ struct oc_analyze_opts {
     bool trees_max;         /* tree ensembles: depth of the deepest leaf, not the mean */
     bool moe_expected;      /* experts' weights: those that a uniform choice touches on average */
     bool lut;               /* quantized activations are table look-ups */
-    bool inplace;           /* scatter operators work in the buffer of their data */
+    bool inplace;           /* scatter operators work in the buffer of their data; the peak: element-wise
+                               operators too, where it dies */
+    bool keep_inputs;       /* graph inputs stay in memory to the end */
+    uint64_t align_bytes;   /* the peak: every buffer is rounded up to a multiple; 0: not */
     bool rnn_reload;        /* recurrent weights are read again in every step */
     bool loop_cached;       /* constants in bodies of loops are read once, not in every trip */
     bool graph_bytes;       /* the totals' bytes: constants, graph inputs and outputs once, a lower bound */

@@ -39,6 +39,8 @@ struct oc_node_cost {
     const char *note;              /* reason of the quality, or of the unknown; NULL */
 };
 
+enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
+
 enum oc_value_state { OC_V_UNKNOWN, OC_V_STATIC, OC_V_BOUNDED, OC_V_DECLARED, OC_V_RANK_ONLY };
 
 enum oc_param_class {
@@ -95,7 +97,8 @@ struct oc_analysis {
     struct oc_analyze_opts counting; /* its options without the lists */
     struct oc_weights weights;       /* of the primitives */
     const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
-    const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
+    const char **input_from;  /* by input of the main graph: where its whole shape is from, NULL: declared */
+    const uint8_t *graph_use; /* by graph: enum oc_graph_use */
     struct oc_peak peak;
     struct oc_diags diags;
 };

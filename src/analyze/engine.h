@@ -6,8 +6,6 @@
 
 #define OC_NEWEST_OPSET 28 /* of ai.onnx that the rules know */
 
-enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
-
 struct oc_symbol {       /* a symbolic dim of the model's declarations */
     struct oc_dim value; /* in the analysis' own table */
     bool bound;
@@ -99,8 +97,8 @@ int oc_cost_graph(struct oc_engine *e, uint32_t graph, uint64_t trips);
 /* params.c */
 void oc_count_params(struct oc_engine *e);
 
-/* memory.c */
-void oc_find_peak(struct oc_engine *e);
+/* lives.c: sets the peak of a finished analysis */
+void oc_find_peak(struct oc_analysis *a);
 
 /* totals.c */
 int oc_sum_totals(struct oc_engine *e);

@@ -1,0 +1,138 @@
+#include "analyze/lives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lives_walk.h"
+
+/* Values that something else than the host's metadata slots reads. */
+static void mark_device(struct oc_live_builder *b)
+{
+    for (uint32_t i = 0; i < b->m->n_node; i++) {
+        const struct oc_node *n = &b->m->node[i];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (n->in[k] != OC_NONE && oc_op_slot(b->a->op[i], k) != 'm')
+                b->device[n->in[k]] = true;
+    }
+    for (uint32_t v = 0; v < b->m->n_value; v++)
+        if (!b->m->value[v].n_use || b->m->value[v].graph_output)
+            b->device[v] = true;
+}
+
+/* What a body reads from outside is not its own. */
+static void mark_outer(struct oc_live_builder *b, uint32_t graph)
+{
+    bool *outer = oc_xmalloc(((size_t)b->m->n_graph + 1) * sizeof(*outer));
+    memset(outer, 0, b->m->n_graph * sizeof(*outer));
+    for (uint32_t node = b->m->graph[graph].parent_node; node != OC_NONE;) {
+        outer[b->m->node[node].graph] = true;
+        node = b->m->graph[b->m->node[node].graph].parent_node;
+    }
+    for (uint32_t v = 0; v < b->m->n_value; v++)
+        if (outer[b->m->value[v].graph] && !b->a->is_const[v])
+            b->of[v] = OC_LIFE_CALLER;
+    free(outer);
+}
+
+static void *copy(struct oc_arena *arena, const void *data, size_t n, size_t size)
+{
+    void *p = oc_alloc_array(arena, n, size);
+    if (n)
+        memcpy(p, data, n * size);
+    return p;
+}
+
+static void pack(struct oc_lives *l, struct oc_live_walk *w)
+{
+    struct oc_live_builder *b = w->b;
+    uint32_t *place = oc_xmalloc(((size_t)b->n + 1) * sizeof(*place));
+    struct oc_life *life = OC_NEW_ARRAY(&l->arena, b->n, struct oc_life);
+    for (uint32_t i = 0; i < b->n; i++) {
+        place[i] = l->n_life;
+        if (b->slot[i].into == i)
+            life[l->n_life++] = b->slot[i].l;
+    }
+    for (uint32_t v = 0; v < b->m->n_value; v++) {
+        uint32_t i = oc_live_resolve(b, b->of[v]);
+        b->of[v] = i < OC_LIFE_CALLER ? place[i] : i;
+    }
+    l->life = life;
+    free(place);
+    l->of_value = copy(&l->arena, b->of, b->m->n_value, sizeof(*b->of));
+    l->step = copy(&l->arena, w->step, w->n, sizeof(*w->step));
+    l->live = copy(&l->arena, w->live, w->n, sizeof(*w->live));
+    l->inner = copy(&l->arena, w->inner, w->n, sizeof(*w->inner));
+    l->n_step = w->n;
+    l->peak = w->peak;
+    l->lower = w->lower;
+    l->peak_step = w->peak_step;
+    l->quality = w->quality;
+}
+
+struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a)
+{
+    return (struct oc_lives_opts){.align = a->counting.align_bytes,
+                                  .keep_inputs = a->counting.keep_inputs,
+                                  .inplace = a->counting.inplace,
+                                  .kv_share = a->counting.kv_share};
+}
+
+struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts)
+{
+    struct oc_lives *l = oc_xmalloc(sizeof(*l));
+    struct oc_live_builder b = {.a = a, .m = a->model, .o = *opts};
+    struct oc_live_walk w;
+    *l = (struct oc_lives){.a = a, .opts = *opts};
+    b.of = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.of));
+    b.device = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.device));
+    memset(b.of, 0xff, b.m->n_value * sizeof(*b.of));
+    memset(b.device, 0, b.m->n_value * sizeof(*b.device));
+    mark_device(&b);
+    mark_outer(&b, graph);
+    oc_live_walk(&b, graph, graph == 0, &w);
+    pack(l, &w);
+    oc_live_walk_end(&w, true);
+    free(b.of);
+    free(b.device);
+    free(b.slot);
+    return l;
+}
+
+void oc_lives_free(struct oc_lives *l)
+{
+    if (!l)
+        return;
+    oc_arena_free(&l->arena);
+    free(l);
+}
+
+uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node)
+{
+    const struct oc_node *n = &l->a->model->node[node];
+    uint32_t best = OC_NONE;
+    uint64_t most = 0;
+    for (uint32_t a = 0; a < n->n_attr; a++)
+        for (uint32_t i = 0; n->attr[a].graph && i < n->attr[a].n; i++) {
+            uint32_t body = n->attr[a].graph[i];
+            if (l->a->graph_use[body] != OC_G_RUN)
+                continue;
+            struct oc_lives *own = oc_lives_make(l->a, body, &l->opts);
+            if (best == OC_NONE || own->peak > most) {
+                best = body;
+                most = own->peak;
+            }
+            oc_lives_free(own);
+        }
+    return best;
+}
+
+void oc_find_peak(struct oc_analysis *a)
+{
+    struct oc_lives_opts o = oc_lives_opts_of(a);
+    struct oc_lives *l = oc_lives_make(a, 0, &o);
+    a->peak = (struct oc_peak){.bytes = l->peak,
+                               .lower_bytes = l->lower,
+                               .node = l->n_step ? l->step[l->peak_step] : OC_NONE,
+                               .quality = l->quality};
+    oc_lives_free(l);
+}

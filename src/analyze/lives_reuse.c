@@ -1,0 +1,76 @@
+/* Outputs that are written into a buffer that dies: caches, and element-wise operators in place. */
+#include <string.h>
+
+#include "analyze/lives_walk.h"
+
+static bool writes_in_place(const struct oc_op *op)
+{
+    static const char *const scatter[] = {"Scatter", "ScatterElements", "ScatterND"};
+    for (size_t i = 0; op && i < OC_COUNT(scatter); i++)
+        if (!*op->domain && strcmp(op->name, scatter[i]) == 0)
+            return true;
+    return op && op->op_class == OC_OP_ELEMENTWISE;
+}
+
+bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t value)
+{
+    const struct oc_node *n = &w->b->m->node[w->step[step]];
+    if (!w->b->o.inplace || !n->n_out || !writes_in_place(w->b->a->op[w->step[step]]))
+        return false;
+    uint32_t in = oc_live_own(w, value), out = oc_live_own(w, n->out[0]);
+    if (in >= OC_LIFE_CALLER || out >= OC_LIFE_CALLER || in == out)
+        return false;
+    const struct oc_live_slot *x = &w->b->slot[in], *y = &w->b->slot[out];
+    return x->l.bytes == y->l.bytes && x->l.quality != OC_UNKNOWN && y->l.quality != OC_UNKNOWN &&
+           !x->fixed && !x->l.output && !x->tied && !y->tied && !(x->l.input && w->b->o.keep_inputs);
+}
+
+static void move_into(struct oc_live_builder *b, uint32_t from, uint32_t to)
+{
+    struct oc_life *x = &b->slot[to].l;
+    const struct oc_life *y = &b->slot[from].l;
+    x->last = y->last > x->last ? y->last : x->last;
+    x->bytes = y->bytes > x->bytes ? y->bytes : x->bytes;
+    x->quality = oc_live_worse(x->quality, y->quality);
+    x->output |= y->output;
+    b->slot[from].into = to;
+}
+
+/* An output that is its input with something written into it, unless the input is still needed. */
+static void keep_cache(struct oc_live_walk *w, const struct oc_node *n, uint32_t k, uint32_t step)
+{
+    uint32_t slot = oc_cache_slot(n, k, w->b->o.kv_share);
+    uint32_t out = oc_live_own(w, n->out[k]),
+             in = slot == OC_NONE ? OC_LIFE_NONE : oc_live_own(w, n->in[slot]);
+    if (out >= OC_LIFE_CALLER || in == OC_LIFE_NONE || in == out)
+        return;
+    if (in == OC_LIFE_CALLER) {
+        w->b->slot[out].into = OC_LIFE_CALLER;
+        return;
+    }
+    const struct oc_live_slot *x = &w->b->slot[in];
+    if (x->l.last == step && !x->l.output && !x->tied && !x->fixed && !w->b->slot[out].tied)
+        move_into(w->b, out, in);
+}
+
+static void work_in_place(struct oc_live_walk *w, const struct oc_node *n, uint32_t step)
+{
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t in = oc_live_own(w, n->in[k]);
+        if (oc_live_may_reuse(w, step, n->in[k]) && w->b->slot[in].l.last == step) {
+            move_into(w->b, oc_live_own(w, n->out[0]), in);
+            return;
+        }
+    }
+}
+
+void oc_live_reuse(struct oc_live_walk *w)
+{
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct oc_node *n = &w->b->m->node[w->step[i]];
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k] != OC_NONE)
+                keep_cache(w, n, k, i);
+        work_in_place(w, n, i);
+    }
+}

@@ -1,0 +1,235 @@
+/* Buffers are born and used. */
+#include "analyze/lives_walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool runs(const struct oc_live_walk *w, const struct oc_node_cost *k)
+{
+    return k->state != OC_NODE_NOT_TAKEN &&
+           (w->b->o.all || (k->state != OC_NODE_FOLDED && k->state != OC_NODE_ABSORBED));
+}
+
+static bool is_constant_node(const struct oc_node *n)
+{
+    return strcmp(n->op_type, "Constant") == 0 && !*n->domain;
+}
+
+static void flatten(struct oc_live_walk *w, uint32_t graph)
+{
+    const struct oc_model *m = w->b->m;
+    const struct oc_graph *g = &m->graph[graph];
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        uint32_t node = g->node[i];
+        const struct oc_node_cost *k = &w->b->a->cost[node];
+        if (m->node[node].kind == OC_NODE_CALL && k->state == OC_NODE_CONTAINER) {
+            flatten(w, m->node[node].body);
+        } else if (runs(w, k) && !is_constant_node(&m->node[node])) {
+            OC_GROW(w->step, w->n, w->cap);
+            w->step[w->n++] = node;
+        }
+    }
+}
+
+uint32_t oc_live_resolve(struct oc_live_builder *b, uint32_t i)
+{
+    while (i < OC_LIFE_CALLER && b->slot[i].into != i) {
+        uint32_t next = b->slot[i].into;
+        if (next < OC_LIFE_CALLER)
+            b->slot[i].into = b->slot[next].into;
+        i = next;
+    }
+    return i;
+}
+
+uint32_t oc_live_tie_root(struct oc_live_builder *b, uint32_t i)
+{
+    while (b->slot[i].tie != i)
+        i = b->slot[i].tie = b->slot[b->slot[i].tie].tie;
+    return i;
+}
+
+/* The value's buffer in this graph; OC_LIFE_NONE also for one of an outer graph. */
+uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value)
+{
+    uint32_t i = value == OC_NONE ? OC_LIFE_NONE : oc_live_resolve(w->b, w->b->of[value]);
+    return i < OC_LIFE_CALLER && i < w->base ? OC_LIFE_NONE : i;
+}
+
+static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
+{
+    const struct oc_type *t = &b->a->type[value];
+    bool scalar = t->kind == OC_T_TENSOR && t->shape.ranked && t->shape.rank == 0;
+    uint32_t producer = b->m->value[value].producer;
+    bool constant = b->a->is_const[value];
+    if (b->o.all)
+        return !constant || (producer != OC_NONE && !is_constant_node(&b->m->node[producer]));
+    return !constant && !scalar && b->device[value];
+}
+
+static void born(struct oc_live_walk *w, uint32_t value, uint32_t step)
+{
+    struct oc_live_builder *b = w->b;
+    if (value == OC_NONE || b->of[value] != OC_LIFE_NONE || !needs_memory(b, value))
+        return;
+    OC_GROW(b->slot, b->n, b->cap);
+    struct oc_live_slot *s = &b->slot[b->n];
+    *s = (struct oc_live_slot){.l = {.value = value, .first = step, .last = step}, .into = b->n, .tie = b->n};
+    s->l.bytes = oc_live_bytes(b, value, &s->l.quality);
+    b->of[value] = b->n++;
+}
+
+void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step)
+{
+    uint32_t i = oc_live_own(w, value);
+    if (i >= OC_LIFE_CALLER)
+        return;
+    struct oc_life *root = &w->b->slot[oc_live_tie_root(w->b, i)].l;
+    root->last = step > root->last ? step : root->last;
+}
+
+static void tie(struct oc_live_builder *b, uint32_t i, uint32_t k)
+{
+    i = oc_live_tie_root(b, i);
+    k = oc_live_tie_root(b, k);
+    if (i == k)
+        return;
+    b->slot[i].tied = b->slot[k].tied = true;
+    b->slot[k].tie = i;
+    if (b->slot[k].l.last > b->slot[i].l.last)
+        b->slot[i].l.last = b->slot[k].l.last;
+}
+
+/* A sequence is its elements: they live as long as it does. */
+static uint32_t elements(struct oc_live_walk *w, const struct oc_node *n)
+{
+    uint32_t first = OC_LIFE_NONE;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t i = n->in[k] == OC_NONE ? OC_LIFE_NONE : oc_live_resolve(w->b, w->b->of[n->in[k]]);
+        if (i >= OC_LIFE_CALLER || i < w->base)
+            continue;
+        if (first == OC_LIFE_NONE)
+            first = i;
+        else
+            tie(w->b, first, i);
+    }
+    return first;
+}
+
+static bool may_be_same_bytes(const struct oc_live_builder *b, uint32_t x, uint32_t y)
+{
+    uint8_t qx, qy;
+    return oc_live_bytes(b, x, &qx) == oc_live_bytes(b, y, &qy) || qx != OC_EXACT || qy != OC_EXACT;
+}
+
+/* Where the memory of a view is: the first input of its size, or the container it comes from. */
+static uint32_t view_source(const struct oc_live_builder *b, uint32_t node)
+{
+    const struct oc_node *n = &b->m->node[node];
+    if (strcmp(n->op_type, "Shape") == 0 || strcmp(n->op_type, "Size") == 0)
+        return OC_LIFE_NONE; /* they move nothing either */
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t v = n->in[k];
+        if (v != OC_NONE && b->of[v] != OC_LIFE_NONE && oc_op_slot(b->a->op[node], k) != 'm' &&
+            (b->a->type[v].kind != OC_T_TENSOR || may_be_same_bytes(b, v, n->out[0])))
+            return b->of[v];
+    }
+    return OC_LIFE_NONE;
+}
+
+static void outputs_born(struct oc_live_walk *w, uint32_t step)
+{
+    const struct oc_node *n = &w->b->m->node[w->step[step]];
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        uint32_t v = n->out[i], source = OC_LIFE_NONE;
+        if (v == OC_NONE || w->b->of[v] != OC_LIFE_NONE)
+            continue;
+        if (i == 0 && w->b->a->cost[w->step[step]].alias) {
+            uint8_t kind = w->b->a->type[v].kind;
+            bool container = kind == OC_T_SEQUENCE || kind == OC_T_OPTIONAL;
+            w->b->of[v] = source = container ? elements(w, n) : view_source(w->b, w->step[step]);
+            if (container)
+                continue;
+        }
+        if (source == OC_LIFE_NONE)
+            born(w, v, step);
+    }
+}
+
+static void inputs_born(struct oc_live_walk *w, bool main_graph)
+{
+    struct oc_live_builder *b = w->b;
+    for (uint32_t i = 0; i < w->g->n_input; i++) {
+        uint32_t v = w->g->input[i], at = b->n;
+        if (v != OC_NONE && main_graph && b->o.without_inputs && !b->a->is_const[v]) {
+            b->of[v] = OC_LIFE_CALLER;
+            continue;
+        }
+        born(w, v, 0);
+        if (b->n > at) {
+            b->slot[at].l.input = true;
+            b->slot[at].fixed = !main_graph;
+        }
+    }
+}
+
+static void follow(struct oc_live_walk *w)
+{
+    const struct oc_model *m = w->b->m;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct oc_node *n = &m->node[w->step[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            oc_live_used(w, n->in[k], i);
+        uint32_t c = oc_first_capture(m->capture, m->n_capture, w->step[i]);
+        for (; c < m->n_capture && m->capture[c].node == w->step[i]; c++)
+            oc_live_used(w, m->capture[c].value, i);
+        outputs_born(w, i);
+    }
+    for (uint32_t i = 0; i < w->g->n_output; i++) {
+        uint32_t s = oc_live_own(w, w->g->output[i]);
+        if (s < OC_LIFE_CALLER) {
+            w->b->slot[s].l.output = true;
+            oc_live_used(w, w->g->output[i], w->n ? w->n - 1 : 0);
+        }
+    }
+}
+
+void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, struct oc_live_walk *w)
+{
+    *w = (struct oc_live_walk){
+        .b = b, .g = &b->m->graph[graph], .base = b->n, .peak_step = OC_NONE, .quality = OC_EXACT};
+    flatten(w, graph);
+    w->live = oc_xmalloc(((size_t)w->n + 2) * sizeof(*w->live));
+    w->inner = oc_xmalloc(((size_t)w->n + 1) * sizeof(*w->inner));
+    memset(w->live, 0, ((size_t)w->n + 2) * sizeof(*w->live));
+    memset(w->inner, 0, ((size_t)w->n + 1) * sizeof(*w->inner));
+    inputs_born(w, main_graph);
+    follow(w);
+    oc_live_reuse(w);
+    oc_live_sum(w, main_graph);
+}
+
+/* A report may walk the same body again. */
+static void forget(struct oc_live_walk *w)
+{
+    struct oc_live_builder *b = w->b;
+    for (uint32_t i = 0; i < w->g->n_input; i++)
+        if (w->g->input[i] != OC_NONE)
+            b->of[w->g->input[i]] = OC_LIFE_NONE;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const struct oc_node *n = &b->m->node[w->step[i]];
+        for (uint32_t k = 0; k < n->n_out; k++)
+            if (n->out[k] != OC_NONE)
+                b->of[n->out[k]] = OC_LIFE_NONE;
+    }
+    b->n = w->base;
+}
+
+void oc_live_walk_end(struct oc_live_walk *w, bool main_graph)
+{
+    if (!main_graph)
+        forget(w);
+    free(w->step);
+    free(w->live);
+    free(w->inner);
+}

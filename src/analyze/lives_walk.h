@@ -1,0 +1,58 @@
+/* Private to lives*.c: a graph and its bodies while their buffers are followed. */
+#ifndef OC_LIVES_WALK_H
+#define OC_LIVES_WALK_H
+
+#include "analyze/engine.h"
+#include "analyze/lives.h"
+
+struct oc_live_slot {
+    struct oc_life l; /* last: that of the root of its tie */
+    uint32_t into;    /* buffer that it became, itself, or OC_LIFE_CALLER */
+    uint32_t tie;     /* towards the root of those that die together (elements of a sequence) */
+    bool tied;        /* with others */
+    bool fixed;       /* input of a body: nobody writes into it */
+};
+
+struct oc_live_builder { /* shared by a graph and its bodies, whose values are apart */
+    const struct oc_analysis *a;
+    const struct oc_model *m;
+    struct oc_lives_opts o;
+    uint32_t *of; /* by value, as in struct oc_lives */
+    bool *device; /* by value: read by something else than the host */
+    struct oc_live_slot *slot;
+    uint32_t n, cap;
+};
+
+struct oc_live_walk { /* over one graph */
+    struct oc_live_builder *b;
+    const struct oc_graph *g;
+    uint32_t base; /* its first slot */
+    uint32_t *step, n, cap;
+    uint64_t *live, *inner, peak, lower;
+    uint32_t peak_step;
+    uint8_t quality;
+};
+
+/* lives_bytes.c: rounded up; 0 with quality OC_UNKNOWN if not known */
+uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t *quality);
+uint8_t oc_live_worse(uint8_t a, uint8_t b); /* of two qualities, that of the sum */
+
+/* lives_walk.c: all about one graph; ended by oc_live_walk_end, which also takes the buffers of a body back
+ */
+void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, struct oc_live_walk *w);
+void oc_live_walk_end(struct oc_live_walk *w, bool main_graph);
+uint32_t oc_live_resolve(struct oc_live_builder *b, uint32_t slot);
+uint32_t oc_live_tie_root(struct oc_live_builder *b, uint32_t slot);
+/* The value's buffer in this graph; OC_LIFE_NONE also for one of an outer graph. */
+uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value);
+void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step);
+
+/* lives_reuse.c: outputs move into buffers that die */
+void oc_live_reuse(struct oc_live_walk *w);
+/* Whether the step's first output could be written over the input value, if that dies. */
+bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);
+
+/* lives_sum.c */
+void oc_live_sum(struct oc_live_walk *w, bool main_graph);
+
+#endif
