@@ -1,0 +1,258 @@
+/* Best first over downsets: the state with the smallest peak so far comes next, the larger set first among
+ * equals. The first full set has the least peak of all orders (the peak of a path never falls). Steps that
+ * free at least what they take run at once (see oc_run_free_steps), so that sets are few where branches are.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "memory/order_search.h"
+
+#define MAX_STEPS 4096u
+#define MAX_WORDS 12000000u /* of all sets */
+
+struct state {
+    uint64_t peak;
+    uint32_t parent, step; /* the step that led here; free ones followed it */
+    uint32_t done;
+    bool expanded;
+};
+
+struct search {
+    const struct oc_order_graph *g;
+    struct oc_run run;
+    uint32_t words;
+    struct state *state;
+    uint64_t *set; /* by state: bits of the steps that ran */
+    uint32_t n, cap, set_cap;
+    uint32_t *heap;
+    uint32_t n_heap, heap_cap;
+    uint32_t *slot; /* hash table of states, OC_NONE: empty */
+    uint32_t n_slot;
+    uint64_t *now;       /* the set at hand */
+    uint32_t *path;      /* steps done since the state was loaded */
+    uint64_t work, cost; /* left; of loading a state */
+    bool full;
+};
+
+static bool comes_first(const struct search *x, uint32_t a, uint32_t b)
+{
+    const struct state *s = &x->state[a], *t = &x->state[b];
+    if (s->peak != t->peak)
+        return s->peak < t->peak;
+    return s->done != t->done ? s->done > t->done : a < b;
+}
+
+static void push(struct search *x, uint32_t state)
+{
+    OC_GROW(x->heap, x->n_heap, x->heap_cap);
+    uint32_t i = x->n_heap++;
+    for (; i && comes_first(x, state, x->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        x->heap[i] = x->heap[(i - 1) / 2];
+    x->heap[i] = state;
+}
+
+static uint32_t pop(struct search *x)
+{
+    uint32_t top = x->heap[0], last = x->heap[--x->n_heap], i = 0;
+    for (uint32_t k; (k = 2 * i + 1) < x->n_heap; i = k) {
+        if (k + 1 < x->n_heap && comes_first(x, x->heap[k + 1], x->heap[k]))
+            k++;
+        if (!comes_first(x, x->heap[k], last))
+            break;
+        x->heap[i] = x->heap[k];
+    }
+    x->heap[i] = last;
+    return top;
+}
+
+static uint64_t *set_of(const struct search *x, uint32_t state)
+{
+    return x->set + (size_t)state * x->words;
+}
+
+static uint32_t hash(const struct search *x, const uint64_t *set)
+{
+    uint64_t h = 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < x->words; i++) {
+        h = (h ^ set[i]) * 0xff51afd7ed558ccdu;
+        h ^= h >> 32;
+    }
+    return (uint32_t)h;
+}
+
+static void grow_table(struct search *x)
+{
+    x->n_slot = x->n_slot ? x->n_slot * 2 : 1024;
+    x->slot = oc_xrealloc(x->slot, (size_t)x->n_slot * sizeof(*x->slot));
+    memset(x->slot, 0xff, (size_t)x->n_slot * sizeof(*x->slot));
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t h = hash(x, set_of(x, i)) & (x->n_slot - 1);
+        while (x->slot[h] != OC_NONE)
+            h = (h + 1) & (x->n_slot - 1);
+        x->slot[h] = i;
+    }
+}
+
+static uint32_t add_state(struct search *x, uint32_t slot)
+{
+    if (x->n == x->set_cap) {
+        x->set_cap = x->set_cap ? x->set_cap * 2 : 64;
+        x->set = oc_xrealloc(x->set, (size_t)x->set_cap * x->words * sizeof(*x->set));
+    }
+    OC_GROW(x->state, x->n, x->cap);
+    memcpy(set_of(x, x->n), x->now, x->words * sizeof(*x->now));
+    x->slot[slot] = x->n;
+    x->full = (uint64_t)(x->n + 1) * x->words >= MAX_WORDS;
+    return x->n++;
+}
+
+/* Notes the set at hand, unless it was reached with no higher peak before. */
+static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t step)
+{
+    if (x->n * 2 >= x->n_slot)
+        grow_table(x);
+    uint32_t h = hash(x, x->now) & (x->n_slot - 1);
+    while (x->slot[h] != OC_NONE && memcmp(set_of(x, x->slot[h]), x->now, x->words * sizeof(*x->now)))
+        h = (h + 1) & (x->n_slot - 1);
+    uint32_t i = x->slot[h];
+    if (i != OC_NONE && (x->state[i].expanded || x->state[i].peak <= peak))
+        return;
+    if (i == OC_NONE)
+        i = add_state(x, h);
+    x->state[i] = (struct state){peak, parent, step, x->run.done, false};
+    push(x, i); /* an older entry of the heap finds the state expanded */
+}
+
+static void load(struct search *x, uint32_t state)
+{
+    const uint64_t *set = set_of(x, state);
+    memcpy(x->now, set, x->words * sizeof(*set));
+    oc_run_reset(&x->run);
+    for (uint32_t i = 0; i < x->run.n_ready;) {
+        uint32_t s = x->run.ready[i];
+        if (set[s / 64] >> (s % 64) & 1)
+            oc_run_do(&x->run, s);
+        else
+            i++;
+    }
+    x->work -= x->work < x->cost ? x->work : x->cost;
+}
+
+static void flip(struct search *x, const uint32_t *steps, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        x->now[steps[i] / 64] ^= (uint64_t)1 << (steps[i] % 64);
+}
+
+/* A step and the free ones after it; returns the peak, with the steps in x->path. */
+static uint64_t advance(struct search *x, uint64_t peak, uint32_t step, uint32_t *n)
+{
+    int64_t delta;
+    uint64_t cost = oc_run_cost(&x->run, step, &delta);
+    peak = cost > peak ? cost : peak;
+    x->path[0] = step;
+    *n = 1;
+    oc_run_do(&x->run, step);
+    oc_run_free_steps(&x->run, peak, x->path, n);
+    return peak;
+}
+
+static void expand(struct search *x, uint32_t state, uint64_t below)
+{
+    load(x, state);
+    x->state[state].expanded = true;
+    uint64_t peak = x->state[state].peak;
+    uint32_t n_ready = x->run.n_ready, *ready = oc_xmalloc(n_ready * sizeof(*ready));
+    memcpy(ready, x->run.ready, n_ready * sizeof(*ready));
+    for (uint32_t i = 0; i < n_ready; i++) {
+        int64_t delta;
+        if (oc_run_cost(&x->run, ready[i], &delta) >= below)
+            continue;
+        uint32_t n;
+        uint64_t reached = advance(x, peak, ready[i], &n);
+        flip(x, x->path, n);
+        reach(x, reached, state, ready[i]);
+        flip(x, x->path, n);
+        x->work -= x->work < 8u * n + x->words ? x->work : 8u * n + x->words;
+        while (n)
+            oc_run_undo(&x->run, x->path[--n]);
+    }
+    free(ready);
+}
+
+/* The steps that led to the full set, from the last state back. */
+static void trace(struct search *x, uint32_t state, uint32_t *order)
+{
+    uint32_t end = x->g->n_step, n;
+    for (; x->state[state].parent != OC_NONE; state = x->state[state].parent) {
+        const struct state *s = &x->state[state];
+        load(x, s->parent);
+        advance(x, x->state[s->parent].peak, s->step, &n);
+        end -= n;
+        memcpy(order + end, x->path, n * sizeof(*order));
+    }
+    n = 0;
+    oc_run_reset(&x->run);
+    oc_run_free_steps(&x->run, x->state[state].peak, x->path, &n);
+    memcpy(order, x->path, n * sizeof(*order));
+}
+
+static void open_search(struct search *x, const struct oc_order_graph *g, uint64_t work)
+{
+    *x = (struct search){.g = g, .words = g->n_step / 64 + 1, .work = work};
+    oc_run_open(&x->run, g);
+    x->now = oc_xmalloc(x->words * sizeof(*x->now));
+    x->path = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*x->path));
+    memset(x->now, 0, x->words * sizeof(*x->now));
+    x->cost = (uint64_t)g->n_step * 4 + g->touch_at[g->n_step] + g->n_buffer + g->needs_at[g->n_step];
+    grow_table(x);
+}
+
+static void close_search(struct search *x)
+{
+    oc_run_close(&x->run);
+    free(x->now);
+    free(x->path);
+    free(x->state);
+    free(x->set);
+    free(x->heap);
+    free(x->slot);
+}
+
+struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint64_t enough, uint64_t below,
+                                      uint64_t *work, uint32_t *order)
+{
+    struct oc_order_exact out = {.lower = oc_order_lower(g)};
+    out.lower = out.lower > enough ? out.lower : enough;
+    if (out.lower >= below || g->n_step > MAX_STEPS) {
+        out.solved = out.lower >= below;
+        return out;
+    }
+    struct search x;
+    uint32_t n = 0;
+    open_search(&x, g, *work);
+    oc_run_free_steps(&x.run, out.lower, x.path, &n);
+    flip(&x, x.path, n);
+    reach(&x, out.lower, OC_NONE, OC_NONE);
+    while (x.n_heap && x.work && !x.full && !out.found) {
+        uint32_t s = pop(&x);
+        if (x.state[s].expanded)
+            continue;
+        out.lower = x.state[s].peak;
+        if (x.state[s].done == g->n_step) {
+            trace(&x, s, order);
+            out.found = out.solved = true;
+            out.peak = oc_order_peak(g, order, NULL);
+        } else {
+            expand(&x, s, below);
+        }
+    }
+    if (!out.found && !x.n_heap && !x.full && x.work) {
+        out.solved = true; /* nothing is below */
+        out.lower = below;
+    }
+    *work = x.work;
+    close_search(&x);
+    return out;
+}

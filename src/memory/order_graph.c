@@ -1,0 +1,290 @@
+#include "memory/order_graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+/* The other direction of lists from[at[i]] ... : who names j. */
+static void invert(struct oc_arena *arena, const uint32_t *at, const uint32_t *list, uint32_t n,
+                   uint32_t n_target, const uint32_t **out_at, const uint32_t **out)
+{
+    uint32_t *start = OC_NEW_ARRAY(arena, (size_t)n_target + 2, uint32_t);
+    uint32_t *item = OC_NEW_ARRAY(arena, (size_t)at[n] + 1, uint32_t);
+    for (uint32_t k = 0; k < at[n]; k++)
+        start[list[k] + 2]++;
+    for (uint32_t i = 2; i < n_target + 2; i++)
+        start[i] += start[i - 1];
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = at[i]; k < at[i + 1]; k++)
+            item[start[list[k] + 1]++] = i;
+    *out_at = start;
+    *out = item;
+}
+
+void oc_order_link(struct oc_arena *arena, struct oc_order_graph *g)
+{
+    invert(arena, g->needs_at, g->needs, g->n_step, g->n_step, &g->user_at, &g->user);
+    invert(arena, g->touch_at, g->touch, g->n_step, g->n_buffer, &g->by_at, &g->by);
+    g->at_start = g->base;
+    g->once = 0;
+    for (uint32_t b = 0; b < g->n_buffer; b++) {
+        if (g->input[b] && (g->output[b] || g->by_at[b + 1] > g->by_at[b]))
+            g->at_start += g->bytes[b];
+        else if (g->input[b])
+            g->once += g->bytes[b];
+    }
+}
+
+uint64_t oc_order_lower(const struct oc_order_graph *g)
+{
+    uint64_t most = 0;
+    for (uint32_t s = 0; s < g->n_step; s++) {
+        uint64_t sum = g->base + g->inner[s];
+        for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
+            sum += g->bytes[g->touch[k]];
+        most = sum > most ? sum : most;
+    }
+    return g->n_step && g->at_start + g->once > most ? g->at_start + g->once : most;
+}
+
+uint64_t oc_order_peak(const struct oc_order_graph *g, const uint32_t *order, uint32_t *at)
+{
+    struct oc_run r;
+    oc_run_open(&r, g);
+    uint64_t peak = 0;
+    int64_t delta;
+    for (uint32_t i = 0; i < g->n_step; i++) {
+        uint64_t cost = oc_run_cost(&r, order[i], &delta);
+        if (cost > peak) {
+            peak = cost;
+            if (at)
+                *at = i;
+        }
+        oc_run_do(&r, order[i]);
+    }
+    oc_run_close(&r);
+    return peak;
+}
+
+bool oc_order_valid(const struct oc_order_graph *g, const uint32_t *order)
+{
+    bool *ran = oc_xmalloc((size_t)g->n_step + 1), good = true;
+    memset(ran, 0, g->n_step);
+    for (uint32_t i = 0; i < g->n_step && good; i++) {
+        good = order[i] < g->n_step && !ran[order[i]];
+        for (uint32_t k = good ? g->needs_at[order[i]] : 0; good && k < g->needs_at[order[i] + 1]; k++)
+            good = ran[g->needs[k]];
+        if (good)
+            ran[order[i]] = true;
+    }
+    free(ran);
+    return good;
+}
+
+struct oc_order_graph oc_order_reverse(struct oc_arena *arena, const struct oc_order_graph *g)
+{
+    struct oc_order_graph r = *g;
+    r.needs_at = g->user_at;
+    r.needs = g->user;
+    r.input = g->output;
+    r.output = g->input;
+    oc_order_link(arena, &r);
+    return r;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------------------
+ */
+
+struct part {
+    const struct oc_order_graph *g;
+    const uint32_t *where;
+    uint32_t from, to;
+};
+
+/* Whether the buffer is touched before the part, or behind it. */
+static void outside(const struct part *p, uint32_t buffer, bool *before, bool *behind)
+{
+    for (uint32_t k = p->g->by_at[buffer]; k < p->g->by_at[buffer + 1]; k++) {
+        uint32_t at = p->where[p->g->by[k]];
+        *before |= at < p->from;
+        *behind |= at >= p->to;
+    }
+}
+
+/* Bytes that live where the part begins. */
+static uint64_t live_before(const struct oc_order_graph *g, const uint32_t *order, uint32_t from)
+{
+    struct oc_run r;
+    oc_run_open(&r, g);
+    for (uint32_t i = 0; i < from; i++)
+        oc_run_do(&r, order[i]);
+    uint64_t live = r.live;
+    oc_run_close(&r);
+    return live;
+}
+
+struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_order_graph *g,
+                                    const uint32_t *order, const uint32_t *where, uint32_t from, uint32_t to,
+                                    uint32_t *place)
+{
+    struct part p = {g, where, from, to};
+    uint32_t n = to - from, n_touch = 0, n_needs = 0;
+    for (uint32_t i = from; i < to; i++) {
+        n_touch += g->touch_at[order[i] + 1] - g->touch_at[order[i]];
+        n_needs += g->needs_at[order[i] + 1] - g->needs_at[order[i]];
+    }
+    struct oc_order_graph out = {.n_step = n, .base = live_before(g, order, from)};
+    uint32_t *touch_at = OC_NEW_ARRAY(arena, (size_t)n + 1, uint32_t),
+             *needs_at = OC_NEW_ARRAY(arena, (size_t)n + 1, uint32_t),
+             *touch = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, uint32_t),
+             *needs = OC_NEW_ARRAY(arena, (size_t)n_needs + 1, uint32_t);
+    uint64_t *bytes = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, uint64_t),
+             *inner = OC_NEW_ARRAY(arena, (size_t)n + 1, uint64_t);
+    bool *input = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, bool),
+         *output = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, bool);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t s = order[from + i];
+        inner[i] = g->inner[s];
+        touch_at[i + 1] = touch_at[i];
+        for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++) {
+            uint32_t b = g->touch[k];
+            if (place[b] == OC_NONE) {
+                uint32_t x = place[b] = out.n_buffer++;
+                bytes[x] = g->bytes[b];
+                input[x] = g->input[b];
+                output[x] = g->output[b];
+                outside(&p, b, &input[x], &output[x]);
+                out.base -= input[x] ? g->bytes[b] : 0;
+            }
+            touch[touch_at[i + 1]++] = place[b];
+        }
+        needs_at[i + 1] = needs_at[i];
+        for (uint32_t k = g->needs_at[s]; k < g->needs_at[s + 1]; k++)
+            if (where[g->needs[k]] >= from)
+                needs[needs_at[i + 1]++] = where[g->needs[k]] - from;
+    }
+    for (uint32_t i = from; i < to; i++)
+        for (uint32_t k = g->touch_at[order[i]]; k < g->touch_at[order[i] + 1]; k++)
+            place[g->touch[k]] = OC_NONE;
+    out.touch_at = touch_at;
+    out.touch = touch;
+    out.needs_at = needs_at;
+    out.needs = needs;
+    out.bytes = bytes;
+    out.input = input;
+    out.output = output;
+    out.inner = inner;
+    oc_order_link(arena, &out);
+    out.once = from ? 0 : g->once;
+    return out;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------------------
+ */
+
+void oc_run_open(struct oc_run *r, const struct oc_order_graph *g)
+{
+    uint32_t *steps = oc_xmalloc((3 * (size_t)g->n_step + 1) * sizeof(*steps));
+    *r = (struct oc_run){.g = g,
+                         .left = oc_xmalloc(((size_t)g->n_buffer + 1) * sizeof(*r->left)),
+                         .missing = steps,
+                         .ready = steps + g->n_step,
+                         .spot = steps + 2 * (size_t)g->n_step};
+    oc_run_reset(r);
+}
+
+void oc_run_close(struct oc_run *r)
+{
+    free(r->left);
+    free(r->missing);
+}
+
+static void add_ready(struct oc_run *r, uint32_t s)
+{
+    r->spot[s] = r->n_ready;
+    r->ready[r->n_ready++] = s;
+}
+
+static void drop_ready(struct oc_run *r, uint32_t s)
+{
+    uint32_t last = r->ready[--r->n_ready];
+    r->ready[r->spot[s]] = last;
+    r->spot[last] = r->spot[s];
+}
+
+void oc_run_reset(struct oc_run *r)
+{
+    const struct oc_order_graph *g = r->g;
+    r->n_ready = r->done = 0;
+    r->live = g->at_start;
+    for (uint32_t b = 0; b < g->n_buffer; b++)
+        r->left[b] = g->by_at[b + 1] - g->by_at[b];
+    for (uint32_t s = 0; s < g->n_step; s++) {
+        r->missing[s] = g->needs_at[s + 1] - g->needs_at[s];
+        if (!r->missing[s])
+            add_ready(r, s);
+    }
+}
+
+uint64_t oc_run_cost(const struct oc_run *r, uint32_t s, int64_t *delta)
+{
+    const struct oc_order_graph *g = r->g;
+    uint64_t born = 0, freed = 0;
+    for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++) {
+        uint32_t b = g->touch[k];
+        if (!g->input[b] && r->left[b] == g->by_at[b + 1] - g->by_at[b])
+            born += g->bytes[b];
+        if (!g->output[b] && r->left[b] == 1)
+            freed += g->bytes[b];
+    }
+    *delta = (int64_t)(born - freed);
+    return r->live + born + g->inner[s] + (r->done ? 0 : g->once);
+}
+
+void oc_run_do(struct oc_run *r, uint32_t s)
+{
+    const struct oc_order_graph *g = r->g;
+    int64_t delta;
+    oc_run_cost(r, s, &delta);
+    r->live += (uint64_t)delta;
+    drop_ready(r, s);
+    r->missing[s] = OC_NONE;
+    for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
+        r->left[g->touch[k]]--;
+    for (uint32_t k = g->user_at[s]; k < g->user_at[s + 1]; k++)
+        if (--r->missing[g->user[k]] == 0)
+            add_ready(r, g->user[k]);
+    r->done++;
+}
+
+void oc_run_undo(struct oc_run *r, uint32_t s)
+{
+    const struct oc_order_graph *g = r->g;
+    int64_t delta;
+    r->done--;
+    for (uint32_t k = g->user_at[s]; k < g->user_at[s + 1]; k++)
+        if (r->missing[g->user[k]]++ == 0)
+            drop_ready(r, g->user[k]);
+    for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
+        r->left[g->touch[k]]++;
+    r->missing[s] = 0;
+    add_ready(r, s);
+    oc_run_cost(r, s, &delta);
+    r->live -= (uint64_t)delta;
+}
+
+void oc_run_free_steps(struct oc_run *r, uint64_t bound, uint32_t *list, uint32_t *n)
+{
+    for (uint32_t i = 0; i < r->n_ready;) {
+        int64_t delta;
+        uint32_t s = r->ready[i];
+        if (oc_run_cost(r, s, &delta) > bound || delta > 0) {
+            i++;
+            continue;
+        }
+        oc_run_do(r, s);
+        list[(*n)++] = s;
+        i = 0;
+    }
+}
