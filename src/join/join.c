@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/ck.h"
+#include "join/executed.h"
 
 /* ---- cost of a group -------------------------------------------------------------------------------------
  */
@@ -367,6 +368,7 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     uint32_t *seen = OC_NEW_ARRAY(&j->arena, (size_t)model->n_value + 1, uint32_t);
     for (uint32_t i = 0; i < p->n_rec; i++)
         take_match(j, &x, i, seen);
+    oc_join_executed(j);
     sum_times(j);
     account(j, false, &j->host);
     account(j, true, &j->device);

@@ -21,7 +21,9 @@ struct oc_join_rec {
     uint64_t rd_act, rd_wt, wr; /* bytes: inputs from outside the group, outputs that leave it */
     uint8_t quality;            /* enum oc_quality */
     bool bytes_known;
-    const char *note; /* why the quality is what it is; NULL */
+    bool executed_known;    /* the recorded shapes tell how many MACs were carried out ... */
+    uint64_t executed_macs; /* ... in one run, padding included */
+    const char *note;       /* why the quality is what it is; NULL */
 };
 
 struct oc_join_bucket {
@@ -37,6 +39,16 @@ struct oc_join_time {
     double imported_ns, nodes_ns, groups_ns, buckets_ns, lost_ns;
 };
 
+/* MACs by the shapes that the profile recorded, for one run. */
+struct oc_join_executed {
+    bool known;            /* some record tells; else the rest is 0 */
+    uint64_t macs;         /* of all records on nodes */
+    uint64_t padding_macs; /* of these, on channels that padding added */
+    uint32_t recorded;     /* records whose shapes tell */
+    uint32_t from_model;   /* records with MACs whose shapes do not: the model's count stands in `macs` */
+    uint32_t padded, more; /* records that executed more than the model has: padded channels, other reasons */
+};
+
 struct oc_join {
     struct oc_arena arena;
     const struct oc_model *model;
@@ -49,7 +61,8 @@ struct oc_join {
     double mapped_ns, overhead_ns, unmatched_ns;
     struct oc_join_time host, device; /* of all calls: on single nodes, on fused groups, in buckets */
     double time_matched_fraction;     /* mapped / all three; NAN without times */
-    double flops_matched_fraction;    /* flops + ops of covered nodes / of all nodes; NAN without costs */
+    struct oc_join_executed executed;
+    double flops_matched_fraction; /* flops + ops of covered nodes / of all nodes; NAN without costs */
     struct oc_join_bucket *bucket;
     uint32_t n_bucket;
     uint32_t *unmatched; /* records, longest first */

@@ -33,12 +33,12 @@ static const struct pattern narrow[] = {
     {"QLinear", QUANTIZERS, true, false},
     {"QGemm", QUANTIZERS, false, false},
     {"QuickGelu", " Mul Sigmoid ", false, false},
-    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, false},
-    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, false},
-    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, false},
     {"Split", " Slice Gather Squeeze ", false, false},
 };
 static const struct pattern wide[] = {
+    {"Gelu", " Div Erf Add Mul Pow Tanh Sqrt Cast ", false, true},
+    {"FastGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, true},
+    {"BiasGelu", " Div Erf Add Mul Pow Tanh Sqrt Gelu Cast ", false, true},
     {"LayerNormalization", " ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
     {"SimplifiedLayerNormalization", " ReduceMean Pow Mul Add Sqrt Div Cast Reciprocal ", false, true},
     {"SkipLayerNormalization", " LayerNormalization ReduceMean Sub Pow Mul Add Sqrt Div Cast ", false, true},
@@ -140,12 +140,28 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
     }
 }
 
+/* Several Gathers or Slices of one tensor became one Split: they hang together by what they read. */
+static void take_siblings(struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_node *n = &x->m->node[x->match[rec].core];
+    uint32_t v = n->n_in ? n->in[0] : OC_NONE;
+    if (strcmp(x->p->rec[rec].op_type, "Split") != 0 || strcmp(n->op_type, "Split") == 0 || v == OC_NONE)
+        return;
+    for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++) {
+        uint32_t user = x->x.use[i];
+        if (is_free(x, user) && strcmp(x->m->node[user].op_type, n->op_type) == 0 &&
+            x->m->node[user].in[0] == v && x->match[rec].n_node < MAX_GROUP)
+            oc_match_add(x, rec, user);
+    }
+}
+
 static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
 {
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         const struct pattern *hit = find_pattern(p, n, x->p->rec[rec].op_type);
         if (!hit || x->match[rec].core == OC_NONE)
             continue;
+        take_siblings(x, rec);
         for (uint32_t i = 0; i < x->match[rec].n_node; i++) /* the list grows while it is walked */
             grow_from(x, rec, hit, x->match[rec].node[i]);
     }
@@ -193,12 +209,46 @@ static void complete_outputs(struct oc_matcher *x)
 /* ---- names that tell nothing -----------------------------------------------------------------------------
  */
 
-/* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes: the first
- * node in order of execution that has no record, is of the type that it is made of, and has the recorded
- * output. */
+/* What only the fusion of a type can have been made of: the node that a group of a nameless record grows
+ * from. */
+static const char *heart_of(const char *type)
+{
+    static const struct {
+        const char *type, *heart;
+    } row[] = {
+        {"Gelu", " Erf Tanh "},
+        {"FastGelu", " Gelu Erf Tanh "},
+        {"BiasGelu", " Gelu Erf Tanh "},
+        {"QuickGelu", " Sigmoid "},
+        {"LayerNormalization", " Sqrt "},
+        {"SimplifiedLayerNormalization", " Sqrt "},
+        {"SkipLayerNormalization", " LayerNormalization Sqrt "},
+        {"SkipSimplifiedLayerNormalization", " RMSNormalization SimplifiedLayerNormalization Sqrt "},
+        {"EmbedLayerNormalization", " LayerNormalization Sqrt "},
+        {"Attention", " Softmax "},
+        {"MultiHeadAttention", " Softmax "},
+        {"QAttention", " Softmax "},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        if (strcmp(row[i].type, type) == 0)
+            return row[i].heart;
+    return NULL;
+}
+
+static bool stands_for(const char *rec_type, const char *type)
+{
+    const char *heart = heart_of(rec_type);
+    return oc_match_made_of(rec_type, type) || (heart && is_member(&(struct pattern){.member = heart}, type));
+}
+
+/* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes, and
+ * "BiasGelu_token_7", which the optimizer made from several: the first node in order of execution that has
+ * no record, is of a type that it is made of, and has the recorded output. */
 static bool tells_nothing(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->op_type);
+    if (heart_of(r->op_type))
+        return true;
     if (strcmp(r->name, "gemm") == 0 || r->name[0] == '/')
         return true;
     const char *digits = r->name + n + 1;
@@ -223,7 +273,7 @@ static void match_by_order(struct oc_matcher *x)
         if (r->bucket || x->match[rec].n_node || !tells_nothing(r))
             continue;
         for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node && tries < MAX_TRIES; i++, tries++)
-            if (is_free(x, i) && oc_match_made_of(r->op_type, x->m->node[i].op_type) &&
+            if (is_free(x, i) && stands_for(r->op_type, x->m->node[i].op_type) &&
                 oc_match_in_scope(x, rec, x->m->node[i].graph) && output_fits(x, r, i))
                 oc_match_core(x, rec, i, "order", 0.6);
     }

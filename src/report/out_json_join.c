@@ -115,6 +115,26 @@ static void joined_cost(struct oc_json_out *w, const struct oc_join_rec *j)
     oc_key_u64_if(w, "bytes_written", bytes, j->wr);
     oc_key_u64_if(w, "bytes", bytes, j->rd_act + j->rd_wt + j->wr);
     oc_key_quality(w, ops || !bytes ? j->quality : OC_EXACT);
+    oc_key_u64_if(w, "executed_macs", j->executed_known, j->executed_macs);
+    oc_key_text(w, "note", j->note);
+}
+
+/* MACs of a run by the shapes that the profile recorded. */
+static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
+{
+    oc_jw_key(w, "executed");
+    if (!e || !e->known) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "macs", e->macs);
+    oc_key_u64(w, "padding_macs", e->padding_macs);
+    oc_key_u64(w, "rows_recorded", e->recorded);
+    oc_key_u64(w, "rows_from_model", e->from_model);
+    oc_key_u64(w, "rows_padded", e->padded);
+    oc_key_u64(w, "rows_with_more", e->more);
+    oc_jw_end_object(w);
 }
 
 /* The source's own figures. Its operations are not told apart: they count as FLOPs, as the source calls them.
@@ -170,6 +190,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     oc_jw_begin_object(w);
     oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
+    executed(w, j ? &j->executed : NULL);
     oc_jw_key(w, "imported");
     oc_jw_begin_object(w);
     conservation(w, r, false);

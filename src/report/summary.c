@@ -343,6 +343,24 @@ static void overhead_part(struct sum *s)
     }
 }
 
+/* What the recorded shapes say was carried out, when that is not what the model has. */
+static void executed_part(struct sum *s)
+{
+    const struct oc_join_executed *e = &s->r->in->join->executed;
+    if (!e->known || !e->macs)
+        return;
+    const char *padding = e->padded
+                              ? oc_printf(s->arena, ", %s of them on channels that padding added (rows: %u)",
+                                          count(s, e->padding_macs), e->padded)
+                              : "";
+    const char *rest =
+        e->from_model
+            ? oc_printf(s->arena, "; rows without shapes, counted as in the model: %u", e->from_model)
+            : "";
+    add(s, "executed",
+        oc_printf(s->arena, "%s MACs by the recorded shapes%s%s", count(s, e->macs), padding, rest));
+}
+
 static void join_part(struct sum *s)
 {
     const struct oc_join *j = s->r->in->join;
@@ -354,6 +372,7 @@ static void join_part(struct sum *s)
                   j->nodes_without_time
                       ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
                       : ""));
+    executed_part(s);
     overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
