@@ -1,0 +1,366 @@
+#include "profile/csv_rows.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/units.h"
+
+struct place {
+    size_t at; /* in the window */
+    uint32_t line;
+};
+
+struct oc_csv {
+    struct oc_stream *s;
+    const char *data; /* the window */
+    size_t n;
+    uint64_t offset_bytes;   /* of the window */
+    struct place now, start; /* start: of the row last read */
+    char delimiter;
+    bool started, cut, failed;
+    struct oc_err err;
+    struct oc_str *field;
+    size_t n_field, cap_field;
+    struct oc_buf text; /* fields with doubled quotes */
+};
+
+struct oc_csv *oc_csv_open(struct oc_stream *s)
+{
+    struct oc_csv *c = oc_xmalloc(sizeof(*c));
+    *c = (struct oc_csv){.s = s, .data = "", .now = {0, 1}, .start = {0, 1}};
+    return c;
+}
+
+void oc_csv_close(struct oc_csv *c)
+{
+    if (!c)
+        return;
+    free(c->field);
+    oc_buf_free(&c->text);
+    free(c);
+}
+
+void oc_csv_delimiter(struct oc_csv *c, char delimiter)
+{
+    c->delimiter = delimiter;
+}
+
+/* ---- errors and places -------------------------------------------------------------------------------- */
+
+uint32_t oc_csv_line_number(const struct oc_csv *c)
+{
+    return c->start.line;
+}
+
+uint64_t oc_csv_offset(const struct oc_csv *c)
+{
+    return c->offset_bytes + c->start.at;
+}
+
+bool oc_csv_cut(const struct oc_csv *c)
+{
+    return c->cut || oc_stream_error(c->s);
+}
+
+bool oc_csv_failed(const struct oc_csv *c)
+{
+    return c->failed;
+}
+
+int oc_csv_error(const struct oc_csv *c, struct oc_err *err)
+{
+    if (err)
+        *err = c->err;
+    return -1;
+}
+
+int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    oc_fail(err, OC_EFORMAT, "line %u: %s", c->start.line, text);
+    return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
+}
+
+static bool fail(struct oc_csv *c, const char *what)
+{
+    c->failed = true;
+    oc_csv_fail(c, &c->err, "%s", what);
+    return false;
+}
+
+/* ---- finding the end of a row ---------------------------------------------------------------------------
+ */
+
+/* Drops what is before the row and gets more of it. */
+static bool fill(struct oc_csv *c)
+{
+    bool more = oc_stream_fill(c->s, c->start.at, &c->data, &c->n, &c->offset_bytes);
+    c->start.at = 0;
+    if (more && !c->started && c->n >= 3 && memcmp(c->data, "\xef\xbb\xbf", 3) == 0)
+        c->start.at = 3;
+    c->started |= more;
+    return more;
+}
+
+/* Where the reading of a row stands: a row in pieces is not read from its start again. */
+struct scan {
+    size_t i;
+    bool in_quotes, field_start, was_quote; /* was_quote: right behind a closing quote */
+    uint32_t lines;
+};
+
+/* Moves to the line end that closes the row; false: the window ends before. */
+static bool scan_row(const struct oc_csv *c, struct scan *k)
+{
+    while (k->i < c->n) {
+        const char *p = c->data + k->i, *lf;
+        size_t left = c->n - k->i;
+        if (k->in_quotes) {
+            const char *q = memchr(p, '"', left);
+            size_t end = q ? (size_t)(q - p) : left;
+            for (lf = p; (lf = memchr(lf, '\n', (size_t)(p + end - lf))); lf++)
+                k->lines++;
+            k->i += end + (q != NULL);
+            k->in_quotes = !q;
+            k->was_quote = q != NULL;
+            k->field_start = false;
+            continue;
+        }
+        if (*p == '\n')
+            return true;
+        if (*p == '"' && (k->field_start || k->was_quote)) /* a pair of quotes stands for one */
+            k->in_quotes = true;
+        else if (*p != ' ')
+            k->field_start = *p == c->delimiter;
+        k->was_quote = false;
+        k->i++;
+    }
+    return false;
+}
+
+/* A line without a quote is a row, whatever is in it. */
+static bool plain_row(const struct oc_csv *c, struct scan *k)
+{
+    const char *p = c->data + k->i, *lf = k->i < c->n ? memchr(p, '\n', c->n - k->i) : NULL;
+    if (!lf || memchr(p, '"', (size_t)(lf - p)))
+        return false;
+    k->i = (size_t)(lf - c->data);
+    return true;
+}
+
+static bool scan_line(const struct oc_csv *c, struct scan *k)
+{
+    const char *lf = k->i < c->n ? memchr(c->data + k->i, '\n', c->n - k->i) : NULL;
+    k->i = lf ? (size_t)(lf - c->data) : c->n;
+    return lf != NULL;
+}
+
+/* Moves `k` to the end of the row that starts at c->start, filling the window. False: the text ends there. */
+static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
+{
+    for (;;) {
+        bool fresh = !k->in_quotes && k->i == c->start.at;
+        if (!quoting ? scan_line(c, k) : (fresh && plain_row(c, k)) || scan_row(c, k))
+            return true;
+        size_t done = k->i - c->start.at;
+        if (done > OC_CSV_MAX_ROW)
+            return true;
+        bool more = fill(c);
+        k->i = c->start.at + done; /* the window moved */
+        if (!more)
+            return false;
+    }
+}
+
+/* The extent of the next row in the window, without its line end. */
+static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
+{
+    if (c->failed)
+        return false;
+    c->start = c->now;
+    struct scan k = {.i = c->now.at, .field_start = true};
+    bool ended = !find_end(c, quoting, &k);
+    size_t first = c->start.at;
+    if (k.i - first > OC_CSV_MAX_ROW)
+        return fail(c, "row is longer than 16 MiB");
+    c->cut = ended && k.i > first;
+    c->now.at = k.i + !ended;
+    c->now.line = c->start.line + k.lines + !ended;
+    if ((ended && k.i == first) || k.in_quotes)
+        return false;
+    *text = (struct oc_str){c->data + first, k.i - first};
+    if (text->n && text->s[text->n - 1] == '\r')
+        text->n--;
+    return true;
+}
+
+bool oc_csv_line(struct oc_csv *c, struct oc_str *line)
+{
+    return take(c, false, line);
+}
+
+void oc_csv_unread(struct oc_csv *c)
+{
+    c->now = c->start;
+}
+
+/* ---- splitting -------------------------------------------------------------------------------------------
+ */
+
+struct split {
+    struct oc_str *field;
+    size_t n, cap;
+    struct oc_buf *text;
+};
+
+static const char *find_quote(const char *p, const char *end)
+{
+    return memchr(p, '"', (size_t)(end - p));
+}
+
+/* A field in quotes from `p` (behind the opening one). Returns its end: a delimiter or the end of the row.
+ * The text goes to the buffer only when it is not one piece. */
+static const char *quoted(struct split *s, const char *p, const char *end, char delimiter, struct oc_str *out)
+{
+    const char *q = find_quote(p, end);
+    const char *close = q ? q : end;
+    bool plain = !q || q + 1 == end || q[1] == delimiter;
+    if (plain) {
+        *out = (struct oc_str){p, (size_t)(close - p)};
+        return q ? q + 1 : end;
+    }
+    size_t from = s->text->n;
+    while (q && q + 1 < end && q[1] == '"') {
+        oc_buf_add(s->text, p, (size_t)(q + 1 - p));
+        p = q + 2;
+        q = find_quote(p, end);
+    }
+    close = q ? q : end;
+    oc_buf_add(s->text, p, (size_t)(close - p));
+    p = q ? q + 1 : end;
+    const char *next = delimiter ? memchr(p, delimiter, (size_t)(end - p)) : NULL;
+    if (!next)
+        next = end;
+    struct oc_str rest = oc_csv_trim((struct oc_str){p, (size_t)(next - p)});
+    oc_buf_add(s->text, rest.s, rest.n);
+    *out = (struct oc_str){NULL, s->text->n - from}; /* the buffer may still move */
+    return next;
+}
+
+static bool add_field(struct split *s, struct oc_str f)
+{
+    if (s->n == OC_CSV_MAX_FIELDS)
+        return false;
+    OC_GROW(s->field, s->n, s->cap);
+    s->field[s->n++] = f;
+    return true;
+}
+
+/* False: too many fields. */
+static bool split_row(struct split *s, struct oc_str row, char delimiter)
+{
+    const char *p = row.s, *end = row.s + row.n;
+    s->n = 0;
+    oc_buf_clear(s->text);
+    if (!oc_csv_trim(row).n)
+        return true;
+    for (;;) {
+        struct oc_str f;
+        const char *b = p;
+        while (b < end && *b == ' ')
+            b++;
+        if (b < end && *b == '"') {
+            p = quoted(s, b + 1, end, delimiter, &f);
+        } else {
+            const char *next = delimiter ? memchr(p, delimiter, (size_t)(end - p)) : NULL;
+            next = next ? next : end;
+            f = oc_csv_trim((struct oc_str){p, (size_t)(next - p)});
+            p = next;
+        }
+        if (!add_field(s, f))
+            return false;
+        if (p == end)
+            break;
+        p++;
+    }
+    size_t at = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->field[i].s)
+            continue;
+        s->field[i].s = s->text->data + at;
+        at += s->field[i].n;
+    }
+    return true;
+}
+
+static bool split(struct oc_csv *c, struct oc_str row, char delimiter)
+{
+    struct split s = {c->field, 0, c->cap_field, &c->text};
+    bool ok = split_row(&s, row, delimiter);
+    c->field = s.field;
+    c->n_field = s.n;
+    c->cap_field = s.cap;
+    return ok;
+}
+
+bool oc_csv_row(struct oc_csv *c, const struct oc_str **field, size_t *n)
+{
+    struct oc_str row;
+    *field = NULL;
+    *n = 0;
+    if (!take(c, true, &row))
+        return false;
+    if (!split(c, row, c->delimiter))
+        return fail(c, "row has more than 8192 fields");
+    *field = c->field;
+    *n = c->n_field;
+    return true;
+}
+
+static const char delimiters[] = {',', '\t', ';', '|'};
+
+bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const struct oc_str **field,
+                 size_t *n)
+{
+    struct oc_str line;
+    while (oc_csv_line(c, &line)) {
+        for (size_t i = 0; i < sizeof(delimiters); i++) {
+            if (!line.n || !memchr(line.s, delimiters[i], line.n) || !split(c, line, delimiters[i]) ||
+                !is_header(ctx, c->field, c->n_field))
+                continue;
+            c->delimiter = delimiters[i];
+            *field = c->field;
+            *n = c->n_field;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
+                        void *ctx, const struct oc_str **field, size_t *n_field)
+{
+    struct oc_stream *s = oc_stream_mem(data, n);
+    struct oc_csv *c = oc_csv_open(s);
+    const struct oc_str *f;
+    size_t k;
+    bool found = oc_csv_find(c, is_header, ctx, &f, &k);
+    if (found) {
+        struct oc_str *copy = OC_NEW_ARRAY(a, k, struct oc_str);
+        for (size_t i = 0; i < k; i++)
+            copy[i] = (struct oc_str){oc_strndup(a, f[i].s, f[i].n), f[i].n};
+        *field = copy;
+        *n_field = k;
+    }
+    oc_csv_close(c);
+    oc_stream_close(s);
+    return found;
+}
