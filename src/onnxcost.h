@@ -239,6 +239,60 @@ size_t oc_sweep_rows(const struct oc_sweep *s, const struct oc_sweep_row **out);
 size_t oc_sweep_findings(const struct oc_sweep *s); /* rows without totals or with inexact ones */
 int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *out, struct oc_err *err);
 
+/* ---- language models with a key-value cache
+ * ------------------------------------------------------------------
+ */
+
+struct oc_llm_opts {
+    const struct oc_analyze_opts *analyze; /* how to count, and sizes that the cache has no say in; NULL */
+    int64_t batch, prompt, generate;       /* sequences; tokens of each prompt, of each answer; all >= 1 */
+    const struct oc_device *const *device; /* to hold it against */
+    size_t n_device;
+};
+
+struct oc_llm_facts {          /* -1: not known */
+    uint32_t layers, kv_pairs; /* with a cache that grows; its inputs with their outputs */
+    uint32_t cross_pairs;      /* inputs with keys or values of an encoder */
+    int64_t heads, kv_heads, head_size, vocabulary;
+    int64_t window; /* the shortest of the attention operators; -1: none has one */
+    uint32_t windowed_layers;
+    bool uneven; /* not all layers have the same heads and sizes: those of the first are told */
+    bool kv_bytes_known;
+    uint64_t kv_bytes_per_token, cross_bytes_per_token; /* of one sequence */
+    uint64_t params, const_bytes;
+    const char *kv_dtype; /* "float16" */
+    const char *naming;   /* who writes such names */
+};
+
+/* A run of the graph, or the sum of the decode steps of the answer. Bytes of the cache are among those read
+ * and written. */
+struct oc_llm_counts {
+    uint64_t macs, flops, ops, bytes_read_act, bytes_read_weight, bytes_written, kv_read, kv_written;
+    uint64_t peak; /* bytes of activations in use at once; of the last step */
+    uint64_t unknown_nodes;
+    enum oc_quality quality, peak_quality;
+};
+enum oc_llm_part {
+    OC_LLM_PART_PREFILL, /* the prompt at once; gives the first token of the answer */
+    OC_LLM_PART_FIRST,   /* one token after the prompt */
+    OC_LLM_PART_LAST,    /* the last token of the answer */
+    OC_LLM_PART_STEPS,   /* all of them: generate - 1 */
+    OC_LLM_PART_WHOLE    /* with the prompt */
+};
+
+/* Finds the cache among the inputs and outputs and analyses the graph with the sizes of the prompt and of
+ * each step. OC_EUNSUPPORTED: no cache, or no telling which dimension counts what. The devices, the lists in
+ * `analyze` and the model must outlive the result. */
+struct oc_llm;
+int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, struct oc_llm **out,
+                struct oc_err *err);
+void oc_llm_free(struct oc_llm *l);
+const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l);
+bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out); /* false: none */
+size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
+/* format: "table" (NULL), "csv" or "json". */
+int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
+
 /* ---- operators that have rules ------------------------------------------------------------------------- */
 
 struct oc_op_info {

@@ -17,7 +17,8 @@ join     base shape model ops analyze profile
 estimate base shape model analyze hw profile join
 run      base shape model hw profile
 memory   base shape model ops analyze
-report   base shape model analyze hw profile join estimate memory
+llm      base shape model analyze hw estimate
+report   base shape model analyze hw profile join estimate memory llm
 cli
 '
 # header pattern  the only places it may be included from

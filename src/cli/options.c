@@ -21,8 +21,9 @@ const struct cli_option cli_options[] = {
      "runs of the profile to leave out", NULL, AT(warmup)},
     {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median",
      "what to make of several runs", NULL, AT(stat)},
-    {"hw", 0, CLI_TEXT, CLI_COST, "NAME|FILE", NULL, NULL,
-     "hardware to hold the operators against (see: onnxcost hw list)", NULL, AT(hw)},
+    {"hw", 0, CLI_TEXT, CLI_COST | CLI_LLM, "NAME|FILE", NULL, NULL,
+     "hardware to hold the operators against (see: onnxcost hw list); llm: several, with commas between",
+     NULL, AT(hw)},
     {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,
      "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
 
@@ -146,6 +147,11 @@ const struct cli_option cli_options[] = {
     {"sweep", 0, CLI_LIST, CLI_COST, "NAME=SIZES", NULL, NULL,
      "the totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
      AT(sweep)},
+
+    {"batch", 0, CLI_INT, CLI_LLM, "N", "sequences", "1", "prompts that are worked on together",
+     "Language models", AT(batch)},
+    {"prompt", 0, CLI_INT, CLI_LLM, "N", "tokens", "512", "length of each prompt", NULL, AT(prompt)},
+    {"generate", 0, CLI_INT, CLI_LLM, "N", "tokens", "128", "length of each answer", NULL, AT(generate)},
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},

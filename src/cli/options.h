@@ -71,6 +71,8 @@ struct cli_opts {
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;
+    /* language models */
+    struct cli_int batch, prompt, generate;
     /* choice and order of rows */
     struct cli_int top;
     struct cli_list opr_name, type, input_dtype, why;

@@ -1,0 +1,217 @@
+/* The pairs of past and present: by their names, then by the graph between them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "llm/llm.h"
+
+enum {
+    MAX_PAIRS = 8192,
+    MAX_STEPS = 256 /* nodes between a present and its past */
+};
+
+/* ---- from a present back to its past ------------------------------------------------------------------ */
+
+struct walk {
+    const struct oc_model *m;
+    uint32_t value[MAX_STEPS]; /* seen, in the order of their distance */
+    unsigned n;
+};
+
+static void step_to(struct walk *w, uint32_t value)
+{
+    if (value == OC_NONE || w->n == MAX_STEPS)
+        return;
+    for (unsigned i = 0; i < w->n; i++)
+        if (w->value[i] == value)
+            return;
+    w->value[w->n++] = value;
+}
+
+/* Into the bodies of the node: what they give for its output `slot`. */
+static void step_into(struct walk *w, const struct oc_node *n, uint32_t slot)
+{
+    for (uint32_t a = 0; a < n->n_attr; a++)
+        for (uint32_t i = 0; n->attr[a].graph && i < n->attr[a].n; i++) {
+            const struct oc_graph *g = &w->m->graph[n->attr[a].graph[i]];
+            if (slot < g->n_output)
+                step_to(w, g->output[slot]);
+        }
+    if (n->body != OC_NONE && slot < w->m->graph[n->body].n_output)
+        step_to(w, w->m->graph[n->body].output[slot]);
+}
+
+static uint32_t slot_of(const uint32_t *list, uint32_t n, uint32_t value)
+{
+    for (uint32_t i = 0; i < n && i < MAX_STEPS; i++)
+        if (list[i] == value)
+            return i;
+    return OC_NONE;
+}
+
+/* Fills reader, writer and their slots. False: the present does not come from the past within reach. */
+static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
+{
+    struct walk w = {.m = m};
+    step_to(&w, p->present);
+    for (unsigned i = 0; i < w.n; i++) {
+        uint32_t node = m->value[w.value[i]].producer;
+        if (w.value[i] == p->past)
+            return true; /* handed through */
+        if (node == OC_NONE)
+            continue;
+        const struct oc_node *n = &m->node[node];
+        uint32_t out = slot_of(n->out, n->n_out, w.value[i]), in = slot_of(n->in, n->n_in, p->past);
+        if (i == 0) {
+            p->writer = node;
+            p->present_slot = out;
+        }
+        if (in != OC_NONE) {
+            p->reader = node;
+            p->past_slot = in;
+            return true;
+        }
+        step_into(&w, n, out);
+        for (uint32_t k = 0; k < n->n_in && k < MAX_STEPS; k++)
+            step_to(&w, n->in[k]);
+    }
+    return false;
+}
+
+/* ---- axes --------------------------------------------------------------------------------------------- */
+
+/* The only open dimension behind the batch is the length; without one the usual place. */
+static unsigned length_axis(const struct oc_shape *s, unsigned batch, unsigned usual)
+{
+    unsigned axis = usual, open = 0;
+    for (unsigned i = batch + 1; i < s->rank; i++)
+        if (!oc_is_known(s->dim[i]) || s->dim[i].v < 0) {
+            axis = i;
+            open++;
+        }
+    return open == 1 ? axis : usual;
+}
+
+static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
+{
+    const struct oc_type *t = &m->value[p->past].declared;
+    const struct oc_shape *s = &t->shape;
+    bool both = p->name->part == OC_KV_BOTH;
+    if (t->kind != OC_T_TENSOR || !s->ranked || s->rank != (both ? 5 : 4))
+        return false;
+    unsigned batch = both && oc_is(s->dim[0], 2) ? 1 : 0;
+    unsigned first = both && !batch ? 2 : batch + 1; /* heads, length and size stand from here on */
+    unsigned length = length_axis(s, first - 1, first + 1);
+    p->batch_axis = (uint8_t)batch;
+    p->length_axis = (uint8_t)length;
+    p->head_axis = (uint8_t)(length == first ? first + 1 : first);
+    p->size_axis = (uint8_t)(length == first + 2 ? first + 1 : first + 2);
+    return true;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------------- */
+
+struct finder {
+    const struct oc_model *m;
+    struct oc_map outputs; /* name to value */
+    struct oc_diags *diags;
+    struct oc_kv_pair *pair; /* heap */
+    uint32_t n, cap;
+};
+
+static void leave_out(struct finder *f, uint32_t past, const char *why)
+{
+    oc_diag_add(f->diags, OC_WARNING, "W-kv-left-out", f->m->value[past].name, "%s: not taken as a cache",
+                why);
+}
+
+static uint32_t present_of(const struct finder *f, const struct oc_kv_pattern *name, uint32_t layer)
+{
+    char text[128];
+    const char *hole = strstr(name->present, "%d");
+    int n =
+        snprintf(text, sizeof(text), "%.*s%u%s", (int)(hole - name->present), name->present, layer, hole + 2);
+    return oc_map_get(&f->outputs, text, (size_t)n);
+}
+
+static void try_input(struct finder *f, uint32_t value)
+{
+    struct oc_kv_pair p = {.past = value, .present = OC_NONE, .reader = OC_NONE, .writer = OC_NONE};
+    const struct oc_kv_pattern *name;
+    for (size_t i = 0; (name = oc_kv_pattern_of(f->m->value[value].name, &i, &p.layer));) {
+        uint32_t present = present_of(f, name, p.layer);
+        if (!p.name || present != OC_NONE)
+            p.name = name;
+        if (present == OC_NONE)
+            continue;
+        p.present = present;
+        break;
+    }
+    if (!p.name)
+        return;
+    if (p.present == OC_NONE && !p.name->cross)
+        leave_out(f, value, "there is no present of this past");
+    else if (!set_axes(f->m, &p))
+        leave_out(f, value, "its shape is not that of keys or values");
+    else if (p.present != OC_NONE && !connect(f->m, &p) && !p.name->cross)
+        leave_out(f, value, "the present of that name is not made from it");
+    else if (f->n < MAX_PAIRS) {
+        OC_GROW(f->pair, f->n, f->cap);
+        f->pair[f->n++] = p;
+    }
+}
+
+static int by_layer(const void *a, const void *b)
+{
+    const struct oc_kv_pair *x = a, *y = b;
+    if (x->name->cross != y->name->cross)
+        return x->name->cross ? 1 : -1;
+    if (x->layer != y->layer)
+        return x->layer < y->layer ? -1 : 1;
+    return (x->name->part > y->name->part) - (x->name->part < y->name->part);
+}
+
+static void count_pairs(struct oc_kv_cache_info *kv)
+{
+    for (uint32_t i = 0; i < kv->n_pair; i++) {
+        if (kv->pair[i].name->cross)
+            continue;
+        kv->n_self++;
+        kv->layers += i == 0 || kv->pair[i].layer != kv->pair[i - 1].layer;
+    }
+}
+
+static int none_found(const struct oc_model *m, const struct oc_diags *diags, struct oc_err *err)
+{
+    return oc_fail(
+        err, OC_EUNSUPPORTED,
+        "'%.200s' has no key-value cache: no input such as past_key_values.0.key with an output such as "
+        "present.0.key%s%s%.300s%s",
+        *m->path ? m->path : "the model", diags->n ? " (" : "", diags->n ? diags->item[0].where : "",
+        diags->n ? oc_printf(diags->arena, ": %s", diags->item[0].text) : "", diags->n ? ")" : "");
+}
+
+int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags *diags,
+               struct oc_kv_cache_info *out, struct oc_err *err)
+{
+    struct finder f = {.m = m, .outputs = {.arena = arena}, .diags = diags};
+    const struct oc_graph *g = &m->graph[0];
+    *out = (struct oc_kv_cache_info){0};
+    for (uint32_t i = 0; i < g->n_output; i++)
+        if (g->output[i] != OC_NONE)
+            oc_map_set(&f.outputs, m->value[g->output[i]].name, strlen(m->value[g->output[i]].name),
+                       g->output[i]);
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (g->input[i] != OC_NONE && !m->value[g->input[i]].constant)
+            try_input(&f, g->input[i]);
+    oc_map_free(&f.outputs);
+    out->pair = OC_NEW_ARRAY(arena, f.n, struct oc_kv_pair);
+    out->n_pair = f.n;
+    if (f.n) {
+        qsort(f.pair, f.n, sizeof(*f.pair), by_layer);
+        memcpy(out->pair, f.pair, f.n * sizeof(*f.pair));
+    }
+    free(f.pair);
+    count_pairs(out);
+    return out->n_self ? 0 : none_found(m, diags, err);
+}

@@ -1,0 +1,199 @@
+#include "llm/llm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ck.h"
+#include "base/map.h"
+
+enum { MAX_TOKENS = 1000000, MAX_DEVICES = 64 };
+#define MAX_BATCH INT64_C(1000000000)
+
+static int check_opts(const struct oc_llm_opts *o, struct oc_err *err)
+{
+    const struct {
+        const char *name;
+        int64_t v, most;
+    } number[] = {{"batch", o->batch, MAX_BATCH},
+                  {"prompt", o->prompt, MAX_TOKENS},
+                  {"generate", o->generate, MAX_TOKENS}};
+    for (size_t i = 0; i < OC_COUNT(number); i++)
+        if (number[i].v < 1 || number[i].v > number[i].most)
+            return oc_fail(err, OC_EARG, "%s must be from 1 to %lld, not %lld", number[i].name,
+                           (long long)number[i].most, (long long)number[i].v);
+    return o->n_device > MAX_DEVICES ? oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES) : 0;
+}
+
+/* What the model fixes must be what is asked for. */
+static int check_fixed(struct oc_llm *l, struct oc_err *err)
+{
+    const int64_t *fixed = l->sizes.fixed;
+    if (fixed[OC_LLM_BATCH] >= 0 && fixed[OC_LLM_BATCH] != l->opts.batch)
+        return oc_fail(err, OC_EARG, "the model fixes the batch at %lld, not %lld",
+                       (long long)fixed[OC_LLM_BATCH], (long long)l->opts.batch);
+    if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != l->opts.prompt)
+        l->prefill_failure = oc_printf(&l->arena, "the model takes %lld new token%s at a time, not %lld",
+                                       (long long)fixed[OC_LLM_NEW], fixed[OC_LLM_NEW] == 1 ? "" : "s",
+                                       (long long)l->opts.prompt);
+    if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != 1)
+        l->decode_failure = oc_printf(&l->arena, "the model takes %lld new tokens at a time, not 1",
+                                      (long long)fixed[OC_LLM_NEW]);
+    return 0;
+}
+
+static const struct oc_llm_cost *run(struct oc_llm *l, struct oc_llm_at at, const char **failure)
+{
+    if (*failure)
+        return NULL;
+    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    if (!c)
+        *failure = oc_strdup(&l->arena, l->meter.err.msg);
+    return c;
+}
+
+static void find_runs(struct oc_llm *l)
+{
+    const struct oc_llm_opts *o = &l->opts;
+    l->steps_n = o->generate - 1; /* the prefill gives the first token */
+    int64_t last = l->steps_n > 0 ? o->prompt + l->steps_n - 1 : o->prompt;
+    l->prefill = run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
+    l->first = run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
+    l->last = run(l, (struct oc_llm_at){o->batch, 1, last}, &l->decode_failure);
+    if (!l->last)
+        return;
+    l->sums_known = oc_llm_find_steps(&l->meter, o->batch, o->prompt, last, &l->steps) == 0;
+    if (!l->steps_n) {
+        oc_llm_steps_free(&l->steps);
+        return;
+    }
+    for (unsigned k = 0; k < OC_LN_COUNT && l->sums_known; k++)
+        if (k != OC_LN_PEAK && !oc_llm_steps_sum(&l->steps, (enum oc_llm_num)k, &l->sum[k]))
+            l->sums_known = false;
+}
+
+/* Closed forms over as many sizes as any context has; if there are none, over those of the answer alone. */
+static void find_laws(struct oc_llm *l)
+{
+    const int64_t prompt = l->opts.prompt, end = prompt + l->steps_n;
+    int64_t wide = end > 32768 ? end : 32768;
+    if (l->prefill)
+        oc_llm_find_law(&l->meter, OC_LLM_PREFILL, 2, prompt > 4096 ? prompt : 4096, &l->prefill_law);
+    if (!l->last || l->sizes.fixed[OC_LLM_PAST] >= 0)
+        return;
+    oc_llm_find_law(&l->meter, OC_LLM_DECODE, 1, wide, &l->decode_law);
+    if (l->decode_law.found[OC_LN_MACS] && l->decode_law.found[OC_LN_READ_ACT])
+        return;
+    oc_llm_law_free(&l->decode_law);
+    const struct oc_llm_piece *p = l->steps.n_piece ? &l->steps.piece[l->steps.n_piece - 1] : NULL;
+    oc_llm_find_law(&l->meter, OC_LLM_DECODE, p ? p->from : prompt, p ? p->to : end, &l->decode_law);
+}
+
+static int make(struct oc_llm *l, struct oc_err *err)
+{
+    if (oc_kv_find(l->model, &l->arena, &l->diags, &l->kv, err) ||
+        oc_llm_find_sizes(l->model, &l->kv, l->opts.analyze, &l->arena, &l->sizes, err) ||
+        check_fixed(l, err) || oc_llm_find_facts(l, err))
+        return -1;
+    find_runs(l);
+    if (!l->prefill && !l->last)
+        return oc_fail(err, OC_EUNSUPPORTED, "neither prompt nor decode can be analysed: %s",
+                       l->decode_failure);
+    find_laws(l);
+    l->n_device = l->opts.n_device;
+    l->device = OC_NEW_ARRAY(&l->arena, l->n_device, struct oc_llm_device);
+    for (size_t i = 0; i < l->n_device; i++) {
+        l->device[i].device = l->opts.device[i];
+        oc_llm_hold_against(l, &l->device[i]);
+    }
+    return 0;
+}
+
+int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, struct oc_llm **out,
+                struct oc_err *err)
+{
+    static const struct oc_analyze_opts plain = {0};
+    if (check_opts(opts, err))
+        return -1;
+    struct oc_llm *l = oc_xmalloc(sizeof(*l));
+    *l = (struct oc_llm){.model = model, .opts = *opts};
+    l->diags.arena = &l->arena;
+    l->meter.llm = l;
+    if (!l->opts.analyze)
+        l->opts.analyze = &plain;
+    if (make(l, err)) {
+        oc_llm_free(l);
+        return -1;
+    }
+    *out = l;
+    return 0;
+}
+
+void oc_llm_free(struct oc_llm *l)
+{
+    if (!l)
+        return;
+    free(l->weights);
+    oc_llm_steps_free(&l->steps);
+    oc_llm_law_free(&l->prefill_law);
+    oc_llm_law_free(&l->decode_law);
+    oc_llm_meter_free(&l->meter);
+    oc_diags_free(&l->diags);
+    oc_arena_free(&l->arena);
+    free(l);
+}
+
+/* ---- what callers see -----------------------------------------------------------------------------------
+ */
+
+const struct oc_llm_facts *oc_llm_facts(const struct oc_llm *l)
+{
+    return &l->facts;
+}
+
+static bool counts_of(const struct oc_llm_cost *c, const uint64_t *v, struct oc_llm_counts *out)
+{
+    if (!c || !v)
+        return false;
+    *out = (struct oc_llm_counts){
+        .macs = v[OC_LN_MACS],
+        .flops = v[OC_LN_FLOPS],
+        .ops = v[OC_LN_OPS],
+        .bytes_read_act = v[OC_LN_READ_ACT],
+        .bytes_read_weight = v[OC_LN_READ_WEIGHT],
+        .bytes_written = v[OC_LN_WRITTEN],
+        .kv_read = v[OC_LN_KV_READ],
+        .kv_written = v[OC_LN_KV_WRITTEN],
+        .peak = c->v[OC_LN_PEAK],
+        .unknown_nodes = c->unknown_nodes,
+        .quality = (enum oc_quality)c->quality,
+        .peak_quality = (enum oc_quality)c->peak_quality,
+    };
+    return true;
+}
+
+static const struct oc_llm_cost *cost_of(const struct oc_llm *l, enum oc_llm_part part)
+{
+    return part == OC_LLM_PART_PREFILL ? l->prefill : part == OC_LLM_PART_FIRST ? l->first : l->last;
+}
+
+bool oc_llm_run(const struct oc_llm *l, enum oc_llm_part part, struct oc_llm_counts *out)
+{
+    const struct oc_llm_cost *c = cost_of(l, part);
+    if (part == OC_LLM_PART_STEPS)
+        return counts_of(c, l->sums_known ? l->sum : NULL, out);
+    if (part != OC_LLM_PART_WHOLE)
+        return counts_of(c, c ? c->v : NULL, out);
+    uint64_t v[OC_LN_COUNT];
+    for (unsigned k = 0; k < OC_LN_COUNT; k++)
+        if (!l->prefill || !l->sums_known || !oc_add_u64(l->prefill->v[k], l->sum[k], &v[k]))
+            return false;
+    counts_of(c, v, out);
+    out->quality = l->prefill->quality > out->quality ? (enum oc_quality)l->prefill->quality : out->quality;
+    return c != NULL;
+}
+
+size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out)
+{
+    *out = l->diags.item;
+    return l->diags.n;
+}

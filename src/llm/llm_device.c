@@ -1,0 +1,318 @@
+/* A decoder on a device: the least times of the roofline, what fits into memory, and from which batch on the
+ * arithmetic, not the memory, is the limit. */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "hw/hwdb.h"
+#include "llm/llm.h"
+
+#define MOST        (INT64_C(1) << 31) /* sequences or tokens that are looked for in memory */
+#define MOST_BATCH  (INT64_C(1) << 20) /* in the search for a batch that is compute-bound */
+#define MOST_DIRECT (INT64_C(1) << 12) /* the same without a law: each try is an analysis */
+
+/* ---- work that a device has a peak for ----------------------------------------------------------------- */
+
+struct held { /* counts against one device */
+    struct oc_llm *l;
+    struct oc_llm_device *d;
+    struct oc_device device; /* without overhead: a launch is no lower bound */
+};
+
+static bool has_vector_peak(const struct oc_device *d, unsigned cls)
+{
+    return d->peak[OC_HW_VECTOR][cls] || (cls == OC_CLASS_F16 && d->f16_fallback);
+}
+
+static void note_left_out(struct held *h, unsigned cls)
+{
+    const char *name = oc_class_name(cls), *before = h->d->left_out;
+    if (!before)
+        h->d->left_out = name;
+    else if (!strstr(before, name))
+        h->d->left_out = oc_printf(&h->l->arena, "%s, %s", before, name);
+}
+
+/* Elementwise work in a class without a vector peak is left out: the time stays a lower bound. Products are
+ * not: without their peak nothing can be said. */
+static struct oc_work work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
+{
+    struct oc_work w = {.bytes = v[OC_LN_READ_ACT] + v[OC_LN_READ_WEIGHT] + v[OC_LN_WRITTEN], .launches = 1};
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        w.macs[c] = v[OC_LN_CLASS_MACS + c];
+        if (has_vector_peak(&h->device, c))
+            w.flops[c] = v[OC_LN_CLASS_REST + c];
+        else if (v[OC_LN_CLASS_REST + c])
+            note_left_out(h, c);
+        if (has_vector_peak(&h->device, c) || h->device.peak[OC_HW_SPECIAL][c])
+            w.special[c] = w.special_flops[c] = v[OC_LN_CLASS_SPECIAL + c];
+        else if (v[OC_LN_CLASS_SPECIAL + c])
+            note_left_out(h, c);
+    }
+    return w;
+}
+
+/* Weights once, the cache that is seen once, and the new tokens' keys and values. */
+static double chip_bytes(const struct oc_llm *l, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
+{
+    const struct oc_llm_facts *f = &l->facts;
+    double whole = (double)f->kv_bytes_per_token * (double)at.batch * (double)at.past;
+    double read = (double)v[OC_LN_KV_READ],
+           fresh = (double)f->kv_bytes_per_token * (double)at.batch * (double)at.fresh;
+    if (!f->cross_pairs && f->kv_bytes_known && l->sizes.fixed[OC_LLM_PAST] < 0)
+        read = fmin(read, whole);
+    return (double)v[OC_LN_READ_WEIGHT] + read + fresh;
+}
+
+static struct oc_llm_roof roof_of(struct held *h, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
+{
+    struct oc_work w = work_of(h, v), chip = w;
+    struct oc_roof r, c;
+    double bytes = chip_bytes(h->l, v, at);
+    oc_roofline(&h->device, &w, OC_OVERLAP_UNITS, NAN, &r);
+    chip.bytes = bytes < (double)w.bytes ? (uint64_t)bytes : w.bytes;
+    oc_roofline(&h->device, &chip, OC_OVERLAP_UNITS, NAN, &c);
+    return (struct oc_llm_roof){.s = r.roof_s,
+                                .comp_s = r.comp_s,
+                                .mem_s = r.mem_s,
+                                .chip_s = c.roof_s,
+                                .bound = oc_bound_name(r.bound),
+                                .missing = r.missing[0] ? oc_printf(&h->l->arena, "no %s", r.missing) : NULL};
+}
+
+static struct oc_llm_roof no_roof(const char *why)
+{
+    return (struct oc_llm_roof){NAN, NAN, NAN, NAN, oc_bound_name(OC_BOUND_UNKNOWN), why};
+}
+
+static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *c, struct oc_llm_at at,
+                                      const char *failure)
+{
+    if (!c)
+        return no_roof(failure);
+    if (c->quality == OC_UNKNOWN || c->unknown_nodes)
+        return no_roof("operators without a cost");
+    return roof_of(h, c->v, at);
+}
+
+/* The sum of the roofs of all decode steps. */
+static struct oc_llm_roof roof_of_steps(struct held *h)
+{
+    const struct oc_llm *l = h->l;
+    struct oc_llm_roof sum = {.bound = h->d->last.bound};
+    if (!l->sums_known || !l->last || !isfinite(h->d->last.s))
+        return no_roof(h->d->last.missing ? h->d->last.missing : "the decode steps could not be summed");
+    for (int64_t i = 0; i < l->steps_n; i++) {
+        struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
+        uint64_t v[OC_LN_COUNT] = {0};
+        for (unsigned k = 0; k < OC_LN_COUNT; k++)
+            if (k != OC_LN_PEAK && l->sum[k] &&
+                !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
+                return no_roof("the decode steps could not be summed");
+        struct oc_llm_roof one = roof_of(h, v, at);
+        sum.s += one.s;
+        sum.comp_s += one.comp_s;
+        sum.mem_s += one.mem_s;
+        sum.chip_s += one.chip_s;
+    }
+    return sum;
+}
+
+static struct oc_llm_roof sum_of(const struct oc_llm_roof *a, const struct oc_llm_roof *b)
+{
+    return (struct oc_llm_roof){.s = a->s + b->s,
+                                .comp_s = a->comp_s + b->comp_s,
+                                .mem_s = a->mem_s + b->mem_s,
+                                .chip_s = a->chip_s + b->chip_s,
+                                .bound = a->s > b->s ? a->bound : b->bound,
+                                .missing = a->missing ? a->missing : b->missing};
+}
+
+/* ---- what fits ----------------------------------------------------------------------------------------- */
+
+uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
+{
+    return l->facts.const_bytes + c->v[OC_LN_PEAK];
+}
+
+struct fit { /* need as a function of one size */
+    struct held *h;
+    bool of_batch;
+    double memory;
+};
+
+static struct oc_llm_at last_run(const struct oc_llm *l, int64_t batch)
+{
+    int64_t past = l->steps_n > 0 ? l->opts.prompt + l->steps_n - 1 : l->opts.prompt;
+    return (struct oc_llm_at){batch, 1, past};
+}
+
+/* INFINITY: no such run. */
+static double need_at(const struct fit *f, int64_t x)
+{
+    struct oc_llm *l = f->h->l;
+    struct oc_llm_at at = f->of_batch ? last_run(l, x) : (struct oc_llm_at){l->opts.batch, 1, x - 1};
+    const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
+    return c && c->peak_quality != OC_UNKNOWN ? (double)oc_llm_need(l, c) : INFINITY;
+}
+
+/* Where the line through the ends of the bracket meets the memory, or its middle. */
+static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
+{
+    double at = (double)lo + (f->memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
+    int64_t x = turn % 3 == 2 || !isfinite(at) ? lo + (hi - lo) / 2 : (int64_t)at;
+    return x <= lo ? lo + 1 : x >= hi ? hi - 1 : x;
+}
+
+/* The largest size whose need is within the memory; the need grows with the size. */
+static struct oc_llm_limit largest(const struct fit *f)
+{
+    double need_lo = need_at(f, 1), need_hi = need_at(f, 2);
+    int64_t lo = 1, hi = 2;
+    if (isinf(need_lo))
+        return (struct oc_llm_limit){.why = "the memory of a run is not known"};
+    if (need_lo > f->memory)
+        return (struct oc_llm_limit){.known = true};
+    while (need_hi <= f->memory && hi < MOST) { /* outwards, where the line leads */
+        double slope = (need_hi - need_lo) / (double)(hi - lo);
+        double at = (double)hi + (slope > 0 ? (f->memory - need_hi) / slope : (double)hi) + 1;
+        lo = hi;
+        need_lo = need_hi;
+        hi = at < (double)MOST ? (int64_t)at : MOST;
+        hi = hi <= lo ? lo + 1 : hi;
+        need_hi = need_at(f, hi);
+    }
+    if (need_hi <= f->memory)
+        return (struct oc_llm_limit){.known = true, .v = hi, .beyond = true};
+    for (int turn = 0; hi - lo > 1; turn++) {
+        int64_t x = guess(f, lo, need_lo, hi, need_hi, turn);
+        double need = need_at(f, x);
+        if (need <= f->memory) {
+            lo = x;
+            need_lo = need;
+        } else {
+            hi = x;
+            need_hi = need;
+        }
+    }
+    return (struct oc_llm_limit){.known = true, .v = lo};
+}
+
+static struct oc_llm_limit limit_of(struct held *h, bool of_batch)
+{
+    const int64_t *fixed = h->l->sizes.fixed;
+    struct fit f = {h, of_batch, h->d->memory_bytes};
+    if (of_batch && fixed[OC_LLM_BATCH] >= 0)
+        return (struct oc_llm_limit){.why = "the model fixes the batch"};
+    if (!of_batch && fixed[OC_LLM_PAST] >= 0)
+        return (struct oc_llm_limit){.why = "the model fixes the length of the cache"};
+    if (!h->l->last)
+        return (struct oc_llm_limit){.why = h->l->decode_failure};
+    if (isnan(f.memory))
+        return (struct oc_llm_limit){.why = "the device's file has no size of its memory"};
+    return largest(&f);
+}
+
+/* ---- from which batch on decode is compute-bound --------------------------------------------------------
+ */
+
+enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
+
+static bool counts_at(struct held *h, struct oc_llm_at at, bool by_law, uint64_t v[OC_LN_COUNT])
+{
+    if (!by_law) {
+        const struct oc_llm_cost *c = oc_llm_cost_at(&h->l->meter, at);
+        if (c)
+            memcpy(v, c->v, sizeof(c->v));
+        return c && c->quality != OC_UNKNOWN;
+    }
+    memset(v, 0, OC_LN_COUNT * sizeof(*v));
+    for (unsigned k = 0; k < OC_LN_COUNT; k++)
+        if (k != OC_LN_PEAK &&
+            !oc_llm_law_at(&h->l->decode_law, (enum oc_llm_num)k, at.batch, at.past, &v[k]))
+            return false;
+    return true;
+}
+
+static int compute_bound(struct held *h, int64_t batch, bool by_law)
+{
+    uint64_t v[OC_LN_COUNT];
+    struct oc_llm_at at = last_run(h->l, batch);
+    if (!counts_at(h, at, by_law, v))
+        return NOT_KNOWN;
+    struct oc_llm_roof r = roof_of(h, v, at);
+    return isfinite(r.comp_s) && isfinite(r.mem_s) ? r.comp_s >= r.mem_s : NOT_KNOWN;
+}
+
+/* Arithmetic and traffic are linear in the batch. What a further sequence adds tells what wins in the end.
+ * NULL: arithmetic does. */
+static const char *never_text(struct held *h)
+{
+    uint64_t one[OC_LN_COUNT], two[OC_LN_COUNT];
+    if (!counts_at(h, last_run(h->l, MOST_BATCH / 2), true, one) ||
+        !counts_at(h, last_run(h->l, MOST_BATCH), true, two))
+        return NULL;
+    struct oc_llm_roof a = roof_of(h, one, last_run(h->l, 1)), b = roof_of(h, two, last_run(h->l, 1));
+    double comp = (b.comp_s - a.comp_s) / (MOST_BATCH / 2), mem = (b.mem_s - a.mem_s) / (MOST_BATCH / 2);
+    if (!(comp < mem))
+        return NULL;
+    char first[40], second[40];
+    return oc_printf(&h->l->arena, "each further sequence adds %s of arithmetic and %s of memory traffic",
+                     oc_format_time_ns(comp * 1e9, first, sizeof(first)),
+                     oc_format_time_ns(mem * 1e9, second, sizeof(second)));
+}
+
+static struct oc_llm_limit first_compute_bound(struct held *h)
+{
+    const struct oc_llm *l = h->l;
+    if (l->sizes.fixed[OC_LLM_BATCH] >= 0)
+        return (struct oc_llm_limit){.why = "the model fixes the batch"};
+    uint64_t v[OC_LN_COUNT];
+    bool by_law = counts_at(h, last_run(l, 1), true, v);
+    int64_t most = by_law ? MOST_BATCH : MOST_DIRECT, lo = 0, hi = 1;
+    int is = compute_bound(h, 1, by_law);
+    while (is == NO && hi < most) {
+        lo = hi;
+        hi *= 2;
+        is = compute_bound(h, hi, by_law);
+    }
+    if (is == NOT_KNOWN)
+        return (struct oc_llm_limit){.why = h->d->last.missing ? h->d->last.missing : "counts are not known"};
+    const char *never = is == NO && by_law ? never_text(h) : NULL;
+    if (never)
+        return (struct oc_llm_limit){.known = true, .never = true, .why = never};
+    if (is == NO)
+        return (struct oc_llm_limit){.known = true, .beyond = true, .v = most};
+    while (hi - lo > 1) {
+        int64_t middle = lo + (hi - lo) / 2;
+        if (compute_bound(h, middle, by_law) == YES)
+            hi = middle;
+        else
+            lo = middle;
+    }
+    /* the law is one of a few points: the two sizes that matter are analysed */
+    if (by_law && (compute_bound(h, hi, false) != YES || (lo && compute_bound(h, lo, false) != NO)))
+        return (struct oc_llm_limit){.why = "the analysis does not agree with the closed form there"};
+    return (struct oc_llm_limit){.known = true, .v = hi};
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------
+ */
+
+void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
+{
+    struct held h = {.l = l, .d = d, .device = *d->device};
+    const struct oc_hw_level *dram = oc_device_dram(d->device);
+    const struct oc_llm_opts *o = &l->opts;
+    h.device.overhead = NULL;
+    d->memory_bytes = dram && dram->size ? dram->size->value : NAN;
+    d->need_bytes = l->last ? oc_llm_need(l, l->last) : 0;
+    d->prefill = roof_of_run(&h, l->prefill, (struct oc_llm_at){o->batch, o->prompt, 0}, l->prefill_failure);
+    d->first = roof_of_run(&h, l->first, (struct oc_llm_at){o->batch, 1, o->prompt}, l->decode_failure);
+    d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
+    d->all = roof_of_steps(&h);
+    d->whole = sum_of(&d->prefill, &d->all);
+    d->batch = limit_of(&h, true);
+    d->context = limit_of(&h, false);
+    d->compute_bound = first_compute_bound(&h);
+}

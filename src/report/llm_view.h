@@ -1,0 +1,32 @@
+/* Private to the writers of the view of a language model: what they share. */
+#ifndef OC_LLM_VIEW_H
+#define OC_LLM_VIEW_H
+
+#include "base/arena.h"
+#include "llm/llm.h"
+
+struct oc_llm_line { /* a run of the graph, or all decode steps */
+    const char *name, *key;
+    enum oc_llm_part part;
+    int64_t fresh, past; /* -1: does not apply */
+    double tokens;       /* that it makes or reads, of all sequences */
+};
+enum { OC_LLM_LINES = 5 };
+/* Returns how many: without steps after the first token the others say nothing new. */
+size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES]);
+const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part);
+
+/* The counts that have closed forms, in order; false past the end. */
+struct oc_llm_form {
+    const char *title, *key;
+    enum oc_llm_num num;
+};
+bool oc_llm_form(size_t i, struct oc_llm_form *out);
+/* "batch*(524288*past + 6607077376)"; NULL: no closed form was found. */
+const char *oc_llm_form_text(const struct oc_llm *l, enum oc_llm_phase phase, enum oc_llm_num n,
+                             struct oc_arena *a);
+
+void oc_llm_write_csv(const struct oc_llm *l, FILE *f);
+void oc_llm_write_json(const struct oc_llm *l, FILE *f);
+
+#endif
