@@ -293,6 +293,40 @@ size_t oc_llm_diags(const struct oc_llm *l, const struct oc_diag **out);
 /* format: "table" (NULL), "csv" or "json". */
 int oc_llm_write(const struct oc_llm *l, const char *format, FILE *out, struct oc_err *err);
 
+/* ---- memory: places for buffers, orders that need less ---------------------------------------------- */
+
+struct oc_plan_opts {
+    bool reorder;        /* look for an order of the nodes with fewer live bytes, plan that */
+    bool without_inputs; /* graph inputs are in the caller's memory */
+    bool all;            /* folded nodes, scalars and shapes have buffers too */
+};
+
+struct oc_plan_info {
+    uint64_t size; /* bytes of the block */
+    uint64_t live; /* most bytes that live at once in the planned order: no plan of it needs less */
+    uint64_t file_order_live; /* the same in the order of the file */
+    uint64_t any_order_live;  /* no order needs less than this; maybe none reaches it */
+    size_t buffers;
+    bool optimal;            /* shown: no plan for this order is smaller */
+    bool reordered;          /* the order is not that of the file */
+    bool order_optimal;      /* shown: no order has fewer live bytes */
+    const char *method;      /* what found the plan */
+    enum oc_quality quality; /* OC_UPPER: some sizes are upper bounds */
+};
+
+/* A place in one block for every buffer of a run. Options about sizes, alignment and writing in place are
+ * those of the analysis, which must outlive the plan. Fails with the name of the value when a size is not
+ * known. The plan has been checked: no two buffers that live in the same step share a byte. */
+struct oc_memory_plan;
+int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *opts,
+                        struct oc_memory_plan **out, struct oc_err *err);
+void oc_memory_plan_free(struct oc_memory_plan *p);
+void oc_memory_plan_info(const struct oc_memory_plan *p, struct oc_plan_info *out);
+/* Every buffer with its place: "json" (NULL) or "csv". */
+int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *out, struct oc_err *err);
+/* The order: "table" (NULL, a summary), "csv" or "json" (every node). */
+int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *out, struct oc_err *err);
+
 /* ---- operators that have rules ------------------------------------------------------------------------- */
 
 struct oc_op_info {

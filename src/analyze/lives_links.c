@@ -15,11 +15,12 @@ struct visit { /* of a buffer by a step; a list through all that came since it w
 struct links {
     const struct oc_lives *l;
     const struct oc_model *m;
-    uint32_t *made_by;    /* by value: step, OC_NONE */
-    uint32_t *touched_by; /* by buffer: step that listed it last */
-    uint32_t *needed_by;  /* by step: step that listed it last */
-    uint32_t *written_by; /* by buffer: step that wrote over it last */
-    uint32_t *visited;    /* by buffer: its last visit */
+    uint32_t *made_by;        /* by value: step, OC_NONE */
+    uint32_t *touched_by;     /* by buffer: step that listed it last */
+    uint32_t *needed_by;      /* by step: step that listed it last */
+    uint32_t *written_by;     /* by buffer: step that wrote over it last */
+    uint32_t *in_of, *out_of; /* by buffer: step that it was an input, an output of last */
+    uint32_t *visited;        /* by buffer: its last visit */
     struct visit *visit;
     uint32_t n_visit, cap_visit;
     struct list touch, needs;
@@ -60,6 +61,13 @@ static void touch(struct links *k, uint32_t step, uint32_t value)
     put(&k->touch, b);
 }
 
+static void note(const struct links *k, uint32_t *of, uint32_t step, uint32_t value)
+{
+    uint32_t b = life_of(k, value);
+    if (b < OC_LIFE_CALLER)
+        of[b] = step;
+}
+
 static void reads(struct links *k, uint32_t step, uint32_t value)
 {
     if (value == OC_NONE)
@@ -71,13 +79,7 @@ static void reads(struct links *k, uint32_t step, uint32_t value)
 /* Whether the step writes into a buffer that it also reads, other than by being a view of it. */
 static bool overwrites(const struct links *k, uint32_t step, uint32_t buffer)
 {
-    const struct oc_node *n = &k->m->node[k->l->step[step]];
-    bool in = false, out = false;
-    for (uint32_t i = 0; i < n->n_in; i++)
-        in |= life_of(k, n->in[i]) == buffer;
-    for (uint32_t i = 0; i < n->n_out; i++)
-        out |= life_of(k, n->out[i]) == buffer;
-    return in && out && !k->l->a->cost[k->l->step[step]].alias;
+    return k->in_of[buffer] == step && k->out_of[buffer] == step && !k->l->a->cost[k->l->step[step]].alias;
 }
 
 /* What looked at the old content goes before; what looks at the new one goes after. */
@@ -101,8 +103,10 @@ static void step_links(struct links *k, uint32_t step)
 {
     const struct oc_node *n = &k->m->node[k->l->step[step]];
     uint32_t from = k->touch.n;
-    for (uint32_t i = 0; i < n->n_in; i++)
+    for (uint32_t i = 0; i < n->n_in; i++) {
         reads(k, step, n->in[i]);
+        note(k, k->in_of, step, n->in[i]);
+    }
     uint32_t c = oc_first_capture(k->m->capture, k->m->n_capture, k->l->step[step]);
     for (; c < k->m->n_capture && k->m->capture[c].node == k->l->step[step]; c++)
         reads(k, step, k->m->capture[c].value);
@@ -110,6 +114,7 @@ static void step_links(struct links *k, uint32_t step)
         if (n->out[i] != OC_NONE)
             k->made_by[n->out[i]] = step;
         touch(k, step, n->out[i]);
+        note(k, k->out_of, step, n->out[i]);
     }
     for (uint32_t i = from; i < k->touch.n; i++)
         order_writes(k, step, k->touch.v[i]);
@@ -133,6 +138,8 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l)
                       .touched_by = none(l->n_life),
                       .needed_by = none(l->n_step),
                       .written_by = none(l->n_life),
+                      .in_of = none(l->n_life),
+                      .out_of = none(l->n_life),
                       .visited = none(l->n_life)};
     k.touch.at = none((size_t)l->n_step + 1);
     k.needs.at = none((size_t)l->n_step + 1);
@@ -147,6 +154,8 @@ struct oc_lives_links oc_lives_links(struct oc_lives *l)
     free(k.touched_by);
     free(k.needed_by);
     free(k.written_by);
+    free(k.in_of);
+    free(k.out_of);
     free(k.visited);
     free(k.visit);
     return (struct oc_lives_links){.touch_at = keep(l, k.touch.at, (size_t)l->n_step + 1),

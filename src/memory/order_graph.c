@@ -36,16 +36,42 @@ void oc_order_link(struct oc_arena *arena, struct oc_order_graph *g)
     }
 }
 
+/* Bytes of the buffers that a step touches, without those of one kind. */
+static uint64_t touched(const struct oc_order_graph *g, uint32_t s, const bool *without)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
+        sum += without && without[g->touch[k]] ? 0 : g->bytes[g->touch[k]];
+    return sum;
+}
+
+static uint64_t live_at_end(const struct oc_order_graph *g)
+{
+    uint64_t live = g->base;
+    for (uint32_t b = 0; b < g->n_buffer; b++)
+        if (g->output[b] && (g->input[b] || g->by_at[b + 1] > g->by_at[b]))
+            live += g->bytes[b];
+    return live;
+}
+
+/* Some step comes first, when all inputs live, and some step last, when all outputs do. */
 uint64_t oc_order_lower(const struct oc_order_graph *g)
 {
-    uint64_t most = 0;
+    uint64_t most = 0, first = UINT64_MAX, last = UINT64_MAX;
     for (uint32_t s = 0; s < g->n_step; s++) {
-        uint64_t sum = g->base + g->inner[s];
-        for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
-            sum += g->bytes[g->touch[k]];
+        uint64_t sum = g->base + g->inner[s] + touched(g, s, NULL);
         most = sum > most ? sum : most;
+        uint64_t new = g->inner[s] + touched(g, s, g->input), old = g->inner[s] + touched(g, s, g->output);
+        if (g->needs_at[s] == g->needs_at[s + 1] && new < first)
+            first = new;
+        if (g->user_at[s] == g->user_at[s + 1] && old < last)
+            last = old;
     }
-    return g->n_step && g->at_start + g->once > most ? g->at_start + g->once : most;
+    if (!g->n_step)
+        return 0;
+    uint64_t start = g->at_start + g->once + first, end = live_at_end(g) + last;
+    most = start > most ? start : most;
+    return end > most ? end : most;
 }
 
 uint64_t oc_order_peak(const struct oc_order_graph *g, const uint32_t *order, uint32_t *at)

@@ -37,7 +37,8 @@ struct oc_order_graph oc_order_reverse(struct oc_arena *arena, const struct oc_o
 /* Most bytes in one step of this order, and of which (the first such; may be NULL). */
 uint64_t oc_order_peak(const struct oc_order_graph *g, const uint32_t *order, uint32_t *at);
 bool oc_order_valid(const struct oc_order_graph *g, const uint32_t *order); /* all steps, none too early */
-uint64_t oc_order_lower(const struct oc_order_graph *g); /* the largest need of a single step */
+uint64_t
+oc_order_lower(const struct oc_order_graph *g); /* no order needs less: single steps, start and end */
 
 /* ---- a run: steps done so far and what lives ------------------------------------------------------------
  */

@@ -1,0 +1,319 @@
+#include "memory/memory_plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "memory/arena_plan.h"
+#include "memory/memory_order.h"
+#include "memory/plan_check.h"
+
+#define MAX_BODY_WORK 2000000000u /* bodies x nodes of the model: each body is walked on its own */
+
+struct builder {
+    const struct oc_analysis *a;
+    struct oc_lives_opts opts;
+    struct oc_planned *v;
+    uint32_t n, cap;
+    uint64_t body_work;
+    uint8_t quality;
+    struct oc_err *err;
+};
+
+struct level { /* one graph while its boxes are collected */
+    struct builder *b;
+    uint32_t graph;
+    struct oc_lives *l;
+    struct oc_order_graph g;
+    const uint32_t *order; /* NULL: as it is */
+    uint32_t from;         /* its first buffer in the list; blocks of bodies come behind the values */
+    struct oc_box *box;
+    uint32_t *inside; /* by block of bodies: first buffer of them in the list, and the end */
+    uint32_t n_box, cap_box, n_block, cap_inside;
+    struct oc_arena_plan placed;
+};
+
+static int plan_graph(struct builder *b, uint32_t graph, struct oc_lives *l, const uint32_t *order,
+                      struct oc_arena_plan *out);
+
+static const char *value_name(const struct oc_model *m, uint32_t value)
+{
+    return *m->value[value].name ? m->value[value].name : "(unnamed)";
+}
+
+static int refuse_unknown(const struct builder *b, const struct oc_life *x)
+{
+    const char *name = value_name(b->a->model, x->value);
+    if (x->quality == OC_LOWER)
+        return oc_fail(b->err, OC_EUNSUPPORTED,
+                       "cannot plan memory: how long the strings of '%s' are is not known", name);
+    return oc_fail(b->err, OC_EUNSUPPORTED,
+                   "cannot plan memory: the size of '%s' is not known (--dim and --shape give sizes)", name);
+}
+
+static uint32_t node_at(const struct level *v, uint32_t position)
+{
+    if (position >= v->l->n_step)
+        return OC_NONE;
+    return v->l->step[v->order ? v->order[position] : position];
+}
+
+static void add(struct level *v, const struct oc_planned *p)
+{
+    struct builder *b = v->b;
+    OC_GROW(b->v, b->n, b->cap);
+    b->v[b->n] = *p;
+    b->v[b->n].graph = v->graph;
+    b->v[b->n].first_node = node_at(v, p->first);
+    b->v[b->n].last_node = node_at(v, p->last);
+    b->n++;
+    OC_GROW(v->box, v->n_box, v->cap_box);
+    v->box[v->n_box++] = (struct oc_box){p->bytes, p->first, p->last};
+}
+
+static int add_values(struct level *v)
+{
+    uint32_t n = v->l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
+    uint32_t *order = oc_xmalloc(((size_t)v->l->n_step + 1) * sizeof(*order));
+    for (uint32_t i = 0; i < v->l->n_step; i++)
+        order[i] = v->order ? v->order[i] : i;
+    oc_order_lives(&v->g, order, first, last);
+    int rc = 0;
+    for (uint32_t i = 0; i < n && !rc; i++) {
+        const struct oc_life *x = &v->l->life[i];
+        if (x->quality == OC_UNKNOWN || x->quality == OC_LOWER)
+            rc = refuse_unknown(v->b, x);
+        if (x->quality != OC_EXACT)
+            v->b->quality = x->quality;
+        if (x->bytes && !rc)
+            add(v, &(struct oc_planned){.value = x->value,
+                                        .first = first[i],
+                                        .last = last[i],
+                                        .bytes = x->bytes,
+                                        .quality = x->quality,
+                                        .input = x->input,
+                                        .output = x->output});
+    }
+    free(first);
+    free(order);
+    return rc;
+}
+
+/* ---- bodies
+ * ------------------------------------------------------------------------------------------------ */
+
+static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
+{
+    b->body_work += b->a->model->n_node + (uint64_t)b->a->model->n_value;
+    if (b->body_work > MAX_BODY_WORK)
+        return oc_fail(b->err, OC_ELIMIT, "cannot plan memory: too many bodies of control-flow nodes");
+    struct oc_lives *l = oc_lives_make(b->a, body, &b->opts);
+    struct oc_arena_plan placed;
+    int rc = plan_graph(b, body, l, NULL, &placed);
+    oc_lives_free(l);
+    if (!rc && placed.size > *size)
+        *size = placed.size;
+    return rc;
+}
+
+/* The largest block that one of the node's bodies takes; what is in them goes to the list. */
+static int plan_bodies(struct builder *b, uint32_t node, uint64_t *size)
+{
+    const struct oc_node *n = &b->a->model->node[node];
+    for (uint32_t a = 0; a < n->n_attr; a++)
+        for (uint32_t i = 0; n->attr[a].graph && i < n->attr[a].n; i++) {
+            uint32_t body = n->attr[a].graph[i];
+            if (b->a->graph_use[body] == OC_G_RUN && plan_body(b, body, size))
+                return -1;
+        }
+    return 0;
+}
+
+/* A block stands in the list before anything of its bodies does; its size follows. */
+static int add_blocks(struct level *v)
+{
+    struct builder *b = v->b;
+    uint32_t *at = NULL, n_at = 0, cap_at = 0;
+    for (uint32_t i = 0; i < v->l->n_step; i++)
+        if (v->l->inner[v->order ? v->order[i] : i]) {
+            OC_GROW(at, n_at, cap_at);
+            at[n_at++] = i;
+            add(v, &(struct oc_planned){.value = OC_NONE, .first = i, .last = i});
+        }
+    int rc = 0;
+    v->n_block = n_at;
+    v->inside = oc_xmalloc((2 * (size_t)n_at + 1) * sizeof(*v->inside));
+    for (uint32_t k = 0; k < n_at && !rc; k++) {
+        uint64_t size = 0;
+        v->inside[2 * k] = b->n;
+        rc = plan_bodies(b, node_at(v, at[k]), &size);
+        v->inside[2 * k + 1] = b->n;
+        uint32_t x = v->n_box - n_at + k;
+        b->v[v->from + x].bytes = v->box[x].bytes = size;
+    }
+    free(at);
+    return rc;
+}
+
+/* ---- a graph
+ * ----------------------------------------------------------------------------------------------- */
+
+static int place(struct level *v)
+{
+    struct builder *b = v->b;
+    uint64_t *offset = oc_xmalloc(((size_t)v->n_box + 1) * sizeof(*offset));
+    struct oc_arena_opts o = {.align = b->opts.align};
+    struct oc_err why;
+    int rc = oc_arena_plan_make(v->box, v->n_box, &o, offset, &v->placed, b->err);
+    if (!rc && oc_plan_check(v->box, offset, v->n_box, b->opts.align, v->placed.size, &why))
+        rc = oc_fail(b->err, OC_EUNSUPPORTED, "internal error: a plan of memory is wrong: %s", why.msg);
+    for (uint32_t i = 0; i < v->n_box && !rc; i++)
+        b->v[v->from + i].offset = offset[i];
+    for (uint32_t k = 0; k < v->n_block && !rc; k++)
+        for (uint32_t i = v->inside[2 * k]; i < v->inside[2 * k + 1]; i++)
+            b->v[i].offset += offset[v->n_box - v->n_block + k];
+    free(offset);
+    return rc;
+}
+
+static int plan_graph(struct builder *b, uint32_t graph, struct oc_lives *l, const uint32_t *order,
+                      struct oc_arena_plan *out)
+{
+    struct oc_arena arena = {0};
+    struct level v = {.b = b, .graph = graph, .l = l, .order = order, .from = b->n};
+    v.g = oc_order_graph_of(&arena, l);
+    int rc = add_values(&v);
+    if (!rc)
+        rc = add_blocks(&v);
+    if (!rc)
+        rc = place(&v);
+    *out = v.placed;
+    out->optimal &= !v.n_block; /* bodies were planned before, maybe not as well as can be */
+    free(v.box);
+    free(v.inside);
+    oc_arena_free(&arena);
+    return rc;
+}
+
+/* ---- the whole
+ * ---------------------------------------------------------------------------------------------- */
+
+static struct oc_lives_opts lives_opts(const struct oc_analysis *a, const struct oc_plan_opts *o)
+{
+    struct oc_lives_opts l = oc_lives_opts_of(a);
+    l.without_inputs = o && o->without_inputs;
+    l.all = o && o->all;
+    return l;
+}
+
+static const uint64_t *live_by_step(struct oc_arena *arena, const struct oc_order_graph *g,
+                                    const uint32_t *order)
+{
+    uint64_t *live = OC_NEW_ARRAY(arena, g->n_step, uint64_t);
+    struct oc_run r;
+    oc_run_open(&r, g);
+    for (uint32_t i = 0; i < g->n_step; i++) {
+        int64_t delta;
+        live[i] = oc_run_cost(&r, order[i], &delta);
+        oc_run_do(&r, order[i]);
+    }
+    oc_run_close(&r);
+    return live;
+}
+
+static bool has_bodies(const struct oc_lives *l)
+{
+    for (uint32_t i = 0; i < l->n_step; i++)
+        if (l->inner[i])
+            return true;
+    return false;
+}
+
+static int find_order(struct oc_memory_plan *p, bool reorder, struct oc_err *err)
+{
+    struct oc_lives *l = p->lives;
+    struct oc_arena arena = {0};
+    struct oc_order_graph g = oc_order_graph_of(&arena, l);
+    uint32_t *order = OC_NEW_ARRAY(&p->arena, l->n_step, uint32_t);
+    int rc = 0;
+    for (uint32_t i = 0; i < l->n_step; i++)
+        order[i] = i;
+    uint64_t peak = oc_order_peak(&g, order, NULL);
+    p->reorder = (struct oc_reorder){.before = peak, .after = peak, .lower = l->lower, .parts = 1};
+    if (peak != l->peak)
+        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: live bytes do not add up: %llu and %llu",
+                     (unsigned long long)peak, (unsigned long long)l->peak);
+    if (reorder && !rc) {
+        oc_reorder_make(&g, 0, order, &p->reorder);
+        /* writes in place stay where the order of the file allows them, and bodies keep their order: what
+         * holds for other choices is the bound of the single node */
+        if (l->opts.inplace || has_bodies(l))
+            p->reorder.lower = l->lower < p->reorder.after ? l->lower : p->reorder.after;
+    }
+    p->order = order;
+    p->live = live_by_step(&p->arena, &g, order);
+    p->lower = p->reorder.after;
+    oc_arena_free(&arena);
+    return rc;
+}
+
+static int check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
+{
+    const struct builder b = {.a = p->a, .err = err};
+    for (uint32_t i = 0; i < p->lives->n_life; i++)
+        if (p->lives->life[i].quality == OC_UNKNOWN || p->lives->life[i].quality == OC_LOWER)
+            return refuse_unknown(&b, &p->lives->life[i]);
+    return 0;
+}
+
+int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *opts,
+                        struct oc_memory_plan **out, struct oc_err *err)
+{
+    struct oc_memory_plan *p = oc_xmalloc(sizeof(*p));
+    struct builder b = {.a = a, .opts = lives_opts(a, opts), .quality = OC_EXACT, .err = err};
+    *p = (struct oc_memory_plan){.a = a, .reordered = opts && opts->reorder, .align = b.opts.align};
+    p->lives = oc_lives_make(a, 0, &b.opts);
+    struct oc_arena_plan placed;
+    int rc = check_sizes(p, err);
+    if (!rc)
+        rc = find_order(p, p->reordered, err);
+    if (!rc)
+        rc = plan_graph(&b, 0, p->lives, p->order, &placed);
+    if (rc) {
+        free(b.v);
+        oc_memory_plan_free(p);
+        return -1;
+    }
+    p->buffer = b.v;
+    p->n_buffer = b.n;
+    p->size = placed.size;
+    p->method = placed.method;
+    p->optimal = placed.optimal || p->size == p->lower;
+    p->quality = b.quality;
+    *out = p;
+    return 0;
+}
+
+void oc_memory_plan_free(struct oc_memory_plan *p)
+{
+    if (!p)
+        return;
+    free(p->buffer);
+    oc_lives_free(p->lives);
+    oc_arena_free(&p->arena);
+    free(p);
+}
+
+void oc_memory_plan_info(const struct oc_memory_plan *p, struct oc_plan_info *out)
+{
+    *out = (struct oc_plan_info){.size = p->size,
+                                 .live = p->lower,
+                                 .buffers = p->n_buffer,
+                                 .optimal = p->optimal,
+                                 .method = p->method,
+                                 .quality = p->quality,
+                                 .file_order_live = p->reorder.before,
+                                 .any_order_live = p->reorder.lower,
+                                 .reordered = p->reorder.changed,
+                                 .order_optimal = p->reorder.lower == p->reorder.after};
+}

@@ -1,0 +1,53 @@
+#!/bin/sh
+# Plans of memory for the whole zoo, for the recorded models in ../shared/samples and for the ONNX backend test set
+# (Debian: libonnx-testdata): they are sound, nearly as small as what lives at once, and no new order is worse.
+# usage: tests/check_plans.sh [-t]        -t: with times. Prints a table (lines with '#') and TAP.
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}" "${ONNX_TESTDATA:=/usr/share/libonnx-testdata/data}"
+samples=../shared/samples/onnxruntime
+work=$BUILD/plans
+tests/make_zoo.sh "$work" || exit 1
+times=
+[ "${1:-}" = -t ] && times=-t
+n=0
+bad=0
+plan() { # title models...
+    title=$1
+    shift
+    # shellcheck disable=SC2086 # -t or nothing
+    "$BUILD/oracle/memory_plans" $times "$@" >"$work/table.txt" || bad=1
+    grep '^#' "$work/table.txt"
+    grep -E '^(not )?ok ' "$work/table.txt" | while read -r line; do
+        n=$((n + 1))
+        printf '%s\n' "$line" | sed "s/^\(not ok\|ok\) [0-9]* - /\1 $n - $title: /"
+    done
+    n=$((n + 3))
+}
+skip() { # title why
+    echo "# SKIPPED: $2"
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+plan zoo "$work"/*.onnx
+if [ -d $samples ]; then
+    set --
+    for model in "$samples"/*.onnx; do
+        case "$model" in
+        */silero_vad_legacy.onnx)
+            set -- "$@" shape:input=1x1536 shape:h=2x1x64 shape:c=2x1x64 shape:sr= value:sr=16000
+            ;;
+        esac
+        set -- "$@" "$model"
+    done
+    plan samples "$@"
+else
+    skip samples "no samples in '$samples'"
+fi
+if [ -d "$ONNX_TESTDATA" ]; then
+    # shellcheck disable=SC2046 # no blanks in these names
+    plan 'node tests' $(find "$ONNX_TESTDATA" -name '*.onnx' | LC_ALL=C sort)
+else
+    skip 'node tests' "no ONNX test data in '$ONNX_TESTDATA'"
+fi
+echo "1..$n"
+exit $bad

@@ -1,0 +1,214 @@
+/* Plans the memory of many models and looks for an order that needs less.
+ *
+ *   memory_plans [-t] [BIND... MODEL]...     -t: times (thousandths of a second) in the table
+ *   BIND is shape:x=1x3x48x192 (a scalar has nothing behind '=') or value:sr=16000, for the next model
+ *
+ * Every plan is checked here once more, apart from the check that the library makes. Prints a line for each
+ * model that has buffers (# name nodes buffers live plan ratio, file order against new order), and TAP: plans
+ * are sound; at least nine in ten need no more than 1.05 of the most live bytes; no order is worse than the
+ * file's. Models with sizes that are not known are refused by the planner, and counted. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/map.h"
+#include "memory/memory_plan.h"
+#include "memory/plan_check.h"
+
+#define MAX_BINDS 8
+
+struct binds {
+    struct oc_shape_bind shape[MAX_BINDS];
+    struct oc_value_bind value[MAX_BINDS];
+    int64_t dim[MAX_BINDS][OC_MAX_RANK];
+    size_t n_shape, n_value;
+    char *text[2 * MAX_BINDS]; /* names */
+    size_t n_text;
+};
+
+struct tally {
+    unsigned models, planned, empty, refused, close, broken, worse, better, proven;
+    bool times;
+};
+
+/* True if the word is a bind; it is noted. */
+static bool take_bind(struct binds *b, const char *word)
+{
+    bool shape = !strncmp(word, "shape:", 6);
+    if ((!shape && strncmp(word, "value:", 6)) || !strchr(word, '='))
+        return false;
+    if (b->n_shape == MAX_BINDS || b->n_value == MAX_BINDS)
+        exit(2);
+    char *name = b->text[b->n_text++] = strdup(word + 6), *what = strchr(name, '=');
+    *what++ = 0;
+    if (!shape) {
+        b->value[b->n_value++] = (struct oc_value_bind){name, what};
+        return true;
+    }
+    struct oc_shape_bind *s = &b->shape[b->n_shape];
+    *s = (struct oc_shape_bind){.input = name, .dim = b->dim[b->n_shape]};
+    for (b->n_shape++; *what && s->rank < OC_MAX_RANK; what += *what == 'x')
+        b->dim[b->n_shape - 1][s->rank++] = strtoll(what, &what, 10);
+    return true;
+}
+
+static void forget_binds(struct binds *b)
+{
+    while (b->n_text)
+        free(b->text[--b->n_text]);
+    b->n_shape = b->n_value = 0;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+/* All buffers at once. The steps of a body are those of no other graph: its buffers are held against their
+ * block by what contains them, and against each other. */
+static bool check_graph(const struct oc_memory_plan *p, uint32_t graph, const char *path)
+{
+    struct oc_box *box = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*box));
+    uint64_t *offset = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*offset));
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->n_buffer; i++)
+        if (p->buffer[i].graph == graph) {
+            box[n] = (struct oc_box){p->buffer[i].bytes, p->buffer[i].first, p->buffer[i].last};
+            offset[n++] = p->buffer[i].offset;
+        }
+    struct oc_err err;
+    bool good = !oc_plan_check(box, offset, n, p->align, p->size, &err);
+    if (!good)
+        printf("# %s: %s\n", path, err.msg);
+    free(box);
+    free(offset);
+    return good;
+}
+
+/* Bodies lie in the blocks of their nodes. */
+static bool check_bodies(const struct oc_memory_plan *p, const char *path)
+{
+    const struct oc_model *m = p->a->model;
+    for (uint32_t i = 0; i < p->n_buffer; i++) {
+        const struct oc_planned *b = &p->buffer[i];
+        uint32_t owner = b->graph ? m->graph[b->graph].parent_node : OC_NONE;
+        bool inside = owner == OC_NONE;
+        for (uint32_t k = 0; k < p->n_buffer && !inside; k++) {
+            const struct oc_planned *o = &p->buffer[k];
+            inside = o->value == OC_NONE && o->first_node == owner && o->offset <= b->offset &&
+                     b->offset + b->bytes <= o->offset + o->bytes;
+        }
+        if (!inside) {
+            printf("# %s: a buffer of '%s' lies outside its block\n", path, m->graph[b->graph].scope);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check(const struct oc_memory_plan *p, const char *path)
+{
+    bool good = true;
+    for (uint32_t g = 0; g < p->a->model->n_graph; g++)
+        good &= check_graph(p, g, path);
+    return good && check_bodies(p, path);
+}
+
+static const char *short_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash && !strcmp(slash, "/model.onnx")) /* tests/NAME/model.onnx */
+        for (const char *end = slash; slash > path && (slash[-1] != '/' || slash == end); slash--)
+            ;
+    return slash ? slash + (*slash == '/') : path;
+}
+
+static void count(struct tally *t, const struct oc_memory_plan *p, const struct oc_memory_plan *q,
+                  const char *path, const double *ms)
+{
+    double ratio = p->lower ? (double)p->size / (double)p->lower : 1;
+    t->planned++;
+    t->close += ratio <= 1.05;
+    t->broken += !check(p, path) || !check(q, path);
+    t->worse += q->lower > p->lower || p->lower < p->reorder.lower;
+    t->better += q->lower < p->lower;
+    t->proven += q->reorder.lower == q->lower;
+    if (p->n_buffer < 16 && ratio == 1 && q->lower == p->lower)
+        return; /* no news */
+    printf("# %-44.44s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %7.4f %12" PRIu64
+           " %5.1f%% %-9s",
+           short_name(path), p->lives->n_step, p->n_buffer, p->lower, p->size, ratio, q->lower,
+           p->lower ? 100 * (1 - (double)q->lower / (double)p->lower) : 0,
+           q->reorder.lower == q->lower ? "proven" : "heuristic");
+    if (t->times)
+        printf(" %7.1f %7.1f", ms[0], ms[1]);
+    printf("\n");
+}
+
+static void plan_model(struct tally *t, const char *path, const struct binds *b)
+{
+    struct oc_err err;
+    struct oc_model *m = NULL;
+    struct oc_analysis *a = NULL;
+    struct oc_memory_plan *p = NULL, *q = NULL;
+    struct oc_analyze_opts opts = {
+        .shape = b->shape, .n_shape = b->n_shape, .value = b->value, .n_value = b->n_value};
+    t->models++;
+    double start = now_ms(), ms[2] = {0};
+    if (oc_model_load(path, NULL, &m, &err) || oc_analyze(m, &opts, &a, &err)) {
+        t->refused++;
+    } else if (start = now_ms(), oc_memory_plan_make(a, NULL, &p, &err)) {
+        t->refused++;
+        if (strncmp(err.msg, "cannot plan memory: ", 20)) {
+            t->broken++;
+            printf("# %s: %s\n", path, err.msg);
+        }
+    } else {
+        ms[0] = now_ms() - start;
+        start = now_ms();
+        if (oc_memory_plan_make(a, &(struct oc_plan_opts){.reorder = true}, &q, &err)) {
+            t->broken++;
+            printf("# %s: %s\n", path, err.msg);
+        } else if (!p->n_buffer) {
+            t->empty++;
+        } else {
+            ms[1] = now_ms() - start;
+            count(t, p, q, path, ms);
+        }
+    }
+    oc_memory_plan_free(p);
+    oc_memory_plan_free(q);
+    oc_analysis_free(a);
+    oc_model_free(m);
+}
+
+int main(int argc, char **argv)
+{
+    struct tally t = {0};
+    struct binds b = {0};
+    int first = 1;
+    if (argc > 1 && !strcmp(argv[1], "-t")) {
+        t.times = true;
+        first = 2;
+    }
+    printf("# %-44s %6s %6s %12s %12s %7s %12s %6s\n", "model", "steps", "bufs", "live", "plan", "ratio",
+           "new order", "less");
+    for (int i = first; i < argc; i++)
+        if (!take_bind(&b, argv[i])) {
+            plan_model(&t, argv[i], &b);
+            forget_binds(&b);
+        }
+    printf("# %u models: %u planned, %u without buffers, %u refused (sizes not known, or no model)\n",
+           t.models, t.planned, t.empty, t.refused);
+    printf("# plan <= 1.05 live bytes: %u of %u; new order needs less: %u; proven optimal: %u\n", t.close,
+           t.planned, t.better, t.proven);
+    bool close = t.planned && t.close * 10 >= t.planned * 9;
+    printf("%s 1 - every plan is sound\n", t.broken ? "not ok" : "ok");
+    printf("%s 2 - nine in ten plans need no more than 1.05 of the live bytes\n", close ? "ok" : "not ok");
+    printf("%s 3 - no order is worse than that of the file\n", t.worse ? "not ok" : "ok");
+    printf("1..3\n");
+    return t.broken || t.worse || !close;
+}
