@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/timeline.h"
+
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
@@ -264,6 +266,7 @@ void oc_profile_close(struct oc_profile *p)
 {
     if (!p)
         return;
+    oc_timeline_free(p->timeline);
     oc_diags_free(&p->diags);
     oc_map_free(&p->names);
     oc_exprs_free(p->exprs);

@@ -1,0 +1,324 @@
+#include "profile/timeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LANES 65000
+#define MAX_TIME  ((int64_t)1 << 62)
+
+static const char *const kind_name[] = {
+    [OC_EV_OPERATOR] = "operator",
+    [OC_EV_INNER] = "operator part",
+    [OC_EV_STEP] = "step",
+    [OC_EV_DATALOADER] = "data loader",
+    [OC_EV_FORWARD] = "forward",
+    [OC_EV_BACKWARD] = "backward",
+    [OC_EV_OPTIMIZATION] = "optimization",
+    [OC_EV_COMMUNICATION] = "communication",
+    [OC_EV_API] = "device API",
+    [OC_EV_SYNC] = "synchronization",
+    [OC_EV_USER] = "annotation",
+    [OC_EV_PYTHON] = "python",
+    [OC_EV_FRAMEWORK] = "framework",
+    [OC_EV_KERNEL] = "kernel",
+    [OC_EV_MEMCPY] = "memcpy",
+    [OC_EV_MEMSET] = "memset",
+    [OC_EV_DEVICE_RANGE] = "device range",
+};
+_Static_assert(OC_COUNT(kind_name) == OC_EV_COUNT, "a name for each kind");
+_Static_assert(sizeof(struct oc_event) <= 48, "a kept event takes 48 bytes at most");
+
+const char *oc_event_kind_name(unsigned kind)
+{
+    return kind < OC_EV_COUNT ? kind_name[kind] : "?";
+}
+
+/* ---- filling ------------------------------------------------------------------------------------------ */
+
+struct oc_timeline *oc_timeline_new(struct oc_profile *p)
+{
+    struct oc_timeline *t = oc_xmalloc(sizeof(*t));
+    *t =
+        (struct oc_timeline){.profile = p, .cpu_process_share = (double)NAN, .cpu_system_share = (double)NAN};
+    t->name_of.arena = t->detail_of.arena = t->lane_of.arena = &t->scratch;
+    return t;
+}
+
+static void free_maps(struct oc_timeline *t)
+{
+    oc_map_free(&t->name_of);
+    oc_map_free(&t->detail_of);
+    oc_map_free(&t->lane_of);
+    oc_arena_free(&t->scratch);
+    free(t->lane);
+    t->lane = NULL;
+}
+
+void oc_timeline_free(struct oc_timeline *t)
+{
+    if (!t)
+        return;
+    free_maps(t);
+    free(t->event);
+    free(t->name);
+    free(t->detail);
+    free(t->run);
+    free(t);
+}
+
+uint32_t oc_timeline_name(struct oc_timeline *t, const char *text, size_t n)
+{
+    uint32_t id = t->n_name;
+    const char *stored;
+    if (!oc_map_add(&t->name_of, text, n, &id, &stored))
+        return id;
+    OC_GROW(t->name, t->n_name, t->cap_name);
+    t->name[t->n_name++] = oc_intern(&t->profile->names, text, n);
+    return id;
+}
+
+uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane)
+{
+    int64_t key[4] = {lane->device, lane->process, lane->device_id, lane->id};
+    uint32_t id = t->n_lane;
+    const char *name = lane->name ? lane->name : "";
+    if (t->n_lane == MAX_LANES) { /* more than an event can name: the rest shares the last one */
+        id = oc_map_get(&t->lane_of, (const char *)key, sizeof(key));
+        id = id == OC_NONE ? t->n_lane - 1 : id;
+    } else if (oc_map_add(&t->lane_of, (const char *)key, sizeof(key), &id, NULL)) {
+        OC_GROW(t->lane, t->n_lane, t->cap_lane);
+        t->lane[t->n_lane] = *lane;
+        t->lane[t->n_lane++].name = "";
+    }
+    if (name[0] && !t->lane[id].name[0])
+        t->lane[id].name = oc_strdup(&t->profile->arena, name);
+    return (uint16_t)id;
+}
+
+uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bool *is_new)
+{
+    uint32_t id = t->n_detail;
+    *is_new = oc_map_add(&t->detail_of, key, n, &id, NULL);
+    if (!*is_new)
+        return id;
+    OC_GROW(t->detail, t->n_detail, t->cap_detail);
+    t->detail[t->n_detail++] = (struct oc_event_detail){.device_index = OC_NONE, .bytes = UINT64_MAX};
+    return id;
+}
+
+double oc_timeline_at(struct oc_timeline *t, int64_t ns)
+{
+    ns = ns > MAX_TIME - 1 ? MAX_TIME - 1 : ns < -MAX_TIME ? -MAX_TIME : ns;
+    if (!t->has_base) {
+        t->base_ns = ns;
+        t->has_base = true;
+    }
+    return (double)(ns - t->base_ns);
+}
+
+/* Until the timeline is linked, self_ns holds the number of the launch and link that of the owner. */
+bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t launch, uint32_t owner)
+{
+    if (t->n_event == OC_MAX_TIMELINE_EVENTS) {
+        t->full = true;
+        return false;
+    }
+    OC_GROW(t->event, t->n_event, t->cap_event);
+    struct oc_event *new = &t->event[t->n_event++];
+    *new = *e;
+    memcpy(&new->self_ns, &launch, sizeof(launch));
+    new->link = owner;
+    new->parent = new->run = OC_NONE;
+    if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
+        t->device_ns += e->dur_ns;
+    return true;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------------- */
+
+static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
+{
+    OC_GROW(t->run, t->n_run, t->cap_run);
+    t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
+}
+
+/* Runs are in order of start, as the events are. The event itself knows its run. */
+static void runs_from_steps(struct oc_timeline *t)
+{
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->kind != OC_EV_STEP)
+            continue;
+        e->run = t->n_run;
+        add_run(t, e->start_ns, e->start_ns + e->dur_ns);
+    }
+}
+
+/* Last run that starts at or before the time, OC_NONE. */
+static uint32_t run_before(const struct oc_timeline *t, double ns)
+{
+    uint32_t low = 0, high = t->n_run;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (t->run[mid].start_ns <= ns)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low ? low - 1 : OC_NONE;
+}
+
+/* Host events: the run of the enclosing event, else the one they start in. */
+static void assign_host(struct oc_timeline *t)
+{
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (oc_event_on_device(e->kind) || e->run != OC_NONE)
+            continue;
+        if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE) {
+            e->run = t->event[e->parent].run;
+            continue;
+        }
+        uint32_t run = run_before(t, e->start_ns);
+        if (run != OC_NONE && e->start_ns < t->run[run].end_ns)
+            e->run = run;
+    }
+}
+
+/* Device work: the run that launched it, else the last one that began before it (it lags behind). */
+static void assign_device(struct oc_timeline *t)
+{
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (!oc_event_on_device(e->kind) || e->run != OC_NONE)
+            continue;
+        e->run = e->link != OC_NONE ? t->event[e->link].run : run_before(t, e->start_ns);
+        if (t->runs_found && e->run == t->n_run - 1 && e->start_ns >= t->run[e->run].end_ns)
+            e->run = OC_NONE; /* of an iteration that is cut off */
+    }
+}
+
+static void choose_runs(struct oc_timeline *t, int32_t warmup)
+{
+    struct oc_profile *p = t->profile;
+    uint32_t drop = warmup < 0 ? t->n_run > 1 : (uint32_t)warmup;
+    if (drop >= t->n_run) {
+        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
+                    "%u runs to drop, but the file holds %u: the last one is used", drop, t->n_run);
+        drop = t->n_run - 1;
+    }
+    t->first_used_run = drop;
+    p->runs_total = t->runs_implicit ? 0 : t->n_run;
+    p->runs_used = t->n_run - drop;
+}
+
+/* ---- finishing ---------------------------------------------------------------------------------------- */
+
+/* Times from the earliest event. */
+static void rebase(struct oc_timeline *t)
+{
+    double first = (double)INFINITY, last = -(double)INFINITY;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        first = e->start_ns < first ? e->start_ns : first;
+        last = e->start_ns + e->dur_ns > last ? e->start_ns + e->dur_ns : last;
+    }
+    for (size_t i = 0; i < t->n_event; i++)
+        t->event[i].start_ns -= first;
+    t->end_ns = t->n_event ? last - first : 0;
+}
+
+/* Which host events have records; every host event is linked to its own. */
+static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *rules)
+{
+    uint64_t seen = 0, wanted = 0;
+    for (size_t i = 0; i < t->n_event; i++)
+        seen |= (uint64_t)1 << t->event[i].kind;
+    if (seen & 1u << OC_EV_OPERATOR)
+        wanted = 1u << OC_EV_OPERATOR;
+    else if (rules->user_are_operators && seen & 1u << OC_EV_USER)
+        wanted = 1u << OC_EV_USER;
+    else if (rules->kernel_are_records)
+        wanted = 1u << OC_EV_KERNEL;
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        bool device = oc_event_on_device(e->kind), record = wanted >> e->kind & 1;
+        uint32_t up = device || e->parent == OC_NONE ? OC_NONE : t->event[e->parent].link;
+        if (record && (up == OC_NONE || !(t->event[up].flags & OC_EVF_LEAF))) {
+            e->flags |= OC_EVF_RECORD;
+            up = (uint32_t)i;
+        }
+        if (!device)
+            e->link = up;
+    }
+}
+
+void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
+                        const struct oc_timeline_rules *rules)
+{
+    rebase(t);
+    oc_timeline_sort(t);
+    oc_timeline_link(t);
+    oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, 0, true);
+    mark_records(t, rules);
+    runs_from_steps(t);
+    if (!t->n_run && rules->find_runs)
+        oc_timeline_find_runs(t);
+    if (!t->n_run) {
+        t->runs_implicit = true;
+        add_run(t, 0, t->end_ns + 1);
+        oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
+                    "no runs are marked and none found: everything in the file counts as one run");
+    }
+    assign_host(t);
+    assign_device(t);
+    choose_runs(t, opts->warmup);
+    struct oc_profile *p = t->profile;
+    p->n_lane = t->n_lane;
+    p->lane = OC_NEW_ARRAY(&p->arena, t->n_lane ? t->n_lane : 1, struct oc_lane);
+    if (t->n_lane)
+        memcpy(p->lane, t->lane, t->n_lane * sizeof(*t->lane));
+    free_maps(t);
+}
+
+void oc_timeline_keep(struct oc_timeline *t, const struct oc_profile_opts *opts)
+{
+    if (opts->keep_events)
+        t->profile->timeline = t;
+    else
+        oc_timeline_free(t);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------------- */
+
+uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i)
+{
+    const struct oc_event *e = &t->event[i];
+    if (e->flags & OC_EVF_RECORD)
+        return i;
+    if (!oc_event_on_device(e->kind) || e->link == OC_NONE)
+        return e->link;
+    return t->event[e->link].flags & OC_EVF_RECORD ? e->link : t->event[e->link].link;
+}
+
+double oc_timeline_union(const struct oc_timeline *t, const struct oc_union_of *of)
+{
+    double sum = 0, reached = of->from_ns;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->start_ns >= of->to_ns)
+            break;
+        if (!(of->kinds >> e->kind & 1) || (of->lane != OC_NONE && e->lane != of->lane) ||
+            (of->run != OC_NONE && e->run != of->run) ||
+            (of->device != OC_NONE && t->profile->lane[e->lane].device_id != (int64_t)of->device))
+            continue;
+        double end = e->start_ns + e->dur_ns, start = e->start_ns > reached ? e->start_ns : reached;
+        end = end < of->to_ns ? end : of->to_ns;
+        if (end > start) {
+            sum += end - start;
+            reached = end;
+        }
+    }
+    return sum;
+}

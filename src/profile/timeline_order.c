@@ -1,0 +1,309 @@
+/* Order, nesting and links of a timeline, all in place: a trace of gigabytes has no room for copies. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/timeline.h"
+
+enum { SMALL = 24, MAX_LOOK = 64 };
+
+#define SLACK_NS 1000.0 /* tools that cut to microseconds let a child end behind its parent */
+
+/* ---- sorting ------------------------------------------------------------------------------------------ */
+
+static bool before(const struct oc_event *a, const struct oc_event *b)
+{
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns;
+    if (a->dur_ns != b->dur_ns)
+        return a->dur_ns > b->dur_ns;
+    return a->kind == OC_EV_STEP && b->kind != OC_EV_STEP;
+}
+
+static void swap(struct oc_event *a, struct oc_event *b)
+{
+    struct oc_event c = *a;
+    *a = *b;
+    *b = c;
+}
+
+static void insertion_sort(struct oc_event *e, size_t n)
+{
+    for (size_t i = 1; i < n; i++) {
+        struct oc_event moved = e[i];
+        size_t k = i;
+        for (; k > 0 && before(&moved, &e[k - 1]); k--)
+            e[k] = e[k - 1];
+        e[k] = moved;
+    }
+}
+
+static void sift(struct oc_event *e, size_t root, size_t n)
+{
+    struct oc_event moved = e[root];
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && before(&e[child], &e[child + 1]))
+            child++;
+        if (!before(&moved, &e[child]))
+            break;
+        e[root] = e[child];
+    }
+    e[root] = moved;
+}
+
+static void heap_sort(struct oc_event *e, size_t n)
+{
+    for (size_t i = n / 2; i-- > 0;)
+        sift(e, i, n);
+    for (size_t i = n; i-- > 1;) {
+        swap(&e[0], &e[i]);
+        sift(e, 0, i);
+    }
+}
+
+static struct oc_event median(const struct oc_event *a, const struct oc_event *b, const struct oc_event *c)
+{
+    if (before(a, b))
+        return before(b, c) ? *b : before(a, c) ? *c : *a;
+    return before(a, c) ? *a : before(b, c) ? *c : *b;
+}
+
+/* Quicksort until it goes astray, then heap sort. */
+static void sort(struct oc_event *e, size_t n, unsigned depth)
+{
+    while (n > SMALL) {
+        if (!depth--) {
+            heap_sort(e, n);
+            return;
+        }
+        struct oc_event pivot = median(&e[0], &e[n / 2], &e[n - 1]);
+        size_t i = 0, k = n - 1;
+        for (;; i++, k--) {
+            while (before(&e[i], &pivot))
+                i++;
+            while (before(&pivot, &e[k]))
+                k--;
+            if (i >= k)
+                break;
+            swap(&e[i], &e[k]);
+        }
+        if (k + 1 < n - k - 1) { /* the smaller part on the stack */
+            sort(e, k + 1, depth);
+            e += k + 1;
+            n -= k + 1;
+        } else {
+            sort(e + k + 1, n - k - 1, depth);
+            n = k + 1;
+        }
+    }
+    insertion_sort(e, n);
+}
+
+void oc_timeline_sort(struct oc_timeline *t)
+{
+    for (size_t i = 1; i < t->n_event; i++)
+        if (before(&t->event[i], &t->event[i - 1])) {
+            sort(t->event, t->n_event, 96);
+            return;
+        }
+}
+
+/* ---- links -------------------------------------------------------------------------------------------- */
+
+/* Host events by a number, sorted: their indices stand in the parent fields of the first events, which hold
+ * nothing before the timeline is nested. */
+struct by_number {
+    struct oc_event *e;
+    size_t n;
+    bool launch; /* by the number of the launch, else by that of the owner */
+};
+
+static uint64_t number_of(const struct oc_event *e, bool launch)
+{
+    uint64_t v;
+    memcpy(&v, &e->self_ns, sizeof(v));
+    return launch ? v : e->link;
+}
+
+static uint64_t number_at(const struct by_number *b, size_t i)
+{
+    return number_of(&b->e[b->e[i].parent], b->launch);
+}
+
+/* Equal numbers in order of time. */
+static bool index_before(const struct by_number *b, uint32_t x, uint32_t y)
+{
+    uint64_t nx = number_of(&b->e[x], b->launch), ny = number_of(&b->e[y], b->launch);
+    return nx != ny ? nx < ny : x < y;
+}
+
+static void sift_index(const struct by_number *b, size_t root, size_t n)
+{
+    struct oc_event *e = b->e;
+    uint32_t moved = e[root].parent;
+    for (size_t child; (child = 2 * root + 1) < n; root = child) {
+        if (child + 1 < n && index_before(b, e[child].parent, e[child + 1].parent))
+            child++;
+        if (!index_before(b, moved, e[child].parent))
+            break;
+        e[root].parent = e[child].parent;
+    }
+    e[root].parent = moved;
+}
+
+/* Numbers rise with time as a rule: insertion while it pays. */
+static void sort_index(const struct by_number *b)
+{
+    struct oc_event *e = b->e;
+    size_t budget = 8 * b->n + 1000;
+    for (size_t i = 1; i < b->n; i++) {
+        uint32_t moved = e[i].parent;
+        size_t k = i;
+        for (; k > 0 && i - k <= budget && index_before(b, moved, e[k - 1].parent); k--)
+            e[k].parent = e[k - 1].parent;
+        e[k].parent = moved;
+        if (i - k > budget)
+            break;
+        budget -= i - k;
+        if (i + 1 == b->n)
+            return;
+    }
+    for (size_t i = b->n / 2; i-- > 0;)
+        sift_index(b, i, b->n);
+    for (size_t i = b->n; i-- > 1;) {
+        uint32_t top = e[0].parent;
+        e[0].parent = e[i].parent;
+        e[i].parent = top;
+        sift_index(b, 0, i);
+    }
+}
+
+static bool is_host_side(const struct oc_event *e, bool launch)
+{
+    if (launch)
+        return e->kind == OC_EV_API || e->kind == OC_EV_SYNC;
+    return !oc_event_on_device(e->kind) && e->kind != OC_EV_API && e->kind != OC_EV_SYNC;
+}
+
+static void index_host(struct oc_timeline *t, struct by_number *b)
+{
+    for (size_t i = 0; i < t->n_event; i++)
+        if (is_host_side(&t->event[i], b->launch) && number_of(&t->event[i], b->launch))
+            t->event[b->n++].parent = (uint32_t)i;
+    sort_index(b);
+}
+
+/* First host event with the number, OC_NONE. */
+static uint32_t look_up(const struct by_number *b, uint64_t number)
+{
+    size_t low = 0, high = b->n;
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (number_at(b, mid) < number)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return number && low < b->n && number_at(b, low) == number ? b->e[low].parent : OC_NONE;
+}
+
+/* Device events that have been linked carry the flag LINKED, and their link is final. */
+enum { LINKED = 128 };
+
+static void link_device(struct oc_timeline *t, bool launch)
+{
+    struct by_number b = {.e = t->event, .launch = launch};
+    index_host(t, &b);
+    for (size_t i = 0; i < t->n_event && b.n; i++) {
+        struct oc_event *e = &t->event[i];
+        if (!oc_event_on_device(e->kind) || e->flags & LINKED)
+            continue;
+        uint32_t host = look_up(&b, number_of(e, launch));
+        if (host != OC_NONE) {
+            e->link = host;
+            e->flags |= LINKED;
+        }
+    }
+}
+
+void oc_timeline_link(struct oc_timeline *t)
+{
+    link_device(t, true);
+    link_device(t, false);
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (!(e->flags & LINKED))
+            e->link = OC_NONE;
+        e->flags &= (uint8_t)~LINKED;
+        e->parent = OC_NONE;
+        e->self_ns = e->dur_ns;
+    }
+}
+
+/* ---- nesting ------------------------------------------------------------------------------------------ */
+
+struct open_events { /* of one lane */
+    uint32_t *event;
+    size_t n, cap;
+    double reached_ns; /* time before is given to some event */
+};
+
+static double end_of(const struct oc_event *e)
+{
+    return e->start_ns + e->dur_ns;
+}
+
+/* Gives the time up to `to` to the innermost open event. */
+static void spend(struct oc_timeline *t, struct open_events *o, double to_ns)
+{
+    if (o->n && to_ns > o->reached_ns)
+        t->event[o->event[o->n - 1]].self_ns += to_ns - o->reached_ns;
+    o->reached_ns = to_ns > o->reached_ns ? to_ns : o->reached_ns;
+}
+
+static void close_until(struct oc_timeline *t, struct open_events *o, double ns)
+{
+    while (o->n && end_of(&t->event[o->event[o->n - 1]]) <= ns) {
+        spend(t, o, end_of(&t->event[o->event[o->n - 1]]));
+        o->n--;
+    }
+}
+
+static uint32_t find_parent(const struct oc_timeline *t, const struct open_events *o,
+                            const struct oc_event *e)
+{
+    size_t last = o->n > MAX_LOOK ? o->n - MAX_LOOK : 0;
+    for (size_t i = o->n; i-- > last;) {
+        const struct oc_event *p = &t->event[o->event[i]];
+        if (end_of(e) <= end_of(p) || (end_of(e) <= end_of(p) + SLACK_NS && e->dur_ns <= p->dur_ns))
+            return o->event[i];
+    }
+    return OC_NONE;
+}
+
+/* An instant belongs to the event that began last: self times of a lane sum up to its union. */
+void oc_timeline_nest(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents)
+{
+    struct open_events *lane = calloc(t->n_lane ? t->n_lane : 1, sizeof(*lane));
+    if (!lane)
+        oc_out_of_memory(t->n_lane * sizeof(*lane));
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        struct open_events *o = &lane[e->lane];
+        bool step = e->kind == OC_EV_STEP && kinds >> OC_EV_STEP & 1;
+        if (!(kinds >> e->kind & 1) || (!step && (e->flags & flags) != flags))
+            continue;
+        close_until(t, o, e->start_ns);
+        spend(t, o, e->start_ns);
+        if (parents)
+            e->parent = find_parent(t, o, e);
+        e->self_ns = 0;
+        OC_GROW(o->event, o->n, o->cap);
+        o->event[o->n++] = (uint32_t)i;
+    }
+    for (uint32_t l = 0; l < t->n_lane; l++) {
+        close_until(t, &lane[l], (double)INFINITY);
+        free(lane[l].event);
+    }
+    free(lane);
+}
