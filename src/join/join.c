@@ -103,6 +103,19 @@ static bool count_border(struct border *b)
            oc_mul_u64(b->r->wr, trips, &b->r->wr);
 }
 
+/* A record that saw the nodes run several times in a run has the cost of all of them. */
+static void repeat(struct oc_join_rec *r, uint32_t times)
+{
+    uint64_t *const count[] = {&r->macs, &r->flops, &r->ops, &r->rd_act, &r->rd_wt, &r->wr};
+    for (size_t i = 0; i < OC_COUNT(count) && times > 1; i++)
+        if (!oc_mul_u64(*count[i], times, count[i])) {
+            r->quality = OC_UNKNOWN;
+            r->bytes_known = false;
+        }
+    if (times > 1 && !r->note)
+        r->note = "ran more than once in a run";
+}
+
 static bool carries_cost(const struct oc_node_cost *c)
 {
     return c->state != OC_NODE_CONTAINER && c->state != OC_NODE_NOT_TAKEN;
@@ -275,7 +288,7 @@ static void sum_times(struct oc_join *j)
         *(r->n_node ? &j->mapped_ns : lost ? &j->unmatched_ns : &j->overhead_ns) += ns;
         if (lost)
             j->unmatched[j->n_unmatched++] = i;
-        for (uint32_t k = 0; k < r->n_node; k++) {
+        for (uint32_t k = 0; k < r->n_node && r->part_of == OC_NONE; k++) {
             uint32_t *best = &j->node_rec[r->node[k]];
             if (*best == OC_NONE || own_time(&p->rec[*best]) < ns)
                 *best = i;
@@ -333,12 +346,30 @@ static void tell(struct oc_join *j)
 /* ---- public ----------------------------------------------------------------------------------------------
  */
 
+/* A part stands on the nodes of the whole, which has their cost. */
+static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec *r)
+{
+    const struct oc_match *outer = &x->match[x->match[i].inner_of];
+    r->part_of = x->match[i].inner_of;
+    r->node = outer->node;
+    r->n_node = outer->n_node;
+    r->rule = x->match[i].rule;
+    r->confidence = outer->confidence;
+    r->bytes_known = true;
+    r->note = "its cost stands with the record that it is a part of";
+}
+
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint32_t *seen)
 {
     const struct oc_match *m = &x->match[i];
     const struct oc_prof_rec *p = &j->profile->rec[i];
     struct oc_join_rec *r = &j->rec[i];
-    *r = (struct oc_join_rec){.node = m->node, .n_node = m->n_node, .rule = m->n_node ? m->rule : NULL};
+    *r = (struct oc_join_rec){
+        .node = m->node, .n_node = m->n_node, .rule = m->n_node ? m->rule : NULL, .part_of = OC_NONE};
+    if (m->inner_of != OC_NONE) {
+        take_part(x, i, r);
+        return;
+    }
     r->confidence = m->n_node ? m->confidence : 0;
     r->bucket = p->bucket ? p->bucket : m->n_node ? NULL : m->bucket;
     bool lost = r->bucket && (p->bucket || strcmp(r->bucket, "unmatched") == 0);
@@ -347,6 +378,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint
     } else if (r->n_node) {
         struct border b = {.j = j, .r = r, .x = &x->x, .seen = seen, .mark = i + 1};
         cost_of_group(&b);
+        repeat(r, m->repeats);
         check_shapes(j, i);
     } else {
         cost_of_overhead(p, r);

@@ -21,6 +21,7 @@ struct oc_join_rec {
     uint64_t rd_act, rd_wt, wr; /* bytes: inputs from outside the group, outputs that leave it */
     uint8_t quality;            /* enum oc_quality */
     bool bytes_known;
+    uint32_t part_of;       /* record on the same nodes that has their cost, OC_NONE: this one */
     bool executed_known;    /* the recorded shapes tell how many MACs were carried out ... */
     uint64_t executed_macs; /* ... in one run, padding included */
     const char *note;       /* why the quality is what it is; NULL */
@@ -80,6 +81,9 @@ struct oc_match {
     uint32_t core; /* the node that gave the name or the type, OC_NONE */
     const char *rule, *bucket;
     double confidence;
+    const char *as, *member; /* type and members that the group grows by (type_sets.h); NULL: the record's */
+    uint32_t repeats;        /* executions of the nodes in a run, more than the model has; 0: one */
+    uint32_t inner_of;       /* record that it is a part of, on the same nodes; OC_NONE */
 };
 
 /* Indices over a model, for looking names up and walking in both directions. */
@@ -105,6 +109,8 @@ struct oc_matcher {
     struct oc_graph_index x;
     struct oc_match *match; /* by record */
     uint32_t *owner;        /* by node: record, OC_NONE */
+    struct oc_map plain;    /* plain names to nodes, made when first needed */
+    bool has_plain;
 };
 /* Names, types and order alone; `optimized` may be NULL. */
 void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized);
@@ -121,8 +127,15 @@ bool oc_match_made_of(const char *type, const char *original);
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
 /* Is it a name that the optimizer gives to nodes that it inserts? */
 bool oc_match_inserted(const char *name, const char *op_type);
-bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);                       /* match_name.c */
-void oc_match_overhead(struct oc_matcher *x, uint32_t rec);                      /* match_name.c */
+bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */
+void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
+void oc_match_order(struct oc_matcher *x);                  /* match_order.c */
+bool oc_match_by_parts(struct oc_matcher *x, uint32_t rec); /* match_parts.c */
+/* The node of that name that fits the record best, OC_NONE. */
+uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len);
+/* Every node with a name by its plain form (match_plain.c): letters and digits as they are, what tools
+ * replace or append made one; OC_NONE: none, or several. */
+uint32_t oc_match_plain_name(struct oc_matcher *x, const char *name, size_t len);
 void oc_match_grow(struct oc_matcher *x);                                        /* match_group.c */
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized); /* companion.c */
 

@@ -53,19 +53,28 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
     x->owner = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
     memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
     for (uint32_t i = 0; i < p->n_rec; i++)
-        x->match[i].core = OC_NONE;
+        x->match[i].core = x->match[i].inner_of = OC_NONE;
     if (optimized)
         oc_match_companion(x, optimized);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
             oc_match_by_name(x, i);
     oc_match_grow(x);
+    if (strcmp(p->format, "onnxruntime") != 0) { /* names that are not the model's, or none at all */
+        for (uint32_t i = 0; i < p->n_rec; i++)
+            if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+                oc_match_by_parts(x, i);
+        oc_match_order(x);
+        oc_match_grow(x);
+    }
     for (uint32_t i = 0; i < p->n_rec; i++)
-        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
+        if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket &&
+            x->match[i].inner_of == OC_NONE)
             oc_match_overhead(x, i);
 }
 
 void oc_match_free(struct oc_matcher *x)
 {
     oc_index_free(&x->x);
+    oc_map_free(&x->plain);
 }

@@ -63,6 +63,11 @@ static const struct pattern *find_pattern(const struct pattern *p, size_t n, con
     return NULL;
 }
 
+static const char *type_of(const struct oc_matcher *x, uint32_t rec)
+{
+    return x->match[rec].as ? x->match[rec].as : x->p->rec[rec].op_type;
+}
+
 static bool is_member(const struct pattern *p, const char *type)
 {
     size_t n = strlen(type);
@@ -158,7 +163,9 @@ static void take_siblings(struct oc_matcher *x, uint32_t rec)
 static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
 {
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
-        const struct pattern *hit = find_pattern(p, n, x->p->rec[rec].op_type);
+        const char *member = x->match[rec].member;
+        const struct pattern own = {.type = "", .member = member};
+        const struct pattern *hit = member ? &own : find_pattern(p, n, type_of(x, rec));
         if (!hit || x->match[rec].core == OC_NONE)
             continue;
         take_siblings(x, rec);

@@ -100,6 +100,12 @@ static uint32_t find_node(const struct oc_matcher *x, uint32_t rec, const char *
     return found;
 }
 
+uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len)
+{
+    int w;
+    return find_node(x, rec, name, len, &w);
+}
+
 static bool take_node(struct oc_matcher *x, uint32_t rec, const char *name, size_t len, const char *rule,
                       double confidence)
 {
@@ -238,7 +244,7 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     struct oc_match *m = &x->match[rec];
-    bool inserted = oc_match_inserted(r->name, r->op_type);
+    bool inserted = oc_match_inserted(r->name, r->op_type) && is(x->p->format, "onnxruntime");
     if (is(r->op_type, "ReorderInput") || is(r->op_type, "ReorderOutput"))
         m->bucket = "layout";
     else if (strncmp(r->op_type, "Memcpy", 6) == 0)

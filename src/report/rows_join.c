@@ -32,11 +32,51 @@ static void join_row(struct oc_report *r, uint32_t i)
         oc_report_node_shapes(r, row, &r->in->model->node[j->node[j->n_node - 1]]);
 }
 
+static void add_time(double *sum, double s)
+{
+    if (!isnan(s))
+        *sum = isnan(*sum) ? s : *sum + s;
+}
+
+/* What a record did through other records belongs to its row: device time where any of them has some. */
+static void add_parts(struct oc_report *r, const uint32_t *row_of)
+{
+    const struct oc_profile *p = r->in->profile;
+    double *own = OC_NEW_ARRAY(&r->arena, p->n_rec, double),
+           *kernel = OC_NEW_ARRAY(&r->arena, p->n_rec, double);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        own[i] = kernel[i] = NAN;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        uint32_t whole = r->in->join->rec[i].part_of;
+        if (whole == OC_NONE || row_of[whole] == OC_NONE)
+            continue;
+        add_time(&own[whole], p->rec[i].self_ns * 1e-9);
+        add_time(&kernel[whole], p->rec[i].kernel_ns * 1e-9);
+    }
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        if (row_of[i] == OC_NONE || (isnan(own[i]) && isnan(kernel[i])))
+            continue;
+        struct oc_row *row = &r->all.row[row_of[i]];
+        add_time(&kernel[i], p->rec[i].kernel_ns * 1e-9);
+        add_time(&row->self_s, own[i]);
+        row->time_s = isnan(kernel[i]) ? row->self_s : kernel[i];
+        row->host_time_s = isnan(kernel[i]) ? row->host_time_s : row->self_s;
+    }
+}
+
 void oc_report_rows_of_join(struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
     r->all.row = OC_NEW_ARRAY(&r->arena, p->n_rec, struct oc_row);
-    for (uint32_t i = 0; i < p->n_rec; i++)
-        if (!p->rec[i].bucket)
+    uint32_t *row_of = OC_NEW_ARRAY(&r->arena, p->n_rec, uint32_t);
+    bool parts = false;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        bool part = r->in->join->rec[i].part_of != OC_NONE;
+        row_of[i] = p->rec[i].bucket || part ? OC_NONE : r->all.n;
+        parts |= part;
+        if (row_of[i] != OC_NONE)
             join_row(r, i);
+    }
+    if (parts)
+        add_parts(r, row_of);
 }
