@@ -25,6 +25,8 @@ static void hold_on(const struct oc_order_graph *g, const struct oc_lives *l, ui
                     struct extra *e)
 {
     uint32_t end = l->life[buffer].last;
+    OC_GROW(e->v, e->n, e->cap);
+    e->v[e->n++] = (struct pair){end, buffer};
     for (uint32_t k = g->touch_at[end]; k < g->touch_at[end + 1]; k++) {
         uint32_t holder = g->touch[k];
         if (l->life[holder].last != end)

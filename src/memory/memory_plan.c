@@ -23,18 +23,18 @@ struct builder {
 struct level { /* one graph while its boxes are collected */
     struct builder *b;
     uint32_t graph;
-    struct oc_lives *l;
-    struct oc_order_graph g;
-    const uint32_t *order; /* NULL: as it is */
-    uint32_t from;         /* its first buffer in the list; blocks of bodies come behind the values */
+    const struct oc_lives *l;
+    const struct oc_order_graph *g; /* with order */
+    const uint32_t *order;          /* NULL: as it is */
+    uint32_t from; /* its first buffer in the list; blocks of bodies come behind the values */
     struct oc_box *box;
     uint32_t *inside; /* by block of bodies: first buffer of them in the list, and the end */
     uint32_t n_box, cap_box, n_block, cap_inside;
     struct oc_arena_plan placed;
 };
 
-static int plan_graph(struct builder *b, uint32_t graph, struct oc_lives *l, const uint32_t *order,
-                      struct oc_arena_plan *out);
+static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *l,
+                      const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out);
 
 static const char *value_name(const struct oc_model *m, uint32_t value)
 {
@@ -74,10 +74,12 @@ static void add(struct level *v, const struct oc_planned *p)
 static int add_values(struct level *v)
 {
     uint32_t n = v->l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
-    uint32_t *order = oc_xmalloc(((size_t)v->l->n_step + 1) * sizeof(*order));
-    for (uint32_t i = 0; i < v->l->n_step; i++)
-        order[i] = v->order ? v->order[i] : i;
-    oc_order_lives(&v->g, order, first, last);
+    for (uint32_t i = 0; i < n; i++) {
+        first[i] = v->l->life[i].first;
+        last[i] = v->l->life[i].last;
+    }
+    if (v->order)
+        oc_order_lives(v->g, v->order, first, last);
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
         const struct oc_life *x = &v->l->life[i];
@@ -95,7 +97,6 @@ static int add_values(struct level *v)
                                         .output = x->output});
     }
     free(first);
-    free(order);
     return rc;
 }
 
@@ -109,7 +110,7 @@ static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
         return oc_fail(b->err, OC_ELIMIT, "cannot plan memory: too many bodies of control-flow nodes");
     struct oc_lives *l = oc_lives_make(b->a, body, &b->opts);
     struct oc_arena_plan placed;
-    int rc = plan_graph(b, body, l, NULL, &placed);
+    int rc = plan_graph(b, body, l, NULL, NULL, &placed);
     oc_lives_free(l);
     if (!rc && placed.size > *size)
         *size = placed.size;
@@ -176,12 +177,10 @@ static int place(struct level *v)
     return rc;
 }
 
-static int plan_graph(struct builder *b, uint32_t graph, struct oc_lives *l, const uint32_t *order,
-                      struct oc_arena_plan *out)
+static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *l,
+                      const struct oc_order_graph *g, const uint32_t *order, struct oc_arena_plan *out)
 {
-    struct oc_arena arena = {0};
-    struct level v = {.b = b, .graph = graph, .l = l, .order = order, .from = b->n};
-    v.g = oc_order_graph_of(&arena, l);
+    struct level v = {.b = b, .graph = graph, .l = l, .g = g, .order = order, .from = b->n};
     int rc = add_values(&v);
     if (!rc)
         rc = add_blocks(&v);
@@ -191,7 +190,6 @@ static int plan_graph(struct builder *b, uint32_t graph, struct oc_lives *l, con
     out->optimal &= !v.n_block; /* bodies were planned before, maybe not as well as can be */
     free(v.box);
     free(v.inside);
-    oc_arena_free(&arena);
     return rc;
 }
 
@@ -210,14 +208,14 @@ static const uint64_t *live_by_step(struct oc_arena *arena, const struct oc_orde
                                     const uint32_t *order)
 {
     uint64_t *live = OC_NEW_ARRAY(arena, g->n_step, uint64_t);
-    struct oc_run r;
-    oc_run_open(&r, g);
+    struct oc_order_run r;
+    oc_order_run_open(&r, g);
     for (uint32_t i = 0; i < g->n_step; i++) {
         int64_t delta;
-        live[i] = oc_run_cost(&r, order[i], &delta);
-        oc_run_do(&r, order[i]);
+        live[i] = oc_order_run_cost(&r, order[i], &delta);
+        oc_order_run_do(&r, order[i]);
     }
-    oc_run_close(&r);
+    oc_order_run_close(&r);
     return live;
 }
 
@@ -229,31 +227,39 @@ static bool has_bodies(const struct oc_lives *l)
     return false;
 }
 
-static int find_order(struct oc_memory_plan *p, bool reorder, struct oc_err *err)
+/* Both ways to see what lives agree in the order of the file. */
+static bool agree(const struct oc_lives *l, const struct oc_order_graph *g, const uint32_t *order)
+{
+    uint32_t n = l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
+    bool same = oc_order_peak(g, order, NULL) == l->peak;
+    oc_order_lives(g, order, first, last);
+    for (uint32_t i = 0; i < n && same; i++)
+        same = first[i] == l->life[i].first && last[i] == l->life[i].last;
+    free(first);
+    return same;
+}
+
+static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, bool reorder,
+                      struct oc_err *err)
 {
     struct oc_lives *l = p->lives;
-    struct oc_arena arena = {0};
-    struct oc_order_graph g = oc_order_graph_of(&arena, l);
     uint32_t *order = OC_NEW_ARRAY(&p->arena, l->n_step, uint32_t);
     int rc = 0;
     for (uint32_t i = 0; i < l->n_step; i++)
         order[i] = i;
-    uint64_t peak = oc_order_peak(&g, order, NULL);
-    p->reorder = (struct oc_reorder){.before = peak, .after = peak, .lower = l->lower, .parts = 1};
-    if (peak != l->peak)
-        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: live bytes do not add up: %llu and %llu",
-                     (unsigned long long)peak, (unsigned long long)l->peak);
+    p->reorder = (struct oc_reorder){.before = l->peak, .after = l->peak, .lower = l->lower, .parts = 1};
+    if (!agree(l, g, order))
+        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: buffers live otherwise than their nodes say");
     if (reorder && !rc) {
-        oc_reorder_make(&g, 0, order, &p->reorder);
+        oc_reorder_make(g, 0, order, &p->reorder);
         /* writes in place stay where the order of the file allows them, and bodies keep their order: what
          * holds for other choices is the bound of the single node */
         if (l->opts.inplace || has_bodies(l))
             p->reorder.lower = l->lower < p->reorder.after ? l->lower : p->reorder.after;
     }
     p->order = order;
-    p->live = live_by_step(&p->arena, &g, order);
+    p->live = live_by_step(&p->arena, g, order);
     p->lower = p->reorder.after;
-    oc_arena_free(&arena);
     return rc;
 }
 
@@ -274,11 +280,12 @@ int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *
     *p = (struct oc_memory_plan){.a = a, .reordered = opts && opts->reorder, .align = b.opts.align};
     p->lives = oc_lives_make(a, 0, &b.opts);
     struct oc_arena_plan placed;
+    struct oc_order_graph g = oc_order_graph_of(&p->arena, p->lives);
     int rc = check_sizes(p, err);
     if (!rc)
-        rc = find_order(p, p->reordered, err);
+        rc = find_order(p, &g, p->reordered, err);
     if (!rc)
-        rc = plan_graph(&b, 0, p->lives, p->order, &placed);
+        rc = plan_graph(&b, 0, p->lives, &g, p->order, &placed);
     if (rc) {
         free(b.v);
         oc_memory_plan_free(p);

@@ -1,6 +1,7 @@
 /* Best first over downsets: the state with the smallest peak so far comes next, the larger set first among
  * equals. The first full set has the least peak of all orders (the peak of a path never falls). Steps that
- * free at least what they take run at once (see oc_run_free_steps), so that sets are few where branches are.
+ * free at least what they take run at once (see oc_order_run_free_steps), so that sets are few where branches
+ * are.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ struct state {
 
 struct search {
     const struct oc_order_graph *g;
-    struct oc_run run;
+    struct oc_order_run run;
     uint32_t words;
     struct state *state;
     uint64_t *set; /* by state: bits of the steps that ran */
@@ -128,11 +129,11 @@ static void load(struct search *x, uint32_t state)
 {
     const uint64_t *set = set_of(x, state);
     memcpy(x->now, set, x->words * sizeof(*set));
-    oc_run_reset(&x->run);
+    oc_order_run_reset(&x->run);
     for (uint32_t i = 0; i < x->run.n_ready;) {
         uint32_t s = x->run.ready[i];
         if (set[s / 64] >> (s % 64) & 1)
-            oc_run_do(&x->run, s);
+            oc_order_run_do(&x->run, s);
         else
             i++;
     }
@@ -149,12 +150,12 @@ static void flip(struct search *x, const uint32_t *steps, uint32_t n)
 static uint64_t advance(struct search *x, uint64_t peak, uint32_t step, uint32_t *n)
 {
     int64_t delta;
-    uint64_t cost = oc_run_cost(&x->run, step, &delta);
+    uint64_t cost = oc_order_run_cost(&x->run, step, &delta);
     peak = cost > peak ? cost : peak;
     x->path[0] = step;
     *n = 1;
-    oc_run_do(&x->run, step);
-    oc_run_free_steps(&x->run, peak, x->path, n);
+    oc_order_run_do(&x->run, step);
+    oc_order_run_free_steps(&x->run, peak, x->path, n);
     return peak;
 }
 
@@ -167,7 +168,7 @@ static void expand(struct search *x, uint32_t state, uint64_t below)
     memcpy(ready, x->run.ready, n_ready * sizeof(*ready));
     for (uint32_t i = 0; i < n_ready; i++) {
         int64_t delta;
-        if (oc_run_cost(&x->run, ready[i], &delta) >= below)
+        if (oc_order_run_cost(&x->run, ready[i], &delta) >= below)
             continue;
         uint32_t n;
         uint64_t reached = advance(x, peak, ready[i], &n);
@@ -176,7 +177,7 @@ static void expand(struct search *x, uint32_t state, uint64_t below)
         flip(x, x->path, n);
         x->work -= x->work < 8u * n + x->words ? x->work : 8u * n + x->words;
         while (n)
-            oc_run_undo(&x->run, x->path[--n]);
+            oc_order_run_undo(&x->run, x->path[--n]);
     }
     free(ready);
 }
@@ -193,15 +194,15 @@ static void trace(struct search *x, uint32_t state, uint32_t *order)
         memcpy(order + end, x->path, n * sizeof(*order));
     }
     n = 0;
-    oc_run_reset(&x->run);
-    oc_run_free_steps(&x->run, x->state[state].peak, x->path, &n);
+    oc_order_run_reset(&x->run);
+    oc_order_run_free_steps(&x->run, x->state[state].peak, x->path, &n);
     memcpy(order, x->path, n * sizeof(*order));
 }
 
 static void open_search(struct search *x, const struct oc_order_graph *g, uint64_t work)
 {
     *x = (struct search){.g = g, .words = g->n_step / 64 + 1, .work = work};
-    oc_run_open(&x->run, g);
+    oc_order_run_open(&x->run, g);
     x->now = oc_xmalloc(x->words * sizeof(*x->now));
     x->path = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*x->path));
     memset(x->now, 0, x->words * sizeof(*x->now));
@@ -211,7 +212,7 @@ static void open_search(struct search *x, const struct oc_order_graph *g, uint64
 
 static void close_search(struct search *x)
 {
-    oc_run_close(&x->run);
+    oc_order_run_close(&x->run);
     free(x->now);
     free(x->path);
     free(x->state);
@@ -232,7 +233,7 @@ struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint64_t e
     struct search x;
     uint32_t n = 0;
     open_search(&x, g, *work);
-    oc_run_free_steps(&x.run, out.lower, x.path, &n);
+    oc_order_run_free_steps(&x.run, out.lower, x.path, &n);
     flip(&x, x.path, n);
     reach(&x, out.lower, OC_NONE, OC_NONE);
     while (x.n_heap && x.work && !x.full && !out.found) {

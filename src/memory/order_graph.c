@@ -76,20 +76,20 @@ uint64_t oc_order_lower(const struct oc_order_graph *g)
 
 uint64_t oc_order_peak(const struct oc_order_graph *g, const uint32_t *order, uint32_t *at)
 {
-    struct oc_run r;
-    oc_run_open(&r, g);
+    struct oc_order_run r;
+    oc_order_run_open(&r, g);
     uint64_t peak = 0;
     int64_t delta;
     for (uint32_t i = 0; i < g->n_step; i++) {
-        uint64_t cost = oc_run_cost(&r, order[i], &delta);
+        uint64_t cost = oc_order_run_cost(&r, order[i], &delta);
         if (cost > peak) {
             peak = cost;
             if (at)
                 *at = i;
         }
-        oc_run_do(&r, order[i]);
+        oc_order_run_do(&r, order[i]);
     }
-    oc_run_close(&r);
+    oc_order_run_close(&r);
     return peak;
 }
 
@@ -141,12 +141,12 @@ static void outside(const struct part *p, uint32_t buffer, bool *before, bool *b
 /* Bytes that live where the part begins. */
 static uint64_t live_before(const struct oc_order_graph *g, const uint32_t *order, uint32_t from)
 {
-    struct oc_run r;
-    oc_run_open(&r, g);
+    struct oc_order_run r;
+    oc_order_run_open(&r, g);
     for (uint32_t i = 0; i < from; i++)
-        oc_run_do(&r, order[i]);
+        oc_order_run_do(&r, order[i]);
     uint64_t live = r.live;
-    oc_run_close(&r);
+    oc_order_run_close(&r);
     return live;
 }
 
@@ -209,37 +209,37 @@ struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_orde
 /* ---- runs -------------------------------------------------------------------------------------------------
  */
 
-void oc_run_open(struct oc_run *r, const struct oc_order_graph *g)
+void oc_order_run_open(struct oc_order_run *r, const struct oc_order_graph *g)
 {
     uint32_t *steps = oc_xmalloc((3 * (size_t)g->n_step + 1) * sizeof(*steps));
-    *r = (struct oc_run){.g = g,
-                         .left = oc_xmalloc(((size_t)g->n_buffer + 1) * sizeof(*r->left)),
-                         .missing = steps,
-                         .ready = steps + g->n_step,
-                         .spot = steps + 2 * (size_t)g->n_step};
-    oc_run_reset(r);
+    *r = (struct oc_order_run){.g = g,
+                               .left = oc_xmalloc(((size_t)g->n_buffer + 1) * sizeof(*r->left)),
+                               .missing = steps,
+                               .ready = steps + g->n_step,
+                               .spot = steps + 2 * (size_t)g->n_step};
+    oc_order_run_reset(r);
 }
 
-void oc_run_close(struct oc_run *r)
+void oc_order_run_close(struct oc_order_run *r)
 {
     free(r->left);
     free(r->missing);
 }
 
-static void add_ready(struct oc_run *r, uint32_t s)
+static void add_ready(struct oc_order_run *r, uint32_t s)
 {
     r->spot[s] = r->n_ready;
     r->ready[r->n_ready++] = s;
 }
 
-static void drop_ready(struct oc_run *r, uint32_t s)
+static void drop_ready(struct oc_order_run *r, uint32_t s)
 {
     uint32_t last = r->ready[--r->n_ready];
     r->ready[r->spot[s]] = last;
     r->spot[last] = r->spot[s];
 }
 
-void oc_run_reset(struct oc_run *r)
+void oc_order_run_reset(struct oc_order_run *r)
 {
     const struct oc_order_graph *g = r->g;
     r->n_ready = r->done = 0;
@@ -253,7 +253,7 @@ void oc_run_reset(struct oc_run *r)
     }
 }
 
-uint64_t oc_run_cost(const struct oc_run *r, uint32_t s, int64_t *delta)
+uint64_t oc_order_run_cost(const struct oc_order_run *r, uint32_t s, int64_t *delta)
 {
     const struct oc_order_graph *g = r->g;
     uint64_t born = 0, freed = 0;
@@ -268,11 +268,11 @@ uint64_t oc_run_cost(const struct oc_run *r, uint32_t s, int64_t *delta)
     return r->live + born + g->inner[s] + (r->done ? 0 : g->once);
 }
 
-void oc_run_do(struct oc_run *r, uint32_t s)
+void oc_order_run_do(struct oc_order_run *r, uint32_t s)
 {
     const struct oc_order_graph *g = r->g;
     int64_t delta;
-    oc_run_cost(r, s, &delta);
+    oc_order_run_cost(r, s, &delta);
     r->live += (uint64_t)delta;
     drop_ready(r, s);
     r->missing[s] = OC_NONE;
@@ -284,7 +284,7 @@ void oc_run_do(struct oc_run *r, uint32_t s)
     r->done++;
 }
 
-void oc_run_undo(struct oc_run *r, uint32_t s)
+void oc_order_run_undo(struct oc_order_run *r, uint32_t s)
 {
     const struct oc_order_graph *g = r->g;
     int64_t delta;
@@ -296,20 +296,20 @@ void oc_run_undo(struct oc_run *r, uint32_t s)
         r->left[g->touch[k]]++;
     r->missing[s] = 0;
     add_ready(r, s);
-    oc_run_cost(r, s, &delta);
+    oc_order_run_cost(r, s, &delta);
     r->live -= (uint64_t)delta;
 }
 
-void oc_run_free_steps(struct oc_run *r, uint64_t bound, uint32_t *list, uint32_t *n)
+void oc_order_run_free_steps(struct oc_order_run *r, uint64_t bound, uint32_t *list, uint32_t *n)
 {
     for (uint32_t i = 0; i < r->n_ready;) {
         int64_t delta;
         uint32_t s = r->ready[i];
-        if (oc_run_cost(r, s, &delta) > bound || delta > 0) {
+        if (oc_order_run_cost(r, s, &delta) > bound || delta > 0) {
             i++;
             continue;
         }
-        oc_run_do(r, s);
+        oc_order_run_do(r, s);
         list[(*n)++] = s;
         i = 0;
     }

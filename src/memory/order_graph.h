@@ -43,7 +43,7 @@ oc_order_lower(const struct oc_order_graph *g); /* no order needs less: single s
 /* ---- a run: steps done so far and what lives ------------------------------------------------------------
  */
 
-struct oc_run {
+struct oc_order_run {
     const struct oc_order_graph *g;
     uint32_t *left;    /* by buffer: steps still to touch it */
     uint32_t *missing; /* by step: needs that have not run; OC_NONE: it has run itself */
@@ -53,16 +53,17 @@ struct oc_run {
     uint64_t live;
 };
 
-void oc_run_open(struct oc_run *r, const struct oc_order_graph *g); /* heap; oc_run_close frees it */
-void oc_run_close(struct oc_run *r);
-void oc_run_reset(struct oc_run *r);
+void oc_order_run_open(struct oc_order_run *r,
+                       const struct oc_order_graph *g); /* heap; oc_order_run_close frees it */
+void oc_order_run_close(struct oc_order_run *r);
+void oc_order_run_reset(struct oc_order_run *r);
 /* Bytes live while step s runs next; *delta: what is live afterwards beyond now. */
-uint64_t oc_run_cost(const struct oc_run *r, uint32_t s, int64_t *delta);
-void oc_run_do(struct oc_run *r, uint32_t s);
-void oc_run_undo(struct oc_run *r, uint32_t s); /* the last step done */
+uint64_t oc_order_run_cost(const struct oc_order_run *r, uint32_t s, int64_t *delta);
+void oc_order_run_do(struct oc_order_run *r, uint32_t s);
+void oc_order_run_undo(struct oc_order_run *r, uint32_t s); /* the last step done */
 
 /* Runs every step that needs no more than `bound` bytes and leaves no more live than before: whatever the
  * best rest is, such steps can as well come first. Appends them to list[*n]. */
-void oc_run_free_steps(struct oc_run *r, uint64_t bound, uint32_t *list, uint32_t *n);
+void oc_order_run_free_steps(struct oc_order_run *r, uint64_t bound, uint32_t *list, uint32_t *n);
 
 #endif

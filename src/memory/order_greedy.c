@@ -12,7 +12,7 @@ struct key {
 };
 
 struct greedy {
-    struct oc_run run;
+    struct oc_order_run run;
     struct key *heap;
     uint32_t n_heap, cap;
     uint32_t *version; /* by step: older entries of the heap are void */
@@ -90,7 +90,7 @@ static struct key pop(struct greedy *q)
 static void offer(struct greedy *q, rule_fn *rule, uint32_t step)
 {
     struct pick p = {.step = step, .age = q->age++};
-    p.takes = (int64_t)(oc_run_cost(&q->run, step, &p.delta) - q->run.live);
+    p.takes = (int64_t)(oc_order_run_cost(&q->run, step, &p.delta) - q->run.live);
     struct key k = {.step = step, .version = ++q->version[step]};
     rule(&p, &k);
     push(q, k);
@@ -101,9 +101,9 @@ static void take(struct greedy *q, rule_fn *rule, uint32_t step)
 {
     const struct oc_order_graph *g = q->run.g;
     int64_t delta;
-    uint64_t cost = oc_run_cost(&q->run, step, &delta);
+    uint64_t cost = oc_order_run_cost(&q->run, step, &delta);
     q->peak = cost > q->peak ? cost : q->peak;
-    oc_run_do(&q->run, step);
+    oc_order_run_do(&q->run, step);
     for (uint32_t k = g->user_at[step]; k < g->user_at[step + 1]; k++)
         if (q->run.missing[g->user[k]] == 0)
             offer(q, rule, g->user[k]);
@@ -118,7 +118,7 @@ static void take(struct greedy *q, rule_fn *rule, uint32_t step)
 static uint64_t by_rule(struct greedy *q, rule_fn *rule, uint32_t *order)
 {
     const struct oc_order_graph *g = q->run.g;
-    oc_run_reset(&q->run);
+    oc_order_run_reset(&q->run);
     q->n_heap = q->age = 0;
     q->peak = 0;
     memset(q->version, 0, (size_t)g->n_step * sizeof(*q->version));
@@ -144,7 +144,7 @@ static void try_rules(const struct oc_order_graph *g, bool backwards, uint32_t *
     struct greedy q = {.version = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*q.version)),
                        .rest = oc_xmalloc(((size_t)g->n_buffer + 1) * sizeof(*q.rest))};
     uint32_t *order = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*order));
-    oc_run_open(&q.run, g);
+    oc_order_run_open(&q.run, g);
     for (size_t r = 0; r < OC_COUNT(rules); r++) {
         uint64_t size = by_rule(&q, rules[r], order);
         if (size >= *peak)
@@ -153,7 +153,7 @@ static void try_rules(const struct oc_order_graph *g, bool backwards, uint32_t *
         for (uint32_t i = 0; i < g->n_step; i++)
             best[i] = order[backwards ? g->n_step - 1 - i : i];
     }
-    oc_run_close(&q.run);
+    oc_order_run_close(&q.run);
     free(q.heap);
     free(q.version);
     free(q.rest);

@@ -27,14 +27,14 @@ struct reorder {
 /* first[s]: step s is the only one that can run when all before it have. */
 static void only_choice(const struct oc_order_graph *g, bool backwards, bool *only)
 {
-    struct oc_run r;
-    oc_run_open(&r, g);
+    struct oc_order_run r;
+    oc_order_run_open(&r, g);
     for (uint32_t i = 0; i < g->n_step; i++) {
         uint32_t s = backwards ? g->n_step - 1 - i : i;
         only[s] = r.n_ready == 1;
-        oc_run_do(&r, s);
+        oc_order_run_do(&r, s);
     }
-    oc_run_close(&r);
+    oc_order_run_close(&r);
 }
 
 static void cut(struct reorder *r)
@@ -58,16 +58,16 @@ static void cut(struct reorder *r)
 
 static void weigh_parts(struct reorder *r)
 {
-    struct oc_run run;
-    oc_run_open(&run, r->g);
+    struct oc_order_run run;
+    oc_order_run_open(&run, r->g);
     for (uint32_t k = 0; k < r->n_part; k++)
         for (uint32_t s = r->part[k].from; s < r->part[k].to; s++) {
             int64_t delta;
-            uint64_t cost = oc_run_cost(&run, s, &delta);
+            uint64_t cost = oc_order_run_cost(&run, s, &delta);
             r->part[k].peak = cost > r->part[k].peak ? cost : r->part[k].peak;
-            oc_run_do(&run, s);
+            oc_order_run_do(&run, s);
         }
-    oc_run_close(&run);
+    oc_order_run_close(&run);
 }
 
 static int by_peak(const void *a, const void *b)

@@ -148,6 +148,41 @@ static void count(struct tally *t, const struct oc_memory_plan *p, const struct 
     printf("\n");
 }
 
+/* Other rules of what lives: the plans must be sound as well, and no order worse. */
+static void plan_variants(struct tally *t, const struct oc_model *m, const char *path,
+                          const struct oc_analyze_opts *opts)
+{
+    static const struct {
+        bool inplace, keep_inputs;
+        uint64_t align;
+        struct oc_plan_opts plan;
+    } variant[] = {
+        {.inplace = true, .plan = {.reorder = true}},
+        {.keep_inputs = true, .align = 64, .plan = {.reorder = true}},
+        {.plan = {.reorder = true, .without_inputs = true, .all = true}},
+    };
+    for (size_t i = 0; i < OC_COUNT(variant); i++) {
+        struct oc_analyze_opts o = *opts;
+        struct oc_analysis *a = NULL;
+        struct oc_memory_plan *p = NULL;
+        struct oc_err err;
+        o.inplace = variant[i].inplace;
+        o.keep_inputs = variant[i].keep_inputs;
+        o.align_bytes = variant[i].align;
+        if (!oc_analyze(m, &o, &a, &err) && oc_memory_plan_make(a, &variant[i].plan, &p, &err) &&
+            strncmp(err.msg, "cannot plan memory: ", 20)) {
+            t->broken++;
+            printf("# %s: %s\n", path, err.msg);
+        }
+        if (p) {
+            t->broken += !check(p, path);
+            t->worse += p->reorder.after > p->reorder.before;
+        }
+        oc_memory_plan_free(p);
+        oc_analysis_free(a);
+    }
+}
+
 static void plan_model(struct tally *t, const char *path, const struct binds *b)
 {
     struct oc_err err;
@@ -177,6 +212,7 @@ static void plan_model(struct tally *t, const char *path, const struct binds *b)
         } else {
             ms[1] = now_ms() - start;
             count(t, p, q, path, ms);
+            plan_variants(t, m, path, &opts);
         }
     }
     oc_memory_plan_free(p);

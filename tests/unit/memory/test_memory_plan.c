@@ -1,0 +1,325 @@
+/* Plans and orders of whole models. float[256] is 1024 bytes, called 1K in the comments. */
+#include "memory/memory_plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "memory/plan_check.h"
+#include "support/run_model.h"
+
+struct made {
+    struct oc_run r;
+    struct oc_memory_plan *p;
+    struct oc_err err;
+};
+
+static struct made make(struct oc_builder *b, const struct oc_analyze_opts *a, const struct oc_plan_opts *o)
+{
+    struct made m = {.r = oc_run_model(b, a)};
+    assert_non_null(m.r.a);
+    if (oc_memory_plan_make(m.r.a, o, &m.p, &m.err))
+        m.p = NULL;
+    return m;
+}
+
+static void done(struct made *m)
+{
+    oc_memory_plan_free(m->p);
+    oc_run_free(&m->r);
+}
+
+static const struct oc_planned *buffer(const struct made *m, const char *value)
+{
+    for (uint32_t i = 0; m->p && i < m->p->n_buffer; i++)
+        if (m->p->buffer[i].value != OC_NONE && !strcmp(m->r.m->value[m->p->buffer[i].value].name, value))
+            return &m->p->buffer[i];
+    fail_msg("no buffer for '%s'", value);
+    return NULL;
+}
+
+/* x (1K) -> a (4K) -> b (1K) and x -> c (4K) -> d (1K), then b + d = y (1K); listed a c b d y. */
+static struct oc_builder *two_branches(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,256]");
+    oc_b_init(b, "up", "float[4,1]");
+    oc_b_init(b, "axes", "int64[1]{0}");
+    oc_b_node(b, "Mul", "to_a", "x,up", "a", "");
+    oc_b_node(b, "Sub", "to_c", "x,up", "c", "");
+    oc_b_node(b, "ReduceSum", "to_b", "a,axes", "b", "");
+    oc_b_node(b, "ReduceSum", "to_d", "c,axes", "d", "");
+    oc_b_node(b, "Add", "to_y", "b,d", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* In the file's order: a and c with x 9K, then a, c and b 9K. One branch after the other: x a 5K, x a b 6K (x
+ * is still to be read), x b c 6K, b c d 6K, b d y 3K. No order needs less: the second branch begins when b or
+ * d (1K), x and its 4K live. */
+static void an_order_that_needs_less(void **state)
+{
+    (void)state;
+    struct made m = make(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    struct oc_plan_info i;
+    oc_memory_plan_info(m.p, &i);
+    assert_int_equal(i.file_order_live, 9 * 1024);
+    assert_int_equal(i.live, 6 * 1024);
+    assert_int_equal(i.any_order_live, 6 * 1024);
+    assert_true(i.reordered && i.order_optimal && i.optimal);
+    assert_int_equal(i.size, 6 * 1024);
+    assert_int_equal(i.buffers, 6);
+    /* the steps of the plan are those of the new order */
+    const struct oc_planned *a = buffer(&m, "a"), *c = buffer(&m, "c");
+    assert_true(a->last < c->first || c->last < a->first);
+    assert_string_equal(m.r.m->node[a->first_node].name, "to_a");
+    assert_string_equal(m.r.m->node[a->last_node].name, "to_b");
+    for (uint32_t k = 0; k < m.p->lives->n_step; k++)
+        assert_true(m.p->live[k] <= 6 * 1024);
+    done(&m);
+
+    m = make(two_branches(), NULL, NULL);
+    oc_memory_plan_info(m.p, &i);
+    assert_true(!i.reordered && i.live == 9 * 1024 && i.size == 9 * 1024);
+    done(&m);
+}
+
+static void alignment_and_inputs(void **state)
+{
+    (void)state;
+    /* 1024 and 4096 bytes round up to 3000 and 6000; a c b of the third step and x a c of the second: 15000
+     */
+    struct made m = make(two_branches(), &(struct oc_analyze_opts){.align_bytes = 3000}, NULL);
+    struct oc_plan_info i;
+    oc_memory_plan_info(m.p, &i);
+    assert_int_equal(i.live, 15000);
+    assert_int_equal(i.size, 15000);
+    for (uint32_t k = 0; k < m.p->n_buffer; k++)
+        assert_true(m.p->buffer[k].offset % 3000 == 0 && m.p->buffer[k].bytes % 3000 == 0);
+    done(&m);
+    /* x is the caller's: a c 8K, a c b 9K */
+    m = make(two_branches(), NULL, &(struct oc_plan_opts){.without_inputs = true});
+    oc_memory_plan_info(m.p, &i);
+    assert_int_equal(i.buffers, 5);
+    assert_int_equal(i.live, 9 * 1024);
+    done(&m);
+    m = make(two_branches(), &(struct oc_analyze_opts){.keep_inputs = true}, NULL);
+    assert_int_equal(buffer(&m, "x")->last, 4);
+    done(&m);
+}
+
+/* Both branches of the If have t outside; then: u 1K in the block of the If (v is y itself), else: nothing.
+ */
+static struct oc_builder *branches(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_node(b, "Relu", "a", "x", "t", "");
+    oc_b_node(b, "If", "if", "go", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Sigmoid", "s", "t", "u", "");
+    oc_b_node(b, "Softmax", "soft", "u", "v", "");
+    oc_b_output(b, "v", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Neg", "n", "t", "w", "");
+    oc_b_output(b, "w", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void bodies_have_a_block(void **state)
+{
+    (void)state;
+    struct made m = make(branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    assert_int_equal(m.p->size, 3 * 1024); /* t, y, and the block */
+    const struct oc_planned *block = NULL, *u = buffer(&m, "u");
+    for (uint32_t i = 0; i < m.p->n_buffer; i++)
+        if (m.p->buffer[i].value == OC_NONE)
+            block = &m.p->buffer[i];
+    assert_non_null(block);
+    assert_true(block->bytes == 1024 && block->first == 1 && block->last == 1 && block->graph == 0);
+    assert_true(u->graph != 0 && u->offset == block->offset && u->bytes == 1024);
+    assert_string_equal(m.r.m->node[u->first_node].name, "s");
+    assert_int_equal(m.p->n_buffer, 5); /* x t y, the block, u */
+    done(&m);
+}
+
+/* As in test_lives.c: x, y and all are 7K; in the body the state 1K to its end and z 1K. */
+static void state_of_loops_stays(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_init(b, "m", "int64[]{5}");
+    oc_b_node(b, "Loop", "loop", "m,,x", "y,all", "");
+    oc_b_open(b, "body");
+    oc_b_input(b, "i", "int64[]");
+    oc_b_input(b, "go", "bool[]");
+    oc_b_input(b, "s", "float[256]");
+    oc_b_node(b, "Identity", "pass", "go", "go_on", "");
+    oc_b_node(b, "Softmax", "first", "s", "z", "");
+    oc_b_node(b, "Softmax", "second", "z", "t", "");
+    oc_b_output(b, "go_on", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "all", NULL);
+    struct made m = make(b, NULL, NULL);
+    assert_int_equal(m.p->size, 9 * 1024);
+    const struct oc_planned *s = buffer(&m, "s"), *z = buffer(&m, "z");
+    assert_true(s->first == 0 && s->last == 2 && s->offset != z->offset);
+    done(&m);
+}
+
+/* What a sequence holds lives as long as it: a and c (1K each) to the last reader, whatever comes between. */
+static void elements_of_sequences_stay(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_init(b, "at", "int64[]{0}");
+    oc_b_node(b, "Relu", "to_a", "x", "a", "");
+    oc_b_node(b, "Sigmoid", "to_c", "x", "c", "");
+    oc_b_node(b, "SequenceConstruct", "put", "a,c", "seq", "");
+    oc_b_node(b, "Tanh", "other", "x", "z", "");
+    oc_b_node(b, "SequenceAt", "get", "seq,at", "e", "");
+    oc_b_node(b, "Add", "sum", "e,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct made m = make(b, NULL, &(struct oc_plan_opts){.reorder = true});
+    if (!m.p)
+        fail_msg("%s", m.err.msg);
+    assert_int_equal(m.p->lives->peak, m.p->reorder.before);
+    const struct oc_planned *a = buffer(&m, "a"), *c = buffer(&m, "c");
+    assert_int_equal(a->last, c->last);
+    done(&m);
+}
+
+static void unknown_sizes_are_refused(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[N,4]");
+    oc_b_node(b, "Relu", "a", "x", "t", "");
+    oc_b_output(b, "t", NULL);
+    struct made m = make(b, &(struct oc_analyze_opts){.no_defaults = true}, NULL);
+    assert_null(m.p);
+    assert_string_equal(m.err.msg,
+                        "cannot plan memory: the size of 'x' is not known (--dim and --shape give sizes)");
+    done(&m);
+
+    b = oc_b_new(17);
+    oc_b_input(b, "s", "string[4]");
+    oc_b_node(b, "Identity", "a", "s", "t", "");
+    oc_b_output(b, "t", NULL);
+    m = make(b, NULL, NULL);
+    assert_null(m.p);
+    assert_string_equal(m.err.msg, "cannot plan memory: how long the strings of 's' are is not known");
+    done(&m);
+
+    /* an upper bound is a size: NonZero gives at most 1 x 64 positions of 8 bytes */
+    b = oc_b_new(17);
+    oc_b_input(b, "x", "float[64]");
+    oc_b_node(b, "NonZero", "a", "x", "t", "");
+    oc_b_output(b, "t", NULL);
+    m = make(b, NULL, NULL);
+    assert_non_null(m.p);
+    assert_int_equal(m.p->quality, OC_UPPER);
+    assert_int_equal(buffer(&m, "t")->bytes, 512);
+    done(&m);
+}
+
+/* Written in place: y may take the buffer of t only after the other reader of t; orders keep that. */
+static void writes_in_place_keep_their_place(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[256]");
+    oc_b_node(b, "Softmax", "a", "x", "t", "");
+    oc_b_node(b, "Softmax", "other", "t", "u", "");
+    oc_b_node(b, "Relu", "over", "t", "v", "");
+    oc_b_node(b, "Concat", "cat", "u,v", "y", "axis=0");
+    oc_b_output(b, "y", NULL);
+    struct made m =
+        make(b, &(struct oc_analyze_opts){.inplace = true}, &(struct oc_plan_opts){.reorder = true});
+    assert_int_equal(m.p->n_buffer, 4); /* x, t with v, u, y */
+    uint32_t other = 0, over = 0;
+    for (uint32_t i = 0; i < m.p->lives->n_step; i++) {
+        const char *name = m.r.m->node[m.p->lives->step[m.p->order[i]]].name;
+        other = strcmp(name, "other") ? other : i;
+        over = strcmp(name, "over") ? over : i;
+    }
+    assert_true(other < over);
+    done(&m);
+}
+
+/* ---- written
+ * ------------------------------------------------------------------------------------------------ */
+
+static char *written(const struct oc_memory_plan *p, const char *format, bool order)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    struct oc_err err;
+    int rc = order ? oc_memory_order_write(p, format, f, &err) : oc_memory_plan_write(p, format, f, &err);
+    fclose(f);
+    assert_int_equal(rc, 0);
+    return text;
+}
+
+static void documents(void **state)
+{
+    (void)state;
+    struct made m = make(branches(), NULL, NULL);
+    char *csv = written(m.p, "csv", false);
+    assert_non_null(strstr(csv, "t,tensor,,1024,"));
+    assert_non_null(strstr(csv, ",bodies,,1024,"));
+    assert_non_null(strstr(csv, "u,tensor,if/then_branch,1024,"));
+    free(csv);
+    char *json = written(m.p, NULL, false);
+    assert_non_null(strstr(json, "\"schema\": \"onnxcost.plan\""));
+    assert_non_null(strstr(json, "\"size_bytes\": 3072"));
+    assert_non_null(strstr(json, "\"ratio\": 1"));
+    free(json);
+    char *order = written(m.p, "csv", true);
+    assert_string_equal(order, "position,file_position,node,name,op_type,live_bytes,csv_version\r\n"
+                               "0,0,0,a,Relu,2048,1\r\n1,1,1,if,If,3072,1\r\n");
+    free(order);
+    order = written(m.p, "json", true);
+    assert_non_null(strstr(order, "\"lower_bytes\": 3072"));
+    free(order);
+    struct oc_err err;
+    assert_int_equal(oc_memory_plan_write(m.p, "table", stdout, &err), -1);
+    assert_string_equal(err.msg, "no form of a plan is called 'table'");
+    done(&m);
+    m = make(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    order = written(m.p, NULL, true);
+    assert_string_equal(
+        order, "file order         9,216 B (9.00 KiB) live at once\n"
+               "new order          6,144 B (6.00 KiB), 33.3 % less (proven: no order needs less)\n"
+               "plan               6,144 B (6.00 KiB) in one block for 6 buffers, 1.000 of live at once "
+               "(size, first fit; proven: no plan of this order is smaller)\n");
+    free(order);
+    done(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_order_that_needs_less),
+        cmocka_unit_test(alignment_and_inputs),
+        cmocka_unit_test(bodies_have_a_block),
+        cmocka_unit_test(state_of_loops_stays),
+        cmocka_unit_test(elements_of_sequences_stay),
+        cmocka_unit_test(unknown_sizes_are_refused),
+        cmocka_unit_test(writes_in_place_keep_their_place),
+        cmocka_unit_test(documents),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
