@@ -87,6 +87,10 @@ struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, cons
     b.device = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.device));
     memset(b.of, 0xff, b.m->n_value * sizeof(*b.of));
     memset(b.device, 0, b.m->n_value * sizeof(*b.device));
+    if (opts->order == OC_ORDER_ORT) {
+        b.made_by = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.made_by));
+        memset(b.made_by, 0xff, b.m->n_value * sizeof(*b.made_by));
+    }
     mark_device(&b);
     mark_outer(&b, graph);
     oc_live_walk(&b, graph, graph == 0, &w);
@@ -94,6 +98,7 @@ struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, cons
     oc_live_walk_end(&w, true);
     free(b.of);
     free(b.device);
+    free(b.made_by);
     free(b.slot);
     return l;
 }

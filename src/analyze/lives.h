@@ -13,6 +13,11 @@
 
 #include "analyze/analysis.h"
 
+enum oc_order {
+    OC_ORDER_FILE,
+    OC_ORDER_ORT /* of ONNX Runtime's sequential executor */
+};
+
 struct oc_lives_opts {
     uint64_t align;      /* every buffer is rounded up to a multiple; 0: not */
     bool without_inputs; /* graph inputs and views of them belong to the caller and are not counted */
@@ -20,6 +25,7 @@ struct oc_lives_opts {
     bool inplace;        /* element-wise and scatter operators write into an input that dies there */
     bool all;            /* what runs without folding: folded nodes, scalars and shapes have buffers too */
     enum oc_kv_share kv_share; /* past and present of attention operators are one buffer */
+    enum oc_order order;
 };
 
 /* As the analysis was asked for. */

@@ -17,8 +17,9 @@ struct oc_live_builder { /* shared by a graph and its bodies, whose values are a
     const struct oc_analysis *a;
     const struct oc_model *m;
     struct oc_lives_opts o;
-    uint32_t *of; /* by value, as in struct oc_lives */
-    bool *device; /* by value: read by something else than the host */
+    uint32_t *of;      /* by value, as in struct oc_lives */
+    bool *device;      /* by value: read by something else than the host */
+    uint32_t *made_by; /* by value: scratch of lives_order.c, OC_NONE between walks; NULL: file order */
     struct oc_live_slot *slot;
     uint32_t n, cap;
 };
@@ -51,6 +52,9 @@ void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step);
 void oc_live_reuse(struct oc_live_walk *w);
 /* Whether the step's first output could be written over the input value, if that dies. */
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);
+
+/* lives_order.c: puts the steps into the runtime's order */
+void oc_live_order(struct oc_live_walk *w);
 
 /* lives_sum.c */
 void oc_live_sum(struct oc_live_walk *w, bool main_graph);
