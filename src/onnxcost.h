@@ -518,6 +518,51 @@ struct oc_report_in {
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
                     struct oc_err *err);
 
+/* ---- memory: what is in use while the model runs
+ * -----------------------------------------------------------
+ */
+
+struct oc_memory;
+
+struct oc_memory_opts {
+    /* As ONNX Runtime's CPU provider runs the model in its first run without optimizations: its order of the
+     * nodes, nothing folded, scalars and shapes too, graph inputs not counted (the caller has them).
+     * Otherwise the order of the file and the rules of the analysis' options (inplace, keep_inputs,
+     * align_bytes). */
+    bool as_onnxruntime;
+    const struct oc_profile *profile; /* with memory statistics: they are compared; NULL: none */
+    const struct oc_device *device;   /* whose memory it should fit; NULL: not asked */
+    /* What the analysis was made with, to look for the largest batch that fits; NULL: not looked for. */
+    const struct oc_analyze_opts *analyze;
+    size_t top; /* rows of each table for people; 0: all */
+};
+
+enum oc_fits { OC_FITS_NOT_ASKED, OC_FITS_YES, OC_FITS_NO, OC_FITS_UNKNOWN };
+
+struct oc_memory_info {
+    uint64_t const_bytes;
+    uint64_t peak_bytes, lower_bytes; /* activations; no order of the nodes needs less than the second */
+    const char *peak_node;            /* NULL: unnamed, or no nodes */
+    uint64_t footprint_bytes;         /* constants and activations; workspace of kernels is not in it */
+    enum oc_quality quality;          /* of peak, lower bound and footprint */
+    enum oc_fits fits;
+    uint64_t capacity_bytes; /* of the device, 0: not asked */
+    const char *batch;       /* dimension whose largest size was looked for, NULL: none */
+    int64_t largest_batch;   /* 0: not even 1 fits */
+    bool batch_bounded;      /* largest_batch was the last one tried: larger ones may fit */
+};
+
+/* Fails (OC_ENOTFOUND) if the file of the device does not tell the size of its memory. The analysis, profile
+ * and device must outlive the result. */
+int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *opts,
+                   struct oc_memory **out, struct oc_err *err);
+void oc_memory_free(struct oc_memory *m);
+struct oc_memory_info oc_memory_info(const struct oc_memory *m);
+/* "table" (NULL), "csv" (a row for each step), "json" (everything). */
+int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, struct oc_err *err);
+/* The answer about the device alone, a few lines for people. */
+void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
+
 /* Two analyses of the model with different conventions: the difference of their FLOPs and OPs by operator
  * type and reason. format: "table" (NULL) or "json". */
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,

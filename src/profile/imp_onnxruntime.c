@@ -204,6 +204,31 @@ static void keep_session(struct ort_reading *r, struct oc_str name)
     t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
 }
 
+/* The first run ends with its event; nodes of later ones do not count. */
+static void keep_memory(struct ort_reading *r, uint32_t key)
+{
+    struct oc_prof_memory *m = &r->t->out->memory;
+    const int64_t *v = r->mem;
+    if (r->t->n_run || r->mem_seen != (1u << MEM_COUNT) - 1 || v[MEM_REQUESTED] < 0 || v[MEM_IN_USE] < 0 ||
+        v[MEM_REQUESTED_DELTA] > v[MEM_REQUESTED] || v[MEM_IN_USE_DELTA] > v[MEM_IN_USE])
+        return;
+    uint64_t requested = (uint64_t)v[MEM_REQUESTED], in_use = (uint64_t)v[MEM_IN_USE];
+    if (!m->known || (double)r->ts_us < m->first_us) {
+        m->first_us = (double)r->ts_us;
+        m->before_requested = requested - (uint64_t)v[MEM_REQUESTED_DELTA];
+        m->before_in_use = in_use - (uint64_t)v[MEM_IN_USE_DELTA];
+    }
+    if (!m->known || requested > m->max_requested) {
+        m->max_requested = requested;
+        m->requested_at = r->t->key[key].name;
+    }
+    if (!m->known || in_use > m->max_in_use) {
+        m->max_in_use = in_use;
+        m->in_use_at = r->t->key[key].name;
+    }
+    m->known = true;
+}
+
 static void keep_node(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
@@ -220,6 +245,8 @@ static void keep_node(struct ort_reading *r, struct oc_str name)
                                                 .self_us = r->dur_us,
                                                 .key = fence ? fence_key(r) : event_key(r, name),
                                                 .lane = lane_of(r)};
+    if (!fence)
+        keep_memory(r, t->event[t->n_event - 1].key);
 }
 
 static void keep_kernel(struct ort_reading *r, struct oc_str name)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20 };
 
 static const struct {
@@ -66,6 +68,32 @@ static void note_version(struct ort_reading *r, struct oc_str key)
     t->saw_memory |= oc_str_eq(key, "mem_in_use_peak");
 }
 
+static unsigned mem_field(struct oc_str key)
+{
+    static const char *const name[] = {[MEM_REQUESTED] = "mem_bytes_requested_in_use",
+                                       [MEM_REQUESTED_DELTA] = "mem_requested_in_use_delta",
+                                       [MEM_IN_USE] = "mem_bytes_in_use",
+                                       [MEM_IN_USE_DELTA] = "mem_in_use_delta"};
+    for (unsigned i = 0; i < MEM_COUNT; i++)
+        if (oc_str_eq(key, name[i]))
+            return i;
+    return MEM_COUNT;
+}
+
+/* A number, mostly written as text. */
+static void read_mem(struct ort_reading *r, unsigned m)
+{
+    struct oc_str s;
+    if (!oc_json_raw(r->j, &s))
+        return;
+    if (s.n >= 2 && s.s[0] == '"') {
+        s.s++;
+        s.n -= 2;
+    }
+    if (oc_parse_i64(s.s, s.n, &r->mem[m]))
+        r->mem_seen |= 1u << m;
+}
+
 static void read_args(struct ort_reading *r)
 {
     struct oc_str key, value;
@@ -75,7 +103,10 @@ static void read_args(struct ort_reading *r)
         unsigned f = arg_field(key);
         if (f == F_INDEX || (f == F_COUNT && key.n > 3 && key.s[0] == 'm'))
             note_version(r, key);
-        if (f == F_COUNT)
+        unsigned m = f == F_COUNT && key.n > 4 && key.s[0] == 'm' ? mem_field(key) : MEM_COUNT;
+        if (m < MEM_COUNT)
+            read_mem(r, m);
+        else if (f == F_COUNT)
             oc_json_skip(r->j);
         else if (oc_json_raw(r->j, &value))
             keep(r, f, value);
@@ -197,6 +228,7 @@ bool ort_read_event(struct ort_reading *r)
     r->has_ts = r->has_dur = r->has_name = false;
     r->tid = r->pid = 0;
     r->args = OC_NONE;
+    r->mem_seen = 0;
     if (!oc_json_enter(r->j)) /* not an object: skipped */
         return !oc_json_error(r->j, NULL);
     while (oc_json_member(r->j, &key))

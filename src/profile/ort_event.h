@@ -29,6 +29,9 @@ enum ort_field {
     F_COUNT
 };
 
+/* Allocator statistics of an event. */
+enum ort_mem { MEM_REQUESTED, MEM_REQUESTED_DELTA, MEM_IN_USE, MEM_IN_USE_DELTA, MEM_COUNT };
+
 /* A node's events have the same arguments in every run, unless they carry thread or memory statistics. The
  * last arguments of each event name are kept; where the next ones are the same text, nothing is taken apart.
  */
@@ -58,6 +61,8 @@ struct ort_reading {
         uint32_t at, n;
     } field[F_COUNT];
     int64_t ts_us, dur_us, tid, pid;
+    int64_t mem[MEM_COUNT];
+    unsigned mem_seen; /* bit 1 << enum ort_mem; none for arguments from the memo */
     bool has_ts, has_dur, has_name;
     uint64_t where; /* offset of the event */
     struct ort_memo memo;

@@ -46,6 +46,17 @@ struct oc_prof_rec {
     uint64_t where;                             /* offset of the first event in the file */
 };
 
+/* What the runtime's allocator said in the first run, where memory is taken buffer by buffer (later runs of
+ * ONNX Runtime use one planned block). Bytes; "requested" is what was asked for, "in use" what the chunks
+ * given for it hold. The most is that after a node, before its inputs are given back. */
+struct oc_prof_memory {
+    bool known;
+    uint64_t before_requested, before_in_use; /* when the first node started: weights and what else is kept */
+    uint64_t max_requested, max_in_use;
+    const char *requested_at, *in_use_at; /* names of the records where */
+    double first_us;                      /* start of the first node in the file's own time */
+};
+
 /* Device work under one name for one record: a kernel, a copy, a memset. Times as in struct oc_prof_rec. */
 struct oc_prof_kernel {
     const char *name;
@@ -90,6 +101,7 @@ struct oc_profile {
      * total_ns (total_kernel_ns) over the records must be this to the nanosecond. NAN: not summed. */
     double imported_ns, imported_kernel_ns;
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events and the source has events */
+    struct oc_prof_memory memory;
     bool truncated;
     struct oc_exprs *exprs;
     struct oc_diags diags;
