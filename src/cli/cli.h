@@ -8,7 +8,7 @@
 
 enum cli_exit {
     CLI_OK = 0,
-    CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown */
+    CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown; --fit and it does not */
     CLI_USAGE = 2,
     CLI_INPUT = 3,
     CLI_ENVIRONMENT = 4
@@ -34,6 +34,7 @@ int cmd_explain(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
+int cmd_memory(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "cli/cmd_formula.h"
+#include "cli/cmd_memory.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
@@ -73,6 +74,11 @@ static int check_options(struct job *j)
         if (of_model[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a model%s", of_model[i].name,
                             o->optimized_model ? " and its profile" : "");
+    if (o->fit && (!j->model_path || cli_wants_function(o)))
+        return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
+    int memory = cli_check_memory(o);
+    if (memory)
+        return memory;
     if (o->optimized_model && !j->profile_path)
         return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
     if (o->profile_format && !oc_profile_format_known(o->profile_format))
@@ -216,6 +222,16 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
     };
 }
 
+/* Below the table; beside CSV and JSON on standard error. */
+static int fit(struct job *j, FILE *f)
+{
+    bool table = !j->o->format || is(j->o->format, "table") || is(j->o->format, "compact");
+    struct oc_analyze_opts opts = analyze_opts(j);
+    if (table)
+        fputc('\n', f);
+    return cli_write_fit(j->analysis, &opts, j->device, table ? f : stderr);
+}
+
 static int write_report(struct job *j)
 {
     struct cli_output out;
@@ -230,8 +246,10 @@ static int write_report(struct job *j)
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
     int failed = oc_report_write(&in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
-    rc = cli_output_close(&out, !failed);
-    return failed ? failed : rc;
+    if (!failed && j->o->fit)
+        failed = fit(j, out.f);
+    rc = cli_output_close(&out, !failed || failed == CLI_FINDINGS);
+    return rc ? rc : failed;
 }
 
 /* ---- findings ---------------------------------------------------------------------------------------------
@@ -341,9 +359,10 @@ int cmd_cost(const struct cli_opts *o)
     int rc = run(&j);
     if (!rc && cli_wants_function(o)) {
         findings(&j, true);
-    } else if (!rc) {
+    } else if (!rc || rc == CLI_FINDINGS) {
         bool tell = !report_tells(&j);
-        rc = strict_result(&j, findings(&j, tell));
+        int strict = strict_result(&j, findings(&j, tell));
+        rc = rc ? rc : strict;
         if (tell)
             show_host_times(&j);
     }

@@ -74,7 +74,8 @@ static void print_help(FILE *f)
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
         wrapped(f, title, fprintf(f, "  %s", name));
-    fprintf(f, "\nExit codes: 0 done, 1 findings with --strict, 2 usage, 3 input, 4 environment\n");
+    fprintf(f, "\nExit codes: 0 done, 1 findings with --strict or no fit with --fit, 2 usage, 3 input, 4 "
+               "environment\n");
 }
 
 int cmd_help(const struct cli_opts *o)

@@ -15,6 +15,8 @@ const struct cli_command cli_commands[] = {
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a key-value cache: what a prompt and each token cost, and what a device allows", CLI_LLM,
      cmd_llm},
+    {"memory", "onnxcost memory MODEL [options]",
+     "what is in memory while a model runs, and whether it fits a device", CLI_MEMORY, cmd_memory},
     {"hw", "onnxcost hw list | show NAME", "the hardware that --hw knows", CLI_HW, cmd_hw},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},

@@ -8,10 +8,10 @@
 #define AT(field) offsetof(struct cli_opts, field)
 
 const struct cli_option cli_options[] = {
-    {"profile", 'p', CLI_TEXT, CLI_COST, "FILE", NULL, NULL, "measured profile to put beside the model",
-     "Input", AT(profile)},
-    {"profile-format", 0, CLI_TEXT, CLI_COST, "NAME", NULL, "by content", "how to read the profile", NULL,
-     AT(profile_format)},
+    {"profile", 'p', CLI_TEXT, CLI_COST | CLI_MEMORY, "FILE", NULL, NULL,
+     "measured profile to put beside the model", "Input", AT(profile)},
+    {"profile-format", 0, CLI_TEXT, CLI_COST | CLI_MEMORY, "NAME", NULL, "by content",
+     "how to read the profile", NULL, AT(profile_format)},
     {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
      "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
@@ -21,7 +21,7 @@ const struct cli_option cli_options[] = {
      "runs of the profile to leave out", NULL, AT(warmup)},
     {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median",
      "what to make of several runs", NULL, AT(stat)},
-    {"hw", 0, CLI_TEXT, CLI_COST | CLI_LLM, "NAME|FILE", NULL, NULL,
+    {"hw", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY, "NAME|FILE", NULL, NULL,
      "hardware to hold the operators against (see: onnxcost hw list); llm: several, with commas between",
      NULL, AT(hw)},
     {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,
@@ -43,7 +43,8 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "--shape may change numbers that the model declares",
      NULL, AT(force)},
 
-    {"top", 't', CLI_INT, CLI_COST, "N", "rows", "20; 3 for MegEngine files; all in CSV and JSON",
+    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY, "N", "rows",
+     "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
      "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
@@ -133,7 +134,9 @@ const struct cli_option cli_options[] = {
     {"lut", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
      "quantized activations are look-ups in a table: no operations", NULL, AT(lut)},
     {"inplace", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
-     "Scatter operators write into the buffer of their data", NULL, AT(inplace)},
+     "Scatter operators write into the buffer of their data; the peak of activations: element-wise ones "
+     "too, where it dies",
+     NULL, AT(inplace)},
     {"rnn-reload", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "recurrent weights are read again in every step",
      NULL, AT(rnn_reload)},
     {"loop-cached", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL,
@@ -152,6 +155,17 @@ const struct cli_option cli_options[] = {
      "Language models", AT(batch)},
     {"prompt", 0, CLI_INT, CLI_LLM, "N", "tokens", "512", "length of each prompt", NULL, AT(prompt)},
     {"generate", 0, CLI_INT, CLI_LLM, "N", "tokens", "128", "length of each answer", NULL, AT(generate)},
+
+    {"fit", 0, CLI_FLAG, CLI_COST | CLI_MEMORY, NULL, NULL, NULL,
+     "does the model fit the memory of --hw? exit code 1 if it does not", "Memory", AT(fit)},
+    {"align", 0, CLI_INT, CLI_MODEL, "N", "bytes", "1", "buffers of activations are multiples of this", NULL,
+     AT(align)},
+    {"keep-inputs", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "graph inputs stay in memory to the end", NULL,
+     AT(keep_inputs)},
+    {"allocator", 0, CLI_CHOICE, CLI_MEMORY, "plain|ort", NULL, "plain",
+     "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
+     "folded, its arena",
+     NULL, AT(allocator)},
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},

@@ -71,6 +71,10 @@ struct cli_opts {
     /* as a function of the sizes */
     bool formula;
     struct cli_list sweep;
+    /* memory */
+    struct cli_int align;
+    bool keep_inputs, fit;
+    const char *allocator;
     /* language models */
     struct cli_int batch, prompt, generate;
     /* choice and order of rows */

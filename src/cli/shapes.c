@@ -188,6 +188,8 @@ struct oc_analyze_opts cli_analyze_opts(const struct cli_opts *o, const struct c
         .moe_expected = is(o->moe_active, "expected"),
         .lut = o->lut,
         .inplace = o->inplace,
+        .keep_inputs = o->keep_inputs,
+        .align_bytes = o->align.set ? (uint64_t)o->align.v : 0,
         .rnn_reload = o->rnn_reload,
         .loop_cached = o->loop_cached,
         .dedup_content = is(o->dedup, "content"),

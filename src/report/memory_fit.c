@@ -38,9 +38,27 @@ static const char *batch_of(const struct oc_model *m, int64_t *now, const struct
 struct search {
     struct oc_memory *m;
     struct oc_analyze_opts opts;
-    struct oc_bind *bind; /* the first is that of the batch */
-    uint64_t needs;       /* of the last size that fits */
+    struct oc_bind *bind;        /* the first is that of the batch */
+    struct oc_shape_bind *shape; /* copies */
+    int64_t **dim;               /* of their sizes */
+    uint64_t needs;              /* of the last size that fits */
 };
+
+/* Shapes that were given: their batch is the one looked at. */
+static void put_batch(struct search *s, const char *name, int64_t batch)
+{
+    const struct oc_model *m = s->m->a->model;
+    for (size_t i = 0; i < s->opts.n_shape; i++)
+        for (uint32_t k = 0; k < m->graph[0].n_input; k++) {
+            const struct oc_value *v = &m->value[m->graph[0].input[k]];
+            const struct oc_shape *d = &v->declared.shape;
+            if (strcmp(v->name, s->shape[i].input) != 0 || !d->ranked)
+                continue;
+            for (unsigned x = 0; x < d->rank && x < s->shape[i].rank; x++)
+                if (d->dim[x].expr && strcmp(m->symbol[d->dim[x].expr - 1], name) == 0)
+                    s->dim[i][x] = batch;
+        }
+}
 
 /* Sizes that the model refuses do not fit. */
 static bool fits_at(struct search *s, int64_t batch)
@@ -49,6 +67,7 @@ static bool fits_at(struct search *s, int64_t batch)
     struct oc_err err;
     uint64_t needs;
     s->bind[0].value = batch;
+    put_batch(s, s->bind[0].symbol, batch);
     s->m->fit.analyses++;
     if (oc_analyze(s->m->a->model, &s->opts, &a, &err))
         return false;
@@ -81,13 +100,26 @@ static void largest(struct search *s)
     f->largest_needs = s->needs;
 }
 
-/* Shapes of inputs that name the batch by a number do not bind the search. */
+static void copy_shapes(struct search *s, const struct oc_analyze_opts *o)
+{
+    struct oc_arena *arena = &s->m->arena;
+    s->shape = OC_NEW_ARRAY(arena, o->n_shape, struct oc_shape_bind);
+    s->dim = OC_NEW_ARRAY(arena, o->n_shape, int64_t *);
+    for (size_t i = 0; i < o->n_shape; i++) {
+        s->shape[i] = o->shape[i];
+        s->shape[i].dim = s->dim[i] = OC_NEW_ARRAY(arena, o->shape[i].rank, int64_t);
+        if (o->shape[i].rank)
+            memcpy(s->dim[i], o->shape[i].dim, o->shape[i].rank * sizeof(*s->dim[i]));
+    }
+    s->opts.shape = s->shape;
+}
+
 static void find_largest(struct oc_memory *m)
 {
     const struct oc_analyze_opts *o = m->o.analyze;
     int64_t now = -1;
     const char *name = o ? batch_of(m->a->model, &now, m->a) : NULL;
-    if (!name || m->quality == OC_UNKNOWN || o->n_shape)
+    if (!name || m->quality == OC_UNKNOWN)
         return;
     struct search s = {.m = m, .opts = *o};
     s.bind = OC_NEW_ARRAY(&m->arena, o->n_bind + 1, struct oc_bind);
@@ -97,6 +129,7 @@ static void find_largest(struct oc_memory *m)
         if (strcmp(o->bind[i].symbol, name) != 0)
             s.bind[s.opts.n_bind++] = o->bind[i];
     s.opts.bind = s.bind;
+    copy_shapes(&s, o);
     m->fit.batch = name;
     m->fit.now = now;
     largest(&s);

@@ -110,7 +110,7 @@ static int check_profile(const struct oc_memory *m, struct oc_err *err)
 {
     const struct oc_profile *p = m->o.profile;
     if (p && !p->memory.known)
-        return oc_fail(err, OC_ENOTFOUND,
+        return oc_fail(err, OC_EUNSUPPORTED,
                        "the profile '%s' has no memory statistics (ONNX Runtime 1.28 or later records them)",
                        p->path);
     return 0;
@@ -171,9 +171,7 @@ struct oc_memory_info oc_memory_info(const struct oc_memory *m)
 
 static const char *label(const struct oc_memory_row *r, uint32_t step, struct oc_arena *arena)
 {
-    const struct oc_model *model = r->lives->a->model;
-    char buf[256];
-    return oc_strdup(arena, oc_node_label(model, &model->node[r->lives->step[step]], buf, sizeof(buf)));
+    return oc_printf(arena, "%u %s", step + 1, r->lives->a->model->node[r->lives->step[step]].op_type);
 }
 
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena)

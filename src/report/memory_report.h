@@ -51,7 +51,8 @@ struct oc_memory {
 /* memory_fit.c. Needs lives, footprint and quality. */
 int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err);
 
-/* Who makes the buffer and who uses it last: labels of nodes, "start", "end". Arena or static. */
+/* Who makes the buffer and who uses it last: "37 Erf" (steps count from 1), "start", "end". Arena or static.
+ */
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena);
 const char *oc_memory_dies(const struct oc_memory_row *r, struct oc_arena *arena);
 

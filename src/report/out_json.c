@@ -148,6 +148,7 @@ static void peak(struct oc_json_out *w, const struct oc_report *r)
     bool known = p && p->quality != OC_UNKNOWN && p->node != OC_NONE;
     oc_key_u64_if(w, "peak_activation_bytes", known, known ? p->bytes : 0);
     oc_key_u64_if(w, "peak_activation_node", known, known ? p->node : 0);
+    oc_key_u64_if(w, "lower_activation_bytes", known, known ? p->lower_bytes : 0);
 }
 
 static void totals(struct oc_json_out *w, struct oc_report *r)

@@ -112,29 +112,39 @@ static void simulated(struct mem_out *o)
                    node_label(o, r->in_use_at), bytes(o, r->held)));
 }
 
-static const char *against(struct mem_out *o, uint64_t ours, uint64_t before, uint64_t measured)
+static void compared(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
+                     uint64_t before, uint64_t seen, const char *seen_at, uint32_t at)
 {
     uint64_t sum = ours + before;
-    return oc_printf(&o->arena, "%s measured, %s here (%+.2f %%): %s before the first node and %s",
-                     exact(o, measured), exact(o, sum),
-                     measured ? ((double)sum / (double)measured - 1) * 100 : 0.0, exact(o, before),
-                     exact(o, ours));
+    double apart = seen ? ((double)sum / (double)seen - 1) * 100 : 0;
+    const char *here = node_label(o, at);
+    const char *const cell[] = {
+        what,
+        exact(o, seen),
+        exact(o, sum),
+        oc_printf(&o->arena, "%+.2f %%", apart > -0.005 && apart < 0.005 ? 0.0 : apart),
+        exact(o, before),
+        strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; here %s", seen_at, here)};
+    oc_plain_row(t, cell);
 }
 
 static void measured(struct mem_out *o)
 {
+    static const char *const head[] = {"first run", "measured B", "here B", "apart", "before B", "at"};
     const struct oc_prof_memory *p = o->m->measured.seen;
     const struct oc_ort_run *r = &o->m->measured.ours;
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     if (!p)
         return;
-    line(o, "requested", against(o, r->max_requested, p->before_requested, p->max_requested));
-    line(o, "",
-         oc_printf(&o->arena, "bytes; measured at %s, here at %s", p->requested_at,
-                   node_label(o, r->requested_at)));
-    line(o, "in use", against(o, r->max_in_use, p->before_in_use, p->max_in_use));
-    line(
-        o, "",
-        oc_printf(&o->arena, "bytes; measured at %s, here at %s", p->in_use_at, node_label(o, r->in_use_at)));
+    fputc('\n', o->f);
+    oc_plain_row(&t, head);
+    compared(o, &t, "requested", r->max_requested, p->before_requested, p->max_requested, p->requested_at,
+             r->requested_at);
+    compared(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at, r->in_use_at);
+    oc_plain_print(&t, 1, o->f);
+    oc_plain_free(&t);
+    fprintf(o->f,
+            "before: in use when the first node started; here is that and what --allocator ort gives\n");
 }
 
 /* ---- fit
@@ -250,8 +260,8 @@ static void write_table(const struct oc_memory *m, FILE *f)
     struct mem_out o = {.m = m, .f = f};
     totals(&o);
     simulated(&o);
-    measured(&o);
     fit(&o);
+    measured(&o);
     live_table(&o);
     step_table(&o);
     oc_arena_free(&o.arena);

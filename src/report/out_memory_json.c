@@ -107,7 +107,8 @@ static void buffer(struct mem_json *j, const struct oc_lives *l, const struct oc
     oc_key_text(&j->w, "name", v->name);
     oc_key_text(&j->w, "scope", a->model->graph[v->graph].scope);
     oc_key_text(&j->w, "dtype",
-                t->kind == OC_T_TENSOR ? oc_dtype_name(t->dtype) : oc_type_text(&j->arena, a->exprs, t));
+                t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name
+                                       : oc_type_text(&j->arena, a->exprs, t));
     shape(j, t);
     oc_key_u64_if(&j->w, "bytes", x->quality != OC_UNKNOWN, x->bytes);
     oc_key_u64(&j->w, "first_step", x->first);

@@ -1,0 +1,134 @@
+#include "cli/cmd_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/shapes.h"
+
+enum { TOP = 10 };
+
+struct memory_job {
+    const struct cli_opts *o;
+    struct oc_model *model;
+    struct oc_profile *profile;
+    struct oc_shape_bind *profile_shape;
+    size_t n_profile_shape;
+    struct oc_control_bind *control;
+    struct cli_shapes shapes;
+    struct oc_analyze_opts opts;
+    struct oc_analysis *analysis;
+    struct oc_hwdb *hwdb;
+    const struct oc_device *device;
+    struct oc_memory *memory;
+};
+
+int cli_check_memory(const struct cli_opts *o)
+{
+    if (o->fit && !o->hw)
+        return cli_fail(CLI_USAGE, "--fit needs --hw NAME");
+    if (o->align.set && o->align.v < 1)
+        return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
+                        (long long)o->align.v);
+    if (o->default_dim.set && o->default_dim.v < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
+                        (long long)o->default_dim.v);
+    return 0;
+}
+
+static int fit_result(const struct oc_memory *m)
+{
+    enum oc_fits fits = oc_memory_info(m).fits;
+    return fits == OC_FITS_NO || fits == OC_FITS_UNKNOWN ? CLI_FINDINGS : CLI_OK;
+}
+
+int cli_write_fit(const struct oc_analysis *analysis, const struct oc_analyze_opts *opts,
+                  const struct oc_device *device, FILE *out)
+{
+    struct oc_memory_opts o = {.device = device, .analyze = opts};
+    struct oc_memory *m;
+    struct oc_err err;
+    if (oc_memory_make(analysis, &o, &m, &err))
+        return cli_fail_err(&err);
+    oc_memory_write_fit(m, out);
+    int rc = fit_result(m);
+    oc_memory_free(m);
+    return rc;
+}
+
+static int read_files(struct memory_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    if (o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'memory' needs one model: onnxcost memory MODEL [options]");
+    if (oc_model_load(o->word.item[0], NULL, &j->model, &err))
+        return cli_fail_err(&err);
+    const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1};
+    if (o->profile && oc_profile_open(o->profile, &opts, &j->profile, &err))
+        return cli_fail_err(&err);
+    if (o->hw && (oc_hwdb_open(NULL, &j->hwdb, &err) || oc_hwdb_get(j->hwdb, o->hw, &j->device, &err)))
+        return cli_fail_err(&err);
+    return 0;
+}
+
+static int analyze(struct memory_job *j)
+{
+    struct oc_err err;
+    if (j->profile)
+        j->n_profile_shape = oc_profile_input_shapes(j->model, j->profile, &j->profile_shape);
+    int rc = cli_shapes_parse(j->o, j->profile_shape, j->n_profile_shape, &j->shapes);
+    if (rc)
+        return rc;
+    j->opts = cli_analyze_opts(j->o, &j->shapes);
+    if (j->profile)
+        j->opts.n_control = oc_profile_control(j->model, j->profile, &j->control);
+    j->opts.control = j->control;
+    return oc_analyze(j->model, &j->opts, &j->analysis, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int make(struct memory_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    struct oc_memory_opts opts = {.as_onnxruntime = o->allocator && strcmp(o->allocator, "ort") == 0,
+                                  .profile = j->profile,
+                                  .device = o->fit ? j->device : NULL,
+                                  .analyze = &j->opts,
+                                  .top = !o->top.set    ? TOP
+                                         : o->top.v > 0 ? (size_t)o->top.v
+                                                        : 0};
+    return oc_memory_make(j->analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int write_report(struct memory_job *j)
+{
+    struct cli_output out;
+    struct oc_err err;
+    const char *format = j->o->format && strcmp(j->o->format, "compact") == 0 ? "table" : j->o->format;
+    int rc = cli_output_open(j->o->output, &out);
+    if (rc)
+        return rc;
+    int failed = oc_memory_write(j->memory, format, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc ? rc : fit_result(j->memory);
+}
+
+int cmd_memory(const struct cli_opts *o)
+{
+    struct memory_job j = {.o = o};
+    int rc = cli_check_memory(o);
+    static int (*const steps[])(struct memory_job *) = {read_files, analyze, make, write_report};
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](&j);
+    oc_memory_free(j.memory);
+    cli_shapes_free(&j.shapes);
+    oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
+    free(j.control);
+    oc_analysis_free(j.analysis);
+    oc_profile_close(j.profile);
+    oc_model_free(j.model);
+    oc_hwdb_free(j.hwdb);
+    return rc;
+}
