@@ -1,0 +1,497 @@
+/* Caches as exporters name and build them, and graphs that only look like it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "llm/llm.h"
+#include "zoo.h"
+
+struct case_ {
+    uint8_t *bytes;
+    struct oc_model *m;
+    struct oc_llm *l; /* NULL: err tells why */
+    struct oc_err err;
+};
+
+static struct case_ make(struct oc_builder *b, const struct oc_llm_opts *o)
+{
+    struct case_ c = {.l = NULL};
+    size_t n;
+    c.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(c.bytes, n, NULL, &c.m, &c.err))
+        fail_msg("%s", c.err.msg);
+    if (oc_llm_make(c.m, o, &c.l, &c.err))
+        c.l = NULL;
+    return c;
+}
+
+static void drop(struct case_ *c)
+{
+    oc_llm_free(c->l);
+    oc_model_free(c->m);
+    free(c->bytes);
+}
+
+static struct case_ good(struct oc_builder *b, const struct oc_llm_opts *o)
+{
+    struct case_ c = make(b, o);
+    if (!c.l)
+        fail_msg("%s", c.err.msg);
+    return c;
+}
+
+static void bad(struct oc_builder *b, enum oc_code code, const char *text)
+{
+    const struct oc_llm_opts o = {.batch = 1, .prompt = 4, .generate = 3};
+    struct case_ c = make(b, &o);
+    assert_null(c.l);
+    assert_int_equal(c.err.code, code);
+    if (!strstr(c.err.msg, text))
+        fail_msg("'%s' does not say '%s'", c.err.msg, text);
+    drop(&c);
+}
+
+static const struct oc_llm_opts plain = {.batch = 2, .prompt = 4, .generate = 3};
+
+static struct oc_llm_counts run(const struct case_ *c, enum oc_llm_part part)
+{
+    struct oc_llm_counts k;
+    assert_true(oc_llm_run(c->l, part, &k));
+    return k;
+}
+
+/* ---- names ----------------------------------------------------------------------------------------------
+ */
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    uint32_t layer = 7;
+    assert_true(oc_kv_match("past_key_values.%d.key", "past_key_values.0.key", &layer) && layer == 0);
+    assert_true(oc_kv_match("past_%d", "past_31", &layer) && layer == 31);
+    assert_true(oc_kv_match("past_%d", "past_65535", &layer) && layer == 65535);
+    static const char *const not [] = {
+        "past_key_values.key",       "past_key_values..key",
+        "past_key_values.01.key",    "past_key_values.-1.key",
+        "past_key_values.0.keys",    "past_key_values.0.value",
+        "past_key_values.65536.key", "past_key_values.99999999999999999999999.key",
+        "past_key_values.1e3.key",   "",
+    };
+    for (size_t i = 0; i < OC_COUNT(not ); i++)
+        assert_false(oc_kv_match("past_key_values.%d.key", not [i], &layer));
+}
+
+/* Input, new part and output of one cache, joined by Concat along `axis`; the new part is made from `x`. */
+static void cache(struct oc_builder *b, const char *past, const char *present, const char *type,
+                  const char *fresh, int axis)
+{
+    char in[128], at[32];
+    oc_b_input(b, past, type);
+    oc_b_output(b, present, NULL);
+    snprintf(in, sizeof(in), "%s,%s", past, fresh);
+    snprintf(at, sizeof(at), "axis=%d", axis);
+    oc_b_node(b, "Concat", NULL, in, present, at);
+}
+
+/* input_ids to h[batch, 4, new, 8], four heads of 8, and logits of 10 words */
+static struct oc_builder *begin(const char *ids)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "input_ids", ids);
+    oc_b_output(b, "logits", NULL);
+    oc_b_init(b, "table", "float[10,32]");
+    oc_b_init(b, "out", "float[32,10]");
+    oc_b_init(b, "split", "int64[4]{0,0,4,8}");
+    oc_b_node(b, "Gather", NULL, "table,input_ids", "e", "");
+    oc_b_node(b, "Reshape", NULL, "e,split", "r", "");
+    oc_b_node(b, "Transpose", NULL, "r", "h", "perm=0,2,1,3");
+    oc_b_node(b, "MatMul", NULL, "e,out", "logits", "");
+    return b;
+}
+
+/* The four namings of a pair; keys and values of one layer. 2 * 4 * 8 * 4 = 256 bytes a token. */
+static void test_namings(void **state)
+{
+    (void)state;
+    static const char *const names[][4] = {
+        {"past_key_values.0.key", "present.0.key", "past_key_values.0.value", "present.0.value"},
+        {"past_key_values.3.decoder.key", "present.3.decoder.key", "past_key_values.3.decoder.value",
+         "present.3.decoder.value"},
+        {"past_key_self_0", "present_key_self_0", "past_value_self_0", "present_value_self_0"},
+        {"past_key_0", "present_key_0", "past_value_0", "present_value_0"},
+    };
+    for (size_t i = 0; i < OC_COUNT(names); i++) {
+        struct oc_builder *b = begin("int64[batch,sequence]");
+        for (int k = 0; k < 4; k += 2)
+            cache(b, names[i][k], names[i][k + 1], "float[batch,4,past,8]", "h", 2);
+        struct case_ c = good(b, &plain);
+        const struct oc_llm_facts *f = oc_llm_facts(c.l);
+        assert_int_equal(f->layers, 1);
+        assert_int_equal(f->kv_pairs, 2);
+        assert_int_equal(f->kv_heads, 4);
+        assert_int_equal(f->head_size, 8);
+        assert_int_equal(f->vocabulary, 10);
+        assert_int_equal(f->kv_bytes_per_token, 256);
+        assert_int_equal(oc_llm_diags(c.l, &(const struct oc_diag *){NULL}), 0);
+        /* of 2 sequences: 5 tokens come in, 6 go out */
+        assert_int_equal(run(&c, OC_LLM_PART_LAST).kv_read, 2 * 5 * 256);
+        assert_int_equal(run(&c, OC_LLM_PART_LAST).kv_written, 2 * 6 * 256);
+        drop(&c);
+    }
+}
+
+/* Keys and values in one tensor of 2 x batch x heads x length x size. */
+static void test_one_tensor_a_layer(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    oc_b_init(b, "axis0", "int64[1]{0}");
+    oc_b_node(b, "Unsqueeze", NULL, "h,axis0", "k", "");
+    oc_b_node(b, "Concat", NULL, "k,k", "kv", "axis=0");
+    cache(b, "past_0", "present_0", "float[2,batch,4,past,8]", "kv", 3);
+    struct case_ c = good(b, &plain);
+    const struct oc_llm_facts *f = oc_llm_facts(c.l);
+    assert_int_equal(f->kv_pairs, 1);
+    assert_int_equal(f->kv_heads, 4);
+    assert_int_equal(f->head_size, 8);
+    assert_int_equal(f->kv_bytes_per_token, 256);
+    assert_int_equal(run(&c, OC_LLM_PART_FIRST).kv_written, 2 * 5 * 256);
+    drop(&c);
+}
+
+/* Keys that stand transposed, as in some decoders. */
+static void test_transposed_keys(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    oc_b_node(b, "Transpose", NULL, "h", "t", "perm=0,1,3,2");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,8,past]", "t", 3);
+    cache(b, "past_key_values.0.value", "present.0.value", "float[batch,4,past,8]", "h", 2);
+    struct case_ c = good(b, &plain);
+    assert_int_equal(oc_llm_facts(c.l)->kv_heads, 4);
+    assert_int_equal(oc_llm_facts(c.l)->head_size, 8);
+    assert_int_equal(oc_llm_facts(c.l)->kv_bytes_per_token, 256);
+    assert_false(oc_llm_facts(c.l)->uneven);
+    drop(&c);
+}
+
+/* ---- encoder and decoder --------------------------------------------------------------------------------
+ */
+
+/* Decoder of a T5: its own cache grows, that of the encoder is only read. With 9 positions of the encoder
+ * both sequences read 2 * 9 * 2 * 4 * 8 * 4 = 4,608 bytes of it in a MatMul each. */
+static struct oc_builder *t5(bool with_present)
+{
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.decoder.key", "present.0.decoder.key",
+          "float[batch,4,past_decoder_sequence_length,8]", "h", 2);
+    cache(b, "past_key_values.0.decoder.value", "present.0.decoder.value",
+          "float[batch,4,past_decoder_sequence_length,8]", "h", 2);
+    for (int k = 0; k < 2; k++) {
+        const char *past = k ? "past_key_values.0.encoder.value" : "past_key_values.0.encoder.key";
+        const char *present = k ? "present.0.encoder.value" : "present.0.encoder.key";
+        oc_b_input(b, past, "float[batch,4,encoder_sequence_length,8]");
+        oc_b_node(b, "ReduceSum", NULL, past, k ? "s1" : "s0", "keepdims=0");
+        if (!with_present)
+            continue;
+        oc_b_node(b, "Identity", NULL, past, present, "");
+        oc_b_output(b, present, NULL);
+    }
+    oc_b_node(b, "Add", NULL, "s0,s1", "s", "");
+    oc_b_output(b, "s", NULL);
+    return b;
+}
+
+static void test_encoder_and_decoder(void **state)
+{
+    (void)state;
+    const struct oc_bind bind = {"encoder_sequence_length", 9};
+    const struct oc_analyze_opts analyze = {.bind = &bind, .n_bind = 1};
+    struct oc_llm_opts o = plain;
+    o.analyze = &analyze;
+    for (int with_present = 0; with_present < 2; with_present++) {
+        struct case_ c = good(t5(with_present), &o);
+        const struct oc_llm_facts *f = oc_llm_facts(c.l);
+        assert_int_equal(f->layers, 1);
+        assert_int_equal(f->kv_pairs, 2);
+        assert_int_equal(f->cross_pairs, 2);
+        assert_int_equal(f->kv_bytes_per_token, 256);
+        assert_int_equal(f->cross_bytes_per_token, 256);
+        struct oc_llm_counts first = run(&c, OC_LLM_PART_FIRST), last = run(&c, OC_LLM_PART_LAST);
+        assert_int_equal(last.kv_read - first.kv_read, 2 * 256); /* one token more; the encoder's stay */
+        drop(&c);
+    }
+}
+
+/* ---- merged decoders: a branch with and one without the cache -------------------------------------------
+ */
+
+/* then: Concat of past and new; else: the new keys alone, of a first run. */
+static struct oc_builder *merged(void)
+{
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    oc_b_input(b, "use_cache_branch", "bool[1]");
+    oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
+    oc_b_output(b, "present.0.key", NULL);
+    oc_b_node(b, "If", "merged", "use_cache_branch", "present.0.key", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Concat", NULL, "past_key_values.0.key,h", "with", "axis=2");
+    oc_b_output(b, "with", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Mul", NULL, "h,h", "without", "");
+    oc_b_output(b, "without", NULL);
+    oc_b_close(b);
+    return b;
+}
+
+static void test_merged_branches(void **state)
+{
+    (void)state;
+    struct case_ c = good(merged(), &plain);
+    assert_int_equal(c.l->sizes.n_branch, 1);
+    /* prompt: Mul of 2*4*4*8 elements; a token: Concat computes nothing */
+    struct oc_llm_counts prompt = run(&c, OC_LLM_PART_PREFILL), token = run(&c, OC_LLM_PART_FIRST);
+    assert_int_equal(prompt.flops, 2 * prompt.macs + 2 * 4 * 4 * 8);
+    assert_int_equal(token.flops, 2 * token.macs);
+    assert_int_equal(token.kv_read, 2 * 4 * 128);
+    drop(&c);
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------------------
+ */
+
+static void test_mask_of_one_token(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch_size,sequence_length]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch_size,4,past_sequence_length,8]", "h", 2);
+    oc_b_input(b, "attention_mask", "int64[batch_size,past_sequence_length + 1]");
+    oc_b_node(b, "Cast", NULL, "attention_mask", "mask", "to=1");
+    oc_b_output(b, "mask", NULL);
+    struct case_ c = good(b, &plain);
+    struct oc_analysis *a;
+    struct oc_err err;
+    assert_int_equal(oc_llm_analyze(c.l, (struct oc_llm_at){2, 4, 0}, &a, &err), 0);
+    for (uint32_t v = 0; v < c.m->n_value; v++)
+        if (!strcmp(c.m->value[v].name, "mask"))
+            assert_string_equal(oc_type_text(&a->arena, a->exprs, &a->type[v]), "float[2,4]");
+    oc_analysis_free(a);
+    drop(&c);
+}
+
+/* One token at a time: no prompt, but decode steps. */
+static void test_one_token_at_a_time(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,1]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "h", 2);
+    struct case_ c = good(b, &plain);
+    struct oc_llm_counts k;
+    assert_false(oc_llm_run(c.l, OC_LLM_PART_PREFILL, &k));
+    assert_non_null(strstr(c.l->prefill_failure, "1 new token at a time, not 4"));
+    assert_int_equal(run(&c, OC_LLM_PART_FIRST).kv_read, 2 * 4 * 128);
+    assert_false(oc_llm_run(c.l, OC_LLM_PART_WHOLE, &k));
+    drop(&c);
+}
+
+/* A cache of fixed length, written in place: each token costs the same. */
+static void test_fixed_length(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[1,1]");
+    oc_b_input(b, "past_key_values.0.key", "float[1,4,64,8]");
+    oc_b_input(b, "at", "int64[1,4,1,8]");
+    oc_b_node(b, "ScatterElements", NULL, "past_key_values.0.key,at,h", "present.0.key", "axis=2");
+    oc_b_output(b, "present.0.key", NULL);
+    const struct oc_llm_opts o = {.batch = 1, .prompt = 10, .generate = 5};
+    struct case_ c = good(b, &o);
+    assert_int_equal(c.l->sizes.fixed[OC_LLM_PAST], 64);
+    assert_int_equal(run(&c, OC_LLM_PART_FIRST).bytes_written, run(&c, OC_LLM_PART_LAST).bytes_written);
+    drop(&c);
+    b = begin("int64[1,1]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[1,4,past,8]", "h", 2);
+    c = make(b, &plain); /* of 2 sequences */
+    assert_null(c.l);
+    assert_non_null(strstr(c.err.msg, "fixes the batch at 1, not 2"));
+    drop(&c);
+}
+
+/* ---- windows --------------------------------------------------------------------------------------------
+ */
+
+/* Each operator sees 8 keys: 7 of the cache and its own. The counts stop growing there, and the sum over the
+ * steps still is that of single runs. */
+static void test_window(void **state)
+{
+    (void)state;
+    const struct oc_llm_opts o = {.batch = 1, .prompt = 2, .generate = 40};
+    struct zoo z;
+    zoo_init(&z, 17);
+    zoo_llama(&z, "toy", ZOO_LLAMA_GENAI, 16);
+    Onnx__GraphProto *g = oc_b_model(z.b)->graph;
+    for (size_t i = 0; i < g->n_node; i++)
+        for (size_t k = 0; k < g->node[i]->n_attribute; k++)
+            if (!strcmp(g->node[i]->attribute[k]->name, "local_window_size"))
+                g->node[i]->attribute[k]->i = 8;
+    struct oc_builder *b = z.b;
+    z.b = oc_b_new(17);
+    zoo_free(&z);
+    struct case_ c = good(b, &o);
+    assert_int_equal(oc_llm_facts(c.l)->window, 8);
+    assert_int_equal(oc_llm_facts(c.l)->windowed_layers, 2);
+    uint64_t macs = 0, read = 0;
+    for (int64_t past = 2; past <= 40; past++) {
+        const struct oc_llm_cost *k = oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){1, 1, past});
+        macs += k->v[OC_LN_MACS];
+        read += k->v[OC_LN_KV_READ];
+        /* 2 layers, keys and values, 2 heads of 16 float16: 128 bytes of each */
+        assert_int_equal(k->v[OC_LN_KV_READ], 2 * 128 * (past < 7 ? past : 7));
+    }
+    assert_int_equal(run(&c, OC_LLM_PART_STEPS).macs, macs);
+    assert_int_equal(run(&c, OC_LLM_PART_STEPS).kv_read, read);
+    assert_true(c.l->steps.n_piece > 1);
+    drop(&c);
+}
+
+/* ---- what is none ---------------------------------------------------------------------------------------
+ */
+
+static void test_no_cache(void **state)
+{
+    (void)state;
+    bad(begin("int64[batch,sequence]"), OC_EUNSUPPORTED, "no key-value cache");
+    /* a past without present */
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
+    bad(b, OC_EUNSUPPORTED, "no present of this past");
+    /* a present that is made from something else */
+    b = begin("int64[batch,sequence]");
+    oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
+    oc_b_node(b, "Concat", NULL, "h,h", "present.0.key", "axis=2");
+    oc_b_output(b, "present.0.key", NULL);
+    bad(b, OC_EUNSUPPORTED, "not made from it");
+    /* no shape of keys */
+    b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch]", "h", 0);
+    bad(b, OC_EUNSUPPORTED, "not that of keys or values");
+    b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float", "h", 0);
+    bad(b, OC_EUNSUPPORTED, "not that of keys or values");
+}
+
+/* One left out does not spoil the others. */
+static void test_one_left_out(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "h", 2);
+    oc_b_input(b, "past_key_values.1.key", "float[batch,4,past,8]");
+    struct case_ c = good(b, &plain);
+    const struct oc_diag *d;
+    assert_int_equal(oc_llm_facts(c.l)->kv_pairs, 1);
+    assert_int_equal(oc_llm_diags(c.l, &d), 1);
+    assert_string_equal(d[0].code, "W-kv-left-out");
+    assert_string_equal(d[0].where, "past_key_values.1.key");
+    drop(&c);
+}
+
+static void test_roles_that_contradict(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,n]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,n,8]", "h", 2);
+    bad(b, OC_EUNSUPPORTED, "'n' counts both tokens in the cache and new tokens");
+    b = oc_b_new(17);
+    oc_b_input(b, "y", "float[batch,4,1,8]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "y", 2);
+    bad(b, OC_EUNSUPPORTED, "no input holds the new tokens");
+}
+
+/* ---- hostile --------------------------------------------------------------------------------------------
+ */
+
+/* Shapes that contradict each other, sizes near the ends of 64 bits, pairs that share one node or one past:
+ * whatever comes of it, it is an answer or an error. */
+static void test_hostile(void **state)
+{
+    (void)state;
+    static const char *const type[] = {
+        "float[batch,4,past,9223372036854775807]",
+        "float[9223372036854775807,4,past,8]",
+        "float[batch,0,past,8]",
+        "float[batch,4,past,0]",
+        "float[a,b,c,d]",
+        "float[?,?,?,?]",
+        "string[batch,4,past,8]",
+        "float[7,7,7,7]",
+        "float[past,4,batch,8]",
+    };
+    const struct oc_llm_opts o = {.batch = 1000000000, .prompt = 1000000, .generate = 1000000};
+    for (size_t i = 0; i < OC_COUNT(type); i++)
+        for (int big = 0; big < 2; big++) {
+            struct oc_builder *b = begin("int64[batch,sequence]");
+            cache(b, "past_key_values.0.key", "present.0.key", type[i], "h", 2);
+            cache(b, "past_key_values.65535.value", "present.65535.value", type[i], "past_key_values.0.key",
+                  2);
+            struct case_ c = make(b, big ? &o : &plain);
+            if (c.l) {
+                FILE *f = tmpfile();
+                assert_int_equal(oc_llm_write(c.l, NULL, f, &c.err), 0);
+                assert_int_equal(oc_llm_write(c.l, "json", f, &c.err), 0);
+                assert_int_equal(oc_llm_write(c.l, "csv", f, &c.err), 0);
+                assert_int_equal(oc_llm_write(c.l, "xml", f, &c.err), -1);
+                fclose(f);
+            }
+            drop(&c);
+        }
+}
+
+/* Thousands of pasts that one node reads. */
+static void test_many_pairs(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    char *all = malloc(N * 40 + 1), name[64];
+    size_t n = 0;
+    for (int i = 0; i < N; i++) {
+        n += (size_t)snprintf(all + n, 40, "%spast_key_values.%d.key", i ? "," : "", i);
+        snprintf(name, sizeof(name), "past_key_values.%d.key", i);
+        oc_b_input(b, name, "float[batch,4,past,8]");
+        snprintf(name, sizeof(name), "present.%d.key", i);
+        oc_b_output(b, name, NULL);
+        oc_b_node(b, "Identity", NULL, "joined", name, "");
+    }
+    oc_b_node(b, "Concat", NULL, all, "joined", "axis=2");
+    free(all);
+    struct case_ c = make(b, &(const struct oc_llm_opts){.batch = 1, .prompt = 1, .generate = 1});
+    drop(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_namings),
+        cmocka_unit_test(test_one_tensor_a_layer),
+        cmocka_unit_test(test_transposed_keys),
+        cmocka_unit_test(test_encoder_and_decoder),
+        cmocka_unit_test(test_merged_branches),
+        cmocka_unit_test(test_mask_of_one_token),
+        cmocka_unit_test(test_one_token_at_a_time),
+        cmocka_unit_test(test_fixed_length),
+        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_no_cache),
+        cmocka_unit_test(test_one_left_out),
+        cmocka_unit_test(test_roles_that_contradict),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_many_pairs),
+    };
+    return cmocka_run_group_tests_name("kv_cache", tests, NULL, NULL);
+}
