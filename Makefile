@@ -150,7 +150,7 @@ $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/sup
 
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(LIBS)
 
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
                $(call obj,$(wildcard tests/support/build*.c)) $(LIB)

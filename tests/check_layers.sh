@@ -27,8 +27,8 @@ zlib.h            src/base/file.c|tests/unit/base/|tests/unit/profile/test_csv_r
 protobuf-c/|onnx.pb-c.h  src/model/|models/|tests/support/|tests/oracle/
 libxml/           src/base/xml_lib.h
 pcre2.h           src/report/select.c|src/report/pattern.c
-sqlite3.h         src/profile/sqlite_rows.c
-dlfcn.h           src/base/xml_lib.c|src/run/
+sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
+dlfcn.h           src/base/xml_lib.c|src/run/|src/profile/sqlite_rows.c
 '
 n=0
 bad=0

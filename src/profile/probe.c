@@ -7,11 +7,12 @@
 
 #define PEEK_BYTES ((size_t)64 << 10)
 
-extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine;
+extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine, oc_importer_nsys_sqlite;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
     &oc_importer_megengine,
+    &oc_importer_nsys_sqlite,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)

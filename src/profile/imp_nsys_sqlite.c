@@ -1,0 +1,490 @@
+/* Nsight Systems, `nsys export --type sqlite`. Any table may be missing, and columns grow with versions.
+ *
+ *   StringIds(id, value)
+ *   CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId, globalPid, demangledName,
+ * shortName, graphNodeId ...), .._MEMCPY(.., bytes, copyKind), .._MEMSET(.., bytes),
+ *                              .._GRAPH_TRACE: graphs launched as a whole, without their kernels
+ *   CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId): calls of the runtime and
+ * driver NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId): 59 push/pop range, 75 name of
+ * a domain TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth ..), META_DATA_EXPORT(name, value)
+ *
+ * Times are nanoseconds; globalTid is process << 24 | thread, globalPid the same with thread 0. Device work
+ * belongs to the NVTX range around the call that launched it: same process and correlationId. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/launches.h"
+#include "profile/nvtx_ranges.h"
+#include "profile/sqlite_rows.h"
+#include "profile/timeline.h"
+
+#define MAX_STRINGS ((int64_t)1 << 26)
+#define MAX_NS      ((int64_t)1 << 52) /* sums of doubles stay exact */
+#define NVTX_RANGE  59
+#define NVTX_DOMAIN 75
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    static const char *const table[] = {"CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "TARGET_INFO_", "StringIds",
+                                        "META_DATA_EXPORT"};
+    if (p->n < 100 || memcmp(p->data, "SQLite format 3", 16) != 0)
+        return;
+    *bid = (struct oc_bid){.score = 30, .reason = "SQLite file"};
+    for (size_t i = 0; i < OC_COUNT(table); i++)
+        if (memmem(p->data, p->n, table[i], strlen(table[i])))
+            *bid = (struct oc_bid){.score = 95, .reason = "SQLite file with tables of Nsight Systems"};
+}
+
+/* A call that launched work: sorted, so that kernels, which come in about the same order, find theirs. */
+struct call {
+    uint64_t key; /* process and correlation id */
+    uint32_t range, run;
+};
+
+struct reading {
+    struct oc_sqlite *db;
+    struct oc_profile *out;
+    struct oc_launches *launches;
+    struct oc_ranges *ranges;
+    const char **string; /* by id, NULL: none; interned */
+    size_t n_string;
+    struct oc_map far_strings; /* ids that are not small numbers, to their place in far */
+    const char **far;
+    size_t n_far, far_cap;
+    struct oc_arena scratch;
+    struct call *call;
+    size_t n_call, call_cap, at;
+    bool unsorted_calls;
+    struct oc_map processes; /* global id to a small number */
+    int64_t last_process;
+    uint32_t last_process_id;
+    int64_t last_lane[3];
+    uint32_t last_lane_id;
+    uint8_t kind; /* of the table being read */
+    const char *no_name;
+    uint64_t in_graph, whole_graphs, bad, unlinked;
+};
+
+/* ---- cells ----------------------------------------------------------------------------------------------
+ */
+
+static int64_t int_of(const struct oc_cell *c, int64_t otherwise)
+{
+    return c->kind == OC_CELL_INT ? c->i : otherwise;
+}
+
+/* Start and length; false: not times. */
+static bool read_times(struct reading *r, const struct oc_cell *c, double *start_ns, double *dur_ns)
+{
+    if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[1].i > MAX_NS ||
+        c[1].i < c[0].i) {
+        r->bad++;
+        return false;
+    }
+    *start_ns = (double)c[0].i;
+    *dur_ns = (double)(c[1].i - c[0].i);
+    return true;
+}
+
+static const char *string_of(const struct reading *r, const struct oc_cell *id)
+{
+    if (id->kind != OC_CELL_INT)
+        return NULL;
+    if (id->i >= 0 && (uint64_t)id->i < r->n_string)
+        return r->string[id->i];
+    uint32_t at = oc_map_get(&r->far_strings, (const char *)&id->i, sizeof(id->i));
+    return at == OC_NONE ? NULL : r->far[at];
+}
+
+static const char *intern_cell(struct reading *r, const struct oc_cell *c)
+{
+    return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
+}
+
+/* ---- strings and facts ----------------------------------------------------------------------------------
+ */
+
+static int take_string(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_TEXT)
+        return 0;
+    const char *text = intern_cell(r, &c[1]);
+    if (c[0].i >= 0 && (size_t)c[0].i <= 2 * r->n_string + 1024 && c[0].i < MAX_STRINGS) {
+        if ((size_t)c[0].i >= r->n_string) {
+            size_t n = 2 * r->n_string + 1025;
+            r->string = oc_xrealloc(r->string, n * sizeof(*r->string));
+            memset(r->string + r->n_string, 0, (n - r->n_string) * sizeof(*r->string));
+            r->n_string = n;
+        }
+        r->string[c[0].i] = text;
+        return 0;
+    }
+    oc_map_set(&r->far_strings, (const char *)&c[0].i, sizeof(c[0].i), (uint32_t)r->n_far);
+    OC_GROW(r->far, r->n_far, r->far_cap);
+    r->far[r->n_far++] = text;
+    return 0;
+}
+
+static int take_version(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    if (c[0].kind == OC_CELL_TEXT && c[1].kind == OC_CELL_TEXT && c[0].n == strlen("EXPORT_SCHEMA_VERSION") &&
+        memcmp(c[0].s, "EXPORT_SCHEMA_VERSION", c[0].n) == 0)
+        r->out->producer = oc_printf(&r->out->arena, "Nsight Systems, export schema %.*s",
+                                     (int)(c[1].n < 40 ? c[1].n : 40), c[1].s);
+    return 0;
+}
+
+static int take_gpu(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    struct oc_profile *p = r->out;
+    const char *name = intern_cell(r, &c[0]);
+    if (!*name)
+        return 0;
+    if (strstr(p->device, name)) /* several of a kind */
+        return 0;
+    p->device = p->device[0] ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
+    int64_t sms = int_of(&c[1], 0), hz = int_of(&c[2], 0), bytes = int_of(&c[3], 0);
+    if (sms > 0 && hz > 0 && bytes > 0)
+        oc_diag_add(&p->diags, OC_INFO, "I-device", name,
+                    "%lld multiprocessors at up to %.0f MHz, memory %.1f GB/s (see also --hw)",
+                    (long long)sms, (double)hz / 1e6, (double)bytes / 1e9);
+    return 0;
+}
+
+static int read_facts(struct reading *r, struct oc_err *err)
+{
+    static const struct oc_column strings[] = {{"id", true}, {"value", true}};
+    static const struct oc_column versions[] = {{"name", true}, {"value", true}};
+    static const struct oc_column gpus[] = {
+        {"name", false}, {"smCount", false}, {"clockRate", false}, {"memoryBandwidth", false}};
+    r->out->producer = "Nsight Systems";
+    return oc_sqlite_scan(r->db, "StringIds", strings, OC_COUNT(strings), take_string, r, err) ||
+                   oc_sqlite_scan(r->db, "META_DATA_EXPORT", versions, OC_COUNT(versions), take_version, r,
+                                  err) ||
+                   oc_sqlite_scan(r->db, "TARGET_INFO_GPU", gpus, OC_COUNT(gpus), take_gpu, r, err)
+               ? -1
+               : 0;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------------------
+ */
+
+static int64_t process_of(int64_t global_id)
+{
+    return global_id & ~(int64_t)0xffffff;
+}
+
+static int take_range(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    int64_t type = int_of(&c[2], NVTX_RANGE), thread = int_of(&c[5], 0), domain = int_of(&c[6], 0);
+    const char *text = c[3].kind == OC_CELL_TEXT ? intern_cell(r, &c[3]) : string_of(r, &c[4]);
+    if (type == NVTX_DOMAIN && text)
+        oc_ranges_domain(r->ranges, process_of(thread), domain, text);
+    if (type != NVTX_RANGE || c[0].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[0].i > MAX_NS)
+        return 0;
+    int64_t end_ns = int_of(&c[1], INT64_MAX);
+    oc_ranges_add(r->ranges, process_of(thread), thread, domain, text ? text : "", c[0].i,
+                  end_ns > MAX_NS ? INT64_MAX : end_ns);
+    return 0;
+}
+
+static int read_ranges(struct reading *r, struct oc_err *err)
+{
+    static const struct oc_column column[] = {{"start", true},    {"end", false},    {"eventType", false},
+                                              {"text", false},    {"textId", false}, {"globalTid", false},
+                                              {"domainId", false}};
+    return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), take_range, r, err);
+}
+
+/* ---- calls ----------------------------------------------------------------------------------------------
+ */
+
+static uint64_t call_key(struct reading *r, int64_t global_id, int64_t correlation)
+{
+    int64_t process = process_of(global_id);
+    if (process != r->last_process || !r->processes.n) {
+        r->last_process_id = r->processes.n;
+        r->last_process = process;
+        oc_map_add(&r->processes, (const char *)&process, sizeof(process), &r->last_process_id, NULL);
+    }
+    return (uint64_t)r->last_process_id << 40 | ((uint64_t)correlation & 0xffffffffff);
+}
+
+static int take_call(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
+        return 0;
+    uint32_t range = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
+    uint32_t run = range == OC_NONE ? OC_NONE : oc_ranges_run(r->ranges, range);
+    if (run == OC_NONE)
+        run = oc_ranges_run_before(r->ranges, c[0].i);
+    if (range == OC_NONE && run == OC_NONE)
+        return 0;
+    uint64_t key = call_key(r, c[2].i, c[3].i);
+    r->unsorted_calls |= r->n_call && r->call[r->n_call - 1].key > key;
+    OC_GROW(r->call, r->n_call, r->call_cap);
+    r->call[r->n_call++] = (struct call){key, range, run};
+    return 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct call *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+static int read_calls(struct reading *r, struct oc_err *err)
+{
+    static const struct oc_column column[] = {
+        {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}};
+    if (!oc_ranges_count(r->ranges)) /* nothing to find through them */
+        return 0;
+    int rc =
+        oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column), take_call, r, err);
+    if (r->unsorted_calls)
+        qsort(r->call, r->n_call, sizeof(*r->call), by_key);
+    return rc;
+}
+
+/* The first call of the key. */
+static const struct call *find_call(struct reading *r, uint64_t key)
+{
+    size_t low = 0, high = r->n_call;
+    for (unsigned i = 0; i < 4 && r->at + i < r->n_call; i++)
+        if (r->call[r->at + i].key == key) {
+            r->at += i;
+            return &r->call[r->at];
+        }
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->call[mid].key < key)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    if (low == r->n_call || r->call[low].key != key)
+        return NULL;
+    r->at = low;
+    return &r->call[low];
+}
+
+/* ---- device work ----------------------------------------------------------------------------------------
+ */
+
+enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
+
+static uint32_t lane_of(struct reading *r, const struct oc_cell *c)
+{
+    int64_t id[3] = {int_of(&c[PROCESS], OC_NO_ID), int_of(&c[DEVICE], OC_NO_ID),
+                     int_of(&c[STREAM], OC_NO_ID)};
+    if (!r->out->n_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
+        memcpy(r->last_lane, id, sizeof(id));
+        r->last_lane_id =
+            oc_launches_lane(r->launches, id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff, id[1], id[2]);
+    }
+    return r->last_lane_id;
+}
+
+static int take_launch(struct reading *r, const struct oc_cell *c, const char *name, double bytes)
+{
+    struct oc_launch x = {
+        .name = name, .label = OC_NONE, .run = OC_NONE, .kind = r->kind, .bytes = bytes, .flop = (double)NAN};
+    if (!read_times(r, c, &x.start_ns, &x.dur_ns))
+        return 0;
+    x.lane = lane_of(r, c);
+    const struct call *call = NULL;
+    if (c[CORRELATION].kind == OC_CELL_INT && r->n_call)
+        call = find_call(r, call_key(r, int_of(&c[PROCESS], 0), c[CORRELATION].i));
+    if (call) {
+        x.run = call->run;
+        x.label = call->range == OC_NONE ? OC_NONE : oc_ranges_label(r->ranges, call->range);
+    }
+    r->unlinked += !call;
+    oc_launches_add(r->launches, &x);
+    return 0;
+}
+
+static int take_kernel(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    const char *name = string_of(r, &c[COMMON]);
+    name = name ? name : string_of(r, &c[COMMON + 1]);
+    r->in_graph += c[COMMON + 2].kind == OC_CELL_INT;
+    return take_launch(r, c, name ? name : r->no_name, (double)NAN);
+}
+
+static int take_copy(void *user, const struct oc_cell *c)
+{
+    /* CUpti_ActivityMemcpyKind */
+    static const char *const name[] = {NULL,
+                                       "[CUDA memcpy Host-to-Device]",
+                                       "[CUDA memcpy Device-to-Host]",
+                                       "[CUDA memcpy Host-to-Array]",
+                                       "[CUDA memcpy Array-to-Host]",
+                                       "[CUDA memcpy Array-to-Array]",
+                                       "[CUDA memcpy Array-to-Device]",
+                                       "[CUDA memcpy Device-to-Array]",
+                                       "[CUDA memcpy Device-to-Device]",
+                                       "[CUDA memcpy Host-to-Host]",
+                                       "[CUDA memcpy Peer-to-Peer]"};
+    struct reading *r = user;
+    int64_t kind = int_of(&c[COMMON + 1], 0), bytes = int_of(&c[COMMON], -1);
+    const char *text = kind > 0 && kind < (int64_t)OC_COUNT(name) ? name[kind] : "[CUDA memcpy]";
+    return take_launch(r, c, oc_intern(&r->out->names, text, strlen(text)),
+                       bytes >= 0 ? (double)bytes : (double)NAN);
+}
+
+static int take_memset(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    int64_t bytes = int_of(&c[COMMON], -1);
+    return take_launch(r, c, oc_intern(&r->out->names, "[CUDA memset]", 13),
+                       bytes >= 0 ? (double)bytes : (double)NAN);
+}
+
+static int take_graph(void *user, const struct oc_cell *c)
+{
+    struct reading *r = user;
+    char text[40];
+    int n = snprintf(text, sizeof(text), "CUDA graph %lld", (long long)int_of(&c[COMMON], 0));
+    r->whole_graphs++;
+    return take_launch(r, c, oc_intern(&r->out->names, text, (size_t)n), (double)NAN);
+}
+
+static int read_work(struct reading *r, struct oc_err *err)
+{
+#define COMMON_COLUMNS                                                                                       \
+    {"start", true}, {"end", true}, {"deviceId", false}, {"streamId", false}, {"correlationId", false},      \
+    {                                                                                                        \
+        "globalPid", false                                                                                   \
+    }
+    static const struct oc_column kernel[] = {
+        COMMON_COLUMNS, {"demangledName", false}, {"shortName", false}, {"graphNodeId", false}};
+    static const struct oc_column copy[] = {COMMON_COLUMNS, {"bytes", false}, {"copyKind", false}};
+    static const struct oc_column fill[] = {COMMON_COLUMNS, {"bytes", false}};
+    static const struct oc_column graph[] = {COMMON_COLUMNS, {"graphId", false}};
+    static const struct {
+        const char *table;
+        const struct oc_column *column;
+        size_t n_column;
+        int (*take)(void *user, const struct oc_cell *c);
+        uint8_t kind;
+    } tables[] = {
+        {"CUPTI_ACTIVITY_KIND_KERNEL", kernel, OC_COUNT(kernel), take_kernel, OC_EV_KERNEL},
+        {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph, OC_COUNT(graph), take_graph, OC_EV_KERNEL},
+        {"CUPTI_ACTIVITY_KIND_MEMCPY", copy, OC_COUNT(copy), take_copy, OC_EV_MEMCPY},
+        {"CUPTI_ACTIVITY_KIND_MEMSET", fill, OC_COUNT(fill), take_memset, OC_EV_MEMSET},
+    };
+    for (size_t i = 0; i < OC_COUNT(tables); i++) {
+        r->kind = tables[i].kind;
+        r->at = 0;
+        if (oc_sqlite_scan(r->db, tables[i].table, tables[i].column, tables[i].n_column, tables[i].take, r,
+                           err))
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------
+ */
+
+static void tell_findings(const struct reading *r)
+{
+    struct oc_diags *d = &r->out->diags;
+    if (r->in_graph)
+        oc_diag_add(d, OC_WARNING, "W-cuda-graph", "",
+                    "%llu kernels were replayed by CUDA graphs: no call launched them one by one, so they "
+                    "belong to the "
+                    "launch of the graph and not to layers (record without graphs for times of layers)",
+                    (unsigned long long)r->in_graph);
+    if (r->whole_graphs)
+        oc_diag_add(
+            d, OC_WARNING, "W-cuda-graph", "",
+            "%llu launches of CUDA graphs are recorded as a whole, without their kernels (record with "
+            "--cuda-graph-trace=node to see them)",
+            (unsigned long long)r->whole_graphs);
+    if (r->bad)
+        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu rows without usable times are left out",
+                    (unsigned long long)r->bad);
+    if (oc_launches_count(r->launches) && !oc_ranges_count(r->ranges))
+        oc_diag_add(d, OC_INFO, "I-no-nvtx", "",
+                    "no NVTX ranges: kernels cannot be put to layers (record with --trace=cuda,nvtx)");
+}
+
+static int check_tables(struct reading *r, struct oc_err *err)
+{
+    static const char *const work[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+                                       "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"};
+    for (size_t i = 0; i < OC_COUNT(work); i++)
+        if (oc_sqlite_has_table(r->db, work[i]))
+            return 0;
+    return oc_fail(
+        err, OC_EFORMAT,
+        oc_sqlite_has_table(r->db, "StringIds")
+            ? "Nsight Systems recorded no device work: there is no table CUPTI_ACTIVITY_KIND_KERNEL "
+              "(record with --trace=cuda,nvtx)"
+            : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
+}
+
+static int read_all(struct reading *r, struct oc_err *err)
+{
+    if (check_tables(r, err) || read_facts(r, err) || read_ranges(r, err))
+        return -1;
+    oc_ranges_finish(r->ranges);
+    if (read_calls(r, err) || read_work(r, err))
+        return -1;
+    if (!oc_launches_count(r->launches))
+        return oc_fail(err, OC_EFORMAT, "holds no device work: the tables of kernels and copies are empty");
+    tell_findings(r);
+    free(r->call);
+    r->call = NULL;
+    oc_launches_finish(r->launches, oc_ranges_runs(r->ranges), !oc_ranges_count(r->ranges));
+    return 0;
+}
+
+static int open_db(struct oc_stream *s, struct reading *r, struct oc_err *err)
+{
+    const char *path = oc_stream_path(s), *data;
+    uint64_t offset;
+    size_t n;
+    if (*path)
+        return oc_sqlite_open(path, &r->db, err);
+    if (!oc_stream_fill(s, 0, &data, &n, &offset))
+        return oc_fail(err, OC_EFORMAT, "no SQLite file");
+    return oc_sqlite_open_mem(data, n, &r->db, err);
+}
+
+static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
+                     struct oc_err *err)
+{
+    struct reading r = {.out = out, .no_name = oc_intern(&out->names, "(unnamed kernel)", 16)};
+    r.far_strings.arena = r.processes.arena = &r.scratch;
+    r.launches = oc_launches_new(out, opts);
+    r.ranges = oc_ranges_new(out, r.launches);
+    int rc = open_db(src->file[0].s, &r, err);
+    if (rc == 0)
+        rc = read_all(&r, err);
+    oc_sqlite_close(r.db);
+    oc_ranges_free(r.ranges);
+    oc_launches_free(r.launches);
+    oc_map_free(&r.far_strings);
+    oc_map_free(&r.processes);
+    oc_arena_free(&r.scratch);
+    free(r.string);
+    free(r.far);
+    free(r.call);
+    return rc ? -1 : 0;
+}
+
+const struct oc_importer oc_importer_nsys_sqlite = {
+    .name = "nsys_sqlite",
+    .title = "Nsight Systems SQLite export",
+    .probe = probe,
+    .read = read_file,
+};

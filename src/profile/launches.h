@@ -1,0 +1,57 @@
+/* Device work as traces of a GPU have it, one launch after the other, made into records (one for each label:
+ * what the work was for), kernels and runs. Importers say the label and the run where the source tells them;
+ * the rest goes to named buckets. Knows nothing of formats.
+ *
+ * A launch takes 32 bytes until oc_launches_finish, and 4 more in it. Times are double nanoseconds. */
+#ifndef OC_LAUNCHES_H
+#define OC_LAUNCHES_H
+
+#include "profile/profile.h"
+
+/* What launches are for: a layer, a node, an operator. Texts are interned in the profile. */
+struct oc_label {
+    const char *name, *op_type, *provider;
+    int64_t index; /* -1: none */
+    const struct oc_type *in;
+    uint32_t n_in;
+    bool has_in;
+};
+
+struct oc_launch {
+    double start_ns, dur_ns;
+    const char *name;   /* interned */
+    uint32_t label;     /* from oc_launches_label; OC_NONE: unknown */
+    uint32_t run;       /* index of the run, OC_NONE: in none */
+    uint32_t lane;      /* of the profile */
+    uint8_t kind;       /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
+    double bytes, flop; /* measured, NAN: not */
+    uint64_t where;
+};
+
+struct oc_launches;
+
+/* Fills out->rec, kernel, runs and totals in oc_launches_finish. opts and out must live until then. */
+struct oc_launches *oc_launches_new(struct oc_profile *out, const struct oc_profile_opts *opts);
+void oc_launches_free(struct oc_launches *l);
+
+/* The number of a label; the same for equal name, type, index and `variant` (NULL: none), a text that tells
+ * apart what else is the same. */
+uint32_t oc_launches_label(struct oc_launches *l, const struct oc_label *label, const char *variant);
+
+/* Time that the host spent under a label in a run. */
+void oc_launches_host(struct oc_launches *l, uint32_t label, uint32_t run, double dur_ns);
+
+/* false: too many. */
+bool oc_launches_add(struct oc_launches *l, const struct oc_launch *launch);
+size_t oc_launches_count(const struct oc_launches *l);
+
+/* Index of the lane in out->lane, made if new. */
+uint32_t oc_launches_lane(struct oc_launches *l, int64_t process, int64_t device, int64_t stream);
+
+/* n_run: how many runs the source marks; 0: they are found by repetition of the same launches. The duration
+ * of a run is that of its work on the device. kernels_are_records: a kernel without a label is a record of
+ * its own name, for sources that know nothing but kernels; else it goes to the bucket "kernels without
+ * operator". */
+void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_records);
+
+#endif

@@ -1,0 +1,483 @@
+#include "profile/nvtx_ranges.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+#define MAX_RANGES ((size_t)1 << 30)
+#define MAX_DEPTH  256 /* deeper ones stand beside each other */
+#define MAX_TYPES  64
+
+enum kind { K_OTHER, K_RUN, K_NODE, K_LAYER, K_ATEN };
+
+struct range {
+    int64_t start_ns, end_ns; /* INT64_MAX: never closed */
+    uint32_t thread, name, parent, run;
+};
+
+struct name {
+    const char *text;
+    uint32_t domain, label;
+    uint8_t kind;
+    bool has_label;
+};
+
+struct thread {
+    int64_t id;
+    uint32_t first, n, at; /* its ranges; at: the last one that began before the last call asked for */
+};
+
+struct oc_ranges {
+    struct oc_profile *out;
+    struct oc_launches *launches;
+    struct oc_arena scratch;
+    struct range *range;
+    size_t n, cap;
+    struct name *name;
+    size_t n_name, name_cap;
+    struct thread *thread;
+    size_t n_thread, thread_cap;
+    const char **domain; /* names, "" */
+    size_t n_domain, domain_cap;
+    struct oc_map names, threads, domains; /* keys: bytes of small structs */
+    uint32_t *run;                         /* ranges, by start */
+    uint32_t n_run;
+};
+
+struct oc_ranges *oc_ranges_new(struct oc_profile *out, struct oc_launches *launches)
+{
+    struct oc_ranges *r = oc_xmalloc(sizeof(*r));
+    memset(r, 0, sizeof(*r));
+    r->out = out;
+    r->launches = launches;
+    r->names.arena = r->threads.arena = r->domains.arena = &r->scratch;
+    return r;
+}
+
+void oc_ranges_free(struct oc_ranges *r)
+{
+    if (!r)
+        return;
+    free(r->range);
+    free(r->name);
+    free(r->thread);
+    free(r->domain);
+    free(r->run);
+    oc_map_free(&r->names);
+    oc_map_free(&r->threads);
+    oc_map_free(&r->domains);
+    oc_arena_free(&r->scratch);
+    free(r);
+}
+
+/* ---- taking ranges --------------------------------------------------------------------------------------
+ */
+
+static uint32_t domain_of(struct oc_ranges *r, int64_t process, int64_t domain)
+{
+    int64_t key[2] = {process, domain};
+    uint32_t id = (uint32_t)r->n_domain;
+    if (oc_map_add(&r->domains, (const char *)key, sizeof(key), &id, NULL)) {
+        OC_GROW(r->domain, r->n_domain, r->domain_cap);
+        r->domain[r->n_domain++] = "";
+    }
+    return id;
+}
+
+void oc_ranges_domain(struct oc_ranges *r, int64_t process, int64_t domain, const char *name)
+{
+    uint32_t id = domain_of(r, process, domain);
+    r->domain[id] = oc_strdup(&r->scratch, name);
+}
+
+static uint32_t name_of(struct oc_ranges *r, uint32_t domain, const char *text)
+{
+    struct {
+        const char *text;
+        uint64_t domain;
+    } key = {text, domain};
+    uint32_t id = (uint32_t)r->n_name;
+    if (oc_map_add(&r->names, (const char *)&key, sizeof(key), &id, NULL)) {
+        OC_GROW(r->name, r->n_name, r->name_cap);
+        r->name[r->n_name++] = (struct name){.text = text, .domain = domain};
+    }
+    return id;
+}
+
+static uint32_t thread_of(struct oc_ranges *r, int64_t id)
+{
+    uint32_t at = (uint32_t)r->n_thread;
+    if (oc_map_add(&r->threads, (const char *)&id, sizeof(id), &at, NULL)) {
+        OC_GROW(r->thread, r->n_thread, r->thread_cap);
+        r->thread[r->n_thread++] = (struct thread){.id = id};
+    }
+    return at;
+}
+
+bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t domain, const char *text,
+                   int64_t start_ns, int64_t end_ns)
+{
+    if (r->n == MAX_RANGES)
+        return false;
+    uint32_t name = name_of(r, domain_of(r, process, domain), text);
+    OC_GROW(r->range, r->n, r->cap);
+    r->range[r->n++] = (struct range){.start_ns = start_ns,
+                                      .end_ns = end_ns < start_ns ? start_ns : end_ns,
+                                      .thread = thread_of(r, thread),
+                                      .name = name,
+                                      .parent = OC_NONE,
+                                      .run = OC_NONE};
+    return true;
+}
+
+/* ---- what names mean ------------------------------------------------------------------------------------
+ */
+
+static bool starts(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+/* ONNX Runtime: <OpType>.<index>(<name>). */
+static bool split_node(const char *text, size_t *op_type, int64_t *index, const char **name)
+{
+    size_t n = strcspn(text, ".");
+    const char *digits = text + n + 1, *open = text[n] ? strchr(digits, '(') : NULL;
+    if (!n || !open || text[strlen(text) - 1] != ')' ||
+        !oc_parse_i64(digits, (size_t)(open - digits), index) || *index < 0)
+        return false;
+    *op_type = n;
+    *name = open + 1;
+    return true;
+}
+
+static enum kind kind_of(const struct oc_ranges *r, const struct name *x)
+{
+    size_t op_type, n = strlen(x->text);
+    int64_t index;
+    const char *name;
+    if (starts(x->text, "ExecutionContext::enqueue") || starts(x->text, "ExecutionContext::execute") ||
+        starts(x->text, "ProfilerStep#") ||
+        (starts(x->text, "Batch-") && n > 8 && strcmp(x->text + n - 8, " Forward") == 0))
+        return K_RUN;
+    if (split_node(x->text, &op_type, &index, &name))
+        return K_NODE;
+    if (strcmp(r->domain[x->domain], "TensorRT") == 0)
+        return K_LAYER;
+    return starts(x->text, "aten::") ? K_ATEN : K_OTHER;
+}
+
+/* ", sizes = [[1, 3, 224, 224], [], [64]]" of PyTorch */
+static void read_sizes(struct oc_ranges *r, const char *s, struct oc_label *out)
+{
+    struct oc_type type[MAX_TYPES];
+    uint32_t n = 0;
+    if (*s++ != '[')
+        return;
+    while (n < MAX_TYPES && *s == '[') {
+        struct oc_dim dim[OC_MAX_RANK];
+        unsigned rank = 0;
+        for (s++; *s && *s != ']'; s += *s == ',' ? 1 + (s[1] == ' ') : 0) {
+            size_t len = strcspn(s, ",]");
+            int64_t v;
+            if (rank == OC_MAX_RANK || !oc_parse_i64(s, len, &v) || v < 0)
+                return;
+            dim[rank++] = oc_known(v);
+            s += len;
+        }
+        type[n++] = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_of(&r->out->arena, rank, dim));
+        s += *s == ']';
+        s += *s == ',' ? 1 + (s[1] == ' ') : 0;
+    }
+    if (*s != ']')
+        return;
+    struct oc_type *in = OC_NEW_ARRAY(&r->out->arena, n ? n : 1, struct oc_type);
+    memcpy(in, type, n * sizeof(*in));
+    out->in = in;
+    out->n_in = n;
+    out->has_in = true;
+}
+
+static const char *intern(struct oc_ranges *r, const char *s, size_t n)
+{
+    return oc_intern(&r->out->names, s, n);
+}
+
+static uint32_t make_label(struct oc_ranges *r, const struct name *x)
+{
+    struct oc_label label = {.name = x->text, .op_type = "", .provider = "", .index = -1};
+    const char *name, *sizes = NULL;
+    size_t n;
+    if (x->kind == K_NODE && split_node(x->text, &n, &label.index, &name)) {
+        label.op_type = intern(r, x->text, n);
+        label.name = intern(r, name, strlen(name) - 1);
+    } else if (x->kind == K_ATEN) {
+        n = strcspn(x->text, ",");
+        label.name = label.op_type = intern(r, x->text, n);
+        sizes = strstr(x->text, ", sizes = ");
+        if (sizes)
+            read_sizes(r, sizes + strlen(", sizes = "), &label);
+    }
+    return oc_launches_label(r->launches, &label, sizes);
+}
+
+/* ---- nesting --------------------------------------------------------------------------------------------
+ */
+
+static int by_thread_and_start(const void *a, const void *b)
+{
+    const struct range *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
+}
+
+static void nest_thread(struct oc_ranges *r, struct thread *t)
+{
+    uint32_t stack[MAX_DEPTH], depth = 0;
+    for (uint32_t i = t->first; i < t->first + t->n; i++) {
+        struct range *x = &r->range[i];
+        while (depth && r->range[stack[depth - 1]].end_ns < x->end_ns)
+            depth--;
+        x->parent = depth ? stack[depth - 1] : OC_NONE;
+        if (depth < MAX_DEPTH)
+            stack[depth++] = i;
+    }
+}
+
+static void nest(struct oc_ranges *r)
+{
+    bool sorted = true;
+    for (size_t i = 1; i < r->n && sorted; i++)
+        sorted = by_thread_and_start(&r->range[i - 1], &r->range[i]) <= 0;
+    if (!sorted)
+        qsort(r->range, r->n, sizeof(*r->range), by_thread_and_start);
+    for (size_t i = 0; i < r->n; i++) {
+        struct thread *t = &r->thread[r->range[i].thread];
+        if (!t->n++)
+            t->first = t->at = (uint32_t)i;
+    }
+    for (size_t i = 0; i < r->n_thread; i++)
+        nest_thread(r, &r->thread[i]);
+}
+
+/* ---- runs -----------------------------------------------------------------------------------------------
+ */
+
+struct outer { /* top-level ranges of one name, but for the number in it, on one thread */
+    double ns;
+    uint32_t n, n_parent;
+};
+
+/* The name without digits, and the thread. */
+static uint32_t outer_of(struct oc_ranges *r, struct oc_map *of, const struct range *x, uint32_t next)
+{
+    char key[300];
+    size_t n = (size_t)snprintf(key, sizeof(key), "%u/%u/", x->thread, r->name[x->name].domain);
+    for (const char *s = r->name[x->name].text; *s && n < sizeof(key); s++)
+        if (*s < '0' || *s > '9')
+            key[n++] = *s;
+    oc_map_add(of, key, n, &next, NULL);
+    return next;
+}
+
+/* Without ranges that are known to be runs: top-level ranges that come again and hold others. */
+static void guess_runs(struct oc_ranges *r)
+{
+    struct oc_map of = {.arena = &r->scratch};
+    struct outer *outer = NULL;
+    uint32_t *id = oc_xmalloc((r->n ? r->n : 1) * sizeof(*id)), best = OC_NONE;
+    size_t n = 0, cap = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        const struct range *x = &r->range[i];
+        id[i] = x->parent == OC_NONE ? outer_of(r, &of, x, (uint32_t)n) : OC_NONE;
+        if (id[i] != OC_NONE) {
+            if (id[i] == n) {
+                OC_GROW(outer, n, cap);
+                outer[n++] = (struct outer){0};
+            }
+            outer[id[i]].n++;
+            outer[id[i]].ns += x->end_ns == INT64_MAX ? 0 : (double)(x->end_ns - x->start_ns);
+        } else if (r->range[x->parent].parent == OC_NONE && (uint32_t)i == x->parent + 1) {
+            outer[id[x->parent]].n_parent++;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        if (outer[i].n > 1 && 2 * outer[i].n_parent > outer[i].n &&
+            (best == OC_NONE || outer[i].ns > outer[best].ns))
+            best = i;
+    for (size_t i = 0; i < r->n && best != OC_NONE; i++)
+        if (id[i] == best)
+            r->run[r->n_run++] = (uint32_t)i;
+    oc_map_free(&of);
+    free(outer);
+    free(id);
+}
+
+static int by_range_start(const void *a, const void *b, void *ranges)
+{
+    const struct range *x = &((const struct oc_ranges *)ranges)->range[*(const uint32_t *)a];
+    const struct range *y = &((const struct oc_ranges *)ranges)->range[*(const uint32_t *)b];
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* Whether the range is of a kind and no range around it is. */
+static bool is_outermost(const struct oc_ranges *r, size_t i, enum kind kind)
+{
+    if (r->name[r->range[i].name].kind != kind)
+        return false;
+    for (uint32_t p = r->range[i].parent; p != OC_NONE; p = r->range[p].parent)
+        if (r->name[r->range[p].name].kind == kind)
+            return false;
+    return true;
+}
+
+static void find_runs(struct oc_ranges *r)
+{
+    r->run = oc_xmalloc((r->n ? r->n : 1) * sizeof(*r->run));
+    for (size_t i = 0; i < r->n; i++)
+        if (is_outermost(r, i, K_RUN))
+            r->run[r->n_run++] = (uint32_t)i;
+    if (!r->n_run)
+        guess_runs(r);
+    if (r->n_run)
+        qsort_r(r->run, r->n_run, sizeof(*r->run), by_range_start, r);
+    r->run = oc_xrealloc(r->run, (r->n_run ? r->n_run : 1) * sizeof(*r->run));
+    for (uint32_t i = 0; i < r->n_run; i++)
+        r->range[r->run[i]].run = i;
+    for (size_t i = 0; i < r->n; i++) /* a range stands behind the one around it */
+        if (r->range[i].run == OC_NONE && r->range[i].parent != OC_NONE)
+            r->range[i].run = r->range[r->range[i].parent].run;
+}
+
+static bool is_run(const struct oc_ranges *r, uint32_t i)
+{
+    const struct range *x = &r->range[i];
+    return r->name[x->name].kind == K_RUN || (x->run != OC_NONE && r->run[x->run] == i);
+}
+
+/* ---- labels ---------------------------------------------------------------------------------------------
+ */
+
+/* The range that names work launched directly in this one. */
+static uint32_t pick(const struct oc_ranges *r, uint32_t range)
+{
+    uint32_t aten = OC_NONE, other = OC_NONE;
+    for (uint32_t i = range; i != OC_NONE && !is_run(r, i); i = r->range[i].parent) {
+        switch (r->name[r->range[i].name].kind) {
+        case K_NODE:
+        case K_LAYER:
+            return i;
+        case K_ATEN:
+            aten = i;
+            break;
+        default:
+            other = other == OC_NONE ? i : other;
+        }
+    }
+    return aten != OC_NONE ? aten : other;
+}
+
+static uint32_t label_of(struct oc_ranges *r, uint32_t range)
+{
+    struct name *x = &r->name[r->range[range].name];
+    if (!x->has_label) {
+        x->label = make_label(r, x);
+        x->has_label = true;
+    }
+    return x->label;
+}
+
+uint32_t oc_ranges_label(struct oc_ranges *r, uint32_t range)
+{
+    uint32_t named = pick(r, range);
+    return named == OC_NONE ? OC_NONE : label_of(r, named);
+}
+
+uint32_t oc_ranges_run(const struct oc_ranges *r, uint32_t range)
+{
+    return r->range[range].run;
+}
+
+static void tell_host_times(struct oc_ranges *r)
+{
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct range *x = &r->range[i];
+        uint32_t run = r->n_run ? x->run : 0;
+        if (x->end_ns != INT64_MAX && run != OC_NONE && pick(r, i) == i)
+            oc_launches_host(r->launches, label_of(r, i), run, (double)(x->end_ns - x->start_ns));
+    }
+}
+
+void oc_ranges_finish(struct oc_ranges *r)
+{
+    for (size_t i = 0; i < r->n_name; i++)
+        r->name[i].kind = (uint8_t)kind_of(r, &r->name[i]);
+    nest(r);
+    find_runs(r);
+    tell_host_times(r);
+}
+
+/* ---- looking up -----------------------------------------------------------------------------------------
+ */
+
+/* The last range of the thread that starts at or before the time. */
+static uint32_t last_before(struct oc_ranges *r, struct thread *t, int64_t start_ns)
+{
+    uint32_t end = t->first + t->n, at = t->at;
+    if (r->range[at].start_ns > start_ns)
+        at = t->first;
+    for (unsigned steps = 0; steps < 8 && at + 1 < end && r->range[at + 1].start_ns <= start_ns; steps++)
+        at++;
+    if (at + 1 < end && r->range[at + 1].start_ns <= start_ns) {
+        uint32_t low = at + 1, high = end; /* low starts before, high behind */
+        while (high - low > 1) {
+            uint32_t mid = low + (high - low) / 2;
+            *(r->range[mid].start_ns <= start_ns ? &low : &high) = mid;
+        }
+        at = low;
+    }
+    return t->at = at;
+}
+
+uint32_t oc_ranges_find(struct oc_ranges *r, int64_t thread, int64_t start_ns, int64_t end_ns)
+{
+    uint32_t id = oc_map_get(&r->threads, (const char *)&thread, sizeof(thread));
+    if (id == OC_NONE || !r->thread[id].n)
+        return OC_NONE;
+    uint32_t i = last_before(r, &r->thread[id], start_ns);
+    if (r->range[i].start_ns > start_ns)
+        return OC_NONE;
+    while (i != OC_NONE && r->range[i].end_ns < end_ns)
+        i = r->range[i].parent;
+    return i;
+}
+
+uint32_t oc_ranges_run_before(const struct oc_ranges *r, int64_t time_ns)
+{
+    uint32_t low = 0, high = r->n_run; /* first run behind the time */
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (r->range[r->run[mid]].start_ns > time_ns)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low ? low - 1 : OC_NONE;
+}
+
+size_t oc_ranges_count(const struct oc_ranges *r)
+{
+    return r->n;
+}
+
+uint32_t oc_ranges_runs(const struct oc_ranges *r)
+{
+    return r->n_run;
+}

@@ -1,0 +1,352 @@
+#include "profile/sqlite_rows.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+
+/* ---- the library ----------------------------------------------------------------------------------------
+ */
+
+struct library {
+    void *handle;
+    int (*open)(const char *, sqlite3 **, int, const char *);
+    int (*close)(sqlite3 *);
+    int (*prepare)(sqlite3 *, const char *, int, sqlite3_stmt **, const char **);
+    int (*step)(sqlite3_stmt *);
+    int (*finalize)(sqlite3_stmt *);
+    int (*bind_text)(sqlite3_stmt *, int, const char *, int, void (*)(void *));
+    int (*type)(sqlite3_stmt *, int);
+    sqlite3_int64 (*int64)(sqlite3_stmt *, int);
+    double (*real)(sqlite3_stmt *, int);
+    const void *(*blob)(sqlite3_stmt *, int);
+    int (*bytes)(sqlite3_stmt *, int);
+    const char *(*message)(sqlite3 *);
+    int (*limit)(sqlite3 *, int, int);
+    int (*config)(sqlite3 *, int, ...);
+    void (*progress)(sqlite3 *, int, int (*)(void *), void *);
+    int (*deserialize)(sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned);
+};
+
+static const struct {
+    const char *name;
+    size_t offset_bytes;
+} symbols[] = {
+    {"sqlite3_open_v2", offsetof(struct library, open)},
+    {"sqlite3_close_v2", offsetof(struct library, close)},
+    {"sqlite3_prepare_v2", offsetof(struct library, prepare)},
+    {"sqlite3_step", offsetof(struct library, step)},
+    {"sqlite3_finalize", offsetof(struct library, finalize)},
+    {"sqlite3_bind_text", offsetof(struct library, bind_text)},
+    {"sqlite3_column_type", offsetof(struct library, type)},
+    {"sqlite3_column_int64", offsetof(struct library, int64)},
+    {"sqlite3_column_double", offsetof(struct library, real)},
+    {"sqlite3_column_blob", offsetof(struct library, blob)},
+    {"sqlite3_column_bytes", offsetof(struct library, bytes)},
+    {"sqlite3_errmsg", offsetof(struct library, message)},
+    {"sqlite3_limit", offsetof(struct library, limit)},
+    {"sqlite3_db_config", offsetof(struct library, config)},
+    {"sqlite3_progress_handler", offsetof(struct library, progress)},
+    {"sqlite3_deserialize", offsetof(struct library, deserialize)},
+};
+
+static int load(struct library *lib, struct oc_err *err)
+{
+    lib->handle = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    if (!lib->handle)
+        return oc_fail(err, OC_ELIBRARY,
+                       "SQLite files need libsqlite3, which could not be loaded (package libsqlite3-0)");
+    for (size_t i = 0; i < OC_COUNT(symbols); i++) {
+        void *found = dlsym(lib->handle, symbols[i].name);
+        if (!found)
+            return oc_fail(err, OC_ELIBRARY, "the installed libsqlite3 has no function '%s'",
+                           symbols[i].name);
+        memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
+    }
+    return 0;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------
+ */
+
+#define HEADER_BYTES  100
+#define STEPS_A_CHECK 1000000
+#define MIN_ROW_BYTES 4
+
+struct oc_sqlite {
+    struct library lib;
+    sqlite3 *db;
+    uint8_t *copy; /* of oc_sqlite_open_mem */
+    uint64_t size_bytes, rows_left;
+    uint64_t checks_left; /* of STEPS_A_CHECK steps of SQLite's machine */
+};
+
+static int is_over(void *user)
+{
+    struct oc_sqlite *db = user;
+    return db->checks_left == 0 || db->checks_left-- == 0;
+}
+
+static void set_limits(struct oc_sqlite *db)
+{
+    static const struct {
+        int id, value;
+    } limits[] = {
+        {SQLITE_LIMIT_LENGTH, 16 << 20},    {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_COLUMN, 500},         {SQLITE_LIMIT_EXPR_DEPTH, 50},
+        {SQLITE_LIMIT_COMPOUND_SELECT, 3},  {SQLITE_LIMIT_VDBE_OP, 50000},
+        {SQLITE_LIMIT_FUNCTION_ARG, 8},     {SQLITE_LIMIT_ATTACHED, 0},
+        {SQLITE_LIMIT_VARIABLE_NUMBER, 10}, {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},    {SQLITE_LIMIT_WORKER_THREADS, 0},
+    };
+    for (size_t i = 0; i < OC_COUNT(limits); i++)
+        db->lib.limit(db->db, limits[i].id, limits[i].value);
+    db->lib.config(db->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    db->lib.config(db->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    db->rows_left = db->size_bytes / MIN_ROW_BYTES;
+    db->checks_left = 10 + db->size_bytes / (STEPS_A_CHECK / 64);
+    db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
+}
+
+static int broken(struct oc_sqlite *db, struct oc_err *err)
+{
+    if (!db->checks_left)
+        return oc_fail(err, OC_EFORMAT,
+                       "damaged SQLite file: reading it takes more work than its size explains");
+    return oc_fail(err, OC_EFORMAT, "SQLite: %s", db->lib.message(db->db));
+}
+
+static int check_header(const uint8_t *head, size_t n, struct oc_err *err)
+{
+    if (n < HEADER_BYTES || memcmp(head, "SQLite format 3", 16) != 0) {
+        bool gz = n > 2 && head[0] == 0x1f && head[1] == 0x8b;
+        return oc_fail(err, OC_EFORMAT,
+                       gz ? "compressed SQLite file: unpack it first (gunzip)" : "no SQLite file");
+    }
+    return 0;
+}
+
+/* A file in WAL mode may have its newest rows in a second one, which is not read. */
+static int check_wal(const char *path, const uint8_t *head, struct oc_err *err)
+{
+    struct stat st;
+    struct oc_buf wal = {0};
+    if (head[18] != 2 && head[19] != 2)
+        return 0;
+    oc_buf_printf(&wal, "%s-wal", path);
+    bool pending = stat(wal.data, &st) == 0 && st.st_size > 0;
+    oc_buf_free(&wal);
+    return !pending ? 0
+                    : oc_fail(err, OC_EFORMAT,
+                              "part of its data is in '%s-wal': export it again, or run sqlite3 '%s' 'PRAGMA "
+                              "wal_checkpoint(TRUNCATE)'",
+                              path, path);
+}
+
+static int look(const char *path, uint64_t *size_bytes, struct oc_err *err)
+{
+    uint8_t head[HEADER_BYTES] = {0};
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return oc_fail(err, OC_EIO, "cannot be opened");
+    ssize_t n = read(fd, head, sizeof(head));
+    int rc = fstat(fd, &st);
+    close(fd);
+    *size_bytes = rc == 0 ? (uint64_t)st.st_size : 0;
+    return check_header(head, n > 0 ? (size_t)n : 0, err) || check_wal(path, head, err) ? -1 : 0;
+}
+
+/* "file:" with everything but plain characters as %xx */
+static void add_uri(struct oc_buf *uri, const char *path)
+{
+    oc_buf_str(uri, "file:");
+    for (const char *s = path; *s; s++) {
+        bool plain = (*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') ||
+                     strchr("/._-", *s);
+        if (plain)
+            oc_buf_char(uri, *s);
+        else
+            oc_buf_printf(uri, "%%%02x", (unsigned)(unsigned char)*s);
+    }
+    oc_buf_str(uri, "?mode=ro&immutable=1");
+}
+
+static struct oc_sqlite *new_db(void)
+{
+    struct oc_sqlite *db = oc_xmalloc(sizeof(*db));
+    memset(db, 0, sizeof(*db));
+    return db;
+}
+
+int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err)
+{
+    struct oc_sqlite *db = *out = new_db();
+    struct oc_buf uri = {0};
+    int rc = look(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
+    if (rc == 0) {
+        add_uri(&uri, path);
+        if (db->lib.open(uri.data, &db->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                         NULL))
+            rc = broken(db, err);
+        else
+            set_limits(db);
+    }
+    oc_buf_free(&uri);
+    if (rc == 0)
+        return 0;
+    oc_sqlite_close(db);
+    *out = NULL;
+    return -1;
+}
+
+int oc_sqlite_open_mem(const void *data, size_t n, struct oc_sqlite **out, struct oc_err *err)
+{
+    struct oc_sqlite *db = *out = new_db();
+    int rc = check_header(data, n, err) || load(&db->lib, err) ? -1 : 0;
+    if (rc == 0) {
+        db->size_bytes = n;
+        db->copy = oc_xmalloc(n);
+        memcpy(db->copy, data, n);
+        db->copy[18] = db->copy[19] = 1; /* a file without a log may still be marked as having one */
+        if (db->lib.open(":memory:", &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ||
+            db->lib.deserialize(db->db, "main", db->copy, (sqlite3_int64)n, (sqlite3_int64)n,
+                                SQLITE_DESERIALIZE_READONLY))
+            rc = broken(db, err);
+        else
+            set_limits(db);
+    }
+    if (rc == 0)
+        return 0;
+    oc_sqlite_close(db);
+    *out = NULL;
+    return -1;
+}
+
+void oc_sqlite_close(struct oc_sqlite *db)
+{
+    if (!db)
+        return;
+    if (db->db)
+        db->lib.close(db->db);
+    if (db->lib.handle)
+        dlclose(db->lib.handle);
+    free(db->copy);
+    free(db);
+}
+
+/* ---- tables ---------------------------------------------------------------------------------------------
+ */
+
+/* 1: the query has a row, 0: it has none, -1: it failed. */
+static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
+{
+    sqlite3_stmt *query = NULL;
+    if (db->lib.prepare(db->db, sql, -1, &query, NULL) != SQLITE_OK)
+        return -1;
+    db->lib.bind_text(query, 1, first, -1, NULL);
+    if (second)
+        db->lib.bind_text(query, 2, second, -1, NULL);
+    int rc = db->lib.step(query);
+    db->lib.finalize(query);
+    return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
+}
+
+static int find_table(struct oc_sqlite *db, const char *table)
+{
+    return ask(db,
+               "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?1 AND "
+               "sql NOT LIKE 'create virtual%' LIMIT 1",
+               table, NULL);
+}
+
+bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table)
+{
+    return find_table(db, table) == 1;
+}
+
+static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
+                      struct oc_buf *sql, struct oc_err *err)
+{
+    oc_buf_str(sql, "SELECT ");
+    for (size_t i = 0; i < n; i++) {
+        int there = ask(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column[i].name);
+        if (there < 0)
+            return broken(db, err);
+        if (!there && column[i].required)
+            return oc_fail(err, OC_EFORMAT, "table '%s' has no column '%s'", table, column[i].name);
+        oc_buf_printf(sql, there ? "%s\"%s\"" : "%sNULL", i ? ", " : "", column[i].name);
+    }
+    oc_buf_printf(sql, " FROM main.\"%s\"", table);
+    return 0;
+}
+
+static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_cell *out)
+{
+    switch (lib->type(query, i)) {
+    case SQLITE_INTEGER:
+        out->kind = OC_CELL_INT;
+        out->i = lib->int64(query, i);
+        break;
+    case SQLITE_FLOAT:
+        out->kind = OC_CELL_REAL;
+        out->d = lib->real(query, i);
+        break;
+    case SQLITE_NULL:
+        out->kind = OC_CELL_NULL;
+        break;
+    default:
+        out->kind = OC_CELL_TEXT;
+        out->s = lib->blob(query, i);
+        out->n = (size_t)lib->bytes(query, i);
+        out->s = out->s ? out->s : "";
+    }
+}
+
+static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *table, size_t n_column,
+                int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err)
+{
+    struct oc_cell cell[OC_SQLITE_MAX_COLUMNS];
+    for (;;) {
+        int rc = db->lib.step(query);
+        if (rc == SQLITE_DONE)
+            return 0;
+        if (rc != SQLITE_ROW)
+            return broken(db, err) || oc_err_prefix(err, "table '%s'", table);
+        if (!db->rows_left)
+            return oc_fail(err, OC_EFORMAT, "damaged SQLite file: table '%s' has more rows than fit in it",
+                           table);
+        db->rows_left--;
+        for (size_t i = 0; i < n_column; i++)
+            get_cell(&db->lib, query, (int)i, &cell[i]);
+        if ((rc = row(user, cell)) != 0)
+            return rc;
+    }
+}
+
+int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n_column,
+                   int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err)
+{
+    struct oc_buf sql = {0};
+    sqlite3_stmt *query = NULL;
+    int there = find_table(db, table), rc = 0;
+    if (there <= 0 || n_column > OC_SQLITE_MAX_COLUMNS)
+        return there < 0 ? broken(db, err) : 0;
+    if (make_query(db, table, column, n_column, &sql, err) != 0)
+        rc = -1;
+    else if (db->lib.prepare(db->db, sql.data, -1, &query, NULL) != SQLITE_OK)
+        rc = broken(db, err);
+    else
+        rc = scan(db, query, table, n_column, row, user, err);
+    db->lib.finalize(query);
+    oc_buf_free(&sql);
+    return rc;
+}

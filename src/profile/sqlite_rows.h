@@ -1,0 +1,46 @@
+/* Rows of tables of an SQLite file, columns by name. The only place that knows SQLite; the library is loaded
+ * when the first file is opened. Knows nothing of what tables mean.
+ *
+ * Files are not trusted: they are read as they lie (read-only, nothing beside them is read or written), only
+ * ordinary tables are read (no views, triggers or virtual tables run), and a scan ends with an error when it
+ * does more work than the size of the file explains. */
+#ifndef OC_SQLITE_ROWS_H
+#define OC_SQLITE_ROWS_H
+
+#include "base/arena.h"
+
+struct oc_sqlite;
+
+/* Opens a file. Errors: OC_ELIBRARY (libsqlite3 is missing), OC_EFORMAT (no SQLite file, data in a -wal
+ * file). */
+int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err);
+/* The same for the bytes of a file, which are copied. */
+int oc_sqlite_open_mem(const void *data, size_t n, struct oc_sqlite **out, struct oc_err *err);
+void oc_sqlite_close(struct oc_sqlite *db);
+
+bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table);
+
+enum oc_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or bytes */ };
+
+struct oc_cell {
+    enum oc_cell_kind kind;
+    int64_t i;
+    double d;
+    const char *s; /* n bytes, until the next row */
+    size_t n;
+};
+
+struct oc_column {
+    const char *name;
+    bool required; /* its absence is an error; else the cells are NULL */
+};
+
+#define OC_SQLITE_MAX_COLUMNS 24
+
+/* Calls `row` for each row in the order of the file with one cell a column; a row function that returns other
+ * than 0 ends the scan. A table that is not there has no rows. Returns 0, -1 with *err, or what `row`
+ * returned. */
+int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n_column,
+                   int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err);
+
+#endif
