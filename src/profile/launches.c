@@ -4,74 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
-#include "profile/repeat.h"
-#include "profile/timeline.h"
+#include "profile/launch_parts.h"
 
 #define MAX_LAUNCHES ((size_t)1 << 31)
 #define MAX_LANES    60000
-#define MEMO         1024
-
-enum { CUT = OC_NONE - 1 }; /* a run's last, incomplete repetition */
-
-struct entry { /* 32 bytes: there may be a hundred million */
-    double start_ns, dur_ns;
-    uint32_t group, run, lane, spare;
-};
-
-struct group { /* launches of one name for one label */
-    const char *name;
-    uint32_t label, lane, rec;
-    uint8_t kind;
-    uint64_t first, n; /* range in the order */
-    uint64_t where;
-    double bytes, flop; /* sums of those that are known */
-    uint64_t n_bytes, n_flop;
-};
-
-struct host_time {
-    uint32_t label, run;
-    double dur_ns;
-};
-
-struct run {
-    double busy_ns, first_ns, end_ns; /* first and end of its launches */
-};
-
-struct sums { /* of one quantity by run */
-    double *sum, *value;
-    uint32_t *touched, n_touched;
-    uint8_t *seen;
-};
-
-struct oc_launches {
-    struct oc_profile *out;
-    const struct oc_profile_opts *opts;
-    struct oc_arena scratch;
-    struct entry *entry;
-    size_t n, cap;
-    struct group *group;
-    size_t n_group, group_cap;
-    struct oc_map groups, labels, lanes; /* keys: the bytes of small structs */
-    struct oc_label *label;
-    size_t n_label, label_cap;
-    struct host_time *host;
-    size_t n_host, host_cap;
-    struct oc_lane *lane;
-    size_t lane_cap;
-    struct {
-        const char *name;
-        uint32_t label, group;
-    } memo[MEMO];
-    bool unsorted;
-    /* while finishing */
-    struct run *run;
-    uint32_t n_run, drop;
-    uint32_t *order;
-    struct sums sums, group_sums;
-    struct oc_prof_rec *rec;
-    size_t n_rec, rec_cap;
-};
 
 struct oc_launches *oc_launches_new(struct oc_profile *out, const struct oc_profile_opts *opts)
 {
@@ -82,14 +18,6 @@ struct oc_launches *oc_launches_new(struct oc_profile *out, const struct oc_prof
     l->groups.arena = l->labels.arena = l->lanes.arena = &l->scratch;
     out->imported_kernel_ns = 0;
     return l;
-}
-
-static void free_sums(struct sums *s)
-{
-    free(s->sum);
-    free(s->value);
-    free(s->touched);
-    free(s->seen);
 }
 
 void oc_launches_free(struct oc_launches *l)
@@ -104,8 +32,8 @@ void oc_launches_free(struct oc_launches *l)
     free(l->run);
     free(l->order);
     free(l->rec);
-    free_sums(&l->sums);
-    free_sums(&l->group_sums);
+    launch_sums_free(&l->sums);
+    launch_sums_free(&l->group_sums);
     oc_map_free(&l->groups);
     oc_map_free(&l->labels);
     oc_map_free(&l->lanes);
@@ -131,7 +59,7 @@ uint32_t oc_launches_label(struct oc_launches *l, const struct oc_label *label, 
 void oc_launches_host(struct oc_launches *l, uint32_t label, uint32_t run, double dur_ns)
 {
     OC_GROW(l->host, l->n_host, l->host_cap);
-    l->host[l->n_host++] = (struct host_time){label, run, dur_ns};
+    l->host[l->n_host++] = (struct launch_host_time){label, run, dur_ns};
 }
 
 uint32_t oc_launches_lane(struct oc_launches *l, int64_t process, int64_t device, int64_t stream)
@@ -157,18 +85,18 @@ static uint32_t group_of(struct oc_launches *l, const struct oc_launch *x)
     if (!oc_map_add(&l->groups, (const char *)&key, sizeof(key), &id, NULL))
         return id;
     OC_GROW(l->group, l->n_group, l->group_cap);
-    l->group[l->n_group++] = (struct group){.name = x->name,
-                                            .label = x->label,
-                                            .lane = x->lane,
-                                            .kind = x->kind,
-                                            .where = x->where,
-                                            .rec = OC_NONE};
+    l->group[l->n_group++] = (struct launch_group){.name = x->name,
+                                                   .label = x->label,
+                                                   .lane = x->lane,
+                                                   .kind = x->kind,
+                                                   .where = x->where,
+                                                   .rec = OC_NONE};
     return id;
 }
 
 static uint32_t known_group(struct oc_launches *l, const struct oc_launch *x)
 {
-    size_t slot = (((uintptr_t)x->name >> 4) + x->label * 31u + x->kind) % MEMO;
+    size_t slot = (((uintptr_t)x->name >> 4) + x->label * 31u + x->kind) % LAUNCH_MEMO;
     if (l->memo[slot].name != x->name || l->memo[slot].label != x->label ||
         l->group[l->memo[slot].group].kind != x->kind) {
         l->memo[slot].group = group_of(l, x);
@@ -183,7 +111,7 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
     if (l->n == MAX_LAUNCHES)
         return false;
     uint32_t id = known_group(l, x);
-    struct group *g = &l->group[id];
+    struct launch_group *g = &l->group[id];
     if (!isnan(x->bytes)) {
         g->bytes += x->bytes;
         g->n_bytes++;
@@ -195,7 +123,7 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
     g->n++;
     l->unsorted |= l->n && l->entry[l->n - 1].start_ns > x->start_ns;
     OC_GROW(l->entry, l->n, l->cap);
-    l->entry[l->n++] = (struct entry){
+    l->entry[l->n++] = (struct launch_entry){
         .start_ns = x->start_ns, .dur_ns = x->dur_ns, .group = id, .run = x->run, .lane = x->lane};
     l->out->imported_kernel_ns += x->dur_ns;
     return true;
@@ -204,552 +132,4 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
 size_t oc_launches_count(const struct oc_launches *l)
 {
     return l->n;
-}
-
-/* ---- sums by run ----------------------------------------------------------------------------------------
- */
-
-static void init_sums(struct sums *s, size_t n)
-{
-    s->sum = oc_xmalloc(n * sizeof(*s->sum));
-    s->value = oc_xmalloc(n * sizeof(*s->value));
-    s->touched = oc_xmalloc(n * sizeof(*s->touched));
-    s->seen = oc_xmalloc(n);
-    memset(s->seen, 0, n);
-}
-
-static void add_sum(struct sums *s, uint32_t run, double ns)
-{
-    if (!s->seen[run]) {
-        s->seen[run] = 1;
-        s->sum[run] = 0;
-        s->touched[s->n_touched++] = run;
-    }
-    s->sum[run] += ns;
-}
-
-static void clear_sums(struct sums *s)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->seen[s->touched[i]] = 0;
-    s->n_touched = 0;
-}
-
-/* The statistic over the runs with a value; the mean over all used runs. */
-static double stat_of(const struct oc_launches *l, struct sums *s, enum oc_stat stat)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->value[i] = s->sum[s->touched[i]];
-    if (!s->n_touched)
-        return (double)NAN;
-    if (stat == OC_STAT_MEAN)
-        return oc_stat_of(OC_STAT_SUM, s->value, s->n_touched) / (double)l->out->runs_used;
-    return oc_stat_of(stat, s->value, s->n_touched);
-}
-
-/* ---- order and runs -------------------------------------------------------------------------------------
- */
-
-static int by_start(const void *a, const void *b)
-{
-    const struct entry *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
-
-static void tell_repeat(struct oc_launches *l, const struct oc_repeat *r)
-{
-    oc_diag_add(&l->out->diags, OC_INFO, "I-runs-by-repetition", "",
-                "the file marks no runs: %zu repetitions of the same %zu launches count as runs", r->count,
-                r->period);
-}
-
-static uint32_t find_runs(struct oc_launches *l)
-{
-    struct oc_repeat r = {0};
-    uint32_t *v = oc_xmalloc((l->n ? l->n : 1) * sizeof(*v));
-    for (size_t i = 0; i < l->n; i++)
-        v[i] = l->entry[i].group;
-    bool found = oc_find_repeat(v, l->n, &r);
-    free(v);
-    for (size_t i = 0; i < l->n; i++) {
-        size_t at = i - r.first; /* huge before the first */
-        l->entry[i].run = !found                             ? 0
-                          : i < r.first                      ? OC_NONE
-                          : at < r.count * r.period          ? (uint32_t)(at / r.period)
-                          : at < r.count * r.period + r.rest ? CUT
-                                                             : OC_NONE;
-    }
-    if (found)
-        tell_repeat(l, &r);
-    return found ? (uint32_t)r.count : 1;
-}
-
-static void choose_runs(struct oc_launches *l, bool known)
-{
-    struct oc_profile *p = l->out;
-    l->drop = l->opts->warmup < 0 ? l->n_run > 1 : (uint32_t)l->opts->warmup;
-    if (l->drop >= l->n_run) {
-        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%u runs to drop, but the file holds %u: the last one is used", l->drop, l->n_run);
-        l->drop = l->n_run - 1;
-    }
-    p->runs_total = known ? l->n_run : 0;
-    p->runs_used = l->n_run - l->drop;
-}
-
-/* Busy time: the union of the launches of a run, whatever the stream. */
-static void measure_runs(struct oc_launches *l)
-{
-    l->run = oc_xmalloc(l->n_run * sizeof(*l->run));
-    for (uint32_t i = 0; i < l->n_run; i++)
-        l->run[i] = (struct run){.first_ns = NAN, .end_ns = NAN};
-    for (size_t i = 0; i < l->n; i++) {
-        const struct entry *e = &l->entry[i];
-        if (e->run >= l->n_run)
-            continue;
-        struct run *r = &l->run[e->run];
-        double from_ns = e->start_ns, end_ns = e->start_ns + e->dur_ns;
-        if (isnan(r->first_ns))
-            r->first_ns = from_ns;
-        else if (from_ns < r->end_ns)
-            from_ns = r->end_ns;
-        r->busy_ns += end_ns > from_ns ? end_ns - from_ns : 0;
-        r->end_ns = r->end_ns >= end_ns ? r->end_ns : end_ns;
-    }
-}
-
-static void set_run_times(struct oc_launches *l, bool known)
-{
-    struct oc_profile *p = l->out;
-    clear_sums(&l->sums);
-    for (uint32_t i = l->drop; i < l->n_run; i++)
-        add_sum(&l->sums, i, l->run[i].busy_ns);
-    p->busy_ns = stat_of(l, &l->sums, p->stat);
-    clear_sums(&l->sums);
-    for (uint32_t i = l->drop; i < l->n_run; i++) {
-        if (!isnan(l->run[i].first_ns))
-            add_sum(&l->sums, i, l->run[i].end_ns - l->run[i].first_ns);
-    }
-    p->run_ns = known ? stat_of(l, &l->sums, p->stat) : (double)NAN;
-    clear_sums(&l->sums);
-}
-
-/* ---- records --------------------------------------------------------------------------------------------
- */
-
-static struct oc_prof_rec *add_rec(struct oc_launches *l, const char *name)
-{
-    double none = (double)NAN;
-    OC_GROW(l->rec, l->n_rec, l->rec_cap);
-    l->rec[l->n_rec] = (struct oc_prof_rec){.name = name,
-                                            .op_type = "",
-                                            .provider = "",
-                                            .precision = "",
-                                            .unit = "",
-                                            .index = -1,
-                                            .parent = OC_NONE,
-                                            .time_ns = none,
-                                            .self_ns = none,
-                                            .kernel_ns = none,
-                                            .host_ns = none,
-                                            .wait_ns = none,
-                                            .min_ns = none,
-                                            .max_ns = none,
-                                            .median_ns = none,
-                                            .start_ns = none,
-                                            .calls_per_run = none,
-                                            .total_ns = none,
-                                            .total_kernel_ns = none,
-                                            .flop = none,
-                                            .bytes = none,
-                                            .param_bytes = UINT64_MAX,
-                                            .act_bytes = UINT64_MAX,
-                                            .out_bytes = UINT64_MAX};
-    return &l->rec[l->n_rec++];
-}
-
-/* What a group's launches in used runs go to: its label, its own name, or a bucket. */
-struct home {
-    const char *bucket, *name; /* bucket NULL: a record of its own */
-    uint32_t label;            /* OC_NONE: none */
-};
-
-static struct home home_of(const struct group *g, bool kernels_are_records)
-{
-    if (g->label != OC_NONE)
-        return (struct home){NULL, NULL, g->label};
-    if (g->kind != OC_EV_KERNEL)
-        return (struct home){"copies", g->name, OC_NONE};
-    if (kernels_are_records)
-        return (struct home){NULL, g->name, OC_NONE};
-    return (struct home){"kernels without operator", "(kernels without operator)", OC_NONE};
-}
-
-struct place { /* of a record in the order of execution */
-    uint32_t run;
-    double start_ns;
-    uint32_t id; /* of its home */
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->run != y->run)
-        return x->run < y->run ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-static bool is_used(const struct oc_launches *l, const struct entry *e)
-{
-    return e->run >= l->drop && e->run < l->n_run;
-}
-
-/* Numbers the homes of groups; *n: how many. */
-static uint32_t *number_homes(struct oc_launches *l, bool kernels_are_records, uint32_t *n)
-{
-    uint32_t *home = oc_xmalloc((l->n_group ? l->n_group : 1) * sizeof(*home));
-    struct oc_map ids = {.arena = &l->scratch};
-    *n = 0;
-    for (size_t i = 0; i < l->n_group; i++) {
-        struct home h = home_of(&l->group[i], kernels_are_records);
-        char key[2 * sizeof(void *) + sizeof(uint32_t)];
-        memcpy(key, &h.bucket, sizeof(void *));
-        memcpy(key + sizeof(void *), &h.name, sizeof(void *));
-        memcpy(key + 2 * sizeof(void *), &h.label, sizeof(uint32_t));
-        home[i] = *n;
-        *n += oc_map_add(&ids, key, sizeof(key), &home[i], NULL);
-    }
-    oc_map_free(&ids);
-    return home;
-}
-
-static void describe(struct oc_launches *l, const struct group *g, struct oc_prof_rec *rec,
-                     bool kernels_are_records)
-{
-    struct home h = home_of(g, kernels_are_records);
-    rec->bucket = h.bucket;
-    rec->lane = g->lane;
-    rec->where = g->where;
-    if (h.label == OC_NONE)
-        return;
-    const struct oc_label *label = &l->label[h.label];
-    rec->op_type = label->op_type;
-    rec->provider = label->provider;
-    rec->index = label->index;
-    rec->in = label->in;
-    rec->n_in = label->n_in;
-    rec->has_in = label->has_in;
-}
-
-/* Records in order of execution; group.rec: the group's record. */
-static void make_records(struct oc_launches *l, bool kernels_are_records)
-{
-    uint32_t n_home, *home = number_homes(l, kernels_are_records, &n_home);
-    struct place *place = oc_xmalloc((n_home ? n_home : 1) * sizeof(*place));
-    uint32_t *rec_of = oc_xmalloc((n_home ? n_home : 1) * sizeof(*rec_of));
-    for (uint32_t i = 0; i < n_home; i++)
-        place[i] = (struct place){OC_NONE, 0, i};
-    for (size_t i = 0; i < l->n; i++) {
-        const struct entry *e = &l->entry[i];
-        struct place *p = &place[home[e->group]];
-        double from_ns = is_used(l, e) ? e->start_ns - l->run[e->run].first_ns : 0;
-        if (is_used(l, e) &&
-            (p->run == OC_NONE || e->run < p->run || (e->run == p->run && from_ns < p->start_ns))) {
-            p->run = e->run;
-            p->start_ns = from_ns;
-        }
-    }
-    if (n_home)
-        qsort(place, n_home, sizeof(*place), by_place);
-    for (uint32_t i = 0; i < n_home; i++) {
-        rec_of[place[i].id] = place[i].run == OC_NONE ? OC_NONE : (uint32_t)l->n_rec;
-        if (place[i].run != OC_NONE)
-            add_rec(l, NULL)->start_ns = place[i].start_ns;
-    }
-    for (size_t i = 0; i < l->n_group; i++) {
-        struct group *g = &l->group[i];
-        g->rec = rec_of[home[i]];
-        if (g->rec == OC_NONE || l->rec[g->rec].name)
-            continue;
-        struct home h = home_of(g, kernels_are_records);
-        l->rec[g->rec].name = h.label == OC_NONE ? h.name : l->label[h.label].name;
-        describe(l, g, &l->rec[g->rec], kernels_are_records);
-    }
-    free(place);
-    free(home);
-    free(rec_of);
-}
-
-/* Launches by group, in order of time: a counting sort of their indices. */
-static void order_by_group(struct oc_launches *l)
-{
-    uint64_t first = 0;
-    for (size_t i = 0; i < l->n_group; i++) {
-        l->group[i].first = first;
-        first += l->group[i].n;
-        l->group[i].n = 0;
-    }
-    l->order = oc_xmalloc((l->n ? l->n : 1) * sizeof(*l->order));
-    for (size_t i = 0; i < l->n; i++) {
-        struct group *g = &l->group[l->entry[i].group];
-        l->order[g->first + g->n++] = (uint32_t)i;
-    }
-}
-
-/* ---- times ----------------------------------------------------------------------------------------------
- */
-
-struct share { /* of a record's time by what its kernels' names tell */
-    const char *precision, *unit;
-    double ns;
-};
-
-struct adding { /* a record's groups */
-    uint64_t calls;
-    double total_ns, flop, bytes; /* flop and bytes: NAN as soon as one launch lacks them */
-    struct share share[8];
-    size_t n_share;
-};
-
-static void add_share(struct adding *a, const struct oc_kernel_facts *f, double ns)
-{
-    size_t i = 0;
-    while (i < a->n_share &&
-           (strcmp(a->share[i].precision, f->precision) || strcmp(a->share[i].unit, f->unit)))
-        i++;
-    if (i == OC_COUNT(a->share))
-        return;
-    if (i == a->n_share)
-        a->share[a->n_share++] = (struct share){f->precision, f->unit, 0};
-    a->share[i].ns += ns;
-}
-
-/* One kernel of the profile's table, and its part of its record. */
-static void add_group(struct oc_launches *l, struct group *g, struct adding *a)
-{
-    struct oc_profile *p = l->out;
-    struct oc_kernel_facts f;
-    struct oc_prof_kernel *k = &p->kernel[p->n_kernel];
-    double none = (double)NAN;
-    *k = (struct oc_prof_kernel){.name = g->name,
-                                 .kind = g->kind,
-                                 .rec = g->rec,
-                                 .lane = g->lane,
-                                 .min_ns = INFINITY,
-                                 .flop = g->n_flop ? g->flop / (double)g->n_flop : none,
-                                 .bytes = g->n_bytes ? g->bytes / (double)g->n_bytes : none};
-    for (uint64_t i = g->first; i < g->first + g->n; i++) {
-        const struct entry *e = &l->entry[l->order[i]];
-        if (!is_used(l, e))
-            continue;
-        add_sum(&l->group_sums, e->run, e->dur_ns);
-        k->calls++;
-        k->total_ns += e->dur_ns;
-        k->min_ns = e->dur_ns < k->min_ns ? e->dur_ns : k->min_ns;
-        k->max_ns = e->dur_ns > k->max_ns ? e->dur_ns : k->max_ns;
-    }
-    for (uint32_t i = 0; i < l->group_sums.n_touched; i++)
-        add_sum(&l->sums, l->group_sums.touched[i], l->group_sums.sum[l->group_sums.touched[i]]);
-    k->time_ns = stat_of(l, &l->group_sums, p->stat);
-    clear_sums(&l->group_sums);
-    if (!k->calls)
-        return;
-    oc_kernel_facts(l->opts->kernel_names, g->name, &f);
-    k->precision = f.precision;
-    k->unit = f.unit;
-    k->library = f.library;
-    add_share(a, &f, k->total_ns);
-    a->calls += k->calls;
-    a->total_ns += k->total_ns;
-    a->flop += k->flop * (double)k->calls;
-    a->bytes += k->bytes * (double)k->calls;
-    p->n_kernel++;
-}
-
-static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const struct adding *a)
-{
-    enum oc_stat stat = l->out->stat;
-    double runs = (double)l->out->runs_used;
-    rec->runs = l->sums.n_touched;
-    rec->time_ns = rec->self_ns = rec->kernel_ns = stat_of(l, &l->sums, stat);
-    rec->median_ns = stat_of(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
-    rec->min_ns = l->sums.value[0];
-    rec->max_ns = l->sums.value[rec->runs - 1];
-    rec->calls = a->calls;
-    rec->calls_per_run = (double)a->calls / rec->runs;
-    rec->total_kernel_ns = a->total_ns;
-    rec->flop = a->flop / runs;
-    rec->bytes = a->bytes / runs;
-    for (size_t i = 0; i < a->n_share; i++)
-        if (2 * a->share[i].ns > a->total_ns) {
-            rec->precision = a->share[i].precision;
-            rec->unit = a->share[i].unit;
-        }
-}
-
-struct by_rec {
-    uint32_t rec, group;
-};
-
-static int by_rec(const void *a, const void *b)
-{
-    const struct by_rec *x = a, *y = b;
-    if (x->rec != y->rec)
-        return x->rec < y->rec ? -1 : 1;
-    return (x->group > y->group) - (x->group < y->group);
-}
-
-static void sum_records(struct oc_launches *l)
-{
-    struct by_rec *v = oc_xmalloc((l->n_group ? l->n_group : 1) * sizeof(*v));
-    size_t n = 0;
-    for (size_t i = 0; i < l->n_group; i++)
-        if (l->group[i].rec != OC_NONE)
-            v[n++] = (struct by_rec){l->group[i].rec, (uint32_t)i};
-    if (n)
-        qsort(v, n, sizeof(*v), by_rec);
-    l->out->kernel = OC_NEW_ARRAY(&l->out->arena, n ? n : 1, struct oc_prof_kernel);
-    for (size_t i = 0; i < n;) {
-        struct adding a = {0};
-        uint32_t rec = v[i].rec;
-        for (; i < n && v[i].rec == rec; i++)
-            add_group(l, &l->group[v[i].group], &a);
-        finish_rec(l, &l->rec[rec], &a);
-        clear_sums(&l->sums);
-    }
-    free(v);
-}
-
-/* ---- what is in no used run -----------------------------------------------------------------------------
- */
-
-static void add_unused(struct oc_launches *l)
-{
-    enum { WARMUP, INCOMPLETE, OUTSIDE, KINDS };
-    static const char *const bucket[KINDS] = {"warm-up runs", "incomplete run", "outside runs"};
-    static const char *const name[KINDS] = {"(launches of warm-up runs)", "(launches of the incomplete run)",
-                                            "(launches outside runs)"};
-    double ns[KINDS] = {0};
-    uint64_t n[KINDS] = {0};
-    for (size_t i = 0; i < l->n; i++) {
-        const struct entry *e = &l->entry[i];
-        unsigned kind = e->run < l->drop ? WARMUP : e->run == CUT ? INCOMPLETE : OUTSIDE;
-        if (is_used(l, e))
-            continue;
-        ns[kind] += e->dur_ns;
-        n[kind]++;
-    }
-    for (unsigned i = 0; i < KINDS; i++) {
-        if (!n[i])
-            continue;
-        struct oc_prof_rec *rec = add_rec(l, name[i]);
-        rec->bucket = bucket[i];
-        rec->time_ns = rec->self_ns = rec->kernel_ns = rec->total_kernel_ns = ns[i];
-        rec->calls = n[i];
-    }
-}
-
-/* ---- the host's time ------------------------------------------------------------------------------------
- */
-
-static int by_label(const void *a, const void *b)
-{
-    const struct host_time *x = a, *y = b;
-    if (x->label != y->label)
-        return x->label < y->label ? -1 : 1;
-    return (x->run > y->run) - (x->run < y->run);
-}
-
-/* A label that launched nothing is a record too if it is known to be an operator: it took no device time. */
-static struct oc_prof_rec *rec_without_launch(struct oc_launches *l, uint32_t label)
-{
-    const struct oc_label *x = &l->label[label];
-    if (!x->op_type[0])
-        return NULL;
-    struct oc_prof_rec *rec = add_rec(l, x->name);
-    rec->op_type = x->op_type;
-    rec->provider = x->provider;
-    rec->index = x->index;
-    rec->in = x->in;
-    rec->n_in = x->n_in;
-    rec->has_in = x->has_in;
-    rec->time_ns = rec->self_ns = rec->kernel_ns = rec->total_kernel_ns = 0;
-    rec->min_ns = rec->max_ns = rec->median_ns = 0;
-    rec->runs = l->sums.n_touched;
-    return rec;
-}
-
-static void set_host_times(struct oc_launches *l)
-{
-    uint32_t *rec_of = oc_xmalloc((l->n_label ? l->n_label : 1) * sizeof(*rec_of));
-    memset(rec_of, 0xff, l->n_label * sizeof(*rec_of));
-    for (size_t i = 0; i < l->n_group; i++)
-        if (l->group[i].label != OC_NONE)
-            rec_of[l->group[i].label] = l->group[i].rec;
-    if (l->n_host)
-        qsort(l->host, l->n_host, sizeof(*l->host), by_label);
-    for (size_t i = 0; i < l->n_host;) {
-        uint32_t label = l->host[i].label;
-        uint64_t calls = 0;
-        for (; i < l->n_host && l->host[i].label == label; i++) {
-            if (l->host[i].run < l->drop || l->host[i].run >= l->n_run)
-                continue;
-            add_sum(&l->sums, l->host[i].run, l->host[i].dur_ns);
-            calls++;
-        }
-        struct oc_prof_rec *rec = rec_of[label] != OC_NONE ? &l->rec[rec_of[label]]
-                                  : calls                  ? rec_without_launch(l, label)
-                                                           : NULL;
-        if (rec && calls) {
-            rec->host_ns = stat_of(l, &l->sums, l->out->stat);
-            rec->calls = rec_of[label] == OC_NONE ? calls : rec->calls;
-            rec->calls_per_run = (double)rec->calls / rec->runs;
-        }
-        clear_sums(&l->sums);
-    }
-    free(rec_of);
-}
-
-/* ---- the end --------------------------------------------------------------------------------------------
- */
-
-static void *keep(struct oc_arena *a, const void *v, size_t n, size_t size)
-{
-    void *kept = oc_alloc_array(a, n ? n : 1, size);
-    if (n)
-        memcpy(kept, v, n * size);
-    return kept;
-}
-
-void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_records)
-{
-    struct oc_profile *p = l->out;
-    bool known = n_run > 0;
-    p->stat = l->opts->stat;
-    p->time_kind = "device time";
-    if (l->unsorted)
-        qsort(l->entry, l->n, sizeof(*l->entry), by_start);
-    l->n_run = known ? n_run : find_runs(l);
-    known |= l->n_run > 1;
-    choose_runs(l, known);
-    if (!known && l->n > 1)
-        oc_diag_add(&p->diags, OC_WARNING, "W-no-run", "",
-                    "no runs are marked and none repeats: times are those of the whole recording");
-    init_sums(&l->sums, l->n_run);
-    init_sums(&l->group_sums, l->n_run);
-    measure_runs(l);
-    set_run_times(l, known);
-    make_records(l, kernels_are_records);
-    order_by_group(l);
-    sum_records(l);
-    add_unused(l);
-    if (n_run || l->n_run == 1) /* host times are by the runs of the source */
-        set_host_times(l);
-    p->rec = keep(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
-    p->n_rec = (uint32_t)l->n_rec;
-    p->lane = keep(&p->arena, l->lane, p->n_lane, sizeof(*l->lane));
 }

@@ -1,0 +1,88 @@
+/* Launches between their two stages: launches.c takes them, launch_runs.c finds runs and their sums,
+ * launch_records.c makes the records. */
+#ifndef OC_LAUNCH_PARTS_H
+#define OC_LAUNCH_PARTS_H
+
+#include "profile/launches.h"
+
+#define LAUNCH_MEMO 1024
+
+enum { LAUNCH_CUT = OC_NONE - 1 }; /* a run's last, incomplete repetition */
+
+struct launch_entry { /* 32 bytes: there may be a hundred million */
+    double start_ns, dur_ns;
+    uint32_t group, run, lane, spare;
+};
+
+struct launch_group { /* launches of one name for one label */
+    const char *name;
+    uint32_t label, lane, rec;
+    uint8_t kind;
+    uint64_t first, n; /* range in the order */
+    uint64_t where;
+    double bytes, flop; /* sums of those that are known */
+    uint64_t n_bytes, n_flop;
+};
+
+struct launch_host_time {
+    uint32_t label, run;
+    double dur_ns;
+};
+
+struct launch_run {
+    double busy_ns, first_ns, end_ns; /* first and end of its launches */
+};
+
+struct launch_sums { /* of one quantity by run */
+    double *sum, *value;
+    uint32_t *touched, n_touched;
+    uint8_t *seen;
+};
+
+struct oc_launches {
+    struct oc_profile *out;
+    const struct oc_profile_opts *opts;
+    struct oc_arena scratch;
+    struct launch_entry *entry;
+    size_t n, cap;
+    struct launch_group *group;
+    size_t n_group, group_cap;
+    struct oc_map groups, labels, lanes; /* keys: the bytes of small structs */
+    struct oc_label *label;
+    size_t n_label, label_cap;
+    struct launch_host_time *host;
+    size_t n_host, host_cap;
+    struct oc_lane *lane;
+    size_t lane_cap;
+    struct {
+        const char *name;
+        uint32_t label, group;
+    } memo[LAUNCH_MEMO];
+    bool unsorted;
+    /* while finishing */
+    struct launch_run *run;
+    uint32_t n_run, drop;
+    uint32_t *order;
+    struct launch_sums sums, group_sums;
+    struct oc_prof_rec *rec;
+    size_t n_rec, rec_cap;
+};
+
+static inline bool launch_is_used(const struct oc_launches *l, const struct launch_entry *e)
+{
+    return e->run >= l->drop && e->run < l->n_run;
+}
+
+void launch_sums_init(struct launch_sums *s, size_t n);
+void launch_sums_free(struct launch_sums *s);
+void launch_sums_add(struct launch_sums *s, uint32_t run, double ns);
+void launch_sums_clear(struct launch_sums *s);
+/* The statistic over the runs with a value (the mean: over all used runs), NAN if there are none. Leaves the
+ * values sorted in s->value. */
+double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat);
+
+/* Sorts the launches, finds the runs (n_run 0: by repetition) and measures them. Returns whether runs are
+ * known. */
+bool launch_find_runs(struct oc_launches *l, uint32_t n_run);
+
+#endif
