@@ -8,11 +8,13 @@
 #define PEEK_BYTES ((size_t)64 << 10)
 
 extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine, oc_importer_nsys_sqlite;
+extern const struct oc_importer oc_importer_tensorrt;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
+    &oc_importer_tensorrt,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)

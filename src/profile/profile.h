@@ -21,16 +21,20 @@ struct oc_prof_rec {
     const char *provider, *precision; /* "" if unknown */
     const char
         *unit; /* what computes it, from the names of its kernels (kernel_names.h); NULL or "" if unknown */
-    const char *bucket; /* NULL: an operator. Else the named bucket of time that belongs to no operator:
-                           "framework", "load", "warm-up runs", "incomplete run", ... */
-    int64_t index;      /* runtime's node index, -1 if none */
-    uint32_t lane;      /* index into lanes */
-    uint32_t parent;    /* record that contains this one's calls (control flow), OC_NONE */
-    double time_ns;     /* chosen statistic of the per-run sums */
-    double self_ns;     /* the same without nested records; the statistic of per-run self sums */
-    double kernel_ns;   /* device time, NAN when the source has only host time */
-    double host_ns;     /* the host's own time when it stands beside kernel_ns, NAN when unknown */
-    double wait_ns;     /* NAN when unknown */
+    const char *bucket;   /* NULL: an operator. Else the named bucket of time that belongs to no operator:
+                             "framework", "load", "warm-up runs", "incomplete run", ... */
+    const char *overhead; /* NULL: none. Else what an operator record is that the runtime inserted itself
+                             ("layout", "copies", "no-op" ...): it has a row, and no operations */
+    const char *const *node_name; /* nodes that the source itself says it covers */
+    uint32_t n_node_name;
+    int64_t index;    /* runtime's node index, -1 if none */
+    uint32_t lane;    /* index into lanes */
+    uint32_t parent;  /* record that contains this one's calls (control flow), OC_NONE */
+    double time_ns;   /* chosen statistic of the per-run sums */
+    double self_ns;   /* the same without nested records; the statistic of per-run self sums */
+    double kernel_ns; /* device time, NAN when the source has only host time */
+    double host_ns;   /* the host's own time when it stands beside kernel_ns, NAN when unknown */
+    double wait_ns;   /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums */
     double start_ns;                  /* first used call, relative to the start of its run; execution order */
     double calls_per_run;
@@ -42,6 +46,9 @@ struct oc_prof_rec {
     double total_ns;        /* own time (self) of all its calls in all used runs; a bucket: all it holds */
     double total_kernel_ns; /* device time likewise, NAN when the source has none */
     double flop, bytes;     /* the source's own figures (counters, footprints), NAN if none */
+    uint64_t macs;          /* likewise, with has_macs; part of flop */
+    bool has_macs;
+    uint8_t quality;                            /* enum oc_quality of the own figures */
     uint64_t param_bytes, act_bytes, out_bytes; /* ONNX Runtime's sizes; UINT64_MAX: not given */
     uint64_t where;                             /* offset of the first event in the file */
 };

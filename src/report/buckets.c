@@ -7,7 +7,8 @@
 
 static const char *bucket_of(const struct oc_report_in *in, uint32_t record)
 {
-    return in->join ? in->join->rec[record].bucket : in->profile->rec[record].bucket;
+    const struct oc_prof_rec *r = &in->profile->rec[record];
+    return in->join ? in->join->rec[record].bucket : r->bucket ? r->bucket : r->overhead;
 }
 
 static void add(double *sum, double ns)

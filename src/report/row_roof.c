@@ -48,7 +48,8 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
     if (!split && r->in->device->peak[OC_HW_MATRIX][cls])
         return false;
     work->macs[cls] = split ? (uint64_t)row->macs : 0;
-    work->flops[cls] = (uint64_t)fmax(row->computation - 2 * (double)work->macs[cls], 0);
+    unsigned rest = rec->has_macs && oc_class_is_int(cls) ? OC_CLASS_F32 : cls; /* bias, scales, activation */
+    work->flops[rest] = (uint64_t)fmax(row->computation - 2 * (double)work->macs[cls], 0);
     work->bytes = (uint64_t)row->memory;
     return true;
 }

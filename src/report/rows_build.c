@@ -183,7 +183,8 @@ struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t i)
     set_record_types(r, row, rec);
     row->computation = rec->flop;
     row->memory = rec->bytes;
-    row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : OC_EXACT;
+    row->macs = rec->has_macs ? (double)rec->macs : (double)NAN;
+    row->quality = isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality;
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
     set_info(r, row);
     return row;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
@@ -295,6 +296,17 @@ static void bucket_part(struct sum *s)
     }
 }
 
+/* Without a join: what stands in rows, but is no operator. */
+static double inserted_ns(const struct oc_bucket_sum *b, uint32_t n, bool device)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
+        sum += b[i].of_profile || isnan(ns) ? 0 : ns;
+    }
+    return sum;
+}
+
 /* "imported  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
 static void conserved_part(struct sum *s, bool device)
 {
@@ -310,7 +322,8 @@ static void conserved_part(struct sum *s, bool device)
     const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
     text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, duration(s, t->nodes_ns),
                          duration(s, t->groups_ns))
-             : oc_printf(s->arena, "%s %s operators", text, duration(s, c.operators_ns));
+             : oc_printf(s->arena, "%s %s operators", text,
+                         duration(s, c.operators_ns - inserted_ns(b, n, device)));
     for (uint32_t i = 0; i < n; i++) {
         double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
         if (!isnan(ns))
@@ -341,6 +354,25 @@ static void overhead_part(struct sum *s)
                 oc_printf(s->arena, "%s: %s (rows: %u)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
                           b[i].records));
     }
+}
+
+/* Multiply-adds by the source's own description of its layers. */
+static void own_macs_part(struct sum *s)
+{
+    const struct oc_profile *p = s->r->in->profile;
+    uint64_t macs = 0;
+    uint32_t n = 0, unknown = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        if (r->has_macs && !oc_add_u64(macs, r->macs, &macs))
+            return;
+        n += r->has_macs;
+        unknown += !r->has_macs && !r->bucket && !r->overhead;
+    }
+    if (n)
+        add(s, "MACs",
+            oc_printf(s->arena, "%s%s", count(s, macs),
+                      unknown ? oc_printf(s->arena, "  (rows without a count: %u)", unknown) : ""));
 }
 
 /* What the recorded shapes say was carried out, when that is not what the model has. */
@@ -492,8 +524,12 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     if (r->in->profile) {
         profile_part(&s);
         achieved_part(&s);
-        if (r->in->join)
+        if (r->in->join) {
             join_part(&s);
+        } else {
+            own_macs_part(&s);
+            overhead_part(&s);
+        }
         bucket_part(&s);
         conserved_part(&s, false);
         conserved_part(&s, true);

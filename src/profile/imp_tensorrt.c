@@ -1,0 +1,319 @@
+/* Files of trtexec (NVIDIA/TensorRT:samples/common/sampleReporting.cpp, 8.2 to 11). An engine's measurement
+ * is up to four files; each but the last can be read alone:
+ *
+ *   --exportProfile    [{"count": N}, {"name": layer, "timeMs": sum of all N, "averageMs", "medianMs" (8.4),
+ *                      "percentage"}, ...]    names are not escaped
+ *   --exportLayerInfo  {"Layers": [object | name, ...], "Bindings" | "I/O Tensors": [...]}
+ *   --exportTimes      [{"startComputeMs", "endComputeMs", "computeMs", ...}, ...]
+ *   trex's metadata    {"performance_summary": {...}, "device_information": {...}, ...}
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/trt_reading.h"
+
+enum { PROFILE, LAYERS, TIMES, EXTRAS };
+
+static const struct oc_part parts[] = {
+    [PROFILE] = {"profile", ".profile.json"},
+    [LAYERS] = {"layer information", ".graph.json"},
+    [TIMES] = {"times", ".timing.json"},
+    [EXTRAS] = {"summary", ".profile.metadata.json"},
+};
+
+struct reader {
+    struct oc_json *j;
+    struct oc_profile *p;
+    struct trt_reading *r;
+};
+
+static bool enter(struct reader *r, enum oc_json_type type)
+{
+    if (oc_json_peek(r->j) == type)
+        return oc_json_enter(r->j);
+    oc_json_skip(r->j);
+    return false;
+}
+
+static double read_number(struct reader *r)
+{
+    double v;
+    return oc_json_double(r->j, &v) && isfinite(v) ? v : (double)NAN;
+}
+
+/* ---- arrays: a profile, or times -------------------------------------------------------------------------
+ */
+
+/* One object of either array. */
+struct item {
+    const char *name;
+    double count, total, average, median;
+    double compute, start_compute, end_compute, in, out, start_enq, end_enq, start_in, end_in;
+};
+
+static const struct number {
+    const char *key;
+    size_t at;
+} number[] = {
+    {"count", offsetof(struct item, count)},
+    {"timeMs", offsetof(struct item, total)},
+    {"averageMs", offsetof(struct item, average)},
+    {"medianMs", offsetof(struct item, median)},
+    {"computeMs", offsetof(struct item, compute)},
+    {"startComputeMs", offsetof(struct item, start_compute)},
+    {"endComputeMs", offsetof(struct item, end_compute)},
+    {"h2dMs", offsetof(struct item, in)},
+    {"inMs", offsetof(struct item, in)},
+    {"d2hMs", offsetof(struct item, out)},
+    {"outMs", offsetof(struct item, out)},
+    {"startEnqMs", offsetof(struct item, start_enq)},
+    {"endEnqMs", offsetof(struct item, end_enq)},
+    {"startInMs", offsetof(struct item, start_in)},
+    {"endInMs", offsetof(struct item, end_in)},
+};
+
+static void read_item(struct reader *r, struct item *x)
+{
+    struct oc_str key;
+    *x = (struct item){.name = NULL};
+    for (size_t i = 0; i < OC_COUNT(number); i++)
+        *(double *)(void *)((char *)x + number[i].at) = NAN;
+    while (oc_json_member(r->j, &key)) {
+        struct oc_str s;
+        size_t i = 0;
+        while (i < OC_COUNT(number) && !oc_str_eq(key, number[i].key))
+            i++;
+        if (i < OC_COUNT(number))
+            *(double *)(void *)((char *)x + number[i].at) = read_number(r);
+        else if (!oc_str_eq(key, "name"))
+            oc_json_skip(r->j);
+        else if (oc_json_string(r->j, &s))
+            x->name = oc_intern(&r->p->names, s.s, s.n);
+    }
+}
+
+static void add_time(struct trt_reading *r, const struct item *x, uint64_t where)
+{
+    r->has_times = true;
+    OC_GROW(r->time, r->n_time, r->cap_time);
+    r->time[r->n_time++] = (struct trt_time){.name = x->name,
+                                             .total_ms = x->total,
+                                             .average_ms = x->average,
+                                             .median_ms = x->median,
+                                             .where = where};
+}
+
+/* 7.x wrote the times of the enqueue under startInMs and endInMs, and those of the copy in their place. */
+static void add_run(struct trt_reading *r, const struct item *x)
+{
+    bool swapped = !isnan(x->start_in);
+    struct trt_run run = {.compute_ms = x->compute, .in_ms = x->in, .out_ms = x->out};
+    run.enqueue_ms = swapped ? x->end_in - x->start_in : x->end_enq - x->start_enq;
+    if (isnan(run.compute_ms))
+        run.compute_ms = x->end_compute - x->start_compute;
+    r->has_runs = true;
+    OC_GROW(r->run, r->n_run, r->cap_run);
+    r->run[r->n_run++] = run;
+}
+
+static void read_items(struct reader *r)
+{
+    while (oc_json_item(r->j)) {
+        struct item x;
+        uint64_t where = oc_json_offset(r->j);
+        if (!enter(r, OC_JSON_OBJECT))
+            continue;
+        read_item(r, &x);
+        if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
+            return;
+        if (x.name) {
+            add_time(r->r, &x, where);
+        } else if (!isnan(x.start_compute) || !isnan(x.compute)) {
+            add_run(r->r, &x);
+        } else if (!isnan(x.count)) {
+            r->r->has_count = true;
+            r->r->count = x.count >= 1 && x.count < 9e15 ? (int64_t)x.count : 0;
+        }
+    }
+}
+
+static void read_array(struct reader *r)
+{
+    uint64_t first = 0;
+    size_t broken = 0;
+    if (!oc_json_enter(r->j))
+        return;
+    for (;;) {
+        read_items(r);
+        if (!oc_json_error(r->j, broken ? NULL : &first) || oc_json_truncated(r->j))
+            break;
+        broken++;
+        if (!oc_json_resync(r->j, 1))
+            break;
+    }
+    if (broken)
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-broken-event", "",
+                    "%zu broken entries left out, the first at offset %llu", broken,
+                    (unsigned long long)first);
+}
+
+/* ---- objects: layer information, or the summary ----------------------------------------------------------
+ */
+
+/* [min, max, mean, median, ...] */
+static void read_gpu_time(struct reader *r)
+{
+    size_t i = 0;
+    if (!enter(r, OC_JSON_ARRAY))
+        return;
+    for (; oc_json_item(r->j); i++) {
+        double v = read_number(r);
+        if (i == 3)
+            r->r->device_run_ms = v;
+    }
+}
+
+static void read_extras(struct reader *r)
+{
+    struct oc_str key, s;
+    r->r->has_extras = true;
+    if (!enter(r, OC_JSON_OBJECT))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "GPU Compute Time"))
+            read_gpu_time(r);
+        else if (!oc_str_eq(key, "Selected Device"))
+            oc_json_skip(r->j);
+        else if (oc_json_string(r->j, &s))
+            r->r->device = oc_intern(&r->p->names, s.s, s.n);
+    }
+}
+
+static void read_object(struct reader *r)
+{
+    struct oc_str key;
+    if (!oc_json_enter(r->j))
+        return;
+    while (oc_json_member(r->j, &key)) {
+        if (oc_str_eq(key, "performance_summary") || oc_str_eq(key, "device_information"))
+            read_extras(r);
+        else if (!trt_read_engine(r->j, key, r->p, &r->r->engine))
+            oc_json_skip(r->j);
+    }
+}
+
+/* ---- the importer ----------------------------------------------------------------------------------------
+ */
+
+static bool is_empty(const struct trt_reading *r)
+{
+    return !r->has_times && !r->has_count && !r->has_runs && !r->engine.found;
+}
+
+static int read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
+{
+    uint64_t offset = 0;
+    r->j = oc_json_open(f->s);
+    enum oc_json_type type = oc_json_peek(r->j);
+    if (type == OC_JSON_ARRAY)
+        read_array(r);
+    else if (type == OC_JSON_OBJECT)
+        read_object(r);
+    const char *error = oc_json_error(r->j, &offset), *damaged = oc_stream_error(f->s);
+    bool cut = oc_json_truncated(r->j) || damaged;
+    int rc = 0;
+    if (error && !cut && is_empty(r->r))
+        rc = oc_fail(err, OC_EFORMAT, "%s", error);
+    else if (error && !cut)
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-broken", "",
+                    "%s (offset %llu): what is complete before was used", error, (unsigned long long)offset);
+    if (rc == 0 && cut) {
+        r->p->truncated = true;
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-truncated", "",
+                    "the file ends inside a value (offset %llu): what is complete before was used",
+                    (unsigned long long)oc_json_offset(r->j));
+    }
+    if (rc != 0)
+        oc_err_at(err, f->path, 0, offset);
+    oc_json_close(r->j);
+    return rc;
+}
+
+static int read_tensorrt(const struct oc_source *src, const struct oc_profile_opts *opts,
+                         struct oc_profile *out, struct oc_err *err)
+{
+    struct trt_reading all = {.device = "", .device_run_ms = NAN};
+    struct reader r = {.p = out, .r = &all};
+    int rc = 0;
+    for (size_t i = 0; i < src->n && rc == 0; i++)
+        rc = read_file(&r, &src->file[i], err);
+    if (rc == 0 && is_empty(&all))
+        rc = oc_fail(err, OC_EFORMAT, "%s",
+                     all.has_extras ? "a summary without layers: name the profile (.profile.json)"
+                                    : "no layers of a TensorRT engine in it");
+    if (rc == 0)
+        trt_fill(&all, opts, out);
+    trt_free_engine(&all.engine);
+    free(all.time);
+    free(all.run);
+    return rc;
+}
+
+/* ---- probing ---------------------------------------------------------------------------------------------
+ */
+
+static bool contains(const char *s, size_t n, const char *word)
+{
+    return memmem(s, n, word, strlen(word)) != NULL;
+}
+
+/* Is it the first key of the first object? */
+static bool first_key(const struct oc_peek *peek, const char *key)
+{
+    const char *open = memchr(peek->data, '{', peek->n < 64 ? peek->n : 64);
+    size_t left = open ? (size_t)(peek->data + peek->n - open) : 0, k = strlen(key), i = 1;
+    while (i < left && strchr(" \t\r\n", open[i]) && open[i])
+        i++;
+    return left > i + k && memcmp(open + i, key, k) == 0;
+}
+
+static void probe_array(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    if (first_key(peek, "\"count\"") && contains(peek->data, peek->n, "\"timeMs\""))
+        *bid = (struct oc_bid){.score = 95, .reason = "count and timeMs", .part = PROFILE};
+    else if (first_key(peek, "\"count\"") && peek->whole)
+        *bid = (struct oc_bid){.score = 50, .reason = "count", .part = PROFILE};
+    else if (contains(peek->data, peek->n, "\"startComputeMs\""))
+        *bid = (struct oc_bid){.score = 95, .reason = "startComputeMs", .part = TIMES};
+}
+
+static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    if (peek->n && peek->data[0] == '[') {
+        probe_array(peek, bid);
+        return;
+    }
+    if (!peek->n || peek->data[0] != '{')
+        return;
+    bool layers = contains(peek->data, peek->n, "\"Layers\"");
+    bool detailed = contains(peek->data, peek->n, "\"LayerType\"");
+    bool io =
+        contains(peek->data, peek->n, "\"Bindings\"") || contains(peek->data, peek->n, "\"I/O Tensors\"");
+    if (layers && (detailed || io))
+        *bid = (struct oc_bid){.score = 90, .reason = "Layers of an engine", .part = LAYERS};
+    else if (first_key(peek, "\"Layers\""))
+        *bid = (struct oc_bid){.score = 60, .reason = "Layers", .part = LAYERS};
+    else if (contains(peek->data, peek->n, "\"performance_summary\"") ||
+             contains(peek->data, peek->n, "\"device_information\""))
+        *bid = (struct oc_bid){.score = 80, .reason = "performance_summary", .part = EXTRAS};
+}
+
+const struct oc_importer oc_importer_tensorrt = {
+    .name = "tensorrt",
+    .title = "TensorRT trtexec profile, layer information, times (JSON)",
+    .part = parts,
+    .n_part = OC_COUNT(parts),
+    .probe = probe_tensorrt,
+    .read = read_tensorrt,
+};

@@ -1,0 +1,206 @@
+#include "profile/trt_name.h"
+
+#include <string.h>
+
+#define MAX_NESTING 64
+#define MAX_JOINED  6    /* separators inside one name */
+#define MAX_NAME    1024 /* bytes of a name with separators */
+#define MAX_PARTS   1024
+#define COUNT(x)    (sizeof(x) / sizeof((x)[0]))
+
+static bool begins(const char *s, size_t n, const char *head)
+{
+    size_t k = strlen(head);
+    return n >= k && memcmp(s, head, k) == 0;
+}
+
+static bool ends(const char *s, size_t n, const char *tail)
+{
+    size_t k = strlen(tail);
+    return n >= k && memcmp(s + n - k, tail, k) == 0;
+}
+
+/* Length without digits at the end, n when there are none. */
+static size_t before_digits(const char *s, size_t n)
+{
+    while (n > 0 && s[n - 1] >= '0' && s[n - 1] <= '9')
+        n--;
+    return n;
+}
+
+static bool numbered(const char *s, size_t n, const char *stem)
+{
+    size_t k = before_digits(s, n);
+    return k < n && ends(s, k, stem);
+}
+
+const char *trt_overhead(const char *s, size_t n)
+{
+    if (begins(s, n, "Reformatting CopyNode for "))
+        return "layout";
+    if (ends(s, n, " copy") || begins(s, n, "[HostToDeviceCopy") || ends(s, n, "[DevicetoShapeHostCopy]"))
+        return "copies";
+    if (begins(s, n, "[trainStation"))
+        return "framework";
+    return numbered(s, n, "_clone_") ? "inserted" : NULL;
+}
+
+size_t trt_stem(const char *s, size_t n)
+{
+    if (n && s[n - 1] == ']' && numbered(s, n - 1, " [profile "))
+        n = before_digits(s, n - 1) - strlen(" [profile ");
+    if (!numbered(s, n, "_"))
+        return n;
+    size_t k = before_digits(s, n) - 1;
+    return numbered(s, k, "_myl") ? before_digits(s, k) - strlen("_myl") : n;
+}
+
+/* ---- parts -----------------------------------------------------------------------------------------------
+ */
+
+struct split {
+    const struct trt_known *known;
+    struct trt_part *out;
+    size_t n, max;
+};
+
+static void add(struct split *x, struct trt_part part)
+{
+    if (x->n < x->max)
+        x->out[x->n] = part;
+    x->n++;
+}
+
+static bool is_name(const struct split *x, const char *s, size_t n)
+{
+    return x->known && n && n <= MAX_NAME && x->known->is_name(x->known->ctx, s, n);
+}
+
+static int depth_of(char c)
+{
+    return strchr("([{", c) && c ? 1 : strchr(")]}", c) && c ? -1 : 0;
+}
+
+/* Length of a separator at s, 0: none. Commas part only what stands in PWN(). */
+static size_t separator(const char *s, size_t n, bool commas)
+{
+    if (begins(s, n, " + "))
+        return 3;
+    if (begins(s, n, " || "))
+        return 4;
+    return commas && begins(s, n, ", ") ? 2 : 0;
+}
+
+static bool is_balanced(const char *s, size_t n)
+{
+    long depth = 0;
+    for (size_t i = 0; i < n && depth >= 0; i++)
+        depth += depth_of(s[i]);
+    return depth == 0;
+}
+
+/* "{ForeignNode[first...last]}" */
+static bool add_range(struct split *x, const char *s, size_t n)
+{
+    static const char head[] = "{ForeignNode[";
+    if (!begins(s, n, head) || !ends(s, n, "]}"))
+        return false;
+    const char *first = s + sizeof(head) - 1, *end = s + n - 2;
+    const char *dots = memmem(first, (size_t)(end - first), "...", 3);
+    struct trt_part part = {.kind = TRT_RANGE, .s = first, .n = (size_t)((dots ? dots : end) - first)};
+    part.last = dots ? dots + 3 : first;
+    part.n_last = (size_t)(end - part.last);
+    add(x, part);
+    return true;
+}
+
+/* The builder's own layers around a node. */
+static bool add_made(struct split *x, const char *s, size_t n)
+{
+    static const struct {
+        const char *head;
+        enum trt_kind kind;
+    } row[] = {
+        {"node_of_", TRT_TENSOR},           {"reshape_after_", TRT_ADDED},
+        {"reshape_before_", TRT_ADDED},     {"unsqueeze_node_after_", TRT_ADDED},
+        {"squeeze_node_after_", TRT_ADDED}, {"unsqueeze_after_", TRT_ADDED},
+        {"squeeze_after_", TRT_ADDED},      {"copied_squeeze_after_", TRT_ADDED},
+        {"transpose_before_", TRT_ADDED},   {"transpose_after_", TRT_ADDED},
+    };
+    if (begins(s, n, "(Unnamed Layer*")) {
+        add(x, (struct trt_part){.kind = TRT_UNNAMED, .s = s, .n = n});
+        return true;
+    }
+    if (begins(s, n, "__myl_") || begins(s, n, "__mye")) {
+        add(x, (struct trt_part){.kind = TRT_GENERATED, .s = s, .n = n});
+        return true;
+    }
+    for (size_t i = 0; i < COUNT(row); i++) {
+        size_t k = strlen(row[i].head);
+        if (n > k && begins(s, n, row[i].head)) {
+            add(x, (struct trt_part){.kind = row[i].kind, .s = s + k, .n = n - k});
+            return true;
+        }
+    }
+    return false;
+}
+
+static void split_list(struct split *x, const char *s, size_t n, bool commas, unsigned nesting);
+
+static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
+{
+    if (!is_name(x, s, n)) {
+        if (n > 5 && begins(s, n, "PWN(") && s[n - 1] == ')' && nesting < MAX_NESTING) {
+            split_list(x, s + 4, n - 5, true, nesting + 1);
+            return;
+        }
+        if (add_range(x, s, n) || add_made(x, s, n))
+            return;
+    }
+    add(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
+}
+
+/* End of the part that begins at s: the longest name that ends at one of the next separators, else the first
+ * separator outside of brackets; n: none. *sep: length of the separator. */
+static size_t part_end(const struct split *x, const char *s, size_t n, bool commas, bool balanced,
+                       size_t *sep)
+{
+    size_t first = n, best = n, first_sep = 0, best_sep = 0, seen = 0;
+    long depth = 0;
+    for (size_t i = 0; i < n && (first == n || (x->known && seen < MAX_JOINED)); i++) {
+        size_t k = separator(s + i, n - i, commas);
+        if (k && (depth == 0 || !balanced) && first == n) {
+            first = i;
+            first_sep = k;
+        }
+        if (k && x->known && seen++ < MAX_JOINED && is_name(x, s, i)) {
+            best = i;
+            best_sep = k;
+        }
+        depth += depth_of(s[i]);
+    }
+    *sep = best < n ? best_sep : first_sep;
+    return best < n ? best : first;
+}
+
+static void split_list(struct split *x, const char *s, size_t n, bool commas, unsigned nesting)
+{
+    bool balanced = is_balanced(s, n);
+    while (n > 0) {
+        size_t sep = 0, end = is_name(x, s, n) ? n : part_end(x, s, n, commas, balanced, &sep);
+        if (x->n >= MAX_PARTS)
+            end = n;
+        if (end > 0)
+            add_one(x, s, end, x->n >= MAX_PARTS ? MAX_NESTING : nesting);
+        sep = end < n ? sep : 0;
+        s += end + sep;
+        n -= end + sep;
+    }
+}
+
+size_t trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max)
+{
+    struct split x = {.known = known, .out = out, .max = max};
+    split_list(&x, s, n, false, 0);
+    return x.n;
+}

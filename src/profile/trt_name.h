@@ -1,0 +1,42 @@
+/* The grammar of TensorRT's layer names (profile-formats 3.4): what the builder inserted, and which parts a
+ * fused layer has. Knows no model; who does tells through `known` which texts are names, because names may
+ * hold the separators " + ", " || ", ", " themselves. Views point into the given text. */
+#ifndef OC_TRT_NAME_H
+#define OC_TRT_NAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum trt_kind {
+    TRT_NODE,      /* a node, tensor or initializer */
+    TRT_TENSOR,    /* "node_of_X": the node, without a name of its own, that makes X */
+    TRT_ADDED,     /* "reshape_after_X" ...: made by the parser for node X */
+    TRT_UNNAMED,   /* "(Unnamed Layer* 360) [Shuffle]": made by the parser */
+    TRT_RANGE,     /* "{ForeignNode[X...last]}" */
+    TRT_GENERATED, /* "__myl_MulSum": a kernel of a fused region */
+    TRT_KIND_COUNT
+};
+
+struct trt_part {
+    enum trt_kind kind;
+    const char *s; /* X */
+    size_t n;
+    const char *last; /* of a range */
+    size_t n_last;
+};
+
+struct trt_known {
+    bool (*is_name)(const void *ctx, const char *s, size_t n);
+    const void *ctx;
+};
+
+/* Bucket of a layer that the builder inserted: "layout", "copies", "inserted", "framework"; NULL: none. */
+const char *trt_overhead(const char *s, size_t n);
+
+/* Length without " [profile N]" and "_myl<region>_<k>" at the end. */
+size_t trt_stem(const char *s, size_t n);
+
+/* Parts in order, at most `max`; `known` may be NULL. Returns how many there are, perhaps more than max. */
+size_t trt_split(const char *s, size_t n, const struct trt_known *known, struct trt_part *out, size_t max);
+
+#endif

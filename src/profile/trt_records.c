@@ -1,0 +1,354 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/kernel_names.h"
+#include "profile/trt_name.h"
+#include "profile/trt_reading.h"
+
+#define NS_PER_MS 1e6
+
+struct builder {
+    const struct trt_reading *r;
+    const struct oc_profile_opts *opts;
+    struct oc_profile *p;
+    struct oc_map by_name; /* to the record */
+    struct oc_map layers;  /* name to the first layer of that name not yet used ... */
+    uint32_t *next;        /* ... and to the next one */
+    double sum_ms;         /* of all layers */
+};
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+/* ---- layers ----------------------------------------------------------------------------------------------
+ */
+
+static void index_layers(struct builder *b)
+{
+    const struct trt_engine *e = &b->r->engine;
+    b->next = oc_xmalloc((e->n + 1) * sizeof(*b->next));
+    for (size_t i = e->n; i-- > 0;) {
+        const char *name = e->layer[i].name;
+        b->next[i] = oc_map_get(&b->layers, name, strlen(name));
+        oc_map_set(&b->layers, name, strlen(name), (uint32_t)i);
+    }
+}
+
+/* The k-th entry of a name in the profile is the k-th layer of that name. */
+static const struct trt_layer *take_layer(struct builder *b, const char *name)
+{
+    uint32_t i = oc_map_get(&b->layers, name, strlen(name));
+    if (i == OC_NONE)
+        return NULL;
+    oc_map_set(&b->layers, name, strlen(name), b->next[i]);
+    return &b->r->engine.layer[i];
+}
+
+/* Precision and unit: the kernel's name tells best, else the type that the layer computes in. */
+static void set_precision(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
+{
+    struct oc_kernel_facts facts;
+    oc_kernel_facts(b->opts->kernel_names, l->tactic, &facts);
+    rec->unit = facts.unit;
+    rec->precision = facts.precision;
+    if (!*rec->precision && l->n_in && l->in[0].dtype)
+        rec->precision = oc_class_name(oc_dtype_info(l->in[0].dtype)->cls);
+}
+
+static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool first)
+{
+    rec->has_macs = k->known && (first || rec->has_macs);
+    rec->macs = rec->has_macs ? rec->macs + k->macs : 0;
+    rec->flop = k->known ? (first ? k->flop : rec->flop + k->flop) : (double)NAN;
+    rec->bytes = first ? k->bytes : rec->bytes + k->bytes;
+    rec->param_bytes = k->param_bytes;
+    if (k->quality > rec->quality)
+        rec->quality = k->quality;
+}
+
+static void describe(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l, bool first)
+{
+    struct trt_cost k;
+    trt_cost_of(l, &k);
+    add_cost(rec, &k, first);
+    if (!first)
+        return;
+    rec->op_type = l->type;
+    rec->in = l->in;
+    rec->out = l->out;
+    rec->n_in = l->n_in;
+    rec->n_out = l->n_out;
+    rec->has_in = rec->has_out = l->detailed;
+    rec->node_name = l->marker;
+    rec->n_node_name = l->n_marker;
+    if (l->detailed)
+        set_precision(b, rec, l);
+    if (is(l->origin, "REFORMAT") || (is(l->type, "Reformat") && !*l->origin))
+        rec->overhead = "layout";
+    else if (is(l->type, "NoOp"))
+        rec->overhead = "no-op";
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------
+ */
+
+static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool *first)
+{
+    uint32_t at = b->p->n_rec;
+    *first = oc_map_add(&b->by_name, name, strlen(name), &at, NULL);
+    struct oc_prof_rec *rec = &b->p->rec[at];
+    if (!*first)
+        return rec;
+    double none = (double)NAN;
+    *rec = (struct oc_prof_rec){.name = name,
+                                .op_type = "",
+                                .provider = "",
+                                .precision = "",
+                                .unit = "",
+                                .index = -1,
+                                .parent = OC_NONE,
+                                .time_ns = none,
+                                .self_ns = none,
+                                .kernel_ns = none,
+                                .host_ns = none,
+                                .wait_ns = none,
+                                .min_ns = none,
+                                .max_ns = none,
+                                .median_ns = none,
+                                .start_ns = none,
+                                .total_ns = none,
+                                .total_kernel_ns = none,
+                                .flop = none,
+                                .bytes = none,
+                                .param_bytes = UINT64_MAX,
+                                .act_bytes = UINT64_MAX,
+                                .out_bytes = UINT64_MAX};
+    rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
+    rec->lane = OC_NONE;
+    b->p->n_rec++;
+    return rec;
+}
+
+static void add_ns(double *sum, double ms, bool first)
+{
+    *sum = first ? ms * NS_PER_MS : *sum + ms * NS_PER_MS;
+}
+
+static double statistic(const struct builder *b, const struct trt_time *t)
+{
+    switch (b->p->stat) {
+    case OC_STAT_SUM:
+        return t->total_ms;
+    case OC_STAT_MEDIAN:
+        return t->median_ms;
+    default:
+        return !isnan(t->average_ms) ? t->average_ms
+               : b->p->runs_total    ? t->total_ms / b->p->runs_total
+                                     : (double)NAN;
+    }
+}
+
+static void add_times(struct builder *b, struct oc_prof_rec *rec, const struct trt_time *t, bool first)
+{
+    double ns = statistic(b, t);
+    add_ns(&rec->time_ns, ns, first);
+    add_ns(&rec->median_ns, t->median_ms, first);
+    add_ns(&rec->total_ns, t->total_ms, first);
+    rec->self_ns = rec->kernel_ns = rec->time_ns;
+    rec->total_kernel_ns = rec->total_ns;
+    rec->calls_per_run += 1;
+    rec->calls += b->p->runs_used;
+    rec->runs = b->p->runs_used;
+    rec->where = first ? t->where : rec->where;
+}
+
+/* Elided layers stand in the profile with no time at all: they have no row. */
+static bool is_elided(const struct builder *b, const struct oc_prof_rec *rec)
+{
+    return b->sum_ms > 0 && rec->total_ns == 0 && !(rec->has_macs && rec->macs);
+}
+
+static void layer_records(struct builder *b)
+{
+    const struct trt_reading *r = b->r;
+    double imported_ms = 0;
+    for (size_t i = 0; i < r->n_time; i++)
+        b->sum_ms += isnan(r->time[i].total_ms) ? 0 : r->time[i].total_ms;
+    for (size_t i = 0; i < r->n_time; i++) {
+        const struct trt_layer *l = take_layer(b, r->time[i].name);
+        bool first;
+        struct oc_prof_rec *rec = new_record(b, r->time[i].name, &first);
+        add_times(b, rec, &r->time[i], first);
+        if (l)
+            describe(b, rec, l, first);
+        imported_ms += isnan(r->time[i].total_ms) ? 0 : r->time[i].total_ms;
+    }
+    for (uint32_t i = 0; i < b->p->n_rec; i++)
+        if (is_elided(b, &b->p->rec[i]))
+            b->p->rec[i].bucket = "no-op";
+    b->p->imported_ns = imported_ms * NS_PER_MS;
+}
+
+/* Engines with several optimization profiles repeat their layers; one set is enough. */
+static bool is_repeated(const char *name)
+{
+    size_t n = strlen(name);
+    return n && name[n - 1] == ']' && strstr(name, " [profile ") != NULL;
+}
+
+static void untimed_records(struct builder *b)
+{
+    const struct trt_engine *e = &b->r->engine;
+    for (size_t i = 0; i < e->n; i++) {
+        bool first;
+        if (is_repeated(e->layer[i].name))
+            continue;
+        struct oc_prof_rec *rec = new_record(b, e->layer[i].name, &first);
+        describe(b, rec, &e->layer[i], first);
+        rec->calls_per_run += 1;
+    }
+}
+
+/* ---- times of whole iterations ---------------------------------------------------------------------------
+ */
+
+enum which { COMPUTE, COPY_IN, COPY_OUT, ENQUEUE };
+
+static double of_run(const struct trt_run *run, enum which which)
+{
+    const double v[] = {run->compute_ms, run->in_ms, run->out_ms, run->enqueue_ms};
+    return v[which];
+}
+
+/* Known values of one kind, in nanoseconds; returns how many. */
+static size_t take_runs(const struct trt_reading *r, enum which which, double *v, double *sum_ns)
+{
+    size_t n = 0;
+    *sum_ns = 0;
+    for (size_t i = 0; i < r->n_run; i++) {
+        double ms = of_run(&r->run[i], which);
+        if (isnan(ms))
+            continue;
+        v[n++] = ms * NS_PER_MS;
+        *sum_ns += ms * NS_PER_MS;
+    }
+    return n;
+}
+
+static void bucket_of_runs(struct builder *b, enum which which, const char *name, const char *bucket,
+                           double *v)
+{
+    double sum_ns;
+    size_t n = take_runs(b->r, which, v, &sum_ns);
+    bool first;
+    if (!n || (which != COMPUTE && sum_ns == 0))
+        return;
+    struct oc_prof_rec *rec = new_record(b, name, &first);
+    rec->bucket = bucket;
+    rec->time_ns = rec->self_ns = rec->kernel_ns = oc_stat_of(b->p->stat, v, n);
+    rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
+    rec->min_ns = v[0];
+    rec->max_ns = v[n - 1];
+    rec->total_ns = rec->total_kernel_ns = sum_ns;
+    rec->calls = n;
+    rec->calls_per_run = 1;
+    rec->runs = (uint32_t)n;
+    b->p->imported_ns = (isnan(b->p->imported_ns) ? 0 : b->p->imported_ns) + sum_ns;
+}
+
+/* Times alone: what the engine took as a whole, and the copies beside it. */
+static void run_records(struct builder *b, double *v)
+{
+    double sum_ns;
+    bucket_of_runs(b, COMPUTE, "(GPU compute)", "whole engine", v);
+    bucket_of_runs(b, COPY_IN, "(copies to the device)", "copies", v);
+    bucket_of_runs(b, COPY_OUT, "(copies to the host)", "copies", v);
+    size_t n = take_runs(b->r, ENQUEUE, v, &sum_ns);
+    if (n && b->p->n_rec)
+        b->p->rec[0].host_ns = oc_stat_of(b->p->stat, v, n);
+}
+
+/* How long an iteration really takes: layers are timed one by one and may run side by side. */
+static void set_run_time(struct builder *b, double *v)
+{
+    double sum_ns;
+    size_t n = take_runs(b->r, COMPUTE, v, &sum_ns);
+    struct oc_profile *p = b->p;
+    enum oc_stat stat = p->stat == OC_STAT_SUM ? OC_STAT_MEDIAN : p->stat;
+    double ns = n ? oc_stat_of(stat, v, n) : b->r->device_run_ms * NS_PER_MS;
+    p->run_ns = p->stat == OC_STAT_SUM && p->runs_used ? ns * p->runs_used : ns;
+    if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
+        oc_diag_add(
+            &p->diags, OC_INFO, "N-layer-sum", "",
+            "the layers, timed one by one, add up to %.6g ms an iteration; the engine alone takes %.6g "
+            "ms (%s)",
+            b->sum_ms / p->runs_used, ns / NS_PER_MS, n ? "its times" : "its summary");
+}
+
+/* ---- the profile -----------------------------------------------------------------------------------------
+ */
+
+/* A profile has sums, means and, from 8.4 on, medians; anything else asked for cannot be told. */
+static void choose_stat(struct builder *b)
+{
+    bool medians = b->r->n_time > 0;
+    enum oc_stat wanted = b->opts->stat;
+    for (size_t i = 0; i < b->r->n_time; i++)
+        medians = medians && !isnan(b->r->time[i].median_ms);
+    if (!b->r->has_times || wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN ||
+        (wanted == OC_STAT_MEDIAN && medians))
+        return;
+    b->p->stat = medians ? OC_STAT_MEDIAN : OC_STAT_MEAN;
+    oc_diag_add(&b->p->diags, wanted == OC_STAT_MEDIAN ? OC_INFO : OC_WARNING, "W-no-statistic", "",
+                "the profile does not tell the %s of a layer's times: the %s is shown", oc_stat_name(wanted),
+                oc_stat_name(b->p->stat));
+}
+
+static void check_layers(struct builder *b)
+{
+    const struct trt_engine *e = &b->r->engine;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < b->p->n_rec; i++)
+        found += *b->p->rec[i].op_type || b->p->rec[i].has_in;
+    bool names_only = e->n && !e->layer[0].detailed;
+    if (names_only)
+        oc_diag_add(
+            &b->p->diags, OC_INFO, "N-names-only", "",
+            "the layer information has names only: build with --profilingVerbosity=detailed for shapes "
+            "and costs");
+    else if (e->n && b->r->n_time && !found)
+        oc_diag_add(&b->p->diags, OC_WARNING, "W-other-engine", "",
+                    "no layer of the profile is in the layer information: it is of another engine");
+}
+
+void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p)
+{
+    struct oc_arena scratch = {0};
+    struct builder b = {.r = r, .opts = opts, .p = p, .by_name.arena = &scratch, .layers.arena = &scratch};
+    double *v = oc_xmalloc((r->n_run + 1) * sizeof(*v));
+    uint64_t runs = r->has_times || r->has_count ? (uint64_t)r->count : r->n_run;
+    p->rec = OC_NEW_ARRAY(&p->arena, r->n_time + r->engine.n + 3, struct oc_prof_rec);
+    p->producer = "TensorRT";
+    p->device = *r->device ? r->device : "CUDA";
+    p->time_kind = "device time";
+    p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->run_ns = p->busy_ns = NAN;
+    choose_stat(&b);
+    index_layers(&b);
+    if (r->has_times || r->has_count)
+        layer_records(&b);
+    else if (r->engine.n)
+        untimed_records(&b);
+    else
+        run_records(&b, v);
+    set_run_time(&b, v);
+    check_layers(&b);
+    free(v);
+    free(b.next);
+    oc_map_free(&b.by_name);
+    oc_map_free(&b.layers);
+    oc_arena_free(&scratch);
+}

@@ -1,0 +1,356 @@
+#include "profile/trt_layers.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/profiles.h"
+
+extern const struct oc_importer oc_importer_tensorrt;
+
+static const struct oc_profile_opts defaults = {.warmup = -1};
+
+/* One file, without those beside it. */
+static struct oc_profile *alone(const char *path)
+{
+    struct oc_file f;
+    struct oc_err e = {0};
+    struct oc_profile *p = NULL;
+    assert_int_equal(oc_file_map(path, 0, &f, &e), 0);
+    if (oc_profile_from_mem(&oc_importer_tensorrt, f.data, f.size_bytes, &defaults, &p, &e) != 0)
+        fail_msg("%s: %s", path, e.msg);
+    oc_file_unmap(&f);
+    return p;
+}
+
+static struct oc_profile *whole(const char *path, enum oc_stat stat)
+{
+    struct oc_profile_opts o = {.warmup = -1, .stat = stat};
+    struct oc_profile *p;
+    struct oc_err e = {0};
+    if (oc_profile_open(path, &o, &p, &e) != 0)
+        fail_msg("%s", e.msg);
+    return p;
+}
+
+static void assert_near(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-6 * (1 + fabs(b))))
+        fail_msg("%.9g is not %.9g", a, b);
+}
+
+static uint64_t macs_of(const struct oc_profile *p)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        sum += p->rec[i].has_macs ? p->rec[i].macs : 0;
+    return sum;
+}
+
+/* ---- own files -------------------------------------------------------------------------------------------
+ */
+
+/* Conv: 9x9 with pads 1, kernel 3, stride 2 gives 5x5; MACs 2 * 25 * 108 = 5,400; results 2 * 4 * 25 = 200:
+ * bias 200, Relu 200; the pool: 2 * 4 * 2 * 2 results of 4 taps, 128. FLOPs 10,800 + 528.
+ * Bytes, half: 2*3*81 = 486 in, 32 out, 108 + 4 weights: 630 * 2. */
+static void counts_a_convolution_with_a_pool_inside(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
+    const struct oc_prof_rec *r = t_rec(p, "stem + relu + pool");
+    assert_true(r->has_macs);
+    assert_int_equal(r->macs, 5400);
+    assert_near(r->flop, 11328);
+    assert_near(r->bytes, 1260);
+    assert_int_equal(r->param_bytes, 224);
+    assert_int_equal(r->quality, OC_EXACT);
+    assert_string_equal(r->precision, "f16");
+    assert_near(r->time_ns, 900e3);
+    assert_near(r->total_ns, 4e6);
+    assert_int_equal(r->calls, 4);
+    assert_int_equal(r->n_node_name, 3);
+    assert_string_equal(r->node_name[0], "stem");
+    assert_string_equal(r->node_name[1], "relu[0]");
+    assert_string_equal(r->node_name[2], "pool");
+    oc_profile_close(p);
+}
+
+/* up: every one of 2 * 2 * 2 positions meets 4 * 6 * 4 = 96 weights: 768.
+ * twin: 2 * 6 * 7 * 16 = 1,344 and 2 * 6 * 7 * 5 = 420, one record: 1,764; 0.2 + 0.3 ms an iteration. */
+static void counts_other_products_and_adds_layers_of_one_name(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/fused.graph.json", OC_STAT_MEDIAN);
+    assert_string_equal(p->producer, "TensorRT");
+    assert_int_equal(t_rec(p, "up")->macs, 768);
+    const struct oc_prof_rec *twin = t_rec(p, "twin");
+    assert_int_equal(twin->macs, 1764);
+    assert_near(twin->time_ns, 500e3);
+    assert_near(twin->total_ns, 2e6);
+    assert_near(twin->calls_per_run, 2);
+    assert_null(t_rec(p, "up [profile 1]"));
+    const struct oc_prof_rec *kgen = t_rec(p, "a \"quoted\" name");
+    assert_non_null(kgen);
+    assert_false(kgen->has_macs);
+    assert_true(isnan(kgen->flop) && isnan(kgen->bytes)); /* an open dimension */
+    assert_near(kgen->time_ns, 400e3);
+    oc_profile_close(p);
+}
+
+/* Sums 0.4 + 4 + 2 + 1 + 1 + 1.6 ms; the elided layer has no row. The engine takes 2.5 ms (median of three).
+ */
+static void joins_the_files_of_one_measurement(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
+    assert_int_equal(p->n_rec, 6);
+    assert_near(p->imported_ns, 10e6);
+    assert_int_equal(p->runs_total, 4);
+    assert_near(p->run_ns, 2.5e6);
+    assert_string_equal(p->device, "NVIDIA Test");
+    assert_string_equal(t_rec(p, "flat")->bucket, "no-op");
+    assert_string_equal(t_rec(p, "Reformatting CopyNode for Input Tensor 0 to stem")->overhead, "layout");
+    assert_null(t_rec(p, "up")->overhead);
+    assert_non_null(t_finding(p, "N-layer-sum"));
+    oc_profile_close(p);
+}
+
+static void chooses_the_statistic_that_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        enum oc_stat asked, used;
+        double up_ns, stem_ns;
+    } row[] = {
+        {OC_STAT_MEDIAN, OC_STAT_MEDIAN, 0.5e6, 0.9e6},
+        {OC_STAT_MEAN, OC_STAT_MEAN, 0.5e6, 1e6},
+        {OC_STAT_SUM, OC_STAT_SUM, 2e6, 4e6},
+        {OC_STAT_MAX, OC_STAT_MEDIAN, 0.5e6, 0.9e6}, /* not told by the file */
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", row[i].asked);
+        assert_int_equal(p->stat, row[i].used);
+        assert_near(t_rec(p, "up")->time_ns, row[i].up_ns);
+        assert_near(t_rec(p, "stem + relu + pool")->time_ns, row[i].stem_ns);
+        assert_near(p->imported_ns, 10e6);
+        assert_int_equal(t_finding(p, "W-no-statistic") != NULL, row[i].asked != row[i].used);
+        oc_profile_close(p);
+    }
+}
+
+/* Layers without a profile: shapes and counts, and no time, which is not 0. */
+static void reads_layer_information_alone(void **state)
+{
+    (void)state;
+    struct oc_profile *p = alone("tests/data/tensorrt/fused.graph.json");
+    assert_int_equal(p->n_rec, 6); /* the second optimization profile is left out, the twins are one */
+    assert_int_equal(macs_of(p), 5400 + 768 + 1764);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        assert_true(isnan(p->rec[i].time_ns) && isnan(p->rec[i].total_ns));
+    assert_true(isnan(p->imported_ns) && isnan(p->run_ns));
+    assert_int_equal(p->runs_total, 0);
+    oc_profile_close(p);
+}
+
+/* 8 * 4 * 16 */
+static void reads_the_layout_of_version_11(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/tensors.graph.json", OC_STAT_MEDIAN);
+    assert_int_equal(p->n_rec, 1);
+    assert_int_equal(p->rec[0].macs, 512);
+    assert_int_equal(p->rec[0].in[0].dtype, OC_DT_BFLOAT16);
+    assert_string_equal(p->rec[0].precision, "bf16");
+    oc_profile_close(p);
+}
+
+static void reads_names_only(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/names.graph.json", OC_STAT_MEDIAN);
+    assert_int_equal(p->n_rec, 3);
+    assert_string_equal(p->rec[0].overhead, "framework");
+    assert_string_equal(p->rec[1].name, "conv + PWN(relu)");
+    assert_false(p->rec[1].has_in);
+    assert_non_null(t_finding(p, "N-names-only"));
+    oc_profile_close(p);
+}
+
+/* Computing 3 + 2 + 2.5 ms, in 3 * 0.5, out 3 * 0.25. */
+static void reads_times_alone(void **state)
+{
+    (void)state;
+    struct oc_profile *p = alone("tests/data/tensorrt/fused.timing.json");
+    assert_int_equal(p->n_rec, 3);
+    assert_near(p->imported_ns, 7.5e6 + 1.5e6 + 0.75e6);
+    assert_string_equal(p->rec[0].bucket, "whole engine");
+    assert_near(p->rec[0].time_ns, 2.5e6);
+    assert_near(p->rec[0].min_ns, 2e6);
+    assert_near(p->rec[0].max_ns, 3e6);
+    assert_near(p->rec[0].host_ns, 0.125e6);
+    assert_string_equal(p->rec[1].bucket, "copies");
+    assert_near(p->run_ns, 2.5e6);
+    assert_int_equal(p->runs_used, 3);
+    oc_profile_close(p);
+    p = whole("tests/data/tensorrt/old.timing.json", OC_STAT_MEDIAN);
+    assert_near(p->rec[0].host_ns, 0.125e6); /* stands under startInMs, endInMs */
+    assert_near(p->rec[1].total_ns, 0.5e6);
+    assert_near(p->imported_ns, 2.75e6);
+    oc_profile_close(p);
+}
+
+static void survives_what_writers_do(void **state)
+{
+    (void)state;
+    struct oc_err e = {0};
+    /* no time at all: percentages are nan, and no layer is elided */
+    struct oc_profile *p =
+        t_profile_text("[ { \"count\" : 2 }\n, { \"name\" : \"a\", \"timeMs\" : 0, \"averageMs\" : 0, "
+                       "\"percentage\" : -nan }\n]",
+                       NULL, &e);
+    assert_non_null(p);
+    assert_null(p->rec[0].bucket);
+    assert_true(p->rec[0].time_ns == 0);
+    assert_int_equal(p->stat, OC_STAT_MEAN); /* up to 8.2 without medians */
+    oc_profile_close(p);
+    /* cut off: the complete layers count */
+    p = t_profile_text(
+        "[ { \"count\" : 2 }\n, { \"name\" : \"a\", \"timeMs\" : 3, \"averageMs\" : 1.5, \"medianMs\" "
+        ": 1.5 }\n, { \"name\" : \"b\", \"timeMs\" : 3",
+        NULL, &e);
+    assert_non_null(p);
+    assert_true(p->truncated);
+    assert_int_equal(p->n_rec, 1);
+    assert_near(p->imported_ns, 3e6);
+    oc_profile_close(p);
+    p = t_profile_text("{\"performance_summary\": {\"GPU Compute Time\": [1]}}", NULL, &e);
+    assert_null(p);
+    assert_non_null(strstr(e.msg, "a summary without layers"));
+}
+
+/* ---- recordings ------------------------------------------------------------------------------------------
+ */
+
+/* Sums of timeMs and medianMs by decimal arithmetic over the files. MACs: 32 pictures, ResNet-18 has
+ * 1,814,073,344 MACs a picture, ResNet-50 v1 3,857,973,248; MobileNet v2 300,774,272 for one. */
+static const struct engine {
+    const char *name;
+    uint32_t layers, elided;
+    double total_ns, iteration_ns;
+    uint64_t macs;
+} engine[] = {
+    {"pytorch.resnet.A100.fp16.resnet.onnx.engine", 36, 11, 1016832, 1016832, 58050347008},
+    {"pytorch.resnet.A100.fp32.resnet.onnx.engine", 32, 8, 2123776, 2123776, 58050347008},
+    {"pytorch.resnet.A100.qat-residual-qgap.resnet-qat-residual-qgap.onnx.engine", 24, 1, 672768, 672768,
+     58050347008},
+    {"pytorch.resnet.A100.qat-residual.resnet-qat-residual.onnx.engine", 26, 1, 731136, 731136, 58050347008},
+    {"pytorch.resnet.A100.qat.resnet-qat.onnx.engine", 37, 2, 1095680, 1095680, 58050347008},
+    {"tensorflow.resnet.RTX-3090.fp16.resnet.onnx.engine", 86, 25, 4272736, 4272736, 123455143936},
+    {"tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine", 103, 31, 12399744, 12399744, 123455143936},
+    {"tensorflow.resnet.RTX-3090.qat.resnet-qat.onnx.engine", 63, 1, 2380608, 2380608, 123455143936},
+    {"tests.mobilenet.qat.onnx.engine", 73, 1, 3109270400, 468768, 300774272},
+    {"tests.mobilenet_v2_residuals.qat.onnx.engine", 58, 1, 3081208100, 354848, 300774272},
+    {"trt8.detector.qat", 86, 9, 4441974898, 401594836, 0}, /* names only */
+};
+
+static const char *sample_of(const struct engine *e, const char *suffix)
+{
+    char name[200];
+    snprintf(name, sizeof(name), "tensorrt/%s%s", e->name, suffix);
+    return t_sample(name);
+}
+
+static void check_engine(const struct engine *e, const struct oc_profile *p)
+{
+    double iteration_ns = 0, held_ns = 0;
+    uint32_t elided = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        iteration_ns += r->time_ns;
+        held_ns += r->total_ns;
+        elided += r->bucket && strcmp(r->bucket, "no-op") == 0;
+        if (r->bucket && strcmp(r->bucket, "no-op") != 0)
+            fail_msg("%s: %s is in the bucket %s", e->name, r->name, r->bucket);
+    }
+    assert_int_equal(p->n_rec, e->layers);
+    assert_int_equal(elided, e->elided);
+    assert_true(fabs(p->imported_ns - e->total_ns) < 1 && fabs(held_ns - e->total_ns) < 1);
+    assert_true(fabs(iteration_ns - e->iteration_ns) < 1);
+    if (e->macs)
+        assert_int_equal(macs_of(p), e->macs);
+}
+
+static void recordings_are_whole(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(engine); i++) {
+        const char *path = sample_of(&engine[i], ".profile.json");
+        if (!path)
+            continue;
+        struct oc_profile *p = whole(path, OC_STAT_MEDIAN);
+        check_engine(&engine[i], p);
+        oc_profile_close(p);
+    }
+}
+
+/* Both files alone name the same layers in the same order. */
+static void names_are_those_of_the_layer_information(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(engine); i++) {
+        const char *path = sample_of(&engine[i], ".profile.json");
+        if (!path)
+            continue;
+        struct oc_profile *p = alone(path);
+        struct oc_profile *l =
+            alone(sample_of(&engine[i], engine[i].macs ? ".graph.json" : ".layer_info.json"));
+        assert_int_equal(p->n_rec, l->n_rec);
+        for (uint32_t k = 0; k < p->n_rec; k++)
+            assert_string_equal(p->rec[k].name, l->rec[k].name);
+        if (engine[i].macs)
+            assert_int_equal(macs_of(l), engine[i].macs);
+        assert_true(!macs_of(p) && isnan(l->rec[0].time_ns));
+        oc_profile_close(p);
+        oc_profile_close(l);
+    }
+}
+
+/* Median computeMs of 263 iterations; the summary's median beside the A100 engine. */
+static void run_time_comes_from_times_or_summary(void **state)
+{
+    (void)state;
+    const char *path = t_sample("tensorrt/tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine.profile.json");
+    if (!path)
+        skip();
+    struct oc_profile *p = whole(path, OC_STAT_MEDIAN);
+    assert_near(p->run_ns, 12168200);
+    oc_profile_close(p);
+    p = whole(t_sample("tensorrt/pytorch.resnet.A100.fp16.resnet.onnx.engine.profile.json"), OC_STAT_MEDIAN);
+    assert_near(p->run_ns, 862183);
+    assert_string_equal(p->device, "NVIDIA A100 80GB PCIe");
+    assert_string_equal(t_rec(p, "Conv_3 + Relu_4")->precision, "f16");
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_a_convolution_with_a_pool_inside),
+        cmocka_unit_test(counts_other_products_and_adds_layers_of_one_name),
+        cmocka_unit_test(joins_the_files_of_one_measurement),
+        cmocka_unit_test(chooses_the_statistic_that_is_told),
+        cmocka_unit_test(reads_layer_information_alone),
+        cmocka_unit_test(reads_the_layout_of_version_11),
+        cmocka_unit_test(reads_names_only),
+        cmocka_unit_test(reads_times_alone),
+        cmocka_unit_test(survives_what_writers_do),
+        cmocka_unit_test(recordings_are_whole),
+        cmocka_unit_test(names_are_those_of_the_layer_information),
+        cmocka_unit_test(run_time_comes_from_times_or_summary),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
