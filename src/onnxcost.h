@@ -386,6 +386,31 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err);
 /* The importers' names and titles; false past the end. */
 bool oc_profile_format(size_t index, const char **name, const char **title);
 
+/* ---- summaries: tables over what a profile has in time ----------------------------------------------------
+ */
+
+/* The tables by name; false past the end. */
+bool oc_summary_view(size_t index, const char **name, const char **title);
+
+struct oc_summary_opts {
+    const char *format;      /* "table" (NULL), "csv", "json" */
+    const char *const *view; /* tables to write; none: all that the source has data for, in their order */
+    size_t n_view;
+    const char *sort;      /* of operators: CPUTotal (NULL), CPUAvg, CPUMax, CPUMin, GPUTotal ... */
+    const char *search;    /* only rows whose name or type has this in it, in any letter case */
+    const char *time_unit; /* of tables: "s", "ms" (NULL), "us", "ns" */
+    bool op_detail;        /* parts and kernels below each operator */
+    bool per_thread;       /* operators and annotations apart for each thread */
+    bool has_top;
+    int64_t top;             /* rows of each table; 0: all. Default 20, kernels 15; all in CSV and JSON */
+    double samples_per_step; /* for samples a second; 0: unknown */
+    unsigned width_chars;    /* 0: no limit */
+    const struct oc_kernel_names *kernel_names; /* NULL: none */
+};
+/* Profiles should have been opened with keep_events; without events there are fewer tables. */
+int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *opts,
+                     FILE *f, struct oc_err *err);
+
 /* ---- hardware --------------------------------------------------------------------------------------- */
 
 struct oc_hwdb;

@@ -35,6 +35,7 @@ int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
+int cmd_summary(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

@@ -10,14 +10,14 @@
 const struct cli_option cli_options[] = {
     {"profile", 'p', CLI_TEXT, CLI_COST | CLI_MEMORY, "FILE", NULL, NULL,
      "measured profile to put beside the model", "Input", AT(profile)},
-    {"profile-format", 0, CLI_TEXT, CLI_COST | CLI_MEMORY, "NAME", NULL, "by content",
+    {"profile-format", 0, CLI_TEXT, CLI_COST | CLI_MEMORY | CLI_SUMMARY, "NAME", NULL, "by content",
      "how to read the profile", NULL, AT(profile_format)},
     {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
      "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with what names of kernels tell: precision, unit, class, library", NULL, AT(kernel_names)},
-    {"warmup", 0, CLI_INT, CLI_COST, "N", "runs", "the first of two or more",
+    {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY, "N", "runs", "the first of two or more; none in summaries",
      "runs of the profile to leave out", NULL, AT(warmup)},
     {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median",
      "what to make of several runs", NULL, AT(stat)},
@@ -43,7 +43,7 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "--shape may change numbers that the model declares",
      NULL, AT(force)},
 
-    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY, "N", "rows",
+    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY, "N", "rows",
      "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
@@ -67,7 +67,7 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
-    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS, "table|compact|csv|json", NULL, "table",
+    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY, "table|compact|csv|json", NULL, "table",
      "form of the report", "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
@@ -166,6 +166,24 @@ const struct cli_option cli_options[] = {
      "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
      "folded, its arena",
      NULL, AT(allocator)},
+
+    {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
+     "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "
+     "lanes "
+     "or benchmark (repeatable)",
+     "Summaries of profiles", AT(view)},
+    {"sort", 0, CLI_TEXT, CLI_SUMMARY, "KEY", NULL, "CPUTotal",
+     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin", NULL,
+     AT(sort)},
+    {"search", 0, CLI_TEXT, CLI_SUMMARY, "TEXT", NULL, NULL, "only rows with this in their name or type",
+     NULL, AT(search)},
+    {"time-unit", 0, CLI_CHOICE, CLI_SUMMARY, "s|ms|us|ns", NULL, "ms", "unit of times", NULL, AT(time_unit)},
+    {"op-detail", 0, CLI_FLAG, CLI_SUMMARY, NULL, NULL, NULL, "parts and kernels below each operator", NULL,
+     AT(op_detail)},
+    {"per-thread", 0, CLI_FLAG, CLI_SUMMARY, NULL, NULL, NULL, "operators of each thread apart", NULL,
+     AT(per_thread)},
+    {"samples-per-step", 0, CLI_INT, CLI_SUMMARY, "N", "samples", NULL,
+     "size of a batch, for samples a second", NULL, AT(samples_per_step)},
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
@@ -353,14 +371,7 @@ const char *cli_foreign_option(int argc, char **argv, unsigned mask)
 void cli_opts_free(struct cli_opts *o)
 {
     free(o->word.item);
-    free(o->dim.item);
-    free(o->shape.item);
-    free(o->value.item);
-    free(o->trip.item);
-    free(o->sweep.item);
-    free(o->opr_name.item);
-    free(o->type.item);
-    free(o->input_dtype.item);
-    free(o->why.item);
-    free(o->convention.item);
+    for (size_t i = 0; i < cli_n_options; i++)
+        if (cli_options[i].kind == CLI_LIST)
+            free(((struct cli_list *)((char *)o + cli_options[i].offset))->item);
 }

@@ -77,6 +77,11 @@ struct cli_opts {
     const char *allocator;
     /* language models */
     struct cli_int batch, prompt, generate;
+    /* summaries */
+    struct cli_list view;
+    const char *sort, *search, *time_unit;
+    bool op_detail, per_thread;
+    struct cli_int samples_per_step;
     /* choice and order of rows */
     struct cli_int top;
     struct cli_list opr_name, type, input_dtype, why;

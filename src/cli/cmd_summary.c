@@ -1,0 +1,90 @@
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+
+/* Unlike reports on a model, all runs count unless --warmup says otherwise: that is how the profilers whose
+ * tables these are count. */
+static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names *names,
+                         struct oc_profile ***list, size_t *n)
+{
+    struct oc_err err;
+    struct oc_profile_opts opts = {.format = o->profile_format,
+                                   .warmup = o->warmup.set ? (int32_t)o->warmup.v : 0,
+                                   .keep_events = true,
+                                   .kernel_names = names};
+    if (!o->word.n)
+        return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
+    if (o->profile_format && !oc_profile_format_known(o->profile_format))
+        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)",
+                        o->profile_format);
+    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    struct cli_progress *progress = cli_progress_start();
+    cli_progress_say(progress, "reading", o->word.item[0]);
+    int rc = oc_profile_open_all(o->word.item, o->word.n, &opts, list, n, &err);
+    cli_progress_stop(progress);
+    return rc ? cli_fail_err(&err) : 0;
+}
+
+static void tell_findings(const struct oc_profile *p)
+{
+    const struct oc_diag *d;
+    size_t n = oc_profile_diags(p, &d);
+    for (size_t i = 0; i < n; i++)
+        if (d[i].severity != OC_INFO)
+            cli_warn("%s%s%s", d[i].where[0] ? d[i].where : "", d[i].where[0] ? ": " : "", d[i].text);
+}
+
+static int write_summary(const struct cli_opts *o, const struct oc_kernel_names *names,
+                         const struct oc_profile *const *list, size_t n)
+{
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    struct oc_summary_opts opts = {.format = o->format,
+                                   .view = o->view.item,
+                                   .n_view = o->view.n,
+                                   .sort = o->sort,
+                                   .search = o->search,
+                                   .time_unit = o->time_unit,
+                                   .op_detail = o->op_detail,
+                                   .per_thread = o->per_thread,
+                                   .has_top = o->top.set,
+                                   .top = o->top.v,
+                                   .samples_per_step = (double)o->samples_per_step.v,
+                                   .width_chars = cli_width(&out),
+                                   .kernel_names = names};
+    int failed = oc_summary_write(list, n, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+int cmd_summary(const struct cli_opts *o)
+{
+    struct oc_profile **list = NULL;
+    size_t n = 0;
+    if (o->samples_per_step.set && o->samples_per_step.v < 1)
+        return cli_fail(CLI_USAGE, "--samples-per-step needs a number of at least 1, not %lld",
+                        (long long)o->samples_per_step.v);
+    struct oc_kernel_names *names = NULL;
+    struct oc_err err;
+    if (o->kernel_names && oc_kernel_names_load(o->kernel_names, &names, &err))
+        return cli_fail_err(&err);
+    int rc = read_profiles(o, names, &list, &n);
+    if (!rc)
+        rc = write_summary(o, names, (const struct oc_profile *const *)list, n);
+    for (size_t i = 0; i < n; i++) {
+        if (!rc)
+            tell_findings(list[i]);
+        oc_profile_close(list[i]);
+    }
+    free(list);
+    oc_kernel_names_free(names);
+    return rc;
+}

@@ -1,0 +1,350 @@
+/* The tables of a summary that have a row a name: operators with their parts, kernels, copies, annotations,
+ * operator types. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "profile/kernel_names.h"
+#include "profile/time_summary.h"
+
+/* ---- order
+ * -------------------------------------------------------------------------------------------------- */
+
+enum figure { TOTAL, AVG, MAX, MIN };
+
+static const struct sort_key {
+    const char *name;
+    bool device, ascending;
+    enum figure figure;
+} sort_keys[] = {
+    {"CPUTotal", false, false, TOTAL}, {"CPUAvg", false, false, AVG},    {"CPUMax", false, false, MAX},
+    {"CPUMin", false, true, MIN},      {"GPUTotal", true, false, TOTAL}, {"GPUAvg", true, false, AVG},
+    {"GPUMax", true, false, MAX},      {"GPUMin", true, true, MIN},
+};
+
+static const struct sort_key *key_named(const char *name)
+{
+    for (size_t i = 0; name && i < OC_COUNT(sort_keys); i++)
+        if (strcasecmp(sort_keys[i].name, name) == 0)
+            return &sort_keys[i];
+    return NULL;
+}
+
+bool oc_summary_sort_known(const char *key)
+{
+    return key_named(key) != NULL;
+}
+
+static double figure_of(const struct oc_times *t, enum figure f)
+{
+    const double v[] = {t->total_ns, t->calls ? t->total_ns / (double)t->calls : NAN, t->max_ns, t->min_ns};
+    return t->calls ? v[f] : NAN;
+}
+
+/* ---- growing tables
+ * ------------------------------------------------------------------------------------------- */
+
+struct node { /* an item on its way */
+    struct oc_sum_item item;
+    uint32_t top, part; /* the item of depth 0 and of depth 1 that it belongs to */
+    double rank;        /* of the top item */
+};
+
+struct growing {
+    struct oc_time_summary *s;
+    const struct oc_sum_table_opts *opts;
+    struct node *node;
+    uint32_t n, cap;
+    struct oc_map of; /* (parent node, lane, kind, name) to node */
+};
+
+static struct growing *begin(struct growing *g, struct oc_time_summary *s,
+                             const struct oc_sum_table_opts *opts)
+{
+    *g = (struct growing){.s = s, .opts = opts, .of.arena = &s->arena};
+    return g;
+}
+
+/* The item of that name below `parent` (OC_NONE: a row of its own). */
+static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint8_t kind, const char *name)
+{
+    struct {
+        const char *name;
+        uint32_t parent, lane, kind, zero;
+    } key = {name, parent, lane, kind, 0}; /* names are interned */
+    uint32_t at = g->n;
+    if (!oc_map_add(&g->of, (const char *)&key, sizeof(key), &at, NULL))
+        return at;
+    OC_GROW(g->node, g->n, g->cap);
+    struct node *node = &g->node[g->n];
+    *node = (struct node){.top = at, .part = at};
+    node->item = (struct oc_sum_item){
+        .name = name, .type = "", .precision = "", .lane = lane, .kind = kind, .bytes = UINT64_MAX};
+    if (parent != OC_NONE) {
+        node->top = g->node[parent].top;
+        node->part = g->node[parent].item.depth ? parent : at;
+        node->item.depth = (uint8_t)(g->node[parent].item.depth + 1);
+    }
+    return g->n++;
+}
+
+static struct oc_sum_item *row_named(struct growing *g, uint8_t kind, const char *name)
+{
+    uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name); /* may move g->node */
+    return &g->node[i].item;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct node *x = a, *y = b;
+    if (x->item.depth == 0 && y->item.depth == 0 && x->item.lane != y->item.lane)
+        return x->item.lane < y->item.lane ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? 1 : -1;
+    if (x->top != y->top)
+        return x->top < y->top ? -1 : 1;
+    if (x->item.depth == 0 || y->item.depth == 0)
+        return (int)x->item.depth - (int)y->item.depth;
+    bool xk = oc_event_on_device(x->item.kind) && x->item.depth == 1;
+    bool yk = oc_event_on_device(y->item.kind) && y->item.depth == 1;
+    if (xk != yk) /* parts before the kernels of the item itself */
+        return xk ? 1 : -1;
+    if (x->part != y->part)
+        return x->part < y->part ? -1 : 1;
+    return (int)x->item.depth - (int)y->item.depth;
+}
+
+static bool is_wanted(const struct growing *g, const struct node *top)
+{
+    return !g->opts->search || strcasestr(top->item.name, g->opts->search) ||
+           strcasestr(top->item.type, g->opts->search);
+}
+
+static void finish(struct growing *g, struct oc_sum_list *out, const char *sort)
+{
+    const struct sort_key *key = key_named(sort);
+    bool *wanted = oc_xmalloc(g->n + 1);
+    for (uint32_t i = 0; i < g->n; i++) {
+        const struct node *top = &g->node[g->node[i].top];
+        const struct oc_times *t = key->device ? &top->item.device : &top->item.host;
+        double v = figure_of(t, key->figure);
+        g->node[i].rank = isnan(v) ? -INFINITY : key->ascending ? -v : v;
+        g->node[i].item.lane = top->item.lane;
+        wanted[i] = is_wanted(g, top);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->n; i++)
+        if (wanted[i])
+            g->node[kept++] = g->node[i];
+    if (kept)
+        qsort(g->node, kept, sizeof(*g->node), by_place);
+    for (uint32_t i = 0; i < kept; i++) {
+        OC_GROW(out->item, out->n, out->cap);
+        out->item[out->n++] = g->node[i].item;
+    }
+    free(wanted);
+    free(g->node);
+    oc_map_free(&g->of);
+}
+
+/* ---- from events
+ * ------------------------------------------------------------------------------------------------ */
+
+/* Innermost host event that is no call of the device runtime, from the event upwards. */
+static uint32_t caller(const struct oc_timeline *t, uint32_t at)
+{
+    while (at != OC_NONE && (t->event[at].kind == OC_EV_API || t->event[at].kind == OC_EV_SYNC))
+        at = t->event[at].parent;
+    return at;
+}
+
+static uint32_t lane_of(const struct growing *g, const struct oc_event *e)
+{
+    return g->opts->per_thread ? e->lane : OC_NONE;
+}
+
+static uint32_t add_call(struct growing *g, uint32_t parent, const struct oc_event *e, double device_ns)
+{
+    uint32_t i = item_for(g, parent, parent == OC_NONE ? lane_of(g, e) : 0, e->kind,
+                          g->s->profile->timeline->name[e->name]);
+    oc_summary_times(&g->node[i].item.host, e->dur_ns);
+    if (g->s->has_device)
+        oc_summary_times(&g->node[i].item.device, device_ns);
+    oc_summary_times(&g->node[i].item.both, e->dur_ns + (g->s->has_device ? device_ns : 0));
+    return i;
+}
+
+static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
+                          const double *device_ns)
+{
+    const struct oc_timeline *t = s->profile->timeline;
+    struct growing g;
+    uint32_t *item = oc_xmalloc((t->n_event + 1) * sizeof(*item)); /* of operators and their parts */
+    uint32_t *part = oc_xmalloc((t->n_event + 1) * sizeof(*part)); /* as part of the operator above */
+    begin(&g, s, opts);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        item[i] = part[i] = OC_NONE;
+        if (!oc_summary_used(t, e))
+            continue;
+        if (e->kind == OC_EV_OPERATOR)
+            item[i] = add_call(&g, OC_NONE, e, device_ns[i]);
+        bool call = e->kind == OC_EV_OPERATOR || e->kind == OC_EV_INNER;
+        if (opts->op_detail && call && e->parent != OC_NONE && e->parent < i && item[e->parent] != OC_NONE)
+            part[i] = add_call(&g, item[e->parent], e, device_ns[i]);
+    }
+    for (size_t i = 0; opts->op_detail && i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        uint32_t by = oc_event_on_device(e->kind) && e->link != OC_NONE ? caller(t, e->link) : OC_NONE;
+        if (by == OC_NONE || e->kind == OC_EV_DEVICE_RANGE || !oc_summary_used(t, e))
+            continue;
+        const uint32_t below[] = {part[by], item[by]};
+        for (unsigned k = 0; k < 2; k++) {
+            if (below[k] == OC_NONE)
+                continue;
+            uint32_t at = item_for(&g, below[k], 0, e->kind, t->name[e->name]);
+            oc_summary_times(&g.node[at].item.device, e->dur_ns);
+        }
+    }
+    finish(&g, &s->operators, opts->sort ? opts->sort : "CPUTotal");
+    free(item);
+    free(part);
+}
+
+static bool moves_memory(const char *name)
+{
+    return strcasestr(name, "memcpy") || strcasestr(name, "memorycopy") || strcasestr(name, "memset");
+}
+
+static void add_annotations(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
+                            const double *device_ns)
+{
+    const struct oc_timeline *t = s->profile->timeline;
+    struct growing memory, user;
+    struct oc_sum_table_opts merged = *opts;
+    merged.per_thread = false;
+    begin(&memory, s, &merged);
+    begin(&user, s, opts);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->kind == OC_EV_USER && oc_summary_used(t, e))
+            add_call(moves_memory(t->name[e->name]) ? &memory : &user, OC_NONE, e, device_ns[i]);
+    }
+    finish(&memory, &s->memory, "CPUTotal");
+    finish(&user, &s->user, opts->sort ? opts->sort : "CPUTotal");
+}
+
+static void add_device_work(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
+{
+    const struct oc_timeline *t = s->profile->timeline;
+    struct growing kernels, copies;
+    begin(&kernels, s, opts);
+    begin(&copies, s, opts);
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!oc_event_on_device(e->kind) || e->kind == OC_EV_DEVICE_RANGE || !oc_summary_used(t, e))
+            continue;
+        struct growing *g = e->kind == OC_EV_KERNEL ? &kernels : &copies;
+        struct oc_sum_item *item = row_named(g, e->kind, t->name[e->name]);
+        uint64_t bytes = e->detail != OC_NONE ? t->detail[e->detail].bytes : UINT64_MAX;
+        if (bytes != UINT64_MAX)
+            item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
+        oc_summary_times(&item->device, e->dur_ns);
+    }
+    finish(&kernels, &s->kernels, "GPUTotal");
+    finish(&copies, &s->copies, "GPUTotal");
+}
+
+void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
+                            const double *device_ns)
+{
+    add_operators(s, opts, device_ns);
+    add_annotations(s, opts, device_ns);
+    add_device_work(s, opts);
+}
+
+/* ---- from records
+ * ------------------------------------------------------------------------------------------------ */
+
+static void more(struct oc_times *t, uint64_t calls, double total, double min, double max)
+{
+    if (isnan(total) || !calls)
+        return;
+    t->min_ns = t->calls ? fmin(t->min_ns, min) : min;
+    t->max_ns = t->calls ? fmax(t->max_ns, max) : max;
+    t->calls += calls;
+    t->total_ns += total;
+}
+
+static void add_record(struct growing *g, const struct oc_prof_rec *r, const char *name, bool on_device)
+{
+    struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
+    double each = r->calls ? r->total_ns / (double)r->calls : NAN;
+    bool single = r->calls == r->runs; /* then a run's sum is a call */
+    item->type = r->op_type;
+    item->precision = r->precision ? r->precision : "";
+    more(on_device ? &item->device : &item->host, r->calls, r->total_ns, single ? r->min_ns : each,
+         single ? r->max_ns : each);
+    if (!on_device)
+        more(&item->device, r->calls, r->total_kernel_ns, NAN, NAN);
+    bool alone = on_device || isnan(r->total_kernel_ns);
+    more(&item->both, r->calls, r->total_ns + (alone ? 0 : r->total_kernel_ns),
+         alone && single ? r->min_ns : NAN, alone && single ? r->max_ns : NAN);
+}
+
+static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
+{
+    struct oc_sum_item *item = row_named(g, k->kind, name);
+    more(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
+    if (k->kind != OC_EV_KERNEL && !isnan(k->bytes)) {
+        uint64_t bytes = (uint64_t)(k->bytes * (double)k->calls);
+        item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
+    }
+}
+
+static void name_precisions(struct oc_sum_list *kernels, const struct oc_kernel_names *own)
+{
+    for (uint32_t i = 0; i < kernels->n; i++) {
+        struct oc_kernel_facts facts;
+        oc_kernel_facts(own, kernels->item[i].name, &facts);
+        kernels->item[i].precision = facts.precision;
+        kernels->item[i].type = facts.op_class;
+    }
+}
+
+static const char *kept(struct oc_map *names, const char *name)
+{
+    return oc_intern(names, name, strlen(name));
+}
+
+void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
+{
+    const struct oc_profile *p = s->profile;
+    bool on_device = p->time_kind && strcmp(p->time_kind, "device time") == 0;
+    struct oc_map names = {.arena = &s->arena};
+    struct growing types, rows, kernels, copies;
+    begin(&types, s, opts);
+    begin(&rows, s, opts);
+    begin(&kernels, s, opts);
+    begin(&copies, s, opts);
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        if (r->bucket)
+            continue;
+        add_record(&types, r, kept(&names, r->op_type[0] ? r->op_type : r->name), on_device);
+        if (!s->has_events)
+            add_record(&rows, r, kept(&names, r->name), on_device);
+    }
+    for (uint32_t i = 0; i < p->n_kernel && !s->has_events; i++) {
+        const struct oc_prof_kernel *k = &p->kernel[i];
+        add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, kept(&names, k->name));
+    }
+    const char *key = on_device ? "GPUTotal" : "CPUTotal";
+    finish(&types, &s->types, key);
+    finish(&rows, &s->operators, opts->sort ? opts->sort : key);
+    finish(&kernels, &s->kernels, "GPUTotal");
+    finish(&copies, &s->copies, "GPUTotal");
+    name_precisions(&s->kernels, opts->kernel_names);
+    oc_map_free(&names);
+}

@@ -1,0 +1,482 @@
+#include "profile/time_summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+void oc_summary_times(struct oc_times *t, double ns)
+{
+    if (!t->calls || ns < t->min_ns)
+        t->min_ns = ns;
+    if (!t->calls || ns > t->max_ns)
+        t->max_ns = ns;
+    t->total_ns += ns;
+    t->calls++;
+}
+
+void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns)
+{
+    if (!c->n) {
+        c->end_ns = start_ns;
+    } else if (start_ns - c->end_ns > c->longest_gap_ns) {
+        c->longest_gap_ns = start_ns - c->end_ns;
+    }
+    if (end_ns > c->end_ns) {
+        c->sum_ns += end_ns - (start_ns > c->end_ns ? start_ns : c->end_ns);
+        c->end_ns = end_ns;
+    }
+    c->n++;
+}
+
+bool oc_summary_used(const struct oc_timeline *t, const struct oc_event *e)
+{
+    return e->run == OC_NONE ? t->first_used_run == 0 : e->run >= t->first_used_run;
+}
+
+static double end_of(const struct oc_event *e)
+{
+    return e->start_ns + e->dur_ns;
+}
+
+/* ---- total and runs --------------------------------------------------------------------------------------
+ */
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double rank(const double *v, uint32_t n, double share) /* linear between neighbours */
+{
+    double at = share * (n - 1);
+    uint32_t low = (uint32_t)at;
+    return low + 1 < n ? v[low] + (at - low) * (v[low + 1] - v[low]) : v[n - 1];
+}
+
+/* Sorts v. The deviation is that of the runs themselves (n), not of what they are a sample of. */
+static struct oc_spread spread_of(double *v, uint32_t n)
+{
+    struct oc_spread s = {n, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    double sum = 0, squares = 0;
+    if (!n)
+        return s;
+    qsort(v, n, sizeof(*v), by_value);
+    for (uint32_t i = 0; i < n; i++)
+        sum += v[i];
+    s.mean = sum / n;
+    for (uint32_t i = 0; i < n; i++)
+        squares += (v[i] - s.mean) * (v[i] - s.mean);
+    s.stddev = sqrt(squares / n);
+    s.min = v[0];
+    s.max = v[n - 1];
+    s.median = rank(v, n, 0.5);
+    s.p90 = rank(v, n, 0.9);
+    s.p99 = rank(v, n, 0.99);
+    return s;
+}
+
+static void find_total(struct oc_time_summary *s, const struct oc_timeline *t)
+{
+    struct oc_cover runs = {0};
+    double first = INFINITY, last = -INFINITY;
+    for (uint32_t i = t->first_used_run; i < t->n_run && !t->runs_implicit; i++)
+        oc_cover_add(&runs, t->run[i].start_ns, t->run[i].end_ns);
+    if (runs.n) {
+        s->total_ns = runs.sum_ns;
+        s->total_is = "union of the runs";
+        return;
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        first = fmin(first, t->event[i].start_ns);
+        last = fmax(last, end_of(&t->event[i]));
+    }
+    s->total_ns = t->n_event ? last - first : NAN;
+    s->total_is = "first start to last end";
+}
+
+/* Duration, device time and waiting for data of each used run. */
+static void find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
+                      const struct oc_sum_table_opts *opts)
+{
+    uint32_t n = t->runs_implicit ? 0 : t->n_run - t->first_used_run;
+    double *dur = oc_xmalloc((n + 1) * sizeof(*dur)), *device = oc_xmalloc((n + 1) * sizeof(*device));
+    double *reader = oc_xmalloc((n + 1) * sizeof(*reader)), *ips = oc_xmalloc((n + 1) * sizeof(*ips));
+    bool reads = false;
+    s->runs_dropped = t->first_used_run;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct oc_interval *r = &t->run[t->first_used_run + i];
+        dur[i] = r->end_ns - r->start_ns;
+        device[i] = reader[i] = 0;
+        ips[i] = dur[i] > 0 ? opts->samples_per_step / (dur[i] / 1e9) : NAN;
+        if (!i || dur[i] > dur[s->slowest_run])
+            s->slowest_run = i;
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!n || !oc_timeline_used(t, e->run))
+            continue;
+        uint32_t k = e->run - t->first_used_run;
+        if (oc_event_on_device(e->kind) && e->kind != OC_EV_DEVICE_RANGE)
+            device[k] += e->dur_ns;
+        if (e->kind == OC_EV_DATALOADER &&
+            (e->parent == OC_NONE || t->event[e->parent].kind != OC_EV_DATALOADER)) {
+            reader[k] += e->dur_ns;
+            reads = true;
+        }
+    }
+    s->slowest_run += t->first_used_run;
+    s->run = s->batch_cost = spread_of(dur, n);
+    s->device_run = spread_of(device, s->has_device ? n : 0);
+    s->reader_cost = spread_of(reader, reads ? n : 0);
+    s->ips = spread_of(ips, opts->samples_per_step > 0 ? n : 0);
+    free(dur);
+    free(device);
+    free(reader);
+    free(ips);
+}
+
+/* ---- overview ---------------------------------------------------------------------------------------------
+ */
+
+static int by_union(const void *a, const void *b)
+{
+    const struct oc_sum_kind *x = a, *y = b;
+    if (x->union_ns != y->union_ns)
+        return x->union_ns < y->union_ns ? 1 : -1;
+    return (int)x->kind - (int)y->kind;
+}
+
+static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t)
+{
+    struct oc_cover kind[OC_EV_COUNT] = {0};
+    for (size_t i = 0; i < t->n_event; i++)
+        if (oc_summary_used(t, &t->event[i]) && t->event[i].kind < OC_EV_COUNT)
+            oc_cover_add(&kind[t->event[i].kind], t->event[i].start_ns, end_of(&t->event[i]));
+    for (unsigned k = 0; k < OC_EV_COUNT; k++) {
+        struct oc_sum_kind row = {(uint8_t)k, kind[k].n, kind[k].sum_ns};
+        if (!kind[k].n)
+            continue;
+        if (oc_event_on_device(k))
+            s->device[s->n_device++] = row;
+        else
+            s->host[s->n_host++] = row;
+    }
+    qsort(s->host, s->n_host, sizeof(*s->host), by_union);
+    qsort(s->device, s->n_device, sizeof(*s->device), by_union);
+    s->has_device = s->n_device > 0;
+}
+
+/* ---- lanes
+ * -------------------------------------------------------------------------------------------------- */
+
+/* Does the event show that its lane works, or only that something was going on? */
+static bool is_work(const struct oc_event *e)
+{
+    switch (e->kind) {
+    case OC_EV_STEP:
+    case OC_EV_FORWARD:
+    case OC_EV_BACKWARD:
+    case OC_EV_OPTIMIZATION:
+    case OC_EV_USER:
+    case OC_EV_PYTHON:
+    case OC_EV_DEVICE_RANGE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+struct lane_cover {
+    struct oc_cover all, kernels;
+    double first_ns;
+};
+
+static void cover_event(struct lane_cover *c, const struct oc_event *e)
+{
+    if (!c->all.n)
+        c->first_ns = e->start_ns;
+    oc_cover_add(&c->all, e->start_ns, end_of(e));
+    if (e->kind == OC_EV_KERNEL)
+        oc_cover_add(&c->kernels, e->start_ns, end_of(e));
+}
+
+static void tell_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,
+                      bool device)
+{
+    double span = s->run.n ? s->total_ns : c->all.end_ns - c->first_ns;
+    s->lane[s->n_lane++] = (struct oc_sum_lane){.lane = lane,
+                                                .device = device,
+                                                .device_id = device_id,
+                                                .events = c->all.n,
+                                                .busy_ns = c->all.sum_ns,
+                                                .idle_ns = fmax(0, span - c->all.sum_ns),
+                                                .kernel_ns = c->kernels.sum_ns,
+                                                .longest_gap_ns = c->all.longest_gap_ns};
+}
+
+static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
+{
+    const struct oc_profile *p = s->profile;
+    uint32_t *device_of = oc_xmalloc((p->n_lane + 1) * sizeof(*device_of)), n_device = 0;
+    struct lane_cover *lane = oc_xmalloc((p->n_lane + 1) * sizeof(*lane));
+    struct lane_cover *device = oc_xmalloc((p->n_lane + 1) * sizeof(*device));
+    memset(lane, 0, (p->n_lane + 1) * sizeof(*lane));
+    memset(device, 0, (p->n_lane + 1) * sizeof(*device));
+    s->lane = OC_NEW_ARRAY(&s->arena, 2 * (size_t)p->n_lane + 1, struct oc_sum_lane);
+    for (uint32_t i = 0; i < p->n_lane; i++) { /* the first lane of a device stands for it */
+        uint32_t k = 0;
+        while (k < i && !(p->lane[k].device && p->lane[k].device_id == p->lane[i].device_id))
+            k++;
+        device_of[i] = k;
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (e->lane >= p->n_lane || !oc_summary_used(t, e) || !is_work(e))
+            continue;
+        cover_event(&lane[e->lane], e);
+        if (p->lane[e->lane].device)
+            cover_event(&device[device_of[e->lane]], e);
+    }
+    for (uint32_t i = 0; i < p->n_lane; i++)
+        if (p->lane[i].device && device_of[i] == i && device[i].all.n)
+            tell_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true), n_device++;
+    for (uint32_t i = 0; i < p->n_lane; i++)
+        if (lane[i].all.n)
+            tell_lane(s, &lane[i], i, p->lane[i].device_id, p->lane[i].device);
+    free(device_of);
+    free(lane);
+    free(device);
+}
+
+/* ---- communication
+ * ------------------------------------------------------------------------------------------ */
+
+static bool contains(const char *name, const char *word)
+{
+    return strcasestr(name, word) != NULL;
+}
+
+/* Paddle takes every operator with "reduce" in its name; reductions over axes do not communicate. */
+static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
+{
+    static const char *const word[] = {"reduce", "broadcast", "rpc", "all_gather", "allgather", "all_to_all"};
+    static const char *const local[] = {"reduce_sum", "reduce_mean",  "reduce_max",
+                                        "reduce_min", "reduce_prod",  "reduce_any",
+                                        "reduce_all", "broadcast_to", "broadcast_tensors"};
+    const char *name = t->name[e->name];
+    if (e->kind == OC_EV_COMMUNICATION)
+        return true;
+    if (e->kind != OC_EV_OPERATOR)
+        return false;
+    for (size_t i = 0; i < OC_COUNT(local); i++)
+        if (contains(name, local[i]))
+            return false;
+    for (size_t i = 0; i < OC_COUNT(word); i++)
+        if (contains(name, word[i]))
+            return true;
+    return false;
+}
+
+static bool is_collective_kernel(const char *name)
+{
+    return contains(name, "nccl") || contains(name, "rccl") || contains(name, "hccl");
+}
+
+struct ranges {
+    struct oc_interval *v; /* disjoint, ascending */
+    size_t n, cap;
+};
+
+static void ranges_add(struct ranges *r, double start, double end)
+{
+    if (r->n && start <= r->v[r->n - 1].end_ns) {
+        r->v[r->n - 1].end_ns = fmax(r->v[r->n - 1].end_ns, end);
+        return;
+    }
+    OC_GROW(r->v, r->n, r->cap);
+    r->v[r->n++] = (struct oc_interval){start, end};
+}
+
+static double length_of(const struct ranges *r)
+{
+    double sum = 0;
+    for (size_t i = 0; i < r->n; i++)
+        sum += r->v[i].end_ns - r->v[i].start_ns;
+    return sum;
+}
+
+static double common_length(const struct ranges *a, const struct ranges *b)
+{
+    double sum = 0;
+    for (size_t i = 0, k = 0; i < a->n && k < b->n;) {
+        double start = fmax(a->v[i].start_ns, b->v[k].start_ns);
+        double end = fmin(a->v[i].end_ns, b->v[k].end_ns);
+        sum += fmax(0, end - start);
+        if (a->v[i].end_ns < b->v[k].end_ns)
+            i++;
+        else
+            k++;
+    }
+    return sum;
+}
+
+static void find_distribution(struct oc_time_summary *s, const struct oc_timeline *t)
+{
+    bool *inside = oc_xmalloc(t->n_event + 1); /* it or what it runs in communicates */
+    struct ranges talk = {0}, work = {0};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        inside[i] = communicates(t, e) || (e->parent != OC_NONE && e->parent < i && inside[e->parent]);
+    }
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (!oc_summary_used(t, e))
+            continue;
+        bool kernel = e->kind == OC_EV_KERNEL;
+        bool told =
+            kernel && (is_collective_kernel(t->name[e->name]) || (e->link != OC_NONE && inside[e->link]));
+        if (told || (!oc_event_on_device(e->kind) && communicates(t, e)))
+            ranges_add(&talk, e->start_ns, end_of(e));
+        else if (kernel)
+            ranges_add(&work, e->start_ns, end_of(e));
+    }
+    s->communication_ns = talk.n ? length_of(&talk) : NAN;
+    s->computation_ns = talk.n ? length_of(&work) : NAN;
+    s->overlap_ns = talk.n ? common_length(&talk, &work) : NAN;
+    free(inside);
+    free(talk.v);
+    free(work.v);
+}
+
+/* ---- model
+ * ---------------------------------------------------------------------------------------------------- */
+
+static bool is_phase(unsigned kind)
+{
+    return kind == OC_EV_DATALOADER || kind == OC_EV_FORWARD || kind == OC_EV_BACKWARD ||
+           kind == OC_EV_OPTIMIZATION;
+}
+
+static void add_others(struct oc_time_summary *s)
+{
+    double host = s->total_ns, device = 0;
+    for (uint32_t i = 0; i < s->model.n; i++)
+        host -= s->model.item[i].host.total_ns;
+    for (size_t i = 0; i < s->profile->timeline->n_event; i++) {
+        const struct oc_event *e = &s->profile->timeline->event[i];
+        if (oc_event_on_device(e->kind) && e->kind != OC_EV_DEVICE_RANGE &&
+            oc_summary_used(s->profile->timeline, e))
+            device += e->dur_ns;
+    }
+    for (uint32_t i = 0; i < s->model.n; i++)
+        device -= s->model.item[i].device.total_ns;
+    struct oc_sum_item others = {.name = "Others", .type = "", .precision = "", .lane = OC_NONE};
+    others.host = (struct oc_times){1, host, NAN, NAN};
+    others.device = (struct oc_times){s->has_device, device, NAN, NAN};
+    others.kind = OC_EV_COUNT;
+    others.bytes = UINT64_MAX;
+    OC_GROW(s->model.item, s->model.n, s->model.cap);
+    s->model.item[s->model.n++] = others;
+}
+
+static void find_model(struct oc_time_summary *s, const struct oc_timeline *t, const double *device_ns)
+{
+    static const uint8_t order[] = {OC_EV_DATALOADER, OC_EV_FORWARD, OC_EV_BACKWARD, OC_EV_OPTIMIZATION};
+    bool *inside = oc_xmalloc(t->n_event + 1);
+    struct oc_sum_item phase[OC_EV_COUNT] = {0};
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        bool above = e->parent != OC_NONE && e->parent < i && inside[e->parent];
+        inside[i] = above || is_phase(e->kind);
+        if (!above && is_phase(e->kind) && oc_summary_used(t, e)) {
+            oc_summary_times(&phase[e->kind].host, e->dur_ns);
+            if (s->has_device)
+                oc_summary_times(&phase[e->kind].device, device_ns[i]);
+        }
+    }
+    for (size_t i = 0; i < OC_COUNT(order); i++) {
+        struct oc_sum_item *item = &phase[order[i]];
+        if (!item->host.calls)
+            continue;
+        item->name = oc_event_kind_name(order[i]);
+        item->type = item->precision = "";
+        item->kind = order[i];
+        item->lane = OC_NONE;
+        item->bytes = UINT64_MAX;
+        OC_GROW(s->model.item, s->model.n, s->model.cap);
+        s->model.item[s->model.n++] = *item;
+    }
+    if (s->model.n)
+        add_others(s);
+    free(inside);
+}
+
+/* ---- all
+ * ---------------------------------------------------------------------------------------------------------
+ */
+
+/* Device work launched inside each host event, nested calls included. Events stand behind their parents. */
+static double *device_time(const struct oc_timeline *t)
+{
+    double *ns = oc_xmalloc((t->n_event + 1) * sizeof(*ns));
+    memset(ns, 0, (t->n_event + 1) * sizeof(*ns));
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (oc_event_on_device(e->kind) && e->kind != OC_EV_DEVICE_RANGE && e->link != OC_NONE)
+            ns[e->link] += e->dur_ns;
+    }
+    for (size_t i = t->n_event; i-- > 0;) {
+        const struct oc_event *e = &t->event[i];
+        if (e->parent != OC_NONE && e->parent < i && !oc_event_on_device(e->kind))
+            ns[e->parent] += ns[i];
+    }
+    return ns;
+}
+
+static void summarise_events(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
+{
+    const struct oc_timeline *t = s->profile->timeline;
+    find_overview(s, t);
+    find_total(s, t);
+    find_runs(s, t, opts);
+    find_lanes(s, t);
+    find_distribution(s, t);
+    double *device_ns = device_time(t);
+    find_model(s, t, device_ns);
+    oc_summary_event_items(s, opts, device_ns);
+    free(device_ns);
+}
+
+struct oc_time_summary *oc_time_summary_make(const struct oc_profile *p, const struct oc_sum_table_opts *opts)
+{
+    static const struct oc_sum_table_opts none;
+    struct oc_time_summary *s = oc_xmalloc(sizeof(*s));
+    *s = (struct oc_time_summary){.profile = p,
+                                  .total_ns = NAN,
+                                  .total_is = "",
+                                  .communication_ns = NAN,
+                                  .computation_ns = NAN,
+                                  .overlap_ns = NAN};
+    s->run = s->device_run = s->reader_cost = s->batch_cost = s->ips = spread_of(NULL, 0);
+    s->has_events = p->timeline && p->timeline->n_event;
+    if (!opts)
+        opts = &none;
+    if (s->has_events)
+        summarise_events(s, opts);
+    oc_summary_record_items(s, opts);
+    return s;
+}
+
+void oc_time_summary_free(struct oc_time_summary *s)
+{
+    if (!s)
+        return;
+    struct oc_sum_list *list[] = {&s->model,  &s->operators, &s->types, &s->kernels,
+                                  &s->memory, &s->user,      &s->copies};
+    for (size_t i = 0; i < OC_COUNT(list); i++)
+        free(list[i]->item);
+    oc_arena_free(&s->arena);
+    free(s);
+}

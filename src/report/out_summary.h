@@ -1,0 +1,44 @@
+/* Private to the writers of summaries. */
+#ifndef OC_OUT_SUMMARY_H
+#define OC_OUT_SUMMARY_H
+
+#include "profile/time_summary.h"
+
+enum oc_view {
+    OC_VIEW_DEVICE,
+    OC_VIEW_OVERVIEW,
+    OC_VIEW_RUNS,
+    OC_VIEW_MODEL,
+    OC_VIEW_DISTRIBUTION,
+    OC_VIEW_TYPE,
+    OC_VIEW_OPERATOR,
+    OC_VIEW_EVENT,
+    OC_VIEW_KERNEL,
+    OC_VIEW_MEMORY,
+    OC_VIEW_COPIES,
+    OC_VIEW_USER,
+    OC_VIEW_LANES,
+    OC_VIEW_BENCHMARK,
+    OC_VIEW_COUNT
+};
+
+struct oc_view_info {
+    const char *name, *title;
+};
+extern const struct oc_view_info oc_views[OC_VIEW_COUNT];
+
+/* The rows of a view that is a list, NULL: it is none. */
+const struct oc_sum_list *oc_view_list(const struct oc_time_summary *s, enum oc_view v);
+bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v);
+/* Rows to write of the list: a part and a kernel never without their operator. */
+uint32_t oc_view_cut(const struct oc_summary_opts *o, enum oc_view v, const struct oc_sum_list *list);
+/* "thread 4242", "stream 7 of device 0" */
+const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_arena *a);
+
+void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_opts *o, FILE *f);
+void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                     FILE *f);
+void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                    FILE *f);
+
+#endif

@@ -1,0 +1,14 @@
+#!/bin/sh
+# The tables of Paddle's profiler, recomputed by an independent script from the sample traces, against
+# `onnxcost summary`. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+command -v python3 >/dev/null || { echo "1..0 # SKIP no python3"; exit 0; }
+set -- tests/data/paddle/*.paddle_trace.json
+for f in ../shared/samples/paddle/*.paddle_trace.json; do
+    [ -e "$f" ] && set -- "$@" "$f"
+done
+[ -e "$1" ] || shift
+[ $# -gt 0 ] || { echo "1..0 # SKIP no traces under ../shared/samples/paddle"; exit 0; }
+exec python3 tests/support/paddle_tables.py "$BUILD/onnxcost" "$@"
