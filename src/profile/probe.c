@@ -7,14 +7,18 @@
 
 #define PEEK_BYTES ((size_t)64 << 10)
 
-extern const struct oc_importer oc_importer_onnxruntime, oc_importer_megengine, oc_importer_nsys_sqlite;
+extern const struct oc_importer oc_importer_onnxruntime;
+extern const struct oc_importer oc_importer_megengine;
+extern const struct oc_importer oc_importer_nsys_sqlite;
 extern const struct oc_importer oc_importer_tensorrt;
+extern const struct oc_importer oc_importer_openvino;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
     &oc_importer_tensorrt,
+    &oc_importer_openvino,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)

@@ -1,0 +1,328 @@
+/* OpenVINO benchmark_app -report_type average_counters|detailed_counters: a table of layers, separated by
+ * ';', with a trailing ';' in every row, closed by a row "Total". detailed_counters writes one table a
+ * request: each is a run. Header: layerName;execStatus;layerType;execType;[numaId;]realTime (ms);cpuTime
+ * (ms); */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "profile/kernel_names.h"
+#include "profile/rec_list.h"
+
+#define MAX_LAYERS ((size_t)1 << 22) /* rows of all tables */
+
+enum { NAME, STATUS, TYPE, EXEC, REAL, CPU, N_COLUMN };
+static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "layerType",
+                                                  "execType",  "realTime",   "cpuTime"};
+
+struct layer {    /* one row */
+    uint32_t key; /* which layer */
+    uint32_t run;
+    double real_ns, cpu_ns;
+    uint64_t where;
+};
+
+struct key { /* a layer: its name, type and kernel, and how often these came before in one table */
+    const char *name, *type, *exec;
+    bool ran;
+    uint32_t last_run, times; /* of the base key: how often it came in that run */
+};
+
+struct reading {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    size_t column[N_COLUMN];
+    double unit_ns[N_COLUMN];
+    struct layer *layer;
+    size_t n, cap;
+    struct key *key;
+    size_t n_key, cap_key;
+    struct oc_map keys;
+    struct oc_buf text;
+    uint32_t runs;
+    double sum_ns; /* of the present table */
+};
+
+static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+{
+    (void)ctx;
+    return oc_csv_column(f, n, "layerName") != OC_CSV_NONE &&
+           oc_csv_column(f, n, "realTime") != OC_CSV_NONE && oc_csv_column(f, n, "layerType") != OC_CSV_NONE;
+}
+
+static int take_header(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    for (unsigned i = 0; i < N_COLUMN; i++) {
+        struct oc_str unit;
+        r->column[i] = oc_csv_column(f, n, column_name[i]);
+        r->unit_ns[i] = 1e6; /* the first versions had no unit: milliseconds */
+        if (r->column[i] == OC_CSV_NONE)
+            continue;
+        (void)oc_csv_split_unit(f[r->column[i]], &unit);
+        if (unit.n && !oc_csv_time_unit(unit, &r->unit_ns[i]))
+            return oc_csv_fail(r->c, err, "column '%s': unknown unit", column_name[i]);
+    }
+    r->runs++;
+    r->sum_ns = 0;
+    return 0;
+}
+
+static struct oc_str at(const struct reading *r, const struct oc_str *f, size_t n, unsigned column)
+{
+    return oc_csv_at(f, n, r->column[column]);
+}
+
+/* NAN: there is no such column. */
+static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned column, double *ns,
+                   struct oc_err *err)
+{
+    *ns = NAN;
+    if (r->column[column] == OC_CSV_NONE)
+        return 0;
+    struct oc_str s = at(r, f, n, column);
+    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no time", column_name[column],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
+    *ns *= r->unit_ns[column];
+    return 0;
+}
+
+static void key_part(struct reading *r, struct oc_str s)
+{
+    oc_buf_add(&r->text, s.s, s.n);
+    oc_buf_char(&r->text, '\x1f');
+}
+
+/* The key with the collected text; *fresh: new, to be filled. */
+static uint32_t find_key(struct reading *r, bool *fresh)
+{
+    uint32_t id = (uint32_t)r->n_key;
+    *fresh = oc_map_add(&r->keys, r->text.data, r->text.n, &id, NULL);
+    if (*fresh) {
+        OC_GROW(r->key, r->n_key, r->cap_key);
+        r->key[r->n_key++] = (struct key){0};
+    }
+    return id;
+}
+
+/* Layers of one name in one table stay apart: the second is the second in every table. */
+static uint32_t key_of(struct reading *r, const struct oc_str *f, size_t n)
+{
+    bool fresh;
+    oc_buf_clear(&r->text);
+    for (unsigned i = NAME; i <= EXEC; i++)
+        if (i != STATUS)
+            key_part(r, at(r, f, n, i));
+    uint32_t base = find_key(r, &fresh), id = base;
+    struct key *k = &r->key[base];
+    if (k->last_run != r->runs) {
+        k->last_run = r->runs;
+        k->times = 0;
+    }
+    if (k->times++) {
+        oc_buf_printf(&r->text, "%u", k->times);
+        id = find_key(r, &fresh);
+    }
+    if (fresh) {
+        k = &r->key[id];
+        k->name = oc_prof_text(r->p, at(r, f, n, NAME));
+        k->type = oc_prof_text(r->p, at(r, f, n, TYPE));
+        k->exec = oc_prof_text(r->p, at(r, f, n, EXEC));
+        if (id != base)
+            k->last_run = 0;
+    }
+    return id;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
+/* The last row of a table repeats the sum, rounded to microseconds a layer. */
+static void check_total(struct reading *r, double total_ns)
+{
+    if (!(fabs(total_ns - r->sum_ns) <= 1e3 * (double)(r->n + 1)))
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-total", "",
+                    "line %u: the total is %.3f ms, the rows above it add up to %.3f ms",
+                    oc_csv_line_number(r->c), total_ns / 1e6, r->sum_ns / 1e6);
+}
+
+static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct oc_err *err)
+{
+    struct layer l = {.run = r->runs - 1, .where = oc_csv_offset(r->c)};
+    struct oc_str status = at(r, f, n, STATUS);
+    if (time_of(r, f, n, REAL, &l.real_ns, err) != 0 || time_of(r, f, n, CPU, &l.cpu_ns, err) != 0)
+        return -1;
+    if (oc_str_eq(at(r, f, n, NAME), "Total") && !at(r, f, n, TYPE).n && !status.n) {
+        check_total(r, l.real_ns);
+        return 0;
+    }
+    if (r->n == MAX_LAYERS)
+        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_LAYERS);
+    l.key = key_of(r, f, n);
+    r->key[l.key].ran |= !oc_csv_same(status, "NOT_RUN") && !oc_csv_same(status, "OPTIMIZED_OUT");
+    r->sum_ns += l.real_ns;
+    r->p->imported_ns += l.real_ns;
+    OC_GROW(r->layer, r->n, r->cap);
+    r->layer[r->n++] = l;
+    return 0;
+}
+
+static int read_tables(struct reading *r, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (!oc_csv_find(r->c, is_header, NULL, &f, &n))
+        return oc_fail(err, OC_EFORMAT, "no header line with layerName, layerType and realTime");
+    int rc = take_header(r, f, n, err);
+    while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
+        if (is_header(NULL, f, n))
+            rc = take_header(r, f, n, err);
+        else if (n && oc_csv_cut(r->c) && n <= r->column[REAL])
+            oc_prof_cut(r->p, r->c);
+        else if (n > 1) /* one field: notes between the tables */
+            rc = take_row(r, f, n, err);
+    }
+    return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
+}
+
+/* ---- records ---------------------------------------------------------------------------------------------
+ */
+
+/* "brgconv_avx512_f32": what stands behind the last '_', if it is a precision. */
+static const char *precision_of(const char *exec)
+{
+    const char *last = strrchr(exec, '_');
+    return last && oc_precision_class(last + 1) != OC_CLASS_NONE ? last + 1 : "";
+}
+
+static void name_record(const struct key *k, const struct oc_profile_opts *opts, struct oc_prof_rec *rec)
+{
+    struct oc_kernel_facts facts;
+    oc_kernel_facts(opts->kernel_names, k->exec, &facts);
+    rec->name = k->name;
+    rec->op_type = k->type;
+    rec->precision = precision_of(k->exec);
+    if (!*rec->precision)
+        rec->precision = facts.precision;
+    rec->unit = facts.unit;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct layer *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->run > y->run) - (x->run < y->run);
+}
+
+/* One record of the rows [0, n) of one layer: a row a run. */
+static void make_record(const struct layer *l, size_t n, const struct oc_profile_opts *opts, double *v,
+                        struct oc_prof_rec *rec, bool ran)
+{
+    double total_ns = 0;
+    for (size_t i = 0; i < n; i++)
+        total_ns += v[i] = l[i].real_ns;
+    rec->time_ns = rec->self_ns = oc_stat_of(opts->stat, v, n);
+    rec->min_ns = v[0];
+    rec->max_ns = v[n - 1];
+    rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
+    rec->total_ns = total_ns;
+    for (size_t i = 0; i < n; i++)
+        v[i] = l[i].cpu_ns;
+    rec->host_ns = isnan(l[0].cpu_ns) ? (double)NAN : oc_stat_of(opts->stat, v, n);
+    rec->runs = (uint32_t)n;
+    rec->calls = ran ? n : 0;
+    rec->calls_per_run = ran ? 1 : 0;
+    rec->where = l[0].where;
+}
+
+static void make_records(struct reading *r, const struct oc_profile_opts *opts, uint32_t warmup)
+{
+    struct oc_rec_list list = {0};
+    double *v = oc_xmalloc((r->runs + 1) * sizeof(*v)), warm_ns = 0;
+    if (r->n)
+        qsort(r->layer, r->n, sizeof(*r->layer), by_key);
+    for (size_t i = 0, end; i < r->n; i = end) {
+        for (end = i; end < r->n && r->layer[end].key == r->layer[i].key; end++)
+            if (r->layer[end].run < warmup)
+                warm_ns += r->layer[end].real_ns;
+        size_t first = i;
+        while (first < end && r->layer[first].run < warmup)
+            first++;
+        if (first == end)
+            continue;
+        const struct key *k = &r->key[r->layer[i].key];
+        struct oc_prof_rec *rec = oc_rec_add(&list);
+        name_record(k, opts, rec);
+        make_record(r->layer + first, end - first, opts, v, rec, k->ran);
+    }
+    if (warmup) {
+        struct oc_prof_rec *rec = oc_rec_add(&list);
+        rec->name = "(warm-up runs)";
+        rec->bucket = "warm-up runs";
+        oc_rec_time(rec, warm_ns);
+        rec->total_ns = warm_ns;
+        rec->calls = warmup;
+    }
+    free(v);
+    oc_rec_list_end(&list, r->p);
+}
+
+static void finish(struct reading *r, const struct oc_profile_opts *opts)
+{
+    struct oc_profile *p = r->p;
+    /* every table is the last inference of its request: nothing is warm-up unless asked for */
+    uint32_t warmup = opts->warmup > 0 && r->runs > 1 ? (uint32_t)opts->warmup : 0;
+    if (warmup >= r->runs)
+        warmup = r->runs - 1;
+    p->producer = "OpenVINO benchmark_app";
+    p->time_kind = "host time";
+    p->run_ns = p->busy_ns = NAN;
+    p->stat = r->runs > 1 ? opts->stat : OC_STAT_MEAN;
+    p->runs_total = r->runs > 1 ? r->runs : 0; /* one table holds averages of an unknown number of runs */
+    p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
+    make_records(r, opts, warmup);
+    oc_diag_add(&p->diags, OC_INFO, "I-runs", "",
+                r->runs > 1 ? "%u tables, one a request: each counts as a run"
+                            : "averages over all runs: the file does not tell how many",
+                r->runs);
+}
+
+static int read_openvino(const struct oc_source *src, const struct oc_profile_opts *opts,
+                         struct oc_profile *out, struct oc_err *err)
+{
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out};
+    struct oc_arena keys = {0};
+    r.keys.arena = &keys;
+    out->imported_ns = 0;
+    int rc = read_tables(&r, err);
+    if (rc == 0)
+        finish(&r, opts);
+    oc_csv_close(r.c);
+    oc_map_free(&r.keys);
+    oc_arena_free(&keys);
+    oc_buf_free(&r.text);
+    free(r.layer);
+    free(r.key);
+    return rc;
+}
+
+static void probe_openvino(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    struct oc_arena a = {0};
+    const struct oc_str *f;
+    size_t n;
+    if (memmem(peek->data, peek->n, "layerName", 9) &&
+        oc_csv_peek_header(&a, peek->data, peek->n, is_header, NULL, &f, &n))
+        *bid = (struct oc_bid){.score = oc_csv_column(f, n, "execType") != OC_CSV_NONE ? 95 : 80,
+                               .reason = "header layerName, layerType, realTime"};
+    oc_arena_free(&a);
+}
+
+const struct oc_importer oc_importer_openvino = {
+    .name = "openvino",
+    .title = "OpenVINO benchmark_app average_counters, detailed_counters (CSV)",
+    .probe = probe_openvino,
+    .read = read_openvino,
+};
