@@ -12,6 +12,7 @@ extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
 extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
+extern const struct oc_importer oc_importer_paddle_report;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
@@ -19,6 +20,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_nsys_sqlite,
     &oc_importer_tensorrt,
     &oc_importer_openvino,
+    &oc_importer_paddle_report,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)

@@ -1,0 +1,444 @@
+/* Paddle Inference text report. A file holds one report or several:
+ *   ------------------------->     Profiling Report     <-------------------------
+ *   key: value lines, "GpuMemCpy Summary" with rows "name  Calls: n  Total: t  Ratio: r%"
+ *   Event  Calls  Total  [CPU Time (Ratio)  GPU Time (Ratio)]  Min.  Max.  Ave.  Ratio.
+ *   rows, two blanks of indentation a level, up to an empty line
+ * Rows are read from the right: the name may hold blanks, and columns may touch behind a ')'. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/paddle_report.h"
+#include "profile/rec_list.h"
+
+#define MAX_ROWS  ((size_t)1 << 20)
+#define MAX_DEPTH 64
+
+struct reading {
+    struct oc_csv *c;
+    struct oc_profile *p;
+    struct oc_rec_list list;
+    struct oc_paddle_row *row;
+    size_t n_row, cap_row;
+    struct oc_paddle_head *head;
+    size_t n_head, cap_head;
+    struct oc_paddle_copy *copy; /* of the present report */
+    size_t n_copy, cap_copy;
+    struct oc_map lanes;
+    double unit_ns;
+    bool in_table, had_table, in_copies, warned;
+    bool any_gpu;
+    struct {
+        size_t indent;
+        uint32_t rec;
+    } open[MAX_DEPTH]; /* records that the next row may be inside of */
+    size_t n_open;
+};
+
+/* ---- pieces of a line ------------------------------------------------------------------------------------
+ */
+
+static bool has(struct oc_str s, const char *text)
+{
+    return s.n && memmem(s.s, s.n, text, strlen(text));
+}
+
+static bool starts(struct oc_str s, const char *text)
+{
+    size_t n = strlen(text);
+    return s.n >= n && memcmp(s.s, text, n) == 0;
+}
+
+static bool is_banner(struct oc_str s)
+{
+    return has(s, "->     Profiling Report     <-");
+}
+
+static bool is_event_header(struct oc_str s)
+{
+    return starts(s, "Event") && has(s, "Calls") && has(s, "Total") && has(s, "Ratio.");
+}
+
+/* What follows `key` in the line, up to the end; {NULL}: no such key. */
+static struct oc_str after(struct oc_str s, const char *key)
+{
+    const char *p = s.n ? memmem(s.s, s.n, key, strlen(key)) : NULL;
+    if (!p)
+        return (struct oc_str){NULL, 0};
+    p += strlen(key);
+    return oc_csv_trim((struct oc_str){p, (size_t)(s.s + s.n - p)});
+}
+
+/* The number behind the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
+static double number_after(struct oc_str s, const char *key)
+{
+    struct oc_str v = after(s, key);
+    double out;
+    size_t n = 0;
+    while (n < v.n && v.s[n] != ' ' && v.s[n] != '\t' && v.s[n] != '%')
+        n++;
+    return n && oc_csv_number((struct oc_str){v.s, n}, &out, NULL) ? out : (double)NAN;
+}
+
+/* Takes the last number of the line off it. */
+static bool take_last(struct oc_str *s, double *out)
+{
+    size_t end = oc_csv_trim(*s).n ? (size_t)(oc_csv_trim(*s).s + oc_csv_trim(*s).n - s->s) : 0, i = end;
+    while (i && s->s[i - 1] != ' ' && s->s[i - 1] != '\t' && s->s[i - 1] != ')')
+        i--;
+    if (!oc_csv_number((struct oc_str){s->s + i, end - i}, out, NULL))
+        return false;
+    s->n = i;
+    return true;
+}
+
+/* "14.473088 (0.010160)" at the end; the ratio is not kept: it says no more than the time. */
+static bool take_last_share(struct oc_str *s, double *out)
+{
+    struct oc_str t = oc_csv_trim(*s);
+    double ratio;
+    if (!t.n || t.s[t.n - 1] != ')')
+        return false;
+    const char *open = memrchr(t.s, '(', t.n);
+    if (!open ||
+        !oc_csv_number((struct oc_str){open + 1, (size_t)(t.s + t.n - 1 - (open + 1))}, &ratio, NULL))
+        return false;
+    s->n = (size_t)(open - s->s);
+    return take_last(s, out);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
+static bool all_times(const struct oc_paddle_row *v)
+{
+    const double t[] = {v->calls, v->total_ns, v->min_ns, v->max_ns, v->ave_ns};
+    for (size_t i = 0; i < OC_COUNT(t); i++)
+        if (!(t[i] >= 0 && t[i] < 1e15))
+            return false;
+    return isnan(v->cpu_ns) || (v->cpu_ns >= 0 && v->cpu_ns < 1e15 && v->gpu_ns >= 0 && v->gpu_ns < 1e15);
+}
+
+/* What is left of the line is the name with its indentation. */
+static bool parse_row(struct oc_str *line, struct oc_paddle_row *v)
+{
+    v->cpu_ns = v->gpu_ns = NAN;
+    if (!take_last(line, &v->ratio) || !take_last(line, &v->ave_ns) || !take_last(line, &v->max_ns) ||
+        !take_last(line, &v->min_ns))
+        return false;
+    if (take_last_share(line, &v->gpu_ns) && !take_last_share(line, &v->cpu_ns))
+        return false;
+    return take_last(line, &v->total_ns) && take_last(line, &v->calls) && oc_csv_trim(*line).n &&
+           all_times(v);
+}
+
+static void scale(struct oc_paddle_row *v, double ns)
+{
+    double *t[] = {&v->total_ns, &v->cpu_ns, &v->gpu_ns, &v->min_ns, &v->max_ns, &v->ave_ns};
+    for (size_t i = 0; i < OC_COUNT(t); i++)
+        *t[i] *= ns;
+}
+
+/* Takes "thread<k>::" off; the number, or -1. */
+static int64_t take_thread(struct oc_str *name)
+{
+    uint64_t k;
+    const char *colons = name->n ? memmem(name->s, name->n, "::", 2) : NULL;
+    if (!colons || !starts(*name, "thread") ||
+        !oc_csv_u64((struct oc_str){name->s + 6, (size_t)(colons - name->s) - 6}, &k) || k > UINT32_MAX)
+        return -1;
+    *name = (struct oc_str){colons + 2, (size_t)(name->s + name->n - (colons + 2))};
+    return (int64_t)k;
+}
+
+static uint32_t lane_of(struct reading *r, int64_t thread)
+{
+    char key[48];
+    int n = snprintf(key, sizeof(key), "%zu:%lld", r->n_head, (long long)thread);
+    uint32_t lane = r->p->n_lane;
+    if (!oc_map_add(&r->lanes, key, (size_t)n, &lane, NULL))
+        return lane;
+    struct oc_arena *a = &r->p->arena;
+    const char *report = r->n_head > 1 ? oc_printf(a, "report %zu", r->n_head) : "";
+    const char *name =
+        thread < 0 ? report : oc_printf(a, "%s%sthread%lld", report, *report ? ", " : "", (long long)thread);
+    return oc_prof_lane(r->p, (struct oc_lane){.name = name,
+                                               .process = r->n_head > 1 ? (int64_t)r->n_head : OC_NO_ID,
+                                               .device_id = OC_NO_ID,
+                                               .id = thread < 0 ? OC_NO_ID : thread});
+}
+
+/* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have none. */
+static struct oc_str type_of(struct oc_str name)
+{
+    const char *slash = name.n ? memchr(name.s, '/', name.n) : NULL;
+    if (!slash)
+        return name;
+    size_t n = (size_t)(slash - name.s);
+    const char *rest = slash + 1, *second = memchr(rest, '/', name.n - n - 1);
+    bool instance = !second && name.n - n - 1 > n && memcmp(rest, name.s, n) == 0;
+    return instance ? (struct oc_str){name.s, n} : (struct oc_str){"", 0};
+}
+
+/* The record that a row with this indentation is inside of. */
+static uint32_t parent_of(struct reading *r, size_t indent)
+{
+    while (r->n_open && r->open[r->n_open - 1].indent >= indent)
+        r->n_open--;
+    uint32_t parent = r->n_open ? r->open[r->n_open - 1].rec : OC_NONE;
+    if (r->n_open < MAX_DEPTH) {
+        r->open[r->n_open].indent = indent;
+        r->open[r->n_open++].rec = (uint32_t)r->list.n; /* the one that is added next */
+    }
+    return parent;
+}
+
+static void add_row(struct reading *r, struct oc_str line, struct oc_paddle_row v)
+{
+    size_t indent = 0;
+    while (indent < line.n && line.s[indent] == ' ')
+        indent++;
+    struct oc_str name = oc_csv_trim(line);
+    int64_t thread = take_thread(&name);
+    uint32_t parent = parent_of(r, indent);
+    struct oc_prof_rec *rec = oc_rec_add(&r->list);
+    v.report = (uint32_t)r->n_head - 1;
+    v.depth = (uint32_t)r->n_open - (r->n_open > 0);
+    rec->name = oc_prof_text(r->p, name);
+    rec->op_type = oc_prof_text(r->p, type_of(name));
+    rec->lane = lane_of(r, thread);
+    rec->parent = parent;
+    oc_rec_time(rec, v.total_ns);
+    rec->host_ns = v.cpu_ns;
+    rec->kernel_ns = v.gpu_ns > 0 ? v.gpu_ns : (double)NAN; /* 0: it ran on the host */
+    rec->calls_per_run = v.calls;
+    rec->calls = (uint64_t)v.calls;
+    rec->runs = 1;
+    rec->total_ns = v.total_ns;
+    rec->total_kernel_ns = rec->kernel_ns;
+    rec->where = oc_csv_offset(r->c);
+    if (parent == OC_NONE) {
+        r->p->imported_ns += v.total_ns;
+        r->p->imported_kernel_ns += isnan(v.gpu_ns) ? 0 : v.gpu_ns;
+    }
+    r->any_gpu |= !isnan(v.gpu_ns);
+    OC_GROW(r->row, r->n_row, r->cap_row);
+    r->row[r->n_row++] = v;
+}
+
+static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
+{
+    struct oc_paddle_row v = {0};
+    struct oc_str rest = line;
+    if (!oc_csv_trim(line).n) {
+        r->in_table = false;
+        return 0;
+    }
+    if (r->n_row == MAX_ROWS)
+        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_ROWS);
+    if (parse_row(&rest, &v)) {
+        scale(&v, r->unit_ns);
+        add_row(r, rest, v);
+    } else if (oc_csv_cut(r->c)) {
+        oc_prof_cut(r->p, r->c);
+    } else {
+        oc_diag_add(&r->p->diags, OC_WARNING, "W-row", "",
+                    "line %u is no row of the table of events: passed over", oc_csv_line_number(r->c));
+    }
+    return 0;
+}
+
+/* ---- what stands above the table ------------------------------------------------------------------------
+ */
+
+static void end_copies(struct reading *r)
+{
+    if (!r->n_head)
+        return;
+    struct oc_paddle_copy *copy =
+        OC_NEW_ARRAY(&r->p->arena, r->n_copy ? r->n_copy : 1, struct oc_paddle_copy);
+    if (r->n_copy)
+        memcpy(copy, r->copy, r->n_copy * sizeof(*copy));
+    r->head[r->n_head - 1].copy = copy;
+    r->head[r->n_head - 1].n_copy = (uint32_t)r->n_copy;
+    r->n_copy = 0;
+}
+
+static void new_report(struct reading *r)
+{
+    end_copies(r);
+    OC_GROW(r->head, r->n_head, r->cap_head);
+    struct oc_paddle_head *h = &r->head[r->n_head++];
+    *h = (struct oc_paddle_head){.place = "", .order = "", .line = oc_csv_line_number(r->c)};
+    h->total_ns = h->computation_ns = h->overhead_ns = h->computation_ratio = h->overhead_ratio = NAN;
+    r->unit_ns = 1e6; /* the default of the writer */
+    r->had_table = r->in_copies = false;
+}
+
+static void copy_line(struct reading *r, struct oc_str line)
+{
+    const char *calls = memmem(line.s, line.n, "Calls:", 6);
+    size_t indent = 0;
+    while (indent < line.n && line.s[indent] == ' ')
+        indent++;
+    if (r->n_copy == MAX_ROWS || !calls)
+        return;
+    OC_GROW(r->copy, r->n_copy, r->cap_copy);
+    r->copy[r->n_copy++] = (struct oc_paddle_copy){
+        .name = oc_prof_text(r->p, oc_csv_trim((struct oc_str){line.s, (size_t)(calls - line.s)})),
+        .depth = (uint32_t)indent / 2,
+        .calls = number_after(line, "Calls:"),
+        .total_ns = number_after(line, "Total:") * r->unit_ns,
+        .ratio = number_after(line, "Ratio:") / 100};
+}
+
+static void head_line(struct reading *r, struct oc_str line)
+{
+    struct oc_paddle_head *h = &r->head[r->n_head - 1];
+    struct oc_str t = oc_csv_trim(line);
+    if (starts(t, "Place:"))
+        h->place = oc_prof_text(r->p, after(t, "Place:"));
+    else if (starts(t, "Time unit:")) {
+        if (!oc_csv_time_unit(after(t, "Time unit:"), &r->unit_ns))
+            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, taken as ms",
+                        oc_csv_line_number(r->c));
+    } else if (starts(t, "Sorted by"))
+        h->order = oc_prof_text(r->p, t);
+    else if (starts(t, "Note!") && has(t, "merge all thread"))
+        h->merged = true;
+    else if (starts(t, "Total time:"))
+        h->total_ns = number_after(t, "Total time:") * r->unit_ns;
+    else if (starts(t, "Computation time")) {
+        h->computation_ns = number_after(t, "Total:") * r->unit_ns;
+        h->computation_ratio = number_after(t, "Ratio:") / 100;
+    } else if (starts(t, "Framework overhead")) {
+        h->overhead_ns = number_after(t, "Total:") * r->unit_ns;
+        h->overhead_ratio = number_after(t, "Ratio:") / 100;
+    } else if (has(t, "GpuMemCpy Summary"))
+        r->in_copies = true;
+    else if (r->in_copies && has(t, "Calls:"))
+        copy_line(r, line);
+}
+
+static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
+{
+    if (is_banner(line)) {
+        r->in_table = false;
+        new_report(r);
+    } else if (is_event_header(line)) {
+        if (!r->n_head || r->had_table)
+            new_report(r); /* an excerpt without a banner */
+        r->in_table = r->had_table = true;
+        r->in_copies = false;
+        r->n_open = 0;
+    } else if (r->in_table) {
+        return table_line(r, line, err);
+    } else if (r->n_head && !r->had_table) {
+        head_line(r, line);
+    }
+    return 0;
+}
+
+/* ---- the importer ----------------------------------------------------------------------------------------
+ */
+
+/* Own time: without the rows inside. Their totals have six digits, so the difference may fall below 0. */
+static void make_self(struct reading *r)
+{
+    for (size_t i = 0; i < r->list.n; i++) {
+        const struct oc_prof_rec *rec = &r->list.rec[i];
+        if (rec->parent == OC_NONE)
+            continue;
+        struct oc_prof_rec *parent = &r->list.rec[rec->parent];
+        parent->total_ns -= rec->time_ns;
+        parent->self_ns -= rec->time_ns;
+        if (!isnan(rec->kernel_ns))
+            parent->total_kernel_ns =
+                (isnan(parent->total_kernel_ns) ? 0 : parent->total_kernel_ns) - rec->kernel_ns;
+    }
+}
+
+static void finish(struct reading *r)
+{
+    struct oc_profile *p = r->p;
+    struct oc_paddle_report *native = OC_NEW(&p->arena, struct oc_paddle_report);
+    struct oc_paddle_head *head = OC_NEW_ARRAY(&p->arena, r->n_head, struct oc_paddle_head);
+    struct oc_paddle_row *row = OC_NEW_ARRAY(&p->arena, r->n_row ? r->n_row : 1, struct oc_paddle_row);
+    end_copies(r);
+    memcpy(head, r->head, r->n_head * sizeof(*head));
+    if (r->n_row)
+        memcpy(row, r->row, r->n_row * sizeof(*row));
+    *native = (struct oc_paddle_report){head, (uint32_t)r->n_head, row, (uint32_t)r->n_row};
+    p->native = native;
+    p->producer = "Paddle Inference";
+    p->device = r->any_gpu ? "GPU" : "CPU";
+    p->time_kind = r->any_gpu ? "host and device time" : "host time";
+    p->stat = OC_STAT_SUM;
+    p->runs_total = p->runs_used = 1; /* the recording: where a run ends is not told */
+    p->run_ns = r->n_head == 1 ? head[0].total_ns : (double)NAN;
+    p->busy_ns = NAN;
+    if (!r->any_gpu)
+        p->imported_kernel_ns = NAN;
+    make_self(r);
+    oc_rec_list_end(&r->list, p);
+    if (r->n_head > 1)
+        oc_diag_add(&p->diags, OC_INFO, "I-reports", "",
+                    "the file holds %zu reports: each has lanes of its own", r->n_head);
+}
+
+static int read_lines(struct reading *r, struct oc_err *err)
+{
+    struct oc_str line;
+    int rc = 0;
+    while (rc == 0 && oc_csv_line(r->c, &line))
+        rc = take_line(r, line, err);
+    if (rc == 0 && oc_csv_failed(r->c))
+        return oc_csv_error(r->c, err);
+    if (rc == 0 && !r->n_head)
+        return oc_fail(err, OC_EFORMAT, "no line 'Profiling Report' and no table of events");
+    return rc;
+}
+
+static int read_report(const struct oc_source *src, const struct oc_profile_opts *opts,
+                       struct oc_profile *out, struct oc_err *err)
+{
+    struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .unit_ns = 1e6};
+    struct oc_arena keys = {0};
+    (void)opts; /* sums of one recording: nothing to choose */
+    r.lanes.arena = &keys;
+    out->imported_ns = out->imported_kernel_ns = 0;
+    int rc = read_lines(&r, err);
+    if (rc == 0)
+        finish(&r);
+    oc_csv_close(r.c);
+    oc_map_free(&r.lanes);
+    oc_arena_free(&keys);
+    free(r.list.rec);
+    free(r.row);
+    free(r.head);
+    free(r.copy);
+    return rc;
+}
+
+static void probe_report(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    struct oc_str all = {peek->data, peek->n};
+    if (is_banner(all)) {
+        *bid = (struct oc_bid){.score = 95, .reason = "line 'Profiling Report'"};
+        return;
+    }
+    for (const char *p = peek->data, *end = p + peek->n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
+        lf = memchr(p, '\n', (size_t)(end - p));
+        if (is_event_header((struct oc_str){p, (size_t)((lf ? lf : end) - p)})) {
+            *bid = (struct oc_bid){.score = 85, .reason = "header Event, Calls, Total, Ratio."};
+            return;
+        }
+    }
+}
+
+const struct oc_importer oc_importer_paddle_report = {
+    .name = "paddle_report",
+    .title = "Paddle Inference profiling report (text)",
+    .probe = probe_report,
+    .read = read_report,
+};

@@ -1,0 +1,153 @@
+#include "profile/paddle_report.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/profiles.h"
+
+static struct oc_profile *open_file(const char *path)
+{
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    if (oc_profile_open(path, NULL, &p, &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "paddle_report");
+    return p;
+}
+
+static void check_conserved(const struct oc_profile *p, bool device, double imported_ns)
+{
+    struct oc_conserved c;
+    oc_profile_conserved(p, device, &c);
+    assert_true(fabs(c.imported_ns - imported_ns) < 1e-3);
+    assert_true(fabs(c.lost_ns) < 1e-3);
+}
+
+/* Own times: conv2d 600 - 400 - 150 = 50 us, conv2d0 400 - 300 = 100 us; the top rows are 600 + 400 = 1000
+ * us. */
+static void rows_nest(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file("tests/data/paddle_report/detail.txt");
+    assert_int_equal(p->n_rec, 5);
+    const struct oc_prof_rec *conv = t_rec(p, "conv2d"), *first = t_rec(p, "conv2d/conv2d0"),
+                             *compute = t_rec(p, "conv2d/conv2d0/compute"),
+                             *second = t_rec(p, "conv2d/conv2d1"),
+                             *load = t_rec(p, "load combine -> cpu::param");
+    assert_true(conv && first && compute && second && load);
+    assert_true(conv->time_ns == 600e3 && conv->total_ns == 50e3 && conv->self_ns == 50e3);
+    assert_true(first->total_ns == 100e3 && compute->total_ns == 300e3 && load->total_ns == 400e3);
+    assert_true(conv->kernel_ns == 200e3 && conv->host_ns == 400e3 && conv->total_kernel_ns == 0);
+    assert_true(isnan(load->kernel_ns));
+    assert_int_equal(conv->parent, OC_NONE);
+    assert_ptr_equal(&p->rec[first->parent], conv);
+    assert_ptr_equal(&p->rec[compute->parent], first);
+    assert_ptr_equal(&p->rec[second->parent], conv);
+    assert_int_equal(load->parent, OC_NONE);
+    assert_string_equal(first->op_type, "conv2d");
+    assert_string_equal(compute->op_type, "");
+    assert_int_equal(conv->calls, 4);
+    check_conserved(p, false, 1000e3);
+    check_conserved(p, true, 200e3);
+    assert_true(p->run_ns == 1000e3);
+    oc_profile_close(p);
+}
+
+static void keeps_the_summaries(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file("tests/data/paddle_report/detail.txt");
+    const struct oc_paddle_report *r = p->native;
+    const struct oc_paddle_head *h = r->report;
+    assert_int_equal(r->n_report, 1);
+    assert_string_equal(h->place, "All");
+    assert_true(h->merged && h->total_ns == 1000e3 && h->computation_ns == 800e3 && h->overhead_ns == 200e3);
+    assert_true(h->computation_ratio == 0.8 && h->overhead_ratio == 0.2);
+    assert_int_equal(h->n_copy, 3);
+    assert_string_equal(h->copy[2].name, "GpuMemcpySync");
+    assert_true(h->copy[2].depth == 1 && h->copy[2].calls == 2 && h->copy[2].total_ns == 30e3 &&
+                h->copy[2].ratio == 0.03);
+    assert_int_equal(r->n_row, 5);
+    assert_true(r->row[0].min_ns == 100e3 && r->row[0].max_ns == 200e3 && r->row[0].ave_ns == 150e3 &&
+                r->row[0].ratio == 0.6);
+    assert_int_equal(r->row[2].depth, 2);
+    oc_profile_close(p);
+}
+
+/* Without a banner and a unit: milliseconds. Threads are lanes. */
+static void reads_the_cpu_header(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_file("tests/data/paddle_report/cpu.txt");
+    assert_int_equal(p->n_rec, 2);
+    assert_string_equal(p->rec[0].name, "mul");
+    assert_string_equal(p->rec[1].name, "mul");
+    assert_int_equal(p->n_lane, 2);
+    assert_string_equal(p->lane[p->rec[1].lane].name, "thread1");
+    assert_true(p->rec[0].time_ns == 36.5e6 && isnan(p->rec[0].kernel_ns));
+    assert_true(isnan(p->imported_kernel_ns));
+    check_conserved(p, false, 49e6);
+    oc_profile_close(p);
+}
+
+/* Five reports of different programs. Sum of the rows that stand at the margin, in ms:
+ * A 1424.49 + 615.933 + 219.691 + 208.415 + 152.785 = 2621.314; B 248048 + 65632.7 + 57642 = 371322.7;
+ * C 7382.84 + 3603.45 + 1476.78 = 12463.07; D 8.39139 + 4.41263 = 12.80402; E 1.66654.
+ * In all 386421.55456 ms. */
+static void reads_the_sample(void **state)
+{
+    (void)state;
+    const char *path = t_sample("paddle/profiling_report.real_excerpts.txt");
+    if (!path)
+        skip();
+    struct oc_profile *p = open_file(path);
+    const struct oc_paddle_report *r = p->native;
+    assert_int_equal(r->n_report, 5);
+    assert_int_equal(p->n_rec, 18);
+    const struct oc_prof_rec *hash = t_rec(p, "pyramid_hash"), *gru = t_rec(p, "gru");
+    assert_true(hash->host_ns == 248048.281171e6 && hash->calls == 79752); /* columns that touch */
+    assert_true(r->row[hash - p->rec].gpu_ns == 0);
+    assert_true(fabs(gru->kernel_ns - 129.579848e6) < 1e-3);
+    assert_true(fabs(r->report[3].overhead_ns - 8.95985e6) < 1e-6 && r->report[3].n_copy == 3);
+    assert_true(r->report[1].merged && r->report[3].merged && !r->report[0].merged);
+    /* 1.66654 - 0.937816 = 0.728724 ms; 0.937816 - 0.0035 - 0.010721 - 0.89758 = 0.026015 ms */
+    assert_true(fabs(t_rec(p, "fill_constant")->total_ns - 728724) < 1e-3);
+    assert_true(fabs(t_rec(p, "fill_constant/fill_constant0")->total_ns - 26015) < 1e-3);
+    struct oc_conserved c;
+    oc_profile_conserved(p, false, &c);
+    assert_true(fabs(c.imported_ns - 386421.55456e6) < 1 && fabs(c.lost_ns) < 1);
+    assert_null(t_finding(p, "W-row"));
+    oc_profile_close(p);
+}
+
+static void passes_over_what_is_no_row(void **state)
+{
+    (void)state;
+    struct oc_err err;
+    struct oc_profile *p =
+        t_profile_text("Event  Calls  Total  Min.  Max.  Ave.  Ratio.\n"
+                       "mul  1  2.5  2.5  2.5  2.5  0.5\nI1101 log line\nrelu  1  2.5  2.5",
+                       NULL, &err);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 1);
+    assert_non_null(t_finding(p, "W-row"));
+    assert_true(p->truncated);
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_nest),
+        cmocka_unit_test(keeps_the_summaries),
+        cmocka_unit_test(reads_the_cpu_header),
+        cmocka_unit_test(reads_the_sample),
+        cmocka_unit_test(passes_over_what_is_no_row),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
