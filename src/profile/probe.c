@@ -13,6 +13,7 @@ extern const struct oc_importer oc_importer_nsys_sqlite;
 extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
 extern const struct oc_importer oc_importer_paddle_report;
+extern const struct oc_importer oc_importer_mindspore;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
@@ -21,6 +22,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_tensorrt,
     &oc_importer_openvino,
     &oc_importer_paddle_report,
+    &oc_importer_mindspore,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)

@@ -1,0 +1,541 @@
+/* MindSpore's CSV files of one device: GPU and CPU operators, operator types, CUDA activities, Ascend AI core
+ * and AI CPU operators, and their shapes (mindspore_shapes.c). One row of `layouts` a kind of file; units
+ * stand in the headers, Ascend files without one are in milliseconds. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/kernel_names.h"
+#include "profile/mindspore.h"
+#include "profile/timeline.h"
+
+#define MAX_ROWS ((size_t)1 << 22)
+
+enum { OPERATORS, TYPES, ACTIVITIES, SHAPES, AICPU };
+static const struct oc_part parts[] = {
+    [OPERATORS] = {"operators", "_detail.csv"},
+    [TYPES] = {"operator types", "_type.csv"},
+    [ACTIVITIES] = {"activities", NULL},
+    [SHAPES] = {"shapes", NULL},
+    [AICPU] = {"AI CPU", NULL},
+};
+
+enum { NAME, TYPE, CALLS, TOTAL, MEAN, DEVICE, MIN, MAX, STREAM, N_COLUMN };
+
+struct layout {
+    unsigned part;
+    const char *device; /* "" as the columns tell */
+    const char *column[N_COLUMN];
+    const char *also; /* a column that tells this file from others */
+    bool on_device;   /* the times are those of the device */
+};
+
+static const struct layout layouts[] = {
+    {OPERATORS,
+     "GPU",
+     {[NAME] = "op_full_name",
+      [TYPE] = "op_type",
+      [CALLS] = "op_occurrences",
+      [TOTAL] = "op_total_time",
+      [DEVICE] = "cuda_activity_cost_time"},
+     "cuda_activity_cost_time",
+     false},
+    {OPERATORS,
+     "CPU",
+     {[NAME] = "full_op_name", [TYPE] = "op_type", [CALLS] = "op_occurrences", [TOTAL] = "op_total_time"},
+     "op_side",
+     false},
+    {OPERATORS,
+     "",
+     {[NAME] = "op_full_name", [TYPE] = "op_type", [CALLS] = "op_occurrences", [TOTAL] = "op_total_time"},
+     "op_side",
+     false},
+    {ACTIVITIES,
+     "GPU",
+     {[NAME] = "name",
+      [TYPE] = "type",
+      [CALLS] = "occurrences",
+      [TOTAL] = "total_duration",
+      [MIN] = "min_duration",
+      [MAX] = "max_duration",
+      [STREAM] = "stream_id"},
+     "op_full_name",
+     true},
+    {TYPES,
+     "GPU",
+     {[NAME] = "op_type", [CALLS] = "type_occurrences", [TOTAL] = "total_time"},
+     "total_proportion",
+     false},
+    {AICPU, "Ascend", {[NAME] = "kernel_type", [TOTAL] = "total_time"}, "dispatch_time", true},
+    {TYPES,
+     "Ascend",
+     {[NAME] = "kernel_type", [CALLS] = "execution_frequency", [TOTAL] = "total_time"},
+     "percent",
+     true},
+    {TYPES,
+     "Ascend",
+     {[NAME] = "op_type", [CALLS] = "execution_frequency", [TOTAL] = "execution_time"},
+     "percent",
+     true},
+    {OPERATORS,
+     "Ascend",
+     {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "task_duration"},
+     "task_duration",
+     true},
+    {OPERATORS,
+     "Ascend",
+     {[NAME] = "full_kernel_name", [CALLS] = "execution_frequency", [MEAN] = "execution_time"},
+     "execution_time",
+     true},
+    {OPERATORS, "Ascend", {[NAME] = "full_op_name", [MEAN] = "execution_time"}, "execution_time", true},
+};
+
+static const struct layout *layout_of(const struct oc_str *f, size_t n)
+{
+    for (size_t i = 0; i < OC_COUNT(layouts); i++) {
+        bool all = oc_csv_column(f, n, layouts[i].also) != OC_CSV_NONE;
+        for (unsigned k = 0; k < N_COLUMN && all; k++)
+            all = !layouts[i].column[k] || oc_csv_column(f, n, layouts[i].column[k]) != OC_CSV_NONE;
+        if (all)
+            return &layouts[i];
+    }
+    return NULL;
+}
+
+static bool is_header(void *ctx, const struct oc_str *f, size_t n)
+{
+    (void)ctx;
+    return layout_of(f, n) || ms_is_shapes_header(f, n);
+}
+
+/* ---- one table -------------------------------------------------------------------------------------------
+ */
+
+struct row {
+    struct oc_str name, type;
+    uint64_t calls;
+    double total_ns, device_ns, min_ns, max_ns; /* NAN: no such column */
+    int64_t stream;
+};
+
+struct table {
+    struct oc_csv *c;
+    const struct layout *layout;
+    size_t column[N_COLUMN];
+    double unit_ns[N_COLUMN];
+    size_t rows, width;
+};
+
+static int open_table(struct table *t, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    if (!oc_csv_find(t->c, is_header, NULL, &f, &n) || !(t->layout = layout_of(f, n)))
+        return oc_csv_failed(t->c) ? oc_csv_error(t->c, err)
+                                   : oc_fail(err, OC_EFORMAT, "no header line known");
+    for (unsigned i = 0; i < N_COLUMN; i++) {
+        struct oc_str unit = {"", 0};
+        t->column[i] = t->layout->column[i] ? oc_csv_column(f, n, t->layout->column[i]) : OC_CSV_NONE;
+        t->unit_ns[i] = 1e6;
+        if (t->column[i] != OC_CSV_NONE && t->column[i] + 1 > t->width)
+            t->width = t->column[i] + 1;
+        if (t->column[i] != OC_CSV_NONE)
+            (void)oc_csv_split_unit(f[t->column[i]], &unit);
+        if (unit.n && !oc_csv_time_unit(unit, &t->unit_ns[i]))
+            return oc_csv_fail(t->c, err, "column '%s': unknown unit '%.*s'", t->layout->column[i],
+                               (int)(unit.n < 40 ? unit.n : 40), unit.s);
+    }
+    return 0;
+}
+
+static int time_of(struct table *t, const struct oc_str *f, size_t n, unsigned column, double *ns,
+                   struct oc_err *err)
+{
+    *ns = NAN;
+    if (t->column[column] == OC_CSV_NONE)
+        return 0;
+    struct oc_str s = oc_csv_at(f, n, t->column[column]);
+    if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
+        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is no time", t->layout->column[column],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
+    *ns *= t->unit_ns[column];
+    return 0;
+}
+
+static int calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t *calls, struct oc_err *err)
+{
+    struct oc_str s = oc_csv_at(f, n, t->column[CALLS]);
+    *calls = 1;
+    if (t->column[CALLS] == OC_CSV_NONE)
+        return 0;
+    if (!oc_csv_u64(s, calls) || *calls > UINT32_MAX)
+        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is no count", t->layout->column[CALLS],
+                           (int)(s.n < 80 ? s.n : 80), s.s);
+    return 0;
+}
+
+/* 1: a row, 0: none is left, -1: an error. */
+static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct oc_err *err)
+{
+    const struct oc_str *f;
+    size_t n;
+    double mean_ns;
+    uint64_t stream;
+    do {
+        if (!oc_csv_row(t->c, &f, &n)) {
+            if (oc_csv_failed(t->c))
+                return oc_csv_error(t->c, err);
+            if (oc_csv_cut(t->c) && !p->truncated && oc_csv_offset(t->c))
+                oc_prof_cut(p, t->c);
+            return 0;
+        }
+    } while (!n);
+    if (n < t->width && oc_csv_cut(t->c)) {
+        oc_prof_cut(p, t->c);
+        return 0;
+    }
+    if (++t->rows > MAX_ROWS)
+        return oc_csv_fail(t->c, err, "more than %zu rows", MAX_ROWS);
+    if (n < t->width)
+        return oc_csv_fail(t->c, err, "%zu fields, the header has %zu or more", n, t->width);
+    *r = (struct row){.name = oc_csv_at(f, n, t->column[NAME]), .type = oc_csv_at(f, n, t->column[TYPE])};
+    if (calls_of(t, f, n, &r->calls, err) || time_of(t, f, n, TOTAL, &r->total_ns, err) ||
+        time_of(t, f, n, MEAN, &mean_ns, err) || time_of(t, f, n, DEVICE, &r->device_ns, err) ||
+        time_of(t, f, n, MIN, &r->min_ns, err) || time_of(t, f, n, MAX, &r->max_ns, err))
+        return -1;
+    if (isnan(r->total_ns))
+        r->total_ns = mean_ns * (double)r->calls;
+    if (t->layout->on_device)
+        r->device_ns = r->total_ns;
+    r->stream = oc_csv_u64(oc_csv_at(f, n, t->column[STREAM]), &stream) && stream < INT64_MAX
+                    ? (int64_t)stream
+                    : OC_NO_ID;
+    return 1;
+}
+
+/* ---- tables to records -----------------------------------------------------------------------------------
+ */
+
+struct reading {
+    struct oc_profile *p;
+    const struct oc_profile_opts *opts;
+    struct oc_rec_list list;
+    struct oc_prof_kernel *kernel;
+    size_t n_kernel, cap_kernel;
+    struct oc_map names; /* of AI CPU types, and of streams */
+    const char *device;
+    bool on_device, has_device, counted;
+    bool have_operators; /* their times are in: other tables repeat them */
+    bool whole;          /* sums of the whole recording: it counts as one run */
+};
+
+/* "Default/network/conv1-Conv2d/Conv2D-op17": Conv2D. */
+static struct oc_str type_in_name(struct oc_str name)
+{
+    const char *slash = name.n ? memrchr(name.s, '/', name.n) : NULL;
+    struct oc_str last = slash ? (struct oc_str){slash + 1, (size_t)(name.s + name.n - slash - 1)} : name;
+    const char *op = last.n ? memrchr(last.s, '-', last.n) : NULL;
+    size_t tail = op ? (size_t)(last.s + last.n - op) : 0;
+    if (tail < 4 || memcmp(op, "-op", 3) != 0)
+        return (struct oc_str){"", 0};
+    for (const char *d = op + 3; d < last.s + last.n; d++)
+        if (*d < '0' || *d > '9')
+            return (struct oc_str){"", 0};
+    return (struct oc_str){last.s, (size_t)(op - last.s)};
+}
+
+static struct oc_prof_rec *add_record(struct reading *m, const struct table *t, const struct row *r)
+{
+    struct oc_prof_rec *rec = oc_rec_add(&m->list);
+    rec->name = oc_prof_text(m->p, r->name);
+    rec->calls = r->calls;
+    rec->total_ns = r->total_ns;
+    rec->total_kernel_ns = r->device_ns;
+    rec->where = oc_csv_offset(t->c);
+    return rec;
+}
+
+static void count_time(struct reading *m, const struct row *r)
+{
+    m->p->imported_ns += r->total_ns;
+    if (isnan(r->device_ns))
+        return;
+    m->p->imported_kernel_ns += r->device_ns;
+    m->has_device = true;
+}
+
+static int read_operators(struct reading *m, struct table *t, struct oc_err *err)
+{
+    struct row r;
+    int rc;
+    while ((rc = next_row(t, m->p, &r, err)) > 0) {
+        struct oc_prof_rec *rec = add_record(m, t, &r);
+        rec->op_type = oc_prof_text(m->p, r.type.n ? r.type : type_in_name(r.name));
+        rec->provider = t->layout->part == OPERATORS && t->layout->on_device ? "AI Core" : "";
+        count_time(m, &r);
+    }
+    m->counted |= t->column[CALLS] != OC_CSV_NONE;
+    m->have_operators = true;
+    return rc;
+}
+
+/* One row an execution: one record a type. */
+static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
+{
+    struct row r;
+    int rc;
+    while ((rc = next_row(t, m->p, &r, err)) > 0) {
+        uint32_t i = (uint32_t)m->list.n;
+        if (oc_map_add(&m->names, r.name.s, r.name.n, &i, NULL)) {
+            struct oc_prof_rec *rec = add_record(m, t, &r);
+            rec->op_type = rec->name;
+            rec->provider = "AI CPU";
+        } else {
+            m->list.rec[i].calls++;
+            m->list.rec[i].total_ns += r.total_ns;
+            m->list.rec[i].total_kernel_ns += r.device_ns;
+        }
+        count_time(m, &r);
+    }
+    m->counted = true;
+    return rc;
+}
+
+/* Sums of types are records where there are no operators, else a check. */
+static int read_types(struct reading *m, struct table *t, struct oc_err *err)
+{
+    struct row r;
+    double sum_ns = 0, operators_ns = m->p->imported_ns;
+    bool check = m->have_operators;
+    int rc;
+    while ((rc = next_row(t, m->p, &r, err)) > 0) {
+        sum_ns += r.total_ns;
+        if (check)
+            continue;
+        add_record(m, t, &r)->op_type = oc_prof_text(m->p, r.name);
+        count_time(m, &r);
+    }
+    if (rc == 0 && check && fabs(sum_ns - operators_ns) > 1e-3 * operators_ns)
+        oc_diag_add(&m->p->diags, OC_WARNING, "W-types-differ", "",
+                    "the types add up to %.3f ms, the operators to %.3f ms", sum_ns / 1e6,
+                    operators_ns / 1e6);
+    if (check)
+        return rc;
+    m->have_operators = m->counted = m->whole = true;
+    oc_diag_add(&m->p->diags, OC_WARNING, "W-types-only", "",
+                "sums of operator types, no operators: nothing can be put to single nodes");
+    return rc;
+}
+
+static uint32_t stream_lane(struct reading *m, int64_t stream)
+{
+    char key[40];
+    int n = snprintf(key, sizeof(key), "\x1f%lld", (long long)stream);
+    uint32_t lane = m->p->n_lane;
+    if (oc_map_add(&m->names, key, (size_t)n, &lane, NULL))
+        oc_prof_lane(
+            m->p, (struct oc_lane){
+                      .name = "", .device = true, .process = OC_NO_ID, .device_id = OC_NO_ID, .id = stream});
+    return lane;
+}
+
+/* Rows stand for a kernel each, under the name of the first operator that used it: they belong to none. */
+static int read_activities(struct reading *m, struct table *t, struct oc_err *err)
+{
+    struct row r;
+    double sum_ns = 0;
+    int rc;
+    while ((rc = next_row(t, m->p, &r, err)) > 0) {
+        struct oc_kernel_facts facts;
+        OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
+        struct oc_prof_kernel *k = &m->kernel[m->n_kernel++];
+        *k =
+            (struct oc_prof_kernel){.name = oc_prof_text(m->p, r.name), .rec = OC_NONE, .kind = OC_EV_KERNEL};
+        if (r.type.n >= 8 && memmem(r.type.s, r.type.n, "Memcpy", 6))
+            k->kind = OC_EV_MEMCPY;
+        oc_kernel_facts(m->opts->kernel_names, k->name, &facts);
+        k->precision = facts.precision;
+        k->unit = facts.unit;
+        k->library = facts.library;
+        k->lane = stream_lane(m, r.stream);
+        k->calls = r.calls;
+        k->total_ns = r.total_ns;
+        k->min_ns = r.min_ns;
+        k->max_ns = r.max_ns;
+        k->time_ns = r.calls ? r.total_ns / (double)r.calls : r.total_ns;
+        k->flop = k->bytes = NAN;
+        sum_ns += r.total_ns;
+    }
+    if (rc == 0 && !m->have_operators && m->n_kernel) {
+        struct oc_prof_rec *rec = oc_rec_add(&m->list);
+        rec->name = "(kernels without operator)";
+        rec->bucket = "kernels without operator";
+        rec->calls = m->n_kernel;
+        rec->total_ns = rec->total_kernel_ns = sum_ns;
+        m->p->imported_ns += sum_ns;
+        m->p->imported_kernel_ns += sum_ns;
+        m->has_device = true;
+    }
+    return rc;
+}
+
+/* ---- runs ------------------------------------------------------------------------------------------------
+ */
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Steps: how often most operators ran; the larger number of two as frequent ones. */
+static uint64_t steps_of(const struct oc_rec_list *l)
+{
+    uint64_t *calls = oc_xmalloc((l->n + 1) * sizeof(*calls)), best = 1;
+    size_t n = 0, most = 0;
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->rec[i].bucket && l->rec[i].calls)
+            calls[n++] = l->rec[i].calls;
+    if (n)
+        qsort(calls, n, sizeof(*calls), by_number);
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i; end < n && calls[end] == calls[i];)
+            end++;
+        if (end - i >= most) {
+            most = end - i;
+            best = calls[i];
+        }
+    }
+    free(calls);
+    return best;
+}
+
+static void make_times(struct reading *m)
+{
+    uint64_t steps = m->whole ? 1 : steps_of(&m->list);
+    for (size_t i = 0; i < m->list.n; i++) {
+        struct oc_prof_rec *rec = &m->list.rec[i];
+        uint64_t calls = rec->calls ? rec->calls : 1, per = calls % steps == 0 ? calls / steps : 1;
+        if (rec->bucket)
+            per = calls = 1;
+        double share = (double)per / (double)calls;
+        oc_rec_time(rec, rec->total_ns * share);
+        if (rec->bucket)
+            rec->self_ns = rec->time_ns;
+        rec->kernel_ns = rec->total_kernel_ns * share;
+        rec->host_ns = m->on_device ? (double)NAN : rec->time_ns;
+        rec->runs = (uint32_t)(calls / per);
+        rec->calls_per_run = (double)per;
+    }
+    m->p->runs_total = m->p->runs_used = (uint32_t)steps;
+    if (!m->counted) {
+        m->p->runs_total = 0;
+        oc_diag_add(&m->p->diags, OC_INFO, "I-runs", "",
+                    "averages over all steps: the file does not tell how many");
+    }
+}
+
+/* ---- the importer ----------------------------------------------------------------------------------------
+ */
+
+static const struct oc_source_file *file_of(const struct oc_source *src, unsigned part)
+{
+    for (size_t i = 0; i < src->n; i++)
+        if (src->file[i].part == part)
+            return &src->file[i];
+    return NULL;
+}
+
+static int read_table(struct reading *m, const struct oc_source_file *file, struct oc_err *err)
+{
+    struct table t = {.c = oc_csv_open(file->s)};
+    int rc = open_table(&t, err);
+    if (rc == 0 && !(m->device && *m->device))
+        m->device = t.layout->device;
+    if (rc == 0 && !m->have_operators)
+        m->on_device |= t.layout->on_device;
+    if (rc == 0 && t.layout->part == OPERATORS)
+        rc = read_operators(m, &t, err);
+    else if (rc == 0 && t.layout->part == AICPU)
+        rc = read_aicpu(m, &t, err);
+    else if (rc == 0 && t.layout->part == TYPES)
+        rc = read_types(m, &t, err);
+    else if (rc == 0)
+        rc = read_activities(m, &t, err);
+    oc_csv_close(t.c);
+    return rc != 0 ? oc_err_at(err, file->path, err ? err->line : 0, err ? err->offset_bytes : 0) : 0;
+}
+
+static int read_parts(struct reading *m, const struct oc_source *src, struct oc_err *err)
+{
+    static const unsigned order[] = {OPERATORS, TYPES, ACTIVITIES,
+                                     AICPU}; /* the check of types comes before AI CPU */
+    const struct oc_source_file *shapes = file_of(src, SHAPES), *f;
+    if (shapes && !file_of(src, OPERATORS))
+        return oc_fail(err, OC_EFORMAT,
+                       "has shapes of operators but no times: name it together with "
+                       "aicore_intermediate_<n>_detail.csv");
+    for (size_t i = 0; i < OC_COUNT(order); i++) {
+        f = file_of(src, order[i]);
+        if (f && read_table(m, f, err) != 0)
+            return -1;
+    }
+    return shapes ? ms_read_shapes(shapes->s, m->p, m->list.rec, m->list.n, err) : 0;
+}
+
+static void finish(struct reading *m)
+{
+    struct oc_profile *p = m->p;
+    p->producer = "MindSpore";
+    p->device = m->device ? m->device : "";
+    p->time_kind = m->on_device ? "device time" : "host time";
+    p->stat = m->whole ? OC_STAT_SUM : OC_STAT_MEAN;
+    p->run_ns = p->busy_ns = NAN;
+    make_times(m);
+    if (!m->has_device)
+        p->imported_kernel_ns = NAN;
+    p->kernel = OC_NEW_ARRAY(&p->arena, m->n_kernel ? m->n_kernel : 1, struct oc_prof_kernel);
+    if (m->n_kernel)
+        memcpy(p->kernel, m->kernel, m->n_kernel * sizeof(*m->kernel));
+    p->n_kernel = (uint32_t)m->n_kernel;
+    oc_rec_list_end(&m->list, p);
+}
+
+static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
+                          struct oc_profile *out, struct oc_err *err)
+{
+    struct reading m = {.p = out, .opts = opts};
+    struct oc_arena keys = {0};
+    m.names.arena = &keys;
+    out->imported_ns = out->imported_kernel_ns = 0;
+    int rc = read_parts(&m, src, err);
+    if (rc == 0)
+        finish(&m);
+    oc_map_free(&m.names);
+    oc_arena_free(&keys);
+    free(m.list.rec);
+    free(m.kernel);
+    return rc;
+}
+
+static void probe_mindspore(const struct oc_peek *peek, struct oc_bid *bid)
+{
+    struct oc_arena a = {0};
+    const struct oc_str *f;
+    size_t n;
+    if (oc_csv_peek_header(&a, peek->data, peek->n, is_header, NULL, &f, &n)) {
+        const struct layout *l = layout_of(f, n);
+        *bid = (struct oc_bid){
+            .score = 90, .reason = "header of a MindSpore table", .part = l ? l->part : SHAPES};
+    }
+    oc_arena_free(&a);
+}
+
+const struct oc_importer oc_importer_mindspore = {
+    .name = "mindspore",
+    .title = "MindSpore profiler: operators, types, activities, AI core, AI CPU (CSV)",
+    .part = parts,
+    .n_part = OC_COUNT(parts),
+    .probe = probe_mindspore,
+    .read = read_mindspore,
+};
