@@ -172,9 +172,9 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
-$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)

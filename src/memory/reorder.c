@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "memory/order_search.h"
 
-#define DEFAULT_WORK 600000000u
+#define DEFAULT_WORK 200000000u
 #define SEARCH_SHARE 2 /* of the work left: the exact search of a part; the rest is for windows */
 
 struct part {
