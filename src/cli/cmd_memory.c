@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/cmd_plan.h"
 #include "cli/output.h"
 #include "cli/shapes.h"
 
@@ -22,6 +23,7 @@ struct memory_job {
     struct oc_hwdb *hwdb;
     const struct oc_device *device;
     struct oc_memory *memory;
+    struct oc_memory_plan *plan; /* NULL: not asked for */
 };
 
 int cli_check_memory(const struct cli_opts *o)
@@ -102,15 +104,34 @@ static int make(struct memory_job *j)
     return oc_memory_make(j->analysis, &opts, &j->memory, &err) ? cli_fail_err(&err) : 0;
 }
 
+static int plan(struct memory_job *j)
+{
+    int rc = cli_make_plan(j->o, j->analysis, &j->plan);
+    return rc ? rc : cli_save_plan(j->o, j->plan);
+}
+
+/* The plan stands below the tables. As CSV and JSON, --reorder gives the order and not the report. */
+static int write_parts(const struct memory_job *j, const char *format, FILE *f)
+{
+    struct oc_err err;
+    bool table = !format || strcmp(format, "table") == 0;
+    if ((table || !j->o->reorder) && oc_memory_write(j->memory, format, f, &err))
+        return cli_fail_err(&err);
+    if (table && j->plan)
+        fputc('\n', f);
+    if (j->plan && (table || j->o->reorder) && oc_memory_order_write(j->plan, format, f, &err))
+        return cli_fail_err(&err);
+    return 0;
+}
+
 static int write_report(struct memory_job *j)
 {
     struct cli_output out;
-    struct oc_err err;
     const char *format = j->o->format && strcmp(j->o->format, "compact") == 0 ? "table" : j->o->format;
     int rc = cli_output_open(j->o->output, &out);
     if (rc)
         return rc;
-    int failed = oc_memory_write(j->memory, format, out.f, &err) ? cli_fail_err(&err) : 0;
+    int failed = write_parts(j, format, out.f);
     rc = cli_output_close(&out, !failed);
     return failed ? failed : rc ? rc : fit_result(j->memory);
 }
@@ -119,10 +140,12 @@ int cmd_memory(const struct cli_opts *o)
 {
     struct memory_job j = {.o = o};
     int rc = cli_check_memory(o);
-    static int (*const steps[])(struct memory_job *) = {read_files, analyze, make, write_report};
+    rc = rc ? rc : cli_check_plan(o);
+    static int (*const steps[])(struct memory_job *) = {read_files, analyze, make, plan, write_report};
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](&j);
     oc_memory_free(j.memory);
+    oc_memory_plan_free(j.plan);
     cli_shapes_free(&j.shapes);
     oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
     free(j.control);

@@ -166,6 +166,11 @@ const struct cli_option cli_options[] = {
      "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
      "folded, its arena",
      NULL, AT(allocator)},
+    {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
+     "a place in one block of memory for every buffer, into FILE.json or FILE.csv", NULL, AT(plan)},
+    {"reorder", 0, CLI_FLAG, CLI_MEMORY, NULL, NULL, NULL,
+     "look for an order of the nodes that needs less memory; with --format csv or json that order", NULL,
+     AT(reorder)},
 
     {"view", 0, CLI_LIST, CLI_SUMMARY, "NAME", NULL, "all that there is data for",
      "device, overview, runs, model, distribution, type, operator, event, kernel, memory, copies, user, "

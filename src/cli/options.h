@@ -73,8 +73,8 @@ struct cli_opts {
     struct cli_list sweep;
     /* memory */
     struct cli_int align;
-    bool keep_inputs, fit;
-    const char *allocator;
+    bool keep_inputs, fit, reorder;
+    const char *allocator, *plan;
     /* language models */
     struct cli_int batch, prompt, generate;
     /* summaries */

@@ -188,24 +188,23 @@ static void order_json(const struct oc_memory_plan *p, FILE *f)
 
 static const char *bytes_text(struct oc_arena *a, uint64_t v)
 {
-    char exact[32], human[32];
-    oc_format_count(v, exact, sizeof(exact));
-    oc_format_bytes((double)v, human, sizeof(human));
-    return oc_printf(a, "%s B (%s)", exact, human);
+    char human[32];
+    return oc_strdup(a, oc_format_bytes((double)v, human, sizeof(human)));
 }
 
-static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, FILE *f)
+static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
 {
     const struct oc_reorder *r = &p->reorder;
-    const char *bound = r->lower == r->after ? "proven: no order needs less"
-                                             : oc_printf(arena, "heuristic; no order needs less than %s",
-                                                         bytes_text(arena, r->lower));
-    fprintf(f, "file order         %s live at once\n", bytes_text(arena, r->before));
     if (r->changed)
-        fprintf(f, "new order          %s, %.1f %% less (%s)\n", bytes_text(arena, r->after),
-                100 * (1 - (double)r->after / (double)r->before), bound);
+        fprintf(f, "order       %s%s in use at once instead of %s, %.1f %% less\n", mark,
+                bytes_text(arena, r->after), bytes_text(arena, r->before),
+                100 * (1 - (double)r->after / (double)r->before));
     else
-        fprintf(f, "new order          none found that needs less (%s)\n", bound);
+        fprintf(f, "order       that of the file: %s%s in use at once\n", mark, bytes_text(arena, r->before));
+    if (r->lower == r->after)
+        fprintf(f, "            proven: no order needs less\n");
+    else
+        fprintf(f, "            found by trying; no order needs less than %s\n", bytes_text(arena, r->lower));
 }
 
 static void order_table(const struct oc_memory_plan *p, FILE *f)
@@ -213,13 +212,13 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
     struct oc_arena arena = {0};
     const char *mark = p->quality == OC_UPPER ? "at most " : p->quality == OC_EXACT ? "" : "about ";
     if (p->reordered)
-        order_lines(&arena, p, f);
-    else
-        fprintf(f, "live at once       %s%s\n", mark, bytes_text(&arena, p->lower));
-    fprintf(f,
-            "plan               %s%s in one block for %" PRIu32 " buffers, %.3f of live at once (%s; %s)\n",
-            mark, bytes_text(&arena, p->size), p->n_buffer, ratio(p->size, p->lower), p->method,
-            p->optimal ? "proven: no plan of this order is smaller" : "heuristic");
+        order_lines(&arena, p, mark, f);
+    fprintf(f, "plan        %s%s in one block for %" PRIu32 " buffers, %.3f times what is in use at once\n",
+            mark, bytes_text(&arena, p->size), p->n_buffer, ratio(p->size, p->lower));
+    fprintf(f, "            %s (%s)\n",
+            p->optimal ? "proven: no plan of this order needs less"
+                       : "found by trying; a smaller one may exist",
+            p->method);
     oc_arena_free(&arena);
 }
 

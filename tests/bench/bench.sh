@@ -35,6 +35,8 @@ measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert_b
 measure '70B decoder, float16, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_f16.onnx"
 measure '70B decoder, 4 bits, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_q4.onnx"
 measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
+measure "100,000 nodes: plan and order" 5 "$onnxcost" memory "$work/chain.onnx" --plan "$work/plan.json" --reorder -o /dev/null
+measure "Llama 70B (5468 steps): plan and order" 5 "$onnxcost" memory "$work/zoo/llama_70b_f16.onnx" --plan "$work/plan.json" --reorder -o /dev/null
 measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.onnx"
 measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.json"
 limit=$median
@@ -47,3 +49,5 @@ awk -v empty="$empty" -v version="$version" -v empty_least="$empty_least" -v ver
     printf "trace                             %.0f MB/s, %.2f of the speed of memchr (%.0f MB/s)\n",
         size / trace / 1000, limit / trace, size / limit / 1000
 }'
+echo
+"$work/plan_boxes"

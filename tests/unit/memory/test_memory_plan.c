@@ -301,10 +301,10 @@ static void documents(void **state)
     m = make(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
     order = written(m.p, NULL, true);
     assert_string_equal(
-        order, "file order         9,216 B (9.00 KiB) live at once\n"
-               "new order          6,144 B (6.00 KiB), 33.3 % less (proven: no order needs less)\n"
-               "plan               6,144 B (6.00 KiB) in one block for 6 buffers, 1.000 of live at once "
-               "(size, first fit; proven: no plan of this order is smaller)\n");
+        order, "order       6.00 KiB in use at once instead of 9.00 KiB, 33.3 % less\n"
+               "            proven: no order needs less\n"
+               "plan        6.00 KiB in one block for 6 buffers, 1.000 times what is in use at once\n"
+               "            proven: no plan of this order needs less (size, first fit)\n");
     free(order);
     done(&m);
 }
