@@ -97,7 +97,15 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
     const struct oc_type *t = &m->value[p->past].declared;
     const struct oc_shape *s = &t->shape;
     bool both = p->name->part == OC_KV_BOTH;
-    if (t->kind != OC_T_TENSOR || !s->ranked || s->rank != (both ? 5 : 4))
+    if (t->kind != OC_T_TENSOR || !s->ranked)
+        return false;
+    if (both && s->rank == 3) { /* batch x length x size: all heads share one key */
+        p->length_axis = (uint8_t)length_axis(s, 0, 1);
+        p->size_axis = (uint8_t)(3 - p->length_axis);
+        p->head_axis = UINT8_MAX;
+        return true;
+    }
+    if (s->rank != (both ? 5 : 4))
         return false;
     unsigned batch = both && oc_is(s->dim[0], 2) ? 1 : 0;
     unsigned first = both && !batch ? 2 : batch + 1; /* heads, length and size stand from here on */
@@ -107,6 +115,12 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
     p->head_axis = (uint8_t)(length == first ? first + 1 : first);
     p->size_axis = (uint8_t)(length == first + 2 ? first + 1 : first + 2);
     return true;
+}
+
+/* A cache in blocks that no sequence owns: its first dimension is no batch. */
+static bool is_paged(const struct oc_model *m, const struct oc_kv_pair *p)
+{
+    return p->reader != OC_NONE && !strcmp(m->node[p->reader].op_type, "PagedAttention");
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------- */
@@ -155,6 +169,8 @@ static void try_input(struct finder *f, uint32_t value)
         leave_out(f, value, "its shape is not that of keys or values");
     else if (p.present != OC_NONE && !connect(f->m, &p) && !p.name->cross)
         leave_out(f, value, "the present of that name is not made from it");
+    else if (is_paged(f->m, &p))
+        leave_out(f, value, "its blocks belong to no sequence (PagedAttention)");
     else if (f->n < MAX_PAIRS) {
         OC_GROW(f->pair, f->n, f->cap);
         f->pair[f->n++] = p;

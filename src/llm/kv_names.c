@@ -28,6 +28,8 @@ static const struct oc_kv_pattern patterns[] = {
     {"past_self_value_%d", "present_self_value_%d", OC_KV_VALUE, false, ORT},
     {"past_cross_key_%d", "present_cross_key_%d", OC_KV_KEY, true, ORT},
     {"past_cross_value_%d", "present_cross_value_%d", OC_KV_VALUE, true, ORT},
+    {"cross_past_key_values.%d.key", "cross_present.%d.key", OC_KV_KEY, true, "onnxruntime-genai"},
+    {"cross_past_key_values.%d.value", "cross_present.%d.value", OC_KV_VALUE, true, "onnxruntime-genai"},
     {"past_key_values.%d.self.key", "present.%d.self.key", OC_KV_KEY, false, "onnxruntime-genai"},
     {"past_key_values.%d.self.value", "present.%d.self.value", OC_KV_VALUE, false, "onnxruntime-genai"},
     /* ONNX Runtime's own converters: keys and values in one tensor of 2 x batch x heads x length x size */

@@ -47,8 +47,10 @@ struct oc_llm_sizes {
     uint32_t n_size;
     int64_t fixed[OC_LLM_ROLES]; /* what the model itself fixes, -1: open */
     uint32_t tokens;             /* the input that holds the new tokens */
-    uint32_t mask;               /* an input whose last dimension has to be told apart, OC_NONE */
-    uint32_t *branch;            /* If nodes that ask whether the cache is used */
+    struct oc_llm_size *scalar;  /* inputs of one number that the role decides */
+    uint32_t n_scalar;
+    uint32_t mask;    /* an input whose last dimension has to be told apart, OC_NONE */
+    uint32_t *branch; /* If nodes that ask whether the cache is used */
     uint32_t n_branch;
 };
 

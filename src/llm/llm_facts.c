@@ -40,6 +40,10 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
     f->kv_heads = dim_of(a, p->past, p->head_axis);
     f->head_size = dim_of(a, p->past, p->size_axis);
+    if (p->head_axis == UINT8_MAX) { /* one head for all, key and value side by side */
+        f->kv_heads = 1;
+        f->head_size = f->head_size < 0 ? -1 : f->head_size / 2;
+    }
     f->kv_dtype = oc_dtype_info(a->type[p->past].dtype)->name;
     f->naming = p->name->writer;
     f->kv_bytes_known = true;
@@ -48,8 +52,8 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
         if (!token_bytes(a, &l->kv.pair[i], &bytes) || !oc_add_u64(*sum, bytes, sum))
             f->kv_bytes_known = false;
         const struct oc_kv_pair *q = &l->kv.pair[i];
-        if (i < l->kv.n_self && (dim_of(a, q->past, q->head_axis) != f->kv_heads ||
-                                 dim_of(a, q->past, q->size_axis) != f->head_size))
+        if (i < l->kv.n_self && (dim_of(a, q->past, q->head_axis) != dim_of(a, p->past, p->head_axis) ||
+                                 dim_of(a, q->past, q->size_axis) != dim_of(a, p->past, p->size_axis)))
             f->uneven = true;
     }
 }

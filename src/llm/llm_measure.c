@@ -1,4 +1,5 @@
 /* One run of the graph: an analysis with the sizes put in, and the counts taken out. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,8 @@ struct bound { /* options with what the roles add */
     struct oc_bind *bind;
     struct oc_shape_bind *shape;
     struct oc_control_bind *control;
+    struct oc_value_bind *value;
+    char (*text)[24]; /* of the values */
     int64_t mask[2];
 };
 
@@ -68,16 +71,36 @@ static void bind_branches(struct bound *b, const struct oc_llm *l, const struct 
     b->opts.n_control = own->n_control + l->sizes.n_branch;
 }
 
+static void bind_scalars(struct bound *b, const struct oc_llm *l, const struct oc_llm_at *at)
+{
+    const struct oc_analyze_opts *own = l->opts.analyze;
+    if (!l->sizes.n_scalar)
+        return;
+    b->value = oc_xmalloc((own->n_value + l->sizes.n_scalar) * sizeof(*b->value));
+    b->text = oc_xmalloc(l->sizes.n_scalar * sizeof(*b->text));
+    for (uint32_t i = 0; i < l->sizes.n_scalar; i++) {
+        snprintf(b->text[i], sizeof(b->text[i]), "%" PRId64, value_of(at, l->sizes.scalar[i].role));
+        b->value[i] = (struct oc_value_bind){l->sizes.scalar[i].symbol, b->text[i]};
+    }
+    for (size_t i = 0; i < own->n_value; i++) /* what was asked for comes last and holds */
+        b->value[l->sizes.n_scalar + i] = own->value[i];
+    b->opts.value = b->value;
+    b->opts.n_value = own->n_value + l->sizes.n_scalar;
+}
+
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err)
 {
     struct bound b = {.opts = *l->opts.analyze};
     bind_sizes(&b, l, &at);
     bind_mask(&b, l, &at);
     bind_branches(&b, l, &at);
+    bind_scalars(&b, l, &at);
     int rc = oc_analyze(l->model, &b.opts, out, err);
     free(b.bind);
     free(b.shape);
     free(b.control);
+    free(b.value);
+    free(b.text);
     return rc;
 }
 

@@ -183,6 +183,27 @@ static int other_roles(struct roles *r, uint32_t value)
     return 0;
 }
 
+/* Lengths that are told as a number. */
+static void scalar_roles(struct roles *r)
+{
+    static const struct oc_llm_size names[] = {
+        {"total_sequence_length", OC_LLM_TOTAL}, {"total_seq_len", OC_LLM_TOTAL},
+        {"past_seq_len", OC_LLM_PAST},           {"past_sequence_length", OC_LLM_PAST},
+        {"past_key_values_length", OC_LLM_PAST},
+    };
+    r->out->scalar = OC_NEW_ARRAY(r->arena, OC_COUNT(names), struct oc_llm_size);
+    for (uint32_t i = 0; i < r->m->graph[0].n_input; i++) {
+        const struct oc_value *v = input_at(r, i);
+        const struct oc_shape *s = v ? &v->declared.shape : NULL;
+        if (!v || !is_integer(&v->declared) || !s->ranked || s->rank > 1 ||
+            (s->rank == 1 && !oc_is(s->dim[0], 1)))
+            continue;
+        for (size_t k = 0; k < OC_COUNT(names) && r->out->n_scalar < OC_COUNT(names); k++)
+            if (!strcmp(v->name, names[k].symbol))
+                r->out->scalar[r->out->n_scalar++] = (struct oc_llm_size){v->name, names[k].role};
+    }
+}
+
 /* ---- branches ----------------------------------------------------------------------------------------- */
 
 /* If nodes whose condition is an input such as use_cache_branch. */
@@ -242,6 +263,7 @@ static int find_all(struct roles *r, const struct oc_kv_cache_info *kv)
     for (uint32_t i = 0; i < g->n_input; i++)
         if (input_at(r, i) && other_roles(r, g->input[i]))
             return -1;
+    scalar_roles(r);
     find_branches(r);
     return own_numbers(r);
 }

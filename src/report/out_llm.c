@@ -162,6 +162,10 @@ static void put_sizes(struct view *v)
         for (uint32_t i = 0; i < s->n_size; i++)
             if (s->size[i].role == role)
                 oc_buf_printf(&b, "%s%s: %s", b.n ? "; " : "", s->size[i].symbol, oc_llm_role_name[role]);
+        for (uint32_t i = 0; i < s->n_scalar; i++)
+            if (s->scalar[i].role == role)
+                oc_buf_printf(&b, "%svalue of %s: %s", b.n ? "; " : "", s->scalar[i].symbol,
+                              oc_llm_role_name[role]);
         if (s->fixed[role] >= 0)
             oc_buf_printf(&b, "%s%s fixed at %" PRId64, b.n ? "; " : "", oc_llm_role_name[role],
                           s->fixed[role]);

@@ -180,6 +180,47 @@ static void test_transposed_keys(void **state)
     drop(&c);
 }
 
+/* One key and value for all heads, side by side: batch x length x 2 sizes. */
+static void test_one_head_for_all(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.key_value", "present.0.key_value", "float[batch,past,32]", "e", 1);
+    struct case_ c = good(b, &plain);
+    assert_int_equal(oc_llm_facts(c.l)->kv_heads, 1);
+    assert_int_equal(oc_llm_facts(c.l)->head_size, 16);
+    assert_int_equal(oc_llm_facts(c.l)->kv_bytes_per_token, 32 * 4);
+    drop(&c);
+}
+
+/* The length that GroupQueryAttention sees may be a number given as an input: 2 sequences, 4 heads of 8, two
+ * products: 2 * 4 * (past + 1) * 16 MACs and the logits' 2 * 32 * 10. */
+static void test_length_as_a_number(void **state)
+{
+    (void)state;
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_input(b, "total_sequence_length", "int32[]");
+    oc_b_input(b, "seqlens_k", "int32[batch]");
+    oc_b_input(b, "past_key_values.0.key", "float[batch,4,past,8]");
+    oc_b_input(b, "past_key_values.0.value", "float[batch,4,past,8]");
+    oc_b_output(b, "present.0.key", NULL);
+    oc_b_output(b, "present.0.value", NULL);
+    oc_b_output(b, "y", NULL);
+    oc_b_node(b, "com.microsoft::GroupQueryAttention", NULL,
+              "e,e,e,past_key_values.0.key,past_key_values.0.value,seqlens_k,total_sequence_length",
+              "y,present.0.key,present.0.value", "num_heads=4 kv_num_heads=4");
+    struct case_ c = good(b, &plain);
+    assert_int_equal(c.l->sizes.n_scalar, 1);
+    assert_int_equal(oc_llm_facts(c.l)->heads, 4);
+    struct oc_llm_counts k = run(&c, OC_LLM_PART_LAST);
+    assert_int_equal(k.quality, OC_EXACT);
+    assert_int_equal(k.macs, 2 * 4 * 6 * 16 + 2 * 32 * 10);
+    assert_int_equal(k.kv_read, 2 * 5 * 256);
+    assert_int_equal(k.kv_written, 2 * 256); /* past and present are one buffer */
+    drop(&c);
+}
+
 /* ---- encoder and decoder --------------------------------------------------------------------------------
  */
 
@@ -481,6 +522,8 @@ int main(void)
         cmocka_unit_test(test_namings),
         cmocka_unit_test(test_one_tensor_a_layer),
         cmocka_unit_test(test_transposed_keys),
+        cmocka_unit_test(test_one_head_for_all),
+        cmocka_unit_test(test_length_as_a_number),
         cmocka_unit_test(test_encoder_and_decoder),
         cmocka_unit_test(test_merged_branches),
         cmocka_unit_test(test_mask_of_one_token),
