@@ -280,17 +280,17 @@ static void more(struct oc_times *t, uint64_t calls, double total, double min, d
 static void add_record(struct growing *g, const struct oc_prof_rec *r, const char *name, bool on_device)
 {
     struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
-    double each = r->calls ? r->total_ns / (double)r->calls : NAN;
     bool single = r->calls == r->runs; /* then a run's sum is a call */
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
-    more(on_device ? &item->device : &item->host, r->calls, r->total_ns, single ? r->min_ns : each,
-         single ? r->max_ns : each);
-    if (!on_device)
-        more(&item->device, r->calls, r->total_kernel_ns, NAN, NAN);
-    bool alone = on_device || isnan(r->total_kernel_ns);
-    more(&item->both, r->calls, r->total_ns + (alone ? 0 : r->total_kernel_ns),
-         alone && single ? r->min_ns : NAN, alone && single ? r->max_ns : NAN);
+    double device = on_device && isnan(r->total_kernel_ns) ? r->total_ns : r->total_kernel_ns;
+    double host = on_device && isnan(r->total_kernel_ns) ? NAN : r->total_ns;
+    double min = single ? r->min_ns : NAN, max = single ? r->max_ns : NAN; /* of what stands first */
+    bool alone = isnan(host) || isnan(device);
+    more(&item->host, r->calls, host, min, max);
+    more(&item->device, r->calls, device, isnan(host) ? min : NAN, isnan(host) ? max : NAN);
+    more(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, alone ? min : NAN,
+         alone ? max : NAN);
 }
 
 static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
