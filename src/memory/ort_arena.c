@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
+
 #define MIN_BYTES  256u
 #define FIRST      (1024u * 1024)          /* kDefaultInitialChunkSizeBytes */
 #define DEAD_BYTES (128ull * 1024 * 1024)  /* max_dead_bytes_per_chunk */
@@ -136,6 +138,7 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
 
 struct run {
     struct oc_ort_arena arena;
+    uint64_t kept_requested, kept_in_use; /* from the start */
     struct oc_ort_run seen;
 };
 
@@ -167,14 +170,41 @@ static void sort_lives(const struct oc_lives *l, bool by_last, uint32_t *at, uin
 
 static void look(struct run *r, uint32_t node)
 {
-    if (r->arena.requested > r->seen.max_requested || r->seen.requested_at == OC_NONE) {
-        r->seen.max_requested = r->arena.requested;
+    uint64_t requested = r->arena.requested - r->kept_requested, in_use = r->arena.in_use - r->kept_in_use;
+    if (requested > r->seen.max_requested || r->seen.requested_at == OC_NONE) {
+        r->seen.max_requested = requested;
         r->seen.requested_at = node;
     }
-    if (r->arena.in_use > r->seen.max_in_use || r->seen.in_use_at == OC_NONE) {
-        r->seen.max_in_use = r->arena.in_use;
+    if (in_use > r->seen.max_in_use || r->seen.in_use_at == OC_NONE) {
+        r->seen.max_in_use = in_use;
         r->seen.in_use_at = node;
     }
+}
+
+/* ConvTranspose<float>::PrePack: unless a matrix of one row or column stays as it is. */
+static void keep_filter(struct run *r, const struct oc_analysis *a, const struct oc_node *n)
+{
+    uint32_t w = n->n_in > 1 ? n->in[1] : OC_NONE;
+    if (strcmp(n->op_type, "ConvTranspose") != 0 || *n->domain || w == OC_NONE || !a->is_const[w] ||
+        a->type[w].dtype != OC_DT_FLOAT || !oc_shape_known(&a->type[w].shape) || a->type[w].shape.rank < 2)
+        return;
+    const struct oc_attr *group = oc_node_attr(n, "group");
+    int64_t groups = group && group->i > 0 ? group->i : 1, channels = a->type[w].shape.dim[0].v, rest = 1;
+    for (unsigned i = 1; i < a->type[w].shape.rank; i++)
+        if (!oc_mul_i64(rest, a->type[w].shape.dim[i].v, &rest))
+            return;
+    uint64_t count;
+    if (channels / groups > 1 && rest > 1 && oc_mul_u64((uint64_t)channels, (uint64_t)rest, &count) &&
+        oc_mul_u64(count, 4, &count))
+        oc_ort_arena_take(&r->arena, count);
+}
+
+static void keep_filters(struct run *r, const struct oc_lives *l)
+{
+    for (uint32_t i = 0; i < l->n_step; i++)
+        keep_filter(r, l->a, &l->a->model->node[l->step[i]]);
+    r->kept_requested = r->arena.requested;
+    r->kept_in_use = r->arena.in_use;
 }
 
 static void run_graph(struct run *r, const struct oc_lives *l)
@@ -207,6 +237,7 @@ struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives)
 {
     struct run r = {.seen = {.requested_at = OC_NONE, .in_use_at = OC_NONE}};
     oc_ort_arena_init(&r.arena);
+    keep_filters(&r, lives);
     run_graph(&r, lives);
     r.seen.held = r.arena.held;
     oc_ort_arena_free(&r.arena);

@@ -1,0 +1,172 @@
+/* ONNX Runtime's arena by hand: sizes of its chunks and regions. K is 1024 bytes, M 1024 K. */
+#include "memory/ort_arena.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "support/run_model.h"
+
+#define K 1024u
+#define M (1024u * K)
+
+/* 100 bytes take 256 of the first region of 1 M; what is given back joins its neighbours. */
+static void test_rounding_and_joining(void **state)
+{
+    (void)state;
+    struct oc_ort_arena a;
+    oc_ort_arena_init(&a);
+    assert_int_equal(oc_ort_arena_take(&a, 0), OC_NONE);
+    uint32_t x = oc_ort_arena_take(&a, 100), y = oc_ort_arena_take(&a, 257), z = oc_ort_arena_take(&a, 256);
+    assert_int_equal(a.requested, 613);
+    assert_int_equal(a.in_use, 256 + 512 + 256);
+    assert_int_equal(a.held, M);
+    oc_ort_arena_give(&a, x);
+    oc_ort_arena_give(&a, z); /* joins the rest of the region */
+    oc_ort_arena_give(&a, y); /* joins both */
+    assert_int_equal(a.in_use, 0);
+    assert_int_equal(a.requested, 0);
+    x = oc_ort_arena_take(&a, M); /* the whole region again */
+    assert_int_equal(a.held, M);
+    assert_int_equal(a.in_use, M);
+    oc_ort_arena_give(&a, x);
+    assert_int_equal(a.max_in_use, M);
+    oc_ort_arena_free(&a);
+}
+
+/* A free chunk is split when it is twice the request: 600 K of 1 M are given as 1 M, 512 K as 512 K. */
+static void test_splitting(void **state)
+{
+    (void)state;
+    struct oc_ort_arena a;
+    oc_ort_arena_init(&a);
+    uint32_t x = oc_ort_arena_take(&a, 600 * K);
+    assert_int_equal(a.in_use, M);
+    oc_ort_arena_give(&a, x);
+    x = oc_ort_arena_take(&a, 512 * K);
+    assert_int_equal(a.in_use, 512 * K);
+    oc_ort_arena_give(&a, x);
+    oc_ort_arena_free(&a);
+}
+
+/* Regions: 1 M first; the next one is 2 M, or as many doublings as the request needs. 3 M: 4 M, in one piece
+ * because 3 M is more than half of it; the region after a doubled one is as large, then twice that. */
+static void test_regions(void **state)
+{
+    (void)state;
+    struct oc_ort_arena a;
+    oc_ort_arena_init(&a);
+    oc_ort_arena_take(&a, M);
+    assert_int_equal(a.held, M);
+    oc_ort_arena_take(&a, 3 * M);
+    assert_int_equal(a.held, M + 4 * M);
+    assert_int_equal(a.in_use, M + 4 * M);
+    oc_ort_arena_take(&a, 256);
+    assert_int_equal(a.held, M + 8 * M);
+    oc_ort_arena_take(&a, 4 * M);
+    assert_int_equal(a.held, M + 16 * M);
+    oc_ort_arena_free(&a);
+}
+
+/* Of several free chunks the smallest that fits: 2 K freed between used ones serves 2 K, not the rest. */
+static void test_best_fit(void **state)
+{
+    (void)state;
+    struct oc_ort_arena a;
+    oc_ort_arena_init(&a);
+    uint32_t big = oc_ort_arena_take(&a, 8 * K);
+    oc_ort_arena_take(&a, K);
+    uint32_t small = oc_ort_arena_take(&a, 2 * K);
+    oc_ort_arena_take(&a, K);
+    uint64_t place = a.chunk[small].at;
+    oc_ort_arena_give(&a, big);
+    oc_ort_arena_give(&a, small);
+    uint32_t x = oc_ort_arena_take(&a, 2 * K);
+    assert_int_equal(a.chunk[x].at, place);
+    x = oc_ort_arena_take(&a, 3 * K); /* of 8 K, split */
+    assert_int_equal(a.chunk[x].at, 0);
+    assert_int_equal(a.chunk[x].size, 3 * K);
+    oc_ort_arena_free(&a);
+}
+
+/* x [200000] float is the caller's. t: 800,000 bytes, all of the first region of 1 M. u as much: a second
+ * one, now of 2 M, split: 800,000 = 3125 * 256 exactly. Requested 1,600,000; in use 1 M + 800,000. */
+static void test_first_run(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[200000]");
+    oc_b_node(b, "Exp", "one", "x", "t", "");
+    oc_b_node(b, "Exp", "two", "t", "u", "");
+    oc_b_node(b, "Exp", "three", "u", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    struct oc_ort_run run = oc_ort_first_run(l);
+    assert_int_equal(run.max_requested, 1600000);
+    assert_int_equal(run.max_in_use, M + 800000);
+    assert_int_equal(run.held, 3 * M);
+    assert_int_equal(run.in_use_at, oc_run_node(&r, "two"));
+    oc_lives_free(l);
+    oc_run_free(&r);
+}
+
+/* The order: leaves first, and of a node's inputs the one whose maker is last in the file. add reads t (node
+ * 0) and v (node 2): u v t, then add; lone, which nobody reads, is the last leaf and comes first. */
+static void test_order(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4]");
+    oc_b_node(b, "Exp", "t", "x", "t", "");
+    oc_b_node(b, "Exp", "u", "x", "u", "");
+    oc_b_node(b, "Exp", "v", "u", "v", "");
+    oc_b_node(b, "Add", "add", "t,v", "y", "");
+    oc_b_node(b, "Exp", "lone", "x", "w", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "w", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_lives_opts o = {.order = OC_ORDER_ORT};
+    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    static const char *const order[] = {"lone", "u", "v", "t", "add"};
+    assert_int_equal(l->n_step, 5);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(l->step[i], oc_run_node(&r, order[i]));
+    oc_lives_free(l);
+    oc_run_free(&r);
+}
+
+/* w [8,4,2,2] is kept as 512 bytes from the start and not part of the run: y is [1,4,4,4], 256 bytes. */
+static void test_filters_that_are_kept(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,2,2]");
+    oc_b_init(b, "w", "float[8,4,2,2]");
+    oc_b_node(b, "ConvTranspose", "up", "x,w", "y", "strides=2,2");
+    oc_b_output(b, "y", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
+    struct oc_lives *l = oc_lives_make(r.a, 0, &o);
+    struct oc_ort_run run = oc_ort_first_run(l);
+    assert_int_equal(run.max_requested, 256);
+    assert_int_equal(run.max_in_use, 256);
+    oc_lives_free(l);
+    oc_run_free(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounding_and_joining),
+        cmocka_unit_test(test_splitting),
+        cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_best_fit),
+        cmocka_unit_test(test_first_run),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_filters_that_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
