@@ -198,7 +198,8 @@ static int check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc
             return oc_fail(err, OC_EARG, "buffer %u ends before it begins", i);
         if ((align > 1 && !oc_add_u64(box[i].bytes, align - 1, &room)) ||
             !oc_add_u64(sum, rounded(box[i].bytes, align), &sum) || sum > INT64_MAX)
-            return oc_fail(err, OC_ELIMIT, "the sizes of the buffers add up to more than 2^63 bytes");
+            return oc_fail(err, OC_ELIMIT,
+                           "cannot plan memory: the sizes of the buffers add up to more than 2^63 bytes");
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "base/diag.h"
 #include "memory/arena_plan.h"
 #include "memory/memory_order.h"
@@ -263,12 +264,23 @@ static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, 
     return rc;
 }
 
+/* All sizes are known, and sums of them stay below 2^63. */
 static int check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
 {
     const struct builder b = {.a = p->a, .err = err};
-    for (uint32_t i = 0; i < p->lives->n_life; i++)
-        if (p->lives->life[i].quality == OC_UNKNOWN || p->lives->life[i].quality == OC_LOWER)
-            return refuse_unknown(&b, &p->lives->life[i]);
+    const struct oc_lives *l = p->lives;
+    uint64_t sum = 0, inner = 0;
+    bool fits = true;
+    for (uint32_t i = 0; i < l->n_life; i++) {
+        if (l->life[i].quality == OC_UNKNOWN || l->life[i].quality == OC_LOWER)
+            return refuse_unknown(&b, &l->life[i]);
+        fits &= oc_add_u64(sum, l->life[i].bytes, &sum);
+    }
+    for (uint32_t i = 0; i < l->n_step; i++)
+        inner = l->inner[i] > inner ? l->inner[i] : inner;
+    if (!fits || !oc_add_u64(sum, inner, &sum) || sum > INT64_MAX)
+        return oc_fail(err, OC_ELIMIT,
+                       "cannot plan memory: the sizes of the buffers add up to more than 2^63 bytes");
     return 0;
 }
 

@@ -16,13 +16,8 @@ extern const struct oc_importer oc_importer_paddle_report;
 extern const struct oc_importer oc_importer_mindspore;
 
 static const struct oc_importer *const importers[] = {
-    &oc_importer_onnxruntime,
-    &oc_importer_megengine,
-    &oc_importer_nsys_sqlite,
-    &oc_importer_tensorrt,
-    &oc_importer_openvino,
-    &oc_importer_paddle_report,
-    &oc_importer_mindspore,
+    &oc_importer_onnxruntime, &oc_importer_megengine,     &oc_importer_nsys_sqlite, &oc_importer_tensorrt,
+    &oc_importer_openvino,    &oc_importer_paddle_report, &oc_importer_mindspore,
 };
 
 const struct oc_importer *const *oc_importers(size_t *n)
