@@ -516,9 +516,11 @@ struct oc_report_opts {
     size_t n_type;
     const char *const *input_dtype;
     size_t n_input_dtype;
-    const char *order_by;            /* "[+]column" */
-    const char *aggregate;           /* "max", "min", "sum", "mean" */
-    const char *aggregate_by;        /* "type" */
+    const char *order_by;     /* "[+]column,..": the first decides, ties by the next */
+    const char *aggregate;    /* "max", "min", "sum", "mean", "median", "count", "p90" ... */
+    const char *aggregate_by; /* "type,module:2,..", see group_by; needs aggregate */
+    const char *group_by; /* the same, the sum unless `aggregate` says otherwise. Keys: type, module[:depth],
+                             signature, provider, precision, kernel, bound, rule */
     const char *top_end_key;         /* "end" (NULL), "kern" */
     const char *min_time, *max_time; /* seconds, as text; NULL: no bound */
     const char *print_only;          /* "summary", "device", "host" */
@@ -527,6 +529,10 @@ struct oc_report_opts {
      * has nothing else; JSON gets a member "receipts"; there is no CSV of that. */
     const char *const *why;
     size_t n_why;
+    /* Names of a joined profile's records, "" for all: the report tells by what rule and how surely each was
+     * put to nodes, or why it was not. A table then has nothing else; in JSON each row gets "explanation". */
+    const char *const *explain_match;
+    size_t n_explain_match;
 };
 
 /* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its

@@ -209,6 +209,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .order_by = o->order_by,
         .aggregate = o->aggregate,
         .aggregate_by = o->aggregate_by,
+        .group_by = o->group_by,
         .top_end_key = o->top_end_key,
         .min_time = o->min_time,
         .max_time = o->max_time,
@@ -219,6 +220,8 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .dump_only_opr = o->dump_only_opr,
         .why = o->why.item,
         .n_why = o->why.n,
+        .explain_match = o->explain_match.item,
+        .n_explain_match = o->explain_match.n,
     };
 }
 
@@ -292,7 +295,8 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (is(o->format, "csv") || o->confluence || o->dump_only_opr || (o->why.n && !is(o->format, "json")) ||
+    if (is(o->format, "csv") || o->confluence || o->dump_only_opr ||
+        ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
     return is(o->format, "json") || j->model || !is(oc_profile_importer(j->profile), "megengine");

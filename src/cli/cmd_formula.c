@@ -26,6 +26,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
         {o->input_dtype.n > 0, "input-dtype"},
         {o->order_by != NULL, "order-by"},
         {o->aggregate != NULL, "aggregate"},
+        {o->group_by != NULL, "group-by"},
         {o->print_only != NULL, "print-only"},
     };
     const char *mine = o->formula ? "formula" : "sweep";

@@ -49,7 +49,7 @@ static void option_line(FILE *f, const struct cli_option *p)
     int column =
         p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name) : fprintf(f, "      --%s", p->name);
     if (p->arg)
-        column += fprintf(f, " %s", p->arg);
+        column += fprintf(f, "%s%s", p->kind == CLI_MAYBE ? "" : " ", p->arg);
     snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", p->help, p->unit || p->otherwise ? " (" : "",
              p->unit ? p->unit : "", p->unit && p->otherwise ? "; " : "", p->otherwise ? "default: " : "",
              p->otherwise ? p->otherwise : "", p->unit || p->otherwise ? ")" : "");

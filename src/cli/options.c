@@ -52,14 +52,22 @@ const struct cli_option cli_options[] = {
      AT(type)},
     {"input-dtype", 0, CLI_LIST, CLI_COST, "DTYPE", NULL, NULL,
      "only operators with an input of this element type (repeatable)", NULL, AT(input_dtype)},
-    {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN", NULL, "time",
-     "sort, largest first; with + smallest first: time, computation, memory, flops, bandwidth, opr_id, "
-     "in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self",
+    {"order-by", 0, CLI_TEXT, CLI_COST, "[+]COLUMN,...", NULL, "time",
+     "sort, largest first; with + smallest first; ties by the next one: time, computation, memory, flops, "
+     "bandwidth, "
+     "opr_id, in_shapes, out_shapes, macs, params, intensity, roofline, efficiency, wasted, calls, count, "
+     "min, max, "
+     "self, name, type, or any column of the CSV",
      NULL, AT(order_by)},
-    {"aggregate", 0, CLI_CHOICE, CLI_COST, "max|min|sum|mean", NULL, NULL, "one row for many operators", NULL,
-     AT(aggregate)},
-    {"aggregate-by", 0, CLI_CHOICE, CLI_COST, "type", NULL, "all together", "one row for each type", NULL,
-     AT(aggregate_by)},
+    {"group-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, NULL,
+     "one row for all operators with the same type, module (path in the name; module:2 its first two parts), "
+     "signature "
+     "(type and shapes), provider, precision, kernel, bound, rule, or several of these",
+     NULL, AT(group_by)},
+    {"aggregate", 0, CLI_TEXT, CLI_COST, "max|min|sum|mean|median|count|pN", NULL, "sum with --group-by",
+     "one row for many operators; pN: the N-th percentile", NULL, AT(aggregate)},
+    {"aggregate-by", 0, CLI_TEXT, CLI_COST, "KEY,...", NULL, "all together",
+     "as --group-by; needs --aggregate", NULL, AT(aggregate_by)},
     {"min-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that took at least this long",
      NULL, AT(min_time)},
     {"max-time", 0, CLI_TEXT, CLI_COST, "TIME", "s", NULL, "only operators that took at most this long", NULL,
@@ -73,6 +81,9 @@ const struct cli_option cli_options[] = {
      "form of the table", NULL, AT(style)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
      "how the counts of this operator came about: name, TYPE_INDEX or index (repeatable)", NULL, AT(why)},
+    {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,
+     "by what rule each record of the profile, or the named one, was put to nodes, or why not (repeatable)",
+     NULL, AT(explain_match)},
     {"print-only", 0, CLI_CHOICE, CLI_COST, "summary|device|host", NULL, NULL, "one part of the report", NULL,
      AT(print_only)},
     {"show-host", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "MegEngine files: the table of host times as well",
@@ -269,7 +280,8 @@ static int store(const struct cli_option *p, const char *value, struct cli_opts 
         *(bool *)field = true;
         return 0;
     case CLI_LIST:
-        list_add(field, value);
+    case CLI_MAYBE:
+        list_add(field, value ? value : "");
         return 0;
     case CLI_INT:
         if (!parse_int(value, &((struct cli_int *)field)->v)) {
@@ -310,6 +322,8 @@ static int take_long(int left, char **argv, struct taken *t, char *why, size_t c
     t->value = name[n] ? name + n + 1 : NULL;
     if (t->p->kind == CLI_FLAG)
         return t->value ? say(why, cap, "no value is allowed in", argv[0], "") : 0;
+    if (!t->value && t->p->kind == CLI_MAYBE)
+        return 0;
     if (!t->value && left < 2)
         return say(why, cap, "a value is missing after", argv[0], "");
     if (!t->value) {
@@ -377,6 +391,6 @@ void cli_opts_free(struct cli_opts *o)
 {
     free(o->word.item);
     for (size_t i = 0; i < cli_n_options; i++)
-        if (cli_options[i].kind == CLI_LIST)
+        if (cli_options[i].kind == CLI_LIST || cli_options[i].kind == CLI_MAYBE)
             free(((struct cli_list *)((char *)o + cli_options[i].offset))->item);
 }

@@ -11,6 +11,7 @@ enum cli_kind {
     CLI_TEXT,   /* const char *, the last one wins */
     CLI_CHOICE, /* const char *, one of `arg` separated by | */
     CLI_LIST,   /* struct cli_list, repeatable */
+    CLI_MAYBE,  /* the same; the value, behind '=', may be left out: "" */
     CLI_INT     /* struct cli_int */
 };
 
@@ -84,8 +85,8 @@ struct cli_opts {
     struct cli_int samples_per_step;
     /* choice and order of rows */
     struct cli_int top;
-    struct cli_list opr_name, type, input_dtype, why;
-    const char *order_by, *aggregate, *aggregate_by, *top_end_key, *min_time, *max_time;
+    struct cli_list opr_name, type, input_dtype, why, explain_match;
+    const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *color;
     bool show_host, copy_time, confluence, dump_only_opr, strict;

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/units.h"
+#include "profile/profile.h"
 #include "report/pyfmt.h"
 
 /* ---- one column ------------------------------------------------------------------------------------------
@@ -18,19 +20,53 @@ static double plain_sum(const double *v, size_t n)
     return sum;
 }
 
-double oc_aggregate_of(enum oc_aggregate how, double *v, size_t n)
+bool oc_reduction_read(const char *text, struct oc_reduction *out)
+{
+    static const struct {
+        const char *name;
+        struct oc_reduction how;
+    } row[] = {
+        {"max", {OC_AGG_MAX, 0}},
+        {"min", {OC_AGG_MIN, 0}},
+        {"sum", {OC_AGG_SUM, 0}},
+        {"mean", {OC_AGG_MEAN, 0}},
+        {"median", {OC_AGG_PERCENTILE, 50}},
+        {"count", {OC_AGG_COUNT, 0}},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        if (strcmp(row[i].name, text) == 0) {
+            *out = row[i].how;
+            return true;
+        }
+    *out = (struct oc_reduction){.how = OC_AGG_PERCENTILE};
+    return text[0] == 'p' && text[1] >= '0' && text[1] <= '9' &&
+           oc_parse_double(text + 1, strlen(text + 1), &out->percent) && out->percent >= 0 &&
+           out->percent <= 100;
+}
+
+/* As numpy: the value at (n - 1) * percent / 100 of the sorted ones, counted from 0. */
+static double percentile(double *v, size_t n, double percent)
+{
+    double at = (double)(n - 1) * percent / 100;
+    size_t low = (size_t)at;
+    oc_stat_of(OC_STAT_MIN, v, n); /* sorts */
+    return low + 1 < n ? v[low] + (v[low + 1] - v[low]) * (at - (double)low) : v[n - 1];
+}
+
+double oc_aggregate_of(struct oc_reduction how, double *v, size_t n)
 {
     size_t known = 0;
     for (size_t i = 0; i < n; i++)
         if (oc_num_known(v[i]))
             v[known++] = v[i];
-    if (!known)
+    if (!known || how.how == OC_AGG_COUNT)
         return NAN;
-    double sum = how == OC_AGG_MAX   ? oc_np_max(v, known)
-                 : how == OC_AGG_MIN ? oc_np_min(v, known)
-                 : known == n        ? oc_np_sum(v, n)
-                                     : plain_sum(v, known);
-    return oc_num_measured(how == OC_AGG_MEAN ? sum / (double)n : sum);
+    double sum = how.how == OC_AGG_MAX          ? oc_np_max(v, known)
+                 : how.how == OC_AGG_MIN        ? oc_np_min(v, known)
+                 : how.how == OC_AGG_PERCENTILE ? percentile(v, known, how.percent)
+                 : known == n                   ? oc_np_sum(v, n)
+                                                : plain_sum(v, known);
+    return oc_num_measured(how.how == OC_AGG_MEAN ? sum / (double)n : sum);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------------------
@@ -42,11 +78,12 @@ struct reduced {
 };
 
 static const struct reduced columns[] = {
-    {offsetof(struct oc_row, time_s), OC_AGG_NONE}, {offsetof(struct oc_row, computation), OC_AGG_NONE},
-    {offsetof(struct oc_row, memory), OC_AGG_NONE}, {offsetof(struct oc_row, macs), OC_AGG_NONE},
-    {offsetof(struct oc_row, params), OC_AGG_NONE}, {offsetof(struct oc_row, calls), OC_AGG_NONE},
-    {offsetof(struct oc_row, self_s), OC_AGG_NONE}, {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, min_s), OC_AGG_MIN},   {offsetof(struct oc_row, max_s), OC_AGG_MAX},
+    {offsetof(struct oc_row, time_s), OC_AGG_NONE},   {offsetof(struct oc_row, computation), OC_AGG_NONE},
+    {offsetof(struct oc_row, memory), OC_AGG_NONE},   {offsetof(struct oc_row, macs), OC_AGG_NONE},
+    {offsetof(struct oc_row, params), OC_AGG_NONE},   {offsetof(struct oc_row, calls), OC_AGG_NONE},
+    {offsetof(struct oc_row, self_s), OC_AGG_NONE},   {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, wasted_s), OC_AGG_NONE}, {offsetof(struct oc_row, min_s), OC_AGG_MIN},
+    {offsetof(struct oc_row, max_s), OC_AGG_MAX},
 };
 
 static double get(const struct oc_row *row, size_t offset)
@@ -71,13 +108,15 @@ static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, u
 }
 
 static struct oc_row reduce(const struct oc_rows *in, const char *name, const uint32_t *member, uint32_t n,
-                            enum oc_aggregate how, double *column)
+                            struct oc_reduction how, double *column)
 {
     struct oc_row row = oc_row_blank();
     for (size_t k = 0; k < OC_COUNT(columns); k++) {
         for (uint32_t i = 0; i < n; i++)
             column[i] = get(&in->row[member[i]], columns[k].offset);
-        double v = oc_aggregate_of(columns[k].how ? columns[k].how : how, column, n);
+        double v = oc_aggregate_of(
+            columns[k].how && how.how != OC_AGG_COUNT ? (struct oc_reduction){columns[k].how, 0} : how,
+            column, n);
         memcpy((char *)&row + columns[k].offset, &v, sizeof(v));
     }
     const char **info = OC_NEW_ARRAY(in->arena, 3, const char *);
@@ -86,7 +125,7 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     info[2] = "N/A";
     row.info = info;
     row.n_info = 3;
-    row.type = name;
+    row.type = row.group = name;
     row.id = info[2];
     row.count = n;
     row.in_state = row.out_state = OC_SHAPES_NONE;
@@ -96,15 +135,15 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
 
 /* Members of all groups, group after group, each in the order of the rows; start[g] is where group g begins.
  */
-static uint32_t group(const struct oc_rows *in, bool by_type, uint32_t *member, uint32_t *start)
+static uint32_t group(const struct oc_rows *in, uint32_t *member, uint32_t *start)
 {
     struct oc_map seen = {.arena = in->arena};
     uint32_t n_group = 0, *of = oc_xmalloc((in->n + 1) * sizeof(*of)),
              *size = OC_NEW_ARRAY(in->arena, in->n, uint32_t);
     for (uint32_t i = 0; i < in->n; i++) {
-        const char *type = by_type && in->row[i].type ? in->row[i].type : "";
+        const char *key = in->row[i].group ? in->row[i].group : "";
         of[i] = n_group;
-        n_group += oc_map_add(&seen, type, strlen(type), &of[i], NULL);
+        n_group += oc_map_add(&seen, key, strlen(key), &of[i], NULL);
         size[of[i]]++;
     }
     start[0] = 0;
@@ -119,19 +158,18 @@ static uint32_t group(const struct oc_rows *in, bool by_type, uint32_t *member, 
     return n_group;
 }
 
-void oc_rows_aggregate(const struct oc_rows *in, enum oc_aggregate how, bool by_type, struct oc_rows *out)
+void oc_rows_aggregate(const struct oc_rows *in, struct oc_reduction how, struct oc_rows *out)
 {
     static const char *const keys[] = {"type", "count", "id"};
     uint32_t *member = OC_NEW_ARRAY(in->arena, in->n, uint32_t),
              *start = OC_NEW_ARRAY(in->arena, in->n + 1, uint32_t);
     double *column = oc_xmalloc((in->n + 1) * sizeof(*column));
-    uint32_t n = group(in, by_type, member, start);
+    uint32_t n = group(in, member, start);
     *out = (struct oc_rows){
         .arena = in->arena, .row = OC_NEW_ARRAY(in->arena, n, struct oc_row), .n = n, .info_key = keys};
     for (uint32_t g = 0; g < n; g++) {
-        const char *type = in->row[member[start[g]]].type;
-        out->row[g] = reduce(in, by_type ? (type ? type : "") : "all", &member[start[g]],
-                             start[g + 1] - start[g], how, column);
+        const char *key = in->row[member[start[g]]].group;
+        out->row[g] = reduce(in, key ? key : "all", &member[start[g]], start[g + 1] - start[g], how, column);
     }
     free(column);
 }

@@ -4,14 +4,31 @@
 
 #include "report/rows.h"
 
-enum oc_aggregate { OC_AGG_NONE, OC_AGG_MAX, OC_AGG_MIN, OC_AGG_SUM, OC_AGG_MEAN };
+enum oc_aggregate {
+    OC_AGG_NONE,
+    OC_AGG_MAX,
+    OC_AGG_MIN,
+    OC_AGG_SUM,
+    OC_AGG_MEAN,
+    OC_AGG_PERCENTILE, /* of the known values, between two of them in proportion */
+    OC_AGG_COUNT       /* how many rows; no other number */
+};
+
+struct oc_reduction {
+    enum oc_aggregate how;
+    double percent; /* of OC_AGG_PERCENTILE: 50 is the median */
+};
+
+/* "sum", "median", "p90", "p99.9" ... False: none of these. */
+bool oc_reduction_read(const char *text, struct oc_reduction *out);
 
 /* Sum, mean, ... of the values that are known; NAN if none is. A mean divides by all n (n >= 1). Reorders
  * `v`. */
-double oc_aggregate_of(enum oc_aggregate how, double *v, size_t n);
+double oc_aggregate_of(struct oc_reduction how, double *v, size_t n);
 
-/* One row per type (or one in all, called "all"), in the order of first appearance, in in->arena. The numbers
- * are reduced by `how`, shapes are gone, the info cell is type, count and "N/A". */
-void oc_rows_aggregate(const struct oc_rows *in, enum oc_aggregate how, bool by_type, struct oc_rows *out);
+/* One row per group (row.group; NULL: all rows are one group, called "all"), in the order of first
+ * appearance, in in->arena. The numbers are reduced by `how`, shapes are gone, the info cell is group, count
+ * and "N/A". */
+void oc_rows_aggregate(const struct oc_rows *in, struct oc_reduction how, struct oc_rows *out);
 
 #endif

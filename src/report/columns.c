@@ -53,12 +53,12 @@ static bool with_join(const struct oc_report *r)
 
 static bool with_groups(const struct oc_report *r)
 {
-    return r->o->aggregate != NULL;
+    return oc_report_grouped(r->o);
 }
 
 static bool without_groups(const struct oc_report *r)
 {
-    return !r->o->aggregate;
+    return !oc_report_grouped(r->o);
 }
 
 /* Exact counts of one row: of its node, or of the nodes that its record covers. */
@@ -144,6 +144,7 @@ EXACT_CELL(get_params, l->row->params, k.params)
 NUMBER_CELL(get_intensity, l->row->memory > 0 ? l->row->computation / l->row->memory : NAN)
 NUMBER_CELL(get_roofline, l->row->roofline_s)
 NUMBER_CELL(get_efficiency, l->row->roofline_s / l->row->time_s)
+NUMBER_CELL(get_wasted, l->row->wasted_s)
 NUMBER_CELL(get_calls, l->row->calls)
 NUMBER_CELL(get_min, l->row->min_s)
 NUMBER_CELL(get_max, l->row->max_s)
@@ -267,6 +268,8 @@ const struct oc_column oc_columns[] = {
      .available = with_hardware, .get = get_roofline},
     {.key = "roofline_efficiency", .title = "eff %", .kind = OC_FIELD_FRACTION, .use = BOTH,
      .available = with_hardware_and_time, .drop = 1, .get = get_efficiency},
+    {.key = "wasted_ns", .title = "wasted", .kind = OC_FIELD_TIME, .use = BOTH,
+     .available = with_hardware_and_time, .drop = 13, .get = get_wasted},
     {.key = "output", .title = "output", .kind = OC_FIELD_TEXT, .use = OC_COL_COMPACT, .left = true, .min_width = 8,
      .drop = 12, .available = without_groups, .get = get_out},
     {.key = "calls", .kind = OC_FIELD_RATIO, .use = OC_COL_CSV, .available = with_time, .get = get_calls},

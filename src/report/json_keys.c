@@ -72,6 +72,6 @@ bool oc_json_narrowed(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
     bool ordered = o->has_top || o->order_by; /* with --aggregate they are about the groups */
-    return (ordered && !o->aggregate) || o->n_name_pattern || o->n_type || o->n_input_dtype || o->min_time ||
-           o->max_time;
+    return (ordered && !oc_report_grouped(o)) || o->n_name_pattern || o->n_type || o->n_input_dtype ||
+           o->min_time || o->max_time;
 }

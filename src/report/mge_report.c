@@ -249,7 +249,7 @@ static int flush(const struct report *r, FILE *f, struct oc_err *err)
 int oc_mge_report(const struct oc_mge *m, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
 {
     struct report r = {.m = m, .o = o, .out = {.max = MAX_OUTPUT_BYTES}};
-    int rc = oc_select_init(&r.select, o, DEFAULT_TOP, "time", err);
+    int rc = oc_select_init(&r.select, o, NULL, DEFAULT_TOP, "time", err);
     if (rc == 0) {
         oc_mge_rows(m, &r.arena, &r.all);
         for (unsigned side = 0; side < OC_MGE_SIDES; side++)

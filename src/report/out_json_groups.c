@@ -1,11 +1,16 @@
+#include <string.h>
+
 #include "report/json_keys.h"
 
 static void group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     oc_jw_begin_object(w);
-    oc_key_text(w, "op_type", r->o->aggregate_by ? row->type : NULL);
+    const char *by = r->o->group_by ? r->o->group_by : r->o->aggregate_by;
+    oc_key_text(w, "op_type", by && !strcmp(by, "type") ? row->type : NULL);
+    oc_key_text(w, "group_by", by);
+    oc_key_text(w, "group", row->type);
     oc_key_u64(w, "count", row->count);
-    oc_key_text(w, "aggregate", r->o->aggregate);
+    oc_key_text(w, "aggregate", r->o->aggregate ? r->o->aggregate : "sum");
     oc_key_quality(w, row->quality);
     oc_key_double(w, "time_ns", oc_ns_of(row->time_s));
     oc_key_double(w, "time_min_ns", oc_ns_of(row->min_s));
@@ -19,13 +24,14 @@ static void group(struct oc_json_out *w, const struct oc_report *r, const struct
     oc_key_double(w, "achieved_bytes_per_s", row->memory / row->time_s);
     oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
     oc_key_double(w, "roofline_efficiency", row->roofline_s / row->time_s);
+    oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
     oc_jw_end_object(w);
 }
 
 void oc_json_groups(struct oc_json_out *w, const struct oc_report *r)
 {
     oc_jw_key(w, "groups");
-    if (!r->o->aggregate) {
+    if (!oc_report_grouped(r->o)) {
         oc_jw_null(w);
         return;
     }

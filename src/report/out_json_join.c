@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "join/explain_match.h"
 #include "join/record_cost.h"
 
 /* ---- which records, and where ----------------------------------------------------------------------------
@@ -207,6 +208,8 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         cost_part(w, r, record);
+        if (j && r->o->n_explain_match)
+            oc_key_text(w, "explanation", oc_join_explain(j, record, &r->arena));
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);

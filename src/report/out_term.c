@@ -11,6 +11,7 @@
  */
 
 struct table {
+    const char *order; /* --order-by, NULL */
     const struct oc_column *column[OC_MAX_COLUMNS];
     size_t width[OC_MAX_COLUMNS];
     size_t n_column;
@@ -28,6 +29,7 @@ static size_t text_width(const char *s)
 static void fill(struct oc_report *r, struct table *t)
 {
     t->n_column = oc_columns_for(r, OC_COL_COMPACT, t->column);
+    t->order = r->o->order_by;
     t->n_row = r->shown.n;
     t->cell = OC_NEW_ARRAY(&r->arena, (size_t)t->n_row * t->n_column, const char *);
     for (size_t c = 0; c < t->n_column; c++)
@@ -73,11 +75,20 @@ static size_t widest_shrinkable(const struct table *t)
     return best_spare ? best : t->n_column;
 }
 
+/* What the rows are ordered by stays: "wasted" is the column wasted_ns. */
+static bool is_order(const struct table *t, const struct oc_column *c)
+{
+    const char *order = t->order;
+    size_t n = c->title ? strlen(c->title) : 0;
+    const char *at = order && n ? strstr(order, c->title) : NULL;
+    return at && (at == order || strchr("+,", at[-1])) && (at[n] == '\0' || strchr(",_", at[n]));
+}
+
 static size_t next_to_drop(const struct table *t)
 {
     size_t best = t->n_column;
     for (size_t c = 0; c < t->n_column; c++)
-        if (t->width[c] && t->column[c]->drop &&
+        if (t->width[c] && t->column[c]->drop && !is_order(t, t->column[c]) &&
             (best == t->n_column || t->column[c]->drop > t->column[best]->drop))
             best = c;
     return best;

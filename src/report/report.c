@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/mge_report.h"
+#include "report/out_match.h"
 #include "report/receipts.h"
 #include "report/select.h"
 
@@ -43,8 +44,8 @@ static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc
                          struct oc_err *err)
 {
     struct oc_select members = *s;
-    members.aggregate = OC_AGG_NONE;
-    members.order = NULL;
+    members.aggregate.how = OC_AGG_NONE;
+    members.n_order = 0;
     members.top = 0;
     r->groups.arena = &r->arena;
     return oc_select_rows(&members, &r->all, time, &r->shown, err) ||
@@ -59,13 +60,14 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, stru
     struct oc_select s;
     const char *order = r->has_time ? "time" : "computation";
     bool in_order = format->whole && !r->o->has_top;
-    int rc = oc_select_init(&s, r->o, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    int rc = oc_select_init(&s, r->o, r, format->whole ? 0 : TOP, in_order ? NULL : order, err);
     if (!rc)
         rc = check_kern(r, &s, err);
     enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
     if (!rc)
-        rc = s.aggregate && format->write == oc_out_json ? choose_groups(r, &s, time, err)
-                                                         : oc_select_rows(&s, &r->all, time, &r->shown, err);
+        rc = s.aggregate.how && format->write == oc_out_json
+                 ? choose_groups(r, &s, time, err)
+                 : oc_select_rows(&s, &r->all, time, &r->shown, err);
     oc_select_free(&s);
     return rc;
 }
@@ -110,6 +112,17 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_fail(err, OC_EARG, "a receipt needs a model");
     if (opts->n_why && format->write == oc_out_csv)
         return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
+    if (opts->n_explain_match && !in->join)
+        return oc_fail(err, OC_EARG, "matches can be explained where a profile is put beside a model");
+    if (opts->n_explain_match && format->write == oc_out_csv)
+        return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
+                       opts->format);
+    if (opts->n_explain_match && format->write == oc_out_term) {
+        struct oc_arena a = {0};
+        int rc = oc_out_match(in->join, opts, &a, f, err);
+        oc_arena_free(&a);
+        return rc;
+    }
     if (tells_as_megengine(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
     struct oc_report r = {.in = in, .o = opts, .runs = runs_of(in->profile)};

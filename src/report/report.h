@@ -30,6 +30,11 @@ static inline double oc_ns_of(double s)
     return fabs(s) < 9e3 ? round(s * 1e12) / 1e3 : s * 1e9;
 }
 
+static inline bool oc_report_grouped(const struct oc_report_opts *o)
+{
+    return o->aggregate || o->group_by;
+}
+
 /* Rows of the analysis, of the join, or of the profile alone, whichever the report is about. */
 void oc_report_rows(struct oc_report *r);
 /* What only shown rows need: ids, info cells, shapes. */

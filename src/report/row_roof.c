@@ -14,6 +14,7 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
     oc_roofline(r->in->device, work, OC_OVERLAP_UNITS, time_s, &roof);
     row->roofline_s = roof.roof_s * r->runs;
     row->bound_by = oc_bound_name(roof.bound);
+    row->wasted_s = row->time_s - row->roofline_s;
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
     r->n_too_fast += time_s < roof.roof_s;
 }

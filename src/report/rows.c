@@ -22,6 +22,7 @@ struct oc_row oc_row_blank(void)
         .min_s = NAN,
         .max_s = NAN,
         .self_s = NAN,
+        .wasted_s = NAN,
         .node = OC_NONE,
         .record = OC_NONE,
     };

@@ -68,6 +68,26 @@ static bool out_known(const struct oc_row *r)
     return sortable(r->out, r->n_out, r->out_state);
 }
 
+static int compare_type(const struct oc_row *a, const struct oc_row *b)
+{
+    return strcmp(a->type, b->type);
+}
+
+static int compare_name(const struct oc_row *a, const struct oc_row *b)
+{
+    return strcmp(a->name, b->name);
+}
+
+static bool type_known(const struct oc_row *r)
+{
+    return r->type != NULL;
+}
+
+static bool name_known(const struct oc_row *r)
+{
+    return r->name != NULL;
+}
+
 static double count_of(const struct oc_row *r)
 {
     return (double)r->count;
@@ -96,6 +116,9 @@ static const struct oc_order_column order_columns[] = {
     FIELD("min", min_s),
     FIELD("max", max_s),
     FIELD("self", self_s),
+    FIELD("wasted", wasted_s),
+    {.name = "name", .compare = compare_name, .known = name_known},
+    {.name = "type", .compare = compare_type, .known = type_known},
 };
 
 const char *oc_order_column_name(size_t index)
@@ -140,43 +163,68 @@ static int read_bound(const char *option, const char *text, double *out, struct 
     return 0;
 }
 
-static int fail_column(const char *name, struct oc_err *err)
+static int fail_column(const struct oc_select *s, const char *name, size_t n, struct oc_err *err)
 {
     struct oc_buf list = {.max = 400};
     for (size_t i = 0; i < OC_COUNT(order_columns); i++)
         oc_buf_printf(&list, "%s%s", i ? ", " : "", order_columns[i].name);
-    oc_fail(err, OC_EARG, "cannot order by '%.80s': choose from %s", name, list.data);
+    oc_fail(err, OC_EARG, "cannot order by '%.*s': choose from %s%s", (int)(n < 80 ? n : 80), name, list.data,
+            s->report ? ", or a column of --format csv" : "");
     oc_buf_free(&list);
     return -1;
 }
 
+static bool same_name(const char *name, const char *text, size_t n)
+{
+    return strlen(name) == n && strncasecmp(name, text, n) == 0;
+}
+
+static bool find_order(const struct oc_select *s, const char *name, size_t n, struct oc_order *out)
+{
+    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
+        if (same_name(order_columns[i].name, name, n))
+            out->own = &order_columns[i];
+    for (size_t i = 0; s->report && !out->own && i < oc_n_columns; i++)
+        if (same_name(oc_columns[i].key, name, n))
+            out->column = &oc_columns[i];
+    return out->own || out->column;
+}
+
+/* "type,+time": each key may have its own direction. */
 static int read_order(struct oc_select *s, const char *text, struct oc_err *err)
 {
-    if (!text)
-        return 0;
-    s->ascending = text[0] == '+';
-    const char *name = text + s->ascending;
-    for (size_t i = 0; i < OC_COUNT(order_columns); i++)
-        if (strcasecmp(name, order_columns[i].name) == 0)
-            s->order = &order_columns[i];
-    return s->order ? 0 : fail_column(name, err);
+    for (const char *at = text; at; at = *at ? at + 1 : NULL) {
+        struct oc_order *o = &s->order[s->n_order];
+        if (s->n_order == OC_MAX_ORDER)
+            return oc_fail(err, OC_EARG, "more than %d columns for --order-by", OC_MAX_ORDER);
+        *o = (struct oc_order){.ascending = *at == '+'};
+        at += o->ascending;
+        size_t n = strcspn(at, ",");
+        if (!find_order(s, at, n, o))
+            return fail_column(s, at, n, err);
+        s->n_order++;
+        at += n;
+    }
+    return 0;
 }
 
 static int read_aggregate(struct oc_select *s, const struct oc_report_opts *o, struct oc_err *err)
 {
-    static const char *const how[] = {[OC_AGG_NONE] = "none", "max", "min", "sum", "mean"};
-    static const char *const by[] = {"type"};
-    size_t i = OC_AGG_NONE;
-    if (o->aggregate && choose("--aggregate", o->aggregate, how + 1, OC_COUNT(how) - 1, &i, err) != 0)
-        return -1;
-    s->aggregate = o->aggregate ? (enum oc_aggregate)(i + 1) : OC_AGG_NONE;
-    if (!o->aggregate_by)
+    if (o->aggregate && !oc_reduction_read(o->aggregate, &s->aggregate))
+        return oc_fail(
+            err, OC_EARG,
+            "invalid value '%.80s' for --aggregate: choose from max, min, sum, mean, median, count, or "
+            "a percentile such as p90",
+            o->aggregate);
+    const char *by = o->group_by ? o->group_by : o->aggregate_by;
+    if (!by)
         return 0;
-    s->by_type = true;
-    if (choose("--aggregate-by", o->aggregate_by, by, OC_COUNT(by), &i, err) != 0)
+    if (oc_group_by_read(o->group_by ? "--group-by" : "--aggregate-by", by, s->by, &s->n_by, err) != 0)
         return -1;
-    if (!o->aggregate)
+    if (!o->aggregate && !o->group_by)
         return oc_fail(err, OC_EARG, "--aggregate-by needs --aggregate max, min, sum or mean");
+    if (!o->aggregate)
+        s->aggregate = (struct oc_reduction){.how = OC_AGG_SUM};
     return 0;
 }
 
@@ -193,12 +241,13 @@ static int read_patterns(struct oc_select *s, const struct oc_report_opts *o, st
     return 0;
 }
 
-int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, int64_t default_top,
-                   const char *default_order, struct oc_err *err)
+int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct oc_report *report,
+                   int64_t default_top, const char *default_order, struct oc_err *err)
 {
     static const char *const end_key[] = {"end", "kern"};
     size_t key = 0;
     *s = (struct oc_select){
+        .report = report,
         .type = o->type,
         .n_type = o->n_type,
         .input_dtype = o->input_dtype,
@@ -211,8 +260,12 @@ int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, int64_t 
         return -1;
     s->kern = key == 1;
     if (read_bound("--min-time", o->min_time, &s->min_time_s, err) != 0 ||
-        read_bound("--max-time", o->max_time, &s->max_time_s, err) != 0 || read_aggregate(s, o, err) != 0 ||
-        read_order(s, o->order_by ? o->order_by : default_order, err) != 0)
+        read_bound("--max-time", o->max_time, &s->max_time_s, err) != 0 || read_aggregate(s, o, err) != 0)
+        return -1;
+    const char *order = o->order_by                                         ? o->order_by
+                        : default_order && s->aggregate.how == OC_AGG_COUNT ? "count"
+                                                                            : default_order;
+    if (read_order(s, order, err) != 0)
         return -1;
     return read_patterns(s, o, err);
 }
@@ -313,16 +366,22 @@ static void keep_timed(const struct oc_select *s, enum oc_time_of time, struct o
 }
 
 struct ranking {
-    const struct oc_order_column *column;
+    const struct oc_order_column *column; /* NULL: by `text` */
     const struct oc_row *row;
     const uint32_t *at; /* rows with a key */
+    const char *const *text;
 };
+
+static int compare_keys(const struct ranking *r, uint32_t i, uint32_t k)
+{
+    return r->column ? r->column->compare(&r->row[r->at[i]], &r->row[r->at[k]])
+                     : strcmp(r->text[r->at[i]], r->text[r->at[k]]);
+}
 
 static int compare_ranked(const void *x, const void *y, void *arg)
 {
-    const struct ranking *r = arg;
     uint32_t i = *(const uint32_t *)x, k = *(const uint32_t *)y;
-    int c = r->column->compare(&r->row[r->at[i]], &r->row[r->at[k]]);
+    int c = compare_keys(arg, i, k);
     return c ? c : (i > k) - (i < k);
 }
 
@@ -336,7 +395,7 @@ static void rank_by_compare(const struct ranking *r, uint32_t n, double *key)
     qsort_r(sorted, n, sizeof(*sorted), compare_ranked, &copy);
     double rank = 0;
     for (uint32_t i = 0; i < n; i++) {
-        rank += i && r->column->compare(&r->row[r->at[sorted[i - 1]]], &r->row[r->at[sorted[i]]]) < 0;
+        rank += i && compare_keys(r, sorted[i - 1], sorted[i]) < 0;
         key[sorted[i]] = rank;
     }
     free(sorted);
@@ -347,29 +406,65 @@ static bool key_known(const struct oc_order_column *c, const struct oc_row *row)
     return c->known ? c->known(row) : oc_num_known(order_key(c, row));
 }
 
-/* Rows with a key first, in order; then the others as they stand. */
-static void sort_rows(const struct oc_select *s, struct oc_rows *rows)
+/* Cells of a column: texts, or numbers; a row without one has neither. */
+struct cells {
+    const char **text;
+    double *number;
+};
+
+static struct cells cells_of(const struct oc_select *s, const struct oc_column *c, const struct oc_rows *rows)
 {
-    uint32_t n = 0, tail = 0, cap = rows->n;
+    struct cells out = {.text = OC_NEW_ARRAY(rows->arena, rows->n, const char *),
+                        .number = OC_NEW_ARRAY(rows->arena, rows->n, double)};
+    for (uint32_t i = 0; i < rows->n; i++) {
+        struct oc_line line = {.r = s->report, .arena = rows->arena, .row = &rows->row[i]};
+        struct oc_field f = {.number = NAN};
+        c->get(&line, &f);
+        out.text[i] = f.text;
+        out.number[i] = f.number;
+    }
+    return out;
+}
+
+/* The rows that have a key, into `at`, and their keys. */
+static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, const struct oc_rows *rows,
+                          uint32_t *at, double *key)
+{
+    uint32_t n = 0;
+    struct cells c = {0};
+    bool text = o->column && o->column->kind == OC_FIELD_TEXT;
+    if (o->column)
+        c = cells_of(s, o->column, rows);
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (o->own ? key_known(o->own, &rows->row[i]) : text ? c.text[i] != NULL : oc_num_known(c.number[i]))
+            at[n++] = i;
+    if (text || (o->own && o->own->compare))
+        rank_by_compare(&(struct ranking){o->own, rows->row, at, c.text}, n, key);
+    else
+        for (uint32_t i = 0; i < n; i++)
+            key[i] = o->own ? order_key(o->own, &rows->row[at[i]]) : c.number[at[i]];
+    return n;
+}
+
+/* Rows with a key first, in order; then the others as they stand. */
+static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_rows *rows)
+{
+    uint32_t tail = 0, cap = rows->n;
     uint32_t *at = OC_NEW_ARRAY(rows->arena, cap, uint32_t),
              *order = OC_NEW_ARRAY(rows->arena, cap, uint32_t);
     double *key = OC_NEW_ARRAY(rows->arena, cap, double);
+    bool *placed = OC_NEW_ARRAY(rows->arena, cap, bool);
     struct oc_row *sorted = OC_NEW_ARRAY(rows->arena, cap, struct oc_row);
-    for (uint32_t i = 0; i < cap; i++)
-        if (key_known(s->order, &rows->row[i]))
-            at[n++] = i;
-    if (s->order->compare)
-        rank_by_compare(&(struct ranking){s->order, rows->row, at}, n, key);
-    else
-        for (uint32_t i = 0; i < n; i++)
-            key[i] = order_key(s->order, &rows->row[at[i]]);
-    for (uint32_t i = 0; i < n && !s->ascending; i++)
+    uint32_t n = find_keys(s, o, rows, at, key);
+    for (uint32_t i = 0; i < n && !o->ascending; i++)
         key[i] = -key[i];
     oc_order_by(key, n, order);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         sorted[i] = rows->row[at[order[i]]];
+        placed[at[i]] = true;
+    }
     for (uint32_t i = 0; i < cap; i++)
-        if (!key_known(s->order, &rows->row[i]))
+        if (!placed[i])
             sorted[n + tail++] = rows->row[i];
     rows->row = sorted;
 }
@@ -391,12 +486,13 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
         return -1;
     if (time != OC_TIME_NONE)
         keep_timed(s, time, out);
-    if (s->aggregate) {
+    if (s->aggregate.how) {
         struct oc_rows in = *out;
-        oc_rows_aggregate(&in, s->aggregate, s->by_type, out);
+        oc_group_keys(s->report, s->by, s->n_by, &in); /* none: all together */
+        oc_rows_aggregate(&in, s->aggregate, out);
     }
-    if (s->order)
-        sort_rows(s, out);
+    for (size_t i = s->n_order; i-- > 0;) /* the sort is stable */
+        sort_rows(s, &s->order[i], out);
     out->n = cut_to(s->top, out->n);
     return 0;
 }

@@ -5,6 +5,8 @@
 #define OC_SELECT_H
 
 #include "report/aggregate.h"
+#include "report/columns.h"
+#include "report/group_keys.h"
 #include "report/pattern.h"
 #include "report/rows.h"
 
@@ -15,23 +17,34 @@ enum oc_time_of {
 };
 
 /* The options that choose, checked and read. Texts are borrowed from the options. */
+/* One key of --order-by: a quantity of MegEngine's tool, or any column. */
+struct oc_order {
+    const struct oc_order_column *own; /* NULL: `column` */
+    const struct oc_column *column;
+    bool ascending;
+};
+enum { OC_MAX_ORDER = 8 };
+
 struct oc_select {
     struct oc_pattern **pattern; /* heap */
     size_t n_pattern;
     const char *const *type, *const *input_dtype;
     size_t n_type, n_input_dtype;
-    enum oc_aggregate aggregate;
-    bool by_type;
-    const struct oc_order_column *order; /* NULL: as the rows stand */
-    bool ascending, kern;
+    struct oc_report *report; /* what columns and groups are about; NULL: rows without a report */
+    struct oc_reduction aggregate;
+    struct oc_group_by by[OC_MAX_GROUP_KEYS];
+    size_t n_by;                         /* 0: all together */
+    struct oc_order order[OC_MAX_ORDER]; /* the first decides, ties by the next */
+    size_t n_order;                      /* 0: as the rows stand */
+    bool kern;
     double min_time_s, max_time_s;
     int64_t top;
 };
 
 /* default_order NULL: as the rows stand. Errors: OC_EARG naming the option and its choices.
  * Freed by oc_select_free, also after an error. */
-int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, int64_t default_top,
-                   const char *default_order, struct oc_err *err);
+int oc_select_init(struct oc_select *s, const struct oc_report_opts *o, struct oc_report *report,
+                   int64_t default_top, const char *default_order, struct oc_err *err);
 void oc_select_free(struct oc_select *s);
 
 /* The rows that pass --type, --opr-name and --input-dtype, in their order. out->arena must be set; the rows

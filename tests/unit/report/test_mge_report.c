@@ -162,10 +162,14 @@ static void wrong_options_are_refused(void **state)
     assert_int_equal(mge_read_file(OWN "/empty.json", &p, &err), 0);
     refuses(&p, (struct oc_report_opts){.aggregate_by = "type"},
             "--aggregate-by needs --aggregate max, min, sum or mean");
-    refuses(&p, (struct oc_report_opts){.aggregate = "median"},
-            "invalid value 'median' for --aggregate: choose from max, min, sum, mean");
+    refuses(&p, (struct oc_report_opts){.aggregate = "average"},
+            "invalid value 'average' for --aggregate: choose from max, min, sum, mean, median, count, or a "
+            "percentile "
+            "such as p90");
     refuses(&p, (struct oc_report_opts){.aggregate = "sum", .aggregate_by = "name"},
-            "invalid value 'name' for --aggregate-by: choose from type");
+            "invalid value 'name' for --aggregate-by: choose from type, module[:DEPTH], signature, provider, "
+            "precision, "
+            "kernel, bound, rule");
     refuses(&p, (struct oc_report_opts){.top_end_key = "start"},
             "invalid value 'start' for --top-end-key: choose from end, kern");
     refuses(&p, (struct oc_report_opts){.print_only = "all"},
@@ -175,7 +179,8 @@ static void wrong_options_are_refused(void **state)
     refuses(&p, (struct oc_report_opts){.order_by = "+colour"},
             "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
             "in_shapes, "
-            "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self");
+            "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
+            "wasted, name, type");
     refuses(&p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
             "invalid pattern 'a(': missing closing parenthesis (at character 2)");
     mge_free(&p);

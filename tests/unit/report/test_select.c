@@ -58,7 +58,7 @@ static void expect(void **state, struct oc_report_opts o, enum oc_time_of time, 
     struct oc_err err = {0};
     struct oc_rows out = {.arena = &f->arena};
     char got[256] = "";
-    assert_int_equal(oc_select_init(&s, &o, 0, NULL, &err), 0);
+    assert_int_equal(oc_select_init(&s, &o, NULL, 0, NULL, &err), 0);
     assert_int_equal(oc_select_rows(&s, &f->all, time, &out, &err), 0);
     for (uint32_t i = 0; i < out.n; i++) {
         strcat(got, i ? " " : "");
@@ -103,11 +103,18 @@ static void orders_and_cuts(void **state)
     expect(state, O(.order_by = "in_shapes"), OC_TIME_NONE, "a2 c a1 b2 b1 a3");
 }
 
+static void by_type(struct oc_rows *rows)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        rows->row[i].group = rows->row[i].type;
+}
+
 static void aggregates(void **state)
 {
     struct fixture *f = *state;
     struct oc_rows out;
-    oc_rows_aggregate(&f->all, OC_AGG_MEAN, true, &out);
+    by_type(&f->all);
+    oc_rows_aggregate(&f->all, (struct oc_reduction){.how = OC_AGG_MEAN}, &out);
     assert_int_equal(out.n, 3);
     assert_string_equal(out.row[0].type, "Conv");
     assert_true(out.row[0].time_s == 16.0 / 3 && out.row[0].computation == 140.0 / 3);
@@ -115,13 +122,64 @@ static void aggregates(void **state)
     assert_true(isnan(out.row[1].computation) && !oc_num_known(out.row[1].computation));
     assert_int_equal(out.row[1].in_state, OC_SHAPES_NONE);
     double gaps[] = {5, NAN, 1, NAN}, none[] = {NAN}, measured[] = {oc_num_measured(NAN), 2};
-    assert_true(oc_aggregate_of(OC_AGG_MEAN, gaps, 4) == 1.5); /* 6 over all four */
-    assert_false(oc_num_known(oc_aggregate_of(OC_AGG_SUM, none, 1)));
-    assert_true(isnan(oc_aggregate_of(OC_AGG_MAX, measured, 2)));
-    assert_true(oc_num_known(oc_aggregate_of(OC_AGG_SUM, measured, 2))); /* a nan, but a measured one */
+    assert_true(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_MEAN}, gaps, 4) ==
+                1.5); /* 6 over all four */
+    assert_false(oc_num_known(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, none, 1)));
+    assert_true(isnan(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_MAX}, measured, 2)));
+    assert_true(oc_num_known(oc_aggregate_of((struct oc_reduction){.how = OC_AGG_SUM}, measured,
+                                             2))); /* a nan, but a measured one */
     expect(state, O(.aggregate = "sum", .aggregate_by = "type", .order_by = "time"), OC_TIME_DEVICE,
            "Conv Relu");
     expect(state, O(.aggregate = "max"), OC_TIME_DEVICE, "all");
+}
+
+static void several_keys(void **state)
+{
+    expect(state, O(.order_by = "+type,time"), OC_TIME_NONE, "a3 c a2 a1 b1 b2");
+    expect(state, O(.order_by = "time,+computation"), OC_TIME_NONE, "c a2 a1 b1 b2 a3");
+    expect(state, O(.order_by = "count,+opr_id,computation"), OC_TIME_NONE, "c a1 a2 a3 b1 b2");
+}
+
+/* 3, 4 and 9: the median is 4; p90 lies at 1.8 of 0..2: 4 + 0.8 * (9 - 4); p0 and p100 are the ends. */
+static void percentiles(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double want;
+    } row[] = {{"median", 4}, {"p90", 8}, {"p0", 3}, {"p100", 9}, {"p25", 3.5}, {"sum", 16}, {"max", 9}};
+    struct oc_reduction how;
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        double v[] = {9, NAN, 3, 4};
+        assert_true(oc_reduction_read(row[i].name, &how));
+        assert_true(fabs(oc_aggregate_of(how, v, 4) - row[i].want) < 1e-12);
+    }
+    double v[] = {1, 2};
+    assert_true(oc_reduction_read("count", &how) && isnan(oc_aggregate_of(how, v, 2)));
+    static const char *const wrong[] = {"", "p", "p101", "p-1", "pnan", "average", "p9x"};
+    for (size_t i = 0; i < OC_COUNT(wrong); i++)
+        assert_false(oc_reduction_read(wrong[i], &how));
+}
+
+static void groups(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const name[] = {"/a/b/c/conv", "/a/b/relu", "/a/x/conv", "plain", "a.b.add", "/top"};
+    static const char *const provider[] = {"CPU", "CPU", "CUDA", "CUDA", "CPU", NULL};
+    for (int i = 0; i < 6; i++) {
+        f->row[i].name = name[i];
+        f->row[i].provider = provider[i];
+        f->row[i].time_s = i + 1;
+    }
+    expect(state, O(.group_by = "type", .order_by = "+type"), OC_TIME_NONE, "Add Conv Relu");
+    expect(state, O(.group_by = "module", .order_by = "+time"), OC_TIME_NONE,
+           "/a/b/c /a/b /a/x a.b (no module)");
+    expect(state, O(.group_by = "module:1", .order_by = "time"), OC_TIME_NONE, "(no module) /a a");
+    expect(state, O(.group_by = "provider", .aggregate = "max", .order_by = "time"), OC_TIME_NONE,
+           "(unknown) CPU CUDA");
+    expect(state, O(.group_by = "provider,type", .aggregate = "count", .order_by = "count,+type"),
+           OC_TIME_NONE, "(unknown) | Conv CPU | Add CPU | Conv CPU | Relu CUDA | Conv CUDA | Relu");
+    expect(state, O(.group_by = "kernel"), OC_TIME_NONE, "(unknown)");
 }
 
 static void group_quality_is_the_worst(void **state)
@@ -132,7 +190,8 @@ static void group_quality_is_the_worst(void **state)
     f->row[2].quality = OC_UNKNOWN;
     f->row[1].quality = OC_UPPER;
     f->row[4].quality = OC_UNKNOWN;
-    oc_rows_aggregate(&f->all, OC_AGG_SUM, true, &out);
+    by_type(&f->all);
+    oc_rows_aggregate(&f->all, (struct oc_reduction){.how = OC_AGG_SUM}, &out);
     assert_int_equal(out.row[0].quality, OC_EST);     /* an upper bound, one missing */
     assert_int_equal(out.row[1].quality, OC_UPPER);   /* with an exact one */
     assert_int_equal(out.row[2].quality, OC_UNKNOWN); /* nothing but unknown */
@@ -145,6 +204,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bounds_are_inclusive, setup, teardown),
         cmocka_unit_test_setup_teardown(orders_and_cuts, setup, teardown),
         cmocka_unit_test_setup_teardown(aggregates, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_keys, setup, teardown),
+        cmocka_unit_test(percentiles),
+        cmocka_unit_test_setup_teardown(groups, setup, teardown),
         cmocka_unit_test_setup_teardown(group_quality_is_the_worst, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

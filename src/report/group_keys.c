@@ -1,0 +1,201 @@
+#include "report/group_keys.h"
+
+#include <string.h>
+
+#include "join/join.h"
+#include "report/rows_build.h"
+
+struct keying {
+    struct oc_report *r; /* may be NULL */
+    struct oc_arena *arena;
+    const char **kernel; /* by record: the name of most of its device time; NULL until wanted */
+    unsigned depth;
+};
+
+typedef const char *(*key_rule)(struct keying *k, const struct oc_row *row);
+
+static const struct oc_prof_rec *record_of(const struct keying *k, const struct oc_row *row)
+{
+    return k->r && k->r->in->profile && row->record != OC_NONE ? &k->r->in->profile->rec[row->record] : NULL;
+}
+
+static uint32_t node_of(const struct keying *k, const struct oc_row *row)
+{
+    const struct oc_join *j = k->r ? k->r->in->join : NULL;
+    if (j && row->record != OC_NONE && j->rec[row->record].n_node)
+        return j->rec[row->record].node[0];
+    return row->node;
+}
+
+static const char *by_type(struct keying *k, const struct oc_row *row)
+{
+    (void)k;
+    return row->type;
+}
+
+static const char *by_provider(struct keying *k, const struct oc_row *row)
+{
+    (void)k;
+    return row->provider;
+}
+
+static const char *by_bound(struct keying *k, const struct oc_row *row)
+{
+    (void)k;
+    return row->bound_by;
+}
+
+static const char *by_rule(struct keying *k, const struct oc_row *row)
+{
+    (void)k;
+    return row->rule;
+}
+
+/* "/encoder/layer.3/attention/self/MatMul" to "/encoder/layer.3" for a depth of 2; names without slashes are
+ * cut at dots, as parameters are named: "encoder.layer.3.conv1". */
+static const char *by_module(struct keying *k, const struct oc_row *row)
+{
+    uint32_t node = node_of(k, row);
+    const char *name =
+        node != OC_NONE && k->r->in->model->node[node].name[0] ? k->r->in->model->node[node].name : row->name;
+    if (!name)
+        return NULL;
+    char cut = strchr(name, '/') ? '/' : '.';
+    const char *last = strrchr(name, cut), *at = name + (*name == cut);
+    for (unsigned d = 0; k->depth && at && at <= last; d++) {
+        const char *next = strchr(at, cut);
+        if (d + 1 == k->depth)
+            last = next && next < last ? next : last;
+        at = next ? next + 1 : NULL;
+    }
+    return last && last > name ? oc_strndup(k->arena, name, (size_t)(last - name)) : "(no module)";
+}
+
+static const char *shape_list(struct keying *k, const char *text, const struct oc_row_shape *s, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        text = oc_printf(k->arena, "%s%s%s", text, i ? "," : "", s[i].text ? s[i].text : "?");
+    return text;
+}
+
+static const char *by_signature(struct keying *k, const struct oc_row *row)
+{
+    struct oc_row copy = *row;
+    if (copy.in_state != OC_SHAPES_KNOWN && copy.node != OC_NONE && k->r && k->r->in->analysis)
+        oc_report_node_shapes(k->r, &copy, &k->r->in->model->node[copy.node]);
+    const char *text = oc_printf(k->arena, "%s ", copy.type ? copy.type : "");
+    text = copy.in_state == OC_SHAPES_KNOWN ? shape_list(k, text, copy.in, copy.n_in)
+                                            : oc_printf(k->arena, "%s?", text);
+    return copy.out_state == OC_SHAPES_KNOWN
+               ? shape_list(k, oc_printf(k->arena, "%s -> ", text), copy.out, copy.n_out)
+               : text;
+}
+
+/* What the kernels' names say, else the type of the first input. */
+static const char *by_precision(struct keying *k, const struct oc_row *row)
+{
+    const struct oc_prof_rec *rec = record_of(k, row);
+    uint32_t node = node_of(k, row);
+    if (rec && rec->precision && *rec->precision)
+        return rec->precision;
+    if (rec && rec->n_in)
+        return oc_dtype_info(rec->in[0].dtype)->name;
+    if (row->n_in_dtype && row->in_dtype[0])
+        return row->in_dtype[0];
+    if (node == OC_NONE || !k->r->in->analysis || !k->r->in->model->node[node].n_in)
+        return NULL;
+    uint32_t v = k->r->in->model->node[node].in[0];
+    const struct oc_type *t = v == OC_NONE ? NULL : &k->r->in->analysis->type[v];
+    return t && t->kind == OC_T_TENSOR ? oc_dtype_info(t->dtype)->name : NULL;
+}
+
+static void find_kernels(struct keying *k, const struct oc_profile *p)
+{
+    double *most = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, double);
+    k->kernel = OC_NEW_ARRAY(k->arena, (size_t)p->n_rec + 1, const char *);
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        const struct oc_prof_kernel *one = &p->kernel[i];
+        if (one->rec >= p->n_rec || (k->kernel[one->rec] && one->total_ns <= most[one->rec]))
+            continue;
+        most[one->rec] = one->total_ns;
+        k->kernel[one->rec] = one->name;
+    }
+}
+
+static const char *by_kernel(struct keying *k, const struct oc_row *row)
+{
+    if (!record_of(k, row))
+        return NULL;
+    if (!k->kernel)
+        find_kernels(k, k->r->in->profile);
+    return k->kernel[row->record] ? k->kernel[row->record] : "(no kernel)";
+}
+
+static const struct {
+    const char *name;
+    key_rule rule;
+    bool has_depth;
+} keys[] = {
+    {"type", by_type, false},         {"module", by_module, true},        {"signature", by_signature, false},
+    {"provider", by_provider, false}, {"precision", by_precision, false}, {"kernel", by_kernel, false},
+    {"bound", by_bound, false},       {"rule", by_rule, false},
+};
+
+static int read_one(const char *option, const char *s, size_t n, struct oc_group_by *out, struct oc_err *err)
+{
+    const char *colon = memchr(s, ':', n);
+    size_t len = colon ? (size_t)(colon - s) : n;
+    for (size_t i = 0; i < OC_COUNT(keys); i++) {
+        if (strlen(keys[i].name) != len || strncmp(keys[i].name, s, len) != 0 ||
+            (colon && !keys[i].has_depth))
+            continue;
+        unsigned depth = 0;
+        for (const char *at = colon ? colon + 1 : s + n; at < s + n; at++)
+            depth = *at >= '0' && *at <= '9' && depth < 26 ? depth * 10 + (unsigned)(*at - '0') : 1000;
+        if (colon && (depth < 1 || depth > 255))
+            return oc_fail(err, OC_EARG, "invalid depth in '%.*s' for %s: a number from 1 to 255 is needed",
+                           (int)(n < 80 ? n : 80), s, option);
+        *out = (struct oc_group_by){.what = (uint8_t)i, .depth = (uint8_t)depth};
+        return 0;
+    }
+    struct oc_buf list = {.max = 400};
+    for (size_t i = 0; i < OC_COUNT(keys); i++)
+        oc_buf_printf(&list, "%s%s%s", i ? ", " : "", keys[i].name, keys[i].has_depth ? "[:DEPTH]" : "");
+    oc_fail(err, OC_EARG, "invalid value '%.*s' for %s: choose from %s", (int)(n < 80 ? n : 80), s, option,
+            list.data);
+    oc_buf_free(&list);
+    return -1;
+}
+
+int oc_group_by_read(const char *option, const char *text, struct oc_group_by out[OC_MAX_GROUP_KEYS],
+                     size_t *n, struct oc_err *err)
+{
+    *n = 0;
+    for (const char *at = text;; at++) {
+        size_t len = strcspn(at, ",");
+        if (*n == OC_MAX_GROUP_KEYS)
+            return oc_fail(err, OC_EARG, "more than %d keys for %s", OC_MAX_GROUP_KEYS, option);
+        if (read_one(option, at, len, &out[*n], err) != 0)
+            return -1;
+        ++*n;
+        at += len;
+        if (!*at)
+            return 0;
+    }
+}
+
+void oc_group_keys(struct oc_report *r, const struct oc_group_by *by, size_t n, struct oc_rows *rows)
+{
+    struct keying k = {.r = r, .arena = rows->arena};
+    for (uint32_t i = 0; i < rows->n; i++) {
+        const char *text = NULL;
+        for (size_t b = 0; b < n; b++) {
+            k.depth = by[b].depth;
+            const char *part = keys[by[b].what].rule(&k, &rows->row[i]);
+            /* a type may be empty: MegEngine's tool then shows an empty one */
+            part = part && (*part || n == 1) ? part : "(unknown)";
+            text = text ? oc_printf(rows->arena, "%s | %s", text, part) : part;
+        }
+        rows->row[i].group = text;
+    }
+}

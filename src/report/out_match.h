@@ -1,0 +1,11 @@
+/* The report of --explain-match: for each record of a profile, or the named ones, by what rule it stands
+ * where it stands, and why some stand nowhere. */
+#ifndef OC_OUT_MATCH_H
+#define OC_OUT_MATCH_H
+
+#include "report/report.h"
+
+int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
+                 struct oc_err *err);
+
+#endif
