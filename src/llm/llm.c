@@ -71,21 +71,38 @@ static void find_runs(struct oc_llm *l)
             l->sums_known = false;
 }
 
-/* Closed forms over as many sizes as any context has; if there are none, over those of the answer alone. */
+static bool is_found(const struct oc_llm_law *law)
+{
+    return law->found[OC_LN_MACS] && law->found[OC_LN_READ_ACT];
+}
+
+/* Closed forms over as many sizes as any context has. Where a window sets in, one side has another law than
+ * the other: then those of the side that the answer is on, else those of its last steps alone. */
+static void find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t at, int64_t wide)
+{
+    struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
+    int64_t first = phase == OC_LLM_PREFILL ? 2 : 1, window = l->facts.window;
+    oc_llm_find_law(&l->meter, phase, first, wide, law);
+    if (is_found(law))
+        return;
+    if (window > 8 && window < wide) {
+        oc_llm_law_free(law);
+        oc_llm_find_law(&l->meter, phase, at < window ? first : window, at < window ? window - 1 : wide, law);
+    }
+    const struct oc_llm_piece *p = l->steps.n_piece ? &l->steps.piece[l->steps.n_piece - 1] : NULL;
+    if (is_found(law) || phase == OC_LLM_PREFILL || !p)
+        return;
+    oc_llm_law_free(law);
+    oc_llm_find_law(&l->meter, phase, p->from, p->to, law);
+}
+
 static void find_laws(struct oc_llm *l)
 {
-    const int64_t prompt = l->opts.prompt, end = prompt + l->steps_n;
-    int64_t wide = end > 32768 ? end : 32768;
+    const int64_t prompt = l->opts.prompt, last = prompt + (l->steps_n > 0 ? l->steps_n - 1 : 0);
     if (l->prefill)
-        oc_llm_find_law(&l->meter, OC_LLM_PREFILL, 2, prompt > 4096 ? prompt : 4096, &l->prefill_law);
-    if (!l->last || l->sizes.fixed[OC_LLM_PAST] >= 0)
-        return;
-    oc_llm_find_law(&l->meter, OC_LLM_DECODE, 1, wide, &l->decode_law);
-    if (l->decode_law.found[OC_LN_MACS] && l->decode_law.found[OC_LN_READ_ACT])
-        return;
-    oc_llm_law_free(&l->decode_law);
-    const struct oc_llm_piece *p = l->steps.n_piece ? &l->steps.piece[l->steps.n_piece - 1] : NULL;
-    oc_llm_find_law(&l->meter, OC_LLM_DECODE, p ? p->from : prompt, p ? p->to : end, &l->decode_law);
+        find_law(l, OC_LLM_PREFILL, prompt, prompt > 4096 ? prompt : 4096);
+    if (l->last && l->sizes.fixed[OC_LLM_PAST] < 0)
+        find_law(l, OC_LLM_DECODE, last, last > 32768 ? last : 32768);
 }
 
 static int make(struct oc_llm *l, struct oc_err *err)

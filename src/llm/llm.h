@@ -157,10 +157,10 @@ struct oc_llm_roof { /* of one run, or of all decode steps */
 
 struct oc_llm_device {
     const struct oc_device *device;
-    struct oc_llm_roof prefill, first, last, all, whole; /* all decode steps; with the prompt */
-    double memory_bytes;                                 /* NAN: not known */
-    uint64_t need_bytes;                                 /* at the end of the answer */
-    struct oc_llm_limit batch, context, compute_bound;
+    struct oc_llm_roof prefill, first, last, all, whole;       /* all decode steps; with the prompt */
+    double memory_bytes;                                       /* NAN: not known */
+    uint64_t need_bytes;                                       /* at the end of the answer */
+    struct oc_llm_limit batch, context, prompt, compute_bound; /* prompt: in one run */
     const char *left_out; /* work without a peak that the roofs leave out, NULL */
 };
 

@@ -135,9 +135,11 @@ uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
     return l->facts.const_bytes + c->v[OC_LN_PEAK];
 }
 
+enum fit_of { FIT_BATCH, FIT_CONTEXT, FIT_PROMPT };
+
 struct fit { /* need as a function of one size */
     struct held *h;
-    bool of_batch;
+    enum fit_of of;
     double memory;
 };
 
@@ -147,11 +149,20 @@ static struct oc_llm_at last_run(const struct oc_llm *l, int64_t batch)
     return (struct oc_llm_at){batch, 1, past};
 }
 
+static struct oc_llm_at run_at(const struct fit *f, int64_t x)
+{
+    const struct oc_llm *l = f->h->l;
+    if (f->of == FIT_BATCH)
+        return last_run(l, x);
+    return f->of == FIT_CONTEXT ? (struct oc_llm_at){l->opts.batch, 1, x - 1}
+                                : (struct oc_llm_at){l->opts.batch, x, 0};
+}
+
 /* INFINITY: no such run. */
 static double need_at(const struct fit *f, int64_t x)
 {
     struct oc_llm *l = f->h->l;
-    struct oc_llm_at at = f->of_batch ? last_run(l, x) : (struct oc_llm_at){l->opts.batch, 1, x - 1};
+    struct oc_llm_at at = run_at(f, x);
     const struct oc_llm_cost *c = oc_llm_cost_at(&l->meter, at);
     return c && c->peak_quality != OC_UNKNOWN ? (double)oc_llm_need(l, c) : INFINITY;
 }
@@ -198,16 +209,19 @@ static struct oc_llm_limit largest(const struct fit *f)
     return (struct oc_llm_limit){.known = true, .v = lo};
 }
 
-static struct oc_llm_limit limit_of(struct held *h, bool of_batch)
+static struct oc_llm_limit limit_of(struct held *h, enum fit_of of)
 {
     const int64_t *fixed = h->l->sizes.fixed;
-    struct fit f = {h, of_batch, h->d->memory_bytes};
-    if (of_batch && fixed[OC_LLM_BATCH] >= 0)
+    struct fit f = {h, of, h->d->memory_bytes};
+    bool prompt = of == FIT_PROMPT;
+    if (of == FIT_BATCH && fixed[OC_LLM_BATCH] >= 0)
         return (struct oc_llm_limit){.why = "the model fixes the batch"};
-    if (!of_batch && fixed[OC_LLM_PAST] >= 0)
+    if (of == FIT_CONTEXT && fixed[OC_LLM_PAST] >= 0)
         return (struct oc_llm_limit){.why = "the model fixes the length of the cache"};
-    if (!h->l->last)
-        return (struct oc_llm_limit){.why = h->l->decode_failure};
+    if (prompt && fixed[OC_LLM_NEW] >= 0)
+        return (struct oc_llm_limit){.why = "the model fixes the number of new tokens"};
+    if (prompt ? !h->l->prefill : !h->l->last)
+        return (struct oc_llm_limit){.why = prompt ? h->l->prefill_failure : h->l->decode_failure};
     if (isnan(f.memory))
         return (struct oc_llm_limit){.why = "the device's file has no size of its memory"};
     return largest(&f);
@@ -312,7 +326,8 @@ void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d)
     d->last = roof_of_run(&h, l->last, last_run(l, o->batch), l->decode_failure);
     d->all = roof_of_steps(&h);
     d->whole = sum_of(&d->prefill, &d->all);
-    d->batch = limit_of(&h, true);
-    d->context = limit_of(&h, false);
+    d->batch = limit_of(&h, FIT_BATCH);
+    d->context = limit_of(&h, FIT_CONTEXT);
+    d->prompt = limit_of(&h, FIT_PROMPT);
     d->compute_bound = first_compute_bound(&h);
 }

@@ -336,8 +336,13 @@ static const char *limit_text(struct view *v, const struct oc_llm_limit *l)
 
 static void put_limits(struct view *v)
 {
-    static const char *const head[] = {"device",        "memory",          "needed at the end",
-                                       "largest batch", "longest context", "arithmetic-bound from batch"};
+    static const char *const head[] = {"device",
+                                       "memory",
+                                       "needed at the end",
+                                       "largest batch",
+                                       "longest context",
+                                       "longest prompt at once",
+                                       "arithmetic-bound from batch"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     fputc('\n', v->f);
     oc_plain_row(&t, head);
@@ -348,6 +353,7 @@ static void put_limits(struct view *v)
                               v->l->last ? bytes(v, (double)d->need_bytes) : "unknown",
                               limit_text(v, &d->batch),
                               limit_text(v, &d->context),
+                              limit_text(v, &d->prompt),
                               limit_text(v, &d->compute_bound)};
         oc_plain_row(&t, cell);
     }
@@ -367,15 +373,16 @@ static void put_notes(struct view *v)
     int64_t last = o->prompt + (v->l->steps_n > 0 ? v->l->steps_n - 1 : 0);
     fputc('\n', v->f);
     say(v, "fits",
-        "weights and activations of one decode step, cache included (prompts in pieces); the largest batch, "
-        "and "
-        "the one that is arithmetic-bound, with %" PRId64 " token%s in the cache; the longest context for "
-        "%" PRId64 " sequence%s",
+        "weights and activations of one run, cache included: of a decode step with %" PRId64
+        " token%s in the cache for the "
+        "largest batch and the arithmetic-bound one, of a decode step and of a whole prompt for %" PRId64
+        " sequence%s",
         last, last == 1 ? "" : "s", o->batch, o->batch == 1 ? "" : "s");
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
         put_unknown(v, d, "largest batch", &d->batch);
         put_unknown(v, d, "longest context", &d->context);
+        put_unknown(v, d, "longest prompt at once", &d->prompt);
         put_unknown(v, d, "arithmetic-bound batch", &d->compute_bound);
         if (d->compute_bound.never && d->compute_bound.why && *d->compute_bound.why)
             say(v, "never", "%s: %s", d->device->info.name, d->compute_bound.why);

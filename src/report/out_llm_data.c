@@ -176,6 +176,7 @@ static void put_device(struct oc_json_out *w, const struct oc_llm *l, const stru
     oc_key_u64_if(w, "needed_bytes", l->last != NULL, d->need_bytes);
     put_limit(w, "largest_batch", &d->batch);
     put_limit(w, "longest_context", &d->context);
+    put_limit(w, "longest_prompt_at_once", &d->prompt);
     put_limit(w, "arithmetic_bound_from_batch", &d->compute_bound);
     oc_key_text(w, "left_out", d->left_out);
     oc_jw_end_object(w);

@@ -366,12 +366,9 @@ static void test_fixed_length(void **state)
 /* ---- windows --------------------------------------------------------------------------------------------
  */
 
-/* Each operator sees 8 keys: 7 of the cache and its own. The counts stop growing there, and the sum over the
- * steps still is that of single runs. */
-static void test_window(void **state)
+/* The toy with GroupQueryAttention that sees so many keys. */
+static struct oc_builder *windowed(int64_t keys)
 {
-    (void)state;
-    const struct oc_llm_opts o = {.batch = 1, .prompt = 2, .generate = 40};
     struct zoo z;
     zoo_init(&z, 17);
     zoo_llama(&z, "toy", ZOO_LLAMA_GENAI, 16);
@@ -379,11 +376,20 @@ static void test_window(void **state)
     for (size_t i = 0; i < g->n_node; i++)
         for (size_t k = 0; k < g->node[i]->n_attribute; k++)
             if (!strcmp(g->node[i]->attribute[k]->name, "local_window_size"))
-                g->node[i]->attribute[k]->i = 8;
+                g->node[i]->attribute[k]->i = keys;
     struct oc_builder *b = z.b;
     z.b = oc_b_new(17);
     zoo_free(&z);
-    struct case_ c = good(b, &o);
+    return b;
+}
+
+/* Each operator sees 8 keys: 7 of the cache and its own. The counts stop growing there, and the sum over the
+ * steps still is that of single runs. */
+static void test_window(void **state)
+{
+    (void)state;
+    const struct oc_llm_opts o = {.batch = 1, .prompt = 2, .generate = 40};
+    struct case_ c = good(windowed(8), &o);
     assert_int_equal(oc_llm_facts(c.l)->window, 8);
     assert_int_equal(oc_llm_facts(c.l)->windowed_layers, 2);
     uint64_t macs = 0, read = 0;
@@ -398,6 +404,25 @@ static void test_window(void **state)
     assert_int_equal(run(&c, OC_LLM_PART_STEPS).kv_read, read);
     assert_true(c.l->steps.n_piece > 1);
     drop(&c);
+}
+
+/* Closed forms on the side of the window that the answer is on: before it a token reads all of the cache,
+ * behind it 63 tokens. */
+static void test_laws_with_a_window(void **state)
+{
+    (void)state;
+    for (int behind = 0; behind < 2; behind++) {
+        const struct oc_llm_opts o = {.batch = 1, .prompt = behind ? 100 : 10, .generate = 5};
+        struct case_ c = good(windowed(64), &o);
+        const struct oc_llm_law *law = &c.l->decode_law;
+        uint64_t read;
+        assert_int_equal(law->from, behind ? 64 : 1);
+        assert_int_equal(law->to, behind ? 32768 : 63);
+        assert_true(oc_llm_law_at(law, OC_LN_KV_READ, 3, behind ? 5000 : 20, &read));
+        assert_int_equal(read, 3 * 2 * 128 * (behind ? 63 : 20));
+        assert_true(c.l->prefill_law.found[OC_LN_MACS]);
+        drop(&c);
+    }
 }
 
 /* ---- what is none ---------------------------------------------------------------------------------------
@@ -530,6 +555,7 @@ int main(void)
         cmocka_unit_test(test_one_token_at_a_time),
         cmocka_unit_test(test_fixed_length),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_laws_with_a_window),
         cmocka_unit_test(test_no_cache),
         cmocka_unit_test(test_one_left_out),
         cmocka_unit_test(test_roles_that_contradict),

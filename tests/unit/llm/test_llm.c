@@ -244,6 +244,11 @@ static void check_fit(struct oc_llm *l, const struct oc_llm_device *d)
     assert_true((double)need(l, d->batch.v + 1, 255) > d->memory_bytes);
     assert_true((double)need(l, 1, d->context.v - 1) <= d->memory_bytes);
     assert_true((double)need(l, 1, d->context.v) > d->memory_bytes);
+    assert_true(d->prompt.known && d->prompt.v > 0 && !d->prompt.beyond);
+    for (int more = 0; more < 2; more++) {
+        const struct oc_llm_cost *k = oc_llm_cost_at(&l->meter, (struct oc_llm_at){1, d->prompt.v + more, 0});
+        assert_int_equal((double)oc_llm_need(l, k) > d->memory_bytes, more);
+    }
 }
 
 struct devices {
