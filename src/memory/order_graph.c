@@ -124,8 +124,13 @@ struct oc_order_graph oc_order_reverse(struct oc_arena *arena, const struct oc_o
 
 struct part {
     const struct oc_order_graph *g;
-    const uint32_t *where;
+    const uint32_t *order, *where;
     uint32_t from, to;
+    uint32_t *place; /* by buffer of g: its number in the part, OC_NONE */
+    struct oc_order_graph out;
+    uint32_t *touch_at, *touch, *needs_at, *needs;
+    uint64_t *bytes, *inner;
+    bool *input, *output;
 };
 
 /* Whether the buffer is touched before the part, or behind it. */
@@ -139,71 +144,80 @@ static void outside(const struct part *p, uint32_t buffer, bool *before, bool *b
 }
 
 /* Bytes that live where the part begins. */
-static uint64_t live_before(const struct oc_order_graph *g, const uint32_t *order, uint32_t from)
+static uint64_t live_before(const struct part *p)
 {
     struct oc_order_run r;
-    oc_order_run_open(&r, g);
-    for (uint32_t i = 0; i < from; i++)
-        oc_order_run_do(&r, order[i]);
+    oc_order_run_open(&r, p->g);
+    for (uint32_t i = 0; i < p->from; i++)
+        oc_order_run_do(&r, p->order[i]);
     uint64_t live = r.live;
     oc_order_run_close(&r);
     return live;
+}
+
+static void make_room(struct oc_arena *arena, struct part *p)
+{
+    const struct oc_order_graph *g = p->g;
+    size_t n = (size_t)(p->to - p->from) + 1, n_touch = 1, n_needs = 1;
+    for (uint32_t i = p->from; i < p->to; i++) {
+        n_touch += g->touch_at[p->order[i] + 1] - g->touch_at[p->order[i]];
+        n_needs += g->needs_at[p->order[i] + 1] - g->needs_at[p->order[i]];
+    }
+    p->out.touch_at = p->touch_at = OC_NEW_ARRAY(arena, n, uint32_t);
+    p->out.needs_at = p->needs_at = OC_NEW_ARRAY(arena, n, uint32_t);
+    p->out.touch = p->touch = OC_NEW_ARRAY(arena, n_touch, uint32_t);
+    p->out.needs = p->needs = OC_NEW_ARRAY(arena, n_needs, uint32_t);
+    p->out.bytes = p->bytes = OC_NEW_ARRAY(arena, n_touch, uint64_t);
+    p->out.inner = p->inner = OC_NEW_ARRAY(arena, n, uint64_t);
+    p->out.input = p->input = OC_NEW_ARRAY(arena, n_touch, bool);
+    p->out.output = p->output = OC_NEW_ARRAY(arena, n_touch, bool);
+}
+
+/* The number of the buffer in the part. What lives beside the part's buffers is less a new one then. */
+static uint32_t number(struct part *p, uint32_t buffer)
+{
+    if (p->place[buffer] != OC_NONE)
+        return p->place[buffer];
+    uint32_t x = p->place[buffer] = p->out.n_buffer++;
+    p->bytes[x] = p->g->bytes[buffer];
+    p->input[x] = p->g->input[buffer];
+    p->output[x] = p->g->output[buffer];
+    outside(p, buffer, &p->input[x], &p->output[x]);
+    if (p->input[x])
+        p->out.base -= p->bytes[x];
+    return x;
+}
+
+static void add_step(struct part *p, uint32_t i)
+{
+    const struct oc_order_graph *g = p->g;
+    uint32_t s = p->order[p->from + i], n_touch = p->touch_at[i], n_needs = p->needs_at[i];
+    p->inner[i] = g->inner[s];
+    for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++)
+        p->touch[n_touch++] = number(p, g->touch[k]);
+    for (uint32_t k = g->needs_at[s]; k < g->needs_at[s + 1]; k++)
+        if (p->where[g->needs[k]] >= p->from)
+            p->needs[n_needs++] = p->where[g->needs[k]] - p->from;
+    p->touch_at[i + 1] = n_touch;
+    p->needs_at[i + 1] = n_needs;
 }
 
 struct oc_order_graph oc_order_part(struct oc_arena *arena, const struct oc_order_graph *g,
                                     const uint32_t *order, const uint32_t *where, uint32_t from, uint32_t to,
                                     uint32_t *place)
 {
-    struct part p = {g, where, from, to};
-    uint32_t n = to - from, n_touch = 0, n_needs = 0;
-    for (uint32_t i = from; i < to; i++) {
-        n_touch += g->touch_at[order[i] + 1] - g->touch_at[order[i]];
-        n_needs += g->needs_at[order[i] + 1] - g->needs_at[order[i]];
-    }
-    struct oc_order_graph out = {.n_step = n, .base = live_before(g, order, from)};
-    uint32_t *touch_at = OC_NEW_ARRAY(arena, (size_t)n + 1, uint32_t),
-             *needs_at = OC_NEW_ARRAY(arena, (size_t)n + 1, uint32_t),
-             *touch = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, uint32_t),
-             *needs = OC_NEW_ARRAY(arena, (size_t)n_needs + 1, uint32_t);
-    uint64_t *bytes = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, uint64_t),
-             *inner = OC_NEW_ARRAY(arena, (size_t)n + 1, uint64_t);
-    bool *input = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, bool),
-         *output = OC_NEW_ARRAY(arena, (size_t)n_touch + 1, bool);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t s = order[from + i];
-        inner[i] = g->inner[s];
-        touch_at[i + 1] = touch_at[i];
-        for (uint32_t k = g->touch_at[s]; k < g->touch_at[s + 1]; k++) {
-            uint32_t b = g->touch[k];
-            if (place[b] == OC_NONE) {
-                uint32_t x = place[b] = out.n_buffer++;
-                bytes[x] = g->bytes[b];
-                input[x] = g->input[b];
-                output[x] = g->output[b];
-                outside(&p, b, &input[x], &output[x]);
-                out.base -= input[x] ? g->bytes[b] : 0;
-            }
-            touch[touch_at[i + 1]++] = place[b];
-        }
-        needs_at[i + 1] = needs_at[i];
-        for (uint32_t k = g->needs_at[s]; k < g->needs_at[s + 1]; k++)
-            if (where[g->needs[k]] >= from)
-                needs[needs_at[i + 1]++] = where[g->needs[k]] - from;
-    }
+    struct part p = {.g = g, .order = order, .where = where, .from = from, .to = to, .place = place};
+    make_room(arena, &p);
+    p.out.n_step = to - from;
+    p.out.base = live_before(&p);
+    for (uint32_t i = 0; i < to - from; i++)
+        add_step(&p, i);
     for (uint32_t i = from; i < to; i++)
         for (uint32_t k = g->touch_at[order[i]]; k < g->touch_at[order[i] + 1]; k++)
             place[g->touch[k]] = OC_NONE;
-    out.touch_at = touch_at;
-    out.touch = touch;
-    out.needs_at = needs_at;
-    out.needs = needs;
-    out.bytes = bytes;
-    out.input = input;
-    out.output = output;
-    out.inner = inner;
-    oc_order_link(arena, &out);
-    out.once = from ? 0 : g->once;
-    return out;
+    oc_order_link(arena, &p.out);
+    p.out.once = from ? 0 : g->once;
+    return p.out;
 }
 
 /* ---- runs -------------------------------------------------------------------------------------------------

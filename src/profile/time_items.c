@@ -289,8 +289,11 @@ static void add_record(struct growing *g, const struct oc_prof_rec *r, const cha
     bool alone = isnan(host) || isnan(device);
     more(&item->host, r->calls, host, min, max);
     more(&item->device, r->calls, device, isnan(host) ? min : NAN, isnan(host) ? max : NAN);
-    more(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, alone ? min : NAN,
-         alone ? max : NAN);
+    more(&item->both, r->calls,
+         !alone        ? host + device
+         : isnan(host) ? device
+                       : host,
+         alone ? min : NAN, alone ? max : NAN);
 }
 
 static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
