@@ -1,5 +1,6 @@
 #include "join/join.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,19 @@ static void check_shapes(struct oc_join *j, uint32_t rec)
                 oc_shape_text(&j->arena, j->analysis->exprs, &j->analysis->type[v].shape, "x"));
 }
 
+/* Multiply-adds that the profile itself tells and that are not the model's: another batch, other sizes. */
+static void check_macs(struct oc_join *j, uint32_t rec)
+{
+    struct oc_join_rec *r = &j->rec[rec];
+    const struct oc_prof_rec *p = &j->profile->rec[rec];
+    if (!p->has_macs || r->quality == OC_UNKNOWN || r->macs == p->macs)
+        return;
+    oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name,
+                "the profile has %" PRIu64 " MACs, the analysis %" PRIu64, p->macs, r->macs);
+    r->quality = OC_UNKNOWN;
+    r->note = "the profile was recorded with other shapes";
+}
+
 /* ---- coverage --------------------------------------------------------------------------------------------
  */
 
@@ -380,6 +394,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint
         cost_of_group(&b);
         repeat(r, m->repeats);
         check_shapes(j, i);
+        check_macs(j, i);
     } else {
         cost_of_overhead(p, r);
     }

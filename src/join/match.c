@@ -56,6 +56,7 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
         x->match[i].core = x->match[i].inner_of = OC_NONE;
     if (optimized)
         oc_match_companion(x, optimized);
+    oc_match_tensorrt(x);
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
             oc_match_by_name(x, i);

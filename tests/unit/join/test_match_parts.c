@@ -80,7 +80,7 @@ static void names(void **state)
                                   .calls_per_run = 1,
                                   .self_ns = 1,
                                   .kernel_ns = NAN};
-        struct oc_profile p = {.format = "tensorrt", .rec = &rec, .n_rec = 1, .imported_ns = NAN};
+        struct oc_profile p = {.format = "ranges", .rec = &rec, .n_rec = 1, .imported_ns = NAN};
         struct oc_join *j;
         struct oc_err e;
         char text[200] = "", label[100];

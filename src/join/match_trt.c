@@ -1,0 +1,404 @@
+/* Layers of TensorRT engines (profile-formats 3.4). In order: the nodes that the layer information lists, the
+ * whole name, the grammar of fused names (trt_name.h), ranges of opaque regions. What the builder folded into
+ * its neighbours without saying so (BatchNormalization into weights, quantizers, reshapes) then goes to the
+ * layer that it hangs on. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/join.h"
+#include "profile/trt_name.h"
+
+#define MAX_LAYER_PARTS 1024
+#define MAX_RANGES      256
+#define MAX_ROUNDS      8
+
+struct trt {
+    struct oc_matcher *x;
+    bool *region; /* by record: an opaque region, which holds anything */
+    uint32_t n_range;
+    struct trt_part *part; /* MAX_LAYER_PARTS */
+};
+
+enum found { NOTHING, WEIGHT, NODE };
+
+struct tally {
+    unsigned known, unknown, made, weights, generated;
+    uint32_t shared; /* record that has the nodes already, OC_NONE */
+    bool plain;      /* a name was found in its plain form only */
+};
+
+/* ---- one name --------------------------------------------------------------------------------------------
+ */
+
+static enum found find_exact(const struct trt *t, uint32_t rec, const char *s, size_t n, uint32_t *node)
+{
+    const struct oc_matcher *x = t->x;
+    if ((*node = oc_match_node_named(x, rec, s, n)) != OC_NONE)
+        return NODE;
+    uint32_t v = oc_map_get(&x->x.values, s, n);
+    if (v == OC_NONE)
+        return NOTHING;
+    *node = x->m->value[v].producer;
+    return *node != OC_NONE ? NODE : WEIGHT;
+}
+
+static enum found find(const struct trt *t, uint32_t rec, const char *s, size_t n, uint32_t *node,
+                       bool *plain)
+{
+    size_t stem = trt_stem(s, n);
+    enum found f = find_exact(t, rec, s, n, node);
+    if (f == NOTHING && stem < n)
+        f = find_exact(t, rec, s, stem, node);
+    if (f != NOTHING)
+        return f;
+    *node = oc_match_plain_name(t->x, s, stem);
+    *plain |= *node != OC_NONE;
+    return *node != OC_NONE ? NODE : NOTHING;
+}
+
+struct asked {
+    const struct trt *t;
+    uint32_t rec;
+};
+
+static bool is_name(const void *ctx, const char *s, size_t n)
+{
+    const struct asked *a = ctx;
+    uint32_t node;
+    return find_exact(a->t, a->rec, s, n, &node) != NOTHING;
+}
+
+/* A node that another layer has makes this record a part of that one. */
+static void take(struct trt *t, uint32_t rec, uint32_t node, struct tally *n)
+{
+    uint32_t owner = t->x->owner[node];
+    n->known++;
+    if (owner != OC_NONE && owner != rec)
+        n->shared = owner;
+    else
+        oc_match_add(t->x, rec, node);
+}
+
+static double share(const struct tally *n)
+{
+    return (double)n->known / (n->known + n->unknown);
+}
+
+/* True: the record is on nodes, its own or those of another. */
+static bool settle(struct trt *t, uint32_t rec, const struct tally *n, const char *rule, double confidence)
+{
+    struct oc_match *m = &t->x->match[rec];
+    if (m->n_node) {
+        oc_match_core(t->x, rec, m->node[0], rule, confidence * share(n) * (n->plain ? 0.9 : 1));
+        return true;
+    }
+    if (n->shared == OC_NONE)
+        return false;
+    m->inner_of = n->shared;
+    m->rule = rule;
+    return true;
+}
+
+/* ---- what the layer information lists --------------------------------------------------------------------
+ */
+
+static void by_markers(struct trt *t, uint32_t rec)
+{
+    const struct oc_prof_rec *r = &t->x->p->rec[rec];
+    struct tally n = {.shared = OC_NONE};
+    for (uint32_t i = 0; i < r->n_node_name; i++) {
+        uint32_t node;
+        enum found f = find(t, rec, r->node_name[i], strlen(r->node_name[i]), &node, &n.plain);
+        if (f == NODE)
+            take(t, rec, node, &n);
+        else
+            n.unknown += f == NOTHING;
+    }
+    if (n.known)
+        settle(t, rec, &n, "marker", 1);
+}
+
+static int longer(const void *a, const void *b, void *profile)
+{
+    const struct oc_profile *p = profile;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const struct oc_prof_rec *x = &p->rec[i], *y = &p->rec[k];
+    bool heavy = x->has_macs && x->macs, other = y->has_macs && y->macs;
+    if (heavy != other)
+        return heavy ? -1 : 1;
+    if (x->self_ns > y->self_ns || x->self_ns < y->self_ns)
+        return x->self_ns > y->self_ns ? -1 : 1;
+    return (i > k) - (i < k);
+}
+
+/* A node may be spread over several layers: it stands with the one that multiplies, or took longest. */
+static void all_markers(struct trt *t)
+{
+    const struct oc_profile *p = t->x->p;
+    uint32_t *order = oc_xmalloc(((size_t)p->n_rec + 1) * sizeof(*order)), n = 0;
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (p->rec[i].n_node_name && !p->rec[i].bucket && !t->x->match[i].n_node)
+            order[n++] = i;
+    if (n)
+        qsort_r(order, n, sizeof(*order), longer, (void *)(uintptr_t)p);
+    for (uint32_t i = 0; i < n; i++)
+        by_markers(t, order[i]);
+    free(order);
+}
+
+/* ---- names -----------------------------------------------------------------------------------------------
+ */
+
+static void take_part(struct trt *t, uint32_t rec, const struct trt_part *p, struct tally *n)
+{
+    uint32_t node;
+    if (p->kind == TRT_NODE || p->kind == TRT_TENSOR) {
+        enum found f = find(t, rec, p->s, p->n, &node, &n->plain);
+        if (f == NODE)
+            take(t, rec, node, n);
+        n->weights += f == WEIGHT;
+        n->unknown += f == NOTHING;
+    }
+    n->made += p->kind == TRT_ADDED || p->kind == TRT_UNNAMED;
+    n->generated += p->kind == TRT_GENERATED;
+}
+
+static size_t split(struct trt *t, uint32_t rec)
+{
+    const char *name = t->x->p->rec[rec].name;
+    struct asked a = {t, rec};
+    struct trt_known known = {is_name, &a};
+    size_t n = trt_split(name, trt_stem(name, strlen(name)), &known, t->part, MAX_LAYER_PARTS);
+    return n < MAX_LAYER_PARTS ? n : MAX_LAYER_PARTS;
+}
+
+static bool has_range(const struct trt *t, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (t->part[i].kind == TRT_RANGE)
+            return true;
+    return false;
+}
+
+static bool by_whole_name(struct trt *t, uint32_t rec)
+{
+    const char *name = t->x->p->rec[rec].name;
+    struct tally n = {.shared = OC_NONE};
+    uint32_t node = oc_match_node_named(t->x, rec, name, strlen(name));
+    bool is_node = node != OC_NONE;
+    if (!is_node && find_exact(t, rec, name, strlen(name), &node) != NODE)
+        return false;
+    take(t, rec, node, &n);
+    return settle(t, rec, &n, is_node ? "name" : "tensor name", is_node ? 1 : 0.95);
+}
+
+/* The bucket of a name that leads to no node. */
+static const char *bucket_of(const struct tally *n)
+{
+    if (n->unknown)
+        return "unmatched";
+    return n->generated ? "generated kernels" : "inserted";
+}
+
+static void by_name(struct trt *t, uint32_t rec)
+{
+    struct oc_match *m = &t->x->match[rec];
+    struct tally n = {.shared = OC_NONE};
+    if (by_whole_name(t, rec))
+        return;
+    m->bucket = t->x->p->rec[rec].overhead;
+    if (m->bucket)
+        return;
+    size_t parts = split(t, rec);
+    if (has_range(t, parts))
+        return; /* when all names are placed */
+    for (size_t i = 0; i < parts; i++)
+        take_part(t, rec, &t->part[i], &n);
+    if (!n.known || !settle(t, rec, &n, n.plain && n.known == 1 ? "plain name" : "name parts", 0.95))
+        m->bucket = bucket_of(&n);
+}
+
+/* ---- regions ---------------------------------------------------------------------------------------------
+ */
+
+/* Marks with `bit` what can be reached from the node, along the tensors or against them. */
+static void reach(struct oc_matcher *x, uint8_t *mark, uint8_t bit, uint32_t from, bool forward,
+                  uint32_t *todo)
+{
+    uint32_t n = 0;
+    mark[from] |= bit;
+    todo[n++] = from;
+    while (n) {
+        const struct oc_node *node = &x->m->node[todo[--n]];
+        for (uint32_t k = 0; k < (forward ? node->n_out : node->n_in); k++) {
+            uint32_t v = forward ? node->out[k] : node->in[k];
+            uint32_t first = v == OC_NONE || !forward ? 0 : x->x.use_first[v];
+            uint32_t end = v == OC_NONE ? 0 : forward ? x->x.use_first[v + 1] : 1;
+            for (uint32_t i = first; i < end; i++) {
+                uint32_t next = forward ? x->x.use[i] : x->m->value[v].producer;
+                if (next == OC_NONE || mark[next] & bit)
+                    continue;
+                mark[next] |= bit;
+                todo[n++] = next;
+            }
+        }
+    }
+}
+
+/* Nodes of the range that no layer names. Without a path between its ends: those between them in order. */
+static bool take_range(struct trt *t, uint32_t rec, uint32_t first, uint32_t last)
+{
+    struct oc_matcher *x = t->x;
+    uint32_t n = x->m->n_node, *todo = oc_xmalloc(((size_t)n + 1) * sizeof(*todo));
+    uint8_t *mark = oc_xmalloc((size_t)n + 1);
+    memset(mark, 0, (size_t)n + 1);
+    reach(x, mark, 1, first, true, todo);
+    reach(x, mark, 2, last, false, todo);
+    bool path = mark[last] & 1;
+    for (uint32_t i = 0; i < n; i++) {
+        bool between =
+            path ? mark[i] == 3 : i >= first && i <= last && x->m->node[i].graph == x->m->node[first].graph;
+        if (between && x->owner[i] == OC_NONE && oc_match_runs(x, i))
+            oc_match_add(x, rec, i);
+    }
+    free(todo);
+    free(mark);
+    return path;
+}
+
+static void by_range(struct trt *t, uint32_t rec)
+{
+    struct oc_match *m = &t->x->match[rec];
+    struct tally n = {.shared = OC_NONE};
+    bool path = true;
+    size_t parts = split(t, rec);
+    for (size_t i = 0; i < parts; i++) {
+        const struct trt_part *p = &t->part[i];
+        uint32_t first, last;
+        take_part(t, rec, p, &n);
+        if (p->kind != TRT_RANGE)
+            continue;
+        if (t->n_range++ < MAX_RANGES && find(t, rec, p->s, p->n, &first, &n.plain) == NODE &&
+            find(t, rec, p->last, p->n_last, &last, &n.plain) == NODE) {
+            path = take_range(t, rec, first, last) && path;
+            n.known++;
+        } else {
+            n.unknown++;
+        }
+    }
+    t->region[rec] = true;
+    if (!n.known || !settle(t, rec, &n, "range", path ? 0.9 : 0.5))
+        m->bucket = "unmatched";
+}
+
+/* ---- what layers took in silently ------------------------------------------------------------------------
+ */
+
+static bool may_hide(const char *type, bool ahead)
+{
+    static const char
+        behind[] = " BatchNormalization Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish Elu Selu "
+                   "Softplus Gelu Add Mul Sub Div Pad ",
+        both[] = " QuantizeLinear DequantizeLinear Cast Identity Dropout Reshape Flatten Squeeze "
+                 "Unsqueeze Transpose Expand Slice Concat Split Constant Shape Gather Pad Where Equal "
+                 "ConstantOfShape Range ";
+    char word[48];
+    int n = snprintf(word, sizeof(word), " %s ", type);
+    return n < (int)sizeof(word) && (strstr(both, word) || (!ahead && strstr(behind, word)));
+}
+
+static bool is_free(const struct trt *t, uint32_t node)
+{
+    return t->x->owner[node] == OC_NONE && oc_match_runs(t->x, node);
+}
+
+/* The layer that runs last of those that make the node's inputs; OC_NONE: one is not placed yet. */
+static uint32_t maker(const struct trt *t, uint32_t node)
+{
+    const struct oc_matcher *x = t->x;
+    const struct oc_node *n = &x->m->node[node];
+    uint32_t best = OC_NONE;
+    for (uint32_t k = 0; k < n->n_in; k++) {
+        uint32_t from = n->in[k] == OC_NONE ? OC_NONE : x->m->value[n->in[k]].producer;
+        if (from == OC_NONE || !oc_match_runs(x, from))
+            continue;
+        if (x->owner[from] == OC_NONE)
+            return OC_NONE;
+        if (best == OC_NONE || x->owner[from] > best)
+            best = x->owner[from];
+    }
+    return best;
+}
+
+/* The one layer that reads all that the node makes, OC_NONE: several, or one is not placed yet. */
+static uint32_t reader(const struct trt *t, uint32_t node)
+{
+    const struct oc_matcher *x = t->x;
+    const struct oc_node *n = &x->m->node[node];
+    uint32_t only = OC_NONE;
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        uint32_t v = n->out[k];
+        if (v == OC_NONE)
+            continue;
+        if (x->m->value[v].graph_output)
+            return OC_NONE;
+        for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++) {
+            uint32_t owner = x->owner[x->x.use[i]];
+            if (owner == OC_NONE || (only != OC_NONE && owner != only))
+                return OC_NONE;
+            only = owner;
+        }
+    }
+    return only;
+}
+
+static bool absorb(struct trt *t, uint32_t node, bool ahead)
+{
+    if (!is_free(t, node))
+        return false;
+    uint32_t rec = ahead ? reader(t, node) : maker(t, node);
+    if (rec == OC_NONE || !(t->region[rec] || may_hide(t->x->m->node[node].op_type, ahead)))
+        return false;
+    oc_match_add(t->x, rec, node);
+    return true;
+}
+
+static void absorb_all(struct trt *t)
+{
+    uint32_t n = t->x->m->n_node;
+    bool more = true;
+    for (unsigned round = 0; more && round < MAX_ROUNDS; round++) {
+        more = false;
+        for (uint32_t i = 0; i < n; i++)
+            more |= absorb(t, i, false);
+        for (uint32_t i = n; i-- > 0;)
+            more |= absorb(t, i, true);
+    }
+}
+
+/* ---- public ----------------------------------------------------------------------------------------------
+ */
+
+static bool is_open(const struct oc_matcher *x, uint32_t rec)
+{
+    const struct oc_match *m = &x->match[rec];
+    return !x->p->rec[rec].bucket && !m->n_node && !m->bucket && m->inner_of == OC_NONE;
+}
+
+void oc_match_tensorrt(struct oc_matcher *x)
+{
+    struct trt t = {.x = x};
+    if (strcmp(x->p->format, "tensorrt") != 0)
+        return;
+    t.region = OC_NEW_ARRAY(x->arena, (size_t)x->p->n_rec + 1, bool);
+    t.part = oc_xmalloc(MAX_LAYER_PARTS * sizeof(*t.part));
+    all_markers(&t);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        if (is_open(x, i))
+            by_name(&t, i);
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        if (is_open(x, i))
+            by_range(&t, i);
+    absorb_all(&t);
+    free(t.part);
+}

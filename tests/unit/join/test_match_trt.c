@@ -1,0 +1,412 @@
+/* Layers of TensorRT engines put to nodes. No engine of the recordings has its model here: names are made
+ * from the zoo's nodes as the recordings have theirs. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "join/join.h"
+#include "support/profiles.h"
+#include "zoo.h"
+
+struct joined {
+    uint8_t *bytes;
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_profile *p;
+    struct oc_join *j;
+};
+
+static void load(struct joined *x, struct oc_builder *b)
+{
+    size_t n;
+    struct oc_err e;
+    x->bytes = oc_b_pack(b, &n);
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->m, &e) != 0)
+        fail_msg("%s", e.msg);
+}
+
+static void load_zoo(struct joined *x, const char *name)
+{
+    struct zoo z;
+    zoo_init(&z, 17);
+    zoo_find(name)->build(&z);
+    load(x, z.b);
+    zoo_free(&z);
+}
+
+static void join(struct joined *x, const char *profile)
+{
+    struct oc_analyze_opts opts = {0}; /* batch 1, sequence 128 */
+    struct oc_err e;
+    x->p = t_profile_text(profile, NULL, &e);
+    if (!x->p)
+        fail_msg("%s", e.msg);
+    assert_string_equal(x->p->format, "tensorrt");
+    if (oc_analyze(x->m, &opts, &x->a, &e) != 0 || oc_join_make(x->m, x->a, x->p, NULL, &x->j, &e) != 0)
+        fail_msg("%s", e.msg);
+}
+
+static void shut(struct joined *x)
+{
+    oc_join_free(x->j);
+    oc_analysis_free(x->a);
+    oc_profile_close(x->p);
+    oc_model_free(x->m);
+    free(x->bytes);
+}
+
+/* ---- profiles --------------------------------------------------------------------------------------------
+ */
+
+static void begin(struct oc_buf *b)
+{
+    oc_buf_str(b, "[\n  { \"count\" : 10 }\n");
+}
+
+static void layer(struct oc_buf *b, const char *name, double us)
+{
+    oc_buf_printf(b,
+                  ", { \"name\" : \"%s\", \"timeMs\" : %g, \"averageMs\" : %g, \"medianMs\" : %g, "
+                  "\"percentage\" : 1 }\n",
+                  name, us * 10 / 1000, us / 1000, us / 1000);
+}
+
+/* The only reader of the node's first output, OC_NONE: none or several. */
+static uint32_t next_of(const struct oc_model *m, uint32_t node)
+{
+    uint32_t v = m->node[node].out[0], found = OC_NONE;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        for (uint32_t k = 0; k < m->node[i].n_in; k++) {
+            if (m->node[i].in[k] != v)
+                continue;
+            if (found != OC_NONE)
+                return OC_NONE;
+            found = i;
+        }
+    return found;
+}
+
+static bool is(const struct oc_model *m, uint32_t node, const char *type)
+{
+    return node != OC_NONE && strcmp(m->node[node].op_type, type) == 0;
+}
+
+static bool has_conv_between(const struct oc_model *m, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first + 1; i < end; i++)
+        if (is(m, i, "Conv"))
+            return true;
+    return false;
+}
+
+/* "Conv + Add + Relu", "Conv + PWN(Clip)": the normalisation went into the weights and has no name; a sum
+ * goes with the later of the convolutions that it adds. */
+static void convolution(struct oc_buf *b, const struct oc_model *m, uint32_t node)
+{
+    struct oc_buf name = {0};
+    oc_buf_str(&name, m->node[node].name);
+    uint32_t at = next_of(m, node);
+    if (is(m, at, "BatchNormalization"))
+        at = next_of(m, at);
+    if (is(m, at, "Add") && has_conv_between(m, node, at)) {
+        at = OC_NONE;
+    } else if (is(m, at, "Add")) {
+        oc_buf_printf(&name, " + %s", m->node[at].name);
+        at = next_of(m, at);
+    }
+    if (is(m, at, "Relu"))
+        oc_buf_printf(&name, " + %s", m->node[at].name);
+    else if (is(m, at, "Clip"))
+        oc_buf_printf(&name, " + PWN(%s)", m->node[at].name);
+    layer(b, name.data, 40);
+    oc_buf_free(&name);
+}
+
+/* As TensorRT 8 names the layers of a network of convolutions, after the ResNet-18 recordings. */
+static char *network(const struct oc_model *m)
+{
+    struct oc_buf b = {0};
+    char name[200];
+    begin(&b);
+    layer(&b, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv", 5);
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        if (is(m, i, "Conv"))
+            convolution(&b, m, i);
+        else if (is(m, i, "MaxPool") || is(m, i, "GlobalAveragePool") || is(m, i, "Gemm"))
+            layer(&b, m->node[i].name, 7);
+        if (is(m, i, "Gemm")) {
+            snprintf(name, sizeof(name), "reshape_after_%s", m->node[i].name);
+            layer(&b, name, 0);
+        }
+    }
+    oc_buf_str(&b, "]\n");
+    return b.data;
+}
+
+/* ---- everything is somewhere -----------------------------------------------------------------------------
+ */
+
+static uint64_t macs_on_records(const struct oc_join *j)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < j->profile->n_rec; i++)
+        sum += j->rec[i].quality == OC_UNKNOWN ? 0 : j->rec[i].macs;
+    return sum;
+}
+
+static void assert_complete(const struct joined *x, uint64_t macs, double overhead_ns)
+{
+    const struct oc_join *j = x->j;
+    for (uint32_t i = 0; i < j->n_unmatched; i++)
+        print_message("unmatched: %s\n", x->p->rec[j->unmatched[i]].name);
+    assert_int_equal(j->n_unmatched, 0);
+    for (uint32_t i = 0; i < x->m->n_node; i++)
+        if (x->a->cost[i].state == OC_NODE_NORMAL && x->a->cost[i].flops && j->node_rec[i] == OC_NONE)
+            fail_msg("no time: %s", x->m->node[i].name);
+    assert_int_equal(j->nodes_without_time, 0);
+    assert_true(j->flops_matched_fraction == 1);
+    assert_int_equal(x->a->total.macs, macs);
+    assert_int_equal(macs_on_records(j), macs);
+    assert_true(fabs(j->overhead_ns - overhead_ns) < 1e-3);
+    assert_true(fabs(j->mapped_ns + j->overhead_ns - t_self_ns(x->p, NULL)) < 1e-3);
+    assert_true(fabs(j->host.lost_ns) < 1e-3);
+}
+
+/* MACs as models/zoo_list.c has them from the papers; 5 us of reformatting. */
+static void networks_of_convolutions_are_covered(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t macs;
+    } row[] = {{"resnet18", 1814073344}, {"resnet50", 4089184256}, {"mobilenetv2", 300774272}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct joined x;
+        load_zoo(&x, row[i].name);
+        char *text = network(x.m);
+        join(&x, text);
+        assert_complete(&x, row[i].macs, 5000);
+        free(text);
+        shut(&x);
+    }
+}
+
+static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+{
+    const struct oc_prof_rec *r = t_rec(x->p, name);
+    assert_non_null(r);
+    return &x->j->rec[r - x->p->rec];
+}
+
+static void assert_nodes(const struct joined *x, const char *name, const char *want, const char *rule)
+{
+    const struct oc_join_rec *r = rec(x, name);
+    struct oc_buf text = {0};
+    char label[200];
+    oc_buf_str(&text, "");
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_buf_printf(&text, "%s%s", i ? " " : "",
+                      oc_node_label(x->m, &x->m->node[r->node[i]], label, sizeof(label)));
+    assert_string_equal(text.data, want);
+    assert_string_equal(r->rule, rule);
+    assert_null(r->bucket);
+    oc_buf_free(&text);
+}
+
+static void folded_normalisation_goes_with_its_convolution(void **state)
+{
+    (void)state;
+    struct joined x;
+    load_zoo(&x, "resnet18");
+    char *text = network(x.m);
+    join(&x, text);
+    assert_nodes(&x, "/conv1/Conv + /relu/Relu", "/conv1/Conv /bn1/BatchNormalization /relu/Relu",
+                 "name parts");
+    assert_nodes(&x, "/maxpool/MaxPool", "/maxpool/MaxPool", "name");
+    const struct oc_join_rec *r = rec(&x, "Reformatting CopyNode for Input Tensor 0 to /conv1/Conv");
+    assert_string_equal(r->bucket, "layout");
+    assert_string_equal(rec(&x, "reshape_after_/fc/Gemm")->bucket, "no-op");
+    free(text);
+    shut(&x);
+}
+
+/* BERT as one region; then as regions of its own blocks with two products named outside of them. MACs of 12
+ * encoder layers at 128 tokens, and the pooler: 11,174,215,680. */
+static void regions_hold_what_nobody_names(void **state)
+{
+    (void)state;
+    static const char *const whole[] = {
+        "{ForeignNode[/embeddings/word_embeddings/Gather.../pooler/activation/Tanh]}"};
+    static const char *const parts[] = {
+        "[trainStation1]",
+        "{ForeignNode[/embeddings/word_embeddings/Gather.../embeddings/LayerNorm/LayerNormalization]}",
+        "/encoder/layer.0/attention/self/query/MatMul",
+        "/encoder/layer.0/intermediate/dense/MatMul + /encoder/layer.0/intermediate/dense/Add",
+        "{ForeignNode[/encoder/layer.0/attention/self/query/Add.../pooler/activation/Tanh]}",
+        "[trainStation2]",
+    };
+    static const struct {
+        const char *const *name;
+        size_t n;
+        double overhead_ns;
+    } row[] = {{whole, 1, 0}, {parts, 6, 4000}};
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct joined x;
+        struct oc_buf b = {0};
+        load_zoo(&x, "bert_base");
+        begin(&b);
+        for (size_t k = 0; k < row[i].n; k++)
+            layer(&b, row[i].name[k], row[i].name[k][0] == '[' ? 2 : 100);
+        oc_buf_str(&b, "]\n");
+        join(&x, b.data);
+        assert_complete(&x, 11174215680, row[i].overhead_ns);
+        oc_buf_free(&b);
+        shut(&x);
+    }
+}
+
+/* ---- rules -----------------------------------------------------------------------------------------------
+ */
+
+/* conv -> bn -> relu -> "a + b" (Conv) -> sum with relu -> y; weights w, v */
+static struct oc_builder *small(void)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[N,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,3,3]");
+    oc_b_init(b, "v", "float[4,4,1,1]");
+    oc_b_init(b, "s", "float[4]");
+    oc_b_node(b, "Conv", "/m.0/conv", "x,w", "c", "pads=1,1,1,1");
+    oc_b_node(b, "BatchNormalization", "/m.0/bn", "c,s,s,s,s", "n", "");
+    oc_b_node(b, "Relu", NULL, "n", "r", "");
+    oc_b_node(b, "Conv", "a + b", "r,v", "d", "");
+    oc_b_node(b, "Add", "sum", "d,r", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void join_layers(struct joined *x, const char *const *name, size_t n)
+{
+    struct oc_buf b = {0};
+    struct oc_builder *model = small();
+    load(x, model);
+    oc_b_free(model);
+    begin(&b);
+    for (size_t i = 0; i < n; i++)
+        layer(&b, name[i], 10);
+    oc_buf_str(&b, "]\n");
+    join(x, b.data);
+    oc_buf_free(&b);
+}
+
+static void names_lead_to_nodes(void **state)
+{
+    (void)state;
+    static const char *const name[] = {
+        "w + QuantizeLinear_3 + /m.0/conv + PWN(node_of_r) [profile 1]",
+        "a + b + sum",
+        "t_clone_1",
+        "PWN((Unnamed Layer* 1) [ElementWise], (Unnamed Layer* 2) [Unary])",
+        "v + (Unnamed Layer* 3) [Shuffle]",
+        "__myl_MulAdd_myl3_1",
+        "r copy",
+        "nobody",
+    };
+    static const char *const bucket[] = {"inserted",          "inserted", "inserted",
+                                         "generated kernels", "copies",   "unmatched"};
+    struct joined x;
+    join_layers(&x, name, OC_COUNT(name));
+    assert_nodes(&x, name[0], "/m.0/conv /m.0/bn Relu_2", "name parts");
+    assert_true(fabs(rec(&x, name[0])->confidence - 0.95 * 2 / 3) < 1e-9); /* QuantizeLinear_3 is nobody */
+    assert_nodes(&x, name[1], "a + b sum", "name parts");
+    assert_true(rec(&x, name[1])->confidence == 0.95);
+    for (size_t i = 2; i < OC_COUNT(name); i++)
+        assert_string_equal(rec(&x, name[i])->bucket, bucket[i - 2]);
+    shut(&x);
+}
+
+static void changed_names_lead_to_nodes(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"/m_0/conv_myl7_2", "d"};
+    struct joined x;
+    join_layers(&x, name, OC_COUNT(name));
+    assert_nodes(&x, name[0], "/m.0/conv /m.0/bn Relu_2", "plain name");
+    assert_nodes(&x, name[1], "a + b sum", "tensor name");
+    shut(&x);
+}
+
+/* Two layers list the same node: the longer one has its cost, the other is a part of it. Named first, a node
+ * of one layer is not taken by a region. */
+static void markers_come_first(void **state)
+{
+    (void)state;
+    static const char layers[] =
+        "{\"Layers\": [{\"Name\": \"k1\", \"LayerType\": \"kgen\", \"Metadata\": \"[ONNX Layer: "
+        "/m.0/conv]\\u001e"
+        "[ONNX Layer: /m.0/bn]\"}, {\"Name\": \"k2\", \"LayerType\": \"kgen\", \"Metadata\": "
+        "\"[ONNX Layer: /m.0/conv]\"}, {\"Name\": \"sum\", \"LayerType\": \"kgen\", \"Metadata\": \"[ONNX "
+        "Layer: a + "
+        "b]\\u001f[ONNX Layer: gone]\"}], \"Bindings\": [\"x\"]}";
+    struct joined x = {0};
+    struct oc_builder *model = small();
+    struct oc_err e;
+    load(&x, model);
+    oc_b_free(model);
+    x.p = t_profile_text(layers, NULL, &e);
+    assert_non_null(x.p);
+    x.p->rec[0].self_ns = x.p->rec[0].kernel_ns = 5; /* a profile beside it would tell */
+    x.p->rec[1].self_ns = x.p->rec[1].kernel_ns = 9;
+    x.p->rec[2].self_ns = x.p->rec[2].kernel_ns = 1;
+    struct oc_analyze_opts opts = {0};
+    if (oc_analyze(x.m, &opts, &x.a, &e) != 0 || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_nodes(&x, "k2", "/m.0/conv", "marker");
+    assert_nodes(&x, "k1", "/m.0/bn Relu_2", "marker");
+    assert_nodes(&x, "sum", "a + b sum", "marker");
+    assert_true(rec(&x, "sum")->confidence == 0.5);
+    shut(&x);
+}
+
+/* An engine for 32 pictures beside an analysis for one: no figure of the analysis stands beside its times. */
+static void other_batches_are_told(void **state)
+{
+    (void)state;
+    static const char layers[] =
+        "{\"Layers\": [{\"Name\": \"/m.0/conv\", \"LayerType\": \"CaskConvolution\", \"ParameterType\": "
+        "\"Convolution\", \"Kernel\": [3,3], \"OutMaps\": 4, \"Groups\": 1, \"Inputs\": [{\"Name\": \"q\", "
+        "\"Dimensions\": [32,4,8,8], \"Format/Datatype\": \"Half\"}], \"Outputs\": [{\"Name\": \"c\", "
+        "\"Dimensions\": [32,4,8,8], \"Format/Datatype\": \"Half\"}]}], \"Bindings\": [\"x\"]}";
+    struct joined x = {0};
+    struct oc_builder *model = small();
+    struct oc_err e;
+    load(&x, model);
+    oc_b_free(model);
+    x.p = t_profile_text(layers, NULL, &e);
+    assert_non_null(x.p);
+    assert_int_equal(x.p->rec[0].macs, 32 * 4 * 64 * 36); /* 294,912 */
+    struct oc_analyze_opts opts = {0};
+    if (oc_analyze(x.m, &opts, &x.a, &e) != 0 || oc_join_make(x.m, x.a, x.p, NULL, &x.j, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(x.j->rec[0].quality, OC_UNKNOWN);
+    assert_true(x.j->diags.n >= 1);
+    shut(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(networks_of_convolutions_are_covered),
+        cmocka_unit_test(folded_normalisation_goes_with_its_convolution),
+        cmocka_unit_test(regions_hold_what_nobody_names),
+        cmocka_unit_test(names_lead_to_nodes),
+        cmocka_unit_test(changed_names_lead_to_nodes),
+        cmocka_unit_test(markers_come_first),
+        cmocka_unit_test(other_batches_are_told),
+    };
+    return cmocka_run_group_tests_name("join/match_trt", tests, NULL, NULL);
+}
