@@ -135,6 +135,7 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, st
     *l = (struct oc_llm){.model = model, .opts = *opts};
     l->diags.arena = &l->arena;
     l->meter.llm = l;
+    l->sum_failure = "the costs of the steps follow no law that was found";
     if (!l->opts.analyze)
         l->opts.analyze = &plain;
     if (make(l, err)) {

@@ -185,7 +185,7 @@ struct oc_llm {
     uint32_t n_assumption;
     struct oc_llm_meter meter;
     const struct oc_llm_cost *prefill, *first, *last; /* NULL: could not be analysed */
-    const char *prefill_failure, *decode_failure;
+    const char *prefill_failure, *decode_failure, *sum_failure;
     int64_t steps_n; /* decode steps after the prefill: generate - 1 */
     struct oc_llm_steps steps;
     bool sums_known;

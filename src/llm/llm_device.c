@@ -99,16 +99,16 @@ static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *
 static struct oc_llm_roof roof_of_steps(struct held *h)
 {
     const struct oc_llm *l = h->l;
-    struct oc_llm_roof sum = {.bound = h->d->last.bound};
-    if (!l->sums_known || !l->last || !isfinite(h->d->last.s))
-        return no_roof(h->d->last.missing ? h->d->last.missing : "the decode steps could not be summed");
+    struct oc_llm_roof sum = {.bound = h->d->last.bound, .missing = h->d->last.missing};
+    if (!l->sums_known || !l->last || !isfinite(h->d->last.mem_s))
+        return no_roof(sum.missing ? sum.missing : l->decode_failure ? l->decode_failure : l->sum_failure);
     for (int64_t i = 0; i < l->steps_n; i++) {
         struct oc_llm_at at = {l->opts.batch, 1, l->opts.prompt + i};
         uint64_t v[OC_LN_COUNT] = {0};
         for (unsigned k = 0; k < OC_LN_COUNT; k++)
             if (k != OC_LN_PEAK && l->sum[k] &&
                 !oc_llm_steps_at(&l->steps, (enum oc_llm_num)k, at.past, &v[k]))
-                return no_roof("the decode steps could not be summed");
+                return no_roof(l->sum_failure);
         struct oc_llm_roof one = roof_of(h, v, at);
         sum.s += one.s;
         sum.comp_s += one.comp_s;

@@ -7,7 +7,10 @@
 #include "base/ck.h"
 #include "llm/llm.h"
 
-enum { TOKEN_DEGREE = 2 };
+enum {
+    TOKEN_DEGREE = 2,
+    MAX_STEP_RUNS = 600 /* analyses in the search for the pieces of an answer */
+};
 
 /* ---- in two sizes ------------------------------------------------------------------------------------- */
 
@@ -75,6 +78,7 @@ struct search {
     struct oc_llm_meter *meter;
     int64_t batch;
     struct oc_llm_steps *out;
+    uint32_t most; /* runs that the meter may know in the end */
 };
 
 static const struct oc_llm_cost *step_cost(const struct search *s, int64_t past)
@@ -154,7 +158,9 @@ static int cover(struct search *s, int64_t from, int64_t to)
     } else {
         free_piece(p);
         int64_t middle = from + (to - from) / 2;
-        rc = from == to || cover(s, from, middle) || cover(s, middle + 1, to) ? -1 : 0;
+        rc = from == to || s->meter->n_known > s->most || cover(s, from, middle) || cover(s, middle + 1, to)
+                 ? -1
+                 : 0;
     }
     free(p);
     return rc;
@@ -163,7 +169,7 @@ static int cover(struct search *s, int64_t from, int64_t to)
 int oc_llm_find_steps(struct oc_llm_meter *m, int64_t batch, int64_t from, int64_t to,
                       struct oc_llm_steps *out)
 {
-    struct search s = {m, batch, out};
+    struct search s = {m, batch, out, m->n_known + MAX_STEP_RUNS};
     *out = (struct oc_llm_steps){0};
     return from > to ? 0 : cover(&s, from, to);
 }

@@ -38,6 +38,12 @@ const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_
     }
 }
 
+const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part)
+{
+    bool prompt = part == OC_LLM_PART_PREFILL || (part == OC_LLM_PART_WHOLE && l->prefill_failure);
+    return prompt ? l->prefill_failure : l->decode_failure ? l->decode_failure : l->sum_failure;
+}
+
 bool oc_llm_form(size_t i, struct oc_llm_form *out)
 {
     static const struct oc_llm_form forms[] = {

@@ -16,6 +16,9 @@ enum { OC_LLM_LINES = 5 };
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES]);
 const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part);
 
+/* Why a part has no counts. */
+const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part);
+
 /* The counts that have closed forms, in order; false past the end. */
 struct oc_llm_form {
     const char *title, *key;

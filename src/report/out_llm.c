@@ -195,7 +195,7 @@ static const char *marked(struct view *v, enum oc_quality q, const char *text)
 static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_llm_line *line)
 {
     struct oc_llm_counts c;
-    const char *failure = line->part == OC_LLM_PART_PREFILL ? v->l->prefill_failure : v->l->decode_failure;
+    const char *failure = oc_llm_failure(v->l, line->part);
     if (!oc_llm_run(v->l, line->part, &c)) {
         const char *cell[] = {line->name, "", "", "", "", "",
                               "",         "", "", "", "", failure ? failure : "unknown"};

@@ -103,10 +103,7 @@ static void put_counts(struct oc_json_out *w, const struct oc_llm *l, const stru
     oc_key_u64_if(w, "peak_bytes", known && line->fresh >= 0 && c.peak_quality != OC_UNKNOWN, c.peak);
     oc_key_u64_if(w, "unknown_nodes", known, c.unknown_nodes);
     oc_key_quality(w, c.quality);
-    oc_key_text(w, "failure",
-                known                               ? NULL
-                : line->part == OC_LLM_PART_PREFILL ? l->prefill_failure
-                                                    : l->decode_failure);
+    oc_key_text(w, "failure", known ? NULL : oc_llm_failure(l, line->part));
 }
 
 static void put_runs(struct oc_json_out *w, const struct oc_llm *l, struct oc_arena *a)

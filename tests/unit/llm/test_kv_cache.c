@@ -425,6 +425,25 @@ static void test_laws_with_a_window(void **state)
     }
 }
 
+/* Work that depends on the last bit of the length has no law: the sum over many steps is not known, and that
+ * is found out soon. */
+static void test_no_law(void **state)
+{
+    (void)state;
+    const struct oc_llm_opts o = {.batch = 1, .prompt = 1, .generate = 100000};
+    struct oc_builder *b = begin("int64[batch,sequence]");
+    cache(b, "past_key_values.0.key", "present.0.key", "float[batch,4,past,8]", "h", 2);
+    oc_b_node(b, "MaxPool", NULL, "present.0.key", "pool", "kernel_shape=1,1 strides=2,1");
+    oc_b_node(b, "Relu", NULL, "pool", "last", "");
+    oc_b_output(b, "last", NULL);
+    struct case_ c = good(b, &o);
+    struct oc_llm_counts k;
+    assert_true(oc_llm_run(c.l, OC_LLM_PART_LAST, &k));
+    assert_false(oc_llm_run(c.l, OC_LLM_PART_STEPS, &k));
+    assert_true(c.l->meter.n_known < 2000);
+    drop(&c);
+}
+
 /* ---- what is none ---------------------------------------------------------------------------------------
  */
 
@@ -556,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_fixed_length),
         cmocka_unit_test(test_window),
         cmocka_unit_test(test_laws_with_a_window),
+        cmocka_unit_test(test_no_law),
         cmocka_unit_test(test_no_cache),
         cmocka_unit_test(test_one_left_out),
         cmocka_unit_test(test_roles_that_contradict),
