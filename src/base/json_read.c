@@ -458,6 +458,17 @@ void oc_json_unread(struct oc_json *j, struct oc_str text)
         j->pos = (size_t)(text.s - j->win);
 }
 
+struct oc_str oc_json_ahead(const struct oc_json *j)
+{
+    return (struct oc_str){j->win + j->pos, j->failed ? 0 : j->n - j->pos};
+}
+
+void oc_json_step(struct oc_json *j, size_t bytes)
+{
+    if (!j->failed && bytes <= j->n - j->pos)
+        j->pos += bytes;
+}
+
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
 /* The text of a number, or of a string that may hold one. */

@@ -57,6 +57,11 @@ bool oc_json_match(struct oc_json *j, struct oc_str text);
 /* Puts the cursor back in front of the value that oc_json_raw has just returned as `text`. */
 void oc_json_unread(struct oc_json *j, struct oc_str text);
 
+/* For readers that know how the next value is written: the bytes from the cursor on that are at hand (as a rule
+ * all, or a piece of an inflated file), without moving; and a step behind a whole value found in them. */
+struct oc_str oc_json_ahead(const struct oc_json *j);
+void oc_json_step(struct oc_json *j, size_t bytes);
+
 uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the cursor */
 bool oc_json_truncated(const struct oc_json *j);  /* the text ended inside a value */
 const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* NULL: none */

@@ -14,6 +14,7 @@ extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
 extern const struct oc_importer oc_importer_paddle_report;
 extern const struct oc_importer oc_importer_mindspore;
+extern const struct oc_importer oc_importer_kineto;
 
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime, &oc_importer_megengine,     &oc_importer_nsys_sqlite, &oc_importer_tensorrt,

@@ -143,18 +143,6 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
 }
 
-/* Runs are in order of start, as the events are. The event itself knows its run. */
-static void runs_from_steps(struct oc_timeline *t)
-{
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        if (e->kind != OC_EV_STEP)
-            continue;
-        e->run = t->n_run;
-        add_run(t, e->start_ns, e->start_ns + e->dur_ns);
-    }
-}
-
 /* Last run that starts at or before the time, OC_NONE. */
 static uint32_t run_before(const struct oc_timeline *t, double ns)
 {
@@ -167,6 +155,46 @@ static uint32_t run_before(const struct oc_timeline *t, double ns)
             high = mid;
     }
     return low ? low - 1 : OC_NONE;
+}
+
+static void add_steps(struct oc_timeline *t)
+{
+    t->n_run = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->kind != OC_EV_STEP)
+            continue;
+        e->run = t->n_run; /* runs are in order of start, as the events are */
+        add_run(t, e->start_ns, e->start_ns + e->dur_ns);
+    }
+}
+
+/* A step that nothing ran in is none: profilers open one more before they stop. */
+static void runs_from_steps(struct oc_timeline *t)
+{
+    add_steps(t);
+    uint32_t full = 0;
+    bool *holds = calloc(t->n_run ? t->n_run : 1, sizeof(*holds));
+    if (!holds)
+        oc_out_of_memory(t->n_run * sizeof(*holds));
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        uint32_t run = e->flags & OC_EVF_RECORD ? run_before(t, e->start_ns) : OC_NONE;
+        if (run != OC_NONE && !holds[run] && e->start_ns < t->run[run].end_ns) {
+            holds[run] = true;
+            full++;
+        }
+    }
+    for (size_t i = 0; i < t->n_event && full && full < t->n_run; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->kind == OC_EV_STEP && !holds[e->run]) {
+            e->kind = OC_EV_USER;
+            e->run = OC_NONE;
+        }
+    }
+    if (full && full < t->n_run)
+        add_steps(t);
+    free(holds);
 }
 
 /* Host events: the run of the enclosing event, else the one they start in. */

@@ -525,7 +525,7 @@ static void set_totals(struct making *m)
     p->imported_ns = any ? host_ns : (double)NAN;
     p->imported_kernel_ns = m->device ? t->device_ns : (double)NAN;
     p->time_kind = m->device ? "device time" : "host time";
-    p->busy_ns = stat_of_runs(m, m->busy);
+    p->busy_ns = t->runs_implicit ? (double)NAN : stat_of_runs(m, m->busy);
     double *length = zeroed(t->n_run, sizeof(*length));
     for (uint32_t i = 0; i < t->n_run; i++)
         length[i] = t->run[i].end_ns - t->run[i].start_ns;

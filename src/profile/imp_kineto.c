@@ -1,0 +1,312 @@
+/* PyTorch's profiler (Kineto), torch.profiler's export_chrome_trace: an object with "schemaVersion": 1 and
+ * "traceEvents". Categories of 2020: Operator, Kernel, Memcpy, Memset, Runtime, and tids as text; since 2021:
+ * cpu_op, user_annotation, kernel, gpu_memcpy, gpu_memset, cuda_runtime, cuda_driver, cuda_sync,
+ * gpu_user_annotation, python_function. Times are microseconds whatever "displayTimeUnit" says. A kernel has
+ * the "correlation" of the call that launched it; an operator's kernels are those launched inside it. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/chrome_lanes.h"
+#include "profile/kineto_types.h"
+
+enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_EXTERNAL, F_STREAM, F_DEVICE, F_BYTES, F_DIMS, F_TYPES };
+
+static const struct oc_chrome_key arg_of[] = {
+    {"External id", F_EXTERNAL}, {"external id", F_EXTERNAL}, {"correlation", F_CORRELATION},
+    {"Input Dims", F_DIMS},      {"Input dims", F_DIMS},      {"Input type", F_TYPES},
+    {"stream", F_STREAM},        {"device", F_DEVICE},        {"bytes", F_BYTES},
+    {"name", F_NAME},
+};
+
+/* Categories by their first letters; what else decides stands in classify. */
+static const struct {
+    const char *cat;
+    uint8_t kind;
+    bool old; /* of 2020 */
+} kind_of[] = {
+    {"cpu_op", OC_EV_OPERATOR, false},
+    {"Operator", OC_EV_OPERATOR, true},
+    {"kernel", OC_EV_KERNEL, false},
+    {"Kernel", OC_EV_KERNEL, true},
+    {"cuda_runtime", OC_EV_API, false},
+    {"Runtime", OC_EV_API, true},
+    {"cuda_driver", OC_EV_API, false},
+    {"xpu_runtime", OC_EV_API, false},
+    {"mtia_runtime", OC_EV_API, false},
+    {"privateuse1_runtime", OC_EV_API, false},
+    {"privateuse1_driver", OC_EV_API, false},
+    {"glow_runtime", OC_EV_API, false},
+    {"user_annotation", OC_EV_USER, false},
+    {"python_function", OC_EV_PYTHON, false},
+    {"gpu_memcpy", OC_EV_MEMCPY, false},
+    {"Memcpy", OC_EV_MEMCPY, true},
+    {"gpu_memset", OC_EV_MEMSET, false},
+    {"Memset", OC_EV_MEMSET, true},
+    {"gpu_user_annotation", OC_EV_DEVICE_RANGE, false},
+    {"cuda_sync", OC_EV_SYNC, false},
+    {"overhead", OC_EV_FRAMEWORK, false},
+};
+
+struct reading {
+    struct oc_chrome c;
+    struct oc_chrome_lanes lanes;
+    struct oc_timeline *t;
+    struct oc_profile *out;
+    struct oc_arena scratch;
+    struct oc_buf key;
+    bool old, since_2024, hip, device;
+    size_t unknown, n_event;
+    char unknown_cat[48];
+};
+
+/* ---- probe -------------------------------------------------------------------------------------------- */
+
+static bool has(const struct oc_peek *p, const char *text)
+{
+    return memmem(p->data, p->n, text, strlen(text)) != NULL;
+}
+
+static bool has_number_version(const struct oc_peek *p)
+{
+    const char *at = memmem(p->data, p->n, "\"schemaVersion\"", 15), *end = p->data + p->n;
+    for (at = at ? at + 15 : end; at < end && (isspace((unsigned char)*at) || *at == ':'); at++)
+        ;
+    return at < end && isdigit((unsigned char)*at);
+}
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (!p->n || p->data[0] != '{' || has(p, "\"span_indx\""))
+        return;
+    bool events = has(p, "\"traceEvents\""), version = has_number_version(p);
+    bool cats = has(p, "\"cpu_op\"") || has(p, "\"cuda_runtime\"") || has(p, "\"user_annotation\"") ||
+                (has(p, "\"Operator\"") && has(p, "\"Input dims\"")) || has(p, "\"Trace iteration\"");
+    if (version && events)
+        *bid = (struct oc_bid){.score = cats ? 95 : 80, .reason = "schemaVersion number and traceEvents"};
+    else if (events && cats)
+        *bid = (struct oc_bid){.score = 75, .reason = "traceEvents with categories of PyTorch"};
+    else if (version && (has(p, "\"deviceProperties\"") || has(p, "\"distributedInfo\"")))
+        *bid = (struct oc_bid){.score = 60, .reason = "schemaVersion number and deviceProperties"};
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
+
+static bool starts(struct oc_str s, const char *with)
+{
+    size_t n = strlen(with);
+    return s.n >= n && memcmp(s.s, with, n) == 0;
+}
+
+static bool contains(struct oc_str s, const char *text)
+{
+    return memmem(s.s, s.n, text, strlen(text)) != NULL;
+}
+
+/* Annotations of the profiler and of torch's own classes; in 2020 they stood among the operators. */
+static unsigned annotation_kind(struct oc_str name, unsigned kind)
+{
+    if (starts(name, "ProfilerStep#"))
+        return OC_EV_STEP;
+    if (starts(name, "enumerate(DataLoader)"))
+        return OC_EV_DATALOADER;
+    if (starts(name, "Optimizer."))
+        return OC_EV_OPTIMIZATION;
+    if (kind == OC_EV_USER && (starts(name, "nccl:") || starts(name, "gloo:") || starts(name, "mpi:")))
+        return OC_EV_COMMUNICATION;
+    return kind;
+}
+
+/* aten::conv2d is what a user knows; autograd::engine::evaluate_function only wraps such. */
+static bool is_leaf(struct oc_str name)
+{
+    return contains(name, "::") && !starts(name, "autograd::");
+}
+
+static unsigned find_kind(struct reading *r)
+{
+    const struct oc_str cat = r->c.f[OC_CH_CAT];
+    for (size_t i = 0; i < OC_COUNT(kind_of); i++)
+        if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat)) {
+            r->old |= kind_of[i].old;
+            return kind_of[i].kind;
+        }
+    if (cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace") && !r->unknown++)
+        snprintf(r->unknown_cat, sizeof(r->unknown_cat), "%.*s", (int)(cat.n < 40 ? cat.n : 40), cat.s);
+    return OC_EV_COUNT;
+}
+
+static uint16_t lane_of(struct reading *r, unsigned kind)
+{
+    struct oc_lane lane = {.process = OC_NO_ID, .device_id = OC_NO_ID};
+    lane.device = oc_event_on_device(kind) || oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
+    if (!lane.device) {
+        lane.process = oc_chrome_id(&r->c, OC_CH_PID);
+        lane.id = oc_chrome_id(&r->c, OC_CH_TID);
+    } else {
+        lane.device_id = oc_chrome_id(&r->c, oc_chrome_has(&r->c, F_DEVICE) ? F_DEVICE : OC_CH_PID);
+        lane.id = oc_chrome_id(&r->c, oc_chrome_has(&r->c, F_STREAM) ? F_STREAM : OC_CH_TID);
+    }
+    return oc_chrome_lane(&r->lanes, r->t, &lane);
+}
+
+static uint32_t shapes_of(struct reading *r)
+{
+    const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES];
+    bool new;
+    if (dims.n <= 2)
+        return OC_NONE;
+    oc_buf_clear(&r->key);
+    oc_buf_add(&r->key, dims.s, dims.n);
+    oc_buf_char(&r->key, '\x1f');
+    if (types.n)
+        oc_buf_add(&r->key, types.s, types.n);
+    uint32_t id = oc_timeline_detail(r->t, r->key.data, r->key.n, &new);
+    if (new) {
+        struct oc_event_detail *d = &r->t->detail[id];
+        d->in = oc_kineto_types(&r->out->arena, dims, types, &d->n_in);
+        d->has_in = d->n_in > 0;
+    }
+    return id;
+}
+
+static uint32_t bytes_of(struct reading *r)
+{
+    uint64_t bytes;
+    bool new;
+    if (!oc_chrome_u64(&r->c, F_BYTES, &bytes))
+        return OC_NONE;
+    uint32_t id = oc_timeline_detail(r->t, &bytes, sizeof(bytes), &new);
+    if (new)
+        r->t->detail[id].bytes = bytes;
+    return id;
+}
+
+/* Number of the launch, and of the operator it was for. Some versions repeat the former as the latter. */
+static void ids_of(const struct reading *r, unsigned kind, uint64_t *launch, uint32_t *owner)
+{
+    uint64_t external;
+    *launch = 0;
+    *owner = 0;
+    bool sync = oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
+    if (kind >= OC_EV_API && !sync)
+        oc_chrome_u64(&r->c, F_CORRELATION, launch);
+    if (oc_chrome_u64(&r->c, F_EXTERNAL, &external) && external != *launch && external <= UINT32_MAX)
+        *owner = (uint32_t)external;
+}
+
+static void note_device(struct reading *r, unsigned kind, struct oc_str name)
+{
+    r->device |= kind >= OC_EV_KERNEL;
+    r->hip |= kind == OC_EV_API && starts(name, "hip");
+}
+
+static const char *take_event(struct reading *r)
+{
+    int64_t ts_ns;
+    uint64_t launch;
+    uint32_t owner;
+    struct oc_event e = {.detail = OC_NONE};
+    unsigned kind = find_kind(r);
+    if (kind == OC_EV_COUNT)
+        return NULL;
+    if (!oc_chrome_has(&r->c, OC_CH_NAME))
+        return "missing \"name\"";
+    if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
+        return "missing or bad \"ts\"";
+    if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &e.dur_ns))
+        return "missing or bad \"dur\"";
+    if (e.dur_ns < 0)
+        return "\"dur\" below zero";
+    struct oc_str name = oc_chrome_text(&r->c, OC_CH_NAME);
+    if (kind == OC_EV_OPERATOR || kind == OC_EV_USER)
+        kind = annotation_kind(name, kind);
+    if (kind == OC_EV_API && contains(name, "Synchronize"))
+        kind = OC_EV_SYNC;
+    e.kind = (uint8_t)kind;
+    e.flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0;
+    e.name = oc_timeline_name(r->t, name.s, name.n);
+    note_device(r, kind, name);
+    e.start_ns = oc_timeline_at(r->t, ts_ns);
+    e.lane = lane_of(r, kind);
+    e.detail = kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r);
+    ids_of(r, kind, &launch, &owner);
+    oc_timeline_add(r->t, &e, launch, owner);
+    r->n_event++;
+    return NULL;
+}
+
+static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
+{
+    struct reading *r = ctx;
+    (void)j;
+    r->since_2024 |= oc_str_eq(key, "baseTimeNanoseconds");
+    return false;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------- */
+
+static void read_all(struct reading *r)
+{
+    while (oc_chrome_next(&r->c) && !r->t->full) {
+        if (oc_chrome_is(&r->c, OC_CH_PH, "X")) {
+            const char *why = take_event(r);
+            if (why)
+                oc_chrome_bad(&r->c, why);
+        } else if (oc_chrome_is(&r->c, OC_CH_PH, "M")) {
+            oc_chrome_note_thread(&r->lanes, &r->c, F_NAME, r->out);
+        }
+    }
+}
+
+static void tell(struct reading *r, const struct oc_stream *s)
+{
+    struct oc_diags *d = &r->out->diags;
+    oc_chrome_findings(&r->c, s, r->out);
+    if (r->unknown)
+        oc_diag_add(d, OC_INFO, "I-category", "", "%zu events of other categories left out, the first: %s",
+                    r->unknown, r->unknown_cat);
+    if (r->t->full)
+        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
+                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->c.where);
+    r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
+                       : r->since_2024 ? "PyTorch Kineto, layout since 2024"
+                                       : "PyTorch Kineto, layout of 2021 to 2023";
+    r->out->device = !r->device ? "CPU" : r->hip ? "ROCm" : "CUDA";
+}
+
+static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
+                       struct oc_err *err)
+{
+    static const struct oc_timeline_rules rules = {
+        .find_runs = true, .user_are_operators = true, .keep_call_positions = true};
+    struct reading r = {.out = out, .t = oc_timeline_new(out)};
+    int rc = oc_chrome_open(&r.c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
+    r.c.other = other_member;
+    r.c.ctx = &r;
+    if (rc == 0)
+        read_all(&r);
+    if (rc == 0 && !r.n_event)
+        rc = oc_fail(err, OC_EFORMAT, "holds no events of PyTorch's profiler (offset %llu)",
+                     (unsigned long long)oc_json_offset(r.c.j));
+    if (rc == 0) {
+        tell(&r, src->file[0].s);
+        oc_chrome_name_lanes(&r.lanes, r.t);
+        oc_timeline_finish(r.t, opts, &rules);
+        oc_timeline_records(r.t, opts, &rules);
+        oc_timeline_keep(r.t, opts);
+    } else {
+        oc_timeline_free(r.t);
+    }
+    oc_chrome_close(&r.c);
+    oc_chrome_lanes_free(&r.lanes);
+    oc_buf_free(&r.key);
+    return rc;
+}
+
+const struct oc_importer oc_importer_kineto = {
+    .name = "kineto",
+    .title = "PyTorch profiler trace (Kineto)",
+    .probe = probe,
+    .read = read_kineto,
+};
