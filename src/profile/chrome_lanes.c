@@ -35,8 +35,8 @@ void oc_chrome_note_thread(struct oc_chrome_lanes *l, struct oc_chrome *r, unsig
         return;
     struct oc_str name = oc_chrome_text(r, name_field);
     OC_GROW(l->thread, l->n, l->cap);
-    l->thread[l->n++] = (struct oc_chrome_thread){
-        oc_chrome_id(r, OC_CH_PID), oc_chrome_id(r, OC_CH_TID), oc_intern(&p->names, name.s, name.n)};
+    l->thread[l->n++] = (struct oc_chrome_thread){oc_chrome_id(r, OC_CH_PID), oc_chrome_id(r, OC_CH_TID),
+                                                  oc_intern(&p->names, name.s, name.n)};
 }
 
 uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const struct oc_lane *lane)
@@ -64,7 +64,8 @@ void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t
         qsort(l->thread, l->n, sizeof(*l->thread), by_ids);
     for (uint32_t i = 0; i < t->n_lane && l->n; i++) {
         struct oc_lane *lane = &t->lane[i];
-        struct oc_chrome_thread key = {.pid = lane->device ? lane->device_id : lane->process, .tid = lane->id};
+        struct oc_chrome_thread key = {.pid = lane->device ? lane->device_id : lane->process,
+                                       .tid = lane->id};
         const struct oc_chrome_thread *found = bsearch(&key, l->thread, l->n, sizeof(key), by_ids);
         if (found && !lane->name[0])
             lane->name = found->name;

@@ -18,8 +18,8 @@ struct oc_chrome_lanes {
     bool has_last;
 };
 
-/* A number as it stands in "pid" or "tid": 7, "7", "stream 7", "4242(C++)"; another text: a number made of it,
- * below zero. Absent: 0. */
+/* A number as it stands in "pid" or "tid": 7, "7", "stream 7", "4242(C++)"; another text: a number made of
+ * it, below zero. Absent: 0. */
 int64_t oc_chrome_id(const struct oc_chrome *r, unsigned field);
 
 /* A metadata event: keeps the name of a thread. `name_field` is the argument "name". */

@@ -8,7 +8,14 @@
 #include "base/json_scan.h"
 #include "base/units.h"
 
-enum { MAX_LAYOUTS = 32, MAX_SLOTS = 48, MAX_LAYOUT_BYTES = 4096, MAX_NUMBER = 64, TRIAL = 4096, NO_FIELD = 255 };
+enum {
+    MAX_LAYOUTS = 32,
+    MAX_SLOTS = 48,
+    MAX_LAYOUT_BYTES = 4096,
+    MAX_NUMBER = 64,
+    TRIAL = 4096,
+    NO_FIELD = 255
+};
 
 #define MAX_NS ((int64_t)1 << 61)
 
@@ -33,7 +40,8 @@ struct oc_chrome_layout {
     bool whole;
 };
 
-/* ---- one event, member by member ------------------------------------------------------------------------ */
+/* ---- one event, member by member ------------------------------------------------------------------------
+ */
 
 struct cursor {
     const char *p, *end;
@@ -103,9 +111,9 @@ static const char *value_end(const char *p, const char *end)
 
 static unsigned outer_field(struct oc_str key)
 {
-    static const char *const name[] = {[OC_CH_PH] = "ph",   [OC_CH_CAT] = "cat", [OC_CH_NAME] = "name",
-                                       [OC_CH_PID] = "pid", [OC_CH_TID] = "tid", [OC_CH_TS] = "ts",
-                                       [OC_CH_DUR] = "dur", [OC_CH_ID] = "id"};
+    static const char *const name[] = {
+        [OC_CH_PH] = "ph",   [OC_CH_CAT] = "cat", [OC_CH_NAME] = "name", [OC_CH_PID] = "pid",
+        [OC_CH_TID] = "tid", [OC_CH_TS] = "ts",   [OC_CH_DUR] = "dur",   [OC_CH_ID] = "id"};
     for (unsigned i = 0; i < OC_COUNT(name); i++)
         if (oc_str_eq(key, name[i]))
             return i;
@@ -159,7 +167,8 @@ static void draw_value(struct drawing *d, unsigned field, const char *p, const c
     if (d->out && d->out->n_slot == MAX_SLOTS)
         d->out = NULL;
     struct slot s = {.field = (uint8_t)field, .kind = *p == '"' ? '"' : *p == '[' || *p == '{' ? '[' : '0'};
-    draw_literal(d, s.kind == '"' ? p + 1 : p, &s.at, &s.n); /* opening and closing quotes belong to literals */
+    draw_literal(d, s.kind == '"' ? p + 1 : p, &s.at,
+                 &s.n); /* opening and closing quotes belong to literals */
     if (d->out)
         d->out->slot[d->out->n_slot++] = s;
     d->from = s.kind == '"' ? end - 1 : end;
@@ -220,7 +229,8 @@ static bool take_apart(struct oc_chrome *r, struct oc_str event)
     return true;
 }
 
-/* ---- one event that is written as one before -------------------------------------------------------------- */
+/* ---- one event that is written as one before --------------------------------------------------------------
+ */
 
 static inline bool same(const char *p, const char *end, const char *text, size_t n)
 {
@@ -297,7 +307,8 @@ static bool take_alike(struct oc_chrome *r)
     return false;
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------------------
+ */
 
 int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chrome_key *key, size_t n_key,
                    struct oc_err *err)
@@ -306,7 +317,8 @@ int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chr
     r->layout = oc_xmalloc(MAX_LAYOUTS * sizeof(*r->layout));
     enum oc_json_type type = oc_json_peek(r->j);
     if (type != OC_JSON_ARRAY && type != OC_JSON_OBJECT)
-        return oc_fail(err, OC_EFORMAT, "expected an array of events, or an object with \"traceEvents\" (offset 0)");
+        return oc_fail(err, OC_EFORMAT,
+                       "expected an array of events, or an object with \"traceEvents\" (offset 0)");
     r->object = type == OC_JSON_OBJECT;
     r->in_array = r->saw_events = !r->object;
     oc_json_enter(r->j);
@@ -405,8 +417,8 @@ void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct o
                     (unsigned long long)r->first_broken);
     if (r->bad)
         oc_diag_add(d, OC_WARNING, "W-bad-event", "",
-                    "%zu events left out, the first: event %zu: %s (offset %llu)", r->bad, r->first_bad_number,
-                    r->bad_why, (unsigned long long)r->first_bad);
+                    "%zu events left out, the first: event %zu: %s (offset %llu)", r->bad,
+                    r->first_bad_number, r->bad_why, (unsigned long long)r->first_bad);
     if (damaged)
         oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
     if (oc_json_truncated(r->j)) {
@@ -418,7 +430,8 @@ void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct o
     }
 }
 
-/* ---- values --------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------------------
+ */
 
 static struct oc_str unquoted(struct oc_str v)
 {
@@ -442,7 +455,8 @@ bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text)
     return oc_str_eq(unquoted(r->f[f]), text);
 }
 
-/* Digits, perhaps with a sign and a fraction, that fit 18 places: the value times 1000 and what is left of it.
+/* Digits, perhaps with a sign and a fraction, that fit 18 places: the value times 1000 and what is left of
+ * it.
  */
 static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 {

@@ -1,12 +1,13 @@
 /* Events of the Trace Event Format (chrome://tracing), one after the other, from a stream: a bare array or an
- * object with "traceEvents"; the file may end anywhere. Knows no producer: an importer says which arguments it
- * wants and what they are called.
+ * object with "traceEvents"; the file may end anywhere. Knows no producer: an importer says which arguments
+ * it wants and what they are called.
  *
  *   {"ph": "X", "cat": "...", "name": "...", "pid": 1, "tid": 2, "ts": us, "dur": us, "args": {...}}
  *   ph: X complete, B and E begin and end, i instant, M metadata, s and f flows
  *
  * Values are views of the text as written, quotes and escapes included, valid until the next call. Events of
- * one producer are written alike: the reader remembers how, and where the next one fits takes it in one pass. */
+ * one producer are written alike: the reader remembers how, and where the next one fits takes it in one pass.
+ */
 #ifndef OC_CHROME_READER_H
 #define OC_CHROME_READER_H
 
@@ -76,7 +77,8 @@ static inline bool oc_chrome_has(const struct oc_chrome *r, unsigned f)
 {
     return r->f[f].n != 0;
 }
-struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f); /* decoded; numbers as written; until the next */
+struct oc_str oc_chrome_text(struct oc_chrome *r,
+                             unsigned f); /* decoded; numbers as written; until the next */
 bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text); /* a string without escapes */
 bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out);    /* also "123" and 123.0 */
 bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out);   /* also "0x1f" */

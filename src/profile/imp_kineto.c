@@ -13,9 +13,15 @@
 enum { F_NAME = OC_CH_ARG, F_CORRELATION, F_EXTERNAL, F_STREAM, F_DEVICE, F_BYTES, F_DIMS, F_TYPES };
 
 static const struct oc_chrome_key arg_of[] = {
-    {"External id", F_EXTERNAL}, {"external id", F_EXTERNAL}, {"correlation", F_CORRELATION},
-    {"Input Dims", F_DIMS},      {"Input dims", F_DIMS},      {"Input type", F_TYPES},
-    {"stream", F_STREAM},        {"device", F_DEVICE},        {"bytes", F_BYTES},
+    {"External id", F_EXTERNAL},
+    {"external id", F_EXTERNAL},
+    {"correlation", F_CORRELATION},
+    {"Input Dims", F_DIMS},
+    {"Input dims", F_DIMS},
+    {"Input type", F_TYPES},
+    {"stream", F_STREAM},
+    {"device", F_DEVICE},
+    {"bytes", F_BYTES},
     {"name", F_NAME},
 };
 
@@ -275,8 +281,8 @@ static void tell(struct reading *r, const struct oc_stream *s)
     r->out->device = !r->device ? "CPU" : r->hip ? "ROCm" : "CUDA";
 }
 
-static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
-                       struct oc_err *err)
+static int read_kineto(const struct oc_source *src, const struct oc_profile_opts *opts,
+                       struct oc_profile *out, struct oc_err *err)
 {
     static const struct oc_timeline_rules rules = {
         .find_runs = true, .user_are_operators = true, .keep_call_positions = true};

@@ -9,17 +9,28 @@ static const struct {
     const char *name;
     uint8_t dtype;
 } dtype_of[] = {
-    {"float", OC_DT_FLOAT},           {"double", OC_DT_DOUBLE},
-    {"c10::Half", OC_DT_FLOAT16},     {"c10::BFloat16", OC_DT_BFLOAT16},
-    {"long int", OC_DT_INT64},        {"long", OC_DT_INT64},
-    {"int", OC_DT_INT32},             {"short", OC_DT_INT16},
-    {"short int", OC_DT_INT16},       {"signed char", OC_DT_INT8},
-    {"unsigned char", OC_DT_UINT8},   {"bool", OC_DT_BOOL},
-    {"c10::complex<float>", OC_DT_COMPLEX64}, {"c10::complex<double>", OC_DT_COMPLEX128},
-    {"c10::Float8_e4m3fn", OC_DT_FLOAT8E4M3FN}, {"c10::Float8_e5m2", OC_DT_FLOAT8E5M2},
-    {"__int64", OC_DT_INT64},         {"unsigned short", OC_DT_UINT16},
-    {"unsigned int", OC_DT_UINT32},   {"unsigned long", OC_DT_UINT64},
-    {"c10::qint8", OC_DT_INT8},       {"c10::quint8", OC_DT_UINT8},
+    {"float", OC_DT_FLOAT},
+    {"double", OC_DT_DOUBLE},
+    {"c10::Half", OC_DT_FLOAT16},
+    {"c10::BFloat16", OC_DT_BFLOAT16},
+    {"long int", OC_DT_INT64},
+    {"long", OC_DT_INT64},
+    {"int", OC_DT_INT32},
+    {"short", OC_DT_INT16},
+    {"short int", OC_DT_INT16},
+    {"signed char", OC_DT_INT8},
+    {"unsigned char", OC_DT_UINT8},
+    {"bool", OC_DT_BOOL},
+    {"c10::complex<float>", OC_DT_COMPLEX64},
+    {"c10::complex<double>", OC_DT_COMPLEX128},
+    {"c10::Float8_e4m3fn", OC_DT_FLOAT8E4M3FN},
+    {"c10::Float8_e5m2", OC_DT_FLOAT8E5M2},
+    {"__int64", OC_DT_INT64},
+    {"unsigned short", OC_DT_UINT16},
+    {"unsigned int", OC_DT_UINT32},
+    {"unsigned long", OC_DT_UINT64},
+    {"c10::qint8", OC_DT_INT8},
+    {"c10::quint8", OC_DT_UINT8},
 };
 
 struct arg_types {
@@ -68,7 +79,8 @@ static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *ou
     return good;
 }
 
-const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types, uint32_t *n)
+const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types,
+                                      uint32_t *n)
 {
     struct arg_types names = {.n = 0};
     struct oc_type type[MAX_ARGS];

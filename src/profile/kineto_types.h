@@ -7,6 +7,7 @@
 #include "shape/type.h"
 
 /* One type for each argument, in the arena; those that are no tensors are OC_T_NONE. `types` may be empty. */
-const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types, uint32_t *n);
+const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, struct oc_str types,
+                                      uint32_t *n);
 
 #endif

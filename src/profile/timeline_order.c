@@ -210,13 +210,22 @@ static uint32_t look_up(const struct by_number *b, uint64_t number)
 /* Device events that have been linked carry the flag LINKED, and their link is final. */
 enum { LINKED = 128 };
 
+static bool wants_link(const struct oc_event *e, bool launch)
+{
+    return oc_event_on_device(e->kind) && !(e->flags & LINKED) && number_of(e, launch);
+}
+
 static void link_device(struct oc_timeline *t, bool launch)
 {
     struct by_number b = {.e = t->event, .launch = launch};
-    index_host(t, &b);
+    bool any = false;
+    for (size_t i = 0; i < t->n_event && !any; i++)
+        any = wants_link(&t->event[i], launch);
+    if (any)
+        index_host(t, &b);
     for (size_t i = 0; i < t->n_event && b.n; i++) {
         struct oc_event *e = &t->event[i];
-        if (!oc_event_on_device(e->kind) || e->flags & LINKED)
+        if (!wants_link(e, launch))
             continue;
         uint32_t host = look_up(&b, number_of(e, launch));
         if (host != OC_NONE) {

@@ -1,0 +1,207 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "profile/timeline.h"
+#include "support/profiles.h"
+
+static struct oc_profile *open_with(const char *path, int32_t warmup)
+{
+    struct oc_profile_opts opts = {.warmup = warmup, .keep_events = true};
+    struct oc_profile *p;
+    struct oc_err err;
+    if (oc_profile_open(path, &opts, &p, &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "kineto");
+    return p;
+}
+
+/* ---- a small trace, whose numbers stand in tests/data/kineto/small_cuda.json --------------------------- */
+
+/* conv2d: 60 us on the host, 40.5 us on the device through its convolution; 7 us of a kernel launched outside
+ * any operator; 3 us of a copy launched there too. The step of 100 us holds conv2d only: 40 us framework. The
+ * second step is empty: no run. */
+static void small_trace(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
+    const struct oc_prof_rec *conv = t_rec(p, "aten::conv2d");
+    assert_non_null(conv);
+    assert_null(t_rec(p, "aten::convolution"));
+    assert_true(conv->time_ns == 60000 && conv->self_ns == 60000 && conv->start_ns == 10000);
+    assert_true(conv->kernel_ns == 40500 && conv->total_kernel_ns == 40500);
+    assert_int_equal(p->runs_total, 1);
+    assert_true(p->run_ns == 100000 && p->busy_ns == 60000);
+    assert_true(t_rec(p, "(kernels without operator)")->total_kernel_ns == 7000);
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 3000);
+    assert_true(t_rec(p, "(framework)")->total_ns == 40000);
+    assert_true(p->imported_ns == 100000 && p->imported_kernel_ns == 50500);
+    assert_string_equal(p->device, "CUDA");
+    assert_string_equal(p->time_kind, "device time");
+    oc_profile_close(p);
+}
+
+static void shapes_and_types(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
+    const struct oc_prof_rec *conv = t_rec(p, "aten::conv2d");
+    assert_true(conv->has_in && !conv->has_out);
+    assert_int_equal(conv->n_in, 3);
+    assert_int_equal(conv->in[0].dtype, OC_DT_FLOAT);
+    assert_int_equal(conv->in[1].dtype, OC_DT_FLOAT16);
+    assert_int_equal(conv->in[1].shape.rank, 4);
+    assert_true(conv->in[1].shape.dim[3].v == 3);
+    assert_int_equal(conv->in[2].kind, OC_T_NONE);
+    oc_profile_close(p);
+}
+
+static void events_and_lanes(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
+    const struct oc_timeline *t = p->timeline;
+    assert_non_null(t);
+    assert_int_equal(t->n_event, 11); /* "Trace" spans, flows and instants are none */
+    for (size_t i = 0; i < t->n_event; i++)
+        if (strcmp(t->name[t->event[i].name], "lonely \"kernel\"") == 0)
+            assert_true(t->event[i].start_ns == 180000 && t->event[i].dur_ns == 7000);
+    bool host = false, device = false;
+    for (uint32_t i = 0; i < p->n_lane; i++) {
+        host |= !p->lane[i].device && p->lane[i].process == 50 && p->lane[i].id == 50 &&
+                strcmp(p->lane[i].name, "thread 50 (python)") == 0;
+        device |= p->lane[i].device && p->lane[i].device_id == 0 && p->lane[i].id == 7;
+    }
+    assert_true(host && device);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        if (p->kernel[i].kind == OC_EV_MEMCPY)
+            assert_true(p->kernel[i].bytes == 602112 && p->kernel[i].time_ns == 3000);
+    oc_profile_close(p);
+}
+
+/* Cut at every byte: never more time than in the whole file, and one warning at most. */
+static void cut_off_anywhere(void **state)
+{
+    (void)state;
+    FILE *f = fopen("tests/data/kineto/small_cuda.json", "rb");
+    static char text[8192];
+    size_t n = f ? fread(text, 1, sizeof(text), f) : 0;
+    assert_true(n > 1000 && n < sizeof(text));
+    fclose(f);
+    struct oc_profile_opts opts = {.format = "kineto", .warmup = 0};
+    for (size_t cut = 500; cut < n - 150; cut += 61) {
+        struct oc_err err;
+        struct oc_profile *p = t_profile_mem(text, cut, &opts, &err);
+        if (!p)
+            continue;
+        assert_true(p->truncated);
+        assert_non_null(t_finding(p, "W-truncated"));
+        assert_true(isnan(p->imported_kernel_ns) || p->imported_kernel_ns <= 50500);
+        oc_profile_close(p);
+    }
+}
+
+/* ---- the samples --------------------------------------------------------------------------------------- */
+
+/* `union_ns`: of the kernels by stream; `without_ns`: those that no operator launched. Both counted by a
+ * script of a few lines over the same files (sums of unions of [ts, ts+dur) by pid and tid; kernels whose
+ * launching call, by correlation, lies in no Operator or cpu_op of its thread). */
+static const struct {
+    const char *file;
+    unsigned n_kernel;
+    double union_ns, without_ns;
+    unsigned runs;
+} sample[] = {
+    {"pytorch/kineto_2021.sampled_rank0.json.gz", 1154, 606519000, 619000, 2},
+    {"pytorch/kineto_2023.alexnet.cuda.trace.json.gz", 79, 10692000, 0, 0},
+    {"pytorch/kineto_2023.triton.json.gz", 1, 1760, 0, 1},
+    {"pytorch/kineto_2024.cpu_only.pt.trace.json.gz", 0, 0, 0, 1},
+    {"pytorch/kineto_2024.rocm_mi250.json.gz", 14, 110881, 0, 1},
+    {"pytorch/resnet50_train_v100.pt.trace.json.gz", 9564, 640354000, 50335000, 6},
+};
+
+static double kernel_union(const struct oc_profile *p)
+{
+    double sum = 0;
+    for (uint32_t l = 0; l < p->n_lane; l++) {
+        struct oc_union_of of = {.kinds = 1u << OC_EV_KERNEL,
+                                 .lane = l,
+                                 .run = OC_NONE,
+                                 .device = OC_NONE,
+                                 .from_ns = 0,
+                                 .to_ns = (double)INFINITY};
+        sum += oc_timeline_union(p->timeline, &of);
+    }
+    return sum;
+}
+
+static void check_sample(size_t i, int32_t warmup)
+{
+    const char *path = t_sample(sample[i].file);
+    if (!path)
+        return;
+    struct oc_profile *p = open_with(path, warmup);
+    double host = 0, device = 0, copies = 0, without = 0;
+    unsigned n_kernel = 0;
+    for (uint32_t k = 0; k < p->n_rec; k++) {
+        const struct oc_prof_rec *r = &p->rec[k];
+        host += isnan(r->total_ns) ? 0 : r->total_ns;
+        device += isnan(r->total_kernel_ns) ? 0 : r->total_kernel_ns;
+        if (r->bucket && strcmp(r->bucket, "copies") == 0)
+            copies = r->total_kernel_ns;
+        if (r->bucket && strcmp(r->bucket, "kernels without operator") == 0)
+            without = r->total_kernel_ns;
+    }
+    for (size_t k = 0; k < p->timeline->n_event; k++)
+        n_kernel += p->timeline->event[k].kind == OC_EV_KERNEL;
+    assert_int_equal(n_kernel, sample[i].n_kernel);
+    assert_int_equal(p->runs_total, sample[i].runs);
+    assert_true(fabs(kernel_union(p) - sample[i].union_ns) < 1);
+    assert_true(fabs(without - sample[i].without_ns) < 1);
+    /* operators (in used runs or not) and the bucket: the union of the kernels by stream */
+    assert_true(fabs(device - copies - sample[i].union_ns) < 1);
+    /* nothing lost */
+    assert_true(fabs(host - (isnan(p->imported_ns) ? 0 : p->imported_ns)) < 1);
+    assert_true(fabs(device - (isnan(p->imported_kernel_ns) ? 0 : p->imported_kernel_ns)) < 1);
+    oc_profile_close(p);
+}
+
+static void samples(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(sample); i++) {
+        check_sample(i, 0);
+        check_sample(i, -1);
+    }
+}
+
+/* AlexNet ran forward twice: five convolutions each, with the shapes of the first one's input recorded. */
+static void sample_shapes(void **state)
+{
+    (void)state;
+    const char *path = t_sample("pytorch/kineto_2023.alexnet.cuda.trace.json.gz");
+    if (!path)
+        return;
+    struct oc_profile *p = open_with(path, 0);
+    unsigned conv = 0;
+    for (uint32_t k = 0; k < p->n_rec; k++)
+        conv += strcmp(p->rec[k].name, "aten::conv2d") == 0;
+    assert_int_equal(conv, 10);
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_trace),      cmocka_unit_test(shapes_and_types),
+        cmocka_unit_test(events_and_lanes), cmocka_unit_test(cut_off_anywhere),
+        cmocka_unit_test(samples),          cmocka_unit_test(sample_shapes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
