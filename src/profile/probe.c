@@ -17,7 +17,8 @@ extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
 
 static const struct oc_importer *const importers[] = {
-    &oc_importer_onnxruntime, &oc_importer_megengine,     &oc_importer_nsys_sqlite, &oc_importer_tensorrt,
+    &oc_importer_onnxruntime, &oc_importer_kineto,
+    &oc_importer_megengine,     &oc_importer_nsys_sqlite, &oc_importer_tensorrt,
     &oc_importer_openvino,    &oc_importer_paddle_report, &oc_importer_mindspore,
 };
 
