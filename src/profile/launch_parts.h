@@ -59,6 +59,7 @@ struct oc_launches {
         uint32_t label, group;
     } memo[LAUNCH_MEMO];
     bool unsorted;
+    double total_ns; /* of all launches, as they came */
     /* while finishing */
     struct launch_run *run;
     uint32_t n_run, drop;

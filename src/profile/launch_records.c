@@ -396,6 +396,7 @@ void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_
     struct oc_profile *p = l->out;
     p->stat = l->opts->stat;
     p->time_kind = "device time";
+    p->imported_kernel_ns = l->total_ns;
     launch_find_runs(l, n_run);
     make_records(l, kernels_are_records);
     order_by_group(l);

@@ -16,7 +16,6 @@ struct oc_launches *oc_launches_new(struct oc_profile *out, const struct oc_prof
     l->out = out;
     l->opts = opts;
     l->groups.arena = l->labels.arena = l->lanes.arena = &l->scratch;
-    out->imported_kernel_ns = 0;
     return l;
 }
 
@@ -125,7 +124,7 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
     OC_GROW(l->entry, l->n, l->cap);
     l->entry[l->n++] = (struct launch_entry){
         .start_ns = x->start_ns, .dur_ns = x->dur_ns, .group = id, .run = x->run, .lane = x->lane};
-    l->out->imported_kernel_ns += x->dur_ns;
+    l->total_ns += x->dur_ns;
     return true;
 }
 

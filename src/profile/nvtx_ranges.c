@@ -4,13 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "profile/nvtx_names.h"
 
 #define MAX_RANGES ((size_t)1 << 30)
 #define MAX_DEPTH  256 /* deeper ones stand beside each other */
-#define MAX_TYPES  64
-
-enum kind { K_OTHER, K_RUN, K_NODE, K_LAYER, K_ATEN };
 
 struct range {
     int64_t start_ns, end_ns; /* INT64_MAX: never closed */
@@ -132,95 +129,14 @@ bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t
     return true;
 }
 
-/* ---- what names mean ------------------------------------------------------------------------------------
+/* ---- labels of names ------------------------------------------------------------------------------------
  */
-
-static bool starts(const char *s, const char *with)
-{
-    return strncmp(s, with, strlen(with)) == 0;
-}
-
-/* ONNX Runtime: <OpType>.<index>(<name>). */
-static bool split_node(const char *text, size_t *op_type, int64_t *index, const char **name)
-{
-    size_t n = strcspn(text, ".");
-    const char *digits = text + n + 1, *open = text[n] ? strchr(digits, '(') : NULL;
-    if (!n || !open || text[strlen(text) - 1] != ')' ||
-        !oc_parse_i64(digits, (size_t)(open - digits), index) || *index < 0)
-        return false;
-    *op_type = n;
-    *name = open + 1;
-    return true;
-}
-
-static enum kind kind_of(const struct oc_ranges *r, const struct name *x)
-{
-    size_t op_type, n = strlen(x->text);
-    int64_t index;
-    const char *name;
-    if (starts(x->text, "ExecutionContext::enqueue") || starts(x->text, "ExecutionContext::execute") ||
-        starts(x->text, "ProfilerStep#") ||
-        (starts(x->text, "Batch-") && n > 8 && strcmp(x->text + n - 8, " Forward") == 0))
-        return K_RUN;
-    if (split_node(x->text, &op_type, &index, &name))
-        return K_NODE;
-    if (strcmp(r->domain[x->domain], "TensorRT") == 0)
-        return K_LAYER;
-    return starts(x->text, "aten::") ? K_ATEN : K_OTHER;
-}
-
-/* ", sizes = [[1, 3, 224, 224], [], [64]]" of PyTorch */
-static void read_sizes(struct oc_ranges *r, const char *s, struct oc_label *out)
-{
-    struct oc_type type[MAX_TYPES];
-    uint32_t n = 0;
-    if (*s++ != '[')
-        return;
-    while (n < MAX_TYPES && *s == '[') {
-        struct oc_dim dim[OC_MAX_RANK];
-        unsigned rank = 0;
-        for (s++; *s && *s != ']'; s += *s == ',' ? 1 + (s[1] == ' ') : 0) {
-            size_t len = strcspn(s, ",]");
-            int64_t v;
-            if (rank == OC_MAX_RANK || !oc_parse_i64(s, len, &v) || v < 0)
-                return;
-            dim[rank++] = oc_known(v);
-            s += len;
-        }
-        type[n++] = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_of(&r->out->arena, rank, dim));
-        s += *s == ']';
-        s += *s == ',' ? 1 + (s[1] == ' ') : 0;
-    }
-    if (*s != ']')
-        return;
-    struct oc_type *in = OC_NEW_ARRAY(&r->out->arena, n ? n : 1, struct oc_type);
-    memcpy(in, type, n * sizeof(*in));
-    out->in = in;
-    out->n_in = n;
-    out->has_in = true;
-}
-
-static const char *intern(struct oc_ranges *r, const char *s, size_t n)
-{
-    return oc_intern(&r->out->names, s, n);
-}
 
 static uint32_t make_label(struct oc_ranges *r, const struct name *x)
 {
-    struct oc_label label = {.name = x->text, .op_type = "", .provider = "", .index = -1};
-    const char *name, *sizes = NULL;
-    size_t n;
-    if (x->kind == K_NODE && split_node(x->text, &n, &label.index, &name)) {
-        label.op_type = intern(r, x->text, n);
-        label.name = intern(r, name, strlen(name) - 1);
-    } else if (x->kind == K_ATEN) {
-        n = strcspn(x->text, ",");
-        label.name = label.op_type = intern(r, x->text, n);
-        sizes = strstr(x->text, ", sizes = ");
-        if (sizes)
-            read_sizes(r, sizes + strlen(", sizes = "), &label);
-    }
-    return oc_launches_label(r->launches, &label, sizes);
+    struct oc_label label;
+    const char *variant = oc_nvtx_label(r->out, r->domain[x->domain], x->text, &label);
+    return oc_launches_label(r->launches, &label, variant);
 }
 
 /* ---- nesting --------------------------------------------------------------------------------------------
@@ -328,7 +244,7 @@ static int by_range_start(const void *a, const void *b, void *ranges)
 }
 
 /* Whether the range is of a kind and no range around it is. */
-static bool is_outermost(const struct oc_ranges *r, size_t i, enum kind kind)
+static bool is_outermost(const struct oc_ranges *r, size_t i, enum oc_nvtx_kind kind)
 {
     if (r->name[r->range[i].name].kind != kind)
         return false;
@@ -342,7 +258,7 @@ static void find_runs(struct oc_ranges *r)
 {
     r->run = oc_xmalloc((r->n ? r->n : 1) * sizeof(*r->run));
     for (size_t i = 0; i < r->n; i++)
-        if (is_outermost(r, i, K_RUN))
+        if (is_outermost(r, i, OC_NVTX_RUN))
             r->run[r->n_run++] = (uint32_t)i;
     if (!r->n_run)
         guess_runs(r);
@@ -359,7 +275,7 @@ static void find_runs(struct oc_ranges *r)
 static bool is_run(const struct oc_ranges *r, uint32_t i)
 {
     const struct range *x = &r->range[i];
-    return r->name[x->name].kind == K_RUN || (x->run != OC_NONE && r->run[x->run] == i);
+    return r->name[x->name].kind == OC_NVTX_RUN || (x->run != OC_NONE && r->run[x->run] == i);
 }
 
 /* ---- labels ---------------------------------------------------------------------------------------------
@@ -371,10 +287,10 @@ static uint32_t pick(const struct oc_ranges *r, uint32_t range)
     uint32_t aten = OC_NONE, other = OC_NONE;
     for (uint32_t i = range; i != OC_NONE && !is_run(r, i); i = r->range[i].parent) {
         switch (r->name[r->range[i].name].kind) {
-        case K_NODE:
-        case K_LAYER:
+        case OC_NVTX_NODE:
+        case OC_NVTX_LAYER:
             return i;
-        case K_ATEN:
+        case OC_NVTX_ATEN:
             aten = i;
             break;
         default:
@@ -418,7 +334,7 @@ static void tell_host_times(struct oc_ranges *r)
 void oc_ranges_finish(struct oc_ranges *r)
 {
     for (size_t i = 0; i < r->n_name; i++)
-        r->name[i].kind = (uint8_t)kind_of(r, &r->name[i]);
+        r->name[i].kind = (uint8_t)oc_nvtx_kind(r->domain[r->name[i].domain], r->name[i].text);
     nest(r);
     find_runs(r);
     tell_host_times(r);

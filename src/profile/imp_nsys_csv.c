@@ -1,0 +1,581 @@
+/* Nsight Systems, tables of `nsys stats`: CSV files, and what `nsys profile --stats=true` prints on the
+ * terminal. A file may hold several reports one after the other, with notices and program output around them:
+ *
+ *   Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
+ *   Time (%),Total Time (ns),Instances,Avg (ns),...,Name
+ *   41.9,336115,3,112038.3,...,"void f<1, 2>(int)"
+ *
+ *   CUDA Kernel Statistics (nanoseconds)                 (2020: the unit stands in the title)
+ *   Time(%)      Total Time   Instances  ...  Name
+ *   -------  --------------  ----------  ---  -----      a column ends where its dashes end
+ *      18.3           58366           6  ...  void f<1, 2>(int)
+ *
+ * Several reports tell the same work: the one that tells most about layers is used. Names of ranges are
+ * <domain>:<text>. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "profile/launches.h"
+#include "profile/nsys_tables.h"
+#include "profile/nvtx_names.h"
+#include "profile/sum_rows.h"
+#include "profile/timeline.h"
+
+#define MAX_ROWS    ((size_t)1 << 26)
+#define MAX_COLUMNS 32
+#define MAX_NS      4503599627370496.0 /* 2^52 */
+
+struct range { /* an instance of a range, of the traces of ranges */
+    int64_t id, parent;
+    double start_ns, dur_ns, self_ns;
+    const char *domain, *text;
+    uint32_t outer; /* index of its parent, OC_NONE */
+};
+
+struct reading {
+    struct oc_csv *csv;
+    struct oc_profile *out;
+    const struct oc_profile_opts *opts;
+    struct oc_arena scratch;
+    struct oc_nsys_header header;
+    double title_ns;
+    struct oc_sum_rows sums[OC_NSYS_TABLES];
+    uint64_t run_instances[OC_NSYS_TABLES]; /* of ranges that are runs */
+    double run_ns[OC_NSYS_TABLES];
+    struct oc_launches *launches[OC_NSYS_TABLES];
+    size_t n_launch[OC_NSYS_TABLES];
+    struct range *range[OC_NSYS_TABLES];
+    size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
+    size_t rows[OC_NSYS_TABLES], bad;
+    bool full, console;
+};
+
+static const char *intern(struct reading *r, struct oc_str s)
+{
+    return oc_intern(&r->out->names, s.s, s.n);
+}
+
+/* ---- columns of the terminal ----------------------------------------------------------------------------
+ */
+
+struct span {
+    size_t from, to;
+};
+
+/* "-------  ------  ---": the columns; 0: no such line. */
+static size_t read_rule(struct oc_str line, struct span *out)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < line.n;) {
+        if (line.s[i] == ' ' || line.s[i] == '\t' || line.s[i] == '\r') {
+            i++;
+            continue;
+        }
+        size_t from = i;
+        while (i < line.n && line.s[i] == '-')
+            i++;
+        if (i == from || n == MAX_COLUMNS)
+            return 0;
+        out[n++] = (struct span){from, i};
+    }
+    return n >= 3 ? n : 0;
+}
+
+/* The last column goes on to the end of the line. */
+static void cut(struct oc_str line, const struct span *span, size_t n, struct oc_str *out)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t from = i ? span[i - 1].to : 0, to = i + 1 < n ? span[i].to : line.n;
+        if (from > line.n)
+            from = line.n;
+        if (to > line.n || to < from)
+            to = line.n;
+        out[i] = oc_csv_trim((struct oc_str){line.s + from, to - from});
+    }
+}
+
+/* ---- probe ----------------------------------------------------------------------------------------------
+ */
+
+static bool is_header(void *ctx, const struct oc_str *field, size_t n)
+{
+    struct oc_nsys_header h;
+    oc_nsys_header(field, n, 0, &h);
+    *(enum oc_nsys_table *)ctx = h.table;
+    return h.table != OC_NSYS_NONE;
+}
+
+static bool console_table(const char *data, size_t n)
+{
+    struct oc_str last = {"", 0};
+    for (const char *s = data, *end = data + n; s < end;) {
+        const char *stop = memchr(s, '\n', (size_t)(end - s));
+        struct oc_str line = {s, (size_t)((stop ? stop : end) - s)}, field[MAX_COLUMNS];
+        struct span span[MAX_COLUMNS];
+        enum oc_nsys_table table;
+        size_t k = read_rule(line, span);
+        if (k) {
+            cut(last, span, k, field);
+            if (is_header(&table, field, k))
+                return true;
+        }
+        last = line;
+        s = stop ? stop + 1 : end;
+    }
+    return false;
+}
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    struct oc_arena a = {0};
+    const struct oc_str *field;
+    enum oc_nsys_table table;
+    size_t n;
+    if (oc_csv_peek_header(&a, p->data, p->n, is_header, &table, &field, &n))
+        *bid = (struct oc_bid){.score = 90, .reason = "header of a report of nsys stats"};
+    else if (console_table(p->data, p->n))
+        *bid = (struct oc_bid){.score = 85, .reason = "table of nsys profile --stats=true"};
+    else if (memmem(p->data, p->n, "nsys profile --stats=true", 25) ||
+             memmem(p->data, p->n, "cuda_gpu_kern_sum", 17))
+        *bid = (struct oc_bid){.score = 60, .reason = "output of nsys profile --stats=true"};
+    oc_arena_free(&a);
+}
+
+/* ---- rows -----------------------------------------------------------------------------------------------
+ */
+
+static uint8_t kind_of(struct oc_str name)
+{
+    if (name.n > 12 && memcmp(name.s, "[CUDA memcpy", 12) == 0)
+        return OC_EV_MEMCPY;
+    return name.n > 11 && memcmp(name.s, "[CUDA memset", 12) == 0 ? OC_EV_MEMSET : OC_EV_KERNEL;
+}
+
+/* "TensorRT:Conv_0 + Relu_1", ":text" of the default domain, "aten::add" of versions that named none. */
+static const char *split_domain(struct reading *r, struct oc_str s, const char **domain)
+{
+    const char *colon = memchr(s.s, ':', s.n);
+    size_t n = colon ? (size_t)(colon - s.s) : 0;
+    *domain = "";
+    if (!colon || (n && n + 1 < s.n && colon[1] == ':'))
+        return intern(r, s);
+    *domain = oc_strndup(&r->scratch, s.s, n);
+    return intern(r, (struct oc_str){colon + 1, s.n - n - 1});
+}
+
+static bool time_of(struct reading *r, const struct oc_str *field, size_t n, enum oc_nsys_column column,
+                    double *ns)
+{
+    if (!oc_nsys_number(&r->header, field, n, column, ns))
+        return false;
+    *ns *= r->header.ns;
+    return *ns >= -MAX_NS && *ns <= MAX_NS;
+}
+
+static uint64_t count_of(const struct reading *r, const struct oc_str *field, size_t n,
+                         enum oc_nsys_column column)
+{
+    uint64_t v;
+    return oc_csv_u64(oc_nsys_text(&r->header, field, n, column), &v) && v < (uint64_t)1 << 52 ? v : 0;
+}
+
+static bool take_sum(struct reading *r, const struct oc_str *field, size_t n)
+{
+    const struct oc_nsys_header *h = &r->header;
+    struct oc_sum_rows *rows = &r->sums[h->table];
+    bool by_range = h->at[OC_NSYS_RANGE] != OC_CSV_NONE && h->table != OC_NSYS_GPU_SUM;
+    struct oc_sum_row x = {.min_ns = NAN, .max_ns = NAN, .where = oc_csv_offset(r->csv)};
+    struct oc_str name = oc_nsys_text(h, field, n, OC_NSYS_NAME);
+    if (!time_of(r, field, n, OC_NSYS_TOTAL, &x.total_ns) || x.total_ns < 0)
+        return false;
+    time_of(r, field, n, OC_NSYS_MIN, &x.min_ns);
+    time_of(r, field, n, OC_NSYS_MAX, &x.max_ns);
+    x.calls = count_of(r, field, n, OC_NSYS_CALLS);
+    x.instances = count_of(r, field, n, OC_NSYS_INSTANCES);
+    x.kind = kind_of(name);
+    x.name = name.n ? intern(r, name) : NULL;
+    if (by_range) {
+        const char *domain, *text = split_domain(r, oc_nsys_text(h, field, n, OC_NSYS_RANGE), &domain);
+        double children;
+        if (oc_nvtx_kind(domain, text) == OC_NVTX_RUN) { /* encloses the layers */
+            r->run_instances[h->table] = x.instances;
+            r->run_ns[h->table] += x.total_ns;
+            return true;
+        }
+        if (oc_nsys_number(h, field, n, OC_NSYS_CHILDREN, &children) && children > 0)
+            return true;
+        x.variant = oc_nvtx_label(r->out, domain, text, &x.label);
+        x.calls = x.calls ? x.calls : x.instances;
+    } else if (!x.name) {
+        return false;
+    }
+    OC_GROW(rows->row, rows->n, rows->cap);
+    rows->row[rows->n++] = x;
+    return true;
+}
+
+static const char *device_of(struct reading *r, struct oc_str text, int64_t *id)
+{
+    size_t n = text.n;
+    *id = OC_NO_ID;
+    if (n && text.s[n - 1] == ')') { /* "NVIDIA A100 (0)" */
+        while (n && text.s[n - 1] != '(')
+            n--;
+        uint64_t v;
+        if (n && oc_csv_u64((struct oc_str){text.s + n, text.n - n - 1}, &v))
+            *id = (int64_t)(v & INT32_MAX);
+        n -= n > 0;
+    }
+    return intern(r, oc_csv_trim((struct oc_str){text.s, n}));
+}
+
+static bool take_launch(struct reading *r, const struct oc_str *field, size_t n)
+{
+    const struct oc_nsys_header *h = &r->header;
+    struct oc_str name = oc_nsys_text(h, field, n, OC_NSYS_NAME);
+    struct oc_launch x = {.label = OC_NONE, .run = OC_NONE, .flop = NAN, .bytes = NAN, .kind = kind_of(name)};
+    double bytes;
+    uint64_t stream = count_of(r, field, n, OC_NSYS_STREAM), process = count_of(r, field, n, OC_NSYS_PROCESS);
+    int64_t device;
+    if (!name.n || !time_of(r, field, n, OC_NSYS_START, &x.start_ns) ||
+        !time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) || x.dur_ns < 0)
+        return false;
+    if (!r->launches[h->table])
+        r->launches[h->table] = oc_launches_new(r->out, r->opts);
+    const char *device_name = device_of(r, oc_nsys_text(h, field, n, OC_NSYS_DEVICE), &device);
+    if (h->table == OC_NSYS_GPU_TRACE && device_name[0] && !r->out->device[0])
+        r->out->device = device_name;
+    if (h->bytes > 0 && x.kind != OC_EV_KERNEL && oc_nsys_number(h, field, n, OC_NSYS_BYTES, &bytes) &&
+        bytes > 0)
+        x.bytes = bytes * h->bytes;
+    x.name = intern(r, name);
+    x.where = oc_csv_offset(r->csv);
+    x.lane = oc_launches_lane(r->launches[h->table], process ? (int64_t)process : OC_NO_ID, device,
+                              (int64_t)stream);
+    return oc_launches_add(r->launches[h->table], &x);
+}
+
+static bool take_range(struct reading *r, const struct oc_str *field, size_t n)
+{
+    enum oc_nsys_table t = r->header.table;
+    struct range x = {.outer = OC_NONE};
+    if (!time_of(r, field, n, OC_NSYS_START, &x.start_ns) || !time_of(r, field, n, OC_NSYS_DUR, &x.dur_ns) ||
+        x.dur_ns < 0)
+        return false;
+    x.text = split_domain(r, oc_nsys_text(&r->header, field, n, OC_NSYS_RANGE), &x.domain);
+    x.id = (int64_t)count_of(r, field, n, OC_NSYS_ID);
+    x.parent = (int64_t)count_of(r, field, n, OC_NSYS_PARENT);
+    x.self_ns = x.dur_ns;
+    OC_GROW(r->range[t], r->n_range[t], r->range_cap[t]);
+    r->range[t][r->n_range[t]++] = x;
+    return true;
+}
+
+/* false: not a row of the table. */
+static bool take_row(struct reading *r, const struct oc_str *field, size_t n)
+{
+    static bool (*const take[OC_NSYS_TABLES])(struct reading *, const struct oc_str *, size_t) = {
+        [OC_NSYS_GPU_TRACE] = take_launch, [OC_NSYS_EXEC_TRACE] = take_launch, [OC_NSYS_NVTX_KERN] = take_sum,
+        [OC_NSYS_PROJ_TRACE] = take_range, [OC_NSYS_PROJ_SUM] = take_sum,      [OC_NSYS_KERN_SUM] = take_sum,
+        [OC_NSYS_GPU_SUM] = take_sum,      [OC_NSYS_MEM_SUM] = take_sum,       [OC_NSYS_PUSHPOP] = take_range,
+        [OC_NSYS_NVTX_SUM] = take_sum};
+    enum oc_nsys_table t = r->header.table;
+    if (r->rows[t] == MAX_ROWS) {
+        r->full = true;
+        return false;
+    }
+    bool good = take[t](r, field, n);
+    r->rows[t] += good;
+    return good;
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------
+ */
+
+/* Rows up to one that does not fit; it comes again. */
+static void read_csv_table(struct reading *r)
+{
+    const struct oc_str *field;
+    size_t n;
+    while (oc_csv_row(r->csv, &field, &n))
+        if (!take_row(r, field, n)) {
+            oc_csv_unread(r->csv);
+            break;
+        }
+    oc_csv_delimiter(r->csv, '\0');
+}
+
+static void read_console_table(struct reading *r, const struct span *span, size_t n)
+{
+    struct oc_str line, field[MAX_COLUMNS];
+    r->console = true;
+    while (oc_csv_line(r->csv, &line)) {
+        cut(line, span, n, field);
+        if (!take_row(r, field, n)) {
+            oc_csv_unread(r->csv);
+            return;
+        }
+    }
+}
+
+/* "CUDA Kernel Statistics (nanoseconds)" */
+static void read_title(struct reading *r, struct oc_str line)
+{
+    struct oc_str unit;
+    double ns;
+    oc_csv_split_unit(oc_csv_trim(line), &unit);
+    if (unit.n && oc_csv_time_unit(unit, &ns))
+        r->title_ns = ns;
+}
+
+static void read_tables(struct reading *r)
+{
+    struct oc_str line, field[MAX_COLUMNS];
+    struct span span[MAX_COLUMNS];
+    struct oc_buf last = {.max = (size_t)1 << 20};
+    while (oc_csv_line(r->csv, &line)) {
+        size_t n = read_rule(line, span);
+        if (n) {
+            cut((struct oc_str){last.n ? last.data : "", last.n}, span, n, field);
+            oc_nsys_header(field, n, r->title_ns, &r->header);
+            if (r->header.table != OC_NSYS_NONE)
+                read_console_table(r, span, n);
+            continue;
+        }
+        read_title(r, line);
+        oc_buf_clear(&last);
+        oc_buf_add(&last, line.s, line.n);
+        if (!memchr(line.s, ',', line.n) ||
+            (!memmem(line.s, line.n, "Time", 4) && !memmem(line.s, line.n, "Dur", 3)))
+            continue;
+        oc_csv_unread(r->csv);
+        oc_csv_delimiter(r->csv, ',');
+        const struct oc_str *header;
+        size_t n_header;
+        if (!oc_csv_row(r->csv, &header, &n_header))
+            break;
+        oc_nsys_header(header, n_header, 0, &r->header);
+        if (r->header.table != OC_NSYS_NONE)
+            read_csv_table(r);
+        oc_csv_delimiter(r->csv, '\0');
+    }
+    oc_buf_free(&last);
+}
+
+/* ---- traces of ranges -----------------------------------------------------------------------------------
+ */
+
+/* Self times: a range without those that stand directly in it. */
+static void nest_ranges(struct reading *r, enum oc_nsys_table t)
+{
+    struct oc_map ids = {.arena = &r->scratch};
+    for (size_t i = 0; i < r->n_range[t]; i++) {
+        struct range *x = &r->range[t][i];
+        if (x->id)
+            oc_map_set(&ids, (const char *)&x->id, sizeof(x->id), (uint32_t)i);
+    }
+    for (size_t i = 0; i < r->n_range[t]; i++) {
+        struct range *x = &r->range[t][i];
+        x->outer = x->parent && x->parent != x->id
+                       ? oc_map_get(&ids, (const char *)&x->parent, sizeof(x->parent))
+                       : OC_NONE;
+        if (x->outer != OC_NONE)
+            r->range[t][x->outer].self_ns -= x->dur_ns;
+    }
+    oc_map_free(&ids);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct range *const *x = a, *const *y = b;
+    if ((*x)->start_ns != (*y)->start_ns)
+        return (*x)->start_ns < (*y)->start_ns ? -1 : 1;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Numbers the ranges that are runs by their start; returns how many. run: by range, OC_NONE. */
+static uint32_t number_runs(struct reading *r, enum oc_nsys_table t, uint32_t *run)
+{
+    const struct range **order = oc_xmalloc((r->n_range[t] + 1) * sizeof(const struct range *));
+    uint32_t n = 0;
+    for (size_t i = 0; i < r->n_range[t]; i++) {
+        run[i] = OC_NONE;
+        if (oc_nvtx_kind(r->range[t][i].domain, r->range[t][i].text) == OC_NVTX_RUN)
+            order[n++] = &r->range[t][i];
+    }
+    if (n)
+        qsort(order, n, sizeof(*order), by_start);
+    for (uint32_t i = 0; i < n; i++)
+        run[order[i] - r->range[t]] = i;
+    free(order);
+    return n;
+}
+
+static void launch_range(struct reading *r, struct oc_launches *l, enum oc_nsys_table t, size_t i,
+                         uint32_t run)
+{
+    const struct range *x = &r->range[t][i];
+    struct oc_label label;
+    bool is_run = oc_nvtx_kind(x->domain, x->text) == OC_NVTX_RUN;
+    const char *variant = is_run ? NULL : oc_nvtx_label(r->out, x->domain, x->text, &label);
+    double self_ns = x->self_ns > 0 ? x->self_ns : 0; /* those in it may overlap */
+    if (is_run && self_ns <= 0)
+        return;
+    oc_launches_add(l, &(struct oc_launch){.name = x->text,
+                                           .start_ns = x->start_ns,
+                                           .dur_ns = self_ns,
+                                           .label = is_run ? OC_NONE : oc_launches_label(l, &label, variant),
+                                           .run = run,
+                                           .kind = OC_EV_KERNEL,
+                                           .bytes = NAN,
+                                           .flop = NAN});
+}
+
+/* The times are the host's: what was taken for device time becomes that. */
+static void make_host_times(struct oc_profile *p)
+{
+    p->time_kind = "host time";
+    p->imported_ns = p->imported_kernel_ns;
+    p->imported_kernel_ns = NAN;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        struct oc_prof_rec *rec = &p->rec[i];
+        rec->total_ns = rec->total_kernel_ns;
+        rec->kernel_ns = rec->total_kernel_ns = NAN;
+        if (rec->bucket && strcmp(rec->bucket, "kernels without operator") == 0) {
+            rec->bucket = "framework";
+            rec->name = "(framework)";
+        }
+    }
+}
+
+static void finish_ranges(struct reading *r, enum oc_nsys_table t)
+{
+    struct oc_profile *p = r->out;
+    struct oc_launches *l = oc_launches_new(p, r->opts);
+    uint32_t *run = oc_xmalloc((r->n_range[t] + 1) * sizeof(*run));
+    nest_ranges(r, t);
+    uint32_t n_run = number_runs(r, t, run);
+    for (size_t i = 0; i < r->n_range[t]; i++) {
+        uint32_t found = OC_NONE, outer = (uint32_t)i;
+        for (unsigned depth = 0; outer != OC_NONE && found == OC_NONE && depth < 256; depth++) {
+            found = run[outer];
+            outer = r->range[t][outer].outer;
+        }
+        launch_range(r, l, t, i, found);
+    }
+    oc_launches_finish(l, n_run, false);
+    p->n_kernel = 0; /* ranges, not kernels */
+    if (t == OC_NSYS_PUSHPOP)
+        make_host_times(p);
+    oc_launches_free(l);
+    free(run);
+}
+
+/* ---- which report ---------------------------------------------------------------------------------------
+ */
+
+static void add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        OC_GROW(to->row, to->n, to->cap);
+        to->row[to->n++] = from->row[i];
+    }
+}
+
+static double total_of(const struct oc_sum_rows *rows)
+{
+    double ns = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        ns += rows->row[i].kind == OC_EV_KERNEL ? rows->row[i].total_ns : 0;
+    return ns;
+}
+
+static void finish_sums(struct reading *r, enum oc_nsys_table t)
+{
+    struct oc_sum_rows *rows = &r->sums[t];
+    double layers_ns = total_of(rows);
+    rows->runs = r->run_instances[t];
+    rows->host = t == OC_NSYS_NVTX_SUM;
+    if (t == OC_NSYS_NVTX_KERN || t == OC_NSYS_PROJ_SUM) {
+        double all_ns = r->sums[OC_NSYS_KERN_SUM].n ? total_of(&r->sums[OC_NSYS_KERN_SUM]) : r->run_ns[t];
+        rows->unlabelled_ns = all_ns > layers_ns ? all_ns - layers_ns : 0;
+    }
+    if (t == OC_NSYS_NVTX_SUM)
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-nested-ranges", "",
+                    "the report does not tell which ranges stand in others: their time counts in both "
+                    "(nvtx_kern_sum has "
+                    "times of kernels by range)");
+    if (t != OC_NSYS_NVTX_SUM && t != OC_NSYS_GPU_SUM && t != OC_NSYS_PROJ_SUM && t != OC_NSYS_MEM_SUM)
+        add_rows(rows, &r->sums[OC_NSYS_MEM_SUM]);
+    oc_sum_rows_finish(rows, r->out, r->opts);
+}
+
+static enum oc_nsys_table best_table(const struct reading *r)
+{
+    static const enum oc_nsys_table order[] = {
+        OC_NSYS_NVTX_KERN, OC_NSYS_PROJ_TRACE, OC_NSYS_GPU_TRACE, OC_NSYS_EXEC_TRACE, OC_NSYS_PROJ_SUM,
+        OC_NSYS_KERN_SUM,  OC_NSYS_GPU_SUM,    OC_NSYS_PUSHPOP,   OC_NSYS_NVTX_SUM,   OC_NSYS_MEM_SUM};
+    for (size_t i = 0; i < OC_COUNT(order); i++)
+        if (r->rows[order[i]])
+            return order[i];
+    return OC_NSYS_NONE;
+}
+
+static int finish(struct reading *r, struct oc_err *err)
+{
+    static const char *const report[OC_NSYS_TABLES] = {
+        [OC_NSYS_GPU_TRACE] = "cuda_gpu_trace",   [OC_NSYS_EXEC_TRACE] = "cuda_kern_exec_trace",
+        [OC_NSYS_NVTX_KERN] = "nvtx_kern_sum",    [OC_NSYS_PROJ_TRACE] = "nvtx_gpu_proj_trace",
+        [OC_NSYS_PROJ_SUM] = "nvtx_gpu_proj_sum", [OC_NSYS_KERN_SUM] = "cuda_gpu_kern_sum",
+        [OC_NSYS_GPU_SUM] = "cuda_gpu_sum",       [OC_NSYS_MEM_SUM] = "cuda_gpu_mem_time_sum",
+        [OC_NSYS_PUSHPOP] = "nvtx_pushpop_trace", [OC_NSYS_NVTX_SUM] = "nvtx_sum"};
+    enum oc_nsys_table t = best_table(r);
+    if (t == OC_NSYS_NONE)
+        return oc_fail(err, OC_EFORMAT, "no row of a report of nsys stats about kernels or NVTX ranges");
+    r->out->producer =
+        oc_printf(&r->out->arena, "Nsight Systems, report %s%s", report[t], r->console ? " as printed" : "");
+    if (t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE) {
+        oc_launches_finish(r->launches[t], 0, true);
+    } else if (t == OC_NSYS_PROJ_TRACE || t == OC_NSYS_PUSHPOP) {
+        finish_ranges(r, t);
+    } else {
+        finish_sums(r, t);
+    }
+    if (r->full)
+        oc_diag_add(&r->out->diags, OC_WARNING, "W-limit", "", "more than %zu rows: the rest is left out",
+                    MAX_ROWS);
+    if (t == OC_NSYS_KERN_SUM || t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE || t == OC_NSYS_GPU_SUM)
+        oc_diag_add(&r->out->diags, OC_INFO, "I-kernels-only", "",
+                    "this report knows kernels only: for times of layers export nvtx_kern_sum, or SQLite");
+    return 0;
+}
+
+static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
+                     struct oc_err *err)
+{
+    struct reading *r = oc_xmalloc(sizeof(*r));
+    memset(r, 0, sizeof(*r));
+    r->out = out;
+    r->opts = opts;
+    r->csv = oc_csv_open(src->file[0].s);
+    read_tables(r);
+    int rc = oc_csv_failed(r->csv) ? oc_csv_error(r->csv, err) : finish(r, err);
+    for (size_t i = 0; i < OC_NSYS_TABLES; i++) {
+        free(r->sums[i].row);
+        free(r->range[i]);
+        oc_launches_free(r->launches[i]);
+    }
+    oc_csv_close(r->csv);
+    oc_arena_free(&r->scratch);
+    free(r);
+    return rc;
+}
+
+const struct oc_importer oc_importer_nsys_csv = {
+    .name = "nsys_csv",
+    .title = "Nsight Systems reports: nsys stats CSV, --stats=true",
+    .probe = probe,
+    .read = read_file,
+};

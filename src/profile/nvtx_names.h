@@ -1,0 +1,20 @@
+/* What the names of NVTX ranges say: the runtimes that mark their work write them in forms of their own. */
+#ifndef OC_NVTX_NAMES_H
+#define OC_NVTX_NAMES_H
+
+#include "profile/launches.h"
+
+enum oc_nvtx_kind {
+    OC_NVTX_OTHER,
+    OC_NVTX_RUN,   /* "ExecutionContext::enqueueV3", "Batch-x Forward", "ProfilerStep#3" */
+    OC_NVTX_NODE,  /* ONNX Runtime: "Conv.12(conv1)" */
+    OC_NVTX_LAYER, /* anything else in the domain "TensorRT" */
+    OC_NVTX_ATEN   /* PyTorch: "aten::conv2d, seq = 3, sizes = [[1, 3, 224, 224], [64, 3, 7, 7], []]" */
+};
+enum oc_nvtx_kind oc_nvtx_kind(const char *domain, const char *text);
+
+/* The label of work in a range; text: interned. Returns what tells labels of one name apart (recorded
+ * shapes), or NULL. Texts and types live as long as the profile. */
+const char *oc_nvtx_label(struct oc_profile *p, const char *domain, const char *text, struct oc_label *out);
+
+#endif

@@ -1,0 +1,190 @@
+#include "profile/sum_rows.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/kernel_names.h"
+#include "profile/timeline.h"
+
+struct making {
+    const struct oc_sum_rows *rows;
+    struct oc_profile *out;
+    const struct oc_profile_opts *opts;
+    struct oc_map of; /* texts to records */
+    struct oc_arena scratch;
+    double *known_ns; /* by record: time of kernels whose names tell the precision that the record has */
+};
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Each run has each kernel, or each range, the same number of times. */
+static uint64_t runs_of(const struct oc_sum_rows *rows)
+{
+    uint64_t runs = 0;
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->row[i].kind == OC_EV_KERNEL)
+            runs = gcd(runs, rows->row[i].instances ? rows->row[i].instances : rows->row[i].calls);
+    return runs ? runs : 1;
+}
+
+static struct oc_prof_rec *add_rec(struct oc_profile *p, const char *name)
+{
+    double none = (double)NAN;
+    struct oc_prof_rec *rec = &p->rec[p->n_rec++];
+    *rec = (struct oc_prof_rec){.name = name,
+                                .op_type = "",
+                                .provider = "",
+                                .precision = "",
+                                .unit = "",
+                                .index = -1,
+                                .parent = OC_NONE,
+                                .time_ns = none,
+                                .self_ns = none,
+                                .kernel_ns = none,
+                                .host_ns = none,
+                                .wait_ns = none,
+                                .min_ns = none,
+                                .max_ns = none,
+                                .median_ns = none,
+                                .start_ns = none,
+                                .calls_per_run = none,
+                                .total_ns = none,
+                                .total_kernel_ns = none,
+                                .flop = none,
+                                .bytes = none,
+                                .param_bytes = UINT64_MAX,
+                                .act_bytes = UINT64_MAX,
+                                .out_bytes = UINT64_MAX};
+    return rec;
+}
+
+static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
+{
+    struct oc_profile *p = m->out;
+    const char *name = x->label.name ? x->label.name : x->name ? x->name : "";
+    const char *key = oc_printf(&m->scratch, "%d\x1f%s\x1f%s\x1f%lld\x1f%s", x->label.name != NULL, name,
+                                x->label.name ? x->label.op_type : "", (long long)x->label.index,
+                                x->variant ? x->variant : "");
+    uint32_t id = p->n_rec;
+    if (!oc_map_add(&m->of, key, strlen(key), &id, NULL))
+        return id;
+    struct oc_prof_rec *rec = add_rec(p, name);
+    rec->where = x->where;
+    rec->total_kernel_ns = 0;
+    rec->bucket = !x->label.name && x->kind != OC_EV_KERNEL ? "copies" : NULL;
+    if (x->label.name) {
+        rec->op_type = x->label.op_type;
+        rec->provider = x->label.provider;
+        rec->index = x->label.index;
+        rec->in = x->label.in;
+        rec->n_in = x->label.n_in;
+        rec->has_in = x->label.has_in;
+    }
+    return id;
+}
+
+static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
+{
+    struct oc_profile *p = m->out;
+    struct oc_kernel_facts f;
+    oc_kernel_facts(m->opts->kernel_names, x->name, &f);
+    p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = x->name,
+                                                       .precision = f.precision,
+                                                       .unit = f.unit,
+                                                       .library = f.library,
+                                                       .kind = x->kind,
+                                                       .rec = rec,
+                                                       .time_ns = x->total_ns / runs,
+                                                       .min_ns = x->min_ns,
+                                                       .max_ns = x->max_ns,
+                                                       .total_ns = x->total_ns,
+                                                       .calls = x->calls,
+                                                       .flop = (double)NAN,
+                                                       .bytes = (double)NAN};
+    struct oc_prof_rec *r = &p->rec[rec];
+    if (strcmp(r->precision, f.precision) == 0 && strcmp(r->unit, f.unit) == 0) {
+        m->known_ns[rec] += x->total_ns;
+    } else if (x->total_ns > m->known_ns[rec]) {
+        r->precision = f.precision;
+        r->unit = f.unit;
+        m->known_ns[rec] = x->total_ns;
+    }
+}
+
+static void finish_rec(const struct making *m, uint32_t i, double runs)
+{
+    struct oc_prof_rec *r = &m->out->rec[i];
+    bool once = runs == 1;
+    r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / (m->opts->stat == OC_STAT_SUM ? 1 : runs);
+    r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
+    r->runs = (uint32_t)runs;
+    r->calls_per_run = (double)r->calls / runs;
+    if (2 * m->known_ns[i] <= r->total_kernel_ns)
+        r->precision = r->unit = "";
+    if (!m->rows->host)
+        return;
+    r->total_ns = r->total_kernel_ns;
+    r->kernel_ns = r->total_kernel_ns = (double)NAN;
+}
+
+/* What the table does not say must not look as if it did. */
+static void choose_runs(struct making *m, uint64_t runs)
+{
+    struct oc_profile *p = m->out;
+    bool sum = m->opts->stat == OC_STAT_SUM;
+    p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
+    p->stat = sum ? OC_STAT_SUM : OC_STAT_MEAN;
+    p->run_ns = p->busy_ns = (double)NAN;
+    if (p->stat != m->opts->stat && runs > 1)
+        oc_diag_add(&p->diags, OC_INFO, "I-mean-only", "",
+                    "the file holds sums over %llu runs: times are means, first runs included",
+                    (unsigned long long)runs);
+    if (m->opts->warmup > 0)
+        oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
+                    "the file holds sums only: no run can be left out");
+}
+
+void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
+                        const struct oc_profile_opts *opts)
+{
+    struct making m = {.rows = rows, .out = out, .opts = opts};
+    uint64_t runs = rows->runs ? rows->runs : runs_of(rows);
+    m.of.arena = &m.scratch;
+    m.known_ns = oc_alloc_array(&m.scratch, rows->n + 1, sizeof(*m.known_ns));
+    choose_runs(&m, runs);
+    out->time_kind = rows->host ? "host time" : "device time";
+    out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);
+    out->kernel = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_kernel);
+    double sum_ns = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct oc_sum_row *x = &rows->row[i];
+        uint32_t rec = rec_of(&m, x);
+        sum_ns += x->total_ns;
+        out->rec[rec].total_kernel_ns += x->total_ns;
+        out->rec[rec].calls += x->calls;
+        if (x->name && !rows->host)
+            add_kernel(&m, x, rec, opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+    }
+    for (uint32_t i = 0; i < out->n_rec; i++)
+        finish_rec(&m, i, (double)runs);
+    if (rows->unlabelled_ns > 0) {
+        struct oc_prof_rec *rec = add_rec(out, "(kernels without operator)");
+        rec->bucket = "kernels without operator";
+        rec->total_kernel_ns = rows->unlabelled_ns;
+        rec->time_ns = rec->self_ns = rec->kernel_ns =
+            rows->unlabelled_ns / (opts->stat == OC_STAT_SUM ? 1 : (double)runs);
+        sum_ns += rows->unlabelled_ns;
+    }
+    *(rows->host ? &out->imported_ns : &out->imported_kernel_ns) = sum_ns;
+    oc_map_free(&m.of);
+    oc_arena_free(&m.scratch);
+}

@@ -1,0 +1,338 @@
+#include "profile/profile.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "profile/timeline.h"
+
+extern const struct oc_importer oc_importer_nsys_csv;
+
+static void assert_conserved(const struct oc_profile *p, bool device)
+{
+    struct oc_conserved c;
+    oc_profile_conserved(p, device, &c);
+    if (!(fabs(c.lost_ns) < 1))
+        fail_msg("of %f ns %f are lost", c.imported_ns, c.lost_ns);
+}
+
+static struct oc_profile *read_text(const char *text)
+{
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_MEAN};
+    struct oc_peek peek = {.path = "", .data = text, .n = strlen(text)};
+    struct oc_profile *p;
+    struct oc_bid bid = {0};
+    struct oc_err err = {0};
+    oc_importer_nsys_csv.probe(&peek, &bid);
+    assert_true(bid.score >= 80);
+    if (oc_profile_from_mem(&oc_importer_nsys_csv, text, strlen(text), &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    return p;
+}
+
+static const struct oc_prof_rec *find(const struct oc_profile *p, const char *name)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        if (strcmp(p->rec[i].name, name) == 0)
+            return &p->rec[i];
+    fail_msg("no record '%s'", name);
+    return NULL;
+}
+
+static void assert_ns(double got, double want)
+{
+    if (!(fabs(got - want) < 1e-6))
+        fail_msg("%.3f ns is not %.3f ns", got, want);
+}
+
+/* ---- headers ----------------------------------------------------------------------------------------------
+ */
+
+/* The same three launches in each version of the header: 2 us of "a, b" at 1 us, 0.5 us of a copy, 1 us of c.
+ */
+static void traces_of_all_versions(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "Start(nsec),Duration(nsec),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/"
+        "Trd,StcSMem,DymSMem,Bytes,Thru,SrcMemKd,"
+        "DstMemKd,Device,Ctx,Strm,Name\n"
+        "1000,2000,1,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,7,\"void f<a, b>(int)\"\n"
+        "4000,500,2,,,,,,,,,,4096,,Device,Pinned,T4 (0),1,7,[CUDA memcpy DtoH]\n"
+        "5000,1000,3,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,7,c\n",
+        "Start (us),Duration (us),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem "
+        "(MB),Bytes (MB),"
+        "Throughput (MBps),SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\r\n"
+        "1.0,2.0,1,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,7,\"void f<a, b>(int)\"\r\n"
+        "4.0,0.5,2,,,,,,,,,,0.004096,,Device,Pinned,T4 (0),1,7,[CUDA memcpy DtoH]\r\n"
+        "5.0,1.0,3,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,7,c\r\n",
+        "\nNOTICE: Existing SQLite export found: x.sqlite\n        It is assumed file was exported, once: "
+        "x\n\n"
+        "Processing [x.sqlite] with [cuda_gpu_trace.py]... \n"
+        "Start (ms),Duration (ms),CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem (MB),DymSMem "
+        "(MB),Bytes (MB),"
+        "Throughput (MB/s),SrcMemKd,DstMemKd,Device,Ctx,GreenCtx,Strm,Name\n"
+        "0.001,0.002,1,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,,7,\"void f<a, b>(int)\"\n"
+        "0.004,0.0005,2,,,,,,,,,,0.004096,,Device,Pinned,T4 (0),1,,7,[CUDA memcpy DtoH]\n"
+        "0.005,0.001,3,1,1,1,1,1,1,1,0,0,,,,,T4 (0),1,,7,c\n"
+        "\nProcessing [x.sqlite] with [osrt_sum.py]... \nTime (%),Total Time (ns),Num "
+        "Calls,Name\n99,5,1,read\n",
+    };
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+        struct oc_profile *p = read_text(text[i]);
+        assert_conserved(p, true);
+        assert_string_equal(p->device, "T4");
+        assert_ns(p->imported_kernel_ns, 3500);
+        assert_int_equal(p->n_rec, 3);
+        assert_ns(find(p, "void f<a, b>(int)")->time_ns, 2000);
+        const struct oc_prof_rec *copy = find(p, "[CUDA memcpy DtoH]");
+        assert_string_equal(copy->bucket, "copies");
+        assert_ns(copy->time_ns, 500);
+        if (i) /* 2020: no unit of size is given */
+            assert_ns(copy->bytes, 4096);
+        assert_int_equal(p->lane[0].id, 7);
+        assert_int_equal(p->lane[0].device_id, 0);
+        oc_profile_close(p);
+    }
+}
+
+/* 2021 (no median) and since; 600 ns in 3 calls of f, 90 in 6 of g: 3 runs of 200 + 30 ns. */
+static void sums_of_kernels(void **state)
+{
+    (void)state;
+    static const char *const text[] = {
+        "Time(%),Total Time "
+        "(ns),Instances,Average,Minimum,Maximum,Name\n87.0,600,3,200.0,190,210,f\n13.0,90,6,15.0,14,16,g\n",
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+        "87.0,600,3,200.0,200.0,190,210,1.0,f\n13.0,90,6,15.0,15.0,14,16,0.0,g\n",
+        "Time (%);x\nTime (%),Total Time (us),Instances,Avg (us),Min (us),Max "
+        "(us),Name\n87.0,0.6,3,0.2,0.19,0.21,f\n"
+        "13.0,0.09,6,0.015,0.014,0.016,g\n",
+        "CUDA GPU Kernel Summary\n\n Time (%)  Total Time (ns)  Instances  Avg (ns)  Min (ns)  Max (ns)  "
+        "Name\n"
+        " --------  ---------------  ---------  --------  --------  --------  ----\n"
+        "     87.0              600          3     200.0       190       210  f\n"
+        "     13.0               90          6      15.0        14        16  g\n\n",
+        "CUDA Kernel Statistics (microseconds)\n\nTime(%)  Total Time  Instances  Average  Minimum  Maximum  "
+        "Name\n"
+        "-------  ----------  ---------  -------  -------  -------  ----\n"
+        "   87.0         0.6          3     0.20     0.19     0.21  f   \n"
+        "   13.0        0.09          6    0.015    0.014    0.016  g   \n",
+    };
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+        struct oc_profile *p = read_text(text[i]);
+        assert_conserved(p, true);
+        assert_ns(p->imported_kernel_ns, 690);
+        assert_int_equal(p->runs_used, 3);
+        assert_int_equal(p->stat, OC_STAT_MEAN);
+        assert_ns(find(p, "f")->time_ns, 200);
+        assert_ns(find(p, "g")->time_ns, 30);
+        assert_ns(find(p, "g")->calls_per_run, 2);
+        assert_int_equal(p->n_kernel, 2);
+        assert_ns(p->kernel[0].min_ns, 190);
+        assert_ns(p->kernel[0].max_ns, 210);
+        oc_profile_close(p);
+    }
+}
+
+/* Layers by kernel; the outer range holds them all: 2 runs of 100 + 20 + 30 ns, and 40 ns of kernels of no
+ * layer in both runs together. The sums of kernels of the same recording must not count twice. */
+static void kernels_by_range(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("Processing [x.sqlite] with [nvtx_kern_sum.py]...\n"
+                  "NVTX Range,Style,PID,TID,NVTX Inst,Kern Inst,Total Time (ns),Avg (ns),Med (ns),Min "
+                  "(ns),Max (ns),StdDev "
+                  "(ns),Kernel Name\n"
+                  "TensorRT:ExecutionContext::enqueueV3,PushPop,1,2,2,8,340,1,1,1,1,1,f\n"
+                  "\"TensorRT:Conv_0, Relu_1\",PushPop,1,2,2,2,200,100,100,99,101,1,f\n"
+                  "\"TensorRT:Conv_0, Relu_1\",PushPop,1,2,2,4,40,10,10,10,10,0,g\n"
+                  ":Relu.3(/r/Relu),PushPop,1,2,2,2,60,30,30,30,30,0,f\n"
+                  "\nProcessing [x.sqlite] with [cuda_gpu_kern_sum.py]...\n"
+                  "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+                  "90,300,6,1,1,1,1,1,f\n10,40,4,1,1,1,1,1,g\n"
+                  "\nProcessing [x.sqlite] with [cuda_gpu_mem_time_sum.py]...\n"
+                  "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation\n"
+                  "100.0,14,2,7.0,7.0,7,7,0.0,[CUDA memcpy HtoD]\n");
+    assert_conserved(p, true);
+    assert_int_equal(p->runs_used, 2);
+    assert_ns(find(p, "Conv_0, Relu_1")->time_ns, 120);
+    assert_int_equal(find(p, "Conv_0, Relu_1")->calls, 6);
+    assert_string_equal(find(p, "Conv_0, Relu_1")->provider, "TensorRT");
+    const struct oc_prof_rec *relu = find(p, "/r/Relu");
+    assert_string_equal(relu->op_type, "Relu");
+    assert_int_equal(relu->index, 3);
+    assert_ns(relu->time_ns, 30);
+    assert_ns(find(p, "(kernels without operator)")->total_kernel_ns, 40);
+    assert_ns(find(p, "[CUDA memcpy HtoD]")->time_ns, 7);
+    assert_ns(p->imported_kernel_ns, 340 + 14);
+    oc_profile_close(p);
+}
+
+/* Ranges projected on the device nest: conv has 100 ns, 30 of them in its part; 20 ns of the run are in no
+ * layer. */
+static void projected_ranges(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),Orig Duration "
+                  "(ns),Style,PID,TID,NumGPUOps,Lvl,"
+                  "NumChild,RangeId,ParentId,RangeStack\n"
+                  "TensorRT:ExecutionContext::enqueue,1000,120,0,50,PushPop,1,1,3,0,1,10,,:10\n"
+                  "TensorRT:conv,1000,100,1,9,PushPop,1,1,2,1,1,11,10,:10:11\n"
+                  "TensorRT:part,1010,30,2,3,PushPop,1,1,1,2,0,12,11,:10:11:12\n"
+                  "TensorRT:ExecutionContext::enqueue,2000,140,90,50,PushPop,1,1,3,0,1,20,,:20\n"
+                  "TensorRT:conv,2000,120,91,9,PushPop,1,1,2,1,1,21,20,:20:21\n");
+    assert_conserved(p, true);
+    assert_int_equal(p->runs_used, 2);
+    assert_ns(find(p, "conv")->time_ns, (70 + 120) / 2.0);
+    assert_ns(find(p, "part")->time_ns, 30 / 2.0); /* mean over both runs */
+    assert_ns(find(p, "(kernels without operator)")->time_ns, 20);
+    assert_ns(p->imported_kernel_ns, 260);
+    assert_int_equal(p->n_kernel, 0);
+    oc_profile_close(p);
+    p = read_text(
+        "Range,Style,Total Proj Time (ns),Total Range Time (ns),Range Instances,Proj Avg (ns),Proj Med "
+        "(ns),Proj "
+        "Min (ns),Proj Max (ns),Proj StdDev (ns),Total GPU Ops,Avg GPU Ops,Avg Range Lvl,Avg Num Child\n"
+        "TensorRT:ExecutionContext::enqueue,PushPop,260,100,2,130,130,120,140,1,6,3.0,0.0,2.0\n"
+        "TensorRT:conv,PushPop,180,100,2,90,90,80,100,1,4,2.0,1.0,0.0\n"
+        "TensorRT:pool,PushPop,60,100,2,30,30,30,30,1,2,1.0,1.0,0.0\n");
+    assert_conserved(p, true);
+    assert_int_equal(p->runs_used, 2);
+    assert_ns(find(p, "conv")->time_ns, 90);
+    assert_ns(find(p, "pool")->time_ns, 30);
+    assert_ns(find(p, "(kernels without operator)")->time_ns, 10);
+    oc_profile_close(p);
+}
+
+static void ranges_of_the_host(void **state)
+{
+    (void)state;
+    struct oc_profile *p = read_text("Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild "
+                                     "(ns),Name,PID,TID,Lvl,NumChild,RangeId,ParentId,"
+                                     "RangeStack,NameTree\n"
+                                     "0,100,100,90,10,:Batch-0 Forward,1,1,0,2,1,,:1,\n"
+                                     "5,65,60,0,60,:Conv.0(c),1,1,1,0,2,1,:1:2,\n"
+                                     "70,100,30,0,30,:Relu.1(r),1,1,1,0,3,1,:1:3,\n");
+    assert_conserved(p, false);
+    assert_string_equal(p->time_kind, "host time");
+    assert_ns(find(p, "c")->time_ns, 60);
+    assert_true(isnan(find(p, "c")->kernel_ns));
+    assert_string_equal(find(p, "(framework)")->bucket, "framework");
+    assert_ns(p->imported_ns, 100);
+    oc_profile_close(p);
+    p = read_text(
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Style,Range\n"
+        "60,600,3,200,200,200,200,0,PushPop,:Conv.0(c)\n40,400,3,1,1,1,1,0,PushPop,:Relu.1(r)\n");
+    assert_conserved(p, false);
+    assert_ns(find(p, "c")->time_ns, 200);
+    oc_profile_close(p);
+}
+
+static void kernels_with_their_calls(void **state)
+{
+    (void)state;
+    struct oc_profile *p =
+        read_text("API Start (ns),API Dur (ns),Queue Start (ns),Queue Dur (ns),Kernel Start (ns),Kernel Dur "
+                  "(ns),Total Dur "
+                  "(ns),PID,TID,DevId,API Function,GridXYZ,BlockXYZ,Kernel Name\n"
+                  "0,10,,,20,5,25,77,78,0,cudaLaunchKernel,\"   1   1   1\",\" 128    1    1\",f\n"
+                  "30,10,,,50,7,27,77,78,0,cudaLaunchKernel,\"   1   1   1\",\" 128    1    1\",g\n");
+    assert_conserved(p, true);
+    assert_ns(find(p, "f")->time_ns, 5);
+    assert_ns(find(p, "g")->time_ns, 7);
+    assert_int_equal(p->lane[0].process, 77);
+    oc_profile_close(p);
+}
+
+static void what_is_no_report(void **state)
+{
+    (void)state;
+    static const char *const text[] = {"a,b\n1,2\n", "Time (%),Total Time (ns),Num Calls,Name\n1,2,3,read\n",
+                                       "Time (%),Total Time (ns),Instances,Name\n", "---- ---- ----\n", ""};
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+        struct oc_profile_opts opts = {.warmup = -1};
+        struct oc_profile *p;
+        struct oc_err err = {0};
+        assert_int_equal(
+            oc_profile_from_mem(&oc_importer_nsys_csv, text[i], strlen(text[i]), &opts, &p, &err), -1);
+        assert_non_null(strstr(err.msg, "no row of a report"));
+    }
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------
+ */
+
+#define NSYS "../shared/samples/nsys/"
+
+/* Sums and counts of the columns Total Time and Instances, added up outside of this program. The printed
+ * tables of 2023 cut names, so kernels may share one. */
+static const struct sample {
+    const char *file;
+    double kernels_ns, copies_ns;
+    unsigned runs, kernels;
+    uint64_t calls;
+} samples[] = {
+    {"nvtx_kern_sum.synthetic.csv", 802803, 0, 3, 5, 15},
+    {"cuda_gpu_kern_sum.synthetic.csv", 802803, 0, 3, 5, 15},
+    {"cuda_gpu_trace.2022header.synthetic.csv", 802803, 33000, 3, 6, 18},
+    {"cuda_gpu_trace.2026header.synthetic.csv", 802803, 33000, 3, 6, 18},
+    {"nsys2020.stats.paddle_gcn.txt", 319640, 279581 + 58141 + 57628, 1, 30, 136 + 314},
+    {"nsys2023.stats.paddle_gcn.txt", 463874, 454702, 1, 31, 136 + 318},
+    {"nsys2023.stats.torch_gcn.txt", 277215, 138432 + 13087 + 3681, 1, 22, 69 + 106},
+};
+
+static void check_sample(const struct sample *s)
+{
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    char path[200];
+    double copies_ns = 0, kernels_ns = 0;
+    uint64_t calls = 0;
+    snprintf(path, sizeof(path), NSYS "%s", s->file);
+    if (oc_profile_open(path, &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "nsys_csv");
+    assert_conserved(p, true);
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        *(p->kernel[i].kind == OC_EV_KERNEL ? &kernels_ns : &copies_ns) += p->kernel[i].total_ns;
+        calls += p->kernel[i].calls;
+    }
+    assert_ns(kernels_ns, s->kernels_ns);
+    assert_ns(copies_ns, s->copies_ns);
+    assert_ns(p->imported_kernel_ns, s->kernels_ns + s->copies_ns);
+    assert_int_equal(p->runs_used, s->runs);
+    assert_int_equal(p->n_kernel, s->kernels);
+    assert_int_equal(calls, s->calls);
+    oc_profile_close(p);
+}
+
+static void reports_of_the_samples(void **state)
+{
+    (void)state;
+    if (access(NSYS, R_OK)) {
+        print_message("SKIPPED: no samples in '" NSYS "'\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++)
+        check_sample(&samples[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traces_of_all_versions), cmocka_unit_test(sums_of_kernels),
+        cmocka_unit_test(kernels_by_range),       cmocka_unit_test(projected_ranges),
+        cmocka_unit_test(ranges_of_the_host),     cmocka_unit_test(kernels_with_their_calls),
+        cmocka_unit_test(what_is_no_report),      cmocka_unit_test(reports_of_the_samples),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
