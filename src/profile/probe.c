@@ -10,22 +10,26 @@
 extern const struct oc_importer oc_importer_onnxruntime;
 extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
-extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_tensorrt;
 extern const struct oc_importer oc_importer_openvino;
 extern const struct oc_importer oc_importer_paddle_report;
 extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
+extern const struct oc_importer oc_importer_nsys_csv;
 
+/* clang-format off: one a line */
 static const struct oc_importer *const importers[] = {
-    &oc_importer_onnxruntime, &oc_importer_kineto,
-    &oc_importer_megengine,     &oc_importer_nsys_sqlite, &oc_importer_tensorrt,
-    &oc_importer_openvino,    &oc_importer_paddle_report, &oc_importer_mindspore,
+    &oc_importer_onnxruntime,
     &oc_importer_megengine,
-    &oc_importer_nsys_csv,
+    &oc_importer_nsys_sqlite,
     &oc_importer_tensorrt,
+    &oc_importer_openvino,
+    &oc_importer_paddle_report,
     &oc_importer_mindspore,
+    &oc_importer_kineto,
+    &oc_importer_nsys_csv,
 };
+/* clang-format on */
 
 const struct oc_importer *const *oc_importers(size_t *n)
 {
