@@ -11,7 +11,7 @@ void oc_profile_conserved(const struct oc_profile *p, bool device, struct oc_con
         if (isnan(ns))
             continue;
         any = true;
-        sum[p->rec[i].bucket != NULL] += (long double)ns;
+        sum[p->rec[i].bucket || p->rec[i].overhead] += (long double)ns;
     }
     double imported_ns = device ? p->imported_kernel_ns : p->imported_ns;
     *out = (struct oc_conserved){.imported_ns = imported_ns,

@@ -171,6 +171,7 @@ static const struct field {
     {"PostPadding", offsetof(struct trt_layer, post_pad), INTS, true, false},
     {"Dilation", offsetof(struct trt_layer, dilation), INTS, true, false},
     {"WindowSize", offsetof(struct trt_layer, window), INTS, false, true},
+    {"StreamId", offsetof(struct trt_layer, stream), NUMBER, false, false},
     {"OutMaps", offsetof(struct trt_layer, out_maps), NUMBER, true, false},
     {"Groups", offsetof(struct trt_layer, groups), NUMBER, true, false},
 };

@@ -23,6 +23,7 @@ struct trt_layer {
     uint32_t n_marker;
     struct trt_ints kernel, stride, pre_pad, post_pad, dilation, window;
     int64_t out_maps, groups, weights, bias; /* -1: not given */
+    int64_t stream;                          /* on auxiliary streams layers run side by side */
     const struct oc_type *in, *out;
     const char *const *in_name, *const *out_name; /* tensors */
     uint32_t n_in, n_out;

@@ -7,6 +7,7 @@
 #include "profile/trt_reading.h"
 
 #define NS_PER_MS 1e6
+#define MAX_LANES 64
 
 struct builder {
     const struct trt_reading *r;
@@ -58,6 +59,20 @@ static void set_precision(struct builder *b, struct oc_prof_rec *rec, const stru
         rec->precision = oc_class_name(oc_dtype_info(l->in[0].dtype)->cls);
 }
 
+/* Streams by their numbers; the last lane stands for all that come after it. */
+static uint32_t lane_of(struct builder *b, int64_t stream)
+{
+    uint32_t i = 0;
+    while (i < b->p->n_lane && b->p->lane[i].id != stream)
+        i++;
+    if (i == MAX_LANES)
+        return MAX_LANES - 1;
+    if (i == b->p->n_lane)
+        b->p->lane[b->p->n_lane++] = (struct oc_lane){
+            .name = "", .device = true, .process = OC_NO_ID, .device_id = OC_NO_ID, .id = stream};
+    return i;
+}
+
 static void add_cost(struct oc_prof_rec *rec, const struct trt_cost *k, bool first)
 {
     rec->has_macs = k->known && (first || rec->has_macs);
@@ -82,6 +97,7 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     rec->n_in = l->n_in;
     rec->n_out = l->n_out;
     rec->has_in = rec->has_out = l->detailed;
+    rec->lane = lane_of(b, l->stream);
     rec->node_name = l->marker;
     rec->n_node_name = l->n_marker;
     if (l->detailed)
@@ -127,7 +143,6 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
                                 .act_bytes = UINT64_MAX,
                                 .out_bytes = UINT64_MAX};
     rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
-    rec->lane = OC_NONE;
     b->p->n_rec++;
     return rec;
 }
@@ -331,6 +346,8 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     double *v = oc_xmalloc((r->n_run + 1) * sizeof(*v));
     uint64_t runs = r->has_times || r->has_count ? (uint64_t)r->count : r->n_run;
     p->rec = OC_NEW_ARRAY(&p->arena, r->n_time + r->engine.n + 3, struct oc_prof_rec);
+    p->lane = OC_NEW_ARRAY(&p->arena, MAX_LANES, struct oc_lane);
+    lane_of(&b, 0);
     p->producer = "TensorRT";
     p->device = *r->device ? r->device : "CUDA";
     p->time_kind = "device time";

@@ -33,6 +33,14 @@ static bool with_analysis(const struct oc_report *r)
     return r->in->analysis != NULL;
 }
 
+static bool with_macs(const struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->all.n; i++)
+        if (!isnan(r->all.row[i].macs))
+            return true;
+    return r->in->analysis != NULL;
+}
+
 static bool with_costs(const struct oc_report *r)
 {
     for (uint32_t i = 0; i < r->all.n; i++)
@@ -247,7 +255,7 @@ const struct oc_column oc_columns[] = {
      .available = with_costs, .drop = 6, .get = get_bytes},
     {.key = "bytes_per_s", .title = "bytes/s", .kind = OC_FIELD_BYTES, .use = BOTH, .available = with_rates,
      .drop = 7, .get = get_bandwidth},
-    {.key = "macs", .title = "MAC", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
+    {.key = "macs", .title = "MAC", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_macs,
      .get = get_macs},
     {.key = "float_ops", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
      .get = get_float_ops},

@@ -142,13 +142,13 @@ static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
  */
 static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
 {
-    oc_key_null(w, "macs");
+    oc_key_u64_if(w, "macs", rec->has_macs, rec->macs);
     oc_key_count(w, "flops", rec->flop);
     oc_key_null(w, "ops");
     oc_key_null(w, "bytes_read");
     oc_key_null(w, "bytes_written");
     oc_key_count(w, "bytes", rec->bytes);
-    oc_key_quality(w, isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : OC_EXACT);
+    oc_key_quality(w, isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality);
 }
 
 /* What the recorded shapes tell, for all calls of one run. */

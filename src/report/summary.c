@@ -296,17 +296,6 @@ static void bucket_part(struct sum *s)
     }
 }
 
-/* Without a join: what stands in rows, but is no operator. */
-static double inserted_ns(const struct oc_bucket_sum *b, uint32_t n, bool device)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
-        sum += b[i].of_profile || isnan(ns) ? 0 : ns;
-    }
-    return sum;
-}
-
 /* "imported  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
 static void conserved_part(struct sum *s, bool device)
 {
@@ -322,8 +311,7 @@ static void conserved_part(struct sum *s, bool device)
     const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
     text = t ? oc_printf(s->arena, "%s %s nodes + %s groups", text, duration(s, t->nodes_ns),
                          duration(s, t->groups_ns))
-             : oc_printf(s->arena, "%s %s operators", text,
-                         duration(s, c.operators_ns - inserted_ns(b, n, device)));
+             : oc_printf(s->arena, "%s %s operators", text, duration(s, c.operators_ns));
     for (uint32_t i = 0; i < n; i++) {
         double ns = device ? b[i].total_kernel_ns : b[i].total_ns;
         if (!isnan(ns))
