@@ -175,7 +175,7 @@ const struct cli_option cli_options[] = {
      AT(keep_inputs)},
     {"allocator", 0, CLI_CHOICE, CLI_MEMORY, "plain|ort", NULL, "plain",
      "ort: as the CPU provider of ONNX Runtime runs the model without optimizations: its order, nothing "
-     "folded, its arena",
+     "folded, its reuse of dead tensors, its arena",
      NULL, AT(allocator)},
     {"plan", 0, CLI_TEXT, CLI_MEMORY, "FILE", NULL, NULL,
      "a place in one block of memory for every buffer, into FILE.json or FILE.csv", NULL, AT(plan)},

@@ -2,9 +2,8 @@
 #include "memory/ort_arena.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/ck.h"
+#include "base/arena.h"
 
 #define MIN_BYTES  256u
 #define FIRST      (1024u * 1024)          /* kDefaultInitialChunkSizeBytes */
@@ -131,115 +130,4 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
         join(a, i, after);
     if (before != OC_NONE && !a->chunk[before].used)
         join(a, before, i);
-}
-
-/* ---- a run ------------------------------------------------------------------------------------------------
- */
-
-struct run {
-    struct oc_ort_arena arena;
-    uint64_t kept_requested, kept_in_use; /* from the start */
-    struct oc_ort_run seen;
-};
-
-struct by_step { /* buffers by the step that makes them, and that uses them last */
-    uint32_t *made_at, *made, *last_at, *last;
-};
-
-static uint32_t *zeros(size_t n)
-{
-    uint32_t *p = calloc(n + 1, sizeof(*p));
-    if (!p)
-        oc_out_of_memory(n);
-    return p;
-}
-
-/* Counting sort; `at` has room for n_step + 1 after zeros(). */
-static void sort_lives(const struct oc_lives *l, bool by_last, uint32_t *at, uint32_t *list)
-{
-    for (uint32_t i = 0; i < l->n_life; i++)
-        at[(by_last ? l->life[i].last : l->life[i].first) + 1]++;
-    for (uint32_t s = 0; s < l->n_step; s++)
-        at[s + 1] += at[s];
-    uint32_t *next = zeros(l->n_step);
-    memcpy(next, at, l->n_step * sizeof(*next));
-    for (uint32_t i = 0; i < l->n_life; i++)
-        list[next[by_last ? l->life[i].last : l->life[i].first]++] = i;
-    free(next);
-}
-
-static void look(struct run *r, uint32_t node)
-{
-    uint64_t requested = r->arena.requested - r->kept_requested, in_use = r->arena.in_use - r->kept_in_use;
-    if (requested > r->seen.max_requested || r->seen.requested_at == OC_NONE) {
-        r->seen.max_requested = requested;
-        r->seen.requested_at = node;
-    }
-    if (in_use > r->seen.max_in_use || r->seen.in_use_at == OC_NONE) {
-        r->seen.max_in_use = in_use;
-        r->seen.in_use_at = node;
-    }
-}
-
-/* ConvTranspose<float>::PrePack: unless a matrix of one row or column stays as it is. */
-static void keep_filter(struct run *r, const struct oc_analysis *a, const struct oc_node *n)
-{
-    uint32_t w = n->n_in > 1 ? n->in[1] : OC_NONE;
-    if (strcmp(n->op_type, "ConvTranspose") != 0 || *n->domain || w == OC_NONE || !a->is_const[w] ||
-        a->type[w].dtype != OC_DT_FLOAT || !oc_shape_known(&a->type[w].shape) || a->type[w].shape.rank < 2)
-        return;
-    const struct oc_attr *group = oc_node_attr(n, "group");
-    int64_t groups = group && group->i > 0 ? group->i : 1, channels = a->type[w].shape.dim[0].v, rest = 1;
-    for (unsigned i = 1; i < a->type[w].shape.rank; i++)
-        if (!oc_mul_i64(rest, a->type[w].shape.dim[i].v, &rest))
-            return;
-    uint64_t count;
-    if (channels / groups > 1 && rest > 1 && oc_mul_u64((uint64_t)channels, (uint64_t)rest, &count) &&
-        oc_mul_u64(count, 4, &count))
-        oc_ort_arena_take(&r->arena, count);
-}
-
-static void keep_filters(struct run *r, const struct oc_lives *l)
-{
-    for (uint32_t i = 0; i < l->n_step; i++)
-        keep_filter(r, l->a, &l->a->model->node[l->step[i]]);
-    r->kept_requested = r->arena.requested;
-    r->kept_in_use = r->arena.in_use;
-}
-
-static void run_graph(struct run *r, const struct oc_lives *l)
-{
-    struct by_step b = {zeros(l->n_step + 1u), zeros(l->n_life), zeros(l->n_step + 1u), zeros(l->n_life)};
-    uint32_t *chunk = zeros(l->n_life);
-    sort_lives(l, false, b.made_at, b.made);
-    sort_lives(l, true, b.last_at, b.last);
-    for (uint32_t s = 0; s < l->n_step; s++) {
-        for (uint32_t i = b.made_at[s]; i < b.made_at[s + 1]; i++)
-            chunk[b.made[i]] = oc_ort_arena_take(&r->arena, l->life[b.made[i]].bytes);
-        uint32_t body = l->inner[s] ? oc_lives_body(l, l->step[s]) : OC_NONE;
-        if (body != OC_NONE) {
-            struct oc_lives *inner = oc_lives_make(l->a, body, &l->opts);
-            run_graph(r, inner);
-            oc_lives_free(inner);
-        }
-        look(r, l->step[s]);
-        for (uint32_t i = b.last_at[s]; i < b.last_at[s + 1]; i++)
-            oc_ort_arena_give(&r->arena, chunk[b.last[i]]);
-    }
-    free(b.made_at);
-    free(b.made);
-    free(b.last_at);
-    free(b.last);
-    free(chunk);
-}
-
-struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives)
-{
-    struct run r = {.seen = {.requested_at = OC_NONE, .in_use_at = OC_NONE}};
-    oc_ort_arena_init(&r.arena);
-    keep_filters(&r, lives);
-    run_graph(&r, lives);
-    r.seen.held = r.arena.held;
-    oc_ort_arena_free(&r.arena);
-    return r.seen;
 }

@@ -5,7 +5,7 @@
 #ifndef OC_ORT_ARENA_H
 #define OC_ORT_ARENA_H
 
-#include "analyze/lives.h"
+#include "base/map.h"
 
 struct oc_ort_chunk { /* a piece of a region; neighbours lie beside each other */
     uint64_t size, requested;
@@ -29,15 +29,5 @@ void oc_ort_arena_free(struct oc_ort_arena *a);
 /* The chunk, OC_NONE for 0 bytes or more than 2^62 in all. */
 uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes);
 void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t chunk); /* OC_NONE: nothing */
-
-/* The first run of a model: every buffer is taken when it is made and given back after its last use, bodies
- * once. Weights lie outside the arena but for those that kernels of ConvTranspose keep in another order: they
- * are there from the start. Workspace of kernels is not in it. `lives` should be made with `all`,
- * `without_inputs`, OC_ORDER_ORT and no alignment; its quality holds here too. */
-struct oc_ort_run {
-    uint64_t max_requested, max_in_use, held; /* without what was there at the start; held: with it */
-    uint32_t requested_at, in_use_at;         /* nodes where, OC_NONE: none */
-};
-struct oc_ort_run oc_ort_first_run(const struct oc_lives *lives);
 
 #endif

@@ -94,6 +94,23 @@ static void order_steps(struct oc_memory *m)
     m->step = step;
 }
 
+/* What the runtime knows before sizes are bound. NULL: not even that. */
+static struct oc_analysis *open_shapes(const struct oc_memory *m)
+{
+    const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = m->a->counting.rules};
+    struct oc_analysis *a = NULL;
+    struct oc_err err;
+    return oc_analyze(m->a->model, &o, &a, &err) ? NULL : a;
+}
+
+static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_lives *l)
+{
+    struct oc_analysis *open = open_shapes(m);
+    struct oc_ort_run run = oc_ort_first_run(l, open);
+    oc_analysis_free(open);
+    return run;
+}
+
 static void compare(struct oc_memory *m)
 {
     const struct oc_profile *p = m->o.profile;
@@ -102,7 +119,7 @@ static void compare(struct oc_memory *m)
     struct oc_lives_opts o = runtime_opts(m->a);
     struct oc_lives *l = oc_lives_make(m->a, 0, &o);
     m->measured =
-        (struct oc_memory_measured){.seen = &p->memory, .ours = oc_ort_first_run(l), .quality = l->quality};
+        (struct oc_memory_measured){.seen = &p->memory, .ours = first_run(m, l), .quality = l->quality};
     oc_lives_free(l);
 }
 
@@ -130,7 +147,7 @@ int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_op
     live_rows(m);
     order_steps(m);
     if (opts->as_onnxruntime)
-        m->run = oc_ort_first_run(m->lives);
+        m->run = first_run(m, m->lives);
     if (check_profile(m, err) || oc_memory_find_fit(m, err)) {
         oc_memory_free(m);
         return -1;

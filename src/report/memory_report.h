@@ -5,7 +5,7 @@
 
 #include "analyze/lives.h"
 #include "hw/hwdb.h"
-#include "memory/ort_arena.h"
+#include "memory/ort_run.h"
 #include "profile/profile.h"
 
 struct oc_memory_row {            /* a buffer that is live at the peak */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "memory/ort_run.h"
 #include "support/run_model.h"
 
 #define K 1024u
@@ -104,7 +105,7 @@ static void test_first_run(void **state)
     struct oc_run r = oc_run_model(b, NULL);
     struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
     struct oc_lives *l = oc_lives_make(r.a, 0, &o);
-    struct oc_ort_run run = oc_ort_first_run(l);
+    struct oc_ort_run run = oc_ort_first_run(l, NULL);
     assert_int_equal(run.max_requested, 1600000);
     assert_int_equal(run.max_in_use, M + 800000);
     assert_int_equal(run.held, 3 * M);
@@ -150,7 +151,7 @@ static void test_filters_that_are_kept(void **state)
     struct oc_run r = oc_run_model(b, NULL);
     struct oc_lives_opts o = {.all = true, .without_inputs = true, .order = OC_ORDER_ORT};
     struct oc_lives *l = oc_lives_make(r.a, 0, &o);
-    struct oc_ort_run run = oc_ort_first_run(l);
+    struct oc_ort_run run = oc_ort_first_run(l, NULL);
     assert_int_equal(run.max_requested, 256);
     assert_int_equal(run.max_in_use, 256);
     oc_lives_free(l);
