@@ -557,9 +557,9 @@ struct oc_memory;
 
 struct oc_memory_opts {
     /* As ONNX Runtime's CPU provider runs the model in its first run without optimizations: its order of the
-     * nodes, nothing folded, scalars and shapes too, graph inputs not counted (the caller has them); beside the
-     * peak the most that its arena has in use, with its reuse of dead tensors. Otherwise the order of the file
-     * and the rules of the analysis' options (inplace, keep_inputs, align_bytes). */
+     * nodes, nothing folded, scalars and shapes too, graph inputs not counted (the caller has them); beside
+     * the peak the most that its arena has in use, with its reuse of dead tensors. Otherwise the order of the
+     * file and the rules of the analysis' options (inplace, keep_inputs, align_bytes). */
     bool as_onnxruntime;
     const struct oc_profile *profile; /* with memory statistics: they are compared; NULL: none */
     const struct oc_device *device;   /* whose memory it should fit; NULL: not asked */
