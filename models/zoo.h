@@ -122,6 +122,11 @@ void zoo_vit_b_16(struct zoo *z);
 void zoo_bert_base(struct zoo *z);
 void zoo_gpt2(struct zoo *z);
 
+/* ---- a network whose wiring is drawn: another one for every seed ----------------------------------------
+ */
+
+void zoo_randwire(struct zoo *z, uint64_t seed);
+
 /* ---- language models with a key-value cache ---------------------------------------------------------------
  */
 

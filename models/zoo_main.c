@@ -11,6 +11,7 @@ static const char usage[] =
     "       onnxzoo MODEL [-o FILE] [--fill absent|random] [--seed N] [--symbolic-hw]\n"
     "       onnxzoo llama [--size 1b|7b|70b|toy] [--layout optimum|genai|transformers.js] [--bits 16|4] [-o "
     "FILE]\n"
+    "       onnxzoo randwire [-o FILE] [--fill absent|random] [--seed N]   RandWire-WS, wired at random\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
     "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
@@ -132,6 +133,8 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
         m->build(&z);
     else if (!strcmp(a->what, "llama"))
         zoo_llama(&z, a->size, a->layout, a->bits);
+    else if (!strcmp(a->what, "randwire"))
+        zoo_randwire(&z, a->seed);
     else if (big)
         zoo_bigfile(&z, a->count);
     else
@@ -185,7 +188,8 @@ int main(int argc, char **argv)
     bool llama = !strcmp(a.what, "llama");
     if (llama && a.fill)
         return bad_usage("--fill random is not for", a.what);
-    if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama)
+    bool wired = !strcmp(a.what, "randwire");
+    if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired)
         return bad_usage("no such model", a.what);
     if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))
         return bad_usage("--symbolic-hw is not for", a.what);

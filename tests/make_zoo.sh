@@ -13,3 +13,4 @@ for size in 1b 7b 70b; do
     "$BUILD/onnxzoo" llama --size "$size" -o "$1/llama_${size}_f16.onnx"
     "$BUILD/onnxzoo" llama --size "$size" --layout genai --bits 4 -o "$1/llama_${size}_q4.onnx"
 done
+"$BUILD/onnxzoo" randwire -o "$1/randwire.onnx"
