@@ -2,24 +2,22 @@
 #include <string.h>
 
 #include "join/join.h"
+#include "profile/trt_name.h"
 
 /* Names that say which nodes are in a record (profile-formats 1, 3.4):
  *   [ONNX Layer: conv1]                 markers of TensorRT's metadata, several in one text
  *   Conv.3(conv1)                       NVTX ranges of ONNX Runtime
- *   A + B || C                          fused, merged; PWN(A, PWN(B)) fused pointwise
+ *   A + B || PWN(C), ...                layers of TensorRT in a timeline (trt_name.h)
  *   {ForeignNode[first...last]}         every node on a path from first to last
- *   node_of_<tensor>, <tensor>          the node that makes it; a weight's name stands for nothing
- * A name may itself have a separator in it: the longest known one is taken. */
-#define MAX_DEPTH  16
+ *   node_of_<tensor>, <tensor>          the node that makes it; a weight's name stands for nothing */
 #define MAX_PIECES 256
-#define MAX_JOINED 8
 #define MAX_RANGE  4096
 #define MAX_NAME   16384
 
 struct parts {
     struct oc_matcher *x;
     uint32_t rec;
-    unsigned known, unknown;
+    unsigned known, unknown, made, generated;
     bool by_plain; /* some name was found in its plain form only */
 };
 
@@ -27,12 +25,6 @@ struct piece {
     const char *s;
     size_t n;
 };
-
-static bool begins(struct piece p, const char *text)
-{
-    size_t n = strlen(text);
-    return p.n >= n && memcmp(p.s, text, n) == 0;
-}
 
 static struct piece trimmed(struct piece p)
 {
@@ -57,8 +49,6 @@ static enum found find(struct parts *t, struct piece p, uint32_t *node)
         return NOTHING;
     if ((*node = oc_match_node_named(x, t->rec, p.s, p.n)) != OC_NONE)
         return NODE;
-    if (begins(p, "node_of_"))
-        p = (struct piece){p.s + 8, p.n - 8};
     uint32_t v = oc_map_get(&x->x.values, p.s, p.n);
     if (v != OC_NONE && x->m->value[v].producer != OC_NONE) {
         *node = x->m->value[v].producer;
@@ -139,70 +129,39 @@ static void take_range(struct parts *t, struct piece first, struct piece last)
 /* ---- the grammar -----------------------------------------------------------------------------------------
  */
 
-/* Cuts at separators outside of brackets. Returns how many pieces. */
-static size_t cut(struct piece p, const char *const *separator, size_t n_separator, struct piece *out)
+static bool is_name(const void *ctx, const char *s, size_t n)
 {
-    size_t n = 0, start = 0;
-    int depth = 0;
-    for (size_t i = 0; i < p.n && n + 1 < MAX_PIECES; i++) {
-        depth += strchr("([{", p.s[i]) ? 1 : strchr(")]}", p.s[i]) ? -1 : 0;
-        for (size_t k = 0; k < n_separator && depth <= 0; k++) {
-            struct piece rest = {p.s + i, p.n - i};
-            if (!begins(rest, separator[k]))
-                continue;
-            out[n++] = (struct piece){p.s + start, i - start};
-            start = i + strlen(separator[k]);
-            i = start - 1;
-            break;
-        }
-    }
-    out[n++] = (struct piece){p.s + start, p.n - start};
-    return n;
+    const struct parts *t = ctx;
+    return oc_match_node_named(t->x, t->rec, s, n) != OC_NONE || oc_map_get(&t->x->x.values, s, n) != OC_NONE;
 }
 
-static void parse(struct parts *t, struct piece p, unsigned depth);
-
-static void parse_list(struct parts *t, const struct piece *piece, size_t n, unsigned depth)
+static void take_part(struct parts *t, const struct trt_part *part)
 {
-    for (size_t i = 0; i < n;) {
-        size_t last = n - i < MAX_JOINED ? n : i + MAX_JOINED, taken = 0;
-        for (size_t k = last; k > i && !taken; k--) {
-            struct piece whole = {piece[i].s, (size_t)(piece[k - 1].s + piece[k - 1].n - piece[i].s)};
-            taken = take(t, whole) ? k - i : 0;
-        }
-        if (!taken)
-            parse(t, piece[i], depth + 1);
-        i += taken ? taken : 1;
+    switch (part->kind) {
+    case TRT_NODE:
+    case TRT_TENSOR:
+        t->unknown += !take(t, (struct piece){part->s, part->n});
+        break;
+    case TRT_RANGE:
+        take_range(t, (struct piece){part->s, part->n}, (struct piece){part->last, part->n_last});
+        break;
+    case TRT_GENERATED:
+        t->generated++;
+        break;
+    default:
+        t->made++;
     }
 }
 
-static void parse(struct parts *t, struct piece p, unsigned depth)
+static void parse(struct parts *t, const char *name)
 {
-    static const char *const fused[] = {" + ", " || "}, *const comma[] = {", ", ","};
-    struct piece piece[MAX_PIECES];
-    p = trimmed(p);
-    if (!p.n || depth > MAX_DEPTH)
-        return;
-    if (take(t, p))
-        return;
-    if (begins(p, "PWN(") && p.s[p.n - 1] == ')') {
-        size_t n = cut((struct piece){p.s + 4, p.n - 5}, comma, OC_COUNT(comma), piece);
-        parse_list(t, piece, n, depth + 1);
-        return;
-    }
-    static const char region[] = "{ForeignNode[";
-    size_t skip = sizeof(region) - 1;
-    const char *dots = begins(p, region) ? memmem(p.s, p.n, "...", 3) : NULL;
-    if (dots && p.n > skip + 2 && memcmp(p.s + p.n - 2, "]}", 2) == 0 && dots + 3 <= p.s + p.n - 2) {
-        take_range(t, (struct piece){p.s + skip, (size_t)(dots - p.s) - skip},
-                   (struct piece){dots + 3, (size_t)(p.s + p.n - 2 - (dots + 3))});
-        return;
-    }
-    size_t n = cut(p, fused, OC_COUNT(fused), piece);
-    if (n > 1)
-        parse_list(t, piece, n, depth + 1);
-    else
-        t->unknown++;
+    struct trt_part part[MAX_PIECES];
+    struct trt_known known = {is_name, t};
+    size_t len = strlen(name), n = 0;
+    if (len < MAX_NAME && !take(t, (struct piece){name, len}))
+        n = trt_split(name, len, &known, part, MAX_PIECES);
+    for (size_t i = 0; i < n && i < MAX_PIECES; i++)
+        take_part(t, &part[i]);
 }
 
 /* ---- markers ---------------------------------------------------------------------------------------------
@@ -233,48 +192,20 @@ static bool range_marker(struct parts *t, const char *name)
            take(t, (struct piece){name + open + 1, n - open - 2});
 }
 
-/* ---- what the runtime added ------------------------------------------------------------------------------
- */
-
-static bool ends(const char *s, const char *tail)
-{
-    size_t n = strlen(s), k = strlen(tail);
-    return n >= k && strcmp(s + n - k, tail) == 0;
-}
-
-static const char *overhead(const char *name)
-{
-    static const struct {
-        const char *begin, *bucket;
-    } row[] = {
-        {"Reformatting CopyNode", "layout"}, {"reshape_after_", "inserted"},
-        {"reshape_before_", "inserted"},     {"unsqueeze_node_after_", "inserted"},
-        {"squeeze_after_", "inserted"},      {"(Unnamed Layer*", "inserted"},
-        {"[HostToDeviceCopy", "copies"},     {"[trainStation", "framework"},
-        {"__myl_", "generated kernels"},
-    };
-    for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (strncmp(name, row[i].begin, strlen(row[i].begin)) == 0)
-            return row[i].bucket;
-    if (strstr(name, " + "))
-        return NULL;
-    if (ends(name, " copy") || strstr(name, "_clone_") || ends(name, "[DevicetoShapeHostCopy]"))
-        return "copies";
-    return NULL;
-}
-
 bool oc_match_by_parts(struct oc_matcher *x, uint32_t rec)
 {
     const char *name = x->p->rec[rec].name;
     struct parts t = {.x = x, .rec = rec};
     struct oc_match *m = &x->match[rec];
     bool marked = layer_markers(&t, name) || range_marker(&t, name);
-    if (!marked && (m->bucket = overhead(name)) != NULL)
+    if (!marked && (m->bucket = trt_overhead(name, strlen(name))) != NULL)
         return false;
-    if (!marked && strlen(name) < MAX_NAME)
-        parse(&t, (struct piece){name, strlen(name)}, 0);
-    if (!m->n_node)
+    if (!marked)
+        parse(&t, name);
+    if (!m->n_node) {
+        m->bucket = t.unknown ? NULL : t.generated ? "generated kernels" : t.made ? "inserted" : NULL;
         return false;
+    }
     bool range = strcmp(m->rule, "range") == 0;
     if (!range)
         m->rule = marked ? "marker" : t.by_plain && t.known == 1 ? "plain name" : "name parts";

@@ -17,7 +17,8 @@ extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
 extern const struct oc_importer oc_importer_nsys_csv;
 
-/* clang-format off: one a line */
+/* One a line. */
+/* clang-format off */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
     &oc_importer_megengine,

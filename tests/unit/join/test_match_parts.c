@@ -61,8 +61,8 @@ static const struct {
     {"", "", NULL, "unmatched", 0},
     {" + ", "", NULL, "unmatched", 0},
     {"PWN()", "", NULL, "unmatched", 0},
-    {"PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(conv))))))))))))))))))", "",
-     NULL, "unmatched", 0}, /* deeper than anything real */
+    {"PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(PWN(conv))))))))))))))))))", "conv",
+     "name parts", NULL, 0.95},
 };
 
 static void names(void **state)
