@@ -594,6 +594,18 @@ int oc_memory_write(const struct oc_memory *m, const char *format, FILE *out, st
 /* The answer about the device alone, a few lines for people. */
 void oc_memory_write_fit(const struct oc_memory *m, FILE *out);
 
+/* Several profiles of one model side by side: a row for each set of nodes that no profile cuts through, costs
+ * once, a group of columns for each profile with the ratio to the first. combine: each row also has the best
+ * time there is (kernels of Nsight Systems, TensorRT's profile, device times, host times) and what Nsight
+ * Compute counted. Of the options, those count that choose and order rows. */
+struct oc_compare_source {
+    const struct oc_profile *profile;
+    const struct oc_join *join; /* of the profile with the model and analysis given below */
+};
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *analysis,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
+
 /* Two analyses of the model with different conventions: the difference of their FLOPs and OPs by operator
  * type and reason. format: "table" (NULL) or "json". */
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,

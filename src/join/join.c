@@ -7,101 +7,11 @@
 
 #include "base/ck.h"
 #include "join/executed.h"
-
-/* ---- cost of a group -------------------------------------------------------------------------------------
- */
+#include "join/group_cost.h"
 
 static bool add(uint64_t *sum, uint64_t v)
 {
     return oc_add_u64(*sum, v, sum);
-}
-
-static uint8_t worse(uint8_t a, uint8_t b)
-{
-    bool up = a == OC_UPPER || b == OC_UPPER, low = a == OC_LOWER || b == OC_LOWER;
-    if (up && low && a != OC_UNKNOWN && b != OC_UNKNOWN)
-        return OC_EST;
-    return a > b ? a : b;
-}
-
-static bool value_bytes(const struct oc_analysis *a, uint32_t v, uint64_t *bytes)
-{
-    const struct oc_type *t = &a->type[v];
-    uint64_t n = 1;
-    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (t->shape.dim[i].v < 0 || !oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
-            return false;
-    return oc_bytes_of(t->dtype, n, bytes);
-}
-
-static bool in_group(const struct oc_join_rec *r, uint32_t node)
-{
-    for (uint32_t i = 0; i < r->n_node; i++)
-        if (r->node[i] == node)
-            return true;
-    return false;
-}
-
-/* Metadata slots are read on the host and move nothing. */
-static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
-{
-    const struct oc_op *op = a->op[node];
-    return oc_op_slot(op, slot) == 'm';
-}
-
-struct border {
-    struct oc_join *j;
-    struct oc_join_rec *r;
-    const struct oc_graph_index *x;
-    uint32_t *seen; /* by value: group that counted it (rec + 1) */
-    uint32_t mark;
-};
-
-static bool count_input(struct border *b, uint32_t node, uint32_t slot)
-{
-    const struct oc_analysis *a = b->j->analysis;
-    uint32_t v = b->j->model->node[node].in[slot];
-    if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(a, node, slot))
-        return true;
-    uint32_t from = b->j->model->value[v].producer;
-    if (from != OC_NONE && in_group(b->r, from))
-        return true;
-    uint64_t bytes;
-    b->seen[v] = b->mark;
-    return value_bytes(a, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
-}
-
-static bool leaves(const struct border *b, uint32_t v)
-{
-    if (b->j->model->value[v].graph_output)
-        return true;
-    for (uint32_t i = b->x->use_first[v]; i < b->x->use_first[v + 1]; i++)
-        if (!in_group(b->r, b->x->use[i]))
-            return true;
-    return false;
-}
-
-/* Bytes that cross the border of the group, for one execution of its nodes. */
-static bool count_border(struct border *b)
-{
-    const struct oc_model *m = b->j->model;
-    for (uint32_t i = 0; i < b->r->n_node; i++) {
-        const struct oc_node *n = &m->node[b->r->node[i]];
-        for (uint32_t k = 0; k < n->n_in; k++)
-            if (!count_input(b, b->r->node[i], k))
-                return false;
-        for (uint32_t k = 0; k < n->n_out; k++) {
-            uint64_t bytes;
-            if (n->out[k] != OC_NONE && leaves(b, n->out[k]) &&
-                (!value_bytes(b->j->analysis, n->out[k], &bytes) || !add(&b->r->wr, bytes)))
-                return false;
-        }
-    }
-    uint64_t trips = b->j->analysis->cost[b->r->node[0]].trips;
-    return oc_mul_u64(b->r->rd_act, trips, &b->r->rd_act) && oc_mul_u64(b->r->rd_wt, trips, &b->r->rd_wt) &&
-           oc_mul_u64(b->r->wr, trips, &b->r->wr);
 }
 
 /* A record that saw the nodes run several times in a run has the cost of all of them. */
@@ -115,41 +25,6 @@ static void repeat(struct oc_join_rec *r, uint32_t times)
         }
     if (times > 1 && !r->note)
         r->note = "ran more than once in a run";
-}
-
-static bool carries_cost(const struct oc_node_cost *c)
-{
-    return c->state != OC_NODE_CONTAINER && c->state != OC_NODE_NOT_TAKEN;
-}
-
-static void cost_of_group(struct border *b)
-{
-    const struct oc_analysis *a = b->j->analysis;
-    struct oc_join_rec *r = b->r;
-    for (uint32_t i = 0; i < r->n_node; i++) {
-        const struct oc_node_cost *c = &a->cost[r->node[i]];
-        if (c->state == OC_NODE_NOT_TAKEN) {
-            r->quality = OC_UNKNOWN;
-            r->note = "the analysis took the other branch";
-        }
-        if (!carries_cost(c))
-            continue;
-        r->quality = worse(r->quality, c->quality);
-        if (c->quality == OC_UNKNOWN)
-            r->note = c->note ? c->note : "an operator of the group has no cost";
-        else if (!add(&r->macs, c->macs) || !add(&r->flops, c->flops) || !add(&r->ops, c->ops) ||
-                 !add(&r->params, c->params))
-            r->quality = OC_UNKNOWN;
-    }
-    if (r->n_node == 1) {
-        const struct oc_node_cost *c = &a->cost[r->node[0]];
-        r->bytes_known = c->quality != OC_UNKNOWN && c->state != OC_NODE_NOT_TAKEN;
-        r->rd_act = c->rd_act;
-        r->rd_wt = c->rd_wt;
-        r->wr = c->wr;
-        return;
-    }
-    r->bytes_known = count_border(b);
 }
 
 /* An inserted node computes nothing; it moves what its recorded shapes say. */
@@ -322,7 +197,7 @@ static void sum_flops(struct oc_join *j)
         return;
     for (uint32_t i = 0; i < j->model->n_node; i++) {
         const struct oc_node_cost *c = &j->analysis->cost[i];
-        if (!carries_cost(c) || c->quality == OC_UNKNOWN)
+        if (!oc_carries_cost(c) || c->quality == OC_UNKNOWN)
             continue;
         double work = (double)c->flops + (double)c->ops;
         all += work;
@@ -373,7 +248,7 @@ static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec
     r->note = "its cost stands with the record that it is a part of";
 }
 
-static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint32_t *seen)
+static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs)
 {
     const struct oc_match *m = &x->match[i];
     const struct oc_prof_rec *p = &j->profile->rec[i];
@@ -390,8 +265,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, uint
     if (lost || (r->n_node && !j->analysis)) {
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
-        struct border b = {.j = j, .r = r, .x = &x->x, .seen = seen, .mark = i + 1};
-        cost_of_group(&b);
+        oc_group_cost(costs, r);
         repeat(r, m->repeats);
         check_shapes(j, i);
         check_macs(j, i);
@@ -412,9 +286,10 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
     j->rec = OC_NEW_ARRAY(&j->arena, (size_t)p->n_rec + 1, struct oc_join_rec);
     j->node_rec = OC_NEW_ARRAY(&j->arena, (size_t)model->n_node + 1, uint32_t);
     memset(j->node_rec, 0xff, model->n_node * sizeof(*j->node_rec));
-    uint32_t *seen = OC_NEW_ARRAY(&j->arena, (size_t)model->n_value + 1, uint32_t);
+    struct oc_group_costs costs;
+    oc_group_costs_init(&costs, model, a, &x.x, &j->arena);
     for (uint32_t i = 0; i < p->n_rec; i++)
-        take_match(j, &x, i, seen);
+        take_match(j, &x, i, &costs);
     oc_join_executed(j);
     sum_times(j);
     account(j, false, &j->host);

@@ -1,0 +1,145 @@
+#include "join/group_cost.h"
+
+#include "base/ck.h"
+
+static bool add(uint64_t *sum, uint64_t v)
+{
+    return oc_add_u64(*sum, v, sum);
+}
+
+static uint8_t worse(uint8_t a, uint8_t b)
+{
+    bool up = a == OC_UPPER || b == OC_UPPER, low = a == OC_LOWER || b == OC_LOWER;
+    if (up && low && a != OC_UNKNOWN && b != OC_UNKNOWN)
+        return OC_EST;
+    return a > b ? a : b;
+}
+
+static bool value_bytes(const struct oc_analysis *a, uint32_t v, uint64_t *bytes)
+{
+    const struct oc_type *t = &a->type[v];
+    uint64_t n = 1;
+    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return false;
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        if (t->shape.dim[i].v < 0 || !oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
+            return false;
+    return oc_bytes_of(t->dtype, n, bytes);
+}
+
+static bool in_group(const struct oc_join_rec *r, uint32_t node)
+{
+    for (uint32_t i = 0; i < r->n_node; i++)
+        if (r->node[i] == node)
+            return true;
+    return false;
+}
+
+/* Metadata slots are read on the host and move nothing. */
+static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
+{
+    const struct oc_op *op = a->op[node];
+    return oc_op_slot(op, slot) == 'm';
+}
+
+struct border {
+    const struct oc_analysis *a;
+    const struct oc_model *m;
+    struct oc_join_rec *r;
+    const struct oc_graph_index *x;
+    uint32_t *seen; /* by value: the last group that counted it */
+    uint32_t mark;
+};
+
+static bool count_input(struct border *b, uint32_t node, uint32_t slot)
+{
+    const struct oc_analysis *a = b->a;
+    uint32_t v = b->m->node[node].in[slot];
+    if (v == OC_NONE || b->seen[v] == b->mark || is_metadata(a, node, slot))
+        return true;
+    uint32_t from = b->m->value[v].producer;
+    if (from != OC_NONE && in_group(b->r, from))
+        return true;
+    uint64_t bytes;
+    b->seen[v] = b->mark;
+    return value_bytes(a, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
+}
+
+static bool leaves(const struct border *b, uint32_t v)
+{
+    if (b->m->value[v].graph_output)
+        return true;
+    for (uint32_t i = b->x->use_first[v]; i < b->x->use_first[v + 1]; i++)
+        if (!in_group(b->r, b->x->use[i]))
+            return true;
+    return false;
+}
+
+/* Bytes that cross the border of the group, for one execution of its nodes. */
+static bool count_border(struct border *b)
+{
+    const struct oc_model *m = b->m;
+    for (uint32_t i = 0; i < b->r->n_node; i++) {
+        const struct oc_node *n = &m->node[b->r->node[i]];
+        for (uint32_t k = 0; k < n->n_in; k++)
+            if (!count_input(b, b->r->node[i], k))
+                return false;
+        for (uint32_t k = 0; k < n->n_out; k++) {
+            uint64_t bytes;
+            if (n->out[k] != OC_NONE && leaves(b, n->out[k]) &&
+                (!value_bytes(b->a, n->out[k], &bytes) || !add(&b->r->wr, bytes)))
+                return false;
+        }
+    }
+    uint64_t trips = b->a->cost[b->r->node[0]].trips;
+    return oc_mul_u64(b->r->rd_act, trips, &b->r->rd_act) && oc_mul_u64(b->r->rd_wt, trips, &b->r->rd_wt) &&
+           oc_mul_u64(b->r->wr, trips, &b->r->wr);
+}
+
+bool oc_carries_cost(const struct oc_node_cost *c)
+{
+    return c->state != OC_NODE_CONTAINER && c->state != OC_NODE_NOT_TAKEN;
+}
+
+static void cost_of_group(struct border *b)
+{
+    const struct oc_analysis *a = b->a;
+    struct oc_join_rec *r = b->r;
+    for (uint32_t i = 0; i < r->n_node; i++) {
+        const struct oc_node_cost *c = &a->cost[r->node[i]];
+        if (c->state == OC_NODE_NOT_TAKEN) {
+            r->quality = OC_UNKNOWN;
+            r->note = "the analysis took the other branch";
+        }
+        if (!oc_carries_cost(c))
+            continue;
+        r->quality = worse(r->quality, c->quality);
+        if (c->quality == OC_UNKNOWN)
+            r->note = c->note ? c->note : "an operator of the group has no cost";
+        else if (!add(&r->macs, c->macs) || !add(&r->flops, c->flops) || !add(&r->ops, c->ops) ||
+                 !add(&r->params, c->params))
+            r->quality = OC_UNKNOWN;
+    }
+    if (r->n_node == 1) {
+        const struct oc_node_cost *c = &a->cost[r->node[0]];
+        r->bytes_known = c->quality != OC_UNKNOWN && c->state != OC_NODE_NOT_TAKEN;
+        r->rd_act = c->rd_act;
+        r->rd_wt = c->rd_wt;
+        r->wr = c->wr;
+        return;
+    }
+    r->bytes_known = count_border(b);
+}
+
+void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, const struct oc_analysis *a,
+                         const struct oc_graph_index *x, struct oc_arena *arena)
+{
+    *c = (struct oc_group_costs){
+        .m = m, .a = a, .x = x, .seen = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, uint32_t)};
+}
+
+void oc_group_cost(struct oc_group_costs *c, struct oc_join_rec *r)
+{
+    struct border b = {.a = c->a, .m = c->m, .r = r, .x = c->x, .seen = c->seen, .mark = ++c->mark};
+    cost_of_group(&b);
+}
