@@ -12,18 +12,22 @@
 /* Everything that one report needs, in the order in which it is made. */
 struct job {
     const struct cli_opts *o;
-    const char *model_path, *profile_path;
-    struct oc_shape_bind *profile_shape; /* shapes of inputs that the profile recorded */
+    const char *model_path, *profile_path; /* profile_path: the first one, NULL: none */
+    struct cli_list profiles;              /* paths, in the order given */
+    struct oc_shape_bind *profile_shape;   /* shapes of inputs that the profile recorded */
     size_t n_profile_shape;
     struct oc_control_bind *control; /* branches and trips that the profile shows */
     size_t n_control;
     struct cli_progress *progress;
     struct cli_shapes shapes;
     struct oc_model *model, *optimized;
-    struct oc_profile *profile;
+    struct oc_profile **list; /* heap; the files may be parts of fewer measurements */
+    size_t n_list;
+    struct oc_profile *profile; /* the first of the list */
     struct oc_kernel_names *kernel_names;
     struct oc_analysis *analysis;
-    struct oc_join *join;
+    struct oc_join **joins; /* one for each profile */
+    struct oc_join *join;   /* the first */
     struct oc_hwdb *hwdb;
     const struct oc_device *device;
 };
@@ -36,24 +40,37 @@ static bool is(const char *value, const char *wanted)
 /* ---- input -----------------------------------------------------------------------------------------------
  */
 
-/* One or two files, a model and a profile in either order. */
+static void add_profile(struct job *j, const char *path)
+{
+    struct cli_list *l = &j->profiles;
+    l->item = realloc(l->item, (l->n + 1) * sizeof(*l->item));
+    if (!l->item)
+        abort();
+    l->item[l->n++] = path;
+    j->profile_path = l->item[0];
+}
+
+/* A model and profiles in any order. */
 static int find_files(struct job *j)
 {
     const struct cli_list *w = &j->o->word;
-    j->profile_path = j->o->profile;
+    for (size_t i = 0; i < j->o->profile.n; i++)
+        add_profile(j, j->o->profile.item[i]);
     for (size_t i = 0; i < w->n; i++) {
         enum oc_file_kind kind;
         struct oc_err err;
         if (oc_file_kind(w->item[i], &kind, &err))
             return cli_fail_err(&err);
-        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->profile_path && !j->model_path &&
+        if (kind == OC_FILE_PROFILE && j->o->profile_format == NULL && j->o->profile.n && !j->model_path &&
             w->n == 1)
             return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", w->item[i]);
-        const char **slot = kind == OC_FILE_PROFILE ? &j->profile_path : &j->model_path;
-        if (*slot)
-            return cli_fail(CLI_USAGE, "one %s at a time: '%s' or '%s'",
-                            kind == OC_FILE_PROFILE ? "profile" : "model", *slot, w->item[i]);
-        *slot = w->item[i];
+        if (kind == OC_FILE_PROFILE) {
+            add_profile(j, w->item[i]);
+            continue;
+        }
+        if (j->model_path)
+            return cli_fail(CLI_USAGE, "one model at a time: '%s' or '%s'", j->model_path, w->item[i]);
+        j->model_path = w->item[i];
     }
     return 0;
 }
@@ -129,7 +146,15 @@ static int load_profile(struct job *j)
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat)};
     cli_progress_say(j->progress, "reading", j->profile_path);
-    return oc_profile_open(j->profile_path, &opts, &j->profile, &err) ? cli_fail_err(&err) : 0;
+    if (oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err))
+        return cli_fail_err(&err);
+    j->profile = j->list[0];
+    if (j->n_list > 1 && !j->model)
+        return cli_fail(CLI_USAGE,
+                        "several profiles stand side by side beside their model: give the model too");
+    if (j->n_list > 1 && j->o->optimized_model)
+        return cli_fail(CLI_USAGE, "--optimized-model goes with one profile");
+    return 0;
 }
 
 static int find_device(struct job *j)
@@ -183,8 +208,14 @@ static int join(struct job *j)
         return 0;
     if (j->o->optimized_model && oc_model_load(j->o->optimized_model, NULL, &j->optimized, &err))
         return cli_fail_err(&err);
-    return oc_join_make(j->model, j->analysis, j->profile, j->optimized, &j->join, &err) ? cli_fail_err(&err)
-                                                                                         : 0;
+    j->joins = calloc(j->n_list, sizeof(struct oc_join *));
+    if (!j->joins)
+        abort();
+    for (size_t i = 0; i < j->n_list; i++)
+        if (oc_join_make(j->model, j->analysis, j->list[i], j->optimized, &j->joins[i], &err))
+            return cli_fail_err(&err);
+    j->join = j->joins[0];
+    return 0;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------
@@ -235,6 +266,19 @@ static int fit(struct job *j, FILE *f)
     return cli_write_fit(j->analysis, &opts, j->device, table ? f : stderr);
 }
 
+static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
+{
+    struct oc_compare_source *source = calloc(j->n_list + 1, sizeof(*source));
+    if (!source)
+        abort();
+    for (size_t i = 0; i < j->n_list; i++)
+        source[i] = (struct oc_compare_source){.profile = j->list[i], .join = j->joins ? j->joins[i] : NULL};
+    int rc =
+        oc_compare_write(j->model, j->analysis, j->device, source, j->n_list, j->o->combine, opts, f, err);
+    free(source);
+    return rc;
+}
+
 static int write_report(struct job *j)
 {
     struct cli_output out;
@@ -248,7 +292,10 @@ static int write_report(struct job *j)
                               .join = j->join,
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
-    int failed = oc_report_write(&in, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
+    int failed = (j->n_list > 1 || j->o->combine ? compare(j, &opts, out.f, &err)
+                                                 : oc_report_write(&in, &opts, out.f, &err))
+                     ? cli_fail_err(&err)
+                     : 0;
     if (!failed && j->o->fit)
         failed = fit(j, out.f);
     rc = cli_output_close(&out, !failed || failed == CLI_FINDINGS);
@@ -283,10 +330,12 @@ static size_t findings(const struct job *j, bool print)
         n += warn_about(d, count, n, print);
     if (j->analysis && (count = oc_analysis_diags(j->analysis, &d)))
         n += warn_about(d, count, n, print);
-    if (j->profile && (count = oc_profile_diags(j->profile, &d)))
-        n += warn_about(d, count, n, print);
-    if (j->join && (count = oc_join_diags(j->join, &d)))
-        n += warn_about(d, count, n, print);
+    for (size_t i = 0; i < j->n_list; i++)
+        if ((count = oc_profile_diags(j->list[i], &d)))
+            n += warn_about(d, count, n, print);
+    for (size_t i = 0; j->join && i < j->n_list; i++)
+        if ((count = oc_join_diags(j->joins[i], &d)))
+            n += warn_about(d, count, n, print);
     if (print && n > MAX_WARNINGS)
         cli_warn("and %zu more; --format json has all", n - MAX_WARNINGS);
     return n;
@@ -295,7 +344,7 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (is(o->format, "csv") || o->confluence || o->dump_only_opr ||
+    if (j->n_list > 1 || o->combine || is(o->format, "csv") || o->confluence || o->dump_only_opr ||
         ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
@@ -371,12 +420,17 @@ int cmd_cost(const struct cli_opts *o)
             show_host_times(&j);
     }
     cli_shapes_free(&j.shapes);
-    oc_join_free(j.join);
+    for (size_t i = 0; j.joins && i < j.n_list; i++)
+        oc_join_free(j.joins[i]);
+    free(j.joins);
     oc_profile_input_shapes_free(j.profile_shape, j.n_profile_shape);
     free(j.control);
     oc_model_free(j.optimized);
     oc_analysis_free(j.analysis);
-    oc_profile_close(j.profile);
+    for (size_t i = 0; i < j.n_list; i++)
+        oc_profile_close(j.list[i]);
+    free(j.list);
+    free(j.profiles.item);
     oc_kernel_names_free(j.kernel_names);
     oc_model_free(j.model);
     oc_hwdb_free(j.hwdb);

@@ -68,7 +68,7 @@ static int read_files(struct memory_job *j)
     if (oc_model_load(o->word.item[0], NULL, &j->model, &err))
         return cli_fail_err(&err);
     const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1};
-    if (o->profile && oc_profile_open(o->profile, &opts, &j->profile, &err))
+    if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);
     if (o->hw && (oc_hwdb_open(NULL, &j->hwdb, &err) || oc_hwdb_get(j->hwdb, o->hw, &j->device, &err)))
         return cli_fail_err(&err);

@@ -68,7 +68,7 @@ static int run(int argc, char **argv, struct cli_opts *o)
         return print_version(o);
     if (o->help)
         return cmd_help(o);
-    if (!o->word.n && !o->profile)
+    if (!o->word.n && !o->profile.n)
         return cli_fail(CLI_USAGE, "no file is given; try: onnxcost model.onnx, or onnxcost --help");
     const struct cli_command *c = take_command(o);
     const char *foreign = cli_foreign_option(argc, argv, c->mask);

@@ -8,8 +8,14 @@
 #define AT(field) offsetof(struct cli_opts, field)
 
 const struct cli_option cli_options[] = {
-    {"profile", 'p', CLI_TEXT, CLI_COST | CLI_MEMORY, "FILE", NULL, NULL,
-     "measured profile to put beside the model", "Input", AT(profile)},
+    {"profile", 'p', CLI_LIST, CLI_COST | CLI_MEMORY, "FILE", NULL, NULL,
+     "measured profile to put beside the model; several stand side by side (repeatable)", "Input",
+     AT(profile)},
+    {"combine", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "of several profiles the best time for each row: kernels of Nsight Systems, TensorRT's profile, device "
+     "times, "
+     "host times; counters of Nsight Compute beside it",
+     NULL, AT(combine)},
     {"profile-format", 0, CLI_TEXT, CLI_COST | CLI_MEMORY | CLI_SUMMARY, "NAME", NULL, "by content",
      "how to read the profile", NULL, AT(profile_format)},
     {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,

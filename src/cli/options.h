@@ -58,7 +58,8 @@ struct cli_opts {
     struct cli_list word; /* what is no option */
     bool help, version;
     /* input */
-    const char *profile, *profile_format, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
+    struct cli_list profile;
+    const char *profile_format, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */
     struct cli_list dim, shape, value, trip;
@@ -89,7 +90,7 @@ struct cli_opts {
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *color;
-    bool show_host, copy_time, confluence, dump_only_opr, strict;
+    bool combine, show_host, copy_time, confluence, dump_only_opr, strict;
 };
 
 /* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */

@@ -230,6 +230,11 @@ TEXT_CELL(get_all_out, all_shapes(l, l->row->out, l->row->n_out))
 
 enum { BOTH = OC_COL_COMPACT | OC_COL_CSV };
 
+static bool with_bounds(const struct oc_report *r)
+{
+    return with_hardware(r) && without_groups(r);
+}
+
 /* A column is a row. */
 /* clang-format off */
 const struct oc_column oc_columns[] = {
@@ -242,7 +247,9 @@ const struct oc_column oc_columns[] = {
     {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 16,
      .available = without_groups, .get = get_name},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
-     .drop = 2, .get = get_type},
+     .drop = 2, .available = without_groups, .get = get_type},
+    {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 40,
+     .available = with_groups, .get = get_type}, /* what the group has in common */
     {.key = "count", .title = "count", .kind = OC_FIELD_COUNT, .use = BOTH, .available = with_groups,
      .get = get_count},
     {.key = "flo", .title = "FLO", .kind = OC_FIELD_SI, .use = BOTH, .quality = true, .available = with_costs,
@@ -271,7 +278,7 @@ const struct oc_column oc_columns[] = {
     {.key = "flop_per_byte", .title = "FLO/B", .kind = OC_FIELD_RATIO, .use = BOTH, .drop = 11,
      .available = with_costs, .get = get_intensity},
     {.key = "bound_by", .title = "bound by", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true,
-     .available = with_hardware, .drop = 5, .get = get_bound},
+     .available = with_bounds, .drop = 5, .get = get_bound},
     {.key = "roofline_ns", .title = "roofline", .kind = OC_FIELD_TIME, .use = BOTH, .drop = 8,
      .available = with_hardware, .get = get_roofline},
     {.key = "roofline_efficiency", .title = "eff %", .kind = OC_FIELD_FRACTION, .use = BOTH,

@@ -133,8 +133,10 @@ static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
     struct oc_comparing *x = l->x;
     const struct oc_compare_row *r = &x->c.row[row->record];
     number(l, rank, as_count);
-    text(l, row->name);
-    text(l, row->type);
+    if (l->csv) {
+        text(l, row->name);
+        text(l, row->type);
+    }
     number(l, (double)row->count, as_count);
     number(l, row->computation, as_si);
     number(l, row->memory, as_bytes);
@@ -147,19 +149,24 @@ static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
     }
     for (uint32_t s = 0; s < x->c.n_source; s++)
         source_cells(l, row, s);
-    if (l->csv)
+    if (l->csv) {
         text(l, node_names(x, &r->cost));
+    } else {
+        text(l, row->type);
+        text(l, row->name);
+    }
 }
 
 static void titles(struct line *l)
 {
-    static const char *const human[] = {"#", "operator", "type", "nodes", "FLO", "memory"},
-                             *const key[] = {"rank", "name", "type", "count", "flo", "bytes"},
+    static const char *const human[] = {"#", "nodes", "FLO", "memory"}, *const key[] = {"rank", "name",
+                                                                                        "type", "count",
+                                                                                        "flo",  "bytes"},
                              *const best[] = {"time", "from", "FLOPS", "measured FLO", "measured memory"},
                              *const best_key[] = {"time_ns", "time_from", "flop_per_s", "measured_flo",
                                                   "measured_bytes"};
     struct oc_comparing *x = l->x;
-    for (size_t i = 0; i < OC_COUNT(human); i++)
+    for (size_t i = 0; i < (l->csv ? OC_COUNT(key) : OC_COUNT(human)); i++)
         text(l, l->csv ? key[i] : human[i]);
     for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
         text(l, l->csv ? best_key[i] : best[i]);
@@ -178,8 +185,9 @@ static void titles(struct line *l)
         if (s)
             text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
     }
-    if (l->csv)
-        text(l, "nodes");
+    text(l, l->csv ? "nodes" : "type");
+    if (!l->csv)
+        text(l, "operator");
 }
 
 /* ---- what the letters mean -------------------------------------------------------------------------------
@@ -223,7 +231,7 @@ void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
         oc_plain_csv(&t, "1", f);
     } else {
         legend(x, f);
-        oc_plain_print(&t, 0, f);
+        oc_plain_print(&t, 2, f);
     }
     oc_plain_free(&t);
 }
