@@ -495,6 +495,8 @@ static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out)
 {
     struct oc_str v = unquoted(r->f[f]);
+    if (v.n > 3 && memcmp(v.s + v.n - 3, " us", 3) == 0)
+        v.n -= 3;
     double rest, d;
     if (plain_number(v, out, &rest)) {
         *out += rest >= 0.5 ? 1 : rest <= -0.5 ? -1 : 0;

@@ -82,7 +82,8 @@ struct oc_str oc_chrome_text(struct oc_chrome *r,
 bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text); /* a string without escapes */
 bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out);    /* also "123" and 123.0 */
 bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out);   /* also "0x1f" */
-/* Microseconds as written to whole nanoseconds (absolute times need all digits), and to nanoseconds. */
+/* Microseconds as written to whole nanoseconds (absolute times need all digits), also "1.5 us"; and to
+ * nanoseconds. */
 bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out);
 bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out);
 

@@ -8,6 +8,7 @@
 #define PEEK_BYTES ((size_t)64 << 10)
 
 extern const struct oc_importer oc_importer_onnxruntime;
+extern const struct oc_importer oc_importer_paddle_trace;
 extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
 extern const struct oc_importer oc_importer_tensorrt;
@@ -28,6 +29,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_paddle_report,
     &oc_importer_mindspore,
     &oc_importer_kineto,
+    &oc_importer_paddle_trace,
     &oc_importer_nsys_csv,
 };
 /* clang-format on */

@@ -6,25 +6,26 @@
 
 #define MAX_LANES 65000
 #define MAX_TIME  ((int64_t)1 << 62)
+#define FAR_NS    0x1p49 /* six days: a sixteenth of a nanosecond still counts */
 
 static const char *const kind_name[] = {
     [OC_EV_OPERATOR] = "operator",
-    [OC_EV_INNER] = "operator part",
+    [OC_EV_INNER] = "inner",
     [OC_EV_STEP] = "step",
-    [OC_EV_DATALOADER] = "data loader",
+    [OC_EV_DATALOADER] = "dataloader",
     [OC_EV_FORWARD] = "forward",
     [OC_EV_BACKWARD] = "backward",
     [OC_EV_OPTIMIZATION] = "optimization",
     [OC_EV_COMMUNICATION] = "communication",
-    [OC_EV_API] = "device API",
-    [OC_EV_SYNC] = "synchronization",
-    [OC_EV_USER] = "annotation",
+    [OC_EV_API] = "api",
+    [OC_EV_SYNC] = "sync",
+    [OC_EV_USER] = "user",
     [OC_EV_PYTHON] = "python",
     [OC_EV_FRAMEWORK] = "framework",
     [OC_EV_KERNEL] = "kernel",
     [OC_EV_MEMCPY] = "memcpy",
     [OC_EV_MEMSET] = "memset",
-    [OC_EV_DEVICE_RANGE] = "device range",
+    [OC_EV_DEVICE_RANGE] = "device_range",
 };
 _Static_assert(OC_COUNT(kind_name) == OC_EV_COUNT, "a name for each kind");
 _Static_assert(sizeof(struct oc_event) <= 48, "a kept event takes 48 bytes at most");
@@ -130,8 +131,6 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
     memcpy(&new->self_ns, &launch, sizeof(launch));
     new->link = owner;
     new->parent = new->run = OC_NONE;
-    if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
-        t->device_ns += e->dur_ns;
     return true;
 }
 
@@ -243,14 +242,35 @@ static void choose_runs(struct oc_timeline *t, int32_t warmup)
 
 /* ---- finishing ---------------------------------------------------------------------------------------- */
 
+/* Events weeks away from the others are mistakes, and times beside theirs could not be told apart. */
+static void drop_far(struct oc_timeline *t)
+{
+    size_t n = 0, near = 0;
+    for (size_t i = 0; i < t->n_event; i++)
+        near += fabs(t->event[i].start_ns) < FAR_NS;
+    double middle = near * 2 >= t->n_event ? 0 : t->event[t->n_event / 2].start_ns;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (fabs(e->start_ns - middle) < FAR_NS && e->dur_ns < FAR_NS)
+            t->event[n++] = *e;
+    }
+    if (n < t->n_event)
+        oc_diag_add(&t->profile->diags, OC_WARNING, "W-far-event", "",
+                    "%zu events left out: they lie days away from the others", t->n_event - n);
+    t->n_event = n;
+}
+
 /* Times from the earliest event. */
 static void rebase(struct oc_timeline *t)
 {
     double first = (double)INFINITY, last = -(double)INFINITY;
+    t->device_ns = 0;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         first = e->start_ns < first ? e->start_ns : first;
         last = e->start_ns + e->dur_ns > last ? e->start_ns + e->dur_ns : last;
+        if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
+            t->device_ns += e->dur_ns;
     }
     for (size_t i = 0; i < t->n_event; i++)
         t->event[i].start_ns -= first;
@@ -285,6 +305,7 @@ static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
                         const struct oc_timeline_rules *rules)
 {
+    drop_far(t);
     rebase(t);
     oc_timeline_sort(t);
     oc_timeline_link(t);

@@ -95,7 +95,7 @@ struct oc_timeline {
     struct oc_arena scratch;
     int64_t base_ns; /* of the source's clock: where the first event added began */
     bool has_base, full;
-    double device_ns; /* kernels, copies and memsets as added */
+    double device_ns; /* kernels, copies and memsets */
 };
 
 /* What an importer wants of the steps after reading. */
@@ -119,7 +119,7 @@ uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane);
  * which is empty now. */
 uint32_t oc_timeline_detail(struct oc_timeline *t, const void *key, size_t n, bool *is_new);
 
-/* The source's clock as time of the timeline; exact for 104 days around the first event. */
+/* The source's clock as time of the timeline; events days away from the rest are left out. */
 double oc_timeline_at(struct oc_timeline *t, int64_t ns);
 
 /* An event with start_ns, dur_ns, name, detail, lane, kind, flags. `launch` (0: none) ties device work to the
