@@ -142,6 +142,7 @@ static int load_profile(struct job *j)
     if (j->o->kernel_names && oc_kernel_names_load(j->o->kernel_names, &j->kernel_names, &err))
         return cli_fail_err(&err);
     struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
+                                   .map = j->o->map,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat)};

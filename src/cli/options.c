@@ -21,6 +21,10 @@ const struct cli_option cli_options[] = {
     {"optimized-model", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
      "the model as the runtime saved it after optimization: joins fused operators exactly", NULL,
      AT(optimized_model)},
+    {"map", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "KEY=COLUMN,...", NULL, "by the header",
+     "columns of a table of times: name, type, provider, time, mean, calls, min, max, median, kernel; "
+     "time='CPU Time':ms gives a unit",
+     NULL, AT(map)},
     {"kernel-names", 0, CLI_TEXT, CLI_COST | CLI_SUMMARY, "FILE", NULL, NULL,
      "XML file with what names of kernels tell: precision, unit, class, library", NULL, AT(kernel_names)},
     {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY, "N", "runs", "the first of two or more; none in summaries",

@@ -59,7 +59,7 @@ struct cli_opts {
     bool help, version;
     /* input */
     struct cli_list profile;
-    const char *profile_format, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
+    const char *profile_format, *map, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */
     struct cli_list dim, shape, value, trip;

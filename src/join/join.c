@@ -261,7 +261,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
     }
     r->confidence = m->n_node ? m->confidence : 0;
     r->bucket = p->bucket ? p->bucket : m->n_node ? NULL : m->bucket;
-    bool lost = r->bucket && (p->bucket || strcmp(r->bucket, "unmatched") == 0);
+    bool lost = r->bucket && (p->bucket || j->profile->functions || strcmp(r->bucket, "unmatched") == 0);
     if (lost || (r->n_node && !j->analysis)) {
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {

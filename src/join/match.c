@@ -54,6 +54,11 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
     memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
     for (uint32_t i = 0; i < p->n_rec; i++)
         x->match[i].core = x->match[i].inner_of = OC_NONE;
+    if (p->functions) { /* relu() is no node Relu, whatever its name */
+        for (uint32_t i = 0; i < p->n_rec; i++)
+            x->match[i].bucket = p->rec[i].bucket ? NULL : "functions";
+        return;
+    }
     if (optimized)
         oc_match_companion(x, optimized);
     oc_match_tensorrt(x);

@@ -102,7 +102,8 @@ static bool fail(struct oc_csv *c, const char *what)
 /* Drops what is before the row and gets more of it. */
 static bool fill(struct oc_csv *c)
 {
-    bool more = oc_stream_fill(c->s, c->start.at, &c->data, &c->n, &c->offset_bytes);
+    size_t had = c->n - c->start.at;
+    bool more = oc_stream_fill(c->s, c->start.at, &c->data, &c->n, &c->offset_bytes) || c->n > had;
     c->start.at = 0;
     if (more && !c->started && c->n >= 3 && memcmp(c->data, "\xef\xbb\xbf", 3) == 0)
         c->start.at = 3;

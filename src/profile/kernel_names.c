@@ -170,7 +170,9 @@ static const struct oc_kernel_row classes[] = {
     {.match = "nccl|rccl|allreduce|all_gather|allgather|reduce_scatter|sendrecv|broadcast_kernel_nccl|"
               "onecclkernel",
      .says = {.op_class = "communication"}},
-    {.match = "[cuda memcpy|memcpy htod|memcpy dtoh|memcpy dtod|memcpyasync", .says = {.op_class = "copy"}},
+    {.match = "^memcpy|^__memcpy|^memmove|^__memmove|memmove_avx|memcpy_avx|[cuda memcpy|memcpy htod|memcpy "
+              "dtoh|memcpy dtod|memcpyasync",
+     .says = {.op_class = "copy"}},
     {.match = "[cuda memset|memset", .says = {.op_class = "fill"}},
     {.match = "flash|fmha|attention|^attn|_attn|paged_kv|masked_multihead",
      .says = {.op_class = "attention"}},

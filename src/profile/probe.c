@@ -17,8 +17,8 @@ extern const struct oc_importer oc_importer_paddle_report;
 extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
 extern const struct oc_importer oc_importer_nsys_csv;
+extern const struct oc_importer oc_importer_generic_csv;
 
-/* One a line. */
 /* clang-format off */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
@@ -31,6 +31,7 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_kineto,
     &oc_importer_paddle_trace,
     &oc_importer_nsys_csv,
+    &oc_importer_generic_csv,
 };
 /* clang-format on */
 
@@ -122,6 +123,63 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     return oc_err_at(err, peek->path, 0, 0);
 }
 
+/* ---- files that a tool of their own has to export ------------------------------------------------------ */
+
+struct advice {
+    const char *magic;  /* the first bytes, NULL: any */
+    const char *suffix; /* and the end of the name, NULL: any */
+    const char *what, *command;
+};
+
+#define EXPORT_ENGINE                                                                                        \
+    "trtexec --loadEngine=FILE --profilingVerbosity=detailed --exportProfile=x.profile.json "                \
+    "--exportLayerInfo=x.graph.json"
+#define EXPORT_NSYS   "nsys export --type sqlite --output x.sqlite FILE"
+#define EXPORT_QDSTRM "QdstrmImporter -i FILE, then nsys export --type sqlite"
+#define EXPORT_NCU    "ncu --import FILE --csv --page raw"
+
+static const struct advice advices[] = {
+    {"QDSTRM", NULL, "an Nsight Systems recording", EXPORT_QDSTRM},
+    {NULL, ".qdstrm", "an Nsight Systems recording", EXPORT_QDSTRM},
+    {NULL, ".nsys-rep", "an Nsight Systems report", EXPORT_NSYS},
+    {NULL, ".qdrep", "an Nsight Systems report", EXPORT_NSYS},
+    {"NVR\0", NULL, "an Nsight Compute report", EXPORT_NCU},
+    {NULL, ".ncu-rep", "an Nsight Compute report", EXPORT_NCU},
+    {"ftrt", NULL, "a TensorRT engine", EXPORT_ENGINE},
+    {"ptrt", NULL, "a TensorRT engine", EXPORT_ENGINE},
+    {NULL, ".trt", "a TensorRT engine", EXPORT_ENGINE},
+    {NULL, ".engine", "a TensorRT engine", EXPORT_ENGINE},
+    {NULL, ".plan", "a TensorRT engine", EXPORT_ENGINE},
+    {"PERFILE2", NULL, "a perf recording", "perf report --stdio -n -t, -i FILE"},
+    {NULL, ".pstats", "Python's profile data",
+     "python3 -c 'import pstats; pstats.Stats(\"FILE\").print_stats()'"},
+};
+
+static bool ends_with(const char *s, const char *suffix)
+{
+    size_t n = strlen(s), k = strlen(suffix);
+    return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
+/* What to do with a binary file that only its own tool can read; NULL: no such file. */
+static const struct advice *advice_for(const struct oc_peek *peek)
+{
+    for (size_t i = 0; i < OC_COUNT(advices); i++) {
+        const struct advice *a = &advices[i];
+        size_t n = a->magic ? strlen(a->magic) : 0;
+        if (peek->n >= n && (!n || memcmp(peek->data, a->magic, n) == 0) && (n || !is_text(peek)) &&
+            (!a->suffix || ends_with(peek->path, a->suffix)))
+            return a;
+    }
+    return NULL;
+}
+
+static int tell_advice(const struct oc_peek *peek, const struct advice *a, struct oc_err *err)
+{
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': is %s: export it with: %s", peek->path, a->what, a->command);
+    return oc_err_at(err, peek->path, 0, 0);
+}
+
 static const struct oc_importer *importer_named(const char *name)
 {
     for (size_t i = 0; i < OC_COUNT(importers); i++)
@@ -153,7 +211,10 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
             rc = oc_fail(err, OC_EARG, "unknown profile format '%s'", format);
     } else if (rc == 0) {
         rc = best_bid(&peek, out, &bid, err);
-        if (rc == 0 && !bid.score)
+        const struct advice *advice = rc == 0 && !bid.score ? advice_for(&peek) : NULL;
+        if (advice)
+            rc = tell_advice(&peek, advice, err);
+        else if (rc == 0 && !bid.score)
             rc = unknown_format(&peek, err);
     }
     *part = bid.part;
@@ -170,7 +231,8 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     int rc = look(path, &a, &peek, err);
     if (rc == 0) {
         bool tie = best_bid(&peek, &imp, &bid, NULL) != 0;
-        *out = tie || bid.score || (peek.n && is_text(&peek)) ? OC_FILE_PROFILE : OC_FILE_MODEL;
+        *out = tie || bid.score || (peek.n && is_text(&peek)) || advice_for(&peek) ? OC_FILE_PROFILE
+                                                                                   : OC_FILE_MODEL;
     }
     oc_arena_free(&a);
     return rc;

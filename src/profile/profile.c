@@ -115,11 +115,13 @@ static int add_file(struct source *s, const char *path, unsigned part, struct oc
     return 0;
 }
 
-static int add_path(struct sources *all, const char *path, const char *format, struct oc_err *err)
+static int add_path(struct sources *all, const char *path, const struct oc_profile_opts *opts,
+                    struct oc_err *err)
 {
     struct oc_source_file f = {.path = path};
     const struct oc_importer *imp;
-    if (oc_profile_probe(path, format, &imp, &f.part, err) != 0)
+    if (oc_profile_probe(path, opts->format, &imp, &f.part, err) != 0 &&
+        (!opts->map || opts->format || oc_profile_probe(path, "generic_csv", &imp, &f.part, err) != 0))
         return -1;
     struct source *s = home(all, imp, &f);
     if (!s) {
@@ -230,7 +232,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     if (!opts)
         opts = &defaults;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = add_path(&all, path[i], opts->format, err);
+        rc = add_path(&all, path[i], opts, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
         rc = add_siblings(&all, &all.source[i], err);
     list = oc_xmalloc((all.n + 1) * sizeof(*list));

@@ -109,6 +109,7 @@ struct oc_profile {
     double imported_ns, imported_kernel_ns;
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events and the source has events */
     struct oc_prof_memory memory;
+    bool functions; /* records are functions of a program, op_type their class: never put to nodes */
     bool truncated;
     struct oc_exprs *exprs;
     struct oc_diags diags;

@@ -8,6 +8,7 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/buckets.h"
+#include "report/class_share.h"
 
 struct sum { /* what every part below works on */
     struct oc_report *r;
@@ -208,7 +209,7 @@ static void profile_part(struct sum *s)
                   *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
                   p->truncated ? "; cut off" : ""));
     double run_ns = (!isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9) / s->r->runs;
-    if (!(run_ns > 0))
+    if (!(run_ns > 0) || p->functions) /* how often the model ran is not told */
         return;
     const char *busy = isnan(p->busy_ns) ? ""
                                          : oc_printf(s->arena, ", operators busy %.1f %%",
@@ -341,6 +342,22 @@ static void overhead_part(struct sum *s)
             add(s, "overhead",
                 oc_printf(s->arena, "%s: %s (rows: %u)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
                           b[i].records));
+    }
+}
+
+/* Functions stand on no node: their classes beside those of the operators. */
+static void class_part(struct sum *s)
+{
+    const struct oc_class_share *c;
+    uint32_t n = oc_class_shares(s->r->in, s->arena, &c);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *flops = isnan(c[i].flop_share) ? ""
+                                                   : oc_printf(s->arena, "; FLOPs: %.1f %% (nodes: %u)",
+                                                               100 * c[i].flop_share, c[i].nodes);
+        add(s, "class",
+            oc_printf(s->arena, "%s: CPU time: %.1f %% (functions: %u)%s",
+                      *c[i].name ? c[i].name : "(names tell none)", 100 * c[i].time_share, c[i].functions,
+                      flops));
     }
 }
 
@@ -512,9 +529,10 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     if (r->in->profile) {
         profile_part(&s);
         achieved_part(&s);
-        if (r->in->join) {
+        class_part(&s);
+        if (r->in->join && !r->in->profile->functions) {
             join_part(&s);
-        } else {
+        } else if (!r->in->join) {
             own_macs_part(&s);
             overhead_part(&s);
         }
@@ -524,7 +542,7 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     }
     if (r->in->device)
         hardware_part(&s);
-    if (r->has_time)
+    if (r->has_time && !(r->in->profile && r->in->profile->functions))
         time_type_part(&s);
     if (r->in->analysis) {
         type_part(&s);

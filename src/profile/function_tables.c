@@ -1,0 +1,348 @@
+#include "profile/function_tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct table {
+    struct oc_csv *c;
+    oc_function_sink *sink;
+    void *ctx;
+    struct oc_function_facts *facts;
+    struct oc_err *err;
+    /* perf */
+    char delimiter; /* '\0': columns stand in line */
+    bool children;  /* two shares: with and without those called */
+    bool samples;
+    size_t symbol, library, count;
+    char event[64];
+    double event_count;
+};
+
+static bool has(struct oc_str s, const char *text)
+{
+    return s.n && memmem(s.s, s.n, text, strlen(text));
+}
+
+static bool starts(struct oc_str s, const char *text)
+{
+    size_t n = strlen(text);
+    return s.n >= n && memcmp(s.s, text, n) == 0;
+}
+
+/* Takes the first word of the line off it. */
+static struct oc_str word(struct oc_str *s)
+{
+    *s = oc_csv_trim(*s);
+    size_t n = 0;
+    while (n < s->n && s->s[n] != ' ' && s->s[n] != '\t')
+        n++;
+    struct oc_str w = {s->s, n};
+    *s = oc_csv_trim((struct oc_str){s->s + n, s->n - n});
+    return w;
+}
+
+static bool number(struct oc_str s, double *out)
+{
+    return oc_csv_number(s, out, NULL) && *out >= 0 && *out < 1e15;
+}
+
+static int bad_row(struct table *t, const char *tool)
+{
+    return oc_csv_fail(t->c, t->err, "no row of %s's flat profile", tool);
+}
+
+/* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line
+ * ------------------ */
+
+static bool is_gprof_header(struct oc_str line)
+{
+    return has(line, "seconds") && has(line, "name") && has(line, "time");
+}
+
+static int gprof_row(struct table *t, struct oc_str line)
+{
+    struct oc_function_row row = {.library = {"", 0}};
+    double v, self_s, calls;
+    for (int i = 0; i < 3; i++)
+        if (!number(word(&line), i == 2 ? &self_s : &v))
+            return bad_row(t, "gprof");
+    struct oc_str rest = line, w[3];
+    for (int i = 0; i < 3; i++)
+        w[i] = word(&rest);
+    if (rest.n && number(w[0], &calls) && number(w[1], &v) && number(w[2], &v)) {
+        line = rest;
+        row.calls = (uint64_t)calls;
+    }
+    row.name = line;
+    row.self_ns = self_s * 1e9;
+    return line.n ? t->sink(t->ctx, &row, t->err) : bad_row(t, "gprof");
+}
+
+static int read_gprof(struct table *t)
+{
+    struct oc_str line;
+    bool flat = false, rows = false;
+    int rc = 0;
+    t->facts->tool = "gprof";
+    while (rc == 0 && oc_csv_line(t->c, &line)) {
+        struct oc_str s = oc_csv_trim(line);
+        double v;
+        if (rows && !s.n)
+            return 0;
+        if (rows)
+            rc = gprof_row(t, s);
+        else if (starts(s, "Flat profile:"))
+            flat = true;
+        else if (flat && starts(s, "Each sample counts as")) {
+            s = (struct oc_str){s.s + 21, s.n - 21};
+            if (number(word(&s), &v))
+                t->facts->resolution_ns = v * 1e9;
+        } else if (flat && is_gprof_header(s))
+            rows = true;
+    }
+    return rc;
+}
+
+/* ---- perf report ------------------------------------------------------------------------------------------
+ */
+
+static bool is_perf_header(struct oc_str line)
+{
+    return starts(line, "#") && (has(line, "Overhead") || (has(line, "Children") && has(line, "Self"))) &&
+           (has(line, "Symbol") || has(line, "Command"));
+}
+
+static size_t column_of(struct oc_str line, char delimiter, const char *name)
+{
+    for (size_t i = 0; line.n; i++) {
+        const char *d = memchr(line.s, delimiter, line.n);
+        size_t n = d ? (size_t)(d - line.s) : line.n;
+        struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
+        if (f.n && f.s[0] == '#')
+            f = oc_csv_trim((struct oc_str){f.s + 1, f.n - 1});
+        if (oc_csv_same(f, name))
+            return i;
+        n += d != NULL;
+        line = (struct oc_str){line.s + n, line.n - n};
+    }
+    return OC_CSV_NONE;
+}
+
+static void perf_header(struct table *t, struct oc_str line)
+{
+    static const char delimiters[] = {',', ';', '|', '\t'};
+    t->children = has(line, "Children");
+    t->samples = has(line, "Samples");
+    t->delimiter = '\0';
+    for (size_t i = 0; i < sizeof(delimiters) && !t->delimiter; i++)
+        if (memchr(line.s, delimiters[i], line.n))
+            t->delimiter = delimiters[i];
+    if (!t->delimiter)
+        return;
+    t->symbol = column_of(line, t->delimiter, "Symbol");
+    t->library = column_of(line, t->delimiter, "Shared Object");
+    t->count = column_of(line, t->delimiter, "Samples");
+}
+
+/* "# Samples: 7K of event 'cpu-clock:u'", "# Event count (approx.): 1866750000" */
+static void perf_note(struct table *t, struct oc_str line)
+{
+    const char *event = memmem(line.s, line.n, "of event '", 10);
+    if (event) {
+        event += 10;
+        const char *end = memchr(event, '\'', (size_t)(line.s + line.n - event));
+        snprintf(t->event, sizeof(t->event), "%.*s", end ? (int)(end - event < 60 ? end - event : 60) : 0,
+                 event);
+    }
+    const char *count = memmem(line.s, line.n, "Event count (approx.):", 22);
+    if (count &&
+        !number((struct oc_str){count + 22, (size_t)(line.s + line.n - count - 22)}, &t->event_count))
+        t->event_count = NAN;
+}
+
+/* A share "40.79%" at the start of the line, followed by a blank or the delimiter. */
+static bool take_share(struct table *t, struct oc_str *line, double *share)
+{
+    struct oc_str s = oc_csv_trim(*line);
+    const char *percent = s.n ? memchr(s.s, '%', s.n) : NULL;
+    size_t n = percent ? (size_t)(percent - s.s) : 0;
+    if (!n || n > 12 || !number((struct oc_str){s.s, n}, share) || *share > 100)
+        return false;
+    s = (struct oc_str){percent + 1, s.n - n - 1};
+    if (!s.n || (s.s[0] != ' ' && s.s[0] != t->delimiter))
+        return false;
+    s = oc_csv_trim(s);
+    if (t->delimiter && s.n && s.s[0] == t->delimiter)
+        s = (struct oc_str){s.s + 1, s.n - 1};
+    *line = s;
+    return true;
+}
+
+/* "[.] symbol" and the word before it. */
+static struct oc_str symbol_of(struct oc_str s, struct oc_str *before)
+{
+    *before = (struct oc_str){"", 0};
+    for (size_t i = 0; i + 3 < s.n; i++) {
+        if (s.s[i] != '[' || s.s[i + 2] != ']' || s.s[i + 3] != ' ' || (i && s.s[i - 1] != ' '))
+            continue;
+        *before = oc_csv_trim((struct oc_str){s.s, i});
+        return oc_csv_trim((struct oc_str){s.s + i + 4, s.n - i - 4});
+    }
+    return oc_csv_trim(s);
+}
+
+static void perf_fields(struct table *t, struct oc_str line, struct oc_function_row *row)
+{
+    struct oc_str before;
+    double v;
+    size_t first = t->children ? 2 : 1;
+    for (size_t i = first; line.n; i++) {
+        if (i == t->symbol) { /* the last one: names may hold the delimiter */
+            row->name = symbol_of(line, &before);
+            return;
+        }
+        const char *d = memchr(line.s, t->delimiter, line.n);
+        size_t n = d ? (size_t)(d - line.s) : line.n;
+        struct oc_str f = oc_csv_trim((struct oc_str){line.s, n});
+        if (i == t->library)
+            row->library = f;
+        if (i == t->count && number(f, &v))
+            row->calls = (uint64_t)v;
+        n += d != NULL;
+        line = (struct oc_str){line.s + n, line.n - n};
+    }
+}
+
+static int perf_row(struct table *t, struct oc_str line)
+{
+    struct oc_function_row row = {.name = {"", 0}, .library = {"", 0}};
+    struct oc_str before;
+    double share, v;
+    if (!take_share(t, &line, &share) || (t->children && !take_share(t, &line, &share)))
+        return 0; /* a line of a call graph */
+    if (t->delimiter) {
+        perf_fields(t, line, &row);
+    } else {
+        if (t->samples && number(word(&line), &v))
+            row.calls = (uint64_t)v;
+        row.name = symbol_of(line, &before);
+        const char *blank = before.n ? memrchr(before.s, ' ', before.n) : NULL;
+        row.library = blank ? (struct oc_str){blank + 1, (size_t)(before.s + before.n - blank - 1)} : before;
+    }
+    if (!row.name.n)
+        return 0;
+    t->facts->listed += share / 100;
+    row.self_ns = share / 100 * t->event_count;
+    return t->sink(t->ctx, &row, t->err);
+}
+
+static int read_perf(struct table *t)
+{
+    struct oc_str line;
+    bool rows = false;
+    int rc = 0;
+    t->facts->tool = "perf";
+    t->facts->listed = 0;
+    t->facts->all = 1;
+    t->event_count = NAN;
+    while (rc == 0 && oc_csv_line(t->c, &line)) {
+        struct oc_str s = oc_csv_trim(line);
+        if (is_perf_header(s)) {
+            if (rows) /* another event's table: its time would be counted twice */
+                break;
+            if (strncmp(t->event, "cpu-clock", 9) != 0 && strncmp(t->event, "task-clock", 10) != 0)
+                return oc_fail(t->err, OC_EFORMAT,
+                               "perf counted '%s', which is no time: record with perf record -e cpu-clock",
+                               t->event);
+            if (isnan(t->event_count))
+                return oc_fail(t->err, OC_EFORMAT, "no line 'Event count' before the table");
+            perf_header(t, s);
+            rows = true;
+            t->facts->all_ns = t->event_count;
+            t->facts->resolution_ns = t->event_count * 1e-4;
+        } else if (starts(s, "#"))
+            perf_note(t, s);
+        else if (rows && s.n)
+            rc = perf_row(t, s);
+    }
+    return rc;
+}
+
+/* ---- pstats: "ncalls tottime percall cumtime percall filename:lineno(function)"
+ * ----------------------------- */
+
+static bool is_pstats_header(struct oc_str line)
+{
+    return starts(line, "ncalls") && has(line, "tottime") && has(line, "cumtime");
+}
+
+static int pstats_row(struct table *t, struct oc_str line)
+{
+    struct oc_function_row row = {.library = {"", 0}};
+    struct oc_str calls = word(&line);
+    double v, self_s = 0;
+    const char *slash =
+        calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all / those that were not recursive */
+    if (slash)
+        calls.n = (size_t)(slash - calls.s);
+    if (!oc_csv_u64(calls, &row.calls))
+        return bad_row(t, "pstats");
+    for (int i = 0; i < 4; i++)
+        if (!number(word(&line), i == 0 ? &self_s : &v))
+            return bad_row(t, "pstats");
+    row.name = line;
+    row.self_ns = self_s * 1e9;
+    return line.n ? t->sink(t->ctx, &row, t->err) : bad_row(t, "pstats");
+}
+
+static int read_pstats(struct table *t)
+{
+    struct oc_str line;
+    bool rows = false;
+    int rc = 0;
+    t->facts->tool = "Python's profiler";
+    t->facts->resolution_ns = 1e6;
+    while (rc == 0 && oc_csv_line(t->c, &line)) {
+        struct oc_str s = oc_csv_trim(line);
+        if (rows && !s.n)
+            return 0;
+        if (rows)
+            rc = pstats_row(t, s);
+        else
+            rows = is_pstats_header(s);
+    }
+    return rc;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------
+ */
+
+enum oc_function_table oc_function_table_kind(const char *data, size_t n)
+{
+    bool gprof = false;
+    for (const char *p = data, *end = data + n, *lf; p && p < end; p = lf ? lf + 1 : NULL) {
+        lf = memchr(p, '\n', (size_t)(end - p));
+        struct oc_str s = oc_csv_trim((struct oc_str){p, (size_t)((lf ? lf : end) - p)});
+        if (is_perf_header(s))
+            return OC_TABLE_PERF;
+        if (is_pstats_header(s))
+            return OC_TABLE_PSTATS;
+        gprof |= starts(s, "Flat profile:");
+        if (gprof && is_gprof_header(s))
+            return OC_TABLE_GPROF;
+    }
+    return OC_TABLE_NONE;
+}
+
+int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
+                           struct oc_function_facts *facts, struct oc_err *err)
+{
+    static int (*const read[])(struct table *) = {
+        [OC_TABLE_GPROF] = read_gprof, [OC_TABLE_PERF] = read_perf, [OC_TABLE_PSTATS] = read_pstats};
+    struct table t = {.c = c, .sink = sink, .ctx = ctx, .facts = facts, .err = err};
+    *facts = (struct oc_function_facts){"", NAN, NAN, NAN, NAN};
+    int rc = kind < OC_COUNT(read) && read[kind] ? read[kind](&t)
+                                                 : oc_fail(err, OC_EFORMAT, "no table of functions");
+    return rc == 0 && oc_csv_failed(c) ? oc_csv_error(c, err) : rc;
+}

@@ -1,0 +1,97 @@
+#include "report/class_share.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "model/model.h"
+
+struct sums {
+    struct oc_class_share *share;
+    uint32_t n, cap;
+    struct oc_map seen;
+    double time_ns, flop;
+};
+
+static struct oc_class_share *class_of(struct sums *s, const char *name)
+{
+    uint32_t at = s->n;
+    const char *stored;
+    if (oc_map_add(&s->seen, name, strlen(name), &at, &stored)) {
+        OC_GROW(s->share, s->n, s->cap);
+        s->share[s->n++] = (struct oc_class_share){.name = stored};
+    }
+    return &s->share[at];
+}
+
+static void add_functions(struct sums *s, const struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *rec = &p->rec[i];
+        if (isnan(rec->self_ns))
+            continue;
+        struct oc_class_share *c = class_of(s, rec->bucket ? "" : rec->op_type);
+        c->time_share += rec->self_ns;
+        c->functions += !rec->bucket;
+        s->time_ns += rec->self_ns;
+    }
+}
+
+/* Operator types to their class, by the list of operators. */
+static const char *operator_class(const char *type)
+{
+    for (size_t i = 0; i < oc_op_count(); i++) {
+        struct oc_op_info op;
+        oc_op_get(i, &op);
+        if (strcmp(op.name, type) == 0)
+            return op.op_class;
+    }
+    return "";
+}
+
+static void add_nodes(struct sums *s, const struct oc_analysis *a)
+{
+    for (uint32_t i = 0; i < a->model->n_node; i++) {
+        const struct oc_node_cost *cost = &a->cost[i];
+        double flop = (double)cost->flops + (double)cost->ops;
+        if (cost->quality == OC_UNKNOWN || !(flop > 0))
+            continue;
+        struct oc_class_share *c = class_of(s, operator_class(a->model->node[i].op_type));
+        c->flop_share += flop;
+        c->nodes++;
+        s->flop += flop;
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct oc_class_share *x = a, *y = b;
+    if (x->time_share != y->time_share)
+        return x->time_share < y->time_share ? 1 : -1;
+    return (x->flop_share < y->flop_share) - (x->flop_share > y->flop_share);
+}
+
+uint32_t oc_class_shares(const struct oc_report_in *in, struct oc_arena *a, const struct oc_class_share **out)
+{
+    struct sums s = {.seen.arena = a};
+    *out = NULL;
+    if (!in->profile || !in->profile->functions)
+        return 0;
+    add_functions(&s, in->profile);
+    if (in->analysis)
+        add_nodes(&s, in->analysis);
+    for (uint32_t i = 0; i < s.n; i++) {
+        s.share[i].time_share = s.time_ns > 0 ? s.share[i].time_share / s.time_ns : 0;
+        s.share[i].flop_share = in->analysis && s.flop > 0 ? s.share[i].flop_share / s.flop : (double)NAN;
+    }
+    if (s.n)
+        qsort(s.share, s.n, sizeof(*s.share), by_time);
+    struct oc_class_share *kept = OC_NEW_ARRAY(a, s.n ? s.n : 1, struct oc_class_share);
+    if (s.n)
+        memcpy(kept, s.share, s.n * sizeof(*kept));
+    *out = kept;
+    oc_map_free(&s.seen);
+    free(s.share);
+    return s.n;
+}

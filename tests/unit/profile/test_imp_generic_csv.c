@@ -1,0 +1,196 @@
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profile/column_map.h"
+#include "support/profiles.h"
+
+static struct oc_profile *open_mapped(const char *path, const char *map)
+{
+    struct oc_profile_opts opts = {.warmup = -1, .map = map};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    if (oc_profile_open(path, &opts, &p, &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), "generic_csv");
+    return p;
+}
+
+static struct oc_profile *open_sample(const char *name)
+{
+    const char *path = t_sample(name);
+    if (!path)
+        skip();
+    return open_mapped(path, NULL);
+}
+
+static void check_conserved(const struct oc_profile *p, double imported_ns)
+{
+    struct oc_conserved c;
+    oc_profile_conserved(p, false, &c);
+    assert_true(fabs(c.imported_ns - imported_ns) < 1e-2);
+    assert_true(fabs(c.lost_ns) < 1e-2);
+}
+
+/* Seconds with and without their letter: 1.25 + 0.5 + 0.125 + 0.125 = 2 s. */
+static void reads_vtune(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_mapped("tests/data/functions/vtune.tsv", NULL);
+    assert_int_equal(p->n_rec, 4);
+    assert_true(p->functions);
+    const struct oc_prof_rec *gemm = t_rec(p, "MlasSgemmKernelFma3"),
+                             *conv = t_rec(p, "jit_avx512_core_brgemm_conv");
+    assert_string_equal(gemm->op_type, "gemm");
+    assert_string_equal(gemm->provider, "libonnxruntime.so");
+    assert_string_equal(conv->op_type, "conv");
+    assert_true(gemm->time_ns == 1.25e9 && conv->time_ns == 0.5e9);
+    assert_non_null(t_rec(p, "std::vector<int, std::allocator<int> >::push_back"));
+    assert_string_equal(t_rec(p, "memcpy")->op_type, "copy");
+    check_conserved(p, 2e9);
+    oc_profile_close(p);
+}
+
+/* 200 ms of samples: 125, 50, and 12.5 % that are not listed. */
+static void reads_perf_in_columns(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_mapped("tests/data/functions/perf_n.txt", NULL);
+    const struct oc_prof_rec *gemm = t_rec(p, "MlasSgemmKernelFma3");
+    assert_true(gemm && gemm->time_ns == 125e6 && gemm->calls == 500);
+    assert_string_equal(gemm->provider, "libonnxruntime.so");
+    assert_string_equal(t_rec(p, "__memcpy_avx_unaligned_erms")->op_type, "copy");
+    assert_string_equal(p->rec[2].bucket, "functions not listed");
+    assert_true(fabs(p->rec[2].total_ns - 25e6) < 1e-3);
+    check_conserved(p, 200e6);
+    oc_profile_close(p);
+}
+
+/* 40.79 % of 1866750000 ns = 761447325 ns; all rows: 40.79 + 40.27 + 13.45 + 4.57 + 0.33 + 0.24 + 2 * 0.08 +
+ * 2 * 0.03 + 10 * 0.01 = 99.97 %, which rounding of 20 rows explains: nothing is left over. */
+static void reads_the_perf_samples(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_sample("cpu_profilers/perf_report_csv.txt");
+    assert_int_equal(p->n_rec, 20);
+    const struct oc_prof_rec *cosine = t_rec(p, "__cos_fma");
+    assert_true(fabs(cosine->time_ns - 761447325) < 1e-3 && cosine->calls == 3046);
+    assert_string_equal(cosine->provider, "libm.so.6");
+    check_conserved(p, 0.9997 * 1866750000);
+    oc_profile_close(p);
+    /* with a call graph: the second share is the function's own; the cut file lists two without any */
+    p = open_sample("cpu_profilers/perf_report_stdio.txt");
+    assert_int_equal(p->n_rec, 3);
+    assert_string_equal(p->rec[0].name, "__libc_start_call_main");
+    assert_true(p->rec[0].time_ns == 0 && p->rec[1].time_ns == 0);
+    check_conserved(p, 1866750000);
+    oc_profile_close(p);
+}
+
+static void other_events_are_no_time(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    assert_null(
+        t_profile_text("# Samples: 1K of event 'cycles'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
+                       " 10.00%  [.] f\n",
+                       NULL, &err));
+    assert_non_null(strstr(err.msg, "perf counted 'cycles', which is no time"));
+}
+
+/* Calls stand only where gprof has counted them. */
+static void reads_gprof(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_mapped("tests/data/functions/gprof.txt", NULL);
+    assert_int_equal(p->n_rec, 2);
+    assert_true(p->rec[0].calls == 36 && p->rec[0].time_ns == 0.27e9);
+    assert_string_equal(p->rec[1].name, "operator new(unsigned long)");
+    assert_true(p->rec[1].calls == 0 && isnan(p->rec[1].calls_per_run));
+    oc_profile_close(p);
+    p = open_sample("cpu_profilers/gprof.txt");
+    assert_int_equal(p->n_rec, 3);
+    assert_string_equal(t_rec(p, "conv2d")->op_type, "conv");
+    check_conserved(p, 0.30e9);
+    oc_profile_close(p);
+}
+
+/* Own times: 2 + 31 + 80 + 50 + 42 + 37 + 1 = 243 ms; "20/5" are 20 calls. */
+static void reads_pstats(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_sample("cpu_profilers/cprofile.cumulative.txt");
+    assert_int_equal(p->n_rec, 14);
+    assert_true(t_rec(p, "app/model.py:5(model)")->calls == 20);
+    assert_true(fabs(t_rec(p, "{built-in method builtins.sum}")->time_ns - 31e6) < 1e-3);
+    check_conserved(p, 243e6);
+    oc_profile_close(p);
+}
+
+static struct oc_profile *read_mapped(const char *text, const char *map, struct oc_err *err)
+{
+    return t_profile_text(text, &(struct oc_profile_opts){.warmup = -1, .map = map}, err);
+}
+
+/* Units: of the field, of the map, of the header. A type makes rows operators. */
+static void maps_columns(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_profile *p =
+        read_mapped("note\nLayer;Kind;Total (us);N;GPU\nconv1;Conv;1,200.5;3;1ms\nTotal;;5 s;;\n",
+                    "name=Layer,type=Kind,time=Total,calls=N,kernel=GPU", &err);
+    assert_non_null(p);
+    assert_int_equal(p->n_rec, 2);
+    assert_false(p->functions);
+    assert_true(p->rec[0].time_ns == 1200500 && p->rec[0].calls == 3 && p->rec[0].kernel_ns == 1e6);
+    assert_string_equal(p->rec[0].op_type, "Conv");
+    assert_true(p->rec[1].time_ns == 5e9);
+    oc_profile_close(p);
+    /* means of calls: each call is a run; 4 * 2.5 ms in all */
+    p = read_mapped("a,\"b,c\",n\nf,2.5,4\n", "name=a, mean='b,c':ms, calls=n", &err);
+    assert_non_null(p);
+    assert_true(p->rec[0].time_ns == 2.5e6 && p->rec[0].total_ns == 10e6 && p->stat == OC_STAT_MEAN);
+    oc_profile_close(p);
+}
+
+static void tells_what_is_wrong(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *map, *message;
+    } bad[] = {
+        {"a,b\nf,1\n", "name=a,time=b", "column 'b' has no unit: give it, as in time='b':ms"},
+        {"a,b\nf,x\n", "name=a,time=b:s", "line 2: column 'b': 'x' is no time"},
+        {"a,b\nf,1\n", "name=a,time=c:s", "no line with the columns 'a' and 'c'"},
+        {"a,b\nf,1\n", "name=a", "needs name=COLUMN and time=COLUMN"},
+        {"a,b\nf,1\n", "name=a,nome=b", "'nome=b' in the map of columns"},
+        {"a,b\nf,1\n", "name=a,name=b", "'name' stands twice"},
+        {"a,b\nf,1\n", "name=a,time=", "'time' has no column"},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_err err = {0};
+        assert_null(read_mapped(bad[i].text, bad[i].map, &err));
+        if (!strstr(err.msg, bad[i].message))
+            fail_msg("%zu: %s", i, err.msg);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_vtune),
+        cmocka_unit_test(reads_perf_in_columns),
+        cmocka_unit_test(reads_the_perf_samples),
+        cmocka_unit_test(other_events_are_no_time),
+        cmocka_unit_test(reads_gprof),
+        cmocka_unit_test(reads_pstats),
+        cmocka_unit_test(maps_columns),
+        cmocka_unit_test(tells_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
