@@ -13,7 +13,7 @@
 #define MAX_WORDS 12000000u /* of all sets */
 
 struct state {
-    uint64_t peak;
+    uint64_t peak, live;
     uint32_t parent, step; /* the step that led here; free ones followed it */
     uint32_t done;
     bool expanded;
@@ -34,13 +34,19 @@ struct search {
     uint32_t *path;      /* steps done since the state was loaded */
     uint64_t work, cost; /* left; of loading a state */
     bool full;
+    uint32_t beam;   /* how many sets of a size go on, 0: all */
+    uint32_t *taken; /* by size: how many did */
 };
 
 static bool comes_first(const struct search *x, uint32_t a, uint32_t b)
 {
     const struct state *s = &x->state[a], *t = &x->state[b];
+    if (x->beam && s->done != t->done)
+        return s->done < t->done;
     if (s->peak != t->peak)
         return s->peak < t->peak;
+    if (x->beam && s->live != t->live)
+        return s->live < t->live;
     return s->done != t->done ? s->done > t->done : a < b;
 }
 
@@ -121,7 +127,7 @@ static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t ste
         return;
     if (i == OC_NONE)
         i = add_state(x, h);
-    x->state[i] = (struct state){peak, parent, step, x->run.done, false};
+    x->state[i] = (struct state){peak, x->run.live, parent, step, x->run.done, false};
     push(x, i); /* an older entry of the heap finds the state expanded */
 }
 
@@ -199,9 +205,11 @@ static void trace(struct search *x, uint32_t state, uint32_t *order)
     memcpy(order, x->path, n * sizeof(*order));
 }
 
-static void open_search(struct search *x, const struct oc_order_graph *g, uint64_t work)
+static void open_search(struct search *x, const struct oc_order_graph *g, uint64_t work, uint32_t beam)
 {
-    *x = (struct search){.g = g, .words = g->n_step / 64 + 1, .work = work};
+    *x = (struct search){.g = g, .words = g->n_step / 64 + 1, .work = work, .beam = beam};
+    x->taken = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*x->taken));
+    memset(x->taken, 0, ((size_t)g->n_step + 1) * sizeof(*x->taken));
     oc_order_run_open(&x->run, g);
     x->now = oc_xmalloc(x->words * sizeof(*x->now));
     x->path = oc_xmalloc(((size_t)g->n_step + 1) * sizeof(*x->path));
@@ -214,6 +222,7 @@ static void close_search(struct search *x)
 {
     oc_order_run_close(&x->run);
     free(x->now);
+    free(x->taken);
     free(x->path);
     free(x->state);
     free(x->set);
@@ -221,8 +230,19 @@ static void close_search(struct search *x)
     free(x->slot);
 }
 
-struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint64_t enough, uint64_t below,
-                                      uint64_t *work, uint32_t *order)
+/* The next state to go on from, OC_NONE: there is none. */
+static uint32_t next_state(struct search *x)
+{
+    while (x->n_heap && x->work && !x->full) {
+        uint32_t s = pop(x);
+        if (!x->state[s].expanded && (!x->beam || x->taken[x->state[s].done]++ < x->beam))
+            return s;
+    }
+    return OC_NONE;
+}
+
+struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t beam, uint64_t enough,
+                                      uint64_t below, uint64_t *work, uint32_t *order)
 {
     struct oc_order_exact out = {.lower = oc_order_lower(g)};
     out.lower = out.lower > enough ? out.lower : enough;
@@ -231,25 +251,24 @@ struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint64_t e
         return out;
     }
     struct search x;
-    uint32_t n = 0;
-    open_search(&x, g, *work);
+    uint32_t n = 0, s;
+    open_search(&x, g, *work, beam);
     oc_order_run_free_steps(&x.run, out.lower, x.path, &n);
     flip(&x, x.path, n);
     reach(&x, out.lower, OC_NONE, OC_NONE);
-    while (x.n_heap && x.work && !x.full && !out.found) {
-        uint32_t s = pop(&x);
-        if (x.state[s].expanded)
-            continue;
-        out.lower = x.state[s].peak;
+    while (!out.found && (s = next_state(&x)) != OC_NONE) {
+        if (!beam)
+            out.lower = x.state[s].peak;
         if (x.state[s].done == g->n_step) {
             trace(&x, s, order);
-            out.found = out.solved = true;
+            out.found = true;
+            out.solved = !beam;
             out.peak = oc_order_peak(g, order, NULL);
         } else {
             expand(&x, s, below);
         }
     }
-    if (!out.found && !x.n_heap && !x.full && x.work) {
+    if (!beam && !out.found && !x.n_heap && !x.full && x.work) {
         out.solved = true; /* nothing is below */
         out.lower = below;
     }

@@ -16,8 +16,9 @@ struct oc_order_exact {
 };
 
 /* Looks for an order with a peak below `below`; not interested in less than `enough`. Uses up *work (about
- * memory accesses) at most. */
-struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint64_t enough, uint64_t below,
-                                      uint64_t *work, uint32_t *order);
+ * memory accesses) at most. beam 0: exact; else only that many sets of each size are followed, nothing is
+ * shown about other orders. */
+struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t beam, uint64_t enough,
+                                      uint64_t below, uint64_t *work, uint32_t *order);
 
 #endif

@@ -6,8 +6,9 @@
 #include "base/map.h"
 #include "memory/order_search.h"
 
-#define DEFAULT_WORK 200000000u
-#define SEARCH_SHARE 2 /* of the work left: the exact search of a part; the rest is for windows */
+#define DEFAULT_WORK 300000000u
+#define SEARCH_SHARE 3 /* of the work left: the exact search of a part; the rest is for beams and windows */
+#define BEAM_SHARE   3 /* of what is left then: one beam */
 
 struct part {
     uint32_t from, to;
@@ -96,7 +97,7 @@ static bool improve_window(struct windows *w, uint32_t from, uint32_t to)
     struct oc_order_graph part = oc_order_part(&arena, w->g, w->order, w->where, from, to, w->place);
     uint64_t setup = 2 * (uint64_t)w->g->n_step + w->g->n_buffer, share = w->r->work / 8;
     uint64_t left = share > setup ? share - setup : 0;
-    struct oc_order_exact e = oc_order_search(&part, w->r->lower, w->peak, &left, w->found);
+    struct oc_order_exact e = oc_order_search(&part, 0, w->r->lower, w->peak, &left, w->found);
     w->r->work -= share > setup ? share - left : share;
     oc_arena_free(&arena);
     if (!e.found)
@@ -145,6 +146,24 @@ static uint64_t improve(struct reorder *r, const struct oc_order_graph *g, uint3
 /* ---- parts ------------------------------------------------------------------------------------------------
  */
 
+/* Wider and wider beams, as long as there is work to spend on them. */
+static uint64_t try_beams(struct reorder *r, const struct oc_order_graph *g, uint64_t limit, uint32_t *order,
+                          uint32_t *found)
+{
+    for (uint32_t width = 4; width <= 256 && limit > r->lower; width *= 4) {
+        uint64_t share = r->work / BEAM_SHARE, left = share;
+        struct oc_order_exact e = oc_order_search(g, width, r->lower, limit, &left, found);
+        r->work -= share - left;
+        if (e.found) {
+            memcpy(order, found, g->n_step * sizeof(*order));
+            limit = e.peak;
+        } else if (!left) {
+            break;
+        }
+    }
+    return limit;
+}
+
 /* Finds an order of the part; true if it is better than the present one. */
 static bool order_part(struct reorder *r, const struct oc_order_graph *g, uint64_t present, uint32_t *order)
 {
@@ -154,12 +173,13 @@ static bool order_part(struct reorder *r, const struct oc_order_graph *g, uint64
         for (uint32_t i = 0; i < n; i++)
             order[i] = i;
     uint64_t share = r->work / SEARCH_SHARE, left = share;
-    struct oc_order_exact e = oc_order_search(g, r->lower, limit, &left, found);
+    struct oc_order_exact e = oc_order_search(g, 0, r->lower, limit, &left, found);
     r->work -= share - left;
     if (e.found) {
         memcpy(order, found, n * sizeof(*order));
         limit = e.peak;
     } else if (!e.solved) {
+        try_beams(r, g, limit, order, found);
         limit = improve(r, g, order);
     }
     uint64_t lower = e.lower < limit ? e.lower : limit;

@@ -194,14 +194,18 @@ static void search_is_exact(void **state)
         draft_open(&d, seed * 7919);
         const struct oc_order_graph *g = random_graph(&d, 12, 6);
         uint64_t least = least_peak(g), work = 100000000;
-        struct oc_order_exact e = oc_order_search(g, 0, UINT64_MAX, &work, order);
+        struct oc_order_exact e = oc_order_search(g, 0, 0, UINT64_MAX, &work, order);
         assert_true(e.found && e.solved && e.peak == least && e.lower == least);
         assert_true(oc_order_valid(g, order) && oc_order_peak(g, order, NULL) == least);
-        e = oc_order_search(g, 0, least, &work, order);
+        e = oc_order_search(g, 0, 0, least, &work, order);
         assert_true(!e.found && e.solved && e.lower == least);
         work = 60; /* not enough: no order, but what it says of the least holds */
-        e = oc_order_search(g, 0, UINT64_MAX, &work, order);
+        e = oc_order_search(g, 0, 0, UINT64_MAX, &work, order);
         assert_true(e.lower <= least);
+        work = 100000000; /* beams: orders, no proofs */
+        e = oc_order_search(g, 2, 0, UINT64_MAX, &work, order);
+        assert_true(e.found && !e.solved && e.peak >= least && e.lower <= least);
+        assert_true(oc_order_valid(g, order) && oc_order_peak(g, order, NULL) == e.peak);
         struct oc_order_graph back = oc_order_reverse(&d.arena, g);
         if (!g->once && !back.once)
             assert_int_equal(least_peak(&back), least);
