@@ -20,6 +20,7 @@ void oc_ort_arena_free(struct oc_ort_arena *a)
 {
     free(a->chunk);
     free(a->dead);
+    free(a->spare);
 }
 
 static uint32_t new_chunk(struct oc_ort_arena *a, struct oc_ort_chunk c)
@@ -42,16 +43,32 @@ static void kill(struct oc_ort_arena *a, uint32_t i)
     a->dead[a->n_dead++] = i;
 }
 
+static void put_spare(struct oc_ort_arena *a, uint32_t i)
+{
+    OC_GROW(a->spare, a->n_spare, a->cap_spare);
+    a->chunk[i].used = false;
+    a->chunk[i].place = a->n_spare;
+    a->spare[a->n_spare++] = i;
+}
+
+static void take_spare(struct oc_ort_arena *a, uint32_t i)
+{
+    uint32_t last = a->spare[--a->n_spare];
+    a->spare[a->chunk[i].place] = last;
+    a->chunk[last].place = a->chunk[i].place;
+    a->chunk[i].used = true;
+}
+
 /* Bins hold sizes of one power of two, each in the order of size and place: together the smallest that fits.
  */
 static uint32_t best(const struct oc_ort_arena *a, uint64_t bytes)
 {
     uint32_t found = OC_NONE;
-    for (uint32_t i = 0; i < a->n; i++) {
-        const struct oc_ort_chunk *c = &a->chunk[i], *f = found == OC_NONE ? NULL : &a->chunk[found];
-        if (!c->used && c->size >= bytes &&
-            (!f || c->size < f->size || (c->size == f->size && c->at < f->at)))
-            found = i;
+    for (uint32_t k = 0; k < a->n_spare; k++) {
+        const struct oc_ort_chunk *c = &a->chunk[a->spare[k]],
+                                  *f = found == OC_NONE ? NULL : &a->chunk[found];
+        if (c->size >= bytes && (!f || c->size < f->size || (c->size == f->size && c->at < f->at)))
+            found = a->spare[k];
     }
     return found;
 }
@@ -64,8 +81,9 @@ static void extend(struct oc_ort_arena *a, uint64_t bytes)
         a->next_region *= 2;
         grown = true;
     }
-    new_chunk(
-        a, (struct oc_ort_chunk){.size = a->next_region, .at = a->top, .before = OC_NONE, .after = OC_NONE});
+    put_spare(a,
+              new_chunk(a, (struct oc_ort_chunk){
+                               .size = a->next_region, .at = a->top, .before = OC_NONE, .after = OC_NONE}));
     a->held += a->next_region;
     a->top += a->next_region;
     if (!grown)
@@ -83,6 +101,7 @@ static void split(struct oc_ort_arena *a, uint32_t i, uint64_t bytes)
         a->chunk[rest.after].before = r;
     a->chunk[i].size = bytes;
     a->chunk[i].after = r;
+    put_spare(a, r);
 }
 
 uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
@@ -98,7 +117,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
     if (a->chunk[i].size >= rounded * 2 || a->chunk[i].size - rounded >= DEAD_BYTES)
         split(a, i, rounded);
     struct oc_ort_chunk *c = &a->chunk[i];
-    c->used = true;
+    take_spare(a, i);
     c->requested = bytes;
     a->requested += bytes;
     a->in_use += c->size;
@@ -107,7 +126,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
     return i;
 }
 
-/* Joins a chunk with the one behind it. */
+/* Joins a free chunk with the one behind it. */
 static void join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
 {
     struct oc_ort_chunk *c = &a->chunk[i];
@@ -115,6 +134,7 @@ static void join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
     c->after = a->chunk[behind].after;
     if (c->after != OC_NONE)
         a->chunk[c->after].before = i;
+    take_spare(a, behind);
     kill(a, behind);
 }
 
@@ -124,7 +144,7 @@ void oc_ort_arena_give(struct oc_ort_arena *a, uint32_t i)
         return;
     a->in_use -= a->chunk[i].size;
     a->requested -= a->chunk[i].requested;
-    a->chunk[i].used = false;
+    put_spare(a, i);
     uint32_t after = a->chunk[i].after, before = a->chunk[i].before;
     if (after != OC_NONE && !a->chunk[after].used)
         join(a, i, after);

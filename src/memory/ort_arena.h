@@ -11,6 +11,7 @@ struct oc_ort_chunk { /* a piece of a region; neighbours lie beside each other *
     uint64_t size, requested;
     uint64_t at;            /* of its region's start and place: tells which of two equal ones is lower */
     uint32_t before, after; /* OC_NONE: border of the region */
+    uint32_t place;         /* in the list of free ones */
     bool used;
 };
 
@@ -18,8 +19,9 @@ struct oc_ort_arena {
     struct oc_ort_chunk *chunk; /* heap; dead ones have size 0 */
     uint32_t n, cap;
     uint32_t *dead, n_dead, cap_dead;
-    uint64_t next_region; /* bytes of the next extension */
-    uint64_t top;         /* where the next region begins */
+    uint32_t *spare, n_spare, cap_spare; /* free chunks, in no order */
+    uint64_t next_region;                /* bytes of the next extension */
+    uint64_t top;                        /* where the next region begins */
     uint64_t requested, in_use, held;
     uint64_t max_requested, max_in_use;
 };

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST_LOOKS 4096 /* at dead buffers of other shapes; more are in no real graph */
+
 /* Kernels that may write over an input of the same size: over the first, or over either of two. */
 static const struct {
     const char *name;
@@ -143,6 +145,8 @@ static void each_read(struct reuse *r, uint32_t step, void (*use)(struct reuse *
 
 static void put_free(struct reuse *r, uint32_t i)
 {
+    if (!has_sizes(r->s, r->l->life[i].value))
+        return; /* it never fits anybody */
     OC_GROW(r->freed, r->n, r->cap);
     r->freed[r->n++] = i;
 }
@@ -170,7 +174,7 @@ static uint32_t dead_one(struct reuse *r, uint32_t value)
 {
     if (r->s->open->type[value].shape.rank == 0)
         return OC_LIFE_NONE;
-    for (uint32_t k = r->n; k-- > 0;) {
+    for (uint32_t k = r->n; k-- > 0 && r->n - k <= MOST_LOOKS;) {
         uint32_t i = r->freed[k];
         if (!same_size(r->s, r->l->life[i].value, value))
             continue;

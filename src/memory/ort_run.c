@@ -7,9 +7,12 @@
 #include "memory/ort_arena.h"
 #include "memory/ort_reuse.h"
 
+#define MOST_LOOKS 1000000000u
+
 struct run {
     struct oc_ort_arena arena;
     uint64_t kept_requested, kept_in_use; /* from the start */
+    uint64_t looked;                      /* at values, for the bodies */
     struct oc_ort_run seen;
     struct oc_ort_shapes *shapes; /* NULL: no reuse */
 };
@@ -133,6 +136,30 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
     return oc_mul_u64((uint64_t)out, (uint64_t)k, &patches) && oc_mul_u64(patches, 4, &patches) ? patches : 0;
 }
 
+static void run_graph(struct run *r, const struct oc_lives *l);
+
+/* The body with the largest need; of very many bodies the later ones are one request each. */
+static void run_body(struct run *r, const struct oc_lives *l, uint32_t step)
+{
+    uint32_t node = l->step[step], body = OC_NONE, all = OC_NONE;
+    if (!l->inner[step])
+        return;
+    r->looked += 3ull * l->a->model->n_value;
+    if (r->looked < MOST_LOOKS)
+        body = oc_lives_body(l, node);
+    else
+        all = oc_ort_arena_take(&r->arena, l->inner[step]);
+    if (body != OC_NONE) {
+        struct oc_lives *inner = oc_lives_make(l->a, body, &l->opts);
+        run_graph(r, inner);
+        oc_lives_free(inner);
+    }
+    if (all != OC_NONE) {
+        look(r, node);
+        oc_ort_arena_give(&r->arena, all);
+    }
+}
+
 static void run_graph(struct run *r, const struct oc_lives *l)
 {
     const struct oc_model *m = l->a->model;
@@ -146,12 +173,7 @@ static void run_graph(struct run *r, const struct oc_lives *l)
             chunk[b.made[i]] = oc_ort_arena_take(&r->arena, life[b.made[i]].bytes);
         oc_ort_arena_give(&r->arena,
                           oc_ort_arena_take(&r->arena, conv_workspace(l->a, &m->node[l->step[s]])));
-        uint32_t body = l->inner[s] ? oc_lives_body(l, l->step[s]) : OC_NONE;
-        if (body != OC_NONE) {
-            struct oc_lives *inner = oc_lives_make(l->a, body, &l->opts);
-            run_graph(r, inner);
-            oc_lives_free(inner);
-        }
+        run_body(r, l, s);
         look(r, l->step[s]);
         for (uint32_t i = b.last_at[s]; i < b.last_at[s + 1]; i++)
             oc_ort_arena_give(&r->arena, chunk[b.last[i]]);

@@ -82,14 +82,28 @@ static bool fits_at(struct search *s, int64_t batch)
     return fits;
 }
 
-/* What needs more memory with every larger batch: doubling, then halving the gap. */
+/* Where a straight line through the needs of 1 and 2 reaches the capacity; 0: nowhere. */
+static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
+{
+    uint64_t left = s->m->fit.capacity - one;
+    if (two <= one || left / (two - one) >= (uint64_t)MOST_BATCH)
+        return 0;
+    return 1 + (int64_t)(left / (two - one));
+}
+
+/* What needs more memory with every larger batch, mostly by a straight line: from the first size that does
+ * not fit the gap is halved. */
 static void largest(struct search *s)
 {
     struct oc_memory_fit *f = &s->m->fit;
-    int64_t low = 0, high = 1;
+    int64_t low = 0, high = 1, step = 1;
+    uint64_t one = 0;
     while (high <= MOST_BATCH && fits_at(s, high)) {
+        int64_t line = high == 2 ? guess(s, one, s->needs) : 0;
+        one = high == 1 ? s->needs : one;
         low = high;
-        high *= 2;
+        high = line > 2 ? line : low + step;
+        step *= low > 2 ? 2 : 1;
     }
     f->bounded = high > MOST_BATCH;
     while (!f->bounded && high - low > 1) {

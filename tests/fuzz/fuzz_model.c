@@ -5,6 +5,7 @@
 
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
+#include "report/memory_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
@@ -38,12 +39,29 @@ static void explain(const struct oc_model *m, const struct oc_analysis *a)
     oc_analysis_free(other);
 }
 
+static void memory(const struct oc_analysis *a, FILE *nowhere)
+{
+    const struct oc_memory_opts opts = {.as_onnxruntime = true};
+    struct oc_memory *m = NULL;
+    struct oc_err err;
+    if (nowhere && oc_memory_make(a, &opts, &m, &err) == 0) {
+        oc_memory_write(m, "table", nowhere, &err);
+        oc_memory_write(m, "json", nowhere, &err);
+    }
+    oc_memory_free(m);
+    struct oc_lives_opts o = {.inplace = true, .align = 64, .keep_inputs = true, .kv_share = OC_KV_ON};
+    struct oc_lives *l = oc_lives_make(a, 0, &o);
+    oc_lives_links(l);
+    oc_lives_free(l);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const struct oc_limits limits = {.max_nodes = 20000};
     struct oc_model *m = NULL;
     if (oc_model_load_mem(data, n, &limits, &m, NULL))
         return 0;
+    FILE *nowhere = fopen("/dev/null", "w");
     static const struct oc_analyze_opts ways[] = {
         {.no_defaults = false},
         {.no_defaults = true},
@@ -63,9 +81,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (oc_analyze(m, &ways[i], &a, NULL) == 0) {
             receipts(m, a);
             explain(m, a);
+            if (i < 2)
+                memory(a, nowhere);
         }
         oc_analysis_free(a);
     }
+    if (nowhere)
+        fclose(nowhere);
     oc_model_free(m);
     return 0;
 }

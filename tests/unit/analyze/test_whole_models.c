@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/lives.h"
 #include "support/run_model.h"
 #include "zoo.h"
 
@@ -120,6 +121,32 @@ static void test_peak_and_sums(void **state)
     }
 }
 
+/* Property 10: in place needs no more, nor does its lower bound; larger buffers and inputs that stay need no
+ * less. ONNX Runtime's order is one of the orders that the lower bound is for. */
+static void test_ways_to_count_memory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; each(i); i++) {
+        struct oc_run r = run_zoo(each(i), NULL);
+        static const struct oc_lives_opts ways[] = {{.inplace = true},
+                                                    {.align = 0},
+                                                    {.align = 256},
+                                                    {.align = 256, .keep_inputs = true},
+                                                    {.order = OC_ORDER_ORT}};
+        struct oc_lives *l[OC_COUNT(ways)];
+        for (size_t k = 0; k < OC_COUNT(ways); k++) {
+            l[k] = oc_lives_make(r.a, 0, &ways[k]);
+            assert_true(l[k]->peak >= l[k]->lower && l[k]->n_step == l[0]->n_step);
+        }
+        for (size_t k = 1; k < 4; k++)
+            assert_true(l[k - 1]->peak <= l[k]->peak && l[k - 1]->lower <= l[k]->lower);
+        assert_int_equal(l[4]->lower, l[1]->lower);
+        for (size_t k = 0; k < OC_COUNT(ways); k++)
+            oc_lives_free(l[k]);
+        oc_run_free(&r);
+    }
+}
+
 /* Property 8: an empty batch computes and moves nothing, and nothing divides by it. */
 static void test_empty_batch(void **state)
 {
@@ -155,9 +182,10 @@ static void test_folding_keeps_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_macs), cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_classes_add_up), cmocka_unit_test(test_peak_and_sums),
-        cmocka_unit_test(test_empty_batch),    cmocka_unit_test(test_folding_keeps_shapes),
+        cmocka_unit_test(test_published_macs),       cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_classes_add_up),       cmocka_unit_test(test_peak_and_sums),
+        cmocka_unit_test(test_ways_to_count_memory), cmocka_unit_test(test_empty_batch),
+        cmocka_unit_test(test_folding_keeps_shapes),
     };
     return cmocka_run_group_tests_name("analyze/whole_models", tests, NULL, NULL);
 }
