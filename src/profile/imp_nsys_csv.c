@@ -21,11 +21,11 @@
 #include "profile/nsys_tables.h"
 #include "profile/nvtx_names.h"
 #include "profile/sum_rows.h"
+#include "profile/text_table.h"
 #include "profile/timeline.h"
 
-#define MAX_ROWS    ((size_t)1 << 26)
-#define MAX_COLUMNS 32
-#define MAX_NS      4503599627370496.0 /* 2^52 */
+#define MAX_ROWS ((size_t)1 << 26)
+#define MAX_NS   4503599627370496.0 /* 2^52 */
 
 struct range { /* an instance of a range, of the traces of ranges */
     int64_t id, parent;
@@ -57,45 +57,6 @@ static const char *intern(struct reading *r, struct oc_str s)
     return oc_intern(&r->out->names, s.s, s.n);
 }
 
-/* ---- columns of the terminal ----------------------------------------------------------------------------
- */
-
-struct span {
-    size_t from, to;
-};
-
-/* "-------  ------  ---": the columns; 0: no such line. */
-static size_t read_rule(struct oc_str line, struct span *out)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < line.n;) {
-        if (line.s[i] == ' ' || line.s[i] == '\t' || line.s[i] == '\r') {
-            i++;
-            continue;
-        }
-        size_t from = i;
-        while (i < line.n && line.s[i] == '-')
-            i++;
-        if (i == from || n == MAX_COLUMNS)
-            return 0;
-        out[n++] = (struct span){from, i};
-    }
-    return n >= 3 ? n : 0;
-}
-
-/* The last column goes on to the end of the line. */
-static void cut(struct oc_str line, const struct span *span, size_t n, struct oc_str *out)
-{
-    for (size_t i = 0; i < n; i++) {
-        size_t from = i ? span[i - 1].to : 0, to = i + 1 < n ? span[i].to : line.n;
-        if (from > line.n)
-            from = line.n;
-        if (to > line.n || to < from)
-            to = line.n;
-        out[i] = oc_csv_trim((struct oc_str){line.s + from, to - from});
-    }
-}
-
 /* ---- probe ----------------------------------------------------------------------------------------------
  */
 
@@ -112,12 +73,12 @@ static bool console_table(const char *data, size_t n)
     struct oc_str last = {"", 0};
     for (const char *s = data, *end = data + n; s < end;) {
         const char *stop = memchr(s, '\n', (size_t)(end - s));
-        struct oc_str line = {s, (size_t)((stop ? stop : end) - s)}, field[MAX_COLUMNS];
-        struct span span[MAX_COLUMNS];
+        struct oc_str line = {s, (size_t)((stop ? stop : end) - s)}, field[OC_TEXT_COLUMNS];
+        struct oc_text_column span[OC_TEXT_COLUMNS];
         enum oc_nsys_table table;
-        size_t k = read_rule(line, span);
+        size_t k = oc_text_rule(line, span);
         if (k) {
-            cut(last, span, k, field);
+            oc_text_cut(last, span, k, field);
             if (is_header(&table, field, k))
                 return true;
         }
@@ -307,12 +268,12 @@ static void read_csv_table(struct reading *r)
     oc_csv_delimiter(r->csv, '\0');
 }
 
-static void read_console_table(struct reading *r, const struct span *span, size_t n)
+static void read_console_table(struct reading *r, const struct oc_text_column *span, size_t n)
 {
-    struct oc_str line, field[MAX_COLUMNS];
+    struct oc_str line, field[OC_TEXT_COLUMNS];
     r->console = true;
     while (oc_csv_line(r->csv, &line)) {
-        cut(line, span, n, field);
+        oc_text_cut(line, span, n, field);
         if (!take_row(r, field, n)) {
             oc_csv_unread(r->csv);
             return;
@@ -332,13 +293,13 @@ static void read_title(struct reading *r, struct oc_str line)
 
 static void read_tables(struct reading *r)
 {
-    struct oc_str line, field[MAX_COLUMNS];
-    struct span span[MAX_COLUMNS];
+    struct oc_str line, field[OC_TEXT_COLUMNS];
+    struct oc_text_column span[OC_TEXT_COLUMNS];
     struct oc_buf last = {.max = (size_t)1 << 20};
     while (oc_csv_line(r->csv, &line)) {
-        size_t n = read_rule(line, span);
+        size_t n = oc_text_rule(line, span);
         if (n) {
-            cut((struct oc_str){last.n ? last.data : "", last.n}, span, n, field);
+            oc_text_cut((struct oc_str){last.n ? last.data : "", last.n}, span, n, field);
             oc_nsys_header(field, n, r->title_ns, &r->header);
             if (r->header.table != OC_NSYS_NONE)
                 read_console_table(r, span, n);

@@ -22,6 +22,12 @@ struct launch_group { /* launches of one name for one label */
     uint64_t where;
     double bytes, flop; /* sums of those that are known */
     uint64_t n_bytes, n_flop;
+    struct launch_counters *counters; /* scratch, NULL: none */
+};
+
+struct launch_counters {
+    double sum[OC_CTR_COUNT];
+    uint64_t n[OC_CTR_COUNT];
 };
 
 struct launch_host_time {

@@ -194,6 +194,16 @@ static void add_share(struct adding *a, const struct oc_kernel_facts *f, double 
     a->share[i].ns += ns;
 }
 
+static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const struct launch_counters *c)
+{
+    if (!c)
+        return NULL;
+    struct oc_prof_counters *mean = OC_NEW(&p->arena, struct oc_prof_counters);
+    for (unsigned i = 0; i < OC_CTR_COUNT; i++)
+        mean->v[i] = c->n[i] ? c->sum[i] / (double)c->n[i] : (double)NAN;
+    return mean;
+}
+
 /* One kernel of the profile's table, and its part of its record. */
 static void add_group(struct oc_launches *l, struct launch_group *g, struct adding *a)
 {
@@ -228,6 +238,7 @@ static void add_group(struct oc_launches *l, struct launch_group *g, struct addi
     k->precision = f.precision;
     k->unit = f.unit;
     k->library = f.library;
+    k->counters = mean_counters(p, g->counters);
     add_share(a, &f, k->total_ns);
     a->calls += k->calls;
     a->total_ns += k->total_ns;

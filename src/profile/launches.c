@@ -105,6 +105,16 @@ static uint32_t known_group(struct oc_launches *l, const struct oc_launch *x)
     return l->memo[slot].group;
 }
 
+static void add_counters(struct oc_launches *l, struct launch_group *g, const struct oc_prof_counters *c)
+{
+    if (!g->counters)
+        g->counters = OC_NEW(&l->scratch, struct launch_counters);
+    for (unsigned i = 0; i < OC_CTR_COUNT; i++) {
+        g->counters->sum[i] += isnan(c->v[i]) ? 0 : c->v[i];
+        g->counters->n[i] += isnan(c->v[i]) ? 0 : 1;
+    }
+}
+
 bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
 {
     if (l->n == MAX_LAUNCHES)
@@ -119,6 +129,8 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
         g->flop += x->flop;
         g->n_flop++;
     }
+    if (x->counters)
+        add_counters(l, g, x->counters);
     g->n++;
     l->unsorted |= l->n && l->entry[l->n - 1].start_ns > x->start_ns;
     OC_GROW(l->entry, l->n, l->cap);

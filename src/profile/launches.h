@@ -19,12 +19,13 @@ struct oc_label {
 
 struct oc_launch {
     double start_ns, dur_ns;
-    const char *name;   /* interned */
-    uint32_t label;     /* from oc_launches_label; OC_NONE: unknown */
-    uint32_t run;       /* index of the run, OC_NONE: in none */
-    uint32_t lane;      /* of the profile */
-    uint8_t kind;       /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
-    double bytes, flop; /* measured, NAN: not */
+    const char *name;                        /* interned */
+    uint32_t label;                          /* from oc_launches_label; OC_NONE: unknown */
+    uint32_t run;                            /* index of the run, OC_NONE: in none */
+    uint32_t lane;                           /* of the profile */
+    uint8_t kind;                            /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
+    double bytes, flop;                      /* measured, NAN: not */
+    const struct oc_prof_counters *counters; /* NULL: none */
     uint64_t where;
 };
 

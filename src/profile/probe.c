@@ -18,10 +18,12 @@ extern const struct oc_importer oc_importer_mindspore;
 extern const struct oc_importer oc_importer_kineto;
 extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
+extern const struct oc_importer oc_importer_ncu;
 
-/* clang-format off */
+/* clang-format off: one a line */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
+    &oc_importer_paddle_trace,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,
     &oc_importer_tensorrt,
@@ -29,9 +31,9 @@ static const struct oc_importer *const importers[] = {
     &oc_importer_paddle_report,
     &oc_importer_mindspore,
     &oc_importer_kineto,
-    &oc_importer_paddle_trace,
     &oc_importer_nsys_csv,
     &oc_importer_generic_csv,
+    &oc_importer_ncu,
 };
 /* clang-format on */
 

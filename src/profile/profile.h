@@ -64,17 +64,35 @@ struct oc_prof_memory {
     double first_us;                      /* start of the first node in the file's own time */
 };
 
+/* What hardware counters said, as means over the calls that have them; NAN: not counted. */
+enum oc_counter {
+    OC_CTR_DRAM_BYTES,
+    OC_CTR_L2_BYTES,
+    OC_CTR_FLOP_F16, /* on the CUDA cores: adds and multiplies are 1, fused ones 2 ... */
+    OC_CTR_FLOP_F32, /* ... instructions as counted: packed halves are one */
+    OC_CTR_FLOP_F64,
+    OC_CTR_FLOP_TENSOR,
+    OC_CTR_TENSOR_ACTIVE, /* share of the time, 1 is all of it ... */
+    OC_CTR_SM_ACTIVE,     /* ... of the peak throughput */
+    OC_CTR_DRAM_ACTIVE,
+    OC_CTR_COUNT
+};
+struct oc_prof_counters {
+    double v[OC_CTR_COUNT];
+};
+
 /* Device work under one name for one record: a kernel, a copy, a memset. Times as in struct oc_prof_rec. */
 struct oc_prof_kernel {
     const char *name;
-    const char *precision, *unit, *library; /* from its name (kernel_names.h); "" if unknown */
-    uint8_t kind;                           /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
-    uint32_t rec;                           /* record it worked for, OC_NONE: none */
-    uint32_t lane;                          /* of its first call */
-    double time_ns;                         /* chosen statistic of the per-run sums */
-    double min_ns, max_ns, total_ns;        /* of single calls; sum of all used runs */
-    uint64_t calls;                         /* in all used runs */
-    double flop, bytes;                     /* measured per call, NAN if not; a copy: its bytes */
+    const char *precision, *unit, *library;  /* from its name (kernel_names.h); "" if unknown */
+    uint8_t kind;                            /* OC_EV_KERNEL, OC_EV_MEMCPY, OC_EV_MEMSET */
+    uint32_t rec;                            /* record it worked for, OC_NONE: none */
+    uint32_t lane;                           /* of its first call */
+    double time_ns;                          /* chosen statistic of the per-run sums */
+    double min_ns, max_ns, total_ns;         /* of single calls; sum of all used runs */
+    uint64_t calls;                          /* in all used runs */
+    double flop, bytes;                      /* measured per call, NAN if not; a copy: its bytes */
+    const struct oc_prof_counters *counters; /* NULL: none */
 };
 
 /* Where events ran: a thread of the host, or a stream of a device. */

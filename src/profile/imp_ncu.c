@@ -1,0 +1,448 @@
+/* Nsight Compute: `ncu --csv` with the details page or --metrics (a metric a row), with the raw page (a
+ * launch a row, a row of units under the header), and the details page as printed. Program output and lines
+ * of ncu ("==PROF== ..") may stand before and between.
+ *
+ *   "ID","Process ID",..,"Kernel Name",..,"CC","Section Name","Metric Name","Metric Unit","Metric Value"
+ *   "0","4711",..,"f",..,"8.0","GPU Speed Of Light Throughput","Duration","us","111.62"
+ *
+ *     void f<1, 2>(int) (784, 1, 1)x(128, 1, 1), Context 1, Stream 7, Device 0, CC 8.0
+ *       NVTX Push/Pop Stack for Thread 1:
+ *         <default domain>
+ *           <0,layer1>
+ *       Section: GPU Speed Of Light Throughput
+ *       ----------------- ----------- ------------
+ *       Duration              usecond       111.62
+ *
+ * With --nvtx two columns hold the ranges: "0:<default domain>:layer1:none:none". ncu runs kernels one after
+ * the other, several times and at locked clocks: its times are longer than those of the running program. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "profile/launches.h"
+#include "profile/ncu_metrics.h"
+#include "profile/nvtx_names.h"
+#include "profile/text_table.h"
+#include "profile/timeline.h"
+
+#define MAX_RAW_COLUMNS 4096
+#define MAX_NS          4503599627370496.0 /* 2^52 */
+
+struct columns {
+    size_t id, process, kernel, stream, device, cc, section, metric, unit, value, push_pop, start_stop;
+    unsigned push_pop_tail, start_stop_tail; /* parts behind the name of a range */
+};
+
+struct reading {
+    struct oc_csv *csv;
+    struct oc_profile *out;
+    struct oc_launches *launches;
+    struct columns at;
+    struct oc_ncu_launch metrics; /* of the launch being read */
+    struct oc_launch launch;
+    struct oc_buf id; /* "": none is being read */
+    double now_ns;    /* launches stand one after the other */
+    size_t n, untimed, rated, tensor_only;
+    bool labels;
+    /* text form */
+    struct oc_buf section, domain;
+    bool in_nvtx;
+};
+
+/* ---- launches -------------------------------------------------------------------------------------------
+ */
+
+static const char *intern(struct reading *r, struct oc_str s)
+{
+    return oc_intern(&r->out->names, s.s, s.n);
+}
+
+static void end_launch(struct reading *r)
+{
+    struct oc_prof_counters counters;
+    bool rate;
+    if (!r->launch.name)
+        return;
+    struct oc_launch *x = &r->launch;
+    oc_ncu_finish(&r->metrics, &x->flop, &x->bytes, &rate, &counters);
+    x->dur_ns = r->metrics.v[OC_NCU_TIME_NS];
+    x->counters = &counters;
+    r->n++;
+    if (!(x->dur_ns <= MAX_NS)) {
+        r->untimed++;
+    } else {
+        x->start_ns = r->now_ns;
+        r->now_ns += x->dur_ns;
+        r->rated += rate;
+        r->tensor_only += isnan(counters.v[OC_CTR_FLOP_TENSOR]) && !isnan(counters.v[OC_CTR_FLOP_F32]);
+        oc_launches_add(r->launches, x);
+    }
+    x->name = NULL;
+}
+
+static void begin_launch(struct reading *r, struct oc_str name)
+{
+    end_launch(r);
+    oc_ncu_clear(&r->metrics);
+    r->launch = (struct oc_launch){
+        .name = intern(r, name), .label = OC_NONE, .kind = OC_EV_KERNEL, .where = oc_csv_offset(r->csv)};
+}
+
+/* An operator's label, from the innermost range. */
+static void set_label(struct reading *r, struct oc_str domain, struct oc_str text)
+{
+    struct oc_label label;
+    char name[64] = "";
+    if (domain.n < sizeof(name) && !oc_csv_same(domain, "<default domain>"))
+        memcpy(name, domain.s, domain.n);
+    const char *kept = intern(r, text);
+    if (!text.n || oc_nvtx_kind(name, kept) == OC_NVTX_RUN)
+        return;
+    const char *variant = oc_nvtx_label(r->out, name, kept, &label);
+    r->launch.label = oc_launches_label(r->launches, &label, variant);
+    r->labels = true;
+}
+
+/* ---- csv ------------------------------------------------------------------------------------------------
+ */
+
+static bool is_header(void *ctx, const struct oc_str *field, size_t n)
+{
+    (void)ctx;
+    return n > 4 && oc_csv_same(field[0], "ID") && oc_csv_column(field, n, "Process ID") != OC_CSV_NONE &&
+           oc_csv_column(field, n, "Kernel Name") != OC_CSV_NONE;
+}
+
+static size_t find_range_column(const struct oc_str *field, size_t n, const char *what, unsigned *tail)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *found = memmem(field[i].s, field[i].n, what, strlen(what));
+        if (!found)
+            continue;
+        *tail = 0;
+        for (const char *s = found; s < field[i].s + field[i].n; s++)
+            *tail += *s == ':';
+        return i;
+    }
+    return OC_CSV_NONE;
+}
+
+static void find_columns(struct reading *r, const struct oc_str *field, size_t n)
+{
+    struct columns *c = &r->at;
+    const struct {
+        size_t *at;
+        const char *title;
+    } named[] = {{&c->id, "ID"},
+                 {&c->process, "Process ID"},
+                 {&c->kernel, "Kernel Name"},
+                 {&c->stream, "Stream"},
+                 {&c->device, "Device"},
+                 {&c->cc, "CC"},
+                 {&c->section, "Section Name"},
+                 {&c->metric, "Metric Name"},
+                 {&c->unit, "Metric Unit"},
+                 {&c->value, "Metric Value"}};
+    for (size_t i = 0; i < OC_COUNT(named); i++)
+        *named[i].at = oc_csv_column(field, n, named[i].title);
+    c->push_pop = find_range_column(field, n, "Push/Pop_Range", &c->push_pop_tail);
+    c->start_stop = find_range_column(field, n, "Start/Stop_Range", &c->start_stop_tail);
+}
+
+/* ' "0:<default domain>:linear:none:none" ': id or thread, domain, name, and `tail` parts more; the last one
+ * of several is the innermost. */
+static bool take_range(struct reading *r, struct oc_str cell, unsigned tail)
+{
+    const char *end = cell.s + cell.n, *from = cell.s;
+    while (end > from && (end[-1] == '"' || end[-1] == ' '))
+        end--;
+    for (const char *s = end; s > cell.s; s--)
+        if (s[-1] == '"') {
+            from = s;
+            break;
+        }
+    while (from < end && *from == ' ')
+        from++;
+    const char *domain = memchr(from, ':', (size_t)(end - from));
+    bool id = domain && strspn(from, "0123456789") == (size_t)(domain - from);
+    domain = id ? domain + 1 : from;
+    const char *name = memchr(domain, ':', (size_t)(end - domain)), *stop = end;
+    if (!name)
+        return false;
+    for (; tail && stop > name; stop--)
+        tail -= stop[-1] == ':';
+    if (stop <= name + 1)
+        return false;
+    set_label(r, (struct oc_str){domain, (size_t)(name - domain)},
+              (struct oc_str){name + 1, (size_t)(stop - name - 1)});
+    return true;
+}
+
+static int64_t number_or_none(struct oc_str s)
+{
+    uint64_t v;
+    return oc_csv_u64(s, &v) && v <= INT64_MAX ? (int64_t)v : OC_NO_ID;
+}
+
+static void describe_launch(struct reading *r, const struct oc_str *field, size_t n)
+{
+    struct oc_str cc = oc_csv_at(field, n, r->at.cc);
+    double capability;
+    begin_launch(r, oc_csv_at(field, n, r->at.kernel));
+    r->launch.lane = oc_launches_lane(r->launches, number_or_none(oc_csv_at(field, n, r->at.process)),
+                                      number_or_none(oc_csv_at(field, n, r->at.device)),
+                                      number_or_none(oc_csv_at(field, n, r->at.stream)));
+    if (oc_csv_number(cc, &capability, NULL))
+        r->metrics.capability = capability;
+    if (!take_range(r, oc_csv_at(field, n, r->at.push_pop), r->at.push_pop_tail))
+        take_range(r, oc_csv_at(field, n, r->at.start_stop), r->at.start_stop_tail);
+}
+
+static bool is_id(struct oc_str s)
+{
+    uint64_t v;
+    return oc_csv_u64(s, &v);
+}
+
+/* Rows that are none, as those of ncu itself, have no id. */
+static void read_details(struct reading *r)
+{
+    const struct oc_str *field;
+    size_t n;
+    while (oc_csv_row(r->csv, &field, &n)) {
+        struct oc_str id = oc_csv_at(field, n, r->at.id);
+        if (!is_id(id) || n <= r->at.value)
+            continue;
+        if (!r->launch.name || r->id.n != id.n || memcmp(r->id.data, id.s, id.n) != 0) {
+            describe_launch(r, field, n);
+            oc_buf_clear(&r->id);
+            oc_buf_add(&r->id, id.s, id.n);
+        }
+        oc_ncu_metric(&r->metrics, oc_csv_at(field, n, r->at.section), field[r->at.metric],
+                      oc_csv_at(field, n, r->at.unit), field[r->at.value]);
+    }
+}
+
+static void read_raw(struct reading *r, const struct oc_str *header, size_t n_header)
+{
+    struct oc_arena a = {0};
+    size_t first = r->at.kernel + 1, n;
+    const struct oc_str *field;
+    if (n_header > MAX_RAW_COLUMNS)
+        n_header = MAX_RAW_COLUMNS;
+    struct oc_str *name = OC_NEW_ARRAY(&a, n_header + 1, struct oc_str),
+                  *unit = OC_NEW_ARRAY(&a, n_header + 1, struct oc_str);
+    for (size_t i = 0; i < n_header; i++) {
+        name[i] = (struct oc_str){oc_strndup(&a, header[i].s, header[i].n), header[i].n};
+        unit[i] = (struct oc_str){"", 0};
+    }
+    for (bool units = true; oc_csv_row(r->csv, &field, &n); units = false) {
+        bool row = is_id(oc_csv_at(field, n, r->at.id)) && n > r->at.kernel;
+        for (size_t i = first; i < n_header && i < n && units && !row; i++)
+            unit[i] = (struct oc_str){oc_strndup(&a, field[i].s, field[i].n), field[i].n};
+        if (!row)
+            continue;
+        describe_launch(r, field, n);
+        for (size_t i = first; i < n_header && i < n; i++)
+            oc_ncu_metric(&r->metrics, (struct oc_str){"", 0}, name[i], unit[i], field[i]);
+    }
+    oc_arena_free(&a);
+}
+
+/* ---- text -----------------------------------------------------------------------------------------------
+ */
+
+/* "  void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1, Stream
+ * 7, Device 0, CC 8.0" */
+static bool take_kernel_line(struct reading *r, struct oc_str line)
+{
+    const char *context = memmem(line.s, line.n, ", Context ", 10), *cc = memmem(line.s, line.n, ", CC ", 5);
+    if (!context || line.n < 3 || line.s[0] != ' ' ||
+        !memmem(context, line.n - (size_t)(context - line.s), ", Stream ", 9))
+        return false;
+    struct oc_str name = oc_csv_trim((struct oc_str){line.s, (size_t)(context - line.s)});
+    size_t n = name.n;
+    if (n > 22 && name.s[n - 22] == ',' && name.s[n - 16] == '-' &&
+        name.s[n - 3] == ':') { /* ", 2024-Jul-13 20:38:34" */
+        n -= 22;
+    } else if (n && name.s[n - 1] == ')') { /* "(8, 1, 1)x(32, 1, 1)" */
+        size_t k = n;
+        while (k > 1 && !(name.s[k - 1] == 'x' && name.s[k - 2] == ')'))
+            k--;
+        while (k > 1 && name.s[k - 1] != '(')
+            k--;
+        n = k > 1 ? k - 1 : n;
+    }
+    begin_launch(r, oc_csv_trim((struct oc_str){name.s, n}));
+    r->launch.lane = oc_launches_lane(r->launches, OC_NO_ID, OC_NO_ID, OC_NO_ID);
+    if (cc) {
+        struct oc_str text = oc_csv_trim((struct oc_str){cc + 5, line.n - (size_t)(cc + 5 - line.s)});
+        oc_csv_number(text, &r->metrics.capability, NULL);
+    }
+    oc_buf_clear(&r->section);
+    r->in_nvtx = false;
+    return true;
+}
+
+static bool begins(struct oc_str s, const char *text)
+{
+    return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
+}
+
+/* "<default domain>", then "<0,name>", outer ones first. */
+static void take_nvtx_line(struct reading *r, struct oc_str s)
+{
+    const char *comma = s.n > 2 && s.s[0] == '<' && s.s[s.n - 1] == '>' ? memchr(s.s, ',', s.n) : NULL;
+    bool range = comma && strspn(s.s + 1, "0123456789") == (size_t)(comma - s.s - 1);
+    if (range) {
+        set_label(r, (struct oc_str){r->domain.n ? r->domain.data : "", r->domain.n},
+                  (struct oc_str){comma + 1, s.n - (size_t)(comma + 1 - s.s) - 1});
+    } else {
+        oc_buf_clear(&r->domain);
+        oc_buf_add(&r->domain, s.s, s.n);
+    }
+}
+
+static void take_text_line(struct reading *r, struct oc_str line, const struct oc_text_column *span,
+                           size_t n_span)
+{
+    struct oc_str s = oc_csv_trim(line), field[OC_TEXT_COLUMNS];
+    if (take_kernel_line(r, line) || !r->launch.name || !s.n)
+        return;
+    if (begins(s, "NVTX Push/Pop Stack") || begins(s, "NVTX Start/End Ranges")) {
+        r->in_nvtx = begins(s, "NVTX Push/Pop") || r->launch.label == OC_NONE;
+    } else if (begins(s, "Section: ")) {
+        r->in_nvtx = false;
+        oc_buf_clear(&r->section);
+        oc_buf_add(&r->section, s.s + 9, s.n - 9);
+    } else if (r->in_nvtx) {
+        take_nvtx_line(r, s);
+    } else if (n_span == 3) {
+        oc_text_cut(line, span, n_span, field);
+        oc_ncu_metric(&r->metrics, (struct oc_str){r->section.n ? r->section.data : "", r->section.n},
+                      field[0], field[1], field[2]);
+    }
+}
+
+/* The line last read may be the header of the CSV form. */
+static bool read_csv(struct reading *r, struct oc_str line)
+{
+    const struct oc_str *field;
+    size_t n;
+    if (!begins(line, "\"ID\",") && !begins(line, "ID,"))
+        return false;
+    oc_csv_unread(r->csv);
+    oc_csv_delimiter(r->csv, ',');
+    if (oc_csv_row(r->csv, &field, &n) && is_header(NULL, field, n)) {
+        find_columns(r, field, n);
+        if (r->at.metric != OC_CSV_NONE && r->at.value != OC_CSV_NONE)
+            read_details(r);
+        else
+            read_raw(r, field, n);
+    }
+    oc_csv_delimiter(r->csv, '\0');
+    return true;
+}
+
+static void read_lines(struct reading *r)
+{
+    struct oc_text_column span[OC_TEXT_COLUMNS], found[OC_TEXT_COLUMNS];
+    struct oc_str line;
+    size_t n_span = 0;
+    while (oc_csv_line(r->csv, &line)) {
+        size_t n = oc_text_rule(line, found);
+        if (n) {
+            memcpy(span, found, n * sizeof(*span));
+            n_span = n;
+        } else if (!begins(line, "==") && !read_csv(r, line)) {
+            take_text_line(r, line, span, n_span);
+        }
+    }
+    end_launch(r);
+}
+
+/* ---- the file -------------------------------------------------------------------------------------------
+ */
+
+static bool is_text_page(const char *data, size_t n)
+{
+    const char *context = memmem(data, n, ", Context ", 10);
+    return context && memmem(context, n - (size_t)(context - data), "Section: ", 9);
+}
+
+static void probe(const struct oc_peek *p, struct oc_bid *bid)
+{
+    struct oc_arena a = {0};
+    const struct oc_str *field;
+    size_t n;
+    if (oc_csv_peek_header(&a, p->data, p->n, is_header, NULL, &field, &n))
+        *bid = (struct oc_bid){.score = 95, .reason = "header of Nsight Compute's CSV"};
+    else if (is_text_page(p->data, p->n))
+        *bid = (struct oc_bid){.score = 80, .reason = "details page of Nsight Compute"};
+    else if (memmem(p->data, p->n, "==PROF== ", 9))
+        *bid = (struct oc_bid){.score = 40, .reason = "output of Nsight Compute"};
+    oc_arena_free(&a);
+}
+
+static void tell_findings(const struct reading *r)
+{
+    struct oc_diags *d = &r->out->diags;
+    oc_diag_add(d, OC_INFO, "I-serialised", "",
+                "Nsight Compute runs kernels alone and at fixed clocks: counters hold, times are longer than "
+                "in the running "
+                "program");
+    if (r->untimed)
+        oc_diag_add(d, OC_WARNING, "W-no-time", "", "%zu of %zu launches have no duration and are left out",
+                    r->untimed, r->n);
+    if (r->rated)
+        oc_diag_add(d, OC_INFO, "I-bytes-by-rate", "",
+                    "bytes of %zu launches are throughput times duration (collect dram__bytes_read.sum and "
+                    "dram__bytes_write.sum for counts)",
+                    r->rated);
+    if (r->tensor_only)
+        oc_diag_add(d, OC_INFO, "I-tensor-flop", "",
+                    "the operations of tensor cores of %zu launches are not counted, so their FLOPs are "
+                    "unknown (collect "
+                    "sm__ops_path_tensor_*)",
+                    r->tensor_only);
+}
+
+static int finish(struct reading *r, struct oc_err *err)
+{
+    if (!r->n)
+        return oc_fail(err, OC_EFORMAT,
+                       "no kernel in it (export with: ncu --csv --page raw, from a report: ncu -i FILE --csv "
+                       "--page raw)");
+    if (!oc_launches_count(r->launches))
+        return oc_fail(err, OC_EFORMAT,
+                       "none of %zu launches has a duration: collect gpu__time_duration.sum, or the section "
+                       "SpeedOfLight",
+                       r->n);
+    tell_findings(r);
+    oc_launches_finish(r->launches, 1, !r->labels);
+    return 0;
+}
+
+static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,
+                     struct oc_err *err)
+{
+    struct reading r = {
+        .csv = oc_csv_open(src->file[0].s), .out = out, .launches = oc_launches_new(out, opts)};
+    read_lines(&r);
+    out->producer = "Nsight Compute";
+    int rc = oc_csv_failed(r.csv) ? oc_csv_error(r.csv, err) : finish(&r, err);
+    oc_csv_close(r.csv);
+    oc_launches_free(r.launches);
+    oc_buf_free(&r.id);
+    oc_buf_free(&r.section);
+    oc_buf_free(&r.domain);
+    return rc;
+}
+
+const struct oc_importer oc_importer_ncu = {
+    .name = "ncu",
+    .title = "Nsight Compute: CSV (details, raw), printed details",
+    .probe = probe,
+    .read = read_file,
+};
