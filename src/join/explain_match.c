@@ -35,6 +35,7 @@ static const struct {
     {"copies", "a copy between devices or buffers that the runtime inserted"},
     {"casts", "a conversion of element types that the runtime inserted"},
     {"inserted", "a name that the runtime gives to operators that it inserts, and no node to put it to"},
+    {"training", "part of the backward pass or the update of the weights, which the model does not have"},
     {"generated kernels", "a kernel that a compiler made from several operators without saying which"},
 };
 

@@ -222,14 +222,32 @@ static void tell_companion(struct oc_join *j, const struct oc_matcher *x, const 
                     x->n_strange, n);
 }
 
+/* What to do about records that found no node. */
+static const char *advice(const char *format)
+{
+    static const struct {
+        const char *format, *text;
+    } row[] = {
+        {"onnxruntime", "record with graph optimization disabled or basic, or give the optimized model"},
+        {"tensorrt", "give the layer information of an engine built with --profilingVerbosity=detailed too"},
+        {"nsys", "record with NVTX ranges around the operators"},
+        {"ncu", "record with NVTX ranges around the operators"},
+        {"kineto",
+         "operators without names are put to nodes by order: it must be the forward pass of this model"},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++)
+        if (strncmp(format, row[i].format, strlen(row[i].format)) == 0)
+            return row[i].text;
+    return "is it a profile of this model?";
+}
+
 static void tell(struct oc_join *j)
 {
-    if (j->time_matched_fraction + j->overhead_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns) < 0.8)
+    double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    if (j->time_matched_fraction + j->overhead_ns / all_ns < 0.8)
         oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
-                    "%.1f %% of the time could not be put to nodes: record with graph optimization disabled "
-                    "or basic, "
-                    "or give the optimized model",
-                    100 * j->unmatched_ns / (j->mapped_ns + j->overhead_ns + j->unmatched_ns));
+                    "%.1f %% of the time could not be put to nodes: %s; --explain-match tells more",
+                    100 * j->unmatched_ns / all_ns, advice(j->profile->format));
 }
 
 /* ---- public ----------------------------------------------------------------------------------------------

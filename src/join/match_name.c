@@ -240,6 +240,16 @@ bool oc_match_inserted(const char *name, const char *op_type)
     return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0;
 }
 
+/* Of a step of training: the model has only the forward pass. */
+static bool is_training(const struct oc_prof_rec *r)
+{
+    static const char *const mark[] = {"_backward", "Backward", "_grad", "Grad", "optimizer", "Optimizer"};
+    for (size_t i = 0; i < OC_COUNT(mark); i++)
+        if (strstr(r->name, mark[i]) || strstr(r->op_type, mark[i]))
+            return true;
+    return false;
+}
+
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
@@ -253,6 +263,8 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
         m->bucket = "casts";
     else if (inserted && is(r->op_type, "Transpose"))
         m->bucket = "layout";
+    else if (!is(x->p->format, "onnxruntime") && is_training(r))
+        m->bucket = "training";
     else
         m->bucket = inserted ? "inserted" : "unmatched";
 }

@@ -168,6 +168,7 @@ NUMBER_CELL(get_trips, l->row->node == OC_NONE || l->row->count != 1 || !l->r->i
 TEXT_CELL(get_name, l->row->name)
 TEXT_CELL(get_type, l->row->type)
 TEXT_CELL(get_id, l->row->id)
+TEXT_CELL(get_above, l->row->above_roof)
 TEXT_CELL(get_bound, l->row->bound_by)
 TEXT_CELL(get_rule, l->row->rule)
 TEXT_CELL(get_scope, l->row->scope)
@@ -285,6 +286,8 @@ const struct oc_column oc_columns[] = {
      .available = with_hardware_and_time, .drop = 1, .get = get_efficiency},
     {.key = "wasted_ns", .title = "wasted", .kind = OC_FIELD_TIME, .use = BOTH,
      .available = with_hardware_and_time, .drop = 13, .get = get_wasted},
+    {.key = "above_roofline", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_hardware_and_time,
+     .get = get_above},
     {.key = "output", .title = "output", .kind = OC_FIELD_TEXT, .use = OC_COL_COMPACT, .left = true, .min_width = 8,
      .drop = 12, .available = without_groups, .get = get_out},
     {.key = "calls", .kind = OC_FIELD_RATIO, .use = OC_COL_CSV, .available = with_time, .get = get_calls},

@@ -237,6 +237,7 @@ static void node_times(struct oc_json_out *w, const struct oc_row *row)
     oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
     oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
     oc_key_null(w, "estimate");
 }
 

@@ -4,6 +4,7 @@
 #include "estimate/work.h"
 #include "join/join.h"
 #include "profile/kernel_names.h"
+#include "report/above_roof.h"
 #include "report/report.h"
 
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
@@ -16,7 +17,10 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
     row->bound_by = oc_bound_name(roof.bound);
     row->wasted_s = row->time_s - row->roofline_s;
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
-    r->n_too_fast += time_s < roof.roof_s;
+    if (time_s < roof.roof_s) {
+        r->n_too_fast++;
+        row->above_roof = oc_above_roof_reason(r, row, work, &roof);
+    }
 }
 
 /* A group of fused nodes computes what its members compute, in one launch, and moves the bytes of the group.

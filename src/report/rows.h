@@ -36,8 +36,9 @@ struct oc_row {
     uint64_t count; /* members, 1 unless aggregated */
     /* the columns that MegEngine's tool does not have; NAN or NULL when not known */
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
-    double wasted_s;   /* time less the time of the roofline; less than 0: faster than that */
-    const char *group; /* key of its group, NULL: groups are not wanted */
+    double wasted_s;        /* time less the time of the roofline; less than 0: faster than that */
+    const char *above_roof; /* likely reason why it took less than its roofline; NULL: it did not */
+    const char *group;      /* key of its group, NULL: groups are not wanted */
     const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };

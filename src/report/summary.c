@@ -456,6 +456,30 @@ static void peak_part(struct sum *s)
                   oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
 }
 
+/* "above 100 % of the roofline: 5 rows (too short for the clock), 2 rows (its bytes fit into a cache)" */
+static void too_fast_part(struct sum *s)
+{
+    const char *text = "", *done[8] = {NULL};
+    for (size_t k = 0; k < OC_COUNT(done) && s->r->n_too_fast; k++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i < s->r->all.n; i++) {
+            const char *why = s->r->all.row[i].above_roof;
+            bool told = !why;
+            for (size_t d = 0; d < k && !told; d++)
+                told = strcmp(done[d], why) == 0;
+            if (told || (done[k] && strcmp(done[k], why) != 0))
+                continue;
+            done[k] = why;
+            n++;
+        }
+        if (!done[k])
+            break;
+        text = oc_printf(s->arena, "%s%s%u (%s)", text, k ? ", " : "", n, done[k]);
+    }
+    if (*text)
+        add(s, "hardware", oc_printf(s->arena, "rows above 100 %% of the roofline: %s", text));
+}
+
 static void hardware_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
@@ -476,12 +500,7 @@ static void hardware_part(struct sum *s)
     add(s, "hardware",
         oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
                   duration(s, roof_s * 1e9), efficiency, but));
-    if (s->r->n_too_fast)
-        add(s, "hardware",
-            oc_printf(s->arena,
-                      "%u rows took less than their roofline: measured elsewhere, fed from caches, or "
-                      "too short for the clock",
-                      s->r->n_too_fast));
+    too_fast_part(s);
     peak_part(s);
 }
 

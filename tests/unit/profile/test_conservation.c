@@ -110,7 +110,7 @@ static void every_sample(void **state)
     n_read = n_whole = 0;
     assert_int_equal(nftw("../shared/samples", visit, 16, FTW_PHYS), 0);
     print_message("%zu samples, %zu sums compared\n", n_whole, n_read);
-    assert_true(n_whole >= 22 && n_read > 22 * 4);
+    assert_true(n_whole >= 75 && n_read > 75 * 8);
 }
 
 static void every_recorded_zoo_profile(void **state)

@@ -378,7 +378,7 @@ static void efficiency_by_hand(void **state)
     assert_int_equal(t_whole(&j, "hardware.rows_above_roofline"), 1);
     t_json_free(&j);
     char *table = write_report(&x, &(struct oc_report_opts){.print_only = "summary"});
-    assert_non_null(strstr(table, "1 rows took less than their roofline"));
+    assert_non_null(strstr(table, "rows above 100 % of the roofline: 1 ("));
     free(table);
     oc_hwdb_free(db);
     free_made(&x);
