@@ -258,7 +258,8 @@ static bool contains(const char *name, const char *word)
     return strcasestr(name, word) != NULL;
 }
 
-/* Paddle takes every operator with "reduce" in its name; reductions over axes do not communicate. */
+/* Paddle takes every operator with "reduce" in its name; reductions over axes (names that begin so) do not
+ * communicate. */
 static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
 {
     static const char *const word[] = {"reduce", "broadcast", "rpc", "all_gather", "allgather", "all_to_all"};
@@ -271,7 +272,7 @@ static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
     if (e->kind != OC_EV_OPERATOR)
         return false;
     for (size_t i = 0; i < OC_COUNT(local); i++)
-        if (contains(name, local[i]))
+        if (strncasecmp(name, local[i], strlen(local[i])) == 0)
             return false;
     for (size_t i = 0; i < OC_COUNT(word); i++)
         if (contains(name, word[i]))

@@ -115,7 +115,7 @@ static void spread(struct oc_json_out *w, const char *key, const struct oc_sprea
     } figure[] = {{"mean", s->mean}, {"median", s->median}, {"min", s->min},      {"max", s->max},
                   {"p90", s->p90},   {"p99", s->p99},       {"stddev", s->stddev}};
     for (size_t i = 0; i < OC_COUNT(figure); i++)
-        oc_key_time(w, figure[i].key, figure[i].v);
+        oc_key_double(w, figure[i].key, figure[i].v);
     oc_jw_end_object(w);
 }
 

@@ -90,9 +90,9 @@ def tables(path):
     def put(view, name, side, calls, times):
         flat[(view, name, side)] = row(calls, times, total)
 
-    for cat in sorted({e.cat for e in host + device}):
-        these = [e for e in host + device if e.cat == cat]
-        flat[("overview", KIND[cat], "")] = {
+    for kind in sorted({KIND[e.cat] for e in host + device}):  # annotations of C++ and Python are one kind here
+        these = [e for e in host + device if KIND[e.cat] == kind]
+        flat[("overview", kind, "")] = {
             "calls": len(these), "time_ns": union([(e.start, e.end) for e in these]),
             "ratio": union([(e.start, e.end) for e in these]) / total}
     phases = ("Dataloader", "Forward", "Backward", "Optimization")
@@ -103,7 +103,8 @@ def tables(path):
             put("model", KIND[cat], "host", len(these), [e.dur() for e in these])
             put("model", KIND[cat], "device", len(these), [e.gpu() for e in these])
             spent += sum(e.dur() for e in these)
-    flat[("model", "Others", "host")] = {"total_ns": total - spent, "ratio": (total - spent) / total}
+    if any(e.cat in phases for e in host):
+        flat[("model", "Others", "host")] = {"total_ns": total - spent, "ratio": (total - spent) / total}
     for name, calls in by_name([e for e in host if e.cat == "Operator"]).items():
         put("operator", name, "host", len(calls), [e.dur() for e in calls])
         put("operator", name, "device", len(calls), [e.gpu() for e in calls])
@@ -127,6 +128,7 @@ def tables(path):
     for gpu in sorted({e.device for e in device}):
         busy = union([(e.start, e.end) for e in device if e.cat == "Kernel" and e.device == gpu])
         flat[("device", str(gpu), "")] = {"kernel_ns": busy, "utilization": busy / total}
+    flat.update(distribution(host, device))
     steps = [e for e in host if e.cat == "ProfileStep"]
     flat[("benchmark", "batch_cost", "")] = {"mean": sum(e.dur() for e in steps) / len(steps),
                                              "max": max(e.dur() for e in steps),
@@ -134,6 +136,22 @@ def tables(path):
     rate = [32 / (e.dur() / 1e9) for e in steps]
     flat[("benchmark", "ips", "")] = {"mean": sum(rate) / len(rate), "max": max(rate), "min": min(rate)}
     return total, flat
+
+
+def distribution(host, device):
+    def talks(e):
+        return e.cat == "Communication" or e.cat == "Operator" and any(
+            w in e.name for w in ("allreduce", "broadcast", "rpc"))
+    under = {id(w) for e in host if any(talks(u) for u in [e, *ancestors(e)]) for w in e.work}
+    kernels = [e for e in device if e.cat == "Kernel"]
+    talk = [e for e in host if talks(e)] + [k for k in kernels if id(k) in under or "nccl" in k.name.lower()]
+    work = [k for k in kernels if k not in talk]
+    if not talk:
+        return {}
+    spans = [[(e.start, e.end) for e in part] for part in (talk, work)]
+    both = union(spans[0]) + union(spans[1]) - union(spans[0] + spans[1])
+    return {("distribution", "", ""): {"communication_ns": union(spans[0]), "computation_ns": union(spans[1]),
+                                       "overlap_ns": both}}
 
 
 def ancestors(e):
@@ -158,6 +176,8 @@ def ours(program, path):
                 if item[side]:
                     flat[(view, "/".join(path_of), side)] = item[side]
     flat.pop(("model", "Others", "device"), None)
+    if doc["distribution"]:
+        flat[("distribution", "", "")] = doc["distribution"]
     for key in ("cpu_process", "cpu_system"):
         flat[("device", key, "")] = {"share": doc["device"][key]}
     for d in doc["device"]["devices"]:
