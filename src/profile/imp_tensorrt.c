@@ -5,6 +5,7 @@
  *                      "percentage"}, ...]    names are not escaped
  *   --exportLayerInfo  {"Layers": [object | name, ...], "Bindings" | "I/O Tensors": [...]}
  *   --exportTimes      [{"startComputeMs", "endComputeMs", "computeMs", ...}, ...]
+ *   --dumpProfile      a table in the log (trt_log.c)
  *   trex's metadata    {"performance_summary": {...}, "device_information": {...}, ...}
  */
 #include <math.h>
@@ -13,13 +14,14 @@
 
 #include "profile/trt_reading.h"
 
-enum { PROFILE, LAYERS, TIMES, EXTRAS };
+enum { PROFILE, LAYERS, TIMES, EXTRAS, LOG };
 
 static const struct oc_part parts[] = {
     [PROFILE] = {"profile", ".profile.json"},
     [LAYERS] = {"layer information", ".graph.json"},
     [TIMES] = {"times", ".timing.json"},
     [EXTRAS] = {"summary", ".profile.metadata.json"},
+    [LOG] = {"log", NULL},
 };
 
 struct reader {
@@ -39,7 +41,7 @@ static bool enter(struct reader *r, enum oc_json_type type)
 static double read_number(struct reader *r)
 {
     double v;
-    return oc_json_double(r->j, &v) && isfinite(v) ? v : (double)NAN;
+    return oc_json_double(r->j, &v) && fabs(v) < TRT_MAX_MS ? v : (double)NAN;
 }
 
 /* ---- arrays: a profile, or times -------------------------------------------------------------------------
@@ -214,6 +216,8 @@ static bool is_empty(const struct trt_reading *r)
 static int read_file(struct reader *r, const struct oc_source_file *f, struct oc_err *err)
 {
     uint64_t offset = 0;
+    if (f->part == LOG)
+        return trt_read_log(f->s, r->p, r->r, err);
     r->j = oc_json_open(f->s);
     enum oc_json_type type = oc_json_peek(r->j);
     if (type == OC_JSON_ARRAY)
@@ -290,6 +294,10 @@ static void probe_array(const struct oc_peek *peek, struct oc_bid *bid)
 
 static void probe_tensorrt(const struct oc_peek *peek, struct oc_bid *bid)
 {
+    if (contains(peek->data, peek->n, "=== Profile (") && contains(peek->data, peek->n, "iterations ) ===")) {
+        *bid = (struct oc_bid){.score = 90, .reason = "=== Profile", .part = LOG};
+        return;
+    }
     if (peek->n && peek->data[0] == '[') {
         probe_array(peek, bid);
         return;

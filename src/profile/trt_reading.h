@@ -5,6 +5,8 @@
 
 #include "profile/trt_layers.h"
 
+#define TRT_MAX_MS 1e15 /* a number beyond is none */
+
 struct trt_time { /* a layer of --exportProfile */
     const char *name;
     double total_ms, average_ms, median_ms; /* over all iterations; of one */
@@ -26,6 +28,9 @@ struct trt_reading {
     const char *device;   /* "NVIDIA A100 80GB PCIe", "" if not told */
     double device_run_ms; /* median "GPU Compute Time" of the summary, NAN */
 };
+
+/* The log of trtexec --dumpProfile. Layers that are cut off are dropped. Returns 0, or -1 with *err. */
+int trt_read_log(struct oc_stream *s, struct oc_profile *p, struct trt_reading *r, struct oc_err *err);
 
 /* Records, runs and sums of the profile. `warmup` of the options has no effect: the sums of a TensorRT
  * profile cannot be taken apart. */

@@ -149,7 +149,11 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
 
 static void add_ns(double *sum, double ms, bool first)
 {
-    *sum = first ? ms * NS_PER_MS : *sum + ms * NS_PER_MS;
+    double ns = ms * NS_PER_MS;
+    if (first || isnan(*sum))
+        *sum = ns;
+    else if (!isnan(ns))
+        *sum += ns;
 }
 
 static double statistic(const struct builder *b, const struct trt_time *t)

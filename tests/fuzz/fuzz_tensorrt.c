@@ -5,6 +5,7 @@
 
 #include "join/join.h"
 #include "profile/trt_name.h"
+#include "profile/trt_reading.h"
 #include "support/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -60,6 +61,20 @@ static void join(const struct oc_profile *p)
     oc_model_free(m);
 }
 
+static void read_log(const uint8_t *data, size_t n)
+{
+    struct oc_profile p = {.path = "", .producer = ""};
+    struct trt_reading r = {.device = ""};
+    struct oc_stream *s = oc_stream_mem(data, n);
+    p.names.arena = p.diags.arena = &p.arena;
+    trt_read_log(s, &p, &r, NULL);
+    oc_stream_close(s);
+    free(r.time);
+    oc_map_free(&p.names);
+    oc_diags_free(&p.diags);
+    oc_arena_free(&p.arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const struct oc_profile_opts opts = {.warmup = -1};
@@ -70,6 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (size_t i = trt_split((const char *)data, len, NULL, part, 8); i-- > 0;)
         if (i < 8 && (part[i].s < (const char *)data || part[i].s + part[i].n > (const char *)data + len))
             abort();
+    read_log(data, n);
     if (oc_profile_from_mem(&oc_importer_tensorrt, data, n, &opts, &p, &err) != 0)
         return 0;
     join(p);

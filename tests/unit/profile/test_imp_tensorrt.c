@@ -203,6 +203,29 @@ static void reads_times_alone(void **state)
     oc_profile_close(p);
 }
 
+/* 16.15 + 123.85 + 9 ms in 100 iterations */
+static void reads_the_log_of_a_run(void **state)
+{
+    (void)state;
+    struct oc_profile *p = whole("tests/data/tensorrt/dump.log", OC_STAT_MEDIAN);
+    assert_int_equal(p->n_rec, 3);
+    assert_int_equal(p->runs_used, 100);
+    assert_near(p->imported_ns, 149e6);
+    assert_near(t_rec(p, "node_of_a + node_of_b")->time_ns, 1.2225e6);
+    assert_string_equal(p->rec[0].overhead, "layout");
+    assert_string_equal(p->rec[2].name, "[trainStation1]");
+    assert_string_equal(p->device, "NVIDIA Test");
+    assert_near(p->run_ns, 1.25e6);
+    assert_false(p->truncated);
+    oc_profile_close(p);
+    p = whole("tests/data/tensorrt/old_dump.log", OC_STAT_MEDIAN);
+    assert_int_equal(p->n_rec, 2);
+    assert_near(p->imported_ns, 10e6);
+    assert_string_equal(p->rec[0].name, "conv 1 + relu");
+    assert_near(p->rec[0].time_ns, 0.25e6); /* the mean: there are no medians */
+    oc_profile_close(p);
+}
+
 static void survives_what_writers_do(void **state)
 {
     (void)state;
@@ -347,6 +370,7 @@ int main(void)
         cmocka_unit_test(reads_the_layout_of_version_11),
         cmocka_unit_test(reads_names_only),
         cmocka_unit_test(reads_times_alone),
+        cmocka_unit_test(reads_the_log_of_a_run),
         cmocka_unit_test(survives_what_writers_do),
         cmocka_unit_test(recordings_are_whole),
         cmocka_unit_test(names_are_those_of_the_layer_information),
