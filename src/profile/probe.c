@@ -8,6 +8,7 @@
 #define PEEK_BYTES ((size_t)64 << 10)
 
 extern const struct oc_importer oc_importer_onnxruntime;
+extern const struct oc_importer oc_importer_onnxruntime_memory;
 extern const struct oc_importer oc_importer_paddle_trace;
 extern const struct oc_importer oc_importer_megengine;
 extern const struct oc_importer oc_importer_nsys_sqlite;
@@ -23,6 +24,7 @@ extern const struct oc_importer oc_importer_ncu;
 /* clang-format off: one a line */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
+    &oc_importer_onnxruntime_memory,
     &oc_importer_paddle_trace,
     &oc_importer_megengine,
     &oc_importer_nsys_sqlite,

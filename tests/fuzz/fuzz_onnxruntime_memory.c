@@ -1,0 +1,11 @@
+#include "fuzz/profile_checks.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+extern const struct oc_importer oc_importer_onnxruntime_memory;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzz_importer(&oc_importer_onnxruntime_memory, data, n, &(struct oc_profile_opts){.warmup = -1});
+    return 0;
+}

@@ -1,0 +1,55 @@
+#include "profile/ort_memory.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/profiles.h"
+
+/* The hash behind the last '_' goes, digits of the name itself stay. */
+static void reads_bytes(void **state)
+{
+    (void)state;
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    assert_int_equal(oc_profile_open("tests/data/onnxruntime/node_memory.csv", NULL, &p, &err), 0);
+    assert_string_equal(oc_profile_importer(p), "onnxruntime_memory");
+    assert_int_equal(p->n_rec, 3);
+    const struct oc_prof_rec *conv = t_rec(p, "conv1"), *relu = t_rec(p, "relu_17");
+    const struct oc_ort_memory *m = p->native;
+    assert_true(conv && relu && t_rec(p, "x,y"));
+    assert_true(conv->param_bytes == 37632 && conv->act_bytes == 602112 && conv->out_bytes == 0);
+    assert_true(relu->out_bytes == 401408 && isnan(relu->time_ns) && isnan(relu->total_ns));
+    assert_true(m->n == 3 && m->temp_bytes[conv - p->rec] == 1204224);
+    assert_true(isnan(p->imported_ns));
+    oc_profile_close(p);
+}
+
+static void tells_what_is_wrong(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    static const char head[] =
+        "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\na_1,1,2,3,4\n";
+    char text[256];
+    snprintf(text, sizeof(text), "%sb_1,1,-2,3,4\n", head);
+    assert_null(t_profile_text(text, NULL, &err));
+    assert_non_null(strstr(err.msg, "line 3: column 'initializers_sizes': '-2' is no number of bytes"));
+    snprintf(text, sizeof(text), "%sb_1,1", head);
+    struct oc_profile *p = t_profile_text(text, NULL, &err);
+    assert_true(p && p->truncated && p->n_rec == 1);
+    oc_profile_close(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_bytes),
+        cmocka_unit_test(tells_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
