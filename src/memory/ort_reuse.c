@@ -5,28 +5,48 @@
 
 #define MOST_LOOKS 4096 /* at dead buffers of other shapes; more are in no real graph */
 
-/* Kernels that may write over an input of the same size: over the first, or over either of two. */
+/* Kernels that may write over an input of the same size, by input slots; convolutions over what they add. */
 static const struct {
-    const char *name;
-    uint8_t inputs;
+    const char *domain, *name;
+    uint8_t first, last;
 } in_place[] = {
-    {"Add", 2},         {"Sub", 2},      {"Mul", 2},
-    {"Div", 2},         {"Sum", 2},      {"Relu", 1},
-    {"Sigmoid", 1},     {"Tanh", 1},     {"LeakyRelu", 1},
-    {"Elu", 1},         {"Selu", 1},     {"Celu", 1},
-    {"HardSigmoid", 1}, {"Softplus", 1}, {"Softsign", 1},
-    {"Clip", 1},        {"Cast", 1},     {"Sqrt", 1},
-    {"Exp", 1},         {"Log", 1},      {"Abs", 1},
-    {"Neg", 1},         {"Floor", 1},    {"Ceil", 1},
-    {"Reciprocal", 1},  {"Dropout", 1},  {"ThresholdedRelu", 1},
+    {"", "Add", 0, 1},
+    {"", "Sub", 0, 1},
+    {"", "Mul", 0, 1},
+    {"", "Div", 0, 1},
+    {"", "Sum", 0, 1},
+    {"", "Relu", 0, 0},
+    {"", "Sigmoid", 0, 0},
+    {"", "Tanh", 0, 0},
+    {"", "LeakyRelu", 0, 0},
+    {"", "Elu", 0, 0},
+    {"", "Selu", 0, 0},
+    {"", "Celu", 0, 0},
+    {"", "HardSigmoid", 0, 0},
+    {"", "Softplus", 0, 0},
+    {"", "Softsign", 0, 0},
+    {"", "Clip", 0, 0},
+    {"", "Cast", 0, 0},
+    {"", "Sqrt", 0, 0},
+    {"", "Exp", 0, 0},
+    {"", "Log", 0, 0},
+    {"", "Abs", 0, 0},
+    {"", "Neg", 0, 0},
+    {"", "Floor", 0, 0},
+    {"", "Ceil", 0, 0},
+    {"", "Reciprocal", 0, 0},
+    {"", "Dropout", 0, 0},
+    {"", "ThresholdedRelu", 0, 0},
+    {"com.microsoft", "FusedConv", 3, 3},
+    {"com.microsoft.nchwc", "Conv", 3, 3},
 };
 
-static unsigned overwritable(const struct oc_node *n)
+static bool overwritable(const struct oc_node *n, unsigned slot)
 {
-    for (size_t i = 0; i < OC_COUNT(in_place) && !*n->domain; i++)
-        if (strcmp(n->op_type, in_place[i].name) == 0)
-            return in_place[i].inputs < n->n_in ? in_place[i].inputs : n->n_in;
-    return 0;
+    for (size_t i = 0; i < OC_COUNT(in_place); i++)
+        if (strcmp(n->op_type, in_place[i].name) == 0 && strcmp(n->domain, in_place[i].domain) == 0)
+            return slot >= in_place[i].first && slot <= in_place[i].last;
+    return false;
 }
 
 /* ---- shapes
@@ -160,11 +180,10 @@ static void done_with(struct reuse *r, uint32_t value)
 
 static uint32_t input_to_overwrite(const struct reuse *r, const struct oc_node *n, uint32_t value)
 {
-    unsigned n_in = overwritable(n);
-    for (unsigned k = 0; k < n_in; k++) {
+    for (unsigned k = 0; k < n->n_in && k < 4; k++) {
         uint32_t i = buffer_of(r, n->in[k]);
-        if (i != OC_LIFE_NONE && r->uses[i] == 1 && !r->l->life[i].output && !r->l->life[i].input &&
-            same_size(r->s, n->in[k], value))
+        if (i != OC_LIFE_NONE && overwritable(n, k) && r->uses[i] == 1 && !r->l->life[i].output &&
+            !r->l->life[i].input && same_size(r->s, n->in[k], value))
             return i;
     }
     return OC_LIFE_NONE;

@@ -111,6 +111,20 @@ static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_li
     return run;
 }
 
+/* Models without names of nodes do not tell. */
+static bool is_other_graph(const struct oc_model *m, const struct oc_prof_memory *p)
+{
+    bool requested = false, in_use = false;
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        const char *name = m->node[i].name;
+        if (!*name)
+            return false;
+        requested |= strcmp(name, p->requested_at) == 0;
+        in_use |= strcmp(name, p->in_use_at) == 0;
+    }
+    return !requested || !in_use;
+}
+
 static void compare(struct oc_memory *m)
 {
     const struct oc_profile *p = m->o.profile;
@@ -118,8 +132,10 @@ static void compare(struct oc_memory *m)
         return;
     struct oc_lives_opts o = runtime_opts(m->a);
     struct oc_lives *l = oc_lives_make(m->a, 0, &o);
-    m->measured =
-        (struct oc_memory_measured){.seen = &p->memory, .ours = first_run(m, l), .quality = l->quality};
+    m->measured = (struct oc_memory_measured){.seen = &p->memory,
+                                              .ours = first_run(m, l),
+                                              .quality = l->quality,
+                                              .other_graph = is_other_graph(m->a->model, &p->memory)};
     oc_lives_free(l);
 }
 

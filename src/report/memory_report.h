@@ -17,6 +17,7 @@ struct oc_memory_measured { /* a profile's first run against the runtime's way o
     const struct oc_prof_memory *seen;
     struct oc_ort_run ours;
     uint8_t quality;
+    bool other_graph; /* the runtime ran nodes that the model does not have: it was optimized first */
 };
 
 struct oc_memory_fit {

@@ -143,6 +143,9 @@ static void measured(struct mem_out *o)
     compared(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at, r->in_use_at);
     oc_plain_print(&t, 1, o->f);
     oc_plain_free(&t);
+    if (o->m->measured.other_graph)
+        fprintf(o->f,
+                "the profile is of a graph that the runtime changed first; here is the graph of the file\n");
     fprintf(o->f,
             "before: in use when the first node started; here is that and what --allocator ort gives\n");
 }

@@ -192,6 +192,8 @@ static void measured(struct mem_json *j)
     oc_key_u64(&j->w, "in_use_bytes", c->seen->max_in_use);
     oc_key_text(&j->w, "requested_at", c->seen->requested_at);
     oc_key_text(&j->w, "in_use_at", c->seen->in_use_at);
+    oc_jw_key(&j->w, "other_graph");
+    oc_jw_bool(&j->w, c->other_graph);
     oc_jw_key(&j->w, "predicted");
     oc_jw_begin_object(&j->w);
     run(&j->w, &c->ours);

@@ -352,6 +352,25 @@ static void test_quality(void **state)
     done(&s);
 }
 
+/* The peak of an analysis is made with its options: 3K plain, 4K with the input kept, rounded to 2000 each.
+ */
+static void test_options_of_an_analysis(void **state)
+{
+    (void)state;
+    static const struct {
+        struct oc_analyze_opts o;
+        uint64_t peak;
+    } ways[] = {{{.strict = false}, 3072},
+                {{.keep_inputs = true}, 4096},
+                {{.inplace = true}, 2048},
+                {{.align_bytes = 1000, .keep_inputs = true}, 8000}};
+    for (size_t i = 0; i < OC_COUNT(ways); i++) {
+        struct oc_run r = oc_run_model(chain(), &ways[i].o);
+        assert_int_equal(r.a->peak.bytes, ways[i].peak);
+        oc_run_free(&r);
+    }
+}
+
 static bool lists(const uint32_t *at, const uint32_t *list, uint32_t step, uint32_t what)
 {
     for (uint32_t i = at[step]; i < at[step + 1]; i++)
@@ -402,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_caches),
         cmocka_unit_test(test_sequences),
         cmocka_unit_test(test_quality),
+        cmocka_unit_test(test_options_of_an_analysis),
         cmocka_unit_test(test_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,26 @@ static void test_still_needed(void **state)
     done(&p);
 }
 
+/* A fused convolution adds its fourth input and may write over that; not over the first. */
+static void test_fused_sum(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_input(b, "x", "float[1,4,8,8]");
+    oc_b_init(b, "w", "float[4,4,1,1]");
+    oc_b_init(b, "bias", "float[4]");
+    oc_b_node(b, "Conv", "c1", "x,w", "a", "");
+    oc_b_node(b, "Conv", "c2", "x,w", "s", "");
+    oc_b_node(b, "com.microsoft::FusedConv", "f", "a,w,bias,s", "t", "activation='Relu'");
+    oc_b_node(b, "Conv", "c3", "t,w", "y", "");
+    oc_b_output(b, "y", NULL);
+    struct planned p = plan(b);
+    assert_true(shares(&p, "s", "t"));
+    assert_false(shares(&p, "a", "t"));
+    done(&p);
+}
+
 /* A shape that is computed when the model runs is not known: t and what comes of it. */
 static void test_computed_shapes(void **state)
 {
@@ -168,6 +188,7 @@ int main(void)
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_still_needed),
         cmocka_unit_test(test_computed_shapes),
+        cmocka_unit_test(test_fused_sum),
         cmocka_unit_test(test_kept_for_later),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

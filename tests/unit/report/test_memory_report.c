@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "support/json_paths.h"
 #include "support/profiles.h"
 #include "support/run_model.h"
 #include "zoo.h"
@@ -162,6 +163,7 @@ static void test_zoo_recordings(void **state)
             fail_msg("%s", err.msg);
         compare(&c, NULL);
         is_near(&c, made[i].model);
+        assert_false(c.memory->measured.other_graph);
         drop(&c);
         free(bytes);
         zoo_free(&z);
@@ -309,6 +311,89 @@ static void test_live_set(void **state)
     oc_run_free(&r);
 }
 
+static char *written(const struct oc_memory *m, const char *format)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct oc_err err;
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    assert_int_equal(oc_memory_write(m, format, f, &err), 0);
+    fclose(f);
+    return text;
+}
+
+/* The JSON adds up: buffers that are live at a step to its bytes, the live set to the peak, constants by
+ * class to all of them; an unknown size is null. */
+static void test_json_adds_up(void **state)
+{
+    (void)state;
+    struct zoo z;
+    struct oc_run r = {.a = NULL};
+    size_t size;
+    r.bytes = oc_b_pack(zoo_builder(&z, "mobilenetv2"), &size);
+    if (oc_model_load_mem(r.bytes, size, NULL, &r.m, &r.err) || oc_analyze(r.m, NULL, &r.a, &r.err))
+        fail_msg("%s", r.err.msg);
+    struct oc_memory *m;
+    struct oc_memory_opts o = {.top = 1};
+    struct oc_err err;
+    assert_int_equal(oc_memory_make(r.a, &o, &m, &err), 0);
+    char *text = written(m, "json");
+    struct t_json j = t_json_read(text);
+    uint64_t n = t_whole(&j, "steps.n"), *live = calloc(n + 1, sizeof(*live)), sum = 0, constants = 0;
+    for (uint64_t i = 0; i < t_whole(&j, "buffers.n"); i++)
+        for (uint64_t s = t_whole(&j, "buffers[%u].first_step", (unsigned)i);
+             s <= t_whole(&j, "buffers[%u].last_step", (unsigned)i); s++)
+            live[s] += t_whole(&j, "buffers[%u].bytes", (unsigned)i);
+    for (uint64_t s = 0; s < n; s++)
+        assert_int_equal(t_whole(&j, "steps[%u].live_bytes", (unsigned)s), live[s]);
+    for (uint64_t i = 0; i < t_whole(&j, "live_at_peak.n"); i++)
+        sum += t_whole(&j, "live_at_peak[%u].bytes", (unsigned)i);
+    for (uint64_t i = 0; i < t_whole(&j, "constants.classes.n"); i++)
+        constants += t_whole(&j, "constants.classes[%u].bytes", (unsigned)i);
+    assert_int_equal(t_whole(&j, "activations.peak_bytes"), sum);
+    assert_int_equal(live[t_whole(&j, "activations.peak_step")], sum);
+    assert_int_equal(t_whole(&j, "constants.bytes"), constants);
+    assert_int_equal(t_whole(&j, "footprint.bytes"), constants + sum);
+    assert_true(t_is_null(&j, "footprint.workspace_bytes") && t_is_null(&j, "fit"));
+    t_json_free(&j);
+    free(live);
+    free(text);
+    oc_memory_free(m);
+    oc_run_free(&r);
+    zoo_free(&z);
+}
+
+static void test_unknown_sizes(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "private", 1);
+    oc_b_input(b, "x", "float[2]");
+    oc_b_node(b, "private::Odd", "odd", "x", "y", "");
+    oc_b_node(b, "Exp", "e", "y", "z", "");
+    oc_b_output(b, "z", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    struct oc_memory *m;
+    struct oc_memory_opts o = {.top = 0};
+    struct oc_err err;
+    assert_int_equal(oc_memory_make(r.a, &o, &m, &err), 0);
+    char *text = written(m, "json"), *table = written(m, NULL);
+    struct t_json j = t_json_read(text);
+    assert_true(t_is_null(&j, "activations.peak_bytes") && t_is_null(&j, "footprint.bytes"));
+    assert_int_equal(t_whole(&j, "activations.known_bytes"), 8); /* x */
+    assert_string_equal(t_text(&j, "activations.quality"), "unknown");
+    assert_true(t_is_null(&j, "buffers[1].bytes"));
+    assert_non_null(strstr(table, "at least 8 B in use at once"));
+    assert_non_null(strstr(table, "sizes of some tensors are not known"));
+    assert_int_equal(oc_memory_write(m, "xml", stderr, &err), -1);
+    t_json_free(&j);
+    free(text);
+    free(table);
+    oc_memory_free(m);
+    oc_run_free(&r);
+}
+
 /* ---- memory statistics in a profile ---------------------------------------------------------------------
  */
 
@@ -345,14 +430,47 @@ static void test_first_run_of_a_profile(void **state)
     oc_profile_close(p);
 }
 
+/* Graphs as the runtime saved them after optimization, with the profile of the session that did. */
+static void test_optimized_graphs(void **state)
+{
+    static const char *const pair[][2] = {
+        {"models/profiles/bert_base.all.optimized.onnx", "models/profiles/bert_base.all.t1.json.gz"},
+        {"models/profiles/mobilenetv2.all.optimized.onnx", "models/profiles/mobilenetv2.all.t1.json.gz"},
+        {"../shared/samples/onnxruntime/ppocr_cls.ort1.30.basic.optimized.onnx",
+         "../shared/samples/onnxruntime/ppocr_cls.ort1.30.basic.2runs.json"},
+        {"../shared/samples/onnxruntime/ppocr_cls.ort1.30.extended.optimized.onnx",
+         "../shared/samples/onnxruntime/ppocr_cls.ort1.30.extended.2runs.json"},
+        {"../shared/samples/onnxruntime/ppocr_cls.ort1.30.all.optimized.onnx",
+         "../shared/samples/onnxruntime/ppocr_cls.ort1.30.all.2runs.json"},
+    };
+    (void)state;
+    for (size_t i = 0; i < OC_COUNT(pair); i++) {
+        struct compared c = {0};
+        struct oc_err err;
+        if (access(pair[i][0], R_OK)) {
+            print_message("SKIPPED: no %s\n", pair[i][0]);
+            continue;
+        }
+        if (oc_profile_open(pair[i][1], &(struct oc_profile_opts){.warmup = -1}, &c.p, &err) ||
+            oc_model_load(pair[i][0], NULL, &c.m, &err))
+            fail_msg("%s", err.msg);
+        compare(&c, NULL);
+        is_near(&c, pair[i][0]);
+        drop(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_zoo_recordings),
+        cmocka_unit_test(test_optimized_graphs),
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_fit_with_a_given_shape),
         cmocka_unit_test(test_fit_without_an_answer),
+        cmocka_unit_test(test_json_adds_up),
+        cmocka_unit_test(test_unknown_sizes),
         cmocka_unit_test(test_live_set),
         cmocka_unit_test(test_first_run_of_a_profile),
     };
