@@ -175,7 +175,7 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(LIB)
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
 
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)

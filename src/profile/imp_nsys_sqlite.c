@@ -37,9 +37,10 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
 }
 
 /* A call that launched work: sorted, so that kernels, which come in about the same order, find theirs. */
-struct call {
-    uint64_t key; /* process and correlation id */
-    uint32_t range, run;
+struct call { /* 12 bytes: as many as launches */
+    uint32_t correlation;
+    uint32_t at; /* its range, or without one its run */
+    uint16_t process, in_range;
 };
 
 struct reading {
@@ -63,7 +64,7 @@ struct reading {
     uint32_t last_lane_id;
     uint8_t kind; /* of the table being read */
     const char *no_name;
-    uint64_t in_graph, whole_graphs, bad, unlinked;
+    uint64_t in_graph, whole_graphs, bad;
 };
 
 /* ---- cells ----------------------------------------------------------------------------------------------
@@ -204,15 +205,30 @@ static int read_ranges(struct reading *r, struct oc_err *err)
 /* ---- calls ----------------------------------------------------------------------------------------------
  */
 
-static uint64_t call_key(struct reading *r, int64_t global_id, int64_t correlation)
+#define MAX_PROCESSES 65535
+
+/* The number of the process; ids of calls are 32 bits wide. */
+static uint16_t process_number(struct reading *r, int64_t global_id)
 {
     int64_t process = process_of(global_id);
     if (process != r->last_process || !r->processes.n) {
-        r->last_process_id = r->processes.n;
+        r->last_process_id = r->processes.n < MAX_PROCESSES ? r->processes.n : MAX_PROCESSES;
         r->last_process = process;
         oc_map_add(&r->processes, (const char *)&process, sizeof(process), &r->last_process_id, NULL);
     }
-    return (uint64_t)r->last_process_id << 40 | ((uint64_t)correlation & 0xffffffffff);
+    return (uint16_t)r->last_process_id;
+}
+
+static int compare_calls(const struct call *x, const struct call *y)
+{
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->correlation > y->correlation) - (x->correlation < y->correlation);
+}
+
+static int by_id(const void *a, const void *b)
+{
+    return compare_calls(a, b);
 }
 
 static int take_call(void *user, const struct oc_cell *c)
@@ -220,23 +236,18 @@ static int take_call(void *user, const struct oc_cell *c)
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
         return 0;
-    uint32_t range = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
-    uint32_t run = range == OC_NONE ? OC_NONE : oc_ranges_run(r->ranges, range);
-    if (run == OC_NONE)
-        run = oc_ranges_run_before(r->ranges, c[0].i);
-    if (range == OC_NONE && run == OC_NONE)
+    struct call x = {.correlation = (uint32_t)c[3].i};
+    x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
+    x.in_range = x.at != OC_NONE;
+    if (!x.in_range)
+        x.at = oc_ranges_run_before(r->ranges, c[0].i);
+    if (x.at == OC_NONE)
         return 0;
-    uint64_t key = call_key(r, c[2].i, c[3].i);
-    r->unsorted_calls |= r->n_call && r->call[r->n_call - 1].key > key;
+    x.process = process_number(r, c[2].i);
+    r->unsorted_calls |= r->n_call && compare_calls(&r->call[r->n_call - 1], &x) > 0;
     OC_GROW(r->call, r->n_call, r->call_cap);
-    r->call[r->n_call++] = (struct call){key, range, run};
+    r->call[r->n_call++] = x;
     return 0;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    const struct call *x = a, *y = b;
-    return (x->key > y->key) - (x->key < y->key);
 }
 
 static int read_calls(struct reading *r, struct oc_err *err)
@@ -248,27 +259,28 @@ static int read_calls(struct reading *r, struct oc_err *err)
     int rc =
         oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column), take_call, r, err);
     if (r->unsorted_calls)
-        qsort(r->call, r->n_call, sizeof(*r->call), by_key);
+        qsort(r->call, r->n_call, sizeof(*r->call), by_id);
     return rc;
 }
 
-/* The first call of the key. */
-static const struct call *find_call(struct reading *r, uint64_t key)
+/* The first call with the id; kernels come in about the order of their calls. */
+static const struct call *find_call(struct reading *r, int64_t global_id, int64_t correlation)
 {
+    struct call wanted = {.correlation = (uint32_t)correlation, .process = process_number(r, global_id)};
     size_t low = 0, high = r->n_call;
     for (unsigned i = 0; i < 4 && r->at + i < r->n_call; i++)
-        if (r->call[r->at + i].key == key) {
+        if (compare_calls(&r->call[r->at + i], &wanted) == 0) {
             r->at += i;
             return &r->call[r->at];
         }
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (r->call[mid].key < key)
+        if (compare_calls(&r->call[mid], &wanted) < 0)
             low = mid + 1;
         else
             high = mid;
     }
-    if (low == r->n_call || r->call[low].key != key)
+    if (low == r->n_call || compare_calls(&r->call[low], &wanted) != 0)
         return NULL;
     r->at = low;
     return &r->call[low];
@@ -300,12 +312,15 @@ static int take_launch(struct reading *r, const struct oc_cell *c, const char *n
     x.lane = lane_of(r, c);
     const struct call *call = NULL;
     if (c[CORRELATION].kind == OC_CELL_INT && r->n_call)
-        call = find_call(r, call_key(r, int_of(&c[PROCESS], 0), c[CORRELATION].i));
-    if (call) {
-        x.run = call->run;
-        x.label = call->range == OC_NONE ? OC_NONE : oc_ranges_label(r->ranges, call->range);
+        call = find_call(r, int_of(&c[PROCESS], 0), c[CORRELATION].i);
+    if (call && call->in_range) {
+        x.label = oc_ranges_label(r->ranges, call->at);
+        x.run = oc_ranges_run(r->ranges, call->at);
+        if (x.run == OC_NONE)
+            x.run = oc_ranges_run_before(r->ranges, oc_ranges_start(r->ranges, call->at));
+    } else if (call) {
+        x.run = call->at;
     }
-    r->unlinked += !call;
     oc_launches_add(r->launches, &x);
     return 0;
 }
@@ -444,7 +459,12 @@ static int read_all(struct reading *r, struct oc_err *err)
     tell_findings(r);
     free(r->call);
     r->call = NULL;
-    oc_launches_finish(r->launches, oc_ranges_runs(r->ranges), !oc_ranges_count(r->ranges));
+    uint32_t n_run = oc_ranges_runs(r->ranges);
+    bool no_ranges = !oc_ranges_count(r->ranges);
+    oc_ranges_host_times(r->ranges);
+    oc_ranges_free(r->ranges);
+    r->ranges = NULL;
+    oc_launches_finish(r->launches, n_run, no_ranges);
     return 0;
 }
 

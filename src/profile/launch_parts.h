@@ -9,9 +9,9 @@
 
 enum { LAUNCH_CUT = OC_NONE - 1 }; /* a run's last, incomplete repetition */
 
-struct launch_entry { /* 32 bytes: there may be a hundred million */
+struct launch_entry { /* 24 bytes: there may be a hundred million */
     double start_ns, dur_ns;
-    uint32_t group, run, lane, spare;
+    uint32_t group, run;
 };
 
 struct launch_group { /* launches of one name for one label */

@@ -134,8 +134,8 @@ bool oc_launches_add(struct oc_launches *l, const struct oc_launch *x)
     g->n++;
     l->unsorted |= l->n && l->entry[l->n - 1].start_ns > x->start_ns;
     OC_GROW(l->entry, l->n, l->cap);
-    l->entry[l->n++] = (struct launch_entry){
-        .start_ns = x->start_ns, .dur_ns = x->dur_ns, .group = id, .run = x->run, .lane = x->lane};
+    l->entry[l->n++] =
+        (struct launch_entry){.start_ns = x->start_ns, .dur_ns = x->dur_ns, .group = id, .run = x->run};
     l->total_ns += x->dur_ns;
     return true;
 }

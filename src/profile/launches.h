@@ -2,7 +2,7 @@
  * what the work was for), kernels and runs. Importers say the label and the run where the source tells them;
  * the rest goes to named buckets. Knows nothing of formats.
  *
- * A launch takes 32 bytes until oc_launches_finish, and 4 more in it. Times are double nanoseconds. */
+ * A launch takes 24 bytes until oc_launches_finish, and 4 more in it. Times are double nanoseconds. */
 #ifndef OC_LAUNCHES_H
 #define OC_LAUNCHES_H
 

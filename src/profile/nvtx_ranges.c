@@ -321,7 +321,12 @@ uint32_t oc_ranges_run(const struct oc_ranges *r, uint32_t range)
     return r->range[range].run;
 }
 
-static void tell_host_times(struct oc_ranges *r)
+int64_t oc_ranges_start(const struct oc_ranges *r, uint32_t range)
+{
+    return r->range[range].start_ns;
+}
+
+void oc_ranges_host_times(struct oc_ranges *r)
 {
     for (uint32_t i = 0; i < r->n; i++) {
         const struct range *x = &r->range[i];
@@ -337,7 +342,6 @@ void oc_ranges_finish(struct oc_ranges *r)
         r->name[i].kind = (uint8_t)oc_nvtx_kind(r->domain[r->name[i].domain], r->name[i].text);
     nest(r);
     find_runs(r);
-    tell_host_times(r);
 }
 
 /* ---- looking up -----------------------------------------------------------------------------------------

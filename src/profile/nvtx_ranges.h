@@ -21,14 +21,18 @@ void oc_ranges_domain(struct oc_ranges *r, int64_t process, int64_t domain, cons
 bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t domain, const char *text,
                    int64_t start_ns, int64_t end_ns);
 
-/* Nests the ranges, finds the runs, tells the launches the host's times. */
+/* Nests the ranges and finds the runs. */
 void oc_ranges_finish(struct oc_ranges *r);
+
+/* Tells the launches the host's times under their labels; 16 bytes a range. */
+void oc_ranges_host_times(struct oc_ranges *r);
 
 /* After oc_ranges_finish. The innermost range of the thread around the time, OC_NONE: none. Fast for calls in
  * order of time. */
 uint32_t oc_ranges_find(struct oc_ranges *r, int64_t thread, int64_t start_ns, int64_t end_ns);
 uint32_t oc_ranges_label(struct oc_ranges *r, uint32_t range); /* OC_NONE: none */
 uint32_t oc_ranges_run(const struct oc_ranges *r, uint32_t range);
+int64_t oc_ranges_start(const struct oc_ranges *r, uint32_t range);
 /* The run that began last at the time, OC_NONE: none did. */
 uint32_t oc_ranges_run_before(const struct oc_ranges *r, int64_t time_ns);
 
