@@ -252,10 +252,11 @@ static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const str
     enum oc_stat stat = l->out->stat;
     double runs = (double)l->out->runs_used;
     rec->runs = l->sums.n_touched;
-    rec->time_ns = rec->self_ns = rec->kernel_ns = launch_sums_stat(l, &l->sums, stat);
     rec->median_ns = launch_sums_stat(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
     rec->min_ns = l->sums.value[0];
     rec->max_ns = l->sums.value[rec->runs - 1];
+    rec->time_ns = rec->self_ns = rec->kernel_ns =
+        stat == OC_STAT_MEDIAN ? rec->median_ns : launch_sums_stat(l, &l->sums, stat);
     rec->calls = a->calls;
     rec->calls_per_run = (double)a->calls / rec->runs;
     rec->total_kernel_ns = a->total_ns;
@@ -333,12 +334,26 @@ static void add_unused(struct oc_launches *l)
 /* ---- the host's time ------------------------------------------------------------------------------------
  */
 
-static int by_label(const void *a, const void *b)
+/* The host's times by label, in the order in which they came: first[label] is where those of a label begin.
+ */
+static struct launch_host_time *sort_host_times(const struct oc_launches *l, size_t *first)
 {
-    const struct launch_host_time *x = a, *y = b;
-    if (x->label != y->label)
-        return x->label < y->label ? -1 : 1;
-    return (x->run > y->run) - (x->run < y->run);
+    struct launch_host_time *sorted = oc_xmalloc((l->n_host ? l->n_host : 1) * sizeof(*sorted));
+    size_t at = 0;
+    memset(first, 0, (l->n_label + 1) * sizeof(*first));
+    for (size_t i = 0; i < l->n_host; i++)
+        first[l->host[i].label]++;
+    for (size_t i = 0; i <= l->n_label; i++) {
+        size_t n = first[i];
+        first[i] = at;
+        at += n;
+    }
+    for (size_t i = 0; i < l->n_host; i++)
+        sorted[first[l->host[i].label]++] = l->host[i];
+    for (size_t i = l->n_label; i; i--)
+        first[i] = first[i - 1];
+    first[0] = 0;
+    return sorted;
 }
 
 /* A label that launched nothing is a record too if it is known to be an operator: it took no device time. */
@@ -367,15 +382,14 @@ static void set_host_times(struct oc_launches *l)
     for (size_t i = 0; i < l->n_group; i++)
         if (l->group[i].label != OC_NONE)
             rec_of[l->group[i].label] = l->group[i].rec;
-    if (l->n_host)
-        qsort(l->host, l->n_host, sizeof(*l->host), by_label);
-    for (size_t i = 0; i < l->n_host;) {
-        uint32_t label = l->host[i].label;
+    size_t *first = oc_xmalloc((l->n_label + 1) * sizeof(*first));
+    struct launch_host_time *host = sort_host_times(l, first);
+    for (uint32_t label = 0; label < l->n_label; label++) {
         uint64_t calls = 0;
-        for (; i < l->n_host && l->host[i].label == label; i++) {
-            if (l->host[i].run < l->drop || l->host[i].run >= l->n_run)
+        for (size_t i = first[label]; i < first[label + 1]; i++) {
+            if (host[i].run < l->drop || host[i].run >= l->n_run)
                 continue;
-            launch_sums_add(&l->sums, l->host[i].run, l->host[i].dur_ns);
+            launch_sums_add(&l->sums, host[i].run, host[i].dur_ns);
             calls++;
         }
         struct oc_prof_rec *rec = rec_of[label] != OC_NONE ? &l->rec[rec_of[label]]
@@ -389,6 +403,8 @@ static void set_host_times(struct oc_launches *l)
         launch_sums_clear(&l->sums);
     }
     free(rec_of);
+    free(first);
+    free(host);
 }
 
 /* ---- the end --------------------------------------------------------------------------------------------

@@ -22,11 +22,12 @@ struct library {
     int (*step)(sqlite3_stmt *);
     int (*finalize)(sqlite3_stmt *);
     int (*bind_text)(sqlite3_stmt *, int, const char *, int, void (*)(void *));
-    int (*type)(sqlite3_stmt *, int);
-    sqlite3_int64 (*int64)(sqlite3_stmt *, int);
-    double (*real)(sqlite3_stmt *, int);
-    const void *(*blob)(sqlite3_stmt *, int);
-    int (*bytes)(sqlite3_stmt *, int);
+    sqlite3_value *(*value)(sqlite3_stmt *, int);
+    int (*type)(sqlite3_value *);
+    sqlite3_int64 (*int64)(sqlite3_value *);
+    double (*real)(sqlite3_value *);
+    const void *(*blob)(sqlite3_value *);
+    int (*bytes)(sqlite3_value *);
     const char *(*message)(sqlite3 *);
     int (*limit)(sqlite3 *, int, int);
     int (*config)(sqlite3 *, int, ...);
@@ -44,11 +45,12 @@ static const struct {
     {"sqlite3_step", offsetof(struct library, step)},
     {"sqlite3_finalize", offsetof(struct library, finalize)},
     {"sqlite3_bind_text", offsetof(struct library, bind_text)},
-    {"sqlite3_column_type", offsetof(struct library, type)},
-    {"sqlite3_column_int64", offsetof(struct library, int64)},
-    {"sqlite3_column_double", offsetof(struct library, real)},
-    {"sqlite3_column_blob", offsetof(struct library, blob)},
-    {"sqlite3_column_bytes", offsetof(struct library, bytes)},
+    {"sqlite3_column_value", offsetof(struct library, value)},
+    {"sqlite3_value_type", offsetof(struct library, type)},
+    {"sqlite3_value_int64", offsetof(struct library, int64)},
+    {"sqlite3_value_double", offsetof(struct library, real)},
+    {"sqlite3_value_blob", offsetof(struct library, blob)},
+    {"sqlite3_value_bytes", offsetof(struct library, bytes)},
     {"sqlite3_errmsg", offsetof(struct library, message)},
     {"sqlite3_limit", offsetof(struct library, limit)},
     {"sqlite3_db_config", offsetof(struct library, config)},
@@ -289,24 +291,26 @@ static int make_query(struct oc_sqlite *db, const char *table, const struct oc_c
     return 0;
 }
 
+/* Values as they lie in the row (unprotected ones, in the words of SQLite: there is one thread). */
 static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_cell *out)
 {
-    switch (lib->type(query, i)) {
+    sqlite3_value *v = lib->value(query, i);
+    switch (lib->type(v)) {
     case SQLITE_INTEGER:
         out->kind = OC_CELL_INT;
-        out->i = lib->int64(query, i);
+        out->i = lib->int64(v);
         break;
     case SQLITE_FLOAT:
         out->kind = OC_CELL_REAL;
-        out->d = lib->real(query, i);
+        out->d = lib->real(v);
         break;
     case SQLITE_NULL:
         out->kind = OC_CELL_NULL;
         break;
     default:
         out->kind = OC_CELL_TEXT;
-        out->s = lib->blob(query, i);
-        out->n = (size_t)lib->bytes(query, i);
+        out->s = lib->blob(v);
+        out->n = (size_t)lib->bytes(v);
         out->s = out->s ? out->s : "";
     }
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Speed and memory of onnxcost on small and on large input. Limits that depend on the machine (starting a process,
 # touching every byte of a file) are measured in the same run.
-# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES.
+# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES, NSYS_KERNELS.
 set -eu
 cd "$(dirname "$0")/../.."
-: "${BUILD:=build/release}" "${RUNS:=101}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}"
+: "${BUILD:=build/release}" "${RUNS:=101}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}" "${NSYS_KERNELS:=2000000}"
 work=$BUILD/bench
 export ONNXCOST_HWDB="$PWD/hwdb"
 onnxcost=$BUILD/onnxcost
@@ -42,6 +42,15 @@ measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/s
 limit=$median
 measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.json"
 trace=$median
+nsys=$work/nsys.$NSYS_KERNELS.sqlite
+[ -s "$nsys" ] || "$work/nsys_file" make "$NSYS_KERNELS" "$nsys"
+measure "$NSYS_KERNELS kernels in SQLite: a scan by SQLite" 3 "$work/nsys_file" scan "$nsys"
+sqlite=$median
+measure "$NSYS_KERNELS kernels of Nsight Systems" 3 "$onnxcost" "$nsys"
+awk -v scan="$sqlite" -v all="$median" -v n="$NSYS_KERNELS" 'BEGIN {
+    printf "Nsight Systems: %.2f million kernels/s, %.2f of the speed of SQLite alone over kernels and calls\n",
+        n / all / 1000, scan / all
+}'
 size=$(wc -c <"$work/trace.json")
 awk -v empty="$empty" -v version="$version" -v empty_least="$empty_least" -v version_least="$version_least" -v limit="$limit" -v trace="$trace" -v size="$size" 'BEGIN {
     printf "\nstart-up above an empty program   %.2f ms by the medians, %.2f ms by the least\n", version - empty,
