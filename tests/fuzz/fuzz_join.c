@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static uint8_t *bytes; /* one model for all inputs */
     static size_t size_bytes;
     struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
-    struct oc_profile p = {.path = "", .producer = "", .device = ""};
+    struct oc_profile p = {.format = oc_importer_onnxruntime.name, .path = "", .producer = "", .device = ""};
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_model *m;
     struct oc_err err;
