@@ -1,0 +1,288 @@
+/* Any other trace of chrome://tracing, and MindSpore's gpu_timeline_display_<dev>.json, a bare array of X
+ * events: operators on the thread "Ops", and device work on numbered streams with args.op_full_name. Of other
+ * producers nothing is known: events nest by time, and each is an operator of its name. B and E events are
+ * paired by thread, the last begun first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/chrome_lanes.h"
+
+enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20 };
+
+static const struct oc_chrome_key arg_of[] = {{"name", F_NAME}, {"op_full_name", F_OP}, {"type", F_TYPE}};
+
+struct begun { /* a B event whose E has not come */
+    uint32_t name, before;
+    double start_ns;
+};
+
+struct reading {
+    struct oc_chrome c;
+    struct oc_chrome_lanes lanes;
+    struct oc_timeline *t;
+    struct oc_profile *out;
+    struct begun *begun;                /* heap; those of a lane are a list */
+    uint32_t n_begun, cap_begun, spare; /* spare: list of places that are free again */
+    uint32_t *last, n_last;             /* by lane: the last one begun */
+    size_t unpaired, async;
+    bool mindspore, device;
+};
+
+/* ---- probes ------------------------------------------------------------------------------------------- */
+
+static bool has(const struct oc_peek *p, const char *text)
+{
+    return memmem(p->data, p->n, text, strlen(text)) != NULL;
+}
+
+static bool looks_like_events(const struct oc_peek *p)
+{
+    return p->n && (p->data[0] == '[' || (p->data[0] == '{' && has(p, "\"traceEvents\""))) &&
+           has(p, "\"ph\"") && has(p, "\"ts\"");
+}
+
+static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (looks_like_events(p))
+        *bid = (struct oc_bid){.score = 20, .reason = "events with \"ph\" and \"ts\""};
+}
+
+static void probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
+{
+    if (looks_like_events(p) && p->data[0] == '[' && (has(p, "\"op_full_name\"") || has(p, "\"Ops\"")))
+        *bid = (struct oc_bid){.score = 80, .reason = "events with op_full_name, or on the thread Ops"};
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
+
+static uint16_t lane_of(struct reading *r, bool device)
+{
+    struct oc_str tid = oc_chrome_text(&r->c, OC_CH_TID);
+    int64_t pid = oc_chrome_id(&r->c, OC_CH_PID);
+    struct oc_lane lane = {.device = device,
+                           .process = device ? OC_NO_ID : pid,
+                           .device_id = device ? pid : OC_NO_ID,
+                           .id = oc_chrome_id(&r->c, OC_CH_TID)};
+    if (lane.id < 0 && tid.n) /* a name in place of a number */
+        lane.name = oc_intern(&r->out->names, tid.s, tid.n);
+    return oc_chrome_lane(&r->lanes, r->t, &lane);
+}
+
+/* MindSpore names the operator of a kernel; a number made of that name ties them. */
+static uint32_t number_of(struct oc_str name)
+{
+    uint32_t h = 2166136261u;
+    for (size_t i = 0; i < name.n; i++)
+        h = (h ^ (unsigned char)name.s[i]) * 16777619u;
+    return h ? h : 1;
+}
+
+static bool names(struct oc_str s, const char *lower, const char *upper)
+{
+    return memmem(s.s, s.n, lower, strlen(lower)) || memmem(s.s, s.n, upper, strlen(upper));
+}
+
+static unsigned device_kind(struct oc_str name)
+{
+    if (names(name, "emcpy", "EMCPY"))
+        return OC_EV_MEMCPY;
+    return names(name, "emset", "EMSET") ? OC_EV_MEMSET : OC_EV_KERNEL;
+}
+
+static void add(struct reading *r, uint32_t name, uint16_t lane, unsigned kind, double start_ns,
+                double dur_ns, uint32_t owner)
+{
+    struct oc_event e = {.start_ns = start_ns,
+                         .dur_ns = dur_ns,
+                         .name = name,
+                         .detail = OC_NONE,
+                         .lane = lane,
+                         .kind = (uint8_t)kind};
+    oc_timeline_add(r->t, &e, 0, owner);
+}
+
+static const char *complete(struct reading *r, uint32_t name, double start_ns)
+{
+    double dur_ns;
+    bool device = r->mindspore && oc_chrome_has(&r->c, F_TYPE);
+    if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &dur_ns))
+        return "missing or bad \"dur\"";
+    if (dur_ns < 0)
+        return "\"dur\" below zero";
+    struct oc_str text = oc_chrome_text(&r->c, device ? F_OP : OC_CH_NAME);
+    uint32_t owner = r->mindspore ? number_of(text) : 0;
+    unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_OPERATOR;
+    r->device |= device;
+    add(r, name, lane_of(r, device), kind, start_ns, dur_ns, owner);
+    return NULL;
+}
+
+static uint32_t *last_begun(struct reading *r, uint16_t lane)
+{
+    if (lane >= r->n_last) {
+        uint32_t n = lane + 16u;
+        r->last = oc_xrealloc(r->last, n * sizeof(*r->last));
+        while (r->n_last < n)
+            r->last[r->n_last++] = OC_NONE;
+    }
+    return &r->last[lane];
+}
+
+static void begin(struct reading *r, uint32_t name, double start_ns)
+{
+    uint16_t lane = lane_of(r, false);
+    uint32_t *last = last_begun(r, lane), at = r->spare;
+    if (at == OC_NONE && r->n_begun == MAX_OPEN) {
+        r->unpaired++;
+        return;
+    }
+    if (at == OC_NONE) {
+        OC_GROW(r->begun, r->n_begun, r->cap_begun);
+        at = r->n_begun++;
+    } else {
+        r->spare = r->begun[at].before;
+    }
+    r->begun[at] = (struct begun){name, *last, start_ns};
+    *last = at;
+}
+
+static void end(struct reading *r, double end_ns)
+{
+    uint16_t lane = lane_of(r, false);
+    uint32_t *last = last_begun(r, lane), at = *last;
+    if (at == OC_NONE || r->begun[at].start_ns > end_ns) {
+        r->unpaired++;
+        return;
+    }
+    struct begun *b = &r->begun[at];
+    add(r, b->name, lane, OC_EV_OPERATOR, b->start_ns, end_ns - b->start_ns, 0);
+    *last = b->before;
+    b->before = r->spare;
+    r->spare = at;
+}
+
+static const char *take_event(struct reading *r, char ph)
+{
+    int64_t ts_ns;
+    if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
+        return "missing or bad \"ts\"";
+    double at_ns = oc_timeline_at(r->t, ts_ns);
+    if (ph == 'E') {
+        end(r, at_ns);
+        return NULL;
+    }
+    if (!oc_chrome_has(&r->c, OC_CH_NAME))
+        return "missing \"name\"";
+    struct oc_str text = oc_chrome_text(&r->c, OC_CH_NAME);
+    uint32_t name = oc_timeline_name(r->t, text.s, text.n);
+    if (ph == 'X')
+        return complete(r, name, at_ns);
+    begin(r, name, at_ns);
+    return NULL;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------------- */
+
+static void read_all(struct reading *r)
+{
+    while (oc_chrome_next(&r->c) && !r->t->full) {
+        struct oc_str ph = oc_chrome_text(&r->c, OC_CH_PH);
+        char c = ph.n == 1 ? ph.s[0] : 0;
+        const char *why = c == 'X' || c == 'B' || c == 'E' ? take_event(r, c) : NULL;
+        if (why)
+            oc_chrome_bad(&r->c, why);
+        if (c == 'M')
+            oc_chrome_note_thread(&r->lanes, &r->c, F_NAME, r->out);
+        r->async += c == 'b' || c == 'S';
+    }
+}
+
+static void tell(struct reading *r, const struct oc_stream *s)
+{
+    struct oc_diags *d = &r->out->diags;
+    for (uint32_t l = 0; l < r->n_last; l++)
+        for (uint32_t at = r->last[l]; at != OC_NONE; at = r->begun[at].before)
+            r->unpaired++;
+    oc_chrome_findings(&r->c, s, r->out);
+    if (r->unpaired)
+        oc_diag_add(d, OC_WARNING, "W-unpaired", "",
+                    "%zu events left out: a beginning without an end, or an end without a beginning",
+                    r->unpaired);
+    if (r->async)
+        oc_diag_add(d, OC_INFO, "I-async", "", "%zu asynchronous events left out", r->async);
+    if (r->t->full)
+        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
+                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->c.where);
+    r->out->producer = r->mindspore ? "MindSpore profiler" : "";
+    r->out->device = r->device ? "CUDA" : "";
+}
+
+/* Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */
+static void set_types(struct oc_profile *p)
+{
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const char *name = p->rec[i].name, *slash = strrchr(name, '/');
+        const char *from = slash ? slash + 1 : name, *op = strstr(from, "-op");
+        if (!p->rec[i].bucket)
+            p->rec[i].op_type = oc_intern(&p->names, from, op ? (size_t)(op - from) : strlen(from));
+    }
+}
+
+static int read_events(struct reading *r, const struct oc_source *src, const struct oc_profile_opts *opts,
+                       const struct oc_timeline_rules *rules, struct oc_err *err)
+{
+    int rc = oc_chrome_open(&r->c, src->file[0].s, arg_of, OC_COUNT(arg_of), err);
+    if (rc == 0)
+        read_all(r);
+    if (rc == 0 && !r->t->n_event)
+        rc = oc_fail(err, OC_EFORMAT, "holds no events with a duration (offset %llu)",
+                     (unsigned long long)oc_json_offset(r->c.j));
+    if (rc == 0) {
+        tell(r, src->file[0].s);
+        oc_chrome_name_lanes(&r->lanes, r->t);
+        oc_timeline_finish(r->t, opts, rules);
+        oc_timeline_records(r->t, opts, rules);
+        oc_timeline_keep(r->t, opts);
+    } else {
+        oc_timeline_free(r->t);
+    }
+    oc_chrome_close(&r->c);
+    oc_chrome_lanes_free(&r->lanes);
+    free(r->begun);
+    free(r->last);
+    return rc;
+}
+
+static int read_chrome(const struct oc_source *src, const struct oc_profile_opts *opts,
+                       struct oc_profile *out, struct oc_err *err)
+{
+    static const struct oc_timeline_rules rules = {.find_runs = true};
+    struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE};
+    return read_events(&r, src, opts, &rules, err);
+}
+
+/* One record for each operator: a kernel does not tell for which of its calls it ran. */
+static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
+                          struct oc_profile *out, struct oc_err *err)
+{
+    static const struct oc_timeline_rules rules = {.kernel_are_records = true};
+    struct reading r = {.out = out, .t = oc_timeline_new(out), .spare = OC_NONE, .mindspore = true};
+    int rc = read_events(&r, src, opts, &rules, err);
+    if (rc == 0)
+        set_types(out);
+    return rc;
+}
+
+const struct oc_importer oc_importer_chrome = {
+    .name = "chrome",
+    .title = "Chrome trace of any other producer",
+    .probe = probe_chrome,
+    .read = read_chrome,
+};
+
+const struct oc_importer oc_importer_mindspore_timeline = {
+    .name = "mindspore_timeline",
+    .title = "MindSpore timeline (gpu_timeline_display)",
+    .probe = probe_mindspore,
+    .read = read_mindspore,
+};

@@ -1,0 +1,12 @@
+#include "timeline_checks.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+extern const struct oc_importer oc_importer_chrome, oc_importer_mindspore_timeline;
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    fuzz_trace(&oc_importer_chrome, data, n);
+    fuzz_trace(&oc_importer_mindspore_timeline, data, n);
+    return 0;
+}

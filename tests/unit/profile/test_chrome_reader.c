@@ -1,0 +1,157 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "profile/chrome_reader.h"
+
+enum { F_SIZE = OC_CH_ARG, F_SHAPE };
+static const struct oc_chrome_key arg[] = {{"size", F_SIZE}, {"shape", F_SHAPE}};
+
+struct opened {
+    struct oc_stream *s;
+    struct oc_chrome c;
+};
+
+static void open_text(struct opened *o, const char *text)
+{
+    struct oc_err err;
+    o->s = oc_stream_mem(text, strlen(text));
+    assert_int_equal(oc_chrome_open(&o->c, o->s, arg, OC_COUNT(arg), &err), 0);
+}
+
+static void close_all(struct opened *o)
+{
+    oc_chrome_close(&o->c);
+    oc_stream_close(o->s);
+}
+
+/* Many events of two kinds that are written alike, with values of other lengths: the quick way and the slow
+ * one read the same. */
+static void alike_and_not(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    oc_buf_str(&b, "{\"schemaVersion\": 1, \"traceEvents\": [");
+    for (unsigned i = 0; i < 500; i++) {
+        const char *odd = i % 100 == 7 ? "a \"b\" \\u0041" : i % 3 ? "x" : "a longer name";
+        oc_buf_printf(&b,
+                      "%s\n{ \"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s\", \"ts\": %u.%03u, \"dur\": %u,",
+                      i ? "," : "", i % 2 ? "even" : "odd", odd, 1000 + i, i, i * i);
+        oc_buf_printf(&b, " \"args\": {\"size\": \"%u\", \"skipped\": {\"a\": [1]}, \"shape\": [%u, [2]]} }",
+                      i, i);
+    }
+    oc_buf_str(&b, "], \"more\": {}}");
+    struct opened o;
+    open_text(&o, b.data);
+    for (unsigned i = 0; i < 500; i++) {
+        int64_t ts, size;
+        double dur;
+        char shape[32];
+        assert_true(oc_chrome_next(&o.c));
+        assert_true(oc_chrome_is(&o.c, OC_CH_PH, "X"));
+        assert_true(oc_chrome_is(&o.c, OC_CH_CAT, i % 2 ? "even" : "odd"));
+        struct oc_str name = oc_chrome_text(&o.c, OC_CH_NAME);
+        assert_true(oc_str_eq(name, i % 100 == 7 ? "a \"b\" A" : i % 3 ? "x" : "a longer name"));
+        assert_true(oc_chrome_ts_ns(&o.c, OC_CH_TS, &ts) && ts == (1000 + (int64_t)i) * 1000 + i);
+        assert_true(oc_chrome_dur_ns(&o.c, OC_CH_DUR, &dur) && dur == (double)i * i * 1000);
+        assert_true(oc_chrome_i64(&o.c, F_SIZE, &size) && size == i);
+        snprintf(shape, sizeof(shape), "[%u, [2]]", i);
+        assert_true(oc_str_eq(o.c.f[F_SHAPE], shape));
+        assert_false(oc_chrome_has(&o.c, OC_CH_PID));
+    }
+    assert_false(oc_chrome_next(&o.c));
+    assert_true(o.c.hits > 450); /* most went the quick way */
+    assert_false(oc_json_truncated(o.c.j));
+    close_all(&o);
+    oc_buf_free(&b);
+}
+
+/* An absolute time in microseconds has more digits than a double. */
+static void times(void **state)
+{
+    (void)state;
+    struct opened o;
+    int64_t ts;
+    double dur;
+    open_text(&o, "[{\"ts\": 1682725898236567, \"dur\": 0.0005, \"name\": \"-1.5 us\", \"id\": \"0x1f\"},"
+                  "{\"ts\": 1600695893269618.2, \"dur\": 1e3, \"name\": \"x\"},"
+                  "{\"ts\": nan, \"dur\": \"\", \"name\": 1e30},"
+                  "{\"ts\": 99999999999999999999999, \"dur\": -2}]");
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_ts_ns(&o.c, OC_CH_TS, &ts) && ts == INT64_C(1682725898236567000));
+    assert_true(oc_chrome_dur_ns(&o.c, OC_CH_DUR, &dur) && dur == 0.5);
+    assert_true(oc_chrome_ts_ns(&o.c, OC_CH_NAME, &ts) && ts == -1500);
+    uint64_t id;
+    assert_true(oc_chrome_u64(&o.c, OC_CH_ID, &id) && id == 31);
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_ts_ns(&o.c, OC_CH_TS, &ts) && ts == INT64_C(1600695893269618200));
+    assert_true(oc_chrome_dur_ns(&o.c, OC_CH_DUR, &dur) && dur == 1e6);
+    assert_false(oc_chrome_ts_ns(&o.c, OC_CH_NAME, &ts));
+    assert_true(oc_chrome_next(&o.c));
+    assert_false(oc_chrome_ts_ns(&o.c, OC_CH_TS, &ts));
+    assert_false(oc_chrome_dur_ns(&o.c, OC_CH_DUR, &dur));
+    assert_false(oc_chrome_ts_ns(&o.c, OC_CH_NAME, &ts));
+    assert_true(oc_chrome_next(&o.c));
+    assert_false(oc_chrome_ts_ns(&o.c, OC_CH_TS, &ts));
+    assert_true(oc_chrome_dur_ns(&o.c, OC_CH_DUR, &dur) && dur == -2000);
+    assert_false(oc_chrome_next(&o.c));
+    close_all(&o);
+}
+
+/* The file may end anywhere, in the array or in the object: complete events count. */
+static void cut_off(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\"a\": 1, \"traceEvents\": [{\"ph\": \"X\", \"name\": \"one\"}, {\"ph\": \"X\", "
+        "\"name\": \"two\"}, {\"ph\": \"X\", \"na";
+    struct oc_profile p = {.diags.arena = &p.arena};
+    struct opened o;
+    open_text(&o, text);
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_is(&o.c, OC_CH_NAME, "two"));
+    assert_false(oc_chrome_next(&o.c));
+    oc_chrome_findings(&o.c, o.s, &p);
+    assert_true(p.truncated);
+    assert_int_equal(p.diags.n, 1);
+    assert_non_null(strstr(p.diags.item[0].text, "2 complete events are used"));
+    char place[32]; /* behind the second event */
+    snprintf(place, sizeof(place), "(offset %zu)", (size_t)(strstr(text, "two\"}") + 5 - text));
+    assert_non_null(strstr(p.diags.item[0].text, place));
+    close_all(&o);
+    oc_diags_free(&p.diags);
+    oc_arena_free(&p.arena);
+}
+
+/* A broken event is left out, those after it are read. */
+static void broken_event(void **state)
+{
+    (void)state;
+    struct opened o;
+    open_text(&o,
+              "{\"traceEvents\": [\n{\"ph\": \"X\", \"name\": \"one\"},\n{\"ph\": \"X\", ], \"name\": 3},\n"
+              "{\"ph\": \"X\", \"name\": \"three\"}\n]}");
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_next(&o.c));
+    assert_true(oc_chrome_is(&o.c, OC_CH_NAME, "three"));
+    assert_false(oc_chrome_next(&o.c));
+    assert_int_equal(o.c.broken, 1);
+    close_all(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alike_and_not),
+        cmocka_unit_test(times),
+        cmocka_unit_test(cut_off),
+        cmocka_unit_test(broken_event),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "profile/timeline.h"
+#include "support/profiles.h"
+
+static struct oc_profile *open_kept(const char *path, const char *importer)
+{
+    struct oc_profile_opts opts = {.warmup = -1, .keep_events = true};
+    struct oc_profile *p;
+    struct oc_err err;
+    if (oc_profile_open(path, &opts, &p, &err) != 0)
+        fail_msg("%s", err.msg);
+    assert_string_equal(oc_profile_importer(p), importer);
+    return p;
+}
+
+/* outer [10,50) holds inner [20.5,30.5), which holds leaf [21,25); inner again [70,71.25); beside them
+ * [12,15). An E without a B, a B without an E, an X without ts. */
+static void pairs_and_nesting(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_kept("tests/data/chrome/begin_end.json", "chrome");
+    const struct oc_prof_rec *outer = t_rec(p, "outer"), *inner = t_rec(p, "inner"),
+                             *leaf = t_rec(p, "leaf \"q\" x");
+    assert_true(outer && inner && leaf);
+    assert_true(outer->time_ns == 40000 && outer->self_ns == 30000);
+    assert_true(t_rec(p, "other thread")->time_ns == 3000);
+    /* inner appears inside outer and alone: one record each, by where it stands */
+    assert_true(inner->time_ns == 10000 && inner->self_ns == 6000);
+    assert_true(leaf->time_ns == 4000);
+    assert_ptr_equal(&p->rec[leaf->parent], inner);
+    assert_true(p->imported_ns == 40000 + 1250 + 3000);
+    assert_string_equal(t_finding(p, "W-unpaired"),
+                        "2 events left out: a beginning without an end, or an end without a beginning");
+    assert_non_null(strstr(t_finding(p, "W-bad-event"), "event 13: missing or bad \"ts\" (offset "));
+    assert_null(t_finding(p, "W-broken-event"));
+    oc_profile_close(p);
+}
+
+/* One operator of 303.84 us on the host with a kernel of 5.792 us; a copy for an operator that is not there.
+ */
+static void mindspore(void **state)
+{
+    (void)state;
+    struct oc_profile *p = open_kept("tests/data/chrome/mindspore_timeline.json", "mindspore_timeline");
+    const struct oc_prof_rec *conv = t_rec(p, "Default/network-Net/conv1-Conv2d/Conv2D-op17");
+    assert_string_equal(conv->op_type, "Conv2D");
+    assert_true(conv->time_ns == 303840 && conv->kernel_ns == 5792);
+    assert_true(t_rec(p, "(copies)")->total_kernel_ns == 1500);
+    assert_true(p->imported_kernel_ns == 7292);
+    oc_profile_close(p);
+    const char *path = t_sample("mindspore/gpu_timeline_display_0.json");
+    if (!path)
+        return;
+    p = open_kept(path, "mindspore_timeline");
+    assert_true(t_rec(p, "Default/InitDataSetQueue-op0")->time_ns == 303840);
+    assert_true(t_rec(p, "(kernels without operator)")->total_kernel_ns == 5792);
+    oc_profile_close(p);
+}
+
+/* Producers that have an importer of their own keep their files. */
+static void bids_below_the_others(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *importer;
+    } file[] = {{"tests/data/kineto/small_cuda.json", "kineto"},
+                {"tests/data/paddle/small.paddle_trace.json", "paddle_trace"},
+                {"tests/data/onnxruntime/loop_two_runs.json", "onnxruntime"}};
+    for (size_t i = 0; i < OC_COUNT(file); i++)
+        oc_profile_close(open_kept(file[i].path, file[i].importer));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_and_nesting),
+        cmocka_unit_test(mindspore),
+        cmocka_unit_test(bids_below_the_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
