@@ -361,8 +361,8 @@ struct oc_profile_opts {
     int32_t warmup;     /* runs to drop; -1: the importer's default (the first one of two or more) */
     enum oc_stat stat;
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
-    const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of no
-                         known format are then read as "generic_csv" */
+    const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of
+                         no  known format are then read as "generic_csv" */
     const struct oc_kernel_names *kernel_names; /* NULL: none; must outlive the profile */
 };
 

@@ -61,27 +61,50 @@ static bool same_up_to_layout(const struct oc_shape *a, const struct oc_shape *b
     return true;
 }
 
+/* A recorded type and the value of the model that it must be; both known, or there is nothing to compare. */
+struct compared {
+    const struct oc_type *recorded, *model;
+    const char *what;
+};
+
+static bool differ(const struct compared *c)
+{
+    return c->recorded && c->model && c->model->kind == OC_T_TENSOR && oc_shape_known(&c->model->shape) &&
+           oc_shape_known(&c->recorded->shape) && !same_up_to_layout(&c->model->shape, &c->recorded->shape);
+}
+
+/* The outputs; where only inputs are recorded, those with the most dimensions, as long as they have a place
+ * in the model's node. */
+static struct compared comparable(const struct oc_join *j, const struct oc_prof_rec *p,
+                                  const struct oc_node *n)
+{
+    uint32_t out = n->n_out ? n->out[0] : OC_NONE, in = n->n_in ? n->in[0] : OC_NONE;
+    const struct oc_type *main_in = oc_match_main_input(p);
+    if (p->n_out)
+        return (struct compared){&p->out[0], out == OC_NONE ? NULL : &j->analysis->type[out], "output"};
+    return (struct compared){main_in, in == OC_NONE ? NULL : &j->analysis->type[in], "input"};
+}
+
 /* Recorded shapes that contradict the analysis (another batch): costs of this analysis would be wrong for it.
  * Only plain matches: fused and blocked operators have outputs of their own. */
 static void check_shapes(struct oc_join *j, uint32_t rec)
 {
     struct oc_join_rec *r = &j->rec[rec];
     const struct oc_prof_rec *p = &j->profile->rec[rec];
-    if (r->n_node != 1 || strcmp(r->rule, "name") != 0 || !p->n_out ||
-        strcmp(p->op_type, j->model->node[r->node[0]].op_type) != 0)
+    bool runtime = strcmp(j->profile->format, "onnxruntime") == 0;
+    if (r->n_node != 1 || strcmp(r->rule, "range") == 0 || (runtime && strcmp(r->rule, "name") != 0))
         return;
     const struct oc_node *n = &j->model->node[r->node[0]];
-    uint32_t v = n->n_out ? n->out[0] : OC_NONE;
-    if (v == OC_NONE || !oc_shape_known(&j->analysis->type[v].shape) || !oc_shape_known(&p->out[0].shape) ||
-        j->analysis->type[v].kind != OC_T_TENSOR ||
-        same_up_to_layout(&j->analysis->type[v].shape, &p->out[0].shape))
+    bool plain = strcmp(p->op_type, n->op_type) == 0;
+    struct compared c = comparable(j, p, n);
+    if ((runtime && (!plain || !p->n_out)) || !differ(&c))
         return;
     r->quality = OC_UNKNOWN;
+    r->bytes_known = false;
     r->note = "the profile was recorded with other shapes";
-    oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name,
-                "the profile has output %s, the analysis %s",
-                oc_shape_text(&j->arena, j->profile->exprs, &p->out[0].shape, "x"),
-                oc_shape_text(&j->arena, j->analysis->exprs, &j->analysis->type[v].shape, "x"));
+    oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name, "the profile has %s %s, the analysis %s",
+                c.what, oc_shape_text(&j->arena, j->profile->exprs, &c.recorded->shape, "x"),
+                oc_shape_text(&j->arena, j->analysis->exprs, &c.model->shape, "x"));
 }
 
 /* Multiply-adds that the profile itself tells and that are not the model's: another batch, other sizes. */

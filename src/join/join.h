@@ -120,6 +120,8 @@ void oc_match_add(struct oc_matcher *x, uint32_t rec, uint32_t node);
 void oc_match_core(struct oc_matcher *x, uint32_t rec, uint32_t node, const char *rule, double confidence);
 /* False for nodes that never appear in a profile: constants, what folds away, branches not taken. */
 bool oc_match_runs(const struct oc_matcher *x, uint32_t node);
+/* The first of the recorded inputs with the most dimensions (addmm has its bias first), NULL: none. */
+const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r);
 /* May a node of type `original` be (part of) what the runtime calls `type`? */
 bool oc_match_made_of(const char *type, const char *original);
 /* May nodes of the graph be meant by the record: those of the main graph, or of the bodies of its parent's

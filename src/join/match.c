@@ -45,6 +45,15 @@ bool oc_match_runs(const struct oc_matcher *x, uint32_t node)
     return false;
 }
 
+const struct oc_type *oc_match_main_input(const struct oc_prof_rec *r)
+{
+    const struct oc_type *best = r->n_in ? &r->in[0] : NULL;
+    for (uint32_t i = 1; i < r->n_in; i++)
+        if (r->in[i].kind == OC_T_TENSOR && r->in[i].shape.ranked && r->in[i].shape.rank > best->shape.rank)
+            best = &r->in[i];
+    return best;
+}
+
 void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
 {
     const struct oc_profile *p = x->p;

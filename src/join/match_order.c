@@ -65,16 +65,6 @@ static uint32_t shape_number(struct aligning *g, const struct oc_type *t)
     return at;
 }
 
-/* The first of the recorded inputs with the most dimensions: addmm has its bias first. */
-static const struct oc_type *main_input(const struct oc_prof_rec *r)
-{
-    const struct oc_type *best = r->n_in ? &r->in[0] : NULL;
-    for (uint32_t i = 1; i < r->n_in; i++)
-        if (r->in[i].kind == OC_T_TENSOR && r->in[i].shape.ranked && r->in[i].shape.rank > best->shape.rank)
-            best = &r->in[i];
-    return best;
-}
-
 static uint32_t value_shape(struct aligning *g, const uint32_t *value, uint32_t n)
 {
     return g->x->a && n && value[0] != OC_NONE ? shape_number(g, &g->x->a->type[value[0]]) : OC_NONE;
@@ -140,7 +130,7 @@ static void collect(struct aligning *g)
         if (!g->source[i].core || has_outer(g, i))
             continue;
         uint32_t set = number_of(&g->sets, g->source[i].core, &g->set, &g->n_set, &g->set_cap);
-        add_item(&g->rec, (struct item){i, set, shape_number(g, main_input(r)),
+        add_item(&g->rec, (struct item){i, set, shape_number(g, oc_match_main_input(r)),
                                         shape_number(g, r->n_out ? &r->out[0] : NULL)});
     }
     for (uint32_t i = 0; i < x->m->n_node; i++) {

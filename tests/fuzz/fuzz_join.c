@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/compare.h"
+#include "join/explain_match.h"
 #include "join/join.h"
 #include "join/record_cost.h"
 #include "support/build.h"
@@ -58,6 +60,38 @@ static void check(const struct oc_join *j)
         abort();
 }
 
+/* The same records as if a runtime without names of nodes had written them, beside the real ones; every match
+ * explains itself. */
+static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, const struct oc_profile *p)
+{
+    struct oc_profile other = *p;
+    struct oc_compare_source source[2];
+    struct oc_join *j[2];
+    struct oc_compare c;
+    struct oc_arena text = {0};
+    struct oc_err err;
+    other.format = "kineto";
+    if (oc_join_make(m, a, p, NULL, &j[0], &err) != 0 || oc_join_make(m, a, &other, NULL, &j[1], &err) != 0)
+        abort();
+    source[0] = (struct oc_compare_source){.profile = p, .join = j[0]};
+    source[1] = (struct oc_compare_source){.profile = &other, .join = j[1]};
+    check(j[1]);
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        for (int k = 0; k < 2; k++)
+            if (!oc_join_explain(j[k], i, &text))
+                abort();
+    oc_compare_make(m, a, source, 2, &c);
+    uint32_t nodes = 0;
+    for (uint32_t r = 0; r < c.n; r++)
+        nodes += c.row[r].cost.n_node;
+    if (nodes > m->n_node)
+        abort();
+    oc_compare_free(&c);
+    oc_arena_free(&text);
+    oc_join_free(j[0]);
+    oc_join_free(j[1]);
+}
+
 static void join(const struct oc_model *m, const struct oc_profile *p)
 {
     struct oc_err err;
@@ -76,6 +110,7 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
             check(j);
             oc_join_free(j);
         }
+        side_by_side(m, a, p);
         oc_analysis_free(a);
     }
     oc_profile_input_shapes_free(shape, opts.n_shape);

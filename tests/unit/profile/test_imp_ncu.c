@@ -84,34 +84,49 @@ static void units_of_time(void **state)
 static void sections_tell_names_apart(void **state)
 {
     (void)state;
-    struct oc_profile
-        *
-            p =
-                read_text(
-                    HEAD "\"Kernel Name\"," TAIL
-                         "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "
-                         "Name\"\n" ROW("0", "f") "\"GPU Speed Of Light Throughput\",\"Memory "
-                                                  "Throughput\",\"%\",\"45.70\",\"\"\n" ROW(
-                                                      "0",
-                                                      "f") "\"GPU Speed Of Light "
-                                                           "Throughput\",\"Duration\",\"us\",\"10\",\"\"\n"
-                                                           "==WARNING== something, happened\n" ROW("0", "f") "\"Memory Workload Analysis\",\"Memory Throughput\",\"Gbyte/s\",\"400\",\"\"\n" ROW(
-                                                               "1",
-                                                               "g") "\"Memory Workload Analysis\",\"Memory "
-                                                                    "Throughput\",\"Gbyte/"
-                                                                    "s\",\"400\",\"\"\n" ROW("2",
-                                                                                             "f") "\"GPU "
-                                                                                                  "Speed Of "
-                                                                                                  "Light "
-                                                                                                  "Throughput"
-                                                                                                  "\","
-                                                                                                  "\"Duration"
-                                                                                                  "\",\"us\","
-                                                                                                  "\"n/"
-                                                                                                  "a\","
-                                                                                                  "\"\""
-                                                                                                  "\n" ROW("2",
-                                                                                                           "f") "\"GPU Speed Of Light Throughput\",\"Duration\",\"us\",\"30\",\"\"\n");
+    struct oc_profile *p = read_text(
+        HEAD
+        "\"Kernel Name\"," TAIL "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\",\"Rule "
+        "Name\"\n" ROW("0", "f") "\"GPU Speed Of Light Throughput\",\"Memory "
+                                 "Throughput\",\"%\",\"45.70\",\"\"\n" ROW(
+                                     "0", "f") "\"GPU Speed Of Light "
+                                               "Throughput\",\"Duration\",\"us\",\"10\",\"\"\n"
+                                               "==WARNING== something, happened\n" ROW(
+                                                   "0", "f") "\"Memory Workload "
+                                                             "Analysis\",\"Memory "
+                                                             "Throughput\",\"Gbyte/"
+                                                             "s\",\"400\",\"\"\n" ROW(
+                                                                 "1", "g") "\"Memory Workload "
+                                                                           "Analysis\",\"Memory "
+                                                                           "Throughput\",\"Gbyte/"
+                                                                           "s\",\"400\",\"\"\n" ROW(
+                                                                               "2", "f") "\"GPU "
+                                                                                         "Speed Of "
+                                                                                         "Light "
+                                                                                         "Throughput"
+                                                                                         "\","
+                                                                                         "\"Duration"
+                                                                                         "\",\"us\","
+                                                                                         "\"n/"
+                                                                                         "a\","
+                                                                                         "\"\""
+                                                                                         "\n" ROW("2",
+                                                                                                  "f") "\"GPU"
+                                                                                                       " Spee"
+                                                                                                       "d Of "
+                                                                                                       "Light"
+                                                                                                       " Thro"
+                                                                                                       "ughpu"
+                                                                                                       "t\","
+                                                                                                       "\"Dur"
+                                                                                                       "ation"
+                                                                                                       "\","
+                                                                                                       "\"us"
+                                                                                                       "\","
+                                                                                                       "\"30"
+                                                                                                       "\","
+                                                                                                       "\"\""
+                                                                                                       "\n");
     assert_int_equal(p->n_rec, 1);
     assert_near(p->rec[0].time_ns, 40000);
     assert_int_equal(p->rec[0].calls, 2);
