@@ -183,8 +183,10 @@ static uint32_t lane_of(struct ort_reading *r)
 {
     int64_t id[2] = {r->pid, r->tid};
     uint32_t lane = r->t->n_lane;
-    if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL))
-        r->t->n_lane++;
+    if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
+        OC_GROW(r->t->lane_id, r->t->n_lane, r->t->lane_cap);
+        r->t->lane_id[r->t->n_lane++] = (struct ort_thread){r->pid, r->tid};
+    }
     return lane;
 }
 
@@ -377,11 +379,14 @@ static int read_trace(const struct oc_source *src, const struct oc_profile_opts 
     oc_map_free(&r.keys);
     oc_arena_free(&scratch);
     out->producer = producer_of(&t);
-    if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel)
+    if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel) {
         rc = oc_fail(err, OC_EFORMAT, "holds no events of ONNX Runtime (offset %llu)",
                      (unsigned long long)oc_json_offset(r.j));
-    else
+    } else {
+        if (opts->keep_events)
+            ort_keep_timeline(&t, opts);
         rc = ort_summarise(&t, opts, err);
+    }
 out:
     oc_json_close(r.j);
     oc_map_free(&r.keys);
@@ -395,6 +400,7 @@ out:
     free(t.key);
     free(t.run);
     free(t.session);
+    free(t.lane_id);
     return rc;
 }
 

@@ -54,7 +54,10 @@ struct ort_trace {
     size_t n_run, run_cap;
     struct ort_session *session;
     size_t n_session, session_cap;
-    uint32_t n_lane;
+    struct ort_thread {
+        int64_t pid, tid;
+    } *lane_id; /* heap */
+    uint32_t n_lane, lane_cap;
     int64_t read_us, read_kernel_us; /* durations of all events, summed while they are read */
     int64_t twice_us;                /* of these, what events hold of each other */
     uint64_t last_offset;            /* behind the last complete event */
@@ -63,6 +66,9 @@ struct ort_trace {
 
 /* Runs, nesting, statistics: fills out->rec and the totals. */
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err);
+
+/* The events in time, kept in the profile; before the statistics, which reuse fields of events. */
+void ort_keep_timeline(const struct ort_trace *t, const struct oc_profile_opts *opts);
 
 /* One group of events: a key inside a parent group. */
 struct ort_group {

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "profile/timeline.h"
 #include "support/profiles.h"
 
 #define FIXTURE "tests/data/onnxruntime/loop_two_runs.json"
@@ -565,6 +566,37 @@ static void the_device_sample(void **state)
     oc_profile_close(p);
 }
 
+/* The same events in time: runs as steps, nodes as operators nested by control flow, whose records they are. */
+static void events_in_time(void **state)
+{
+    (void)state;
+    struct oc_profile_opts opts = {.warmup = -1, .keep_events = true};
+    struct oc_profile *p;
+    struct oc_err err;
+    assert_int_equal(oc_profile_open("tests/data/onnxruntime/loop_two_runs.json", &opts, &p, &err), 0);
+    const struct oc_timeline *t = p->timeline;
+    assert_non_null(t);
+    assert_int_equal(t->n_run, p->runs_total);
+    assert_int_equal(t->n_run - t->first_used_run, p->runs_used);
+    size_t steps = 0, nested = 0;
+    double used_ns = 0;
+    for (size_t i = 0; i < t->n_event; i++) {
+        const struct oc_event *e = &t->event[i];
+        steps += e->kind == OC_EV_STEP;
+        if (e->kind != OC_EV_OPERATOR)
+            continue;
+        nested += e->parent != OC_NONE && t->event[e->parent].kind == OC_EV_OPERATOR;
+        used_ns += oc_timeline_used(t, e->run) ? e->self_ns : 0;
+    }
+    assert_int_equal(steps, 2);
+    assert_true(nested > 0); /* the body of the loop */
+    double self_ns = 0; /* one used run: the records' self times are those of its events */
+    for (uint32_t i = 0; i < p->n_rec; i++)
+        self_ns += p->rec[i].bucket ? 0 : p->rec[i].self_ns;
+    assert_true(used_ns == self_ns);
+    oc_profile_close(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +622,7 @@ int main(void)
         cmocka_unit_test(subgraphs_are_not_counted_twice),
         cmocka_unit_test(the_cut_sample),
         cmocka_unit_test(the_device_sample),
+        cmocka_unit_test(events_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
