@@ -48,7 +48,8 @@ struct reading {
     struct oc_profile *out;
     struct oc_launches *launches;
     struct oc_ranges *ranges;
-    const char **string; /* by id, NULL: none; interned */
+    struct oc_timeline *timeline; /* NULL: events are not kept */
+    const char **string;          /* by id, NULL: none; interned */
     size_t n_string;
     struct oc_map far_strings; /* ids that are not small numbers, to their place in far */
     const char **far;
@@ -62,7 +63,9 @@ struct reading {
     uint32_t last_process_id;
     int64_t last_lane[3];
     uint32_t last_lane_id;
-    uint8_t kind; /* of the table being read */
+    bool has_lane;
+    int64_t end_ns; /* of the last launch */
+    uint8_t kind;   /* of the table being read */
     const char *no_name;
     uint64_t in_graph, whole_graphs, bad;
 };
@@ -231,10 +234,43 @@ static int by_id(const void *a, const void *b)
     return compare_calls(a, b);
 }
 
+/* One number for the call and what it launched. */
+static uint64_t launch_id(struct reading *r, int64_t global_id, int64_t correlation)
+{
+    return (uint64_t)(process_number(r, global_id) + 1u) << 32 | (uint32_t)correlation;
+}
+
+static void keep_call(struct reading *r, const struct oc_cell *c)
+{
+    struct oc_timeline *t = r->timeline;
+    const char *name = string_of(r, &c[4]);
+    struct oc_lane lane = {
+        .name = "", .process = c[2].i >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = c[2].i & 0xffffff};
+    int64_t end_ns = int_of(&c[1], c[0].i);
+    if (c[0].i < -MAX_NS || end_ns > MAX_NS || end_ns < c[0].i)
+        return;
+    name = name ? name : "(call)";
+    oc_timeline_add(t,
+                    &(struct oc_event){.start_ns = oc_timeline_at(t, c[0].i),
+                                       .dur_ns = (double)(end_ns - c[0].i),
+                                       .name = oc_timeline_name(t, name, strlen(name)),
+                                       .parent = OC_NONE,
+                                       .link = OC_NONE,
+                                       .detail = OC_NONE,
+                                       .run = OC_NONE,
+                                       .lane = oc_timeline_lane(t, &lane),
+                                       .kind = strstr(name, "Synchronize") ? OC_EV_SYNC : OC_EV_API},
+                    launch_id(r, c[2].i, c[3].i), 0);
+}
+
 static int take_call(void *user, const struct oc_cell *c)
 {
     struct reading *r = user;
     if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
+        return 0;
+    if (r->timeline)
+        keep_call(r, c);
+    if (!oc_ranges_count(r->ranges)) /* nothing to find through it */
         return 0;
     struct call x = {.correlation = (uint32_t)c[3].i};
     x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
@@ -253,8 +289,8 @@ static int take_call(void *user, const struct oc_cell *c)
 static int read_calls(struct reading *r, struct oc_err *err)
 {
     static const struct oc_column column[] = {
-        {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}};
-    if (!oc_ranges_count(r->ranges)) /* nothing to find through them */
+        {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}, {"nameId", false}};
+    if (!oc_ranges_count(r->ranges) && !r->timeline) /* nothing to find through them */
         return 0;
     int rc =
         oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column), take_call, r, err);
@@ -295,12 +331,73 @@ static uint32_t lane_of(struct reading *r, const struct oc_cell *c)
 {
     int64_t id[3] = {int_of(&c[PROCESS], OC_NO_ID), int_of(&c[DEVICE], OC_NO_ID),
                      int_of(&c[STREAM], OC_NO_ID)};
-    if (!r->out->n_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
+    if (!r->has_lane || memcmp(id, r->last_lane, sizeof(id)) != 0) {
         memcpy(r->last_lane, id, sizeof(id));
-        r->last_lane_id =
-            oc_launches_lane(r->launches, id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff, id[1], id[2]);
+        int64_t process = id[0] == OC_NO_ID ? id[0] : id[0] >> 24 & 0xffffff;
+        struct oc_lane lane = {
+            .name = "", .device = true, .process = process, .device_id = id[1], .id = id[2]};
+        r->last_lane_id = r->timeline ? oc_timeline_lane(r->timeline, &lane)
+                                      : oc_launches_lane(r->launches, process, id[1], id[2]);
+        r->has_lane = true;
     }
     return r->last_lane_id;
+}
+
+static void keep_launch(struct reading *r, const struct oc_cell *c, const struct oc_launch *x)
+{
+    struct oc_timeline *t = r->timeline;
+    uint32_t detail = OC_NONE;
+    r->end_ns = c[END].i > r->end_ns ? c[END].i : r->end_ns;
+    if (!isnan(x->bytes)) {
+        bool is_new;
+        detail = oc_timeline_detail(t, &x->bytes, sizeof(x->bytes), &is_new);
+        if (is_new)
+            t->detail[detail] = (struct oc_event_detail){.bytes = (uint64_t)x->bytes};
+    }
+    oc_timeline_add(
+        t,
+        &(struct oc_event){.start_ns = oc_timeline_at(t, c[START].i),
+                           .dur_ns = x->dur_ns,
+                           .name = oc_timeline_name(t, x->name, strlen(x->name)),
+                           .parent = OC_NONE,
+                           .link = OC_NONE,
+                           .detail = detail,
+                           .run = OC_NONE,
+                           .lane = (uint16_t)x->lane,
+                           .kind = x->kind},
+        c[CORRELATION].kind == OC_CELL_INT ? launch_id(r, int_of(&c[PROCESS], 0), c[CORRELATION].i) : 0, 0);
+}
+
+/* What the records said of runs is not said again. */
+static void drop_repeated(struct oc_diags *d, size_t from)
+{
+    static const char *const code[] = {"W-no-run", "W-warmup", "I-runs-found"};
+    size_t n = from;
+    for (size_t i = from; i < d->n; i++) {
+        bool repeated = false;
+        for (size_t k = 0; k < OC_COUNT(code); k++)
+            repeated |= strcmp(d->item[i].code, code[k]) == 0;
+        if (!repeated)
+            d->item[n++] = d->item[i];
+    }
+    d->n = n;
+}
+
+/* The events are put in order; the records and their runs stay as they are. */
+static void finish_timeline(struct reading *r, const struct oc_profile_opts *opts)
+{
+    static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
+    struct oc_profile *p = r->out;
+    uint32_t total = p->runs_total, used = p->runs_used;
+    size_t told = p->diags.n;
+    if (!r->timeline)
+        return;
+    oc_timeline_finish(r->timeline, opts, &rules);
+    p->runs_total = total;
+    p->runs_used = used;
+    drop_repeated(&p->diags, told);
+    oc_timeline_keep(r->timeline, opts);
+    r->timeline = NULL;
 }
 
 static int take_launch(struct reading *r, const struct oc_cell *c, const char *name, double bytes)
@@ -322,6 +419,8 @@ static int take_launch(struct reading *r, const struct oc_cell *c, const char *n
         x.run = call->at;
     }
     oc_launches_add(r->launches, &x);
+    if (r->timeline)
+        keep_launch(r, c, &x);
     return 0;
 }
 
@@ -447,13 +546,15 @@ static int check_tables(struct reading *r, struct oc_err *err)
             : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
 }
 
-static int read_all(struct reading *r, struct oc_err *err)
+static int read_all(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)
 {
     if (check_tables(r, err) || read_facts(r, err) || read_ranges(r, err))
         return -1;
     oc_ranges_finish(r->ranges);
     if (read_calls(r, err) || read_work(r, err))
         return -1;
+    if (r->timeline)
+        oc_ranges_events(r->ranges, r->timeline, r->end_ns);
     if (!oc_launches_count(r->launches))
         return oc_fail(err, OC_EFORMAT, "holds no device work: the tables of kernels and copies are empty");
     tell_findings(r);
@@ -465,6 +566,7 @@ static int read_all(struct reading *r, struct oc_err *err)
     oc_ranges_free(r->ranges);
     r->ranges = NULL;
     oc_launches_finish(r->launches, n_run, no_ranges);
+    finish_timeline(r, opts);
     return 0;
 }
 
@@ -487,10 +589,12 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     r.far_strings.arena = r.processes.arena = &r.scratch;
     r.launches = oc_launches_new(out, opts);
     r.ranges = oc_ranges_new(out, r.launches);
+    r.timeline = opts->keep_events ? oc_timeline_new(out) : NULL;
     int rc = open_db(src->file[0].s, &r, err);
     if (rc == 0)
-        rc = read_all(&r, err);
+        rc = read_all(&r, opts, err);
     oc_sqlite_close(r.db);
+    oc_timeline_free(r.timeline);
     oc_ranges_free(r.ranges);
     oc_launches_free(r.launches);
     oc_map_free(&r.far_strings);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "profile/nvtx_names.h"
+#include "profile/timeline.h"
 
 #define MAX_RANGES ((size_t)1 << 30)
 #define MAX_DEPTH  256 /* deeper ones stand beside each other */
@@ -342,6 +343,49 @@ void oc_ranges_finish(struct oc_ranges *r)
         r->name[i].kind = (uint8_t)oc_nvtx_kind(r->domain[r->name[i].domain], r->name[i].text);
     nest(r);
     find_runs(r);
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------
+ */
+
+static int64_t end_of_step(const struct oc_ranges *r, const struct range *x, int64_t end_ns)
+{
+    for (uint32_t next = x->run + 1; next < r->n_run; next++)
+        if (r->range[r->run[next]].thread == x->thread)
+            return r->range[r->run[next]].start_ns;
+    return x->end_ns < end_ns ? end_ns : x->end_ns;
+}
+
+void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t end_ns)
+{
+    static const uint8_t kind_of[] = {[OC_NVTX_OTHER] = OC_EV_USER,
+                                      [OC_NVTX_RUN] = OC_EV_USER,
+                                      [OC_NVTX_NODE] = OC_EV_OPERATOR,
+                                      [OC_NVTX_LAYER] = OC_EV_OPERATOR,
+                                      [OC_NVTX_ATEN] = OC_EV_OPERATOR};
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct range *x = &r->range[i];
+        const struct name *name = &r->name[x->name];
+        int64_t thread = r->thread[x->thread].id;
+        struct oc_lane lane = {
+            .name = "", .process = thread >> 24 & 0xffffff, .device_id = OC_NO_ID, .id = thread & 0xffffff};
+        if (x->end_ns == INT64_MAX)
+            continue;
+        bool step = x->run != OC_NONE && r->run[x->run] == i;
+        int64_t to_ns = step ? end_of_step(r, x, end_ns) : x->end_ns;
+        oc_timeline_add(t,
+                        &(struct oc_event){.start_ns = oc_timeline_at(t, x->start_ns),
+                                           .dur_ns = (double)(to_ns - x->start_ns),
+                                           .name = oc_timeline_name(t, name->text, strlen(name->text)),
+                                           .parent = OC_NONE,
+                                           .link = OC_NONE,
+                                           .detail = OC_NONE,
+                                           .run = OC_NONE,
+                                           .lane = oc_timeline_lane(t, &lane),
+                                           .kind = step ? OC_EV_STEP : kind_of[name->kind],
+                                           .flags = name->kind == OC_NVTX_ATEN ? OC_EVF_LEAF : 0},
+                        0, 0);
+    }
 }
 
 /* ---- looking up -----------------------------------------------------------------------------------------

@@ -36,6 +36,12 @@ int64_t oc_ranges_start(const struct oc_ranges *r, uint32_t range);
 /* The run that began last at the time, OC_NONE: none did. */
 uint32_t oc_ranges_run_before(const struct oc_ranges *r, int64_t time_ns);
 
+/* Adds the ranges as events: runs as steps, layers and nodes as operators, others as annotations. The device
+ * works behind the host, so a step goes on until the next one of its thread begins, the last one until
+ * end_ns. */
+struct oc_timeline;
+void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t end_ns);
+
 size_t oc_ranges_count(const struct oc_ranges *r);
 uint32_t oc_ranges_runs(const struct oc_ranges *r);
 

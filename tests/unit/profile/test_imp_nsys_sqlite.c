@@ -163,6 +163,44 @@ static void nodes_of_onnx_runtime(void **state)
     oc_profile_close(p);
 }
 
+/* Each run: a step, two nodes, three calls, three kernels, each linked to its call; the records and their
+ * runs are the same as without events. The first step goes on to the second run, the last to the end of the
+ * device. */
+static void events_are_kept(void **state)
+{
+    (void)state;
+    begin();
+    for (int run = 0; run < 2; run++) {
+        int t = 1000 * run;
+        range("Batch-x Forward", t, t + 500);
+        range("Conv.0(/conv1/Conv)", t + 10, t + 60);
+        range("Relu.1(/relu)", t + 70, t + 90);
+        launch(100 + 3 * run, t + 20, t + 5000, 100, "1");
+        launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
+        launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
+    }
+    struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM, .keep_events = true};
+    struct oc_profile *p;
+    struct oc_err err = {0};
+    if (oc_profile_open(sqlite_file(sql.data), &opts, &p, &err))
+        fail_msg("%s", err.msg);
+    unlink(sqlite_file(""));
+    assert_conserved(p);
+    assert_int_equal(p->runs_used, 2);
+    assert_ns(find(p, "/conv1/Conv")->time_ns, 220);
+    assert_true(p->lane[find(p, "/conv1/Conv")->lane].device);
+    const struct oc_timeline *t = p->timeline;
+    assert_non_null(t);
+    assert_int_equal(t->n_event, 18);
+    assert_int_equal(t->n_run, 2);
+    assert_ns(t->run[0].end_ns - t->run[0].start_ns, 1000);
+    assert_ns(t->run[1].end_ns - t->run[1].start_ns, 5320);
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].kind == OC_EV_KERNEL)
+            assert_int_equal(t->event[t->event[i].link].kind, OC_EV_API);
+    oc_profile_close(p);
+}
+
 /* emit_nvtx: the outermost aten range counts, and shapes tell records apart. Without marked runs the steps,
  * which hold ranges and come again, are runs. */
 static void operators_of_pytorch(void **state)
@@ -354,10 +392,10 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_of_onnx_runtime), cmocka_unit_test(operators_of_pytorch),
-        cmocka_unit_test(processes_and_threads), cmocka_unit_test(kernels_alone),
-        cmocka_unit_test(graphs_are_told),       cmocka_unit_test(broken_tables),
-        cmocka_unit_test(engine_of_the_samples),
+        cmocka_unit_test(nodes_of_onnx_runtime), cmocka_unit_test(events_are_kept),
+        cmocka_unit_test(operators_of_pytorch),  cmocka_unit_test(processes_and_threads),
+        cmocka_unit_test(kernels_alone),         cmocka_unit_test(graphs_are_told),
+        cmocka_unit_test(broken_tables),         cmocka_unit_test(engine_of_the_samples),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }
