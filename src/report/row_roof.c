@@ -41,18 +41,22 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
-/* Without a model: the counts of the row, in the class of the first recorded input. */
+/* Without a model: the counts of the row, in the class of the first recorded input, or that of the kernels.
+ */
 static bool work_of_record(const struct oc_report *r, const struct oc_row *row, struct oc_work *work)
 {
     const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
-    unsigned cls = rec->n_in ? oc_dtype_info(rec->in[0].dtype)->cls : OC_CLASS_NONE;
+    unsigned cls = rec->n_in ? oc_dtype_info(rec->in[0].dtype)->cls : oc_precision_class(rec->precision);
+    enum oc_kernel_unit unit = rec->unit ? oc_kernel_unit(rec->unit) : OC_UNIT_UNKNOWN;
     *work = (struct oc_work){.launches = 1};
     if (cls == OC_CLASS_NONE || !(row->computation >= 0) || !(row->memory >= 0))
         return false;
     bool split = row->macs >= 0; /* how much of it a matrix unit would take */
-    if (!split && r->in->device->peak[OC_HW_MATRIX][cls])
+    if (!split && unit == OC_UNIT_UNKNOWN && r->in->device->peak[OC_HW_MATRIX][cls])
         return false;
-    work->macs[cls] = split ? (uint64_t)row->macs : 0;
+    work->macs[cls] = split                    ? (uint64_t)row->macs
+                      : unit == OC_UNIT_MATRIX ? (uint64_t)(row->computation / 2)
+                                               : 0;
     unsigned rest = rec->has_macs && oc_class_is_int(cls) ? OC_CLASS_F32 : cls; /* bias, scales, activation */
     work->flops[rest] = (uint64_t)fmax(row->computation - 2 * (double)work->macs[cls], 0);
     work->bytes = (uint64_t)row->memory;
