@@ -362,7 +362,7 @@ struct oc_profile_opts {
     enum oc_stat stat;
     bool keep_events; /* keep single events, for summaries over time: 48 bytes each */
     const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of
-                         no  known format are then read as "generic_csv" */
+                         no known format are then read as "generic_csv" */
     const struct oc_kernel_names *kernel_names; /* NULL: none; must outlive the profile */
 };
 

@@ -113,15 +113,38 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
 {
     const struct oc_node *n = &x->m->node[node];
     const struct oc_prof_rec *r = &x->p->rec[rec];
-    if (strcmp(n->op_type, "Add") != 0 || !strstr(p->type, "Conv") || n->n_in != 2 || !r->has_in || !r->n_out)
+    bool product = strstr(p->type, "Gemm") != NULL;
+    if (strcmp(n->op_type, "Add") != 0 || n->n_in != 2 ||
+        (!product && (!strstr(p->type, "Conv") || !r->has_in || !r->n_out)))
         return true;
     for (uint32_t k = 0; k < 2; k++)
         if (n->in[k] == OC_NONE || is_constant(x, n->in[k]))
             return true;
+    if (product) /* a sum of two branches is no bias */
+        return false;
     for (uint32_t i = 1; i < r->n_in; i++)
         if (oc_shape_equal(&r->in[i].shape, &r->out[0].shape))
             return true;
     return false;
+}
+
+static bool is_quantized(const struct pattern *p)
+{
+    return strcmp(p->type, "QLinear") == 0 || strcmp(p->type, "QGemm") == 0;
+}
+
+/* A quantized operator is [DequantizeLinear..., operator, QuantizeLinear]: what stands on the other side is
+ * the neighbour's. */
+static bool other_side(const struct oc_matcher *x, const struct pattern *p, uint32_t node, bool behind)
+{
+    return is_quantized(p) &&
+           strcmp(x->m->node[node].op_type, behind ? "DequantizeLinear" : "QuantizeLinear") == 0;
+}
+
+/* A dequantizer that several operators read is part of the first of them. */
+static bool shared_dequantizer(const struct oc_matcher *x, const struct pattern *p, uint32_t node)
+{
+    return is_quantized(p) && strcmp(x->m->node[node].op_type, "DequantizeLinear") == 0;
 }
 
 static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
@@ -133,14 +156,16 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
             continue;
         for (uint32_t i = x->x.use_first[v]; i < x->x.use_first[v + 1]; i++)
             if (x->match[rec].n_node < MAX_GROUP && is_free(x, x->x.use[i]) &&
-                may_take(x, rec, p, x->x.use[i]))
+                !other_side(x, p, x->x.use[i], true) && may_take(x, rec, p, x->x.use[i]))
                 oc_match_add(x, rec, x->x.use[i]);
     }
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k], from = v == OC_NONE ? OC_NONE : x->m->value[v].producer;
-        if (from != OC_NONE && is_free(x, from) && is_member(p, x->m->node[from].op_type) &&
-            (p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v) &&
-            x->match[rec].n_node < MAX_GROUP)
+        if (from == OC_NONE || !is_free(x, from) || !is_member(p, x->m->node[from].op_type) ||
+            other_side(x, p, from, false) || x->match[rec].n_node >= MAX_GROUP)
+            continue;
+        if (shared_dequantizer(x, p, from) ||
+            ((p->wide || x->m->value[v].n_use == 1) && is_inner(x, rec, p, v)))
             oc_match_add(x, rec, from);
     }
 }
@@ -263,10 +288,17 @@ static bool tells_nothing(const struct oc_prof_rec *r)
            digits[strspn(digits, "0123456789")] == '\0';
 }
 
+/* The heart of a group may have another shape than what the group makes. */
+static bool is_inside(const char *type)
+{
+    return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
+}
+
 static bool output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r, uint32_t node)
 {
     uint32_t v = x->m->node[node].n_out ? x->m->node[node].out[0] : OC_NONE;
-    if (!r->has_out || !r->n_out || !x->a || v == OC_NONE)
+    if (!r->has_out || !r->n_out || !x->a || v == OC_NONE ||
+        (heart_of(r->op_type) && is_inside(x->m->node[node].op_type)))
         return true;
     const struct oc_shape *s = &x->a->type[v].shape;
     return !oc_shape_known(s) || !oc_shape_known(&r->out[0].shape) || oc_shape_equal(s, &r->out[0].shape);

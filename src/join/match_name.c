@@ -200,6 +200,22 @@ static bool take_index(struct oc_matcher *x, uint32_t rec)
     return true;
 }
 
+/* "<node>_token_<n>": a node that was made anew in another layout (QLinearConv in NHWC). What has only the
+ * name of its type is inserted. */
+static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
+{
+    const struct oc_prof_rec *r = &x->p->rec[rec];
+    const char *token = strstr(name, "_token_");
+    size_t n = token ? (size_t)(token - name) : 0;
+    if (!n || !token[7] || token[7 + strspn(token + 7, "0123456789")] ||
+        (strlen(r->op_type) == n && memcmp(name, r->op_type, n) == 0))
+        return false;
+    uint32_t node = oc_match_node_named(x, rec, name, n);
+    return node != OC_NONE && x->owner[node] == OC_NONE &&
+           oc_match_made_of(r->op_type, x->m->node[node].op_type) &&
+           take_node(x, rec, name, n, "fused name", 0.9 * confidence);
+}
+
 static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
 {
     size_t len = strlen(name), stem;
@@ -209,6 +225,8 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
         take_node(x, rec, name + 6, len - 6, "fused name", 0.95 * confidence))
         return true;
     if (ends(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
+        return true;
+    if (take_renamed(x, rec, name, confidence))
         return true;
     if ((stem = fusion_stem(name, len)) != 0 && take_node(x, rec, name, stem, "fused name", 0.9 * confidence))
         return true;
@@ -237,6 +255,11 @@ static bool is_token(const char *name)
 
 bool oc_match_inserted(const char *name, const char *op_type)
 {
+    static const char *const made[] = {"gemm_input_reshape",
+                                       "gemm_output_reshape"}; /* around a Gemm of MatMul */
+    for (size_t i = 0; i < OC_COUNT(made); i++)
+        if (strncmp(name, made[i], strlen(made[i])) == 0)
+            return true;
     return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0;
 }
 

@@ -389,6 +389,79 @@ static void gelu_without_a_name(void **state)
     shut(&x);
 }
 
+/* Names as ONNX Runtime 1.30 gave them to a quantized model at level all: the convolution was made anew in
+ * NHWC, each operator has its dequantizers before it and its quantizer behind it. */
+static void quantized_operators(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "uint8[1,4,8,8]");
+    oc_b_init(b, "s", "float[]{0.5}");
+    oc_b_init(b, "z", "uint8[]{128}");
+    oc_b_init(b, "w", "float[4,4,1,1]");
+    oc_b_node(b, "DequantizeLinear", "dq1", "x,s,z", "a", "");
+    oc_b_node(b, "Conv", "conv2", "a,w", "c", "");
+    oc_b_node(b, "QuantizeLinear", "q2", "c,s,z", "cq", "");
+    oc_b_node(b, "DequantizeLinear", "dq2", "cq,s,z", "cd", "");
+    oc_b_node(b, "Add", "add", "cd,a", "d", ""); /* reads dq1 as well: that is part of the first reader */
+    oc_b_node(b, "QuantizeLinear", "q3", "d,s,z", "dq", "");
+    oc_b_node(b, "DequantizeLinear", "dq3", "dq,s,z", "dd", "");
+    oc_b_node(b, "GlobalAveragePool", "pool", "dd", "p", "");
+    oc_b_node(b, "QuantizeLinear", "q4", "p,s,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    static const char *const event[] = {"Transpose|Transpose|20", "conv2_token_1|QLinearConv|21",
+                                        "Transpose_token_0|Transpose|22", "add|QLinearAdd|23",
+                                        "pool|QLinearGlobalAveragePool|24"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    assert_nodes(&x, "conv2_token_1", "dq1 conv2 q2", "fused name");
+    assert_nodes(&x, "add", "dq2 add q3", "name");
+    assert_nodes(&x, "pool", "dq3 pool q4", "name");
+    assert_string_equal(rec(&x, "Transpose")->bucket, "layout");
+    assert_string_equal(rec(&x, "Transpose_token_0")->bucket, "layout");
+    assert_int_equal(x.j->n_unmatched, 0);
+    shut(&x);
+}
+
+/* Names as ONNX Runtime 1.30 gave them at level extended: the sum of two branches goes to the normalization,
+ * not to the product before it; reshapes around the product are inserted. */
+static void skip_layer_normalization(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(14);
+    oc_b_input(b, "x", "float[1,8,16]");
+    oc_b_init(b, "w", "float[16,16]");
+    oc_b_init(b, "v", "float[16]");
+    oc_b_init(b, "two", "float[]{2}");
+    oc_b_node(b, "MatMul", "mm", "x,w", "d", "");
+    oc_b_node(b, "Add", "bias", "v,d", "e", "");
+    oc_b_node(b, "Add", "skip", "e,x", "h", "");
+    oc_b_node(b, "ReduceMean", "mean", "h", "m", "axes=[-1]");
+    oc_b_node(b, "Sub", "sub", "h,m", "c", "");
+    oc_b_node(b, "Pow", "pow", "c,two", "q", "");
+    oc_b_node(b, "ReduceMean", "var", "q", "r", "axes=[-1]");
+    oc_b_node(b, "Add", "eps", "r,two", "t", "");
+    oc_b_node(b, "Sqrt", "sqrt", "t", "u", "");
+    oc_b_node(b, "Div", "div", "c,u", "n", "");
+    oc_b_node(b, "Mul", "scale", "n,v", "o", "");
+    oc_b_node(b, "Add", "shift", "o,v", "y", "");
+    oc_b_output(b, "y", NULL);
+    static const char *const event[] = {
+        "gemm_input_reshape|Reshape|20", "mm/MatMulAddFusion|Gemm|21|" F("8,16") "," F("16") "|" F("8,16"),
+        "gemm_output_reshape|Reshape|22",
+        "SkipLayerNormalization|SkipLayerNormalization|23|" F("1,8,16") "," F("1,8,16") "|" F("1,8,16")};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(b, &x.bytes);
+    join(&x);
+    assert_nodes(&x, "mm/MatMulAddFusion", "mm bias", "fused name");
+    assert_nodes(&x, "SkipLayerNormalization", "skip mean sub pow var eps sqrt div scale shift", "order");
+    assert_string_equal(rec(&x, "gemm_input_reshape")->bucket, "inserted");
+    assert_string_equal(rec(&x, "gemm_output_reshape")->bucket, "inserted");
+    assert_true(x.j->flops_matched_fraction == 1);
+    shut(&x);
+}
+
 /* Three Gathers of one tensor became one Split. */
 static void split_of_gathers(void **state)
 {
@@ -565,6 +638,8 @@ int main(void)
         cmocka_unit_test(other_shapes_are_not_costed),
         cmocka_unit_test(layer_norm_and_gelu),
         cmocka_unit_test(gelu_without_a_name),
+        cmocka_unit_test(quantized_operators),
+        cmocka_unit_test(skip_layer_normalization),
         cmocka_unit_test(split_of_gathers),
         cmocka_unit_test(inlined_branches),
         cmocka_unit_test(recorded_profiles),
