@@ -99,13 +99,29 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
     insertion_sort(e, n);
 }
 
+/* Insertion while it pays: many traces are nearly in order. False: this one is not. */
+static bool insert_all(struct oc_event *e, size_t n)
+{
+    size_t budget = 4 * n + 1000;
+    for (size_t i = 1; i < n; i++) {
+        if (!before(&e[i], &e[i - 1]))
+            continue;
+        struct oc_event moved = e[i];
+        size_t k = i;
+        for (; k > 0 && i - k <= budget && before(&moved, &e[k - 1]); k--)
+            e[k] = e[k - 1];
+        e[k] = moved;
+        if (i - k > budget)
+            return false;
+        budget -= i - k;
+    }
+    return true;
+}
+
 void oc_timeline_sort(struct oc_timeline *t)
 {
-    for (size_t i = 1; i < t->n_event; i++)
-        if (before(&t->event[i], &t->event[i - 1])) {
-            sort(t->event, t->n_event, 96);
-            return;
-        }
+    if (!insert_all(t->event, t->n_event))
+        sort(t->event, t->n_event, 96);
 }
 
 /* ---- links -------------------------------------------------------------------------------------------- */

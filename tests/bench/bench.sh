@@ -1,10 +1,11 @@
 #!/bin/sh
 # Speed and memory of onnxcost on small and on large input. Limits that depend on the machine (starting a process,
 # touching every byte of a file) are measured in the same run.
-# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES, NSYS_KERNELS.
+# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES, NSYS_KERNELS, KINETO_BYTES.
 set -eu
 cd "$(dirname "$0")/../.."
 : "${BUILD:=build/release}" "${RUNS:=101}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}" "${NSYS_KERNELS:=2000000}"
+: "${KINETO_BYTES:=500000000}"
 work=$BUILD/bench
 export ONNXCOST_HWDB="$PWD/hwdb"
 onnxcost=$BUILD/onnxcost
@@ -50,6 +51,18 @@ measure "$NSYS_KERNELS kernels of Nsight Systems" 3 "$onnxcost" "$nsys"
 awk -v scan="$sqlite" -v all="$median" -v n="$NSYS_KERNELS" 'BEGIN {
     printf "Nsight Systems: %.2f million kernels/s, %.2f of the speed of SQLite alone over kernels and calls\n",
         n / all / 1000, scan / all
+}'
+kineto=$work/kineto.$KINETO_BYTES.json
+[ -s "$kineto" ] || "$work/make_kineto" "$KINETO_BYTES" >"$kineto"
+[ -s "$kineto.gz" ] || gzip -1 -c "$kineto" >"$kineto.gz"
+measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch: memchr" 5 "$work/scan" "$kineto"
+scan=$median
+measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch" 5 "$onnxcost" "$kineto"
+plain=$median
+measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch, gzipped" 1 "$onnxcost" "$kineto.gz"
+awk -v scan="$scan" -v plain="$plain" -v gz="$median" -v size="$(wc -c <"$kineto")" 'BEGIN {
+    printf "PyTorch: %.0f MB/s, %.2f of the speed of memchr; gzipped %.0f MB/s of what is inflated\n",
+        size / plain / 1000, scan / plain, size / gz / 1000
 }'
 size=$(wc -c <"$work/trace.json")
 awk -v empty="$empty" -v version="$version" -v empty_least="$empty_least" -v version_least="$version_least" -v limit="$limit" -v trace="$trace" -v size="$size" 'BEGIN {
