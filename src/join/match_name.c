@@ -273,6 +273,30 @@ static bool is_training(const struct oc_prof_rec *r)
     return false;
 }
 
+/* Between NCHW and the blocked layout NCHWc, whose last dimension is the block: such a view moves nothing but
+ * is there for the layout alone. */
+static bool is_blocked_view(const struct oc_prof_rec *r)
+{
+    if (!is(r->op_type, "Reshape") || !r->has_in || !r->has_out || !r->n_in || !r->n_out)
+        return false;
+    const struct oc_shape *in = &r->in[0].shape, *out = &r->out[0].shape;
+    if (!in->ranked || !out->ranked || in->rank + out->rank != 9 || in->rank < 4 || out->rank < 4)
+        return false;
+    const struct oc_shape *blocked = in->rank == 5 ? in : out, *plain = in->rank == 5 ? out : in;
+    int64_t block = blocked->dim[4].v, n = 1, m = 1;
+    for (unsigned i = 0; i < 5; i++)
+        if (!oc_is_known(blocked->dim[i]) || __builtin_mul_overflow(n, blocked->dim[i].v, &n))
+            return false;
+    for (unsigned i = 0; i < 4; i++)
+        if (!oc_is_known(plain->dim[i]) || __builtin_mul_overflow(m, plain->dim[i].v, &m))
+            return false;
+    /* [N, C / block, H, W, block] and [N, C, H, W]: heights and widths are the same */
+    for (unsigned i = 2; i < 4; i++)
+        if (blocked->dim[i].v != plain->dim[i].v)
+            return false;
+    return n == m && (block == 4 || block == 8 || block == 16 || block == 32);
+}
+
 void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
@@ -284,7 +308,7 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
         m->bucket = "copies";
     else if (inserted && is(r->op_type, "Cast"))
         m->bucket = "casts";
-    else if (inserted && is(r->op_type, "Transpose"))
+    else if (inserted && (is(r->op_type, "Transpose") || is_blocked_view(r)))
         m->bucket = "layout";
     else if (!is(x->p->format, "onnxruntime") && is_training(r))
         m->bucket = "training";

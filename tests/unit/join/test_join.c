@@ -201,6 +201,9 @@ static void blocked_names(void **state)
         "InsertedCast_y|Cast|26",
         "Memcpy_token_1|MemcpyToHost|27",
         "nobody|Foo|28",
+        "Reshape_token_34|Reshape|29|" F("3,32,8,8") "|" F("3,2,8,8,16"), /* into blocks of 16 channels */
+        "Reshape_token_35|Reshape|30|" F("3,2,8,8,16") "|" F("3,32,8,8"), /* and back */
+        "Reshape_token_36|Reshape|31|" F("3,32,8,8") "|" F("3,32,4,2,8"), /* takes the height apart */
     };
     struct joined x = {.p = trace(event, OC_COUNT(event))};
     x.m = load(residual(true), &x.bytes);
@@ -215,12 +218,15 @@ static void blocked_names(void **state)
     assert_int_equal(rec(&x, "ReorderOutput_token_7")->flops, 0);
     assert_string_equal(rec(&x, "Reshape")->bucket, "inserted");
     assert_string_equal(rec(&x, "Reshape_token_9")->bucket, "inserted");
+    assert_string_equal(rec(&x, "Reshape_token_34")->bucket, "layout");
+    assert_string_equal(rec(&x, "Reshape_token_35")->bucket, "layout");
+    assert_string_equal(rec(&x, "Reshape_token_36")->bucket, "inserted");
     assert_string_equal(rec(&x, "InsertedCast_y")->bucket, "casts");
     assert_string_equal(rec(&x, "Memcpy_token_1")->bucket, "copies");
     assert_string_equal(rec(&x, "nobody")->bucket, "unmatched");
     assert_int_equal(rec(&x, "nobody")->quality, OC_UNKNOWN);
     assert_int_equal(x.j->n_unmatched, 1);
-    assert_true(x.j->mapped_ns == 30e3 && x.j->overhead_ns == 50e3 && x.j->unmatched_ns == 10e3);
+    assert_true(x.j->mapped_ns == 30e3 && x.j->overhead_ns == 80e3 && x.j->unmatched_ns == 10e3);
     shut(&x);
 }
 
