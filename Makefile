@@ -187,7 +187,7 @@ oracle: $(TOOL_BIN)
 probe-matrix: $(BUILD)/oracle/probe_matrix
 	@BUILD=$(BUILD) tests/check_probe_matrix.sh --show && BUILD=$(BUILD) tests/check_probe_matrix.sh | grep -v '^ok'
 
-corpus: $(TOOL_BIN)
+corpus: $(BIN) $(TOOL_BIN)
 	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; BUILD=$(BUILD) tests/corpus/join.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; exit $$rc
 
 # counts anew what `onnxcost ops` says about tests

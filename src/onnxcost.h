@@ -183,6 +183,16 @@ size_t oc_analysis_diags(const struct oc_analysis *a, const struct oc_diag **out
 size_t oc_analysis_assumptions(const struct oc_analysis *a); /* how many; reports list them */
 size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out);
 
+struct oc_input_info { /* an input of the main graph that has no initializer */
+    const char *name;
+    const char *dtype;  /* of its elements: "float", "int64" ... */
+    bool tensor, known; /* not a sequence, map or optional; every dimension is known */
+    uint32_t rank;
+    const int64_t *dim; /* as analysed; -1: not known */
+};
+/* False past the end. The dimensions are copied into `dim`, which has room for 64. */
+bool oc_analysis_input(const struct oc_analysis *a, size_t index, int64_t dim[64], struct oc_input_info *out);
+
 /* ---- cost as a function of the open dimensions ------------------------------------------------------------
  */
 
@@ -499,6 +509,52 @@ void oc_profile_input_shapes_free(struct oc_shape_bind *shape, size_t n);
 /* Branches that ran and trips of loops, seen from the nodes of their bodies. Freed with free(). */
 size_t oc_profile_control(const struct oc_model *model, const struct oc_profile *profile,
                           struct oc_control_bind **out);
+
+/* ---- recordings: ONNX Runtime runs the model -------------------------------------------------------------
+ */
+
+struct oc_record_opts {
+    const char *library; /* file of libonnxruntime; NULL: $ONNXRUNTIME_LIB, else the usual places */
+    const char *output;  /* what the names of the files begin with, or a folder (with '/' at its end, or one
+                            that is there); NULL: the model's name, in the current folder */
+    const char *level;   /* of optimization: "disabled", "basic", "extended", "all" (NULL) */
+    const struct oc_value_bind *value; /* contents of inputs; a single number fills one. Others are random */
+    size_t n_value;
+    uint32_t threads;      /* 0: ONNX Runtime's choice */
+    uint32_t runs, warmup; /* runs >= 1 that count, and those before them, in each of the two sessions */
+    uint64_t seed;         /* of random contents */
+    void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not told */
+    void *progress_arg;
+    const volatile int *stop; /* not 0, from a signal's handler: ends the recording; NULL: nobody does */
+};
+
+struct oc_record_input {
+    const char *name, *dtype, *content; /* content: "-1 to 1", "0 to 30521" */
+    uint32_t rank;
+    const int64_t *dim;
+};
+
+struct oc_record_info {
+    const char *library, *version;   /* the library's file and "1.30.0" */
+    const char *profile, *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx */
+    double plain_ns, plain_min_ns;   /* wall time of a run without profiling: median, least */
+    double profiled_ns, profiled_min_ns; /* and with it */
+    size_t n_input;
+    const struct oc_record_input *input;
+};
+
+/* Runs the model with inputs of the analysed shapes: in one session for its time, in another one with
+ * profiling. ONNX Runtime is loaded in a process made by fork(), so a crash of it is an error; what it prints
+ * is not shown. The files are complete or not there. Errors: OC_ELIBRARY no library, a wrong one, or it
+ * crashed; OC_EFORMAT and OC_EUNSUPPORTED with ONNX Runtime's message: it cannot load or run the model;
+ * OC_EARG, OC_ELIMIT: shapes and values. The recording does not need the model and the analysis afterwards.
+ */
+struct oc_recording;
+int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
+              const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err);
+void oc_recording_free(struct oc_recording *r);
+struct oc_record_info oc_recording_info(const struct oc_recording *r);
+void oc_recording_write(const struct oc_recording *r, FILE *f); /* all of it, a few lines for people */
 
 /* ---- reports ---------------------------------------------------------------------------------------------
  */

@@ -58,6 +58,34 @@ int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_i
     return 0;
 }
 
+static const struct oc_value *input_value(const struct oc_model *m, size_t index)
+{
+    const struct oc_graph *g = &m->graph[0];
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &m->value[g->input[i]];
+        if (!v->constant && index-- == 0)
+            return v;
+    }
+    return NULL;
+}
+
+bool oc_analysis_input(const struct oc_analysis *a, size_t index, int64_t dim[64], struct oc_input_info *out)
+{
+    const struct oc_value *v = input_value(a->model, index);
+    if (!v)
+        return false;
+    const struct oc_type *t = &a->type[v - a->model->value];
+    *out = (struct oc_input_info){.name = v->name,
+                                  .dtype = oc_dtype_info(t->dtype)->name,
+                                  .tensor = t->kind == OC_T_TENSOR,
+                                  .known = oc_shape_known(&t->shape),
+                                  .rank = t->shape.ranked ? t->shape.rank : 0,
+                                  .dim = dim};
+    for (uint32_t i = 0; i < out->rank; i++)
+        dim[i] = oc_is_known(t->shape.dim[i]) ? t->shape.dim[i].v : -1;
+    return true;
+}
+
 size_t oc_analysis_assumptions(const struct oc_analysis *a)
 {
     return a->n_assumption;

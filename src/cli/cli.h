@@ -36,6 +36,7 @@ int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
+int cmd_record(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

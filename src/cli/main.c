@@ -19,6 +19,8 @@ const struct cli_command cli_commands[] = {
      "what is in memory while a model runs, and whether it fits a device", CLI_MEMORY, cmd_memory},
     {"summary", "onnxcost summary PROFILE...",
      "where the time of a profile goes: devices, runs, operators, kernels", CLI_SUMMARY, cmd_summary},
+    {"record", "onnxcost record MODEL [--runs N] [--threads N] [--report]",
+     "runs a model on ONNX Runtime and writes its profile", CLI_RECORD | CLI_COST, cmd_record},
     {"hw", "onnxcost hw list | show NAME", "the hardware that --hw knows", CLI_HW, cmd_hw},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},

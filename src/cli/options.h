@@ -25,7 +25,8 @@ enum cli_mask {
     CLI_LLM = 64,
     CLI_SUMMARY = 128,
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM, /* those that analyse a model */
-    CLI_ALL = 255
+    CLI_RECORD = 256,
+    CLI_ALL = 0xffff
 };
 
 struct cli_option {
@@ -79,6 +80,10 @@ struct cli_opts {
     const char *allocator, *plan;
     /* language models */
     struct cli_int batch, prompt, generate;
+    /* recordings */
+    const char *ort_lib, *opt_level;
+    struct cli_int threads, runs, seed;
+    bool report;
     /* summaries */
     struct cli_list view;
     const char *sort, *search, *time_unit;

@@ -37,16 +37,22 @@ record() {
     id=$1 model=$2
     shift 2
     for bind in "$@"; do
-        set -- "$@" "--${bind%%:*}" "${bind#*:}"
+        case "$bind" in *=) value=${bind#*:}scalar ;; *) value=${bind#*:} ;; esac
+        set -- "$@" "--${bind%%:*}" "$value"
         shift
     done
     [ -s "$dir/$id.json" ] && [ -s "$dir/$id.all.json" ] && return
     echo "# recording $id"
     NODE_PATH=$dir/node_modules
     export NODE_PATH
-    node models/record.js "$model" --level disabled --threads 2 --runs 1 "$@" -o "$dir/$id.json" &&
-        node models/record.js "$model" --level all --threads 2 --runs 1 "$@" --optimized "$dir/$id.all.onnx" \
-            -o "$dir/$id.all.json"
+    for level in disabled all; do
+        "$BUILD/onnxcost" record "$model" --opt-level $level --threads 2 --runs 1 --warmup 0 "$@" \
+            -o "$dir/$id.$level" >/dev/null || return
+    done
+    mv "$dir/$id.disabled.profile.json" "$dir/$id.json"
+    mv "$dir/$id.all.profile.json" "$dir/$id.all.json"
+    mv "$dir/$id.all.optimized.onnx" "$dir/$id.all.onnx"
+    rm -f "$dir/$id.disabled.optimized.onnx"
 }
 
 install

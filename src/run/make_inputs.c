@@ -1,0 +1,365 @@
+#include "run/make_inputs.h"
+
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/ck.h"
+#include "base/diag.h"
+#include "base/units.h"
+
+#define MAX_INPUT_BYTES (UINT64_C(4) << 30)
+
+struct number { /* both forms of one element */
+    int64_t i;
+    double d;
+};
+
+struct maker {
+    const struct oc_model *m;
+    struct oc_arena *a;
+    struct oc_err *err;
+    const struct oc_run_input *all;
+    size_t n_all;
+    uint64_t random; /* state of splitmix64 */
+};
+
+static uint64_t next(struct maker *k)
+{
+    uint64_t z = k->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static double next_real(struct maker *k) /* [-1, 1) */
+{
+    return (double)(next(k) >> 11) * 0x1p-52 - 1;
+}
+
+static const char *name_of(const struct maker *k, const struct oc_run_input *in)
+{
+    return k->m->value[in->value].name;
+}
+
+static bool has(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    for (; *text; text++)
+        if (!strncasecmp(text, word, n))
+            return true;
+    return false;
+}
+
+/* ---- one element
+ * -------------------------------------------------------------------------------------------- */
+
+static uint16_t bfloat16_of(double d)
+{
+    float f = (float)d;
+    uint32_t u;
+    memcpy(&u, &f, sizeof(u));
+    return (uint16_t)(u >> 16);
+}
+
+/* Towards zero; what is too small becomes 0, what is too large infinite. */
+static uint16_t float16_of(double d)
+{
+    float f = (float)d;
+    uint32_t u;
+    memcpy(&u, &f, sizeof(u));
+    uint32_t sign = (u >> 16) & 0x8000;
+    int32_t exponent = (int32_t)((u >> 23) & 0xff) - 127 + 15;
+    if (exponent <= 0)
+        return (uint16_t)sign;
+    if (exponent >= 31)
+        return (uint16_t)(sign | 0x7c00);
+    return (uint16_t)(sign | (uint32_t)exponent << 10 | ((u >> 13) & 0x3ff));
+}
+
+static void put(uint8_t dtype, void *data, uint64_t at, struct number v)
+{
+    switch (dtype) {
+    case OC_DT_FLOAT:
+        ((float *)data)[at] = (float)v.d;
+        return;
+    case OC_DT_DOUBLE:
+        ((double *)data)[at] = v.d;
+        return;
+    case OC_DT_FLOAT16:
+        ((uint16_t *)data)[at] = float16_of(v.d);
+        return;
+    case OC_DT_BFLOAT16:
+        ((uint16_t *)data)[at] = bfloat16_of(v.d);
+        return;
+    case OC_DT_COMPLEX64:
+        ((float *)data)[2 * at] = (float)v.d;
+        return;
+    case OC_DT_COMPLEX128:
+        ((double *)data)[2 * at] = v.d;
+        return;
+    case OC_DT_BOOL:
+        ((uint8_t *)data)[at] = v.i != 0;
+        return;
+    case OC_DT_INT8:
+        ((int8_t *)data)[at] = (int8_t)v.i;
+        return;
+    case OC_DT_UINT8:
+        ((uint8_t *)data)[at] = (uint8_t)v.i;
+        return;
+    case OC_DT_INT16:
+        ((int16_t *)data)[at] = (int16_t)v.i;
+        return;
+    case OC_DT_UINT16:
+        ((uint16_t *)data)[at] = (uint16_t)v.i;
+        return;
+    case OC_DT_INT32:
+        ((int32_t *)data)[at] = (int32_t)v.i;
+        return;
+    case OC_DT_UINT32:
+        ((uint32_t *)data)[at] = (uint32_t)v.i;
+        return;
+    default:
+        ((int64_t *)data)[at] = v.i;
+        return; /* and uint64 */
+    }
+}
+
+static void fill(struct oc_run_input *in, struct number v)
+{
+    for (uint64_t i = 0; i < in->elements; i++)
+        put(in->dtype, in->data, i, v);
+}
+
+/* ---- contents
+ * ----------------------------------------------------------------------------------------------- */
+
+static void fill_reals(struct maker *k, struct oc_run_input *in)
+{
+    uint64_t step = in->dtype == OC_DT_COMPLEX64 || in->dtype == OC_DT_COMPLEX128 ? 2 : 1;
+    uint8_t dtype = in->dtype == OC_DT_COMPLEX64    ? OC_DT_FLOAT
+                    : in->dtype == OC_DT_COMPLEX128 ? OC_DT_DOUBLE
+                                                    : in->dtype;
+    for (uint64_t i = 0; i < in->elements * step; i++)
+        put(dtype, in->data, i, (struct number){.d = next_real(k)});
+    in->content = "-1 to 1";
+}
+
+static void fill_between(struct maker *k, struct oc_run_input *in, int64_t from, uint64_t count)
+{
+    for (uint64_t i = 0; i < in->elements; i++)
+        put(in->dtype, in->data, i, (struct number){.i = from + (int64_t)(next(k) % count)});
+    in->content = oc_printf(k->a, "%lld to %lld", (long long)from, (long long)(from + (int64_t)count - 1));
+}
+
+static void fill_const(struct maker *k, struct oc_run_input *in, int64_t v)
+{
+    fill(in, (struct number){.i = v, .d = (double)v});
+    in->content = oc_printf(k->a, "%lld", (long long)v);
+}
+
+static void fill_positions(struct maker *k, struct oc_run_input *in, uint64_t rows)
+{
+    uint64_t last = in->rank ? (uint64_t)in->dim[in->rank - 1] : 1;
+    for (uint64_t i = 0; i < in->elements; i++) {
+        uint64_t at = i % last;
+        put(in->dtype, in->data, i, (struct number){.i = (int64_t)(rows ? at % rows : at)});
+    }
+    in->content = last > 1 ? oc_printf(k->a, "0, 1 ... %llu", (unsigned long long)(last - 1)) : "0";
+}
+
+static void fill_strings(struct oc_run_input *in, const char *text)
+{
+    for (uint64_t i = 0; i < in->elements; i++)
+        ((const char **)in->data)[i] = text;
+    in->content = text;
+}
+
+static int64_t longest_other(const struct maker *k, const struct oc_run_input *in)
+{
+    int64_t longest = 1;
+    for (size_t i = 0; i < k->n_all; i++)
+        for (uint32_t d = 1; d < k->all[i].rank && &k->all[i] != in; d++)
+            longest = k->all[i].dim[d] > longest ? k->all[i].dim[d] : longest;
+    return longest;
+}
+
+/* Most positive value of the type, plus one. */
+static uint64_t room(const struct oc_run_input *in)
+{
+    const struct oc_dtype_info *t = oc_dtype_info(in->dtype);
+    bool is_signed = in->dtype == OC_DT_INT8 || in->dtype == OC_DT_INT16 || in->dtype == OC_DT_INT32 ||
+                     in->dtype == OC_DT_INT64;
+    unsigned bits = is_signed ? t->bits - 1u : t->bits;
+    return bits >= 62 ? UINT64_C(1) << 62 : UINT64_C(1) << bits;
+}
+
+static void fill_ints(struct maker *k, struct oc_run_input *in)
+{
+    const char *name = name_of(k, in);
+    uint64_t rows = oc_table_rows(k->m, in->value, k->a);
+    if (has(name, "position"))
+        fill_positions(k, in, rows);
+    else if (rows)
+        fill_between(k, in, 0, rows < room(in) ? rows : room(in));
+    else if (has(name, "length") || has(name, "lens"))
+        fill_const(k, in, longest_other(k, in));
+    else if (in->dtype == OC_DT_INT8 || in->dtype == OC_DT_UINT8)
+        fill_between(k, in, in->dtype == OC_DT_INT8 ? -128 : 0, 256);
+    else if (in->elements == 1)
+        fill_const(k, in, 1);
+    else
+        fill_between(k, in, 0, 2);
+}
+
+static int make_up(struct maker *k, struct oc_run_input *in)
+{
+    const struct oc_dtype_info *t = oc_dtype_info(in->dtype);
+    bool small = t->bits < 8 || (t->kind == OC_KIND_FLOAT && t->bits == 8);
+    if (t->kind == OC_KIND_STRING) {
+        fill_strings(in, "text");
+    } else if (t->kind == OC_KIND_NONE || small) {
+        return oc_fail(k->err, OC_EUNSUPPORTED,
+                       "input '%s': nothing can be made up for the element type %s; "
+                       "--value INPUT=@file.pb gives it",
+                       name_of(k, in), t->name);
+    } else if (has(name_of(k, in), "mask")) {
+        fill_const(k, in, 1);
+    } else if (t->kind == OC_KIND_INT) {
+        fill_ints(k, in);
+    } else if (t->kind == OC_KIND_BOOL) {
+        if (in->elements == 1)
+            fill_const(k, in, 0);
+        else
+            fill_between(k, in, 0, 2);
+    } else {
+        fill_reals(k, in);
+    }
+    return 0;
+}
+
+/* ---- what the user gives
+ * ----------------------------------------------------------------------------------------
+ */
+
+static bool parse_number(const char *s, size_t n, struct number *out)
+{
+    if (oc_parse_i64(s, n, &out->i)) {
+        out->d = (double)out->i;
+        return true;
+    }
+    if (!oc_parse_double(s, n, &out->d))
+        return false;
+    out->i = fabs(out->d) < 9e18 ? (int64_t)out->d : 0;
+    return true;
+}
+
+static int bad_value(struct maker *k, const struct oc_run_input *in, const char *why)
+{
+    return oc_fail(k->err, OC_EARG, "--value %s: %s", name_of(k, in), why);
+}
+
+static int from_text(struct maker *k, struct oc_run_input *in, const char *text)
+{
+    struct number v = {0};
+    uint64_t count = 0;
+    for (const char *p = text;; p++) {
+        size_t n = strcspn(p, ",");
+        if (!parse_number(p, n, &v))
+            return bad_value(k, in, oc_printf(k->a, "'%.*s' is no number", (int)n, p));
+        if (count < in->elements)
+            put(in->dtype, in->data, count, v);
+        count++;
+        p += n;
+        if (!*p)
+            break;
+    }
+    if (count == 1)
+        fill(in, v);
+    else if (count != in->elements)
+        return bad_value(k, in,
+                         oc_printf(k->a, "%llu numbers for %llu elements", (unsigned long long)count,
+                                   (unsigned long long)in->elements));
+    in->content = strlen(text) <= 40 ? text : oc_printf(k->a, "%.36s ...", text);
+    return 0;
+}
+
+static int from_file(struct maker *k, struct oc_run_input *in, const char *path)
+{
+    struct oc_model *holder;
+    struct oc_tensor t;
+    struct oc_tensor_bytes bytes;
+    if (oc_tensor_load(path, &holder, &t, k->err))
+        return -1;
+    int rc = 0;
+    if (t.dtype != in->dtype || t.elements != in->elements)
+        rc = bad_value(k, in,
+                       oc_printf(k->a, "'%s' has %llu elements of %s, the input %llu of %s", path,
+                                 (unsigned long long)t.elements, oc_dtype_info(t.dtype)->name,
+                                 (unsigned long long)in->elements, oc_dtype_info(in->dtype)->name));
+    else if (!oc_tensor_bytes_open(holder, &t, &bytes))
+        rc = bad_value(k, in, oc_printf(k->a, "'%s' has no numbers", path));
+    else {
+        if (bytes.size_bytes == in->size_bytes)
+            memcpy(in->data, bytes.data, (size_t)bytes.size_bytes);
+        else
+            rc = bad_value(k, in, oc_printf(k->a, "'%s' is cut off", path));
+        oc_tensor_bytes_close(&bytes);
+    }
+    oc_model_free(holder);
+    in->content = path;
+    return rc;
+}
+
+static int from_user(struct maker *k, struct oc_run_input *in, const char *text)
+{
+    const struct oc_dtype_info *t = oc_dtype_info(in->dtype);
+    if (*text == '@' && t->kind != OC_KIND_STRING)
+        return from_file(k, in, text + 1);
+    if (t->kind == OC_KIND_STRING) {
+        fill_strings(in, text);
+        return 0;
+    }
+    if (t->bits < 8 || (t->kind == OC_KIND_FLOAT && t->bits == 8))
+        return bad_value(k, in, oc_printf(k->a, "elements of %s only come from a file", t->name));
+    return from_text(k, in, text);
+}
+
+/* ---- the inputs
+ * ------------------------------------------------------------------------------------------------- */
+
+static int measure(struct maker *k, struct oc_run_input *in)
+{
+    bool text = oc_dtype_info(in->dtype)->kind == OC_KIND_STRING, fits = true;
+    in->elements = 1;
+    for (uint32_t i = 0; i < in->rank && fits; i++)
+        fits = oc_mul_u64(in->elements, (uint64_t)in->dim[i], &in->elements);
+    uint64_t size = 0;
+    if (fits && text)
+        fits = oc_mul_u64(in->elements, sizeof(char *), &size);
+    else if (fits)
+        fits = oc_bytes_of(in->dtype, in->elements, &size);
+    in->size_bytes = size;
+    if (!fits || size > MAX_INPUT_BYTES)
+        return oc_fail(k->err, OC_ELIMIT,
+                       "input '%s' would take more than 4 GiB; --dim and --shape say its size",
+                       name_of(k, in));
+    in->data = oc_alloc(k->a, (size_t)size + 16);
+    return 0;
+}
+
+int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, size_t n_given, uint64_t seed,
+                   struct oc_run_input *in, size_t n, struct oc_arena *a, struct oc_err *err)
+{
+    struct maker k = {.m = m, .a = a, .err = err, .all = in, .n_all = n};
+    for (size_t i = 0; i < n; i++) {
+        const char *text = NULL;
+        for (size_t v = 0; v < n_given; v++)
+            if (!strcmp(given[v].input, name_of(&k, &in[i])))
+                text = given[v].text;
+        k.random = seed * UINT64_C(0x9e3779b97f4a7c15) + i;
+        if (measure(&k, &in[i]) || (text ? from_user(&k, &in[i], text) : make_up(&k, &in[i])))
+            return -1;
+    }
+    return 0;
+}

@@ -1,0 +1,192 @@
+#include "run/ort_lib.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+
+struct api_base {
+    const void *const *(*get_api)(uint32_t version);
+    const char *(*get_version)(void);
+};
+
+static const struct {
+    uint16_t index;
+    size_t offset_bytes;
+} functions[] = {
+    {ORT_CREATE_STATUS, offsetof(struct oc_ort, create_status)},
+    {ORT_GET_ERROR_CODE, offsetof(struct oc_ort, get_error_code)},
+    {ORT_GET_ERROR_MESSAGE, offsetof(struct oc_ort, get_error_message)},
+    {ORT_CREATE_ENV, offsetof(struct oc_ort, create_env)},
+    {ORT_CREATE_SESSION, offsetof(struct oc_ort, create_session)},
+    {ORT_RUN, offsetof(struct oc_ort, run)},
+    {ORT_CREATE_SESSION_OPTIONS, offsetof(struct oc_ort, create_options)},
+    {ORT_SET_OPTIMIZED_MODEL_FILE_PATH, offsetof(struct oc_ort, set_optimized_model)},
+    {ORT_ENABLE_PROFILING, offsetof(struct oc_ort, enable_profiling)},
+    {ORT_SET_GRAPH_OPTIMIZATION_LEVEL, offsetof(struct oc_ort, set_level)},
+    {ORT_SET_INTRA_OP_NUM_THREADS, offsetof(struct oc_ort, set_intra_threads)},
+    {ORT_SET_INTER_OP_NUM_THREADS, offsetof(struct oc_ort, set_inter_threads)},
+    {ORT_CREATE_TENSOR_AS_ORT_VALUE, offsetof(struct oc_ort, create_tensor)},
+    {ORT_CREATE_TENSOR_WITH_DATA, offsetof(struct oc_ort, wrap_tensor)},
+    {ORT_FILL_STRING_TENSOR, offsetof(struct oc_ort, fill_strings)},
+    {ORT_CREATE_CPU_MEMORY_INFO, offsetof(struct oc_ort, create_cpu_memory)},
+    {ORT_GET_ALLOCATOR, offsetof(struct oc_ort, get_allocator)},
+    {ORT_RELEASE_STATUS, offsetof(struct oc_ort, release_status)},
+    {ORT_RELEASE_SESSION, offsetof(struct oc_ort, release_session)},
+    {ORT_RELEASE_VALUE, offsetof(struct oc_ort, release_value)},
+    {ORT_RELEASE_SESSION_OPTIONS, offsetof(struct oc_ort, release_options)},
+    {ORT_SESSION_END_PROFILING, offsetof(struct oc_ort, end_profiling)},
+    {ORT_ADD_SESSION_CONFIG_ENTRY, offsetof(struct oc_ort, add_config)},
+};
+
+static int not_ort(const char *file, const char *why, struct oc_err *err)
+{
+    return oc_fail(err, OC_ELIBRARY, "cannot use '%s': not an ONNX Runtime library (%s)", file, why);
+}
+
+/* "1.30.0", "1.23.0-dev": the two numbers in front. */
+static bool parse_version(const char *s, int64_t *major, int64_t *minor)
+{
+    size_t n = strspn(s, "0123456789");
+    if (!n || s[n] != '.' || !oc_parse_i64(s, n, major))
+        return false;
+    s += n + 1;
+    n = strspn(s, "0123456789");
+    return n && (!s[n] || strchr(".-+", s[n])) && oc_parse_i64(s, n, minor);
+}
+
+static int check_version(struct oc_ort *ort, const char *version, struct oc_err *err)
+{
+    int64_t major, minor;
+    if (!version || strnlen(version, sizeof(ort->version)) >= sizeof(ort->version))
+        return not_ort(ort->file, "it tells no version", err);
+    snprintf(ort->version, sizeof(ort->version), "%s", version);
+    if (!parse_version(version, &major, &minor))
+        return not_ort(ort->file, "its version is no number", err);
+    if (major < 1 || (major == 1 && minor < OC_ORT_MIN_VERSION))
+        return oc_fail(err, OC_ELIBRARY, "cannot use '%s': ONNX Runtime %s is too old: 1.%d needed",
+                       ort->file, version, OC_ORT_MIN_VERSION);
+    return 0;
+}
+
+/* An error that is made must come back as it is: this finds tables that are no OrtApi. */
+static int try_status(const struct oc_ort *ort, struct oc_err *err)
+{
+    static const char text[] = "a test by onnxcost";
+    const int code = 3; /* ORT_NO_SUCHFILE */
+    struct ort_status *s = ort->create_status(code, text);
+    if (!s)
+        return not_ort(ort->file, "it makes no errors", err);
+    const char *back = ort->get_error_message(s);
+    bool same = ort->get_error_code(s) == code && back && !strcmp(back, text);
+    ort->release_status(s);
+    return same ? 0 : not_ort(ort->file, "an error did not come back as it was made", err);
+}
+
+static int take_functions(struct oc_ort *ort, const struct api_base *base, struct oc_err *err)
+{
+    if (!base || !base->get_api || !base->get_version)
+        return not_ort(ort->file, "OrtGetApiBase gives nothing", err);
+    if (check_version(ort, base->get_version(), err))
+        return -1;
+    const void *const *api = base->get_api(OC_ORT_API_VERSION);
+    if (!api)
+        return oc_fail(err, OC_ELIBRARY,
+                       "cannot use '%s': ONNX Runtime %s does not offer version %d of its API", ort->file,
+                       ort->version, OC_ORT_API_VERSION);
+    for (size_t i = 0; i < OC_COUNT(functions); i++) {
+        if (!api[functions[i].index])
+            return not_ort(ort->file, "functions are missing in its API", err);
+        memcpy((char *)ort + functions[i].offset_bytes, &api[functions[i].index], sizeof(void *));
+    }
+    return try_status(ort, err);
+}
+
+/* dlerror's texts often begin with the file again. */
+static const char *why_not(const char *file)
+{
+    const char *text = dlerror();
+    size_t n = strlen(file);
+    if (!text)
+        return "no reason given";
+    return !strncmp(text, file, n) && !strncmp(text + n, ": ", 2) ? text + n + 2 : text;
+}
+
+static int open_file(const char *file, struct oc_ort *ort, struct oc_err *err)
+{
+    *ort = (struct oc_ort){0};
+    snprintf(ort->file, sizeof(ort->file), "%s", file);
+    /* A relative path without a slash would be looked up as a library's name. */
+    ort->handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    if (!ort->handle)
+        return oc_fail(err, OC_ELIBRARY, "cannot load '%s': %s", file, why_not(file));
+    const struct api_base *(*get_base)(void);
+    void *found = dlsym(ort->handle, "OrtGetApiBase");
+    if (!found)
+        return not_ort(file, "it has no function OrtGetApiBase", err);
+    memcpy(&get_base, &found, sizeof(found));
+    /* Where the linker found it. */
+    Dl_info where;
+    if (dladdr(found, &where) && where.dli_fname)
+        snprintf(ort->file, sizeof(ort->file), "%s", where.dli_fname);
+    return take_functions(ort, get_base(), err);
+}
+
+static int open_named(const char *file, const char *by, struct oc_ort *out, struct oc_err *err)
+{
+    char path[512];
+    snprintf(path, sizeof(path), "%s%s", strchr(file, '/') ? "" : "./", file);
+    return open_file(path, out, err) ? oc_err_prefix(err, "%s", by) : 0;
+}
+
+static int open_usual(struct oc_ort *out, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_err first = {0}, e;
+    const char *const *place;
+    size_t n = oc_ort_places(&a, &place);
+    bool done = false;
+    for (size_t i = 0; i < n && !done; i++) {
+        done = !open_file(place[i], out, &e);
+        if (!done && strchr(place[i], '/') && !first.msg[0])
+            first = e;
+    }
+    oc_arena_free(&a);
+    if (done)
+        return 0;
+    if (first.msg[0]) {
+        *err = first;
+        return -1;
+    }
+    return oc_fail(
+        err, OC_ELIBRARY,
+        "ONNX Runtime's library (libonnxruntime.so.1) was not found. To get it: pip install onnxruntime, "
+        "or npm install onnxruntime-node --ignore-scripts, or a release from its site; then name the file "
+        "with --ort-lib FILE or ONNXRUNTIME_LIB where it is not found by itself");
+}
+
+int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err)
+{
+    const char *named = getenv("ONNXRUNTIME_LIB");
+    if (file)
+        return open_named(file, "--ort-lib", out, err);
+    if (named && *named)
+        return open_named(named, "ONNXRUNTIME_LIB", out, err);
+    return open_usual(out, err);
+}
+
+int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_code code, const char *what,
+                 struct oc_err *err)
+{
+    if (!status)
+        return 0;
+    const char *text = ort->get_error_message(status);
+    oc_fail(err, code, "%s: %s", what, text && *text ? text : "no reason given");
+    for (char *p = err->msg; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    ort->release_status(status);
+    return -1;
+}

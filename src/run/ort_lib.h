@@ -1,0 +1,102 @@
+/* ONNX Runtime's shared library, loaded on demand: where it may be, and the part of its C API that a
+ * recording needs, in declarations of our own.
+ *
+ * The library exports OrtGetApiBase(), which gives {GetApi(version), GetVersionString()}. An OrtApi is a
+ * table of function pointers that only ever grows at its end, so a function is known by its index; enum
+ * ort_index has those that are used, all present since API version 5. Functions that can fail return an
+ * OrtStatus, NULL: fine. Nothing of a library is trusted before oc_ort_open has tried it; still it is foreign
+ * code, so it should run in a process of its own (run/child.h). */
+#ifndef OC_ORT_LIB_H
+#define OC_ORT_LIB_H
+
+#include "base/arena.h"
+
+enum {
+    OC_ORT_MIN_VERSION = 10, /* 1.10: the first whose profiles the importer was tested with */
+    OC_ORT_API_VERSION = 10
+};
+
+enum ort_index {
+    ORT_CREATE_STATUS = 0,
+    ORT_GET_ERROR_CODE = 1,
+    ORT_GET_ERROR_MESSAGE = 2,
+    ORT_CREATE_ENV = 3,
+    ORT_CREATE_SESSION = 7,
+    ORT_RUN = 9,
+    ORT_CREATE_SESSION_OPTIONS = 10,
+    ORT_SET_OPTIMIZED_MODEL_FILE_PATH = 11,
+    ORT_ENABLE_PROFILING = 14,
+    ORT_SET_GRAPH_OPTIMIZATION_LEVEL = 23,
+    ORT_SET_INTRA_OP_NUM_THREADS = 24,
+    ORT_SET_INTER_OP_NUM_THREADS = 25,
+    ORT_CREATE_TENSOR_AS_ORT_VALUE = 48,
+    ORT_CREATE_TENSOR_WITH_DATA = 49,
+    ORT_FILL_STRING_TENSOR = 52,
+    ORT_CREATE_CPU_MEMORY_INFO = 69,
+    ORT_GET_ALLOCATOR = 78,
+    ORT_RELEASE_STATUS = 93,
+    ORT_RELEASE_SESSION = 95,
+    ORT_RELEASE_VALUE = 96,
+    ORT_RELEASE_SESSION_OPTIONS = 100,
+    ORT_SESSION_END_PROFILING = 110,
+    ORT_ADD_SESSION_CONFIG_ENTRY = 130
+};
+
+/* Objects of the library. */
+struct ort_status;
+struct ort_env;
+struct ort_session;
+struct ort_options;
+struct ort_value;
+struct ort_memory;
+struct ort_allocator;
+
+struct oc_ort {
+    void *handle;
+    char file[512];
+    char version[32];
+    struct ort_status *(*create_status)(int code, const char *text);
+    int (*get_error_code)(const struct ort_status *);
+    const char *(*get_error_message)(const struct ort_status *);
+    struct ort_status *(*create_env)(int log_level, const char *id, struct ort_env **);
+    struct ort_status *(*create_session)(struct ort_env *, const char *path, const struct ort_options *,
+                                         struct ort_session **);
+    struct ort_status *(*run)(struct ort_session *, const void *run_options, const char *const *input_name,
+                              const struct ort_value *const *input, size_t n_input,
+                              const char *const *output_name, size_t n_output, struct ort_value **output);
+    struct ort_status *(*create_options)(struct ort_options **);
+    struct ort_status *(*set_optimized_model)(struct ort_options *, const char *path);
+    struct ort_status *(*enable_profiling)(struct ort_options *, const char *prefix);
+    struct ort_status *(*set_level)(struct ort_options *, int level);
+    struct ort_status *(*set_intra_threads)(struct ort_options *, int n);
+    struct ort_status *(*set_inter_threads)(struct ort_options *, int n);
+    struct ort_status *(*create_tensor)(struct ort_allocator *, const int64_t *dim, size_t rank, int dtype,
+                                        struct ort_value **);
+    struct ort_status *(*wrap_tensor)(const struct ort_memory *, void *data, size_t bytes, const int64_t *dim,
+                                      size_t rank, int dtype, struct ort_value **);
+    struct ort_status *(*fill_strings)(struct ort_value *, const char *const *text, size_t n);
+    struct ort_status *(*create_cpu_memory)(int allocator_type, int memory_type, struct ort_memory **);
+    struct ort_status *(*get_allocator)(struct ort_allocator **);
+    void (*release_status)(struct ort_status *);
+    void (*release_session)(struct ort_session *);
+    void (*release_value)(struct ort_value *);
+    void (*release_options)(struct ort_options *);
+    struct ort_status *(*end_profiling)(struct ort_session *, struct ort_allocator *, char **file);
+    struct ort_status *(*add_config)(struct ort_options *, const char *key, const char *value);
+};
+
+/* Loads the library and tries it: version, API, and whether an error comes back as it went in. `file` NULL:
+ * the one that $ONNXRUNTIME_LIB names, else the first that works of the usual places. Errors are OC_ELIBRARY;
+ * without any library they say how to get one. The library stays loaded. */
+int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err);
+
+/* Files that may be the library, in the order in which they are tried: what the dynamic linker finds, Python
+ * installations, npm installations (NODE_PATH, node_modules of the current folder and those above it). In the
+ * arena. */
+size_t oc_ort_places(struct oc_arena *a, const char *const **out);
+
+/* NULL: fine, else -1 with "<what>: <ONNX Runtime's message>". Releases the status. */
+int oc_ort_check(const struct oc_ort *ort, struct ort_status *status, enum oc_code code, const char *what,
+                 struct oc_err *err);
+
+#endif

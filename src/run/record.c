@@ -1,0 +1,438 @@
+/* A model run by ONNX Runtime, for its time and for its profile. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "run/child.h"
+#include "run/make_inputs.h"
+#include "run/record_files.h"
+#include "run/ort_lib.h"
+#include "shape/dtype.h"
+
+/* What the worker tells. */
+enum { PLAIN_NS, PROFILED_NS };
+enum { LIBRARY, VERSION, PROFILE };
+
+enum {
+    ORT_LOG_ERROR = 3,
+    ORT_ARENA_ALLOCATOR = 1,
+    MAX_EVENTS = 1000000, /* what ONNX Runtime keeps of a profile */
+};
+/* Above this the optimized model's weights go into a file of their own: a protobuf cannot pass 2 GiB, and
+ * optimization may pad weights. */
+#define LARGE_MODEL_BYTES (UINT64_C(1) << 30)
+
+struct times {
+    double *ns;
+    size_t n, cap;
+};
+
+struct oc_recording {
+    struct oc_arena arena;
+    struct oc_record_info info;
+    const char *level;
+    uint32_t threads, runs, warmup;
+};
+
+struct job {
+    const struct oc_model *m;
+    const struct oc_record_opts *o;
+    struct oc_arena *a; /* the recording's */
+    struct oc_run_input *input;
+    size_t n_input;
+    int level;
+    struct oc_record_files files;
+    /* what comes back */
+    struct times times[2];
+    const char *library, *version, *profile;
+};
+
+/* ---- in the worker's process ----------------------------------------------------------------------------
+ */
+
+struct worker {
+    const struct job *j;
+    struct oc_child *c;
+    struct oc_err *err;
+    struct oc_ort ort;
+    struct ort_env *env;
+    struct ort_allocator *allocator;
+    struct ort_value **value;
+    const char **input_name, **output_name;
+    size_t n_output;
+    struct oc_arena a;
+};
+
+static int check(struct worker *w, struct ort_status *s, enum oc_code code, const char *what)
+{
+    return oc_ort_check(&w->ort, s, code, what, w->err);
+}
+
+static int check_library(struct worker *w, struct ort_status *s)
+{
+    return s ? check(w, s, OC_ELIBRARY, oc_printf(&w->a, "cannot use '%s'", w->ort.file)) : 0;
+}
+
+static int check_run(struct worker *w, struct ort_status *s)
+{
+    return s ? check(w, s, OC_EUNSUPPORTED, oc_printf(&w->a, "ONNX Runtime cannot run '%s'", w->j->m->path))
+             : 0;
+}
+
+static int start(struct worker *w)
+{
+    oc_child_stage(w->c, "loading ONNX Runtime");
+    if (oc_ort_open(w->j->o->library, &w->ort, w->err))
+        return -1;
+    oc_child_text(w->c, LIBRARY, w->ort.file);
+    oc_child_text(w->c, VERSION, w->ort.version);
+    if (check_library(w, w->ort.create_env(ORT_LOG_ERROR, "onnxcost", &w->env)))
+        return -1;
+    return check_library(w, w->ort.get_allocator(&w->allocator));
+}
+
+static int make_tensor(struct worker *w, const struct ort_memory *memory, const struct oc_run_input *in,
+                       struct ort_value **out)
+{
+    const struct oc_ort *ort = &w->ort;
+    if (in->dtype != OC_DT_STRING)
+        return check_run(
+            w, ort->wrap_tensor(memory, in->data, (size_t)in->size_bytes, in->dim, in->rank, in->dtype, out));
+    if (check_run(w, ort->create_tensor(w->allocator, in->dim, in->rank, in->dtype, out)))
+        return -1;
+    return check_run(w, ort->fill_strings(*out, in->data, (size_t)in->elements));
+}
+
+static int make_tensors(struct worker *w)
+{
+    const struct job *j = w->j;
+    const struct oc_graph *g = &j->m->graph[0];
+    struct ort_memory *memory;
+    if (check_library(w, w->ort.create_cpu_memory(ORT_ARENA_ALLOCATOR, 0, &memory)))
+        return -1;
+    w->value = OC_NEW_ARRAY(&w->a, j->n_input, struct ort_value *);
+    w->input_name = OC_NEW_ARRAY(&w->a, j->n_input, const char *);
+    w->output_name = OC_NEW_ARRAY(&w->a, g->n_output, const char *);
+    for (size_t i = 0; i < j->n_input; i++) {
+        w->input_name[i] = j->m->value[j->input[i].value].name;
+        if (make_tensor(w, memory, &j->input[i], &w->value[i]))
+            return -1;
+    }
+    for (uint32_t i = 0; i < g->n_output; i++)
+        w->output_name[w->n_output++] = j->m->value[g->output[i]].name;
+    return 0;
+}
+
+static int profiling_options(struct worker *w, struct ort_options *o)
+{
+    const struct oc_record_files *f = &w->j->files;
+    if (check_library(w, w->ort.enable_profiling(o, f->profile_prefix)) ||
+        check_library(w, w->ort.set_optimized_model(o, f->temporary_optimized)))
+        return -1;
+    return w->j->m->init_bytes > LARGE_MODEL_BYTES
+               ? check_library(w,
+                               w->ort.add_config(o, "session.optimized_model_external_initializers_file_name",
+                                                 f->weights_name))
+               : 0;
+}
+
+static int open_session(struct worker *w, bool profiled, struct ort_session **out)
+{
+    const struct job *j = w->j;
+    struct ort_options *o;
+    oc_child_stage(w->c, "loading the model");
+    if (check_library(w, w->ort.create_options(&o)) || check_library(w, w->ort.set_level(o, j->level)) ||
+        check_library(w, w->ort.set_intra_threads(o, (int)j->o->threads)) ||
+        (profiled && profiling_options(w, o)))
+        return -1;
+    const char *what = oc_printf(&w->a, "ONNX Runtime cannot load '%s'", j->m->path);
+    int rc = check(w, w->ort.create_session(w->env, j->m->path, o, out), OC_EFORMAT, what);
+    w->ort.release_options(o);
+    return rc;
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static int run_once(struct worker *w, struct ort_session *s, double *ns)
+{
+    struct oc_arena a = {0};
+    struct ort_value **out = OC_NEW_ARRAY(&a, w->n_output, struct ort_value *);
+    double from = now_ns();
+    struct ort_status *status = w->ort.run(s, NULL, w->input_name, (const struct ort_value *const *)w->value,
+                                           w->j->n_input, w->output_name, w->n_output, out);
+    *ns = now_ns() - from;
+    for (size_t i = 0; i < w->n_output; i++)
+        if (out[i])
+            w->ort.release_value(out[i]);
+    oc_arena_free(&a);
+    return check_run(w, status);
+}
+
+static int run_all(struct worker *w, bool profiled)
+{
+    const struct oc_record_opts *o = w->j->o;
+    struct ort_session *s;
+    if (open_session(w, profiled, &s))
+        return -1;
+    uint32_t n = o->warmup + o->runs;
+    for (uint32_t i = 0; i < n; i++) {
+        double ns;
+        oc_child_stage(w->c, "running the model%s (%u of %u)", profiled ? " with profiling" : "", i + 1, n);
+        if (run_once(w, s, &ns))
+            return -1;
+        if (i >= o->warmup)
+            oc_child_number(w->c, profiled ? PROFILED_NS : PLAIN_NS, ns);
+    }
+    char *file = NULL;
+    oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
+    if (profiled && check_run(w, w->ort.end_profiling(s, w->allocator, &file)))
+        return -1;
+    if (profiled)
+        oc_child_text(w->c, PROFILE, file ? file : "");
+    w->ort.release_session(s);
+    return 0;
+}
+
+/* The process ends afterwards: only sessions, which hold threads and memory, are released. */
+static int work(void *arg, struct oc_child *c, struct oc_err *err)
+{
+    struct worker w = {.j = arg, .c = c, .err = err};
+    if (start(&w) || make_tensors(&w) || run_all(&w, false) || run_all(&w, true))
+        return -1;
+    return 0;
+}
+
+/* ---- in the caller's ------------------------------------------------------------------------------------
+ */
+
+static void on_stage(void *arg, const char *text)
+{
+    const struct job *j = arg;
+    if (j->o->progress)
+        j->o->progress(j->o->progress_arg, text);
+}
+
+static void on_number(void *arg, unsigned what, double value)
+{
+    struct times *t = &((struct job *)arg)->times[what];
+    OC_GROW(t->ns, t->n, t->cap);
+    t->ns[t->n++] = value;
+}
+
+static void on_text(void *arg, unsigned what, const char *text)
+{
+    struct job *j = arg;
+    const char **slot = what == LIBRARY ? &j->library : what == VERSION ? &j->version : &j->profile;
+    *slot = oc_strdup(j->a, text);
+}
+
+static int level_of(const char *name, int *out, struct oc_err *err)
+{
+    static const struct {
+        const char *name;
+        int level;
+    } levels[] = {{"disabled", 0}, {"basic", 1}, {"extended", 2}, {"all", 99}};
+    for (size_t i = 0; i < OC_COUNT(levels); i++)
+        if (!strcmp(name ? name : "all", levels[i].name)) {
+            *out = levels[i].level;
+            return 0;
+        }
+    return oc_fail(err, OC_EARG, "unknown optimization level '%s'; there are: disabled, basic, extended, all",
+                   name);
+}
+
+static int no_data(const struct oc_model *m, const struct oc_tensor *t, struct oc_err *err)
+{
+    struct oc_tensor_bytes b;
+    if (t->storage == OC_STORE_NONE && t->elements)
+        return oc_fail(err, OC_EFORMAT, "cannot run '%s': its weights are absent: '%s' has no data", m->path,
+                       t->name);
+    if (t->storage != OC_STORE_EXTERNAL || !t->elements)
+        return 0;
+    if (!oc_tensor_bytes_open(m, t, &b))
+        return oc_fail(err, OC_EFORMAT,
+                       "cannot run '%s': its weights are absent: '%s' should be in '%s' beside it", m->path,
+                       t->name, t->external_path);
+    oc_tensor_bytes_close(&b);
+    return 0;
+}
+
+static int check_weights(const struct oc_model *m, struct oc_err *err)
+{
+    for (uint32_t i = 0; i < m->n_value; i++)
+        if (m->value[i].constant && no_data(m, m->value[i].constant, err))
+            return -1;
+    return 0;
+}
+
+static int check_opts(struct job *j, struct oc_err *err)
+{
+    const struct oc_record_opts *o = j->o;
+    uint64_t runs = (uint64_t)o->runs + o->warmup;
+    if (!*j->m->path)
+        return oc_fail(err, OC_EARG, "only a model that was loaded from a file can be recorded");
+    if (o->runs < 1)
+        return oc_fail(err, OC_EARG, "there must be at least one run");
+    if (j->m->graph[0].n_node && runs > MAX_EVENTS / j->m->graph[0].n_node)
+        return oc_fail(err, OC_EARG,
+                       "too many runs: ONNX Runtime keeps %d events of a profile, with %u nodes that is "
+                       "%u runs",
+                       MAX_EVENTS, j->m->graph[0].n_node, MAX_EVENTS / j->m->graph[0].n_node);
+    if (o->threads > 4096)
+        return oc_fail(err, OC_EARG, "%u threads are too many", o->threads);
+    return level_of(o->level, &j->level, err);
+}
+
+static int take_input(struct job *j, const struct oc_input_info *info, uint32_t value, struct oc_err *err)
+{
+    if (!info->tensor)
+        return oc_fail(err, OC_EUNSUPPORTED, "input '%s' is not a tensor: its contents cannot be made up",
+                       info->name);
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (info->dim[i] < 0)
+            return oc_fail(err, OC_EARG, "input '%s': dimension %u is not known; --dim or --shape gives it",
+                           info->name, i);
+    if (!info->known)
+        return oc_fail(err, OC_EARG, "input '%s': its shape is not known; --shape %s=... gives it",
+                       info->name, info->name);
+    int64_t *dim = OC_NEW_ARRAY(j->a, info->rank, int64_t);
+    if (info->rank)
+        memcpy(dim, info->dim, info->rank * sizeof(*dim));
+    j->input[j->n_input++] =
+        (struct oc_run_input){.value = value,
+                              .dtype = (uint8_t)oc_dtype_by_name(info->dtype, strlen(info->dtype)),
+                              .rank = info->rank,
+                              .dim = dim};
+    return 0;
+}
+
+static int take_inputs(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
+{
+    const struct oc_graph *g = &j->m->graph[0];
+    struct oc_input_info info;
+    int64_t dim[64];
+    size_t at = 0;
+    j->input = OC_NEW_ARRAY(j->a, g->n_input, struct oc_run_input);
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        if (j->m->value[g->input[i]].constant || !oc_analysis_input(analysis, at++, dim, &info))
+            continue;
+        if (take_input(j, &info, g->input[i], err))
+            return -1;
+    }
+    return oc_make_inputs(j->m, j->o->value, j->o->n_value, j->o->seed, j->input, j->n_input, j->a, err);
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void sum_up(struct times *t, double *median, double *least)
+{
+    qsort(t->ns, t->n, sizeof(*t->ns), compare);
+    *median = t->n % 2 ? t->ns[t->n / 2] : (t->ns[t->n / 2 - 1] + t->ns[t->n / 2]) / 2;
+    *least = t->ns[0];
+}
+
+static void tell(struct job *j, struct oc_record_info *info)
+{
+    struct oc_record_input *in = OC_NEW_ARRAY(j->a, j->n_input, struct oc_record_input);
+    for (size_t i = 0; i < j->n_input; i++)
+        in[i] = (struct oc_record_input){.name = oc_strdup(j->a, j->m->value[j->input[i].value].name),
+                                         .dtype = oc_dtype_info(j->input[i].dtype)->name,
+                                         .content = oc_strdup(j->a, j->input[i].content),
+                                         .rank = j->input[i].rank,
+                                         .dim = j->input[i].dim};
+    *info = (struct oc_record_info){.library = j->library,
+                                    .version = j->version,
+                                    .profile = j->files.profile,
+                                    .optimized = j->files.optimized,
+                                    .n_input = j->n_input,
+                                    .input = in};
+    sum_up(&j->times[PLAIN_NS], &info->plain_ns, &info->plain_min_ns);
+    sum_up(&j->times[PROFILED_NS], &info->profiled_ns, &info->profiled_min_ns);
+}
+
+static int record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
+{
+    const struct oc_child_listener listener = {
+        .stage = on_stage, .number = on_number, .text = on_text, .arg = j, .stop = j->o->stop};
+    if (check_opts(j, err) || check_weights(j->m, err) || take_inputs(j, analysis, err) ||
+        oc_record_files_open(j->m->path, j->o->output, j->a, &j->files, err))
+        return -1;
+    int rc = oc_child_run("ONNX Runtime", work, j, &listener, err);
+    if (!rc && (!j->library || !j->version || !j->times[PLAIN_NS].n || !j->times[PROFILED_NS].n))
+        rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
+    return oc_record_files_close(&j->files, rc ? NULL : j->profile, err) || rc ? -1 : 0;
+}
+
+int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
+              const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err)
+{
+    struct oc_recording *r = oc_xmalloc(sizeof(*r));
+    *r = (struct oc_recording){0};
+    struct job j = {.m = model, .o = opts, .a = &r->arena};
+    int rc = record(&j, analysis, err);
+    if (!rc)
+        tell(&j, &r->info);
+    r->level = oc_strdup(&r->arena, opts->level ? opts->level : "all");
+    r->threads = opts->threads;
+    r->runs = opts->runs;
+    r->warmup = opts->warmup;
+    free(j.times[PLAIN_NS].ns);
+    free(j.times[PROFILED_NS].ns);
+    if (rc) {
+        oc_recording_free(r);
+        r = NULL;
+    }
+    *out = r;
+    return rc;
+}
+
+struct oc_record_info oc_recording_info(const struct oc_recording *r)
+{
+    return r->info;
+}
+
+static void write_input(const struct oc_record_input *in, FILE *f)
+{
+    fprintf(f, "input       %s  %s[", in->name, in->dtype);
+    for (uint32_t i = 0; i < in->rank; i++)
+        fprintf(f, "%s%lld", i ? "," : "", (long long)in->dim[i]);
+    fprintf(f, "]  %s\n", in->content);
+}
+
+void oc_recording_write(const struct oc_recording *r, FILE *f)
+{
+    const struct oc_record_info *i = &r->info;
+    char a[32], b[32];
+    fprintf(f, "runtime     ONNX Runtime %s  (%s)\n", i->version, i->library);
+    fprintf(f, "settings    optimization %s; threads %s%.0u\n", r->level, r->threads ? "" : "by the runtime",
+            r->threads);
+    for (size_t k = 0; k < i->n_input; k++)
+        write_input(&i->input[k], f);
+    fprintf(f, "time        %s  (median of %u runs after %u; least %s)\n",
+            oc_format_time_ns(i->plain_ns, a, sizeof(a)), r->runs, r->warmup,
+            oc_format_time_ns(i->plain_min_ns, b, sizeof(b)));
+    fprintf(f, "profiled    %s  (%.2f times as long; least %s)\n",
+            oc_format_time_ns(i->profiled_ns, a, sizeof(a)),
+            i->plain_ns > 0 ? i->profiled_ns / i->plain_ns : 1,
+            oc_format_time_ns(i->profiled_min_ns, b, sizeof(b)));
+    fprintf(f, "profile     %s\n", i->profile);
+    fprintf(f, "optimized   %s\n", i->optimized);
+}
+
+void oc_recording_free(struct oc_recording *r)
+{
+    if (r)
+        oc_arena_free(&r->arena);
+    free(r);
+}

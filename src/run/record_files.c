@@ -1,0 +1,100 @@
+#include "run/record_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat s;
+    return !stat(path, &s) && S_ISDIR(s.st_mode);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+    return !stat(a, &s) && !stat(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
+/* What the names of the files begin with. */
+static const char *prefix_of(const char *model, const char *output, struct oc_arena *a)
+{
+    const char *base = base_of(model);
+    size_t n = strlen(base), at = output ? strlen(output) : 0;
+    if (n > 5 && !strcmp(base + n - 5, ".onnx"))
+        n -= 5;
+    if (!at)
+        return oc_strndup(a, base, n);
+    if (output[at - 1] == '/')
+        return oc_printf(a, "%s%.*s", output, (int)n, base);
+    return is_folder(output) ? oc_printf(a, "%s/%.*s", output, (int)n, base) : oc_strdup(a, output);
+}
+
+int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
+                         struct oc_record_files *out, struct oc_err *err)
+{
+    const char *prefix = prefix_of(model, output, a);
+    int n_folder = (int)(base_of(prefix) - prefix);
+    *out = (struct oc_record_files){.a = a,
+                                    .profile = oc_printf(a, "%s.profile.json", prefix),
+                                    .optimized = oc_printf(a, "%s.optimized.onnx", prefix),
+                                    .weights_name = oc_printf(a, "%s.optimized.onnx.data", base_of(prefix))};
+    if (same_file(model, out->profile) || same_file(model, out->optimized))
+        return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
+    char *folder = oc_printf(a, "%.*s.onnxcost-XXXXXX", n_folder, prefix);
+    if (!mkdtemp(folder))
+        return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", out->profile, strerror(errno));
+    out->folder = folder;
+    out->profile_prefix = oc_printf(a, "%s/profile", folder);
+    out->temporary_optimized = oc_printf(a, "%s/%s", folder, base_of(out->optimized));
+    return 0;
+}
+
+static int move(const char *from, const char *to, struct oc_err *err)
+{
+    return rename(from, to) ? oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno)) : 0;
+}
+
+static int keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
+{
+    const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
+    if (access(profile, R_OK))
+        return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has written no profile");
+    if (access(f->temporary_optimized, R_OK))
+        return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has not saved the optimized model");
+    if (!access(weights, R_OK) && move(weights, oc_printf(f->a, "%s.data", f->optimized), err))
+        return -1;
+    return move(f->temporary_optimized, f->optimized, err) || move(profile, f->profile, err) ? -1 : 0;
+}
+
+static void remove_folder(struct oc_record_files *f)
+{
+    DIR *d = opendir(f->folder);
+    const struct dirent *e;
+    while (d && (e = readdir(d)))
+        if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+            unlink(oc_printf(f->a, "%s/%s", f->folder, e->d_name));
+    if (d)
+        closedir(d);
+    rmdir(f->folder);
+    f->folder = NULL;
+}
+
+int oc_record_files_close(struct oc_record_files *f, const char *profile, struct oc_err *err)
+{
+    int rc = profile ? keep(f, profile, err) : 0;
+    if (f->folder)
+        remove_folder(f);
+    return rc;
+}
