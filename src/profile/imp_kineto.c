@@ -220,6 +220,7 @@ static const char *take_event(struct reading *r)
         return "missing \"name\"";
     if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
         return "missing or bad \"ts\"";
+    r->since_2024 = r->since_2024 || memchr(r->c.f[OC_CH_TS].s, '.', r->c.f[OC_CH_TS].n); /* fractions */
     if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &e.dur_ns))
         return "missing or bad \"dur\"";
     if (e.dur_ns < 0)
