@@ -14,6 +14,7 @@ static const struct {
     {"inlined name", "the name behind '__Inline_<k>__' is that of a node in an inlined branch"},
     {"fused name", "the name without the suffix of the fusion is that of a node; the group grew around it"},
     {"output tensor", "the name is that of a tensor that the group makes"},
+    {"tensor name", "the name is that of a tensor that the node makes"},
     {"index", "an unnamed node, counted without Constants"},
     {"order",
      "the name tells nothing: the first node in order of execution that fits and has no other record"},
