@@ -438,11 +438,12 @@ struct oc_hw_source { /* a document; section and url may be NULL */
 
 /* One number of a device with where it is from. Texts are NULL where they do not apply. */
 struct oc_hw_figure {
-    const char *group; /* "count", "clock", "vector", "matrix", "special", "overhead", or a memory level */
-    const char *what;  /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
-    double value;      /* in `unit` */
-    const char *unit;  /* FLOP/s, OP/s, B, B/s, Hz, s; "" for a count */
-    const char *text;  /* as written: "312 TFLOP/s" */
+    /* "count", "clock", "power", "vector", "matrix", "special", "overhead", or a memory level */
+    const char *group;
+    const char *what; /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
+    double value;     /* in `unit` */
+    const char *unit; /* FLOP/s, OP/s, B, B/s, Hz, s, W; "" for a count */
+    const char *text; /* as written: "312 TFLOP/s" */
     enum oc_basis basis;
     const struct oc_hw_source *source[OC_HW_SOURCES]; /* NULL after the last; none for assumed figures */
     const char *section;                              /* place in the first source, if not the source's own */
@@ -450,7 +451,8 @@ struct oc_hw_figure {
     const char *clock;      /* kind of clock that a peak holds at: base, boost ... */
     const char *accumulate; /* class of the accumulator of a matrix peak */
     const char *note;
-    bool sparse; /* holds for structured sparsity only: never used as a peak */
+    const char *base; /* id of the device that it is inherited from */
+    bool sparse;      /* holds for structured sparsity only: never used as a peak */
     uint32_t line;
 };
 
@@ -459,6 +461,14 @@ struct oc_device_info {
     const char *file;
     const char *const *alias;
     size_t n_alias;
+    const char *sku, *base; /* variant that the figures hold for; device that it inherits from; may be NULL */
+    const struct oc_hw_set *set; /* what oc_device_override changed */
+    size_t n_set;
+};
+
+/* One change by the user: "dram.bandwidth", "400 GB/s", what the file says ("1555 GB/s"; NULL: nothing). */
+struct oc_hw_set {
+    const char *key, *value, *before;
 };
 
 /* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then the hwdb folder of the checkout that the
@@ -477,6 +487,16 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
 /* What --hw takes: a name, or FILE, or FILE#ID (a file has a '/' in it or ends in ".xml"). */
 int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_device **out,
                 struct oc_err *err);
+
+/* The device with other figures (the option --hw-set): "KEY=VALUE", where KEY is
+ *   vector.CLASS matrix.CLASS special.CLASS   a peak; takes the place of all peaks of that class and unit
+ *   MEMORY.size MEMORY.bandwidth              of a level that the device has: "dram.bandwidth=400 GB/s"
+ *   clock.KIND                                peaks that hold at that clock move with it
+ *   overhead, overhead.RUNTIME, power.TDP
+ * and VALUE has a unit of hardware files. Errors are OC_EARG. The new device lives as long as the database;
+ * its info tells what was set, and the figures have basis "assumed". */
+int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const char *const *set, size_t n,
+                       const struct oc_device **out, struct oc_err *err);
 
 /* Every device, ordered by vendor and id. The list is valid until the next call on the database. */
 int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t *n, struct oc_err *err);

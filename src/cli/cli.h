@@ -21,6 +21,11 @@ void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Prints the library's error with its place and returns the exit code that fits it. */
 int cli_fail_err(const struct oc_err *err);
 
+/* The device of --hw with what --hw-set changes. Opens *db if it is not open yet. Returns 0, or the exit code
+ * after a message. */
+int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,
+                    const struct oc_device **device);
+
 struct cli_command {
     const char *name, *usage, *title;
     unsigned mask; /* enum cli_mask: options it takes */

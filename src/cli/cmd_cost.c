@@ -160,12 +160,9 @@ static int load_profile(struct job *j)
 
 static int find_device(struct job *j)
 {
-    struct oc_err err;
     if (!j->o->hw)
-        return 0;
-    if (oc_hwdb_open(NULL, &j->hwdb, &err) || oc_hwdb_get(j->hwdb, j->o->hw, &j->device, &err))
-        return cli_fail_err(&err);
-    return 0;
+        return j->o->hw_set.n ? cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw") : 0;
+    return cli_find_device(j->o, j->o->hw, &j->hwdb, &j->device);
 }
 
 /* ---- analysis --------------------------------------------------------------------------------------------

@@ -20,18 +20,16 @@ struct view {
 /* --hw takes several, separated by commas. */
 static int find_devices(struct view *v)
 {
-    struct oc_err err;
     const char *p = v->o->hw;
-    if (p && oc_hwdb_open(NULL, &v->db, &err))
-        return cli_fail_err(&err);
+    if (!p && v->o->hw_set.n)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     while (p) {
         size_t n = strcspn(p, ",");
         char *name = strndup(p, n);
         if (!name)
             return cli_fail(CLI_ENVIRONMENT, "out of memory");
         int rc = v->n_device == MAX_DEVICES ? cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES)
-                 : oc_hwdb_get(v->db, name, &v->device[v->n_device++], &err) ? cli_fail_err(&err)
-                                                                             : 0;
+                                            : cli_find_device(v->o, name, &v->db, &v->device[v->n_device++]);
         free(name);
         if (rc)
             return rc;

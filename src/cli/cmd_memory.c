@@ -30,6 +30,8 @@ int cli_check_memory(const struct cli_opts *o)
 {
     if (o->fit && !o->hw)
         return cli_fail(CLI_USAGE, "--fit needs --hw NAME");
+    if (o->hw_set.n && !o->hw)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (o->align.set && o->align.v < 1)
         return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
                         (long long)o->align.v);
@@ -70,9 +72,7 @@ static int read_files(struct memory_job *j)
     const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1};
     if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);
-    if (o->hw && (oc_hwdb_open(NULL, &j->hwdb, &err) || oc_hwdb_get(j->hwdb, o->hw, &j->device, &err)))
-        return cli_fail_err(&err);
-    return 0;
+    return o->hw ? cli_find_device(o, o->hw, &j->hwdb, &j->device) : 0;
 }
 
 static int analyze(struct memory_job *j)

@@ -34,6 +34,10 @@ const struct cli_option cli_options[] = {
     {"hw", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY, "NAME|FILE", NULL, NULL,
      "hardware to hold the operators against (see: onnxcost hw list); llm: several, with commas between",
      NULL, AT(hw)},
+    {"hw-set", 0, CLI_LIST, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_HW, "KEY=VALUE", NULL, NULL,
+     "another figure for the device of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
+     "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
+     NULL, AT(hw_set)},
     {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,
      "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
 
@@ -85,8 +89,8 @@ const struct cli_option cli_options[] = {
     {"top-end-key", 0, CLI_CHOICE, CLI_COST, "end|kern", NULL, "end",
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
-    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY, "table|compact|csv|json", NULL, "table",
-     "form of the report", "Output", AT(format)},
+    {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW, "table|compact|csv|json", NULL,
+     "table", "form of the report", "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,

@@ -59,7 +59,7 @@ struct cli_opts {
     struct cli_list word; /* what is no option */
     bool help, version;
     /* input */
-    struct cli_list profile;
+    struct cli_list profile, hw_set;
     const char *profile_format, *map, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */

@@ -18,7 +18,9 @@ static const struct unit byte_units[] = {
 };
 static const struct unit rate_units[] = {{"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12}, {0}};
 static const struct unit hz_units[] = {{"MHz", 1e6}, {"GHz", 1e9}, {0}};
-static const struct unit time_units[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {0}};
+static const struct unit watt_units[] = {{"W", 1.0}, {0}};
+static const struct unit time_units[] = {{"ns", 1e-9}, {"PFLOP/s", 1e15}, {"POP/s", 1e15},
+                                         {"us", 1e-6}, {"ms", 1e-3},      {0}};
 
 static const struct {
     const char *base, *choices;
@@ -31,6 +33,7 @@ static const struct {
     [OC_Q_BYTES_PER_S] = {"B/s", "MB/s, GB/s or TB/s", rate_units},
     [OC_Q_HZ] = {"Hz", "MHz or GHz", hz_units},
     [OC_Q_SECONDS] = {"s", "ns, us or ms", time_units},
+    [OC_Q_WATTS] = {"W", "W", watt_units},
 };
 
 static const struct unit formula_words[] = {
@@ -38,7 +41,7 @@ static const struct unit formula_words[] = {
     {"Mbit/s", 1e6},       {"Gbit/s", 1e9},  {"MB/s", 1e6},     {"GB/s", 1e9},   {"TB/s", 1e12},
     {"kB", 1e3},           {"MB", 1e6},      {"GB", 1e9},       {"KiB", 1024.0}, {"MiB", 1048576.0},
     {"GiB", 1073741824.0}, {"GFLOP/s", 1e9}, {"TFLOP/s", 1e12}, {"GOP/s", 1e9},  {"TOP/s", 1e12},
-    {"us", 1e-6},
+    {"PFLOP/s", 1e15},     {"POP/s", 1e15},  {"us", 1e-6},
 };
 
 const char *oc_quantity_unit(enum oc_quantity q)

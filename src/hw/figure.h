@@ -14,6 +14,7 @@ enum oc_quantity {
     OC_Q_BYTES_PER_S,
     OC_Q_HZ,
     OC_Q_SECONDS,
+    OC_Q_WATTS,
     OC_Q_QUANTITIES
 };
 

@@ -1,5 +1,6 @@
-/* Shared by the two halves of the reader of hardware files: hwdb_read.c reads files, hwdb_elem.c gives the
- * elements their meaning. Private to the hw folder. */
+/* Shared by the parts of the reader of hardware files: hwdb_read.c reads files, hwdb_elem.c gives the
+ * elements their meaning, hw_build.c makes devices of what was read, with what they inherit. Private to the
+ * hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H
 
@@ -14,6 +15,7 @@ enum oc_hw_elem_kind {
     E_ALIAS,
     E_COUNT,
     E_CLOCK,
+    E_POWER,
     E_UNIT,
     E_PEAK,
     E_FALLBACK,
@@ -24,23 +26,43 @@ enum oc_hw_elem_kind {
     E_KINDS
 };
 
-enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEAD };
+enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEAD, ROLE_POWER };
+
+#define OC_HW_MAX_FIGURES   256 /* of one device */
+#define OC_HW_MAX_LEVELS    16
+#define OC_HW_MAX_BASES     8      /* one above the other */
+#define OC_HW_MAX_INHERITED 100000 /* figures of one file */
 
 struct oc_hw_entry { /* a figure until its device is complete */
     struct oc_hw_figure fig;
     enum oc_hw_role role;
     unsigned unit, cls;
-    size_t level;
+};
+
+/* What the file says of a device. Its own elements first; after the merge those of its bases too. */
+struct oc_hw_draft {
+    struct oc_device *dev;
+    const char *base; /* id of the device that it inherits from, NULL: none */
+    struct oc_hw_entry *entry;
+    size_t n_entry;
+    struct oc_hw_level *level; /* names and types */
+    size_t n_level;
+    unsigned units; /* bit mask of the units that are given */
+    unsigned depth; /* bases below it */
+    enum { DRAFT_READ, DRAFT_OPEN, DRAFT_MERGED } state;
 };
 
 struct oc_hw_reader {
     const struct oc_xml *xml;
     struct oc_arena *arena;
+    const struct oc_hw_reading *how;
+    struct oc_err *err;
     const char *path;
     struct oc_map source_ids, names;
     const struct oc_hw_source **source; /* by the number that source_ids has for an id */
     size_t n_source, cap_source;
-    struct oc_device_list done;
+    struct oc_hw_draft **draft; /* one a device, by the number that `names` has for it */
+    size_t n_draft, cap_draft, n_inherited;
     /* the device being read */
     struct oc_device *dev;
     struct oc_hw_entry *entry;
@@ -49,8 +71,18 @@ struct oc_hw_reader {
     size_t n_level, cap_level;
     const char **alias;
     size_t n_alias, cap_alias;
+    const char *base;
     unsigned unit, units_seen; /* present one; bit mask */
 };
+
+/* With a list of findings a wrong figure is noted there (0) and reading goes on, else -1. */
+int oc_hw_soften(struct oc_hw_reader *r);
+
+/* Gives every device what it inherits, then makes it complete. */
+int oc_hw_finish(struct oc_hw_reader *r);
+
+/* Fills the device of a merged draft. NULL, or what is wrong with it (arena memory). */
+const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d);
 
 /* What each element may hold and does; in hwdb_elem.c. */
 extern const struct oc_xml_spec oc_hw_specs[E_KINDS];

@@ -271,12 +271,20 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
     return not_found(db, name, err);
 }
 
+/* A user's device may stand on one of the hardware files. */
+static const struct oc_device *find_for_heir(void *user, const char *id)
+{
+    const struct oc_device *found;
+    return oc_hwdb_find(user, id, &found, NULL) ? NULL : found;
+}
+
 int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const struct oc_device **out,
                    struct oc_err *err)
 {
     size_t first = db->own.n;
+    struct oc_hw_reading how = {.arena = &db->arena, .list = &db->own, .find = find_for_heir, .user = db};
     *out = NULL;
-    if (oc_hw_read_file(file, &db->arena, &db->own, err))
+    if (oc_hw_read_path(&how, file, err))
         return -1;
     struct oc_device *const *device = db->own.item + first;
     size_t n = db->own.n - first;
@@ -301,6 +309,12 @@ int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_de
     if (!strchr(path, '/') && !is_hw_file(path))
         return oc_hwdb_find(db, name_or_file, out, err);
     return oc_device_load(db, path, hash ? hash + 1 : NULL, out, err);
+}
+
+int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const char *const *set, size_t n,
+                       const struct oc_device **out, struct oc_err *err)
+{
+    return oc_device_change(&db->arena, device, set, n, out, err);
 }
 
 /* ---- list -------------------------------------------------------------------------------------------- */

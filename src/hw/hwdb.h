@@ -31,6 +31,8 @@ struct oc_device {
     const struct oc_hw_level *level; /* nearest first */
     size_t n_level;
     const struct oc_hw_figure *overhead; /* per launched operator; NULL: not known */
+    const struct oc_hw_figure *power;    /* design power, W; NULL: not known */
+    struct oc_hw_draft *draft;           /* what the reader made it of: for heirs and overrides */
 };
 
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
@@ -44,12 +46,42 @@ struct oc_device_list {
     size_t n, cap;
 };
 
+/* What is wrong in files, for lint: reading goes on behind it. */
+struct oc_hw_finding {
+    const char *file, *text;
+    uint32_t line;
+};
+struct oc_hw_findings {
+    struct oc_arena *arena;
+    struct oc_hw_finding *item; /* heap */
+    size_t n, cap;
+};
+#define OC_HW_MAX_FINDINGS 1000
+void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+struct oc_hw_reading {
+    struct oc_arena *arena;
+    struct oc_device_list *list;
+    /* finds a base that the file itself does not have; NULL: there are no others */
+    const struct oc_device *(*find)(void *user, const char *id);
+    void *user;
+    struct oc_hw_findings *findings; /* NULL: the first wrong figure ends the reading */
+};
+int oc_hw_read_text(const struct oc_hw_reading *how, const char *name, const void *data, size_t n,
+                    struct oc_err *err);
+int oc_hw_read_path(const struct oc_hw_reading *how, const char *path, struct oc_err *err);
+
 /* Reads one file, or the text of one (name: for messages), and appends its devices. On an error nothing is
  * appended. Ids and aliases must be unique within the file. */
 int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list,
                     struct oc_err *err);
 int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
                    struct oc_device_list *list, struct oc_err *err);
+
+/* oc_device_override, in memory of one's own. */
+int oc_device_change(struct oc_arena *a, const struct oc_device *device, const char *const *set, size_t n,
+                     const struct oc_device **out, struct oc_err *err);
 
 /* Names are the same without letter case, and with '-', '_' and blank alike: the one spelling of a name. */
 char oc_hw_fold_char(char c);

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #define FIGURE_ATTR "source section formula note"
-#define MAX_FIGURES 256 /* of one device */
-#define MAX_LEVELS  16
 #define MAX_ALIASES 64
 
 /* ---- figures ---------------------------------------------------------------------------------------- */
@@ -105,10 +103,10 @@ static int read_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum
 static int add_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum oc_quantity q,
                       struct oc_hw_entry *x)
 {
-    if (r->n_entry == MAX_FIGURES)
-        return oc_xml_fail(r->xml, "more than %d figures in a device", MAX_FIGURES);
+    if (r->n_entry == OC_HW_MAX_FIGURES)
+        return oc_xml_fail(r->xml, "more than %d figures in a device", OC_HW_MAX_FIGURES);
     if (read_figure(r, e, q, &x->fig))
-        return -1;
+        return oc_hw_soften(r);
     OC_GROW(r->entry, r->n_entry, r->cap_entry);
     r->entry[r->n_entry++] = *x;
     return 0;
@@ -151,12 +149,12 @@ static int start_source(void *user, const struct oc_xml_elem *e)
 static int take_name(struct oc_hw_reader *r, const char *name)
 {
     const char *key = oc_hw_name_fold(r->arena, name);
-    uint32_t at = (uint32_t)r->done.n;
+    uint32_t at = (uint32_t)r->n_draft;
     if (!*key)
         return oc_xml_fail(r->xml, "empty name");
     if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
         return oc_xml_fail(r->xml, "name '%.60s' is taken by device '%.60s'", name,
-                           at < r->done.n ? r->done.item[at]->info.id : r->dev->info.id);
+                           at < r->n_draft ? r->draft[at]->dev->info.id : r->dev->info.id);
     return 0;
 }
 
@@ -164,17 +162,23 @@ static int start_device(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     static const char *const kinds[] = {"cpu", "gpu", "npu"};
-    unsigned kind;
-    if (r->done.n >= OC_HW_MAX_DEVICES)
+    const char *vendor = oc_xml_get(e, "vendor"), *word = oc_xml_get(e, "kind");
+    unsigned kind = 0;
+    r->base = oc_xml_get(e, "base");
+    if (r->n_draft >= OC_HW_MAX_DEVICES)
         return oc_xml_fail(r->xml, "more than %u devices", OC_HW_MAX_DEVICES);
-    if (!find_word(kinds, OC_COUNT(kinds), oc_xml_get(e, "kind"), &kind))
-        return oc_xml_fail(r->xml, "kind '%.40s': expected cpu, gpu or npu", oc_xml_get(e, "kind"));
+    if (!r->base && (!vendor || !word))
+        return oc_xml_fail(r->xml, "missing %s", vendor ? "kind" : "vendor");
+    if (word && !find_word(kinds, OC_COUNT(kinds), word, &kind))
+        return oc_xml_fail(r->xml, "kind '%.40s': expected cpu, gpu or npu", word);
     r->dev = OC_NEW(r->arena, struct oc_device);
     r->dev->line = e->line;
     r->dev->info = (struct oc_device_info){.id = oc_xml_get(e, "id"),
                                            .name = oc_xml_get(e, "name"),
-                                           .vendor = oc_xml_get(e, "vendor"),
-                                           .kind = kinds[kind],
+                                           .vendor = vendor,
+                                           .kind = word ? kinds[kind] : NULL,
+                                           .sku = oc_xml_get(e, "sku"),
+                                           .base = r->base,
                                            .file = r->path};
     r->n_entry = r->n_level = r->n_alias = 0;
     r->units_seen = 0;
@@ -188,7 +192,7 @@ static int start_alias(void *user, const struct oc_xml_elem *e)
     if (r->n_alias == MAX_ALIASES)
         return oc_xml_fail(r->xml, "more than %d aliases", MAX_ALIASES);
     if (take_name(r, name))
-        return -1;
+        return oc_hw_soften(r);
     OC_GROW(r->alias, r->n_alias, r->cap_alias);
     r->alias[r->n_alias++] = name;
     return 0;
@@ -210,6 +214,15 @@ static int start_clock(void *user, const struct oc_xml_elem *e)
     if (have_figure(r, x.fig.group, x.fig.what))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_HZ, &x);
+}
+
+static int start_power(void *user, const struct oc_xml_elem *e)
+{
+    struct oc_hw_reader *r = user;
+    struct oc_hw_entry x = {.role = ROLE_POWER, .fig = {.group = "power", .what = oc_xml_get(e, "of")}};
+    if (have_figure(r, x.fig.group, x.fig.what))
+        return oc_xml_fail(r->xml, "given twice");
+    return add_figure(r, e, OC_Q_WATTS, &x);
 }
 
 static const char *const unit_names[OC_HW_UNIT_COUNT] = {"vector", "matrix", "special"};
@@ -294,8 +307,8 @@ static int start_memory(void *user, const struct oc_xml_elem *e)
             return oc_xml_fail(r->xml, "given twice");
     if (r->n_level && strcmp(r->level[r->n_level - 1].name, "DRAM") == 0)
         return oc_xml_fail(r->xml, "comes after DRAM, which must be last");
-    if (r->n_level == MAX_LEVELS)
-        return oc_xml_fail(r->xml, "more than %d levels", MAX_LEVELS);
+    if (r->n_level == OC_HW_MAX_LEVELS)
+        return oc_xml_fail(r->xml, "more than %d levels", OC_HW_MAX_LEVELS);
     OC_GROW(r->level, r->n_level, r->cap_level);
     r->level[r->n_level++] = (struct oc_hw_level){.name = name, .type = oc_xml_get(e, "type")};
     return 0;
@@ -305,8 +318,8 @@ static int start_level_figure(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     bool size = e->kind == E_SIZE;
-    struct oc_hw_entry x = {.role = size ? ROLE_SIZE : ROLE_BANDWIDTH, .level = r->n_level - 1};
-    x.fig.group = r->level[x.level].name;
+    struct oc_hw_entry x = {.role = size ? ROLE_SIZE : ROLE_BANDWIDTH};
+    x.fig.group = r->level[r->n_level - 1].name;
     x.fig.what = size ? "size" : "bandwidth";
     if (have_figure(r, x.fig.group, x.fig.what))
         return oc_xml_fail(r->xml, "given twice");
@@ -323,108 +336,43 @@ static int start_overhead(void *user, const struct oc_xml_elem *e)
     return add_figure(r, e, OC_Q_SECONDS, &x);
 }
 
-/* ---- a device is complete ------------------------------------------------------------------------------ */
-
-static bool full_accumulate(const struct oc_hw_figure *f)
-{
-    return f->accumulate && (strcmp(f->accumulate, "f32") == 0 || strcmp(f->accumulate, "i32") == 0);
-}
-
-static void place_figure(struct oc_device *d, struct oc_hw_level *level, const struct oc_hw_entry *x,
-                         const struct oc_hw_figure *f)
-{
-    const struct oc_hw_figure **peak = &d->peak[x->unit][x->cls];
-    switch (x->role) {
-    case ROLE_PEAK:
-        if (!f->sparse && (!*peak || (full_accumulate(f) && !full_accumulate(*peak))))
-            *peak = f;
-        break;
-    case ROLE_SIZE:
-        level[x->level].size = f;
-        break;
-    case ROLE_BANDWIDTH:
-        level[x->level].bandwidth = f;
-        break;
-    case ROLE_OVERHEAD:
-        if (!d->overhead || strcmp(f->what, "any") == 0)
-            d->overhead = f;
-        break;
-    case ROLE_PLAIN:
-        break;
-    }
-}
-
-/* Levels further away are larger and slower, and DRAM is the last one. */
-static int check_levels(struct oc_hw_reader *r, const struct oc_device *d)
-{
-    if (d->n_level && strcmp(d->level[d->n_level - 1].name, "DRAM") != 0)
-        return oc_xml_fail(r->xml, "the last memory level is '%.40s', not DRAM",
-                           d->level[d->n_level - 1].name);
-    const struct oc_hw_figure *size = NULL, *rate = NULL;
-    for (size_t i = 0; i < d->n_level; i++) {
-        const struct oc_hw_level *m = &d->level[i];
-        if (!m->size && !m->bandwidth)
-            return oc_xml_fail(r->xml, "memory '%.40s' has neither size nor bandwidth", m->name);
-        if (size && m->size && m->size->value <= size->value)
-            return oc_xml_fail(r->xml, "memory '%.40s' is not larger than the level before it", m->name);
-        if (rate && m->bandwidth && m->bandwidth->value >= rate->value)
-            return oc_xml_fail(r->xml, "memory '%.40s' is not slower than the level before it", m->name);
-        size = m->size ? m->size : size;
-        rate = m->bandwidth ? m->bandwidth : rate;
-    }
-    return 0;
-}
-
-static int check_peaks(struct oc_hw_reader *r, const struct oc_device *d)
-{
-    const struct oc_hw_figure *const *vector = d->peak[OC_HW_VECTOR];
-    bool any = false;
-    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
-        for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-            any |= d->peak[u][c] != NULL;
-    if (!any)
-        return oc_xml_fail(r->xml, "has no dense peak");
-    if (d->f16_fallback && (!vector[OC_CLASS_F32] || vector[OC_CLASS_F16]))
-        return oc_xml_fail(r->xml, "fallback 'f16' needs a vector peak 'f32' and none of its own");
-    return 0;
-}
+/* ---- a device is read ---------------------------------------------------------------------------------- */
 
 static int end_device(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     (void)e;
-    struct oc_device *d = r->dev;
-    struct oc_hw_figure *figure = OC_NEW_ARRAY(r->arena, r->n_entry, struct oc_hw_figure);
-    struct oc_hw_level *level = OC_NEW_ARRAY(r->arena, r->n_level, struct oc_hw_level);
+    struct oc_hw_draft *d = OC_NEW(r->arena, struct oc_hw_draft);
     const char **alias = OC_NEW_ARRAY(r->arena, r->n_alias, const char *);
+    *d = (struct oc_hw_draft){.dev = r->dev,
+                              .base = r->base,
+                              .entry = OC_NEW_ARRAY(r->arena, r->n_entry, struct oc_hw_entry),
+                              .n_entry = r->n_entry,
+                              .level = OC_NEW_ARRAY(r->arena, r->n_level, struct oc_hw_level),
+                              .n_level = r->n_level,
+                              .units = r->units_seen};
+    for (size_t i = 0; i < r->n_entry; i++)
+        d->entry[i] = r->entry[i];
     for (size_t i = 0; i < r->n_level; i++)
-        level[i] = r->level[i];
+        d->level[i] = r->level[i];
     for (size_t i = 0; i < r->n_alias; i++)
         alias[i] = r->alias[i];
-    for (size_t i = 0; i < r->n_entry; i++) {
-        figure[i] = r->entry[i].fig;
-        place_figure(d, level, &r->entry[i], &figure[i]);
-    }
-    d->figure = figure;
-    d->n_figure = r->n_entry;
-    d->level = level;
-    d->n_level = r->n_level;
-    d->info.alias = alias;
-    d->info.n_alias = r->n_alias;
-    if (check_levels(r, d) || check_peaks(r, d))
-        return -1;
-    OC_GROW(r->done.item, r->done.n, r->done.cap);
-    r->done.item[r->done.n++] = d;
+    r->dev->draft = d;
+    r->dev->info.alias = alias;
+    r->dev->info.n_alias = r->n_alias;
+    OC_GROW(r->draft, r->n_draft, r->cap_draft);
+    r->draft[r->n_draft++] = d;
     return 0;
 }
 
 const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_HWDB] = {"hwdb", OC_XML_ROOT, NULL, false, "version", "", start_hwdb, NULL},
     [E_SOURCE] = {"source", E_HWDB, "id", false, "id title", "url section", start_source, NULL},
-    [E_DEVICE] = {"device", E_HWDB, "id", false, "id name vendor kind", "", start_device, end_device},
+    [E_DEVICE] = {"device", E_HWDB, "id", false, "id name", "vendor kind base sku", start_device, end_device},
     [E_ALIAS] = {"alias", E_DEVICE, "name", false, "name", "", start_alias, NULL},
     [E_COUNT] = {"count", E_DEVICE, "of", false, "of value basis", FIGURE_ATTR, start_count, NULL},
     [E_CLOCK] = {"clock", E_DEVICE, "kind", false, "kind value unit basis", FIGURE_ATTR, start_clock, NULL},
+    [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_power, NULL},
     [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},
     [E_PEAK] = {"peak", E_UNIT, "class", false, "class value unit basis dense clock",
                 "accumulate " FIGURE_ATTR, start_peak, NULL},

@@ -2,10 +2,11 @@
  *
  *   hwdb version="1"
  *     source id title [url] [section]                      a document that figures come from
- *     device id name vendor kind
+ *     device id name vendor kind [sku]                     or: id name base [vendor] [kind] [sku]
  *       alias name
  *       count of                      FIGURE               how many of something (SM, core, channel)
  *       clock kind                    FIGURE
+ *       power of                      FIGURE               "TDP": design power
  *       unit kind name                                     vector, matrix or special
  *         peak class dense clock [accumulate]  FIGURE
  *         fallback class="f16" to="f32" note
@@ -14,6 +15,10 @@
  *       overhead runtime              FIGURE               per launched operator
  *
  *   FIGURE: value [unit] basis [source] [section] [formula] [note]
+ *
+ * A device with base="ID" has what that device has, except for elements that it gives itself: a count by its
+ * `of`, a clock by its kind, a power by its `of`, an overhead by its runtime; a unit by its kind and a memory
+ * by its name, each as a whole. Names and aliases are not inherited.
  *
  * Everything not listed is an error. */
 #include "hw/hw_reader.h"
@@ -25,36 +30,60 @@
 
 static const struct oc_xml_format format = {oc_hw_specs, E_KINDS, OC_HW_MAX_FILE_BYTES};
 
-int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
-                   struct oc_device_list *list, struct oc_err *err)
+static int append_devices(const struct oc_hw_reader *r, const char *name, struct oc_err *err)
 {
-    struct oc_hw_reader r = {.arena = arena, .path = oc_strdup(arena, name)};
-    r.source_ids.arena = r.names.arena = arena;
-    int rc = oc_xml_read(&format, name, data, n, arena, &r, &r.xml, err);
-    if (rc == 0 && list->n + r.done.n > OC_HW_MAX_DEVICES)
-        rc =
-            oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in all", name, OC_HW_MAX_DEVICES);
-    for (size_t i = 0; rc == 0 && i < r.done.n; i++) {
+    struct oc_device_list *list = r->how->list;
+    if (list->n + r->n_draft > OC_HW_MAX_DEVICES)
+        return oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in all", name,
+                       OC_HW_MAX_DEVICES);
+    for (size_t i = 0; i < r->n_draft; i++) {
         OC_GROW(list->item, list->n, list->cap);
-        list->item[list->n++] = r.done.item[i];
+        list->item[list->n++] = r->draft[i]->dev;
     }
+    return 0;
+}
+
+int oc_hw_read_text(const struct oc_hw_reading *how, const char *name, const void *data, size_t n,
+                    struct oc_err *err)
+{
+    struct oc_err own;
+    err = err ? err : &own;
+    struct oc_hw_reader r = {
+        .arena = how->arena, .how = how, .err = err, .path = oc_strdup(how->arena, name)};
+    r.source_ids.arena = r.names.arena = how->arena;
+    int rc = oc_xml_read(&format, name, data, n, how->arena, &r, &r.xml, err);
+    if (rc == 0)
+        rc = oc_hw_finish(&r);
+    if (rc == 0)
+        rc = append_devices(&r, name, err);
     oc_map_free(&r.source_ids);
     oc_map_free(&r.names);
     free(r.source);
-    free(r.done.item);
+    free(r.draft);
     free(r.entry);
     free(r.level);
     free(r.alias);
     return rc;
 }
 
-int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list, struct oc_err *err)
+int oc_hw_read_path(const struct oc_hw_reading *how, const char *path, struct oc_err *err)
 {
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc = oc_hw_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, arena,
-                            list, err);
+    int rc =
+        oc_hw_read_text(how, path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, err);
     oc_file_unmap(&file);
     return rc;
+}
+
+int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
+                   struct oc_device_list *list, struct oc_err *err)
+{
+    return oc_hw_read_text(&(struct oc_hw_reading){.arena = arena, .list = list}, name, data, n, err);
+}
+
+int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_list *list, struct oc_err *err)
+{
+    return oc_hw_read_path(&(struct oc_hw_reading){.arena = arena, .list = list}, path, err);
 }

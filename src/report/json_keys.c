@@ -75,3 +75,14 @@ bool oc_json_narrowed(const struct oc_report *r)
     return (ordered && !oc_report_grouped(o)) || o->n_name_pattern || o->n_type || o->n_input_dtype ||
            o->min_time || o->max_time;
 }
+
+void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "what", "hw");
+    oc_key_text(w, "name", set->key);
+    oc_key_text(w, "value", set->value);
+    oc_key_text(w, "reason", "given by --hw-set");
+    oc_key_text(w, "before", set->before);
+    oc_jw_end_object(w);
+}

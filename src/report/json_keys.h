@@ -32,4 +32,7 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node);
 /* The member "groups": the rows of --aggregate, null without it. */
 void oc_json_groups(struct oc_json_out *w, const struct oc_report *r);
 
+/* A change of the device by the user, as an object in a list of assumptions. */
+void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set);
+
 #endif

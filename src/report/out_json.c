@@ -133,6 +133,8 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
         oc_key_text(w, "reason", a->assumption[i].reason);
         oc_jw_end_object(w);
     }
+    for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device).n_set; i++)
+        oc_hw_set_json(w, &oc_device_info(r->in->device).set[i]);
     oc_jw_end_array(w);
 }
 

@@ -175,6 +175,12 @@ static void put_sizes(struct view *v)
     for (uint32_t i = 0; i < v->l->n_assumption; i++)
         say(v, i ? "" : "assumed", "%s %s = %s: %s", v->l->assumption[i].what, v->l->assumption[i].name,
             v->l->assumption[i].value, v->l->assumption[i].reason);
+    for (size_t i = 0; i < v->l->n_device; i++) {
+        struct oc_device_info d = oc_device_info(v->l->device[i].device);
+        for (size_t k = 0; k < d.n_set; k++)
+            say(v, "assumed", "%s %s = %s: given by --hw-set; the hardware file says %s", d.id, d.set[k].key,
+                d.set[k].value, d.set[k].before ? d.set[k].before : "nothing");
+    }
     if (s->n_branch)
         say(v, "assumed", "the branch without the cache for the prompt, that with it for each token");
     for (size_t i = 0; i < v->l->diags.n; i++)

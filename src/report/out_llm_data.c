@@ -61,6 +61,11 @@ static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
         oc_key_text(w, "reason", l->assumption[i].reason);
         oc_jw_end_object(w);
     }
+    for (size_t i = 0; i < l->n_device; i++) {
+        struct oc_device_info d = oc_device_info(l->device[i].device);
+        for (size_t k = 0; k < d.n_set; k++)
+            oc_hw_set_json(w, &d.set[k]);
+    }
     oc_jw_end_array(w);
 }
 

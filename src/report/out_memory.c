@@ -182,6 +182,12 @@ static void fit(struct mem_out *o)
                    (double)needs / (double)f->capacity * 100,
                    bytes(o, inside ? f->capacity - needs : needs - f->capacity),
                    inside ? "are left" : "are missing"));
+    for (size_t i = 0; i < f->device->info.n_set; i++) {
+        const struct oc_hw_set *set = &f->device->info.set[i];
+        line(o, "assumed",
+             oc_printf(&o->arena, "hw %s = %s: given by --hw-set; the hardware file says %s", set->key,
+                       set->value, set->before ? set->before : "nothing"));
+    }
     fit_batch(o);
 }
 

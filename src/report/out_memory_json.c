@@ -215,6 +215,11 @@ static void fit(struct mem_json *j)
     oc_jw_begin_object(&j->w);
     oc_key_text(&j->w, "fits", says[f->fits]);
     oc_key_text(&j->w, "device", f->device->info.id);
+    oc_jw_key(&j->w, "assumptions");
+    oc_jw_begin_array(&j->w);
+    for (size_t i = 0; i < f->device->info.n_set; i++)
+        oc_hw_set_json(&j->w, &f->device->info.set[i]);
+    oc_jw_end_array(&j->w);
     oc_key_u64_if(&j->w, "needs_bytes", j->m->quality != OC_UNKNOWN, j->m->footprint);
     oc_key_u64(&j->w, "capacity_bytes", f->capacity);
     oc_key_double(&j->w, "share", (double)j->m->footprint / (double)f->capacity);

@@ -504,6 +504,16 @@ static void hardware_part(struct sum *s)
     peak_part(s);
 }
 
+/* "hw dram.bandwidth = 400 GB/s: given by --hw-set; the hardware file says 1555 GB/s" */
+static void set_part(struct sum *s)
+{
+    struct oc_device_info d = oc_device_info(s->r->in->device);
+    for (size_t i = 0; i < d.n_set; i++)
+        add(s, "assumed",
+            oc_printf(s->arena, "hw %s = %s: given by --hw-set; the hardware file says %s", d.set[i].key,
+                      d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
+}
+
 /* ---- findings -------------------------------------------------------------------------------------------
  */
 
@@ -568,5 +578,7 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
         unknown_part(&s);
         assumption_part(&s);
     }
+    if (r->in->device)
+        set_part(&s);
     finding_part(&s);
 }

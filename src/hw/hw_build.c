@@ -1,0 +1,270 @@
+/* Devices out of what was read of them: inheritance, the peaks to hold work against, and what must agree. */
+#include "hw/hw_reader.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+/* ---- findings ----------------------------------------------------------------------------------------- */
+
+void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const char *fmt, ...)
+{
+    char text[600];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    if (f->n == OC_HW_MAX_FINDINGS)
+        return;
+    OC_GROW(f->item, f->n, f->cap);
+    f->item[f->n++] = (struct oc_hw_finding){oc_strdup(f->arena, file), oc_strdup(f->arena, text), line};
+}
+
+int oc_hw_soften(struct oc_hw_reader *r)
+{
+    if (!r->how->findings)
+        return -1;
+    const char *place = strstr(r->err->msg, ": line "), *text = place ? strchr(place + 7, ':') : NULL;
+    oc_hw_note(r->how->findings, r->path, r->err->line, "%s", text ? text + 2 : r->err->msg);
+    *r->err = (struct oc_err){0};
+    return 0;
+}
+
+static int device_fail(struct oc_hw_reader *r, const struct oc_hw_draft *d, const char *what)
+{
+    oc_fail(r->err, OC_EFORMAT, "cannot read '%s': line %u: device '%.60s': %s", r->path, d->dev->line,
+            d->dev->info.id, what);
+    oc_err_at(r->err, r->path, d->dev->line, 0);
+    return oc_hw_soften(r);
+}
+
+/* ---- inheritance --------------------------------------------------------------------------------------- */
+
+static struct oc_hw_level *find_level(const struct oc_hw_draft *d, const char *name)
+{
+    for (size_t i = 0; i < d->n_level; i++)
+        if (strcmp(d->level[i].name, name) == 0)
+            return &d->level[i];
+    return NULL;
+}
+
+/* Does the heir give that figure itself? */
+static bool replaced(const struct oc_hw_draft *heir, const struct oc_hw_entry *x)
+{
+    if (x->role == ROLE_PEAK)
+        return heir->units & (1u << x->unit);
+    if (x->role == ROLE_SIZE || x->role == ROLE_BANDWIDTH)
+        return find_level(heir, x->fig.group) != NULL;
+    for (size_t i = 0; i < heir->n_entry; i++)
+        if (strcmp(heir->entry[i].fig.group, x->fig.group) == 0 &&
+            strcmp(heir->entry[i].fig.what, x->fig.what) == 0)
+            return true;
+    return false;
+}
+
+/* The base's order; levels that it has not come before DRAM. */
+static const char *merge_levels(struct oc_arena *a, struct oc_hw_draft *d, const struct oc_hw_draft *base)
+{
+    struct oc_hw_level *out = OC_NEW_ARRAY(a, base->n_level + d->n_level, struct oc_hw_level);
+    size_t n = 0;
+    for (size_t i = 0; i < base->n_level; i++) {
+        const struct oc_hw_level *own = find_level(d, base->level[i].name);
+        if (strcmp(base->level[i].name, "DRAM") == 0)
+            for (size_t k = 0; k < d->n_level; k++)
+                if (!find_level(base, d->level[k].name))
+                    out[n++] = d->level[k];
+        out[n++] = own ? *own : base->level[i];
+    }
+    if (!find_level(base, "DRAM"))
+        for (size_t k = 0; k < d->n_level; k++)
+            if (!find_level(base, d->level[k].name))
+                out[n++] = d->level[k];
+    d->level = out;
+    d->n_level = n;
+    return n > OC_HW_MAX_LEVELS ? oc_printf(a, "more than %d levels", OC_HW_MAX_LEVELS) : NULL;
+}
+
+static const char *merge(struct oc_arena *a, struct oc_hw_draft *d, const struct oc_hw_draft *base,
+                         size_t *n_inherited)
+{
+    struct oc_hw_entry *out = OC_NEW_ARRAY(a, base->n_entry + d->n_entry, struct oc_hw_entry);
+    size_t n = 0;
+    for (size_t i = 0; i < base->n_entry; i++)
+        if (!replaced(d, &base->entry[i])) {
+            out[n] = base->entry[i];
+            out[n].fig.base = out[n].fig.base ? out[n].fig.base : base->dev->info.id;
+            n++;
+        }
+    *n_inherited += n;
+    for (size_t i = 0; i < d->n_entry; i++)
+        out[n++] = d->entry[i];
+    d->entry = out;
+    d->n_entry = n;
+    if (!(d->units & (1u << OC_HW_VECTOR)))
+        d->dev->f16_fallback = base->dev->f16_fallback;
+    d->dev->info.vendor = d->dev->info.vendor ? d->dev->info.vendor : base->dev->info.vendor;
+    d->dev->info.kind = d->dev->info.kind ? d->dev->info.kind : base->dev->info.kind;
+    d->dev->info.sku = d->dev->info.sku ? d->dev->info.sku : base->dev->info.sku;
+    d->units |= base->units;
+    d->depth = base->depth + 1;
+    const char *wrong = merge_levels(a, d, base);
+    if (!wrong && d->depth > OC_HW_MAX_BASES)
+        wrong = oc_printf(a, "more than %d bases, one above the other", OC_HW_MAX_BASES);
+    if (!wrong && n > OC_HW_MAX_FIGURES)
+        wrong = oc_printf(a, "more than %d figures with those of its base", OC_HW_MAX_FIGURES);
+    if (!wrong && *n_inherited > OC_HW_MAX_INHERITED)
+        wrong = oc_printf(a, "more than %d inherited figures in a file", OC_HW_MAX_INHERITED);
+    return wrong;
+}
+
+static struct oc_hw_draft *find_base(const struct oc_hw_reader *r, const char *id)
+{
+    const char *key = oc_hw_name_fold(r->arena, id);
+    uint32_t at = oc_map_get(&r->names, key, strlen(key));
+    if (at != OC_NONE && at < r->n_draft)
+        return r->draft[at];
+    const struct oc_device *d = r->how->find ? r->how->find(r->how->user, id) : NULL;
+    return d ? d->draft : NULL;
+}
+
+/* The device and those that it stands on, the lowest last. What is wrong, or NULL. */
+static const char *collect_bases(struct oc_hw_reader *r, struct oc_hw_draft **chain, size_t *n)
+{
+    const char *round = chain[0]->dev->info.id;
+    while (chain[*n - 1]->state == DRAFT_READ && chain[*n - 1]->base) {
+        struct oc_hw_draft *top = chain[*n - 1], *base = find_base(r, top->base);
+        top->state = DRAFT_OPEN;
+        if (!base)
+            return oc_printf(r->arena, "base '%.60s' is not in this file%s", top->base,
+                             r->how->find ? " or in the hardware files" : "");
+        round = oc_printf(r->arena, "%s, %s", round, base->dev->info.id);
+        if (base->state == DRAFT_OPEN)
+            return oc_printf(r->arena, "bases go round: %.200s", round);
+        if (*n > OC_HW_MAX_BASES)
+            return oc_printf(r->arena, "more than %d bases, one above the other", OC_HW_MAX_BASES);
+        chain[(*n)++] = base;
+    }
+    return NULL;
+}
+
+static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
+{
+    struct oc_hw_draft *chain[OC_HW_MAX_BASES + 1] = {d};
+    size_t n = 1;
+    const char *wrong = collect_bases(r, chain, &n);
+    for (size_t i = n; i-- > 0 && !wrong;) {
+        if (chain[i]->state == DRAFT_OPEN && i + 1 < n)
+            wrong = merge(r->arena, chain[i], chain[i + 1], &r->n_inherited);
+        chain[i]->state = DRAFT_MERGED;
+    }
+    for (size_t i = 0; i < n; i++) { /* with lint the others go on without their base */
+        struct oc_device_info *info = &chain[i]->dev->info;
+        chain[i]->state = DRAFT_MERGED;
+        info->vendor = info->vendor ? info->vendor : "";
+        info->kind = info->kind ? info->kind : "";
+    }
+    return wrong ? device_fail(r, d, wrong) : 0;
+}
+
+/* ---- a device is complete ------------------------------------------------------------------------------ */
+
+static bool full_accumulate(const struct oc_hw_figure *f)
+{
+    return f->accumulate && (strcmp(f->accumulate, "f32") == 0 || strcmp(f->accumulate, "i32") == 0);
+}
+
+static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x, const struct oc_hw_figure *f)
+{
+    struct oc_device *d = draft->dev;
+    const struct oc_hw_figure **peak = &d->peak[x->unit][x->cls];
+    struct oc_hw_level *level;
+    switch (x->role) {
+    case ROLE_PEAK:
+        if (!f->sparse && (!*peak || (full_accumulate(f) && !full_accumulate(*peak))))
+            *peak = f;
+        break;
+    case ROLE_SIZE:
+    case ROLE_BANDWIDTH:
+        level = find_level(draft, f->group);
+        if (level)
+            *(x->role == ROLE_SIZE ? &level->size : &level->bandwidth) = f;
+        break;
+    case ROLE_OVERHEAD:
+        if (!d->overhead || strcmp(f->what, "any") == 0)
+            d->overhead = f;
+        break;
+    case ROLE_POWER:
+        if (!d->power || strcmp(f->what, "TDP") == 0)
+            d->power = f;
+        break;
+    case ROLE_PLAIN:
+        break;
+    }
+}
+
+/* Levels further away are larger and slower, and DRAM is the last one. */
+static const char *check_levels(struct oc_arena *a, const struct oc_device *d)
+{
+    if (d->n_level && strcmp(d->level[d->n_level - 1].name, "DRAM") != 0)
+        return oc_printf(a, "the last memory level is '%.40s', not DRAM", d->level[d->n_level - 1].name);
+    const struct oc_hw_figure *size = NULL, *rate = NULL;
+    for (size_t i = 0; i < d->n_level; i++) {
+        const struct oc_hw_level *m = &d->level[i];
+        if (!m->size && !m->bandwidth)
+            return oc_printf(a, "memory '%.40s' has neither size nor bandwidth", m->name);
+        if (size && m->size && m->size->value <= size->value)
+            return oc_printf(a, "memory '%.40s' is not larger than the level before it", m->name);
+        if (rate && m->bandwidth && m->bandwidth->value >= rate->value)
+            return oc_printf(a, "memory '%.40s' is not slower than the level before it", m->name);
+        size = m->size ? m->size : size;
+        rate = m->bandwidth ? m->bandwidth : rate;
+    }
+    return NULL;
+}
+
+static const char *check_peaks(const struct oc_device *d)
+{
+    const struct oc_hw_figure *const *vector = d->peak[OC_HW_VECTOR];
+    bool any = false;
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+            any |= d->peak[u][c] != NULL;
+    if (!any)
+        return "has no dense peak";
+    if (d->f16_fallback && (!vector[OC_CLASS_F32] || vector[OC_CLASS_F16]))
+        return "fallback 'f16' needs a vector peak 'f32' and none of its own";
+    return NULL;
+}
+
+const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d)
+{
+    struct oc_device *dev = d->dev;
+    struct oc_hw_figure *figure = OC_NEW_ARRAY(arena, d->n_entry, struct oc_hw_figure);
+    for (size_t i = 0; i < d->n_level; i++)
+        d->level[i].size = d->level[i].bandwidth = NULL;
+    for (size_t i = 0; i < d->n_entry; i++) {
+        figure[i] = d->entry[i].fig;
+        place_figure(d, &d->entry[i], &figure[i]);
+    }
+    dev->figure = figure;
+    dev->n_figure = d->n_entry;
+    dev->level = d->level;
+    dev->n_level = d->n_level;
+    const char *wrong = check_levels(arena, dev);
+    return wrong ? wrong : check_peaks(dev);
+}
+
+int oc_hw_finish(struct oc_hw_reader *r)
+{
+    for (size_t i = 0; i < r->n_draft; i++)
+        if (inherit(r, r->draft[i]))
+            return -1;
+    for (size_t i = 0; i < r->n_draft; i++) {
+        const char *wrong = oc_hw_build(r->arena, r->draft[i]);
+        if (wrong && device_fail(r, r->draft[i], wrong))
+            return -1;
+    }
+    return 0;
+}
