@@ -12,32 +12,8 @@
 
 static struct oc_prof_rec *add_rec(struct oc_launches *l, const char *name)
 {
-    double none = (double)NAN;
     OC_GROW(l->rec, l->n_rec, l->rec_cap);
-    l->rec[l->n_rec] = (struct oc_prof_rec){.name = name,
-                                            .op_type = "",
-                                            .provider = "",
-                                            .precision = "",
-                                            .unit = "",
-                                            .index = -1,
-                                            .parent = OC_NONE,
-                                            .time_ns = none,
-                                            .self_ns = none,
-                                            .kernel_ns = none,
-                                            .host_ns = none,
-                                            .wait_ns = none,
-                                            .min_ns = none,
-                                            .max_ns = none,
-                                            .median_ns = none,
-                                            .start_ns = none,
-                                            .calls_per_run = none,
-                                            .total_ns = none,
-                                            .total_kernel_ns = none,
-                                            .flop = none,
-                                            .bytes = none,
-                                            .param_bytes = UINT64_MAX,
-                                            .act_bytes = UINT64_MAX,
-                                            .out_bytes = UINT64_MAX};
+    l->rec[l->n_rec] = oc_prof_rec_new(name);
     return &l->rec[l->n_rec++];
 }
 
@@ -210,14 +186,13 @@ static void add_group(struct oc_launches *l, struct launch_group *g, struct addi
     struct oc_profile *p = l->out;
     struct oc_kernel_facts f;
     struct oc_prof_kernel *k = &p->kernel[p->n_kernel];
-    double none = (double)NAN;
     *k = (struct oc_prof_kernel){.name = g->name,
                                  .kind = g->kind,
                                  .rec = g->rec,
                                  .lane = g->lane,
                                  .min_ns = INFINITY,
-                                 .flop = g->n_flop ? g->flop / (double)g->n_flop : none,
-                                 .bytes = g->n_bytes ? g->bytes / (double)g->n_bytes : none};
+                                 .flop = g->n_flop ? g->flop / (double)g->n_flop : (double)NAN,
+                                 .bytes = g->n_bytes ? g->bytes / (double)g->n_bytes : (double)NAN};
     for (uint64_t i = g->first; i < g->first + g->n; i++) {
         const struct launch_entry *e = &l->entry[l->order[i]];
         if (!launch_is_used(l, e))

@@ -71,31 +71,8 @@ double ort_sums_total(const struct ort_sums *s)
 
 static struct oc_prof_rec *add_rec(struct ort_recs *r)
 {
-    double none = (double)NAN;
     OC_GROW(r->rec, r->n, r->cap);
-    r->rec[r->n] = (struct oc_prof_rec){.name = "",
-                                        .op_type = "",
-                                        .provider = "",
-                                        .precision = "",
-                                        .index = -1,
-                                        .parent = OC_NONE,
-                                        .time_ns = none,
-                                        .self_ns = none,
-                                        .kernel_ns = none,
-                                        .host_ns = none,
-                                        .wait_ns = none,
-                                        .min_ns = none,
-                                        .max_ns = none,
-                                        .median_ns = none,
-                                        .start_ns = none,
-                                        .calls_per_run = none,
-                                        .total_ns = none,
-                                        .total_kernel_ns = none,
-                                        .flop = none,
-                                        .bytes = none,
-                                        .param_bytes = UINT64_MAX,
-                                        .act_bytes = UINT64_MAX,
-                                        .out_bytes = UINT64_MAX};
+    r->rec[r->n] = oc_prof_rec_new("");
     return &r->rec[r->n++];
 }
 

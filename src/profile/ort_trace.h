@@ -56,7 +56,7 @@ struct ort_trace {
     size_t n_session, session_cap;
     struct ort_thread {
         int64_t pid, tid;
-    } *lane_id; /* heap */
+    } * lane_id; /* heap */
     uint32_t n_lane, lane_cap;
     int64_t read_us, read_kernel_us; /* durations of all events, summed while they are read */
     int64_t twice_us;                /* of these, what events hold of each other */

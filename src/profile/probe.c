@@ -23,7 +23,8 @@ extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
 extern const struct oc_importer oc_importer_ncu;
 
-/* clang-format off: one a line */
+/* One a line. */
+/* clang-format off */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
     &oc_importer_onnxruntime_memory,

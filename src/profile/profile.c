@@ -7,6 +7,35 @@
 
 #include "profile/timeline.h"
 
+struct oc_prof_rec oc_prof_rec_new(const char *name)
+{
+    double none = (double)NAN;
+    return (struct oc_prof_rec){.name = name,
+                                .op_type = "",
+                                .provider = "",
+                                .precision = "",
+                                .unit = "",
+                                .index = -1,
+                                .parent = OC_NONE,
+                                .time_ns = none,
+                                .self_ns = none,
+                                .kernel_ns = none,
+                                .host_ns = none,
+                                .wait_ns = none,
+                                .min_ns = none,
+                                .max_ns = none,
+                                .median_ns = none,
+                                .start_ns = none,
+                                .calls_per_run = none,
+                                .total_ns = none,
+                                .total_kernel_ns = none,
+                                .flop = none,
+                                .bytes = none,
+                                .param_bytes = UINT64_MAX,
+                                .act_bytes = UINT64_MAX,
+                                .out_bytes = UINT64_MAX};
+}
+
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)

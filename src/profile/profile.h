@@ -81,6 +81,9 @@ struct oc_prof_counters {
     double v[OC_CTR_COUNT];
 };
 
+/* A record of that name of which nothing else is known. */
+struct oc_prof_rec oc_prof_rec_new(const char *name);
+
 /* Device work under one name for one record: a kernel, a copy, a memset. Times as in struct oc_prof_rec. */
 struct oc_prof_kernel {
     const char *name;

@@ -8,18 +8,7 @@ struct oc_prof_rec *oc_rec_add(struct oc_rec_list *l)
 {
     OC_GROW(l->rec, l->n, l->cap);
     struct oc_prof_rec *rec = &l->rec[l->n++];
-    *rec = (struct oc_prof_rec){.name = "",
-                                .op_type = "",
-                                .provider = "",
-                                .precision = "",
-                                .index = -1,
-                                .parent = OC_NONE,
-                                .param_bytes = UINT64_MAX,
-                                .act_bytes = UINT64_MAX,
-                                .out_bytes = UINT64_MAX};
-    rec->time_ns = rec->self_ns = rec->kernel_ns = rec->host_ns = rec->wait_ns = NAN;
-    rec->min_ns = rec->max_ns = rec->median_ns = rec->start_ns = rec->calls_per_run = NAN;
-    rec->total_ns = rec->total_kernel_ns = rec->flop = rec->bytes = NAN;
+    *rec = oc_prof_rec_new("");
     return rec;
 }
 

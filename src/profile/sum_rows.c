@@ -38,32 +38,8 @@ static uint64_t runs_of(const struct oc_sum_rows *rows)
 
 static struct oc_prof_rec *add_rec(struct oc_profile *p, const char *name)
 {
-    double none = (double)NAN;
     struct oc_prof_rec *rec = &p->rec[p->n_rec++];
-    *rec = (struct oc_prof_rec){.name = name,
-                                .op_type = "",
-                                .provider = "",
-                                .precision = "",
-                                .unit = "",
-                                .index = -1,
-                                .parent = OC_NONE,
-                                .time_ns = none,
-                                .self_ns = none,
-                                .kernel_ns = none,
-                                .host_ns = none,
-                                .wait_ns = none,
-                                .min_ns = none,
-                                .max_ns = none,
-                                .median_ns = none,
-                                .start_ns = none,
-                                .calls_per_run = none,
-                                .total_ns = none,
-                                .total_kernel_ns = none,
-                                .flop = none,
-                                .bytes = none,
-                                .param_bytes = UINT64_MAX,
-                                .act_bytes = UINT64_MAX,
-                                .out_bytes = UINT64_MAX};
+    *rec = oc_prof_rec_new(name);
     return rec;
 }
 

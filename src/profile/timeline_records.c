@@ -296,34 +296,6 @@ static void add_busy(struct making *m)
 
 /* ---- records ------------------------------------------------------------------------------------------ */
 
-static struct oc_prof_rec empty_rec(void)
-{
-    double none = (double)NAN;
-    return (struct oc_prof_rec){.name = "",
-                                .op_type = "",
-                                .provider = "",
-                                .precision = "",
-                                .index = -1,
-                                .parent = OC_NONE,
-                                .time_ns = none,
-                                .self_ns = none,
-                                .kernel_ns = none,
-                                .host_ns = none,
-                                .wait_ns = none,
-                                .min_ns = none,
-                                .max_ns = none,
-                                .median_ns = none,
-                                .start_ns = none,
-                                .calls_per_run = none,
-                                .total_ns = none,
-                                .total_kernel_ns = none,
-                                .flop = none,
-                                .bytes = none,
-                                .param_bytes = UINT64_MAX,
-                                .act_bytes = UINT64_MAX,
-                                .out_bytes = UINT64_MAX};
-}
-
 static void set_times(struct making *m, struct oc_prof_rec *rec)
 {
     rec->runs = m->n_touched;
@@ -416,7 +388,7 @@ static void order_groups(struct making *m, struct ordered *order)
 static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec)
 {
     const struct left *l = &m->left[b];
-    *rec = empty_rec();
+    *rec = oc_prof_rec_new("");
     rec->bucket = bucket_of[b].bucket;
     rec->name = bucket_of[b].name;
     rec->calls = l->calls;
@@ -443,7 +415,7 @@ static void make_records(struct making *m)
     for (uint32_t i = 0; i < m->n_group; i++) {
         const struct group *g = &m->group[order[i].group];
         struct oc_prof_rec *rec = &p->rec[i];
-        *rec = empty_rec();
+        *rec = oc_prof_rec_new("");
         describe(m, g, rec);
         if (g->first != OC_NONE)
             host_times(m, g, rec);

@@ -118,30 +118,8 @@ static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool 
     struct oc_prof_rec *rec = &b->p->rec[at];
     if (!*first)
         return rec;
-    double none = (double)NAN;
-    *rec = (struct oc_prof_rec){.name = name,
-                                .op_type = "",
-                                .provider = "",
-                                .precision = "",
-                                .unit = "",
-                                .index = -1,
-                                .parent = OC_NONE,
-                                .time_ns = none,
-                                .self_ns = none,
-                                .kernel_ns = none,
-                                .host_ns = none,
-                                .wait_ns = none,
-                                .min_ns = none,
-                                .max_ns = none,
-                                .median_ns = none,
-                                .start_ns = none,
-                                .total_ns = none,
-                                .total_kernel_ns = none,
-                                .flop = none,
-                                .bytes = none,
-                                .param_bytes = UINT64_MAX,
-                                .act_bytes = UINT64_MAX,
-                                .out_bytes = UINT64_MAX};
+    *rec = oc_prof_rec_new(name);
+    rec->calls_per_run = 0; /* of its occurrences */
     rec->overhead = trt_overhead(name, trt_stem(name, strlen(name)));
     b->p->n_rec++;
     return rec;

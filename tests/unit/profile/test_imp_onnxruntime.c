@@ -566,7 +566,8 @@ static void the_device_sample(void **state)
     oc_profile_close(p);
 }
 
-/* The same events in time: runs as steps, nodes as operators nested by control flow, whose records they are. */
+/* The same events in time: runs as steps, nodes as operators nested by control flow, whose records they are.
+ */
 static void events_in_time(void **state)
 {
     (void)state;
@@ -590,7 +591,7 @@ static void events_in_time(void **state)
     }
     assert_int_equal(steps, 2);
     assert_true(nested > 0); /* the body of the loop */
-    double self_ns = 0; /* one used run: the records' self times are those of its events */
+    double self_ns = 0;      /* one used run: the records' self times are those of its events */
     for (uint32_t i = 0; i < p->n_rec; i++)
         self_ns += p->rec[i].bucket ? 0 : p->rec[i].self_ns;
     assert_true(used_ns == self_ns);
