@@ -218,8 +218,7 @@ const struct cli_option cli_options[] = {
      "size of a batch, for samples a second", NULL, AT(samples_per_step)},
 
     {"report", 0, CLI_FLAG, CLI_RECORD, NULL, NULL, NULL,
-     "the table of the recording at once; the options of tables hold for it",
-     "Recordings", AT(report)},
+     "the table of the recording at once; the options of tables hold for it", "Recordings", AT(report)},
     {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "10", "runs that count, after those of --warmup (1)", NULL,
      AT(runs)},
     {"threads", 0, CLI_INT, CLI_RECORD, "N", "threads", "ONNX Runtime's choice", "threads of an operator",

@@ -27,6 +27,10 @@ struct oc_kernel_row {
 /* own: rows of a file, or NULL. Texts live as long as `own`. */
 void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct oc_kernel_facts *out);
 
+/* Fills precision, unit and library of the profile's kernels where the source does not tell them, and of
+ * records what kernels with more than half of their device time share. */
+void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names *own);
+
 bool oc_kernel_match(const char *pattern, const char *name);
 
 enum oc_kernel_unit { OC_UNIT_UNKNOWN, OC_UNIT_VECTOR, OC_UNIT_MATRIX };

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
 #include "profile/timeline.h"
 
 /* ---- records --------------------------------------------------------------------------------------------
@@ -145,30 +144,10 @@ static void order_by_group(struct oc_launches *l)
 /* ---- times ----------------------------------------------------------------------------------------------
  */
 
-struct share { /* of a record's time by what its kernels' names tell */
-    const char *precision, *unit;
-    double ns;
-};
-
 struct adding { /* a record's groups */
     uint64_t calls;
     double total_ns, flop, bytes; /* flop and bytes: NAN as soon as one launch lacks them */
-    struct share share[8];
-    size_t n_share;
 };
-
-static void add_share(struct adding *a, const struct oc_kernel_facts *f, double ns)
-{
-    size_t i = 0;
-    while (i < a->n_share &&
-           (strcmp(a->share[i].precision, f->precision) || strcmp(a->share[i].unit, f->unit)))
-        i++;
-    if (i == OC_COUNT(a->share))
-        return;
-    if (i == a->n_share)
-        a->share[a->n_share++] = (struct share){f->precision, f->unit, 0};
-    a->share[i].ns += ns;
-}
 
 static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const struct launch_counters *c)
 {
@@ -184,7 +163,6 @@ static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const 
 static void add_group(struct oc_launches *l, struct launch_group *g, struct adding *a)
 {
     struct oc_profile *p = l->out;
-    struct oc_kernel_facts f;
     struct oc_prof_kernel *k = &p->kernel[p->n_kernel];
     *k = (struct oc_prof_kernel){.name = g->name,
                                  .kind = g->kind,
@@ -209,12 +187,7 @@ static void add_group(struct oc_launches *l, struct launch_group *g, struct addi
     launch_sums_clear(&l->group_sums);
     if (!k->calls)
         return;
-    oc_kernel_facts(l->opts->kernel_names, g->name, &f);
-    k->precision = f.precision;
-    k->unit = f.unit;
-    k->library = f.library;
     k->counters = mean_counters(p, g->counters);
-    add_share(a, &f, k->total_ns);
     a->calls += k->calls;
     a->total_ns += k->total_ns;
     a->flop += k->flop * (double)k->calls;
@@ -237,11 +210,6 @@ static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const str
     rec->total_kernel_ns = a->total_ns;
     rec->flop = a->flop / runs;
     rec->bytes = a->bytes / runs;
-    for (size_t i = 0; i < a->n_share; i++)
-        if (2 * a->share[i].ns > a->total_ns) {
-            rec->precision = a->share[i].precision;
-            rec->unit = a->share[i].unit;
-        }
 }
 
 struct by_rec {

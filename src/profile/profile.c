@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/kernel_names.h"
+
 #include "profile/timeline.h"
 
 struct oc_prof_rec oc_prof_rec_new(const char *name)
@@ -234,6 +236,7 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
         return -1;
     }
     check_conserved(p);
+    oc_profile_tell_kernels(p, opts->kernel_names);
     *out = p;
     return 0;
 }

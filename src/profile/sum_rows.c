@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/kernel_names.h"
 #include "profile/timeline.h"
 
 struct making {
@@ -13,7 +12,6 @@ struct making {
     const struct oc_profile_opts *opts;
     struct oc_map of; /* texts to records */
     struct oc_arena scratch;
-    double *known_ns; /* by record: time of kernels whose names tell the precision that the record has */
 };
 
 static uint64_t gcd(uint64_t a, uint64_t b)
@@ -71,12 +69,7 @@ static uint32_t rec_of(struct making *m, const struct oc_sum_row *x)
 static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t rec, double runs)
 {
     struct oc_profile *p = m->out;
-    struct oc_kernel_facts f;
-    oc_kernel_facts(m->opts->kernel_names, x->name, &f);
     p->kernel[p->n_kernel++] = (struct oc_prof_kernel){.name = x->name,
-                                                       .precision = f.precision,
-                                                       .unit = f.unit,
-                                                       .library = f.library,
                                                        .kind = x->kind,
                                                        .rec = rec,
                                                        .time_ns = x->total_ns / runs,
@@ -86,14 +79,6 @@ static void add_kernel(struct making *m, const struct oc_sum_row *x, uint32_t re
                                                        .calls = x->calls,
                                                        .flop = (double)NAN,
                                                        .bytes = (double)NAN};
-    struct oc_prof_rec *r = &p->rec[rec];
-    if (strcmp(r->precision, f.precision) == 0 && strcmp(r->unit, f.unit) == 0) {
-        m->known_ns[rec] += x->total_ns;
-    } else if (x->total_ns > m->known_ns[rec]) {
-        r->precision = f.precision;
-        r->unit = f.unit;
-        m->known_ns[rec] = x->total_ns;
-    }
 }
 
 static void finish_rec(const struct making *m, uint32_t i, double runs)
@@ -104,8 +89,6 @@ static void finish_rec(const struct making *m, uint32_t i, double runs)
     r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
     r->runs = (uint32_t)runs;
     r->calls_per_run = (double)r->calls / runs;
-    if (2 * m->known_ns[i] <= r->total_kernel_ns)
-        r->precision = r->unit = "";
     if (!m->rows->host)
         return;
     r->total_ns = r->total_kernel_ns;
@@ -135,7 +118,6 @@ void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,
     struct making m = {.rows = rows, .out = out, .opts = opts};
     uint64_t runs = rows->runs ? rows->runs : runs_of(rows);
     m.of.arena = &m.scratch;
-    m.known_ns = oc_alloc_array(&m.scratch, rows->n + 1, sizeof(*m.known_ns));
     choose_runs(&m, runs);
     out->time_kind = rows->host ? "host time" : "device time";
     out->rec = OC_NEW_ARRAY(&out->arena, rows->n + 1, struct oc_prof_rec);

@@ -175,26 +175,32 @@ static uint32_t add_call(struct growing *g, uint32_t parent, const struct oc_eve
     return i;
 }
 
-static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
-                          const double *device_ns)
+static void add_calls(struct growing *g, const double *device_ns)
 {
-    const struct oc_timeline *t = s->profile->timeline;
-    struct growing g;
-    uint32_t *item = oc_xmalloc((t->n_event + 1) * sizeof(*item)); /* of operators and their parts */
+    const struct oc_timeline *t = g->s->profile->timeline;
+    for (size_t i = 0; i < t->n_event; i++)
+        if (t->event[i].kind == OC_EV_OPERATOR && oc_summary_used(t, &t->event[i]))
+            add_call(g, OC_NONE, &t->event[i], device_ns[i]);
+}
+
+/* The same with the parts of operators and the kernels of both below them. */
+static void add_calls_in_detail(struct growing *g, const double *device_ns)
+{
+    const struct oc_timeline *t = g->s->profile->timeline;
+    uint32_t *item = oc_xmalloc((t->n_event + 1) * sizeof(*item)); /* of operators */
     uint32_t *part = oc_xmalloc((t->n_event + 1) * sizeof(*part)); /* as part of the operator above */
-    begin(&g, s, opts);
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
+        bool whole = e->kind == OC_EV_OPERATOR;
         item[i] = part[i] = OC_NONE;
-        if (!oc_summary_used(t, e))
+        if (!oc_summary_used(t, e) || (!whole && e->kind != OC_EV_INNER))
             continue;
-        if (e->kind == OC_EV_OPERATOR)
-            item[i] = add_call(&g, OC_NONE, e, device_ns[i]);
-        bool call = e->kind == OC_EV_OPERATOR || e->kind == OC_EV_INNER;
-        if (opts->op_detail && call && e->parent != OC_NONE && e->parent < i && item[e->parent] != OC_NONE)
-            part[i] = add_call(&g, item[e->parent], e, device_ns[i]);
+        if (whole)
+            item[i] = add_call(g, OC_NONE, e, device_ns[i]);
+        if (e->parent != OC_NONE && e->parent < i && item[e->parent] != OC_NONE)
+            part[i] = add_call(g, item[e->parent], e, device_ns[i]);
     }
-    for (size_t i = 0; opts->op_detail && i < t->n_event; i++) {
+    for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
         uint32_t by = oc_event_on_device(e->kind) && e->link != OC_NONE ? caller(t, e->link) : OC_NONE;
         if (by == OC_NONE || e->kind == OC_EV_DEVICE_RANGE || !oc_summary_used(t, e))
@@ -203,13 +209,21 @@ static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_o
         for (unsigned k = 0; k < 2; k++) {
             if (below[k] == OC_NONE)
                 continue;
-            uint32_t at = item_for(&g, below[k], 0, e->kind, t->name[e->name]);
-            oc_summary_times(&g.node[at].item.device, e->dur_ns);
+            uint32_t at = item_for(g, below[k], 0, e->kind, t->name[e->name]);
+            oc_summary_times(&g->node[at].item.device, e->dur_ns);
         }
     }
-    finish(&g, &s->operators, opts->sort ? opts->sort : "CPUTotal");
     free(item);
     free(part);
+}
+
+static void add_operators(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
+                          const double *device_ns)
+{
+    struct growing g;
+    begin(&g, s, opts);
+    (opts->op_detail ? add_calls_in_detail : add_calls)(&g, device_ns);
+    finish(&g, &s->operators, opts->sort ? opts->sort : "CPUTotal");
 }
 
 static bool moves_memory(const char *name)
