@@ -69,7 +69,7 @@ lib: $(LIB)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
-check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN)
+check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so
 
 help:
 	@echo 'make              build $(BIN)'
@@ -152,6 +152,12 @@ $(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/sup
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(LIBS)
+
+# a library that looks like ONNX Runtime, for tests of what loads it
+FAKE_ORT := $(BUILD)/fake_ort.so
+$(FAKE_ORT): tests/fake_ort/fake_ort.c $(BUILD)/flags
+	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -w -fPIC -shared -o $@ $<
+$(filter $(BUILD)/unit/run/% $(BUILD)/unit/cli/%,$(UNIT_BIN)): | $(FAKE_ORT)
 
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
                $(call obj,$(wildcard tests/support/build*.c)) $(LIB)

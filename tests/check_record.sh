@@ -1,0 +1,129 @@
+#!/bin/sh
+# onnxcost record: what it says without a library and with wrong ones, and real recordings where ONNX Runtime is
+# found (ONNXRUNTIME_LIB, the usual places, or what `make corpus` has installed). Prints TAP; downloads nothing.
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+top=$PWD
+work=$PWD/$BUILD/record
+samples=$PWD/../shared/samples/onnxruntime
+rm -rf "$work"
+mkdir -p "$work"
+export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
+onnxzoo="$PWD/$BUILD/onnxzoo"
+fake="$PWD/$BUILD/fake_ort.so"
+cd "$work" || exit 1
+n=0
+bad=0
+result() { # title problem
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
+    fi
+}
+skip() { # title reason
+    n=$((n + 1))
+    echo "ok $n # SKIP $1: $2"
+}
+# title, exit code, text of standard error, arguments of record: nothing is printed and no file is left
+refuses() {
+    title=$1 code=$2 text=$3
+    shift 3
+    onnxcost record "$@" -o refused >out 2>err </dev/null
+    rc=$?
+    problem=
+    [ $rc -eq "$code" ] || problem="exit code $rc, not $code"
+    grep -qF -- "$text" err || problem="$problem; it says: $(cat err)"
+    [ -s out ] && problem="$problem; printed: $(head -n 1 out)"
+    [ -z "$(ls -A | grep -E '^(refused|\.onnxcost)')" ] || problem="$problem; files are left: $(ls -A | tr '\n' ' ')"
+    result "$title" "$problem"
+}
+
+"$onnxzoo" resnet18 -o empty.onnx >/dev/null
+"$onnxzoo" mobilenetv2 --fill random -o net.onnx >/dev/null
+
+# ---- without ONNX Runtime, or with something else -----------------------------------------------------------
+refuses 'a file that is not there' 4 "--ort-lib: cannot load './none.so'" net.onnx --ort-lib none.so
+refuses 'a file that is no library' 4 "--ort-lib: cannot load './net.onnx'" net.onnx --ort-lib net.onnx
+FAKE_ORT=old refuses 'an old library' 4 'ONNX Runtime 1.3.0 is too old: 1.10 needed' net.onnx --ort-lib "$fake"
+FAKE_ORT=no_api refuses 'no API' 4 'does not offer version 10 of its API' net.onnx --ort-lib "$fake"
+FAKE_ORT=crash_loading refuses 'a crash' 4 'ONNX Runtime crashed while loading the model (Aborted)' net.onnx --ort-lib "$fake"
+FAKE_ORT=bad_model refuses 'a model that is refused' 3 "cannot load 'net.onnx': protobuf parsing failed" net.onnx --ort-lib "$fake"
+refuses 'weights that are absent' 3 "its weights are absent: 'conv1.weight' should be in 'empty.onnx.data'" empty.onnx --ort-lib "$fake"
+refuses 'no runs' 2 '--runs needs a number from 1' net.onnx --runs 0 --ort-lib "$fake"
+refuses 'two models' 2 'record needs one model' net.onnx empty.onnx
+refuses 'a profile is given' 2 'record makes the profile itself' net.onnx -p x.json
+refuses 'no such model' 3 "nothing.onnx" nothing.onnx
+refuses 'sizes that are too large' 3 "input 'input' would take more than 4 GiB" net.onnx -d batch=100000 --ort-lib "$fake"
+refuses 'sizes that do not fit' 2 "input 'input' has 4 dimensions, not 2" net.onnx -s input=3x4 --ort-lib "$fake"
+
+FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 -o fake/ >out 2>err
+mkdir fake
+FAKE_ORT=prints onnxcost record net.onnx --ort-lib "$fake" --runs 3 -o fake >out 2>>err
+rc=$?
+result 'the imitation is recorded, what it prints is kept away' "$([ $rc -eq 0 ] && grep -q '^runtime     ONNX Runtime 1.16.0' out &&
+    grep -q '^profiled    .* times as long' out && ! grep -q 'must not be seen' out err && [ -s fake/net.profile.json ] || cat out err)"
+
+# nothing is found where nothing is: only where the machine has none installed
+if (unset ONNXRUNTIME_LIB NODE_PATH VIRTUAL_ENV CONDA_PREFIX; HOME=/nonexistent; export HOME
+    mkdir -p /tmp/oc_nowhere.$$ && cd /tmp/oc_nowhere.$$ && onnxcost record "$work/net.onnx" -o "$work/refused" >"$work/out" 2>"$work/err"); then
+    skip 'without a library' 'ONNX Runtime is installed here'
+else
+    result 'without a library it says how to get one' "$(grep -q 'was not found. To get it: pip install onnxruntime' err || cat err)"
+fi
+rm -rf /tmp/oc_nowhere.$$ refused.*
+
+# ---- a real one --------------------------------------------------------------------------------------------------
+[ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
+# a sanitizer's memory is not for what it did not build: leaks of the runtime are its own
+case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
+# title model arguments: every nanosecond of the profile is placed, all nodes are matched, a table is printed
+records() {
+    title=$1 model=$2
+    shift 2
+    onnxcost record "$model" --runs 2 "$@" --report -t 3 -o real >out 2>err </dev/null
+    rc=$?
+    problem=
+    [ $rc -eq 0 ] || problem="exit code $rc: $(cat err)"
+    grep -q '^coverage .* 0\.0 % unmatched; FLOPs: 100\.0 %' out || problem="$problem; $(grep ^coverage out)"
+    grep -q '^# ' out && grep -q '^3 ' out || problem="$problem; no table"
+    grep -q '^profiled    .* times as long' out || problem="$problem; no factor"
+    [ -s real.profile.json ] && [ -s real.optimized.onnx ] || problem="$problem; files are missing"
+    result "$title" "$problem"
+    rm -f real.*
+}
+if ! onnxcost record net.onnx --runs 1 -o probe >out 2>err; then
+    grep -qE 'was not found|cannot load|cannot use' err || result 'ONNX Runtime works' "$(cat err)"
+    for title in 'zoo: mobilenetv2' 'zoo: resnet50' 'zoo: bert_base' ppocr_cls silero 'a broken graph' 'JSON'; do
+        skip "$title" 'no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
+    done
+else
+    rm -f probe.*
+    records 'zoo: mobilenetv2' net.onnx
+    "$onnxzoo" resnet50 --fill random -o resnet50.onnx >/dev/null
+    records 'zoo: resnet50' resnet50.onnx --threads 1
+    rm -f resnet50.onnx
+    "$onnxzoo" bert_base --fill random -o bert.onnx >/dev/null
+    records 'zoo: bert_base' bert.onnx -d sequence=16 -d batch=1
+    rm -f bert.onnx
+    if [ -d "$samples" ]; then
+        for level in disabled basic extended all; do
+            records "ppocr_cls, $level" "$samples/ppocr_cls.onnx" -s x=1x3x48x192 --opt-level $level
+        done
+        records 'silero' "$samples/silero_vad_legacy.onnx" -s input=1x1536 -s sr=scalar --value sr=16000
+    else
+        skip ppocr_cls 'no samples'
+    fi
+    # the shape is fine for onnxcost, the model is not for the runtime
+    sed 's/Clip/Clop/g' net.onnx >broken.onnx
+    refuses 'an operator that ONNX Runtime does not know' 3 "ONNX Runtime cannot load 'broken.onnx':" broken.onnx
+    onnxcost record net.onnx --runs 1 --report -f json -o real >out 2>err
+    result 'JSON alone on standard output' "$(head -c 1 out | grep -q '{' && grep -q '^runtime' err || head -n 3 out err)"
+    rm -f real.*
+fi
+cd "$top" && rm -rf "$work"
+echo "1..$n"
+exit $bad

@@ -1,0 +1,269 @@
+/* A library with the face of ONNX Runtime, for tests of what records: it runs nothing and writes a small
+ * profile. The environment variable FAKE_ORT says how it misbehaves; each word is listed where it works. It
+ * checks what it is given as far as it can and refuses with an error that says what. Its indices are its own,
+ * taken from the C API's documentation of OrtApi, not from the code under test. */
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct status {
+    int code;
+    char text[256];
+};
+struct options {
+    char prefix[512], optimized[512];
+    int level, threads;
+};
+struct session {
+    struct options o;
+    char model[512];
+    int runs;
+};
+struct value {
+    int dtype;
+    size_t bytes;
+    const void *data;
+};
+
+static bool mode(const char *word)
+{
+    const char *m = getenv("FAKE_ORT");
+    return m && !strcmp(m, word);
+}
+
+static struct status *create_status(int code, const char *text)
+{
+    struct status *s = calloc(1, sizeof(*s));
+    s->code = mode("wrong_code") ? code + 1 : code;
+    snprintf(s->text, sizeof(s->text), "%s", mode("wrong_text") ? "something else" : text);
+    return mode("no_status") ? (free(s), NULL) : s;
+}
+
+static int get_code(const struct status *s)
+{
+    return s->code;
+}
+
+static const char *get_text(const struct status *s)
+{
+    return s->text;
+}
+
+static struct status *create_env(int level, const char *id, void **out)
+{
+    static int env;
+    if (mode("env_fails") || level < 0 || level > 4 || !id)
+        return create_status(1, "no environment today");
+    *out = &env;
+    return NULL;
+}
+
+static struct status *create_options(struct options **out)
+{
+    *out = calloc(1, sizeof(**out));
+    return NULL;
+}
+
+static struct status *set_optimized(struct options *o, const char *path)
+{
+    snprintf(o->optimized, sizeof(o->optimized), "%s", path);
+    return NULL;
+}
+
+static struct status *enable_profiling(struct options *o, const char *prefix)
+{
+    snprintf(o->prefix, sizeof(o->prefix), "%s", prefix);
+    return NULL;
+}
+
+static struct status *set_level(struct options *o, int level)
+{
+    o->level = level;
+    return level == 0 || level == 1 || level == 2 || level == 99 ? NULL : create_status(2, "bad level");
+}
+
+static struct status *set_threads(struct options *o, int n)
+{
+    o->threads = n;
+    return n >= 0 ? NULL : create_status(2, "bad threads");
+}
+
+static struct status *create_session(void *env, const char *model, const struct options *o,
+                                     struct session **out)
+{
+    (void)env;
+    if (mode("prints"))
+        puts("this must not be seen"), fflush(stdout);
+    if (mode("crash_loading"))
+        fputs("terminate called\nthe last words\n", stderr), abort();
+    if (mode("bad_model"))
+        return create_status(7, "protobuf parsing\nfailed");
+    struct session *s = calloc(1, sizeof(*s));
+    s->o = *o;
+    snprintf(s->model, sizeof(s->model), "%s", model);
+    if (*o->optimized && !mode("no_optimized")) {
+        FILE *from = fopen(model, "rb"), *to = fopen(o->optimized, "wb");
+        for (int c; from && to && (c = fgetc(from)) != EOF;)
+            fputc(c, to);
+        if (from)
+            fclose(from);
+        if (to)
+            fclose(to);
+    }
+    *out = s;
+    return NULL;
+}
+
+static const unsigned char width[17] = {
+    [1] = 4, [2] = 1,  [3] = 1,  [4] = 2,  [5] = 2,  [6] = 4,  [7] = 8,   [8] = 0,
+    [9] = 1, [10] = 2, [11] = 8, [12] = 4, [13] = 8, [14] = 8, [15] = 16, [16] = 2};
+
+static struct status *wrap_tensor(const void *memory, void *data, size_t bytes, const int64_t *dim,
+                                  size_t rank, int dtype, struct value **out)
+{
+    uint64_t n = 1;
+    for (size_t i = 0; i < rank; i++)
+        n *= (uint64_t)dim[i];
+    if (!memory || !data || dtype < 1 || dtype > 16 || n * width[dtype] != bytes)
+        return create_status(2, "tensor: size and type do not fit");
+    *out = calloc(1, sizeof(**out));
+    **out = (struct value){dtype, bytes, data};
+    return NULL;
+}
+
+static struct status *create_tensor(void *allocator, const int64_t *dim, size_t rank, int dtype,
+                                    struct value **out)
+{
+    uint64_t n = 1;
+    for (size_t i = 0; i < rank; i++)
+        n *= (uint64_t)dim[i];
+    if (!allocator || dtype != 8)
+        return create_status(2, "only strings are made here");
+    *out = calloc(1, sizeof(**out));
+    **out = (struct value){dtype, (size_t)n, NULL};
+    return NULL;
+}
+
+static struct status *fill_strings(struct value *v, const char *const *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!text[i])
+            return create_status(2, "a string is NULL");
+    return v->dtype == 8 && v->bytes == n ? NULL : create_status(2, "strings do not fit");
+}
+
+static struct status *run(struct session *s, const void *run_options, const char *const *in_name,
+                          const struct value *const *in, size_t n_in, const char *const *out_name,
+                          size_t n_out, struct value **out)
+{
+    if (mode("crash_running"))
+        raise(SIGSEGV);
+    if (mode("exit_running"))
+        exit(7);
+    if (mode("run_fails"))
+        return create_status(1, "shapes do not fit");
+    if (run_options || !n_in || !n_out || !in_name[0] || !in[0] || !out_name[0])
+        return create_status(2, "bad arguments");
+    for (size_t i = 0; i < n_out; i++)
+        out[i] = calloc(1, sizeof(**out));
+    s->runs++;
+    return NULL;
+}
+
+static struct status *create_memory(int allocator, int type, void **out)
+{
+    static int memory;
+    *out = &memory;
+    return allocator == 1 && type == 0 ? NULL : create_status(2, "bad memory");
+}
+
+static struct status *get_allocator(void **out)
+{
+    static int allocator;
+    *out = &allocator;
+    return NULL;
+}
+
+/* As version 1.16 writes it: a session, and a node in each run. */
+static struct status *end_profiling(struct session *s, void *allocator, char **file)
+{
+    if (!*s->o.prefix || !allocator)
+        return create_status(1, "there is no profile");
+    size_t cap = strlen(s->o.prefix) + 64;
+    *file = malloc(cap);
+    snprintf(*file, cap, "%s_2026-01-01_00-00-00.json", s->o.prefix);
+    if (mode("no_profile"))
+        return NULL;
+    FILE *f = fopen(*file, "wb");
+    if (!f)
+        return create_status(1, "cannot write");
+    fprintf(f,
+            "[\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :100,\"ts\" :1,\"ph\" : \"X\",\"name\" "
+            ":\"session_initialization\",\"args\" : {}},\n");
+    for (int i = 0; i < s->runs; i++)
+        fprintf(
+            f,
+            "{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
+            ":\"act_kernel_time\",\"args\" : {\"provider\" : \"CPUExecutionProvider\",\"op_name\" : \"Relu\","
+            "\"node_index\" : \"0\",\"thread_scheduling_stats\" : \"\"}},\n"
+            "{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :20,\"ts\" :%d,\"ph\" : \"X\",\"name\" "
+            ":\"model_run\",\"args\" : {}}%s\n",
+            10 + i, 1000 + 100 * i, 995 + 100 * i, i + 1 < s->runs ? "," : "");
+    fputs("]\n", f);
+    fclose(f);
+    return NULL;
+}
+
+static struct status *add_config(struct options *o, const char *key, const char *value)
+{
+    return o && key && value ? NULL : create_status(2, "bad entry");
+}
+
+static void release(void *p)
+{
+    free(p);
+}
+
+static const void *table[256];
+static const void *const *get_api(uint32_t version)
+{
+    if (version < 1 || version > 16 || mode("no_api"))
+        return NULL;
+    for (size_t i = 0; i < 256; i++) /* one that must not be called */
+        table[i] = (const void *)abort;
+#define SET(at, f) table[at] = (const void *)(f)
+    SET(0, create_status), SET(1, get_code), SET(2, get_text), SET(3, create_env), SET(7, create_session);
+    SET(9, run), SET(10, create_options), SET(11, set_optimized), SET(14, enable_profiling),
+        SET(23, set_level);
+    SET(24, set_threads), SET(48, create_tensor), SET(49, wrap_tensor), SET(52, fill_strings);
+    SET(69, create_memory), SET(78, get_allocator), SET(110, end_profiling), SET(130, add_config);
+    for (int i = 92; i <= 100; i++) /* ReleaseEnv ... ReleaseSessionOptions */
+        SET(i, release);
+    if (mode("hole"))
+        table[110] = NULL;
+    return table;
+}
+
+static const char *get_version(void)
+{
+    return mode("old")         ? "1.3.0"
+           : mode("ancient")   ? "0.5.0"
+           : mode("words")     ? "latest"
+           : mode("no_number") ? NULL
+                               : "1.16.0";
+}
+
+struct base {
+    const void *const *(*get_api)(uint32_t);
+    const char *(*get_version)(void);
+};
+
+__attribute__((visibility("default"))) const struct base *OrtGetApiBase(void);
+const struct base *OrtGetApiBase(void)
+{
+    static const struct base base = {get_api, get_version}, empty = {NULL, NULL};
+    return mode("no_base") ? NULL : mode("empty_base") ? &empty : &base;
+}

@@ -1,0 +1,362 @@
+/* Contents made up for inputs: within the range of their type and of what the model does with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "run/make_inputs.h"
+#include "support/build.h"
+
+struct made {
+    struct oc_model *model;
+    uint8_t *bytes;
+    struct oc_arena arena;
+    struct oc_run_input in[8];
+    size_t n;
+    struct oc_err err;
+};
+
+/* Loads the model and makes all inputs of its main graph; dimensions are those declared. Returns the result
+ * of oc_make_inputs. */
+static int make(struct made *m, struct oc_builder *b, const struct oc_value_bind *given, size_t n_given,
+                uint64_t seed)
+{
+    size_t n_bytes;
+    *m = (struct made){0};
+    m->bytes = oc_b_pack(b, &n_bytes);
+    oc_b_free(b);
+    if (oc_model_load_mem(m->bytes, n_bytes, NULL, &m->model, &m->err))
+        fail_msg("%s", m->err.msg);
+    const struct oc_graph *g = &m->model->graph[0];
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &m->model->value[g->input[i]];
+        if (v->constant)
+            continue;
+        int64_t *dim = OC_NEW_ARRAY(&m->arena, v->declared.shape.rank, int64_t);
+        for (uint32_t d = 0; d < v->declared.shape.rank; d++)
+            dim[d] = v->declared.shape.dim[d].v;
+        m->in[m->n++] = (struct oc_run_input){
+            .value = g->input[i], .dtype = v->declared.dtype, .rank = v->declared.shape.rank, .dim = dim};
+    }
+    return oc_make_inputs(m->model, given, n_given, seed, m->in, m->n, &m->arena, &m->err);
+}
+
+static void drop(struct made *m)
+{
+    oc_arena_free(&m->arena);
+    oc_model_free(m->model);
+    free(m->bytes);
+}
+
+static const int64_t *longs(const struct made *m, size_t i)
+{
+    return m->in[i].data;
+}
+
+static struct oc_builder *with_input(const char *name, const char *type)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, name, type);
+    oc_b_node(b, "Identity", "copy", name, "y", "");
+    oc_b_output(b, "y", type);
+    return b;
+}
+
+static void reals(void **state)
+{
+    (void)state;
+    struct made m, again, other;
+    assert_int_equal(make(&m, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
+    assert_int_equal(make(&again, with_input("x", "float[10,100]"), NULL, 0, 1), 0);
+    assert_int_equal(make(&other, with_input("x", "float[10,100]"), NULL, 0, 2), 0);
+    const float *x = m.in[0].data;
+    double sum = 0, least = 0, most = 0;
+    for (int i = 0; i < 1000; i++) {
+        assert_true(x[i] >= -1 && x[i] <= 1);
+        sum += x[i];
+        least = x[i] < least ? x[i] : least;
+        most = x[i] > most ? x[i] : most;
+    }
+    /* the mean of 1000 has a deviation of 1 / sqrt(3000) = 0.018 */
+    assert_true(sum / 1000 > -0.1 && sum / 1000 < 0.1 && least < -0.9 && most > 0.9);
+    assert_string_equal(m.in[0].content, "-1 to 1");
+    assert_int_equal(m.in[0].elements, 1000);
+    assert_int_equal(m.in[0].size_bytes, 4000);
+    assert_memory_equal(m.in[0].data, again.in[0].data, 4000);
+    assert_memory_not_equal(m.in[0].data, other.in[0].data, 4000);
+    drop(&m);
+    drop(&again);
+    drop(&other);
+}
+
+static double half(uint16_t h)
+{
+    double v = (h & 0x3ff) / 1024.0 + 1;
+    int exponent = (h >> 10 & 0x1f) - 15;
+    for (; exponent < 0; exponent++)
+        v /= 2;
+    for (; exponent > 0; exponent--)
+        v *= 2;
+    return h & 0x8000 ? -v : v;
+}
+
+static void narrow_reals(void **state)
+{
+    (void)state;
+    struct made m;
+    assert_int_equal(make(&m, with_input("x", "float16[500]"), NULL, 0, 1), 0);
+    double most = 0;
+    for (int i = 0; i < 500; i++) {
+        double v = half(((const uint16_t *)m.in[0].data)[i]);
+        assert_true(v >= -1 && v <= 1);
+        most = v > most ? v : most;
+    }
+    assert_true(most > 0.9);
+    drop(&m);
+    /* 2.5 = 1.25 * 2: exponent 16, fraction 0x100; 1e9 is too large, 1e-9 too small */
+    const struct oc_value_bind given = {"x", "2.5,-2.5,1e9,1e-9,0"};
+    assert_int_equal(make(&m, with_input("x", "float16[5]"), &given, 1, 1), 0);
+    const uint16_t want16[] = {0x4100, 0xc100, 0x7c00, 0, 0};
+    assert_memory_equal(m.in[0].data, want16, sizeof(want16));
+    drop(&m);
+    /* bfloat16 is the upper half of a float: 2.5f is 0x40200000 */
+    const struct oc_value_bind more = {"x", "2.5,-2.5"};
+    assert_int_equal(make(&m, with_input("x", "bfloat16[2]"), &more, 1, 1), 0);
+    const uint16_t want[] = {0x4020, 0xc020};
+    assert_memory_equal(m.in[0].data, want, sizeof(want));
+    drop(&m);
+}
+
+/* Ids go through Cast and Reshape into a table of 50 rows, the segments into one of 3; a Gather along axis 1
+ * looks up in its columns (7 of them); a table behind DequantizeLinear has 11 rows; the last ids are in no
+ * table. */
+static struct oc_builder *lookups(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "ids", "int32[1,400]");
+    oc_b_input(b, "segment", "int64[1,400]");
+    oc_b_input(b, "columns", "int64[400]");
+    oc_b_input(b, "codes", "int64[400]");
+    oc_b_input(b, "free", "int64[400]");
+    oc_b_init(b, "table", "float[50,4]");
+    oc_b_init(b, "small", "float[3,4]");
+    oc_b_init(b, "wide", "float[50,7]");
+    oc_b_init(b, "packed", "int8[11,4]");
+    oc_b_init(b, "scale", "float[]{0.5}");
+    oc_b_init(b, "to", "int64[1]{-1}");
+    oc_b_node(b, "Cast", "c", "ids", "ids64", "to=7");
+    oc_b_node(b, "Reshape", "r", "ids64,to", "flat", "");
+    oc_b_node(b, "Gather", "g", "table,flat", "a", "");
+    oc_b_node(b, "Gather", "s", "small,segment", "b", "axis=0");
+    oc_b_node(b, "Gather", "w", "wide,columns", "c1", "axis=-1");
+    oc_b_node(b, "DequantizeLinear", "d", "packed,scale", "unpacked", "");
+    oc_b_node(b, "Gather", "q", "unpacked,codes", "e", "");
+    oc_b_node(b, "Add", "p", "free,free", "f", "");
+    oc_b_output(b, "a", NULL);
+    return b;
+}
+
+static void ids(void **state)
+{
+    (void)state;
+    struct made m;
+    assert_int_equal(make(&m, lookups(), NULL, 0, 1), 0);
+    assert_string_equal(m.in[0].content, "0 to 49");
+    assert_string_equal(m.in[1].content, "0 to 2");
+    assert_string_equal(m.in[2].content, "0 to 6");
+    assert_string_equal(m.in[3].content, "0 to 10");
+    assert_string_equal(m.in[4].content, "0 to 1");
+    bool seen[50] = {false};
+    for (int i = 0; i < 400; i++) {
+        int32_t id = ((const int32_t *)m.in[0].data)[i];
+        assert_in_range(id, 0, 49);
+        seen[id] = true;
+        assert_in_range(longs(&m, 1)[i], 0, 2);
+        assert_in_range(longs(&m, 4)[i], 0, 1);
+    }
+    size_t different = 0;
+    for (int i = 0; i < 50; i++)
+        different += seen[i];
+    assert_true(different > 40); /* 400 draws of 50: one is missed with a chance of 50 * 0.98^400 = 1.5 % */
+    drop(&m);
+}
+
+/* In a function, and in the fused embedding of optimized models. */
+static void hidden_tables(void **state)
+{
+    (void)state;
+    struct made m;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "com.microsoft", 1);
+    oc_b_input(b, "ids", "int32[1,64]");
+    oc_b_input(b, "seg", "int32[1,64]");
+    oc_b_init(b, "word", "float[1000,8]");
+    oc_b_init(b, "pos", "float[64,8]");
+    oc_b_init(b, "kind", "float[2,8]");
+    oc_b_init(b, "g", "float[8]");
+    oc_b_node(b, "com.microsoft::EmbedLayerNormalization", "e", "ids,seg,word,pos,kind,g,g", "y,z", "");
+    oc_b_output(b, "y", NULL);
+    assert_int_equal(make(&m, b, NULL, 0, 1), 0);
+    assert_string_equal(m.in[0].content, "0 to 999");
+    assert_string_equal(m.in[1].content, "0 to 1");
+    drop(&m);
+
+    b = oc_b_new(17);
+    oc_b_opset(b, "local", 1);
+    oc_b_input(b, "ids", "int64[64]");
+    oc_b_node(b, "local::Embed", "e", "ids", "y", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_function(b, "local", "Embed", "i", "o", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "Constant", "k", "", "t", "value=float[5,1]{1,2,3,4,5}");
+    oc_b_node(b, "Gather", "g", "t,i", "o", "");
+    oc_b_close(b);
+    assert_int_equal(make(&m, b, NULL, 0, 1), 0);
+    assert_string_equal(m.in[0].content, "0 to 4");
+    drop(&m);
+}
+
+static struct oc_builder *named(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "attention_mask", "int64[2,5]");
+    oc_b_input(b, "position_ids", "int64[2,5]");
+    oc_b_input(b, "input_lengths", "int32[2]");
+    oc_b_input(b, "audio", "float[2,3,77]");
+    oc_b_input(b, "use_cache", "bool[1]");
+    oc_b_input(b, "flags", "bool[64]");
+    oc_b_input(b, "image", "uint8[300]");
+    oc_b_input(b, "k", "int64[]");
+    oc_b_node(b, "Identity", "i", "audio", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void by_name(void **state)
+{
+    (void)state;
+    struct made m;
+    assert_int_equal(make(&m, named(), NULL, 0, 1), 0);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(longs(&m, 0)[i], 1);
+        assert_int_equal(longs(&m, 1)[i], i % 5);
+    }
+    assert_string_equal(m.in[1].content, "0, 1 ... 4");
+    assert_int_equal(((const int32_t *)m.in[2].data)[1], 77);
+    assert_int_equal(((const uint8_t *)m.in[4].data)[0], 0);
+    int set = 0, most = 0;
+    for (int i = 0; i < 64; i++)
+        set += ((const uint8_t *)m.in[5].data)[i];
+    assert_in_range(set, 10, 54);
+    for (int i = 0; i < 300; i++)
+        most = ((const uint8_t *)m.in[6].data)[i] > most ? ((const uint8_t *)m.in[6].data)[i] : most;
+    assert_true(most > 200);
+    assert_int_equal(longs(&m, 7)[0], 1);
+    drop(&m);
+}
+
+static void strings(void **state)
+{
+    (void)state;
+    struct made m;
+    assert_int_equal(make(&m, with_input("s", "string[2]"), NULL, 0, 1), 0);
+    assert_string_equal(((const char **)m.in[0].data)[1], "text");
+    drop(&m);
+    const struct oc_value_bind given = {"s", "hello"};
+    assert_int_equal(make(&m, with_input("s", "string[2]"), &given, 1, 1), 0);
+    assert_string_equal(((const char **)m.in[0].data)[1], "hello");
+    drop(&m);
+}
+
+static void given(void **state)
+{
+    (void)state;
+    struct made m;
+    const struct oc_value_bind one = {"k", "7"}, three = {"k", "1,-2,3"}, two = {"k", "1,2"},
+                               word = {"k", "1,x,3"};
+    assert_int_equal(make(&m, with_input("k", "int64[3]"), &one, 1, 1), 0);
+    assert_true(longs(&m, 0)[0] == 7 && longs(&m, 0)[2] == 7);
+    assert_string_equal(m.in[0].content, "7");
+    drop(&m);
+    assert_int_equal(make(&m, with_input("k", "int64[3]"), &three, 1, 1), 0);
+    assert_true(longs(&m, 0)[0] == 1 && longs(&m, 0)[1] == -2 && longs(&m, 0)[2] == 3);
+    drop(&m);
+    assert_int_equal(make(&m, with_input("k", "int64[3]"), &two, 1, 1), -1);
+    assert_string_equal(m.err.msg, "--value k: 2 numbers for 3 elements");
+    assert_int_equal(m.err.code, OC_EARG);
+    drop(&m);
+    assert_int_equal(make(&m, with_input("k", "int64[3]"), &word, 1, 1), -1);
+    assert_string_equal(m.err.msg, "--value k: 'x' is no number");
+    drop(&m);
+}
+
+static void write_bytes(const char *path, const void *data, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    assert_int_equal(fwrite(data, 1, n, f), n);
+    fclose(f);
+}
+
+static void from_file(void **state)
+{
+    (void)state;
+    /* TensorProto: dims (field 1) 2, data_type (2) 1 = float, raw_data (9) 1.0f and 2.0f */
+    static const uint8_t tensor[] = {0x08, 2, 0x10, 1, 0x4a, 8, 0, 0, 0x80, 0x3f, 0, 0, 0, 0x40};
+    char path[] = "/tmp/oc_tensor_XXXXXX", text[64];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    write_bytes(path, tensor, sizeof(tensor));
+    snprintf(text, sizeof(text), "@%s", path);
+    const struct oc_value_bind bind = {"x", text};
+    struct made m;
+    assert_int_equal(make(&m, with_input("x", "float[1,2]"), &bind, 1, 1), 0);
+    assert_true(((const float *)m.in[0].data)[0] == 1 && ((const float *)m.in[0].data)[1] == 2);
+    drop(&m);
+    assert_int_equal(make(&m, with_input("x", "float[3]"), &bind, 1, 1), -1);
+    assert_non_null(strstr(m.err.msg, "has 2 elements of float, the input 3 of float"));
+    drop(&m);
+    assert_int_equal(make(&m, with_input("x", "int32[2]"), &bind, 1, 1), -1);
+    assert_non_null(strstr(m.err.msg, "the input 2 of int32"));
+    drop(&m);
+    unlink(path);
+    assert_int_equal(make(&m, with_input("x", "float[2]"), &bind, 1, 1), -1);
+    drop(&m);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct made m;
+    /* 2^31 floats are 8 GiB; 2^62 elements overflow in bytes */
+    assert_int_equal(make(&m, with_input("x", "float[2147483648]"), NULL, 0, 1), -1);
+    assert_int_equal(m.err.code, OC_ELIMIT);
+    assert_non_null(strstr(m.err.msg, "input 'x' would take more than 4 GiB"));
+    drop(&m);
+    assert_int_equal(make(&m, with_input("x", "int64[4611686018427387904,8]"), NULL, 0, 1), -1);
+    assert_int_equal(m.err.code, OC_ELIMIT);
+    drop(&m);
+    assert_int_equal(make(&m, with_input("x", "int4[8]"), NULL, 0, 1), -1);
+    assert_int_equal(m.err.code, OC_EUNSUPPORTED);
+    drop(&m);
+    /* nothing is something */
+    assert_int_equal(make(&m, with_input("past", "float[1,0,4]"), NULL, 0, 1), 0);
+    assert_int_equal(m.in[0].elements, 0);
+    assert_non_null(m.in[0].data);
+    drop(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reals),   cmocka_unit_test(narrow_reals), cmocka_unit_test(ids),
+        cmocka_unit_test(by_name), cmocka_unit_test(strings),      cmocka_unit_test(hidden_tables),
+        cmocka_unit_test(given),   cmocka_unit_test(from_file),    cmocka_unit_test(refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* What is made of libraries that are ONNX Runtime's, are not, or only look so (tests/fake_ort). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "run/ort_lib.h"
+
+static const char *build(void)
+{
+    const char *b = getenv("BUILD");
+    return b ? b : "build/release";
+}
+
+static const char *fake(void)
+{
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/fake_ort.so", build());
+    return path;
+}
+
+/* Opens the library as it behaves in that mode; the error's text, NULL: it is usable. */
+static const char *open_as(const char *mode)
+{
+    static struct oc_err err;
+    struct oc_ort ort;
+    setenv("FAKE_ORT", mode, 1);
+    err = (struct oc_err){0};
+    int rc = oc_ort_open(fake(), &ort, &err);
+    unsetenv("FAKE_ORT");
+    assert_true(!rc || err.code == OC_ELIBRARY);
+    return rc ? err.msg : NULL;
+}
+
+static void usable(void **state)
+{
+    (void)state;
+    struct oc_ort ort;
+    struct oc_err err;
+    assert_int_equal(oc_ort_open(fake(), &ort, &err), 0);
+    assert_string_equal(ort.version, "1.16.0");
+    assert_non_null(strstr(ort.file, "fake_ort.so"));
+    assert_int_equal(oc_ort_check(&ort, NULL, OC_EFORMAT, "x", &err), 0);
+    assert_int_equal(oc_ort_check(&ort, ort.create_status(1, "two\nlines"), OC_EFORMAT, "cannot do it", &err),
+                     -1);
+    assert_string_equal(err.msg, "cannot do it: two lines");
+    assert_int_equal(err.code, OC_EFORMAT);
+}
+
+static void wrong(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"no_base", "not an ONNX Runtime library (OrtGetApiBase gives nothing)"},
+        {"empty_base", "not an ONNX Runtime library (OrtGetApiBase gives nothing)"},
+        {"no_number", "not an ONNX Runtime library (it tells no version)"},
+        {"words", "not an ONNX Runtime library (its version is no number)"},
+        {"old", "ONNX Runtime 1.3.0 is too old: 1.10 needed"},
+        {"ancient", "ONNX Runtime 0.5.0 is too old: 1.10 needed"},
+        {"no_api", "ONNX Runtime 1.16.0 does not offer version 10 of its API"},
+        {"hole", "not an ONNX Runtime library (functions are missing in its API)"},
+        {"no_status", "not an ONNX Runtime library (it makes no errors)"},
+        {"wrong_code", "not an ONNX Runtime library (an error did not come back as it was made)"},
+        {"wrong_text", "not an ONNX Runtime library (an error did not come back as it was made)"},
+    };
+    for (size_t i = 0; i < OC_COUNT(cases); i++) {
+        const char *text = open_as(cases[i][0]);
+        assert_non_null(text);
+        if (!strstr(text, cases[i][1]) || !strstr(text, "cannot use '") || !strstr(text, "fake_ort.so'"))
+            fail_msg("%s: %s", cases[i][0], text);
+    }
+    assert_null(open_as(""));
+}
+
+/* The path of the C library, from what is mapped. */
+static void libc_path(char *out, size_t cap)
+{
+    char line[512];
+    FILE *f = fopen("/proc/self/maps", "r");
+    out[0] = '\0';
+    while (f && fgets(line, sizeof(line), f)) {
+        char *path = strchr(line, '/');
+        if (path && strstr(path, "/libc.so")) {
+            path[strcspn(path, "\n")] = '\0';
+            snprintf(out, cap, "%s", path);
+        }
+    }
+    if (f)
+        fclose(f);
+}
+
+static void other_files(void **state)
+{
+    (void)state;
+    struct oc_ort ort;
+    struct oc_err err;
+    char path[512];
+    assert_int_equal(oc_ort_open("no_such_file.so", &ort, &err), -1);
+    assert_non_null(strstr(err.msg, "--ort-lib: cannot load './no_such_file.so': "));
+    assert_int_equal(oc_ort_open("Makefile", &ort, &err), -1);
+    assert_non_null(strstr(err.msg, "--ort-lib: cannot load './Makefile': "));
+    libc_path(path, sizeof(path));
+    if (!*path)
+        skip();
+    assert_int_equal(oc_ort_open(path, &ort, &err), -1);
+    assert_non_null(strstr(err.msg, "not an ONNX Runtime library (it has no function OrtGetApiBase)"));
+}
+
+static void by_environment(void **state)
+{
+    (void)state;
+    struct oc_ort ort;
+    struct oc_err err;
+    const char *old = getenv("ONNXRUNTIME_LIB");
+    char *kept = old ? strdup(old) : NULL;
+    setenv("ONNXRUNTIME_LIB", "no_such_file.so", 1);
+    assert_int_equal(oc_ort_open(NULL, &ort, &err), -1);
+    assert_non_null(strstr(err.msg, "ONNXRUNTIME_LIB: cannot load './no_such_file.so': "));
+    /* the option wins */
+    assert_int_equal(oc_ort_open(fake(), &ort, &err), 0);
+    setenv("ONNXRUNTIME_LIB", fake(), 1);
+    assert_int_equal(oc_ort_open(NULL, &ort, &err), 0);
+    assert_string_equal(ort.version, "1.16.0");
+    unsetenv("ONNXRUNTIME_LIB");
+    if (kept)
+        setenv("ONNXRUNTIME_LIB", kept, 1);
+    free(kept);
+}
+
+static void make_file(const char *path)
+{
+    char dir[512];
+    for (const char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
+        snprintf(dir, sizeof(dir), "%.*s", (int)(p - path), path);
+        mkdir(dir, 0777);
+    }
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fclose(f);
+}
+
+static int position(const char *const *place, size_t n, const char *part)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strstr(place[i], part))
+            return (int)i;
+    return -1;
+}
+
+static void places(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/oc_ort_XXXXXX", path[512], lists[1024], command[64];
+    assert_non_null(mkdtemp(dir));
+    static const char *const files[] = {
+        "venv/lib/python3.9/site-packages/onnxruntime/capi/libonnxruntime.so.1.19.2",
+        "a/onnxruntime-node/bin/napi-v3/linux/x64/libonnxruntime.so.1.16.3",
+        "a/onnxruntime-node/bin/napi-v3/linux/arm64/libonnxruntime.so.1.16.3",
+        "b/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1",
+        "b/onnxruntime-node/bin/napi-v6/linux/arm64/libonnxruntime.so.1",
+        "b/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime_providers_cuda.so",
+    };
+    for (size_t i = 0; i < OC_COUNT(files); i++) {
+        snprintf(path, sizeof(path), "%s/%s", dir, files[i]);
+        make_file(path);
+    }
+    snprintf(path, sizeof(path), "%s/venv", dir);
+    snprintf(lists, sizeof(lists), "%s/a::%s/b", dir, dir);
+    setenv("VIRTUAL_ENV", path, 1);
+    setenv("NODE_PATH", lists, 1);
+    struct oc_arena a = {0};
+    const char *const *place;
+    size_t n = oc_ort_places(&a, &place);
+    assert_true(n >= 5);
+    assert_string_equal(place[0], "libonnxruntime.so.1");
+    int python = position(place, n, "capi/libonnxruntime.so.1.19.2"), first = position(place, n, "napi-v3"),
+        second = position(place, n, "napi-v6");
+    assert_true(python > 0 && first > python && second > first);
+    assert_int_equal(position(place, n, "providers"), -1);
+#if defined(__x86_64__)
+    assert_int_equal(position(place, n, "arm64"), -1);
+#endif
+    oc_arena_free(&a);
+    unsetenv("VIRTUAL_ENV");
+    unsetenv("NODE_PATH");
+    snprintf(command, sizeof(command), "rm -r %s", dir);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(usable),         cmocka_unit_test(wrong),  cmocka_unit_test(other_files),
+        cmocka_unit_test(by_environment), cmocka_unit_test(places),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,277 @@
+/* Whole recordings with a library that imitates ONNX Runtime (tests/fake_ort), and with a real one where it
+ * is found. */
+#include <dirent.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "onnxcost.h"
+#include "support/build.h"
+
+static char dir[] = "/tmp/oc_record_XXXXXX";
+
+static const char *in_dir(const char *name)
+{
+    static char path[4][256];
+    static int at;
+    at = (at + 1) % 4;
+    snprintf(path[at], sizeof(path[at]), "%s/%s", dir, name);
+    return path[at];
+}
+
+static const char *fake(void)
+{
+    static char path[256];
+    const char *build = getenv("BUILD");
+    snprintf(path, sizeof(path), "%s/fake_ort.so", build ? build : "build/release");
+    return path;
+}
+
+static int files_in_dir(void)
+{
+    int n = 0;
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+    while (d && (e = readdir(d)))
+        n += strcmp(e->d_name, ".") && strcmp(e->d_name, "..");
+    closedir(d);
+    return n;
+}
+
+/* y = relu(x + table[id]): "act" is the node that the imitation's profile tells of. */
+static const char *write_model(const char *name)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[batch,4]");
+    oc_b_input(b, "id", "int64[batch]");
+    oc_b_input(b, "word", "string[1]");
+    oc_b_init(b, "table", "float[3,4]{*1}");
+    oc_b_node(b, "Gather", "row", "table,id", "r", "");
+    oc_b_node(b, "Add", "sum", "x,r", "s", "");
+    oc_b_node(b, "Relu", "act", "s", "y", "");
+    oc_b_output(b, "y", "float[batch,4]");
+    static char path[256];
+    snprintf(path, sizeof(path), "%s/%s", dir, name);
+    assert_int_equal(oc_b_save(b, path), 0);
+    oc_b_free(b);
+    return path;
+}
+
+struct session {
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+    struct oc_recording *recording;
+    struct oc_err err;
+};
+
+static int record(struct session *s, const char *model, const struct oc_analyze_opts *a,
+                  struct oc_record_opts o)
+{
+    static const struct oc_analyze_opts none;
+    *s = (struct session){0};
+    o.output = o.output ? o.output : in_dir("m");
+    o.runs = o.runs ? o.runs : 4;
+    if (oc_model_load(model, NULL, &s->model, &s->err) ||
+        oc_analyze(s->model, a ? a : &none, &s->analysis, &s->err))
+        fail_msg("%s", s->err.msg);
+    return oc_record(s->model, s->analysis, &o, &s->recording, &s->err);
+}
+
+static void drop(struct session *s)
+{
+    oc_recording_free(s->recording);
+    oc_analysis_free(s->analysis);
+    oc_model_free(s->model);
+}
+
+static void remove_files(void)
+{
+    unlink(in_dir("m.profile.json"));
+    unlink(in_dir("m.optimized.onnx"));
+    assert_int_equal(files_in_dir(), 1); /* the model */
+}
+
+static void whole(void **state)
+{
+    (void)state;
+    struct session s;
+    const char *path = write_model("model.onnx");
+    const struct oc_bind bind = {"batch", 5};
+    const struct oc_analyze_opts a = {.bind = &bind, .n_bind = 1};
+    setenv("FAKE_ORT", "prints", 1);
+    if (record(&s, path, &a, (struct oc_record_opts){.library = fake(), .warmup = 2}))
+        fail_msg("%s", s.err.msg);
+    struct oc_record_info info = oc_recording_info(s.recording);
+    assert_string_equal(info.version, "1.16.0");
+    assert_string_equal(info.profile, in_dir("m.profile.json"));
+    assert_string_equal(info.optimized, in_dir("m.optimized.onnx"));
+    assert_int_equal(info.n_input, 3);
+    assert_string_equal(info.input[1].name, "id");
+    assert_string_equal(info.input[1].content, "0 to 2");
+    assert_int_equal(info.input[1].dim[0], 5);
+    assert_true(info.plain_ns > 0 && info.plain_min_ns <= info.plain_ns && info.profiled_ns > 0);
+    assert_int_equal(files_in_dir(), 3);
+
+    /* 4 runs and 2 before them, 10 us and one more each: without the first two the median is of 12, 13, 14,
+     * 15 */
+    const struct oc_profile_opts opts = {.warmup = 2};
+    struct oc_profile *p;
+    struct oc_join *join;
+    struct oc_model *optimized;
+    if (oc_profile_open(info.profile, &opts, &p, &s.err) ||
+        oc_model_load(info.optimized, NULL, &optimized, &s.err) ||
+        oc_join_make(s.model, s.analysis, p, optimized, &join, &s.err))
+        fail_msg("%s", s.err.msg);
+    assert_string_equal(oc_profile_importer(p), "onnxruntime");
+    char *text;
+    size_t n;
+    FILE *f = open_memstream(&text, &n);
+    const struct oc_report_in in = {.model = s.model, .analysis = s.analysis, .profile = p, .join = join};
+    const struct oc_report_opts csv = {.format = "csv"};
+    assert_int_equal(oc_report_write(&in, &csv, f, &s.err), 0);
+    fclose(f);
+    assert_non_null(strstr(text, "act"));
+    assert_non_null(strstr(text, "13500"));
+    free(text);
+    oc_join_free(join);
+    oc_model_free(optimized);
+    oc_profile_close(p);
+    drop(&s);
+    unsetenv("FAKE_ORT");
+    remove_files();
+}
+
+static void in_a_folder(void **state)
+{
+    (void)state;
+    struct session s;
+    char folder[256];
+    snprintf(folder, sizeof(folder), "%s/there", dir);
+    assert_int_equal(mkdir(folder, 0777), 0);
+    assert_int_equal(record(&s, write_model("model.onnx"), NULL,
+                            (struct oc_record_opts){.library = fake(), .output = folder}),
+                     0);
+    assert_string_equal(oc_recording_info(s.recording).profile, in_dir("there/model.profile.json"));
+    assert_int_equal(access(in_dir("there/model.optimized.onnx"), R_OK), 0);
+    drop(&s);
+    unlink(in_dir("there/model.optimized.onnx"));
+    unlink(in_dir("there/model.profile.json"));
+    assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
+}
+
+static void misbehaving(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *mode, *text;
+        enum oc_code code;
+    } cases[] = {
+        {"old", "ONNX Runtime 1.3.0 is too old", OC_ELIBRARY},
+        {"env_fails", "no environment today", OC_ELIBRARY},
+        {"bad_model", "ONNX Runtime cannot load '", OC_EFORMAT},
+        {"bad_model", "model.onnx': protobuf parsing failed", OC_EFORMAT},
+        {"run_fails", "model.onnx': shapes do not fit", OC_EUNSUPPORTED},
+        {"crash_loading", "ONNX Runtime crashed while loading the model (Aborted): the last words",
+         OC_ELIBRARY},
+        {"crash_running", "ONNX Runtime crashed while running the model (1 of 4) (Segmentation fault)",
+         OC_ELIBRARY},
+        {"exit_running", "ONNX Runtime ended while running the model (1 of 4) (exit code 7)", OC_ELIBRARY},
+        {"no_profile", "ONNX Runtime has written no profile", OC_ELIBRARY},
+        {"no_optimized", "ONNX Runtime has not saved the optimized model", OC_ELIBRARY},
+    };
+    const char *path = write_model("model.onnx");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct session s;
+        setenv("FAKE_ORT", cases[i].mode, 1);
+        assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake()}), -1);
+        if (!strstr(s.err.msg, cases[i].text) || s.err.code != cases[i].code)
+            fail_msg("%s: %d %s", cases[i].mode, s.err.code, s.err.msg);
+        assert_null(s.recording);
+        drop(&s);
+        assert_int_equal(files_in_dir(), 1); /* the model alone */
+    }
+    unsetenv("FAKE_ORT");
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    struct session s;
+    const char *path = write_model("model.onnx");
+    assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .level = "most"}), -1);
+    assert_non_null(strstr(s.err.msg, "unknown optimization level 'most'"));
+    drop(&s);
+    assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .runs = 900000}), -1);
+    assert_non_null(strstr(s.err.msg, "with 3 nodes that is 333333 runs"));
+    drop(&s);
+    const struct oc_analyze_opts open = {.no_defaults = true};
+    assert_int_equal(record(&s, path, &open, (struct oc_record_opts){.library = fake()}), -1);
+    assert_non_null(strstr(s.err.msg, "input 'x': dimension 0 is not known"));
+    drop(&s);
+    assert_int_equal(
+        record(&s, path, NULL, (struct oc_record_opts){.library = fake(), .output = "/dev/null/x"}), -1);
+    assert_int_equal(s.err.code, OC_EOUTPUT);
+    drop(&s);
+    assert_int_equal(files_in_dir(), 1);
+    /* a model that stands where the optimized one would come */
+    assert_int_equal(rename(path, in_dir("m.optimized.onnx")), 0);
+    assert_int_equal(record(&s, in_dir("m.optimized.onnx"), NULL, (struct oc_record_opts){.library = fake()}),
+                     -1);
+    assert_non_null(strstr(s.err.msg, "would be overwritten"));
+    drop(&s);
+    unlink(in_dir("m.optimized.onnx"));
+}
+
+static void without_weights(void **state)
+{
+    (void)state;
+    struct session s;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2]");
+    oc_b_init_external(b, "w", "float[2]", "gone.data", 0, 8);
+    oc_b_node(b, "Add", "a", "x,w", "y", "");
+    oc_b_output(b, "y", "float[2]");
+    assert_int_equal(oc_b_save(b, in_dir("model.onnx")), 0);
+    oc_b_free(b);
+    assert_int_equal(record(&s, in_dir("model.onnx"), NULL, (struct oc_record_opts){.library = fake()}), -1);
+    assert_non_null(strstr(s.err.msg, "its weights are absent: 'w' should be in 'gone.data' beside it"));
+    drop(&s);
+    b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2]");
+    oc_b_init(b, "w", "float[2]");
+    oc_b_node(b, "Add", "a", "x,w", "y", "");
+    oc_b_output(b, "y", "float[2]");
+    assert_int_equal(oc_b_save(b, in_dir("model.onnx")), 0);
+    oc_b_free(b);
+    assert_int_equal(record(&s, in_dir("model.onnx"), NULL, (struct oc_record_opts){.library = fake()}), -1);
+    assert_non_null(strstr(s.err.msg, "its weights are absent: 'w' has no data"));
+    drop(&s);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(in_dir("model.onnx"));
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole),   cmocka_unit_test(in_a_folder),     cmocka_unit_test(misbehaving),
+        cmocka_unit_test(refused), cmocka_unit_test(without_weights),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
