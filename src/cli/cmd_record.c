@@ -120,6 +120,16 @@ static int record(struct job *j)
     return rc ? cli_fail_err(&err) : 0;
 }
 
+/* How to see the table later. Readers leave out one run at the start unless they are told otherwise. */
+static void tell_how(const struct job *j, FILE *f)
+{
+    struct oc_record_info info = oc_recording_info(j->recording);
+    fprintf(f, "table       onnxcost %s -p %s --optimized-model %s", j->path, info.profile, info.optimized);
+    if (j->warmup != 1)
+        fprintf(f, " --warmup %u", j->warmup);
+    fputc('\n', f);
+}
+
 /* What was recorded stands on standard output, above a table but not inside of CSV and JSON. */
 static int tell(struct job *j)
 {
@@ -136,6 +146,8 @@ static int tell(struct job *j)
     oc_recording_write(j->recording, out.f);
     if (j->o->report)
         fputc('\n', out.f);
+    else
+        tell_how(j, out.f);
     return cli_output_close(&out, true);
 }
 

@@ -360,6 +360,8 @@ int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, 
         k.random = seed * UINT64_C(0x9e3779b97f4a7c15) + i;
         if (measure(&k, &in[i]) || (text ? from_user(&k, &in[i], text) : make_up(&k, &in[i])))
             return -1;
+        if (!in[i].elements)
+            in[i].content = "empty";
     }
     return 0;
 }

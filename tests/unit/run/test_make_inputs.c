@@ -347,6 +347,7 @@ static void refused(void **state)
     /* nothing is something */
     assert_int_equal(make(&m, with_input("past", "float[1,0,4]"), NULL, 0, 1), 0);
     assert_int_equal(m.in[0].elements, 0);
+    assert_string_equal(m.in[0].content, "empty");
     assert_non_null(m.in[0].data);
     drop(&m);
 }
