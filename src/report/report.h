@@ -51,6 +51,10 @@ struct oc_summary {
     struct oc_summary_line *line;
     uint32_t n, cap;
 };
+/* Class (OC_CLASS_F16 ...) that did most of the time of the profile if it tells, else most MACs of the model.
+ */
+unsigned oc_report_class(const struct oc_report *r);
+
 void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free(s->line) */
 
 void oc_out_term(struct oc_report *r, FILE *f);

@@ -423,23 +423,10 @@ static void join_part(struct sum *s)
 /* ---- the hardware ---------------------------------------------------------------------------------------
  */
 
-/* Class of the most MACs: what the peak of the model is measured in. */
-static unsigned main_class(const struct oc_analysis *a)
-{
-    double macs[OC_CLASS_COUNT] = {0};
-    unsigned best = OC_CLASS_F32;
-    for (uint32_t i = 0; i < a->model->n_node; i++)
-        if (a->cost[i].quality != OC_UNKNOWN && a->cost[i].mac_class < OC_CLASS_COUNT)
-            macs[a->cost[i].mac_class] += (double)a->cost[i].macs;
-    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
-        best = macs[c] > macs[best] ? c : best;
-    return best;
-}
-
 static void peak_part(struct sum *s)
 {
     const struct oc_device *d = s->r->in->device;
-    unsigned cls = s->r->in->analysis ? main_class(s->r->in->analysis) : OC_CLASS_F32;
+    unsigned cls = oc_report_class(s->r);
     unsigned unit = d->peak[OC_HW_MATRIX][cls] ? OC_HW_MATRIX : OC_HW_VECTOR;
     const struct oc_hw_figure *peak = d->peak[unit][cls];
     const struct oc_hw_level *dram = oc_device_dram(d);
