@@ -10,9 +10,9 @@ work=$BUILD/bench
 export ONNXCOST_HWDB="$PWD/hwdb"
 onnxcost=$BUILD/onnxcost
 tests/make_zoo.sh "$work/zoo"
-[ -s "$work/trace.json" ] || "$work/make_trace" "$TRACE_BYTES" >"$work/trace.json"
+[ -s "$work/trace.$TRACE_BYTES.json" ] || "$work/make_trace" "$TRACE_BYTES" >"$work/trace.$TRACE_BYTES.json"
 [ -s "$work/chain.onnx" ] || "$BUILD/onnxzoo" chain --nodes 100000 -o "$work/chain.onnx"
-[ -s "$work/big.onnx" ] || "$BUILD/onnxzoo" bigfile --bytes "$BIG_BYTES" -o "$work/big.onnx"
+[ -s "$work/big.$BIG_BYTES.onnx" ] || "$BUILD/onnxzoo" bigfile --bytes "$BIG_BYTES" -o "$work/big.$BIG_BYTES.onnx"
 
 printf '%-44s %10s %10s %10s %12s\n' 'measurement (median of several runs)' 'median ms' 'least ms' 'RSS MiB' 'private MiB'
 measure() { # title runs command...
@@ -38,10 +38,10 @@ measure '70B decoder, 4 bits, no weights: the same' "$RUNS" "$onnxcost" "$work/z
 measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
 measure "100,000 nodes: plan and order" 5 "$onnxcost" memory "$work/chain.onnx" --plan "$work/plan.json" --reorder -o /dev/null
 measure "Llama 70B (5468 steps): plan and order" 5 "$onnxcost" memory "$work/zoo/llama_70b_f16.onnx" --plan "$work/plan.json" --reorder -o /dev/null
-measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.onnx"
-measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.json"
+measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.$BIG_BYTES.onnx"
+measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.$TRACE_BYTES.json"
 limit=$median
-measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.json"
+measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.$TRACE_BYTES.json"
 trace=$median
 nsys=$work/nsys.$NSYS_KERNELS.sqlite
 [ -s "$nsys" ] || "$work/nsys_file" make "$NSYS_KERNELS" "$nsys"
@@ -64,7 +64,7 @@ awk -v scan="$scan" -v plain="$plain" -v gz="$median" -v size="$(wc -c <"$kineto
     printf "PyTorch: %.0f MB/s, %.2f of the speed of memchr; gzipped %.0f MB/s of what is inflated\n",
         size / plain / 1000, scan / plain, size / gz / 1000
 }'
-size=$(wc -c <"$work/trace.json")
+size=$(wc -c <"$work/trace.$TRACE_BYTES.json")
 awk -v empty="$empty" -v version="$version" -v empty_least="$empty_least" -v version_least="$version_least" -v limit="$limit" -v trace="$trace" -v size="$size" 'BEGIN {
     printf "\nstart-up above an empty program   %.2f ms by the medians, %.2f ms by the least\n", version - empty,
         version_least - empty_least
