@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "profile/kernel_names.h"
+#include "profile/paddle_report.h"
 #include "profile/time_summary.h"
 
 /* ---- order
@@ -291,23 +292,48 @@ static void more(struct oc_times *t, uint64_t calls, double total, double min, d
     t->total_ns += total;
 }
 
-static void add_record(struct growing *g, const struct oc_prof_rec *r, const char *name, bool on_device)
+/* A record's own time on both sides. total_ns is the host's, the device's (in which the host's stands beside,
+ * if at all), or the sum of both. */
+static void sides_of(const struct oc_profile *p, const struct oc_prof_rec *r, double *host, double *device)
+{
+    bool both = p->time_kind && strcmp(p->time_kind, "host and device time") == 0;
+    bool on_device = p->time_kind && strcmp(p->time_kind, "device time") == 0;
+    bool known = !isnan(r->total_kernel_ns);
+    *host = r->total_ns;
+    *device = r->total_kernel_ns;
+    if (both && known)
+        *host = r->total_ns - r->total_kernel_ns;
+    if (on_device && (!known || !(r->total_kernel_ns < r->total_ns || r->total_kernel_ns > r->total_ns))) {
+        *device = known ? r->total_kernel_ns : r->total_ns;
+        *host = r->runs <= 1 ? r->host_ns : NAN;
+    }
+}
+
+static void add_record(struct growing *g, const struct oc_prof_rec *r, const char *name)
 {
     struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
+    double host, device;
+    sides_of(g->s->profile, r, &host, &device);
     bool single = r->calls == r->runs; /* then a run's sum is a call */
+    bool alone = isnan(host) || isnan(device);
+    double min = single && alone ? r->min_ns : NAN, max = single && alone ? r->max_ns : NAN;
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
-    double device = on_device && isnan(r->total_kernel_ns) ? r->total_ns : r->total_kernel_ns;
-    double host = on_device && isnan(r->total_kernel_ns) ? NAN : r->total_ns;
-    double min = single ? r->min_ns : NAN, max = single ? r->max_ns : NAN; /* of what stands first */
-    bool alone = isnan(host) || isnan(device);
     more(&item->host, r->calls, host, min, max);
-    more(&item->device, r->calls, device, isnan(host) ? min : NAN, isnan(host) ? max : NAN);
-    more(&item->both, r->calls,
-         !alone        ? host + device
-         : isnan(host) ? device
-                       : host,
-         alone ? min : NAN, alone ? max : NAN);
+    more(&item->device, r->calls, device, min, max);
+    more(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, min, max);
+}
+
+/* Paddle Inference tells the columns itself; its totals are host and device time together. */
+static void add_report_row(struct growing *g, const struct oc_paddle_row *row, const char *name)
+{
+    struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
+    bool device = row->gpu_ns > 0;
+    uint64_t calls = (uint64_t)row->calls;
+    more(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns, device ? NAN : row->min_ns,
+         device ? NAN : row->max_ns);
+    more(&item->device, calls, device ? row->gpu_ns : NAN, NAN, NAN);
+    more(&item->both, calls, row->total_ns, row->min_ns, row->max_ns);
 }
 
 static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
@@ -335,6 +361,24 @@ static const char *kept(struct oc_map *names, const char *name)
     return oc_intern(names, name, strlen(name));
 }
 
+static void add_records(struct growing *types, struct growing *rows, struct oc_map *names)
+{
+    const struct oc_profile *p = types->s->profile;
+    const struct oc_paddle_report *own = strcmp(p->format, "paddle_report") == 0 ? p->native : NULL;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *r = &p->rec[i];
+        if (r->bucket)
+            continue;
+        add_record(types, r, kept(names, r->op_type[0] ? r->op_type : r->name));
+        if (!own || i >= own->n_row) {
+            if (!types->s->has_events)
+                add_record(rows, r, kept(names, r->name));
+        } else if (!own->row[i].depth || rows->opts->op_detail) {
+            add_report_row(rows, &own->row[i], kept(names, r->name));
+        }
+    }
+}
+
 void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts)
 {
     const struct oc_profile *p = s->profile;
@@ -345,14 +389,7 @@ void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_tabl
     begin(&rows, s, opts);
     begin(&kernels, s, opts);
     begin(&copies, s, opts);
-    for (uint32_t i = 0; i < p->n_rec; i++) {
-        const struct oc_prof_rec *r = &p->rec[i];
-        if (r->bucket)
-            continue;
-        add_record(&types, r, kept(&names, r->op_type[0] ? r->op_type : r->name), on_device);
-        if (!s->has_events)
-            add_record(&rows, r, kept(&names, r->name), on_device);
-    }
+    add_records(&types, &rows, &names);
     for (uint32_t i = 0; i < p->n_kernel && !s->has_events; i++) {
         const struct oc_prof_kernel *k = &p->kernel[i];
         add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, kept(&names, k->name));
