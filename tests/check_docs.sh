@@ -36,9 +36,20 @@ operators() {
     echo
 }
 
-# The README with its generated parts: command output after `$ onnxcost ...` in a fenced block, and the operators.
+# Ids of the devices by vendor, as in the README.
+devices() {
+    onnxcost hw list --format csv | awk -F, 'NR > 1 { if (!($3 in ids)) order[++k] = $3; ids[$3] = ids[$3] " " $1 }
+        END { for (i = 1; i <= k; i++) print "**" order[i] "**:" ids[order[i]] }' | while read -r line; do
+        echo
+        echo "$line" | fold -s -w 118 | sed 's/ *$//'
+    done
+    echo
+}
+
+# The README with its generated parts: command output after `$ onnxcost ...` in a fenced block, the operators and the
+# devices.
 regenerate() {
-    awk -v work="$work" -v operators="$work/operators" '
+    awk -v work="$work" -v operators="$work/operators" -v devices="$work/devices" '
         /^```/ { fenced = !fenced; skip = 0 }
         /^<!-- end -->/ { skip = 0 }
         !skip { print }
@@ -51,10 +62,15 @@ regenerate() {
         /^<!-- operators -->/ {
             while ((getline line < operators) > 0) print line
             skip = 1
+        }
+        /^<!-- devices -->/ {
+            while ((getline line < devices) > 0) print line
+            skip = 1
         }' README.md
 }
 
 operators >"$work/operators"
+devices >"$work/devices"
 regenerate >"$work/README.md"
 if [ "${1:-}" = --update ]; then
     cp "$work/README.md" README.md

@@ -4,54 +4,93 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 
-static void print_device(FILE *f, const struct oc_device *device)
+struct hw_job {
+    const struct cli_opts *o;
+    struct oc_hwdb *db;
+    FILE *f;
+};
+
+static int list(struct hw_job *j)
 {
-    struct oc_device_info d = oc_device_info(device);
-    fprintf(f, "%-28s %-5s %-10s %s", d.id, d.kind, d.vendor, d.name);
-    for (size_t i = 0; i < d.n_alias; i++)
-        fprintf(f, "%s%s", i ? ", " : "  (also: ", d.alias[i]);
-    fprintf(f, "%s\n", d.n_alias ? ")" : "");
+    struct oc_err err;
+    return oc_hwdb_write_list(j->db, j->o->format, j->f, &err) ? cli_fail_err(&err) : 0;
 }
 
-static int list(struct oc_hwdb *db, FILE *f)
+static int show(struct hw_job *j)
 {
-    const struct oc_device *const *device;
-    size_t n;
+    const struct oc_device *d;
     struct oc_err err;
-    if (oc_hwdb_list(db, &device, &n, &err))
-        return cli_fail_err(&err);
-    fprintf(f, "%-28s %-5s %-10s %s\n", "id", "kind", "vendor", "name");
-    for (size_t i = 0; i < n; i++)
-        print_device(f, device[i]);
-    return 0;
+    int rc = cli_find_device(j->o, j->o->word.item[1], &j->db, &d);
+    if (!rc && oc_device_write(d, j->o->format, j->f, &err))
+        rc = cli_fail_err(&err);
+    return rc;
 }
 
-static int show(struct oc_hwdb *db, const char *name, FILE *f)
+static int diff(struct hw_job *j)
 {
-    const struct oc_device *device;
+    const struct oc_device *d[2];
     struct oc_err err;
-    if (oc_hwdb_get(db, name, &device, &err) || oc_device_describe(device, f, &err))
+    for (size_t i = 0; i < 2; i++) {
+        int rc = cli_find_device(j->o, j->o->word.item[1 + i], &j->db, &d[i]);
+        if (rc)
+            return rc;
+    }
+    return oc_device_write_diff(d[0], d[1], j->o->format, j->f, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int lint(struct hw_job *j)
+{
+    struct oc_hw_lint *l;
+    struct oc_err err;
+    const struct oc_hw_finding *finding;
+    if (oc_hwdb_lint(j->db, j->o->word.item + 1, j->o->word.n - 1, &l, &err))
         return cli_fail_err(&err);
-    return 0;
+    int rc = oc_hw_lint_write(l, j->o->format, j->f, &err) ? cli_fail_err(&err)
+             : oc_hw_lint_findings(l, &finding)            ? CLI_FINDINGS
+                                                           : CLI_OK;
+    oc_hw_lint_free(l);
+    return rc;
+}
+
+static const struct hw_part {
+    const char *name;
+    size_t min, max; /* words behind it */
+    int (*run)(struct hw_job *j);
+} parts[] = {
+    {"list", 0, 0, list},
+    {"show", 1, 1, show},
+    {"diff", 2, 2, diff},
+    {"lint", 0, SIZE_MAX - 1, lint},
+};
+
+static const struct hw_part *find_part(const struct cli_opts *o)
+{
+    const char *name = o->word.n ? o->word.item[0] : "list";
+    size_t n = o->word.n ? o->word.n - 1 : 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (!strcmp(parts[i].name, name))
+            return n >= parts[i].min && n <= parts[i].max ? &parts[i] : NULL;
+    return NULL;
 }
 
 int cmd_hw(const struct cli_opts *o)
 {
-    const char *what = o->word.n ? o->word.item[0] : "list";
-    bool one = !strcmp(what, "show");
-    if ((!one && strcmp(what, "list")) || o->word.n > (one ? 2u : 1u) || (one && o->word.n < 2))
-        return cli_fail(CLI_USAGE, "usage: onnxcost hw list, or onnxcost hw show NAME");
-    struct oc_err err;
-    struct oc_hwdb *db;
-    if (oc_hwdb_open(NULL, &db, &err))
-        return cli_fail_err(&err);
+    const struct hw_part *part = find_part(o);
+    struct hw_job j = {.o = o};
     struct cli_output out;
+    struct oc_err err;
+    if (!part)
+        return cli_fail(CLI_USAGE,
+                        "usage: onnxcost hw list, hw show NAME, hw diff NAME NAME, or hw lint [FILE...]");
+    if (oc_hwdb_open(NULL, &j.db, &err))
+        return cli_fail_err(&err);
     int rc = cli_output_open(o->output, &out);
     if (!rc) {
-        int done = one ? show(db, o->word.item[1], out.f) : list(db, out.f);
-        rc = cli_output_close(&out, done == 0);
+        j.f = out.f;
+        int done = part->run(&j);
+        rc = cli_output_close(&out, done == CLI_OK || done == CLI_FINDINGS);
         rc = done ? done : rc;
     }
-    oc_hwdb_free(db);
+    oc_hwdb_free(j.db);
     return rc;
 }

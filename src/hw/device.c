@@ -115,7 +115,15 @@ int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err 
     fprintf(out, "%s: %s (%s, %s)\n", info->id, info->name, info->vendor, info->kind);
     for (size_t i = 0; i < info->n_alias; i++)
         fprintf(out, "%s%s%s", i ? ", " : "also: ", info->alias[i], i + 1 == info->n_alias ? "\n" : "");
-    fprintf(out, "file: %s\n\n", info->file);
+    if (info->sku)
+        fprintf(out, "sku: %s\n", info->sku);
+    if (info->base)
+        fprintf(out, "base: %s\n", info->base);
+    fprintf(out, "file: %s\n", info->file);
+    for (size_t i = 0; i < info->n_set; i++)
+        fprintf(out, "set: %s = %s (the file says %s)\n", info->set[i].key, info->set[i].value,
+                info->set[i].before ? info->set[i].before : "nothing");
+    fprintf(out, "\n");
     print_figures(device, out, &scratch);
     oc_arena_free(&scratch);
     return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the device '%s'", info->id) : 0;

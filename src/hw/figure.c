@@ -4,6 +4,7 @@
 #include "base/units.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct unit {
@@ -140,4 +141,23 @@ bool oc_formula_value(const char *formula, double *out, const char **bad)
     }
     *bad = s;
     return false;
+}
+
+size_t oc_formula_words(const char *formula, struct oc_formula_word *out, size_t n)
+{
+    size_t count = 0;
+    const char *s = formula;
+    while (count < n && *s) {
+        s += strspn(s, " */+");
+        size_t len = number_length(s);
+        if (!plain_number(s, len, &out[count].number))
+            break;
+        s += len;
+        size_t word = *s == ' ' && is_letter(s[1]) ? strcspn(s + 1, " ") : 0;
+        snprintf(out[count++].word, sizeof(out->word), "%.*s", (int)word, s + 1);
+        s += strcspn(s, "*/+");
+        while (*s == '/' && s[1] != ' ') /* within a unit: FLOP/cycle */
+            s += 1 + strcspn(s + 1, "*/+");
+    }
+    return count;
 }

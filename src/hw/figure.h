@@ -30,4 +30,11 @@ bool oc_figure_scale(enum oc_quantity q, const char *unit, double *scale);
  * GOP/s TOP/s us; others name what is counted. False with *bad at the place where it stops making sense. */
 bool oc_formula_value(const char *formula, double *out, const char **bad);
 
+/* The factors of a formula that is understood: "8 core" is 8 and "core". Returns how many, at most n. */
+struct oc_formula_word {
+    double number;
+    char word[32]; /* the first one behind the number, "" without */
+};
+size_t oc_formula_words(const char *formula, struct oc_formula_word *out, size_t n);
+
 #endif

@@ -258,6 +258,10 @@ const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d)
 
 int oc_hw_finish(struct oc_hw_reader *r)
 {
+    for (size_t i = 0; i < r->n_source && r->how->findings; i++)
+        if (!r->source[i].used)
+            oc_hw_note(r->how->findings, r->path, r->source[i].line, "source '%.60s' is not used",
+                       r->source[i].id);
     for (size_t i = 0; i < r->n_draft; i++)
         if (inherit(r, r->draft[i]))
             return -1;

@@ -39,6 +39,13 @@ struct oc_hw_entry { /* a figure until its device is complete */
     unsigned unit, cls;
 };
 
+struct oc_hw_listed { /* a source of the file */
+    const struct oc_hw_source *source;
+    const char *id;
+    uint32_t line;
+    bool used;
+};
+
 /* What the file says of a device. Its own elements first; after the merge those of its bases too. */
 struct oc_hw_draft {
     struct oc_device *dev;
@@ -59,7 +66,7 @@ struct oc_hw_reader {
     struct oc_err *err;
     const char *path;
     struct oc_map source_ids, names;
-    const struct oc_hw_source **source; /* by the number that source_ids has for an id */
+    struct oc_hw_listed *source; /* by the number that source_ids has for an id */
     size_t n_source, cap_source;
     struct oc_hw_draft **draft; /* one a device, by the number that `names` has for it */
     size_t n_draft, cap_draft, n_inherited;

@@ -317,6 +317,11 @@ int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const
     return oc_device_change(&db->arena, device, set, n, out, err);
 }
 
+const char *oc_hwdb_file(const struct oc_hwdb *db, size_t i)
+{
+    return i < db->n_file ? db->file[i].path : NULL;
+}
+
 /* ---- list -------------------------------------------------------------------------------------------- */
 
 static int by_vendor_and_id(const void *a, const void *b)

@@ -47,10 +47,6 @@ struct oc_device_list {
 };
 
 /* What is wrong in files, for lint: reading goes on behind it. */
-struct oc_hw_finding {
-    const char *file, *text;
-    uint32_t line;
-};
 struct oc_hw_findings {
     struct oc_arena *arena;
     struct oc_hw_finding *item; /* heap */
@@ -78,6 +74,9 @@ int oc_hw_read_file(const char *path, struct oc_arena *arena, struct oc_device_l
                     struct oc_err *err);
 int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena *arena,
                    struct oc_device_list *list, struct oc_err *err);
+
+const char *oc_hwdb_file(const struct oc_hwdb *db,
+                         size_t i); /* i-th one of the search, NULL behind the last */
 
 /* oc_device_override, in memory of one's own. */
 int oc_device_change(struct oc_arena *a, const struct oc_device *device, const char *const *set, size_t n,

@@ -48,7 +48,8 @@ static int resolve_sources(struct oc_hw_reader *r, const struct oc_xml_elem *e, 
         uint32_t at = oc_map_get(&r->source_ids, ids, n);
         if (at == OC_NONE)
             return oc_xml_fail(r->xml, "source '%.*s' is not in this file", (int)(n < 60 ? n : 60), ids);
-        f->source[count++] = r->source[at];
+        r->source[at].used = true;
+        f->source[count++] = r->source[at].source;
     }
     return 0;
 }
@@ -142,7 +143,7 @@ static int start_source(void *user, const struct oc_xml_elem *e)
     struct oc_hw_source *s = OC_NEW(r->arena, struct oc_hw_source);
     *s = (struct oc_hw_source){oc_xml_get(e, "title"), oc_xml_get(e, "section"), oc_xml_get(e, "url")};
     OC_GROW(r->source, r->n_source, r->cap_source);
-    r->source[r->n_source++] = s;
+    r->source[r->n_source++] = (struct oc_hw_listed){s, id, e->line, false};
     return 0;
 }
 

@@ -483,6 +483,11 @@ static void hardware_part(struct sum *s)
     }
     const char *efficiency =
         time_s > 0 ? oc_printf(s->arena, ", %.1f %% of it reached", 100 * roof_s / time_s) : "";
+    if (missing && missing == s->r->all.n) {
+        add(s, "hardware", oc_printf(s->arena, "%s: no operator has a limit in its figures", d.name));
+        peak_part(s);
+        return;
+    }
     const char *but = missing ? oc_printf(s->arena, " (%u rows without a limit)", missing) : "";
     add(s, "hardware",
         oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
