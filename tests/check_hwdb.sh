@@ -66,6 +66,12 @@ values are plain numbers|s/value="19.5"/value="1.95e1"/
 unknown attributes are refused|s/ vendor="NVIDIA"/ vendor="NVIDIA" price="1"/
 unknown elements are refused|s/<alias name="v100"\/>/<nick name="v100"\/>/
 the version is known|s/version="1"/version="9"/
+a device without base has a vendor|s/ vendor="NVIDIA"//
+power is in watts|s/ unit="W"/ unit="kW"/
+kinds of clocks are a closed list|s/ clock="boost"/ clock="fast"/
 EOF
+# Heirs need no vendor, kind or unit.
+sed 's|</hwdb>|<device id="heir" name="Heir" base="t4" sku="x"/></hwdb>|' hwdb/nvidia.xml >"$scratch"
+report 'schema: an heir may have nothing of its own' "$(validate "$scratch" | grep -v ' validates$')"
 echo "1..$n"
 exit $bad
