@@ -82,6 +82,8 @@ int cmd_hw(const struct cli_opts *o)
     if (!part)
         return cli_fail(CLI_USAGE,
                         "usage: onnxcost hw list, hw show NAME, hw diff NAME NAME, or hw lint [FILE...]");
+    if (o->hw_set.n && part->run != show && part->run != diff)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: 'hw %s' has none", part->name);
     if (oc_hwdb_open(NULL, &j.db, &err))
         return cli_fail_err(&err);
     int rc = cli_output_open(o->output, &out);
