@@ -505,17 +505,18 @@ struct oc_device_info oc_device_info(const struct oc_device *device);
 size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figure **out);
 
 /* What `onnxcost hw` prints. format: table (NULL), csv or json; numbers of CSV and JSON are in base units.
- * The list has a line a device; of one device a line a figure; two stand side by side with the ratio second / first
- * of the peaks as they are used (the dense one of each unit and class), memories, counts, clocks, power, overhead. */
+ * The list has a line a device; of one device a line a figure; two stand side by side with the ratio second /
+ * first of the peaks as they are used (the dense one of each unit and class), memories, counts, clocks,
+ * power, overhead. */
 int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, FILE *out, struct oc_err *err);
 int oc_device_write(const struct oc_device *device, const char *format, FILE *out, struct oc_err *err);
 int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format, FILE *out,
                          struct oc_err *err);
 
-/* Checks hardware files: all that reading refuses, every place of it, and beyond that whether formulas use the
- * device's own counts and clocks, whether a sparse rate is passed off as dense, ranges, and names across files.
- * path: files to check, whose bases may be in the database; n 0: all files of the database. A file that cannot be
- * read is a finding. -1 only if there is no file at all. */
+/* Checks hardware files: all that reading refuses, every place of it, and beyond that whether formulas use
+ * the device's own counts and clocks, whether a sparse rate is passed off as dense, ranges, and names across
+ * files. path: files to check, whose bases may be in the database; n 0: all files of the database. A file
+ * that cannot be read is a finding. -1 only if there is no file at all. */
 struct oc_hw_lint;
 struct oc_hw_finding {
     const char *file, *text; /* text names the device: "device 'a100': matrix f16: ..." */
@@ -523,7 +524,8 @@ struct oc_hw_finding {
 };
 int oc_hwdb_lint(struct oc_hwdb *db, const char *const *path, size_t n, struct oc_hw_lint **out,
                  struct oc_err *err);
-size_t oc_hw_lint_findings(const struct oc_hw_lint *lint, const struct oc_hw_finding **out); /* by file and line */
+size_t oc_hw_lint_findings(const struct oc_hw_lint *lint,
+                           const struct oc_hw_finding **out); /* by file and line */
 int oc_hw_lint_write(const struct oc_hw_lint *lint, const char *format, FILE *out, struct oc_err *err);
 void oc_hw_lint_free(struct oc_hw_lint *lint);
 

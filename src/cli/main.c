@@ -22,8 +22,8 @@ const struct cli_command cli_commands[] = {
     {"record", "onnxcost record MODEL [--runs N] [--threads N] [--report]",
      "runs a model on ONNX Runtime and writes its profile", CLI_RECORD | CLI_COST, cmd_record},
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
-     "the hardware that --hw knows; its figures, two devices side by side, and a check of hardware files", CLI_HW,
-     cmd_hw},
+     "the hardware that --hw knows; its figures, two devices side by side, and a check of hardware files",
+     CLI_HW, cmd_hw},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
 };

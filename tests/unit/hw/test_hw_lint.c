@@ -67,8 +67,7 @@ static const struct {
     {13,
      PEAK("i8", I32_ACC,
           V("8", "TOP/s") " formula=\"10 SM * 800 OP/cycle * 1 GHz\"") "<peak class=\"i8\" dense=\"no\" "
-                                                                       "clock=\"boost\"" I32_ACC
-                                                                       " " V(
+                                                                       "clock=\"boost\"" I32_ACC " " V(
                                                                            "8",
                                                                            "TOP/s") " formula=\"10 SM * 800 "
                                                                                     "OP/cycle * 1 GHz\"/>",
@@ -77,17 +76,16 @@ static const struct {
     {10,
      PEAK(
          "f32", "",
-         V("1",
-           "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1 GHz\"") "<peak class=\"f32\" dense=\"yes\" "
-                                                                     "clock=\"base\" " V("2",
-                                                                                         "TFLOP/s") " formula"
-                                                                                                    "=\"10 "
-                                                                                                    "SM * "
-                                                                                                    "400 "
-                                                                                                    "FLOP/"
-                                                                                                    "cycle * "
-                                                                                                    "0.5 "
-                                                                                                    "GHz\"/>",
+         V("1", "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1 GHz\"") "<peak class=\"f32\" dense=\"yes\" "
+                                                                          "clock=\"base\" " V(
+                                                                              "2", "TFLOP/s") " formula"
+                                                                                              "=\"10 "
+                                                                                              "SM * "
+                                                                                              "400 "
+                                                                                              "FLOP/"
+                                                                                              "cycle * "
+                                                                                              "0.5 "
+                                                                                              "GHz\"/>",
      10, "vector f32: below the peak at the base clock (2 TFLOP/s)"},
     {10,
      PEAK("f32", "", V("1", "TFLOP/s") " formula=\"10 SM * 100 FLOP/cycle * 1 GHz\"")
