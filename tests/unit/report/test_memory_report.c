@@ -220,21 +220,21 @@ static void test_fit(void **state)
     (void)state;
     struct oc_bind n = {"N", 1000};
     struct oc_analyze_opts o = {.bind = &n, .n_bind = 1};
-    struct asked q = ask(growing(), &o, "t4"); /* 16 GB */
+    struct asked q = ask(growing(), &o, "t4"); /* 16 GiB */
     struct oc_memory_info i = oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_YES);
-    assert_int_equal(i.capacity_bytes, 16000000000u);
+    assert_int_equal(i.capacity_bytes, 17179869184u);
     assert_int_equal(i.const_bytes, 4000000);
     assert_int_equal(i.footprint_bytes, 8004000000u);
     assert_string_equal(i.batch, "N");
-    assert_int_equal(i.largest_batch, 1999);
+    assert_int_equal(i.largest_batch, 2146);
     assert_false(i.batch_bounded);
     answered(&q);
-    n.value = 2000; /* 16,004,000,000 */
+    n.value = 2147; /* 17,180,000,000 */
     q = ask(growing(), &o, "t4");
     i = oc_memory_info(q.m);
     assert_int_equal(i.fits, OC_FITS_NO);
-    assert_int_equal(i.largest_batch, 1999);
+    assert_int_equal(i.largest_batch, 2146);
     answered(&q);
 }
 
@@ -246,7 +246,7 @@ static void test_fit_with_a_given_shape(void **state)
     struct oc_shape_bind x = {.input = "x", .rank = 2, .dim = dim};
     struct oc_analyze_opts o = {.shape = &x, .n_shape = 1};
     struct asked q = ask(growing(), &o, "t4");
-    assert_int_equal(oc_memory_info(q.m).largest_batch, 1999);
+    assert_int_equal(oc_memory_info(q.m).largest_batch, 2146);
     assert_int_equal(oc_memory_info(q.m).footprint_bytes, 4000000 + 7 * 8000000);
     assert_int_equal(dim[0], 7);
     answered(&q);
