@@ -72,6 +72,52 @@ void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t
     }
 }
 
+void oc_chrome_leave_out(struct oc_chrome_left_out *x, struct oc_str category)
+{
+    if (!x->n++)
+        snprintf(x->category, sizeof(x->category), "%.*s",
+                 !category.n       ? 4
+                 : category.n < 40 ? (int)category.n
+                                   : 40,
+                 category.n ? category.s : "none");
+}
+
+void oc_chrome_read(struct oc_chrome *r, struct oc_chrome_lanes *l, unsigned name_field,
+                    const struct oc_timeline *t, const char *(*take)(void *ctx), void *ctx)
+{
+    while (oc_chrome_next(r) && !t->full) {
+        if (oc_chrome_is(r, OC_CH_PH, "X")) {
+            const char *why = take(ctx);
+            if (why)
+                oc_chrome_bad(r, why);
+        } else if (oc_chrome_is(r, OC_CH_PH, "M")) {
+            oc_chrome_note_thread(l, r, name_field, t->profile);
+        }
+    }
+}
+
+void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct oc_timeline *t,
+                    const struct oc_chrome_left_out *x)
+{
+    struct oc_diags *d = &t->profile->diags;
+    oc_chrome_findings(r, s, t->profile);
+    if (x && x->n)
+        oc_diag_add(d, OC_INFO, "I-category", "", "%zu events of other categories left out, the first: %s",
+                    x->n, x->category);
+    if (t->full)
+        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
+                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->where);
+}
+
+void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,
+                      const struct oc_profile_opts *opts, const struct oc_timeline_rules *rules)
+{
+    oc_chrome_name_lanes(l, t);
+    oc_timeline_finish(t, opts, rules);
+    oc_timeline_records(t, opts, rules);
+    oc_timeline_keep(t, opts);
+}
+
 void oc_chrome_lanes_free(struct oc_chrome_lanes *l)
 {
     free(l->thread);

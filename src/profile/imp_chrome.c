@@ -203,16 +203,13 @@ static void tell(struct reading *r, const struct oc_stream *s)
     for (uint32_t l = 0; l < r->n_last; l++)
         for (uint32_t at = r->last[l]; at != OC_NONE; at = r->begun[at].before)
             r->unpaired++;
-    oc_chrome_findings(&r->c, s, r->out);
+    oc_chrome_tell(&r->c, s, r->t, NULL);
     if (r->unpaired)
         oc_diag_add(d, OC_WARNING, "W-unpaired", "",
                     "%zu events left out: a beginning without an end, or an end without a beginning",
                     r->unpaired);
     if (r->async)
         oc_diag_add(d, OC_INFO, "I-async", "", "%zu asynchronous events left out", r->async);
-    if (r->t->full)
-        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
-                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->c.where);
     r->out->producer = r->mindspore ? "MindSpore profiler" : "";
     r->out->device = r->device ? "CUDA" : "";
 }
@@ -239,10 +236,7 @@ static int read_events(struct reading *r, const struct oc_source *src, const str
                      (unsigned long long)oc_json_offset(r->c.j));
     if (rc == 0) {
         tell(r, src->file[0].s);
-        oc_chrome_name_lanes(&r->lanes, r->t);
-        oc_timeline_finish(r->t, opts, rules);
-        oc_timeline_records(r->t, opts, rules);
-        oc_timeline_keep(r->t, opts);
+        oc_chrome_finish(&r->lanes, r->t, opts, rules);
     } else {
         oc_timeline_free(r->t);
     }

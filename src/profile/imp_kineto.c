@@ -62,8 +62,8 @@ struct reading {
     struct oc_arena scratch;
     struct oc_buf key;
     bool old, since_2024, hip, device;
-    size_t unknown, n_event;
-    char unknown_cat[48];
+    size_t n_event;
+    struct oc_chrome_left_out left_out;
 };
 
 /* ---- probe -------------------------------------------------------------------------------------------- */
@@ -137,8 +137,8 @@ static unsigned find_kind(struct reading *r)
             r->old |= kind_of[i].old;
             return kind_of[i].kind;
         }
-    if (cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace") && !r->unknown++)
-        snprintf(r->unknown_cat, sizeof(r->unknown_cat), "%.*s", (int)(cat.n < 40 ? cat.n : 40), cat.s);
+    if (cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace"))
+        oc_chrome_leave_out(&r->left_out, cat);
     return OC_EV_COUNT;
 }
 
@@ -207,8 +207,9 @@ static void note_device(struct reading *r, unsigned kind, struct oc_str name)
     r->hip |= kind == OC_EV_API && starts(name, "hip");
 }
 
-static const char *take_event(struct reading *r)
+static const char *take_event(void *ctx)
 {
+    struct reading *r = ctx;
     int64_t ts_ns;
     uint64_t launch;
     uint32_t owner;
@@ -253,29 +254,9 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
 
 /* ---- the file ----------------------------------------------------------------------------------------- */
 
-static void read_all(struct reading *r)
-{
-    while (oc_chrome_next(&r->c) && !r->t->full) {
-        if (oc_chrome_is(&r->c, OC_CH_PH, "X")) {
-            const char *why = take_event(r);
-            if (why)
-                oc_chrome_bad(&r->c, why);
-        } else if (oc_chrome_is(&r->c, OC_CH_PH, "M")) {
-            oc_chrome_note_thread(&r->lanes, &r->c, F_NAME, r->out);
-        }
-    }
-}
-
 static void tell(struct reading *r, const struct oc_stream *s)
 {
-    struct oc_diags *d = &r->out->diags;
-    oc_chrome_findings(&r->c, s, r->out);
-    if (r->unknown)
-        oc_diag_add(d, OC_INFO, "I-category", "", "%zu events of other categories left out, the first: %s",
-                    r->unknown, r->unknown_cat);
-    if (r->t->full)
-        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
-                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->c.where);
+    oc_chrome_tell(&r->c, s, r->t, &r->left_out);
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
                        : r->since_2024 ? "PyTorch Kineto, layout since 2024"
                                        : "PyTorch Kineto, layout of 2021 to 2023";
@@ -292,16 +273,13 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
     r.c.other = other_member;
     r.c.ctx = &r;
     if (rc == 0)
-        read_all(&r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "holds no events of PyTorch's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
         tell(&r, src->file[0].s);
-        oc_chrome_name_lanes(&r.lanes, r.t);
-        oc_timeline_finish(r.t, opts, &rules);
-        oc_timeline_records(r.t, opts, &rules);
-        oc_timeline_keep(r.t, opts);
+        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
     } else {
         oc_timeline_free(r.t);
     }

@@ -51,8 +51,8 @@ struct reading {
     char schema[16];
     int64_t clock_ns; /* of "ts" when start_time is 0 */
     bool has_clock, device, mlu;
-    size_t unknown, n_event;
-    char unknown_cat[48];
+    size_t n_event;
+    struct oc_chrome_left_out left_out;
 };
 
 /* ---- probe -------------------------------------------------------------------------------------------- */
@@ -219,13 +219,10 @@ static struct oc_str plain_name(struct oc_str name)
 
 static unsigned find_kind(struct reading *r)
 {
-    const struct oc_str cat = r->c.f[OC_CH_CAT];
     for (size_t i = 0; i < OC_COUNT(kind_of); i++)
         if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat))
             return kind_of[i].kind;
-    if (!r->unknown++)
-        snprintf(r->unknown_cat, sizeof(r->unknown_cat), "%.*s", (int)(cat.n < 40 ? cat.n : 40),
-                 cat.n ? cat.s : "none");
+    oc_chrome_leave_out(&r->left_out, r->c.f[OC_CH_CAT]);
     return OC_EV_COUNT;
 }
 
@@ -259,8 +256,9 @@ static uint16_t lane_of(struct reading *r, bool device)
     return oc_chrome_lane(&r->lanes, r->t, &lane);
 }
 
-static const char *take_event(struct reading *r)
+static const char *take_event(void *ctx)
 {
+    struct reading *r = ctx;
     int64_t start_ns;
     uint64_t launch = 0;
     struct oc_event e = {.detail = OC_NONE};
@@ -313,30 +311,10 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
     return true;
 }
 
-static void read_all(struct reading *r)
-{
-    while (oc_chrome_next(&r->c) && !r->t->full) {
-        if (oc_chrome_is(&r->c, OC_CH_PH, "X")) {
-            const char *why = take_event(r);
-            if (why)
-                oc_chrome_bad(&r->c, why);
-        } else if (oc_chrome_is(&r->c, OC_CH_PH, "M")) {
-            oc_chrome_note_thread(&r->lanes, &r->c, F_NAME, r->out);
-        }
-    }
-}
-
 static void tell(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->out;
-    oc_chrome_findings(&r->c, s, p);
-    if (r->unknown)
-        oc_diag_add(&p->diags, OC_INFO, "I-category", "",
-                    "%zu events of other categories left out, the first: %s", r->unknown, r->unknown_cat);
-    if (r->t->full)
-        oc_diag_add(&p->diags, OC_WARNING, "W-limit", "",
-                    "more than %zu events: the rest is left out (offset %llu)", OC_MAX_TIMELINE_EVENTS,
-                    (unsigned long long)r->c.where);
+    oc_chrome_tell(&r->c, s, r->t, &r->left_out);
     p->producer =
         r->schema[0] ? oc_printf(&p->arena, "Paddle profiler, schema %s", r->schema) : "Paddle profiler";
     p->device = !r->device ? "CPU" : r->mlu ? "MLU" : "CUDA";
@@ -361,16 +339,13 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
     r.c.other = other_member;
     r.c.ctx = &r;
     if (rc == 0)
-        read_all(&r);
+        oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
     if (rc == 0 && !r.n_event)
         rc = oc_fail(err, OC_EFORMAT, "holds no events of Paddle's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
         tell(&r, src->file[0].s);
-        oc_chrome_name_lanes(&r.lanes, r.t);
-        oc_timeline_finish(r.t, opts, &rules);
-        oc_timeline_records(r.t, opts, &rules);
-        oc_timeline_keep(r.t, opts);
+        oc_chrome_finish(&r.lanes, r.t, opts, &rules);
         clean_types(out);
     } else {
         oc_timeline_free(r.t);
