@@ -1,0 +1,61 @@
+/* What a runtime launches, as the estimator sees it: one kernel, which may be several nodes fused, with its
+ * class, its work and its sizes. Numbers only; where they come from is not told, so measured kernels (a join)
+ * and planned ones (a fusion plan) are the same thing. Sizes are counts of elements, times seconds. */
+#ifndef OC_KERNEL_H
+#define OC_KERNEL_H
+
+#include "estimate/roofline.h"
+
+/* Classes with a curve of their own (kernel_class.c has their names, groups and the operators of each). */
+enum oc_kernel_class {
+    OC_KC_GEMM,
+    OC_KC_GEMV, /* min(M, N) <= 4 */
+    OC_KC_BATCHED_GEMM,
+    OC_KC_CONV_1X1,
+    OC_KC_CONV_KXK,
+    OC_KC_CONV_DEPTHWISE,
+    OC_KC_CONV_GROUPED,
+    OC_KC_CONV_TRANSPOSED,
+    OC_KC_ATTENTION_PREFILL,
+    OC_KC_ATTENTION_DECODE,
+    OC_KC_RNN,
+    OC_KC_ELEMENTWISE, /* arithmetic, comparisons, quantization, casts */
+    OC_KC_ACTIVATION,  /* with a transcendental function */
+    OC_KC_SOFTMAX,
+    OC_KC_NORM,
+    OC_KC_REDUCE,
+    OC_KC_POOL,
+    OC_KC_RESIZE,
+    OC_KC_TRANSPOSE,
+    OC_KC_COPY,
+    OC_KC_GATHER, /* and scatter */
+    OC_KC_SORT,   /* TopK, NonMaxSuppression */
+    OC_KC_CONTROL,
+    OC_KC_REORDER, /* layouts that the runtime inserted */
+    OC_KC_OTHER,
+    OC_KC_COUNT
+};
+
+enum oc_kernel_group { OC_KG_COMPUTE, OC_KG_MEMORY, OC_KG_IRREGULAR, OC_KG_COUNT };
+
+const char *oc_kernel_class_name(unsigned cls); /* "conv_1x1" */
+unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if none */
+enum oc_kernel_group oc_kernel_class_group(unsigned cls);
+
+struct oc_kernel {
+    uint8_t cls;         /* enum oc_kernel_class */
+    uint8_t dtype;       /* enum oc_class of the arithmetic; of the data where there is none */
+    struct oc_work work; /* operations by unit and class; bytes: those that cross its border */
+    uint64_t rd_act, rd_wt, wr;
+    /* The contraction: C[M,N] = A[M,K] B[K,N], `batch` times. A convolution: M output channels of a group, N
+     * output positions of all images, K taps, batch the groups. 0: it has none, or sizes are not known. */
+    double m, n, k, batch;
+    double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
+    double channels_in;
+    uint32_t members;   /* nodes in it */
+    uint64_t signature; /* class, type, all sizes and attributes that decide the work; 0: not known */
+    uint32_t node;      /* that gives it its class; OC_NONE */
+    const char *label;  /* for people; may be NULL */
+};
+
+#endif
