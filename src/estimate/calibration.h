@@ -10,41 +10,47 @@
  * ec = Ec S(F; w_half) q_align q_wave, em = Em S(B; b_half), S(x; h) = x / (x + h). */
 struct oc_cal_curve {
     double t0_s, ec, w_half_flop, em, b_half_bytes;
-    double p;       /* 1, 2, 4, INFINITY */
-    double wc;      /* bandwidth of the last cache over that of DRAM, where the device file has none */
-    double alpha;   /* a working set of up to alpha * last cache is served by it */
+    double p;     /* 1, 2, 4, INFINITY */
+    double wc;    /* bandwidth of the last cache over that of DRAM, where the device file has none */
+    double alpha; /* a working set of up to alpha * last cache is served by it */
     uint32_t tile_m, tile_n; /* 0: no wave quantisation */
     uint32_t align;          /* 1: none */
 };
 
 enum oc_cal_kind {
     OC_CAL_CURVE,    /* fitted */
-    OC_CAL_CONSTANT, /* roofline times a constant (ec = em): the curve was not better enough */
+    OC_CAL_CONSTANT, /* roofline times a constant (ec = em, t0 = 0, p = inf): the curve was not better enough
+                      */
     OC_CAL_PARENT,   /* too few samples: the parent's curve, widened */
-    OC_CAL_PRIOR     /* nothing measured: the shipped prior */
+    OC_CAL_PRIOR,    /* nothing measured: the shipped prior */
+    OC_CAL_KIND_COUNT
 };
 
 #define OC_CAL_BINS 3
-struct oc_cal_errors { /* of predictions that had not seen the model: |ln(T / prediction)| */
-    double bound_s[OC_CAL_BINS - 1];             /* predicted time between the bins */
-    double d80[OC_CAL_BINS], d95[OC_CAL_BINS];   /* half-widths in ln */
+struct oc_cal_errors {               /* of predictions that had not seen the model: |ln(T / prediction)| */
+    double bound_s[OC_CAL_BINS - 1]; /* predicted time between the bins */
+    double d80[OC_CAL_BINS], d95[OC_CAL_BINS]; /* half-widths in ln */
     double sd, bias;
     uint32_t n;
 };
 
 struct oc_forest; /* forest.h */
 
+/* Of a group, the curve is that of its reference class (curve.h: oc_curve_reference); for another class of
+ * the group it is moved by how the shipped priors of the two differ (oc_curve_rebase). */
 struct oc_cal_key {
     uint8_t cls, dtype; /* dtype OC_CLASS_NONE: any type. cls OC_KC_COUNT + group: any class of the group */
     uint8_t kind;       /* enum oc_cal_kind */
     int32_t parent;     /* index of the key it shrinks to; -1: the shipped prior */
     struct oc_cal_curve curve;
-    uint32_t n, n_model; /* distinct signatures, recordings */
+    double peak_flop_per_s; /* that w_half_flop goes with: its ratio to it is what other hardware has too */
+    uint32_t n, n_model;    /* distinct signatures, recordings */
     double flop_min, flop_max, bytes_min, bytes_max;
     bool ec_known, em_known; /* false: no sample is bound by it, the prior stands */
     double lomo_error;       /* median |ln ratio| of predictions that had not seen the model */
+    double lambda;           /* weight of the prior that was chosen */
     struct oc_cal_errors errors;
-    const struct oc_forest *residual; /* NULL: none */
+    int32_t residual; /* index of the forest that corrects it; -1: none */
 };
 
 struct oc_cal_signature {
@@ -63,10 +69,14 @@ struct oc_calibration {
     size_t n_key;
     struct oc_cal_signature *signature; /* by signature */
     size_t n_signature;
-    double t_fix_s;      /* of a run, beside its kernels */
-    double gap_s;        /* between kernels: of each */
-    double tau, rho;     /* sd of a model's common error; correlation of equal kernels */
-    double z80, z95;     /* of standardised errors of whole models */
+    struct oc_cal_errors again; /* of a signature measured in one model, held against it in others */
+    const struct oc_forest *const *forest;
+    size_t n_forest;
+    double dram_bytes_per_s, llc_bytes; /* of the device it was measured on; 0: not known */
+    double t_fix_s;                     /* of a run, beside its kernels */
+    double gap_s;                       /* between kernels: of each; negative where profiling slows kernels */
+    double tau, rho;                    /* sd of a model's common error; correlation of equal kernels */
+    double z80, z95;                    /* of standardised errors of whole models */
 };
 
 #endif

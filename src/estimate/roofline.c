@@ -49,22 +49,21 @@ __attribute__((format(printf, 2, 3))) static void set_missing(struct oc_roof *r,
     va_end(ap);
 }
 
-static const struct oc_hw_figure *peak_of(struct units *u, unsigned unit, unsigned cls)
+const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
+                                        bool *fallback)
 {
-    const struct oc_hw_figure *peak = u->device->peak[unit][cls];
-    if (!peak && unit == OC_HW_VECTOR && cls == OC_CLASS_F16 && u->device->f16_fallback) {
-        u->roof->fallback = true;
-        peak = u->device->peak[OC_HW_VECTOR][OC_CLASS_F32];
-    }
-    return peak;
+    const struct oc_hw_figure *peak = device->peak[unit][cls];
+    if (peak || unit != OC_HW_VECTOR || cls != OC_CLASS_F16 || !device->f16_fallback)
+        return peak;
+    *fallback = true;
+    return device->peak[OC_HW_VECTOR][OC_CLASS_F32];
 }
 
 /* t_unit += operations / peak(unit, class) */
-static void add_time(struct units *u, unsigned unit, unsigned cls, double operations)
+static void add_time(void *user, unsigned unit, unsigned cls, double operations)
 {
-    if (operations <= 0)
-        return;
-    const struct oc_hw_figure *peak = peak_of(u, unit, cls);
+    struct units *u = user;
+    const struct oc_hw_figure *peak = oc_roof_peak(u->device, unit, cls, &u->roof->fallback);
     if (!peak) {
         u->roof->unit_s[unit] = NAN;
         set_missing(u->roof, "%s %s peak", oc_hw_unit_name(unit), oc_class_name(cls));
@@ -76,18 +75,19 @@ static void add_time(struct units *u, unsigned unit, unsigned cls, double operat
         u->top[unit] = (struct busiest){s, peak->value};
 }
 
-/* MACs go to the matrix unit if it has the class, transcendentals to the special unit, all else to vector. */
-static void unit_times(struct units *u, const struct oc_work *w)
+void oc_unit_work(const struct oc_device *device, const struct oc_work *w, oc_unit_work_fn tell, void *user)
 {
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
-        bool matrix = !w->vector_macs && u->device->peak[OC_HW_MATRIX][c],
-             special = u->device->peak[OC_HW_SPECIAL][c];
-        add_time(u, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
-        add_time(u, OC_HW_VECTOR, c, (double)w->flops[c]);
-        if (special)
-            add_time(u, OC_HW_SPECIAL, c, (double)w->special[c]);
-        else
-            add_time(u, OC_HW_VECTOR, c, (double)w->special_flops[c]);
+        bool matrix = !w->vector_macs && device->peak[OC_HW_MATRIX][c],
+             special = device->peak[OC_HW_SPECIAL][c];
+        if (w->macs[c])
+            tell(user, matrix ? OC_HW_MATRIX : OC_HW_VECTOR, c, 2.0 * (double)w->macs[c]);
+        if (w->flops[c])
+            tell(user, OC_HW_VECTOR, c, (double)w->flops[c]);
+        if (special && w->special[c])
+            tell(user, OC_HW_SPECIAL, c, (double)w->special[c]);
+        else if (!special && w->special_flops[c])
+            tell(user, OC_HW_VECTOR, c, (double)w->special_flops[c]);
     }
 }
 
@@ -202,7 +202,7 @@ void oc_roofline(const struct oc_device *device, const struct oc_work *work, enu
         return;
     }
     struct units u = {.device = device, .roof = out};
-    unit_times(&u, work);
+    oc_unit_work(device, work, add_time, &u);
     out->comp_s = compute_time(out, overlap);
     out->mem_s = memory_time(device, work, out);
     out->roof_s = isnan(out->comp_s) || isnan(out->mem_s) ? NAN : fmax(out->comp_s, out->mem_s);

@@ -47,6 +47,17 @@ struct oc_roof {
     bool fallback;    /* f16 work was held against the f32 peak */
 };
 
+/* The dense peak that work is held against: of the unit and class, or the fallback of the device's file (then
+ * *fallback is set to true); NULL: the file does not say. */
+const struct oc_hw_figure *oc_roof_peak(const struct oc_device *device, unsigned unit, unsigned cls,
+                                        bool *fallback);
+
+/* Tells which unit has how many operations of which class to do: MACs go to the matrix unit if it has the
+ * class, transcendentals to the special unit, all else to the vector unit. */
+typedef void (*oc_unit_work_fn)(void *user, unsigned unit, unsigned cls, double operations);
+void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc_unit_work_fn tell,
+                  void *user);
+
 /* measured_s: time of one execution, NAN if not measured; it only takes part in telling the bound. */
 void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
                  double measured_s, struct oc_roof *out);

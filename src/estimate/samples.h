@@ -20,6 +20,7 @@ struct oc_sample_model {
     double run_s;     /* wall time of a run of the profile; NAN */
     double plain_s;   /* the same without a profiler; NAN: not known */
     double kernels_s; /* of all its kernels, those without a sample too */
+    uint32_t kernels; /* how many these are in a run; 0: not known */
     uint64_t const_bytes;
 };
 

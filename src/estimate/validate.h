@@ -1,0 +1,82 @@
+/* How far predictions can be trusted: each network (or family) in turn is left out, the calibration made
+ * without it, error bars too, and held against what was measured. Simple predictors stand beside for
+ * comparison. */
+#ifndef OC_VALIDATE_H
+#define OC_VALIDATE_H
+
+#include "estimate/predict.h"
+
+enum oc_predictor {
+    OC_PREDICTOR_CURVES, /* the calibration, exact signatures not used */
+    OC_PREDICTOR_FULL,   /* the calibration as it answers: signatures measured in other models first */
+    OC_PREDICTOR_ROOFLINE,
+    OC_PREDICTOR_GLOBAL,  /* roofline times one factor */
+    OC_PREDICTOR_CLASS,   /* roofline times a factor for each class */
+    OC_PREDICTOR_NEAREST, /* time of the kernel of the same class nearest in log size */
+    OC_PREDICTOR_COUNT
+};
+const char *oc_predictor_name(unsigned predictor);
+
+struct oc_kernel_scores {
+    size_t n;             /* kernels (model and signature) */
+    double wmape;         /* sum |predicted - measured| / sum measured */
+    double median_abs_ln; /* median |ln(predicted / measured)| */
+    double bias;          /* mean ln(predicted / measured) */
+    double spearman;
+    double cover80, cover95; /* share of kernels inside their intervals; NAN: the predictor has none */
+};
+
+struct oc_model_scores {
+    size_t n;
+    double ape_mean, ape_median, ape_p90, within10, within20, spearman, bias, cover80, cover95;
+};
+
+struct oc_predictor_scores {
+    struct oc_kernel_scores all, seen, unseen; /* by whether other models have the signature */
+    struct oc_model_scores models;             /* sums over all kernels of a recording */
+    struct oc_model_scores models_unseen;      /* over its kernels with unseen signatures */
+    struct oc_model_scores runs; /* wall time (plain_s, else run_s) of recordings that have it */
+};
+
+/* A held-out recording. *_unseen_s: over its kernels with unseen signatures; NAN: it has none. */
+struct oc_validated_model {
+    uint32_t model; /* index in the sample set */
+    uint32_t fold;
+    size_t kernels, unseen;
+    double measured_s, measured_unseen_s;
+    double predicted_s[OC_PREDICTOR_COUNT], predicted_unseen_s[OC_PREDICTOR_COUNT];
+    struct oc_model_prediction full; /* of OC_PREDICTOR_FULL; intervals are of the sum of its kernels */
+    struct oc_model_prediction unseen_only; /* of OC_PREDICTOR_CURVES over unseen kernels */
+    double run_measured_s, run_predicted_s; /* wall time; NAN: not measured */
+};
+
+struct oc_validated_class {
+    uint8_t cls;
+    size_t n;
+    double time_share;              /* of all measured kernel time */
+    struct oc_kernel_scores unseen; /* of OC_PREDICTOR_CURVES */
+};
+
+struct oc_validation {
+    struct oc_arena arena;
+    bool by_family;
+    size_t n_fold;
+    struct oc_predictor_scores score[OC_PREDICTOR_COUNT];
+    struct oc_validated_model *model; /* as in the sample set */
+    size_t n_model;
+    struct oc_validated_class *cls; /* those that occur */
+    size_t n_cls;
+};
+
+struct oc_validate_opts {
+    bool by_family;
+    bool no_forest;
+    uint32_t inner_folds; /* 0: 8 */
+};
+
+/* -1: fewer than two networks (families). *out is freed by oc_validation_free. */
+int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
+                const struct oc_validate_opts *opts, struct oc_validation **out, struct oc_err *err);
+void oc_validation_free(struct oc_validation *v);
+
+#endif
