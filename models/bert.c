@@ -3,27 +3,10 @@
 
 enum { WIDTH = 768, HEADS = 12, HEAD = 64, MLP = 3072, LAYERS = 12, VOCABULARY = 30522, POSITIONS = 512 };
 
-static const char *linear(struct zoo *z, const char *module, const char *x, int in, int out)
-{
-    struct zoo_place p = zoo_enter(z, module);
-    x = zoo_linear(z, x, in, out);
-    zoo_leave(z, p);
-    return x;
-}
-
 static const char *norm(struct zoo *z, const char *x)
 {
     struct zoo_place p = zoo_enter(z, "LayerNorm");
     x = zoo_layer_norm(z, x, WIDTH, "1e-12");
-    zoo_leave(z, p);
-    return x;
-}
-
-static const char *table(struct zoo *z, const char *module, int rows, const char *ids)
-{
-    struct zoo_place p = zoo_enter(z, module);
-    const char *w = zoo_param(z, "weight", zoo_text(z, "float[%d,%d]", rows, WIDTH), ZOO_SMALL, 0);
-    const char *x = zoo_op2(z, "Gather", w, ids, "");
     zoo_leave(z, p);
     return x;
 }
@@ -37,9 +20,9 @@ static const char *embeddings(struct zoo *z)
     const char *ids = "embeddings.position_ids", *zero = zoo_const(z, "int64[1]{0}");
     oc_b_init_raw(z->b, ids, zoo_text(z, "int64[1,%d]", POSITIONS), position, sizeof(position));
     ids = zoo_slice(z, ids, zero, zoo_unsqueeze(z, zoo_size(z, "input_ids", 1), 0), 1);
-    const char *x = table(z, "word_embeddings", VOCABULARY, "input_ids");
-    x = zoo_op2(z, "Add", x, table(z, "token_type_embeddings", 2, "token_type_ids"), "");
-    x = zoo_op2(z, "Add", x, table(z, "position_embeddings", POSITIONS, ids), "");
+    const char *x = zoo_embedding(z, "word_embeddings", VOCABULARY, WIDTH, "input_ids");
+    x = zoo_op2(z, "Add", x, zoo_embedding(z, "token_type_embeddings", 2, WIDTH, "token_type_ids"), "");
+    x = zoo_op2(z, "Add", x, zoo_embedding(z, "position_embeddings", POSITIONS, WIDTH, ids), "");
     x = norm(z, x);
     zoo_leave(z, p);
     return x;
@@ -62,9 +45,9 @@ static const char *split_heads(struct zoo *z, const char *x, const char *perm)
 static const char *self_attention(struct zoo *z, const char *x, const char *mask)
 {
     struct zoo_place p = zoo_enter(z, "self");
-    const char *q = linear(z, "query", x, WIDTH, WIDTH);
-    const char *k = split_heads(z, linear(z, "key", x, WIDTH, WIDTH), "0,2,3,1");
-    const char *v = split_heads(z, linear(z, "value", x, WIDTH, WIDTH), "0,2,1,3");
+    const char *q = zoo_linear_in(z, "query", x, WIDTH, WIDTH);
+    const char *k = split_heads(z, zoo_linear_in(z, "key", x, WIDTH, WIDTH), "0,2,3,1");
+    const char *v = split_heads(z, zoo_linear_in(z, "value", x, WIDTH, WIDTH), "0,2,1,3");
     const char *s = zoo_op2(z, "MatMul", split_heads(z, q, "0,2,1,3"), k, "");
     s = zoo_op2(z, "Add", zoo_op2(z, "Div", s, zoo_const(z, "float[]{8}"), ""), mask, "");
     const char *y = zoo_op2(z, "MatMul", zoo_op(z, "Softmax", s, "axis=-1"), v, "");
@@ -79,7 +62,7 @@ static const char *self_attention(struct zoo *z, const char *x, const char *mask
 static const char *output(struct zoo *z, const char *x, const char *residual, int in)
 {
     struct zoo_place p = zoo_enter(z, "output");
-    x = norm(z, zoo_op2(z, "Add", linear(z, "dense", x, in, WIDTH), residual, ""));
+    x = norm(z, zoo_op2(z, "Add", zoo_linear_in(z, "dense", x, in, WIDTH), residual, ""));
     zoo_leave(z, p);
     return x;
 }
@@ -87,7 +70,7 @@ static const char *output(struct zoo *z, const char *x, const char *residual, in
 static const char *intermediate(struct zoo *z, const char *x)
 {
     struct zoo_place p = zoo_enter(z, "intermediate");
-    x = linear(z, "dense", x, WIDTH, MLP);
+    x = zoo_linear_in(z, "dense", x, WIDTH, MLP);
     struct zoo_place q = zoo_enter(z, "intermediate_act_fn");
     x = zoo_gelu_erf(z, x);
     zoo_leave(z, q);

@@ -93,23 +93,14 @@ static const char *mlp(struct zoo *z, const char *x)
     return x;
 }
 
-static const char *table(struct zoo *z, const char *module, int rows, const char *ids)
-{
-    struct zoo_place p = zoo_enter(z, module);
-    const char *w = zoo_param(z, "weight", zoo_text(z, "float[%d,%d]", rows, WIDTH), ZOO_SMALL, 0);
-    const char *x = zoo_op2(z, "Gather", w, ids, "");
-    zoo_leave(z, p);
-    return x;
-}
-
 static const char *embeddings(struct zoo *z, const char *seq)
 {
     const char *ids = ZOO_VIEW(z, "input_ids", {NULL, -1}, {seq, 0});
     const char *zero = zoo_const(z, "int64[]{0}"), *one = zoo_const(z, "int64[]{1}");
     const char *positions = zoo_op(z, "Range", zoo_text(z, "%s,%s,%s", zero, seq, one), "");
     positions = ZOO_VIEW(z, zoo_unsqueeze(z, positions, 0), {NULL, -1}, {seq, 0});
-    const char *words = table(z, "wte", VOCABULARY, ids);
-    return zoo_op2(z, "Add", words, table(z, "wpe", POSITIONS, positions), "");
+    const char *words = zoo_embedding(z, "wte", VOCABULARY, WIDTH, ids);
+    return zoo_op2(z, "Add", words, zoo_embedding(z, "wpe", POSITIONS, WIDTH, positions), "");
 }
 
 static const char *transformer(struct zoo *z)

@@ -83,6 +83,32 @@ const char *zoo_linear(struct zoo *z, const char *x, int in, int out); /* rank 3
 const char *zoo_gemm(struct zoo *z, const char *x, const char *out_name, int in, int out);
 const char *zoo_gelu_erf(struct zoo *z, const char *x);
 
+/* ---- layers of text and speech (zoo_sequence.c) ----------------------------------------------------------
+ */
+
+const char *zoo_linear_in(struct zoo *z, const char *module, const char *x, int in, int out);
+/* without bias; fan_in: more than `in` makes the weights smaller */
+const char *zoo_linear_bare(struct zoo *z, const char *module, const char *x, int in, int out,
+                            int64_t fan_in);
+/* Gather of rows of the module's table */
+const char *zoo_embedding(struct zoo *z, const char *module, int rows, int width, const char *ids);
+
+/* A window along 1 or 2 sides, each with sizes of its own. */
+struct zoo_window {
+    int rank, kernel[2], stride[2], before[2], after[2]; /* before, after: padding */
+};
+/* with bias, of one group */
+const char *zoo_conv_window(struct zoo *z, const char *x, int in, int out, const struct zoo_window *w);
+
+struct zoo_rnn {
+    bool lstm; /* or GRU, with PyTorch's equations */
+    bool both_ways;
+    int in, hidden;
+};
+/* x {steps, batch, in} to {steps, batch, hidden}, twice as wide if it runs both ways. It starts with zeros.
+ */
+const char *zoo_rnn(struct zoo *z, const char *x, const struct zoo_rnn *r);
+
 /* ---- shapes computed in the graph --------------------------------------------------------------------- */
 
 const char *zoo_size(struct zoo *z, const char *x, int axis); /* Shape, Constant, Gather: a scalar */
@@ -121,6 +147,14 @@ void zoo_vgg16(struct zoo *z);
 void zoo_vit_b_16(struct zoo *z);
 void zoo_bert_base(struct zoo *z);
 void zoo_gpt2(struct zoo *z);
+
+/* text, speech, recurrent layers */
+void zoo_distilbert(struct zoo *z);
+void zoo_whisper_encoder(struct zoo *z);
+void zoo_crnn(struct zoo *z);
+void zoo_deepspeech_lstm(struct zoo *z);
+void zoo_deepspeech_gru(struct zoo *z);
+void zoo_keyword(struct zoo *z);
 
 /* ---- a network whose wiring is drawn: another one for every seed ----------------------------------------
  */

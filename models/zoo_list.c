@@ -11,6 +11,15 @@ const struct zoo_model zoo_models[] = {
     {"vit_b_16", "ViT-B/16", "batch=1", 17563828224, zoo_vit_b_16, false},
     {"bert_base", "BERT-base with pooler", "batch=1,sequence=128", 11174215680, zoo_bert_base, false},
     {"gpt2", "GPT-2 124M, all logits", "batch=1,sequence=128", 16114089984, zoo_gpt2, false},
+    /* text, speech, recurrent layers: tests/unit/models/test_zoo_sequences.c */
+    {"distilbert", "DistilBERT-base", "batch=1,sequence=128", 5586812928, zoo_distilbert, false},
+    {"whisper_tiny_encoder", "Whisper tiny, encoder", "batch=1", 18468864000, zoo_whisper_encoder, false},
+    {"crnn", "CRNN, text lines", "batch=1,width=100", 705143808, zoo_crnn, false},
+    {"deepspeech2_lstm", "Deep Speech 2, LSTM 1024", "batch=1,frames=200", 9714236800, zoo_deepspeech_lstm,
+     false},
+    {"deepspeech2_gru", "Deep Speech 2, GRU 800", "batch=1,frames=200", 5174809600, zoo_deepspeech_gru,
+     false},
+    {"keyword_gru", "Keyword spotting, GRU", "batch=1", 4095616, zoo_keyword, false},
 };
 const size_t zoo_model_count = OC_COUNT(zoo_models);
 

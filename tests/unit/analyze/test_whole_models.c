@@ -28,7 +28,7 @@ static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_anal
 
 static uint64_t contraction_macs(const struct oc_run *r)
 {
-    static const char *const type[] = {"Conv", "Gemm", "MatMul"};
+    static const char *const type[] = {"Conv", "Gemm", "MatMul", "LSTM", "GRU"};
     uint64_t macs = 0;
     for (uint32_t i = 0; i < r->a->n_by_type; i++)
         for (size_t k = 0; k < OC_COUNT(type); k++)
@@ -42,15 +42,33 @@ static const struct zoo_model *each(size_t i)
     return i < zoo_model_count ? &zoo_models[i] : NULL;
 }
 
+/* The sizes of "batch=1,sequence=128". */
+static size_t binds_of(const struct zoo_model *m, char *text, struct oc_bind *bind, size_t cap)
+{
+    size_t n = 0;
+    for (char *rest = text, *part; (part = strsep(&rest, ",")) && n < cap; n++) {
+        char *value = strchr(part, '=');
+        if (!value)
+            fail_msg("%s: %s", m->name, m->bind);
+        *value++ = '\0';
+        bind[n] = (struct oc_bind){part, strtoll(value, NULL, 10)};
+    }
+    return n;
+}
+
 /* To the digit: ResNet-18 1,814,073,344; ResNet-50 4,089,184,256; MobileNetV2 300,774,272; VGG-16
  * 15,470,264,320; ViT-B/16 17,563,828,224; BERT-base 11,174,215,680; GPT-2 16,114,089,984 (zoo_list.c,
- * checked by hand in test_zoo.c). The sizes they are for are the defaults: batch 1, sequence 128. */
+ * checked by hand in tests/unit/models). */
 static void test_published_macs(void **state)
 {
     (void)state;
     size_t n = 0;
     for (const struct zoo_model *m; (m = each(n)); n++) {
-        struct oc_run r = run_zoo(m, NULL);
+        char text[64];
+        struct oc_bind bind[4];
+        snprintf(text, sizeof(text), "%s", m->bind);
+        const struct oc_analyze_opts o = {.bind = bind, .n_bind = binds_of(m, text, bind, OC_COUNT(bind))};
+        struct oc_run r = run_zoo(m, &o);
         if (contraction_macs(&r) != m->macs)
             fail_msg("%s: %llu MACs, not %llu", m->name, (unsigned long long)contraction_macs(&r),
                      (unsigned long long)m->macs);

@@ -1,0 +1,143 @@
+/* Text, speech and text lines: parameters and multiply-accumulates from the layers' sizes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "zoo.h"
+
+static size_t nodes_of(const char *name, const char *op_type)
+{
+    struct zoo z;
+    zoo_init(&z, 17);
+    zoo_find(name)->build(&z);
+    const Onnx__GraphProto *g = oc_b_model(z.b)->graph;
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        n += !strcmp(g->node[i]->op_type, op_type);
+    zoo_free(&z);
+    return n;
+}
+
+static uint64_t params_of(const char *name)
+{
+    struct zoo z;
+    zoo_init(&z, 17);
+    zoo_find(name)->build(&z);
+    uint64_t n = zoo_param_elements(&z);
+    zoo_free(&z);
+    return n;
+}
+
+static uint64_t macs_of(const char *name)
+{
+    return zoo_find(name)->macs;
+}
+
+/* One step of a recurrent layer both ways: G gates of h rows on the input and on the state. */
+static uint64_t step_macs(uint64_t gates, uint64_t in, uint64_t h)
+{
+    return 2 * gates * h * (in + h);
+}
+
+/* Its parameters: those weights, and a bias for each of both products. */
+static uint64_t rnn_params(uint64_t gates, uint64_t in, uint64_t h)
+{
+    return step_macs(gates, in, h) + 2 * gates * h * 2;
+}
+
+/* transformers: 66,362,880 parameters without head. 6 layers of width d over s = 128 tokens: 4 linear layers
+ * d d, two of d 4d; scores and mixing s s d each. */
+static void test_distilbert(void **state)
+{
+    (void)state;
+    const uint64_t d = 768, s = 128;
+    uint64_t tables = (30522 + 512) * d + 2 * d, layer = 4 * (d * d + d) + 8 * d * d + 4 * d + d + 4 * d;
+    assert_int_equal(tables + 6 * layer, 66362880);
+    assert_int_equal(params_of("distilbert"), 66362880);
+    assert_int_equal(macs_of("distilbert"), 6 * (s * 12 * d * d + 2 * s * s * d));
+    assert_int_equal(nodes_of("distilbert", "MatMul"), 6 * 8);
+    assert_int_equal(nodes_of("distilbert", "Where"), 6);
+    assert_int_equal(nodes_of("distilbert", "LayerNormalization"), 1 + 6 * 2);
+}
+
+/* Published for the encoder: 8.2 million, of which 1500 x 384 are sinusoids. k_proj has no bias. */
+static void test_whisper(void **state)
+{
+    (void)state;
+    const uint64_t d = 384, s = 1500;
+    uint64_t convs = 80 * d * 3 + d + d * d * 3 + d;
+    uint64_t layer = 4 * d * d + 3 * d + 8 * d * d + 4 * d + d + 4 * d;
+    assert_int_equal(convs + s * d + 4 * layer + 2 * d, 8208384);
+    assert_int_equal(params_of("whisper_tiny_encoder"), 8208384);
+    uint64_t conv_macs = 3000 * 80 * 3 * d + s * d * 3 * d;
+    assert_int_equal(macs_of("whisper_tiny_encoder"), conv_macs + 4 * (s * 12 * d * d + 2 * s * s * d));
+    assert_int_equal(nodes_of("whisper_tiny_encoder", "Erf"), 2 + 4);
+}
+
+/* The paper says 8.3 million. Three batch norms of 256, 512 and 512 channels hold a mean and a variance
+ * besides. 100 columns: 50 and 25 after two pools, 26 and 27 after those that pad and step by 1, 26 after the
+ * last window of 2. */
+static void test_crnn(void **state)
+{
+    (void)state;
+    static const uint64_t c[] = {1, 64, 128, 256, 256, 512, 512, 512}, k[] = {9, 9, 9, 9, 9, 9, 4},
+                          pixels[] = {32 * 100, 16 * 50, 8 * 25, 8 * 25, 4 * 26, 4 * 26, 26};
+    uint64_t weights = 0, biases = 0, macs = 0;
+    for (size_t i = 0; i < 7; i++) {
+        weights += c[i] * c[i + 1] * k[i];
+        biases += c[i + 1];
+        macs += c[i] * c[i + 1] * k[i] * pixels[i];
+    }
+    uint64_t lstms = rnn_params(4, 512, 256) + rnn_params(4, 256, 256), linear = 512 * (256 + 37) + 256 + 37;
+    uint64_t learned = weights + biases + 2 * 1280 + lstms + linear;
+    assert_int_equal(learned, 8331301);
+    assert_int_equal(params_of("crnn"), learned + 2 * 1280);
+    macs += 26 * (step_macs(4, 512, 256) + step_macs(4, 256, 256) + 512 * (256 + 37));
+    assert_int_equal(macs_of("crnn"), macs);
+    assert_int_equal(nodes_of("crnn", "LSTM"), 2);
+}
+
+/* 161 bins and 200 frames: 81 x 100 and 41 x 100 after the convolutions; 32 x 41 = 1312 numbers a step.
+ * Normed: 2 x 32 channels, four layers and the end. */
+static void check_deepspeech(const char *name, uint64_t gates, uint64_t h)
+{
+    uint64_t tall = 32 * 41 * 11, low = 32 * 32 * 21 * 11;
+    uint64_t learned = tall + low + 64 + 2 * (64 + 5 * h) + h * 29 + rnn_params(gates, 1312, h) +
+                       4 * rnn_params(gates, h, h);
+    assert_int_equal(params_of(name), learned + 2 * (64 + 5 * h));
+    uint64_t step = step_macs(gates, 1312, h) + 4 * step_macs(gates, h, h) + h * 29;
+    assert_int_equal(macs_of(name), 81 * 100 * tall + 41 * 100 * low + 100 * step);
+}
+
+static void test_deepspeech(void **state)
+{
+    (void)state;
+    check_deepspeech("deepspeech2_lstm", 4, 1024);
+    check_deepspeech("deepspeech2_gru", 3, 800);
+    assert_int_equal(nodes_of("deepspeech2_lstm", "LSTM"), 5);
+    assert_int_equal(nodes_of("deepspeech2_gru", "GRU"), 5);
+}
+
+/* The paper says 229 thousand. 40 x 151 become 20 x 19 with 32 channels; 19 steps of 640 numbers. */
+static void test_keyword(void **state)
+{
+    (void)state;
+    uint64_t conv = 32 * 5 * 20, dense = 19 * 64 * 64, classes = 64 * 2;
+    uint64_t learned = conv + 32 + rnn_params(3, 640, 32) + rnn_params(3, 64, 32) + dense + 64 + classes + 2;
+    assert_int_equal(learned, 229474);
+    assert_int_equal(params_of("keyword_gru"), learned);
+    uint64_t steps = 19 * (step_macs(3, 640, 32) + step_macs(3, 64, 32));
+    assert_int_equal(macs_of("keyword_gru"), 20 * 19 * conv + steps + dense + classes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_distilbert), cmocka_unit_test(test_whisper), cmocka_unit_test(test_crnn),
+        cmocka_unit_test(test_deepspeech), cmocka_unit_test(test_keyword),
+    };
+    return cmocka_run_group_tests_name("models/zoo_sequences", tests, NULL, NULL);
+}
