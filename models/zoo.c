@@ -9,7 +9,9 @@
 
 void zoo_init(struct zoo *z, int opset)
 {
-    *z = (struct zoo){.b = oc_b_new(opset), .next_id = 1000};
+    *z = (struct zoo){.b = oc_b_new(opset),
+                      .next_id = 1000,
+                      .norm_attributes = "epsilon=1e-5 momentum=0.9 training_mode=0"};
     z->counts.arena = oc_b_arena(z->b);
     Onnx__ModelProto *m = oc_b_model(z->b);
     m->producer_name = zoo_text(z, "onnxzoo");
@@ -147,7 +149,7 @@ const char *zoo_batch_norm(struct zoo *z, const char *x, int channels)
     const char *mean = zoo_param(z, "running_mean", type, ZOO_SMALL, 0);
     const char *var = zoo_param(z, "running_var", type, ZOO_ONE, 0);
     return zoo_op(z, "BatchNormalization", zoo_text(z, "%s,%s,%s,%s,%s", x, scale, bias, mean, var),
-                  "epsilon=1e-5 momentum=0.9 training_mode=0");
+                  z->norm_attributes);
 }
 
 const char *zoo_layer_norm(struct zoo *z, const char *x, int width, const char *epsilon)

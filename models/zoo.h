@@ -36,6 +36,7 @@ struct zoo {
     char scope[256], prefix[256]; /* "/layer1/layer1.0", "layer1.0." */
     unsigned next_id;             /* of folded constants: onnx::MatMul_<id> */
     bool symbolic_hw;             /* image height and width are symbols; set before building */
+    const char *norm_attributes;  /* of batch_norm: epsilon and momentum; a model may set its own */
 };
 
 void zoo_init(struct zoo *z, int opset);
@@ -109,6 +110,30 @@ struct zoo_rnn {
  */
 const char *zoo_rnn(struct zoo *z, const char *x, const struct zoo_rnn *r);
 
+/* ---- layers in a module of their own (zoo_layers.c) --------------------------------------------------- */
+
+enum zoo_act { ZOO_LINEAR, ZOO_RELU, ZOO_SILU, ZOO_SIGMOID, ZOO_HARD_SWISH, ZOO_HARD_SIGMOID, ZOO_GELU };
+const char *zoo_act(struct zoo *z, const char *x, enum zoo_act act);
+
+const char *zoo_op_in(struct zoo *z, const char *module, const char *op_type, const char *x,
+                      const char *attributes);
+const char *zoo_act_in(struct zoo *z, const char *module, const char *x, enum zoo_act act);
+const char *zoo_conv_in(struct zoo *z, const char *module, const char *x, const struct zoo_conv *c);
+const char *zoo_norm_in(struct zoo *z, const char *module, const char *x, int channels);
+
+/* Children of a Sequential. zoo_conv_norm_act: three of them, the last one only if there is an activation. */
+const char *zoo_act_at(struct zoo *z, int index, const char *x, enum zoo_act act);
+const char *zoo_conv_at(struct zoo *z, int index, const char *x, const struct zoo_conv *c);
+const char *zoo_norm_at(struct zoo *z, int index, const char *x, int channels);
+const char *zoo_conv_norm_act(struct zoo *z, int first, const char *x, const struct zoo_conv *c,
+                              enum zoo_act act);
+
+/* The mean of each channel through two 1x1 convolutions and back onto x. */
+const char *zoo_squeeze_excite(struct zoo *z, const char *x, int channels, int squeezed, enum zoo_act act,
+                               enum zoo_act gate);
+/* The transposition from [N,C,H,W] to [N,H,W,C], the norm and the way back. */
+const char *zoo_layer_norm_2d(struct zoo *z, const char *x, int channels, const char *epsilon);
+
 /* ---- shapes computed in the graph --------------------------------------------------------------------- */
 
 const char *zoo_size(struct zoo *z, const char *x, int axis); /* Shape, Constant, Gather: a scalar */
@@ -132,7 +157,7 @@ const char *zoo_slice(struct zoo *z, const char *x, const char *starts, const ch
 struct zoo_model {
     const char *name, *title;
     const char *bind; /* sizes that `macs` is for */
-    uint64_t macs;    /* multiply-accumulates of Conv, Gemm and MatMul, without bias */
+    uint64_t macs;    /* multiply-accumulates of Conv, ConvTranspose, Gemm and MatMul, without bias */
     void (*build)(struct zoo *);
     bool any_size; /* heights and widths may be symbols */
 };
@@ -155,6 +180,19 @@ void zoo_crnn(struct zoo *z);
 void zoo_deepspeech_lstm(struct zoo *z);
 void zoo_deepspeech_gru(struct zoo *z);
 void zoo_keyword(struct zoo *z);
+
+/* images */
+void zoo_squeezenet1_1(struct zoo *z);
+void zoo_shufflenetv2(struct zoo *z);
+void zoo_densenet121(struct zoo *z);
+void zoo_efficientnet_b0(struct zoo *z);
+void zoo_mobilenetv3(struct zoo *z);
+void zoo_convnext_tiny(struct zoo *z);
+void zoo_mixer_b_16(struct zoo *z);
+void zoo_yolov8n(struct zoo *z);
+void zoo_unet(struct zoo *z);
+void zoo_espcn(struct zoo *z);
+void zoo_edsr(struct zoo *z);
 
 /* ---- a network whose wiring is drawn: another one for every seed ----------------------------------------
  */

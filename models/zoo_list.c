@@ -20,6 +20,19 @@ const struct zoo_model zoo_models[] = {
     {"deepspeech2_gru", "Deep Speech 2, GRU 800", "batch=1,frames=200", 5174809600, zoo_deepspeech_gru,
      false},
     {"keyword_gru", "Keyword spotting, GRU", "batch=1", 4095616, zoo_keyword, false},
+
+    /* images: tests/unit/models/test_image_models.c */
+    {"squeezenet1_1", "SqueezeNet 1.1", "batch=1", 349151936, zoo_squeezenet1_1, true},
+    {"shufflenetv2", "ShuffleNetV2 1.0x", "batch=1", 144907992, zoo_shufflenetv2, true},
+    {"densenet121", "DenseNet-121", "batch=1", 2834161664, zoo_densenet121, true},
+    {"efficientnet_b0", "EfficientNet-B0", "batch=1", 385814752, zoo_efficientnet_b0, true},
+    {"mobilenetv3", "MobileNetV3-Large", "batch=1", 216589760, zoo_mobilenetv3, true},
+    {"convnext_tiny", "ConvNeXt-T", "batch=1", 4455531264, zoo_convnext_tiny, true},
+    {"mixer_b_16", "MLP-Mixer B/16", "batch=1", 12601767936, zoo_mixer_b_16, false},
+    {"yolov8n", "YOLOv8n at 640x640", "batch=1", 4371993600, zoo_yolov8n, false},
+    {"unet", "U-Net at 256x256", "batch=1", 12071206912, zoo_unet, false},
+    {"espcn", "Sub-pixel CNN, x3", "batch=1", 2984869888, zoo_espcn, true},
+    {"edsr", "EDSR baseline, x2", "batch=1", 22489546752, zoo_edsr, true},
 };
 const size_t zoo_model_count = OC_COUNT(zoo_models);
 
