@@ -157,7 +157,7 @@ const char *zoo_slice(struct zoo *z, const char *x, const char *starts, const ch
 struct zoo_model {
     const char *name, *title;
     const char *bind; /* sizes that `macs` is for */
-    uint64_t macs;    /* multiply-accumulates of Conv, ConvTranspose, Gemm and MatMul, without bias */
+    uint64_t macs;    /* multiply-accumulates of convolutions, products and recurrent layers, without bias */
     void (*build)(struct zoo *);
     bool any_size; /* heights and widths may be symbols */
 };
