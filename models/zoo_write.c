@@ -114,8 +114,9 @@ static uint64_t field_bytes(uint64_t content)
 static void put_field(struct sink *s, uint8_t tag, uint64_t content)
 {
     uint8_t buf[10];
+    size_t n = varint(content, buf);
     put(s, &tag, 1);
-    put(s, buf, varint(content, buf));
+    put(s, buf, n);
 }
 
 static void put_message(struct sink *s, const ProtobufCMessage *m)

@@ -223,7 +223,8 @@ const char *oc_closed_form_text(const struct oc_closed_form *f, enum oc_metric m
 bool oc_closed_form_at(const struct oc_closed_form *f, enum oc_metric m, const int64_t *at, uint64_t *out);
 /* Formulas that are missing, hold only for some sizes, or are not exact. */
 size_t oc_closed_form_findings(const struct oc_closed_form *f);
-int oc_closed_form_write(const struct oc_closed_form *f, const char *format, FILE *out, struct oc_err *err);
+int oc_closed_form_write(const struct oc_closed_form *formula, const char *format, FILE *f,
+                         struct oc_err *err);
 
 struct oc_sweep_axis {
     const char *symbol;

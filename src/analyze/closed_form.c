@@ -109,13 +109,15 @@ static uint64_t trouble_at(const struct probe *p, struct oc_trust *trust)
 /* A default that does not suit the model (a sequence of 128 for 77 positions) is halved or doubled. */
 static void settle(struct oc_closed_form *f, struct probe *p)
 {
-    static const int64_t scaled[] = {2, 4, 8, 16, -2, -4, -8, -16};
+    static const struct {
+        int64_t times, over;
+    } scaled[] = {{2, 1}, {4, 1}, {8, 1}, {16, 1}, {1, 2}, {1, 4}, {1, 8}, {1, 16}};
     struct oc_trust trust;
     uint64_t least = f->trust.unknown_nodes + f->trust.findings;
     for (unsigned k = 0; k < f->n_symbol && least; k++) {
         int64_t start = f->base[k];
         for (size_t i = 0; i < OC_COUNT(scaled) && start > 1; i++) {
-            p->bind[k].value = scaled[i] > 0 ? start * scaled[i] : start / -scaled[i];
+            p->bind[k].value = start * scaled[i].times / scaled[i].over;
             uint64_t trouble = p->bind[k].value > 0 ? trouble_at(p, &trust) : UINT64_MAX;
             if (trouble >= least)
                 continue;

@@ -21,8 +21,8 @@ enum {
 struct search {
     struct oc_fit *f;
     unsigned output, slot;
-    int64_t *at;         /* by slot */
-    struct oc_map *used; /* points that the law was made of or compared at */
+    int64_t *at;        /* by slot */
+    struct oc_map used; /* points that the law was made of or compared at */
 };
 
 static bool value_at(const struct search *s, const int64_t *at, uint64_t *out)
@@ -206,14 +206,14 @@ static int64_t random_in(const struct oc_fit_axis *a, uint64_t *state)
     return a->from + (int64_t)((r >> 1) % span) * a->step;
 }
 
-static bool is_new(const struct search *s)
+static bool is_new(struct search *s)
 {
     uint32_t unused = 0;
-    return oc_map_add(s->used, (const char *)s->at, s->f->n_slot * sizeof(*s->at), &unused, NULL);
+    return oc_map_add(&s->used, (const char *)s->at, s->f->n_slot * sizeof(*s->at), &unused, NULL);
 }
 
 /* Compares at points inside the ranges; where the function has no value nothing is learned. */
-static bool confirm(const struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
+static bool confirm(struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
 {
     for (unsigned i = 0; i < n; i++) {
         uint64_t actual, expected;
@@ -228,7 +228,7 @@ static bool confirm(const struct search *s, struct oc_fit_result *r, unsigned n,
     return true;
 }
 
-static bool values_of(const struct search *s, const struct oc_rpoly_axis *axis, const struct oc_pow *point,
+static bool values_of(struct search *s, const struct oc_rpoly_axis *axis, const struct oc_pow *point,
                       size_t n, uint64_t *value)
 {
     for (size_t i = 0; i < n; i++) {
@@ -253,8 +253,7 @@ static bool has_more_points(const struct oc_fit_result *r, unsigned n_slot, size
 static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsigned total,
                        struct oc_fit_result *r)
 {
-    struct oc_map used = {.arena = &s->f->arena};
-    s->used = &used;
+    s->used = (struct oc_map){.arena = &s->f->arena};
     struct oc_pow *point = oc_xmalloc(OC_RPOLY_TERMS * sizeof(*point));
     uint64_t *value = oc_xmalloc(OC_RPOLY_TERMS * sizeof(*value));
     size_t n = oc_rpoly_points(axis, s->f->n_slot, total, point);
@@ -267,7 +266,7 @@ static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsig
     else if (r->poly.den)
         ok = confirm(s, r, FIRST_CHECKS, 1) && confirm(s, r, MORE_CHECKS, 2) &&
              (r->checked || !has_more_points(r, s->f->n_slot, n));
-    oc_map_free(&used);
+    oc_map_free(&s->used);
     free(point);
     free(value);
     r->fitted = (uint32_t)n;
@@ -292,7 +291,7 @@ static void fit_all(struct search *s, const struct oc_rpoly_axis *axis, struct o
 
 /* Small sizes of several variables together may follow another law (the largest of several terms): they are
  * left out. Returns whether there were any. */
-static bool narrow(const struct search *s, struct oc_fit_result *r)
+static bool narrow(struct search *s, struct oc_fit_result *r)
 {
     bool any = false;
     for (unsigned k = 0; k < s->f->n_slot; k++) {

@@ -124,7 +124,7 @@ int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *op
 {
     static const struct oc_analyze_opts none = {0};
     struct oc_sweep *s = oc_xmalloc(sizeof(*s));
-    struct oc_err unused;
+    struct oc_err unused = {0};
     *s = (struct oc_sweep){.model = model};
     *out = NULL;
     opts = opts ? opts : &none;

@@ -507,7 +507,8 @@ bool oc_json_i64(struct oc_json *j, int64_t *out)
         return false;
     if (small_int(t, out) || oc_parse_i64(t.s, t.n, out))
         return true;
-    if (!oc_parse_double(t.s, t.n, &d) || d != floor(d) || !(d >= -0x1p63 && d < 0x1p63))
+    static const double least = -9223372036854775808.0; /* -2^63; 2^63 is too much */
+    if (!oc_parse_double(t.s, t.n, &d) || d != floor(d) || !(d >= least && d < -least))
         return false;
     *out = (int64_t)d;
     return true;

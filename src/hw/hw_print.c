@@ -157,9 +157,10 @@ static const char *ratio_text(struct oc_arena *a, double ratio)
 static void diff_row(struct oc_hw_table *t, const char *name, const struct oc_hw_figure *a,
                      const struct oc_hw_figure *b)
 {
-    if (!a && !b)
+    const struct oc_hw_figure *any = a ? a : b;
+    if (!any)
         return;
-    const char *unit = a ? a->unit : b->unit;
+    const char *unit = any->unit;
     struct oc_hw_cell *cell = oc_hw_row(t);
     cell[0] = oc_hw_text(name);
     if (a)

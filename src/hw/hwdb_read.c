@@ -46,7 +46,7 @@ static int append_devices(const struct oc_hw_reader *r, const char *name, struct
 int oc_hw_read_text(const struct oc_hw_reading *how, const char *name, const void *data, size_t n,
                     struct oc_err *err)
 {
-    struct oc_err own;
+    struct oc_err own = {0};
     err = err ? err : &own;
     struct oc_hw_reader r = {
         .arena = how->arena, .how = how, .err = err, .path = oc_strdup(how->arena, name)};

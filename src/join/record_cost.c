@@ -144,7 +144,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     const struct oc_prof_rec *r = w->r;
     uint32_t n_in = r->n_in < MAX_SLOTS ? r->n_in : MAX_SLOTS,
              n_out = r->n_out < MAX_SLOTS ? r->n_out : MAX_SLOTS;
-    const struct oc_type *in[MAX_SLOTS];
+    const struct oc_type *in[MAX_SLOTS] = {0};
     const struct oc_data *data[MAX_SLOTS] = {0};
     bool is_const[MAX_SLOTS] = {0}, used[MAX_SLOTS] = {0};
     struct oc_type out[MAX_SLOTS];

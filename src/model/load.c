@@ -92,7 +92,7 @@ static struct oc_model *new_model(const char *path)
 
 static int load(struct oc_model *m, const struct oc_limits *limits, struct oc_view v, struct oc_err *err)
 {
-    struct oc_err unused;
+    struct oc_err unused = {0};
     struct oc_loader l = {.m = m, .err = err ? err : &unused, .base = v.data};
     if (limits)
         l.limits = *limits;

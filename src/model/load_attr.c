@@ -178,7 +178,8 @@ static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uin
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, struct oc_view v,
                  struct oc_attr *out, bool *dropped)
 {
-    *out = (struct oc_attr){.name = "", .s = {.s = ""}, .n = 1};
+    static const struct oc_attr empty = {.name = "", .s = {.s = ""}, .n = 1};
+    *out = empty;
     *dropped = false;
     struct counts k = {0};
     if (count_fields(l, v, &k, out))

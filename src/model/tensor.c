@@ -88,7 +88,9 @@ static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
     case OC_DT_INT2:
         return integer(sign_extend(bits & 3, 2));
     case OC_DT_UINT64:
-        return bits > INT64_MAX ? (struct oc_elem){.kind = OC_E_UNKNOWN} : integer((int64_t)bits);
+        if (bits > INT64_MAX)
+            return (struct oc_elem){.kind = OC_E_UNKNOWN};
+        return integer((int64_t)bits);
     case OC_DT_UINT32:
         return integer((int64_t)(bits & 0xffffffff));
     case OC_DT_UINT16:

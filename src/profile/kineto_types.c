@@ -83,7 +83,7 @@ const struct oc_type *oc_kineto_types(struct oc_arena *a, struct oc_str dims, st
                                       uint32_t *n)
 {
     struct arg_types names = {.n = 0};
-    struct oc_type type[MAX_ARGS];
+    struct oc_type type[MAX_ARGS] = {{0}};
     struct oc_stream *s = oc_stream_mem(dims.s, dims.n);
     struct oc_json *j = oc_json_open(s);
     *n = 0;

@@ -129,7 +129,7 @@ static struct types parse_types(struct oc_arena *a, const char *text)
 {
     struct oc_stream *s = oc_stream_mem(text, strlen(text));
     struct oc_json *j = oc_json_open(s);
-    struct oc_type type[64], *all = type;
+    struct oc_type type[64] = {{0}}, *all = type;
     size_t n = 0, cap = OC_COUNT(type);
     struct oc_str key;
     if (oc_json_enter(j))
