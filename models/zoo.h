@@ -180,6 +180,8 @@ void zoo_crnn(struct zoo *z);
 void zoo_deepspeech_lstm(struct zoo *z);
 void zoo_deepspeech_gru(struct zoo *z);
 void zoo_keyword(struct zoo *z);
+void zoo_t5_encoder(struct zoo *z);
+void zoo_t5_decoder(struct zoo *z);
 
 /* images */
 void zoo_squeezenet1_1(struct zoo *z);

@@ -14,6 +14,9 @@ const struct zoo_model zoo_models[] = {
     /* text, speech, recurrent layers: tests/unit/models/test_zoo_sequences.c */
     {"distilbert", "DistilBERT-base", "batch=1,sequence=128", 5586812928, zoo_distilbert, false},
     {"whisper_tiny_encoder", "Whisper tiny, encoder", "batch=1", 18468864000, zoo_whisper_encoder, false},
+    {"t5_encoder", "T5-small, encoder", "batch=1,sequence=128", 2516582400, zoo_t5_encoder, false},
+    {"t5_decoder", "T5-small, decoder", "batch=1,decoder_sequence=64,encoder_sequence=128", 2940207104,
+     zoo_t5_decoder, false},
     {"crnn", "CRNN, text lines", "batch=1,width=100", 705143808, zoo_crnn, false},
     {"deepspeech2_lstm", "Deep Speech 2, LSTM 1024", "batch=1,frames=200", 9714236800, zoo_deepspeech_lstm,
      false},

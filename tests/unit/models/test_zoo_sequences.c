@@ -77,6 +77,25 @@ static void test_whisper(void **state)
     assert_int_equal(nodes_of("whisper_tiny_encoder", "Erf"), 2 + 4);
 }
 
+/* transformers: 60,506,624 parameters, the table of words being one for both halves; the decoder's file holds
+ * a transposed copy of it for the logits. s words are read, t written. */
+static void test_t5(void **state)
+{
+    (void)state;
+    const uint64_t d = 512, f = 2048, s = 128, t = 64, words = 32128 * d, buckets = 32 * 8;
+    uint64_t encoder = 6 * (4 * d * d + 2 * d * f + 2 * d) + buckets + d;
+    uint64_t decoder = 6 * (8 * d * d + 2 * d * f + 3 * d) + buckets + d;
+    assert_int_equal(words + encoder + decoder, 60506624);
+    assert_int_equal(params_of("t5_encoder"), words + encoder);
+    assert_int_equal(params_of("t5_decoder"), 2 * words + decoder);
+    assert_int_equal(macs_of("t5_encoder"), 6 * (s * (4 * d * d + 2 * d * f) + 2 * s * s * d));
+    uint64_t own = t * 4 * d * d + 2 * t * t * d, cross = (t + s) * 2 * d * d + 2 * t * s * d;
+    assert_int_equal(macs_of("t5_decoder"), 6 * (own + cross + t * 2 * d * f) + t * words);
+    assert_int_equal(nodes_of("t5_encoder", "MatMul"), 6 * 8);
+    assert_int_equal(nodes_of("t5_decoder", "MatMul"), 6 * 14 + 1);
+    assert_int_equal(nodes_of("t5_decoder", "ReduceMean"), 6 * 3 + 1);
+}
+
 /* The paper says 8.3 million. Three batch norms of 256, 512 and 512 channels hold a mean and a variance
  * besides. 100 columns: 50 and 25 after two pools, 26 and 27 after those that pad and step by 1, 26 after the
  * last window of 2. */
@@ -136,8 +155,8 @@ static void test_keyword(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distilbert), cmocka_unit_test(test_whisper), cmocka_unit_test(test_crnn),
-        cmocka_unit_test(test_deepspeech), cmocka_unit_test(test_keyword),
+        cmocka_unit_test(test_distilbert), cmocka_unit_test(test_whisper),    cmocka_unit_test(test_t5),
+        cmocka_unit_test(test_crnn),       cmocka_unit_test(test_deepspeech), cmocka_unit_test(test_keyword),
     };
     return cmocka_run_group_tests_name("models/zoo_sequences", tests, NULL, NULL);
 }
