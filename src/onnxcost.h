@@ -602,6 +602,31 @@ void oc_recording_free(struct oc_recording *r);
 struct oc_record_info oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* all of it, a few lines for people */
 
+/* ---- estimates: measured kernels, and what they teach ----------------------------------------------------
+ */
+
+struct oc_samples_opts {
+    const struct oc_device *device;        /* that was measured, must outlive the samples; NULL: not told */
+    const char *profile_format;            /* importer name, NULL: probe */
+    const char *runtime, *runtime_version; /* NULL: the profile's format; not told */
+    uint32_t threads;                      /* of the runtime, 0: not told */
+    int32_t warmup; /* runs to leave out of each profile; -1: the importer's default (the first) */
+    void (*progress)(void *arg, const char *recording); /* NULL: not told */
+    void *progress_arg;
+};
+
+/* Measured kernels of recordings. path: profiles (X.profile.json with the model X.onnx and X.optimized.onnx
+ * beside it, as `onnxcost record` writes them), each model before its profiles if it has another name, and
+ * lists (.csv, .tsv) with the columns profile, model, optimized, name, id, family, dims, plain_ms, warmup.
+ * Recordings of one id are the same network, of one family relatives. */
+struct oc_samples;
+int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *opts,
+                    struct oc_samples **out, struct oc_err *err);
+void oc_samples_free(struct oc_samples *samples);
+size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag **out);
+/* Every sample with all that a calibration sees of it: "csv" (NULL) or "json". */
+int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
+
 /* ---- reports ---------------------------------------------------------------------------------------------
  */
 

@@ -14,7 +14,7 @@ analyze  base shape model ops
 hw       base shape
 profile  base shape
 join     base shape model ops analyze profile
-estimate base shape model analyze hw profile join
+estimate base shape model ops analyze hw profile join
 run      base shape model hw profile
 memory   base shape model ops analyze
 llm      base shape model analyze hw estimate

@@ -42,6 +42,7 @@ int cmd_ops(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
+int cmd_calibrate(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

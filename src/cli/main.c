@@ -21,6 +21,8 @@ const struct cli_command cli_commands[] = {
      "where the time of a profile goes: devices, runs, operators, kernels", CLI_SUMMARY, cmd_summary},
     {"record", "onnxcost record MODEL [--runs N] [--threads N] [--report]",
      "runs a model on ONNX Runtime and writes its profile", CLI_RECORD | CLI_COST, cmd_record},
+    {"calibrate", "onnxcost calibrate RECORDINGS... --hw NAME -o FILE.xml",
+     "what a device and a runtime make of kernels, learnt from recordings", CLI_CALIBRATE, cmd_calibrate},
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
      "the hardware that --hw knows; its figures, two devices side by side, and a check of hardware files",
      CLI_HW, cmd_hw},

@@ -26,6 +26,10 @@ enum cli_mask {
     CLI_SUMMARY = 128,
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM, /* those that analyse a model */
     CLI_RECORD = 256,
+    CLI_CALIBRATE = 512,
+    CLI_ESTIMATE = 1024,
+    CLI_VALIDATE = 2048,
+    CLI_MEASURED = CLI_CALIBRATE | CLI_VALIDATE, /* those that read recordings */
     CLI_ALL = 0xffff
 };
 
@@ -84,6 +88,9 @@ struct cli_opts {
     const char *ort_lib, *opt_level;
     struct cli_int threads, runs, seed;
     bool report;
+    /* estimates */
+    bool dump_samples, lofo, lomo;
+    const char *calibration, *runtime, *runtime_version;
     /* summaries */
     struct cli_list view;
     const char *sort, *search, *time_unit;

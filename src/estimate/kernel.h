@@ -41,6 +41,7 @@ enum oc_kernel_group { OC_KG_COMPUTE, OC_KG_MEMORY, OC_KG_IRREGULAR, OC_KG_COUNT
 const char *oc_kernel_class_name(unsigned cls);     /* "conv_1x1" */
 unsigned oc_kernel_class_by_name(const char *name); /* OC_KC_COUNT if none */
 enum oc_kernel_group oc_kernel_class_group(unsigned cls);
+const char *oc_kernel_group_name(unsigned group); /* "compute" */
 
 struct oc_kernel {
     uint8_t cls;         /* enum oc_kernel_class */

@@ -203,6 +203,8 @@ static void finish_rec(struct oc_launches *l, struct oc_prof_rec *rec, const str
     rec->median_ns = launch_sums_stat(l, &l->sums, OC_STAT_MEDIAN); /* sorts the values */
     rec->min_ns = l->sums.value[0];
     rec->max_ns = l->sums.value[rec->runs - 1];
+    rec->p10_ns = oc_percentile_of(l->sums.value, rec->runs, 0.1);
+    rec->p90_ns = oc_percentile_of(l->sums.value, rec->runs, 0.9);
     rec->time_ns = rec->self_ns = rec->kernel_ns =
         stat == OC_STAT_MEDIAN ? rec->median_ns : launch_sums_stat(l, &l->sums, stat);
     rec->calls = a->calls;

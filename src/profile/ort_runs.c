@@ -92,6 +92,8 @@ static void set_times(struct oc_prof_rec *rec, struct ort_sums *s, enum oc_stat 
         return;
     rec->min_ns = s->value[0];
     rec->max_ns = s->value[s->n_touched - 1];
+    rec->p10_ns = oc_percentile_of(s->value, s->n_touched, 0.1);
+    rec->p90_ns = oc_percentile_of(s->value, s->n_touched, 0.9);
     rec->time_ns = stat == OC_STAT_MEDIAN ? rec->median_ns
                    : stat == OC_STAT_MIN  ? rec->min_ns
                    : stat == OC_STAT_MAX  ? rec->max_ns

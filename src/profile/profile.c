@@ -27,6 +27,8 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .min_ns = none,
                                 .max_ns = none,
                                 .median_ns = none,
+                                .p10_ns = none,
+                                .p90_ns = none,
                                 .start_ns = none,
                                 .calls_per_run = none,
                                 .total_ns = none,
@@ -69,6 +71,13 @@ double oc_stat_of(enum oc_stat stat, double *v, size_t n)
     default:
         return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
     }
+}
+
+double oc_percentile_of(const double *sorted, size_t n, double share)
+{
+    double at = share * (double)(n - 1);
+    size_t i = (size_t)at;
+    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[n - 1];
 }
 
 const char *oc_stat_name(enum oc_stat stat)

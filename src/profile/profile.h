@@ -36,6 +36,7 @@ struct oc_prof_rec {
     double host_ns;   /* the host's own time when it stands beside kernel_ns, NAN when unknown */
     double wait_ns;   /* NAN when unknown */
     double min_ns, max_ns, median_ns; /* of the per-run sums */
+    double p10_ns, p90_ns;            /* likewise: the tenth and the ninetieth percentile */
     double start_ns;                  /* first used call, relative to the start of its run; execution order */
     double calls_per_run;
     uint64_t calls;                 /* in all used runs */
@@ -201,6 +202,8 @@ bool oc_time_is_lost(double lost_ns, double imported_ns);
 
 /* The statistic of n values (n >= 1); sorts `v`. */
 double oc_stat_of(enum oc_stat stat, double *v, size_t n);
+/* The value that the share 0..1 of n >= 1 sorted values lies below, between neighbours in proportion. */
+double oc_percentile_of(const double *sorted, size_t n, double share);
 const char *oc_stat_name(enum oc_stat stat);
 
 #endif

@@ -302,6 +302,8 @@ static void set_times(struct making *m, struct oc_prof_rec *rec)
     rec->median_ns = stat_of_sums(m, OC_STAT_MEDIAN); /* sorts the values */
     rec->min_ns = m->value[0];
     rec->max_ns = m->value[m->n_touched - 1];
+    rec->p10_ns = oc_percentile_of(m->value, m->n_touched, 0.1);
+    rec->p90_ns = oc_percentile_of(m->value, m->n_touched, 0.9);
     rec->time_ns = stat_of_sums(m, m->stat);
 }
 

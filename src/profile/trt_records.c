@@ -249,6 +249,8 @@ static void bucket_of_runs(struct builder *b, enum which which, const char *name
     rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
     rec->min_ns = v[0];
     rec->max_ns = v[n - 1];
+    rec->p10_ns = oc_percentile_of(v, n, 0.1);
+    rec->p90_ns = oc_percentile_of(v, n, 0.9);
     rec->total_ns = rec->total_kernel_ns = sum_ns;
     rec->calls = n;
     rec->calls_per_run = 1;

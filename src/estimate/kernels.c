@@ -1,0 +1,205 @@
+#include "estimate/kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "estimate/kernel_class.h"
+#include "estimate/kernel_dims.h"
+#include "estimate/signature.h"
+#include "estimate/work.h"
+
+void oc_kernel_maker_open(struct oc_kernel_maker *k, const struct oc_model *m, const struct oc_analysis *a,
+                          struct oc_arena *arena)
+{
+    *k = (struct oc_kernel_maker){.m = m, .a = a, .arena = arena};
+    oc_index_make(&k->x, m, arena);
+    oc_group_costs_init(&k->costs, m, a, &k->x, arena);
+}
+
+void oc_kernel_maker_close(struct oc_kernel_maker *k)
+{
+    oc_index_free(&k->x);
+}
+
+/* The row of an operator that only its name is known of: as ONNX has it, else as ONNX Runtime. */
+static const struct oc_op *op_of_type(const char *type)
+{
+    static const char *const domain[] = {"", "com.microsoft", "com.microsoft.nchwc"};
+    const struct oc_op *op = NULL;
+    for (size_t i = 0; i < OC_COUNT(domain) && !op; i++)
+        op = oc_op_find(domain[i], type, 0);
+    return op;
+}
+
+/* The node whose work the others are fused to: most MACs, else most other operations, else the first one that
+ * is launched at all. */
+static uint32_t core_of(const struct oc_kernel_maker *k, const uint32_t *node, uint32_t n)
+{
+    uint32_t best = node[0];
+    for (uint32_t i = 1; i < n; i++) {
+        const struct oc_node_cost *c = &k->a->cost[node[i]], *b = &k->a->cost[best];
+        uint64_t work = c->flops + c->ops, most = b->flops + b->ops;
+        if (c->macs > b->macs || (c->macs == b->macs && work > most))
+            best = node[i];
+    }
+    return best;
+}
+
+/* Quantized kernels compute what the model writes as floats between dequantization and quantization. */
+static bool is_integer_type(const char *type)
+{
+    static const char *const names[] = {"QGemm",       "QAttention",           "MatMulInteger",
+                                        "ConvInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul"};
+    if (!strncmp(type, "QLinear", 7) || !strncmp(type, "QOrdered", 8))
+        return true;
+    for (size_t i = 0; i < OC_COUNT(names); i++)
+        if (!strcmp(type, names[i]))
+            return true;
+    return false;
+}
+
+static void to_integers(struct oc_work *w)
+{
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (!oc_class_is_int(c) && w->macs[c]) {
+            w->macs[OC_CLASS_I8] += w->macs[c];
+            w->macs[c] = 0;
+        }
+}
+
+static uint8_t data_class(const struct oc_kernel_maker *k, uint32_t node)
+{
+    const struct oc_node *n = &k->m->node[node];
+    for (uint32_t i = 0; i < n->n_in + n->n_out; i++) {
+        uint32_t v = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
+        unsigned cls = v == OC_NONE ? OC_CLASS_NONE : oc_dtype_info(k->a->type[v].dtype)->cls;
+        if (cls != OC_CLASS_NONE)
+            return (uint8_t)cls;
+    }
+    return OC_CLASS_NONE;
+}
+
+static uint8_t dtype_of(const struct oc_kernel_maker *k, const struct oc_kernel *kernel)
+{
+    unsigned best = OC_CLASS_NONE;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (kernel->work.macs[c] > kernel->work.macs[best])
+            best = c;
+    const struct oc_node_cost *c = &k->a->cost[kernel->node];
+    if (best == OC_CLASS_NONE && c->n_hist && c->quality != OC_UNKNOWN)
+        best = c->rest_class;
+    return best == OC_CLASS_NONE ? data_class(k, kernel->node) : (uint8_t)best;
+}
+
+/* Bodies of loops are counted for all trips; a kernel is one execution. */
+static void divide(struct oc_kernel *k, uint64_t by)
+{
+    struct oc_work *w = &k->work;
+    if (by <= 1)
+        return;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        w->macs[c] /= by;
+        w->flops[c] /= by;
+        w->special[c] /= by;
+        w->special_flops[c] /= by;
+    }
+    k->rd_act /= by;
+    k->rd_wt /= by;
+    k->wr /= by;
+}
+
+static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
+{
+    struct oc_kernel *k = &u->kernel;
+    k->rd_act = r->rd_act;
+    k->rd_wt = r->rd_wt;
+    k->wr = r->wr;
+    u->known = r->bytes_known && r->quality != OC_UNKNOWN && !k->work.unknown;
+    u->why = u->known ? NULL : r->note ? r->note : "its counts are not known";
+}
+
+static unsigned class_of(const struct oc_kernel_maker *k, const char *type, uint32_t core)
+{
+    const struct oc_op *own = k->a->op[core], *named = type ? op_of_type(type) : NULL;
+    unsigned of_node = oc_kernel_class_of_op(own), of_type = oc_kernel_class_of_op(named);
+    return !named || of_type == OC_KC_OTHER ? of_node : of_type;
+}
+
+void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_node, const char *type,
+                    struct oc_kernel_use *out)
+{
+    struct oc_join_rec r = {.node = node, .n_node = n_node};
+    uint32_t core = core_of(m, node, n_node);
+    *out = (struct oc_kernel_use){.node = node, .n_node = n_node, .record = OC_NONE};
+    struct oc_kernel *k = &out->kernel;
+    *k = (struct oc_kernel){.members = n_node, .node = core, .label = m->m->node[core].name};
+    oc_group_cost(&m->costs, &r);
+    for (uint32_t i = 0; i < n_node; i++)
+        oc_work_add(&k->work, &m->a->cost[node[i]]);
+    if (type && is_integer_type(type))
+        to_integers(&k->work);
+    set_bytes(out, &r);
+    uint64_t trips = m->a->cost[core].trips;
+    out->calls = (double)trips;
+    divide(k, trips);
+    k->work.launches = 1;
+    k->work.bytes = k->rd_act + k->rd_wt + k->wr;
+    k->cls = (uint8_t)class_of(m, type, core);
+    k->dtype = dtype_of(m, k);
+    oc_kernel_dims(m->m, m->a, core, k);
+    k->signature = oc_kernel_signature(m->m, m->a, k, node, n_node, type);
+}
+
+/* ---- joins ----------------------------------------------------------------------------------------------
+ */
+
+static uint8_t inserted_class(const char *bucket)
+{
+    if (!strcmp(bucket, "layout"))
+        return OC_KC_REORDER;
+    return !strcmp(bucket, "casts") ? OC_KC_ELEMENTWISE : OC_KC_COPY;
+}
+
+/* A kernel that the runtime inserted: it moves what its recorded shapes say. */
+static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec *r, struct oc_kernel_use *out)
+{
+    struct oc_kernel *k = &out->kernel;
+    *out = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .known = r->bytes_known};
+    out->why = out->known ? NULL : "its shapes are not recorded";
+    *k = (struct oc_kernel){.cls = inserted_class(r->bucket),
+                            .dtype = p->n_in ? oc_dtype_info(p->in[0].dtype)->cls : OC_CLASS_NONE,
+                            .rd_act = r->rd_act,
+                            .wr = r->wr,
+                            .node = OC_NONE};
+    k->work.bytes = k->rd_act + k->wr;
+    k->work.launches = 1;
+    k->signature = out->known ? oc_kernel_signature_inserted(k, p->op_type) : 0;
+}
+
+void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_kernel_list *out)
+{
+    struct oc_kernel_maker m;
+    out->item = OC_NEW_ARRAY(a, j->profile->n_rec, struct oc_kernel_use);
+    out->n = 0;
+    oc_kernel_maker_open(&m, j->model, j->analysis, a);
+    for (uint32_t i = 0; i < j->profile->n_rec; i++) {
+        const struct oc_prof_rec *p = &j->profile->rec[i];
+        const struct oc_join_rec *r = &j->rec[i];
+        struct oc_kernel_use *u = &out->item[out->n];
+        if (p->bucket)
+            continue;
+        if (r->n_node)
+            oc_kernel_make(&m, r->node, r->n_node, p->op_type, u);
+        else
+            make_inserted(p, r, u);
+        u->record = i;
+        u->calls = p->calls_per_run;
+        u->kernel.label = p->name;
+        if (r->n_node && r->quality == OC_UNKNOWN) {
+            u->known = false;
+            u->why = r->note ? r->note : "its counts are not known";
+        }
+        out->n++;
+    }
+    oc_kernel_maker_close(&m);
+}
