@@ -662,6 +662,12 @@ struct oc_report_opts {
      * put to nodes, or why it was not. A table then has nothing else; in JSON each row gets "explanation". */
     const char *const *explain_match;
     size_t n_explain_match;
+    /* Rooflines: each byte counts at the nearest memory of the device that can have it, not all at DRAM; the
+     * time stays a lower bound for a model that runs over and over. */
+    bool cache;
+    /* A table has the times of each unit and memory level too, as CSV always does with hardware and JSON in
+     * "limits". */
+    bool roofline;
 };
 
 /* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its

@@ -160,6 +160,9 @@ static int load_profile(struct job *j)
 
 static int find_device(struct job *j)
 {
+    if (!j->o->hw && (j->o->roofline || is(j->o->cache, "on")))
+        return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
+                        j->o->roofline ? "--roofline" : "--cache on");
     if (!j->o->hw)
         return j->o->hw_set.n ? cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw") : 0;
     return cli_find_device(j->o, j->o->hw, &j->hwdb, &j->device);
@@ -249,6 +252,8 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .dump_only_opr = o->dump_only_opr,
         .why = o->why.item,
         .n_why = o->why.n,
+        .cache = is(o->cache, "on"),
+        .roofline = o->roofline,
         .explain_match = o->explain_match.item,
         .n_explain_match = o->explain_match.n,
     };

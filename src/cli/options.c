@@ -40,6 +40,9 @@ const struct cli_option cli_options[] = {
      "another figure for the device of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
+    {"cache", 0, CLI_CHOICE, CLI_COST, "on|off", NULL, "off",
+     "rooflines: bytes count at the nearest memory that can have them, or all of them at DRAM", NULL,
+     AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,
      "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
 
@@ -95,6 +98,8 @@ const struct cli_option cli_options[] = {
      "table|compact|csv|json", NULL, "table", "form of the report", "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
+    {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "with --hw: columns with the least time of each unit and memory level", NULL, AT(roofline)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,
      "how the counts of this operator came about: name, TYPE_INDEX or index (repeatable)", NULL, AT(why)},
     {"explain-match", 0, CLI_MAYBE, CLI_COST, "[=NAME]", NULL, NULL,

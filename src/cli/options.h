@@ -64,7 +64,7 @@ struct cli_opts {
     bool help, version;
     /* input */
     struct cli_list profile, hw_set;
-    const char *profile_format, *map, *optimized_model, *hw, *op_rules, *kernel_names, *stat;
+    const char *profile_format, *map, *optimized_model, *hw, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */
     struct cli_list dim, shape, value, trip;
@@ -102,7 +102,7 @@ struct cli_opts {
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *color;
-    bool combine, show_host, copy_time, confluence, dump_only_opr, strict;
+    bool roofline, combine, show_host, copy_time, confluence, dump_only_opr, strict;
 };
 
 /* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */

@@ -14,6 +14,7 @@ static const char *const bound_names[OC_BOUND_COUNT] = {
     [OC_BOUND_BALANCED] = "balanced",
     [OC_BOUND_NONE] = "none",
     [OC_BOUND_UNKNOWN] = "unknown",
+    [OC_BOUND_CACHE] = "cache",
 };
 
 static const enum oc_bound unit_bound[OC_HW_UNIT_COUNT] = {
@@ -111,16 +112,92 @@ static double compute_time(const struct oc_roof *r, enum oc_overlap overlap)
     return isnan(sum) ? NAN : overlap == OC_OVERLAP_NONE ? sum : max;
 }
 
-/* t_mem = bytes / bw(DRAM) */
-static double memory_time(const struct oc_device *d, const struct oc_work *w, struct oc_roof *r)
+unsigned oc_roof_levels(const struct oc_device *d)
 {
-    const struct oc_hw_level *dram = oc_device_dram(d);
+    return d->n_level < OC_ROOF_LEVELS ? (unsigned)d->n_level : OC_ROOF_LEVELS;
+}
+
+/* The last one is DRAM, also where there are more than are told apart. */
+const struct oc_hw_level *oc_roof_level(const struct oc_device *d, unsigned i)
+{
+    return &d->level[i + 1 == oc_roof_levels(d) ? d->n_level - 1 : i];
+}
+
+static double size_of(const struct oc_hw_level *level)
+{
+    return level->size ? level->size->value : 0;
+}
+
+static uint64_t at_most(double bytes, uint64_t limit)
+{
+    return bytes < (double)limit ? (uint64_t)bytes : limit;
+}
+
+/* What is read or written by launches, one after the other, fills the levels from the nearest on. */
+static void fill_levels(const struct oc_device *d, uint64_t bytes, uint64_t launches, struct oc_roof *r)
+{
+    unsigned last = r->n_level - 1;
+    for (unsigned i = 0; i < last; i++) {
+        uint64_t held = at_most(size_of(oc_roof_level(d, i)) * (double)(launches ? launches : 1), bytes);
+        r->level_bytes[i] += held;
+        bytes -= held;
+    }
+    r->level_bytes[last] += bytes;
+}
+
+/* Of the `all` constants of a run each level can have kept its size: that share of these is in it. */
+static void share_levels(const struct oc_device *d, uint64_t bytes, uint64_t all, struct oc_roof *r)
+{
+    unsigned last = r->n_level - 1;
+    uint64_t left = bytes;
+    for (unsigned i = 0; i < last && all; i++) {
+        uint64_t held = at_most((double)bytes * (size_of(oc_roof_level(d, i)) / (double)all), left);
+        r->level_bytes[i] += held;
+        left -= held;
+    }
+    r->level_bytes[last] += left;
+}
+
+/* A loop's later trips read the constants of its first one again, with nothing but the body between. */
+static void place_bytes(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
+                        struct oc_roof *r)
+{
+    if (!o->cache) {
+        r->level_bytes[r->n_level - 1] = w->bytes;
+        return;
+    }
+    uint64_t first = w->launches > 1 ? w->weight_bytes / w->launches : w->weight_bytes,
+             again = w->weight_bytes - first, told = w->weight_bytes + w->written;
+    share_levels(d, first, o->const_bytes > first ? o->const_bytes : first, r);
+    fill_levels(d, again, w->launches, r);
+    fill_levels(d, w->written, w->launches, r);
+    fill_levels(d, w->bytes > told ? w->bytes - told : 0, w->launches, r);
+}
+
+/* t_mem(m) = bytes_m / bw(m); the slowest level counts. */
+static double memory_time(const struct oc_device *d, const struct oc_work *w, const struct oc_roof_opts *o,
+                          struct oc_roof *r)
+{
+    double slowest = 0;
+    r->n_level = oc_roof_levels(d);
     if (!w->bytes)
         return 0;
-    if (dram && dram->bandwidth)
-        return (double)w->bytes / dram->bandwidth->value;
-    set_missing(r, "DRAM bandwidth");
-    return NAN;
+    if (!r->n_level) {
+        set_missing(r, "DRAM bandwidth");
+        return NAN;
+    }
+    place_bytes(d, w, o, r);
+    for (unsigned i = 0; i < r->n_level; i++) {
+        const struct oc_hw_level *level = oc_roof_level(d, i);
+        if (r->level_bytes[i] && !level->bandwidth) {
+            set_missing(r, "%.16s bandwidth", level->name);
+            r->level_s[i] = NAN;
+        } else if (r->level_bytes[i]) {
+            r->level_s[i] = (double)r->level_bytes[i] / level->bandwidth->value;
+        }
+        slowest = isnan(slowest) || isnan(r->level_s[i]) ? NAN : fmax(slowest, r->level_s[i]);
+    }
+    return slowest;
 }
 
 /* ridge = peak / bw(DRAM), for the class that keeps the busiest unit busiest */
@@ -131,24 +208,39 @@ static double ridge_point(const struct units *u)
     return dram && dram->bandwidth && peak > 0 ? peak / dram->bandwidth->value : NAN;
 }
 
-/* What could be the limit: each unit, or all of them one after the other, and DRAM. */
-static enum oc_bound slowest(const struct oc_roof *r, enum oc_overlap overlap)
+struct ranking { /* of what could be the limit */
+    double first, second;
+    enum oc_bound bound;
+    const char *name;
+};
+
+static void rank(struct ranking *k, double t, enum oc_bound bound, const char *name)
 {
-    double first = r->mem_s, second = 0;
-    enum oc_bound bound = OC_BOUND_DRAM;
+    if (t > k->first) {
+        *k = (struct ranking){t, k->first, bound, name};
+    } else if (t > k->second) {
+        k->second = t;
+    }
+}
+
+/* Each unit, or all of them one after the other, and each memory level. */
+static void slowest(const struct oc_device *d, enum oc_overlap overlap, struct oc_roof *r)
+{
+    struct ranking k = {.bound = OC_BOUND_DRAM, .name = bound_names[OC_BOUND_DRAM]};
+    for (unsigned i = r->n_level; i-- > 0;) {
+        bool dram = i + 1 == r->n_level;
+        rank(&k, r->level_s[i], dram ? OC_BOUND_DRAM : OC_BOUND_CACHE,
+             dram ? bound_names[OC_BOUND_DRAM] : oc_roof_level(d, i)->name);
+    }
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++) {
         double t = r->unit_s[u];
         if (overlap == OC_OVERLAP_NONE)
             t = u == busiest_unit(r) ? r->comp_s : 0;
-        if (t > first) {
-            second = first;
-            first = t;
-            bound = unit_bound[u];
-        } else if (t > second) {
-            second = t;
-        }
+        rank(&k, t, unit_bound[u], bound_names[unit_bound[u]]);
     }
-    return second >= BALANCED_WITHIN * first ? OC_BOUND_BALANCED : bound;
+    bool balanced = k.second >= BALANCED_WITHIN * k.first;
+    r->bound = balanced ? OC_BOUND_BALANCED : k.bound;
+    r->bound_name = balanced ? bound_names[OC_BOUND_BALANCED] : k.name;
 }
 
 static bool overhead_bound(const struct oc_roof *r, double measured_s)
@@ -156,16 +248,16 @@ static bool overhead_bound(const struct oc_roof *r, double measured_s)
     return r->overhead_s > r->roof_s || (measured_s > 4 * r->roof_s && measured_s < 4 * r->overhead_s);
 }
 
-static enum oc_bound find_bound(const struct oc_roof *r, const struct oc_work *w, enum oc_overlap overlap,
-                                double measured_s)
+static void find_bound(const struct oc_device *d, const struct oc_work *w, enum oc_overlap overlap,
+                       double measured_s, struct oc_roof *r)
 {
-    if (w->launches == 0)
-        return OC_BOUND_NONE;
-    if (isnan(r->roof_s))
-        return OC_BOUND_UNKNOWN;
-    if (overhead_bound(r, measured_s))
-        return OC_BOUND_OVERHEAD;
-    return r->roof_s > 0 ? slowest(r, overlap) : OC_BOUND_NONE;
+    r->bound = w->launches == 0                ? OC_BOUND_NONE
+               : isnan(r->roof_s)              ? OC_BOUND_UNKNOWN
+               : overhead_bound(r, measured_s) ? OC_BOUND_OVERHEAD
+                                               : OC_BOUND_NONE;
+    r->bound_name = bound_names[r->bound];
+    if (r->bound == OC_BOUND_NONE && w->launches && r->roof_s > 0)
+        slowest(d, overlap, r);
 }
 
 static double total_flops(const struct oc_work *w)
@@ -182,6 +274,7 @@ static void set_unknown(struct oc_roof *r)
         r->unit_s[u] = NAN;
     r->comp_s = r->mem_s = r->roof_s = r->est_s = r->flops = r->intensity = r->ridge = NAN;
     r->bound = OC_BOUND_UNKNOWN;
+    r->bound_name = bound_names[OC_BOUND_UNKNOWN];
     set_missing(r, "counts");
 }
 
@@ -190,8 +283,8 @@ static double intensity(double flops, uint64_t bytes)
     return bytes ? flops / (double)bytes : INFINITY;
 }
 
-void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
-                 double measured_s, struct oc_roof *out)
+void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
+                    const struct oc_roof_opts *opts, double measured_s, struct oc_roof *out)
 {
     *out = (struct oc_roof){0};
     out->overhead_s = work->launches == 0 ? 0
@@ -203,14 +296,21 @@ void oc_roofline(const struct oc_device *device, const struct oc_work *work, enu
     }
     struct units u = {.device = device, .roof = out};
     oc_unit_work(device, work, add_time, &u);
-    out->comp_s = compute_time(out, overlap);
-    out->mem_s = memory_time(device, work, out);
+    out->comp_s = compute_time(out, opts->overlap);
+    out->mem_s = memory_time(device, work, opts, out);
     out->roof_s = isnan(out->comp_s) || isnan(out->mem_s) ? NAN : fmax(out->comp_s, out->mem_s);
     out->est_s = out->roof_s + out->overhead_s;
     out->flops = total_flops(work);
     out->intensity = intensity(out->flops, work->bytes);
     out->ridge = isnan(out->comp_s) ? NAN : ridge_point(&u);
-    out->bound = find_bound(out, work, overlap, measured_s);
+    find_bound(device, work, opts->overlap, measured_s, out);
+}
+
+void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
+                 double measured_s, struct oc_roof *out)
+{
+    struct oc_roof_opts opts = {.overlap = overlap};
+    oc_roofline_of(device, work, &opts, measured_s, out);
 }
 
 void oc_roof_achieved(const struct oc_work *work, const struct oc_roof *roof, double measured_s,

@@ -14,13 +14,36 @@ struct oc_work {
     /* Transcendental primitives (SQRT EXP LOG SIN TAN TANH SIG ERF POW DIV): how many, and what they weigh in
      * flops where the device gives no rate for them. Not in `flops`. */
     uint64_t special[OC_CLASS_COUNT], special_flops[OC_CLASS_COUNT];
-    uint64_t bytes;    /* read and written; all of them go to DRAM */
-    uint64_t launches; /* operators launched: 1 for a node, 0 for an alias or a folded node */
-    bool unknown;      /* some count is not known */
-    bool vector_macs;  /* the MACs are known to run on the vector unit */
+    uint64_t bytes;        /* read and written */
+    uint64_t weight_bytes; /* of these: constants read; 0 if that is not told */
+    uint64_t written;      /* of these: written; 0 if that is not told */
+    uint64_t launches;     /* operators launched: 1 for a node, 0 for an alias or a folded node */
+    bool unknown;          /* some count is not known */
+    bool vector_macs;      /* the MACs are known to run on the vector unit */
 };
 
 enum oc_overlap { OC_OVERLAP_UNITS /* the slowest unit counts */, OC_OVERLAP_NONE /* their sum */ };
+
+/* Where bytes come from and go to. Without caches all go to DRAM. With them each byte counts at the nearest
+ * memory that can have it, so that no run, however well its data stays in caches, is faster:
+ *  - what one launch reads of activations, and what it writes, fills the levels from the nearest on, each up
+ *    to its size (as if no cache held what another one holds);
+ *  - constants are read once in every run, and between two runs all others pass by: of `const_bytes` a level
+ *    can have kept its size, so that share of every node's constants is read from it. Which ones stayed is
+ *    not known: the share is the same for all nodes.
+ * So all constants come from DRAM as const_bytes grows beyond the largest cache, and activations whose
+ * working set does. A level without a size in the device's file is passed by; one with a size and without a
+ * bandwidth makes the time of what stands in it unknown. */
+struct oc_roof_opts {
+    enum oc_overlap overlap;
+    bool cache;
+    uint64_t const_bytes; /* constants that a run of the whole model reads; 0: no more than this work does */
+};
+
+enum { OC_ROOF_LEVELS = 6 }; /* memory levels that are told apart; more are taken together with DRAM */
+
+unsigned oc_roof_levels(const struct oc_device *device);
+const struct oc_hw_level *oc_roof_level(const struct oc_device *device, unsigned i);
 
 enum oc_bound {
     OC_BOUND_VECTOR,
@@ -31,20 +54,25 @@ enum oc_bound {
     OC_BOUND_BALANCED,
     OC_BOUND_NONE, /* nothing is launched */
     OC_BOUND_UNKNOWN,
+    OC_BOUND_CACHE, /* a memory level before DRAM */
     OC_BOUND_COUNT
 };
 const char *oc_bound_name(unsigned bound); /* "compute:matrix", "DRAM" ... */
 
 struct oc_roof {
-    double unit_s[OC_HW_UNIT_COUNT]; /* 0: no work for the unit */
-    double comp_s, mem_s, roof_s;    /* roof: the larger of the two */
-    double overhead_s, est_s;        /* est: roof + overhead */
-    double flops;                    /* FLOPs and OPs in all */
-    double intensity;                /* per byte; infinite if no byte moves */
-    double ridge;                    /* intensity at which DRAM and the busiest unit are as slow */
+    double unit_s[OC_HW_UNIT_COUNT];      /* 0: no work for the unit */
+    double comp_s, mem_s, roof_s;         /* roof: the larger of the two */
+    uint64_t level_bytes[OC_ROOF_LEVELS]; /* by level of the device, nearest first */
+    double level_s[OC_ROOF_LEVELS];       /* t_mem of each; mem_s is the largest */
+    unsigned n_level;
+    double overhead_s, est_s; /* est: roof + overhead */
+    double flops;             /* FLOPs and OPs in all */
+    double intensity;         /* per byte; infinite if no byte moves */
+    double ridge;             /* intensity at which DRAM and the busiest unit are as slow */
     enum oc_bound bound;
-    char missing[32]; /* what made the result unknown: "vector f8 peak"; "": nothing */
-    bool fallback;    /* f16 work was held against the f32 peak */
+    const char *bound_name; /* with the name of the memory level: "L2" */
+    char missing[32];       /* what made the result unknown: "vector f8 peak"; "": nothing */
+    bool fallback;          /* f16 work was held against the f32 peak */
 };
 
 /* The dense peak that work is held against: of the unit and class, or the fallback of the device's file (then
@@ -59,6 +87,9 @@ void oc_unit_work(const struct oc_device *device, const struct oc_work *work, oc
                   void *user);
 
 /* measured_s: time of one execution, NAN if not measured; it only takes part in telling the bound. */
+void oc_roofline_of(const struct oc_device *device, const struct oc_work *work,
+                    const struct oc_roof_opts *opts, double measured_s, struct oc_roof *out);
+/* The same without caches. */
 void oc_roofline(const struct oc_device *device, const struct oc_work *work, enum oc_overlap overlap,
                  double measured_s, struct oc_roof *out);
 

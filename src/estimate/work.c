@@ -74,4 +74,6 @@ void oc_work_add(struct oc_work *work, const struct oc_node_cost *cost)
     add(work, &work->bytes, cost->rd_act);
     add(work, &work->bytes, cost->rd_wt);
     add(work, &work->bytes, cost->wr);
+    add(work, &work->weight_bytes, cost->rd_wt);
+    add(work, &work->written, cost->wr);
 }

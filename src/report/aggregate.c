@@ -83,7 +83,7 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, params), OC_AGG_NONE},   {offsetof(struct oc_row, calls), OC_AGG_NONE},
     {offsetof(struct oc_row, self_s), OC_AGG_NONE},   {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
     {offsetof(struct oc_row, wasted_s), OC_AGG_NONE}, {offsetof(struct oc_row, min_s), OC_AGG_MIN},
-    {offsetof(struct oc_row, max_s), OC_AGG_MAX},
+    {offsetof(struct oc_row, max_s), OC_AGG_MAX},     {offsetof(struct oc_row, overhead_s), OC_AGG_NONE},
 };
 
 static double get(const struct oc_row *row, size_t offset)
@@ -107,6 +107,18 @@ static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, u
     return lower ? OC_LOWER : seen[OC_UPPER] ? OC_UPPER : OC_EXACT;
 }
 
+/* A limit after the other, all as asked for. */
+static void reduce_limits(const struct oc_rows *in, const uint32_t *member, uint32_t n,
+                          struct oc_reduction how, double *column, struct oc_row_limits *out)
+{
+    for (size_t at = 0; at < sizeof(*out); at += sizeof(double)) {
+        for (uint32_t i = 0; i < n; i++)
+            column[i] = get(&in->row[member[i]], offsetof(struct oc_row, limits) + at);
+        double v = oc_aggregate_of(how, column, n);
+        memcpy((char *)out + at, &v, sizeof(v));
+    }
+}
+
 static struct oc_row reduce(const struct oc_rows *in, const char *name, const uint32_t *member, uint32_t n,
                             struct oc_reduction how, double *column)
 {
@@ -119,6 +131,7 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
             column, n);
         memcpy((char *)&row + columns[k].offset, &v, sizeof(v));
     }
+    reduce_limits(in, member, n, how, column, &row.limits);
     const char **info = OC_NEW_ARRAY(in->arena, 3, const char *);
     info[0] = name;
     info[1] = oc_printf(in->arena, "%u", n);

@@ -315,6 +315,9 @@ size_t oc_columns_for(const struct oc_report *r, unsigned use, const struct oc_c
     for (size_t i = 0; i < oc_n_columns; i++)
         if ((oc_columns[i].use & use) && (!oc_columns[i].available || oc_columns[i].available(r)))
             out[n++] = &oc_columns[i];
+    for (size_t i = 0; i < r->n_extra && n < OC_MAX_COLUMNS; i++)
+        if (r->extra[i].use & use)
+            out[n++] = &r->extra[i];
     return n;
 }
 
@@ -351,10 +354,18 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
     }
 }
 
-const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
+static struct oc_field field_of(const struct oc_column *col, const struct oc_line *l)
 {
     struct oc_field c = {.number = NAN};
-    col->get(l, &c);
+    struct oc_line at = *l;
+    at.column = col;
+    col->get(&at, &c);
+    return c;
+}
+
+const char *oc_field_human(const struct oc_column *col, const struct oc_line *l)
+{
+    struct oc_field c = field_of(col, l);
     if (col->kind == OC_FIELD_TEXT)
         return c.text && *c.text ? plain_shape(l->arena, c.text) : "-";
     if (isnan(c.number))
@@ -386,8 +397,7 @@ static void csv_text(struct oc_buf *out, const char *s)
 
 void oc_field_exact(const struct oc_column *col, const struct oc_line *l, struct oc_buf *out)
 {
-    struct oc_field c = {.number = NAN};
-    col->get(l, &c);
+    struct oc_field c = field_of(col, l);
     if (col->kind == OC_FIELD_TEXT) {
         csv_text(out, c.text ? c.text : "");
         return;

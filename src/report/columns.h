@@ -20,7 +20,8 @@ struct oc_line { /* one shown row and its place */
     struct oc_arena *arena; /* for the texts of cells */
     const struct oc_row *row;
     uint32_t rank;
-    double cumulative_s; /* of this row and those above */
+    double cumulative_s;            /* of this row and those above */
+    const struct oc_column *column; /* whose cell is got */
 };
 
 struct oc_field {
@@ -38,10 +39,11 @@ struct oc_column {
     uint8_t min_width;                            /* > 0: may be cut down to this many characters */
     uint8_t drop;                                 /* > 0: left out of narrow tables, largest first */
     bool quality;                                 /* marked when not exact */
+    uint8_t index;                                /* for cells that share a function */
     bool (*available)(const struct oc_report *r); /* NULL: always */
     void (*get)(const struct oc_line *l, struct oc_field *c);
 };
-extern const struct oc_column oc_columns[];
+extern const struct oc_column oc_columns[]; /* and those of the report's hardware, r->extra */
 extern const size_t oc_n_columns;
 
 #define OC_MAX_COLUMNS 64

@@ -30,11 +30,14 @@ static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct
     for (uint32_t i = 0; i < r->n_node; i++)
         oc_work_add(&work, &a->cost[r->node[i]]);
     work.bytes = r->rd_act + r->rd_wt + r->wr;
+    work.weight_bytes = r->rd_wt;
+    work.written = r->wr;
     work.launches = 1;
     work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
-    oc_roofline(x->device, &work, OC_OVERLAP_UNITS, row->time_s, &roof);
+    struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
+    oc_roofline_of(x->device, &work, &opts, row->time_s, &roof);
     row->roofline_s = roof.roof_s;
-    row->bound_by = oc_bound_name(roof.bound);
+    row->bound_by = roof.bound_name;
     row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
     row->wasted_s = row->time_s - row->roofline_s;
 }

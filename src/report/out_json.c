@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/json_keys.h"
+#include "report/json_limits.h"
 #include "report/receipts.h"
 
 /* The layout is documented; see the README. Unknown is null. */
@@ -227,7 +228,7 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
 }
 
 /* Times and limits come from the row of the node, when it has one of its own. */
-static void node_times(struct oc_json_out *w, const struct oc_row *row)
+static void node_times(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     double ns = row ? oc_ns_of(row->time_s) : NAN;
     oc_key_double(w, "time_ns", ns);
@@ -240,6 +241,7 @@ static void node_times(struct oc_json_out *w, const struct oc_row *row)
     oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
     oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
+    oc_json_limits(w, r, row);
     oc_key_null(w, "estimate");
 }
 
@@ -262,7 +264,7 @@ static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const s
     values(w, r, "inputs", n->in, n->n_in);
     values(w, r, "outputs", n->out, n->n_out);
     node_costs(w, k);
-    node_times(w, row);
+    node_times(w, r, row);
     oc_key_u64_if(w, "row", at != OC_NONE, at);
     oc_jw_end_object(w);
 }
@@ -353,7 +355,7 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Every figure that the device's file gives, in base units. */
-static void hardware(struct oc_json_out *w, const struct oc_report *r)
+static void hardware(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_device *device = r->in->device;
     oc_jw_key(w, "hardware");
@@ -369,6 +371,7 @@ static void hardware(struct oc_json_out *w, const struct oc_report *r)
     oc_key_text(w, "name", d.name);
     oc_key_text(w, "source_file", d.file);
     oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
+    oc_json_roofline(w, r);
     oc_jw_key(w, "figures");
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++) {

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "report/json_keys.h"
+#include "report/json_limits.h"
 
 static void group(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
@@ -25,6 +26,7 @@ static void group(struct oc_json_out *w, const struct oc_report *r, const struct
     oc_key_double(w, "roofline_time_ns", oc_ns_of(row->roofline_s));
     oc_key_double(w, "roofline_efficiency", row->roofline_s / row->time_s);
     oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
+    oc_json_limits(w, r, row);
     oc_jw_end_object(w);
 }
 

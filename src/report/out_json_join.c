@@ -1,5 +1,6 @@
 #include "report/buckets.h"
 #include "report/json_keys.h"
+#include "report/json_limits.h"
 
 #include <math.h>
 
@@ -36,6 +37,26 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
 {
     uint32_t record = r->in->join ? r->in->join->node_rec[node] : OC_NONE;
     return record == OC_NONE ? OC_NONE : r->place[record];
+}
+
+/* The report's rows by record; NULL without hardware, and for records without a row. */
+static const struct oc_row **rows_by_record(struct oc_report *r)
+{
+    const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
+    for (uint32_t i = 0; r->in->device && i < r->all.n; i++)
+        row[r->all.row[i].record] = &r->all.row[i];
+    return row;
+}
+
+static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    if (!r->in->device)
+        return;
+    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
+    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
+    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
+    oc_json_limits(w, r, row);
 }
 
 /* ---- parts -----------------------------------------------------------------------------------------------
@@ -198,6 +219,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     conservation(w, r, true);
     oc_jw_end_object(w);
     buckets(w, r);
+    const struct oc_row **row = rows_by_record(r);
     oc_jw_key(w, "rows");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n_printed(r); i++) {
@@ -208,6 +230,7 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
         record_part(w, p, &p->rec[record]);
         match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
         cost_part(w, r, record);
+        limit_part(w, r, row[record]);
         if (j && r->o->n_explain_match)
             oc_key_text(w, "explanation", oc_join_explain(j, record, &r->arena));
         oc_jw_end_object(w);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/limit_columns.h"
 #include "report/mge_report.h"
 #include "report/out_match.h"
 #include "report/receipts.h"
@@ -137,6 +138,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     }
     oc_report_rows(&r);
     oc_report_roofs(&r);
+    oc_limit_columns(&r);
     count_runs(&r);
     r.shown.arena = &r.arena;
     int rc = choose_rows(&r, format, err);

@@ -5,23 +5,29 @@
 
 #include "analyze/analysis.h"
 #include "base/buf.h"
+#include "estimate/roofline.h"
 #include "profile/profile.h"
 #include "report/rows.h"
+
+struct oc_column;
 
 struct oc_report {
     uint32_t *why; /* nodes whose receipts are wanted: o->n_why */
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;    /* every row that the source has */
-    struct oc_rows shown;  /* filtered, aggregated, ordered, cut */
-    struct oc_rows groups; /* JSON with --aggregate: the groups; `shown` then has their members */
-    uint32_t *place;       /* JSON: by record, its place among the rows that are written */
-    double runs;           /* runs that a time stands for: 1, or all used ones with --stat sum */
-    double total_s;        /* what shares of time refer to; NAN without times */
-    double total_flo;      /* known operations of all rows */
-    bool has_time;         /* some row has a time */
-    uint32_t n_too_fast;   /* rows that took less than the hardware allows */
+    struct oc_rows all;      /* every row that the source has */
+    struct oc_rows shown;    /* filtered, aggregated, ordered, cut */
+    struct oc_rows groups;   /* JSON with --aggregate: the groups; `shown` then has their members */
+    uint32_t *place;         /* JSON: by record, its place among the rows that are written */
+    double runs;             /* runs that a time stands for: 1, or all used ones with --stat sum */
+    double total_s;          /* what shares of time refer to; NAN without times */
+    double total_flo;        /* known operations of all rows */
+    bool has_time;           /* some row has a time */
+    uint32_t n_too_fast;     /* rows that took less than the hardware allows */
+    struct oc_column *extra; /* columns of the hardware (limit_columns.h) */
+    size_t n_extra;
+    struct oc_roof_opts roof; /* how rows are held against the hardware */
 };
 
 /* Seconds to nanoseconds, without the dust of the conversion (a thousandth of a nanosecond is kept). */
@@ -42,6 +48,8 @@ void oc_report_finish(struct oc_report *r);
 
 /* Limits of the hardware for every row, when the report has a device. */
 void oc_report_roofs(struct oc_report *r);
+/* How the options want work to be held against a device; a may be NULL. */
+struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a);
 
 /* The block above the table: short lines "label  text", in the arena. */
 struct oc_summary_line {

@@ -7,16 +7,43 @@
 #include "report/above_roof.h"
 #include "report/report.h"
 
+_Static_assert((int)OC_ROW_UNITS == (int)OC_HW_UNIT_COUNT && (int)OC_ROW_LEVELS == (int)OC_ROOF_LEVELS,
+               "rows have all limits");
+
+/* Of the constants those that a run reads: not all rows of a table of embeddings. */
+struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const struct oc_analysis *a)
+{
+    struct oc_roof_opts opts = {.overlap = OC_OVERLAP_UNITS, .cache = o->cache};
+    if (a)
+        opts.const_bytes = a->total.const_bytes < a->total.bytes_read_weight ? a->total.const_bytes
+                                                                             : a->total.bytes_read_weight;
+    return opts;
+}
+
+static void set_limits(struct oc_row_limits *l, const struct oc_roof *roof, double runs)
+{
+    l->comp_s = roof->comp_s * runs;
+    l->mem_s = roof->mem_s * runs;
+    for (unsigned u = 0; u < OC_ROW_UNITS; u++)
+        l->unit_s[u] = roof->unit_s[u] * runs;
+    for (unsigned i = 0; i < roof->n_level; i++) {
+        l->level_s[i] = roof->level_s[i] * runs;
+        l->level_bytes[i] = (double)roof->level_bytes[i] * runs;
+    }
+}
+
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
 static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_work *work)
 {
     struct oc_roof roof;
     double time_s = row->time_s / r->runs;
-    oc_roofline(r->in->device, work, OC_OVERLAP_UNITS, time_s, &roof);
+    oc_roofline_of(r->in->device, work, &r->roof, time_s, &roof);
     row->roofline_s = roof.roof_s * r->runs;
-    row->bound_by = oc_bound_name(roof.bound);
+    row->overhead_s = roof.overhead_s * r->runs;
+    row->bound_by = roof.bound_name;
     row->wasted_s = row->time_s - row->roofline_s;
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
+    set_limits(&row->limits, &roof, r->runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;
         row->above_roof = oc_above_roof_reason(r, row, work, &roof);
@@ -34,10 +61,16 @@ static void work_of(const struct oc_report *r, const struct oc_row *row, struct 
         return;
     }
     const struct oc_join_rec *j = &r->in->join->rec[row->record];
-    for (uint32_t i = 0; i < j->n_node; i++)
-        oc_work_add(work, &a->cost[j->node[i]]);
+    uint64_t launches = 1;
+    for (uint32_t i = 0; i < j->n_node; i++) {
+        const struct oc_node_cost *k = &a->cost[j->node[i]];
+        oc_work_add(work, k);
+        launches = k->trips > launches ? k->trips : launches;
+    }
     work->bytes = j->rd_act + j->rd_wt + j->wr;
-    work->launches = 1;
+    work->weight_bytes = j->rd_wt;
+    work->written = j->wr;
+    work->launches = launches;
     work->unknown = work->unknown || !j->bytes_known || (j->n_node && j->quality == OC_UNKNOWN);
 }
 
@@ -48,7 +81,7 @@ static bool work_of_record(const struct oc_report *r, const struct oc_row *row, 
     const struct oc_prof_rec *rec = &r->in->profile->rec[row->record];
     unsigned cls = rec->n_in ? oc_dtype_info(rec->in[0].dtype)->cls : oc_precision_class(rec->precision);
     enum oc_kernel_unit unit = rec->unit ? oc_kernel_unit(rec->unit) : OC_UNIT_UNKNOWN;
-    *work = (struct oc_work){.launches = 1};
+    *work = (struct oc_work){.launches = rec->calls_per_run > 1 ? (uint64_t)rec->calls_per_run : 1};
     if (cls == OC_CLASS_NONE || !(row->computation >= 0) || !(row->memory >= 0))
         return false;
     bool split = row->macs >= 0; /* how much of it a matrix unit would take */
@@ -81,17 +114,20 @@ static void use_kernels(const struct oc_prof_rec *rec, struct oc_work *work)
 
 void oc_report_roofs(struct oc_report *r)
 {
+    r->roof = oc_report_roof_opts(r->o, r->in->analysis);
     if (!r->in->device)
         return;
+    struct oc_work *works = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_work);
     for (uint32_t i = 0; i < r->all.n; i++) {
         struct oc_row *row = &r->all.row[i];
-        struct oc_work work;
-        if (!r->in->analysis && !work_of_record(r, row, &work))
+        struct oc_work *work = &works[i];
+        if (!r->in->analysis && !work_of_record(r, row, work))
             continue;
         if (r->in->analysis)
-            work_of(r, row, &work);
+            work_of(r, row, work);
         if (r->in->profile && (r->in->join || !r->in->analysis))
-            use_kernels(&r->in->profile->rec[row->record], &work);
-        set_roof(r, row, &work);
+            use_kernels(&r->in->profile->rec[row->record], work);
+        row->work = work;
+        set_roof(r, row, work);
     }
 }

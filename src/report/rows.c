@@ -23,6 +23,8 @@ struct oc_row oc_row_blank(void)
         .max_s = NAN,
         .self_s = NAN,
         .wasted_s = NAN,
+        .overhead_s = NAN,
+        .limits = {NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}},
         .node = OC_NONE,
         .record = OC_NONE,
     };

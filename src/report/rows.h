@@ -19,6 +19,17 @@ struct oc_row_shape {
 
 enum oc_row_shapes_state { OC_SHAPES_NA, OC_SHAPES_NONE /* aggregated */, OC_SHAPES_KNOWN };
 
+enum { OC_ROW_UNITS = 3, OC_ROW_LEVELS = 6 };
+
+/* What the hardware allows, with all that goes into it; NAN: not known. */
+struct oc_row_limits {
+    double comp_s, mem_s;
+    double unit_s[OC_ROW_UNITS];                               /* enum oc_hw_unit */
+    double level_s[OC_ROW_LEVELS], level_bytes[OC_ROW_LEVELS]; /* memory levels, nearest first */
+};
+
+struct oc_work;
+
 struct oc_row {
     const char *const *info; /* values of the "operator info" cell: name, type, id (or type, count, id) */
     uint32_t n_info;
@@ -38,7 +49,10 @@ struct oc_row {
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
     double wasted_s;        /* time less the time of the roofline; less than 0: faster than that */
     const char *above_roof; /* likely reason why it took less than its roofline; NULL: it did not */
-    const char *group;      /* key of its group, NULL: groups are not wanted */
+    struct oc_row_limits limits;
+    const struct oc_work *work; /* what it was held against; NULL: no hardware, or a group */
+    double overhead_s;          /* of its launches */
+    const char *group;          /* key of its group, NULL: groups are not wanted */
     const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };

@@ -187,6 +187,9 @@ static bool find_order(const struct oc_select *s, const char *name, size_t n, st
     for (size_t i = 0; s->report && !out->own && i < oc_n_columns; i++)
         if (same_name(oc_columns[i].key, name, n))
             out->column = &oc_columns[i];
+    for (size_t i = 0; s->report && !out->own && !out->column && i < s->report->n_extra; i++)
+        if (same_name(s->report->extra[i].key, name, n))
+            out->column = &s->report->extra[i];
     return out->own || out->column;
 }
 
@@ -417,7 +420,7 @@ static struct cells cells_of(const struct oc_select *s, const struct oc_column *
     struct cells out = {.text = OC_NEW_ARRAY(rows->arena, rows->n, const char *),
                         .number = OC_NEW_ARRAY(rows->arena, rows->n, double)};
     for (uint32_t i = 0; i < rows->n; i++) {
-        struct oc_line line = {.r = s->report, .arena = rows->arena, .row = &rows->row[i]};
+        struct oc_line line = {.r = s->report, .arena = rows->arena, .row = &rows->row[i], .column = c};
         struct oc_field f = {.number = NAN};
         c->get(&line, &f);
         out.text[i] = f.text;

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "report/bounds.h"
 #include "report/buckets.h"
 #include "report/class_share.h"
 
@@ -467,32 +468,39 @@ static void too_fast_part(struct sum *s)
         add(s, "hardware", oc_printf(s->arena, "rows above 100 %% of the roofline: %s", text));
 }
 
+/* "time by bound: DRAM 63.1 % (31 rows), compute:vector 36.9 % (24)" */
+static void bound_part(struct sum *s, const struct oc_bounds *b)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < b->n_share; i++)
+        text = oc_printf(s->arena, "%s%s%s %.1f %% (%u)", text, i ? ", " : "", b->share[i].name,
+                         100 * oc_bound_fraction(b, &b->share[i]), b->share[i].rows);
+    if (*text && b->roof_s > 0)
+        add(s, "bound by",
+            oc_printf(s->arena, "%s%s", isnan(b->time_s) ? "of the roofline's time: " : "", text));
+}
+
 static void hardware_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
-    double roof_s = 0, time_s = 0;
-    uint32_t missing = 0;
-    for (uint32_t i = 0; i < s->r->all.n; i++) {
-        const struct oc_row *row = &s->r->all.row[i];
-        if (isnan(row->roofline_s)) {
-            missing++;
-            continue;
-        }
-        roof_s += row->roofline_s;
-        time_s += row->time_s; /* nan without times */
-    }
-    const char *efficiency =
-        time_s > 0 ? oc_printf(s->arena, ", %.1f %% of it reached", 100 * roof_s / time_s) : "";
-    if (missing && missing == s->r->all.n) {
+    struct oc_bounds b;
+    oc_bounds_of(s->r, &b);
+    if (b.missing && b.missing == s->r->all.n) {
         add(s, "hardware", oc_printf(s->arena, "%s: no operator has a limit in its figures", d.name));
         peak_part(s);
         return;
     }
-    const char *but = missing ? oc_printf(s->arena, " (%u rows without a limit)", missing) : "";
+    const char *efficiency = b.time_s > 0
+                                 ? oc_printf(s->arena, ", %.1f %% of it reached, %s wasted",
+                                             100 * b.roof_s / b.time_s, duration(s, b.wasted_s * 1e9))
+                                 : "";
+    const char *but = b.missing ? oc_printf(s->arena, " (%u rows without a limit)", b.missing) : "";
     add(s, "hardware",
-        oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s", d.name,
-                  duration(s, roof_s * 1e9), efficiency, but));
+        oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s%s", d.name,
+                  duration(s, b.roof_s * 1e9), s->r->o->cache ? ", caches at their best" : "", efficiency,
+                  but));
     too_fast_part(s);
+    bound_part(s, &b);
     peak_part(s);
 }
 

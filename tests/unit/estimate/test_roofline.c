@@ -235,6 +235,141 @@ static void macs_on_the_vector_unit(void **state)
     assert_near(roof_of(&d, &w, NAN).comp_s, 60.3979776e-6);
 }
 
+/* ---- caches ---------------------------------------------------------------------------------------------
+ */
+
+static const struct oc_hw_figure l2_size = {.value = 1e6}, l2_rate = {.value = 1e12},
+                                 l3_size = {.value = 9e6}, l3_rate = {.value = 400e9};
+static const struct oc_hw_level levels[] = {
+    {.name = "L2", .size = &l2_size, .bandwidth = &l2_rate},
+    {.name = "L3", .size = &l3_size, .bandwidth = &l3_rate},
+    {.name = "DRAM", .bandwidth = &bandwidth},
+};
+
+static struct oc_device with_caches(void)
+{
+    struct oc_device d = example();
+    d.level = levels;
+    d.n_level = 3;
+    d.overhead = NULL;
+    return d;
+}
+
+static struct oc_roof cached(const struct oc_device *d, const struct oc_work *w, uint64_t const_bytes)
+{
+    struct oc_roof r;
+    oc_roofline_of(d, w, &(struct oc_roof_opts){.cache = true, .const_bytes = const_bytes}, NAN, &r);
+    return r;
+}
+
+/* Case 15 of a model that has these constants alone: of 9,437,184 B L2 can have kept 1,000,000, L3 the other
+ * 8,437,184. 393,216 B are read, all of them from L2; of 1,572,864 B written 1,000,000 fit L2 and 572,864 L3.
+ * L2: 2,393,216 B / 1 TB/s = 2.393216 us; L3: 9,010,048 B / 400 GB/s = 22.52512 us; DRAM nothing; the
+ * arithmetic takes 60.3979776 us. */
+static void everything_fits(void **state)
+{
+    (void)state;
+    struct oc_device d = with_caches();
+    struct oc_work w = case_15();
+    w.weight_bytes = 9437184;
+    w.written = 1572864;
+    struct oc_roof r = cached(&d, &w, 9437184);
+    assert_int_equal(r.n_level, 3);
+    assert_int_equal(r.level_bytes[0], 2393216);
+    assert_int_equal(r.level_bytes[1], 9010048);
+    assert_int_equal(r.level_bytes[2], 0);
+    assert_near(r.level_s[0], 2.393216e-6);
+    assert_near(r.level_s[1], 22.52512e-6);
+    assert_true(r.level_s[2] == 0);
+    assert_near(r.mem_s, 22.52512e-6);
+    assert_near(r.roof_s, 60.3979776e-6);
+    assert_string_equal(r.bound_name, "compute:vector");
+    /* without caches, section 8's example as it stands */
+    assert_near(roof_of(&d, &w, NAN).mem_s, 114.03264e-6);
+    assert_string_equal(roof_of(&d, &w, NAN).bound_name, "DRAM");
+}
+
+/* The same in a model with 100,000,000 B of constants: L2 has kept a hundredth (94,371 B of these), L3 nine
+ * (849,346 B), DRAM gives 9,437,184 - 94,371 - 849,346 = 8,493,467 B: 84.93467 us. */
+static void constants_of_a_large_model(void **state)
+{
+    (void)state;
+    struct oc_device d = with_caches();
+    struct oc_work w = case_15();
+    w.weight_bytes = 9437184;
+    w.written = 1572864;
+    struct oc_roof r = cached(&d, &w, 100000000);
+    assert_int_equal(r.level_bytes[0], 94371 + 1000000 + 393216);
+    assert_int_equal(r.level_bytes[1], 849346 + 572864);
+    assert_int_equal(r.level_bytes[2], 8493467);
+    assert_near(r.roof_s, 84.93467e-6);
+    assert_string_equal(r.bound_name, "DRAM");
+}
+
+/* An activation of 25 MB that is copied: read 1 + 9 + 15 MB, written 1 + 9 + 15 MB. DRAM: 30 MB in 300 us,
+ * not the 500 us of all bytes. Ten launches of a tenth each move the same from near: 2.5 MB at a time are 1
+ * from L2, 1.5 from L3. */
+static void large_activations(void **state)
+{
+    (void)state;
+    struct oc_device d = with_caches();
+    struct oc_work w = {.bytes = 50000000, .written = 25000000, .launches = 1};
+    struct oc_roof r = cached(&d, &w, 0);
+    assert_int_equal(r.level_bytes[0], 2000000);
+    assert_int_equal(r.level_bytes[1], 18000000);
+    assert_int_equal(r.level_bytes[2], 30000000);
+    assert_near(r.roof_s, 300e-6);
+    w.launches = 10;
+    r = cached(&d, &w, 0);
+    assert_int_equal(r.level_bytes[0], 20000000);
+    assert_int_equal(r.level_bytes[1], 30000000);
+    assert_int_equal(r.level_bytes[2], 0);
+    assert_near(r.roof_s, 75e-6); /* 30 MB / 400 GB/s */
+    assert_string_equal(r.bound_name, "L3");
+    assert_int_equal(r.bound, OC_BOUND_CACHE);
+}
+
+/* 20 trips with 5 MB of constants each: the first trip's share of 50 MB of constants (L2 1/50: 100,000 B, L3
+ * 9/50: 900,000 B, DRAM 4,000,000 B), the other 19 from what the trip before left: 19 x 5 MB, of which L2 can
+ * give 20 x 1 MB. */
+static void constants_in_a_loop(void **state)
+{
+    (void)state;
+    struct oc_device d = with_caches();
+    struct oc_work w = {.bytes = 100000000, .weight_bytes = 100000000, .launches = 20};
+    struct oc_roof r = cached(&d, &w, 50000000);
+    assert_int_equal(r.level_bytes[0], 100000 + 20000000);
+    assert_int_equal(r.level_bytes[1], 900000 + 75000000);
+    assert_int_equal(r.level_bytes[2], 4000000);
+}
+
+/* A level without a size holds nothing that could be told; one without a bandwidth makes unknown what it
+ * holds, and only that. */
+static void caches_with_gaps(void **state)
+{
+    (void)state;
+    struct oc_device d = with_caches();
+    struct oc_hw_level gap[3] = {levels[0], levels[1], levels[2]};
+    struct oc_work w = {.bytes = 400000, .written = 200000, .launches = 1};
+    d.level = gap;
+    gap[0].size = NULL;
+    struct oc_roof r = cached(&d, &w, 0);
+    assert_near(r.roof_s, 1e-6); /* 400,000 B / 400 GB/s */
+    assert_string_equal(r.bound_name, "L3");
+    gap[1].bandwidth = NULL;
+    r = cached(&d, &w, 0);
+    assert_true(isnan(r.roof_s) && isnan(r.mem_s) && isnan(r.level_s[1]));
+    assert_string_equal(r.missing, "L3 bandwidth");
+    assert_string_equal(r.bound_name, "unknown");
+    gap[0].size = &l2_size;
+    assert_near(cached(&d, &w, 0).roof_s, 0.4e-6);
+    /* DRAM alone: with or without caches the same */
+    d.level = &dram;
+    d.n_level = 1;
+    assert_near(cached(&d, &w, 0).roof_s, 4e-6);
+    assert_near(roof_of(&d, &w, NAN).roof_s, 4e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +384,11 @@ int main(void)
         cmocka_unit_test(bound_by_overhead),
         cmocka_unit_test(macs_on_the_vector_unit),
         cmocka_unit_test(balanced),
+        cmocka_unit_test(everything_fits),
+        cmocka_unit_test(constants_of_a_large_model),
+        cmocka_unit_test(large_activations),
+        cmocka_unit_test(constants_in_a_loop),
+        cmocka_unit_test(caches_with_gaps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,8 @@ static void float_node(void **state)
     assert_int_equal(w.special[OC_CLASS_F32], 10);
     assert_int_equal(w.special_flops[OC_CLASS_F32], 10);
     assert_int_equal(w.bytes, 60);
+    assert_int_equal(w.weight_bytes, 20);
+    assert_int_equal(w.written, 30);
     assert_int_equal(w.launches, 4);
     assert_false(w.unknown);
     oc_work_add(&w, &k);

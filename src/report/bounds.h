@@ -1,0 +1,30 @@
+/* What the hardware allows for the whole report: sums over the rows that have a limit, and how the time
+ * spreads over what bounds it. Seconds; NAN: not known. */
+#ifndef OC_BOUNDS_H
+#define OC_BOUNDS_H
+
+#include "report/report.h"
+
+struct oc_bound_share {
+    const char *name; /* "DRAM", "compute:vector" ... */
+    double time_s;    /* measured; NAN without times */
+    double roof_s;
+    uint32_t rows;
+};
+
+struct oc_bounds {
+    double roof_s;                /* sum of the rows' least times */
+    double time_s;                /* measured time of the same rows; NAN without times */
+    double wasted_s;              /* time less roof */
+    uint32_t rows, missing;       /* with and without a limit */
+    struct oc_row_limits limits;  /* sums of the rows with a limit */
+    struct oc_bound_share *share; /* longest first; in the report's arena */
+    uint32_t n_share;
+};
+
+void oc_bounds_of(struct oc_report *r, struct oc_bounds *out);
+
+/* A share of all that has a limit: of the measured time, without times of the roofline's. */
+double oc_bound_fraction(const struct oc_bounds *b, const struct oc_bound_share *s);
+
+#endif
