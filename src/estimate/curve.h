@@ -43,6 +43,12 @@ struct oc_curve_parts {
 double oc_curve_time(const struct oc_cal_curve *curve, const struct oc_cal_point *point,
                      struct oc_curve_parts *parts);
 
+/* The same with q = q_align q_wave worked out before; the point must be known. */
+double oc_curve_time_at(const struct oc_cal_curve *curve, const struct oc_cal_point *point, double q,
+                        struct oc_curve_parts *parts);
+/* The plain roofline: the slower of operations at peak and bytes at DRAM bandwidth. */
+double oc_curve_roofline(const struct oc_cal_point *point);
+
 /* q_align, in (0, 1]: how full blocks of `align` are in each dimension. q_wave: how full the last wave. */
 double oc_curve_align(const struct oc_cal_point *point, uint32_t align);
 double oc_curve_wave(const struct oc_cal_point *point, uint32_t tile_m, uint32_t tile_n);
@@ -54,6 +60,9 @@ struct oc_curve_prior {
 };
 struct oc_curve_prior oc_curve_prior(enum oc_cal_device kind, unsigned cls);
 #define OC_PRIOR_LN_SD 0.5
+#define OC_PRIOR_HALF  0.02 /* w_half / (P t0) and b_half / (W t0): what small kernels lose is t0 first */
+#define OC_PRIOR_WC    3.0
+#define OC_PRIOR_ALPHA 0.6
 
 struct oc_cal_curve oc_curve_shipped(enum oc_cal_device kind, unsigned cls, double peak_flop_per_s,
                                      double dram_bytes_per_s);

@@ -27,7 +27,7 @@ struct oc_lm_problem {
 /* loss = sum weight * huber(r) + lambda * sum ((x - prior) / sd)^2; huber(r) = r^2 up to the limit. */
 double oc_lm_loss(const struct oc_lm_problem *p, const double *x, double *work); /* work[n] */
 
-/* x: start and result. work: (k + 2) * n doubles. Returns the loss, which is never above that of the start.
+/* x: start and result. work: (k + 1) * n doubles. Returns the loss, which is never above that of the start.
  */
 double oc_lm_fit(const struct oc_lm_problem *p, double *x, double *work);
 

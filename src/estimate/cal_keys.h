@@ -1,0 +1,46 @@
+/* The tree of keys (group, class, class and type) with the fits of each: one for all data, one for each fold
+ * without it. */
+#ifndef OC_CAL_KEYS_H
+#define OC_CAL_KEYS_H
+
+#include "estimate/cal_fit.h"
+#include "estimate/forest.h"
+
+struct oc_key_fit {
+    uint8_t cls, dtype, kind; /* as in struct oc_cal_key */
+    int32_t parent;
+    double ec_shift, em_shift; /* ln, from the parent's parameters to this one's */
+    double peak;
+    struct oc_cfit_row *row;
+    size_t n;
+    struct oc_cfit_choice choice;
+    struct oc_cfit_theta *theta; /* [n_fold + 1]: the last is of all data */
+    double *constant;            /* ln of time over roofline, the same */
+    double lambda;
+    bool ec_known, em_known;
+    double curve_error, constant_error; /* weighted mean |ln ratio| of held-out rows */
+    int32_t same_as;                    /* its only type is all of that class: copied from there; -1 */
+};
+
+struct oc_key_tree {
+    struct oc_arena *arena;
+    const struct oc_cal_data *data;
+    double alpha[2];
+    unsigned n_alpha;
+    struct oc_key_fit *key;
+    size_t n_key;
+    struct oc_leaf { /* of each datum */
+        int32_t key;
+        size_t row;
+    } * leaf;
+};
+
+void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const struct oc_device *device,
+                     struct oc_key_tree *out);
+
+/* ln of what the fits without a fold (n_fold: with all) say of a row of the key. */
+double oc_key_ln_time(const struct oc_key_fit *key, uint32_t fold, size_t row);
+size_t oc_key_distinct(const struct oc_key_fit *key); /* signatures; kernels without one count each */
+struct oc_cal_curve oc_key_curve(const struct oc_key_fit *key, uint32_t fold, double dram_bytes_per_s);
+
+#endif

@@ -1,0 +1,315 @@
+#include "estimate/forest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TREES     50
+#define DEPTH     6
+#define MAX_DEPTH 12
+#define MIN_LEAF  8
+#define BINS      32
+#define TRY       9 /* features looked at for a split */
+#define SEED      0x9e3779b97f4a7c15u
+
+static const char *const feature_names[OC_FOREST_FEATURES] = {
+    "m",         "n",           "k",          "batch",      "flop",   "bytes",
+    "intensity", "m_fullness",  "n_fullness", "k_fullness", "window", "stride",
+    "groups",    "channels_in", "weights",    "written",    "class",  "dtype"};
+
+const char *oc_forest_feature_name(unsigned feature)
+{
+    return feature < OC_FOREST_FEATURES ? feature_names[feature] : NULL;
+}
+
+static double log2_of(double v)
+{
+    return v > 0 ? log2(v) : -1;
+}
+
+static double fullness(double d, double a)
+{
+    return d > 0 ? d / (a * ceil(d / a)) : 1;
+}
+
+void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p, double *x)
+{
+    double bytes = fmax(p->bytes, 1), mem_s = p->act_s + p->wt_s;
+    const double v[OC_FOREST_FEATURES] = {
+        log2_of(p->m),
+        log2_of(p->n),
+        log2_of(p->k),
+        log2_of(p->batch),
+        log2_of(p->flop),
+        log2_of(p->bytes),
+        log2_of(mem_s > 0 ? p->tc_s / mem_s : 0),
+        fullness(p->m, 16),
+        fullness(p->n, 16),
+        fullness(p->k, 16),
+        k->kernel_h * k->kernel_w,
+        k->stride,
+        log2_of(k->groups),
+        log2_of(k->channels_in),
+        (double)k->rd_wt / bytes,
+        (double)k->wr / bytes,
+        k->cls,
+        k->dtype,
+    };
+    memcpy(x, v, sizeof(v));
+}
+
+static uint64_t next_random(uint64_t *s) /* splitmix64 */
+{
+    uint64_t z = (*s += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- the data, each feature in at most BINS bins of equal population -------------------------------------
+ */
+
+struct grove {
+    size_t n;
+    const double *y, *weight;
+    uint8_t *bin; /* [feature][row] */
+    double edge[OC_FOREST_FEATURES][BINS];
+    unsigned bins[OC_FOREST_FEATURES];
+    struct oc_forest_opts opts;
+    uint64_t random;
+    uint32_t *row; /* rows of the tree that grows, with repetitions; nodes are ranges of it */
+};
+
+/* Values up to edge[b] are in bin b; the edges lie half way between neighbours. */
+static void set_edges(struct grove *g, unsigned f, double *sorted)
+{
+    size_t n = g->n;
+    qsort(sorted, n, sizeof(*sorted), by_value);
+    unsigned bins = 0;
+    for (unsigned b = 1; b < BINS; b++) {
+        size_t i = b * n / BINS;
+        while (i < n && i > 0 && sorted[i] <= sorted[i - 1])
+            i++;
+        if (i == 0 || i >= n)
+            continue;
+        double edge = sorted[i - 1] + (sorted[i] - sorted[i - 1]) / 2;
+        edge = (double)(float)edge; /* as the tree stores it */
+        if ((bins == 0 || edge > g->edge[f][bins - 1]) && edge < sorted[n - 1])
+            g->edge[f][bins++] = edge;
+    }
+    g->bins[f] = bins + 1;
+}
+
+static uint8_t bin_of(const struct grove *g, unsigned f, double v)
+{
+    unsigned lo = 0, hi = g->bins[f] - 1;
+    while (lo < hi) {
+        unsigned mid = (lo + hi) / 2;
+        if (v <= g->edge[f][mid])
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return (uint8_t)lo;
+}
+
+static void set_bins(struct grove *g, const double *x)
+{
+    double *column = oc_xmalloc(g->n * sizeof(*column));
+    for (unsigned f = 0; f < OC_FOREST_FEATURES; f++) {
+        for (size_t i = 0; i < g->n; i++)
+            column[i] = x[i * OC_FOREST_FEATURES + f];
+        set_edges(g, f, column);
+        for (size_t i = 0; i < g->n; i++)
+            g->bin[f * g->n + i] = bin_of(g, f, x[i * OC_FOREST_FEATURES + f]);
+    }
+    free(column);
+}
+
+/* ---- a tree ----------------------------------------------------------------------------------------------
+ */
+
+struct sums {
+    double w, wy;
+    uint32_t n;
+};
+
+struct split {
+    double gain;
+    unsigned feature, bin; /* rows of bins up to it go left */
+};
+
+static void add_row(struct sums *s, double w, double y)
+{
+    s->w += w;
+    s->wy += w * y;
+    s->n++;
+}
+
+static double score(const struct sums *s)
+{
+    return s->w > 0 ? s->wy * s->wy / s->w : 0;
+}
+
+static void best_of_feature(const struct grove *g, unsigned f, const uint32_t *row, size_t n,
+                            const struct sums *all, struct split *best)
+{
+    struct sums hist[BINS] = {{0}}, left = {0};
+    const uint8_t *bin = g->bin + f * g->n;
+    for (size_t i = 0; i < n; i++)
+        add_row(&hist[bin[row[i]]], g->weight[row[i]], g->y[row[i]]);
+    for (unsigned b = 0; b + 1 < g->bins[f]; b++) {
+        left.w += hist[b].w;
+        left.wy += hist[b].wy;
+        left.n += hist[b].n;
+        struct sums right = {all->w - left.w, all->wy - left.wy, all->n - left.n};
+        if (left.n < g->opts.min_leaf || right.n < g->opts.min_leaf)
+            continue;
+        double gain = score(&left) + score(&right) - score(all);
+        if (gain > best->gain)
+            *best = (struct split){gain, f, b};
+    }
+}
+
+static struct split find_split(struct grove *g, const uint32_t *row, size_t n, const struct sums *all)
+{
+    unsigned order[OC_FOREST_FEATURES];
+    struct split best = {.gain = 1e-12};
+    for (unsigned f = 0; f < OC_FOREST_FEATURES; f++)
+        order[f] = f;
+    for (unsigned i = 0; i < TRY; i++) {
+        unsigned j = i + (unsigned)(next_random(&g->random) % (OC_FOREST_FEATURES - i)), f = order[j];
+        order[j] = order[i];
+        order[i] = f;
+        if (g->bins[f] > 1)
+            best_of_feature(g, f, row, n, all, &best);
+    }
+    return best;
+}
+
+static size_t partition(const struct grove *g, uint32_t *row, size_t n, const struct split *s)
+{
+    const uint8_t *bin = g->bin + s->feature * g->n;
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++)
+        if (bin[row[i]] <= s->bin) {
+            uint32_t r = row[i];
+            row[i] = row[left];
+            row[left++] = r;
+        }
+    return left;
+}
+
+struct pending {
+    size_t first, n;
+    uint32_t depth;
+};
+
+/* Nodes in the order of their making, children in pairs; returns how many. */
+static uint32_t grow(struct grove *g, struct oc_forest_node *node, struct pending *todo)
+{
+    uint32_t n_node = 1;
+    todo[0] = (struct pending){0, g->n, 0};
+    for (uint32_t i = 0; i < n_node; i++) {
+        struct pending p = todo[i];
+        uint32_t *row = g->row + p.first;
+        struct sums all = {0};
+        for (size_t r = 0; r < p.n; r++)
+            add_row(&all, g->weight[row[r]], g->y[row[r]]);
+        node[i] = (struct oc_forest_node){-1, 0, all.w > 0 ? (float)(all.wy / all.w) : 0};
+        if (p.depth >= g->opts.depth || p.n < 2 * (size_t)g->opts.min_leaf)
+            continue;
+        struct split s = find_split(g, row, p.n, &all);
+        if (s.gain <= 1e-12)
+            continue;
+        size_t left = partition(g, row, p.n, &s);
+        node[i] =
+            (struct oc_forest_node){(int16_t)s.feature, (uint16_t)n_node, (float)g->edge[s.feature][s.bin]};
+        todo[n_node++] = (struct pending){p.first, left, p.depth + 1};
+        todo[n_node++] = (struct pending){p.first + left, p.n - left, p.depth + 1};
+    }
+    return n_node;
+}
+
+static void bag(struct grove *g)
+{
+    for (size_t i = 0; i < g->n; i++)
+        g->row[i] = (uint32_t)(next_random(&g->random) % g->n);
+}
+
+static void set_limits(struct oc_forest *f, const double *y, size_t n)
+{
+    f->lo = f->hi = 0;
+    for (size_t i = 0; i < n; i++) {
+        f->lo = fmin(f->lo, y[i]);
+        f->hi = fmax(f->hi, y[i]);
+    }
+    f->lo = fmax(f->lo, -OC_FOREST_CLIP);
+    f->hi = fmin(f->hi, OC_FOREST_CLIP);
+}
+
+static struct oc_forest_opts complete(const struct oc_forest_opts *opts)
+{
+    struct oc_forest_opts o = opts ? *opts : (struct oc_forest_opts){0};
+    o.trees = o.trees ? o.trees : TREES;
+    o.depth = o.depth ? o.depth < MAX_DEPTH ? o.depth : MAX_DEPTH : DEPTH;
+    o.min_leaf = o.min_leaf ? o.min_leaf : MIN_LEAF;
+    o.seed = o.seed ? o.seed : SEED;
+    return o;
+}
+
+static void plant(struct oc_arena *a, struct grove *g, struct oc_forest *f)
+{
+    size_t most = ((size_t)2 << g->opts.depth);
+    struct pending *todo = oc_xmalloc(most * sizeof(*todo));
+    struct oc_forest_node *node = oc_xmalloc(most * g->opts.trees * sizeof(*node));
+    for (uint32_t t = 0; t < f->n_tree; t++) {
+        f->root[t] = f->n_node;
+        bag(g);
+        f->n_node += grow(g, node + f->n_node, todo);
+    }
+    f->root[f->n_tree] = f->n_node;
+    f->node = OC_NEW_ARRAY(a, f->n_node, struct oc_forest_node);
+    memcpy(f->node, node, f->n_node * sizeof(*node));
+    free(node);
+    free(todo);
+}
+
+const struct oc_forest *oc_forest_fit(struct oc_arena *a, const double *x, const double *y,
+                                      const double *weight, size_t n, const struct oc_forest_opts *opts)
+{
+    struct grove g = {.n = n, .y = y, .weight = weight, .opts = complete(opts)};
+    if (n < 2 * (size_t)g.opts.min_leaf || n > UINT32_MAX)
+        return NULL;
+    g.random = g.opts.seed;
+    g.bin = oc_xmalloc(n * OC_FOREST_FEATURES);
+    g.row = oc_xmalloc(n * sizeof(*g.row));
+    set_bins(&g, x);
+    struct oc_forest *f = OC_NEW(a, struct oc_forest);
+    f->n_tree = g.opts.trees;
+    f->root = OC_NEW_ARRAY(a, (size_t)f->n_tree + 1, uint32_t);
+    set_limits(f, y, n);
+    plant(a, &g, f);
+    free(g.bin);
+    free(g.row);
+    return f;
+}
+
+double oc_forest_answer(const struct oc_forest *f, const double *x)
+{
+    double sum = 0;
+    for (uint32_t t = 0; t < f->n_tree; t++) {
+        const struct oc_forest_node *tree = f->node + f->root[t], *n = tree;
+        while (n->feature >= 0)
+            n = tree + n->left + (x[n->feature] <= (double)n->value ? 0 : 1);
+        sum += (double)n->value;
+    }
+    double answer = f->n_tree ? sum / f->n_tree : 0;
+    return fmax(f->lo, fmin(f->hi, answer));
+}

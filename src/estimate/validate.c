@@ -1,0 +1,393 @@
+#include "estimate/validate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "estimate/baselines.h"
+#include "estimate/cal_data.h"
+#include "estimate/calibrate.h"
+#include "estimate/scores.h"
+
+#define INNER_FOLDS 8
+
+static const char *const predictor_names[OC_PREDICTOR_COUNT] = {
+    [OC_PREDICTOR_CURVES] = "curves",
+    [OC_PREDICTOR_FULL] = "full",
+    [OC_PREDICTOR_ROOFLINE] = "roofline",
+    [OC_PREDICTOR_GLOBAL] = "roofline x factor",
+    [OC_PREDICTOR_CLASS] = "roofline x class factor",
+    [OC_PREDICTOR_NEAREST] = "nearest kernel",
+};
+
+const char *oc_predictor_name(unsigned predictor)
+{
+    return predictor < OC_PREDICTOR_COUNT ? predictor_names[predictor] : "";
+}
+
+/* A sample, and what was predicted of it when its network was not known. */
+struct item {
+    struct oc_baseline_row row;
+    bool usable, unseen, held; /* held: left out in the present fold */
+    double t[OC_PREDICTOR_COUNT];
+    struct oc_prediction prediction[2]; /* OC_PREDICTOR_CURVES, OC_PREDICTOR_FULL */
+};
+
+struct run {
+    const struct oc_sample_set *set;
+    const struct oc_device *device;
+    const struct oc_validate_opts *opts;
+    struct oc_validation *v;
+    struct item *item;
+    const char **fold; /* names */
+    size_t n_fold;
+};
+
+/* ---- one fold --------------------------------------------------------------------------------------------
+ */
+
+static void mark_held(struct run *r, const char *fold)
+{
+    for (size_t i = 0; i < r->set->n; i++) {
+        struct item *x = &r->item[i];
+        x->held = x->usable &&
+                  !strcmp(oc_cal_fold_name(&r->set->model[r->set->item[i].model], r->opts->by_family), fold);
+    }
+}
+
+/* The samples that are not held; models stay, so that their numbers do. */
+static struct oc_sample_set rest_of(const struct run *r, struct oc_arena *a)
+{
+    struct oc_sample_set rest = *r->set;
+    rest.item = OC_NEW_ARRAY(a, r->set->n + 1, struct oc_sample);
+    rest.model = OC_NEW_ARRAY(a, r->set->n_model + 1, struct oc_sample_model);
+    uint32_t *number = OC_NEW_ARRAY(a, r->set->n_model + 1, uint32_t);
+    bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
+    rest.n = rest.n_model = 0;
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable && !r->item[i].held)
+            used[r->set->item[i].model] = true;
+    for (size_t m = 0; m < r->set->n_model; m++)
+        if (used[m]) {
+            number[m] = (uint32_t)rest.n_model;
+            rest.model[rest.n_model++] = r->set->model[m];
+        }
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable && !r->item[i].held) {
+            rest.item[rest.n] = r->set->item[i];
+            rest.item[rest.n++].model = number[r->set->item[i].model];
+        }
+    return rest;
+}
+
+static void predict_held(struct run *r, const struct oc_calibration *cal,
+                         const struct oc_baseline_row **train, size_t n)
+{
+    struct oc_baselines simple;
+    oc_baselines_fit(train, n, &simple);
+    for (size_t i = 0; i < r->set->n; i++) {
+        struct item *x = &r->item[i];
+        if (!x->held)
+            continue;
+        const struct oc_kernel *k = &r->set->item[i].kernel;
+        struct oc_predict_opts opts = {.const_bytes = r->set->model[r->set->item[i].model].const_bytes};
+        x->unseen = !oc_cal_find_signature(cal, k->signature);
+        oc_predict_kernel(cal, r->device, k, &opts, &x->prediction[OC_PREDICTOR_FULL]);
+        opts.no_exact = true;
+        oc_predict_kernel(cal, r->device, k, &opts, &x->prediction[OC_PREDICTOR_CURVES]);
+        x->t[OC_PREDICTOR_CURVES] = x->prediction[OC_PREDICTOR_CURVES].t_s;
+        x->t[OC_PREDICTOR_FULL] = x->prediction[OC_PREDICTOR_FULL].t_s;
+        for (unsigned p = OC_PREDICTOR_ROOFLINE; p < OC_PREDICTOR_COUNT; p++)
+            x->t[p] = oc_baseline_time(&simple, train, n, p, &x->row.point);
+    }
+}
+
+/* parts of a held-out model: all its kernels, or those that were not seen */
+static size_t parts_of(const struct run *r, uint32_t model, unsigned predictor, bool unseen_only,
+                       struct oc_model_part *part)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < r->set->n; i++) {
+        const struct item *x = &r->item[i];
+        if (x->held && r->set->item[i].model == model && (!unseen_only || x->unseen))
+            part[n++] = (struct oc_model_part){&x->prediction[predictor],
+                                               r->set->item[i].repeats ? r->set->item[i].repeats : 1};
+    }
+    return n;
+}
+
+/* Of the sum of the kernels alone, without what a run takes beside them. */
+static void of_kernels(struct oc_model_prediction *m)
+{
+    double scale = m->t_s > 0 ? m->kernels_s / m->t_s : 1;
+    m->t_s *= scale;
+    m->lo80_s *= scale;
+    m->hi80_s *= scale;
+    m->lo95_s *= scale;
+    m->hi95_s *= scale;
+    m->fix_s = m->gaps_s = 0;
+}
+
+static double wall_of(const struct oc_sample_model *m)
+{
+    return m->plain_s > 0 ? m->plain_s : m->run_s > 0 ? m->run_s : NAN;
+}
+
+static void predict_models(struct run *r, const struct oc_calibration *cal, uint32_t fold)
+{
+    struct oc_model_part *part = oc_xmalloc((r->set->n + 1) * sizeof(*part));
+    for (size_t m = 0; m < r->set->n_model; m++) {
+        struct oc_validated_model *out = &r->v->model[m];
+        size_t n = parts_of(r, (uint32_t)m, OC_PREDICTOR_FULL, false, part);
+        if (!n)
+            continue;
+        out->fold = fold;
+        oc_predict_model(cal, part, n, NULL, &out->full);
+        out->run_measured_s = wall_of(&r->set->model[m]);
+        out->run_predicted_s = out->full.t_s;
+        of_kernels(&out->full);
+        n = parts_of(r, (uint32_t)m, OC_PREDICTOR_CURVES, true, part);
+        oc_predict_model(cal, part, n, NULL, &out->unseen_only);
+        of_kernels(&out->unseen_only);
+    }
+    free(part);
+}
+
+static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
+{
+    struct oc_arena a = {0};
+    struct oc_calibration *cal;
+    mark_held(r, r->fold[fold]);
+    struct oc_sample_set rest = rest_of(r, &a);
+    struct oc_calibrate_opts opts = {.folds = r->opts->inner_folds ? r->opts->inner_folds : INNER_FOLDS,
+                                     .by_family = r->opts->by_family,
+                                     .no_forest = r->opts->no_forest};
+    int rc = oc_calibrate(&rest, r->device, &opts, &cal, err);
+    if (!rc) {
+        const struct oc_baseline_row **train =
+            OC_NEW_ARRAY(&a, r->set->n + 1, const struct oc_baseline_row *);
+        size_t n = 0;
+        for (size_t i = 0; i < r->set->n; i++)
+            if (r->item[i].usable && !r->item[i].held)
+                train[n++] = &r->item[i].row;
+        predict_held(r, cal, train, n);
+        predict_models(r, cal, fold);
+        oc_calibration_free(cal);
+    }
+    oc_arena_free(&a);
+    return rc;
+}
+
+/* ---- scores -----------------------------------------------------------------------------------------------
+ */
+
+static double repeats_of(const struct run *r, size_t i)
+{
+    return r->set->item[i].repeats ? r->set->item[i].repeats : 1;
+}
+
+static void sum_models(struct run *r)
+{
+    for (size_t i = 0; i < r->set->n; i++) {
+        const struct item *x = &r->item[i];
+        if (!x->usable)
+            continue;
+        struct oc_validated_model *m = &r->v->model[r->set->item[i].model];
+        double n = repeats_of(r, i);
+        m->kernels++;
+        m->measured_s += n * x->row.t_s;
+        m->unseen += x->unseen;
+        m->measured_unseen_s += x->unseen ? n * x->row.t_s : 0;
+        for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
+            double t = isnan(x->t[p]) ? 0 : n * x->t[p];
+            m->predicted_s[p] += t;
+            m->predicted_unseen_s[p] += x->unseen ? t : 0;
+        }
+    }
+    for (size_t m = 0; m < r->v->n_model; m++)
+        if (!r->v->model[m].unseen) {
+            r->v->model[m].measured_unseen_s = NAN;
+            for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
+                r->v->model[m].predicted_unseen_s[p] = NAN;
+        }
+}
+
+enum chosen { ALL, SEEN, UNSEEN };
+
+static void score_kernels(const struct run *r, unsigned predictor, enum chosen which, unsigned cls,
+                          struct oc_kernel_scores *out)
+{
+    struct oc_score_item *s = oc_xmalloc((r->set->n + 1) * sizeof(*s));
+    double *repeats = oc_xmalloc((r->set->n + 1) * sizeof(*repeats));
+    size_t n = 0;
+    for (size_t i = 0; i < r->set->n; i++) {
+        const struct item *x = &r->item[i];
+        if (!x->usable || (which != ALL && x->unseen != (which == UNSEEN)) ||
+            (cls != OC_KC_COUNT && x->row.point.cls != cls))
+            continue;
+        s[n] = (struct oc_score_item){x->row.t_s, x->t[predictor], NAN, NAN, NAN, NAN};
+        if (predictor <= OC_PREDICTOR_FULL) {
+            const struct oc_prediction *p = &x->prediction[predictor];
+            s[n].lo80 = p->lo80_s;
+            s[n].hi80 = p->hi80_s;
+            s[n].lo95 = p->lo95_s;
+            s[n].hi95 = p->hi95_s;
+        }
+        repeats[n++] = repeats_of(r, i);
+    }
+    oc_score_kernels(s, repeats, n, out);
+    free(s);
+    free(repeats);
+}
+
+static struct oc_score_item with_interval(double measured, double predicted,
+                                          const struct oc_model_prediction *m)
+{
+    struct oc_score_item s = {measured, predicted, NAN, NAN, NAN, NAN};
+    if (m && m->t_s > 0) {
+        s.lo80 = m->lo80_s;
+        s.hi80 = m->hi80_s;
+        s.lo95 = m->lo95_s;
+        s.hi95 = m->hi95_s;
+    }
+    return s;
+}
+
+static void score_models(const struct run *r, unsigned p, struct oc_predictor_scores *out)
+{
+    size_t n = r->v->n_model;
+    struct oc_score_item *all = oc_xmalloc((3 * n + 1) * sizeof(*all)), *unseen = all + n, *runs = unseen + n;
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_validated_model *m = &r->v->model[i];
+        bool full = p == OC_PREDICTOR_FULL, curves = p == OC_PREDICTOR_CURVES;
+        all[i] = with_interval(m->measured_s, m->predicted_s[p], full ? &m->full : NULL);
+        unseen[i] =
+            with_interval(m->measured_unseen_s, m->predicted_unseen_s[p], curves ? &m->unseen_only : NULL);
+        runs[i] = with_interval(m->run_measured_s, full ? m->run_predicted_s : NAN, NULL);
+    }
+    oc_score_models(all, n, &out->models);
+    oc_score_models(unseen, n, &out->models_unseen);
+    oc_score_models(runs, n, &out->runs);
+    free(all);
+}
+
+static void score_classes(struct run *r)
+{
+    double total = 0, of[OC_KC_COUNT] = {0};
+    size_t n[OC_KC_COUNT] = {0};
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable) {
+            double t = r->item[i].row.t_s * repeats_of(r, i);
+            total += t;
+            of[r->item[i].row.point.cls] += t;
+            n[r->item[i].row.point.cls]++;
+        }
+    r->v->cls = OC_NEW_ARRAY(&r->v->arena, OC_KC_COUNT, struct oc_validated_class);
+    for (unsigned c = 0; c < OC_KC_COUNT; c++)
+        if (n[c]) {
+            struct oc_validated_class *out = &r->v->cls[r->v->n_cls++];
+            *out = (struct oc_validated_class){.cls = (uint8_t)c, .n = n[c], .time_share = of[c] / total};
+            score_kernels(r, OC_PREDICTOR_CURVES, UNSEEN, c, &out->unseen);
+        }
+}
+
+static void score(struct run *r)
+{
+    sum_models(r);
+    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
+        struct oc_predictor_scores *s = &r->v->score[p];
+        score_kernels(r, p, ALL, OC_KC_COUNT, &s->all);
+        score_kernels(r, p, SEEN, OC_KC_COUNT, &s->seen);
+        score_kernels(r, p, UNSEEN, OC_KC_COUNT, &s->unseen);
+        score_models(r, p, s);
+    }
+    score_classes(r);
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------
+ */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void set_folds(struct run *r)
+{
+    struct oc_arena *a = &r->v->arena;
+    r->fold = OC_NEW_ARRAY(a, r->set->n_model + 1, const char *);
+    bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
+    size_t n = 0;
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable)
+            used[r->set->item[i].model] = true;
+    for (size_t m = 0; m < r->set->n_model; m++)
+        if (used[m])
+            r->fold[n++] = oc_cal_fold_name(&r->set->model[m], r->opts->by_family);
+    qsort(r->fold, n, sizeof(*r->fold), by_name);
+    for (size_t i = 0; i < n; i++)
+        if (r->n_fold == 0 || strcmp(r->fold[r->n_fold - 1], r->fold[i]))
+            r->fold[r->n_fold++] = r->fold[i];
+    r->v->n_fold = r->n_fold;
+}
+
+static void set_items(struct run *r)
+{
+    r->item = OC_NEW_ARRAY(&r->v->arena, r->set->n + 1, struct item);
+    for (size_t i = 0; i < r->set->n; i++) {
+        const struct oc_sample *s = &r->set->item[i];
+        r->item[i].usable = oc_cal_usable(s, r->set);
+        if (!r->item[i].usable)
+            continue;
+        oc_cal_point_make(r->device, &s->kernel, r->set->model[s->model].const_bytes, &r->item[i].row.point);
+        r->item[i].row.t_s = s->t_s;
+        r->item[i].row.weight = sqrt(s->t_s * (s->repeats ? s->repeats : 1));
+    }
+}
+
+static void set_models(struct run *r)
+{
+    r->v->n_model = r->set->n_model;
+    r->v->model = OC_NEW_ARRAY(&r->v->arena, r->set->n_model + 1, struct oc_validated_model);
+    for (size_t m = 0; m < r->set->n_model; m++)
+        r->v->model[m] = (struct oc_validated_model){.model = (uint32_t)m,
+                                                     .run_measured_s = NAN,
+                                                     .run_predicted_s = NAN,
+                                                     .full.t_s = NAN,
+                                                     .unseen_only.t_s = NAN};
+}
+
+int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
+                const struct oc_validate_opts *opts, struct oc_validation **out, struct oc_err *err)
+{
+    static const struct oc_validate_opts usual = {0};
+    struct run r = {.set = set, .device = device, .opts = opts ? opts : &usual};
+    *out = NULL;
+    r.v = oc_xmalloc(sizeof(*r.v));
+    *r.v = (struct oc_validation){.by_family = r.opts->by_family};
+    set_items(&r);
+    set_models(&r);
+    set_folds(&r);
+    int rc = r.n_fold < 2
+                 ? oc_fail(err, OC_EARG, "cannot validate: measured kernels of two %s or more are needed",
+                           r.opts->by_family ? "families" : "networks")
+                 : 0;
+    for (uint32_t f = 0; !rc && f < r.n_fold; f++)
+        rc = run_fold(&r, f, err);
+    if (rc) {
+        oc_validation_free(r.v);
+        return -1;
+    }
+    score(&r);
+    *out = r.v;
+    return 0;
+}
+
+void oc_validation_free(struct oc_validation *v)
+{
+    if (!v)
+        return;
+    oc_arena_free(&v->arena);
+    free(v);
+}
