@@ -11,8 +11,9 @@ struct companion {
     struct oc_matcher *x;
     const struct oc_model *o;
     struct oc_graph_index oi;
-    uint32_t *origin; /* by value of the optimized model: original value, OC_NONE */
-    bool *border;     /* by original value: lives on in the optimized model */
+    uint32_t *origin;      /* by value of the optimized model: original value, OC_NONE */
+    bool *border;          /* by original value: lives on in the optimized model */
+    struct oc_map unnamed; /* types of its nodes without names */
 };
 
 static bool is(const char *a, const char *b)
@@ -83,6 +84,15 @@ static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, u
     return active != OC_NONE ? active : sum != OC_NONE ? sum : value;
 }
 
+/* A BatchNormalization as a convolution keeps its name when it takes in the activation. */
+static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
+{
+    uint32_t value = original_value(c, n->name, strlen(n->name) - strlen(OC_MATCH_BLOCKED_NORM));
+    const struct oc_attr *a = oc_node_attr(n, "activation");
+    uint32_t active = value == OC_NONE || !a || !a->s.s ? OC_NONE : output_of_user(c, value, a->s.s);
+    return active != OC_NONE ? active : value;
+}
+
 /* The original tensor that a node's output holds, in whatever layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
@@ -97,6 +107,8 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
          i = c->x->x.next_node[i])
         if (is(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
+    if (k == 0 && oc_match_is_blocked_norm(n->name))
+        return behind_norm(c, n);
     if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6));
     return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
@@ -164,6 +176,24 @@ static const struct oc_node *node_of(const struct companion *c, const struct oc_
     return n && !n->name[0] && is(n->op_type, r->op_type) ? n : NULL;
 }
 
+/* The optimized model cannot have run that record. Nodes without names lose their numbers when it is saved.
+ */
+static bool is_strange(const struct companion *c, const struct oc_prof_rec *r)
+{
+    if (node_of(c, r))
+        return false;
+    char want[128];
+    snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
+    return !is(want, r->name) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE;
+}
+
+static void list_unnamed(struct companion *c)
+{
+    for (uint32_t i = 0; i < c->o->n_node; i++)
+        if (!c->o->node[i].name[0])
+            oc_map_set(&c->unnamed, c->o->node[i].op_type, strlen(c->o->node[i].op_type), i);
+}
+
 static void match_one(struct companion *c, uint32_t rec)
 {
     const struct oc_node *n = node_of(c, &c->x->p->rec[rec]);
@@ -190,16 +220,18 @@ static void match_one(struct companion *c, uint32_t rec)
 
 void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
 {
-    struct companion c = {.x = x, .o = optimized};
+    struct companion c = {.x = x, .o = optimized, .unnamed = {.arena = x->arena}};
     oc_index_make(&c.oi, optimized, x->arena);
     c.origin = OC_NEW_ARRAY(x->arena, (size_t)optimized->n_value + 1, uint32_t);
     c.border = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool);
     find_origins(&c);
+    list_unnamed(&c);
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         if (x->p->rec[rec].bucket)
             continue;
-        x->n_strange += !node_of(&c, &x->p->rec[rec]);
+        x->n_strange += is_strange(&c, &x->p->rec[rec]);
         match_one(&c, rec);
     }
+    oc_map_free(&c.unnamed);
     oc_index_free(&c.oi);
 }

@@ -6,10 +6,11 @@
 #include "base/ck.h"
 #include "join/record_cost.h"
 
+/* A normalization that runs as a convolution has MACs of its own. */
 static bool is_blocked(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->name);
-    return n > 6 && strcmp(r->name + n - 6, "_nchwc") == 0;
+    return n > 6 && !oc_match_is_blocked_norm(r->name) && strcmp(r->name + n - 6, "_nchwc") == 0;
 }
 
 /* Of one run, all its calls. False: the recorded shapes do not tell. */

@@ -127,6 +127,11 @@ bool oc_match_made_of(const char *type, const char *original);
 /* May nodes of the graph be meant by the record: those of the main graph, or of the bodies of its parent's
  * nodes? */
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph);
+/* What a convolution can do at its end. */
+#define OC_MATCH_ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish "
+/* A BatchNormalization that ONNX Runtime made a convolution of: behind the name of what it makes. */
+#define OC_MATCH_BLOCKED_NORM "_bn_nchwc"
+bool oc_match_is_blocked_norm(const char *name);
 /* Is it a name that the optimizer gives to nodes that it inserts? */
 bool oc_match_inserted(const char *name, const char *op_type);
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec);  /* match_name.c */

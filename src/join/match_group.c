@@ -17,15 +17,15 @@ struct pattern {
     bool wide;   /* inputs that several members read may come from members too */
 };
 
-#define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid "
+#define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid " /* of a product */
 #define QUANTIZERS  " QuantizeLinear DequantizeLinear DynamicQuantizeLinear Cast Mul "
 
 static const struct pattern narrow[] = {
-    {"Conv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false, false},
-    {"FusedConv", " BatchNormalization Mul Add Pad" ACTIVATIONS, false, false},
+    {"Conv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
+    {"FusedConv", " BatchNormalization Mul Add Pad" OC_MATCH_ACTIVATIONS, false, false},
     {"ConvTranspose", " BatchNormalization Mul Add ", false, false},
     {"Gemm", " MatMul Add Transpose Reshape" ACTIVATIONS, false, false},
-    {"FusedGemm", " MatMul Gemm Add Transpose" ACTIVATIONS, false, false},
+    {"FusedGemm", " MatMul Gemm Add Transpose" OC_MATCH_ACTIVATIONS, false, false},
     {"FusedMatMul", " Transpose Mul Div ", false, false},
     {"TransposeMatMul", " Transpose Mul Div ", false, false},
     {"MatMulIntegerToFloat", " Cast Mul Add ", false, false},
@@ -267,9 +267,26 @@ static const char *heart_of(const char *type)
     return NULL;
 }
 
+/* What the runtime has no kernel for runs as the function that defines it: records with numbers in a row. */
+struct definition {
+    const char *type, *first, *rest;
+};
+static const struct definition definitions[] = {{"HardSwish", "HardSigmoid", " Mul "}};
+
+static const struct definition *definition_of(const char *type)
+{
+    for (size_t i = 0; i < OC_COUNT(definitions); i++)
+        if (strcmp(definitions[i].type, type) == 0)
+            return &definitions[i];
+    return NULL;
+}
+
 static bool stands_for(const char *rec_type, const char *type)
 {
     const char *heart = heart_of(rec_type);
+    const struct definition *d = definition_of(type);
+    if (d && strcmp(d->first, rec_type) == 0)
+        return true;
     return oc_match_made_of(rec_type, type) || (heart && is_member(&(struct pattern){.member = heart}, type));
 }
 
@@ -318,6 +335,25 @@ static void match_by_order(struct oc_matcher *x)
     }
 }
 
+/* The records behind the first one of an inlined function are parts of it. */
+static void take_definitions(struct oc_matcher *x)
+{
+    for (uint32_t rec = 1; rec < x->p->n_rec; rec++) {
+        const struct oc_prof_rec *r = &x->p->rec[rec], *before = r - 1;
+        struct oc_match *m = &x->match[rec];
+        uint32_t whole = x->match[rec - 1].inner_of != OC_NONE ? x->match[rec - 1].inner_of : rec - 1;
+        uint32_t core = x->match[whole].core;
+        const struct definition *d = core == OC_NONE ? NULL : definition_of(x->m->node[core].op_type);
+        if (!d || m->n_node || m->inner_of != OC_NONE || r->bucket || !tells_nothing(r) ||
+            r->parent != before->parent || r->index != before->index + 1 ||
+            strcmp(x->p->rec[whole].op_type, d->first) != 0 ||
+            !is_member(&(struct pattern){.member = d->rest}, r->op_type))
+            continue;
+        m->inner_of = whole;
+        m->rule = "order";
+    }
+}
+
 /* ---- a topological order of the members ------------------------------------------------------------------
  */
 
@@ -332,6 +368,7 @@ void oc_match_grow(struct oc_matcher *x)
     complete_outputs(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     match_by_order(x);
+    take_definitions(x);
     grow_all(x, narrow, OC_COUNT(narrow));
     grow_all(x, wide, OC_COUNT(wide));
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++)

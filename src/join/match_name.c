@@ -5,9 +5,9 @@
 /* Names of ONNX Runtime's events and where they lead (profile-formats 2.4):
  *   <node>                                     the node
  *   <tensor>_nchwc                             the producer of that tensor, back to the operator of the type
- *   fused <node>                               as FusedConv (up to 1.10)
- *   <node>/<X>Fusion, <node>/<X>Fusion/        a member of the fused group
- *   <If>_then_branch__Inline_<k>__<name>       a node of an inlined branch
+ *   <tensor>_bn_nchwc                          its BatchNormalization as a convolution, with what activates
+ * it fused <node>                               as FusedConv (up to 1.10) <node>/<X>Fusion, <node>/<X>Fusion/
+ * a member of the fused group <If>_then_branch__Inline_<k>__<name>       a node of an inlined branch
  *   <OpType>_<index>                           an unnamed node, counted without Constants */
 
 #define MAX_SAME_NAME 1024
@@ -148,6 +148,11 @@ static bool ends(const char *s, size_t len, const char *tail)
     return len >= n && memcmp(s + len - n, tail, n) == 0;
 }
 
+bool oc_match_is_blocked_norm(const char *name)
+{
+    return ends(name, strlen(name), OC_MATCH_BLOCKED_NORM);
+}
+
 /* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it is not that. */
 static size_t fusion_stem(const char *s, size_t len)
 {
@@ -216,6 +221,25 @@ static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, d
            take_node(x, rec, name, n, "fused name", 0.9 * confidence);
 }
 
+/* A normalization that no convolution takes in becomes a depthwise one in the blocked layout. */
+static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
+{
+    size_t n = strlen(name);
+    if (!oc_match_is_blocked_norm(name))
+        return false;
+    for (uint32_t v = oc_map_get(&x->x.values, name, n - strlen(OC_MATCH_BLOCKED_NORM)); v != OC_NONE;
+         v = x->x.next_value[v]) {
+        uint32_t node = x->m->value[v].producer;
+        if (node == OC_NONE || !is(x->m->node[node].op_type, "BatchNormalization") ||
+            !oc_match_in_scope(x, rec, x->m->node[node].graph))
+            continue;
+        oc_match_core(x, rec, node, "fused name", 0.95 * confidence);
+        x->match[rec].member = OC_MATCH_ACTIVATIONS;
+        return true;
+    }
+    return false;
+}
+
 static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
 {
     size_t len = strlen(name), stem;
@@ -223,6 +247,8 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
         return true;
     if (len > 6 && strncmp(name, "fused ", 6) == 0 &&
         take_node(x, rec, name + 6, len - 6, "fused name", 0.95 * confidence))
+        return true;
+    if (take_blocked_norm(x, rec, name, confidence))
         return true;
     if (ends(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
         return true;

@@ -1,0 +1,209 @@
+/* What ONNX Runtime makes of operators: normalizations as convolutions, functions inlined. The names are
+ * those of recordings of DenseNet-121 and MobileNetV3 with version 1.30. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "join/join.h"
+#include "support/profiles.h"
+#include "support/run_model.h"
+
+#define F(shape) "{\"float\":[" shape "]}"
+#define RUN      "{\"cat\":\"Session\",\"tid\":1,\"dur\":1000,\"ts\":0,\"name\":\"model_run\",\"args\":{}}"
+#define EVENT(ts, name, type, index, in, out)                                                                \
+    ",{\"cat\":\"Node\",\"tid\":1,\"dur\":10,\"ts\":" #ts ",\"name\":\"" name                                \
+    "_kernel_time\",\"args\":{\"op_name\":\"" type "\",\"node_index\":\"" #index                             \
+    "\",\"input_type_shape\":[" in "],\"output_type_shape\":[" out "]}}"
+
+struct joined {
+    struct oc_run r;
+    struct oc_profile *p;
+    struct oc_join *j;
+    struct oc_model *optimized;
+    uint8_t *optimized_bytes;
+};
+
+static void join(struct joined *x, struct oc_builder *b, struct oc_builder *optimized, const char *trace)
+{
+    struct oc_err e;
+    size_t n;
+    x->r = oc_run_model(b, NULL);
+    x->p = t_profile_text(trace, NULL, &e);
+    assert_non_null(x->p);
+    if (optimized) {
+        x->optimized_bytes = oc_b_pack(optimized, &n);
+        oc_b_free(optimized);
+        assert_int_equal(oc_model_load_mem(x->optimized_bytes, n, NULL, &x->optimized, &e), 0);
+    }
+    assert_int_equal(oc_join_make(x->r.m, x->r.a, x->p, x->optimized, &x->j, &e), 0);
+    assert_int_equal(x->j->n_unmatched, 0);
+    assert_int_equal(x->j->nodes_without_time, 0);
+    assert_int_equal(x->j->diags.n, 0);
+}
+
+static void shut(struct joined *x)
+{
+    oc_join_free(x->j);
+    oc_profile_close(x->p);
+    oc_model_free(x->optimized);
+    oc_run_free(&x->r);
+    free(x->optimized_bytes);
+}
+
+static const struct oc_join_rec *rec(const struct joined *x, const char *name)
+{
+    const struct oc_prof_rec *r = t_rec(x->p, name);
+    assert_non_null(r);
+    return &x->j->rec[r - x->p->rec];
+}
+
+static void assert_nodes(const struct joined *x, const char *name, const char *want)
+{
+    const struct oc_join_rec *r = rec(x, name);
+    char text[200] = "";
+    for (uint32_t i = 0; i < r->n_node; i++)
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
+                 x->r.m->node[r->node[i]].name);
+    assert_string_equal(text, want);
+}
+
+/* ---- a normalization as a convolution ----------------------------------------------------------------- */
+
+static struct oc_builder *dense(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,16,8,8]");
+    oc_b_init(b, "s", "float[32]");
+    oc_b_node(b, "MaxPool", "pool", "x", "p", "kernel_shape=1,1");
+    oc_b_node(b, "Concat", "join", "p,x", "c", "axis=1");
+    oc_b_node(b, "BatchNormalization", "norm", "c,s,s,s,s", "n", "");
+    oc_b_node(b, "Relu", "relu", "n", "r", "");
+    oc_b_node(b, "Tanh", "tanh", "r", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static const char dense_trace[] = "[" RUN EVENT(10, "p_nchwc", "MaxPool", 20, F("1,16,8,8"), F("1,16,8,8"))
+    EVENT(30, "join", "Concat", 21, F("1,16,8,8") "," F("1,16,8,8"), F("1,32,8,8"))
+        EVENT(50, "n_bn_nchwc", "Conv", 22, F("1,32,8,8") "," F("32,1,1,1") "," F("32"), F("1,32,8,8"))
+            EVENT(70, "tanh", "Tanh", 4, F("1,32,8,8"), F("1,32,8,8")) "]";
+
+/* One multiplication for each of 32 x 8 x 8 numbers, which the model does not count as MACs: not padding. */
+static void check_norm(const struct joined *x)
+{
+    assert_nodes(x, "n_bn_nchwc", "norm relu");
+    assert_nodes(x, "tanh", "tanh");
+    assert_int_equal(rec(x, "n_bn_nchwc")->macs, 0);
+    assert_int_equal(rec(x, "n_bn_nchwc")->executed_macs, 2048);
+    assert_int_equal(x->j->executed.more, 1);
+    assert_int_equal(x->j->executed.padded, 0);
+    assert_int_equal(x->j->executed.padding_macs, 0);
+}
+
+static void norm_by_name(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    join(&x, dense(), NULL, dense_trace);
+    assert_string_equal(rec(&x, "n_bn_nchwc")->rule, "fused name");
+    check_norm(&x);
+    shut(&x);
+}
+
+static void norm_by_optimized_model(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,16,8,8]");
+    oc_b_init(b, "bn_scale", "float[32,1,1,1]");
+    oc_b_node(b, "com.microsoft.nchwc::MaxPool", "p_nchwc", "x", "t0", "kernel_shape=1,1");
+    oc_b_node(b, "Concat", "join", "t0,x", "t1", "axis=1");
+    oc_b_node(b, "com.microsoft.nchwc::Conv", "n_bn_nchwc", "t1,bn_scale", "t2", "activation='Relu'");
+    oc_b_node(b, "Tanh", "tanh", "t2", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, dense(), b, dense_trace);
+    assert_string_equal(rec(&x, "n_bn_nchwc")->rule, "optimized model");
+    check_norm(&x);
+    shut(&x);
+}
+
+/* ---- an inlined function ------------------------------------------------------------------------------ */
+
+/* The first HardSwish goes into the convolution, that behind the product stays and is inlined. */
+static struct oc_builder *swish(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,1,1]");
+    oc_b_init(b, "w", "float[8,8,1,1]");
+    oc_b_init(b, "m", "float[8,8]");
+    oc_b_node(b, "Conv", "conv", "x,w", "c", "");
+    oc_b_node(b, "HardSwish", "act1", "c", "h", "");
+    oc_b_node(b, "Flatten", "flat", "h", "f", "");
+    oc_b_node(b, "Gemm", "gemm", "f,m", "g", "");
+    oc_b_node(b, "HardSwish", "act2", "g", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static const char swish_trace[] =
+    "[" RUN EVENT(10, "h_nchwc", "Conv", 20, F("1,8,1,1") "," F("8,8,1,1"), F("1,8,1,1"))
+        EVENT(30, "flat", "Flatten", 21, F("1,8,1,1"), F("1,8"))
+            EVENT(50, "gemm", "Gemm", 22, F("1,8") "," F("8,8"), F("1,8"))
+                EVENT(70, "HardSigmoid_226", "HardSigmoid", 226, F("1,8"), F("1,8"))
+                    EVENT(90, "Mul_227", "Mul", 227, F("1,8") "," F("1,8"), F("1,8")) "]";
+
+static void check_swish(const struct joined *x)
+{
+    assert_nodes(x, "h_nchwc", "conv act1");
+    assert_nodes(x, "gemm", "gemm");
+    assert_nodes(x, "HardSigmoid_226", "act2");
+    assert_nodes(x, "Mul_227", "act2");
+    assert_true(rec(x, "HardSigmoid_226")->flops > 0); /* once, not with every part */
+    assert_int_equal(rec(x, "Mul_227")->flops, 0);
+    assert_int_equal(rec(x, "HardSigmoid_226")->part_of, OC_NONE);
+    assert_int_equal(rec(x, "Mul_227")->part_of, t_rec(x->p, "HardSigmoid_226") - x->p->rec);
+}
+
+static void inlined_function(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    join(&x, swish(), NULL, swish_trace);
+    check_swish(&x);
+    shut(&x);
+}
+
+/* Its nodes have no names and lost their numbers: no reason to doubt that it ran. */
+static void inlined_in_optimized_model(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,1,1]");
+    oc_b_init(b, "w", "float[8,8,1,1]");
+    oc_b_init(b, "m", "float[8,8]");
+    oc_b_node(b, "com.microsoft.nchwc::Conv", "h_nchwc", "x,w", "t", "activation='HardSwish'");
+    oc_b_node(b, "Flatten", "flat", "t", "f", "");
+    oc_b_node(b, "Gemm", "gemm", "f,m", "g", "");
+    oc_b_node(b, "HardSigmoid", NULL, "g", "_inlfunc_HardSwish_token_19_HS_X", "");
+    oc_b_node(b, "Mul", NULL, "g,_inlfunc_HardSwish_token_19_HS_X", "y", "");
+    oc_b_output(b, "y", NULL);
+    join(&x, swish(), b, swish_trace);
+    check_swish(&x);
+    shut(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(norm_by_name),
+        cmocka_unit_test(norm_by_optimized_model),
+        cmocka_unit_test(inlined_function),
+        cmocka_unit_test(inlined_in_optimized_model),
+    };
+    return cmocka_run_group_tests_name("join/ort_forms", tests, NULL, NULL);
+}
