@@ -1,43 +1,45 @@
-/* MobileNetV2 with width 1.0: Sandler et al. 2018, as in torchvision. */
+/* MobileNetV2 with width 1.0: Sandler et al. 2018, as in torchvision, and
+ * quantized as operators on integers. */
 #include "zoo.h"
 
-static const char *conv_bn(struct zoo *z, const char *x, int first, const struct zoo_conv *c)
+static struct zoo_value conv_bn(struct zoo *z, struct zoo_value x, int first, const struct zoo_conv *c,
+                                enum zoo_range range)
 {
     struct zoo_place p = zoo_child(z, first);
-    x = zoo_conv(z, x, c);
+    x = z->net->conv(z, x, c, range);
     zoo_leave(z, p);
     p = zoo_child(z, first + 1);
-    x = zoo_batch_norm(z, x, c->out);
+    x = z->net->norm(z, x, c->out);
     zoo_leave(z, p);
     return x;
 }
 
-static const char *conv_bn_relu6(struct zoo *z, const char *x, int index, const struct zoo_conv *c)
+static struct zoo_value conv_bn_relu6(struct zoo *z, struct zoo_value x, int index, const struct zoo_conv *c)
 {
     struct zoo_place p = zoo_child(z, index);
-    x = conv_bn(z, x, 0, c);
+    x = conv_bn(z, x, 0, c, ZOO_RANGE_RELU6);
     struct zoo_place q = zoo_child(z, 2);
-    const char *low = zoo_const(z, "float[]{0}"), *high = zoo_const(z, "float[]{6}");
-    x = zoo_op(z, "Clip", zoo_text(z, "%s,%s,%s", x, low, high), "");
+    x = z->net->relu6(z, x);
     zoo_leave(z, q);
     zoo_leave(z, p);
     return x;
 }
 
-static const char *inverted_residual(struct zoo *z, const char *x, int in, int out, int stride, int expand)
+static struct zoo_value inverted_residual(struct zoo *z, struct zoo_value x, int in, int out, int stride,
+                                          int expand)
 {
-    const char *y = x;
+    struct zoo_value y = x;
     int wide = in * expand, step = 0;
     struct zoo_place p = zoo_enter(z, "conv");
     if (expand != 1)
         y = conv_bn_relu6(z, y, step++, &(struct zoo_conv){in, wide, 1, 1, 0, 1, false});
     y = conv_bn_relu6(z, y, step++, &(struct zoo_conv){wide, wide, 3, stride, 1, wide, false});
-    y = conv_bn(z, y, step, &(struct zoo_conv){wide, out, 1, 1, 0, 1, false});
+    y = conv_bn(z, y, step, &(struct zoo_conv){wide, out, 1, 1, 0, 1, false}, ZOO_RANGE_LINEAR);
     zoo_leave(z, p);
-    return stride == 1 && in == out ? zoo_op2(z, "Add", x, y, "") : y;
+    return stride == 1 && in == out ? z->net->add(z, x, y, ZOO_RANGE_SUM) : y;
 }
 
-static const char *features(struct zoo *z, const char *x)
+static struct zoo_value features(struct zoo *z, struct zoo_value x)
 {
     static const struct {
         int expand, out, repeat, stride;
@@ -61,11 +63,17 @@ static const char *features(struct zoo *z, const char *x)
 void zoo_mobilenetv2(struct zoo *z)
 {
     zoo_image_input(z);
-    const char *x = features(z, "input");
-    x = zoo_op(z, "Flatten", zoo_op(z, "GlobalAveragePool", x, ""), "axis=1");
+    struct zoo_value x = features(z, z->net->input(z, "input"));
+    x = z->net->moved(z, "Flatten", z->net->mean(z, x), "axis=1");
     struct zoo_place p = zoo_enter(z, "classifier"), q = zoo_child(z, 1);
-    zoo_gemm(z, x, "output", 1280, 1000);
+    z->net->gemm(z, x, "output", 1280, 1000);
     zoo_leave(z, q);
     zoo_leave(z, p);
     oc_b_output(z->b, "output", "float[batch,1000]");
+}
+
+void zoo_mobilenetv2_qoperator(struct zoo *z)
+{
+    z->net = &zoo_qoperator_net;
+    zoo_mobilenetv2(z);
 }

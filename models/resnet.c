@@ -1,4 +1,5 @@
-/* ResNet-18 and ResNet-50 v1.5 (stride in the 3x3 convolution): He et al. 2015, as in torchvision. */
+/* ResNet-18 and ResNet-50 v1.5 (stride in the 3x3 convolution): He et al. 2015, as in torchvision. ResNet-50
+ * is there in QDQ form too. */
 #include "zoo.h"
 
 struct variant {
@@ -6,56 +7,63 @@ struct variant {
     bool bottleneck;
 };
 
-static const char *conv_bn(struct zoo *z, const char *x, int index, const struct zoo_conv *c)
+static struct zoo_value conv_bn(struct zoo *z, struct zoo_value x, int index, const struct zoo_conv *c,
+                                enum zoo_range range)
 {
     struct zoo_place p = zoo_enter(z, zoo_text(z, "conv%d", index));
-    x = zoo_conv(z, x, c);
+    x = z->net->conv(z, x, c, range);
     zoo_leave(z, p);
     p = zoo_enter(z, zoo_text(z, "bn%d", index));
-    x = zoo_batch_norm(z, x, c->out);
+    x = z->net->norm(z, x, c->out);
     zoo_leave(z, p);
     return x;
 }
 
 /* One module, used several times: /relu/Relu, /relu_1/Relu. */
-static const char *relu(struct zoo *z, const char *x, int use)
+static struct zoo_value relu(struct zoo *z, struct zoo_value x, int use)
 {
     struct zoo_place p = zoo_enter(z, use ? zoo_text(z, "relu_%d", use) : "relu");
-    x = zoo_op(z, "Relu", x, "");
+    x = z->net->relu(z, x);
     zoo_leave(z, p);
     return x;
 }
 
-static const char *downsample(struct zoo *z, const char *x, int in, int out, int stride)
+static struct zoo_value conv_relu(struct zoo *z, struct zoo_value x, int index, const struct zoo_conv *c)
+{
+    return relu(z, conv_bn(z, x, index, c, ZOO_RANGE_RELU), index - 1);
+}
+
+static struct zoo_value downsample(struct zoo *z, struct zoo_value x, int in, int out, int stride)
 {
     struct zoo_place p = zoo_enter(z, "downsample"), q = zoo_child(z, 0);
-    x = zoo_conv(z, x, &(struct zoo_conv){in, out, 1, stride, 0, 1, false});
+    x = z->net->conv(z, x, &(struct zoo_conv){in, out, 1, stride, 0, 1, false}, ZOO_RANGE_LINEAR);
     zoo_leave(z, q);
     q = zoo_child(z, 1);
-    x = zoo_batch_norm(z, x, out);
+    x = z->net->norm(z, x, out);
     zoo_leave(z, q);
     zoo_leave(z, p);
     return x;
 }
 
-static const char *block(struct zoo *z, const char *x, int in, int width, int stride, bool bottleneck)
+static struct zoo_value block(struct zoo *z, struct zoo_value x, int in, int width, int stride,
+                              bool bottleneck)
 {
     int out = bottleneck ? width * 4 : width;
-    const char *y;
+    struct zoo_value y;
     if (bottleneck) {
-        y = relu(z, conv_bn(z, x, 1, &(struct zoo_conv){in, width, 1, 1, 0, 1, false}), 0);
-        y = relu(z, conv_bn(z, y, 2, &(struct zoo_conv){width, width, 3, stride, 1, 1, false}), 1);
-        y = conv_bn(z, y, 3, &(struct zoo_conv){width, out, 1, 1, 0, 1, false});
+        y = conv_relu(z, x, 1, &(struct zoo_conv){in, width, 1, 1, 0, 1, false});
+        y = conv_relu(z, y, 2, &(struct zoo_conv){width, width, 3, stride, 1, 1, false});
+        y = conv_bn(z, y, 3, &(struct zoo_conv){width, out, 1, 1, 0, 1, false}, ZOO_RANGE_LINEAR);
     } else {
-        y = relu(z, conv_bn(z, x, 1, &(struct zoo_conv){in, width, 3, stride, 1, 1, false}), 0);
-        y = conv_bn(z, y, 2, &(struct zoo_conv){width, width, 3, 1, 1, 1, false});
+        y = conv_relu(z, x, 1, &(struct zoo_conv){in, width, 3, stride, 1, 1, false});
+        y = conv_bn(z, y, 2, &(struct zoo_conv){width, width, 3, 1, 1, 1, false}, ZOO_RANGE_LINEAR);
     }
     if (stride != 1 || in != out)
         x = downsample(z, x, in, out, stride);
-    return relu(z, zoo_op2(z, "Add", y, x, ""), bottleneck ? 2 : 1);
+    return relu(z, z->net->add(z, y, x, ZOO_RANGE_SUM_RELU), bottleneck ? 2 : 1);
 }
 
-static const char *stage(struct zoo *z, const char *x, int index, int in, const struct variant *v)
+static struct zoo_value stage(struct zoo *z, struct zoo_value x, int index, int in, const struct variant *v)
 {
     int width = 64 << index, out = v->bottleneck ? width * 4 : width;
     struct zoo_place p = zoo_enter(z, zoo_text(z, "layer%d", index + 1));
@@ -68,30 +76,25 @@ static const char *stage(struct zoo *z, const char *x, int index, int in, const 
     return x;
 }
 
-static const char *in_module(struct zoo *z, const char *module, const char *op_type, const char *x,
-                             const char *attributes)
-{
-    struct zoo_place p = zoo_enter(z, module);
-    x = zoo_op(z, op_type, x, attributes);
-    zoo_leave(z, p);
-    return x;
-}
-
 static void resnet(struct zoo *z, const struct variant *v)
 {
     zoo_image_input(z);
-    const char *x = relu(z, conv_bn(z, "input", 1, &(struct zoo_conv){3, 64, 7, 2, 3, 1, false}), 0);
-    x = in_module(z, "maxpool", "MaxPool", x,
-                  "ceil_mode=0 dilations=1,1 kernel_shape=3,3 pads=1,1,1,1 strides=2,2");
+    struct zoo_value x = z->net->input(z, "input");
+    x = conv_relu(z, x, 1, &(struct zoo_conv){3, 64, 7, 2, 3, 1, false});
+    struct zoo_place p = zoo_enter(z, "maxpool");
+    x = z->net->moved(z, "MaxPool", x, "ceil_mode=0 dilations=1,1 kernel_shape=3,3 pads=1,1,1,1 strides=2,2");
+    zoo_leave(z, p);
     int in = 64;
     for (int i = 0; i < 4; i++) {
         x = stage(z, x, i, in, v);
         in = (v->bottleneck ? 256 : 64) << i;
     }
-    x = in_module(z, "avgpool", "GlobalAveragePool", x, "");
-    x = zoo_op(z, "Flatten", x, "axis=1");
-    struct zoo_place p = zoo_enter(z, "fc");
-    zoo_gemm(z, x, "output", in, 1000);
+    p = zoo_enter(z, "avgpool");
+    x = z->net->mean(z, x);
+    zoo_leave(z, p);
+    x = z->net->moved(z, "Flatten", x, "axis=1");
+    p = zoo_enter(z, "fc");
+    z->net->gemm(z, x, "output", in, 1000);
     zoo_leave(z, p);
     oc_b_output(z->b, "output", "float[batch,1000]");
 }
@@ -104,4 +107,10 @@ void zoo_resnet18(struct zoo *z)
 void zoo_resnet50(struct zoo *z)
 {
     resnet(z, &(struct variant){{3, 4, 6, 3}, true});
+}
+
+void zoo_resnet50_qdq(struct zoo *z)
+{
+    z->net = &zoo_qdq_net;
+    zoo_resnet50(z);
 }

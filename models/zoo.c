@@ -10,6 +10,7 @@
 void zoo_init(struct zoo *z, int opset)
 {
     *z = (struct zoo){.b = oc_b_new(opset),
+                      .net = &zoo_float_net,
                       .next_id = 1000,
                       .norm_attributes = "epsilon=1e-5 momentum=0.9 training_mode=0"};
     z->counts.arena = oc_b_arena(z->b);
@@ -69,7 +70,7 @@ void zoo_leave(struct zoo *z, struct zoo_place place)
 /* ---- nodes -------------------------------------------------------------------------------------------- */
 
 /* "<scope>/<op>", and from the second on "<scope>/<op>_1". */
-static const char *node_name(struct zoo *z, const char *op_type)
+const char *zoo_node_name(struct zoo *z, const char *op_type)
 {
     const char *base = zoo_text(z, "%s/%s", z->scope, op_type);
     uint32_t used = oc_map_get(&z->counts, base, strlen(base));
@@ -81,13 +82,13 @@ static const char *node_name(struct zoo *z, const char *op_type)
 const char *zoo_op_to(struct zoo *z, const char *op_type, const char *inputs, const char *outputs,
                       const char *attributes)
 {
-    oc_b_node(z->b, op_type, node_name(z, op_type), inputs, outputs, attributes);
+    oc_b_node(z->b, op_type, zoo_node_name(z, op_type), inputs, outputs, attributes);
     return outputs;
 }
 
 const char *zoo_op(struct zoo *z, const char *op_type, const char *inputs, const char *attributes)
 {
-    const char *name = node_name(z, op_type);
+    const char *name = zoo_node_name(z, op_type);
     const char *out = zoo_text(z, "%s_output_0", name);
     oc_b_node(z->b, op_type, name, inputs, out, attributes);
     return out;
@@ -128,6 +129,13 @@ void zoo_image_input(struct zoo *z)
     oc_b_input(z->b, "input", z->symbolic_hw ? "float[batch,3,height,width]" : "float[batch,3,224,224]");
 }
 
+const char *zoo_conv_attributes(struct zoo *z, const struct zoo_conv *c)
+{
+    int k = c->kernel;
+    return zoo_text(z, "dilations=1,1 group=%d kernel_shape=%d,%d pads=%d,%d,%d,%d strides=%d,%d", c->group,
+                    k, k, c->pad, c->pad, c->pad, c->pad, c->stride, c->stride);
+}
+
 const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c)
 {
     int per_group = c->in / c->group, k = c->kernel;
@@ -136,9 +144,7 @@ const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c)
     const char *in = zoo_text(z, "%s,%s", x, w);
     if (c->bias)
         in = zoo_text(z, "%s,%s", in, zoo_param(z, "bias", zoo_text(z, "float[%d]", c->out), ZOO_SMALL, 0));
-    return zoo_op(z, "Conv", in,
-                  zoo_text(z, "dilations=1,1 group=%d kernel_shape=%d,%d pads=%d,%d,%d,%d strides=%d,%d",
-                           c->group, k, k, c->pad, c->pad, c->pad, c->pad, c->stride, c->stride));
+    return zoo_op(z, "Conv", in, zoo_conv_attributes(z, c));
 }
 
 const char *zoo_batch_norm(struct zoo *z, const char *x, int channels)

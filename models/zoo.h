@@ -30,8 +30,9 @@ struct zoo_param {
 
 struct zoo {
     struct oc_builder *b;
-    struct oc_map counts;    /* node base name -> how often used */
-    struct zoo_param *param; /* heap */
+    const struct zoo_net *net; /* of networks that can be quantized; set before building */
+    struct oc_map counts;      /* node base name -> how often used */
+    struct zoo_param *param;   /* heap */
     size_t n_param, cap_param;
     char scope[256], prefix[256]; /* "/layer1/layer1.0", "layer1.0." */
     unsigned next_id;             /* of folded constants: onnx::MatMul_<id> */
@@ -61,6 +62,8 @@ const char *zoo_op_to(struct zoo *z, const char *op_type, const char *inputs, co
                       const char *attributes);
 const char *zoo_op2(struct zoo *z, const char *op_type, const char *x, const char *y, const char *attributes);
 const char *zoo_const(struct zoo *z, const char *tensor); /* a Constant node */
+/* "<scope>/<op_type>" and a number, never the same twice: for nodes made with oc_b_node */
+const char *zoo_node_name(struct zoo *z, const char *op_type);
 
 /* A parameter of the current module ("<prefix><name>"), or with a name of its own. type: "float[64,3,7,7]".
  */
@@ -77,6 +80,7 @@ struct zoo_conv {
 /* The graph input "input", float[batch,3,height,width], with 224 for symbols unless symbolic_hw. */
 void zoo_image_input(struct zoo *z);
 const char *zoo_conv(struct zoo *z, const char *x, const struct zoo_conv *c);
+const char *zoo_conv_attributes(struct zoo *z, const struct zoo_conv *c);
 const char *zoo_batch_norm(struct zoo *z, const char *x, int channels);
 const char *zoo_layer_norm(struct zoo *z, const char *x, int width, const char *epsilon);
 const char *zoo_linear(struct zoo *z, const char *x, int in, int out); /* rank 3: MatMul, Add */
@@ -134,6 +138,43 @@ const char *zoo_squeeze_excite(struct zoo *z, const char *x, int channels, int s
 /* The transposition from [N,C,H,W] to [N,H,W,C], the norm and the way back. */
 const char *zoo_layer_norm_2d(struct zoo *z, const char *x, int channels, const char *epsilon);
 
+/* ---- layers in floating point or quantized (zoo_quant.c) ------------------------------------------------
+ */
+
+/* A tensor and, where it is quantized, its scale and zero point. */
+struct zoo_value {
+    const char *name, *scale, *zero;
+    double step;  /* the scale as a number */
+    bool clipped; /* not below 0 */
+};
+
+/* What random weights make of a layer's output; of the data that is made up for an input. */
+enum zoo_range {
+    ZOO_RANGE_INPUT,
+    ZOO_RANGE_LINEAR,
+    ZOO_RANGE_RELU,
+    ZOO_RANGE_RELU6,
+    ZOO_RANGE_SUM,
+    ZOO_RANGE_SUM_RELU,
+    ZOO_RANGE_MEAN
+};
+
+/* `range` is that behind batch norm and activation. */
+struct zoo_net {
+    struct zoo_value (*input)(struct zoo *z, const char *x);
+    struct zoo_value (*conv)(struct zoo *z, struct zoo_value x, const struct zoo_conv *c,
+                             enum zoo_range range);
+    struct zoo_value (*norm)(struct zoo *z, struct zoo_value x, int channels);
+    struct zoo_value (*relu)(struct zoo *z, struct zoo_value x);
+    struct zoo_value (*relu6)(struct zoo *z, struct zoo_value x);
+    struct zoo_value (*add)(struct zoo *z, struct zoo_value x, struct zoo_value y, enum zoo_range range);
+    /* MaxPool, Flatten: numbers stay as they are */
+    struct zoo_value (*moved)(struct zoo *z, const char *op_type, struct zoo_value x, const char *attributes);
+    struct zoo_value (*mean)(struct zoo *z, struct zoo_value x); /* GlobalAveragePool */
+    void (*gemm)(struct zoo *z, struct zoo_value x, const char *output, int in, int out);
+};
+extern const struct zoo_net zoo_float_net, zoo_qdq_net, zoo_qoperator_net;
+
 /* ---- shapes computed in the graph --------------------------------------------------------------------- */
 
 const char *zoo_size(struct zoo *z, const char *x, int axis); /* Shape, Constant, Gather: a scalar */
@@ -181,6 +222,8 @@ void zoo_deepspeech_lstm(struct zoo *z);
 void zoo_deepspeech_gru(struct zoo *z);
 void zoo_keyword(struct zoo *z);
 void zoo_t5_encoder(struct zoo *z);
+void zoo_resnet50_qdq(struct zoo *z);
+void zoo_mobilenetv2_qoperator(struct zoo *z);
 void zoo_t5_decoder(struct zoo *z);
 
 /* images */

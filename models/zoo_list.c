@@ -23,6 +23,10 @@ const struct zoo_model zoo_models[] = {
     {"deepspeech2_gru", "Deep Speech 2, GRU 800", "batch=1,frames=200", 5174809600, zoo_deepspeech_gru,
      false},
     {"keyword_gru", "Keyword spotting, GRU", "batch=1", 4095616, zoo_keyword, false},
+    /* quantized: tests/unit/models/test_zoo_quant.c */
+    {"resnet50_qdq", "ResNet-50 v1.5, QDQ", "batch=1", 4089184256, zoo_resnet50_qdq, true},
+    {"mobilenetv2_qoperator", "MobileNetV2, QOperator", "batch=1", 300774272, zoo_mobilenetv2_qoperator,
+     true},
 
     /* images: tests/unit/models/test_image_models.c */
     {"squeezenet1_1", "SqueezeNet 1.1", "batch=1", 349151936, zoo_squeezenet1_1, true},

@@ -101,7 +101,7 @@ static int list(void)
         struct zoo z;
         zoo_init(&z, 17);
         zoo_models[i].build(&z);
-        printf("%-20s %-25s %5zu nodes %12" PRIu64 " parameters %12" PRIu64 " MACs at %s\n",
+        printf("%-21s %-25s %5zu nodes %12" PRIu64 " parameters %12" PRIu64 " MACs at %s\n",
                zoo_models[i].name, zoo_models[i].title, oc_b_model(z.b)->graph->n_node,
                zoo_param_elements(&z), zoo_models[i].macs, zoo_models[i].bind);
         zoo_free(&z);

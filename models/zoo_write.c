@@ -83,6 +83,20 @@ static void put_floats(struct sink *s, const struct zoo_param *p, uint64_t seed)
     }
 }
 
+/* int8: all values but -128; int32: biases, some hundred steps around 0 */
+static void put_ints(struct sink *s, const struct zoo_param *p, uint64_t seed)
+{
+    uint64_t state = start_of(p->tensor->name, seed);
+    bool narrow = p->tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    for (uint64_t i = 0; i < p->elements && !s->failed; i++) {
+        uint64_t random = next_random(&state) >> 32;
+        if (narrow)
+            put(s, &(int8_t){(int8_t)((int)(random % 255) - 127)}, sizeof(int8_t));
+        else
+            put(s, &(int32_t){(int32_t)(random % 1001) - 500}, sizeof(int32_t));
+    }
+}
+
 static void put_triangle(struct sink *s, const Onnx__TensorProto *t)
 {
     int64_t rows = t->dims[t->n_dims - 2], columns = t->dims[t->n_dims - 1];
@@ -148,8 +162,10 @@ static void put_tensor(struct sink *s, const Onnx__TensorProto *t, const struct 
     put_field(s, TAG_TENSOR_RAW_DATA, p->size_bytes);
     if (p->fill == ZOO_TRIL)
         put_triangle(s, t);
-    else
+    else if (t->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT)
         put_floats(s, p, seed);
+    else
+        put_ints(s, p, seed);
 }
 
 static void put_model(struct sink *s, const struct zoo *z, uint64_t seed)

@@ -1,0 +1,155 @@
+/* Quantized models: what became of the layers in floating point, the numbers in the files. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "zoo.h"
+
+static const Onnx__GraphProto *build(struct zoo *z, const char *name)
+{
+    zoo_init(z, 17);
+    zoo_find(name)->build(z);
+    return oc_b_model(z->b)->graph;
+}
+
+static void check_nodes(const Onnx__GraphProto *g, const char *op_type, size_t expected)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_node; i++)
+        n += !strcmp(g->node[i]->op_type, op_type);
+    if (n != expected)
+        fail_msg("%zu %s, not %zu", n, op_type, expected);
+}
+
+/* Published parameters less weight and bias of the batch norms (26,560 and 17,056 channels), which are
+ * folded, and a bias for each of those channels. Multiplications stay what they are. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    struct zoo z;
+    build(&z, "resnet50_qdq");
+    assert_int_equal(zoo_param_elements(&z), 25557032 - 2 * 26560 + 26560);
+    zoo_free(&z);
+    build(&z, "mobilenetv2_qoperator");
+    assert_int_equal(zoo_param_elements(&z), 3504872 - 2 * 17056 + 17056);
+    zoo_free(&z);
+    assert_int_equal(zoo_find("resnet50_qdq")->macs, zoo_find("resnet50")->macs);
+    assert_int_equal(zoo_find("mobilenetv2_qoperator")->macs, zoo_find("mobilenetv2")->macs);
+}
+
+/* Quantized are the input and the outputs of 53 Conv, 16 Add, MaxPool, GlobalAveragePool, Flatten and Gemm;
+ * weight and bias of 54 layers have a DequantizeLinear of their own. */
+static void test_qdq(void **state)
+{
+    (void)state;
+    struct zoo z;
+    const Onnx__GraphProto *g = build(&z, "resnet50_qdq");
+    check_nodes(g, "Conv", 53);
+    check_nodes(g, "Add", 16);
+    check_nodes(g, "Relu", 0);
+    check_nodes(g, "BatchNormalization", 0);
+    check_nodes(g, "QuantizeLinear", 74);
+    check_nodes(g, "DequantizeLinear", 74 + 2 * 54);
+    assert_int_equal(g->n_node, 53 + 16 + 4 + 74 + 74 + 2 * 54);
+    assert_string_equal(g->node[0]->name, "input_QuantizeLinear");
+    assert_string_equal(g->node[2]->input[0], "onnx::Conv_1000_quantized");
+    assert_string_equal(g->node[4]->name, "/conv1/Conv");
+    assert_string_equal(g->node[4]->input[2], "onnx::Conv_1001_DequantizeLinear_Output");
+    zoo_free(&z);
+}
+
+static void test_qoperator(void **state)
+{
+    (void)state;
+    struct zoo z;
+    const Onnx__GraphProto *g = build(&z, "mobilenetv2_qoperator");
+    check_nodes(g, "QLinearConv", 52);
+    check_nodes(g, "QLinearAdd", 10);
+    check_nodes(g, "QLinearGlobalAveragePool", 1);
+    check_nodes(g, "QGemm", 1);
+    assert_int_equal(g->n_node, 52 + 10 + 1 + 1 + 1 + 2); /* Flatten, QuantizeLinear, DequantizeLinear */
+    assert_string_equal(g->node[1]->name, "/features/features.0/features.0.0/Conv_quant");
+    assert_int_equal(g->node[1]->n_input, 9);
+    zoo_free(&z);
+}
+
+static const Onnx__TensorProto *tensor(const Onnx__GraphProto *g, const char *name)
+{
+    for (size_t i = 0; i < g->n_initializer; i++)
+        if (!strcmp(g->initializer[i]->name, name))
+            return g->initializer[i];
+    fail_msg("no initializer %s", name);
+    return NULL;
+}
+
+static float real_of(const Onnx__TensorProto *t)
+{
+    float v;
+    assert_true(t->raw_data.len >= sizeof(v));
+    memcpy(&v, t->raw_data.data, sizeof(v));
+    return v;
+}
+
+/* Images are -1 to 1: 2 / 255, and -1 is 127.5 steps below 0. Behind a Relu 4 / 255 from 0, in a sum without
+ * one 16 / 255. 7 x 7 x 3 = 147 weights reach sqrt(3 / 147) = 1/7 in 127 steps; a step of the bias is the
+ * product. */
+static void test_scales(void **state)
+{
+    (void)state;
+    struct zoo z;
+    const Onnx__GraphProto *g = build(&z, "resnet50_qdq");
+    assert_float_equal(real_of(tensor(g, "input_scale")), 2.0 / 255, 1e-8);
+    assert_int_equal(tensor(g, "input_zero_point")->raw_data.data[0], 128);
+    assert_float_equal(real_of(tensor(g, "/conv1/Conv_output_0_scale")), 4.0 / 255, 1e-8);
+    assert_int_equal(tensor(g, "/conv1/Conv_output_0_zero_point")->raw_data.data[0], 0);
+    assert_float_equal(real_of(tensor(g, "onnx::Conv_1000_scale")), 1.0 / 7 / 127, 1e-8);
+    assert_int_equal(tensor(g, "onnx::Conv_1000_scale")->dims[0], 64);
+    assert_float_equal(real_of(tensor(g, "onnx::Conv_1001_quantized_scale")), 2.0 / 255 / 7 / 127, 1e-10);
+    assert_int_equal(tensor(g, "onnx::Conv_1001_quantized")->data_type, ONNX__TENSOR_PROTO__DATA_TYPE__INT32);
+    zoo_free(&z);
+    g = build(&z, "mobilenetv2_qoperator");
+    assert_float_equal(real_of(tensor(g, "/features/features.3/Add_output_0_scale")), 16.0 / 255, 1e-8);
+    assert_int_equal(tensor(g, "/features/features.3/Add_output_0_zero_point")->raw_data.data[0], 128);
+    zoo_free(&z);
+}
+
+/* int8 weights are symmetric: -127 to 127, all of them among 1000 x 2048 numbers. */
+static void test_written(void **state)
+{
+    (void)state;
+    struct zoo z;
+    build(&z, "resnet50_qdq");
+    FILE *f = tmpfile();
+    assert_int_equal(zoo_write(&z, NULL, 1, f, NULL), 0);
+    zoo_free(&z);
+    size_t n = (size_t)ftell(f), seen[256] = {0};
+    uint8_t *bytes = oc_xmalloc(n);
+    rewind(f);
+    assert_int_equal(fread(bytes, 1, n, f), n);
+    fclose(f);
+    Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
+    assert_non_null(m);
+    const Onnx__TensorProto *w = tensor(m->graph, "fc.weight_quantized"),
+                            *b = tensor(m->graph, "fc.bias_quantized");
+    assert_int_equal(w->raw_data.len, 1000 * 2048);
+    for (size_t i = 0; i < w->raw_data.len; i++)
+        seen[w->raw_data.data[i]]++;
+    for (size_t i = 0; i < 256; i++)
+        assert_true(i == 128 ? !seen[i] : seen[i] > 0);
+    assert_int_equal(b->raw_data.len, 4 * 1000);
+    onnx__model_proto__free_unpacked(m, NULL);
+    free(bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_qdq),     cmocka_unit_test(test_qoperator),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_written),
+    };
+    return cmocka_run_group_tests_name("models/zoo_quant", tests, NULL, NULL);
+}
