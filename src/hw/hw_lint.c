@@ -10,11 +10,11 @@
 #include "base/diag.h"
 #include "base/map.h"
 #include "hw/figure.h"
+#include "hw/hw_check.h"
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
-#define TOLERANCE 0.02
-#define WORDS     24 /* looked at in a formula */
+#define WORDS 24 /* looked at in a formula */
 
 struct oc_hw_lint {
     struct oc_arena arena;
@@ -24,33 +24,24 @@ struct oc_hw_lint {
     size_t n_file, n_figure, n_recomputed;
 };
 
-struct check {
-    struct oc_hw_lint *l;
-    const struct oc_device *d;
-};
-
-static void note(const struct check *c, uint32_t line, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void note(const struct check *c, uint32_t line, const char *fmt, ...)
+void oc_hw_check_note(const struct oc_hw_check *c, uint32_t line, const char *fmt, ...)
 {
     char text[500];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    oc_hw_note(&c->l->findings, c->d->info.file, line, "device '%.60s': %s", c->d->info.id, text);
+    oc_hw_note(c->findings, c->d->info.file, line, "device '%.60s': %s", c->d->info.id, text);
 }
 
-/* Inherited figures stand in another place: what is wrong with them here is the heir's. */
-static uint32_t line_of(const struct check *c, const struct oc_hw_figure *f)
+uint32_t oc_hw_check_line(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     return f->base ? c->d->line : f->line;
 }
 
-static const char *name_of(const struct check *c, const struct oc_hw_figure *f)
+const char *oc_hw_check_name(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
-    return oc_printf(&c->l->arena, "%s %s%s%s", f->group, f->what, f->accumulate ? " into " : "",
+    return oc_printf(c->arena, "%s %s%s%s", f->group, f->what, f->accumulate ? " into " : "",
                      f->accumulate ? f->accumulate : "");
 }
 
@@ -70,22 +61,31 @@ static bool is_peak(const struct oc_hw_figure *f)
 /* ---- peaks are units x operations per cycle x clock -----------------------------------------------------
  */
 
-/* "108 SM * ..." against the device's count of SM, "1.41 GHz" against its clock. */
-static void check_factor(const struct check *c, const struct oc_hw_figure *f, const struct oc_formula_word *w)
+/* "108 SM * ..." against the device's count of SM, "6912 core" as so many a SM, "1.41 GHz" against its clock.
+ */
+static void check_factor(const struct oc_hw_check *c, const struct oc_hw_figure *f,
+                         const struct oc_formula_word *w)
 {
+    static const char *const blocks[] = {"SM", "CU", "Xe-core"};
     const struct oc_hw_figure *count = find(c->d, "count", w->word), *clock;
-    if (count && fabs(count->value - w->number) > TOLERANCE * count->value)
-        note(c, line_of(c, f), "%s: formula has %.6g %s, the device %.6g", name_of(c, f), w->number, w->word,
-             count->value);
+    if (count && count->value != w->number)
+        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device %.6g",
+                         oc_hw_check_name(c, f), w->number, w->word, count->value);
+    for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
+        count = find(c->d, "count", blocks[i]);
+        if (count && fmod(w->number, count->value) != 0)
+            oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g core, no multiple of %.6g %s",
+                             oc_hw_check_name(c, f), w->number, count->value, blocks[i]);
+    }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
     clock = hz && f->clock ? find(c->d, "clock", f->clock) : NULL;
     double value = w->number * (w->word[0] == 'M' ? 1e6 : 1e9);
-    if (clock && fabs(clock->value - value) > TOLERANCE * clock->value)
-        note(c, line_of(c, f), "%s: formula has %.6g %s, the device's %s clock is %s", name_of(c, f),
-             w->number, w->word, f->clock, clock->text);
+    if (clock && fabs(clock->value - value) > OC_HW_TOLERANCE * clock->value)
+        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device's %s clock is %s",
+                         oc_hw_check_name(c, f), w->number, w->word, f->clock, clock->text);
 }
 
-static void check_formula(const struct check *c, const struct oc_hw_figure *f)
+static void check_formula(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     struct oc_formula_word word[WORDS];
     if (!f->formula) {
@@ -94,92 +94,15 @@ static void check_formula(const struct check *c, const struct oc_hw_figure *f)
         for (size_t i = 0; i < c->d->n_figure; i++)
             counted |= strcmp(c->d->figure[i].group, "count") == 0;
         if (clock && counted && f->basis != OC_BASIS_MEASURED)
-            note(c, line_of(c, f), "%s: needs a formula: the device has units and a %s clock", name_of(c, f),
-                 f->clock);
+            oc_hw_check_note(c, oc_hw_check_line(c, f),
+                             "%s: needs a formula: the device has units and a %s clock",
+                             oc_hw_check_name(c, f), f->clock);
         return;
     }
-    c->l->n_recomputed++;
     size_t n = oc_formula_words(f->formula, word, WORDS);
     bool mixed = strchr(f->formula, '+') != NULL; /* cores of several kinds, each with its clock */
     for (size_t i = 0; i < n && !mixed; i++)
         check_factor(c, f, &word[i]);
-}
-
-/* ---- sparse and dense ------------------------------------------------------------------------------------
- */
-
-static bool tells_sparse(const struct oc_hw_figure *f)
-{
-    bool told = f->section && strstr(f->section, "with sparsity");
-    for (size_t i = 0; i < OC_HW_SOURCES && f->source[i] && !f->section; i++)
-        told |= f->source[i]->section && strstr(f->source[i]->section, "with sparsity");
-    return told || (f->note && strstr(f->note, "with sparsity"));
-}
-
-static bool same_peak(const struct oc_hw_figure *a, const struct oc_hw_figure *b)
-{
-    return is_peak(a) && is_peak(b) && strcmp(a->group, b->group) == 0 && strcmp(a->what, b->what) == 0 &&
-           strcmp(a->accumulate ? a->accumulate : "", b->accumulate ? b->accumulate : "") == 0;
-}
-
-static void check_sparse_text(const struct check *c, const struct oc_hw_figure *f)
-{
-    bool matrix = strcmp(f->group, oc_hw_unit_name(OC_HW_MATRIX)) == 0;
-    bool halves = f->formula && strstr(f->formula, "sparse");
-    bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
-    if (matrix && !plain && !f->sparse && tells_sparse(f) && !halves)
-        note(c, line_of(c, f), "%s: the source gives the rate with sparsity, here it is said to be dense",
-             name_of(c, f));
-}
-
-static void check_sparse_pair(const struct check *c, const struct oc_hw_figure *f,
-                              const struct oc_hw_figure *o)
-{
-    if (f->sparse || !o->sparse || !same_peak(f, o))
-        return;
-    if (fabs(f->value - o->value) <= TOLERANCE * o->value)
-        note(c, line_of(c, f), "%s: the dense figure is the sparse one of line %u", name_of(c, f), o->line);
-    else if (f->value > o->value)
-        note(c, line_of(c, f), "%s: the dense figure is above the sparse one of line %u", name_of(c, f),
-             o->line);
-}
-
-/* The best rate of the classes in `list` on the matrix unit, at one clock. */
-static double best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
-                      const char *clock)
-{
-    double best = 0;
-    for (size_t i = 0; i < d->n_figure; i++)
-        for (size_t k = 0; k < 2; k++) {
-            const struct oc_hw_figure *f = &d->figure[i];
-            if (is_peak(f) && !f->sparse && strcmp(f->group, "matrix") == 0 &&
-                strcmp(f->what, list[k]) == 0 && strcmp(f->clock, clock) == 0 &&
-                (!accumulate || (f->accumulate && strcmp(f->accumulate, accumulate) == 0)))
-                best = f->value > best ? f->value : best;
-        }
-    return best;
-}
-
-/* Halving the width doubles the rate at most. Twice as much again is the mark of a sparse figure. */
-static void check_ladder(const struct check *c, const struct oc_hw_figure *f)
-{
-    static const struct {
-        const char *narrow[2], *wide[2];
-        bool same_accumulate;
-    } steps[] = {
-        {{"f16", "bf16"}, {"tf32", "tf32"}, true},
-        {{"i8", "f8"}, {"f16", "bf16"}, false},
-    };
-    if (!is_peak(f) || f->sparse || strcmp(f->group, "matrix") != 0)
-        return;
-    for (size_t s = 0; s < OC_COUNT(steps); s++) {
-        if (strcmp(f->what, steps[s].narrow[0]) != 0 && strcmp(f->what, steps[s].narrow[1]) != 0)
-            continue;
-        double wide = best_of(c->d, steps[s].wide, steps[s].same_accumulate ? f->accumulate : NULL, f->clock);
-        if (wide > 0 && f->value > 2 * (1 + 2 * TOLERANCE) * wide)
-            note(c, line_of(c, f), "%s: %.3g times the rate of %s; is it the sparse one?", name_of(c, f),
-                 f->value / wide, steps[s].wide[0]);
-    }
 }
 
 /* ---- ranges ----------------------------------------------------------------------------------------------
@@ -194,76 +117,47 @@ static const struct {
     {"s", NULL, 1e-8, 0.1},      {"W", NULL, 0.1, 5000},       {"", "count", 1, 1e6},
 };
 
-static void check_range(const struct check *c, const struct oc_hw_figure *f)
+static void check_range(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     for (size_t i = 0; i < OC_COUNT(ranges); i++) {
         if (strcmp(ranges[i].unit, f->unit) != 0 ||
             (ranges[i].group && strcmp(ranges[i].group, f->group) != 0))
             continue;
         if (f->value < ranges[i].min || f->value > ranges[i].max)
-            note(c, line_of(c, f), "%s: %s is not between %g and %g %s", name_of(c, f), f->text,
-                 ranges[i].min, ranges[i].max, f->unit);
+            oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: %s is not between %g and %g %s",
+                             oc_hw_check_name(c, f), f->text, ranges[i].min, ranges[i].max, f->unit);
         return;
     }
-}
-
-static bool is_base(const char *clock)
-{
-    return strcmp(clock, "base") == 0;
-}
-
-static void check_base_clock(const struct check *c, const struct oc_hw_figure *f,
-                             const struct oc_hw_figure *o)
-{
-    bool clocks = strcmp(f->group, "clock") == 0 && strcmp(o->group, "clock") == 0;
-    if (clocks && is_base(o->what) && !is_base(f->what) && f->value < o->value)
-        note(c, line_of(c, f), "%s: below the base clock (%s)", name_of(c, f), o->text);
-    if (same_peak(f, o) && f->sparse == o->sparse && is_base(o->clock) && !is_base(f->clock) &&
-        f->value < o->value)
-        note(c, line_of(c, f), "%s: below the peak at the base clock (%s)", name_of(c, f), o->text);
-}
-
-static void check_classes(const struct check *c)
-{
-    const struct oc_hw_figure *f64 = c->d->peak[OC_HW_VECTOR][OC_CLASS_F64],
-                              *f32 = c->d->peak[OC_HW_VECTOR][OC_CLASS_F32];
-    if (f64 && f32 && f64->value > (1 + TOLERANCE) * f32->value)
-        note(c, line_of(c, f64), "vector f64: above f32 (%s)", f32->text);
 }
 
 /* ---- a device, a file, all --------------------------------------------------------------------------------
  */
 
-static void check_device(const struct check *c)
+static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
 {
     const struct oc_device *d = c->d;
     if (!d->info.sku)
-        note(c, d->line, "missing sku: which variant of the product the figures hold for");
+        oc_hw_check_note(c, d->line, "missing sku: which variant of the product the figures hold for");
     for (size_t i = 0; i < d->n_figure; i++) {
-        const struct oc_hw_figure *f = &d->figure[i];
-        check_formula(c, f);
-        check_range(c, f);
-        check_sparse_text(c, f);
-        check_ladder(c, f);
-        for (size_t k = 0; k < d->n_figure; k++) {
-            check_sparse_pair(c, f, &d->figure[k]);
-            check_base_clock(c, f, &d->figure[k]);
-        }
+        l->n_recomputed += d->figure[i].formula != NULL;
+        check_formula(c, &d->figure[i]);
+        check_range(c, &d->figure[i]);
     }
-    check_classes(c);
-    c->l->n_figure += d->n_figure;
+    oc_hw_check_peaks(c);
+    oc_hw_check_memory(c);
+    l->n_figure += d->n_figure;
 }
 
-static void check_name(const struct check *c, size_t at, const char *name)
+static void check_name(struct oc_hw_lint *l, const struct oc_hw_check *c, size_t at, const char *name)
 {
-    const char *key = oc_hw_name_fold(&c->l->arena, name);
+    const char *key = oc_hw_name_fold(&l->arena, name);
     uint32_t other = (uint32_t)at;
-    if (oc_map_add(&c->l->names, key, strlen(key), &other, NULL))
+    if (oc_map_add(&l->names, key, strlen(key), &other, NULL))
         return;
-    const struct oc_device *d = c->l->list.item[other];
+    const struct oc_device *d = l->list.item[other];
     if (d != c->d && strcmp(d->info.file, c->d->info.file) != 0) /* within a file the reader tells */
-        note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name, d->info.id,
-             d->info.file, d->line);
+        oc_hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name,
+                         d->info.id, d->info.file, d->line);
 }
 
 static const struct oc_device *find_base(void *user, const char *id)
@@ -288,11 +182,11 @@ static void lint_file(struct oc_hw_lint *l, struct oc_hwdb *bases, const char *p
         return;
     }
     for (size_t i = first; i < l->list.n; i++) {
-        struct check c = {l, l->list.item[i]};
-        check_name(&c, i, c.d->info.id);
+        struct oc_hw_check c = {&l->arena, &l->findings, l->list.item[i]};
+        check_name(l, &c, i, c.d->info.id);
         for (size_t k = 0; k < c.d->info.n_alias; k++)
-            check_name(&c, i, c.d->info.alias[k]);
-        check_device(&c);
+            check_name(l, &c, i, c.d->info.alias[k]);
+        check_device(l, &c);
     }
 }
 

@@ -12,6 +12,7 @@
 #define V(value, unit)         "value=\"" value "\" unit=\"" unit "\" basis=\"vendor\" source=\"ds\""
 #define PEAK(cls, acc, figure) "<peak class=\"" cls "\" dense=\"yes\" clock=\"boost\"" acc " " figure "/>"
 #define F32_ACC                " accumulate=\"f32\""
+#define F16_ACC                " accumulate=\"f16\""
 #define I32_ACC                " accumulate=\"i32\""
 
 /* 10 SM x 100 x 1 GHz = 1 TFLOP/s */
@@ -93,6 +94,33 @@ static const struct {
      10, "vector f64: above f32 (1 TFLOP/s)"},
     {8, "<power of=\"TDP\" " V("100000", "W") "/>", 8, "power TDP: 100000 W is not between 0.1 and 5000 W"},
     {16, "<bandwidth " V("32", "MB/s") "/></memory>", 16, "DRAM bandwidth: 32 MB/s is not between"},
+    {10, PEAK("f32", "", V("1", "TFLOP/s") " formula=\"15 core * 66.667 FLOP/cycle * 1 GHz\""), 10,
+     "vector f32: formula has 15 core, no multiple of 10 SM"},
+    {13,
+     PEAK("i8", I32_ACC,
+          "value=\"8\" unit=\"TOP/s\" basis=\"derived\" source=\"ds\" formula=\"16 TOP/s / 2 sparse\""),
+     13, "matrix i8 into i32: the formula halves a rate with sparsity, no source says that it gives one"},
+    /* twice the best f16 rate, four times the one into the same accumulator */
+    {13,
+     PEAK("f16", F16_ACC, V("8", "TFLOP/s") " formula=\"10 SM * 800 FLOP/cycle * 1 GHz\"")
+         PEAK("f8", F32_ACC, V("16", "TFLOP/s") " formula=\"10 SM * 1600 FLOP/cycle * 1 GHz\""),
+     13, "matrix f8 into f32: 4 times the rate of f16; is it the sparse one?"},
+    {13,
+     PEAK("f4", F32_ACC, V("32", "TFLOP/s") " formula=\"10 SM * 3200 FLOP/cycle * 1 GHz\"")
+         PEAK("f8", F32_ACC, V("8", "TFLOP/s") " formula=\"10 SM * 800 FLOP/cycle * 1 GHz\""),
+     13, "matrix f4 into f32: 4 times the rate of f8; is it the sparse one?"},
+    {13, PEAK("f16", F16_ACC, V("2", "TFLOP/s") " formula=\"10 SM * 200 FLOP/cycle * 1 GHz\""), 12,
+     "matrix f16 into f32: above the rate into f16 (2 TFLOP/s)"},
+    {10,
+     PEAK("f32", "", V("3", "TFLOP/s") " formula=\"10 SM * 300 FLOP/cycle * 1 GHz\"")
+         PEAK("f16", "", V("6", "TFLOP/s") " formula=\"10 SM * 600 FLOP/cycle * 1 GHz\""),
+     10, "vector f16: above the matrix unit (4 TFLOP/s)"},
+    {15, "<memory name=\"DRAM\" type=\"DDR5-4800, 8 channels\"><size " V("8", "GB") "/>", 16,
+     "DRAM bandwidth: DDR5-4800, 8 channels gives 307.2 GB/s, value says 32 GB/s"},
+    {15, "<memory name=\"DRAM\" type=\"LPDDR4X-4267, 32 bit\"><size " V("8", "GB") "/>", 16,
+     "DRAM bandwidth: LPDDR4X-4267, 32 bit gives 17.068 GB/s, value says 32 GB/s"},
+    {15, "<memory name=\"DRAM\" type=\"hbm2, stacked\"><size " V("8", "GB") "/>", 16,
+     "DRAM bandwidth: formula has 4 Gbit/s, hbm2, stacked has 2.43 Gbit/s at most"},
     {4, "<device id=\"d\" name=\"D\" vendor=\"V\" kind=\"gpu\" sku=\"s\"><alias name=\"D\"/>", 4,
      "name 'D' is taken by device 'd'"},
     {4, "<device id=\"d\" name=\"D\" vendor=\"V\" kind=\"gpu\">", 4, "missing sku"},
@@ -131,8 +159,7 @@ static int close_file(void **state)
     return 0;
 }
 
-/* The findings of the file with one or two lines replaced. */
-static struct oc_hw_lint *lint_with(struct file *f, size_t a, size_t b)
+static struct oc_hw_lint *lint_lines(struct file *f, const char *const *line)
 {
     FILE *out = fopen(f->path, "w");
     const char *path = f->path;
@@ -140,14 +167,35 @@ static struct oc_hw_lint *lint_with(struct file *f, size_t a, size_t b)
     struct oc_err err = {0};
     assert_non_null(out);
     for (size_t i = 0; i < LINES; i++)
-        fprintf(out, "%s\n",
-                a != SIZE_MAX && wrong[a].line == i + 1   ? wrong[a].text
-                : b != SIZE_MAX && wrong[b].line == i + 1 ? wrong[b].text
-                                                          : good[i]);
+        fprintf(out, "%s\n", line[i]);
     fclose(out);
     if (oc_hwdb_lint(f->db, &path, 1, &lint, &err))
         fail_msg("%s", err.msg);
     return lint;
+}
+
+/* The findings of the file with one or two lines replaced. */
+static struct oc_hw_lint *lint_with(struct file *f, size_t a, size_t b)
+{
+    const char *line[LINES];
+    memcpy(line, good, sizeof(line));
+    for (size_t k = 0; k < 2; k++) {
+        size_t at = k ? b : a;
+        if (at != SIZE_MAX)
+            line[wrong[at].line - 1] = wrong[at].text;
+    }
+    return lint_lines(f, line);
+}
+
+/* The bandwidth is 32 GB/s, by 64 bit x 4 Gbit/s. */
+static struct oc_hw_lint *lint_with_type(struct file *f, const char *type)
+{
+    const char *line[LINES];
+    char text[200];
+    memcpy(line, good, sizeof(line));
+    snprintf(text, sizeof(text), "<memory name=\"DRAM\" type=\"%s\"><size " V("8", "GB") "/>", type);
+    line[14] = text;
+    return lint_lines(f, line);
 }
 
 static bool found(const struct oc_hw_lint *lint, size_t i)
@@ -188,6 +236,24 @@ static void each_wrong_figure_is_found(void **state)
     }
 }
 
+/* What is next to the wrong ones and right. */
+static void memories_that_agree(void **state)
+{
+    static const char *const type[] = {"LPDDR5, 64 bit",    "DDR5-2000, 2 channels",
+                                       "DDR5-4000, 64 bit", "HBM3",
+                                       "of its own kind",   "x-",
+                                       "-, 7 channels",     " channels"};
+    for (size_t i = 0; i < sizeof(type) / sizeof(type[0]); i++) {
+        struct oc_hw_lint *lint = lint_with_type(*state, type[i]);
+        const struct oc_hw_finding *finding;
+        if (oc_hw_lint_findings(lint, &finding)) {
+            print_all(lint);
+            fail_msg("%s", type[i]);
+        }
+        oc_hw_lint_free(lint);
+    }
+}
+
 /* A wrong formula does not hide the next one. */
 static void all_are_found_at_once(void **state)
 {
@@ -213,9 +279,8 @@ static void no_such_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_file_is_clean),
-        cmocka_unit_test(each_wrong_figure_is_found),
-        cmocka_unit_test(all_are_found_at_once),
+        cmocka_unit_test(good_file_is_clean),  cmocka_unit_test(each_wrong_figure_is_found),
+        cmocka_unit_test(memories_that_agree), cmocka_unit_test(all_are_found_at_once),
         cmocka_unit_test(no_such_file),
     };
     return cmocka_run_group_tests(tests, open_file, close_file);
