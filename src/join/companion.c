@@ -38,6 +38,9 @@ static bool is_layout(const struct companion *c, const struct oc_node *n)
 static uint32_t original_value(const struct companion *c, const char *name, size_t n)
 {
     uint32_t found = oc_map_get(&c->x->x.values, name, n);
+    const char *bare = found == OC_NONE ? oc_match_without_cast(name) : NULL;
+    if (bare && n > (size_t)(bare - name))
+        return original_value(c, bare, n - (size_t)(bare - name));
     for (uint32_t v = found; v != OC_NONE; v = c->x->x.next_value[v])
         if (c->x->m->value[v].graph == 0)
             return v;

@@ -139,6 +139,8 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec); /* match_name.c */
 void oc_match_order(struct oc_matcher *x);                  /* match_order.c */
 bool oc_match_by_parts(struct oc_matcher *x, uint32_t rec); /* match_parts.c */
 void oc_match_tensorrt(struct oc_matcher *x);               /* match_trt.c: nothing for other profiles */
+/* The name behind "InsertedPrecisionFreeCast_", NULL if it does not begin so. */
+const char *oc_match_without_cast(const char *name);
 /* The node of that name that fits the record best, OC_NONE. */
 uint32_t oc_match_node_named(const struct oc_matcher *x, uint32_t rec, const char *name, size_t len);
 /* Every node with a name by its plain form (match_plain.c): letters and digits as they are, what tools

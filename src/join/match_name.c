@@ -259,10 +259,21 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
     return take_output(x, rec, name, len, 0.9 * confidence);
 }
 
+/* Where a provider computes in float what the model has in float16, tensors get this before their names; so
+ * do nodes that are named after what they make. */
+const char *oc_match_without_cast(const char *name)
+{
+    static const char mark[] = "InsertedPrecisionFreeCast_";
+    return strncmp(name, mark, sizeof(mark) - 1) ? NULL : name + sizeof(mark) - 1;
+}
+
 bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     if (by_plain_name(x, rec, r->name, 1))
+        return true;
+    const char *made = is(r->op_type, "Cast") ? NULL : oc_match_without_cast(r->name);
+    if (made && by_plain_name(x, rec, made, 0.95))
         return true;
     const char *inner = inlined_name(r->name);
     if (inner && by_plain_name(x, rec, inner, 0.9))
@@ -286,6 +297,8 @@ bool oc_match_inserted(const char *name, const char *op_type)
     for (size_t i = 0; i < OC_COUNT(made); i++)
         if (strncmp(name, made[i], strlen(made[i])) == 0)
             return true;
+    if (oc_match_without_cast(name))
+        return is(op_type, "Cast");
     return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0;
 }
 
