@@ -17,32 +17,14 @@ struct view {
 
 enum { LABEL = 12, WIDTH = 118 };
 
-/* "label       text", wrapped between words. */
 __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char *label, const char *fmt, ...)
 {
-    struct oc_buf line = {0};
     char text[2048];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    oc_buf_printf(&line, "%-*s", LABEL, label);
-    size_t start = 0;
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, " ");
-        if (line.n - start > LABEL && line.n - start + 1 + n > WIDTH) {
-            start = line.n + 1;
-            oc_buf_printf(&line, "\n%*s", LABEL, "");
-        } else if (line.n - start > LABEL) {
-            oc_buf_char(&line, ' ');
-        }
-        for (size_t i = 0; i < n; i++)
-            oc_buf_char(&line, (unsigned char)p[i] < 0x20 || p[i] == 0x7f ? '?' : p[i]);
-        p += n + (p[n] == ' ');
-    }
-    oc_buf_char(&line, '\n');
-    fwrite(line.data, 1, line.n, v->f);
-    oc_buf_free(&line);
+    oc_plain_say(label, LABEL, WIDTH, text, v->f);
 }
 
 static const char *bytes(struct view *v, double n)
@@ -75,18 +57,10 @@ static const char *number(struct view *v, int64_t n)
     return n < 0 ? "unknown" : count(v, (uint64_t)n);
 }
 
-/* Texts of the first columns stand left: they get the same width. */
+/* Texts of the first columns stand left. */
 static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
-    for (size_t c = 0; c < n_first; c++) {
-        size_t width = 0;
-        for (size_t r = 0; r < t->n_row; r++) {
-            size_t n = strlen(t->cell[r * t->n_col + c]);
-            width = n > width ? n : width;
-        }
-        for (size_t r = 0; r < t->n_row; r++)
-            t->cell[r * t->n_col + c] = oc_printf(&v->arena, "%-*s", (int)width, t->cell[r * t->n_col + c]);
-    }
+    oc_plain_left(t, n_first, &v->arena);
     oc_plain_print(t, n_last, v->f);
     oc_plain_free(t);
 }

@@ -29,6 +29,41 @@ void oc_plain_text(struct oc_buf *b, const char *s)
         oc_buf_char(b, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
 }
 
+void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f)
+{
+    struct oc_buf line = {0};
+    oc_buf_printf(&line, "%-*s", (int)label_width, label);
+    size_t start = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " ");
+        if (width && line.n - start > label_width && line.n - start + 1 + n > width) {
+            start = line.n + 1;
+            oc_buf_printf(&line, "\n%*s", (int)label_width, "");
+        } else if (line.n - start > label_width) {
+            oc_buf_char(&line, ' ');
+        }
+        for (size_t i = 0; i < n; i++)
+            oc_buf_char(&line, (unsigned char)p[i] < 0x20 || p[i] == 0x7f ? '?' : p[i]);
+        p += n + (p[n] == ' ');
+    }
+    oc_buf_char(&line, '\n');
+    fwrite(line.data, 1, line.n, f);
+    oc_buf_free(&line);
+}
+
+void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena)
+{
+    for (size_t c = 0; c < n_first; c++) {
+        size_t width = 0;
+        for (size_t r = 0; r < t->n_row; r++) {
+            size_t n = strlen(t->cell[r * t->n_col + c]);
+            width = n > width ? n : width;
+        }
+        for (size_t r = 0; r < t->n_row; r++)
+            t->cell[r * t->n_col + c] = oc_printf(arena, "%-*s", (int)width, t->cell[r * t->n_col + c]);
+    }
+}
+
 static void put(struct oc_buf *b, FILE *f)
 {
     fwrite(b->data, 1, b->n, f);
@@ -46,14 +81,28 @@ static size_t width_of(const struct oc_plain_table *t, size_t c)
     return width;
 }
 
+/* How many columns fit; at least one. */
+static size_t fitting(const struct oc_plain_table *t, const size_t *width)
+{
+    size_t all = 0;
+    for (size_t c = 0; c < t->n_col; c++) {
+        all += (c && width[c] ? GAP : 0) + width[c];
+        if (c && t->width_chars && all > t->width_chars)
+            return c;
+    }
+    return t->n_col;
+}
+
 void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
 {
     struct oc_buf b = {0};
     size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
     for (size_t c = 0; c < t->n_col; c++)
         width[c] = width_of(t, c);
+    size_t n_col = fitting(t, width);
     for (size_t r = 0; r < t->n_row; r++) {
-        for (size_t c = 0; c < t->n_col; c++) {
+        oc_buf_str(&b, t->bold_head && !r ? "\033[1m" : "");
+        for (size_t c = 0; c < n_col; c++) {
             const char *s = t->cell[r * t->n_col + c];
             bool left = c + n_left >= t->n_col;
             size_t pad = width[c] - oc_utf8_count(s, strlen(s));
@@ -63,6 +112,7 @@ void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
         }
         while (b.n && b.data[b.n - 1] == ' ')
             b.n--;
+        oc_buf_str(&b, t->bold_head && !r ? "\033[0m" : "");
         oc_buf_char(&b, '\n');
         put(&b, f);
     }
