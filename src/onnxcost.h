@@ -499,6 +499,12 @@ int oc_hwdb_get(struct oc_hwdb *db, const char *name_or_file, const struct oc_de
 int oc_device_override(struct oc_hwdb *db, const struct oc_device *device, const char *const *set, size_t n,
                        const struct oc_device **out, struct oc_err *err);
 
+/* Devices by what they are: "all", or "kind=gpu", "vendor=NVIDIA", joined with '+' where several must hold,
+ * in any letter case. As in oc_hwdb_list. OC_EARG: no such filter; OC_ENOTFOUND: no device passes it. */
+int oc_hwdb_select(struct oc_hwdb *db, const char *filter, const struct oc_device *const **out, size_t *n,
+                   struct oc_err *err);
+bool oc_hwdb_is_filter(const char *name); /* whether oc_hwdb_select takes it, rather than oc_hwdb_get */
+
 /* Every device, ordered by vendor and id. The list is valid until the next call on the database. */
 int oc_hwdb_list(struct oc_hwdb *db, const struct oc_device *const **out, size_t *n, struct oc_err *err);
 
@@ -740,6 +746,82 @@ struct oc_compare_source {
 int oc_compare_write(const struct oc_model *model, const struct oc_analysis *analysis,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
                      bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
+
+/* ---- devices: which is the fastest for a model ------------------------------------------------------------
+ */
+
+struct oc_rank_opts {
+    const struct oc_analyze_opts *analyze; /* how to count, and the sizes; NULL: the defaults */
+    const struct oc_device *const *device; /* at least one, none twice */
+    size_t n_device;
+    const char *batch_dim; /* the dimension that counts the batch; NULL: the first one of the first input */
+    const int64_t *batch;  /* batches to rank the devices for; n_batch 0: the one of the analysis */
+    size_t n_batch;
+    const char *sort; /* "time" (NULL), "throughput", "energy" */
+};
+
+/* Places are by the middle of the bands, from 1. A device may in truth have any place from first to last:
+ * there are bands that overlap its own. place 0: the time, or what is sorted by, is not known, or the model
+ * does not fit into its memory. */
+struct oc_rank_row {
+    const struct oc_device *device;
+    unsigned place, first, last;
+    double lo_ns, mid_ns, hi_ns;          /* time of a run; NAN: not known */
+    double lo_joule, mid_joule, hi_joule; /* of one inference, at the design power; NAN: not known */
+    const char *missing;                  /* why the time is not known: "no vector f32 peak"; NULL: it is */
+    const char *limit; /* what takes the most of the time: "DRAM", "overhead" ... or "unknown" */
+    enum oc_fits fits;
+    uint64_t need_bytes, capacity_bytes; /* constants and activations; 0: not known */
+};
+
+/* A change of something as the batch grows. */
+struct oc_rank_phase {
+    int64_t from; /* the first batch; it holds up to that of the next phase, the last one to the end */
+    int what;     /* see below; -1: not known */
+};
+enum oc_rank_faster { /* of two devices */
+                      OC_RANK_SAME,
+                      OC_RANK_FIRST,
+                      OC_RANK_FIRST_SURELY, /* the bands do not overlap */
+                      OC_RANK_SECOND,
+                      OC_RANK_SECOND_SURELY
+};
+
+/* Uncalibrated times are bands: between 30 % and 90 % of the speed that the roofline of every operator
+ * allows, plus the overhead of every launched operator. A device without a peak that the model's products
+ * need, without a bandwidth or an overhead has no time; other arithmetic without a peak is left out as long
+ * as it is at most 1 % of all, and the report tells. Energy takes the device to draw its design power all the
+ * time. The model, the devices and the lists in `opts` must outlive the result. OC_EARG: a device twice, no
+ * such order or dimension, a batch below 1 or for a model that fixes it. */
+struct oc_rank;
+int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
+                 struct oc_err *err);
+void oc_rank_free(struct oc_rank *r);
+
+/* Rows in order, one for each device, for the i-th batch asked for; 0 past the end. */
+size_t oc_rank_rows(const struct oc_rank *r, size_t index, int64_t *batch, const struct oc_rank_row **out);
+
+/* With another batch. The largest one that was looked at; 0: the model fixes the batch, or a size is not
+ * known, and there is none of the following. */
+int64_t oc_rank_max_batch(const struct oc_rank *r);
+/* The fastest of the devices whose memory holds the model: what is the index of the device. */
+size_t oc_rank_fastest(const struct oc_rank *r, const struct oc_rank_phase **out);
+/* Which of two devices, by index, is faster: what is an enum oc_rank_faster. 0: not looked at, which is so
+ * with more than 16 devices. */
+size_t oc_rank_faster(const struct oc_rank *r, size_t first, size_t second, const struct oc_rank_phase **out);
+/* What limits a device: what is an index for oc_rank_limit_name. */
+size_t oc_rank_limits(const struct oc_rank *r, size_t device, const struct oc_rank_phase **out);
+const char *oc_rank_limit_name(int what);
+
+struct oc_rank_write_opts {
+    const char *format;   /* "table" (NULL), "csv", "json" */
+    unsigned width_chars; /* of tables; 0: no limit */
+    bool color;
+    bool has_top; /* rows of each table; 0: all. Default 20; all in CSV and JSON */
+    int64_t top;
+};
+int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,
+                  struct oc_err *err);
 
 /* Two analyses of the model with different conventions: the difference of their FLOPs and OPs by operator
  * type and reason. format: "table" (NULL) or "json". */

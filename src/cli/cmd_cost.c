@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/cmd_formula.h"
 #include "cli/cmd_memory.h"
+#include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
@@ -160,12 +161,12 @@ static int load_profile(struct job *j)
 
 static int find_device(struct job *j)
 {
-    if (!j->o->hw && (j->o->roofline || is(j->o->cache, "on")))
+    if (!j->o->hw.n && (j->o->roofline || is(j->o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
                         j->o->roofline ? "--roofline" : "--cache on");
-    if (!j->o->hw)
+    if (!j->o->hw.n)
         return j->o->hw_set.n ? cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw") : 0;
-    return cli_find_device(j->o, j->o->hw, &j->hwdb, &j->device);
+    return cli_find_device(j->o, cli_hw(j->o), &j->hwdb, &j->device);
 }
 
 /* ---- analysis --------------------------------------------------------------------------------------------

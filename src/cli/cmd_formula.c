@@ -1,11 +1,11 @@
 #include "cli/cmd_formula.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/sizes.h"
 
 bool cli_wants_function(const struct cli_opts *o)
 {
@@ -19,7 +19,7 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
         const char *name;
     } foreign[] = {
         {o->optimized_model != NULL, "optimized-model"},
-        {o->hw != NULL, "hw"},
+        {o->hw.n > 0, "hw"},
         {o->top.set, "top"},
         {o->opr_name.n > 0, "opr-name"},
         {o->type.n > 0, "type"},
@@ -45,78 +45,11 @@ int cli_check_function(const struct cli_opts *o, const char *model_path, const c
 /* ---- --sweep NAME=1,2,4  NAME=1..64*2  NAME=128..512+128
  * ---------------------------------------------------- */
 
-enum { MAX_SIZES = 10000 };
-
-struct sizes {
-    int64_t *v;
-    size_t n, cap;
-};
-
-static bool add_size(struct sizes *s, int64_t v)
-{
-    if (s->n == MAX_SIZES)
-        return false;
-    if (s->n == s->cap) {
-        s->cap = s->cap ? s->cap * 2 : 16;
-        int64_t *bigger = realloc(s->v, s->cap * sizeof(*bigger));
-        if (!bigger)
-            exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", s->cap * sizeof(*bigger)));
-        s->v = bigger;
-    }
-    s->v[s->n++] = v;
-    return true;
-}
-
-static bool take_size(const char **p, int64_t *out)
-{
-    char *end;
-    errno = 0;
-    if (**p < '0' || **p > '9')
-        return false;
-    long long v = strtoll(*p, &end, 10);
-    *out = v;
-    *p = end;
-    return !errno;
-}
-
-/* One entry: a size, or a range with its last size and what leads from one to the next. */
-static bool take_entry(const char **p, struct sizes *s)
-{
-    int64_t first, last, by = 1;
-    char how = '+';
-    if (!take_size(p, &first))
-        return false;
-    if (strncmp(*p, "..", 2))
-        return add_size(s, first);
-    *p += 2;
-    if (!take_size(p, &last) || last < first)
-        return false;
-    if (**p == '+' || **p == '*') {
-        how = *(*p)++;
-        if (!take_size(p, &by))
-            return false;
-    }
-    if (by < (how == '*' ? 2 : 1) || (how == '*' && first < 1))
-        return false;
-    for (int64_t v = first; v <= last;) {
-        if (!add_size(s, v))
-            return false;
-        if (how == '*' ? __builtin_mul_overflow(v, by, &v) : __builtin_add_overflow(v, by, &v))
-            break;
-    }
-    return true;
-}
-
 static int parse_axis(const char *text, struct oc_sweep_axis *out)
 {
-    const char *eq = strrchr(text, '='), *p = eq ? eq + 1 : text;
-    struct sizes s = {0};
-    bool ok = eq && eq != text && take_entry(&p, &s);
-    while (ok && *p == ',') {
-        p++;
-        ok = take_entry(&p, &s);
-    }
-    if (!ok || *p) {
+    const char *eq = strrchr(text, '=');
+    struct cli_sizes s = {0};
+    if (!eq || eq == text || !cli_sizes_parse(eq + 1, &s)) {
         free(s.v);
         return cli_fail(CLI_USAGE, "--sweep needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
                         text);

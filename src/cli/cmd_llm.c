@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/shapes.h"
 
@@ -11,31 +13,30 @@ struct view {
     const struct cli_opts *o;
     struct cli_shapes shapes;
     struct oc_model *model;
-    struct oc_hwdb *db;
-    const struct oc_device *device[MAX_DEVICES];
-    size_t n_device;
+    struct cli_devices devices;
     struct oc_llm *llm;
 };
 
-/* --hw takes several, separated by commas. */
 static int find_devices(struct view *v)
 {
-    const char *p = v->o->hw;
-    if (!p && v->o->hw_set.n)
-        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
-    while (p) {
-        size_t n = strcspn(p, ",");
-        char *name = strndup(p, n);
-        if (!name)
-            return cli_fail(CLI_ENVIRONMENT, "out of memory");
-        int rc = v->n_device == MAX_DEVICES ? cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES)
-                                            : cli_find_device(v->o, name, &v->db, &v->device[v->n_device++]);
-        free(name);
-        if (rc)
-            return rc;
-        p = p[n] ? p + n + 1 : NULL;
-    }
-    return 0;
+    int rc = cli_find_devices(v->o, false, &v->devices);
+    if (!rc && v->devices.n > MAX_DEVICES)
+        rc = cli_fail(CLI_USAGE, "--hw: more than %d devices", MAX_DEVICES);
+    return rc;
+}
+
+/* Of --batch, which has other forms elsewhere. */
+static int take_batch(const struct view *v, int64_t *batch)
+{
+    const char *text = v->o->batch;
+    char *end;
+    *batch = 1;
+    if (!text)
+        return 0;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    *batch = n;
+    return end == text || *end || errno ? cli_fail(CLI_USAGE, "--batch needs an integer, not '%s'", text) : 0;
 }
 
 static int64_t number_or(const struct cli_int *n, int64_t otherwise)
@@ -46,6 +47,7 @@ static int64_t number_or(const struct cli_int *n, int64_t otherwise)
 static int make(struct view *v)
 {
     struct oc_err err;
+    int64_t batch;
     if (v->o->word.n != 1)
         return cli_fail(CLI_USAGE, "'llm' needs one model: onnxcost llm MODEL");
     if (v->o->default_dim.set && v->o->default_dim.v < 1)
@@ -54,17 +56,19 @@ static int make(struct view *v)
     int rc = cli_shapes_parse(v->o, NULL, 0, &v->shapes);
     if (!rc)
         rc = find_devices(v);
+    if (!rc)
+        rc = take_batch(v, &batch);
     if (rc)
         return rc;
     if (oc_model_load(v->o->word.item[0], NULL, &v->model, &err))
         return cli_fail_err(&err);
     struct oc_analyze_opts analyze = cli_analyze_opts(v->o, &v->shapes);
     struct oc_llm_opts opts = {.analyze = &analyze,
-                               .batch = number_or(&v->o->batch, 1),
+                               .batch = batch,
                                .prompt = number_or(&v->o->prompt, PROMPT),
                                .generate = number_or(&v->o->generate, GENERATE),
-                               .device = v->device,
-                               .n_device = v->n_device};
+                               .device = v->devices.item,
+                               .n_device = v->devices.n};
     return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -90,6 +94,6 @@ int cmd_llm(const struct cli_opts *o)
     oc_llm_free(v.llm);
     cli_shapes_free(&v.shapes);
     oc_model_free(v.model);
-    oc_hwdb_free(v.db);
+    cli_devices_free(&v.devices);
     return rc;
 }

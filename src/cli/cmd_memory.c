@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/cmd_plan.h"
+#include "cli/devices.h"
 #include "cli/output.h"
 #include "cli/shapes.h"
 
@@ -28,9 +29,9 @@ struct memory_job {
 
 int cli_check_memory(const struct cli_opts *o)
 {
-    if (o->fit && !o->hw)
+    if (o->fit && !o->hw.n)
         return cli_fail(CLI_USAGE, "--fit needs --hw NAME");
-    if (o->hw_set.n && !o->hw)
+    if (o->hw_set.n && !o->hw.n)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
     if (o->align.set && o->align.v < 1)
         return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
@@ -72,7 +73,7 @@ static int read_files(struct memory_job *j)
     const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1};
     if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);
-    return o->hw ? cli_find_device(o, o->hw, &j->hwdb, &j->device) : 0;
+    return o->hw.n ? cli_find_device(o, cli_hw(o), &j->hwdb, &j->device) : 0;
 }
 
 static int analyze(struct memory_job *j)

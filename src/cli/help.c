@@ -11,6 +11,7 @@ static const char *const examples[][2] = {
     {"onnxcost resnet50.onnx -p ort_profile.json --hw a100", "and the limits of the hardware"},
     {"onnxcost profile.json --aggregate-by type --aggregate sum", "a profile alone, by operator type"},
     {"onnxcost bert.onnx --type MatMul --order-by flops -t 5", "the five largest matrix products"},
+    {"onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "which device is the fastest for a model"},
     {"onnxcost llm model.onnx --prompt 2000 --hw rtx-4090",
      "a language model: prompt and tokens on a device"},
     {"onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet"},

@@ -12,6 +12,11 @@ const struct cli_command cli_commands[] = {
     {"cost", "onnxcost PROFILE [options]", "a measured profile alone", CLI_COST, cmd_cost},
     {"explain", "onnxcost explain MODEL --convention A --convention B",
      "the difference between two ways of counting, term by term", CLI_EXPLAIN, cmd_explain},
+    {"compare", "onnxcost compare MODEL --hw NAME --hw NAME... [--batch LIST] [--sort KEY]",
+     "devices in order for a model: time, energy, memory, classes of operators, and from which batch on "
+     "which "
+     "one is faster",
+     CLI_COMPARE, cmd_compare},
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a key-value cache: what a prompt and each token cost, and what a device allows", CLI_LLM,
      cmd_llm},

@@ -31,13 +31,15 @@ const struct cli_option cli_options[] = {
      "the first of two or more; none in summaries", "runs of the profile to leave out", NULL, AT(warmup)},
     {"stat", 0, CLI_CHOICE, CLI_COST, "median|mean|min|max|sum", NULL, "median",
      "what to make of several runs", NULL, AT(stat)},
-    {"hw", 0, CLI_TEXT, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_MEASURED | CLI_ESTIMATE, "NAME|FILE", NULL,
-     NULL,
-     "hardware to hold the operators against (see: onnxcost hw list); llm: several, with commas between",
+    {"hw", 0, CLI_LIST, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_MEASURED | CLI_ESTIMATE,
+     "NAME|FILE", NULL, NULL,
+     "hardware to hold the operators against (see: onnxcost hw list); llm and compare: several, by commas or "
+     "with the option repeated; compare: all, kind=gpu, vendor=NAME, vendor=NAME+kind=cpu too",
      NULL, AT(hw)},
-    {"hw-set", 0, CLI_LIST, CLI_COST | CLI_LLM | CLI_MEMORY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "KEY=VALUE", NULL, NULL,
-     "another figure for the device of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
+    {"hw-set", 0, CLI_LIST,
+     CLI_COST | CLI_LLM | CLI_MEMORY | CLI_COMPARE | CLI_HW | CLI_MEASURED | CLI_ESTIMATE, "KEY=VALUE", NULL,
+     NULL,
+     "another figure for the devices of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
     {"cache", 0, CLI_CHOICE, CLI_COST, "on|off", NULL, "off",
@@ -62,7 +64,7 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_MODEL, NULL, NULL, NULL, "--shape may change numbers that the model declares",
      NULL, AT(force)},
 
-    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY, "N", "rows",
+    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE, "N", "rows",
      "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
@@ -185,8 +187,10 @@ const struct cli_option cli_options[] = {
      "the totals for a list of sizes: batch=1,2,4, batch=1..64*2, or seq=128..512+128 (repeatable)", NULL,
      AT(sweep)},
 
-    {"batch", 0, CLI_INT, CLI_LLM, "N", "sequences", "1", "prompts that are worked on together",
-     "Language models", AT(batch)},
+    {"batch", 0, CLI_TEXT, CLI_LLM | CLI_COMPARE, "N", "sequences", "1",
+     "prompts that are worked on together; compare: batches to rank devices for, such as 1,8,64, 1..64*2, or "
+     "NAME=1,8 for the dimension NAME",
+     "Language models and devices", AT(batch)},
     {"prompt", 0, CLI_INT, CLI_LLM, "N", "tokens", "512", "length of each prompt", NULL, AT(prompt)},
     {"generate", 0, CLI_INT, CLI_LLM, "N", "tokens", "128", "length of each answer", NULL, AT(generate)},
 
@@ -211,9 +215,10 @@ const struct cli_option cli_options[] = {
      "lanes "
      "or benchmark (repeatable)",
      "Summaries of profiles", AT(view)},
-    {"sort", 0, CLI_TEXT, CLI_SUMMARY, "KEY", NULL, "CPUTotal",
-     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin", NULL,
-     AT(sort)},
+    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_COMPARE, "KEY", NULL, "CPUTotal; compare: time",
+     "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin; of devices: "
+     "time, throughput or energy",
+     NULL, AT(sort)},
     {"search", 0, CLI_TEXT, CLI_SUMMARY, "TEXT", NULL, NULL, "only rows with this in their name or type",
      NULL, AT(search)},
     {"time-unit", 0, CLI_CHOICE, CLI_SUMMARY, "s|ms|us|ns", NULL, "ms", "unit of times", NULL, AT(time_unit)},

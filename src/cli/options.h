@@ -24,12 +24,14 @@ enum cli_mask {
     CLI_MEMORY = 32,
     CLI_LLM = 64,
     CLI_SUMMARY = 128,
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM, /* those that analyse a model */
     CLI_RECORD = 256,
     CLI_CALIBRATE = 512,
     CLI_ESTIMATE = 1024,
     CLI_VALIDATE = 2048,
     CLI_MEASURED = CLI_CALIBRATE | CLI_VALIDATE, /* those that read recordings */
+    CLI_COMPARE = 4096,
+    /* those that analyse a model */
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE,
     CLI_ALL = 0xffff
 };
 
@@ -63,8 +65,8 @@ struct cli_opts {
     struct cli_list word; /* what is no option */
     bool help, version;
     /* input */
-    struct cli_list profile, hw_set;
-    const char *profile_format, *map, *optimized_model, *hw, *cache, *op_rules, *kernel_names, *stat;
+    struct cli_list profile, hw, hw_set;
+    const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     /* shapes */
     struct cli_list dim, shape, value, trip;
@@ -82,8 +84,9 @@ struct cli_opts {
     struct cli_int align;
     bool keep_inputs, fit, reorder;
     const char *allocator, *plan;
-    /* language models */
-    struct cli_int batch, prompt, generate;
+    /* language models, comparison of devices */
+    const char *batch;
+    struct cli_int prompt, generate;
     /* recordings */
     const char *ort_lib, *opt_level;
     struct cli_int threads, runs, seed;

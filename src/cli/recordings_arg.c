@@ -1,5 +1,6 @@
 #include "cli/recordings_arg.h"
 
+#include "cli/devices.h"
 #include "cli/progress.h"
 
 static void on_recording(void *arg, const char *name)
@@ -44,9 +45,9 @@ int cli_measured_read(const struct cli_opts *o, const char *command, struct cli_
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > most))
         return cli_fail(CLI_USAGE, "--warmup needs a number from 0 to %lld, not %lld", (long long)most,
                         (long long)o->warmup.v);
-    if (o->hw_set.n && !o->hw)
+    if (o->hw_set.n && !o->hw.n)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
-    int rc = o->hw ? cli_find_device(o, o->hw, &out->hwdb, &out->device) : 0;
+    int rc = o->hw.n ? cli_find_device(o, cli_hw(o), &out->hwdb, &out->device) : 0;
     rc = rc ? rc : read_samples(o, out);
     if (!rc)
         tell(out->samples);

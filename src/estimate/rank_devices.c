@@ -1,0 +1,461 @@
+#include "estimate/rank_devices.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ck.h"
+#include "base/map.h"
+#include "estimate/rank_phases.h"
+
+struct brief { /* of a device at a batch */
+    double lo_s, mid_s, hi_s;
+    int limit; /* enum oc_span_part; -1: not known */
+    int fits;  /* enum oc_fits */
+    bool done;
+};
+
+struct maker {
+    struct oc_rank *r;
+    const struct oc_rank_opts *o;
+    struct oc_rank_loads *loads;
+    struct oc_arena arena;
+    struct oc_map at; /* batch to index of `brief` */
+    struct brief **brief;
+    uint32_t n_brief, cap_brief;
+    struct oc_err *err;
+};
+
+/* ---- what was asked for -------------------------------------------------------------------------------- */
+
+static int take_devices(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    if (!k->o->n_device)
+        return oc_fail(k->err, OC_EARG, "no device to compare");
+    r->n_device = k->o->n_device;
+    r->device = OC_NEW_ARRAY(&r->arena, r->n_device, const struct oc_device *);
+    for (size_t i = 0; i < r->n_device; i++) {
+        const struct oc_device *d = r->device[i] = k->o->device[i];
+        for (size_t j = 0; j < i; j++)
+            if (!strcmp(r->device[j]->info.id, d->info.id) && !strcmp(r->device[j]->info.file, d->info.file))
+                return oc_fail(k->err, OC_EARG, "device '%s' is there twice", d->info.id);
+    }
+    return 0;
+}
+
+static int take_order(struct maker *k)
+{
+    static const char *const orders[] = {"time", "throughput", "energy"};
+    const char *sort = k->o->sort ? k->o->sort : orders[0];
+    for (size_t i = 0; i < OC_COUNT(orders); i++)
+        if (!strcmp(sort, orders[i])) {
+            k->r->sort = orders[i];
+            return 0;
+        }
+    return oc_fail(k->err, OC_EARG, "no order is called '%.60s': time, throughput, energy", sort);
+}
+
+static int take_symbol(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    const char *name = k->o->batch_dim;
+    if (name && !oc_batch_has_symbol(k->r->model, name))
+        return oc_fail(k->err, OC_EARG, "no input has a dimension '%.60s'", name);
+    r->symbol = name ? name : oc_batch_symbol(r->model);
+    r->no_batch = r->symbol ? NULL : "the model fixes its batch";
+    if (!r->symbol && k->o->n_batch)
+        return oc_fail(k->err, OC_EARG, "other batches cannot be asked for: %s", r->no_batch);
+    if (k->o->n_batch > OC_RANK_MAX_TABLES)
+        return oc_fail(k->err, OC_EARG, "more than %d batches", OC_RANK_MAX_TABLES);
+    for (size_t i = 0; i < k->o->n_batch; i++)
+        if (k->o->batch[i] < 1 || k->o->batch[i] > OC_RANK_MAX_BATCH)
+            return oc_fail(k->err, OC_EARG, "a batch is a number from 1 to %lld, not %lld",
+                           (long long)OC_RANK_MAX_BATCH, (long long)k->o->batch[i]);
+    return 0;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+static enum oc_fits fits(const struct oc_device *d, const struct oc_rank_load *load, uint64_t *needs,
+                         uint64_t *capacity)
+{
+    const struct oc_hw_level *dram = oc_device_dram(d);
+    *needs = *capacity = 0;
+    if (dram && dram->size)
+        *capacity = (uint64_t)dram->size->value;
+    if (load->peak_quality == OC_UNKNOWN || !oc_add_u64(load->const_bytes, load->peak_bytes, needs))
+        return OC_FITS_UNKNOWN;
+    return *capacity ? oc_fits_in(*needs, load->peak_quality, *capacity) : OC_FITS_UNKNOWN;
+}
+
+double oc_rank_samples(const struct oc_rank *r, int64_t batch)
+{
+    return (double)(r->samples ? r->samples : batch);
+}
+
+static struct oc_rank_row row_of(const struct oc_rank *r, const struct oc_device *d,
+                                 const struct oc_rank_load *load, const struct oc_span *s)
+{
+    unsigned limit = oc_span_limit(s);
+    double watt = d->power ? d->power->value / oc_rank_samples(r, load->batch) : NAN;
+    struct oc_rank_row row = {.device = d,
+                              .lo_ns = s->lo_s * 1e9,
+                              .mid_ns = s->mid_s * 1e9,
+                              .hi_ns = s->hi_s * 1e9,
+                              .lo_joule = s->lo_s * watt,
+                              .mid_joule = s->mid_s * watt,
+                              .hi_joule = s->hi_s * watt,
+                              .missing = s->missing[0] ? s->missing : NULL,
+                              .limit = oc_span_part_name(limit)};
+    row.fits = fits(d, load, &row.need_bytes, &row.capacity_bytes);
+    return row;
+}
+
+/* What is sorted by: the middle, and the ends that overlap. NAN: no place. */
+struct key {
+    double lo, mid, hi;
+    uint32_t index;
+    unsigned last_group; /* 1: does not fit, 2: not known */
+};
+
+static struct key key_of(const struct oc_rank_row *row, const char *sort, uint32_t index)
+{
+    bool energy = !strcmp(sort, "energy");
+    struct key k = {.lo = energy ? row->lo_joule : row->lo_ns,
+                    .mid = energy ? row->mid_joule : row->mid_ns,
+                    .hi = energy ? row->hi_joule : row->hi_ns,
+                    .index = index};
+    k.last_group = isnan(k.mid) ? 2 : row->fits == OC_FITS_NO ? 1 : 0;
+    return k;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->last_group != y->last_group)
+        return x->last_group < y->last_group ? -1 : 1;
+    if (x->mid < y->mid || x->mid > y->mid)
+        return x->mid < y->mid ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+static void set_places(struct oc_rank_row *row, const struct key *key, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (key[i].last_group)
+            continue;
+        row[i].place = (unsigned)i + 1;
+        row[i].first = row[i].last = 1;
+        for (size_t j = 0; j < n; j++) {
+            if (j == i || key[j].last_group)
+                continue;
+            row[i].first += key[j].hi < key[i].lo;
+            row[i].last += key[j].lo <= key[i].hi;
+        }
+    }
+}
+
+static void make_table(struct maker *k, const struct oc_rank_load *load, struct oc_rank_table *out)
+{
+    struct oc_arena *a = &k->r->arena;
+    size_t n = k->r->n_device;
+    struct oc_span *whole = OC_NEW_ARRAY(a, n, struct oc_span),
+                   *by_class = OC_NEW_ARRAY(a, n * OC_OP_CLASS_COUNT, struct oc_span);
+    struct oc_rank_row *row = OC_NEW_ARRAY(a, n, struct oc_rank_row),
+                       *loose = OC_NEW_ARRAY(&k->arena, n, struct oc_rank_row);
+    struct key *key = OC_NEW_ARRAY(&k->arena, n, struct key);
+    uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
+    for (uint32_t i = 0; i < n; i++) {
+        oc_span_of(k->r->device[i], load, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
+        loose[i] = row_of(k->r, k->r->device[i], load, &whole[i]);
+        key[i] = key_of(&loose[i], k->r->sort, i);
+    }
+    qsort(key, n, sizeof(*key), by_key);
+    for (size_t i = 0; i < n; i++) {
+        row[i] = loose[key[i].index];
+        device[i] = key[i].index;
+    }
+    set_places(row, key, n);
+    *out = (struct oc_rank_table){.batch = load->batch,
+                                  .total = *load,
+                                  .row = row,
+                                  .device = device,
+                                  .whole = whole,
+                                  .by_class = by_class};
+    out->total.item = NULL;
+    out->total.n_item = 0;
+}
+
+static int make_tables(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    size_t n = k->o->n_batch ? k->o->n_batch : 1;
+    struct oc_rank_table *table = OC_NEW_ARRAY(&r->arena, n, struct oc_rank_table);
+    int64_t own = oc_rank_loads_batch(k->loads);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_rank_load *load =
+            oc_rank_load_at(k->loads, k->o->n_batch ? k->o->batch[i] : own, k->err);
+        if (!load)
+            return -1;
+        make_table(k, load, &table[i]);
+    }
+    r->table = table;
+    r->n_table = n;
+    return 0;
+}
+
+size_t oc_rank_best_for(const struct oc_rank *r, const struct oc_rank_table *t, unsigned op_class)
+{
+    size_t best = r->n_device;
+    double least = INFINITY;
+    for (size_t i = 0; i < r->n_device; i++) {
+        double s = t->by_class[i * OC_OP_CLASS_COUNT + op_class].mid_s;
+        if (s > 0 && s < least) {
+            least = s;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* ---- other batches ------------------------------------------------------------------------------------- */
+
+static struct brief *briefs_at(struct maker *k, int64_t batch)
+{
+    uint32_t at = k->n_brief;
+    if (oc_map_add(&k->at, (const char *)&batch, sizeof(batch), &at, NULL)) {
+        OC_GROW(k->brief, k->n_brief, k->cap_brief);
+        k->brief[k->n_brief++] = OC_NEW_ARRAY(&k->arena, k->r->n_device, struct brief);
+    }
+    return k->brief[at];
+}
+
+static const struct brief *brief_of(struct maker *k, size_t device, int64_t batch)
+{
+    struct brief *b = &briefs_at(k, batch)[device];
+    struct oc_err unused;
+    struct oc_span s;
+    uint64_t needs, capacity;
+    if (b->done)
+        return b;
+    const struct oc_rank_load *load = oc_rank_load_at(k->loads, batch, &unused);
+    *b = (struct brief){NAN, NAN, NAN, -1, OC_FITS_UNKNOWN, true};
+    if (!load || load->unknown_nodes > k->r->table[0].total.unknown_nodes)
+        return b;
+    oc_span_of(k->r->device[device], load, &s, NULL);
+    unsigned limit = oc_span_limit(&s);
+    *b = (struct brief){s.lo_s, s.mid_s, s.hi_s, limit < OC_SPAN_PARTS ? (int)limit : -1, 0, true};
+    b->fits = (int)fits(k->r->device[device], load, &needs, &capacity);
+    return b;
+}
+
+static int fastest_at(void *ctx, int64_t batch)
+{
+    struct maker *k = ctx;
+    double least = INFINITY;
+    int best = -1;
+    for (size_t i = 0; i < k->r->n_device; i++) {
+        const struct brief *b = brief_of(k, i, batch);
+        if (b->mid_s < least && b->fits != OC_FITS_NO) {
+            least = b->mid_s;
+            best = (int)i;
+        }
+    }
+    return best;
+}
+
+struct asked { /* about one device, or two */
+    struct maker *k;
+    size_t first, second;
+};
+
+static int faster_at(void *ctx, int64_t batch)
+{
+    const struct asked *q = ctx;
+    const struct brief *a = brief_of(q->k, q->first, batch), *b = brief_of(q->k, q->second, batch);
+    if (isnan(a->mid_s) || isnan(b->mid_s))
+        return -1;
+    if (a->mid_s < b->mid_s)
+        return a->hi_s < b->lo_s ? OC_RANK_FIRST_SURELY : OC_RANK_FIRST;
+    if (b->mid_s < a->mid_s)
+        return b->hi_s < a->lo_s ? OC_RANK_SECOND_SURELY : OC_RANK_SECOND;
+    return OC_RANK_SAME;
+}
+
+static int limit_at(void *ctx, int64_t batch)
+{
+    const struct asked *q = ctx;
+    return brief_of(q->k, q->first, batch)->limit;
+}
+
+static int fits_at(void *ctx, int64_t batch)
+{
+    const struct asked *q = ctx;
+    return brief_of(q->k, q->first, batch)->fits;
+}
+
+static void make_phases(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    size_t n = r->n_device;
+    struct oc_rank_phases *limit = OC_NEW_ARRAY(&r->arena, n, struct oc_rank_phases),
+                          *fit = OC_NEW_ARRAY(&r->arena, n, struct oc_rank_phases);
+    oc_find_phases(fastest_at, k, r->max_batch, &r->arena, &r->fastest);
+    for (size_t i = 0; i < n; i++) {
+        struct asked q = {k, i, i};
+        oc_find_phases(limit_at, &q, r->max_batch, &r->arena, &limit[i]);
+        oc_find_phases(fits_at, &q, r->max_batch, &r->arena, &fit[i]);
+    }
+    r->limit = limit;
+    r->fits = fit;
+    if (n > OC_RANK_PAIR_DEVICES)
+        return;
+    struct oc_rank_phases *pair = OC_NEW_ARRAY(&r->arena, n * n, struct oc_rank_phases);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            struct asked q = {k, i, j};
+            oc_find_phases(faster_at, &q, r->max_batch, &r->arena, &pair[i * n + j]);
+        }
+    r->pair = pair;
+}
+
+static void look_at_batches(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    int64_t most = OC_RANK_BATCHES;
+    if (!r->symbol)
+        return;
+    if (oc_rank_loads_batch(k->loads) > most && oc_rank_loads_batch(k->loads) <= OC_RANK_MAX_BATCH)
+        most = oc_rank_loads_batch(k->loads);
+    for (size_t i = 0; i < k->o->n_batch; i++)
+        most = k->o->batch[i] > most ? k->o->batch[i] : most;
+    r->max_batch = oc_rank_loads_span(k->loads, most);
+    if (r->max_batch < most)
+        r->no_larger = "with larger ones the model cannot be analysed as well";
+    if (r->max_batch)
+        make_phases(k);
+    else
+        r->no_batch = "the model cannot be analysed with a batch of 1";
+}
+
+/* How many inferences a run makes, if it is another dimension that changes. */
+static void count_samples(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    const char *batch = oc_batch_symbol(r->model);
+    int64_t now = batch ? oc_batch_now(oc_rank_loads_first(k->loads), batch) : 1;
+    bool is_batch = batch && r->symbol && !strcmp(batch, r->symbol);
+    r->samples = is_batch ? 0 : now > 0 ? now : 1;
+}
+
+static void take_assumptions(struct maker *k)
+{
+    const struct oc_analysis *a = oc_rank_loads_first(k->loads);
+    struct oc_arena *to = &k->r->arena;
+    struct oc_assumption *list = OC_NEW_ARRAY(to, a->n_assumption, struct oc_assumption);
+    for (uint32_t i = 0; i < a->n_assumption; i++) {
+        const struct oc_assumption *x = &a->assumption[i];
+        if (k->o->n_batch && !strcmp(x->what, "dim") && !strcmp(x->name, k->r->symbol))
+            continue; /* it was asked for */
+        list[k->r->n_assumption++] =
+            (struct oc_assumption){oc_strdup(to, x->what), oc_strdup(to, x->name), oc_strdup(to, x->value),
+                                   oc_strdup(to, x->reason)};
+    }
+    k->r->assumption = list;
+}
+
+/* ---- all ----------------------------------------------------------------------------------------------- */
+
+static int make(struct maker *k)
+{
+    static const struct oc_analyze_opts none = {0};
+    struct oc_rank *r = k->r;
+    if (take_devices(k) || take_order(k) || take_symbol(k))
+        return -1;
+    const struct oc_analyze_opts *analyze = k->o->analyze ? k->o->analyze : &none;
+    if (oc_rank_loads_make(r->model, analyze, r->symbol, &k->loads, k->err))
+        return -1;
+    if (oc_rank_loads_batch(k->loads) < 1)
+        return oc_fail(k->err, OC_EARG, "dimension '%s' needs a size of at least 1", r->symbol);
+    take_assumptions(k);
+    count_samples(k);
+    if (make_tables(k))
+        return -1;
+    look_at_batches(k);
+    r->analyses = oc_rank_loads_analyses(k->loads);
+    return 0;
+}
+
+int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
+                 struct oc_err *err)
+{
+    struct oc_err unused;
+    struct oc_rank *r = oc_xmalloc(sizeof(*r));
+    *r = (struct oc_rank){.model = model};
+    struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};
+    k.at.arena = &k.arena;
+    *out = NULL;
+    int rc = make(&k);
+    oc_rank_loads_free(k.loads);
+    oc_map_free(&k.at);
+    free(k.brief);
+    oc_arena_free(&k.arena);
+    if (rc) {
+        oc_rank_free(r);
+        return -1;
+    }
+    *out = r;
+    return 0;
+}
+
+void oc_rank_free(struct oc_rank *r)
+{
+    if (!r)
+        return;
+    oc_arena_free(&r->arena);
+    free(r);
+}
+
+size_t oc_rank_rows(const struct oc_rank *r, size_t index, int64_t *batch, const struct oc_rank_row **out)
+{
+    if (index >= r->n_table)
+        return 0;
+    if (batch)
+        *batch = r->table[index].batch;
+    *out = r->table[index].row;
+    return r->n_device;
+}
+
+int64_t oc_rank_max_batch(const struct oc_rank *r)
+{
+    return r->max_batch;
+}
+
+size_t oc_rank_fastest(const struct oc_rank *r, const struct oc_rank_phase **out)
+{
+    *out = r->fastest.item;
+    return r->fastest.n;
+}
+
+size_t oc_rank_faster(const struct oc_rank *r, size_t first, size_t second, const struct oc_rank_phase **out)
+{
+    const struct oc_rank_phases none = {NULL, 0};
+    bool there = r->pair && first < second && second < r->n_device;
+    const struct oc_rank_phases *p = there ? &r->pair[first * r->n_device + second] : &none;
+    *out = p->item;
+    return p->n;
+}
+
+size_t oc_rank_limits(const struct oc_rank *r, size_t device, const struct oc_rank_phase **out)
+{
+    const struct oc_rank_phases none = {NULL, 0};
+    const struct oc_rank_phases *p = r->limit && device < r->n_device ? &r->limit[device] : &none;
+    *out = p->item;
+    return p->n;
+}
+
+const char *oc_rank_limit_name(int what)
+{
+    return oc_span_part_name(what < 0 ? OC_SPAN_PARTS : (unsigned)what);
+}

@@ -1,0 +1,44 @@
+/* How long a device takes for a load: the one place that says so, for the comparison of devices. Without
+ * measurements that is a band: kernels reach between 30 % and 90 % of the speed that their roofline allows
+ * (shared experience, no figure of a vendor), and every launched operator costs the overhead of the device's
+ * file on top. Times are in seconds, NAN is "not known". */
+#ifndef OC_RANK_SPAN_H
+#define OC_RANK_SPAN_H
+
+#include "estimate/rank_load.h"
+
+#define OC_BAND_LEAST 0.3
+#define OC_BAND_MOST  0.9
+
+/* Where the time goes: each operator's to what limits it, launches apart. */
+enum oc_span_part {
+    OC_SPAN_VECTOR,
+    OC_SPAN_MATRIX,
+    OC_SPAN_SPECIAL,
+    OC_SPAN_MEMORY,
+    OC_SPAN_OVERHEAD,
+    OC_SPAN_PARTS
+};
+const char *oc_span_part_name(unsigned part); /* "compute:vector", "DRAM" ... */
+
+struct oc_span {
+    double lo_s, mid_s, hi_s; /* mid: the middle of the band on a scale of ratios, an efficiency of 52 % */
+    double part_s[OC_SPAN_PARTS]; /* of mid */
+    /* Arithmetic without a peak in the device's file that the times leave out: its classes, one bit each, and
+     * its part of the operations. Never multiply-adds; more than OC_SPAN_LEFT_OUT makes the times unknown. */
+    uint32_t left_out;
+    double left_out_part;
+    char missing[48]; /* why the times are not known; "": they are */
+};
+#define OC_SPAN_LEFT_OUT 0.01
+
+double oc_band_middle(void); /* the efficiency of mid */
+
+/* by_class: one for each enum oc_op_class, or NULL. */
+void oc_span_of(const struct oc_device *device, const struct oc_rank_load *load, struct oc_span *whole,
+                struct oc_span *by_class);
+
+/* What takes the most of the time; OC_SPAN_PARTS: nothing does, or it is not known. */
+unsigned oc_span_limit(const struct oc_span *s);
+
+#endif

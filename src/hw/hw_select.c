@@ -1,0 +1,83 @@
+/* Devices by kind and vendor. */
+#include <string.h>
+
+#include "base/diag.h"
+#include "hw/hwdb.h"
+
+static bool same(const char *text, size_t n, const char *name)
+{
+    if (!name || strlen(name) != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (oc_hw_fold_char(text[i]) != oc_hw_fold_char(name[i]))
+            return false;
+    return true;
+}
+
+struct condition {
+    bool vendor; /* or the kind */
+    const char *value;
+    size_t n;
+};
+
+/* One condition at *p, which moves behind it and a '+'. */
+static bool take(const char **p, struct condition *out)
+{
+    static const char *const keys[] = {"kind=", "vendor="};
+    for (size_t i = 0; i < OC_COUNT(keys); i++) {
+        size_t n = strlen(keys[i]);
+        if (strncmp(*p, keys[i], n) != 0)
+            continue;
+        *out = (struct condition){.vendor = i == 1, .value = *p + n, .n = strcspn(*p + n, "+")};
+        *p = out->value + out->n;
+        bool more = **p == '+';
+        *p += more;
+        return out->n && !(more && !**p);
+    }
+    return false;
+}
+
+static bool passes(const struct oc_device *d, const char *filter)
+{
+    struct condition c;
+    while (*filter && take(&filter, &c))
+        if (!same(c.value, c.n, c.vendor ? d->info.vendor : d->info.kind))
+            return false;
+    return true;
+}
+
+static bool is_valid(const char *filter)
+{
+    struct condition c;
+    do {
+        if (!take(&filter, &c))
+            return false;
+    } while (*filter);
+    return true;
+}
+
+bool oc_hwdb_is_filter(const char *name)
+{
+    return strcmp(name, "all") == 0 || strncmp(name, "kind=", 5) == 0 || strncmp(name, "vendor=", 7) == 0;
+}
+
+int oc_hwdb_select(struct oc_hwdb *db, const char *filter, const struct oc_device *const **out, size_t *n,
+                   struct oc_err *err)
+{
+    bool all = strcmp(filter, "all") == 0;
+    size_t n_all;
+    *n = 0;
+    if (!all && !is_valid(filter))
+        return oc_fail(err, OC_EARG,
+                       "devices are chosen with all, kind=KIND, vendor=NAME or both with '+', "
+                       "not '%.60s'",
+                       filter);
+    if (oc_hwdb_list(db, out, &n_all, err))
+        return -1;
+    const struct oc_device **list =
+        (const struct oc_device **)*out; /* the database's own, made for this call */
+    for (size_t i = 0; i < n_all; i++)
+        if (all || passes(list[i], filter))
+            list[(*n)++] = list[i];
+    return *n ? 0 : oc_fail(err, OC_ENOTFOUND, "no device of the hardware files is '%.60s'", filter);
+}

@@ -1,0 +1,12 @@
+/* Private to the writers of the comparison of devices. */
+#ifndef OC_DEVICES_VIEW_H
+#define OC_DEVICES_VIEW_H
+
+#include "estimate/rank_devices.h"
+
+const char *oc_quality_mark(unsigned quality); /* "", "<=", ">=", "~" before a number */
+void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f);
+void oc_devices_csv(const struct oc_rank *r, FILE *f);
+void oc_devices_json(const struct oc_rank *r, FILE *f);
+
+#endif
