@@ -1,5 +1,6 @@
 /* Whole models: published MAC counts, and the properties of cost-semantics section 12 that hold for any
  * model. */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,10 +13,12 @@
 #include "support/run_model.h"
 #include "zoo.h"
 
-static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_analyze_opts *o)
+static struct oc_run run_zoo_sized(const struct zoo_model *model, bool symbolic_hw,
+                                   const struct oc_analyze_opts *o)
 {
     struct zoo z;
     zoo_init(&z, 17);
+    z.symbolic_hw = symbolic_hw;
     model->build(&z);
     struct oc_run r = {.a = NULL};
     size_t n;
@@ -24,6 +27,11 @@ static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_anal
     if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err) || oc_analyze(r.m, o, &r.a, &r.err))
         fail_msg("%s: %s", model->name, r.err.msg);
     return r;
+}
+
+static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_analyze_opts *o)
+{
+    return run_zoo_sized(model, false, o);
 }
 
 static uint64_t contraction_macs(const struct oc_run *r)
@@ -198,13 +206,39 @@ static void test_folding_keeps_shapes(void **state)
     }
 }
 
+/* Heights and widths that are symbols give the same counts as the numbers. */
+static void test_symbolic_sizes(void **state)
+{
+    (void)state;
+    unsigned n = 0;
+    for (size_t i = 0; each(i); i++) {
+        if (!each(i)->any_size)
+            continue;
+        struct oc_run fixed = run_zoo(each(i), NULL);
+        int64_t side;
+        assert_int_equal(sscanf(oc_run_type(&fixed, "input"), "float[%*d,%*d,%" SCNd64, &side), 1);
+        const struct oc_bind bind[] = {{"height", side}, {"width", side}};
+        const struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
+        struct oc_run open = run_zoo_sized(each(i), true, &o);
+        assert_string_equal(oc_run_type(&open, "output"), oc_run_type(&fixed, "output"));
+        assert_int_equal(open.a->total.macs, fixed.a->total.macs);
+        assert_int_equal(open.a->total.flops, fixed.a->total.flops);
+        assert_int_equal(open.a->peak.bytes, fixed.a->peak.bytes);
+        assert_int_equal(open.a->total.unknown_nodes, 0);
+        oc_run_free(&fixed);
+        oc_run_free(&open);
+        n++;
+    }
+    assert_true(n >= 11);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_published_macs),       cmocka_unit_test(test_batch),
         cmocka_unit_test(test_classes_add_up),       cmocka_unit_test(test_peak_and_sums),
         cmocka_unit_test(test_ways_to_count_memory), cmocka_unit_test(test_empty_batch),
-        cmocka_unit_test(test_folding_keeps_shapes),
+        cmocka_unit_test(test_folding_keeps_shapes), cmocka_unit_test(test_symbolic_sizes),
     };
     return cmocka_run_group_tests_name("analyze/whole_models", tests, NULL, NULL);
 }
