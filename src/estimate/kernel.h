@@ -53,6 +53,12 @@ struct oc_kernel {
     double m, n, k, batch;
     double kernel_h, kernel_w, stride, dilation, groups; /* of windows; 0: no window */
     double channels_in;
+    /* How it walks through memory: elements next to each other that are handled alike. 1: every element of a
+     * row is somewhere else; 0: all at once, or not known (kernel_walk.h). */
+    double run;
+    uint8_t function;      /* the transcendental primitive it does most of (enum oc_prim), 0: none */
+    double steps;          /* of a recurrent layer, one behind the other; else 0 */
+    uint64_t reload_bytes; /* weights that every step but the first reads again; not in rd_wt */
     uint32_t members;   /* nodes in it */
     uint64_t signature; /* class, type, all sizes and attributes that decide the work; 0: not known */
     uint32_t node;      /* that gives it its class; OC_NONE */

@@ -198,6 +198,12 @@ static void rnn(const struct view *v, struct oc_kernel *k)
                         : gates;
     k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : last(r, 0));
     k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
+    k->steps = k->batch;
+    double states = product(r, 0, r->rank); /* of all directions, read anew in every step */
+    uint32_t slot = v->node->in[2];
+    double bytes = states * oc_dtype_info(v->a->type[slot].dtype)->bits / 8;
+    double steps = (double)x->dim[batch_first ? 1 : 0].v;
+    k->reload_bytes = steps > 1 && bytes * steps < 1e18 ? (uint64_t)(bytes * (steps - 1)) : 0;
 }
 
 static const struct {

@@ -3,8 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ck.h"
 #include "estimate/kernel_class.h"
 #include "estimate/kernel_dims.h"
+#include "estimate/kernel_walk.h"
 #include "estimate/signature.h"
 #include "estimate/work.h"
 
@@ -118,6 +120,28 @@ static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
     u->why = u->known ? NULL : r->note ? r->note : "its counts are not known";
 }
 
+static uint64_t bytes_of(const struct oc_kernel_maker *k, uint32_t value)
+{
+    const struct oc_type *t = value == OC_NONE ? NULL : &k->a->type[value];
+    uint64_t n = 1, bytes = 0;
+    if (!t || t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return 0;
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        if (!oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
+            return 0;
+    return oc_bytes_of(t->dtype, n, &bytes) ? bytes : 0;
+}
+
+/* A transposition that only moves dimensions of one element could be a view; runtimes that launch it copy. */
+static void copy_views(const struct oc_kernel_maker *m, struct oc_kernel *k)
+{
+    const struct oc_node *n = &m->m->node[k->node];
+    if (k->cls != OC_KC_TRANSPOSE || k->rd_act || k->rd_wt || k->wr || !n->n_in || !n->n_out)
+        return;
+    k->rd_act = bytes_of(m, n->in[0]);
+    k->wr = bytes_of(m, n->out[0]);
+}
+
 static unsigned class_of(const struct oc_kernel_maker *k, const char *type, uint32_t core)
 {
     const struct oc_op *own = k->a->op[core], *named = type ? op_of_type(type) : NULL;
@@ -143,10 +167,12 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     out->calls = (double)trips;
     divide(k, trips);
     k->work.launches = 1;
-    k->work.bytes = k->rd_act + k->rd_wt + k->wr;
     k->cls = (uint8_t)class_of(m, type, core);
+    copy_views(m, k);
+    k->work.bytes = k->rd_act + k->rd_wt + k->wr;
     k->dtype = dtype_of(m, k);
     oc_kernel_dims(m->m, m->a, core, k);
+    oc_kernel_walk(m->m, m->a, core, k);
     k->signature = oc_kernel_signature(m->m, m->a, k, node, n_node, type);
 }
 
@@ -176,6 +202,35 @@ static void make_inserted(const struct oc_prof_rec *p, const struct oc_join_rec 
     k->signature = out->known ? oc_kernel_signature_inserted(k, p->op_type) : 0;
 }
 
+/* The provider has no float16 and computes in float, with casts around: recorded types are float only. */
+static bool ran_in_float(const struct oc_prof_rec *p, const struct oc_kernel *k)
+{
+    bool seen = false;
+    for (uint32_t i = 0; i < p->n_in + p->n_out; i++) {
+        const struct oc_type *t = i < p->n_in ? &p->in[i] : &p->out[i - p->n_in];
+        if (t->dtype == OC_DT_FLOAT16)
+            return false;
+        seen |= t->dtype == OC_DT_FLOAT;
+    }
+    return seen && k->dtype == OC_CLASS_F16 && k->cls != OC_KC_REORDER;
+}
+
+void oc_kernel_in_float(struct oc_kernel *k)
+{
+    struct oc_work *w = &k->work;
+    uint64_t *const count[] = {w->macs, w->flops, w->special, w->special_flops};
+    for (size_t i = 0; i < OC_COUNT(count); i++) {
+        count[i][OC_CLASS_F32] += count[i][OC_CLASS_F16];
+        count[i][OC_CLASS_F16] = 0;
+    }
+    k->rd_act *= 2;
+    k->rd_wt *= 2;
+    k->wr *= 2;
+    k->reload_bytes *= 2;
+    w->bytes = k->rd_act + k->rd_wt + k->wr;
+    k->dtype = OC_CLASS_F32;
+}
+
 void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_kernel_list *out)
 {
     struct oc_kernel_maker m;
@@ -192,6 +247,8 @@ void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_k
             oc_kernel_make(&m, r->node, r->n_node, p->op_type, u);
         else
             make_inserted(p, r, u);
+        if (r->n_node && ran_in_float(p, &u->kernel))
+            oc_kernel_in_float(&u->kernel);
         u->record = i;
         u->calls = p->calls_per_run;
         u->kernel.label = p->name;

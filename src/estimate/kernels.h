@@ -41,6 +41,9 @@ void oc_kernel_maker_close(struct oc_kernel_maker *k); /* heap parts; what was m
 void oc_kernel_make(struct oc_kernel_maker *k, const uint32_t *node, uint32_t n_node, const char *type,
                     struct oc_kernel_use *out);
 
+/* A float16 kernel on a provider that computes it in float: other peaks, twice the bytes. */
+void oc_kernel_in_float(struct oc_kernel *k);
+
 /* One for each operator record of the join's profile that has a time, in the profile's order; the join must
  * have an analysis. */
 void oc_kernels_of_join(const struct oc_join *j, struct oc_arena *a, struct oc_kernel_list *out);

@@ -1,0 +1,128 @@
+#include "estimate/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ops/op.h"
+#include "support/build.h"
+
+/* The kernel that a model of one node is. */
+static struct oc_kernel kernel_of(struct oc_builder *b)
+{
+    size_t n;
+    struct oc_err err;
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_kernel_maker maker;
+    struct oc_kernel_use use;
+    struct oc_arena arena = {0};
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    assert_int_equal(oc_model_load_mem(bytes, n, NULL, &m, &err), 0);
+    assert_int_equal(oc_analyze(m, NULL, &a, &err), 0);
+    oc_kernel_maker_open(&maker, m, a, &arena);
+    uint32_t node = 0;
+    oc_kernel_make(&maker, &node, 1, NULL, &use);
+    assert_true(use.known);
+    oc_kernel_maker_close(&maker);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+    use.kernel.label = NULL;
+    return use.kernel;
+}
+
+static struct oc_kernel one(const char *type, const char *x, const char *y, const char *attributes)
+{
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", x);
+    if (y)
+        oc_b_input(b, "y", y);
+    oc_b_node(b, type, "n", y ? "x,y" : "x", "z", attributes);
+    oc_b_output(b, "z", NULL);
+    return kernel_of(b);
+}
+
+static void rows_and_columns(void **state)
+{
+    (void)state;
+    /* heads before positions: rows of 64 keep together; the last two swapped: nothing does */
+    assert_true(one("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,1,3").run == 64);
+    assert_true(one("Transpose", "float[2,8,12,64]", NULL, "perm=0,1,3,2").run == 1);
+    assert_true(one("Softmax", "float[2,16,4,84]", NULL, "axis=-1").run == 84);
+    assert_true(one("Softmax", "float[2,16,4,84]", NULL, "axis=1").run == 1);
+    assert_true(one("Concat", "float[2,3,5]", "float[2,4,5]", "axis=1").run == 15);
+    assert_true(one("Gather", "float[30,64]", "int64[7]", "axis=0").run == 64);
+    assert_true(one("ReduceMean", "float[2,10,6]", NULL, "axes=-1").run == 6);
+}
+
+/* What an operand keeps the same for: everything, a channel of 4 x 5, a row. */
+static void broadcast_runs(void **state)
+{
+    (void)state;
+    assert_true(one("Add", "float[2,3,4,5]", "float[2,3,4,5]", "").run == 0);
+    assert_true(one("Mul", "float[2,3,4,5]", "float[2,3,1,1]", "").run == 20);
+    assert_true(one("Add", "float[2,3,4,5]", "float[5]", "").run == 5);
+    assert_true(one("Mul", "float[2,3,4,5]", "float[1]", "").run == 0);
+}
+
+static void functions(void **state)
+{
+    (void)state;
+    assert_int_equal(one("Erf", "float[10]", NULL, "").function, OC_ERF);
+    assert_int_equal(one("Div", "float[10]", "float[10]", "").function, OC_DIV);
+    assert_int_equal(one("Relu", "float[10]", NULL, "").function, 0);
+}
+
+/* Moves only dimensions of one element: a view by the rules, a copy where it is launched. 4 * 6 floats. */
+static void launched_views(void **state)
+{
+    (void)state;
+    struct oc_kernel k = one("Transpose", "float[1,4,6]", NULL, "perm=1,0,2");
+    assert_int_equal(k.rd_act, 96);
+    assert_int_equal(k.wr, 96);
+    assert_int_equal(k.work.bytes, 192);
+}
+
+/* 7 steps, 2 directions; the recurrent weights, 2 * 4 * 5 * 5 floats, come in again 6 times. */
+static void recurrent_layers(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[7,1,3]");
+    oc_b_init(b, "w", "float[2,20,3]");
+    oc_b_init(b, "r", "float[2,20,5]");
+    oc_b_node(b, "LSTM", "n", "x,w,r", "y", "hidden_size=5 direction='bidirectional'");
+    oc_b_output(b, "y", NULL);
+    struct oc_kernel k = kernel_of(b);
+    assert_int_equal(k.cls, OC_KC_RNN);
+    assert_true(k.steps == 14);
+    assert_int_equal(k.reload_bytes, 6 * 200 * 4);
+}
+
+static void float16_in_float(void **state)
+{
+    (void)state;
+    struct oc_kernel k = one("MatMul", "float16[8,8]", "float16[8,8]", "");
+    assert_int_equal(k.dtype, OC_CLASS_F16);
+    oc_kernel_in_float(&k);
+    assert_int_equal(k.dtype, OC_CLASS_F32);
+    assert_int_equal(k.work.macs[OC_CLASS_F32], 512);
+    assert_int_equal(k.work.macs[OC_CLASS_F16], 0);
+    assert_int_equal(k.work.bytes, 3 * 64 * 4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_and_columns), cmocka_unit_test(broadcast_runs),
+        cmocka_unit_test(functions),        cmocka_unit_test(launched_views),
+        cmocka_unit_test(recurrent_layers), cmocka_unit_test(float16_in_float),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
