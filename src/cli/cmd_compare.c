@@ -58,7 +58,8 @@ static int make(struct comparison *c)
                                 .batch_dim = c->dimension,
                                 .batch = c->batches.v,
                                 .n_batch = c->batches.n,
-                                .sort = o->sort};
+                                .sort = o->sort,
+                                .cache = o->cache && !strcmp(o->cache, "on")};
     return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
 

@@ -42,7 +42,7 @@ const struct cli_option cli_options[] = {
      "another figure for the devices of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
-    {"cache", 0, CLI_CHOICE, CLI_COST, "on|off", NULL, "off",
+    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE, "on|off", NULL, "off",
      "rooflines: bytes count at the nearest memory that can have them, or all of them at DRAM", NULL,
      AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_MODEL, "FILE", NULL, NULL,

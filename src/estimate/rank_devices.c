@@ -167,7 +167,8 @@ static void make_table(struct maker *k, const struct oc_rank_load *load, struct 
     struct key *key = OC_NEW_ARRAY(&k->arena, n, struct key);
     uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
-        oc_span_of(k->r->device[i], load, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
+        struct oc_span_in in = {k->r->device[i], load, k->r->cache};
+        oc_span_of(&in, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
         loose[i] = row_of(k->r, k->r->device[i], load, &whole[i]);
         key[i] = key_of(&loose[i], k->r->sort, i);
     }
@@ -243,7 +244,8 @@ static const struct brief *brief_of(struct maker *k, size_t device, int64_t batc
     *b = (struct brief){NAN, NAN, NAN, -1, OC_FITS_UNKNOWN, true};
     if (!load || load->unknown_nodes > k->r->table[0].total.unknown_nodes)
         return b;
-    oc_span_of(k->r->device[device], load, &s, NULL);
+    struct oc_span_in in = {k->r->device[device], load, k->r->cache};
+    oc_span_of(&in, &s, NULL);
     unsigned limit = oc_span_limit(&s);
     *b = (struct brief){s.lo_s, s.mid_s, s.hi_s, limit < OC_SPAN_PARTS ? (int)limit : -1, 0, true};
     b->fits = (int)fits(k->r->device[device], load, &needs, &capacity);
@@ -392,7 +394,7 @@ int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, 
 {
     struct oc_err unused;
     struct oc_rank *r = oc_xmalloc(sizeof(*r));
-    *r = (struct oc_rank){.model = model};
+    *r = (struct oc_rank){.model = model, .cache = opts->cache};
     struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};
     k.at.arena = &k.arena;
     *out = NULL;

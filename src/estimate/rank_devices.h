@@ -29,6 +29,7 @@ struct oc_rank {
     const struct oc_device **device;
     size_t n_device;
     const char *sort;
+    bool cache;
     const char *symbol;    /* of the batch; NULL: there is none */
     int64_t samples;       /* inferences in a run; 0: as many as the batch */
     const char *no_batch;  /* why there is none */

@@ -283,13 +283,17 @@ static double operations(const struct oc_work *w)
 
 static void sum_up(struct oc_rank_load *load)
 {
+    double weights = 0;
     for (uint32_t i = 0; i < load->n_item; i++) {
         const struct oc_rank_item *k = &load->item[i];
         double ops = operations(&k->work) * (double)k->count;
         load->operations += ops;
         load->class_operations[k->op_class] += ops;
         load->class_nodes[k->op_class] += k->work.launches ? k->count : 0;
+        weights += (double)k->work.weight_bytes * (double)k->count;
     }
+    bool all = weights >= (double)load->const_bytes; /* some may be read several times */
+    load->read_constants = all ? load->const_bytes : (uint64_t)weights;
 }
 
 static struct oc_rank_load *load_of(const struct oc_rank_loads *l, const struct snap *lo,

@@ -21,6 +21,7 @@ struct oc_rank_load {
     uint64_t class_nodes[OC_OP_CLASS_COUNT];                /* launched ones */
     double operations, class_operations[OC_OP_CLASS_COUNT]; /* FLOPs and OPs */
     uint64_t const_bytes, peak_bytes;                       /* in memory: constants, activations */
+    uint64_t read_constants;                                /* of the constants, by a run */
     uint8_t quality, peak_quality;                          /* enum oc_quality */
 };
 

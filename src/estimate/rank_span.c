@@ -4,8 +4,11 @@
 #include <string.h>
 
 static const char *const part_names[OC_SPAN_PARTS] = {
-    [OC_SPAN_VECTOR] = "compute:vector",   [OC_SPAN_MATRIX] = "compute:matrix",
-    [OC_SPAN_SPECIAL] = "compute:special", [OC_SPAN_MEMORY] = "DRAM",
+    [OC_SPAN_VECTOR] = "compute:vector",
+    [OC_SPAN_MATRIX] = "compute:matrix",
+    [OC_SPAN_SPECIAL] = "compute:special",
+    [OC_SPAN_MEMORY] = "DRAM",
+    [OC_SPAN_CACHE] = "cache",
     [OC_SPAN_OVERHEAD] = "overhead",
 };
 
@@ -37,7 +40,8 @@ unsigned oc_span_limit(const struct oc_span *s)
 
 static bool has_vector_peak(const struct oc_device *d, unsigned cls)
 {
-    return d->peak[OC_HW_VECTOR][cls] || (cls == OC_CLASS_F16 && d->f16_fallback);
+    bool fallback = false;
+    return oc_roof_peak(d, OC_HW_VECTOR, cls, &fallback);
 }
 
 /* Takes element-wise work out that the device has no peak for; returns how many operations. Multiply-adds
@@ -92,7 +96,10 @@ static unsigned limit_of(const struct oc_roof *r)
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         if (r->unit_s[u] > r->mem_s && (best == OC_HW_UNIT_COUNT || r->unit_s[u] > r->unit_s[best]))
             best = u;
-    return best == OC_HW_UNIT_COUNT ? OC_SPAN_MEMORY : part_of_unit[best];
+    if (best < OC_HW_UNIT_COUNT)
+        return part_of_unit[best];
+    bool dram = !r->n_level || r->level_s[r->n_level - 1] >= r->mem_s;
+    return dram ? OC_SPAN_MEMORY : OC_SPAN_CACHE;
 }
 
 static void add(struct oc_span *s, const struct oc_roof *r, double count)
@@ -109,9 +116,10 @@ static void add(struct oc_span *s, const struct oc_roof *r, double count)
     s->part_s[OC_SPAN_OVERHEAD] += launch;
 }
 
-void oc_span_of(const struct oc_device *device, const struct oc_rank_load *load, struct oc_span *whole,
-                struct oc_span *by_class)
+void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class)
 {
+    const struct oc_rank_load *load = in->load;
+    const struct oc_roof_opts opts = {.cache = in->cache, .const_bytes = load->read_constants};
     double out_class[OC_OP_CLASS_COUNT] = {0}, out = 0;
     *whole = (struct oc_span){0};
     if (by_class)
@@ -121,8 +129,8 @@ void oc_span_of(const struct oc_device *device, const struct oc_rank_load *load,
         struct oc_work w = k->work;
         struct oc_roof roof;
         uint32_t classes = 0;
-        double left = leave_out(device, &w, &classes) * (double)k->count;
-        oc_roofline(device, &w, OC_OVERLAP_UNITS, NAN, &roof);
+        double left = leave_out(in->device, &w, &classes) * (double)k->count;
+        oc_roofline_of(in->device, &w, &opts, NAN, &roof);
         add(whole, &roof, (double)k->count);
         whole->left_out |= classes;
         out += left;

@@ -15,7 +15,8 @@ enum oc_span_part {
     OC_SPAN_VECTOR,
     OC_SPAN_MATRIX,
     OC_SPAN_SPECIAL,
-    OC_SPAN_MEMORY,
+    OC_SPAN_MEMORY, /* DRAM */
+    OC_SPAN_CACHE,  /* a memory before it */
     OC_SPAN_OVERHEAD,
     OC_SPAN_PARTS
 };
@@ -34,9 +35,14 @@ struct oc_span {
 
 double oc_band_middle(void); /* the efficiency of mid */
 
+struct oc_span_in {
+    const struct oc_device *device;
+    const struct oc_rank_load *load;
+    bool cache; /* bytes count at the nearest memory that can have them, as in struct oc_roof_opts */
+};
+
 /* by_class: one for each enum oc_op_class, or NULL. */
-void oc_span_of(const struct oc_device *device, const struct oc_rank_load *load, struct oc_span *whole,
-                struct oc_span *by_class);
+void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class);
 
 /* What takes the most of the time; OC_SPAN_PARTS: nothing does, or it is not known. */
 unsigned oc_span_limit(const struct oc_span *s);

@@ -110,8 +110,9 @@ static void put_assumed(struct view *v)
     say(v, "assumed",
         "kernels reach between %.0f %% and %.0f %% of the speed of their roofline; no operators are fused, "
         "each "
-        "launch takes the overhead of the hardware file; all bytes go to DRAM",
-        100 * OC_BAND_LEAST, 100 * OC_BAND_MOST);
+        "launch takes the overhead of the hardware file; %s",
+        100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
+        r->cache ? "each byte goes to the nearest memory that can have it" : "all bytes go to DRAM");
     say(v, "", "energy: the design power (TDP) all the time, of the device alone");
     for (uint32_t i = 0; i < r->n_assumption; i++)
         say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
@@ -405,7 +406,6 @@ static void put_pairs(struct view *v)
     size_t n = shown(v, v->r->n_device), left = 0;
     if (!v->r->pair || n < 2)
         return;
-    fputc('\n', v->f);
     start_table(v, &t, head);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
@@ -420,6 +420,11 @@ static void put_pairs(struct view *v)
             else
                 left++;
         }
+    if (t.n_row < 2) { /* of two devices with times there is none */
+        oc_plain_free(&t);
+        return;
+    }
+    fputc('\n', v->f);
     end_table(v, &t, 1, 1);
     if (left)
         fprintf(v->f, "... %zu more pairs (--format json has all)\n", left);

@@ -10,7 +10,8 @@
 enum { VERSION = 1 };
 
 static const char *const fits_name[] = {NULL, "yes", "no", "unknown"};
-static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special", "memory", "overhead"};
+static const char *const part_key[OC_SPAN_PARTS] = {"vector", "matrix", "special",
+                                                    "memory", "cache",  "overhead"};
 
 const char *oc_quality_mark(unsigned quality)
 {
@@ -255,6 +256,8 @@ void oc_devices_json(const struct oc_rank *r, FILE *f)
     oc_key_double(&w, "high", OC_BAND_MOST);
     oc_jw_end_object(&w);
     oc_key_text(&w, "sort", r->sort);
+    oc_jw_key(&w, "cache");
+    oc_jw_bool(&w, r->cache);
     put_assumptions(&w, r);
     open_array(&w, "batches");
     for (size_t i = 0; i < r->n_table; i++)
@@ -314,6 +317,7 @@ static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsi
         real(c, s->part_s[OC_SPAN_MATRIX]),
         real(c, s->part_s[OC_SPAN_SPECIAL]),
         real(c, s->part_s[OC_SPAN_MEMORY]),
+        real(c, s->part_s[OC_SPAN_CACHE]),
         real(c, s->part_s[OC_SPAN_OVERHEAD]),
         s->missing,
     };
@@ -328,7 +332,7 @@ void oc_devices_csv(const struct oc_rank *r, FILE *f)
         "class",        "low_s",        "middle_s",    "high_s",     "middle_inferences_per_s",
         "low_joule",    "middle_joule", "high_joule",  "fits",       "needed_bytes",
         "memory_bytes", "limit",        "vector_s",    "matrix_s",   "special_s",
-        "memory_s",     "overhead_s",   "missing"};
+        "memory_s",     "cache_s",      "overhead_s",  "missing"};
     struct csv c = {.r = r, .table = {.n_col = OC_COUNT(head)}};
     oc_plain_row(&c.table, head);
     for (size_t b = 0; b < r->n_table; b++)

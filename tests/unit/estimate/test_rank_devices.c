@@ -271,6 +271,31 @@ static void order_by_energy(void **state)
     unload(&l);
 }
 
+/* Everything is kept by a cache of 20,000 bytes: 16,384 of weights, 256 read, 256 written; with 1 TB/s and a
+ * launch of 1 ns. Without caches it is narrow's DRAM. */
+static void caches_are_an_option(void **state)
+{
+    (void)state;
+    static const struct oc_hw_figure size = {.value = 20000}, tb1 = {.value = 1e12}, ns1 = {.value = 1e-9};
+    struct loaded l = product("float[N,64]");
+    struct oc_device d = narrow();
+    const struct oc_hw_level level[] = {{.name = "L2", .size = &size, .bandwidth = &tb1}, narrow_dram};
+    const struct oc_device *const device[] = {&d};
+    const struct oc_rank_row *row;
+    d.level = level;
+    d.n_level = 2;
+    d.overhead = &ns1;
+    for (unsigned cache = 0; cache < 2; cache++) {
+        struct oc_rank *r =
+            rank(&l, (struct oc_rank_opts){.device = device, .n_device = 1, .cache = cache == 1});
+        oc_rank_rows(r, 0, NULL, &row);
+        assert_near(row[0].lo_ns, (cache ? 16.896 : 16896) / 0.9 + 1);
+        assert_string_equal(row[0].limit, cache ? "cache" : "DRAM");
+        oc_rank_free(r);
+    }
+    unload(&l);
+}
+
 /* ---- what is not known --------------------------------------------------------------------------------- */
 
 static void no_time_without_figures(void **state)
@@ -504,12 +529,19 @@ static void every_change_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_one),           cmocka_unit_test(crossing_by_hand),
-        cmocka_unit_test(limits_by_hand),         cmocka_unit_test(overlapping_bands_and_small_memories),
-        cmocka_unit_test(order_by_energy),        cmocka_unit_test(no_time_without_figures),
-        cmocka_unit_test(little_may_be_left_out), cmocka_unit_test(wrong_options),
-        cmocka_unit_test(another_dimension),      cmocka_unit_test(lines_of_real_models),
-        cmocka_unit_test(squares_are_analysed),   cmocka_unit_test(every_change_is_found),
+        cmocka_unit_test(times_of_one),
+        cmocka_unit_test(crossing_by_hand),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(overlapping_bands_and_small_memories),
+        cmocka_unit_test(order_by_energy),
+        cmocka_unit_test(caches_are_an_option),
+        cmocka_unit_test(no_time_without_figures),
+        cmocka_unit_test(little_may_be_left_out),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(another_dimension),
+        cmocka_unit_test(lines_of_real_models),
+        cmocka_unit_test(squares_are_analysed),
+        cmocka_unit_test(every_change_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
