@@ -671,6 +671,14 @@ struct oc_report_opts {
     /* Rooflines: each byte counts at the nearest memory of the device that can have it, not all at DRAM; the
      * time stays a lower bound for a model that runs over and over. */
     bool cache;
+    /* What the rows would take otherwise, each step on top of those before: element-wise operators fused into
+     * their producers ("elementwise"), another data type ("fp16", "int8-weights" ...), then
+     * "KEY=80%" (of the roofline), "KEY=2x" (times as fast), where KEY is an operator type, class or pattern
+     * of names, and "hw=NAME". A device goes with each of the last kind, what_if_device[i]; else NULL. */
+    const char *fuse, *as;
+    const char *const *what_if;
+    const struct oc_device *const *what_if_device; /* NULL: none has one */
+    size_t n_what_if;
     /* A table has the times of each unit and memory level too, as CSV always does with hardware and JSON in
      * "limits". */
     bool roofline;

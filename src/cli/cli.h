@@ -26,6 +26,9 @@ int cli_fail_err(const struct oc_err *err);
 int cli_find_device(const struct cli_opts *o, const char *name, struct oc_hwdb **db,
                     const struct oc_device **device);
 
+/* The devices of --what-if hw=NAME, one for each --what-if, NULL for the others; freed with free(). */
+int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device);
+
 struct cli_command {
     const char *name, *usage, *title;
     unsigned mask; /* enum cli_mask: options it takes */

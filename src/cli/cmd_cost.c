@@ -30,7 +30,7 @@ struct job {
     struct oc_join **joins; /* one for each profile */
     struct oc_join *join;   /* the first */
     struct oc_hwdb *hwdb;
-    const struct oc_device *device;
+    const struct oc_device *device, **what_if_device; /* the second: heap */
 };
 
 static bool is(const char *value, const char *wanted)
@@ -161,6 +161,9 @@ static int load_profile(struct job *j)
 
 static int find_device(struct job *j)
 {
+    int rc = cli_what_if_devices(j->o, &j->hwdb, &j->what_if_device);
+    if (rc)
+        return rc;
     if (!j->o->hw.n && (j->o->roofline || is(j->o->cache, "on")))
         return cli_fail(CLI_USAGE, "%s is about a device: name it with --hw",
                         j->o->roofline ? "--roofline" : "--cache on");
@@ -255,6 +258,10 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .n_why = o->why.n,
         .cache = is(o->cache, "on"),
         .roofline = o->roofline,
+        .fuse = o->fuse,
+        .as = o->as,
+        .what_if = o->what_if.item,
+        .n_what_if = o->what_if.n,
         .explain_match = o->explain_match.item,
         .n_explain_match = o->explain_match.n,
     };
@@ -296,6 +303,7 @@ static int write_report(struct job *j)
                               .join = j->join,
                               .device = j->device};
     struct oc_report_opts opts = report_opts(j->o, &out);
+    opts.what_if_device = j->what_if_device;
     int failed = (j->n_list > 1 || j->o->combine ? compare(j, &opts, out.f, &err)
                                                  : oc_report_write(&in, &opts, out.f, &err))
                      ? cli_fail_err(&err)
@@ -437,6 +445,7 @@ int cmd_cost(const struct cli_opts *o)
     free(j.profiles.item);
     oc_kernel_names_free(j.kernel_names);
     oc_model_free(j.model);
+    free(j.what_if_device);
     oc_hwdb_free(j.hwdb);
     return rc;
 }

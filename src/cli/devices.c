@@ -117,3 +117,17 @@ void cli_devices_free(struct cli_devices *d)
     free(d->item);
     oc_hwdb_free(d->db);
 }
+
+int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
+{
+    struct oc_err err;
+    *device = calloc(o->what_if.n + 1, sizeof(**device));
+    if (!*device)
+        abort();
+    for (size_t i = 0; i < o->what_if.n; i++)
+        if (!strncmp(o->what_if.item[i], "hw=", 3) &&
+            ((!*db && oc_hwdb_open(NULL, db, &err)) ||
+             oc_hwdb_get(*db, o->what_if.item[i] + 3, &(*device)[i], &err)))
+            return cli_fail_err(&err);
+    return 0;
+}

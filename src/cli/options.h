@@ -101,6 +101,8 @@ struct cli_opts {
     struct cli_int samples_per_step;
     /* choice and order of rows */
     struct cli_int top;
+    struct cli_list what_if;
+    const char *as, *fuse;
     struct cli_list opr_name, type, input_dtype, why, explain_match;
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */

@@ -68,16 +68,27 @@ static bool fits_cache(const struct oc_report *r, const struct oc_work *work, do
     return false;
 }
 
+/* A row that the runtime added: its bytes are those of the recorded shapes, and a view may move none. */
+static bool added_view(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_op *op =
+        j && row->record != OC_NONE && !j->rec[row->record].n_node ? oc_op_find("", row->type, 0) : NULL;
+    return op && op->op_class == OC_OP_VIEW;
+}
+
 const char *oc_above_roof_reason(const struct oc_report *r, const struct oc_row *row,
                                  const struct oc_work *work, const struct oc_roof *roof)
 {
     if (row->time_s / r->runs < shortest_s(r->in->profile))
         return "too short for the clock";
+    if (added_view(r, row))
+        return "a view that the runtime added: it may move nothing";
     if (other_kind(r))
         return "measured on another kind of device";
-    if (roof->bound == OC_BOUND_DRAM && fits_cache(r, work, row->time_s / r->runs))
+    if (roof->bound == OC_BOUND_DRAM && !r->o->cache && fits_cache(r, work, row->time_s / r->runs))
         return "fed from a cache";
-    if (roof->bound != OC_BOUND_DRAM && fast_convolution(r, row))
+    if (roof->comp_s >= roof->mem_s && fast_convolution(r, row))
         return "Winograd or FFT: fewer multiplications than counted";
     return "another device or clock than that of the hardware file";
 }

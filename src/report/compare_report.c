@@ -1,6 +1,7 @@
 #include "estimate/work.h"
 #include "report/out_compare.h"
 #include "report/select.h"
+#include "report/what_if.h"
 
 #include <math.h>
 #include <string.h>
@@ -95,6 +96,8 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
         return oc_fail(err, OC_EARG, "no report format is called '%s'", o->format);
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "groups are made of one profile at a time");
+    if (oc_what_if_asked(o))
+        return oc_fail(err, OC_EARG, "what-if questions are about one profile at a time");
     if (o->n_why || o->n_explain_match)
         return oc_fail(err, OC_EARG, "explanations are about one profile at a time");
     return 0;

@@ -52,11 +52,18 @@ static struct oc_column *add(struct oc_report *r, const char *key, const char *t
     return c;
 }
 
+static void get_what_if(const struct oc_line *l, struct oc_field *c)
+{
+    c->number = l->row->what_if_s;
+}
+
 void oc_limit_columns(struct oc_report *r)
 {
+    r->extra = OC_NEW_ARRAY(&r->arena, OC_ROW_UNITS + OC_ROW_LEVELS + 3, struct oc_column);
+    if (r->what_if)
+        add(r, "what_if_ns", "what if", OC_FIELD_TIME, get_what_if)->use = OC_COL_CSV | OC_COL_COMPACT;
     if (!r->in->device)
         return;
-    r->extra = OC_NEW_ARRAY(&r->arena, OC_ROW_UNITS + OC_ROW_LEVELS + 2, struct oc_column);
     for (unsigned u = 0; u < OC_ROW_UNITS; u++)
         if (has_work(r, u))
             add(r, key_of(&r->arena, oc_hw_unit_name(u)), oc_hw_unit_name(u), OC_FIELD_TIME, get_unit)

@@ -4,6 +4,7 @@
 #include "report/json_keys.h"
 #include "report/json_limits.h"
 #include "report/receipts.h"
+#include "report/what_if.h"
 
 /* The layout is documented; see the README. Unknown is null. */
 enum { JSON_VERSION = 1 };
@@ -242,6 +243,8 @@ static void node_times(struct oc_json_out *w, const struct oc_report *r, const s
     oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
     oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
     oc_json_limits(w, r, row);
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
     oc_key_null(w, "estimate");
 }
 
@@ -437,6 +440,10 @@ void oc_out_json(struct oc_report *r, FILE *f)
     oc_json_join(&w, r);
     oc_json_groups(&w, r);
     hardware(&w, r);
+    if (r->what_if) {
+        oc_jw_key(&w, "what_if");
+        oc_what_if_json(r->what_if, &w);
+    }
     if (r->o->n_why) {
         oc_jw_key(&w, "receipts");
         oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);

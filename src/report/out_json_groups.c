@@ -27,6 +27,8 @@ static void group(struct oc_json_out *w, const struct oc_report *r, const struct
     oc_key_double(w, "roofline_efficiency", row->roofline_s / row->time_s);
     oc_key_double(w, "wasted_ns", oc_ns_of(row->wasted_s));
     oc_json_limits(w, r, row);
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", oc_ns_of(row->what_if_s));
     oc_jw_end_object(w);
 }
 

@@ -43,13 +43,15 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
 static const struct oc_row **rows_by_record(struct oc_report *r)
 {
     const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
-    for (uint32_t i = 0; r->in->device && i < r->all.n; i++)
+    for (uint32_t i = 0; i < r->all.n; i++)
         row[r->all.row[i].record] = &r->all.row[i];
     return row;
 }
 
 static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
     if (!r->in->device)
         return;
     oc_key_text(w, "bound_by", row ? row->bound_by : NULL);

@@ -6,6 +6,7 @@
 #include "report/columns.h"
 #include "report/details.h"
 #include "report/unicode.h"
+#include "report/what_if.h"
 
 /* ---- the compact table: one line a row -------------------------------------------------------------------
  */
@@ -301,4 +302,6 @@ void oc_out_term(struct oc_report *r, FILE *f)
         fputc('\n', f);
     if (!r->o->print_only || !wants(r, "summary"))
         (as_grid(r) ? grid_table : compact_table)(r, f);
+    if (r->what_if && !r->o->confluence && !r->o->dump_only_opr)
+        oc_what_if_text(r->what_if, &r->arena, f);
 }

@@ -8,6 +8,7 @@
 #include "report/out_match.h"
 #include "report/receipts.h"
 #include "report/select.h"
+#include "report/what_if.h"
 
 /* What can be asked for with --format. */
 static const struct oc_format {
@@ -96,7 +97,7 @@ static void count_runs(struct oc_report *r)
 static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
                                const struct oc_format *format)
 {
-    return in->profile && !in->analysis && !in->device && format->write == oc_out_term &&
+    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) && format->write == oc_out_term &&
            !strcmp(in->profile->format, "megengine") && in->profile->native &&
            (!o->style || strcmp(o->style, "compact"));
 }
@@ -138,10 +139,12 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     }
     oc_report_rows(&r);
     oc_report_roofs(&r);
+    int rc = oc_what_if_make(&r, err);
     oc_limit_columns(&r);
     count_runs(&r);
     r.shown.arena = &r.arena;
-    int rc = choose_rows(&r, format, err);
+    if (!rc)
+        rc = choose_rows(&r, format, err);
     if (!rc) {
         oc_report_finish(&r);
         format->write(&r, f);

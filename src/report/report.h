@@ -10,6 +10,7 @@
 #include "report/rows.h"
 
 struct oc_column;
+struct oc_what_if;
 
 struct oc_report {
     uint32_t *why; /* nodes whose receipts are wanted: o->n_why */
@@ -25,6 +26,7 @@ struct oc_report {
     double total_flo;        /* known operations of all rows */
     bool has_time;           /* some row has a time */
     uint32_t n_too_fast;     /* rows that took less than the hardware allows */
+    const struct oc_what_if *what_if; /* NULL: not asked for */
     struct oc_column *extra; /* columns of the hardware (limit_columns.h) */
     size_t n_extra;
     struct oc_roof_opts roof; /* how rows are held against the hardware */

@@ -24,6 +24,7 @@ struct oc_row oc_row_blank(void)
         .self_s = NAN,
         .wasted_s = NAN,
         .overhead_s = NAN,
+        .what_if_s = NAN,
         .limits = {NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}},
         .node = OC_NONE,
         .record = OC_NONE,

@@ -52,6 +52,7 @@ struct oc_row {
     struct oc_row_limits limits;
     const struct oc_work *work; /* what it was held against; NULL: no hardware, or a group */
     double overhead_s;          /* of its launches */
+    double what_if_s;           /* estimate after all steps of what_if.h */
     const char *group;          /* key of its group, NULL: groups are not wanted */
     const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */

@@ -1,0 +1,409 @@
+#include "report/what_if.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "join/join.h"
+#include "report/pattern.h"
+
+bool oc_what_if_asked(const struct oc_report_opts *o)
+{
+    return o->n_what_if || o->as || o->fuse;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
+const uint32_t *oc_what_if_nodes(const struct oc_report *r, uint32_t row, uint32_t *one, uint32_t *n)
+{
+    const struct oc_row *x = &r->all.row[row];
+    if (r->in->join && x->record != OC_NONE) {
+        *n = r->in->join->rec[x->record].n_node;
+        return r->in->join->rec[x->record].node;
+    }
+    *one = x->node;
+    *n = x->node != OC_NONE && r->in->analysis;
+    return one;
+}
+
+uint32_t oc_what_if_root(const struct oc_what_if *x, uint32_t row)
+{
+    while (x->row[row].into != row)
+        row = x->row[row].into;
+    return row;
+}
+
+void oc_what_if_limit(struct oc_what_if *x, struct oc_what_if_row *row)
+{
+    struct oc_roof roof;
+    row->roof_s = row->overhead_s = NAN;
+    memcpy(row->missing, "limit", sizeof("limit"));
+    if (!row->limited || !x->device)
+        return;
+    oc_roofline_of(x->device, &row->work, &x->roof, NAN, &roof);
+    row->roof_s = roof.roof_s * x->r->runs;
+    row->overhead_s = roof.overhead_s * x->r->runs;
+    memcpy(row->missing, roof.missing, sizeof(row->missing));
+}
+
+static double overhead_of(const struct oc_what_if_row *row)
+{
+    return isnan(row->overhead_s) ? 0 : row->overhead_s;
+}
+
+static void start_row(struct oc_what_if *x, uint32_t i)
+{
+    const struct oc_row *from = &x->r->all.row[i];
+    struct oc_what_if_row *row = &x->row[i];
+    *row = (struct oc_what_if_row){.into = i, .time_s = from->time_s, .limited = from->work != NULL};
+    if (from->work)
+        row->work = *from->work;
+    row->overhead = from->bound_by && !strcmp(from->bound_by, oc_bound_name(OC_BOUND_OVERHEAD));
+    oc_what_if_limit(x, row);
+    if (!x->r->has_time)
+        row->time_s = row->roof_s + overhead_of(row);
+    row->counted = !isnan(row->time_s);
+    x->now_s += row->counted ? row->time_s : 0;
+    *(row->counted ? &x->rows : &x->left_out) += 1;
+}
+
+double oc_what_if_moved(double time_s, const struct oc_what_if_row *was, const struct oc_what_if_row *row)
+{
+    double kernel_s = time_s - overhead_of(was);
+    return (was->roof_s > 0 ? kernel_s * (row->roof_s / was->roof_s) : row->roof_s) + overhead_of(row);
+}
+
+/* What a run takes beside its rows; with rows that overlap nothing can be said. */
+static double beside(const struct oc_report *r, double rows_s)
+{
+    const struct oc_profile *p = r->in->profile;
+    double run_s = p && !p->functions ? p->run_ns * 1e-9 : NAN;
+    return run_s >= rows_s ? run_s - rows_s : NAN;
+}
+
+/* ---- steps -----------------------------------------------------------------------------------------------
+ */
+
+static struct oc_what_if_step *begin(struct oc_what_if *x, const char *title, const char *note)
+{
+    struct oc_what_if_step *s = &x->step[x->n_step++];
+    *s = (struct oc_what_if_step){.title = title, .note = note};
+    for (uint32_t i = 0; i < x->r->all.n; i++)
+        if (x->row[i].counted && !isnan(x->row[i].time_s))
+            s->before_s += x->row[i].time_s;
+    return s;
+}
+
+static void end(struct oc_what_if *x, struct oc_what_if_step *s)
+{
+    for (uint32_t i = 0; i < x->r->all.n; i++)
+        if (x->row[i].counted && !isnan(x->row[i].time_s))
+            s->after_s += x->row[i].time_s;
+}
+
+static bool takes_part(const struct oc_what_if *x, uint32_t i)
+{
+    return x->row[i].counted && x->row[i].into == i && !isnan(x->row[i].time_s);
+}
+
+static void set_time(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_what_if_row *row,
+                     double time_s)
+{
+    s->rows++;
+    if (isnan(time_s)) {
+        s->unknown++;
+        s->missing = s->missing ? s->missing : oc_strdup(&x->r->arena, row->missing);
+    } else if (time_s == row->time_s && time_s > 0) {
+        s->kept++;
+    }
+    row->time_s = time_s;
+}
+
+/* The row's limits were those of `was` and have changed: its time follows. */
+static void follow(struct oc_what_if *x, struct oc_what_if_step *s, struct oc_what_if_row *row,
+                   const struct oc_what_if_row *was)
+{
+    double time_s = row->time_s;
+    if (isnan(was->roof_s))
+        memcpy(row->missing, was->missing, sizeof(row->missing));
+    if (isnan(was->roof_s) || isnan(row->roof_s))
+        time_s = NAN;
+    else if (!x->r->has_time)
+        time_s = oc_what_if_moved(time_s, was, row);
+    else if (row->overhead)
+        time_s *= was->overhead_s > 0 && row->overhead_s >= 0 ? row->overhead_s / was->overhead_s : 1;
+    else if (was->roof_s > 0)
+        time_s *= row->roof_s / was->roof_s;
+    set_time(x, s, row, time_s);
+}
+
+static int fuse(struct oc_what_if *x, struct oc_err *err)
+{
+    if (strcmp(x->r->o->fuse, "elementwise") != 0)
+        return oc_fail(err, OC_EARG, "--fuse knows elementwise, not '%.40s'", x->r->o->fuse);
+    struct oc_what_if_step *s =
+        begin(x, "element-wise operators fused",
+              "they join the operator that makes what they read, if nobody else reads it: what lies between "
+              "moves no bytes, and there is one launch");
+    s->rows = oc_fuse_rows(x);
+    end(x, s);
+    return 0;
+}
+
+static const struct oc_recast *read_type(const char *name, struct oc_err *err)
+{
+    const struct oc_recast *to = oc_recast_by_name(name);
+    struct oc_buf list = {.max = 200};
+    for (size_t i = 0; !to && oc_recast_name(i); i++)
+        oc_buf_printf(&list, "%s%s", i ? ", " : "", oc_recast_name(i));
+    if (!to)
+        oc_fail(err, OC_EARG, "invalid value '%.40s' for --as: choose from %s", name, list.data);
+    oc_buf_free(&list);
+    return to;
+}
+
+/* The work of every row in the other type. Constants of a run shrink with those of the rows. */
+static void recast_rows(struct oc_what_if *x, const struct oc_recast *to)
+{
+    struct oc_recasting *sum = OC_NEW_ARRAY(&x->r->arena, x->r->all.n, struct oc_recasting);
+    double before = 0, after = 0;
+    for (uint32_t i = 0; i < x->r->all.n; i++) {
+        uint32_t n, one;
+        const uint32_t *node = oc_what_if_nodes(x->r, i, &one, &n);
+        oc_recast_add(to, x->r->in->analysis, node, n, &sum[oc_what_if_root(x, i)]);
+    }
+    for (uint32_t i = 0; i < x->r->all.n; i++) {
+        struct oc_what_if_row *row = &x->row[i];
+        if (!row->limited || row->into != i)
+            continue;
+        before += (double)row->work.weight_bytes;
+        oc_recast_finish(&sum[i], &row->work);
+        after += (double)row->work.weight_bytes;
+    }
+    if (before > 0)
+        x->roof.const_bytes = (uint64_t)((double)x->roof.const_bytes * (after / before));
+}
+
+static int recast(struct oc_what_if *x, struct oc_err *err)
+{
+    const struct oc_recast *to = read_type(x->r->o->as, err);
+    if (!to)
+        return -1;
+    struct oc_what_if_row *was = OC_NEW_ARRAY(&x->r->arena, x->r->all.n, struct oc_what_if_row);
+    for (uint32_t i = 0; i < x->r->all.n; i++)
+        was[i] = x->row[i];
+    recast_rows(x, to);
+    struct oc_what_if_step *s =
+        begin(x, oc_printf(&x->r->arena, "as %s", to->name),
+              oc_printf(&x->r->arena, "%s; each row as far from its roofline as before", to->note));
+    for (uint32_t i = 0; i < x->r->all.n; i++) {
+        bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
+        oc_what_if_limit(x, &x->row[i]);
+        if (takes_part(x, i) && !(same && isnan(was[i].roof_s)))
+            follow(x, s, &x->row[i], &was[i]);
+    }
+    end(x, s);
+    return 0;
+}
+
+static void move_to(struct oc_what_if *x, const struct oc_device *device)
+{
+    x->device = device;
+    struct oc_what_if_step *s = begin(x, oc_printf(&x->r->arena, "on %s", oc_device_info(device).name),
+                                      "each row as far from its roofline as here");
+    for (uint32_t i = 0; i < x->r->all.n; i++) {
+        struct oc_what_if_row was = x->row[i];
+        oc_what_if_limit(x, &x->row[i]);
+        if (takes_part(x, i))
+            follow(x, s, &x->row[i], &was);
+    }
+    end(x, s);
+}
+
+/* ---- KEY=VALUE -------------------------------------------------------------------------------------------
+ */
+
+struct key { /* which rows */
+    const char *text;
+    enum { BY_ALL, BY_TYPE, BY_CLASS, BY_NAME } by;
+    struct oc_pattern *pattern;
+};
+
+/* Class of the row's node with the most multiply-adds, of several. */
+static const char *class_of(const struct oc_report *r, uint32_t row)
+{
+    uint32_t n, one, best = 0;
+    const uint32_t *node = oc_what_if_nodes(r, row, &one, &n);
+    if (!n)
+        return "";
+    for (uint32_t i = 1; i < n; i++)
+        if (r->in->analysis->cost[node[i]].macs > r->in->analysis->cost[node[best]].macs)
+            best = i;
+    return oc_op_class_name(r->in->analysis->cost[node[best]].op_class);
+}
+
+static int matches(const struct oc_report *r, const struct key *k, uint32_t i, struct oc_err *err)
+{
+    const struct oc_row *row = &r->all.row[i];
+    if (k->by == BY_TYPE)
+        return row->type && !strcmp(row->type, k->text);
+    if (k->by == BY_CLASS)
+        return !strcmp(class_of(r, i), k->text);
+    return k->by == BY_ALL ? 1 : row->name ? oc_pattern_match(k->pattern, row->name, err) : 0;
+}
+
+/* 0: some row matches, 1: none does, -1: error */
+static int try_key(const struct oc_report *r, struct key *k, struct oc_err *err)
+{
+    if (k->by == BY_NAME && oc_pattern_compile(k->text, &k->pattern, err) != 0)
+        return -1;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        int m = matches(r, k, i, err);
+        if (m != 0)
+            return m < 0 ? -1 : 0;
+    }
+    return 1;
+}
+
+/* A prefix says what it is; else the first of type, class and name that is there. */
+static int find_key(const struct oc_report *r, const char *text, struct key *k, struct oc_err *err)
+{
+    static const char *const prefix[] = {[BY_TYPE] = "type:", [BY_CLASS] = "class:", [BY_NAME] = "name:"};
+    *k = (struct key){.text = text};
+    if (!strcmp(text, "all"))
+        return 0;
+    int rc = 1;
+    for (unsigned by = BY_TYPE; by <= BY_NAME && rc > 0; by++) {
+        size_t n = strlen(prefix[by]);
+        bool this_one = !strncmp(text, prefix[by], n);
+        bool other = !this_one && (!strncmp(text, "type:", 5) || !strncmp(text, "class:", 6) ||
+                                   !strncmp(text, "name:", 5));
+        if (other)
+            continue;
+        k->by = by;
+        k->text = this_one ? text + n : text;
+        rc = try_key(r, k, err);
+    }
+    return rc > 0
+               ? oc_fail(err, OC_EARG,
+                         "--what-if: '%.80s' is no type, class or name of an operator in this report", text)
+               : rc;
+}
+
+static void at_efficiency(struct oc_what_if *x, const struct key *k, double efficiency,
+                          struct oc_what_if_step *s, struct oc_err *err)
+{
+    for (uint32_t i = 0; i < x->r->all.n; i++) {
+        struct oc_what_if_row *row = &x->row[i];
+        if (!takes_part(x, i) || matches(x->r, k, i, err) <= 0)
+            continue;
+        double t = row->roof_s / efficiency;
+        if (!x->r->has_time)
+            t += overhead_of(row);
+        else if (row->overhead || t > row->time_s)
+            t = row->time_s;
+        set_time(x, s, row, t);
+    }
+}
+
+static void faster(struct oc_what_if *x, const struct key *k, double times, struct oc_what_if_step *s,
+                   struct oc_err *err)
+{
+    for (uint32_t i = 0; i < x->r->all.n; i++)
+        if (takes_part(x, i) && matches(x->r, k, i, err) > 0)
+            set_time(x, s, &x->row[i], x->row[i].time_s / times);
+}
+
+static int bad_value(const char *text, struct oc_err *err)
+{
+    return oc_fail(err, OC_EARG,
+                   "--what-if '%.80s': KEY=80%% (of the roofline), KEY=2x (as fast) or hw=NAME is needed",
+                   text);
+}
+
+static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
+{
+    const char *equals = strrchr(text, '=');
+    size_t n = equals ? strlen(equals + 1) : 0;
+    char unit = n ? equals[n] : '\0';
+    double v;
+    if (n < 2 || equals == text || !oc_parse_double(equals + 1, n - 1, &v) || !(v > 0) || !isfinite(v) ||
+        (unit != '%' && unit != 'x') || (unit == '%' && v > 100))
+        return bad_value(text, err);
+    if (unit == '%' && !x->device)
+        return oc_fail(err, OC_EARG, "--what-if '%.80s' is about a roofline: name the hardware with --hw",
+                       text);
+    char *name = oc_strndup(&x->r->arena, text, (size_t)(equals - text));
+    struct key k;
+    int rc = find_key(x->r, name, &k, err);
+    if (rc == 0 && unit == '%') {
+        struct oc_what_if_step *s =
+            begin(x, oc_printf(&x->r->arena, "%s at %g %% of the roofline", name, v),
+                  x->r->has_time ? "rows that are faster, or bound by overhead, keep their time"
+                                 : "with the overhead of the launches");
+        at_efficiency(x, &k, v / 100, s, err);
+        end(x, s);
+    } else if (rc == 0) {
+        struct oc_what_if_step *s =
+            begin(x, oc_printf(&x->r->arena, "%s %g times as fast", name, v), "given");
+        faster(x, &k, v, s, err);
+        end(x, s);
+    }
+    oc_pattern_free(k.pattern);
+    return rc;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------
+ */
+
+static int check(const struct oc_report *r, struct oc_err *err)
+{
+    const struct oc_report_opts *o = r->o;
+    if ((o->as || o->fuse) && (!r->in->analysis || !r->in->device))
+        return oc_fail(err, OC_EARG, "%s needs a model and hardware (--hw)", o->as ? "--as" : "--fuse");
+    if (!r->in->device && !r->has_time)
+        return oc_fail(err, OC_EARG, "--what-if needs measured times, or hardware (--hw)");
+    for (size_t i = 0; i < o->n_what_if; i++)
+        if (!r->in->device && !strncmp(o->what_if[i], "hw=", 3))
+            return oc_fail(err, OC_EARG, "--what-if hw= compares with a device: name it with --hw");
+    return 0;
+}
+
+static int all_steps(struct oc_what_if *x, struct oc_err *err)
+{
+    const struct oc_report_opts *o = x->r->o;
+    if ((o->fuse && fuse(x, err) != 0) || (o->as && recast(x, err) != 0))
+        return -1;
+    for (size_t i = 0; i < o->n_what_if; i++) {
+        const struct oc_device *d = o->what_if_device ? o->what_if_device[i] : NULL;
+        if (d)
+            move_to(x, d);
+        else if (one_wish(x, o->what_if[i], err) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int oc_what_if_make(struct oc_report *r, struct oc_err *err)
+{
+    if (!oc_what_if_asked(r->o))
+        return 0;
+    if (check(r, err) != 0)
+        return -1;
+    struct oc_what_if *x = OC_NEW_ARRAY(&r->arena, 1, struct oc_what_if);
+    *x = (struct oc_what_if){.r = r, .device = r->in->device, .roof = r->roof};
+    x->row = OC_NEW_ARRAY(&r->arena, r->all.n, struct oc_what_if_row);
+    x->step = OC_NEW_ARRAY(&r->arena, r->o->n_what_if + 2, struct oc_what_if_step);
+    for (uint32_t i = 0; i < r->all.n; i++)
+        start_row(x, i);
+    x->beside_s = beside(r, x->now_s);
+    if (all_steps(x, err) != 0)
+        return -1;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        r->all.row[i].what_if_s = x->row[i].counted ? x->row[i].time_s : NAN;
+        x->unknown += x->row[i].counted && isnan(x->row[i].time_s);
+    }
+    r->what_if = x;
+    return 0;
+}

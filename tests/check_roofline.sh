@@ -1,0 +1,96 @@
+#!/bin/sh
+# The roofline is a lower bound: with --cache on and the measured bandwidth of each memory no recorded model is faster,
+# and rows that are have a reason. On the recordings of models/profiles, and on new ones of this machine where ONNX
+# Runtime is found. Prints a table (lines with '#') and TAP.
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+top=$PWD
+work=$PWD/$BUILD/roofline
+rm -rf "$work"
+mkdir -p "$work"
+export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
+n=0
+bad=0
+result() { # title problem
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
+    fi
+}
+skip() { # title reason
+    n=$((n + 1))
+    echo "ok $n # SKIP $1: $2"
+}
+
+# The member "roofline" of the hardware, and rows above 100 % with and without a reason, of a report as JSON.
+figures() {
+    awk '
+        { split($0, part, "\""); key = part[2]; value = $2; sub(/,$/, "", value) }
+        key == "rows_above_roofline" { above = value }
+        key == "roofline" && !inside && !done { inside = 1 }
+        inside && !(key in got) { got[key] = value }
+        inside && key == "wasted_ns" { inside = 0; done = 1 }
+        END { print got["roofline_time_ns"], got["time_ns"], got["rows_without_limit"], got["rows"], above }' "$1"
+}
+# title arguments: t_roof <= measured, every row has a limit, rows above 100 % are told with a reason
+holds() {
+    title=$1
+    shift
+    if ! onnxcost "$@" --cache on -f json >"$work/report.json" 2>"$work/err" ||
+        ! onnxcost "$@" --cache on -f csv >"$work/report.csv" 2>>"$work/err" ||
+        ! onnxcost "$@" --cache on --print-only summary >"$work/summary" 2>>"$work/err"; then
+        result "$title" "$(cat "$work/err")"
+        return
+    fi
+    set -- $(figures "$work/report.json")
+    problem=$(awk -v roof="$1" -v time="$2" -v missing="$3" -v rows="$4" 'BEGIN {
+        if (!(roof > 0) || !(time > 0) || !(rows > 0)) print "no roofline: " roof " of " time
+        else if (roof > time) print "faster than its roofline: " time " ns, not " roof
+        if (missing != 0) print missing " rows without a limit" }')
+    said=$(sed -n 's/.*rows above 100 % of the roofline: //p' "$work/summary" | grep -oE '(^|, )[0-9]+ \([^)]+\)' |
+        grep -oE '[0-9]+ ' | awk '{ n += $1 } END { print n + 0 }')
+    [ "$said" = "${5:-none}" ] || problem="$problem; ${5:-no} rows above 100 %, $said with a reason"
+    printf '# %-28s %9.3f ms of %9.3f ms  %5.1f %%  rows above: %s\n' "$title" "$(echo "$1" | awk '{ print $1 / 1e6 }')" \
+        "$(echo "$2" | awk '{ print $1 / 1e6 }')" "$(echo "$1 $2" | awk '{ print 100 * $1 / $2 }')" "$5"
+    result "$title: t_roof <= measured" "$problem"
+}
+
+tests/make_zoo.sh "$work/zoo" >/dev/null || exit 1
+for profile in models/profiles/*.json.gz; do
+    title=$(basename "$profile" .json.gz)
+    model=${title%%.*} threads=${title##*.}
+    graph=models/profiles/$model.all.optimized.onnx
+    case $title in *.all.*) [ -f "$graph" ] || graph= ;; *) graph= ;; esac
+    [ -f "models/profiles/machine.$threads.xml" ] || continue
+    holds "$title" "$work/zoo/$model.onnx" -p "$profile" ${graph:+--optimized-model "$graph"} \
+        --hw "models/profiles/machine.$threads.xml"
+done
+
+# ---- this machine -------------------------------------------------------------------------------------------------
+[ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
+case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
+cd "$work" || exit 1
+onnxzoo mobilenetv2 --fill random -o probe.onnx >/dev/null
+if ! onnxcost record probe.onnx --runs 1 -o probe >/dev/null 2>err; then
+    skip 'recordings of this machine' "$(head -n 1 err)"
+elif case "$BUILD" in *asan*) true ;; *) false ;; esac; then
+    skip 'recordings of this machine' 'sanitizers slow the measurement of peaks down'
+elif ! onnxcost hw measure --threads 1 -o here.xml >/dev/null 2>err; then
+    skip 'recordings of this machine' "$(head -n 1 err)"
+else
+    for model in mobilenetv2 resnet18 bert_base; do
+        onnxzoo $model --fill random -o model.onnx >/dev/null
+        if onnxcost record model.onnx --runs 5 --threads 1 -o now >/dev/null 2>err; then
+            holds "$model, recorded now" model.onnx -p now.profile.json --optimized-model now.optimized.onnx --hw here.xml
+        else
+            result "$model, recorded now" "$(cat err)"
+        fi
+        rm -f model.onnx now.*
+    done
+fi
+echo "1..$n"
+exit $bad

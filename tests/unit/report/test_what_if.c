@@ -1,0 +1,261 @@
+/* What-if steps of a small model on a made-up device, against arithmetic by hand. */
+#include "report/report.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hw/hwdb.h"
+#include "support/build.h"
+#include "support/json_paths.h"
+#include "support/profiles.h"
+
+/* Section 8 of cost-semantics: 10 TFLOP/s f32, 100 GB/s, 5 us; and f16 matrix 40, f16 vector 20 TFLOP/s. The
+ * other device has twice the bandwidth and an overhead of 1 us. */
+static const struct oc_hw_figure f32_peak = {.value = 10e12}, f16_matrix = {.value = 40e12},
+                                 f16_vector = {.value = 20e12}, slow = {.value = 100e9},
+                                 fast = {.value = 200e9}, five = {.value = 5e-6}, one = {.value = 1e-6};
+static const struct oc_hw_level slow_dram = {.name = "DRAM", .bandwidth = &slow},
+                                fast_dram = {.name = "DRAM", .bandwidth = &fast};
+
+static struct oc_device device(bool other)
+{
+    struct oc_device d = {
+        .info = {.id = "d", .name = other ? "Other" : "This", .vendor = "", .kind = "cpu", .file = ""},
+        .level = other ? &fast_dram : &slow_dram,
+        .n_level = 1,
+        .overhead = other ? &one : &five};
+    d.peak[OC_HW_VECTOR][OC_CLASS_F32] = &f32_peak;
+    d.peak[OC_HW_VECTOR][OC_CLASS_F16] = &f16_vector;
+    d.peak[OC_HW_MATRIX][OC_CLASS_F16] = &f16_matrix;
+    return d;
+}
+
+struct made {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+    struct oc_profile *profile;
+    struct oc_join *join;
+    struct oc_device device;
+};
+
+/* Worked case 15, MatMul {1,128,768} x {768,3072}, and a Relu behind it. */
+static struct made make(const char *profile)
+{
+    size_t n;
+    struct oc_err err;
+    struct made x = {.device = device(false)};
+    struct oc_builder *b = oc_b_new(17);
+    struct oc_analyze_opts o = {0};
+    struct oc_profile_opts po = {.warmup = 0};
+    oc_b_input(b, "x", "float[1,128,768]");
+    oc_b_init(b, "w", "float[768,3072]");
+    oc_b_node(b, "MatMul", "fc", "x,w", "y", "");
+    oc_b_node(b, "Relu", "act", "y", "z", "");
+    oc_b_output(b, "z", "float[1,128,3072]");
+    x.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(x.bytes, n, NULL, &x.model, &err) || oc_analyze(x.model, &o, &x.analysis, &err))
+        fail_msg("%s", err.msg);
+    if (profile && (!(x.profile = t_profile_text(profile, &po, &err)) ||
+                    oc_join_make(x.model, x.analysis, x.profile, NULL, &x.join, &err)))
+        fail_msg("%s", err.msg);
+    return x;
+}
+
+static void free_made(struct made *x)
+{
+    oc_join_free(x->join);
+    oc_profile_close(x->profile);
+    oc_analysis_free(x->analysis);
+    oc_model_free(x->model);
+    free(x->bytes);
+}
+
+static int report(const struct made *x, struct oc_report_opts o, char **text, struct oc_err *err)
+{
+    size_t n = 0;
+    struct oc_report_in in = {.model = x->model,
+                              .analysis = x->analysis,
+                              .profile = x->profile,
+                              .join = x->join,
+                              .device = &x->device};
+    FILE *f = open_memstream(text, &n);
+    int rc = oc_report_write(&in, &o, f, err);
+    fclose(f);
+    return rc;
+}
+
+static struct t_json json_of(const struct made *x, struct oc_report_opts o)
+{
+    char *text = NULL;
+    struct oc_err err;
+    o.format = "json";
+    if (report(x, o, &text, &err))
+        fail_msg("%s", err.msg);
+    struct t_json j = t_json_read(text);
+    free(text);
+    return j;
+}
+
+static void assert_ns(const struct t_json *j, double want, const char *path)
+{
+    double got = t_number(j, "what_if.%s", path);
+    if (!(fabs(got - want) <= 0.0011)) /* times are given in thousandths of a nanosecond */
+        fail_msg("%s is %.6f, not %.6f", path, got, want);
+}
+
+/* MatMul: 11,403,264 B / 100 GB/s = 114,032.64 ns, its arithmetic 60,397.978 ns. Relu: 2 x 1,572,864 B =
+ * 31,457.28 ns. Each 5,000 ns of overhead: 155,489.92 ns.
+ * fused: 11,403,264 B + 3,145,728 B - 2 x 1,572,864 B = 11,403,264 B, one launch: 119,032.64 ns
+ * as fp16: half the bytes, 57,016.32 ns; MACs 603,979,776 / 40e12 = 15,099.494 ns; + 5,000
+ * MatMul at 50 %: 57,016.32 / 0.5 + 5,000 = 119,032.64 ns
+ * on the other: (119,032.64 - 5,000) x 28,508.16 / 57,016.32 + 1,000 = 58,016.32 ns */
+static void steps_without_times(void **state)
+{
+    (void)state;
+    struct made x = make(NULL);
+    struct oc_device other = device(true);
+    const char *const wish[] = {"MatMul=50%", "hw=other"};
+    const struct oc_device *const on[] = {NULL, &other};
+    struct t_json j = json_of(
+        &x, (struct oc_report_opts){
+                .fuse = "elementwise", .as = "fp16", .what_if = wish, .what_if_device = on, .n_what_if = 2});
+    assert_string_equal(t_text(&j, "what_if.basis"), "roofline");
+    assert_ns(&j, 155489.92, "now_ns");
+    assert_ns(&j, 119032.64, "steps[0].after_ns");
+    assert_ns(&j, 36457.28, "steps[0].saved_ns");
+    assert_int_equal(t_whole(&j, "what_if.steps[0].rows"), 1);
+    assert_ns(&j, 62016.32, "steps[1].after_ns");
+    assert_ns(&j, 119032.64, "steps[2].after_ns");
+    assert_string_equal(t_text(&j, "what_if.steps[2].what"), "MatMul at 50 % of the roofline");
+    assert_ns(&j, 58016.32, "steps[3].after_ns");
+    assert_string_equal(t_text(&j, "what_if.steps[3].what"), "on Other");
+    assert_ns(&j, 58016.32, "then_ns");
+    assert_true(t_number(&j, "nodes[1].what_if_time_ns") == 0); /* part of the MatMul */
+    assert_true(t_is_null(&j, "what_if.steps[0].missing"));
+    t_json_free(&j);
+    free_made(&x);
+}
+
+#define EVENT(cat, name, ts, dur, args)                                                                      \
+    "{\"cat\" : \"" cat "\",\"pid\" :1,\"tid\" :1,\"dur\" :" #dur ",\"ts\" :" #ts                            \
+    ",\"ph\" : \"X\",\"name\" :\"" name "\",\"args\" : {" args "}},\n"
+#define NODE(name, type, ts, dur)                                                                            \
+    EVENT("Node", name "_kernel_time", ts, dur,                                                              \
+          "\"op_name\" : \"" type "\",\"provider\" : \"CPUExecutionProvider\",\"node_index\" : \"0\"")
+/* MatMul 200 us, Relu 40 us, 10 us of the run outside of them */
+static const char *const measured =
+    "[\n" EVENT("Session", "session_initialization", 0, 40, "") EVENT("Session", "model_run", 100, 250, "")
+        NODE("fc", "MatMul", 101, 200) NODE("act", "Relu", 302, 40) "]\n";
+
+/* MatMul at 80 %: 114,032.64 / 0.8 = 142,540.8 ns, 57,459.2 ns less. Relu at 10 % would take 314 us: it keeps
+ * its 40 us; twice as fast: 20 us. */
+static void steps_of_measured_times(void **state)
+{
+    (void)state;
+    struct made x = make(measured);
+    const char *const wish[] = {"MatMul=80%", "elementwise=10%", "name:a.t=2x"};
+    struct t_json j = json_of(&x, (struct oc_report_opts){.what_if = wish, .n_what_if = 3});
+    assert_string_equal(t_text(&j, "what_if.basis"), "measured");
+    assert_ns(&j, 240000, "now_ns");
+    assert_ns(&j, 10000, "beside_ns");
+    assert_ns(&j, 182540.8, "steps[0].after_ns");
+    assert_ns(&j, 57459.2, "steps[0].saved_ns");
+    assert_ns(&j, 182540.8, "steps[1].after_ns");
+    assert_int_equal(t_whole(&j, "what_if.steps[1].rows"), 1);
+    assert_int_equal(t_whole(&j, "what_if.steps[1].rows_as_before"), 1);
+    assert_ns(&j, 162540.8, "steps[2].after_ns");
+    assert_true(fabs(t_number(&j, "what_if.steps[2].speedup_in_all") - 240000 / 162540.8) < 1e-9);
+    assert_ns(&j, 162540.8, "then_ns");
+    assert_true(fabs(t_number(&j, "nodes[0].what_if_time_ns") - 142540.8) < 0.0011);
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* int8-weights: 9,437,184 B of weights become 2,359,296; 4,325,376 B in all take 43,253.76 ns, the arithmetic
+ * 60,397.9776 ns is the limit then: 200,000 x 60,397.9776 / 114,032.64 = 105,931.0... ns. Relu has no
+ * weights. Four bits: the same limit. Fused: MatMul keeps its 200 us, for its roofline stays. */
+static void measured_times_follow_the_roofline(void **state)
+{
+    (void)state;
+    struct made x = make(measured);
+    double matmul = 200000.0 * 60397.9776 / 114032.64;
+    static const char *const type[] = {"int8-weights", "int4-weights"};
+    for (size_t i = 0; i < 2; i++) {
+        struct t_json j = json_of(&x, (struct oc_report_opts){.as = type[i]});
+        assert_ns(&j, matmul + 40000, "then_ns");
+        assert_int_equal(t_whole(&j, "what_if.steps[0].rows_as_before"), 1);
+        t_json_free(&j);
+    }
+    struct t_json j = json_of(&x, (struct oc_report_opts){.fuse = "elementwise"});
+    assert_ns(&j, 200000, "then_ns");
+    t_json_free(&j);
+    free_made(&x);
+}
+
+/* No i8 peak: the MatMul is not known, and neither is the sum. Relu moves a quarter of its bytes: 10 us. */
+static void a_missing_peak_is_unknown(void **state)
+{
+    (void)state;
+    struct made x = make(measured);
+    struct t_json j = json_of(&x, (struct oc_report_opts){.as = "int8"});
+    assert_true(t_is_null(&j, "what_if.then_ns") && t_is_null(&j, "what_if.steps[0].after_ns") &&
+                t_is_null(&j, "what_if.steps[0].saved_ns"));
+    assert_ns(&j, 10000, "steps[0].after_at_least_ns");
+    assert_int_equal(t_whole(&j, "what_if.steps[0].rows_unknown"), 1);
+    assert_string_equal(t_text(&j, "what_if.steps[0].missing"), "vector i8 peak");
+    assert_true(t_is_null(&j, "nodes[0].what_if_time_ns"));
+    t_json_free(&j);
+    free_made(&x);
+}
+
+static void wrong_questions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *wish, *as, *fuse, *message;
+    } bad[] = {
+        {"Conv=80%", NULL, NULL, "'Conv' is no type, class or name"},
+        {"MatMul=0%", NULL, NULL, "KEY=80% (of the roofline)"},
+        {"MatMul=101%", NULL, NULL, "KEY=80% (of the roofline)"},
+        {"MatMul", NULL, NULL, "KEY=80% (of the roofline)"},
+        {"=2x", NULL, NULL, "KEY=80% (of the roofline)"},
+        {"MatMul=nanx", NULL, NULL, "KEY=80% (of the roofline)"},
+        {"name:(=2x", NULL, NULL, ""},
+        {NULL, "f32", NULL, "choose from fp16, bf16"},
+        {NULL, NULL, "everything", "--fuse knows elementwise"},
+    };
+    struct made x = make(NULL);
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        char *text = NULL;
+        struct oc_err err = {0};
+        struct oc_report_opts o = {
+            .as = bad[i].as, .fuse = bad[i].fuse, .what_if = &bad[i].wish, .n_what_if = bad[i].wish != NULL};
+        assert_int_equal(report(&x, o, &text, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        if (!strstr(err.msg, bad[i].message))
+            fail_msg("%s", err.msg);
+        free(text);
+    }
+    free_made(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_without_times),
+        cmocka_unit_test(steps_of_measured_times),
+        cmocka_unit_test(measured_times_follow_the_roofline),
+        cmocka_unit_test(a_missing_peak_is_unknown),
+        cmocka_unit_test(wrong_questions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
