@@ -96,6 +96,31 @@ static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
     return active != OC_NONE ? active : value;
 }
 
+/* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". Where the model has the
+ * operator between QuantizeLinear and DequantizeLinear, integers come out only behind the activation and
+ * QuantizeLinear. */
+static uint32_t quantized_output(const struct companion *c, const struct oc_node *n)
+{
+    static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
+    if (strncmp(n->op_type, "QLinear", 7) != 0 && !is(n->op_type, "NhwcMaxPool"))
+        return OC_NONE;
+    const char *token = strstr(n->name, "_token_");
+    size_t len = token ? (size_t)(token - n->name) : strlen(n->name);
+    for (uint32_t i = len ? oc_map_get(&c->x->x.nodes, n->name, len) : OC_NONE; i != OC_NONE;
+         i = c->x->x.next_node[i]) {
+        const struct oc_node *plain = &c->x->m->node[i];
+        if (!oc_match_made_of(n->op_type, plain->op_type) || !plain->n_out)
+            continue;
+        uint32_t value = plain->out[0];
+        for (size_t k = 0; k < OC_COUNT(behind) && !is(n->op_type, plain->op_type); k++) {
+            uint32_t next = output_of_user(c, value, behind[k]);
+            value = next == OC_NONE ? value : next;
+        }
+        return value;
+    }
+    return OC_NONE;
+}
+
 /* The original tensor that a node's output holds, in whatever layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
@@ -114,6 +139,8 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
         return behind_norm(c, n);
     if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6));
+    if (k == 0 && (v = quantized_output(c, n)) != OC_NONE)
+        return v;
     return k == 0 ? quick_gelu_output(c, n) : OC_NONE;
 }
 

@@ -27,6 +27,45 @@ static bool value_bytes(const struct oc_analysis *a, uint32_t v, uint64_t *bytes
     return oc_bytes_of(t->dtype, n, bytes);
 }
 
+struct border {
+    const struct oc_analysis *a;
+    const struct oc_model *m;
+    struct oc_join_rec *r;
+    const struct oc_graph_index *x;
+    uint32_t *seen; /* by value: the last group that counted it */
+    uint32_t mark;
+};
+
+/* The node that makes a constant out of stored integers and was not charged itself, OC_NONE: nobody does. */
+static uint32_t dequantizer(const struct border *b, uint32_t v)
+{
+    for (int steps = 0; v != OC_NONE && steps < 8; steps++) {
+        uint32_t from = b->m->value[v].producer;
+        if (from == OC_NONE || b->a->cost[from].state == OC_NODE_ABSORBED)
+            return from;
+        if (b->a->cost[from].state != OC_NODE_FOLDED || !b->m->node[from].n_in)
+            return OC_NONE;
+        v = b->m->node[from].in[0];
+    }
+    return OC_NONE;
+}
+
+/* Bytes to read of a value: of a dequantized constant, as for a single node, those of its stored form. */
+static bool read_bytes(const struct border *b, uint32_t v, uint64_t *bytes)
+{
+    uint32_t from = b->a->is_const[v] ? dequantizer(b, v) : OC_NONE;
+    if (from == OC_NONE)
+        return value_bytes(b->a, v, bytes);
+    const struct oc_node *n = &b->m->node[from];
+    *bytes = 0;
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint64_t part;
+        if (n->in[i] != OC_NONE && (!value_bytes(b->a, n->in[i], &part) || !add(bytes, part)))
+            return false;
+    }
+    return true;
+}
+
 static bool in_group(const struct oc_join_rec *r, uint32_t node)
 {
     for (uint32_t i = 0; i < r->n_node; i++)
@@ -42,15 +81,6 @@ static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slo
     return oc_op_slot(op, slot) == 'm';
 }
 
-struct border {
-    const struct oc_analysis *a;
-    const struct oc_model *m;
-    struct oc_join_rec *r;
-    const struct oc_graph_index *x;
-    uint32_t *seen; /* by value: the last group that counted it */
-    uint32_t mark;
-};
-
 static bool count_input(struct border *b, uint32_t node, uint32_t slot)
 {
     const struct oc_analysis *a = b->a;
@@ -62,7 +92,7 @@ static bool count_input(struct border *b, uint32_t node, uint32_t slot)
         return true;
     uint64_t bytes;
     b->seen[v] = b->mark;
-    return value_bytes(a, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
+    return read_bytes(b, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
 }
 
 static bool leaves(const struct border *b, uint32_t v)

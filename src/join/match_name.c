@@ -27,6 +27,7 @@ bool oc_match_made_of(const char *type, const char *original)
         {"NhwcFusedConv", "Conv"},
         {"QLinearConv", "Conv"},
         {"QLinearConv", "ConvInteger"},
+        {"NhwcMaxPool", "MaxPool"},
         {"FusedGemm", "Gemm"},
         {"FusedGemm", "MatMul"},
         {"Gemm", "MatMul"},
@@ -299,7 +300,9 @@ bool oc_match_inserted(const char *name, const char *op_type)
             return true;
     if (oc_match_without_cast(name))
         return is(op_type, "Cast");
-    return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0;
+    /* "<DequantizeLinear>/duplicated": so that each of its users has one of its own */
+    return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
+           strstr(name, "/duplicated");
 }
 
 /* Of a step of training: the model has only the forward pass. */

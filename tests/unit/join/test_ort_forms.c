@@ -197,6 +197,91 @@ static void inlined_in_optimized_model(void **state)
     shut(&x);
 }
 
+/* ---- quantized, in another layout --------------------------------------------------------------------- */
+
+/* Integers x to convolution, pool and sum with DequantizeLinear before and QuantizeLinear behind each. The
+ * scales are one for all. */
+static struct oc_builder *qdq(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "uint8[1,16,8,8]");
+    oc_b_init(b, "s", "float[]{0.1}");
+    oc_b_init(b, "z", "uint8[]{0}");
+    oc_b_init(b, "w", "int8[16,16,3,3]");
+    oc_b_init(b, "ws", "float[16]");
+    oc_b_init(b, "wz", "int8[16]");
+    oc_b_node(b, "DequantizeLinear", "dx", "x,s,z", "fx", "");
+    oc_b_node(b, "DequantizeLinear", "dw", "w,ws,wz", "fw", "axis=0");
+    oc_b_node(b, "Conv", "conv", "fx,fw", "c", "pads=1,1,1,1");
+    oc_b_node(b, "Relu", "relu", "c", "r", "");
+    oc_b_node(b, "QuantizeLinear", "qr", "r,s,z", "ir", "");
+    oc_b_node(b, "DequantizeLinear", "dr", "ir,s,z", "fr", "");
+    oc_b_node(b, "MaxPool", "pool", "fr", "p", "kernel_shape=1,1");
+    oc_b_node(b, "QuantizeLinear", "qp", "p,s,z", "ip", "");
+    oc_b_node(b, "DequantizeLinear", "dp", "ip,s,z", "fp", "");
+    oc_b_node(b, "Add", "sum", "fp,fr", "t", "");
+    oc_b_node(b, "QuantizeLinear", "qt", "t,s,z", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+#define U8(shape) "{\"uint8\":[" shape "]}"
+static const char qdq_trace[] =
+    "[" RUN EVENT(10, "Transpose", "Transpose", 20, U8("1,16,8,8"), U8("1,8,8,16"))
+        EVENT(30, "conv_token_1", "QLinearConv", 21, U8("1,8,8,16"), U8("1,8,8,16"))
+            EVENT(50, "pool_token_4", "NhwcMaxPool", 22, U8("1,8,8,16"), U8("1,8,8,16"))
+                EVENT(70, "sum", "QLinearAdd", 23, U8("1,8,8,16") "," U8("1,8,8,16"), U8("1,8,8,16"))
+                    EVENT(90, "Transpose_token_7", "Transpose", 24, U8("1,8,8,16"), U8("1,16,8,8")) "]";
+
+/* The nodes behind the integers that an operator reads, whoever else reads them. The weight of 16 x 16 x 9
+ * bytes is read with its 16 scales and zero points as it is stored: 2304 + 64 + 16. */
+static void quantized_by_optimized_model(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "uint8[1,16,8,8]");
+    oc_b_node(b, "Transpose", "Transpose", "x", "Transpose_out0", "perm=0,2,3,1");
+    oc_b_node(b, "com.microsoft::QLinearConv", "conv_token_1", "Transpose_out0", "conv", "");
+    oc_b_node(b, "com.microsoft::NhwcMaxPool", "pool_token_4", "conv", "pool_token_4", "");
+    oc_b_node(b, "com.microsoft::QLinearAdd", "sum", "pool_token_4,,,conv", "sum", "");
+    oc_b_node(b, "Transpose", "Transpose_token_7", "sum", "y", "perm=0,3,1,2");
+    oc_b_output(b, "y", NULL);
+    join(&x, qdq(), b, qdq_trace);
+    assert_string_equal(rec(&x, "conv_token_1")->rule, "optimized model");
+    assert_nodes(&x, "conv_token_1", "dx conv relu qr");
+    assert_int_equal(rec(&x, "conv_token_1")->rd_wt, 2304 + 64 + 16 + 4 + 1);
+    assert_int_equal(rec(&x, "conv_token_1")->rd_act, 1024);
+    assert_int_equal(rec(&x, "conv_token_1")->wr, 1024);
+    assert_nodes(&x, "pool_token_4", "dr pool qp");
+    assert_nodes(&x, "sum", "dr dp sum qt");
+    shut(&x);
+}
+
+/* Each user of a DequantizeLinear gets one of its own: the second is not in the model. */
+static void duplicated_dequantizer(void **state)
+{
+    (void)state;
+    struct joined x = {0};
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "uint8[64]");
+    oc_b_init(b, "s", "float[]{0.1}");
+    oc_b_init(b, "z", "uint8[]{0}");
+    oc_b_node(b, "DequantizeLinear", "d", "x,s,z", "f", "");
+    oc_b_node(b, "Relu", "relu", "f", "y", "");
+    oc_b_node(b, "Tanh", "tanh", "f", "v", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "v", NULL);
+    join(&x, b, NULL,
+         "[" RUN EVENT(10, "d", "DequantizeLinear", 0, U8("64"), F("64"))
+             EVENT(30, "d/duplicated", "DequantizeLinear", 3, U8("64"), F("64"))
+                 EVENT(50, "relu", "Relu", 1, F("64"), F("64"))
+                     EVENT(70, "tanh", "Tanh", 2, F("64"), F("64")) "]");
+    assert_nodes(&x, "d", "d");
+    assert_nodes(&x, "d/duplicated", "");
+    shut(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +289,8 @@ int main(void)
         cmocka_unit_test(norm_by_optimized_model),
         cmocka_unit_test(inlined_function),
         cmocka_unit_test(inlined_in_optimized_model),
+        cmocka_unit_test(quantized_by_optimized_model),
+        cmocka_unit_test(duplicated_dequantizer),
     };
     return cmocka_run_group_tests_name("join/ort_forms", tests, NULL, NULL);
 }
