@@ -11,7 +11,8 @@
 #define MOST_PARTS    20000000u /* counts that are kept of all analyses together */
 #define LAW_ANALYSES  48        /* spent on straight lines */
 #define MOST_ANALYSES 600
-#define MOST_ITEMS    200000u /* kept of all loads together */
+#define MOST_NODES    10000000u /* analysed, in all analyses */
+#define MOST_ITEMS    200000u   /* kept of all loads together */
 
 /* The counts of struct oc_work, one after the other. */
 enum { WORDS = offsetof(struct oc_work, unknown) / sizeof(uint64_t) };
@@ -108,12 +109,20 @@ static struct snap *snap_of(const struct oc_analysis *a, int64_t batch)
     return s;
 }
 
+/* Fewer of large models. */
+static unsigned most_analyses(const struct oc_model *m)
+{
+    uint32_t n = MOST_NODES / (m->n_node + 1);
+    return n > MOST_ANALYSES ? MOST_ANALYSES : n < LAW_ANALYSES / 2 ? LAW_ANALYSES / 2 : n;
+}
+
 static struct snap *snap_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
 {
     struct oc_analysis *a;
-    if (l->analyses >= MOST_ANALYSES) {
-        oc_fail(err, OC_ELIMIT, "more than %d analyses: the counts follow no straight line in the batch",
-                MOST_ANALYSES);
+    unsigned most = most_analyses(l->m);
+    if (l->analyses >= most) {
+        oc_fail(err, OC_ELIMIT, "more than %u analyses: the counts follow no straight line in the batch",
+                most);
         return NULL;
     }
     oc_batch_opts_set(&l->batch, batch);

@@ -290,6 +290,8 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
     struct oc_plain_table t = {.n_col = 4 + n_device};
     for (size_t d = 0; d < n_device; d++)
         cell[4 + d] = name_of(v, b->device[d]);
+    if (!n)
+        return;
     fputc('\n', v->f);
     start_table(v, &t, cell);
     for (size_t i = 0; i < n; i++) {
