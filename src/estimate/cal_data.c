@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define P10_TO_P90_SD 2.5631031310892007 /* of a normal distribution */
+#define TOO_FAST      0.5
 
 static const char *text(const char *s)
 {
@@ -94,6 +95,11 @@ bool oc_cal_usable(const struct oc_sample *s, const struct oc_sample_set *set)
            s->kernel.cls < OC_KC_COUNT && s->kernel.dtype < OC_CLASS_COUNT;
 }
 
+bool oc_cal_too_fast(const struct oc_sample *s, const struct oc_cal_point *p)
+{
+    return s->t_s < TOO_FAST * p->roof_s;
+}
+
 /* Equal signatures of one recording: the median of their times, repeats and runs summed. */
 static void merge(struct oc_cal_data *d)
 {
@@ -176,7 +182,10 @@ static void copy_items(const struct oc_sample_set *set, const struct oc_device *
                                    .ln_t = log(s->t_s),
                                    .spread = spread_of(s)};
         oc_cal_point_make(device, &s->kernel, set->model[s->model].const_bytes, &x->point);
-        d->n++;
+        if (oc_cal_too_fast(s, &x->point))
+            d->n_rejected++;
+        else
+            d->n++;
     }
 }
 

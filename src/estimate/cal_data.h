@@ -41,6 +41,8 @@ void oc_cal_data_make(struct oc_arena *a, const struct oc_sample_set *set, const
 
 /* Its time and counts are known. */
 bool oc_cal_usable(const struct oc_sample *s, const struct oc_sample_set *set);
+/* In half the time that physics takes: it is not the kernel that it is said to be (or not the device). */
+bool oc_cal_too_fast(const struct oc_sample *s, const struct oc_cal_point *point);
 
 /* Who is left out together: model_id or family_id, or the name where there is none. */
 const char *oc_cal_fold_name(const struct oc_sample_model *m, bool by_family);

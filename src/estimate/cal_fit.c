@@ -10,6 +10,7 @@
 #define COARSE     8 /* iterations that tell choices apart */
 #define FINE       40
 #define STARTS     4
+#define FAR_EC     2.3
 #define BETTER     0.98 /* a choice that is not the plain one must lower the loss to this */
 #define BOUND_BY   2.0  /* Tc / Tm from which a sample says something of Ec */
 #define VISIBLE    0.25 /* and the part of its time that must be */
@@ -140,16 +141,24 @@ struct best {
 
 static const double powers[] = {1, 2, 4, INFINITY};
 
+/* From the start, and from where computing is ten times slower: what the least of two evils is, a low Ec or a
+ * low Em, does not show in between. */
 static void try_choice(struct oc_cfit_row *row, size_t n, const struct oc_cfit_choice *choice,
-                       const struct oc_cfit_prior *prior, const struct oc_cfit_theta *start, double better,
-                       struct best *best)
+                       const struct oc_cfit_prior *prior, const struct oc_cfit_theta *start, bool far,
+                       double better, struct best *best)
 {
     struct oc_cfit_set set = {row, n};
-    struct oc_cfit_theta theta = *start;
+    double limit = better * best->loss;
     oc_cfit_align_rows(row, n, choice);
-    double loss = fit(&set, choice, prior, COARSE, 1, &theta);
-    if (loss < better * best->loss)
-        *best = (struct best){loss, *choice, theta};
+    for (unsigned s = 0; s < (far ? 2 : 1); s++) {
+        struct oc_cfit_theta theta = *start;
+        theta.x[OC_CFIT_EC] -= s ? FAR_EC : 0;
+        double loss = fit(&set, choice, prior, COARSE, 1, &theta);
+        if (loss < limit) {
+            *best = (struct best){loss, *choice, theta};
+            limit = loss;
+        }
+    }
 }
 
 /* Each p with several starts: which of them is right shows in the last per cent of the loss. */
@@ -183,7 +192,7 @@ static void choose_tiles(struct oc_cfit_row *row, size_t n, const struct oc_cfit
             struct oc_cfit_choice c = from.choice;
             c.tile_m = m;
             c.tile_n = k;
-            try_choice(row, n, &c, prior, &from.theta, best->choice.tile_m ? 1 : BETTER, best);
+            try_choice(row, n, &c, prior, &from.theta, false, best->choice.tile_m ? 1 : BETTER, best);
         }
 }
 
@@ -195,7 +204,7 @@ static void choose_align(struct oc_cfit_row *row, size_t n, const struct oc_cfit
     for (size_t i = 0; i < OC_COUNT(align); i++) {
         struct oc_cfit_choice c = from.choice;
         c.align = align[i];
-        try_choice(row, n, &c, prior, &from.theta, best->choice.align > 1 ? 1 : BETTER, best);
+        try_choice(row, n, &c, prior, &from.theta, false, best->choice.align > 1 ? 1 : BETTER, best);
     }
 }
 
@@ -204,11 +213,14 @@ double oc_cfit_search(struct oc_cfit_row *row, size_t n, const struct oc_cfit_sp
                       struct oc_cfit_theta *theta)
 {
     struct best best = {.loss = INFINITY};
-    for (unsigned a = 0; a < space->n_alpha; a++)
-        for (size_t i = 0; i < OC_COUNT(powers); i++) {
-            struct oc_cfit_choice c = {.p = powers[i], .alpha = space->alpha[a], .align = 1};
-            try_choice(row, n, &c, prior, &prior->mean, a == 0 ? 1 : BETTER, &best);
-        }
+    for (size_t i = 0; i < OC_COUNT(powers); i++) {
+        struct oc_cfit_choice c = {.p = powers[i], .alpha = space->alpha[0], .align = 1};
+        try_choice(row, n, &c, prior, &prior->mean, true, 1, &best);
+    }
+    for (unsigned a = 1; a < space->n_alpha; a++) {
+        struct oc_cfit_choice c = {.p = best.choice.p, .alpha = space->alpha[a], .align = 1};
+        try_choice(row, n, &c, prior, &best.theta, false, a == 1 ? BETTER : 1, &best);
+    }
     if (space->align)
         choose_align(row, n, prior, &best);
     if (space->tiles)

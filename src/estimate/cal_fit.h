@@ -42,8 +42,9 @@ void oc_cfit_align_rows(struct oc_cfit_row *row, size_t n, const struct oc_cfit_
 double oc_cfit_refine(const struct oc_cfit_set *set, const struct oc_cfit_choice *choice,
                       const struct oc_cfit_prior *prior, unsigned iterations, struct oc_cfit_theta *theta);
 
+#define OC_CFIT_ALPHAS 4
 struct oc_cfit_space { /* what is tried */
-    double alpha[2];
+    double alpha[OC_CFIT_ALPHAS];
     unsigned n_alpha;
     bool align, tiles;
 };

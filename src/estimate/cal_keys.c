@@ -13,9 +13,12 @@
 /* ln-sd of a group about the shipped prior, of a class about its group, of a type about its class. */
 static const double level_sd[3][OC_CFIT_PARAMS] = {
     {1.0, OC_PRIOR_LN_SD, 1.5, OC_PRIOR_LN_SD, 1.5, 0.7},
-    {0.7, 0.7, 1.0, OC_PRIOR_LN_SD, 1.0, 0.5},
+    {0.7, 1.0, 1.0, OC_PRIOR_LN_SD, 1.0, 0.5},
     {0.3, 0.5, 0.7, 0.3, 0.7, 0.3},
 };
+#define GAIN_SD    0.3 /* of the bandwidth of a cache that the device's file gives */
+#define FAR        0.7 /* errors beyond it are failures, one as bad as the other, when choices are compared */
+#define LIGHT_SD   1.5 /* of Ec of classes that hardly compute, which no table knows */
 #define ASSUMED_SD 2.0 /* of an efficiency against a stand-in for a peak */
 
 static const double lambdas[] = {1, 0.1, 10};
@@ -44,10 +47,14 @@ static struct oc_cfit_prior prior_of(const struct oc_key_tree *t, const struct o
     p.mean.x[OC_CFIT_EC] += k->ec_shift;
     p.mean.x[OC_CFIT_EM] += k->em_shift;
     memcpy(p.sd.x, level_sd[level], sizeof(p.sd.x));
+    if (!level && k->row[0].datum->point.llc_gain > 0) {
+        p.mean.x[OC_CFIT_WC] = log(fmin(8, fmax(1, k->row[0].datum->point.llc_gain)));
+        p.sd.x[OC_CFIT_WC] = GAIN_SD;
+    }
     for (size_t i = 0; i < k->n; i++) {
         const struct oc_cal_point *q = &k->row[i].datum->point;
-        if (q->llc_gain > 0)
-            p.sd.x[OC_CFIT_WC] = 0;
+        if (isnan(oc_curve_prior(t->data->kind, q->cls).ec) && level == 1)
+            p.sd.x[OC_CFIT_EC] = LIGHT_SD;
         if (q->tc_assumed && !level)
             p.sd.x[OC_CFIT_EC] = ASSUMED_SD;
         if (q->tm_assumed && !level)
@@ -116,7 +123,7 @@ static double held_out_error(const struct oc_key_fit *k, const struct oc_cfit_th
     for (size_t i = 0; i < k->n; i++) {
         const struct oc_cal_datum *d = k->row[i].datum;
         double r = d->ln_t - oc_cfit_ln_time(&theta[d->fold], &k->choice, &k->row[i], NULL);
-        sum += d->weight * fabs(r);
+        sum += d->weight * fmin(FAR, fabs(r));
         weight += d->weight;
     }
     return weight > 0 ? sum / weight : 0;
@@ -159,7 +166,8 @@ static void fit_lambda(const struct oc_key_tree *t, struct oc_key_fit *k, const 
     size_t n = (size_t)t->data->n_fold + 1;
     struct oc_cfit_theta *theta = oc_xmalloc(n * sizeof(*theta)), *best = oc_xmalloc(n * sizeof(*theta));
     k->curve_error = INFINITY;
-    for (size_t i = 0; i < OC_COUNT(lambdas); i++) {
+    /* a group is only where its classes start from: no need to be choosy */
+    for (size_t i = 0; i < (level_of(k) ? OC_COUNT(lambdas) : 1); i++) {
         fit_folds(t, k, h, lambdas[i], theta);
         double error = held_out_error(k, theta);
         if (error < k->curve_error) {
@@ -217,7 +225,7 @@ static void fit_constants(const struct oc_key_tree *t, struct oc_key_fit *k)
     }
     for (size_t i = 0; i < k->n; i++) {
         const struct oc_cal_datum *d = k->row[i].datum;
-        sum += d->weight * fabs(d->ln_t - ln_constant(&k->row[i], k->constant[d->fold]));
+        sum += d->weight * fmin(FAR, fabs(d->ln_t - ln_constant(&k->row[i], k->constant[d->fold])));
         weight += d->weight;
     }
     k->constant_error = weight > 0 ? sum / weight : 0;
@@ -303,7 +311,8 @@ static void fit_key(const struct oc_key_tree *t, struct oc_key_fit *k)
         take_parent(t, k);
         return;
     }
-    struct oc_cfit_space space = {.alpha = {t->alpha[0], t->alpha[1]}, .n_alpha = t->n_alpha};
+    struct oc_cfit_space space = {.n_alpha = t->n_alpha};
+    memcpy(space.alpha, t->alpha, sizeof(space.alpha));
     space.align = level && k->row[0].datum->point.k > 0;
     space.tiles = space.align && k->row[0].datum->point.units > 0;
     struct oc_cfit_prior prior = prior_of(t, k, all);
@@ -434,7 +443,8 @@ static void set_alpha(struct oc_key_tree *t, const struct oc_device *d)
             cache[n++] = &d->level[i];
     t->alpha[t->n_alpha++] = OC_PRIOR_ALPHA;
     if (cache[1] && cache[1]->size->value < cache[0]->size->value)
-        t->alpha[t->n_alpha++] = OC_PRIOR_ALPHA * cache[1]->size->value / cache[0]->size->value;
+        for (double part = 0.5; part <= 2; part *= 2)
+            t->alpha[t->n_alpha++] = part * cache[1]->size->value / cache[0]->size->value;
 }
 
 void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const struct oc_device *device,

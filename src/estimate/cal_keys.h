@@ -25,7 +25,7 @@ struct oc_key_fit {
 struct oc_key_tree {
     struct oc_arena *arena;
     const struct oc_cal_data *data;
-    double alpha[2];
+    double alpha[OC_CFIT_ALPHAS];
     unsigned n_alpha;
     struct oc_key_fit *key;
     size_t n_key;

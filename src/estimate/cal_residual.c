@@ -5,8 +5,11 @@
 #include <string.h>
 
 #define MIN_ROWS 40
-#define BETTER   0.9 /* of the curves' error that curves and forest must reach */
+#define DEPTH    10
+#define MIN_LEAF 4
+#define BETTER   0.97 /* of the curves' error that curves and forest must reach */
 #define NEAREST  0.95
+#define FAR      0.7
 
 double oc_residual_apply(double t_s, double answer, const struct oc_cal_point *p)
 {
@@ -61,10 +64,11 @@ static const struct oc_forest *forest_without(const struct table *t, uint32_t fo
         if (item->fold == fold)
             continue;
         memcpy(x + n * OC_FOREST_FEATURES, t->x + i * OC_FOREST_FEATURES, OC_FOREST_FEATURES * sizeof(*x));
-        t->y[n] = item->ln_t - ln_base(t->tree, t->datum[i], fold);
+        t->y[n] = fmax(-FAR, fmin(FAR, item->ln_t - ln_base(t->tree, t->datum[i], fold)));
         t->weight[n++] = item->weight;
     }
-    const struct oc_forest *f = oc_forest_fit(a, x, t->y, t->weight, n, NULL);
+    const struct oc_forest *f = oc_forest_fit(a, x, t->y, t->weight, n,
+                                              &(struct oc_forest_opts){.depth = DEPTH, .min_leaf = MIN_LEAF});
     free(x);
     return f;
 }
@@ -92,7 +96,7 @@ static double error_of(const struct table *t, const double *ln_time)
     double sum = 0, weight = 0;
     for (size_t i = 0; i < t->n; i++) {
         const struct oc_cal_datum *item = &d->item[t->datum[i]];
-        sum += item->weight * fabs(item->ln_t - ln_time[t->datum[i]]);
+        sum += item->weight * fmin(FAR, fabs(item->ln_t - ln_time[t->datum[i]]));
         weight += item->weight;
     }
     return weight > 0 ? sum / weight : 0;

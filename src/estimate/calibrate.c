@@ -139,9 +139,11 @@ static void set_forests(struct making *m)
 /* ---- models ----------------------------------------------------------------------------------------------
  */
 
+/* as predict.c has it of a predicted time */
 static double kernel_sd(const struct making *m, size_t datum)
 {
-    return m->cal->key[m->tree.leaf[datum].key].errors.sd;
+    const struct oc_cal_errors *e = &m->cal->key[m->tree.leaf[datum].key].errors;
+    return oc_conformal_sd(e, exp(m->residual.ln_time[datum]));
 }
 
 static struct oc_model_error model_error(const struct making *m, size_t first, size_t end)

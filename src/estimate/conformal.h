@@ -18,6 +18,8 @@ double oc_conformal_quantile(double *v, size_t n, double level);
 void oc_conformal_make(const double *r, const double *t_s, size_t n, const struct oc_cal_errors *parent,
                        struct oc_cal_errors *out);
 unsigned oc_conformal_bin(const struct oc_cal_errors *e, double t_s);
+/* The sd that goes with the 80 % interval of a prediction: failures far out do not widen it. */
+double oc_conformal_sd(const struct oc_cal_errors *e, double t_s);
 /* What is assumed where nothing was measured: a normal distribution of this sd. */
 void oc_conformal_assume(double sd, struct oc_cal_errors *out);
 

@@ -29,7 +29,7 @@ static const struct prior_row prior_rows[OC_KC_COUNT] = {
     [OC_KC_ATTENTION_DECODE] = {{NAN, NAN, NAN}, {0.75, 0.70, 0.60}},
     [OC_KC_RNN] = {{0.25, 0.40, 0.20}, {0.60, 0.60, 0.50}},
     [OC_KC_ELEMENTWISE] = {{NAN, NAN, NAN}, {0.80, 0.70, 0.50}},
-    [OC_KC_ACTIVATION] = {{NAN, NAN, NAN}, {0.80, 0.70, 0.50}},
+    [OC_KC_ACTIVATION] = {{0.10, 0.03, 0.05}, {0.80, 0.70, 0.50}},
     [OC_KC_SOFTMAX] = {{NAN, 0.10, NAN}, {0.60, 0.50, 0.35}},
     [OC_KC_NORM] = {{NAN, 0.10, NAN}, {0.60, 0.50, 0.35}},
     [OC_KC_REDUCE] = {{NAN, 0.10, NAN}, {0.60, 0.50, 0.35}},
@@ -113,15 +113,33 @@ static bool known(const struct oc_hw_figure *f)
     return f && f->value > 0;
 }
 
-/* The time of the bytes at the nearest level that could hold them; 0 if its bandwidth is not known. */
+/* The least time of the bytes: they fill the levels from the nearest on, and all levels work at once. A level
+ * whose bandwidth is not known takes no time. */
 static double nearest_s(const struct oc_device *d, double bytes)
 {
-    for (size_t i = 0; i < d->n_level; i++) {
+    double most = 0;
+    for (size_t i = 0; i < d->n_level && bytes > 0; i++) {
         const struct oc_hw_level *l = &d->level[i];
-        if (i + 1 == d->n_level || !known(l->size) || l->size->value >= bytes)
-            return known(l->bandwidth) ? bytes / l->bandwidth->value : 0;
+        bool last = i + 1 == d->n_level;
+        double part = last || !known(l->size) ? bytes : fmin(bytes, l->size->value);
+        if (known(l->bandwidth))
+            most = fmax(most, part / l->bandwidth->value);
+        bytes -= part;
     }
-    return 0;
+    return most;
+}
+
+/* A recurrent layer reads its recurrent weights, N x H of N x K, again at every step but the first; H from
+ * the states it writes. Of M rows and `batch` steps. */
+static void set_recurrence(const struct oc_kernel *k, double llc_bytes, struct oc_cal_point *p)
+{
+    double steps = k->batch, element = k->n * k->k > 0 ? (double)k->rd_wt / (k->n * k->k) : 0;
+    if (k->cls != OC_KC_RNN || !(steps > 1 && k->m > 0 && element > 0))
+        return;
+    element = fmin(element, 8);
+    double h = fmin(k->k, (double)k->wr / (steps * k->m * element)), bytes = k->n * h * element;
+    p->again_s = bytes * (steps - 1) / p->dram_bytes_per_s;
+    p->again_fill = llc_bytes > 0 ? bytes / llc_bytes : INFINITY;
 }
 
 static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uint64_t const_bytes,
@@ -137,6 +155,7 @@ static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uin
     p->act_s = act / p->dram_bytes_per_s;
     p->wt_s = wt / p->dram_bytes_per_s;
     p->act_fill = p->wt_fill = INFINITY;
+    set_recurrence(k, llc ? llc->size->value : 0, p);
     if (llc) {
         p->act_fill = act / llc->size->value;
         p->wt_fill = const_bytes == UINT64_MAX ? INFINITY : (double)const_bytes / llc->size->value;
@@ -224,15 +243,26 @@ double oc_curve_wave(const struct oc_cal_point *p, uint32_t tile_m, uint32_t til
     return fullness(tiles, p->units);
 }
 
-static double saturation(double x, double half)
+/* not fmax and fmin: no argument is ever NAN here, and this is where fits spend their time */
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double saturation(double x, double half)
 {
     return x > 0 ? x / (x + half) : 1;
 }
 
 /* (a^p + b^p)^(1/p) */
-static double power_sum(double a, double b, double p)
+static inline double power_sum(double a, double b, double p)
 {
-    double high = fmax(a, b), low = fmin(a, b);
+    double high = larger(a, b), low = smaller(a, b);
     if (low <= 0 || p > 64)
         return high;
     if (p <= 1)
@@ -245,18 +275,27 @@ static double power_sum(double a, double b, double p)
     return high * pow(1 + pow(q, p), 1 / p);
 }
 
+/* Bytes that fill so much of the last cache: alpha of it serves them wc times faster than DRAM, which serves
+ * the rest. A working set that is a little larger than the cache is a little slower, not all at once. */
+static inline double cached_s(const struct oc_cal_curve *c, double dram_s, double fill)
+{
+    double part = fill <= c->alpha ? 1 : c->alpha / fill;
+    return dram_s * (part / c->wc + (1 - part));
+}
+
 double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point *p, double q,
                         struct oc_curve_parts *parts)
 {
-    double gain = p->llc_gain > 0 ? p->llc_gain : c->wc;
     bool cached = p->act_fill <= c->alpha;
-    double ec = fmin(c->ec * saturation(p->flop, c->w_half_flop) * q, p->ec_cap);
-    double em = fmin(c->em * saturation(p->bytes, c->b_half_bytes), p->em_cap);
+    double ec = smaller(c->ec * saturation(p->flop, c->w_half_flop) * q, p->ec_cap);
+    double em = smaller(c->em * saturation(p->bytes, c->b_half_bytes), p->em_cap);
     double tc = p->tc_s > 0 ? p->tc_s / ec : 0;
-    double tm = (p->act_s / (cached ? gain : 1) + p->wt_s / (p->wt_fill <= c->alpha ? gain : 1)) / em;
+    double tm = (cached_s(c, p->act_s, p->act_fill) + cached_s(c, p->wt_s, p->wt_fill) +
+                 cached_s(c, p->again_s, p->again_fill)) /
+                em;
     if (parts)
         *parts = (struct oc_curve_parts){c->t0_s, tc, tm, cached};
-    return fmax(c->t0_s + power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
+    return larger(c->t0_s + power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);
 }
 
 double oc_curve_time(const struct oc_cal_curve *c, const struct oc_cal_point *p, struct oc_curve_parts *parts)

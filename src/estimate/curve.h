@@ -20,9 +20,10 @@ struct oc_cal_point {
     double tc_s, act_s, wt_s;
     double peak_flop_per_s; /* flop / tc_s; of the class of its arithmetic where it computes nothing */
     double dram_bytes_per_s;
-    double act_fill, wt_fill; /* its activations, and the weights of the model, over the last cache */
-    double llc_gain;          /* bandwidth of the last cache over DRAM; 0: not in the file */
-    double roof_s;            /* what physics allows, data being as near as they may be; 0: not known */
+    double act_fill, wt_fill;   /* its activations, and the weights of the model, over the last cache */
+    double again_s, again_fill; /* bytes that it reads again and again: recurrent weights */
+    double llc_gain;            /* bandwidth of the last cache over DRAM; 0: not in the file */
+    double roof_s;              /* what physics allows, data being as near as they may be; 0: not known */
     double ec_cap, em_cap;
     double m, n, k, batch;
     double units; /* that share tiles: multiprocessors; 0: no waves */

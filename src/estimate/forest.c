@@ -13,9 +13,29 @@
 #define SEED      0x9e3779b97f4a7c15u
 
 static const char *const feature_names[OC_FOREST_FEATURES] = {
-    "m",         "n",           "k",          "batch",      "flop",   "bytes",
-    "intensity", "m_fullness",  "n_fullness", "k_fullness", "window", "stride",
-    "groups",    "channels_in", "weights",    "written",    "class",  "dtype"};
+    "m",
+    "n",
+    "k",
+    "batch",
+    "flop",
+    "bytes",
+    "intensity",
+    "m_fullness",
+    "n_fullness",
+    "k_fullness",
+    "window",
+    "stride",
+    "groups",
+    "channels_in",
+    "weight_part",
+    "written_part",
+    "class",
+    "dtype",
+    "weights",
+    "read_per_written",
+    "special_part",
+    "flop_per_written",
+};
 
 const char *oc_forest_feature_name(unsigned feature)
 {
@@ -34,7 +54,9 @@ static double fullness(double d, double a)
 
 void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p, double *x)
 {
-    double bytes = fmax(p->bytes, 1), mem_s = p->act_s + p->wt_s;
+    double bytes = fmax(p->bytes, 1), mem_s = p->act_s + p->wt_s, special = 0, written = (double)k->wr;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        special += (double)k->work.special_flops[c];
     const double v[OC_FOREST_FEATURES] = {
         log2_of(p->m),
         log2_of(p->n),
@@ -54,6 +76,10 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
         (double)k->wr / bytes,
         k->cls,
         k->dtype,
+        log2_of((double)k->rd_wt),
+        written > 0 ? (double)k->rd_act / written : -1,
+        p->flop > 0 ? special / p->flop : 0,
+        written > 0 ? p->flop / written : -1,
     };
     memcpy(x, v, sizeof(v));
 }

@@ -5,7 +5,7 @@
 
 #define ITERATIONS 50
 #define STEP       1e-4 /* of the numeric derivative; parameters are logarithms, of the order of 1 */
-#define ENOUGH     1e-8 /* relative gain at which a fit ends */
+#define ENOUGH     1e-6 /* relative gain at which a fit ends */
 #define DAMP_START 1e-2
 #define DAMP_MAX   1e8
 #define BAD        1e3 /* stands for a residual that is not finite */

@@ -79,7 +79,9 @@ static enum oc_bound bound_of(const struct asking *a, const struct oc_curve_part
         return OC_BOUND_OVERHEAD;
     if (low >= BALANCED * high)
         return OC_BOUND_BALANCED;
-    return c->tc_s > c->tm_s ? (enum oc_bound)unit[a->point.unit] : OC_BOUND_DRAM;
+    if (c->tc_s > c->tm_s)
+        return (enum oc_bound)unit[a->point.unit];
+    return c->in_cache ? OC_BOUND_CACHE : OC_BOUND_DRAM;
 }
 
 static void set_parts(const struct asking *a, const struct oc_curve_parts *c, struct oc_prediction *p)
@@ -158,15 +160,15 @@ static bool by_key(const struct asking *a, struct oc_prediction *p)
     if (!(p->t_s > 0 && isfinite(p->t_s)))
         return false;
     p->key = (int32_t)(f.key - a->cal->key);
-    p->evidence = !a->own                         ? OC_EVIDENCE_SISTER
-                  : rests_on_group(a->cal, f.key) ? OC_EVIDENCE_RELATED
-                                                  : OC_EVIDENCE_CALIBRATED;
+    p->evidence = !a->own                                        ? OC_EVIDENCE_SISTER
+                  : f.wider > 1 || rests_on_group(a->cal, f.key) ? OC_EVIDENCE_RELATED
+                                                                 : OC_EVIDENCE_CALIBRATED;
     set_parts(a, &parts, p);
     set_distance(a, f.key, p);
     unsigned bin = oc_conformal_bin(&f.key->errors, p->t_s);
-    double wider = f.wider * (a->own ? 1 : WIDER);
-    set_interval(p, f.key->errors.d80[bin] * wider + p->widening,
-                 f.key->errors.d95[bin] * wider + p->widening);
+    double wider = f.wider * (a->own ? 1 : WIDER), least = f.wider > 1 ? OC_PRIOR_LN_SD : 0;
+    set_interval(p, fmax(f.key->errors.d80[bin] * wider, Z80 * least) + p->widening,
+                 fmax(f.key->errors.d95[bin] * wider, Z95 * least) + p->widening);
     return true;
 }
 
@@ -199,6 +201,7 @@ static bool by_prior(const struct asking *a, struct oc_prediction *p)
     struct oc_curve_parts parts;
     struct oc_cal_curve c = oc_curve_shipped(oc_cal_device_kind(a->device), cls, a->point.peak_flop_per_s,
                                              a->point.dram_bytes_per_s);
+    c.wc = a->point.llc_gain > 0 ? a->point.llc_gain : c.wc;
     p->t_s = oc_curve_time(&c, &a->point, &parts);
     p->evidence = OC_EVIDENCE_PRIOR;
     set_parts(a, &parts, p);

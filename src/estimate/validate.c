@@ -341,6 +341,7 @@ static void set_items(struct run *r)
         if (!r->item[i].usable)
             continue;
         oc_cal_point_make(r->device, &s->kernel, r->set->model[s->model].const_bytes, &r->item[i].row.point);
+        r->item[i].usable = !oc_cal_too_fast(s, &r->item[i].row.point);
         r->item[i].row.t_s = s->t_s;
         r->item[i].row.weight = sqrt(s->t_s * (s->repeats ? s->repeats : 1));
     }
