@@ -1,0 +1,359 @@
+#include "estimate/calibrate.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "estimate/forest.h"
+#include "support/made_samples.h"
+
+/* A law: T = t0 + (Tc^p + Tm^p)^(1/p) with efficiencies Ec and Em and hardly any saturation. */
+static struct oc_cal_curve law(double t0, double ec, double em, double p)
+{
+    return (struct oc_cal_curve){.t0_s = t0,
+                                 .ec = ec,
+                                 .em = em,
+                                 .p = p,
+                                 .wc = 1,
+                                 .alpha = 0.6,
+                                 .align = 1,
+                                 .w_half_flop = 0.01 * t0 * 200e9,
+                                 .b_half_bytes = 0.01 * t0 * 20e9};
+}
+
+struct sizes {
+    double flop_lo, flop_hi, bytes_lo, bytes_hi;
+};
+static const struct sizes all_sizes = {1e4, 1e10, 1e3, 3e8};
+
+static void add_law(struct oc_made *m, const struct oc_made_device *d, unsigned cls,
+                    const struct oc_cal_curve *c, const struct sizes *s, unsigned models, unsigned each,
+                    double noise)
+{
+    char name[32];
+    for (unsigned i = 0; i < models; i++) {
+        snprintf(name, sizeof(name), "net%02u", i);
+        uint32_t model = i < m->set.n_model ? i : oc_made_model(m, name);
+        for (unsigned j = 0; j < each; j++) {
+            struct oc_kernel k = oc_made_kernel(cls, oc_made_between(m, s->flop_lo, s->flop_hi),
+                                                oc_made_between(m, s->bytes_lo, s->bytes_hi));
+            struct oc_cal_point p;
+            oc_cal_point_make(&d->device, &k, 0, &p);
+            oc_made_add(m, model, &k, oc_curve_time(c, &p, NULL) * exp(noise * oc_made_normal(m)), 1);
+        }
+    }
+}
+
+static struct oc_calibration *calibrate(const struct oc_made *m, const struct oc_made_device *d)
+{
+    struct oc_calibration *cal;
+    struct oc_err err;
+    if (oc_calibrate(&m->set, &d->device, NULL, &cal, &err))
+        fail_msg("%s", err.msg);
+    return cal;
+}
+
+static void assert_within(double got, double want, double part)
+{
+    if (!(fabs(got / want - 1) <= part))
+        fail_msg("%g is not within %g %% of %g", got, 100 * part, want);
+}
+
+/* 5 % of log-normal noise: Ec and Em come back within 5 %, t0 within 10 %, p as it was. */
+static void recovers_the_law(void **state)
+{
+    (void)state;
+    static const double p[] = {1, 2, 4, INFINITY};
+    for (size_t i = 0; i < 4; i++) {
+        struct oc_made_device d;
+        struct oc_made m;
+        oc_made_device(&d);
+        oc_made_start(&m, 17 + i);
+        struct oc_cal_curve truth = law(4e-6, 0.55, 0.65, p[i]);
+        add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 12, 40, 0.05);
+        struct oc_calibration *cal = calibrate(&m, &d);
+        const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
+        assert_non_null(k);
+        assert_int_equal(k->kind, OC_CAL_CURVE);
+        assert_within(k->curve.ec, 0.55, 0.05);
+        assert_within(k->curve.em, 0.65, 0.05);
+        assert_within(k->curve.t0_s, 4e-6, 0.10);
+        assert_true(k->curve.p == p[i]);
+        assert_true(k->ec_known && k->em_known);
+        oc_calibration_free(cal);
+        oc_made_free(&m);
+    }
+}
+
+/* Kernels that only move bytes say nothing of Ec: it stays at the prior of the class, and the key says so. */
+static void memory_bound_sets_leave_ec_alone(void **state)
+{
+    (void)state;
+    static const struct sizes moving = {2, 1e4, 1e3, 3e8};
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 5);
+    struct oc_cal_curve truth = law(4e-6, 0.3, 0.6, 2);
+    add_law(&m, &d, OC_KC_GEMM, &truth, &moving, 10, 20, 0.05);
+    struct oc_calibration *cal = calibrate(&m, &d);
+    const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
+    assert_false(k->ec_known);
+    assert_true(k->em_known);
+    assert_within(k->curve.ec, oc_curve_prior(OC_CAL_CPU, OC_KC_GEMM).ec, 1e-9);
+    assert_within(k->curve.em, 0.6, 0.05);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+static void compute_bound_sets_leave_em_alone(void **state)
+{
+    (void)state;
+    static const struct sizes computing = {1e5, 1e8, 1e1, 1e3};
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 6);
+    struct oc_cal_curve truth = law(4e-6, 0.3, 0.6, 2);
+    add_law(&m, &d, OC_KC_GEMM, &truth, &computing, 10, 20, 0.05);
+    struct oc_calibration *cal = calibrate(&m, &d);
+    const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
+    assert_true(k->ec_known);
+    assert_false(k->em_known);
+    assert_within(k->curve.em, oc_curve_prior(OC_CAL_CPU, OC_KC_GEMM).em, 1e-9);
+    assert_within(k->curve.ec, 0.3, 0.05);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+static void all_finite(const struct oc_calibration *cal)
+{
+    for (size_t i = 0; i < cal->n_key; i++) {
+        const struct oc_cal_key *k = &cal->key[i];
+        assert_true(isfinite(k->curve.t0_s) && k->curve.t0_s >= 0);
+        assert_true(isfinite(k->curve.ec) && k->curve.ec > 0);
+        assert_true(isfinite(k->curve.em) && k->curve.em > 0);
+        assert_true(isfinite(k->curve.w_half_flop) && isfinite(k->curve.b_half_bytes));
+        assert_true(k->errors.d80[0] >= 0 && isfinite(k->errors.d95[2]) && isfinite(k->errors.sd));
+    }
+    assert_true(isfinite(cal->tau) && isfinite(cal->z80) && isfinite(cal->t_fix_s) && isfinite(cal->gap_s));
+}
+
+struct poor {
+    double flop, bytes;
+    unsigned n;
+};
+
+/* One sample, equal samples, no operations, no bytes, neither. */
+static void poor_sets_do_not_diverge(void **state)
+{
+    (void)state;
+    static const struct poor set[] = {{1e8, 1e6, 1}, {1e8, 1e6, 40}, {0, 1e6, 40}, {1e8, 0, 40}, {0, 0, 40}};
+    struct oc_made_device d;
+    oc_made_device(&d);
+    for (size_t i = 0; i < OC_COUNT(set); i++) {
+        struct oc_made m;
+        oc_made_start(&m, 1);
+        uint32_t a = oc_made_model(&m, "a"), b = oc_made_model(&m, "b");
+        for (unsigned j = 0; j < set[i].n; j++) {
+            struct oc_kernel k = oc_made_kernel(OC_KC_CONV_1X1, set[i].flop, set[i].bytes);
+            k.signature = j + 1;
+            oc_made_add(&m, j % 2 ? a : b, &k, 1e-3 * (1 + 1e-3 * j), 1);
+        }
+        struct oc_calibration *cal = calibrate(&m, &d);
+        all_finite(cal);
+        oc_calibration_free(cal);
+        oc_made_free(&m);
+    }
+}
+
+/* Fewer than 8 signatures or less than a decade of sizes: the curve is the parent's. */
+static void few_signatures_take_the_parent(void **state)
+{
+    (void)state;
+    static const struct sizes narrow = {1e8, 5e8, 1e6, 5e6};
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 8);
+    struct oc_cal_curve truth = law(4e-6, 0.5, 0.6, 2);
+    add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 6, 20, 0.05);
+    add_law(&m, &d, OC_KC_CONV_KXK, &truth, &narrow, 6, 10, 0.05);
+    add_law(&m, &d, OC_KC_CONV_1X1, &truth, &all_sizes, 6, 1, 0.05);
+    struct oc_calibration *cal = calibrate(&m, &d);
+    assert_int_equal(oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32)->kind, OC_CAL_CURVE);
+    assert_int_equal(oc_cal_find_key(cal, OC_KC_CONV_KXK, OC_CLASS_NONE)->kind, OC_CAL_PARENT);
+    const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_CONV_1X1, OC_CLASS_NONE);
+    assert_int_equal(k->kind, OC_CAL_PARENT);
+    assert_int_equal(k->n, 6);
+    assert_int_equal(cal->key[k->parent].cls, OC_KC_COUNT + OC_KG_COMPUTE);
+    /* conv_1x1 has the prior of gemm, so the group's curve is its own */
+    assert_within(k->curve.ec, cal->key[k->parent].curve.ec, 1e-9);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+/* Time in proportion to the roofline: a curve cannot beat the constant 3 by a fifth, so that is what is kept.
+ */
+static void a_constant_where_that_is_all(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 9);
+    struct oc_cal_curve truth = law(1e-12, 1.0 / 3, 1.0 / 3, INFINITY);
+    truth.w_half_flop = truth.b_half_bytes = 0;
+    static const struct sizes large = {1e7, 1e11, 1e6, 1e9};
+    truth.alpha = 0;
+    add_law(&m, &d, OC_KC_GEMM, &truth, &large, 10, 20, 0.05);
+    struct oc_calibration *cal = calibrate(&m, &d);
+    const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
+    assert_int_equal(k->kind, OC_CAL_CONSTANT);
+    assert_within(k->curve.ec, 1.0 / 3, 0.03);
+    assert_true(k->curve.ec == k->curve.em && k->curve.t0_s == 0);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+static void shuffle(struct oc_made *m, uint64_t seed)
+{
+    struct oc_made random = {.random = seed};
+    for (size_t i = m->set.n; i > 1; i--) {
+        size_t j = (size_t)(oc_made_uniform(&random) * (double)i);
+        struct oc_sample s = m->set.item[i - 1];
+        m->set.item[i - 1] = m->set.item[j];
+        m->set.item[j] = s;
+    }
+    /* models the other way round */
+    for (size_t i = 0, j = m->set.n_model; i + 1 < j; i++) {
+        struct oc_sample_model s = m->set.model[i];
+        m->set.model[i] = m->set.model[--j];
+        m->set.model[j] = s;
+    }
+    for (size_t i = 0; i < m->set.n; i++)
+        m->set.item[i].model = (uint32_t)m->set.n_model - 1 - m->set.item[i].model;
+}
+
+static void add_shared(struct oc_made *m)
+{
+    for (uint32_t i = 0; i < m->set.n_model; i++) {
+        struct oc_kernel k = oc_made_kernel(OC_KC_POOL, 1e6, 1e6);
+        oc_made_add(m, i, &k, 1e-4 * (1 + 0.01 * i), 1 + i);
+        oc_made_add(m, i, &k, 1.2e-4, 1); /* the same once more: merged */
+        m->set.model[i].run_s = 1e-2 + 1e-4 * i;
+    }
+}
+
+/* The same samples in another order: the same calibration, to the bit. */
+static void order_does_not_matter(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 10);
+    struct oc_cal_curve truth = law(4e-6, 0.5, 0.6, 2), other = law(6e-6, 0.2, 0.4, 1);
+    add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 7, 15, 0.2);
+    add_law(&m, &d, OC_KC_CONV_1X1, &other, &all_sizes, 7, 15, 0.2);
+    add_law(&m, &d, OC_KC_NORM, &other, &all_sizes, 7, 9, 0.2);
+    add_shared(&m);
+    struct oc_calibration *a = calibrate(&m, &d);
+    shuffle(&m, 77);
+    struct oc_calibration *b = calibrate(&m, &d);
+    assert_int_equal(a->n_key, b->n_key);
+    assert_true(a->checksum == b->checksum);
+    for (size_t i = 0; i < a->n_key; i++) {
+        assert_memory_equal(&a->key[i].curve, &b->key[i].curve, sizeof(a->key[i].curve));
+        assert_memory_equal(&a->key[i].errors, &b->key[i].errors, sizeof(a->key[i].errors));
+    }
+    assert_int_equal(a->n_signature, b->n_signature);
+    assert_int_equal(a->n_signature, 7 * 39 + 1);
+    assert_memory_equal(a->signature, b->signature, a->n_signature * sizeof(*a->signature));
+    assert_int_equal(a->n_forest, b->n_forest);
+    for (size_t i = 0; i < a->n_forest; i++)
+        assert_memory_equal(a->forest[i]->node, b->forest[i]->node,
+                            a->forest[i]->n_node * sizeof(struct oc_forest_node));
+    assert_true(a->tau == b->tau && a->z80 == b->z80 && a->t_fix_s == b->t_fix_s && a->gap_s == b->gap_s);
+    oc_calibration_free(a);
+    oc_calibration_free(b);
+    oc_made_free(&m);
+}
+
+/* Runs take 200 us and 3 us for each of their kernels, besides the kernels. */
+static void the_rest_of_a_run(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 12);
+    char name[16];
+    for (unsigned i = 0; i < 12; i++) {
+        snprintf(name, sizeof(name), "net%u", i);
+        uint32_t model = oc_made_model(&m, name);
+        unsigned kernels = 10 + 15 * i;
+        for (unsigned j = 0; j < 4; j++) {
+            struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 1e7 * (j + 1), 1e5 * (i + 1));
+            oc_made_add(&m, model, &k, 1e-4, 1);
+        }
+        m.set.model[model].kernels = kernels;
+        m.set.model[model].kernels_s = 1e-4 * kernels;
+        m.set.model[model].run_s = 1e-4 * kernels + 200e-6 + 3e-6 * kernels;
+    }
+    struct oc_calibration *cal = calibrate(&m, &d);
+    assert_within(cal->t_fix_s, 200e-6, 0.01);
+    assert_within(cal->gap_s, 3e-6, 0.01);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+/* Kernels twice as fast as physics allows are not what they are said to be; nothing left is an error. */
+static void impossible_samples_are_rejected(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    struct oc_calibration *cal;
+    struct oc_err err;
+    oc_made_device(&d);
+    oc_made_start(&m, 13);
+    uint32_t model = oc_made_model(&m, "a");
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 2e9, 1e6), unknown = k;
+    unknown.work.unknown = true;
+    oc_made_add(&m, model, &k, 4.9e-3, 1); /* 10 ms at peak */
+    oc_made_add(&m, model, &unknown, 1, 1);
+    oc_made_add(&m, model, &k, NAN, 1);
+    oc_made_add(&m, model, &k, 0, 1);
+    oc_made_add(&m, 7, &k, 1, 1); /* a model that there is not */
+    assert_int_equal(oc_calibrate(&m.set, &d.device, NULL, &cal, &err), -1);
+    assert_non_null(strstr(err.msg, "cannot calibrate"));
+    assert_null(cal);
+    oc_made_add(&m, model, &k, 11e-3, 1);
+    assert_int_equal(oc_calibrate(&m.set, &d.device, NULL, &cal, &err), 0);
+    assert_int_equal(cal->n_rejected, 5);
+    assert_int_equal(cal->n_sample, 1);
+    oc_calibration_free(cal);
+    oc_made_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(recovers_the_law),
+        cmocka_unit_test(memory_bound_sets_leave_ec_alone),
+        cmocka_unit_test(compute_bound_sets_leave_em_alone),
+        cmocka_unit_test(poor_sets_do_not_diverge),
+        cmocka_unit_test(few_signatures_take_the_parent),
+        cmocka_unit_test(a_constant_where_that_is_all),
+        cmocka_unit_test(order_does_not_matter),
+        cmocka_unit_test(the_rest_of_a_run),
+        cmocka_unit_test(impossible_samples_are_rejected),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

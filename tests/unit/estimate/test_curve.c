@@ -1,0 +1,203 @@
+#include "estimate/curve.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "support/made_samples.h"
+
+static void assert_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-9 * fabs(want)))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+static struct oc_cal_point point_of(const struct oc_made_device *d, const struct oc_kernel *k)
+{
+    struct oc_cal_point p;
+    oc_cal_point_make(&d->device, k, 0, &p);
+    return p;
+}
+
+/* 2e9 FLOP at 200 GFLOP/s are 10 ms; 40 MB at 20 GB/s are 2 ms. With Ec 0.5 and Em 0.8: Tc 20 ms, Tm 2.5 ms.
+ */
+static void the_formula(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 2e9, 40e6);
+    struct oc_cal_point p = point_of(&d, &k);
+    assert_near(p.tc_s, 0.010);
+    assert_near(p.act_s + p.wt_s, 0.002);
+    struct oc_cal_curve c = {.t0_s = 1e-3, .ec = 0.5, .em = 0.8, .p = 1, .wc = 1, .align = 1};
+    struct oc_curve_parts parts;
+    assert_near(oc_curve_time(&c, &p, &parts), 1e-3 + 0.020 + 0.0025);
+    assert_near(parts.t0_s, 1e-3);
+    assert_near(parts.tc_s, 0.020);
+    assert_near(parts.tm_s, 0.0025);
+    c.p = 2;
+    assert_near(oc_curve_time(&c, &p, NULL), 1e-3 + sqrt(4e-4 + 6.25e-6));
+    c.p = INFINITY;
+    assert_near(oc_curve_time(&c, &p, NULL), 1e-3 + 0.020);
+    /* S(F; w_half) = 1/2 at F = w_half */
+    c.w_half_flop = 2e9;
+    assert_near(oc_curve_time(&c, &p, NULL), 1e-3 + 0.040);
+}
+
+/* The cache has 8 MB; alpha 0.5 of it counts. 40 MB of activations: 4 MB at 5 x, 36 MB at DRAM speed:
+ * 4 / 100 + 36 / 20 = 1.84 ms. 4 MB: all of them in cache, 0.04 ms. */
+static void caches(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel big = oc_made_kernel(OC_KC_COPY, 0, 40e6), small = oc_made_kernel(OC_KC_COPY, 0, 4e6);
+    struct oc_cal_point p = point_of(&d, &big), q = point_of(&d, &small);
+    struct oc_cal_curve c = {.ec = 1, .em = 1, .p = 1, .wc = 5, .alpha = 0.5, .align = 1};
+    struct oc_curve_parts parts;
+    assert_near(oc_curve_time(&c, &p, &parts), 1.84e-3);
+    assert_false(parts.in_cache);
+    assert_near(oc_curve_time(&c, &q, &parts), 0.04e-3);
+    assert_true(parts.in_cache);
+    /* weights of a model that fits stay in the cache, those of a larger one do not */
+    struct oc_kernel w = oc_made_kernel(OC_KC_GEMV, 0, 0);
+    w.rd_wt = 1000000;
+    oc_cal_point_make(&d.device, &w, 2000000, &p);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.01e-3);
+    oc_cal_point_make(&d.device, &w, 4000000000u, &p);
+    assert_true(oc_curve_time(&c, &p, NULL) > 0.0499e-3);
+    oc_cal_point_make(&d.device, &w, UINT64_MAX, &p);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.05e-3);
+}
+
+/* No prediction is more than 5 % faster than physics; 3x3 convolutions of stride 1 may take half the
+ * operations. */
+static void guards(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_cal_curve c = {.ec = 10, .em = 10, .p = INFINITY, .wc = 8, .alpha = 0.6, .align = 1};
+    struct oc_kernel k = oc_made_kernel(OC_KC_CONV_KXK, 2e9, 1e6);
+    k.kernel_h = k.kernel_w = 5;
+    k.stride = k.dilation = 1;
+    struct oc_cal_point p = point_of(&d, &k);
+    assert_near(p.roof_s, 0.010);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.010 / 1.05);
+    k.kernel_h = k.kernel_w = 3;
+    p = point_of(&d, &k);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.005);
+    k.stride = 2;
+    p = point_of(&d, &k);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.010 / 1.05);
+    /* 8 MB of 40 may be in the cache, DRAM has 32 at 20 GB/s, whatever the curve says of caches */
+    c.alpha = 10;
+    struct oc_kernel copy = oc_made_kernel(OC_KC_COPY, 0, 40e6);
+    p = point_of(&d, &copy);
+    assert_near(oc_curve_time(&c, &p, NULL), 0.95 * 0.0016);
+    /* 4 MB fit: 100 GB/s */
+    copy = oc_made_kernel(OC_KC_COPY, 0, 4e6);
+    p = point_of(&d, &copy);
+    assert_near(p.roof_s, 0.04e-3);
+}
+
+/* 33 rows in blocks of 16 take 3 of them: 33 / 48. Waves: 5 x 4 tiles on 8 multiprocessors are 3 waves: 20
+ * / 24. */
+static void blocks_and_waves(void **state)
+{
+    (void)state;
+    struct oc_cal_point p = {.m = 33, .n = 64, .k = 0, .units = 8};
+    assert_near(oc_curve_align(&p, 16), 33.0 / 48);
+    assert_near(oc_curve_align(&p, 1), 1);
+    p.m = 5 * 64;
+    p.n = 4 * 128 - 3;
+    p.batch = 1;
+    assert_near(oc_curve_wave(&p, 64, 128), 20.0 / 24);
+    p.units = 0;
+    assert_near(oc_curve_wave(&p, 64, 128), 1);
+}
+
+/* A class without a peak is held against another one; unknown counts have no time. */
+static void what_is_not_known(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 0, 1e6);
+    k.work.macs[OC_CLASS_BF16] = 1000000;
+    struct oc_cal_point p = point_of(&d, &k);
+    assert_true(p.tc_assumed);
+    assert_near(p.tc_s, 2e6 / 200e9);
+    assert_near(p.roof_s, 1e6 / 100e9); /* of the bytes alone */
+    k.work.unknown = true;
+    p = point_of(&d, &k);
+    struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, OC_KC_GEMM, 200e9, 20e9);
+    assert_true(isnan(oc_curve_time(&c, &p, NULL)));
+    struct oc_device bare = {.info = {.kind = "gpu"}};
+    k.work.unknown = false;
+    oc_cal_point_make(&bare, &k, 0, &p);
+    assert_true(p.tc_assumed && p.tm_assumed && p.roof_s == 0);
+}
+
+/* 10 steps of a batch of 2, hidden size 8, LSTM: N = 32, K = 8 + 8; it writes 10 x 2 x 8 floats. R has 32 x 8
+ * floats, 1024 bytes, read 9 times again. */
+static void recurrent_weights_are_read_again(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    oc_made_device(&d);
+    struct oc_kernel k = {.cls = OC_KC_RNN, .dtype = OC_CLASS_F32, .m = 2, .n = 32, .k = 16, .batch = 10};
+    k.rd_wt = 32 * 16 * 4;
+    k.wr = 10 * 2 * 8 * 4;
+    struct oc_cal_point p = point_of(&d, &k);
+    assert_near(p.again_s, 9 * 1024 / 20e9);
+    assert_near(p.again_fill, 1024 / 8e6);
+}
+
+static void priors_for_every_class(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < OC_CAL_DEVICE_COUNT; kind++)
+        for (unsigned c = 0; c < OC_KC_COUNT; c++) {
+            struct oc_curve_prior p = oc_curve_prior((enum oc_cal_device)kind, c);
+            assert_true(p.em > 0 && p.em <= 1 && p.t0_s > 0 && (isnan(p.ec) || (p.ec > 0 && p.ec <= 1)));
+        }
+    assert_near(oc_curve_prior(OC_CAL_GPU, OC_KC_CONV_DEPTHWISE).ec, 0.10);
+    assert_near(oc_curve_prior(OC_CAL_CPU, OC_KC_TRANSPOSE).em, 0.35);
+}
+
+/* Rebased to its own class a curve is itself; on hardware twice as fast the half-saturation is twice the
+ * work. */
+static void curves_move(void **state)
+{
+    (void)state;
+    struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, OC_KC_GEMM, 200e9, 20e9);
+    struct oc_cal_curve same = oc_curve_rebase(&c, OC_CAL_CPU, OC_KC_GEMM, OC_KC_GEMM, 200e9, 200e9);
+    assert_near(same.ec, c.ec);
+    struct oc_cal_curve dw = oc_curve_rebase(&c, OC_CAL_CPU, OC_KC_GEMM, OC_KC_CONV_DEPTHWISE, 200e9, 200e9);
+    assert_near(dw.ec, 0.25);
+    assert_near(dw.em, 0.50);
+    struct oc_cal_curve fast = oc_curve_transfer(&c, 200e9, 400e9, 20e9, 60e9);
+    assert_near(fast.w_half_flop, 2 * c.w_half_flop);
+    assert_near(fast.b_half_bytes, 3 * c.b_half_bytes);
+    assert_near(fast.t0_s, c.t0_s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_formula),
+        cmocka_unit_test(caches),
+        cmocka_unit_test(guards),
+        cmocka_unit_test(blocks_and_waves),
+        cmocka_unit_test(what_is_not_known),
+        cmocka_unit_test(recurrent_weights_are_read_again),
+        cmocka_unit_test(priors_for_every_class),
+        cmocka_unit_test(curves_move),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,371 @@
+#include "estimate/predict.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "estimate/calibrate.h"
+#include "support/made_samples.h"
+
+static void assert_near(double got, double want)
+{
+    if (!(fabs(got - want) <= 1e-9 * fabs(want)))
+        fail_msg("%.17g is not %.17g", got, want);
+}
+
+struct fixture {
+    struct oc_made_device d;
+    struct oc_made m;
+    struct oc_calibration *cal;
+    struct oc_kernel known; /* one of those that were measured */
+};
+
+/* Matrix products and elementwise kernels in 12 networks; the CPU's shipped curves, 5 % noise. */
+static void set_up(struct fixture *f)
+{
+    static const unsigned cls[] = {OC_KC_GEMM, OC_KC_ELEMENTWISE};
+    char name[16];
+    struct oc_err err;
+    oc_made_device(&f->d);
+    oc_made_start(&f->m, 21);
+    for (unsigned i = 0; i < 12; i++) {
+        snprintf(name, sizeof(name), "net%u", i);
+        uint32_t model = oc_made_model(&f->m, name);
+        for (unsigned j = 0; j < 24; j++) {
+            struct oc_kernel k = oc_made_kernel(cls[j % 2], j % 2 ? 0 : oc_made_between(&f->m, 1e5, 1e10),
+                                                oc_made_between(&f->m, 1e4, 1e8));
+            struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, cls[j % 2], 200e9, 20e9);
+            struct oc_cal_point p;
+            oc_cal_point_make(&f->d.device, &k, 0, &p);
+            oc_made_add(&f->m, model, &k, oc_curve_time(&c, &p, NULL) * exp(0.05 * oc_made_normal(&f->m)), 2);
+            f->known = k;
+        }
+    }
+    struct oc_calibrate_opts opts = {.no_forest = true};
+    if (oc_calibrate(&f->m.set, &f->d.device, &opts, &f->cal, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void tear_down(struct fixture *f)
+{
+    oc_calibration_free(f->cal);
+    oc_made_free(&f->m);
+}
+
+static struct oc_prediction predict(const struct oc_calibration *cal, const struct oc_device *d,
+                                    const struct oc_kernel *k, bool no_exact)
+{
+    struct oc_predict_opts opts = {.const_bytes = 0, .no_exact = no_exact};
+    struct oc_prediction p;
+    oc_predict_kernel(cal, d, k, &opts, &p);
+    return p;
+}
+
+static void ordered(const struct oc_prediction *p)
+{
+    assert_true(p->lo95_s <= p->lo80_s && p->lo80_s <= p->t_s && p->t_s <= p->hi80_s &&
+                p->hi80_s <= p->hi95_s);
+    assert_true(p->lo95_s > 0 && isfinite(p->hi95_s));
+}
+
+static double width(const struct oc_prediction *p)
+{
+    return log(p->hi80_s / p->t_s);
+}
+
+/* Each rung of the ladder, from the best evidence down; further down the interval is wider. */
+static void the_ladder(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    const struct oc_device *d = &f.d.device;
+    struct oc_prediction p = predict(f.cal, d, &f.known, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_EXACT);
+    assert_near(p.t_s, oc_cal_find_signature(f.cal, f.known.signature)->t_s);
+    ordered(&p);
+
+    p = predict(f.cal, d, &f.known, true);
+    assert_int_equal(p.evidence, OC_EVIDENCE_CALIBRATED);
+    ordered(&p);
+    double calibrated = width(&p);
+
+    struct oc_kernel other = oc_made_kernel(OC_KC_NORM, 1e6, 1e6); /* memory-bound like elementwise */
+    p = predict(f.cal, d, &other, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_RELATED);
+    ordered(&p);
+    assert_true(width(&p) > calibrated);
+
+    /* the same silicon, twice as fast everywhere: half the time, but for t0 and the like of it */
+    struct oc_made_device fast;
+    oc_made_device(&fast);
+    fast.f32.value *= 2;
+    fast.dram_bw.value *= 2;
+    fast.llc_bw.value *= 2;
+    fast.device.info.id = "made-twice";
+    p = predict(f.cal, d, &f.known, true);
+    struct oc_prediction q = predict(f.cal, &fast.device, &f.known, false);
+    assert_int_equal(q.evidence, OC_EVIDENCE_SISTER);
+    ordered(&q);
+    assert_true(fabs(2 * (q.t_s - q.t0_s) / (p.t_s - p.t0_s) - 1) < 0.02);
+    assert_true(width(&q) > calibrated);
+
+    p = predict(NULL, d, &f.known, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_PRIOR);
+    ordered(&p);
+    assert_true(width(&p) > calibrated);
+
+    struct oc_kernel odd = oc_made_kernel(OC_KC_OTHER, 2e9, 1e6); /* 10 ms at peak */
+    p = predict(NULL, d, &odd, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_BAND);
+    assert_true(isnan(p.t_s));
+    assert_near(p.lo80_s, 0.010 / 0.9);
+    assert_near(p.hi80_s, 0.010 / 0.3 + oc_curve_prior(OC_CAL_CPU, OC_KC_OTHER).t0_s);
+
+    odd.work.unknown = true;
+    p = predict(f.cal, d, &odd, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_NONE);
+    assert_true(isnan(p.t_s) && isnan(p.hi95_s));
+    tear_down(&f);
+}
+
+/* A type that was not measured: the class is known, the efficiency of the type is not. */
+static void another_type_is_only_related(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 0, 1e6);
+    k.dtype = OC_CLASS_I8;
+    k.work.macs[OC_CLASS_I8] = 1000000000;
+    struct oc_prediction p = predict(f.cal, &f.d.device, &k, false);
+    assert_int_equal(p.evidence, OC_EVIDENCE_RELATED);
+    assert_true(width(&p) >= 1.2815 * OC_PRIOR_LN_SD);
+    tear_down(&f);
+}
+
+/* Two decades above the largest kernel: the interval is wider by ln(2 + 1) * 0.2 on each side. */
+static void extrapolation_widens(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    const struct oc_cal_key *k = oc_cal_find_key(f.cal, OC_KC_ELEMENTWISE, OC_CLASS_F32);
+    struct oc_kernel inside = oc_made_kernel(OC_KC_ELEMENTWISE, 0, k->bytes_max),
+                     outside = oc_made_kernel(OC_KC_ELEMENTWISE, 0, 100 * k->bytes_max);
+    struct oc_prediction p = predict(f.cal, &f.d.device, &inside, true),
+                         q = predict(f.cal, &f.d.device, &outside, true);
+    assert_false(p.extrapolated);
+    assert_true(p.widening == 0);
+    assert_true(q.extrapolated);
+    assert_true(fabs(q.decades - 2) < 1e-6);
+    assert_true(fabs(q.widening - 0.2 * log(3)) < 1e-6);
+    assert_true(fabs(width(&q) - width(&p) - 0.2 * log(3)) < 1e-6);
+    tear_down(&f);
+}
+
+static void bounds(void **state)
+{
+    (void)state;
+    struct fixture f;
+    set_up(&f);
+    struct oc_kernel k = oc_made_kernel(OC_KC_GEMM, 1e10, 1e5);
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).bound, OC_BOUND_VECTOR);
+    k = oc_made_kernel(OC_KC_GEMM, 1e6, 1e8);
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).bound, OC_BOUND_DRAM);
+    k = oc_made_kernel(OC_KC_GEMM, 1e6, 1e6); /* 1 MB of an 8 MB cache */
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).bound, OC_BOUND_CACHE);
+    k = oc_made_kernel(OC_KC_GEMM, 1e3, 1e3);
+    assert_int_equal(predict(f.cal, &f.d.device, &k, true).bound, OC_BOUND_OVERHEAD);
+    tear_down(&f);
+}
+
+static struct oc_prediction fixed(double t, unsigned evidence, double sd, uint64_t signature)
+{
+    return (struct oc_prediction){.t_s = t,
+                                  .lo80_s = t / 2,
+                                  .hi80_s = t * 2,
+                                  .evidence = (uint8_t)evidence,
+                                  .sd = sd,
+                                  .tc_s = t,
+                                  .signature = signature};
+}
+
+/* 3 x 2 ms, 1 x 4 ms: 10 ms of kernels, 4 gaps of 10 us, 100 us beside. Shares 0.6 and 0.4; the first was
+ * measured itself, so only 0.4 of tau counts. Var = (0.4 * 0.2)^2 + 3 * 0.2^2 * 0.1^2 * (1 + 2 * 0.8)
+ * + 0.4^2 * 0.3^2 = 0.0064 + 0.00312 + 0.0144. */
+static void a_serial_model(void **state)
+{
+    (void)state;
+    struct oc_calibration cal = {
+        .t_fix_s = 100e-6, .gap_s = 10e-6, .tau = 0.2, .rho = 0.8, .z80 = 1.5, .z95 = 3};
+    struct oc_prediction a = fixed(2e-3, OC_EVIDENCE_EXACT, 0.1, 1),
+                         b = fixed(4e-3, OC_EVIDENCE_PRIOR, 0.3, 2);
+    struct oc_model_part part[] = {{&a, 3}, {&b, 1}};
+    struct oc_model_prediction m;
+    oc_predict_model(&cal, part, 2, NULL, &m);
+    assert_near(m.kernels_s, 10e-3);
+    assert_near(m.t_s, 10e-3 + 4 * 10e-6 + 100e-6);
+    assert_near(m.share[OC_EVIDENCE_EXACT], 0.6);
+    assert_near(m.share[OC_EVIDENCE_PRIOR], 0.4);
+    assert_near(m.sd, sqrt(0.0064 + 0.00312 + 0.0144));
+    assert_near(m.hi80_s, m.t_s * exp(1.5 * m.sd));
+    assert_near(m.compute_s, 10e-3);
+    /* the same kernels one by one are the same model */
+    struct oc_model_part single[] = {{&a, 1}, {&b, 1}, {&a, 1}, {&a, 1}};
+    struct oc_model_prediction s;
+    oc_predict_model(&cal, single, 4, NULL, &s);
+    assert_near(s.t_s, m.t_s);
+    assert_near(s.sd, m.sd);
+}
+
+/* A band counts with its middle, what is not known does not count and is told. */
+static void bands_and_gaps_of_knowledge(void **state)
+{
+    (void)state;
+    struct oc_prediction
+        band = {.t_s = NAN, .lo80_s = 1e-3, .hi80_s = 4e-3, .evidence = OC_EVIDENCE_BAND, .sd = 0.5},
+        none = {.t_s = NAN, .lo80_s = NAN, .hi80_s = NAN, .evidence = OC_EVIDENCE_NONE, .sd = NAN};
+    struct oc_model_part part[] = {{&band, 1}, {&none, 5}};
+    struct oc_model_prediction m;
+    oc_predict_model(NULL, part, 2, NULL, &m);
+    assert_near(m.kernels_s, 2e-3);
+    assert_int_equal(m.n_unknown, 1);
+    assert_near(m.share[OC_EVIDENCE_BAND], 1);
+    oc_predict_model(NULL, part + 1, 1, NULL, &m);
+    assert_true(isnan(m.t_s));
+    oc_predict_model(NULL, part, 0, NULL, &m);
+    assert_true(isnan(m.t_s));
+}
+
+/* Issue 10 us a kernel. 100 kernels of 2 us: the host is the limit, 100 * 10 + 2 us. 100 of 50 us: the device
+ * is, 10 + 100 * 50 us. Sync 5 us on top. A long one first hides the issue of short ones: 10 + 1000 + 20 * 2
+ * us. */
+static void an_asynchronous_device(void **state)
+{
+    (void)state;
+    struct oc_replay how = {.on = true, .issue_s = 10e-6, .sync_s = 5e-6};
+    struct oc_prediction small = fixed(2e-6, OC_EVIDENCE_EXACT, 0.1, 1),
+                         large = fixed(50e-6, OC_EVIDENCE_EXACT, 0.1, 2),
+                         huge = fixed(1000e-6, OC_EVIDENCE_EXACT, 0.1, 3);
+    struct oc_model_prediction m;
+    oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, &how, &m);
+    assert_near(m.t_s, 1002e-6 + 5e-6);
+    oc_predict_model(NULL, &(struct oc_model_part){&large, 100}, 1, &how, &m);
+    assert_near(m.t_s, 5010e-6 + 5e-6);
+    struct oc_model_part part[] = {{&huge, 1}, {&small, 20}};
+    oc_predict_model(NULL, part, 2, &how, &m);
+    assert_near(m.t_s, 1050e-6 + 5e-6);
+}
+
+/* 50 calibrations of 40 networks each, which err by 10 % in common and by 20 % in every kernel; 20 new
+ * networks for each calibration. The intervals hold for 80 and 95 % of the 1,000 networks, and of their
+ * kernels. */
+struct tally {
+    size_t n, in80, in95;
+};
+
+static void count(struct tally *t, double v, double lo80, double hi80, double lo95, double hi95)
+{
+    t->n++;
+    t->in80 += v >= lo80 && v <= hi80;
+    t->in95 += v >= lo95 && v <= hi95;
+}
+
+static struct oc_sample draw(struct oc_made *m, const struct oc_made_device *d, double common)
+{
+    static const unsigned cls[] = {OC_KC_GEMM, OC_KC_ELEMENTWISE, OC_KC_CONV_1X1};
+    unsigned c = cls[(unsigned)(oc_made_uniform(m) * 3)];
+    struct oc_cal_curve curve = oc_curve_shipped(OC_CAL_CPU, c, 200e9, 20e9);
+    struct oc_cal_point p;
+    curve.ec *= 0.7;
+    struct oc_sample s = {.kernel =
+                              oc_made_kernel(c, c == OC_KC_ELEMENTWISE ? 0 : oc_made_between(m, 1e6, 1e9),
+                                             oc_made_between(m, 1e5, 1e7)),
+                          .repeats = 1};
+    oc_cal_point_make(&d->device, &s.kernel, 0, &p);
+    s.t_s = oc_curve_time(&curve, &p, NULL) * common * exp(0.2 * oc_made_normal(m));
+    return s;
+}
+
+static void try_network(struct oc_made *m, const struct oc_made_device *d, const struct oc_calibration *cal,
+                        struct tally *models, struct tally *kernels)
+{
+    enum { N = 15 };
+    struct oc_prediction p[N];
+    struct oc_model_part part[N];
+    struct oc_model_prediction all;
+    double common = exp(0.1 * oc_made_normal(m)), sum = 0;
+    for (unsigned i = 0; i < N; i++) {
+        struct oc_sample s = draw(m, d, common);
+        p[i] = predict(cal, &d->device, &s.kernel, true);
+        part[i] = (struct oc_model_part){&p[i], 1};
+        count(kernels, s.t_s, p[i].lo80_s, p[i].hi80_s, p[i].lo95_s, p[i].hi95_s);
+        sum += s.t_s;
+    }
+    oc_predict_model(cal, part, N, NULL, &all);
+    count(models, sum, all.lo80_s, all.hi80_s, all.lo95_s, all.hi95_s);
+}
+
+static void assert_covers(const struct tally *t)
+{
+    double in80 = (double)t->in80 / (double)t->n, in95 = (double)t->in95 / (double)t->n;
+    if (fabs(in80 - 0.80) > 0.03 || fabs(in95 - 0.95) > 0.03)
+        fail_msg("of %zu in the intervals: %.3f, %.3f", t->n, in80, in95);
+}
+
+static void coverage(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct tally models = {0}, kernels = {0};
+    char name[16];
+    oc_made_device(&d);
+    for (unsigned round = 0; round < 50; round++) {
+        struct oc_made m;
+        struct oc_calibration *cal;
+        struct oc_err err;
+        oc_made_start(&m, 1000 + round);
+        for (unsigned i = 0; i < 40; i++) {
+            snprintf(name, sizeof(name), "net%u", i);
+            uint32_t model = oc_made_model(&m, name);
+            double common = exp(0.1 * oc_made_normal(&m));
+            for (unsigned j = 0; j < 10; j++) {
+                struct oc_sample s = draw(&m, &d, common);
+                oc_made_add(&m, model, &s.kernel, s.t_s, 1);
+            }
+        }
+        struct oc_calibrate_opts opts = {.folds = 8, .no_forest = true};
+        if (oc_calibrate(&m.set, &d.device, &opts, &cal, &err))
+            fail_msg("%s", err.msg);
+        for (unsigned i = 0; i < 20; i++)
+            try_network(&m, &d, cal, &models, &kernels);
+        oc_calibration_free(cal);
+        oc_made_free(&m);
+    }
+    print_message("in the intervals: %zu and %zu of 1000 networks, %zu and %zu of 15000 kernels\n",
+                  models.in80, models.in95, kernels.in80, kernels.in95);
+    assert_int_equal(models.n, 1000);
+    assert_covers(&models);
+    assert_covers(&kernels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ladder),
+        cmocka_unit_test(another_type_is_only_related),
+        cmocka_unit_test(extrapolation_widens),
+        cmocka_unit_test(bounds),
+        cmocka_unit_test(a_serial_model),
+        cmocka_unit_test(bands_and_gaps_of_knowledge),
+        cmocka_unit_test(an_asynchronous_device),
+        cmocka_unit_test(coverage),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,168 @@
+#include "estimate/validate.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "estimate/scores.h"
+#include "support/made_samples.h"
+
+static const unsigned classes[] = {OC_KC_GEMM,        OC_KC_CONV_1X1, OC_KC_CONV_KXK,  OC_KC_CONV_DEPTHWISE,
+                                   OC_KC_ELEMENTWISE, OC_KC_NORM,     OC_KC_TRANSPOSE, OC_KC_POOL};
+
+/* Networks with kernels of several classes; each network is slower or faster as a whole by `common`, each
+ * kernel by `noise`. Kernels that many networks have are a share of `shared` of all. */
+static void make_networks(struct oc_made *m, const struct oc_made_device *d, unsigned networks,
+                          unsigned kernels, double common, double noise)
+{
+    char name[32];
+    for (unsigned i = 0; i < networks; i++) {
+        snprintf(name, sizeof(name), "net%03u", i);
+        uint32_t model = oc_made_model(m, name);
+        double all = exp(common * oc_made_normal(m)), sum = 0;
+        for (unsigned j = 0; j < kernels; j++) {
+            unsigned cls = classes[(unsigned)(oc_made_uniform(m) * (double)OC_COUNT(classes))];
+            struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, cls, 200e9, 20e9);
+            struct oc_kernel k =
+                oc_made_kernel(cls, oc_made_between(m, 1e5, 1e9), oc_made_between(m, 1e4, 1e7));
+            struct oc_cal_point p;
+            c.ec *= 0.7;
+            oc_cal_point_make(&d->device, &k, 0, &p);
+            double t = oc_curve_time(&c, &p, NULL) * all * exp(noise * oc_made_normal(m));
+            oc_made_add(m, model, &k, t, 1 + (j % 3));
+            sum += t * (1 + j % 3);
+        }
+        m->set.model[model].run_s = sum + 50e-6 + 1e-6 * kernels * 2;
+    }
+}
+
+static struct oc_validation *validate(const struct oc_made *m, const struct oc_made_device *d, bool by_family)
+{
+    struct oc_validate_opts opts = {.by_family = by_family};
+    struct oc_validation *v;
+    struct oc_err err;
+    if (oc_validate(&m->set, &d->device, &opts, &v, &err))
+        fail_msg("%s", err.msg);
+    return v;
+}
+
+/* 10 % in common, 15 % in each kernel: the calibration is right but for the noise, the simple ones are not.
+ */
+static void beats_the_simple_ones(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 5);
+    make_networks(&m, &d, 16, 30, 0.10, 0.15);
+    struct oc_validation *v = validate(&m, &d, false);
+    assert_int_equal(v->n_fold, 16);
+    const struct oc_predictor_scores *s = v->score, *curves = &s[OC_PREDICTOR_CURVES];
+    assert_int_equal(curves->all.n, 16 * 30);
+    assert_int_equal(curves->unseen.n, 16 * 30); /* no network has a kernel of another */
+    assert_true(curves->all.wmape < 0.25);
+    assert_true(curves->all.median_abs_ln < 0.20);
+    assert_true(fabs(curves->all.bias) < 0.12);
+    assert_true(curves->all.spearman > 0.96);
+    assert_true(curves->models.ape_median < 0.15);
+    assert_true(fabs(curves->all.cover80 - 0.80) < 0.08 && fabs(curves->all.cover95 - 0.95) < 0.05);
+    for (unsigned p = OC_PREDICTOR_ROOFLINE; p < OC_PREDICTOR_COUNT; p++)
+        assert_true(curves->all.median_abs_ln < 0.8 * s[p].all.median_abs_ln);
+    assert_true(s[OC_PREDICTOR_ROOFLINE].all.bias < -0.5); /* the roofline is too fast */
+    /* runs: 50 us and 2 us a kernel besides the kernels, found from the other networks */
+    assert_int_equal(s[OC_PREDICTOR_FULL].runs.n, 16);
+    assert_true(s[OC_PREDICTOR_FULL].runs.ape_median < 0.15);
+    oc_validation_free(v);
+    oc_made_free(&m);
+}
+
+/* The first network once more under another name: each has seen the other's kernels. As one family they have
+ * not. */
+static void seen_and_unseen(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    oc_made_device(&d);
+    oc_made_start(&m, 6);
+    make_networks(&m, &d, 8, 30, 0, 0.15);
+    uint32_t twin = oc_made_model(&m, "twin");
+    for (size_t i = 0; i < 30; i++) {
+        struct oc_kernel k = m.set.item[i].kernel;
+        oc_made_add(&m, twin, &k, m.set.item[i].t_s * 1.02, m.set.item[i].repeats);
+    }
+    m.set.model[twin].family_id = m.set.model[0].family_id;
+    struct oc_validation *v = validate(&m, &d, false);
+    assert_int_equal(v->score[OC_PREDICTOR_FULL].seen.n, 60);
+    assert_int_equal(v->score[OC_PREDICTOR_FULL].unseen.n, 7 * 30);
+    assert_true(v->score[OC_PREDICTOR_FULL].seen.median_abs_ln < 0.03);
+    assert_true(v->score[OC_PREDICTOR_CURVES].seen.median_abs_ln > 0.05);
+    assert_int_equal(v->model[twin].unseen, 0);
+    assert_true(isnan(v->model[twin].measured_unseen_s));
+    assert_true(fabs(v->model[twin].full.t_s / v->model[twin].measured_s - 1 / 1.02) < 1e-6);
+    assert_true(fabs(v->model[twin].full.share[OC_EVIDENCE_EXACT] - 1) < 1e-9);
+    oc_validation_free(v);
+    v = validate(&m, &d, true);
+    assert_int_equal(v->n_fold, 8);
+    assert_int_equal(v->score[OC_PREDICTOR_FULL].seen.n, 0);
+    assert_int_equal(v->model[twin].fold, v->model[0].fold);
+    oc_validation_free(v);
+    oc_made_free(&m);
+}
+
+static void one_network_is_not_enough(void **state)
+{
+    (void)state;
+    struct oc_made_device d;
+    struct oc_made m;
+    struct oc_validation *v;
+    struct oc_err err;
+    oc_made_device(&d);
+    oc_made_start(&m, 7);
+    make_networks(&m, &d, 1, 30, 0, 0.1);
+    assert_int_equal(oc_validate(&m.set, &d.device, NULL, &v, &err), -1);
+    assert_null(v);
+    assert_non_null(strstr(err.msg, "two networks"));
+    oc_made_free(&m);
+}
+
+/* Errors of +10 %, -10 % and +50 % of 1, 2 and 4 s: time-weighted (0.1 + 0.2 + 2) / 7. */
+static void scores_by_hand(void **state)
+{
+    (void)state;
+    const struct oc_score_item item[] = {
+        {1, 1.1, 0.9, 1.2, 0.8, 1.3}, {2, 1.8, 1.7, 1.9, 1.6, 2.0}, {4, 6, 5, 7, 4.5, 8}};
+    const double repeats[] = {1, 1, 1};
+    struct oc_kernel_scores k;
+    struct oc_model_scores m;
+    oc_score_kernels(item, repeats, 3, &k);
+    assert_true(fabs(k.wmape - 2.3 / 7) < 1e-12);
+    assert_true(fabs(k.median_abs_ln + log(0.9)) < 1e-12);
+    assert_true(fabs(k.bias - log(1.1 * 0.9 * 1.5) / 3) < 1e-12);
+    assert_true(k.spearman == 1);
+    assert_true(fabs(k.cover80 - 1.0 / 3) < 1e-12 && fabs(k.cover95 - 2.0 / 3) < 1e-12);
+    oc_score_models(item, 3, &m);
+    assert_true(fabs(m.ape_mean - 0.7 / 3) < 1e-12);
+    assert_true(fabs(m.within20 - 2.0 / 3) < 1e-12);
+    assert_true(fabs(m.ape_p90 - (0.1 + 0.8 * 0.4)) < 1e-12); /* 0.8 of the way from the 2nd to the 3rd */
+    const double a[] = {1, 2, 2, 3}, b[] = {30, 20, 20, 10};
+    assert_true(fabs(oc_spearman(a, b, 4) + 1) < 1e-12);
+    assert_true(isnan(oc_spearman(a, b, 1)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(beats_the_simple_ones),
+        cmocka_unit_test(seen_and_unseen),
+        cmocka_unit_test(one_network_is_not_enough),
+        cmocka_unit_test(scores_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
