@@ -11,8 +11,8 @@
 struct oc_cal_curve {
     double t0_s, ec, w_half_flop, em, b_half_bytes;
     double p;     /* 1, 2, 4, INFINITY */
-    double wc;    /* bandwidth of the last cache over that of DRAM, where the device file has none */
-    double alpha; /* a working set of up to alpha * last cache is served by it */
+    double wc;    /* bandwidth of the cache over that of DRAM */
+    double alpha; /* what of a working set fits alpha * last cache is served by the cache */
     uint32_t tile_m, tile_n; /* 0: no wave quantisation */
     uint32_t align;          /* 1: none */
 };

@@ -1,6 +1,7 @@
 #include "estimate/validate.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "estimate/scores.h"
 
 #define INNER_FOLDS 8
+#define COVERED     0.9
+#define WORKERS     2
 
 static const char *const predictor_names[OC_PREDICTOR_COUNT] = {
     [OC_PREDICTOR_CURVES] = "curves",
@@ -29,7 +32,8 @@ const char *oc_predictor_name(unsigned predictor)
 /* A sample, and what was predicted of it when its network was not known. */
 struct item {
     struct oc_baseline_row row;
-    bool usable, unseen, held; /* held: left out in the present fold */
+    bool usable, unseen;
+    uint32_t fold; /* that leaves it out */
     double t[OC_PREDICTOR_COUNT];
     struct oc_prediction prediction[2]; /* OC_PREDICTOR_CURVES, OC_PREDICTOR_FULL */
 };
@@ -47,17 +51,18 @@ struct run {
 /* ---- one fold --------------------------------------------------------------------------------------------
  */
 
-static void mark_held(struct run *r, const char *fold)
+static bool held(const struct run *r, size_t i, uint32_t fold)
 {
-    for (size_t i = 0; i < r->set->n; i++) {
-        struct item *x = &r->item[i];
-        x->held = x->usable &&
-                  !strcmp(oc_cal_fold_name(&r->set->model[r->set->item[i].model], r->opts->by_family), fold);
-    }
+    return r->item[i].usable && r->item[i].fold == fold;
+}
+
+static bool kept(const struct run *r, size_t i, uint32_t fold)
+{
+    return r->item[i].usable && r->item[i].fold != fold;
 }
 
 /* The samples that are not held; models stay, so that their numbers do. */
-static struct oc_sample_set rest_of(const struct run *r, struct oc_arena *a)
+static struct oc_sample_set rest_of(const struct run *r, uint32_t fold, struct oc_arena *a)
 {
     struct oc_sample_set rest = *r->set;
     rest.item = OC_NEW_ARRAY(a, r->set->n + 1, struct oc_sample);
@@ -66,7 +71,7 @@ static struct oc_sample_set rest_of(const struct run *r, struct oc_arena *a)
     bool *used = OC_NEW_ARRAY(a, r->set->n_model + 1, bool);
     rest.n = rest.n_model = 0;
     for (size_t i = 0; i < r->set->n; i++)
-        if (r->item[i].usable && !r->item[i].held)
+        if (kept(r, i, fold))
             used[r->set->item[i].model] = true;
     for (size_t m = 0; m < r->set->n_model; m++)
         if (used[m]) {
@@ -74,21 +79,21 @@ static struct oc_sample_set rest_of(const struct run *r, struct oc_arena *a)
             rest.model[rest.n_model++] = r->set->model[m];
         }
     for (size_t i = 0; i < r->set->n; i++)
-        if (r->item[i].usable && !r->item[i].held) {
+        if (kept(r, i, fold)) {
             rest.item[rest.n] = r->set->item[i];
             rest.item[rest.n++].model = number[r->set->item[i].model];
         }
     return rest;
 }
 
-static void predict_held(struct run *r, const struct oc_calibration *cal,
+static void predict_held(struct run *r, uint32_t fold, const struct oc_calibration *cal,
                          const struct oc_baseline_row **train, size_t n)
 {
     struct oc_baselines simple;
     oc_baselines_fit(train, n, &simple);
     for (size_t i = 0; i < r->set->n; i++) {
         struct item *x = &r->item[i];
-        if (!x->held)
+        if (!held(r, i, fold))
             continue;
         const struct oc_kernel *k = &r->set->item[i].kernel;
         struct oc_predict_opts opts = {.const_bytes = r->set->model[r->set->item[i].model].const_bytes};
@@ -104,13 +109,14 @@ static void predict_held(struct run *r, const struct oc_calibration *cal,
 }
 
 /* parts of a held-out model: all its kernels, or those that were not seen */
-static size_t parts_of(const struct run *r, uint32_t model, unsigned predictor, bool unseen_only,
+static size_t parts_of(const struct run *r, uint32_t fold, uint32_t model, bool unseen_only,
                        struct oc_model_part *part)
 {
+    unsigned predictor = unseen_only ? OC_PREDICTOR_CURVES : OC_PREDICTOR_FULL;
     size_t n = 0;
     for (size_t i = 0; i < r->set->n; i++) {
         const struct item *x = &r->item[i];
-        if (x->held && r->set->item[i].model == model && (!unseen_only || x->unseen))
+        if (held(r, i, fold) && r->set->item[i].model == model && (!unseen_only || x->unseen))
             part[n++] = (struct oc_model_part){&x->prediction[predictor],
                                                r->set->item[i].repeats ? r->set->item[i].repeats : 1};
     }
@@ -134,20 +140,30 @@ static double wall_of(const struct oc_sample_model *m)
     return m->plain_s > 0 ? m->plain_s : m->run_s > 0 ? m->run_s : NAN;
 }
 
+/* Its samples are nearly all that it runs; otherwise their sum says nothing of the run. */
+static bool covered(const struct run *r, uint32_t model)
+{
+    double sum = 0, all = r->set->model[model].kernels_s;
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable && r->set->item[i].model == model)
+            sum += r->item[i].row.t_s * (r->set->item[i].repeats ? r->set->item[i].repeats : 1);
+    return !(all > 0) || sum >= COVERED * all;
+}
+
 static void predict_models(struct run *r, const struct oc_calibration *cal, uint32_t fold)
 {
     struct oc_model_part *part = oc_xmalloc((r->set->n + 1) * sizeof(*part));
     for (size_t m = 0; m < r->set->n_model; m++) {
         struct oc_validated_model *out = &r->v->model[m];
-        size_t n = parts_of(r, (uint32_t)m, OC_PREDICTOR_FULL, false, part);
+        size_t n = parts_of(r, fold, (uint32_t)m, false, part);
         if (!n)
             continue;
         out->fold = fold;
         oc_predict_model(cal, part, n, NULL, &out->full);
-        out->run_measured_s = wall_of(&r->set->model[m]);
+        out->run_measured_s = covered(r, (uint32_t)m) ? wall_of(&r->set->model[m]) : NAN;
         out->run_predicted_s = out->full.t_s;
         of_kernels(&out->full);
-        n = parts_of(r, (uint32_t)m, OC_PREDICTOR_CURVES, true, part);
+        n = parts_of(r, fold, (uint32_t)m, true, part);
         oc_predict_model(cal, part, n, NULL, &out->unseen_only);
         of_kernels(&out->unseen_only);
     }
@@ -158,8 +174,7 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
 {
     struct oc_arena a = {0};
     struct oc_calibration *cal;
-    mark_held(r, r->fold[fold]);
-    struct oc_sample_set rest = rest_of(r, &a);
+    struct oc_sample_set rest = rest_of(r, fold, &a);
     struct oc_calibrate_opts opts = {.folds = r->opts->inner_folds ? r->opts->inner_folds : INNER_FOLDS,
                                      .by_family = r->opts->by_family,
                                      .no_forest = r->opts->no_forest};
@@ -169,14 +184,46 @@ static int run_fold(struct run *r, uint32_t fold, struct oc_err *err)
             OC_NEW_ARRAY(&a, r->set->n + 1, const struct oc_baseline_row *);
         size_t n = 0;
         for (size_t i = 0; i < r->set->n; i++)
-            if (r->item[i].usable && !r->item[i].held)
+            if (kept(r, i, fold))
                 train[n++] = &r->item[i].row;
-        predict_held(r, cal, train, n);
+        predict_held(r, fold, cal, train, n);
         predict_models(r, cal, fold);
         oc_calibration_free(cal);
     }
     oc_arena_free(&a);
     return rc;
+}
+
+/* Two threads take every other fold each; a fold writes only what belongs to the networks it leaves out. */
+struct worker {
+    struct run *run;
+    uint32_t first;
+    int rc;
+    struct oc_err err;
+};
+
+static void *work(void *arg)
+{
+    struct worker *w = arg;
+    for (uint32_t f = w->first; !w->rc && f < w->run->n_fold; f += WORKERS)
+        w->rc = run_fold(w->run, f, &w->err);
+    return NULL;
+}
+
+static int run_folds(struct run *r, struct oc_err *err)
+{
+    struct worker w[WORKERS] = {{.run = r, .first = 0}, {.run = r, .first = 1}};
+    pthread_t other;
+    bool two = pthread_create(&other, NULL, work, &w[1]) == 0;
+    work(&w[0]);
+    if (two)
+        pthread_join(other, NULL);
+    else
+        work(&w[1]);
+    const struct worker *failed = w[0].rc ? &w[0] : w[1].rc ? &w[1] : NULL;
+    if (failed && err)
+        *err = failed->err;
+    return failed ? -1 : 0;
 }
 
 /* ---- scores -----------------------------------------------------------------------------------------------
@@ -330,6 +377,12 @@ static void set_folds(struct run *r)
         if (r->n_fold == 0 || strcmp(r->fold[r->n_fold - 1], r->fold[i]))
             r->fold[r->n_fold++] = r->fold[i];
     r->v->n_fold = r->n_fold;
+    for (size_t i = 0; i < r->set->n; i++)
+        if (r->item[i].usable) {
+            const char *key = oc_cal_fold_name(&r->set->model[r->set->item[i].model], r->opts->by_family);
+            const char **at = bsearch(&key, r->fold, r->n_fold, sizeof(*r->fold), by_name);
+            r->item[i].fold = (uint32_t)(at - r->fold);
+        }
 }
 
 static void set_items(struct run *r)
@@ -374,8 +427,8 @@ int oc_validate(const struct oc_sample_set *set, const struct oc_device *device,
                  ? oc_fail(err, OC_EARG, "cannot validate: measured kernels of two %s or more are needed",
                            r.opts->by_family ? "families" : "networks")
                  : 0;
-    for (uint32_t f = 0; !rc && f < r.n_fold; f++)
-        rc = run_fold(&r, f, err);
+    if (!rc)
+        rc = run_folds(&r, err);
     if (rc) {
         oc_validation_free(r.v);
         return -1;
