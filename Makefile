@@ -35,7 +35,7 @@ ifeq ($(FLAGS_$(MODE)),)
 $(error unknown MODE '$(MODE)': release, debug, asan or coverage)
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE -DOC_DATADIR='"$(datadir)/onnxcost"'
-ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(WARN) $(CFLAGS)
+ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) -Wl,--as-needed $(LDFLAGS)
 LIBS := -lprotobuf-c -lpcre2-8 -lz -lm -ldl
 
@@ -168,6 +168,9 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
 # private: otherwise the file of flags, a prerequisite, would see them too
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
+
+# loops that a processor is measured with: the same in every mode, multiply-adds fused
+$(BUILD)/obj/src/measure/kernels%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
 
 CPPFLAGS_tests := -Itests -Imodels
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_tests)

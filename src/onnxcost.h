@@ -439,7 +439,7 @@ struct oc_hw_source { /* a document; section and url may be NULL */
 
 /* One number of a device with where it is from. Texts are NULL where they do not apply. */
 struct oc_hw_figure {
-    /* "count", "clock", "power", "vector", "matrix", "special", "overhead", or a memory level */
+    /* "count", "clock", "power", "vector", "matrix", "special", "overhead", "latency", or a memory level */
     const char *group;
     const char *what; /* class of a peak ("f16"), kind of a clock, "size", "bandwidth", runtime ... */
     double value;     /* in `unit` */
@@ -451,6 +451,9 @@ struct oc_hw_figure {
     const char *formula;                              /* how a derived number was made */
     const char *clock;      /* kind of clock that a peak holds at: base, boost ... */
     const char *accumulate; /* class of the accumulator of a matrix peak */
+    const char *isa;        /* instructions that give a peak: "avx2" */
+    const char *mode;       /* what gives a bandwidth: "triad" */
+    const char *cores;      /* "1": of so many cores, NULL: of the device; with it, or a mode, never used */
     const char *note;
     const char *base; /* id of the device that it is inherited from */
     bool sparse;      /* holds for structured sparsity only: never used as a peak */
@@ -538,6 +541,26 @@ void oc_hw_lint_free(struct oc_hw_lint *lint);
 
 /* All about a device as text: one line a figure with value, basis and source. */
 int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err);
+
+/* This machine, measured: peaks of every class and instruction set, clocks, bandwidths of caches and memory,
+ * of one core and of all, the time of a parallel region and of reading the clock. Rates are the best of many
+ * samples. Takes about 20 s and a third of the free memory at most; quick: under a second, for trying things,
+ * its memory figures are those of a cache. Threads keep to one processor each. */
+struct oc_hw_measure_opts {
+    uint32_t threads; /* 0: one for each processor that the process may use; more than those is OC_EARG */
+    bool quick;
+    void (*progress)(void *user, const char *what); /* what is measured next; may be NULL */
+    void *user;
+};
+struct oc_hw_measurement;
+int oc_hw_measure(const struct oc_hw_measure_opts *opts, struct oc_hw_measurement **out, struct oc_err *err);
+void oc_hw_measurement_free(struct oc_hw_measurement *m);
+const struct oc_device *oc_hw_measurement_device(const struct oc_hw_measurement *m);
+size_t oc_hw_measurement_diags(const struct oc_hw_measurement *m,
+                               const struct oc_diag **out); /* what to mind */
+/* format "xml": the device file (hwdb/hwdb.rng) that --hw reads; else as oc_device_write. */
+int oc_hw_measurement_write(const struct oc_hw_measurement *m, const char *format, FILE *out,
+                            struct oc_err *err);
 
 /* ---- joins: a profile's records on a model's nodes
  * ---------------------------------------------------------- */

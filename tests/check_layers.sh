@@ -16,6 +16,7 @@ profile  base shape
 join     base shape model ops analyze profile
 estimate base shape model ops analyze hw profile join
 run      base shape model hw profile
+measure  base shape hw
 memory   base shape model ops analyze
 llm      base shape model analyze hw estimate
 report   base shape model analyze hw profile join estimate memory llm

@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 
 struct hw_job {
     const struct cli_opts *o;
@@ -52,15 +53,46 @@ static int lint(struct hw_job *j)
     return rc;
 }
 
+static void say_progress(void *user, const char *what)
+{
+    cli_progress_say(user, "measuring", what);
+}
+
+/* With --output it is a device file, else a table. */
+static int measure(struct hw_job *j)
+{
+    struct oc_hw_measurement *m;
+    struct oc_err err;
+    const struct cli_opts *o = j->o;
+    if (o->threads.set && (o->threads.v < 1 || o->threads.v > UINT32_MAX))
+        return cli_fail(CLI_USAGE, "--threads must be at least 1");
+    struct cli_progress *progress = cli_progress_start();
+    const struct oc_hw_measure_opts opts = {.threads = o->threads.set ? (uint32_t)o->threads.v : 0,
+                                            .quick = o->quick,
+                                            .progress = say_progress,
+                                            .user = progress};
+    int rc = oc_hw_measure(&opts, &m, &err) ? CLI_ENVIRONMENT : CLI_OK;
+    cli_progress_stop(progress);
+    if (rc)
+        return err.code == OC_EARG ? cli_fail(CLI_USAGE, "--threads: %s", err.msg)
+                                   : cli_fail(rc, "%s", err.msg);
+    const struct oc_diag *diag;
+    size_t n = oc_hw_measurement_diags(m, &diag);
+    for (size_t i = 0; i < n; i++)
+        cli_warn("%s: %s", diag[i].where, diag[i].text);
+    if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, j->f, &err))
+        rc = cli_fail_err(&err);
+    oc_hw_measurement_free(m);
+    return rc;
+}
+
 static const struct hw_part {
     const char *name;
     size_t min, max; /* words behind it */
     int (*run)(struct hw_job *j);
 } parts[] = {
-    {"list", 0, 0, list},
-    {"show", 1, 1, show},
-    {"diff", 2, 2, diff},
-    {"lint", 0, SIZE_MAX - 1, lint},
+    {"list", 0, 0, list},       {"show", 1, 1, show}, {"diff", 2, 2, diff}, {"lint", 0, SIZE_MAX - 1, lint},
+    {"measure", 0, 0, measure},
 };
 
 static const struct hw_part *find_part(const struct cli_opts *o)
@@ -81,9 +113,12 @@ int cmd_hw(const struct cli_opts *o)
     struct oc_err err;
     if (!part)
         return cli_fail(CLI_USAGE,
-                        "usage: onnxcost hw list, hw show NAME, hw diff NAME NAME, or hw lint [FILE...]");
+                        "usage: onnxcost hw list, hw show NAME, hw diff NAME NAME, hw lint [FILE...], or hw "
+                        "measure");
     if (o->hw_set.n && part->run != show && part->run != diff)
         return cli_fail(CLI_USAGE, "--hw-set changes a device: 'hw %s' has none", part->name);
+    if ((o->threads.set || o->quick) && part->run != measure)
+        return cli_fail(CLI_USAGE, "--%s is for hw measure", o->quick ? "quick" : "threads");
     if (oc_hwdb_open(NULL, &j.db, &err))
         return cli_fail_err(&err);
     int rc = cli_output_open(o->output, &out);

@@ -14,6 +14,7 @@ static const char *const examples[][2] = {
     {"onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "which device is the fastest for a model"},
     {"onnxcost llm model.onnx --prompt 2000 --hw rtx-4090",
      "a language model: prompt and tokens on a device"},
+    {"onnxcost hw measure -o here.xml", "this machine's peaks and bandwidths, for --hw here.xml"},
     {"onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet"},
 };
 

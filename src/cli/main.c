@@ -31,6 +31,8 @@ const struct cli_command cli_commands[] = {
     {"hw", "onnxcost hw list | show NAME | diff NAME NAME | lint [FILE...]",
      "the hardware that --hw knows; its figures, two devices side by side, and a check of hardware files",
      CLI_HW, cmd_hw},
+    {"hw", "onnxcost hw measure [-o FILE.xml] [--threads N]",
+     "measures this machine and makes a hardware file of it", CLI_HW, cmd_hw},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
 };

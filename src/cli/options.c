@@ -241,8 +241,10 @@ const struct cli_option cli_options[] = {
      "the table of the recording at once; the options of tables hold for it", "Recordings", AT(report)},
     {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "10", "runs that count, after those of --warmup (1)", NULL,
      AT(runs)},
-    {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED, "N", "threads", "ONNX Runtime's choice",
-     "threads of an operator; of recordings: what they were made with", NULL, AT(threads)},
+    {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
+     "ONNX Runtime's choice; hw measure: all",
+     "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",
+     NULL, AT(threads)},
     {"opt-level", 0, CLI_CHOICE, CLI_RECORD, "disabled|basic|extended|all", NULL, "all",
      "how far ONNX Runtime optimizes the model", NULL, AT(opt_level)},
     {"seed", 0, CLI_INT, CLI_RECORD, "N", NULL, "1", "of the random inputs", NULL, AT(seed)},
@@ -254,6 +256,9 @@ const struct cli_option cli_options[] = {
      "Estimates", AT(dump_samples)},
     {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,
      "version of the runtime that the recordings are from, for the file", NULL, AT(runtime_version)},
+
+    {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,
+     "hw measure: a trial of under a second, its figures are rough", "Measuring this machine", AT(quick)},
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},

@@ -94,6 +94,8 @@ struct cli_opts {
     /* estimates */
     bool dump_samples, lofo, lomo;
     const char *calibration, *runtime, *runtime_version;
+    /* measuring this machine */
+    bool quick;
     /* summaries */
     struct cli_list view;
     const char *sort, *search, *time_unit;

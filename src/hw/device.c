@@ -59,6 +59,18 @@ static void add_line(struct text *t, const char *const cell[COL_COUNT])
     t->n_line++;
 }
 
+/* "vector f32, avx2, 1 core" */
+static const char *figure_name(struct oc_arena *a, const struct oc_hw_figure *f)
+{
+    return oc_printf(a, "%s %s%s%s%s%s%s%s%s%s%s%s", f->group, f->what, f->accumulate ? " into " : "",
+                     f->accumulate ? f->accumulate : "", f->sparse ? " (sparse)" : "", f->isa ? ", " : "",
+                     f->isa ? f->isa : "", f->mode ? ", " : "", f->mode ? f->mode : "", f->cores ? ", " : "",
+                     f->cores ? f->cores : "",
+                     !f->cores                    ? ""
+                     : strcmp(f->cores, "1") == 0 ? " core"
+                                                  : " cores");
+}
+
 static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d)
 {
     static const char *const heading[COL_COUNT] = {"figure", "value", "basis", "clock", "source"};
@@ -68,11 +80,8 @@ static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d
     for (size_t i = 0; i < d->n_figure; i++) {
         const struct oc_hw_figure *f = &d->figure[i];
         const char *const cell[COL_COUNT] = {
-            [COL_FIGURE] = oc_printf(a, "%s %s%s%s%s", f->group, f->what, f->accumulate ? " into " : "",
-                                     f->accumulate ? f->accumulate : "", f->sparse ? " (sparse)" : ""),
-            [COL_VALUE] = f->text,
-            [COL_BASIS] = oc_basis_name(f->basis),
-            [COL_CLOCK] = f->clock ? f->clock : "-",
+            [COL_FIGURE] = figure_name(a, f),      [COL_VALUE] = f->text,
+            [COL_BASIS] = oc_basis_name(f->basis), [COL_CLOCK] = f->clock ? f->clock : "-",
             [COL_SOURCE] = source_cell(t, a, f),
         };
         add_line(t, cell);

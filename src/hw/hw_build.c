@@ -180,6 +180,8 @@ static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x,
     struct oc_device *d = draft->dev;
     const struct oc_hw_figure **peak = &d->peak[x->unit][x->cls];
     struct oc_hw_level *level;
+    if (f->cores || f->mode) /* of a part of the device, or of one kind of traffic */
+        return;
     switch (x->role) {
     case ROLE_PEAK:
         if (!f->sparse && (!*peak || (full_accumulate(f) && !full_accumulate(*peak))))

@@ -114,7 +114,8 @@ static const struct {
 } ranges[] = {
     {"FLOP/s", NULL, 1e8, 1e18}, {"OP/s", NULL, 1e8, 1e18},    {"Hz", NULL, 5e7, 1e10},
     {"B/s", NULL, 1e8, 1e15},    {"B", "DRAM", 1.6e7, 1.6e13}, {"B", NULL, 1e3, 1e11},
-    {"s", NULL, 1e-8, 0.1},      {"W", NULL, 0.1, 5000},       {"", "count", 1, 1e6},
+    {"s", "latency", 1e-11, 1},  {"s", NULL, 1e-8, 0.1},       {"W", NULL, 0.1, 5000},
+    {"", "count", 1, 1e6},
 };
 
 static void check_range(const struct oc_hw_check *c, const struct oc_hw_figure *f)

@@ -99,6 +99,7 @@ static const struct oc_hw_column figure_columns[] = {
     {"clock", "clock", false},   {"basis", "basis", false},         {"formula", "formula", false},
     {"source", "source", false}, {"section", "section", false},     {"url", "url", false},
     {"note", "note", false},     {"inherited_from", "from", false}, {"line", "line", true},
+    {"isa", "isa", false},       {"mode", "mode", false},           {"cores", "cores", true},
 };
 
 static void figure_row(struct oc_hw_table *t, const struct oc_hw_figure *f)
@@ -127,6 +128,9 @@ static void figure_row(struct oc_hw_table *t, const struct oc_hw_figure *f)
         oc_hw_text(f->note),
         oc_hw_text(f->base),
         oc_hw_number(t->arena, f->line, ""),
+        oc_hw_text(f->isa),
+        oc_hw_text(f->mode),
+        oc_hw_text(f->cores),
     };
     memcpy(oc_hw_row(t), cell, sizeof(cell));
 }
@@ -246,5 +250,6 @@ int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, c
     diff_group(&t, "clock", a, b);
     diff_group(&t, "power", a, b);
     diff_group(&t, "overhead", a, b);
+    diff_group(&t, "latency", a, b);
     return done(&t, format, out, err);
 }

@@ -23,6 +23,7 @@ enum oc_hw_elem_kind {
     E_SIZE,
     E_BANDWIDTH,
     E_OVERHEAD,
+    E_LATENCY,
     E_KINDS
 };
 

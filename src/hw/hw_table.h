@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-#define OC_HW_MAX_COLUMNS 16
+#define OC_HW_MAX_COLUMNS 20
 
 struct oc_hw_cell {
     const char *text; /* NULL: nothing */

@@ -113,13 +113,29 @@ static int add_figure(struct oc_hw_reader *r, const struct oc_xml_elem *e, enum 
     return 0;
 }
 
-/* Two figures for the same thing would make the choice arbitrary. */
-static bool have_figure(const struct oc_hw_reader *r, const char *group, const char *what)
+static bool same_text(const char *a, const char *b) /* NULL: none */
 {
-    for (size_t i = 0; i < r->n_entry; i++)
-        if (strcmp(r->entry[i].fig.group, group) == 0 && strcmp(r->entry[i].fig.what, what) == 0)
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Two figures for the same thing would make the choice arbitrary. */
+static bool have_figure(const struct oc_hw_reader *r, const struct oc_hw_figure *f)
+{
+    for (size_t i = 0; i < r->n_entry; i++) {
+        const struct oc_hw_figure *o = &r->entry[i].fig;
+        if (strcmp(o->group, f->group) == 0 && strcmp(o->what, f->what) == 0 && same_text(o->mode, f->mode) &&
+            same_text(o->cores, f->cores))
             return true;
+    }
     return false;
+}
+
+/* cores="4": a whole number above 0 */
+static int check_cores(const struct oc_hw_reader *r, const char *cores)
+{
+    if (!cores || (strspn(cores, "0123456789") == strlen(cores) && cores[0] != '0' && strlen(cores) < 8))
+        return 0;
+    return oc_xml_fail(r->xml, "cores '%.20s': expected a whole number above 0", cores);
 }
 
 /* ---- elements --------------------------------------------------------------------------------------- */
@@ -203,7 +219,7 @@ static int start_count(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.fig = {.group = "count", .what = oc_xml_get(e, "of")}};
-    if (have_figure(r, x.fig.group, x.fig.what))
+    if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_COUNT, &x);
 }
@@ -212,7 +228,7 @@ static int start_clock(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.fig = {.group = "clock", .what = oc_xml_get(e, "kind")}};
-    if (have_figure(r, x.fig.group, x.fig.what))
+    if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_HZ, &x);
 }
@@ -221,7 +237,7 @@ static int start_power(void *user, const struct oc_xml_elem *e)
 {
     struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.role = ROLE_POWER, .fig = {.group = "power", .what = oc_xml_get(e, "of")}};
-    if (have_figure(r, x.fig.group, x.fig.what))
+    if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_WATTS, &x);
 }
@@ -251,8 +267,8 @@ static bool peak_given(const struct oc_hw_reader *r, const struct oc_hw_entry *x
         const struct oc_hw_entry *o = &r->entry[i];
         if (o->role == ROLE_PEAK && o->unit == x->unit && o->cls == x->cls &&
             o->fig.sparse == x->fig.sparse && strcmp(o->fig.clock, x->fig.clock) == 0 &&
-            !o->fig.accumulate == !x->fig.accumulate &&
-            (!o->fig.accumulate || strcmp(o->fig.accumulate, x->fig.accumulate) == 0))
+            same_text(o->fig.accumulate, x->fig.accumulate) && same_text(o->fig.isa, x->fig.isa) &&
+            same_text(o->fig.cores, x->fig.cores))
             return true;
     }
     return false;
@@ -282,7 +298,11 @@ static int start_peak(void *user, const struct oc_xml_elem *e)
                                   .what = name,
                                   .clock = oc_xml_get(e, "clock"),
                                   .accumulate = acc,
+                                  .isa = oc_xml_get(e, "isa"),
+                                  .cores = oc_xml_get(e, "cores"),
                                   .sparse = strcmp(dense, "no") == 0};
+    if (check_cores(r, x.fig.cores))
+        return -1;
     if (peak_given(r, &x))
         return oc_xml_fail(r->xml, "given twice");
     bool ops = r->unit == OC_HW_SPECIAL || oc_class_is_int(x.cls);
@@ -322,7 +342,11 @@ static int start_level_figure(void *user, const struct oc_xml_elem *e)
     struct oc_hw_entry x = {.role = size ? ROLE_SIZE : ROLE_BANDWIDTH};
     x.fig.group = r->level[r->n_level - 1].name;
     x.fig.what = size ? "size" : "bandwidth";
-    if (have_figure(r, x.fig.group, x.fig.what))
+    x.fig.mode = size ? NULL : oc_xml_get(e, "mode");
+    x.fig.cores = size ? NULL : oc_xml_get(e, "cores");
+    if (check_cores(r, x.fig.cores))
+        return -1;
+    if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, size ? OC_Q_BYTES : OC_Q_BYTES_PER_S, &x);
 }
@@ -332,7 +356,16 @@ static int start_overhead(void *user, const struct oc_xml_elem *e)
     struct oc_hw_reader *r = user;
     struct oc_hw_entry x = {.role = ROLE_OVERHEAD,
                             .fig = {.group = "overhead", .what = oc_xml_get(e, "runtime")}};
-    if (have_figure(r, x.fig.group, x.fig.what))
+    if (have_figure(r, &x.fig))
+        return oc_xml_fail(r->xml, "given twice");
+    return add_figure(r, e, OC_Q_SECONDS, &x);
+}
+
+static int start_latency(void *user, const struct oc_xml_elem *e)
+{
+    struct oc_hw_reader *r = user;
+    struct oc_hw_entry x = {.fig = {.group = "latency", .what = oc_xml_get(e, "of")}};
+    if (have_figure(r, &x.fig))
         return oc_xml_fail(r->xml, "given twice");
     return add_figure(r, e, OC_Q_SECONDS, &x);
 }
@@ -376,12 +409,13 @@ const struct oc_xml_spec oc_hw_specs[E_KINDS] = {
     [E_POWER] = {"power", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_power, NULL},
     [E_UNIT] = {"unit", E_DEVICE, "kind", true, "kind name", "", start_unit, NULL},
     [E_PEAK] = {"peak", E_UNIT, "class", false, "class value unit basis dense clock",
-                "accumulate " FIGURE_ATTR, start_peak, NULL},
+                "accumulate isa cores " FIGURE_ATTR, start_peak, NULL},
     [E_FALLBACK] = {"fallback", E_UNIT, "class", false, "class to note", "", start_fallback, NULL},
     [E_MEMORY] = {"memory", E_DEVICE, "name", false, "name", "type", start_memory, NULL},
     [E_SIZE] = {"size", E_MEMORY, NULL, false, "value unit basis", FIGURE_ATTR, start_level_figure, NULL},
-    [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, false, "value unit basis", FIGURE_ATTR, start_level_figure,
-                     NULL},
+    [E_BANDWIDTH] = {"bandwidth", E_MEMORY, NULL, false, "value unit basis", "mode cores " FIGURE_ATTR,
+                     start_level_figure, NULL},
     [E_OVERHEAD] = {"overhead", E_DEVICE, "runtime", false, "runtime value unit basis", FIGURE_ATTR,
                     start_overhead, NULL},
+    [E_LATENCY] = {"latency", E_DEVICE, "of", false, "of value unit basis", FIGURE_ATTR, start_latency, NULL},
 };

@@ -1,0 +1,82 @@
+#include "measure/kernels.h"
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define ARCH_REQ_XCOMP_PERM 0x1023 /* asm/prctl.h of Linux 5.16 */
+#define XFEATURE_XTILEDATA  18
+
+/* Intel SDM volume 2A, CPUID: leaf 7 */
+#define EDX_AMX_BF16    (1u << 22)
+#define EDX_AVX512_FP16 (1u << 23)
+#define EDX_AMX_TILE    (1u << 24)
+#define EDX_AMX_INT8    (1u << 25)
+#define EAX1_AVX_VNNI   (1u << 4) /* subleaf 1 */
+
+/* Tiles are too large to be saved for every process: the system gives them to those that ask. */
+static bool may_use_tiles(void)
+{
+    return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
+}
+
+static uint32_t tile_features(uint32_t edx)
+{
+    uint32_t f = (edx & EDX_AMX_INT8 ? OC_CPU_AMX_INT8 : 0) | (edx & EDX_AMX_BF16 ? OC_CPU_AMX_BF16 : 0);
+    if (!f || !(edx & EDX_AMX_TILE))
+        return 0;
+    return may_use_tiles() ? f : OC_CPU_AMX_REFUSED;
+}
+
+/* __builtin_cpu_supports also asks whether the system saves the registers. What stands on AVX-512 or AVX2 is
+ * usable where these are. */
+uint32_t oc_cpu_features(void)
+{
+    uint32_t f = 0, a, b, c, d;
+    __builtin_cpu_init();
+    f |= __builtin_cpu_supports("avx") ? OC_CPU_AVX : 0;
+    f |= __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? OC_CPU_AVX2 : 0;
+    f |= __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
+             ? OC_CPU_AVX512
+             : 0;
+    if (f & OC_CPU_AVX512) {
+        f |= __builtin_cpu_supports("avx512vnni") ? OC_CPU_AVX512_VNNI : 0;
+        f |= __builtin_cpu_supports("avx512bf16") ? OC_CPU_AVX512_BF16 : 0;
+    }
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+        f |= (f & OC_CPU_AVX512) && (d & EDX_AVX512_FP16) ? OC_CPU_AVX512_FP16 : 0;
+        f |= tile_features(d);
+    }
+    if ((f & OC_CPU_AVX2) && __get_cpuid_count(7, 1, &a, &b, &c, &d))
+        f |= a & EAX1_AVX_VNNI ? OC_CPU_AVX_VNNI : 0;
+    return f;
+}
+
+#elif defined(__aarch64__) && defined(__linux__)
+
+#include <sys/auxv.h>
+
+/* asm/hwcap.h */
+#define HWCAP_FP16    (1ul << 10) /* ASIMDHP */
+#define HWCAP_DOTPROD (1ul << 20) /* ASIMDDP */
+#define HWCAP2_I8     (1ul << 13)
+#define HWCAP2_BF     (1ul << 14)
+
+uint32_t oc_cpu_features(void)
+{
+    unsigned long a = getauxval(AT_HWCAP), b = getauxval(AT_HWCAP2);
+    return (a & HWCAP_FP16 ? OC_CPU_FP16 : 0) | (a & HWCAP_DOTPROD ? OC_CPU_DOTPROD : 0) |
+           (b & HWCAP2_I8 ? OC_CPU_I8MM : 0) | (b & HWCAP2_BF ? OC_CPU_BF16 : 0);
+}
+
+#else
+
+uint32_t oc_cpu_features(void)
+{
+    return 0;
+}
+
+#endif

@@ -1,0 +1,360 @@
+#include "measure/measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- text
+ * -------------------------------------------------------------------------------------------------- */
+
+static void attribute(struct oc_buf *b, const char *name, const char *text)
+{
+    oc_buf_printf(b, " %s=\"", name);
+    for (; *text; text++) {
+        const char *escape = *text == '&'   ? "&amp;"
+                             : *text == '<' ? "&lt;"
+                             : *text == '>' ? "&gt;"
+                             : *text == '"' ? "&quot;"
+                                            : NULL;
+        if (escape)
+            oc_buf_str(b, escape);
+        else
+            oc_buf_char(b, (unsigned char)*text < ' ' ? ' ' : *text);
+    }
+    oc_buf_char(b, '"');
+}
+
+/* Four digits at least, and never 0, which the format refuses. */
+static void value(struct oc_buf *b, double v, const char *unit)
+{
+    int decimals = 2;
+    for (double least = 10; decimals < 9 && v < least; least /= 10)
+        decimals++;
+    oc_buf_printf(b, " value=\"%.*f\"", decimals, v > 1e-9 ? v : 1e-9);
+    if (*unit)
+        attribute(b, "unit", unit);
+}
+
+static void measured(struct oc_buf *b, const char *note)
+{
+    oc_buf_str(b, " basis=\"measured\" source=\"measured\"");
+    if (note && *note)
+        attribute(b, "note", note);
+    oc_buf_str(b, "/>\n");
+}
+
+static void told(struct oc_buf *b, const char *note)
+{
+    oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
+    if (note)
+        attribute(b, "note", note);
+    oc_buf_str(b, "/>\n");
+}
+
+/* "avx512 fused multiply-adds": small letters and single marks for what names of devices have. */
+static void identifier(const struct oc_measured *m, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (const char *p = m->machine.model; *p && n + 24 < cap; p++) {
+        bool upper = *p >= 'A' && *p <= 'Z', plain = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9');
+        if (upper || plain)
+            out[n++] = upper ? (char)(*p - 'A' + 'a') : *p;
+        else if (n && out[n - 1] != '-')
+            out[n++] = '-';
+    }
+    while (n && out[n - 1] == '-')
+        n--;
+    snprintf(out + n, cap - n, "%s%u-thread%s", n ? "-" : "cpu-", m->threads, m->threads > 1 ? "s" : "");
+}
+
+static int percent(const struct oc_rate *r)
+{
+    return (int)(100 * r->median / r->best + 0.5);
+}
+
+/* ---- peaks
+ * ------------------------------------------------------------------------------------------------- */
+
+/* Those of a unit and class, the fastest first. Returns how many. */
+static unsigned peaks_of(const struct oc_measured *m, unsigned unit, unsigned cls,
+                         const struct oc_peak_rate *out[OC_MAX_PEAKS])
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < m->n_peak; i++) {
+        const struct oc_peak_rate *p = &m->peak[i];
+        if (p->kernel->unit != unit || p->kernel->cls != cls)
+            continue;
+        unsigned at = n++;
+        for (; at && out[at - 1]->all.best < p->all.best; at--)
+            out[at] = out[at - 1];
+        out[at] = p;
+    }
+    return n;
+}
+
+static void write_peak(struct oc_buf *b, const struct oc_measured *m, const struct oc_peak_rate *p, bool all)
+{
+    const struct oc_peak_kernel *k = p->kernel;
+    const struct oc_rate *r = all ? &p->all : &p->one;
+    char note[200];
+    unsigned cores = all ? m->threads : 1;
+    double clock = m->clock[all].best;
+    oc_buf_str(b, "      <peak");
+    attribute(b, "class", oc_class_name(k->cls));
+    if (k->accumulate)
+        attribute(b, "accumulate", oc_class_name(k->accumulate));
+    attribute(b, "isa", k->isa);
+    if (!all)
+        attribute(b, "cores", "1");
+    value(b, r->best / 1e9, oc_class_is_int(k->cls) ? "GOP/s" : "GFLOP/s");
+    oc_buf_str(b, " dense=\"yes\" clock=\"sustained\"");
+    snprintf(note, sizeof(note), "%s; %.1f a cycle and core; the median of %u samples is %d %% of it", k->how,
+             r->best / clock / cores, r->samples, percent(r));
+    measured(b, note);
+}
+
+static bool has_class(const struct oc_measured *m, unsigned unit, unsigned cls)
+{
+    const struct oc_peak_rate *p[OC_MAX_PEAKS];
+    return peaks_of(m, unit, cls, p) > 0;
+}
+
+static void unit_name(const struct oc_measured *m, unsigned unit, struct oc_buf *out)
+{
+    for (unsigned i = 0; i < m->n_peak; i++) {
+        bool seen = false;
+        for (unsigned k = 0; k < i; k++)
+            seen |=
+                m->peak[k].kernel->unit == unit && !strcmp(m->peak[k].kernel->isa, m->peak[i].kernel->isa);
+        if (m->peak[i].kernel->unit == unit && !seen)
+            oc_buf_printf(out, "%s%s", out->n ? ", " : "", m->peak[i].kernel->isa);
+    }
+}
+
+static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned unit)
+{
+    const struct oc_peak_rate *p[OC_MAX_PEAKS];
+    struct oc_buf name = {0};
+    unit_name(m, unit, &name);
+    if (!name.n)
+        return;
+    oc_buf_str(b, "    <unit");
+    attribute(b, "kind", oc_hw_unit_name(unit));
+    attribute(b, "name", name.data);
+    oc_buf_str(b, ">\n");
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        unsigned n = peaks_of(m, unit, c, p);
+        for (unsigned i = 0; i < n; i++)
+            write_peak(b, m, p[i], true);
+        for (unsigned i = 0; i < n && m->threads > 1; i++)
+            write_peak(b, m, p[i], false);
+    }
+    if (unit == OC_HW_VECTOR && !has_class(m, unit, OC_CLASS_F16))
+        oc_buf_str(
+            b, "      <fallback class=\"f16\" to=\"f32\" note=\"There are no f16 arithmetic instructions: "
+               "numbers are converted.\"/>\n");
+    oc_buf_str(b, "    </unit>\n");
+    oc_buf_free(&name);
+}
+
+/* ---- memory
+ * ------------------------------------------------------------------------------------------------ */
+
+/* The highest rate that anything reached: what no program can be above. */
+static double ceiling(const struct oc_level_rates *l, unsigned *mode)
+{
+    double best = 0;
+    for (unsigned i = 0; i < OC_LEVEL_MODES; i++)
+        if (l->rate[1][i].best > best) {
+            best = l->rate[1][i].best;
+            *mode = i;
+        }
+    return best;
+}
+
+static void write_size(struct oc_buf *b, const struct oc_level_rates *l)
+{
+    char text[240];
+    unsigned n = l->claim.instances ? l->claim.instances : 1;
+    double kib = (double)l->size_bytes / 1024, claim = (double)l->claim.bytes / 1024;
+    bool mib = kib >= 4096;
+    oc_buf_str(b, "      <size");
+    value(b, n * (mib ? kib / 1024 : kib), mib ? "MiB" : "KiB");
+    if (l->size_bytes != l->claim.bytes) {
+        snprintf(
+            text, sizeof(text),
+            "%s%.4g KiB each; the system claims %.6g KiB, one core's reading rate falls here: the cache is "
+            "shared with others, or the claim is wrong",
+            n > 1 ? "several of them, " : "", kib, claim);
+        measured(b, text);
+        return;
+    }
+    if (n > 1) {
+        oc_buf_str(b, " basis=\"derived\" source=\"system\"");
+        snprintf(text, sizeof(text), "%u cache * %.6g KiB", n, claim);
+        attribute(b, "formula", text);
+    } else {
+        oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
+    }
+    if (l->border_bytes)
+        snprintf(text, sizeof(text), "One core's reading rate falls at %.4g KiB.",
+                 (double)l->border_bytes / 1024);
+    else
+        snprintf(text, sizeof(text), "Not seen in one core's reading rate.");
+    attribute(b, "note", text);
+    oc_buf_str(b, "/>\n");
+}
+
+static void write_rate(struct oc_buf *b, const struct oc_level_rates *l, unsigned mode, bool all)
+{
+    const struct oc_rate *r = &l->rate[all][mode];
+    char note[160];
+    if (!(r->best > 0))
+        return;
+    const struct oc_stream_place *place = all ? &l->all : &l->one;
+    oc_buf_str(b, "      <bandwidth");
+    attribute(b, "mode", oc_level_mode_name(mode));
+    if (!all)
+        attribute(b, "cores", "1");
+    value(b, r->best / 1e9, "GB/s");
+    snprintf(note, sizeof(note), "%.6g KiB a core; the median of %u samples is %d %% of it",
+             (double)place->bytes / 1024, r->samples, percent(r));
+    measured(b, note);
+}
+
+/* A level further away is slower; one that was not measured so has no bandwidth to hold anything against. */
+static bool faster_than_rest(const struct oc_levels *l, unsigned i)
+{
+    unsigned mode;
+    double own = ceiling(&l->level[i], &mode);
+    bool faster = own > 0;
+    for (unsigned k = i + 1; k < l->n; k++)
+        faster &= own > 1.02 * ceiling(&l->level[k], &mode);
+    return faster;
+}
+
+static bool larger_than_before(const struct oc_levels *l, unsigned i)
+{
+    for (unsigned k = 0; k < i; k++) {
+        const struct oc_level_rates *x = &l->level[k], *y = &l->level[i];
+        if ((double)y->size_bytes * y->claim.instances <= (double)x->size_bytes * x->claim.instances)
+            return false;
+    }
+    return true;
+}
+
+static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned i)
+{
+    const struct oc_level_rates *l = &m->levels.level[i];
+    bool dram = i + 1 == m->levels.n;
+    char note[160];
+    unsigned mode = 0;
+    double best = ceiling(l, &mode);
+    if (!dram && !larger_than_before(&m->levels, i))
+        return;
+    oc_buf_str(b, "    <memory");
+    attribute(b, "name", l->name);
+    oc_buf_str(b, ">\n");
+    if (!dram) {
+        write_size(b, l);
+    } else if (m->machine.memory_bytes) {
+        oc_buf_str(b, "      <size");
+        value(b, (double)m->machine.memory_bytes / 1073741824.0, "GiB");
+        told(b, "Memory that the system has for programs.");
+    }
+    if (faster_than_rest(&m->levels, i)) {
+        oc_buf_str(b, "      <bandwidth");
+        value(b, best / 1e9, "GB/s");
+        snprintf(note, sizeof(note), "The highest of the rates of all cores below: %s.",
+                 oc_level_mode_name(mode));
+        measured(b, note);
+    }
+    for (int all = 1; all >= (m->threads > 1 ? 0 : 1); all--)
+        for (unsigned k = 0; k < OC_LEVEL_MODES; k++)
+            write_rate(b, l, k, all);
+    oc_buf_str(b, "    </memory>\n");
+}
+
+/* ---- the rest
+ * ---------------------------------------------------------------------------------------------- */
+
+static void write_sources(struct oc_buf *b, const struct oc_measured *m)
+{
+    char text[300];
+    oc_buf_str(b, "  <source id=\"measured\"");
+    attribute(b, "title", "onnxcost " ONNXCOST_VERSION ", hw measure");
+    snprintf(text, sizeof(text), "%s; %u of %u processors; %s%s%s", m->when, m->threads,
+             m->machine.processors, m->machine.system, m->machine.is_virtual ? "; a virtual machine" : "",
+             m->quick ? "; quick: a trial, not a measurement" : "");
+    attribute(b, "section", text);
+    oc_buf_str(b, "/>\n  <source id=\"system\" title=\"What the system says of the machine\"");
+    attribute(b, "section", "/proc/cpuinfo, /proc/meminfo, /sys/devices/system/cpu");
+    oc_buf_str(b, "/>\n");
+}
+
+static void write_time(struct oc_buf *b, const char *tag, const char *key, const char *name, double seconds,
+                       const char *note)
+{
+    bool ns = seconds < 1e-6;
+    if (!(seconds > 0) || isinf(seconds))
+        return;
+    oc_buf_printf(b, "    <%s", tag);
+    attribute(b, key, name);
+    value(b, seconds * (ns ? 1e9 : 1e6), ns ? "ns" : "us");
+    measured(b, note);
+}
+
+static void write_times(struct oc_buf *b, const struct oc_measured *m)
+{
+    write_time(b, "overhead", "runtime", "any", m->region_awake_s,
+               "An empty parallel region whose threads wait awake. What a runtime does to dispatch an "
+               "operator comes "
+               "on top.");
+    write_time(b, "latency", "of", "parallel-region", m->region_awake_s,
+               "Start and end of a region of all threads that wait awake; median.");
+    write_time(b, "latency", "of", "parallel-region-asleep", m->region_asleep_s,
+               "The same when they sleep and have to be woken; median.");
+    write_time(b, "latency", "of", "timer-read", m->timer.read_s, "Reading the clock once; mean.");
+    write_time(b, "latency", "of", "timer-step", m->timer.step_s, "The smallest step between two readings.");
+}
+
+static void write_clocks(struct oc_buf *b, const struct oc_measured *m)
+{
+    char note[200];
+    oc_buf_str(b, "    <count of=\"thread\"");
+    oc_buf_printf(b, " value=\"%u\"", m->threads);
+    told(b, "Processors that were measured, one thread each.");
+    oc_buf_str(b, "    <clock kind=\"sustained\"");
+    value(b, m->clock[1].best / 1e9, "GHz");
+    snprintf(
+        note, sizeof(note),
+        "From additions that wait for each other, one a cycle, all cores busy; with one core busy %.3f GHz.",
+        m->clock[0].best / 1e9);
+    measured(b, note);
+}
+
+void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *b)
+{
+    char id[160], text[300];
+    oc_buf_str(b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<hwdb version=\"1\">\n");
+    write_sources(b, m);
+    identifier(m, id, sizeof(id));
+    oc_buf_str(b, "  <device");
+    attribute(b, "id", id);
+    snprintf(text, sizeof(text), "%s, %u thread%s, measured", m->machine.model, m->threads,
+             m->threads > 1 ? "s" : "");
+    attribute(b, "name", text);
+    attribute(b, "vendor", m->machine.vendor);
+    oc_buf_str(b, " kind=\"cpu\"");
+    snprintf(text, sizeof(text), "%u of %u processors%s", m->threads, m->machine.processors,
+             m->machine.is_virtual ? " of a virtual machine" : "");
+    attribute(b, "sku", text);
+    oc_buf_str(b, ">\n");
+    write_clocks(b, m);
+    for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
+        write_unit(b, m, u);
+    for (unsigned i = 0; i < m->levels.n; i++)
+        write_level(b, m, i);
+    write_times(b, m);
+    oc_buf_str(b, "  </device>\n</hwdb>\n");
+}

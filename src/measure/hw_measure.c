@@ -1,0 +1,175 @@
+/* The measurement as a whole: its parts in order, how long each may take, and the public functions. */
+#include "measure/measure.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct oc_hw_measurement {
+    struct oc_arena arena;
+    struct oc_measured m;
+    struct oc_buf xml;
+    struct oc_diags diags;
+    struct oc_device_list list;
+};
+
+struct plan { /* seconds */
+    struct oc_effort warm, peak, clock;
+    struct oc_level_effort level;
+    unsigned regions;
+};
+
+#define MIB ((size_t)1 << 20)
+
+static const struct plan plan_full = {
+    .warm = {0.01, 0.3},
+    .peak = {0.0015, 0.08},
+    .clock = {0.002, 0.05},
+    .level = {.touch_s = 4, .sweep = {0.0005, 0.012}, .cache = {0.002, 0.06}, .dram = {0, 0.3}},
+    .regions = 2000,
+};
+static const struct plan plan_quick = {
+    .warm = {0.001, 0.01},
+    .peak = {0.0005, 0.002},
+    .clock = {0.0005, 0.002},
+    .level = {.most_bytes = 48 * MIB,
+              .least_bytes = 48 * MIB,
+              .sweep = {0.00005, 0.0005},
+              .cache = {0.0002, 0.001},
+              .dram = {0, 0.001}},
+    .regions = 50,
+};
+
+/* Six times all of the last caches, so that a stream finds nothing of its last pass in them: three arrays of
+ * twice their size. Not more than a third of the memory that is free. */
+static void size_blocks(const struct oc_machine *m, struct oc_level_effort *e)
+{
+    uint64_t last = 0, available = m->available_bytes ? m->available_bytes : 1024 * MIB;
+    for (unsigned i = 0; i < OC_CACHE_LEVELS; i++)
+        last = m->cache[i].bytes ? m->cache[i].bytes * m->cache[i].instances : last;
+    uint64_t most = 6 * last > 768 * MIB ? 6 * last : 768 * MIB;
+    most = most < available / 3 ? most : available / 3;
+    e->most_bytes = (size_t)most;
+    e->least_bytes = most < 768 * MIB ? (size_t)most : 768 * MIB;
+}
+
+static void say(const struct oc_hw_measure_opts *o, const char *what)
+{
+    if (o->progress)
+        o->progress(o->user, what);
+}
+
+static void measure_peaks(struct oc_team *team, const struct oc_hw_measure_opts *o, const struct plan *plan,
+                          struct oc_measured *m)
+{
+    const struct oc_peak_kernel *k;
+    for (size_t i = 0; (k = oc_peak_kernel(i)) && m->n_peak < OC_MAX_PEAKS; i++) {
+        char text[80];
+        if ((k->needs & m->features) != k->needs)
+            continue;
+        struct oc_peak_rate *p = &m->peak[m->n_peak++];
+        snprintf(text, sizeof(text), "%s %s, %s", oc_hw_unit_name(k->unit), oc_class_name(k->cls), k->isa);
+        say(o, text);
+        p->kernel = k;
+        p->one = oc_rate_of_peak(team, 1, k, &plan->peak);
+        p->all = m->threads > 1 ? oc_rate_of_peak(team, m->threads, k, &plan->peak) : p->one;
+    }
+}
+
+static void measure_regions(struct oc_team *team, const struct plan *plan, struct oc_measured *m)
+{
+    if (m->threads == 1)
+        return;
+    oc_team_awake(team, true);
+    m->region_awake_s = oc_region_time(team, plan->regions, 0);
+    oc_team_awake(team, false);
+    m->region_asleep_s = oc_region_time(team, plan->regions / 10, 0.0002);
+}
+
+static int measure_all(struct oc_team *team, const struct oc_hw_measure_opts *o, struct plan *plan,
+                       struct oc_measured *m, struct oc_err *err)
+{
+    double start = oc_seconds();
+    if (!o->quick)
+        size_blocks(&m->machine, &plan->level);
+    say(o, "clock");
+    m->clock[0] = oc_rate_of_clock(team, 1, &plan->warm);
+    m->clock[0] = oc_rate_of_clock(team, 1, &plan->clock);
+    m->clock[1] = m->threads > 1 ? oc_rate_of_clock(team, m->threads, &plan->clock) : m->clock[0];
+    m->timer = oc_timer_of();
+    measure_regions(team, plan, m);
+    measure_peaks(team, o, plan, m);
+    int rc = oc_levels_measure(team, m->threads, &m->machine, m->features, &plan->level, o->progress, o->user,
+                               &m->levels, err);
+    m->took_s = oc_seconds() - start;
+    return rc;
+}
+
+static void set_date(struct oc_measured *m)
+{
+    time_t now = time(NULL);
+    struct tm tm;
+    if (!gmtime_r(&now, &tm) || !strftime(m->when, sizeof(m->when), "%Y-%m-%d %H:%M UTC", &tm))
+        m->when[0] = '\0';
+}
+
+int oc_hw_measure(const struct oc_hw_measure_opts *opts, struct oc_hw_measurement **out, struct oc_err *err)
+{
+    struct plan plan = opts->quick ? plan_quick : plan_full;
+    struct oc_team *team;
+    unsigned most = oc_team_processors(), threads = opts->threads ? opts->threads : most;
+    *out = NULL;
+    if (threads > most)
+        return oc_fail(err, OC_EARG, "%u threads: this process may use %u processors", threads, most);
+    struct oc_hw_measurement *h = oc_xmalloc(sizeof(*h));
+    *h = (struct oc_hw_measurement){.m = {.threads = threads, .quick = opts->quick}};
+    h->diags.arena = &h->arena;
+    oc_machine_ask(&h->arena, threads, &h->m.machine);
+    h->m.features = oc_cpu_features();
+    set_date(&h->m);
+    int rc = oc_team_make(threads, &team, err);
+    if (!rc)
+        rc = measure_all(team, opts, &plan, &h->m, err);
+    oc_team_free(team);
+    if (!rc) {
+        oc_measured_write_xml(&h->m, &h->xml);
+        oc_measured_judge(&h->m, &h->diags);
+        rc = oc_hw_read_mem("measured", h->xml.data, h->xml.n, &h->arena, &h->list, err);
+    }
+    if (!rc)
+        *out = h;
+    else
+        oc_hw_measurement_free(h);
+    return rc;
+}
+
+void oc_hw_measurement_free(struct oc_hw_measurement *h)
+{
+    if (!h)
+        return;
+    oc_buf_free(&h->xml);
+    oc_diags_free(&h->diags);
+    free(h->list.item);
+    oc_arena_free(&h->arena);
+    free(h);
+}
+
+const struct oc_device *oc_hw_measurement_device(const struct oc_hw_measurement *h)
+{
+    return h->list.item[0];
+}
+
+size_t oc_hw_measurement_diags(const struct oc_hw_measurement *h, const struct oc_diag **out)
+{
+    *out = h->diags.item;
+    return h->diags.n;
+}
+
+int oc_hw_measurement_write(const struct oc_hw_measurement *h, const char *format, FILE *out,
+                            struct oc_err *err)
+{
+    if (!format || strcmp(format, "xml") != 0)
+        return oc_device_write(h->list.item[0], format, out, err);
+    fwrite(h->xml.data, 1, h->xml.n, out);
+    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the device file") : 0;
+}

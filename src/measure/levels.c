@@ -1,0 +1,240 @@
+#include "measure/levels.h"
+
+#include "base/diag.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define MAX_POINTS 64
+#define PAGE       4096u
+#define TOUCH_STEP ((size_t)16 << 20)
+
+struct point {
+    double bytes, rate;
+};
+
+struct probe {
+    struct oc_team *team;
+    unsigned threads;
+    uint32_t features;
+    const struct oc_level_effort *effort;
+    char *block;
+    size_t stride;  /* of a thread's part */
+    size_t touched; /* of each part */
+    size_t one;     /* bytes that one core works with */
+    struct point point[MAX_POINTS];
+    size_t n_point;
+};
+
+const char *oc_level_mode_name(unsigned mode)
+{
+    static const char *const past[OC_STREAM_MODES] = {NULL, "write-nt", "copy-nt", "triad-nt"};
+    const char *name = mode >= OC_STREAM_MODES ? past[mode % OC_STREAM_MODES] : NULL;
+    return name ? name : oc_stream_mode_name(mode);
+}
+
+static const struct oc_stream_kernel *find_kernel(uint32_t features, unsigned mode, bool past)
+{
+    const struct oc_stream_kernel *k;
+    for (size_t i = 0; (k = oc_stream_kernel(i)); i++)
+        if (k->mode == mode && k->past_caches == past && (k->needs & features) == k->needs)
+            return k;
+    return NULL;
+}
+
+/* ---- the memory to work with
+ * -------------------------------------------------------------------------------
+ */
+
+struct touching {
+    struct probe *p;
+    size_t from, to;
+};
+
+/* By the thread that will use it: it then lies near its processor. */
+static void touch(void *user, unsigned index)
+{
+    const struct touching *t = user;
+    char *part = t->p->block + index * t->p->stride;
+    for (size_t i = t->from; i < t->to; i += PAGE)
+        memset(part + i, 1, 64);
+}
+
+static int get_block(struct probe *p, struct oc_err *err)
+{
+    size_t least = p->effort->least_bytes / p->threads;
+    p->stride = p->effort->most_bytes / p->threads / TOUCH_STEP * TOUCH_STEP;
+    p->stride = p->stride ? p->stride : TOUCH_STEP;
+    size_t bytes = p->stride * p->threads;
+    p->block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p->block == MAP_FAILED)
+        return oc_fail(err, OC_ELIMIT, "cannot get %zu MiB of memory to measure with: %s", bytes >> 20,
+                       strerror(errno));
+    madvise(p->block, bytes, MADV_HUGEPAGE);
+    double end = oc_seconds() + p->effort->touch_s;
+    while (p->touched < p->stride && (p->touched < least || oc_seconds() < end)) {
+        struct touching t = {p, p->touched, p->touched + TOUCH_STEP};
+        oc_team_run(p->team, p->threads, touch, &t);
+        p->touched = t.to;
+    }
+    p->one = p->touched == p->stride ? bytes : p->touched;
+    return 0;
+}
+
+/* ---- where levels end
+ * --------------------------------------------------------------------------------------
+ */
+
+static size_t whole_steps(double bytes)
+{
+    size_t n = (size_t)bytes / OC_STREAM_STEP * OC_STREAM_STEP;
+    return n ? n : OC_STREAM_STEP;
+}
+
+/* One core's reading rate over working sets from 8 KiB, half as large again each. */
+static void sweep(struct probe *p)
+{
+    const struct oc_stream_kernel *read = find_kernel(p->features, OC_STREAM_READ, false);
+    for (double bytes = 8192; p->n_point + 1 < MAX_POINTS && bytes <= (double)p->one; bytes *= 1.4) {
+        struct oc_stream_place place = {p->block, 0, whole_steps(bytes)};
+        double rate = oc_rate_of_stream(p->team, 1, read, &place, &p->effort->sweep).best;
+        p->point[p->n_point++] = (struct point){(double)place.bytes, rate};
+    }
+}
+
+/* Between two points the logarithm of the rate goes straight over that of the size. */
+static double rate_at(const struct probe *p, double bytes)
+{
+    size_t i = 1;
+    while (i + 1 < p->n_point && p->point[i].bytes < bytes)
+        i++;
+    const struct point *a = &p->point[i - 1], *b = &p->point[i];
+    double x = log(bytes / a->bytes) / log(b->bytes / a->bytes);
+    x = x < 0 ? 0 : x > 1 ? 1 : x;
+    return exp(log(a->rate) * (1 - x) + log(b->rate) * x);
+}
+
+/* Where the rate falls below `rate` for good, or for two points at least. */
+static double falls_below(const struct probe *p, double from, double rate)
+{
+    for (size_t i = 1; i < p->n_point; i++) {
+        const struct point *a = &p->point[i - 1], *b = &p->point[i];
+        bool stays = i + 1 == p->n_point || b[1].rate < rate;
+        if (b->bytes <= from || b->rate >= rate || !stays)
+            continue;
+        double x = a->rate > rate ? log(a->rate / rate) / log(a->rate / b->rate) : 0;
+        return a->bytes * pow(b->bytes / a->bytes, x);
+    }
+    return 0;
+}
+
+#define VISIBLE 1.15 /* a level is that much faster than the next one */
+
+/* The border is where the rate has fallen half the way, in logarithms, from what it is well inside of the
+ * level to what it is well inside of the next. */
+static void find_border(const struct probe *p, struct oc_level_rates *l, double before,
+                        const struct oc_level_rates *next)
+{
+    double claim = (double)l->claim.bytes, last = p->point[p->n_point - 1].bytes;
+    double inside = before > 0 && 3 * before < claim / 2 ? 3 * before : claim / 2;
+    double beyond = next && next->claim.bytes && 3 * claim < 0.75 * (double)next->claim.bytes ? 3 * claim
+                    : next && next->claim.bytes ? 0.75 * (double)next->claim.bytes
+                                                : last;
+    double in = rate_at(p, inside), out = rate_at(p, beyond);
+    l->size_bytes = l->claim.bytes;
+    if (inside >= last || in < VISIBLE * out)
+        return;
+    double border = falls_below(p, inside, sqrt(in * out));
+    l->border_bytes = (uint64_t)border;
+    l->agrees = border > 0.55 * claim && border < 1.7 * claim;
+    if (border > 0 && !l->agrees)
+        l->size_bytes = l->border_bytes;
+}
+
+/* A working set within a level of `size` that has little to do with the one before. */
+static double working_set(double size, double before)
+{
+    if (before <= 0)
+        return 0.75 * size;
+    return size / 2 >= 2 * before ? size / 2 : sqrt(before * (size > before ? size : before));
+}
+
+static void find_levels(struct probe *p, const struct oc_machine *m, struct oc_levels *out)
+{
+    for (unsigned i = 0; i < OC_CACHE_LEVELS; i++)
+        if (m->cache[i].bytes) {
+            struct oc_level_rates *l = &out->level[out->n++];
+            l->claim = m->cache[i];
+            snprintf(l->name, sizeof(l->name), "L%u", i + 1);
+        }
+    double before = 0;
+    for (unsigned i = 0; i < out->n; i++) {
+        struct oc_level_rates *l = &out->level[i];
+        find_border(p, l, before, i + 1 < out->n ? l + 1 : NULL);
+        double size = (double)l->size_bytes, share = size / (l->claim.threads ? l->claim.threads : 1);
+        double one = fmin(working_set(size, before), (double)p->one),
+               all = fmin(working_set(share, before), (double)p->touched);
+        l->one = (struct oc_stream_place){p->block, 0, (size_t)one};
+        l->all = (struct oc_stream_place){p->block, p->stride, (size_t)all};
+        before = size;
+    }
+    struct oc_level_rates *dram = &out->level[out->n++];
+    snprintf(dram->name, sizeof(dram->name), "DRAM");
+    dram->one = (struct oc_stream_place){p->block, 0, p->one};
+    dram->all = (struct oc_stream_place){p->block, p->stride, p->touched};
+}
+
+/* ---- how fast they are
+ * -------------------------------------------------------------------------------------
+ */
+
+static void measure_mode(struct probe *p, struct oc_level_rates *l, unsigned mode, bool dram)
+{
+    const struct oc_stream_kernel *k =
+        find_kernel(p->features, mode % OC_STREAM_MODES, mode >= OC_STREAM_MODES);
+    const struct oc_effort *effort = dram ? &p->effort->dram : &p->effort->cache;
+    for (unsigned all = 0; k && all < 2; all++) {
+        struct oc_stream_place place = all ? l->all : l->one;
+        if (all && p->threads == 1)
+            l->rate[1][mode] = l->rate[0][mode];
+        if (all && p->threads == 1)
+            continue;
+        place.bytes = whole_steps((double)place.bytes / oc_stream_arrays(k->mode));
+        l->rate[all][mode] = oc_rate_of_stream(p->team, all ? p->threads : 1, k, &place, effort);
+    }
+}
+
+int oc_levels_measure(struct oc_team *team, unsigned threads, const struct oc_machine *machine,
+                      uint32_t features, const struct oc_level_effort *effort,
+                      void (*progress)(void *user, const char *what), void *user, struct oc_levels *out,
+                      struct oc_err *err)
+{
+    struct probe p = {.team = team, .threads = threads, .features = features, .effort = effort};
+    *out = (struct oc_levels){0};
+    if (progress)
+        progress(user, "memory: getting it");
+    oc_team_awake(team, true);
+    int rc = get_block(&p, err);
+    oc_team_awake(team, false);
+    if (rc)
+        return -1;
+    if (progress)
+        progress(user, "memory: where caches end");
+    sweep(&p);
+    find_levels(&p, machine, out);
+    out->block_bytes = p.touched * threads;
+    out->flatness = rate_at(&p, (double)p.one) / rate_at(&p, (double)p.one / 2);
+    for (unsigned i = 0; i < out->n; i++) {
+        bool dram = i + 1 == out->n;
+        if (progress)
+            progress(user, out->level[i].name);
+        for (unsigned mode = 0; mode < (dram ? OC_LEVEL_MODES : OC_STREAM_MODES); mode++)
+            measure_mode(&p, &out->level[i], mode, dram);
+    }
+    munmap(p.block, p.stride * threads);
+    return 0;
+}

@@ -1,0 +1,120 @@
+#include "measure/kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* With x and y 1 the lanes of all accumulators sum up to the multiply-adds that were done (two operations
+ * each), or to the additions: the number of operations that rates are made of is that of the instructions. */
+static void kernels_do_what_they_count(void **state)
+{
+    uint32_t has = oc_cpu_features();
+    const struct oc_peak_kernel *k;
+    unsigned tried = 0;
+    (void)state;
+    for (size_t i = 0; (k = oc_peak_kernel(i)); i++) {
+        if ((k->needs & has) != k->needs)
+            continue;
+        for (uint64_t rounds = 1; rounds <= 5; rounds += 2) {
+            double sum = k->run(rounds, 1, 1, 0);
+            assert_float_equal(sum * (k->adds ? 1 : 2), (double)(k->ops * rounds), 0);
+        }
+        tried++;
+    }
+    assert_true(tried >= 6); /* those that every machine has */
+}
+
+/* Multiplied by 3 and increased by 1: 0, 1, 4, 13. Dot products of threes and ones: 3 a multiply-add. */
+static void operands_are_used(void **state)
+{
+    uint32_t has = oc_cpu_features();
+    const struct oc_peak_kernel *k;
+    (void)state;
+    for (size_t i = 0; (k = oc_peak_kernel(i)); i++) {
+        if ((k->needs & has) != k->needs || k->adds)
+            continue;
+        double one = k->run(3, 1, 1, 0), three = k->run(3, 3, 1, 0);
+        assert_true(three > 1.5 * one);
+    }
+}
+
+/* For each class and unit at least one needs nothing, or there is a row only because of what it needs. */
+static void rows_are_complete(void **state)
+{
+    const struct oc_peak_kernel *k, *o;
+    bool plain[OC_CLASS_COUNT] = {false};
+    (void)state;
+    for (size_t i = 0; (k = oc_peak_kernel(i)); i++) {
+        assert_true(k->unit < OC_HW_UNIT_COUNT && k->cls > OC_CLASS_NONE && k->cls < OC_CLASS_COUNT);
+        assert_true(k->ops > 0 && k->run && k->isa && k->how);
+        assert_true(k->unit != OC_HW_MATRIX || k->accumulate); /* as the schema of devices wants it */
+        assert_null(strpbrk(k->isa, " ,"));                    /* a token */
+        plain[k->cls] |= !k->needs;
+        for (size_t j = 0; j < i && (o = oc_peak_kernel(j)); j++) /* no figure twice */
+            assert_false(o->unit == k->unit && o->cls == k->cls && !strcmp(o->isa, k->isa));
+    }
+    assert_true(plain[OC_CLASS_F64] && plain[OC_CLASS_F32] && plain[OC_CLASS_I64] && plain[OC_CLASS_I32] &&
+                plain[OC_CLASS_I16] && plain[OC_CLASS_I8]);
+}
+
+#define DOUBLES 384 /* three steps */
+
+static void streams_move_what_they_say(void **state)
+{
+    uint32_t has = oc_cpu_features();
+    const struct oc_stream_kernel *k;
+    double *a = aligned_alloc(64, 3 * DOUBLES * sizeof(double)), *b = a + DOUBLES, *c = b + DOUBLES;
+    unsigned seen = 0;
+    (void)state;
+    for (size_t i = 0; (k = oc_stream_kernel(i)); i++) {
+        if ((k->needs & has) != k->needs)
+            continue;
+        uint64_t bits = 0, result;
+        for (int j = 0; j < DOUBLES; j++) {
+            a[j] = j + 0.25;
+            b[j] = 2 * j;
+            c[j] = 4 * j;
+        }
+        for (int j = 0; j < DOUBLES; j++) {
+            uint64_t word;
+            memcpy(&word, &a[j], sizeof(word));
+            bits ^= word;
+        }
+        result = k->run(a, b, c, DOUBLES * sizeof(double));
+        for (int j = 0; j < DOUBLES; j++) {
+            const double want[] = {[OC_STREAM_READ] = j + 0.25,
+                                   [OC_STREAM_WRITE] = 1,
+                                   [OC_STREAM_COPY] = 2 * j,
+                                   [OC_STREAM_TRIAD] = 2 * j + 0.5 * (4 * j)};
+            assert_float_equal(a[j], want[k->mode], 0);
+        }
+        assert_true(result == (k->mode == OC_STREAM_READ ? bits : 0));
+        seen |= 1u << k->mode;
+    }
+    assert_int_equal(seen, (1u << OC_STREAM_MODES) - 1);
+    free(a);
+}
+
+static void the_chain_has_no_short_cut(void **state)
+{
+    uint64_t a = 0x123456789, b = 0xfedcba98, x = 7;
+    (void)state;
+    for (int i = 0; i < 7 * OC_CHAIN_CYCLES / 4; i++) {
+        x = (x + a) ^ b;
+        x = (x + b) ^ a;
+    }
+    assert_true(oc_chain_run(7, a, b) == x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_do_what_they_count), cmocka_unit_test(operands_are_used),
+        cmocka_unit_test(rows_are_complete),          cmocka_unit_test(streams_move_what_they_say),
+        cmocka_unit_test(the_chain_has_no_short_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
