@@ -101,6 +101,7 @@ check-fast:
 
 bench: all $(BENCH_BIN)
 	@BUILD=$(BUILD) tests/bench/bench.sh
+	@BUILD=$(BUILD) tests/bench/hw_measure.sh
 
 lint:
 	@.ci/setup lint
@@ -171,6 +172,8 @@ $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
 # loops that a processor is measured with: the same in every mode, multiply-adds fused
 $(BUILD)/obj/src/measure/kernels%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
+
+$(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
 
 CPPFLAGS_tests := -Itests -Imodels
 $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_tests)
