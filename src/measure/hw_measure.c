@@ -23,9 +23,9 @@ struct plan { /* seconds */
 
 static const struct plan plan_full = {
     .warm = {0.01, 0.3},
-    .peak = {0.0015, 0.08},
+    .peak = {0.0015, 0.08, 0.1},
     .clock = {0.002, 0.05},
-    .level = {.touch_s = 4, .sweep = {0.0005, 0.012}, .cache = {0.002, 0.06}, .dram = {0, 0.3}},
+    .level = {.touch_s = 4, .sweep = {0.0005, 0.012}, .cache = {0.002, 0.06, 0.06}, .dram = {0, 0.3}},
     .regions = 2000,
 };
 static const struct plan plan_quick = {
@@ -41,7 +41,7 @@ static const struct plan plan_quick = {
 };
 
 /* Six times all of the last caches, so that a stream finds nothing of its last pass in them: three arrays of
- * twice their size. Not more than a third of the memory that is free. */
+ * twice their size; half of it for one core. Not more than a third of the memory that is free. */
 static void size_blocks(const struct oc_machine *m, struct oc_level_effort *e)
 {
     uint64_t last = 0, available = m->available_bytes ? m->available_bytes : 1024 * MIB;

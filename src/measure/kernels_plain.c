@@ -11,8 +11,10 @@ typedef int32_t i32x4 __attribute__((vector_size(16)));
 typedef int16_t i16x8 __attribute__((vector_size(16)));
 typedef int8_t i8x16 __attribute__((vector_size(16)));
 
+#if !defined(__aarch64__) /* which has better ones in kernels_arm.c */
 FMA_KERNEL(fma_f64, PLAIN, f64x2, double, 12)
 FMA_KERNEL(fma_f32, PLAIN, f32x4, float, 12)
+#endif
 ADD_KERNEL(add_i64, PLAIN, i64x2, int64_t, 12)
 ADD_KERNEL(add_i32, PLAIN, i32x4, int32_t, 12)
 ADD_KERNEL(add_i16, PLAIN, i16x8, int16_t, 12)
@@ -28,8 +30,10 @@ STREAM_KERNELS(plain, PLAIN, u64x2, f64x2)
 #endif
 
 static const struct oc_peak_kernel peaks[] = {
+#if !defined(__aarch64__)
     {ISA, "a multiplication and an addition", OC_HW_VECTOR, OC_CLASS_F64, 0, 0, 2 * 12 * 2, false, fma_f64},
     {ISA, "a multiplication and an addition", OC_HW_VECTOR, OC_CLASS_F32, 0, 0, 2 * 12 * 4, false, fma_f32},
+#endif
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I64, 0, 0, 12 * 2, true, add_i64},
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I32, 0, 0, 12 * 4, true, add_i32},
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I16, 0, 0, 12 * 8, true, add_i16},

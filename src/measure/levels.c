@@ -81,7 +81,7 @@ static int get_block(struct probe *p, struct oc_err *err)
         oc_team_run(p->team, p->threads, touch, &t);
         p->touched = t.to;
     }
-    p->one = p->touched == p->stride ? bytes : p->touched;
+    p->one = p->touched < p->stride ? p->touched : bytes > 2 * least * p->threads ? bytes / 2 : bytes;
     return 0;
 }
 

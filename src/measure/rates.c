@@ -51,7 +51,7 @@ static double cpu_seconds(void)
 static uint64_t rounds_of(const struct oc_task *task, double sample_s)
 {
     uint64_t rounds = 1;
-    while (rounds < UINT64_MAX / 64) {
+    while (sample_s > 0 && rounds < UINT64_MAX / 64) {
         double start = cpu_seconds();
         task->work(task, 0, rounds);
         double s = cpu_seconds() - start;
@@ -62,22 +62,44 @@ static uint64_t rounds_of(const struct oc_task *task, double sample_s)
     return rounds;
 }
 
-struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc_task *task,
-                          const struct oc_effort *effort)
+/* Samples until the time is over, three at least. Returns how many there are now. */
+static unsigned take_samples(struct oc_team *team, unsigned active, const struct oc_task *task,
+                             uint64_t rounds, double total_s, double v[MAX_SAMPLES], unsigned n)
 {
-    double v[MAX_SAMPLES], late[MAX_SAMPLES];
-    oc_team_awake(team, active > 1);
-    uint64_t rounds = rounds_of(task, effort->sample_s);
-    double work = task->units * (double)rounds * active, end = oc_seconds() + effort->total_s;
-    unsigned n = 0;
+    double work = task->units * (double)rounds * active, end = oc_seconds() + total_s;
     do
         v[n++] = work / sample(team, active, task, rounds);
     while (n < MAX_SAMPLES && (n < 3 || oc_seconds() < end));
-    oc_team_awake(team, false);
+    return n;
+}
+
+static struct oc_rate rate_of_samples(const double v[MAX_SAMPLES], unsigned n)
+{
+    double sorted[MAX_SAMPLES];
     unsigned n_late = (n + 2) / 3;
-    memcpy(late, v + n - n_late, n_late * sizeof(*v));
-    struct oc_rate rate = {.late = median(late, n_late), .median = median(v, n), .samples = n};
-    rate.best = v[n - 1]; /* sorted by now */
+    memcpy(sorted, v + n - n_late, n_late * sizeof(*v));
+    struct oc_rate rate = {.samples = n, .late = median(sorted, n_late)};
+    memcpy(sorted, v, n * sizeof(*v));
+    rate.median = median(sorted, n);
+    rate.best = sorted[n - 1];
+    return rate;
+}
+
+#define CALM 0.9 /* the median of the samples is that near to the best */
+
+struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc_task *task,
+                          const struct oc_effort *effort)
+{
+    double v[MAX_SAMPLES];
+    oc_team_awake(team, active > 1);
+    uint64_t rounds = rounds_of(task, effort->sample_s);
+    unsigned n = take_samples(team, active, task, rounds, effort->total_s, v, 0);
+    struct oc_rate rate = rate_of_samples(v, n);
+    if (effort->more_s > 0 && n < MAX_SAMPLES && rate.median < CALM * rate.best) {
+        n = take_samples(team, active, task, rounds, effort->more_s, v, n);
+        rate = rate_of_samples(v, n);
+    }
+    oc_team_awake(team, false);
     return rate;
 }
 

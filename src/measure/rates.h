@@ -16,6 +16,7 @@ struct oc_rate {
 struct oc_effort {   /* how long to look */
     double sample_s; /* of one sample, at least */
     double total_s;
+    double more_s; /* added while most samples are far from the best: others are at work */
 };
 
 /* Every one of `active` threads does `rounds` rounds of the work, `units` each. */
