@@ -171,7 +171,7 @@ XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include
 $(BUILD)/obj/src/base/xml_%.o: private CPPFLAGS += $(XML2_CPPFLAGS)
 
 # loops that a processor is measured with: the same in every mode, multiply-adds fused
-$(BUILD)/obj/src/measure/kernels%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
+$(BUILD)/obj/src/measure/kernels_%.o: private KERNEL_CFLAGS := -O2 -ffp-contract=fast -fno-sanitize=all
 
 $(BUILD)/obj/tests/bench/stream_triad.o: private KERNEL_CFLAGS := -O3
 

@@ -1,4 +1,4 @@
-#include "measure/kernels.h"
+#include "measure/cpu_kernels.h"
 
 #if defined(__x86_64__)
 

@@ -22,21 +22,21 @@ struct plan { /* seconds */
 #define MIB ((size_t)1 << 20)
 
 static const struct plan plan_full = {
-    .warm = {0.01, 0.3},
+    .warm = {0.01, 0.3, 0},
     .peak = {0.0015, 0.08, 0.1},
-    .clock = {0.002, 0.05},
-    .level = {.touch_s = 4, .sweep = {0.0005, 0.012}, .cache = {0.002, 0.06, 0.06}, .dram = {0, 0.3}},
+    .clock = {0.002, 0.05, 0.1},
+    .level = {.touch_s = 4, .sweep = {0.0005, 0.012, 0}, .cache = {0.002, 0.06, 0.06}, .dram = {0, 0.3, 0}},
     .regions = 2000,
 };
 static const struct plan plan_quick = {
-    .warm = {0.001, 0.01},
-    .peak = {0.0005, 0.002},
-    .clock = {0.0005, 0.002},
+    .warm = {0.001, 0.01, 0},
+    .peak = {0.0005, 0.002, 0},
+    .clock = {0.0005, 0.002, 0},
     .level = {.most_bytes = 48 * MIB,
               .least_bytes = 48 * MIB,
-              .sweep = {0.00005, 0.0005},
-              .cache = {0.0002, 0.001},
-              .dram = {0, 0.001}},
+              .sweep = {0.00005, 0.0005, 0},
+              .cache = {0.0002, 0.001, 0},
+              .dram = {0, 0.001, 0}},
     .regions = 50,
 };
 

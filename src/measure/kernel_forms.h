@@ -2,7 +2,7 @@
 #ifndef OC_KERNEL_FORMS_H
 #define OC_KERNEL_FORMS_H
 
-#include "measure/kernels.h"
+#include "measure/cpu_kernels.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef OC_RATES_H
 #define OC_RATES_H
 
-#include "measure/kernels.h"
+#include "measure/cpu_kernels.h"
 #include "measure/team.h"
 
 struct oc_rate {

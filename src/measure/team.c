@@ -11,12 +11,14 @@
 #include <string.h>
 #include <time.h>
 
+#define APART 128 /* bytes, so that no two things are in a cache line */
+
 struct member {
     struct oc_team *team;
     unsigned index;
     pthread_t thread;
     bool running;
-    char apart[128]; /* no two in a cache line */
+    char apart[APART];
 };
 
 struct oc_team {
@@ -27,9 +29,12 @@ struct oc_team {
     void *user;
     unsigned active;
     bool stop;
-    _Alignas(64) atomic_uint region; /* goes up when there is work */
-    _Alignas(64) atomic_uint done;
-    _Alignas(64) atomic_bool awake;
+    char apart0[APART];
+    atomic_uint region; /* goes up when there is work */
+    char apart1[APART];
+    atomic_uint done;
+    char apart2[APART];
+    atomic_bool awake;
     pthread_mutex_t lock;
     pthread_cond_t wake;
 };
@@ -143,10 +148,8 @@ void oc_team_awake(struct oc_team *t, bool awake)
 
 int oc_team_make(unsigned threads, struct oc_team **out, struct oc_err *err)
 {
-    struct oc_team *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
+    struct oc_team *t = oc_xmalloc(sizeof(*t));
     *out = NULL;
-    if (!t)
-        oc_out_of_memory(sizeof(*t));
     memset(t, 0, sizeof(*t));
     t->n = threads;
     t->member = oc_xmalloc(threads * sizeof(*t->member));

@@ -1,4 +1,4 @@
-#include "measure/kernels.h"
+#include "measure/cpu_kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,8 @@
  * streams through memory. Written with the compiler's vectors; intrinsics only where these cannot express the
  * instruction (dot products, tiles, stores past the caches). Which of them the processor has is asked at run
  * time. They neither measure time nor know what they are for. */
-#ifndef OC_KERNELS_H
-#define OC_KERNELS_H
+#ifndef OC_CPU_KERNELS_H
+#define OC_CPU_KERNELS_H
 
 #include "hw/hwdb.h"
 

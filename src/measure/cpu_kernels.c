@@ -1,4 +1,4 @@
-#include "measure/kernels.h"
+#include "measure/cpu_kernels.h"
 
 static const struct oc_kernel_list *const lists[] = {&oc_kernels_x86, &oc_kernels_arm, &oc_kernels_plain};
 
