@@ -656,6 +656,13 @@ size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag *
 /* Every sample with all that a calibration sees of it: "csv" (NULL) or "json". */
 int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
 
+/* What was learnt of a device and a runtime. */
+struct oc_calibration;
+void oc_calibration_free(struct oc_calibration *cal);
+/* The file that keeps it (hwdb/calibration.rng). What it holds reads back to the last bit. */
+int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err);
+void oc_calibration_write(const struct oc_calibration *cal, FILE *out); /* failures are left to ferror */
+
 /* ---- reports ---------------------------------------------------------------------------------------------
  */
 

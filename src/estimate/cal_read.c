@@ -1,0 +1,474 @@
+/* Reader of calibration files (cal_file.h). */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "base/xml_read.h"
+#include "estimate/cal_file.h"
+
+enum { E_CALIBRATION, E_RUN, E_AGAIN, E_KEY, E_CURVE, E_ERRORS, E_FOREST, E_TREE, E_NODES, E_KERNEL, E_KINDS };
+
+struct reader {
+    const struct oc_xml *xml;
+    struct oc_calibration *cal;
+    bool has_run, has_again, has_curve, has_errors;
+    /* heap, growing */
+    struct oc_cal_key *key;
+    struct oc_cal_signature *signature;
+    struct oc_forest_node *node;
+    uint32_t *root;
+    const struct oc_forest **forest;
+    size_t n_node, cap_key, cap_signature, cap_node, n_root, cap_root, cap_forest;
+    size_t n_forest_node; /* of all forests */
+    struct oc_forest now; /* being read */
+};
+
+/* ---- attributes ----------------------------------------------------------------------------------------- */
+
+static int bad(struct reader *r, const char *name, const char *text, const char *what)
+{
+    return oc_xml_fail(r->xml, "%s '%.40s' is not %s", name, text, what);
+}
+
+static int get_u64(struct reader *r, const struct oc_xml_elem *e, const char *name, uint64_t most,
+                   uint64_t otherwise, uint64_t *out)
+{
+    const char *text = oc_xml_get(e, name);
+    *out = otherwise;
+    if (!text || (oc_parse_u64(text, strlen(text), out) && *out <= most))
+        return 0;
+    return oc_xml_fail(r->xml, "%s '%.40s' is not a number from 0 to %llu", name, text,
+                       (unsigned long long)most);
+}
+
+static int get_u32(struct reader *r, const struct oc_xml_elem *e, const char *name, uint32_t *out)
+{
+    uint64_t v;
+    int rc = get_u64(r, e, name, UINT32_MAX, 0, &v);
+    *out = (uint32_t)v;
+    return rc;
+}
+
+/* A position in a list that may be given: -1 without. */
+static int get_index(struct reader *r, const struct oc_xml_elem *e, const char *name, int32_t *out)
+{
+    uint64_t v;
+    int rc = get_u64(r, e, name, INT32_MAX - 1, 0, &v);
+    *out = oc_xml_get(e, name) ? (int32_t)v : -1;
+    return rc;
+}
+
+static int get_hex(struct reader *r, const struct oc_xml_elem *e, const char *name, uint64_t *out)
+{
+    const char *text = oc_xml_get(e, name);
+    size_t n = strspn(text, "0123456789abcdef");
+    if (n != 16 || text[n])
+        return bad(r, name, text, "sixteen hexadecimal digits");
+    *out = 0;
+    for (size_t i = 0; i < n; i++)
+        *out = *out << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+    return 0;
+}
+
+static int get_double(struct reader *r, const struct oc_xml_elem *e, const struct oc_cal_attr *a, double *out)
+{
+    const char *text = oc_xml_get(e, a->name);
+    bool number = oc_parse_double(text, strlen(text), out);
+    if (number && isnan(*out) && a->nan)
+        return 0;
+    if (!number || !(*out >= a->lo && *out <= a->hi))
+        return oc_xml_fail(r->xml, "%s '%.40s' is not a number from %g to %g", a->name, text, a->lo, a->hi);
+    return 0;
+}
+
+static int get_attrs(struct reader *r, const struct oc_xml_elem *e, const struct oc_cal_attrs *list,
+                     void *object)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct oc_cal_attr *a = &list->attr[i];
+        void *field = (char *)object + a->offset;
+        const char *text = oc_xml_get(e, a->name);
+        int rc = 0;
+        if (a->kind == OC_CAL_A_DOUBLE)
+            rc = get_double(r, e, a, field);
+        else if (a->kind == OC_CAL_A_U32)
+            rc = get_u32(r, e, a->name, field);
+        else if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
+            rc = bad(r, a->name, text, "yes or no");
+        else
+            *(bool *)field = !strcmp(text, "yes");
+        if (rc)
+            return -1;
+    }
+    return 0;
+}
+
+/* Exactly n numbers, blanks between, from lo to hi. */
+static bool parse_list(const char *text, double lo, double hi, double *out, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t len = strcspn(text, " ");
+        if (!oc_parse_double(text, len, &out[i]) || !(out[i] >= lo && out[i] <= hi))
+            return false;
+        text += len + (text[len] == ' ');
+    }
+    return !*text;
+}
+
+static int get_errors(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_errors *out)
+{
+    static const struct oc_cal_attr plain[] = {
+        {"sd", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_errors, sd), 0, 1e3, false},
+        {"bias", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_errors, bias), -1e3, 1e3, false},
+    };
+    if (get_u32(r, e, "n", &out->n) ||
+        get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, out))
+        return -1;
+    for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
+        const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
+        const char *text = oc_xml_get(e, l->name);
+        if (!parse_list(text, 0, INFINITY, (double *)((char *)out + l->offset), l->n))
+            return oc_xml_fail(r->xml, "%s '%.60s' is not %zu numbers of at least 0", l->name, text, l->n);
+    }
+    return 0;
+}
+
+bool oc_cal_text_ok(const char *s)
+{
+    size_t n = strlen(s), more = 0;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)s[i];
+        if (more ? (c & 0xc0) != 0x80 : c < 0x20 || c == 0x7f || (c & 0xc0) == 0x80 || c >= 0xf8)
+            return false;
+        more = more ? more - 1 : c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc0 ? 1 : 0;
+    }
+    return n <= OC_CAL_MAX_TEXT && !more;
+}
+
+static int get_text(struct reader *r, const struct oc_xml_elem *e, const char *name, const char **out)
+{
+    const char *text = oc_xml_get(e, name);
+    *out = text ? text : "";
+    return oc_cal_text_ok(*out) ? 0 : bad(r, name, *out, "a short text");
+}
+
+/* ---- elements ------------------------------------------------------------------------------------------- */
+
+static int start_calibration(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_calibration *c = r->cal;
+    const char *version = oc_xml_get(e, "version");
+    if (strcmp(version, "1") != 0)
+        return oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+    return get_text(r, e, "device", &c->device) || get_text(r, e, "runtime", &c->runtime) ||
+                   get_text(r, e, "runtime-version", &c->runtime_version) ||
+                   get_text(r, e, "tool", &c->tool_version) || get_text(r, e, "created", &c->created) ||
+                   get_u32(r, e, "threads", &c->threads) || get_hex(r, e, "checksum", &c->checksum) ||
+                   get_u32(r, e, "samples", &c->n_sample) || get_u32(r, e, "models", &c->n_model) ||
+                   get_u32(r, e, "rejected", &c->n_rejected)
+               ? -1
+               : 0;
+}
+
+static int once(struct reader *r, bool *flag)
+{
+    bool again = *flag;
+    *flag = true;
+    return again ? oc_xml_fail(r->xml, "stands twice") : 0;
+}
+
+static int start_run(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    return once(r, &r->has_run) || get_attrs(r, e, &oc_cal_run_attrs, r->cal) ? -1 : 0;
+}
+
+static int start_again(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    return once(r, &r->has_again) || get_errors(r, e, &r->cal->again) ? -1 : 0;
+}
+
+static int get_class(struct reader *r, const struct oc_xml_elem *e, struct oc_cal_key *k)
+{
+    const char *name = oc_xml_get(e, "class"), *dtype = oc_xml_get(e, "dtype");
+    k->dtype = OC_CLASS_NONE;
+    if (dtype)
+        k->dtype = (uint8_t)oc_class_by_name(dtype);
+    if (dtype && k->dtype == OC_CLASS_NONE)
+        return bad(r, "dtype", dtype, "a class of arithmetic");
+    if (!strncmp(name, "group:", 6)) {
+        unsigned g = 0;
+        while (g < OC_KG_COUNT && strcmp(oc_kernel_group_name(g), name + 6) != 0)
+            g++;
+        k->cls = (uint8_t)(OC_KC_COUNT + g);
+        return g < OC_KG_COUNT ? 0 : bad(r, "class", name, "a group of classes");
+    }
+    k->cls = (uint8_t)oc_kernel_class_by_name(name);
+    return k->cls < OC_KC_COUNT ? 0 : bad(r, "class", name, "a class of kernels");
+}
+
+static int start_key(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_cal_key k = {0};
+    const char *kind = oc_xml_get(e, "kind");
+    while (k.kind < OC_CAL_KIND_COUNT && strcmp(oc_cal_kind_names[k.kind], kind) != 0)
+        k.kind++;
+    if (k.kind == OC_CAL_KIND_COUNT)
+        return bad(r, "kind", kind, "one of curve, constant, parent, prior");
+    if (r->cal->n_key >= OC_CAL_MAX_KEYS)
+        return oc_xml_fail(r->xml, "more than %u keys", OC_CAL_MAX_KEYS);
+    if (get_class(r, e, &k) || get_attrs(r, e, &oc_cal_key_attrs, &k) ||
+        get_index(r, e, "parent", &k.parent) || get_index(r, e, "residual", &k.residual))
+        return -1;
+    for (size_t i = 0; i < r->cal->n_key; i++)
+        if (r->key[i].cls == k.cls && r->key[i].dtype == k.dtype)
+            return oc_xml_fail(r->xml, "stands twice");
+    OC_GROW(r->key, r->cal->n_key, r->cap_key);
+    r->key[r->cal->n_key++] = k;
+    r->has_curve = r->has_errors = false;
+    return 0;
+}
+
+static int end_key(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    (void)e;
+    return r->has_curve && r->has_errors ? 0 : oc_xml_fail(r->xml, "a curve and its errors are missing");
+}
+
+static int start_curve(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_cal_curve *c = &r->key[r->cal->n_key - 1].curve;
+    if (once(r, &r->has_curve) || get_attrs(r, e, &oc_cal_curve_attrs, c))
+        return -1;
+    return c->align >= 1 && c->align <= 65536 && c->tile_m <= 65536 && c->tile_n <= 65536
+               ? 0
+               : oc_xml_fail(r->xml, "align is 1 to 65536, tiles are 0 to 65536");
+}
+
+static int start_errors(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    return once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
+}
+
+/* ---- forests -------------------------------------------------------------------------------------------- */
+
+static int start_forest(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    r->now = (struct oc_forest){0};
+    r->n_node = r->n_root = 0;
+    if (r->cal->n_forest >= OC_CAL_MAX_FORESTS)
+        return oc_xml_fail(r->xml, "more than %u forests", OC_CAL_MAX_FORESTS);
+    if (get_attrs(r, e, &oc_cal_forest_attrs, &r->now))
+        return -1;
+    return r->now.lo <= r->now.hi ? 0 : oc_xml_fail(r->xml, "lo is above hi");
+}
+
+static int start_tree(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    (void)e;
+    if (r->n_root >= OC_CAL_MAX_TREES)
+        return oc_xml_fail(r->xml, "more than %u trees", OC_CAL_MAX_TREES);
+    OC_GROW(r->root, r->n_root, r->cap_root);
+    r->root[r->n_root++] = (uint32_t)r->n_node;
+    return 0;
+}
+
+/* "FEATURE LEFT VALUE" */
+static bool parse_node(const char *text, size_t n, struct oc_forest_node *out)
+{
+    char buf[80];
+    int64_t feature, left;
+    double value;
+    if (n >= sizeof(buf))
+        return false;
+    memcpy(buf, text, n);
+    buf[n] = 0;
+    size_t a = strcspn(buf, " "), b = buf[a] ? a + 1 + strcspn(buf + a + 1, " ") : a;
+    if (!buf[a] || !buf[b] || !oc_parse_i64(buf, a, &feature) || !oc_parse_i64(buf + a + 1, b - a - 1, &left) ||
+        !oc_parse_double(buf + b + 1, strlen(buf + b + 1), &value))
+        return false;
+    bool known = feature >= -1 && feature < OC_FOREST_FEATURES && left >= 0 && left <= UINT16_MAX;
+    if (!known || !(value >= -3e38 && value <= 3e38))
+        return false;
+    *out = (struct oc_forest_node){
+        .feature = (int16_t)feature, .left = (uint16_t)left, .value = (float)value};
+    return true;
+}
+
+static int start_nodes(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    const char *p = oc_xml_get(e, "v");
+    for (size_t n; *p; p += n + (p[n] == ';')) {
+        struct oc_forest_node node;
+        n = strcspn(p, ";");
+        if (!parse_node(p, n, &node))
+            return oc_xml_fail(r->xml, "'%.*s' is not FEATURE LEFT VALUE", (int)(n < 60 ? n : 60), p);
+        if (r->n_node - r->root[r->n_root - 1] >= OC_CAL_MAX_TREE_NODES)
+            return oc_xml_fail(r->xml, "a tree of more than %u nodes", OC_CAL_MAX_TREE_NODES);
+        if (r->n_forest_node++ >= OC_CAL_MAX_FOREST_NODES)
+            return oc_xml_fail(r->xml, "more than %u nodes in all", OC_CAL_MAX_FOREST_NODES);
+        OC_GROW(r->node, r->n_node, r->cap_node);
+        r->node[r->n_node++] = node;
+    }
+    return 0;
+}
+
+/* Children stand behind their parents, so that every way down ends. */
+static int end_tree(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    size_t first = r->root[r->n_root - 1], n = r->n_node - first;
+    (void)e;
+    if (!n)
+        return oc_xml_fail(r->xml, "a tree without nodes");
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_forest_node *x = &r->node[first + i];
+        if (x->feature >= 0 && (x->left <= i || (size_t)x->left + 1 >= n))
+            return oc_xml_fail(r->xml, "node %zu goes to %u, which is not behind it in the tree", i, x->left);
+    }
+    return 0;
+}
+
+static int end_forest(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_arena *a = &r->cal->arena;
+    struct oc_forest *out = OC_NEW(a, struct oc_forest);
+    (void)e;
+    if (!r->n_root)
+        return oc_xml_fail(r->xml, "a forest without trees");
+    *out = r->now;
+    out->n_tree = (uint32_t)r->n_root;
+    out->n_node = (uint32_t)r->n_node;
+    out->root = OC_NEW_ARRAY(a, r->n_root + 1, uint32_t);
+    out->node = OC_NEW_ARRAY(a, r->n_node, struct oc_forest_node);
+    memcpy(out->root, r->root, r->n_root * sizeof(*r->root));
+    out->root[r->n_root] = out->n_node;
+    memcpy(out->node, r->node, r->n_node * sizeof(*r->node));
+    OC_GROW(r->forest, r->cal->n_forest, r->cap_forest);
+    r->forest[r->cal->n_forest++] = out;
+    return 0;
+}
+
+static int start_kernel(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_cal_signature s;
+    static const struct oc_cal_attr plain[] = {
+        {"t", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_signature, t_s), 1e-15, 1e9, false},
+        {"sd", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_signature, sd), 0, 1e3, false},
+        {"n", OC_CAL_A_U32, offsetof(struct oc_cal_signature, n), 0, 0, false},
+    };
+    size_t n = r->cal->n_signature;
+    if (n >= OC_CAL_MAX_SIGNATURES)
+        return oc_xml_fail(r->xml, "more than %u kernels", OC_CAL_MAX_SIGNATURES);
+    if (get_hex(r, e, "id", &s.signature) || get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, &s))
+        return -1;
+    if (n && r->signature[n - 1].signature >= s.signature)
+        return oc_xml_fail(r->xml, "kernels are in the order of their ids, each once");
+    OC_GROW(r->signature, r->cal->n_signature, r->cap_signature);
+    r->signature[r->cal->n_signature++] = s;
+    return 0;
+}
+
+/* Positions are in their lists, and the way from key to parent ends. */
+static int end_calibration(void *user, const struct oc_xml_elem *e)
+{
+    struct reader *r = user;
+    struct oc_calibration *c = r->cal;
+    (void)e;
+    if (!r->has_run || !r->has_again)
+        return oc_xml_fail(r->xml, "'run' and 'again' are missing");
+    for (size_t i = 0; i < c->n_key; i++) {
+        if (r->key[i].residual >= (int32_t)c->n_forest)
+            return oc_xml_fail(r->xml, "key %zu: there is no forest %d", i, r->key[i].residual);
+        size_t steps = 0;
+        for (int32_t k = r->key[i].parent; k >= 0; k = r->key[k].parent)
+            if (k >= (int32_t)c->n_key || steps++ > c->n_key)
+                return oc_xml_fail(r->xml, "key %zu: its parents lead nowhere", i);
+    }
+    return 0;
+}
+
+#define ERRORS "n sd bias bounds d80 d95"
+static const struct oc_xml_spec specs[E_KINDS] = {
+    [E_CALIBRATION] = {"calibration", OC_XML_ROOT, "", true,
+                       "version device runtime checksum samples models rejected",
+                       "runtime-version threads tool created", start_calibration, end_calibration},
+    [E_RUN] = {"run", E_CALIBRATION, "", true, "dram llc fix gap tau rho z80 z95", "", start_run, NULL},
+    [E_AGAIN] = {"again", E_CALIBRATION, "", true, ERRORS, "", start_again, NULL},
+    [E_KEY] = {"key", E_CALIBRATION, "class dtype", false,
+               "class kind n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error "
+               "lambda peak",
+               "dtype parent residual", start_key, end_key},
+    [E_CURVE] = {"curve", E_KEY, "", false, "t0 ec w-half em b-half p wc alpha tile-m tile-n align", "",
+                 start_curve, NULL},
+    [E_ERRORS] = {"errors", E_KEY, "", false, ERRORS, "", start_errors, NULL},
+    [E_FOREST] = {"forest", E_CALIBRATION, "", false, "lo hi", "", start_forest, end_forest},
+    [E_TREE] = {"tree", E_FOREST, "", false, "", "", start_tree, end_tree},
+    [E_NODES] = {"nodes", E_TREE, "", false, "v", "", start_nodes, NULL},
+    [E_KERNEL] = {"kernel", E_CALIBRATION, "id", false, "id t sd n", "", start_kernel, NULL},
+};
+static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTES};
+
+/* ---- whole files ---------------------------------------------------------------------------------------- */
+
+static void keep(struct reader *r)
+{
+    struct oc_calibration *c = r->cal;
+    const struct oc_forest **forest = OC_NEW_ARRAY(&c->arena, c->n_forest, const struct oc_forest *);
+    c->key = OC_NEW_ARRAY(&c->arena, c->n_key, struct oc_cal_key);
+    c->signature = OC_NEW_ARRAY(&c->arena, c->n_signature, struct oc_cal_signature);
+    if (c->n_key)
+        memcpy(c->key, r->key, c->n_key * sizeof(*c->key));
+    if (c->n_signature)
+        memcpy(c->signature, r->signature, c->n_signature * sizeof(*c->signature));
+    if (c->n_forest)
+        memcpy(forest, r->forest, c->n_forest * sizeof(*forest));
+    c->forest = forest;
+}
+
+int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_calibration **out,
+                    struct oc_err *err)
+{
+    struct oc_calibration *c = oc_xmalloc(sizeof(*c));
+    *c = (struct oc_calibration){0};
+    struct reader r = {.cal = c};
+    int rc = oc_xml_read(&format, name, data, n, &c->arena, &r, &r.xml, err);
+    if (!rc)
+        keep(&r);
+    free(r.key);
+    free(r.signature);
+    free(r.node);
+    free(r.root);
+    free(r.forest);
+    if (rc) {
+        oc_calibration_free(c);
+        c = NULL;
+    }
+    *out = c;
+    return rc;
+}
+
+int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err)
+{
+    struct oc_file file;
+    *out = NULL;
+    if (oc_file_map(path, OC_CAL_MAX_FILE_BYTES, &file, err))
+        return -1;
+    int rc = oc_cal_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, out, err);
+    oc_file_unmap(&file);
+    return rc;
+}

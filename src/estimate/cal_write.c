@@ -1,0 +1,166 @@
+/* Writer of calibration files (cal_file.h). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "estimate/cal_file.h"
+
+static void attr_text(FILE *f, const char *name, const char *s)
+{
+    fprintf(f, " %s=\"", name);
+    for (; *s; s++)
+        switch (*s) {
+        case '&':
+            fputs("&amp;", f);
+            break;
+        case '<':
+            fputs("&lt;", f);
+            break;
+        case '"':
+            fputs("&quot;", f);
+            break;
+        default:
+            fputc(*s, f);
+        }
+    fputc('"', f);
+}
+
+static void number(FILE *f, double v)
+{
+    char buf[40];
+    oc_format_repr(v, buf, sizeof(buf));
+    fputs(buf, f);
+}
+
+static void attr_double(FILE *f, const char *name, double v)
+{
+    fprintf(f, " %s=\"", name);
+    number(f, v);
+    fputc('"', f);
+}
+
+static void attr_u64(FILE *f, const char *name, uint64_t v)
+{
+    fprintf(f, " %s=\"%" PRIu64 "\"", name, v);
+}
+
+static void attrs(FILE *f, const struct oc_cal_attrs *list, const void *object)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct oc_cal_attr *a = &list->attr[i];
+        const void *field = (const char *)object + a->offset;
+        if (a->kind == OC_CAL_A_DOUBLE)
+            attr_double(f, a->name, *(const double *)field);
+        else if (a->kind == OC_CAL_A_U32)
+            attr_u64(f, a->name, *(const uint32_t *)field);
+        else
+            attr_text(f, a->name, *(const bool *)field ? "yes" : "no");
+    }
+}
+
+static void errors(FILE *f, const char *indent, const char *element, const struct oc_cal_errors *e)
+{
+    fprintf(f, "%s<%s", indent, element);
+    attr_u64(f, "n", e->n);
+    attr_double(f, "sd", e->sd);
+    attr_double(f, "bias", e->bias);
+    for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
+        const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
+        const double *v = (const double *)((const char *)e + l->offset);
+        fprintf(f, " %s=\"", l->name);
+        for (size_t k = 0; k < l->n; k++) {
+            fputs(k ? " " : "", f);
+            number(f, v[k]);
+        }
+        fputc('"', f);
+    }
+    fputs("/>\n", f);
+}
+
+static void key(FILE *f, const struct oc_cal_key *k)
+{
+    fputs("  <key", f);
+    if (k->cls >= OC_KC_COUNT)
+        fprintf(f, " class=\"group:%s\"", oc_kernel_group_name(k->cls - (unsigned)OC_KC_COUNT));
+    else
+        attr_text(f, "class", oc_kernel_class_name(k->cls));
+    if (k->dtype != OC_CLASS_NONE)
+        attr_text(f, "dtype", oc_class_name(k->dtype));
+    attr_text(f, "kind", oc_cal_kind_names[k->kind]);
+    if (k->parent >= 0)
+        attr_u64(f, "parent", (uint64_t)k->parent);
+    attrs(f, &oc_cal_key_attrs, k);
+    if (k->residual >= 0)
+        attr_u64(f, "residual", (uint64_t)k->residual);
+    fputs(">\n    <curve", f);
+    attrs(f, &oc_cal_curve_attrs, &k->curve);
+    fputs("/>\n", f);
+    errors(f, "    ", "errors", &k->errors);
+    fputs("  </key>\n", f);
+}
+
+/* A line holds what fits into an attribute. */
+static void tree(FILE *f, const struct oc_forest_node *node, uint32_t n)
+{
+    enum { A_LINE = 24 }; /* of at most 36 bytes each */
+    fputs("    <tree>\n", f);
+    for (uint32_t i = 0; i < n; i++) {
+        fputs(i % A_LINE == 0 ? "      <nodes v=\"" : ";", f);
+        fprintf(f, "%d %u ", node[i].feature, node[i].left);
+        number(f, (double)node[i].value);
+        if (i % A_LINE == A_LINE - 1 || i + 1 == n)
+            fputs("\"/>\n", f);
+    }
+    fputs("    </tree>\n", f);
+}
+
+static void forest(FILE *f, const struct oc_forest *x)
+{
+    fputs("  <forest", f);
+    attrs(f, &oc_cal_forest_attrs, x);
+    fputs(">\n", f);
+    for (uint32_t i = 0; i < x->n_tree; i++)
+        tree(f, x->node + x->root[i], x->root[i + 1] - x->root[i]);
+    fputs("  </forest>\n", f);
+}
+
+static void head(FILE *f, const struct oc_calibration *c)
+{
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"1\"", f);
+    attr_text(f, "device", c->device);
+    attr_text(f, "runtime", c->runtime);
+    if (*c->runtime_version)
+        attr_text(f, "runtime-version", c->runtime_version);
+    if (c->threads)
+        attr_u64(f, "threads", c->threads);
+    if (*c->tool_version)
+        attr_text(f, "tool", c->tool_version);
+    if (*c->created)
+        attr_text(f, "created", c->created);
+    fprintf(f, " checksum=\"%016" PRIx64 "\"", c->checksum);
+    attr_u64(f, "samples", c->n_sample);
+    attr_u64(f, "models", c->n_model);
+    attr_u64(f, "rejected", c->n_rejected);
+    fputs(">\n  <run", f);
+    attrs(f, &oc_cal_run_attrs, c);
+    fputs("/>\n", f);
+}
+
+void oc_calibration_write(const struct oc_calibration *c, FILE *f)
+{
+    head(f, c);
+    errors(f, "  ", "again", &c->again);
+    for (size_t i = 0; i < c->n_key; i++)
+        key(f, &c->key[i]);
+    for (size_t i = 0; i < c->n_forest; i++)
+        forest(f, c->forest[i]);
+    for (size_t i = 0; i < c->n_signature; i++) {
+        const struct oc_cal_signature *s = &c->signature[i];
+        fprintf(f, "  <kernel id=\"%016" PRIx64 "\"", s->signature);
+        attr_double(f, "t", s->t_s);
+        attr_double(f, "sd", s->sd);
+        attr_u64(f, "n", s->n);
+        fputs("/>\n", f);
+    }
+    fputs("</calibration>\n", f);
+}

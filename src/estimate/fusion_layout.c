@@ -1,0 +1,275 @@
+/* ONNX Runtime's blocked layout (NCHWc) for float convolutions and pools on x86: which operators take part,
+ * what is fused to them there (residuals, activations), and where layouts change. After nchwc_transformer.cc
+ * of ONNX Runtime, in its order: nodes from the inputs on, each looks at the layout of what it reads. */
+#include <string.h>
+
+#include "base/ck.h"
+#include "estimate/fusion_plan.h"
+#include "estimate/signature.h"
+
+enum { BLOCK = 16, ALIGN = 4 }; /* channels: of a block with AVX-512, and what inputs must be multiples of */
+
+struct layout {
+    struct oc_fuse *f;
+    struct oc_kernel_list *out;
+};
+
+static int64_t channels_of(const struct oc_fuse *f, uint32_t value)
+{
+    const struct oc_shape *s = oc_fuse_shape(f, value);
+    return s && s->rank == 4 && f->a->type[value].dtype == OC_DT_FLOAT ? s->dim[1].v : -1;
+}
+
+static double bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
+{
+    const struct oc_shape *s = oc_fuse_shape(f, value);
+    double n = oc_fuse_elements(f, value) * 4;
+    if (!s || s->rank < 2 || !s->dim[1].v)
+        return -1;
+    double c = (double)s->dim[1].v;
+    return blocked ? n / c * (double)((s->dim[1].v + BLOCK - 1) / BLOCK * BLOCK) : n;
+}
+
+/* ---- inserted kernels ------------------------------------------------------------------------------------ */
+
+static void insert(struct layout *l, uint32_t value, bool to_blocked)
+{
+    double plain = bytes_of(l->f, value, false), blocked = bytes_of(l->f, value, true);
+    struct oc_kernel_use *u = &l->out->item[l->out->n];
+    bool known = plain >= 0 && plain < 1e18 && blocked < 1e18;
+    *u = (struct oc_kernel_use){.record = OC_NONE, .calls = 1, .rule = "layout", .known = known};
+    struct oc_kernel *k = &u->kernel;
+    *k = (struct oc_kernel){.cls = OC_KC_REORDER,
+                            .dtype = OC_CLASS_F32,
+                            .node = OC_NONE,
+                            .label = l->f->m->value[value].name,
+                            .rd_act = known ? (uint64_t)(to_blocked ? plain : blocked) : 0,
+                            .wr = known ? (uint64_t)(to_blocked ? blocked : plain) : 0};
+    k->work.bytes = k->rd_act + k->wr;
+    k->work.launches = 1;
+    k->work.unknown = !known;
+    u->why = known ? NULL : "its shape is not known";
+    k->signature = known ? oc_kernel_signature_inserted(k, to_blocked ? "ReorderInput" : "ReorderOutput") : 0;
+    l->out->n++;
+}
+
+static void need_blocked(struct layout *l, uint32_t value)
+{
+    if (value == OC_NONE || l->f->blocked[value])
+        return;
+    insert(l, value, true);
+    l->f->blocked[value] = true;
+    l->f->plain[value] = true; /* it was there before */
+}
+
+static void need_plain(struct layout *l, uint32_t value)
+{
+    if (value == OC_NONE || !l->f->blocked[value] || l->f->plain[value])
+        return;
+    insert(l, value, false);
+    l->f->plain[value] = true;
+}
+
+/* ---- who takes part -------------------------------------------------------------------------------------- */
+
+static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    const struct oc_node *n = &f->m->node[g->core];
+    const struct oc_attr *at = oc_node_attr(n, "group");
+    int64_t groups = at ? at->i : 1, in = channels_of(f, oc_fuse_input(f, g->core, 0));
+    const struct oc_shape *w = oc_fuse_shape(f, oc_fuse_input(f, g->core, 1));
+    if (!w || w->rank != 4 || in < 1 || groups < 1 || !oc_fuse_const(f, n->in[1]) || n->n_out != 1 ||
+        channels_of(f, n->out[0]) < 1)
+        return false;
+    int64_t out = w->dim[0].v, each = w->dim[1].v;
+    if (groups == 1)
+        return each < BLOCK || each % ALIGN == 0;
+    if (out % BLOCK != 0)
+        return false;
+    return (each == 1 && out == groups) || (each % BLOCK == 0 && out / groups % BLOCK == 0);
+}
+
+static bool is_type(const struct oc_fuse_group *g, const char *types)
+{
+    size_t n = strlen(g->type);
+    for (const char *p = strstr(types, g->type); n && p; p = strstr(p + 1, g->type))
+        if (p > types && p[-1] == ' ' && p[n] == ' ')
+            return true;
+    return false;
+}
+
+static bool is_blocked_conv(const struct oc_fuse *f, uint32_t group)
+{
+    return group != OC_NONE && f->group[group].blocked && is_type(&f->group[group], " Conv FusedConv ");
+}
+
+static uint32_t group_of(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t node = value == OC_NONE ? OC_NONE : f->m->value[value].producer;
+    return node == OC_NONE ? OC_NONE : f->owner[node];
+}
+
+static void conv(struct layout *l, struct oc_fuse_group *g)
+{
+    struct oc_fuse *f = l->f;
+    uint32_t x = oc_fuse_input(f, g->core, 0);
+    if (channels_of(f, x) >= BLOCK || f->blocked[x])
+        need_blocked(l, x);
+    g->blocked = true;
+    f->blocked[g->out] = true;
+}
+
+static bool all_blocked(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        uint32_t v = oc_fuse_input(f, node, i);
+        if (v == OC_NONE || !f->blocked[v])
+            return false;
+    }
+    return n->n_in > 0;
+}
+
+static bool same_shapes(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    const struct oc_shape *first = oc_fuse_shape(f, oc_fuse_input(f, node, 0));
+    for (uint32_t i = 1; i < n->n_in; i++) {
+        const struct oc_shape *s = oc_fuse_shape(f, oc_fuse_input(f, node, i));
+        if (!first || !s || !oc_shape_equal(first, s))
+            return false;
+    }
+    return first != NULL;
+}
+
+/* A residual is added by the convolution that made one side of it, if nobody else reads that. */
+static bool sum(struct layout *l, uint32_t at)
+{
+    struct oc_fuse *f = l->f;
+    const struct oc_fuse_group *g = &f->group[at];
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t v = oc_fuse_input(f, g->core, i), from = group_of(f, v);
+        if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].summed ||
+            f->group[from].out != v || oc_fuse_users(f, v) != 1)
+            continue;
+        uint32_t out = g->out;
+        oc_fuse_merge(f, from, at, out, "conv+residual", NULL);
+        f->group[from].summed = true;
+        f->blocked[out] = true;
+        return true;
+    }
+    return false;
+}
+
+static bool activation(struct layout *l, uint32_t at)
+{
+    struct oc_fuse *f = l->f;
+    const struct oc_fuse_group *g = &f->group[at];
+    uint32_t v = oc_fuse_input(f, g->core, 0), from = group_of(f, v), out = g->out;
+    f->blocked[out] = true;
+    if (!is_blocked_conv(f, from) || f->group[from].activated || f->group[from].out != v ||
+        oc_fuse_users(f, v) != 1)
+        return false;
+    oc_fuse_merge(f, from, at, out, "conv+act", NULL);
+    f->group[from].activated = true;
+    return true;
+}
+
+static bool can_block_pool(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    int64_t channels = channels_of(f, oc_fuse_input(f, g->core, 0));
+    return channels > 0 && channels % BLOCK == 0 && f->m->node[g->core].n_out == 1;
+}
+
+static bool can_block_concat(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    const struct oc_node *n = &f->m->node[g->core];
+    const struct oc_attr *axis = oc_node_attr(n, "axis");
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (channels_of(f, oc_fuse_input(f, g->core, i)) % BLOCK != 0)
+            return false;
+    return axis && axis->i == 1 && all_blocked(f, g->core);
+}
+
+static bool can_block_resize(const struct oc_fuse *f, const struct oc_fuse_group *g)
+{
+    const struct oc_attr *mode = oc_node_attr(&f->m->node[g->core], "mode");
+    uint32_t x = oc_fuse_input(f, g->core, 0);
+    const struct oc_shape *s = oc_fuse_shape(f, x), *y = oc_fuse_shape(f, g->out);
+    bool nearest = !mode || (mode->type == OC_ATTR_STRING && !strcmp(mode->s.s, "nearest"));
+    if (!nearest || x == OC_NONE || !f->blocked[x] || !s || !y || s->rank != 4 || y->rank != 4)
+        return false;
+    return s->dim[2].v && s->dim[3].v && y->dim[2].v % s->dim[2].v == 0 && y->dim[3].v % s->dim[3].v == 0;
+}
+
+static void leave(struct layout *l, uint32_t at)
+{
+    const struct oc_fuse *f = l->f;
+    const struct oc_fuse_group *g = &f->group[at];
+    for (uint32_t k = 0; k < g->n_node; k++) {
+        const struct oc_node *n = &f->m->node[g->node[k]];
+        for (uint32_t i = 0; i < n->n_in; i++) {
+            uint32_t v = oc_fuse_source(f, n->in[i]);
+            if (v != OC_NONE && group_of(f, v) != at)
+                need_plain(l, v);
+        }
+    }
+}
+
+/* Not in the blocked layout: a residual with its activation is fused all the same where nobody else looks. */
+static void plain_sum(struct oc_fuse *f, uint32_t at)
+{
+    struct oc_fuse_group *g = &f->group[at];
+    uint32_t add = oc_fuse_user(f, g->out);
+    if (g->activated || g->summed || add == OC_NONE || !oc_fuse_is(f, add, " Add ") || !same_shapes(f, add))
+        return;
+    oc_fuse_merge(f, at, f->owner[add], f->m->node[add].out[0], "conv+residual", "FusedConv");
+    g->summed = true;
+    uint32_t act = oc_fuse_user(f, g->out);
+    if (act == OC_NONE || !oc_fuse_is(f, act, " Relu "))
+        return;
+    oc_fuse_merge(f, at, f->owner[act], f->m->node[act].out[0], "conv+residual", "FusedConv");
+    g->activated = true;
+}
+
+static void visit(struct layout *l, uint32_t at)
+{
+    struct oc_fuse *f = l->f;
+    struct oc_fuse_group *g = &f->group[at];
+    uint32_t x = oc_fuse_input(f, g->core, 0);
+    bool from_blocked = x != OC_NONE && f->blocked[x];
+    if (is_type(g, " Conv FusedConv ") && can_block_conv(f, g)) {
+        conv(l, g);
+    } else if (is_type(g, " MaxPool AveragePool GlobalAveragePool GlobalMaxPool ") && can_block_pool(f, g)) {
+        need_blocked(l, x);
+        f->blocked[g->out] = true;
+    } else if (is_type(g, " Add Mul Sum ") && all_blocked(f, g->core) && same_shapes(f, g->core)) {
+        f->blocked[g->out] = true;
+        if (is_type(g, " Add Sum "))
+            sum(l, at);
+    } else if (is_type(g, " Relu Sigmoid Tanh ") && from_blocked) {
+        activation(l, at);
+    } else if ((is_type(g, " BatchNormalization ") && from_blocked) ||
+               (is_type(g, " Concat ") && can_block_concat(f, g)) ||
+               (is_type(g, " Resize Upsample ") && can_block_resize(f, g))) {
+        f->blocked[g->out] = true;
+    } else {
+        leave(l, at);
+    }
+}
+
+void oc_fuse_layout(struct oc_fuse *f, struct oc_kernel_list *out)
+{
+    struct layout l = {f, out};
+    for (uint32_t i = 0; i < f->n_group; i++) {
+        if (f->group[i].gone || f->group[i].out == OC_NONE)
+            continue;
+        visit(&l, i);
+    }
+    for (uint32_t i = 0; i < f->n_group; i++)
+        if (!f->group[i].gone && !f->group[i].blocked && is_type(&f->group[i], " Conv "))
+            plain_sum(f, i);
+    for (uint32_t v = 0; v < f->m->n_value; v++)
+        if (f->m->value[v].graph_output)
+            need_plain(&l, oc_fuse_source(f, v));
+}

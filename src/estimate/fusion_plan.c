@@ -1,0 +1,263 @@
+#include "estimate/fusion_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const rule_names[OC_FUSE_COUNT] = {
+    [OC_FUSE_ORT_CPU] = "onnxruntime", [OC_FUSE_GENERIC] = "generic", [OC_FUSE_NONE] = "none"};
+
+const char *oc_fusion_rules_name(unsigned rules)
+{
+    return rules < OC_FUSE_COUNT ? rule_names[rules] : "?";
+}
+
+unsigned oc_fusion_rules_by_name(const char *name)
+{
+    unsigned i = 0;
+    while (i < OC_FUSE_COUNT && strcmp(rule_names[i], name) != 0)
+        i++;
+    return i;
+}
+
+/* ---- what rules ask -------------------------------------------------------------------------------------- */
+
+bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
+{
+    const char *type = f->m->node[node].op_type;
+    size_t n = strlen(type);
+    for (const char *p = strstr(types, type); n && p; p = strstr(p + 1, type))
+        if (p > types && p[-1] == ' ' && p[n] == ' ')
+            return true;
+    return false;
+}
+
+uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value)
+{
+    for (unsigned steps = 0; value != OC_NONE && steps < 1000; steps++) {
+        uint32_t from = f->m->value[value].producer;
+        if (from == OC_NONE || !f->dropped[from] || !f->m->node[from].n_in)
+            break;
+        value = f->m->node[from].in[0];
+    }
+    return value;
+}
+
+uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot)
+{
+    const struct oc_node *n = &f->m->node[node];
+    return slot < n->n_in ? oc_fuse_source(f, n->in[slot]) : OC_NONE;
+}
+
+/* Users of a value behind dropped nodes, each once; counts on, keeps the last one. */
+static void count_users(const struct oc_fuse *f, uint32_t value, unsigned depth, uint32_t *n, uint32_t *last)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    *n += f->m->value[value].graph_output;
+    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
+        uint32_t user = x->use[i];
+        if (f->dropped[user] && depth < 20 && f->m->node[user].n_out) {
+            count_users(f, f->m->node[user].out[0], depth + 1, n, last);
+            continue;
+        }
+        *n += *n == 0 || *last != user;
+        *last = user;
+    }
+}
+
+uint32_t oc_fuse_users(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t n = 0, last = OC_NONE;
+    if (value != OC_NONE)
+        count_users(f, value, 0, &n, &last);
+    return n;
+}
+
+uint32_t oc_fuse_user(const struct oc_fuse *f, uint32_t value)
+{
+    uint32_t n = 0, last = OC_NONE;
+    if (value != OC_NONE)
+        count_users(f, value, 0, &n, &last);
+    return n == 1 && last != OC_NONE && f->owner[last] != OC_NONE ? last : OC_NONE;
+}
+
+bool oc_fuse_const(const struct oc_fuse *f, uint32_t value)
+{
+    return value != OC_NONE && f->a->is_const[value];
+}
+
+const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value)
+{
+    const struct oc_type *t = value == OC_NONE ? NULL : &f->a->type[value];
+    return t && t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? &t->shape : NULL;
+}
+
+double oc_fuse_elements(const struct oc_fuse *f, uint32_t value)
+{
+    const struct oc_shape *s = oc_fuse_shape(f, value);
+    double n = s ? 1 : -1;
+    for (unsigned i = 0; s && i < s->rank; i++)
+        n *= (double)s->dim[i].v;
+    return n;
+}
+
+static void add_node(struct oc_fuse *f, struct oc_fuse_group *g, uint32_t node)
+{
+    if (g->n_node == g->cap) {
+        uint32_t cap = g->cap ? 2 * g->cap : 2;
+        uint32_t *more = OC_NEW_ARRAY(f->arena, cap, uint32_t);
+        if (g->n_node)
+            memcpy(more, g->node, g->n_node * sizeof(*more));
+        g->node = more;
+        g->cap = cap;
+    }
+    g->node[g->n_node++] = node;
+}
+
+void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out, const char *rule,
+                   const char *type)
+{
+    struct oc_fuse_group *a = &f->group[into], *b = &f->group[from];
+    for (uint32_t i = 0; i < b->n_node; i++) {
+        add_node(f, a, b->node[i]);
+        f->owner[b->node[i]] = into;
+    }
+    a->activated |= b->activated;
+    a->summed |= b->summed;
+    a->out = out;
+    a->rule = rule;
+    a->type = type ? type : a->type;
+    b->gone = true;
+    b->n_node = 0;
+}
+
+/* ---- what runs at all ------------------------------------------------------------------------------------ */
+
+static bool sizes_declared(const struct oc_model *m)
+{
+    const struct oc_graph *g = &m->graph[0];
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &m->value[g->input[i]];
+        const struct oc_type *t = &v->declared;
+        if (v->constant)
+            continue;
+        if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+            return false;
+        for (unsigned d = 0; d < t->shape.rank; d++)
+            if (t->shape.dim[d].v < 0)
+                return false;
+    }
+    return true;
+}
+
+static bool values_known(const struct oc_fuse *f, const struct oc_node *n)
+{
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        const struct oc_data *d = n->out[i] == OC_NONE ? NULL : f->a->data[n->out[i]];
+        for (uint32_t k = 0; d && k < d->n; k++)
+            if (d->e[k].kind == OC_E_UNKNOWN || (d->e[k].kind == OC_E_INT && !oc_is_known(d->e[k].i)))
+                return false;
+        if (!d)
+            return false;
+    }
+    return n->n_out > 0;
+}
+
+/* Operators without effect: an optimizer takes them out, and the analysis calls them views. */
+static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    if (f->rules == OC_FUSE_NONE || !n->n_in || !n->n_out || n->in[0] == OC_NONE || n->out[0] == OC_NONE)
+        return false;
+    if (oc_fuse_is(f, node, " Identity Dropout "))
+        return true;
+    const struct oc_type *x = &f->a->type[n->in[0]], *y = &f->a->type[n->out[0]];
+    bool same = x->kind == OC_T_TENSOR && y->kind == OC_T_TENSOR && x->dtype == y->dtype &&
+                oc_shape_known(&x->shape) && oc_shape_known(&y->shape) && oc_shape_equal(&x->shape, &y->shape);
+    return same && (oc_fuse_is(f, node, " Cast ") ||
+                    (f->static_shapes && oc_fuse_is(f, node, " Expand Slice Reshape Pad Tile ")));
+}
+
+static bool is_launched(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node_cost *c = &f->a->cost[node];
+    const struct oc_node *n = &f->m->node[node];
+    bool folded = c->state == OC_NODE_FOLDED || c->state == OC_NODE_ABSORBED ||
+                  c->state == OC_NODE_NOT_TAKEN || f->a->graph_use[n->graph] != OC_G_RUN;
+    if (folded || n->kind == OC_NODE_CALL || oc_fuse_is(f, node, " Constant "))
+        return false;
+    bool sizes = f->static_shapes && n->n_out && values_known(f, n) && f->rules != OC_FUSE_NONE;
+    return !sizes && c->trips > 0;
+}
+
+static void make_groups(struct oc_fuse *f)
+{
+    const struct oc_model *m = f->m;
+    f->group = OC_NEW_ARRAY(f->arena, (size_t)m->n_node + 1, struct oc_fuse_group);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        f->dropped[i] = is_launched(f, i) && changes_nothing(f, i);
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
+            uint32_t i = m->graph[g].node[k];
+            f->owner[i] = OC_NONE;
+            if (f->dropped[i] || !is_launched(f, i))
+                continue;
+            struct oc_fuse_group *group = &f->group[f->n_group];
+            *group = (struct oc_fuse_group){.core = i,
+                                            .type = m->node[i].op_type,
+                                            .out = m->node[i].n_out ? m->node[i].out[0] : OC_NONE};
+            add_node(f, group, i);
+            f->owner[i] = f->n_group++;
+        }
+}
+
+/* ---- groups to kernels ----------------------------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
+{
+    for (uint32_t i = 0; i < f->n_group; i++) {
+        struct oc_fuse_group *g = &f->group[i];
+        struct oc_kernel_use *u = &out->item[out->n];
+        if (g->gone || !g->n_node)
+            continue;
+        qsort(g->node, g->n_node, sizeof(*g->node), by_number);
+        oc_kernel_make(&f->maker, g->node, g->n_node, g->type, u);
+        u->rule = g->rule;
+        out->n++;
+    }
+}
+
+void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
+                    struct oc_arena *arena, struct oc_kernel_list *out)
+{
+    struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
+    oc_kernel_maker_open(&f.maker, m, a, arena);
+    f.owner = OC_NEW_ARRAY(arena, (size_t)m->n_node + 1, uint32_t);
+    f.dropped = OC_NEW_ARRAY(arena, (size_t)m->n_node + 1, bool);
+    f.plain = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, bool);
+    f.blocked = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, bool);
+    f.static_shapes = sizes_declared(m);
+    make_groups(&f);
+    /* every value may be reordered once in each direction */
+    *out = (struct oc_kernel_list){
+        .item = OC_NEW_ARRAY(arena, f.n_group + 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+    if (rules != OC_FUSE_NONE) {
+        oc_fuse_patterns(&f);
+        oc_fuse_chains(&f);
+    }
+    struct oc_kernel_list inserted = {
+        .item = OC_NEW_ARRAY(arena, 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+    if (rules == OC_FUSE_ORT_CPU)
+        oc_fuse_layout(&f, &inserted);
+    emit(&f, out);
+    if (inserted.n)
+        memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));
+    out->n += inserted.n;
+    oc_kernel_maker_close(&f.maker);
+}
