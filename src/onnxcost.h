@@ -656,12 +656,60 @@ size_t oc_samples_diags(const struct oc_samples *samples, const struct oc_diag *
 /* Every sample with all that a calibration sees of it: "csv" (NULL) or "json". */
 int oc_samples_write(const struct oc_samples *samples, const char *format, FILE *out, struct oc_err *err);
 
-/* What was learnt of a device and a runtime. */
+/* What was learnt of a device and a runtime: for each class of kernels and type of arithmetic a curve of time
+ * over work with its error bars, and the measured kernels themselves. */
+struct oc_calibration_opts {
+    bool by_family;      /* error bars from folds that leave out families, not only networks */
+    bool no_forest;      /* curves only */
+    const char *created; /* date, for the file; NULL: none */
+};
 struct oc_calibration;
+/* The samples must have been read with a device. They are not needed afterwards. */
+int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
+                        struct oc_calibration **out, struct oc_err *err);
 void oc_calibration_free(struct oc_calibration *cal);
 /* The file that keeps it (hwdb/calibration.rng). What it holds reads back to the last bit. */
 int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err);
 void oc_calibration_write(const struct oc_calibration *cal, FILE *out); /* failures are left to ferror */
+/* What it says, for people ("table", NULL), or "csv" (a row for each curve), or "json". samples: those that
+ * it was made of, for what was left out; NULL: not told. */
+int oc_calibration_report(const struct oc_calibration *cal, const struct oc_samples *samples,
+                          const char *format, FILE *out, struct oc_err *err);
+
+struct oc_validation_opts {
+    bool by_family; /* what is left out together: families instead of networks */
+    bool no_forest;
+};
+/* Each network (family) left out in turn and predicted from the others, with simple predictors beside it.
+ * Fails with fewer than two. The samples must outlive the result. */
+struct oc_validation_result;
+int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
+                       struct oc_validation_result **out, struct oc_err *err);
+void oc_validation_result_free(struct oc_validation_result *validation);
+/* "table" (NULL), "csv" (a row for each recording) or "json". */
+int oc_validation_write(const struct oc_validation_result *validation, const char *format, FILE *out,
+                        struct oc_err *err);
+
+struct oc_estimate_opts {
+    const struct oc_calibration *calibration; /* NULL: only a band, from the roofline */
+    const struct oc_join *join; /* kernels as recorded, with their times beside; NULL: a plan of them */
+    const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
+};
+struct oc_estimate_info {
+    size_t kernels, unknown_kernels;  /* nothing can be said of the latter */
+    double time_ns, low_ns, high_ns;  /* of a run; time NAN: no calibration, low and high are the band */
+    uint32_t recorded, planned_equal; /* kernels of the join, and those of them that a plan has too */
+    double planned_equal_time;        /* their share of its time, NAN without a join */
+};
+/* Time of a run of the model. The analysis (and what is in the options) must outlive the result. */
+struct oc_estimate;
+int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
+                     const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err);
+void oc_estimate_free(struct oc_estimate *e);
+struct oc_estimate_info oc_estimate_info(const struct oc_estimate *e);
+/* "table" (NULL; the `top` longest kernels, 0: all), "csv" or "json" (all, in their order). */
+int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
+                      struct oc_err *err);
 
 /* ---- reports ---------------------------------------------------------------------------------------------
  */

@@ -47,6 +47,8 @@ int cmd_memory(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
+int cmd_estimate(const struct cli_opts *o);
+int cmd_validate(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

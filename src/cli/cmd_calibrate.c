@@ -1,8 +1,14 @@
 #include <string.h>
+#include <time.h>
 
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/recordings_arg.h"
+
+static const char *format_of(const struct cli_opts *o)
+{
+    return o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+}
 
 static int dump(const struct cli_opts *o, const struct oc_samples *samples)
 {
@@ -17,12 +23,63 @@ static int dump(const struct cli_opts *o, const struct oc_samples *samples)
     return failed ? failed : rc;
 }
 
+static int save(const struct cli_opts *o, const struct oc_calibration *cal)
+{
+    struct cli_output out;
+    int rc = o->output ? cli_output_open(o->output, &out) : 0;
+    if (rc || !o->output)
+        return rc;
+    oc_calibration_write(cal, out.f);
+    return cli_output_close(&out, true);
+}
+
+/* The table stands on standard output, unless the file does. */
+static int tell(const struct cli_opts *o, const struct oc_calibration *cal, const struct oc_samples *samples)
+{
+    struct cli_output out;
+    struct oc_err err;
+    if (o->output && !strcmp(o->output, "-"))
+        return 0;
+    int rc = cli_output_open(NULL, &out);
+    if (rc)
+        return rc;
+    int failed = oc_calibration_report(cal, samples, format_of(o), out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+static void today(char *buf, size_t cap)
+{
+    time_t now = time(NULL);
+    struct tm t;
+    if (!gmtime_r(&now, &t) || !strftime(buf, cap, "%Y-%m-%d", &t))
+        buf[0] = '\0';
+}
+
+static int calibrate(const struct cli_opts *o, const struct oc_samples *samples)
+{
+    char date[16];
+    struct oc_calibration *cal;
+    struct oc_err err;
+    today(date, sizeof(date));
+    const struct oc_calibration_opts opts = {
+        .by_family = o->by_family, .no_forest = o->curves_only, .created = date};
+    if (oc_calibration_make(samples, &opts, &cal, &err))
+        return cli_fail_err(&err);
+    int rc = save(o, cal);
+    rc = rc ? rc : tell(o, cal, samples);
+    oc_calibration_free(cal);
+    return rc;
+}
+
 int cmd_calibrate(const struct cli_opts *o)
 {
-    struct cli_measured m;
-    int rc = cli_measured_read(o, "calibrate", &m);
+    struct cli_measured m = {0};
+    int rc = !o->hw.n && !o->dump_samples
+                 ? cli_fail(CLI_USAGE, "calibrate needs the device that was measured: --hw NAME")
+                 : cli_measured_read(o, "calibrate", &m);
     if (!rc)
-        rc = dump(o, m.samples);
+        rc = o->dump_samples ? dump(o, m.samples) : calibrate(o, m.samples);
     cli_measured_free(&m);
     return rc;
 }

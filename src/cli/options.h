@@ -32,6 +32,7 @@ enum cli_mask {
     CLI_COMPARE = 4096,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE,
+    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
     CLI_ALL = 0xffff
 };
 
@@ -92,8 +93,8 @@ struct cli_opts {
     struct cli_int threads, runs, seed;
     bool report;
     /* estimates */
-    bool dump_samples, lofo, lomo;
-    const char *calibration, *runtime, *runtime_version;
+    bool dump_samples, by_family, curves_only;
+    const char *calibration, *fusion, *runtime_version;
     /* measuring this machine */
     bool quick;
     /* summaries */

@@ -5,11 +5,26 @@
 
 #define BIG 1e30
 
-#define RUN(n, f, lo, hi)   {n, OC_CAL_A_DOUBLE, offsetof(struct oc_calibration, f), lo, hi, false}
-#define KEY(n, f, lo, hi)   {n, OC_CAL_A_DOUBLE, offsetof(struct oc_cal_key, f), lo, hi, false}
-#define CURVE(n, f, lo, hi) {n, OC_CAL_A_DOUBLE, offsetof(struct oc_cal_curve, f), lo, hi, false}
-#define U32(n, s, f)        {n, OC_CAL_A_U32, offsetof(struct s, f), 0, UINT32_MAX, false}
-#define FLAG(n, s, f)       {n, OC_CAL_A_FLAG, offsetof(struct s, f), 0, 1, false}
+#define RUN(n, f, lo, hi)                                                                                    \
+    {                                                                                                        \
+        n, OC_CAL_A_DOUBLE, offsetof(struct oc_calibration, f), lo, hi, false                                \
+    }
+#define KEY(n, f, lo, hi)                                                                                    \
+    {                                                                                                        \
+        n, OC_CAL_A_DOUBLE, offsetof(struct oc_cal_key, f), lo, hi, false                                    \
+    }
+#define CURVE(n, f, lo, hi)                                                                                  \
+    {                                                                                                        \
+        n, OC_CAL_A_DOUBLE, offsetof(struct oc_cal_curve, f), lo, hi, false                                  \
+    }
+#define U32(n, s, f)                                                                                         \
+    {                                                                                                        \
+        n, OC_CAL_A_U32, offsetof(struct s, f), 0, UINT32_MAX, false                                         \
+    }
+#define FLAG(n, s, f)                                                                                        \
+    {                                                                                                        \
+        n, OC_CAL_A_FLAG, offsetof(struct s, f), 0, 1, false                                                 \
+    }
 
 static const struct oc_cal_attr run[] = {
     RUN("dram", dram_bytes_per_s, 0, BIG),
@@ -33,7 +48,7 @@ static const struct oc_cal_attr key[] = {
     FLAG("ec-known", oc_cal_key, ec_known),
     FLAG("em-known", oc_cal_key, em_known),
     {"lomo-error", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_key, lomo_error), 0, BIG, true},
-    KEY("lambda", lambda, 0, BIG),
+    {"lambda", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_key, lambda), 0, BIG, true},
     KEY("peak", peak_flop_per_s, 0, BIG),
 };
 const struct oc_cal_attrs oc_cal_key_attrs = {key, OC_COUNT(key)};

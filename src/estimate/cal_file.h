@@ -1,17 +1,12 @@
 /* Files of calibrations. Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="1" device runtime [runtime-version] [threads] [tool] [created] checksum samples models
- *               rejected
- *     run        dram llc fix gap tau rho z80 z95        rates and sizes of the device, whole runs
- *     again      ERRORS                                  of a signature, from model to model
- *     key        class [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max ec-known em-known
- *                lomo-error lambda peak [residual]       class: a class of kernels, or "group:compute" ...
- *       curve    t0 ec w-half em b-half p wc alpha tile-m tile-n align
- *       errors   ERRORS
- *     forest     lo hi
- *       tree
- *         nodes  v                                       "FEATURE LEFT VALUE;..." ; FEATURE -1: an answer
- *     kernel     id t sd n                               a measured signature
+ *   calibration version="1" device runtime [runtime-version] [threads] [tool] [created] checksum samples
+ * models rejected run        dram llc fix gap tau rho z80 z95        rates and sizes of the device, whole
+ * runs again      ERRORS                                  of a signature, from model to model key class
+ * [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error lambda
+ * peak [residual]       class: a class of kernels, or "group:compute" ... curve    t0 ec w-half em b-half p
+ * wc alpha tile-m tile-n align errors   ERRORS forest     lo hi tree nodes  v "FEATURE LEFT VALUE;..." ;
+ * FEATURE -1: an answer kernel     id t sd n                               a measured signature
  *
  *   ERRORS: n sd bias bounds d80 d95 (lists, blanks between)
  *
@@ -25,14 +20,14 @@
 #include "estimate/calibration.h"
 #include "estimate/forest.h"
 
-#define OC_CAL_MAX_FILE_BYTES (64u << 20)
-#define OC_CAL_MAX_KEYS       4096u
-#define OC_CAL_MAX_FORESTS    4096u
-#define OC_CAL_MAX_TREES      1000u
-#define OC_CAL_MAX_TREE_NODES 65535u /* of a tree */
+#define OC_CAL_MAX_FILE_BYTES   (64u << 20)
+#define OC_CAL_MAX_KEYS         4096u
+#define OC_CAL_MAX_FORESTS      4096u
+#define OC_CAL_MAX_TREES        1000u
+#define OC_CAL_MAX_TREE_NODES   65535u /* of a tree */
 #define OC_CAL_MAX_FOREST_NODES 4000000u
-#define OC_CAL_MAX_SIGNATURES 1000000u
-#define OC_CAL_MAX_TEXT       100u /* bytes of a name */
+#define OC_CAL_MAX_SIGNATURES   1000000u
+#define OC_CAL_MAX_TEXT         100u /* bytes of a name */
 
 /* oc_calibration_load, oc_calibration_write: see onnxcost.h. */
 
@@ -43,7 +38,8 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
 /* Can the text stand in the file: short, UTF-8, no control characters? */
 bool oc_cal_text_ok(const char *s);
 
-/* ---- private to cal_read.c and cal_write.c: attributes that are plain numbers ---------------------------- */
+/* ---- private to cal_read.c and cal_write.c: attributes that are plain numbers ----------------------------
+ */
 
 enum oc_cal_attr_kind { OC_CAL_A_DOUBLE, OC_CAL_A_U32, OC_CAL_A_FLAG };
 struct oc_cal_attr {

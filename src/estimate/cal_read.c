@@ -9,7 +9,19 @@
 #include "base/xml_read.h"
 #include "estimate/cal_file.h"
 
-enum { E_CALIBRATION, E_RUN, E_AGAIN, E_KEY, E_CURVE, E_ERRORS, E_FOREST, E_TREE, E_NODES, E_KERNEL, E_KINDS };
+enum {
+    E_CALIBRATION,
+    E_RUN,
+    E_AGAIN,
+    E_KEY,
+    E_CURVE,
+    E_ERRORS,
+    E_FOREST,
+    E_TREE,
+    E_NODES,
+    E_KERNEL,
+    E_KINDS
+};
 
 struct reader {
     const struct oc_xml *xml;
@@ -26,7 +38,8 @@ struct reader {
     struct oc_forest now; /* being read */
 };
 
-/* ---- attributes ----------------------------------------------------------------------------------------- */
+/* ---- attributes -----------------------------------------------------------------------------------------
+ */
 
 static int bad(struct reader *r, const char *name, const char *text, const char *what)
 {
@@ -124,8 +137,7 @@ static int get_errors(struct reader *r, const struct oc_xml_elem *e, struct oc_c
         {"sd", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_errors, sd), 0, 1e3, false},
         {"bias", OC_CAL_A_DOUBLE, offsetof(struct oc_cal_errors, bias), -1e3, 1e3, false},
     };
-    if (get_u32(r, e, "n", &out->n) ||
-        get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, out))
+    if (get_u32(r, e, "n", &out->n) || get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, out))
         return -1;
     for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
         const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
@@ -155,7 +167,8 @@ static int get_text(struct reader *r, const struct oc_xml_elem *e, const char *n
     return oc_cal_text_ok(*out) ? 0 : bad(r, name, *out, "a short text");
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------------------
+ */
 
 static int start_calibration(void *user, const struct oc_xml_elem *e)
 {
@@ -259,7 +272,8 @@ static int start_errors(void *user, const struct oc_xml_elem *e)
     return once(r, &r->has_errors) || get_errors(r, e, &r->key[r->cal->n_key - 1].errors) ? -1 : 0;
 }
 
-/* ---- forests -------------------------------------------------------------------------------------------- */
+/* ---- forests --------------------------------------------------------------------------------------------
+ */
 
 static int start_forest(void *user, const struct oc_xml_elem *e)
 {
@@ -295,14 +309,15 @@ static bool parse_node(const char *text, size_t n, struct oc_forest_node *out)
     memcpy(buf, text, n);
     buf[n] = 0;
     size_t a = strcspn(buf, " "), b = buf[a] ? a + 1 + strcspn(buf + a + 1, " ") : a;
-    if (!buf[a] || !buf[b] || !oc_parse_i64(buf, a, &feature) || !oc_parse_i64(buf + a + 1, b - a - 1, &left) ||
+    if (!buf[a] || !buf[b] || !oc_parse_i64(buf, a, &feature) ||
+        !oc_parse_i64(buf + a + 1, b - a - 1, &left) ||
         !oc_parse_double(buf + b + 1, strlen(buf + b + 1), &value))
         return false;
     bool known = feature >= -1 && feature < OC_FOREST_FEATURES && left >= 0 && left <= UINT16_MAX;
     if (!known || !(value >= -3e38 && value <= 3e38))
         return false;
-    *out = (struct oc_forest_node){
-        .feature = (int16_t)feature, .left = (uint16_t)left, .value = (float)value};
+    *out =
+        (struct oc_forest_node){.feature = (int16_t)feature, .left = (uint16_t)left, .value = (float)value};
     return true;
 }
 
@@ -374,7 +389,8 @@ static int start_kernel(void *user, const struct oc_xml_elem *e)
     size_t n = r->cal->n_signature;
     if (n >= OC_CAL_MAX_SIGNATURES)
         return oc_xml_fail(r->xml, "more than %u kernels", OC_CAL_MAX_SIGNATURES);
-    if (get_hex(r, e, "id", &s.signature) || get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, &s))
+    if (get_hex(r, e, "id", &s.signature) ||
+        get_attrs(r, e, &(struct oc_cal_attrs){plain, OC_COUNT(plain)}, &s))
         return -1;
     if (n && r->signature[n - 1].signature >= s.signature)
         return oc_xml_fail(r->xml, "kernels are in the order of their ids, each once");
@@ -423,7 +439,8 @@ static const struct oc_xml_spec specs[E_KINDS] = {
 };
 static const struct oc_xml_format format = {specs, E_KINDS, OC_CAL_MAX_FILE_BYTES};
 
-/* ---- whole files ---------------------------------------------------------------------------------------- */
+/* ---- whole files ----------------------------------------------------------------------------------------
+ */
 
 static void keep(struct reader *r)
 {
@@ -468,7 +485,8 @@ int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc
     *out = NULL;
     if (oc_file_map(path, OC_CAL_MAX_FILE_BYTES, &file, err))
         return -1;
-    int rc = oc_cal_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, out, err);
+    int rc =
+        oc_cal_read_mem(path, file.data ? (const void *)file.data : "", (size_t)file.size_bytes, out, err);
     oc_file_unmap(&file);
     return rc;
 }

@@ -30,7 +30,8 @@ static double bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
     return blocked ? n / c * (double)((s->dim[1].v + BLOCK - 1) / BLOCK * BLOCK) : n;
 }
 
-/* ---- inserted kernels ------------------------------------------------------------------------------------ */
+/* ---- inserted kernels ------------------------------------------------------------------------------------
+ */
 
 static void insert(struct layout *l, uint32_t value, bool to_blocked)
 {
@@ -70,7 +71,8 @@ static void need_plain(struct layout *l, uint32_t value)
     l->f->plain[value] = true;
 }
 
-/* ---- who takes part -------------------------------------------------------------------------------------- */
+/* ---- who takes part --------------------------------------------------------------------------------------
+ */
 
 static bool can_block_conv(const struct oc_fuse *f, const struct oc_fuse_group *g)
 {

@@ -54,7 +54,8 @@ static uint32_t partner(const struct oc_fuse *f, uint32_t node, uint32_t value)
     return a == value ? b : b == value ? a : OC_NONE;
 }
 
-static bool take_all(struct oc_fuse *f, const struct found *x, uint32_t last, const char *rule, const char *type)
+static bool take_all(struct oc_fuse *f, const struct found *x, uint32_t last, const char *rule,
+                     const char *type)
 {
     uint32_t into = f->owner[last], out = f->m->node[last].out[0];
     for (unsigned i = 0; i < x->n; i++)
@@ -86,7 +87,8 @@ static void layer_norm(struct oc_fuse *f, uint32_t sqrt_node)
     take_all(f, &x, end, "layer norm", "LayerNormalization");
 }
 
-/* What stands behind 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node. */
+/* What stands behind 1 + erf(..) or 1 + tanh(..): times x and one half, in any order. Returns the last node.
+ */
 static uint32_t half_of(struct found *x, uint32_t one_more, uint32_t in)
 {
     const struct oc_fuse *f = x->f;
@@ -123,7 +125,8 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     uint32_t sum = scaled == OC_NONE ? OC_NONE : up(&x, variable(f, scaled), " Add ");
     if (sum == OC_NONE)
         return;
-    uint32_t a = producer(f, oc_fuse_input(f, sum, 0), " Mul "), b = producer(f, oc_fuse_input(f, sum, 1), " Mul ");
+    uint32_t a = producer(f, oc_fuse_input(f, sum, 0), " Mul "),
+             b = producer(f, oc_fuse_input(f, sum, 1), " Mul ");
     uint32_t cubic = b != OC_NONE && variable(f, b) != OC_NONE ? b : a;
     if (cubic == OC_NONE || variable(f, cubic) == OC_NONE)
         return;
@@ -144,7 +147,6 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
         f->group[f->owner[end]].activated = true;
     }
 }
-
 
 void oc_fuse_patterns(struct oc_fuse *f)
 {

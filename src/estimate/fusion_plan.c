@@ -20,7 +20,8 @@ unsigned oc_fusion_rules_by_name(const char *name)
     return i;
 }
 
-/* ---- what rules ask -------------------------------------------------------------------------------------- */
+/* ---- what rules ask --------------------------------------------------------------------------------------
+ */
 
 bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
 {
@@ -35,6 +36,7 @@ bool oc_fuse_is(const struct oc_fuse *f, uint32_t node, const char *types)
 uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value)
 {
     for (unsigned steps = 0; value != OC_NONE && steps < 1000; steps++) {
+        value = f->twin_of[value];
         uint32_t from = f->m->value[value].producer;
         if (from == OC_NONE || !f->dropped[from] || !f->m->node[from].n_in)
             break;
@@ -46,44 +48,64 @@ uint32_t oc_fuse_source(const struct oc_fuse *f, uint32_t value)
 uint32_t oc_fuse_input(const struct oc_fuse *f, uint32_t node, uint32_t slot)
 {
     const struct oc_node *n = &f->m->node[node];
-    return slot < n->n_in ? oc_fuse_source(f, n->in[slot]) : OC_NONE;
+    return slot < n->n_in && n->in[slot] != OC_NONE ? oc_fuse_source(f, n->in[slot]) : OC_NONE;
 }
 
-/* Users of a value behind dropped nodes, each once; counts on, keeps the last one. */
-static void count_users(const struct oc_fuse *f, uint32_t value, unsigned depth, uint32_t *n, uint32_t *last)
+/* Reads of a value, behind dropped nodes too, and of its twins; reads by one group count once. */
+struct users {
+    const struct oc_fuse *f;
+    uint32_t n, last, last_owner;
+};
+
+static void count_users(struct users *u, uint32_t value, unsigned depth);
+
+static void count_user(struct users *u, uint32_t node, uint32_t value, unsigned depth)
 {
+    const struct oc_fuse *f = u->f;
+    const struct oc_node *n = &f->m->node[node];
+    if (f->dead[node] || (f->constant_shape[node] && n->in[0] != value))
+        return;
+    if (f->dropped[node] && depth < 20 && n->n_out) {
+        count_users(u, n->out[0], depth + 1);
+        return;
+    }
+    uint32_t owner = f->owner[node];
+    bool same = u->n && (u->last == node || (owner != OC_NONE && owner == u->last_owner));
+    u->n += !same;
+    u->last = node;
+    u->last_owner = owner;
+}
+
+static void count_users(struct users *u, uint32_t value, unsigned depth)
+{
+    const struct oc_fuse *f = u->f;
     const struct oc_graph_index *x = &f->maker.x;
-    *n += f->m->value[value].graph_output;
-    for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
-        uint32_t user = x->use[i];
-        if (f->dropped[user] && depth < 20 && f->m->node[user].n_out) {
-            count_users(f, f->m->node[user].out[0], depth + 1, n, last);
-            continue;
-        }
-        *n += *n == 0 || *last != user;
-        *last = user;
+    for (uint32_t v = value; v != OC_NONE; v = f->next_twin[v]) {
+        u->n += f->m->value[v].graph_output;
+        for (uint32_t i = x->use_first[v]; i < x->use_first[v + 1]; i++)
+            count_user(u, x->use[i], v, depth);
     }
 }
 
 uint32_t oc_fuse_users(const struct oc_fuse *f, uint32_t value)
 {
-    uint32_t n = 0, last = OC_NONE;
+    struct users u = {f, 0, OC_NONE, OC_NONE};
     if (value != OC_NONE)
-        count_users(f, value, 0, &n, &last);
-    return n;
+        count_users(&u, value, 0);
+    return u.n;
 }
 
 uint32_t oc_fuse_user(const struct oc_fuse *f, uint32_t value)
 {
-    uint32_t n = 0, last = OC_NONE;
+    struct users u = {f, 0, OC_NONE, OC_NONE};
     if (value != OC_NONE)
-        count_users(f, value, 0, &n, &last);
-    return n == 1 && last != OC_NONE && f->owner[last] != OC_NONE ? last : OC_NONE;
+        count_users(&u, value, 0);
+    return u.n == 1 && u.last != OC_NONE && u.last_owner != OC_NONE ? u.last : OC_NONE;
 }
 
 bool oc_fuse_const(const struct oc_fuse *f, uint32_t value)
 {
-    return value != OC_NONE && f->a->is_const[value];
+    return value != OC_NONE && f->constant[value];
 }
 
 const struct oc_shape *oc_fuse_shape(const struct oc_fuse *f, uint32_t value)
@@ -118,6 +140,8 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
                    const char *type)
 {
     struct oc_fuse_group *a = &f->group[into], *b = &f->group[from];
+    if (into == from)
+        return;
     for (uint32_t i = 0; i < b->n_node; i++) {
         add_node(f, a, b->node[i]);
         f->owner[b->node[i]] = into;
@@ -131,7 +155,8 @@ void oc_fuse_merge(struct oc_fuse *f, uint32_t into, uint32_t from, uint32_t out
     b->n_node = 0;
 }
 
-/* ---- what runs at all ------------------------------------------------------------------------------------ */
+/* ---- what runs at all ------------------------------------------------------------------------------------
+ */
 
 static bool sizes_declared(const struct oc_model *m)
 {
@@ -173,45 +198,75 @@ static bool changes_nothing(const struct oc_fuse *f, uint32_t node)
         return true;
     const struct oc_type *x = &f->a->type[n->in[0]], *y = &f->a->type[n->out[0]];
     bool same = x->kind == OC_T_TENSOR && y->kind == OC_T_TENSOR && x->dtype == y->dtype &&
-                oc_shape_known(&x->shape) && oc_shape_known(&y->shape) && oc_shape_equal(&x->shape, &y->shape);
+                oc_shape_known(&x->shape) && oc_shape_known(&y->shape) &&
+                oc_shape_equal(&x->shape, &y->shape);
     return same && (oc_fuse_is(f, node, " Cast ") ||
                     (f->static_shapes && oc_fuse_is(f, node, " Expand Slice Reshape Pad Tile ")));
 }
 
-static bool is_launched(const struct oc_fuse *f, uint32_t node)
+static bool never_runs(const struct oc_fuse *f, uint32_t node)
 {
     const struct oc_node_cost *c = &f->a->cost[node];
     const struct oc_node *n = &f->m->node[node];
-    bool folded = c->state == OC_NODE_FOLDED || c->state == OC_NODE_ABSORBED ||
-                  c->state == OC_NODE_NOT_TAKEN || f->a->graph_use[n->graph] != OC_G_RUN;
-    if (folded || n->kind == OC_NODE_CALL || oc_fuse_is(f, node, " Constant "))
-        return false;
-    bool sizes = f->static_shapes && n->n_out && values_known(f, n) && f->rules != OC_FUSE_NONE;
-    return !sizes && c->trips > 0;
+    return c->state == OC_NODE_NOT_TAKEN || f->a->graph_use[n->graph] != OC_G_RUN ||
+           n->kind == OC_NODE_CALL || !c->trips;
+}
+
+/* What the runtime computes when it loads the model. The analysis also knows sizes that only the inputs of a
+ * run decide; the runtime knows them if the model declares all. */
+static bool is_folded(const struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_node *n = &f->m->node[node];
+    const struct oc_node_cost *c = &f->a->cost[node];
+    if (c->state == OC_NODE_ABSORBED || oc_fuse_is(f, node, " Constant "))
+        return true;
+    if (f->static_shapes && values_known(f, n) && f->rules != OC_FUSE_NONE)
+        return true;
+    for (uint32_t i = 0; i < n->n_in; i++)
+        if (n->in[i] != OC_NONE && !f->constant[n->in[i]])
+            return false;
+    return c->state == OC_NODE_FOLDED && n->n_in > 0;
+}
+
+static void find_constants(struct oc_fuse *f)
+{
+    const struct oc_model *m = f->m;
+    for (uint32_t v = 0; v < m->n_value; v++)
+        f->constant[v] = m->value[v].constant != NULL;
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
+            const struct oc_node *n = &m->node[m->graph[g].node[k]];
+            bool folded = is_folded(f, m->graph[g].node[k]);
+            for (uint32_t i = 0; folded && i < n->n_out; i++)
+                if (n->out[i] != OC_NONE)
+                    f->constant[n->out[i]] = true;
+        }
+}
+
+bool oc_fuse_launched(const struct oc_fuse *f, uint32_t node)
+{
+    return !never_runs(f, node) && !is_folded(f, node);
 }
 
 static void make_groups(struct oc_fuse *f)
 {
     const struct oc_model *m = f->m;
     f->group = OC_NEW_ARRAY(f->arena, (size_t)m->n_node + 1, struct oc_fuse_group);
-    for (uint32_t i = 0; i < m->n_node; i++)
-        f->dropped[i] = is_launched(f, i) && changes_nothing(f, i);
     for (uint32_t g = 0; g < m->n_graph; g++)
         for (uint32_t k = 0; k < m->graph[g].n_node; k++) {
             uint32_t i = m->graph[g].node[k];
-            f->owner[i] = OC_NONE;
-            if (f->dropped[i] || !is_launched(f, i))
+            if (f->dropped[i] || f->dead[i] || !oc_fuse_launched(f, i))
                 continue;
             struct oc_fuse_group *group = &f->group[f->n_group];
-            *group = (struct oc_fuse_group){.core = i,
-                                            .type = m->node[i].op_type,
-                                            .out = m->node[i].n_out ? m->node[i].out[0] : OC_NONE};
+            *group = (struct oc_fuse_group){
+                .core = i, .type = m->node[i].op_type, .out = m->node[i].n_out ? m->node[i].out[0] : OC_NONE};
             add_node(f, group, i);
             f->owner[i] = f->n_group++;
         }
 }
 
-/* ---- groups to kernels ----------------------------------------------------------------------------------- */
+/* ---- groups to kernels -----------------------------------------------------------------------------------
+ */
 
 static int by_number(const void *a, const void *b)
 {
@@ -233,28 +288,50 @@ static void emit(struct oc_fuse *f, struct oc_kernel_list *out)
     }
 }
 
+static void open_plan(struct oc_fuse *f)
+{
+    const struct oc_model *m = f->m;
+    size_t nodes = (size_t)m->n_node + 1, values = (size_t)m->n_value + 1;
+    oc_kernel_maker_open(&f->maker, m, f->a, f->arena);
+    f->owner = OC_NEW_ARRAY(f->arena, nodes, uint32_t);
+    f->dropped = OC_NEW_ARRAY(f->arena, nodes, bool);
+    f->dead = OC_NEW_ARRAY(f->arena, nodes, bool);
+    f->constant_shape = OC_NEW_ARRAY(f->arena, nodes, bool);
+    f->plain = OC_NEW_ARRAY(f->arena, values, bool);
+    f->blocked = OC_NEW_ARRAY(f->arena, values, bool);
+    f->constant = OC_NEW_ARRAY(f->arena, values, bool);
+    f->twin_of = OC_NEW_ARRAY(f->arena, values, uint32_t);
+    f->next_twin = OC_NEW_ARRAY(f->arena, values, uint32_t);
+    for (uint32_t v = 0; v < m->n_value; v++) {
+        f->twin_of[v] = v;
+        f->next_twin[v] = OC_NONE;
+    }
+    f->static_shapes = sizes_declared(m);
+    find_constants(f);
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        f->owner[i] = OC_NONE;
+        f->dropped[i] = oc_fuse_launched(f, i) && changes_nothing(f, i);
+    }
+}
+
 void oc_fusion_plan(const struct oc_model *m, const struct oc_analysis *a, enum oc_fusion_rules rules,
                     struct oc_arena *arena, struct oc_kernel_list *out)
 {
     struct oc_fuse f = {.m = m, .a = a, .arena = arena, .rules = rules};
-    oc_kernel_maker_open(&f.maker, m, a, arena);
-    f.owner = OC_NEW_ARRAY(arena, (size_t)m->n_node + 1, uint32_t);
-    f.dropped = OC_NEW_ARRAY(arena, (size_t)m->n_node + 1, bool);
-    f.plain = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, bool);
-    f.blocked = OC_NEW_ARRAY(arena, (size_t)m->n_value + 1, bool);
-    f.static_shapes = sizes_declared(m);
+    struct oc_kernel_list inserted = {
+        .item = OC_NEW_ARRAY(arena, 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
+    open_plan(&f);
+    if (rules != OC_FUSE_NONE)
+        oc_fuse_simplify(&f);
     make_groups(&f);
-    /* every value may be reordered once in each direction */
-    *out = (struct oc_kernel_list){
-        .item = OC_NEW_ARRAY(arena, f.n_group + 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
     if (rules != OC_FUSE_NONE) {
         oc_fuse_patterns(&f);
         oc_fuse_chains(&f);
     }
-    struct oc_kernel_list inserted = {
-        .item = OC_NEW_ARRAY(arena, 2 * (size_t)m->n_value + 1, struct oc_kernel_use)};
     if (rules == OC_FUSE_ORT_CPU)
         oc_fuse_layout(&f, &inserted);
+    *out = (struct oc_kernel_list){.item =
+                                       OC_NEW_ARRAY(arena, f.n_group + inserted.n + 1, struct oc_kernel_use)};
     emit(&f, out);
     if (inserted.n)
         memcpy(out->item + out->n, inserted.item, inserted.n * sizeof(*inserted.item));

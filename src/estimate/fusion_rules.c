@@ -10,7 +10,6 @@ struct link {
     uint32_t other;                /* for two operands: the one that is not the result; OC_NONE */
 };
 
-
 static bool in_first_slot(const struct link *l)
 {
     return oc_fuse_input(l->f, l->next, 0) == l->g->out;
@@ -160,12 +159,13 @@ static bool pointwise(const struct link *l)
            oc_fuse_elements(l->f, l->f->m->node[l->next].out[0]) == oc_fuse_elements(l->f, l->g->out);
 }
 
-#define ORT  (1u << OC_FUSE_ORT_CPU)
-#define GEN  (1u << OC_FUSE_GENERIC)
-#define BOTH (ORT | GEN)
+#define ORT         (1u << OC_FUSE_ORT_CPU)
+#define GEN         (1u << OC_FUSE_GENERIC)
+#define BOTH        (ORT | GEN)
 #define ACTIVATIONS " Relu Sigmoid Tanh LeakyRelu HardSigmoid "
 #define POINTWISE                                                                                            \
-    " Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Elu Gelu Erf Exp Neg Abs Sqrt Add Mul Sub Div Pow " \
+    " Relu Sigmoid Tanh LeakyRelu Clip HardSigmoid HardSwish Elu Gelu Erf Exp Neg Abs Sqrt Add Mul Sub Div " \
+    "Pow "                                                                                                   \
     "Cast "
 
 /* The first row that fits holds; rows of one pass are tried along a chain until none does. becomes NULL: the

@@ -36,6 +36,7 @@ struct oc_prediction {
 struct oc_predict_opts {
     uint64_t const_bytes; /* of the model */
     bool no_exact;        /* pretend that no kernel was measured itself */
+    bool band_only;       /* no point: nothing but the band of the roofline */
 };
 
 /* cal may be NULL. A calibration of another device is a sister's. */

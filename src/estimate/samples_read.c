@@ -133,6 +133,7 @@ static void take(struct reading *r, const struct oc_kernel_use *u)
     enum oc_reject_reason why = judge(r, u, &s);
     double time_s = isfinite(ns) ? ns * 1e-9 : 0;
     out->set.model[out->set.n_model].kernels_s += time_s;
+    out->set.model[out->set.n_model].kernels += s.repeats;
     out->kernels_s += time_s;
     out->n_kernel++;
     if (why != OC_REJECT_COUNT) {

@@ -1,0 +1,32 @@
+/* How long a model will take on a device: its kernels, from a profile or from a plan of what the runtime
+ * fuses, each with what is predicted of it, and the whole. */
+#ifndef OC_ESTIMATE_H
+#define OC_ESTIMATE_H
+
+#include "estimate/fusion_plan.h"
+#include "estimate/predict.h"
+
+struct oc_estimate {
+    struct oc_arena arena;
+    const struct oc_analysis *analysis;
+    const struct oc_device *device;
+    const struct oc_calibration *cal; /* NULL: bands only */
+    const struct oc_join *join;       /* NULL: the kernels are planned */
+    enum oc_fusion_rules rules;       /* of the plan */
+    struct oc_kernel_list list;
+    struct oc_prediction *prediction; /* of one execution, by kernel */
+    double *measured_s;               /* of one execution; NULL: not measured */
+    struct oc_model_prediction total;
+    double band_lo_s, band_hi_s; /* of a run: the sum of the bands; where there is no calibration */
+    double measured_kernels_s, measured_run_s; /* NAN: not measured */
+    uint32_t n_unknown;                        /* kernels that nothing can be said of */
+    const char *asynchronous;                  /* NULL: kernels run one behind the other; else why not */
+    struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
+};
+
+/* oc_estimate_make, oc_estimate_free: see onnxcost.h. */
+
+/* Seconds of a run that the kernel takes: the middle of the band where there is no point; NAN. */
+double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i);
+
+#endif
