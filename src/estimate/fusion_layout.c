@@ -56,11 +56,10 @@ static void insert(struct layout *l, uint32_t value, bool to_blocked)
 
 static void need_blocked(struct layout *l, uint32_t value)
 {
-    if (value == OC_NONE || l->f->blocked[value])
+    if (value == OC_NONE || l->f->blocked[value] || l->f->reordered[value])
         return;
     insert(l, value, true);
-    l->f->blocked[value] = true;
-    l->f->plain[value] = true; /* it was there before */
+    l->f->reordered[value] = true;
 }
 
 static void need_plain(struct layout *l, uint32_t value)

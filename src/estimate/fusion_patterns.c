@@ -148,12 +148,44 @@ static void fast_gelu(struct oc_fuse *f, uint32_t tanh_node)
     }
 }
 
+/* Gathers with the indices 0, 1, 2 ... along an axis, all of it: one Split. */
+static bool takes_one(const struct oc_fuse *f, uint32_t node, uint32_t from, int64_t *axis, int64_t *index)
+{
+    const struct oc_attr *at = oc_node_attr(&f->m->node[node], "axis");
+    uint32_t i = oc_fuse_input(f, node, 1);
+    const struct oc_data *d = i == OC_NONE ? NULL : f->a->data[i];
+    *axis = at ? at->i : 0;
+    return oc_fuse_is(f, node, " Gather ") && oc_fuse_input(f, node, 0) == from && oc_fuse_const(f, i) && d &&
+           d->n == 1 && oc_elem_known_int(&d->e[0], index);
+}
+
+static void split(struct oc_fuse *f, uint32_t node)
+{
+    const struct oc_graph_index *x = &f->maker.x;
+    uint32_t from = oc_fuse_input(f, node, 0), taken[16], n = 0;
+    const struct oc_shape *s = oc_fuse_shape(f, from);
+    int64_t axis, index;
+    if (!s || !takes_one(f, node, from, &axis, &index) || index != 0 || axis < 0 || axis >= s->rank)
+        return;
+    for (uint32_t u = x->use_first[from]; u < x->use_first[from + 1]; u++) {
+        int64_t other;
+        if (n == OC_COUNT(taken) || f->owner[x->use[u]] == OC_NONE ||
+            !takes_one(f, x->use[u], from, &other, &index) || other != axis || index != (int64_t)n)
+            return;
+        taken[n++] = x->use[u];
+    }
+    if (n < 2 || (int64_t)n != s->dim[axis].v || f->m->value[from].graph_output)
+        return;
+    for (uint32_t k = 1; k < n; k++)
+        oc_fuse_merge(f, f->owner[taken[0]], f->owner[taken[k]], OC_NONE, "gathers", "Split");
+}
+
 void oc_fuse_patterns(struct oc_fuse *f)
 {
     static const struct {
         const char *type;
         void (*find)(struct oc_fuse *f, uint32_t node);
-    } pattern[] = {{" Sqrt ", layer_norm}, {" Erf ", gelu}, {" Tanh ", fast_gelu}};
+    } pattern[] = {{" Sqrt ", layer_norm}, {" Erf ", gelu}, {" Tanh ", fast_gelu}, {" Gather ", split}};
     for (uint32_t i = 0; i < f->m->n_node; i++)
         for (size_t p = 0; p < OC_COUNT(pattern); p++)
             if (f->owner[i] != OC_NONE && oc_fuse_is(f, i, pattern[p].type))

@@ -299,6 +299,7 @@ static void open_plan(struct oc_fuse *f)
     f->constant_shape = OC_NEW_ARRAY(f->arena, nodes, bool);
     f->plain = OC_NEW_ARRAY(f->arena, values, bool);
     f->blocked = OC_NEW_ARRAY(f->arena, values, bool);
+    f->reordered = OC_NEW_ARRAY(f->arena, values, bool);
     f->constant = OC_NEW_ARRAY(f->arena, values, bool);
     f->twin_of = OC_NEW_ARRAY(f->arena, values, uint32_t);
     f->next_twin = OC_NEW_ARRAY(f->arena, values, uint32_t);

@@ -57,9 +57,10 @@ struct oc_fuse {
     bool *constant_shape; /* by node: a Reshape whose shape an optimizer makes a constant */
     uint32_t *twin_of;    /* by value: the equal one that stays, or itself */
     uint32_t *next_twin;  /* by value: the next equal one, OC_NONE */
-    bool *constant; /* by value: before any input is known, as a runtime sees it when it loads the model */
-    bool *plain;    /* by value: also there in the plain layout */
-    bool *blocked;  /* by value: in the blocked layout */
+    bool *constant;  /* by value: before any input is known, as a runtime sees it when it loads the model */
+    bool *plain;     /* by value: also there in the plain layout */
+    bool *blocked;   /* by value: made in the blocked layout */
+    bool *reordered; /* by value: brought into it */
     bool static_shapes; /* the model declares all sizes of its inputs: sizes are constants to the runtime */
 };
 

@@ -1,0 +1,92 @@
+#!/bin/sh
+# Files of calibrations are valid against the schema; it refuses what the reader refuses, and names the classes that
+# the program knows. A file that is read and written again is the same. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+n=0
+bad=0
+report() { # name problems
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
+    fi
+}
+
+validate() { # file: prints what is wrong
+    xmllint --nonet --noout --relaxng hwdb/calibration.rng "$1" 2>&1 || echo "exit code $?"
+}
+
+if ! command -v xmllint >/dev/null 2>&1; then
+    report 'schema' 'xmllint is missing (package libxml2-utils)'
+    echo "1..$n"
+    exit 1
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+seed=tests/fuzz/seeds/calibration/forest.xml
+for file in tests/fuzz/seeds/calibration/*.xml; do
+    report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
+done
+
+# What the program writes of recordings in the repository.
+BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
+{
+    echo profile,model,optimized,id,warmup
+    for model in resnet50 mobilenetv2 bert_base; do
+        echo "$PWD/models/profiles/$model.all.t1.json.gz,$work/zoo/$model.onnx,$PWD/models/profiles/$model.all.optimized.onnx,$model,1"
+    done
+} >"$work/list.csv"
+out=$("$BUILD/onnxcost" calibrate "$work/list.csv" --hw xeon-platinum-8480-plus -o "$work/cal.xml" 2>&1 >/dev/null)
+report 'calibrate writes a file' "$out"
+report 'that is valid' "$(validate "$work/cal.xml" | grep -v ' validates$')"
+again=$("$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/cal.xml" \
+    --format csv 2>&1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "evidence") k = i } NR > 1 { seen[$k]++ }
+        END { for (e in seen) print e, seen[e] }')
+report 'and knows the kernels that it was made of' "$(printf '%s\n' "$again" | grep -q '^exact' || echo "evidence: $again")"
+
+# How much of what was recorded a plan of the fusion has.
+for model in resnet50 mobilenetv2 bert_base; do
+    share=$("$BUILD/onnxcost" estimate "$work/zoo/$model.onnx" --hw xeon-platinum-8480-plus --format json \
+        -p "models/profiles/$model.all.t1.json.gz" --optimized-model "models/profiles/$model.all.optimized.onnx" |
+        sed -n 's/.*"equal_time_fraction": *\([0-9.]*\).*/\1/p')
+    report "the plan of $model is what ran" "$(awk -v s="${share:-0}" 'BEGIN { if (s < 0.99) print "share of the time: " s }')"
+done
+
+while IFS='|' read -r what edit; do
+    sed "$edit" $seed >"$work/edited.xml"
+    cmp -s $seed "$work/edited.xml" && report "schema: $what" 'the edit changes nothing'
+    case $(validate "$work/edited.xml") in
+    *'fails to validate'*) report "schema: $what" '' ;;
+    *) report "schema: $what" 'accepted' ;;
+    esac
+    "$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/edited.xml" \
+        >/dev/null 2>"$work/stderr"
+    rc=$?
+    report "reader: $what" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
+done <<'EDITS'
+the version is known|s/version="1"/version="2"/
+a calibration has a device|s/ device="[^"]*"//
+classes are a closed list|s/class="gemm"/class="gem"/
+types are a closed list|s/dtype="f32"/dtype="float"/
+kinds are a closed list|s/kind="curve"/kind="line"/
+flags are yes or no|s/ec-known="yes"/ec-known="true"/
+numbers are numbers|s/ ec="0.5"/ ec="half"/
+ids have sixteen digits|s/id="0/id="/
+there are three half-widths|s/d80="[0-9.]* /d80="/
+unknown attributes are refused|s/<run /<run tao="1" /
+unknown elements are refused|s/<kernel /<kernels /
+EDITS
+
+names=$(sed -n '/^} classes\[\] = {/,/^};/p' src/estimate/kernel_class.c | grep -oE '"[a-z0-9_]+"' | tr -d '"')
+problems=$(for name in $names; do
+    grep -q "<value>$name</value>" hwdb/calibration.rng || echo "the schema lacks $name"
+done)
+[ "$(printf '%s\n' "$names" | wc -l)" -ge 25 ] || problems="only $(printf '%s\n' "$names" | wc -l) names were found"
+report 'the schema has all classes' "$problems"
+echo "1..$n"
+exit $bad

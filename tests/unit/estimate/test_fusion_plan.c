@@ -1,0 +1,241 @@
+/* What a plan makes of small graphs. Each expectation is what ONNX Runtime 1.30 (CPU, all optimizations) made
+ * of such a graph in models that it saved. */
+#include "estimate/fusion_plan.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "support/build.h"
+
+static struct oc_buf text;
+
+static void tell(const struct oc_model *m, const struct oc_kernel_use *u)
+{
+    oc_buf_str(&text, text.n ? " | " : "");
+    if (!u->n_node)
+        oc_buf_printf(&text, "reorder %llu", (unsigned long long)u->kernel.work.bytes);
+    for (uint32_t i = 0; i < u->n_node; i++)
+        oc_buf_printf(&text, "%s%s", i ? "+" : "", m->node[u->node[i]].name);
+}
+
+/* "conv+bn+relu | pool | reorder 1234" */
+static const char *plan_of(struct oc_builder *b, enum oc_fusion_rules rules)
+{
+    struct oc_model *m;
+    struct oc_analysis *a;
+    struct oc_arena arena = {0};
+    struct oc_kernel_list list;
+    struct oc_err e;
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    const struct oc_analyze_opts opts = {0};
+    if (oc_model_load_mem(bytes, n, NULL, &m, &e) || oc_analyze(m, &opts, &a, &e))
+        fail_msg("%s", e.msg);
+    oc_buf_clear(&text);
+    oc_fusion_plan(m, a, rules, &arena, &list);
+    for (size_t i = 0; i < list.n; i++)
+        tell(m, &list.item[i]);
+    oc_arena_free(&arena);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+    return text.n ? text.data : "";
+}
+
+static void norm(struct oc_builder *b, const char *name, const char *in, const char *out, const char *size)
+{
+    char init[32], inputs[64];
+    for (const char *const *v = (const char *const[]){"s", "t", "m", "v", NULL}; *v; v++) {
+        snprintf(init, sizeof(init), "%s_%s", name, *v);
+        oc_b_init(b, init, size);
+    }
+    snprintf(inputs, sizeof(inputs), "%s,%s_s,%s_t,%s_m,%s_v", in, name, name, name, name);
+    oc_b_node(b, "BatchNormalization", name, inputs, out, "");
+}
+
+/* Bottleneck of a ResNet: normalisations go into convolutions, the residual and its Relu to the last one. */
+static struct oc_builder *bottleneck(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,64,8,8]");
+    oc_b_init(b, "w1", "float[16,64,1,1]");
+    oc_b_init(b, "w2", "float[64,16,3,3]");
+    oc_b_node(b, "Conv", "conv1", "x,w1", "a", "");
+    norm(b, "bn1", "a", "b", "float[16]");
+    oc_b_node(b, "Relu", "relu1", "b", "c", "");
+    oc_b_node(b, "Conv", "conv2", "c,w2", "d", "pads=1,1,1,1");
+    norm(b, "bn2", "d", "e", "float[64]");
+    oc_b_node(b, "Relu", "relu0", "x", "r", "");
+    oc_b_node(b, "Conv", "conv0", "r,w3", "f", "");
+    oc_b_init(b, "w3", "float[64,64,1,1]");
+    oc_b_node(b, "Add", "add", "e,f", "g", "");
+    oc_b_node(b, "Relu", "relu2", "g", "y", "");
+    oc_b_output(b, "y", NULL);
+    return b;
+}
+
+/* x to blocks, relu0's result to blocks, y back: 2 * 4 * 64 * 64 = 32768 bytes each */
+static void residual_blocks(void **state)
+{
+    (void)state;
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_ORT_CPU),
+                        "conv1+bn1+relu1 | conv2+bn2+add+relu2 | relu0 | conv0 | reorder 32768 | reorder "
+                        "32768 | reorder 32768");
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_NONE),
+                        "conv1 | bn1 | relu1 | conv2 | bn2 | relu0 | conv0 | add | relu2");
+}
+
+/* 6 channels are no multiple of 4: plain convolutions with their activation; the clip's bounds are constants.
+ */
+static void odd_channels_stay_plain(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,18,8,8]");
+    oc_b_init(b, "w", "float[6,18,3,3]");
+    oc_b_init(b, "low", "float[]{0}");
+    oc_b_init(b, "high", "float[]{6}");
+    oc_b_node(b, "Conv", "conv", "x,w", "a", "");
+    oc_b_node(b, "Clip", "clip", "a,low,high", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "conv+clip");
+}
+
+/* A result that two read is not fused; the two equal Relus are one. */
+static void shared_results(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4,32]");
+    oc_b_init(b, "w", "float[32,32]");
+    oc_b_init(b, "c", "float[32]");
+    oc_b_node(b, "Gemm", "gemm", "x,w,c", "a", "");
+    oc_b_node(b, "Relu", "relu1", "a", "b", "");
+    oc_b_node(b, "Relu", "relu2", "a", "d", "");
+    oc_b_node(b, "Softmax", "soft", "b", "y", "");
+    oc_b_node(b, "Tanh", "tanh", "d", "z", "");
+    oc_b_output(b, "y", NULL);
+    oc_b_output(b, "z", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "gemm+relu1 | soft | tanh");
+}
+
+/* x * (1 + erf(x / sqrt 2)) / 2 with the bias before it. */
+static void gelu_with_bias(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[2,5,32]");
+    oc_b_init(b, "w", "float[32,32]");
+    oc_b_init(b, "bias", "float[32]");
+    oc_b_init(b, "root", "float[]{1.4142135}");
+    oc_b_init(b, "one", "float[]{1}");
+    oc_b_init(b, "half", "float[]{0.5}");
+    oc_b_node(b, "MatMul", "mm", "x,w", "a", "");
+    oc_b_node(b, "Add", "add", "bias,a", "b", "");
+    oc_b_node(b, "Div", "div", "b,root", "c", "");
+    oc_b_node(b, "Erf", "erf", "c", "d", "");
+    oc_b_node(b, "Add", "plus", "d,one", "e", "");
+    oc_b_node(b, "Mul", "mul", "b,e", "f", "");
+    oc_b_node(b, "Mul", "mul2", "f,half", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mm | add+div+erf+plus+mul+mul2");
+}
+
+static void layer_norm_spelt_out(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "x", "float[2,5,32]");
+    oc_b_init(b, "two", "float[]{2}");
+    oc_b_init(b, "eps", "float[]{0.00001}");
+    oc_b_init(b, "scale", "float[32]");
+    oc_b_init(b, "bias", "float[32]");
+    oc_b_node(b, "ReduceMean", "mean", "x", "a", "axes=[-1]");
+    oc_b_node(b, "Sub", "sub", "x,a", "b", "");
+    oc_b_node(b, "Pow", "pow", "b,two", "c", "");
+    oc_b_node(b, "ReduceMean", "var", "c", "d", "axes=[-1]");
+    oc_b_node(b, "Add", "plus", "d,eps", "e", "");
+    oc_b_node(b, "Sqrt", "sqrt", "e", "f", "");
+    oc_b_node(b, "Div", "div", "b,f", "g", "");
+    oc_b_node(b, "Mul", "mul", "g,scale", "h", "");
+    oc_b_node(b, "Add", "add", "h,bias", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mean+sub+pow+var+plus+sqrt+div+mul+add");
+}
+
+/* Scores of attention: scaled, with the keys transposed. The shape is put together from the input's sizes,
+ * which the model leaves open: a constant with zeros does as well. */
+static void attention_parts(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(13);
+    oc_b_input(b, "q", "float[batch,12,seq,16]");
+    oc_b_input(b, "k", "float[batch,12,seq,16]");
+    oc_b_init(b, "root", "float[]{4}");
+    oc_b_node(b, "Transpose", "turn", "k", "a", "perm=0,1,3,2");
+    oc_b_node(b, "MatMul", "mm", "q,a", "s", "");
+    oc_b_node(b, "Div", "div", "s,root", "d", "");
+    oc_b_node(b, "Softmax", "soft", "d", "p", "axis=-1");
+    oc_b_init(b, "zero", "int64[]{0}");
+    oc_b_init(b, "axes", "int64[1]{0}");
+    oc_b_init(b, "rest", "int64[1]{-1}");
+    oc_b_node(b, "Shape", "shape", "p", "n", "");
+    oc_b_node(b, "Gather", "pick", "n,zero", "n0", "axis=0");
+    oc_b_node(b, "Unsqueeze", "wrap", "n0,axes", "n1", "");
+    oc_b_node(b, "Concat", "join", "n1,rest", "to", "axis=0");
+    oc_b_node(b, "Reshape", "flat", "p,to", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "turn+mm+div | soft | flat");
+}
+
+static void no_effect_no_kernel(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[4,32]");
+    oc_b_init(b, "w", "float[32,32]");
+    oc_b_init(b, "v", "float[32,32]");
+    oc_b_node(b, "Identity", "same", "w", "w2", "");
+    oc_b_node(b, "Add", "sum", "w2,v", "w3", "");
+    oc_b_node(b, "MatMul", "mm", "x,w3", "a", "");
+    oc_b_node(b, "Identity", "pass", "a", "b", "");
+    oc_b_node(b, "Relu", "unread", "b", "c", "");
+    oc_b_node(b, "Tanh", "tanh", "b", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mm | tanh");
+}
+
+/* Any optimizing runtime: residual and activation behind the convolution, element-wise operators in one. */
+static void generic_rules(void **state)
+{
+    (void)state;
+    assert_string_equal(plan_of(bottleneck(), OC_FUSE_GENERIC),
+                        "conv1+bn1+relu1 | conv2+bn2+add+relu2 | relu0 | conv0");
+    assert_int_equal(oc_fusion_rules_by_name("generic"), OC_FUSE_GENERIC);
+    assert_int_equal(oc_fusion_rules_by_name("tensorrt"), OC_FUSE_COUNT);
+    assert_string_equal(oc_fusion_rules_name(OC_FUSE_ORT_CPU), "onnxruntime");
+}
+
+static int drop_text(void **state)
+{
+    (void)state;
+    oc_buf_free(&text);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(residual_blocks),      cmocka_unit_test(odd_channels_stay_plain),
+        cmocka_unit_test(shared_results),       cmocka_unit_test(gelu_with_bias),
+        cmocka_unit_test(layer_norm_spelt_out), cmocka_unit_test(attention_parts),
+        cmocka_unit_test(no_effect_no_kernel),  cmocka_unit_test(generic_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, drop_text);
+}

@@ -1,0 +1,134 @@
+/* Samples from a model and a profile made here. */
+#include "estimate/samples_read.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "support/build.h"
+
+/* Four times the same matrix product and a Relu: 100 us give or take, 3 us, wild, an inserted operator. */
+enum { RUNS = 12 };
+
+static void event(struct oc_buf *b, unsigned *ts, const char *name, const char *type, unsigned us)
+{
+    oc_buf_printf(b,
+                  ",\n{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :%u,\"ts\" :%u,\"ph\" : \"X\","
+                  "\"name\" :\"%s_kernel_time\",\"args\" : {\"op_name\" : \"%s\",\"node_index\" : \"0\"}}",
+                  us, *ts, name, type);
+    *ts += us + 1;
+}
+
+static void write_profile(const char *path)
+{
+    struct oc_buf b = {0};
+    unsigned ts = 10;
+    oc_buf_str(&b, "[\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :5,\"ts\" :0,\"ph\" : \"X\","
+                   "\"name\" :\"model_loading_uri\",\"args\" : {}}");
+    for (unsigned r = 0; r < RUNS; r++) {
+        unsigned from = ts, slow = r < 3 ? 1000 : 0; /* three to warm up */
+        event(&b, &ts, "mm1", "MatMul", 100 + r % 2 + slow);
+        event(&b, &ts, "mm2", "MatMul", 110 + r % 2 + slow);
+        event(&b, &ts, "mm3", "MatMul", 130 + slow);
+        event(&b, &ts, "small", "Relu", 3);
+        event(&b, &ts, "wild", "Tanh", r % 2 ? 20 : 60);
+        oc_buf_printf(&b,
+                      ",\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :%u,\"ts\" :%u,\"ph\" : \"X\","
+                      "\"name\" :\"model_run\",\"args\" : {}}",
+                      ts - from + 5, from - 1);
+        ts += 20;
+    }
+    oc_buf_str(&b, "\n]\n");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fwrite(b.data, 1, b.n, f);
+    fclose(f);
+    oc_buf_free(&b);
+}
+
+static void write_model(const char *path)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[40,64]");
+    oc_b_init(b, "w", "float[64,64]");
+    oc_b_node(b, "MatMul", "mm1", "x,w", "a", "");
+    oc_b_node(b, "MatMul", "mm2", "a,w", "b", "");
+    oc_b_node(b, "MatMul", "mm3", "b,w", "c", "");
+    oc_b_node(b, "Relu", "small", "c", "d", "");
+    oc_b_node(b, "Tanh", "wild", "d", "y", "");
+    oc_b_output(b, "y", NULL);
+    assert_int_equal(oc_b_save(b, path), 0);
+    oc_b_free(b);
+}
+
+static void from_a_recording(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof(model), "%s/net.onnx", folder);
+    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
+    write_model(model);
+    write_profile(profile);
+    const char *const path[] = {profile};
+    const struct oc_samples_opts opts = {.warmup = 3, .threads = 1, .runtime_version = "1.30"};
+    struct oc_samples *s;
+    struct oc_err err = {0};
+    if (oc_samples_read(path, 1, &opts, &s, &err))
+        fail_msg("%s", err.msg);
+    /* three equal products are one sample: the median of 100 (or 101), 110 and 130 us, without the warm-up */
+    assert_int_equal(s->set.n, 1);
+    const struct oc_sample *x = &s->set.item[0];
+    assert_int_equal(x->repeats, 3);
+    assert_int_equal(x->runs, RUNS - 3);
+    assert_true(x->t_s > 109e-6 && x->t_s < 112e-6);
+    assert_true(x->p10_s <= x->t_s && x->t_s <= x->p90_s && x->p90_s < 112e-6);
+    assert_int_equal(x->kernel.cls, OC_KC_GEMM);
+    assert_true(x->kernel.m == 40 && x->kernel.n == 64 && x->kernel.k == 64);
+    assert_string_equal(x->kernel.label, "mm1");
+    /* 3 us are less than 5 ticks of 1 us; 20 to 60 us are too far apart */
+    assert_int_equal(s->reject[OC_REJECT_TIMER].n, 1);
+    assert_int_equal(s->reject[OC_REJECT_SPREAD].n, 1);
+    assert_int_equal(s->n_kernel, 5);
+    double sum = (100.5 + 110.5 + 130 + 3) * 1e-6; /* and 20 or 60 of the wild one */
+    assert_true(s->kernels_s > sum + 15e-6 && s->kernels_s < sum + 65e-6);
+    assert_string_equal(s->set.runtime, "onnxruntime");
+    assert_string_equal(s->set.runtime_version, "1.30");
+    assert_int_equal(s->set.n_model, 1);
+    assert_string_equal(s->set.model[0].model_id, "net");
+    assert_int_equal(s->set.model[0].kernels, 5);
+    assert_true(s->set.model[0].const_bytes == 64 * 64 * 4);
+    assert_true(s->set.model[0].run_s > s->kernels_s);
+    oc_samples_free(s);
+    unlink(model);
+    unlink(profile);
+    rmdir(folder);
+}
+
+static void without_files(void **state)
+{
+    (void)state;
+    struct oc_samples *s;
+    struct oc_err err = {0};
+    const struct oc_samples_opts opts = {.warmup = -1};
+    const char *const path[] = {"/nowhere/x.profile.json"};
+    assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
+    assert_non_null(strstr(err.msg, "no model for '/nowhere/x.profile.json'"));
+    assert_int_equal(oc_samples_read(path, 0, &opts, &s, &err), -1);
+    assert_null(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(from_a_recording),
+        cmocka_unit_test(without_files),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
