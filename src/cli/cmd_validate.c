@@ -24,7 +24,7 @@ int cmd_validate(const struct cli_opts *o)
     struct oc_err err;
     const struct oc_validation_opts opts = {.by_family = o->by_family, .no_forest = o->curves_only};
     int rc = !o->hw.n ? cli_fail(CLI_USAGE, "validate needs the device that was measured: --hw NAME")
-                    : cli_measured_read(o, "validate", &m);
+                      : cli_measured_read(o, "validate", &m);
     if (!rc && oc_validation_make(m.samples, &opts, &v, &err))
         rc = cli_fail_err(&err);
     rc = rc ? rc : write_result(o, v);

@@ -14,7 +14,8 @@ static int need_device(const struct oc_samples *s, struct oc_err *err)
         return oc_fail(err, OC_EARG, "the device that was measured is not known");
     if (!oc_cal_text_ok(s->set.device) || !oc_cal_text_ok(s->set.runtime) ||
         !oc_cal_text_ok(s->set.runtime_version))
-        return oc_fail(err, OC_EARG, "the names of device, runtime and version are not short texts of one line");
+        return oc_fail(err, OC_EARG,
+                       "the names of device, runtime and version are not short texts of one line");
     return s->set.n ? 0 : oc_fail(err, OC_EARG, "no kernel of the recordings can be used");
 }
 

@@ -59,10 +59,10 @@ struct oc_kernel {
     uint8_t function;      /* the transcendental primitive it does most of (enum oc_prim), 0: none */
     double steps;          /* of a recurrent layer, one behind the other; else 0 */
     uint64_t reload_bytes; /* weights that every step but the first reads again; not in rd_wt */
-    uint32_t members;   /* nodes in it */
-    uint64_t signature; /* class, type, all sizes and attributes that decide the work; 0: not known */
-    uint32_t node;      /* that gives it its class; OC_NONE */
-    const char *label;  /* for people; may be NULL */
+    uint32_t members;      /* nodes in it */
+    uint64_t signature;    /* class, type, all sizes and attributes that decide the work; 0: not known */
+    uint32_t node;         /* that gives it its class; OC_NONE */
+    const char *label;     /* for people; may be NULL */
 };
 
 #endif

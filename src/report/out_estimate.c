@@ -174,7 +174,8 @@ static uint32_t fused(const struct oc_kernel_list *l)
 
 static const char *threads_of(struct estimate_out *o, const struct oc_calibration *cal)
 {
-    return cal->threads ? oc_printf(&o->arena, ", %u thread%s", cal->threads, cal->threads == 1 ? "" : "s") : "";
+    return cal->threads ? oc_printf(&o->arena, ", %u thread%s", cal->threads, cal->threads == 1 ? "" : "s")
+                        : "";
 }
 
 static void write_head(struct estimate_out *o, FILE *f)
@@ -182,8 +183,8 @@ static void write_head(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     fprintf(f, "model       %s\ndevice      %s\n", e->analysis->model->path, e->device->info.id);
     if (e->cal)
-        fprintf(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings\n", e->cal->device,
-                e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
+        fprintf(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings\n",
+                e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
                 threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
     if (e->join)
         fprintf(
