@@ -10,7 +10,9 @@ struct oc_baseline_row {
 };
 
 struct oc_baselines {
-    double global, cls[OC_KC_COUNT]; /* ln of time over roofline; NAN: no kernel of the class */
+    /* ln of time over roofline: the median of all kernels; by class and type (the last: any type) what gets
+     * sums right. NAN: no such kernel. */
+    double global, cls[OC_KC_COUNT][OC_CLASS_COUNT + 1];
 };
 /* train: pointers to rows; they are sorted anew. */
 void oc_baselines_fit(const struct oc_baseline_row **train, size_t n, struct oc_baselines *out);

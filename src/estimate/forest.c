@@ -35,6 +35,9 @@ static const char *const feature_names[OC_FOREST_FEATURES] = {
     "read_per_written",
     "special_part",
     "flop_per_written",
+    "run",
+    "function",
+    "steps",
 };
 
 const char *oc_forest_feature_name(unsigned feature)
@@ -80,6 +83,9 @@ void oc_forest_features(const struct oc_kernel *k, const struct oc_cal_point *p,
         written > 0 ? (double)k->rd_act / written : -1,
         p->flop > 0 ? special / p->flop : 0,
         written > 0 ? p->flop / written : -1,
+        log2_of(k->run),
+        k->function,
+        log2_of(k->steps),
     };
     memcpy(x, v, sizeof(v));
 }

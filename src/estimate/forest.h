@@ -5,7 +5,7 @@
 
 #include "estimate/curve.h"
 
-#define OC_FOREST_FEATURES 22
+#define OC_FOREST_FEATURES 25
 #define OC_FOREST_CLIP     0.7
 
 /* feature >= 0: go to `left` if x[feature] <= value, else to left + 1. feature -1: value is the answer. */
