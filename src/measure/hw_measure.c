@@ -25,7 +25,7 @@ static const struct plan plan_full = {
     .warm = {0.01, 0.3, 0},
     .peak = {0.0015, 0.08, 0.1},
     .clock = {0.002, 0.05, 0.1},
-    .level = {.touch_s = 4, .sweep = {0.0005, 0.012, 0}, .cache = {0.002, 0.06, 0.06}, .dram = {0, 0.3, 0}},
+    .level = {.touch_s = 6, .sweep = {0.0005, 0.012, 0}, .cache = {0.002, 0.06, 0.06}, .dram = {0, 0.3, 0}},
     .regions = 2000,
 };
 static const struct plan plan_quick = {

@@ -45,7 +45,7 @@ static void judge_levels(const struct oc_measured *m, struct oc_diags *out)
     if (m->levels.flatness < 0.95)
         oc_diag_add(
             out, OC_WARNING, "W-hw-small-memory", "DRAM",
-            "%zu MiB were worked with, and twice the memory was still slower: caches help the figures",
+            "%zu MiB were worked with, and half of it was still faster for one core: caches help the figures",
             m->levels.block_bytes >> 20);
 }
 

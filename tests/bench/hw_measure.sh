@@ -5,7 +5,7 @@
 # Environment: BUILD, SGEMM_N.
 set -eu
 cd "$(dirname "$0")/../.."
-: "${BUILD:=build/release}" "${SGEMM_N:=3072}"
+: "${BUILD:=build/release}" "${SGEMM_N:=2048}"
 work=$BUILD/bench
 mkdir -p "$work"
 export ONNXCOST_HWDB="$PWD/hwdb" LC_ALL=C
@@ -36,7 +36,12 @@ for pass in 1 2; do
 done
 
 best=0 core=
-for kernels in '' SAPPHIRERAPIDS COOPERLAKE SKYLAKEX ZEN HASWELL NEOVERSEV1 NEOVERSEN1 ARMV8; do
+case $(uname -m) in
+x86_64) names='SAPPHIRERAPIDS COOPERLAKE SKYLAKEX ZEN HASWELL' ;;
+aarch64) names='NEOVERSEV1 NEOVERSEN1 ARMV8' ;;
+*) names= ;;
+esac
+for kernels in '' $names; do
     line=$(OPENBLAS_CORETYPE=$kernels timeout 60 "$work/sgemm" "$threads" "$SGEMM_N" 2>/dev/null) || continue
     rate=${line% *}
     echo "sgemm $SGEMM_N, OPENBLAS_CORETYPE=${kernels:-as it finds}: $line"

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#define EXECUTIONS 8
+#define EXECUTIONS 6   /* at least, */
+#define SECONDS    1.5 /* and for so long */
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
 
 typedef void gemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
@@ -63,7 +64,8 @@ int main(int argc, char **argv)
     float *x = matrix((size_t)n), *y = matrix((size_t)n), *z = matrix((size_t)n);
     double best = 0;
     set_threads(threads);
-    for (int i = 0; x && y && z && i < EXECUTIONS; i++) {
+    double end = now() + SECONDS;
+    for (int i = 0; x && y && z && (i < EXECUTIONS || now() < end); i++) {
         double start = now();
         gemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, n, n, n, 1, x, n, y, n, 0, z, n);
         double rate = 2e-9 * n * n * n / (now() - start);
