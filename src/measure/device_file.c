@@ -160,15 +160,18 @@ static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned u
 /* ---- memory
  * ------------------------------------------------------------------------------------------------ */
 
-/* The highest rate that anything reached: what no program can be above. */
-static double ceiling(const struct oc_level_rates *l, unsigned *mode)
+/* The highest rate that anything reached, one core too: what no program can be above. */
+static double ceiling(const struct oc_level_rates *l, unsigned *mode, bool *all)
 {
     double best = 0;
-    for (unsigned i = 0; i < OC_LEVEL_MODES; i++)
-        if (l->rate[1][i].best > best) {
-            best = l->rate[1][i].best;
-            *mode = i;
+    for (unsigned i = 0; i < 2 * OC_LEVEL_MODES; i++) {
+        double rate = l->rate[i < OC_LEVEL_MODES][i % OC_LEVEL_MODES].best;
+        if (rate > best) {
+            best = rate;
+            *mode = i % OC_LEVEL_MODES;
+            *all = i < OC_LEVEL_MODES;
         }
+    }
     return best;
 }
 
@@ -226,10 +229,11 @@ static void write_rate(struct oc_buf *b, const struct oc_level_rates *l, unsigne
 static bool faster_than_rest(const struct oc_levels *l, unsigned i)
 {
     unsigned mode;
-    double own = ceiling(&l->level[i], &mode);
+    bool all;
+    double own = ceiling(&l->level[i], &mode, &all);
     bool faster = own > 0;
     for (unsigned k = i + 1; k < l->n; k++)
-        faster &= own > 1.02 * ceiling(&l->level[k], &mode);
+        faster &= own > 1.02 * ceiling(&l->level[k], &mode, &all);
     return faster;
 }
 
@@ -249,7 +253,8 @@ static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned 
     bool dram = i + 1 == m->levels.n;
     char note[160];
     unsigned mode = 0;
-    double best = ceiling(l, &mode);
+    bool by_all = true;
+    double best = ceiling(l, &mode, &by_all);
     if (!dram && !larger_than_before(&m->levels, i))
         return;
     oc_buf_str(b, "    <memory");
@@ -265,8 +270,8 @@ static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned 
     if (faster_than_rest(&m->levels, i)) {
         oc_buf_str(b, "      <bandwidth");
         value(b, best / 1e9, "GB/s");
-        snprintf(note, sizeof(note), "The highest of the rates of all cores below: %s.",
-                 oc_level_mode_name(mode));
+        snprintf(note, sizeof(note), "The highest of the rates below: %s%s.", oc_level_mode_name(mode),
+                 by_all || m->threads == 1 ? "" : " by one core");
         measured(b, note);
     }
     for (int all = 1; all >= (m->threads > 1 ? 0 : 1); all--)
@@ -283,8 +288,9 @@ static void write_sources(struct oc_buf *b, const struct oc_measured *m)
     char text[300];
     oc_buf_str(b, "  <source id=\"measured\"");
     attribute(b, "title", "onnxcost " ONNXCOST_VERSION ", hw measure");
-    snprintf(text, sizeof(text), "%s; %u of %u processors; %s%s%s", m->when, m->threads,
+    snprintf(text, sizeof(text), "%s; %u of %u processors; %s%s%s%s", m->when, m->threads,
              m->machine.processors, m->machine.system, m->machine.is_virtual ? "; a virtual machine" : "",
+             4 * oc_measured_noisy(m) > m->n_peak ? "; other programs were at work" : "",
              m->quick ? "; quick: a trial, not a measurement" : "");
     attribute(b, "section", text);
     oc_buf_str(b, "/>\n  <source id=\"system\" title=\"What the system says of the machine\"");

@@ -5,13 +5,19 @@
 /* The median of the samples is this much below the best: others were at work. */
 #define QUIET 0.8
 
+unsigned oc_measured_noisy(const struct oc_measured *m)
+{
+    unsigned n = 0;
+    for (unsigned i = 0; i < m->n_peak; i++)
+        n += m->peak[i].all.median < QUIET * m->peak[i].all.best;
+    return n;
+}
+
 static void judge_peaks(const struct oc_measured *m, struct oc_diags *out)
 {
-    unsigned slow = 0, noisy = 0;
-    for (unsigned i = 0; i < m->n_peak; i++) {
+    unsigned slow = 0, noisy = oc_measured_noisy(m);
+    for (unsigned i = 0; i < m->n_peak; i++)
         slow += m->peak[i].all.late < HOLDS * m->peak[i].all.best;
-        noisy += m->peak[i].all.median < QUIET * m->peak[i].all.best;
-    }
     if (noisy)
         oc_diag_add(
             out, OC_WARNING, "W-hw-busy", "peaks",

@@ -31,6 +31,9 @@ struct oc_measured {
 /* The device file: XML in the form of hwdb/hwdb.rng. */
 void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *out);
 
+/* How many peaks have most samples far below the best: other programs were at work. */
+unsigned oc_measured_noisy(const struct oc_measured *m);
+
 /* What a reader of the figures should know: slowing down, other load, claims that do not hold. */
 void oc_measured_judge(const struct oc_measured *m, struct oc_diags *out);
 

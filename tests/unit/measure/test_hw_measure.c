@@ -143,6 +143,22 @@ static void files_say_what_was_measured(void **state)
     free(m);
 }
 
+/* Others may take a core while all are measured. */
+static void one_core_is_part_of_all(void **state)
+{
+    struct oc_measured *m = some_results();
+    struct oc_arena a = {0};
+    struct oc_device_list list = {0};
+    (void)state;
+    m->levels.level[2].rate[0][OC_STREAM_COPY] = rate(40e9); /* all: 103 / 3 at most */
+    const struct oc_device *d = read_back(m, &a, &list);
+    assert_true(d->level[2].bandwidth->value == 40e9);
+    assert_string_equal(d->level[2].bandwidth->note, "The highest of the rates below: copy by one core.");
+    free(list.item);
+    oc_arena_free(&a);
+    free(m);
+}
+
 /* A level that is not faster than DRAM has no bandwidth, one that is not larger than the one before is not
  * there: else no reader would take the file. */
 static void levels_stay_in_order(void **state)
@@ -210,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_quick_measurement_is_a_device),
         cmocka_unit_test(too_many_threads),
         cmocka_unit_test(files_say_what_was_measured),
+        cmocka_unit_test(one_core_is_part_of_all),
         cmocka_unit_test(levels_stay_in_order),
         cmocka_unit_test(judged),
     };
