@@ -468,6 +468,22 @@ static void too_fast_part(struct sum *s)
         add(s, "hardware", oc_printf(s->arena, "rows above 100 %% of the roofline: %s", text));
 }
 
+/* Each of these rows, with --cache on or --roofline: "Relu_3  109.5 %: too short for the clock". */
+static void too_fast_rows(struct sum *s)
+{
+    uint32_t n = 0;
+    if (!s->r->o->cache && !s->r->o->roofline)
+        return;
+    for (uint32_t i = 0; i < s->r->all.n; i++) {
+        const struct oc_row *row = &s->r->all.row[i];
+        if (row->above_roof && n++ < MAX_NAMES)
+            add(s, "above",
+                oc_printf(s->arena, "%s  %.1f %%: %s", row->name, 100 * row->efficiency, row->above_roof));
+    }
+    if (n > MAX_NAMES)
+        add(s, "above", oc_printf(s->arena, "and %u more (--order-by efficiency)", n - MAX_NAMES));
+}
+
 /* "time by bound: DRAM 63.1 % (31 rows), compute:vector 36.9 % (24)" */
 static void bound_part(struct sum *s, const struct oc_bounds *b)
 {
@@ -500,6 +516,7 @@ static void hardware_part(struct sum *s)
                   duration(s, b.roof_s * 1e9), s->r->o->cache ? ", caches at their best" : "", efficiency,
                   but));
     too_fast_part(s);
+    too_fast_rows(s);
     bound_part(s, &b);
     peak_part(s);
 }
