@@ -71,17 +71,6 @@ static bool is_float(unsigned cls)
 /* ---- bytes -----------------------------------------------------------------------------------------------
  */
 
-static bool elements(const struct oc_type *t, uint64_t *n)
-{
-    *n = 1;
-    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (t->shape.dim[i].v < 0 || !oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
-            return false;
-    return true;
-}
-
 static void add(struct oc_recasting *s, uint64_t *sum, uint64_t v)
 {
     if (!oc_add_u64(*sum, v, sum))
@@ -92,7 +81,7 @@ static void add_tensor(struct oc_recasting *s, unsigned part, const struct oc_ty
 {
     uint64_t n, old, scaled;
     const struct oc_dtype_info *d = oc_dtype_info(t->dtype);
-    if (!elements(t, &n) || !oc_bytes_of(t->dtype, n, &old))
+    if (!oc_type_elements(t, &n) || !oc_bytes_of(t->dtype, n, &old))
         return;
     uint64_t now = old;
     if (bits && is_float(d->cls) && d->bits > bits && oc_mul_u64(n, bits, &scaled))

@@ -77,11 +77,26 @@ static bool added_view(const struct oc_report *r, const struct oc_row *row)
     return op && op->op_class == OC_OP_VIEW;
 }
 
+/* A kernel does one convolution or product, hardly ever more. */
+static bool too_many_nodes(const struct oc_report *r, const struct oc_row *row)
+{
+    const struct oc_join *j = r->in->join;
+    const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
+    unsigned products = 0;
+    for (uint32_t i = 0; rec && i < rec->n_node; i++) {
+        unsigned c = r->in->analysis->cost[rec->node[i]].op_class;
+        products += c == OC_OP_CONV || c == OC_OP_GEMM;
+    }
+    return products > 1;
+}
+
 const char *oc_above_roof_reason(const struct oc_report *r, const struct oc_row *row,
                                  const struct oc_work *work, const struct oc_roof *roof)
 {
     if (row->time_s / r->runs < shortest_s(r->in->profile))
         return "too short for the clock";
+    if (too_many_nodes(r, row))
+        return "nodes were put to it that others may have run (see --explain-match)";
     if (added_view(r, row))
         return "a view that the runtime added: it may move nothing";
     if (other_kind(r))

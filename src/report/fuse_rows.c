@@ -20,17 +20,6 @@ static uint32_t *rows_of_nodes(struct oc_report *r)
     return of;
 }
 
-static bool bytes_of(const struct oc_type *t, uint64_t *bytes)
-{
-    uint64_t n = 1;
-    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return false;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (t->shape.dim[i].v < 0 || !oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
-            return false;
-    return oc_bytes_of(t->dtype, n, bytes);
-}
-
 static bool is_elementwise(const struct oc_analysis *a, const uint32_t *node, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -89,7 +78,7 @@ static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, u
     struct link best = {.from = OC_NONE};
     uint64_t written, bytes;
     const struct oc_node *last = &m->node[node[n - 1]];
-    if (last->n_out != 1 || last->out[0] == OC_NONE || !bytes_of(&a->type[last->out[0]], &written))
+    if (last->n_out != 1 || last->out[0] == OC_NONE || !oc_type_bytes(&a->type[last->out[0]], &written))
         return best;
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < m->node[node[i]].n_in; k++) {
@@ -101,7 +90,8 @@ static struct link link_of(const struct oc_what_if *x, const uint32_t *row_of, u
                 !can_take(a, producer, a->cost[node[0]].trips))
                 continue;
             uint32_t from = oc_what_if_root(x, row_of[producer]);
-            if (from == row || !x->row[from].limited || !bytes_of(&a->type[v], &bytes) || bytes != written)
+            if (from == row || !x->row[from].limited || !oc_type_bytes(&a->type[v], &bytes) ||
+                bytes != written)
                 continue;
             if (best.from == OC_NONE || from > best.from)
                 best = (struct link){from, bytes};

@@ -112,6 +112,46 @@ static void use_kernels(const struct oc_prof_rec *rec, struct oc_work *work)
     work->macs[cls] = macs;
 }
 
+static bool is_float_class(unsigned c)
+{
+    return c != OC_CLASS_NONE && !oc_class_is_int(c);
+}
+
+static bool sum_types(const struct oc_type *t, uint32_t n, uint64_t *sum)
+{
+    uint64_t bytes;
+    *sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (!oc_type_bytes(&t[i], &bytes) || !oc_add_u64(*sum, bytes, sum))
+            return false;
+    return true;
+}
+
+/* The recorded types tell that a runtime put the float operators of a quantized model, with what converts
+ * around them, into one that multiplies and moves bytes. */
+static void use_recorded_types(const struct oc_prof_rec *rec, struct oc_work *work)
+{
+    uint64_t macs = 0, rd, wr, moved;
+    if (!rec->n_in || oc_dtype_info(rec->in[0].dtype)->cls != OC_CLASS_I8 || work->launches > 1)
+        return;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        if (is_float_class(c) && !oc_add_u64(macs, work->macs[c], &macs))
+            return;
+    if (!oc_add_u64(macs, work->macs[OC_CLASS_I8], &macs))
+        return;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        work->macs[c] = c == OC_CLASS_I8 ? macs : is_float_class(c) ? 0 : work->macs[c];
+    if (!sum_types(rec->in, rec->n_in, &rd) || !sum_types(rec->out, rec->n_out, &wr))
+        return;
+    if (rd < work->weight_bytes && !oc_add_u64(rd, work->weight_bytes, &rd))
+        return; /* ONNX Runtime leaves out weights that it has packed */
+    if (!rd || !wr || !oc_add_u64(rd, wr, &moved) || moved >= work->bytes)
+        return;
+    work->bytes = moved;
+    work->written = wr;
+    work->weight_bytes = work->weight_bytes < rd ? work->weight_bytes : rd;
+}
+
 void oc_report_roofs(struct oc_report *r)
 {
     r->roof = oc_report_roof_opts(r->o, r->in->analysis);
@@ -127,6 +167,8 @@ void oc_report_roofs(struct oc_report *r)
             work_of(r, row, work);
         if (r->in->profile && (r->in->join || !r->in->analysis))
             use_kernels(&r->in->profile->rec[row->record], work);
+        if (r->in->join)
+            use_recorded_types(&r->in->profile->rec[row->record], work);
         row->work = work;
         set_roof(r, row, work);
     }

@@ -157,3 +157,20 @@ bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes)
     *bytes = elements / per_byte + (elements % per_byte ? 1 : 0);
     return true;
 }
+
+bool oc_type_elements(const struct oc_type *t, uint64_t *n)
+{
+    *n = 1;
+    if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
+        return false;
+    for (unsigned i = 0; i < t->shape.rank; i++)
+        if (t->shape.dim[i].v < 0 || !oc_mul_u64(*n, (uint64_t)t->shape.dim[i].v, n))
+            return false;
+    return true;
+}
+
+bool oc_type_bytes(const struct oc_type *t, uint64_t *bytes)
+{
+    uint64_t n;
+    return oc_type_elements(t, &n) && oc_bytes_of(t->dtype, n, bytes);
+}

@@ -67,5 +67,8 @@ int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *
 
 /* ceil(elements * bits / 8). False on overflow. Strings give 0. */
 bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes);
+/* Elements and bytes of a tensor whose sizes are all known; false: they are not, or too many. */
+bool oc_type_elements(const struct oc_type *t, uint64_t *n);
+bool oc_type_bytes(const struct oc_type *t, uint64_t *bytes);
 
 #endif
