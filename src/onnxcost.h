@@ -844,7 +844,8 @@ struct oc_rank_opts {
     const int64_t *batch;  /* batches to rank the devices for; n_batch 0: the one of the analysis */
     size_t n_batch;
     const char *sort; /* "time" (NULL), "throughput", "energy" */
-    bool cache;       /* bytes count at the nearest memory that can have them, not all at DRAM */
+    const char *as; /* the type that the work is done in: "fp16", "int8-weights" ...; NULL: the model's own */
+    bool cache;     /* bytes count at the nearest memory that can have them, not all at DRAM */
 };
 
 /* Places are by the middle of the bands, from 1. A device may in truth have any place from first to last:

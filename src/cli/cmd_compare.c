@@ -59,6 +59,7 @@ static int make(struct comparison *c)
                                 .batch = c->batches.v,
                                 .n_batch = c->batches.n,
                                 .sort = o->sort,
+                                .as = o->as,
                                 .cache = o->cache && !strcmp(o->cache, "on")};
     return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }

@@ -106,8 +106,9 @@ const struct cli_option cli_options[] = {
      "what the model would take if these operators (type, class or pattern of names; all) reached so much of "
      "their roofline, or were so much faster, or on other hardware; each on top of those before (repeatable)",
      NULL, AT(what_if)},
-    {"as", 0, CLI_CHOICE, CLI_COST, "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL,
-     NULL, "what the model would take in this data type", NULL, AT(as)},
+    {"as", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE,
+     "fp16|bf16|fp8|int8|int4|fp16-weights|int8-weights|int4-weights", NULL, NULL,
+     "what the model would take in this data type", NULL, AT(as)},
     {"fuse", 0, CLI_CHOICE, CLI_COST, "elementwise", NULL, NULL,
      "what the model would take with element-wise operators fused into the ones before them", NULL, AT(fuse)},
     {"why", 0, CLI_LIST, CLI_COST, "NODE", NULL, NULL,

@@ -44,6 +44,16 @@ static int take_devices(struct maker *k)
     return 0;
 }
 
+static int take_type(struct maker *k)
+{
+    struct oc_arena *a = &k->r->arena;
+    const char *name = k->o->as, *known = "";
+    k->r->as = name ? oc_recast_by_name(name) : NULL;
+    for (size_t i = 0; name && !k->r->as && oc_recast_name(i); i++)
+        known = oc_printf(a, "%s%s%s", known, i ? ", " : "", oc_recast_name(i));
+    return name && !k->r->as ? oc_fail(k->err, OC_EARG, "no type is called '%.60s': %s", name, known) : 0;
+}
+
 static int take_order(struct maker *k)
 {
     static const char *const orders[] = {"time", "throughput", "energy"};
@@ -373,10 +383,10 @@ static int make(struct maker *k)
 {
     static const struct oc_analyze_opts none = {0};
     struct oc_rank *r = k->r;
-    if (take_devices(k) || take_order(k) || take_symbol(k))
+    if (take_devices(k) || take_type(k) || take_order(k) || take_symbol(k))
         return -1;
     const struct oc_analyze_opts *analyze = k->o->analyze ? k->o->analyze : &none;
-    if (oc_rank_loads_make(r->model, analyze, r->symbol, &k->loads, k->err))
+    if (oc_rank_loads_make(r->model, analyze, r->as, r->symbol, &k->loads, k->err))
         return -1;
     if (oc_rank_loads_batch(k->loads) < 1)
         return oc_fail(k->err, OC_EARG, "dimension '%s' needs a size of at least 1", r->symbol);

@@ -30,10 +30,11 @@ struct oc_rank {
     size_t n_device;
     const char *sort;
     bool cache;
-    const char *symbol;    /* of the batch; NULL: there is none */
-    int64_t samples;       /* inferences in a run; 0: as many as the batch */
-    const char *no_batch;  /* why there is none */
-    const char *no_larger; /* why max_batch is smaller than what was asked for; NULL: it is not */
+    const struct oc_recast *as; /* NULL: the model's own types */
+    const char *symbol;         /* of the batch; NULL: there is none */
+    int64_t samples;            /* inferences in a run; 0: as many as the batch */
+    const char *no_batch;       /* why there is none */
+    const char *no_larger;      /* why max_batch is smaller than what was asked for; NULL: it is not */
     const struct oc_assumption *assumption; /* of the analysis with the options as they are */
     uint32_t n_assumption;
     const struct oc_rank_table *table;

@@ -36,6 +36,7 @@ struct line { /* counts of the batches between two analyses */
 
 struct oc_rank_loads {
     const struct oc_model *m;
+    const struct oc_recast *as;   /* NULL: not asked for */
     struct oc_analysis *analysis; /* the first one */
     struct oc_arena arena;
     struct oc_batch_opts batch;
@@ -65,10 +66,22 @@ static void take_work(struct snap *s, const struct oc_work *w)
     }
 }
 
-static void take_node(struct snap *s, uint32_t node, const struct oc_node_cost *cost)
+/* In another type, if one is asked for. */
+static struct oc_work work_of(const struct oc_analysis *a, uint32_t node, const struct oc_recast *as)
 {
     struct oc_work w = {0};
-    oc_work_add(&w, cost);
+    oc_work_add(&w, &a->cost[node]);
+    if (!as || w.unknown)
+        return w;
+    struct oc_recasting sum = {0};
+    oc_recast_add(as, a, &node, 1, &sum);
+    oc_recast_finish(&sum, &w);
+    return w;
+}
+
+static void take_node(struct snap *s, uint32_t node, const struct oc_analysis *a, const struct oc_recast *as)
+{
+    struct oc_work w = work_of(a, node, as);
     s->first[node] = s->n_part;
     s->op_class[node] = OC_OP_CLASS_COUNT;
     if (w.unknown) {
@@ -78,7 +91,7 @@ static void take_node(struct snap *s, uint32_t node, const struct oc_node_cost *
     uint32_t before = s->n_part;
     take_work(s, &w);
     if (s->n_part > before)
-        s->op_class[node] = cost->op_class;
+        s->op_class[node] = a->cost[node].op_class;
 }
 
 static void snap_free(struct snap *s)
@@ -91,14 +104,14 @@ static void snap_free(struct snap *s)
     free(s);
 }
 
-static struct snap *snap_of(const struct oc_analysis *a, int64_t batch)
+static struct snap *snap_of(const struct oc_analysis *a, int64_t batch, const struct oc_recast *as)
 {
     uint32_t n = a->model->n_node;
     struct snap *s = oc_xmalloc(sizeof(*s));
     *s = (struct snap){
         .batch = batch, .first = oc_xmalloc((n + 1) * sizeof(uint32_t)), .op_class = oc_xmalloc(n + 1)};
     for (uint32_t i = 0; i < n; i++)
-        take_node(s, i, &a->cost[i]);
+        take_node(s, i, a, as);
     s->first[n] = s->n_part;
     s->total.batch = batch;
     s->total.estimated_nodes = a->total.estimated_nodes;
@@ -129,7 +142,7 @@ static struct snap *snap_at(struct oc_rank_loads *l, int64_t batch, struct oc_er
     l->analyses++;
     if (oc_analyze(l->m, &l->batch.opts, &a, err))
         return NULL;
-    struct snap *s = snap_of(a, batch);
+    struct snap *s = snap_of(a, batch, l->as);
     oc_analysis_free(a);
     return s;
 }
@@ -380,21 +393,22 @@ const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batc
 
 /* ---- all ----------------------------------------------------------------------------------------------- */
 
-int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts, const char *symbol,
-                       struct oc_rank_loads **out, struct oc_err *err)
+int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts,
+                       const struct oc_recast *as, const char *symbol, struct oc_rank_loads **out,
+                       struct oc_err *err)
 {
     struct oc_analysis *a;
     *out = NULL;
     if (oc_analyze(m, opts, &a, err))
         return -1;
     struct oc_rank_loads *l = oc_xmalloc(sizeof(*l));
-    *l = (struct oc_rank_loads){.m = m, .symbol = symbol, .base = 1, .analyses = 1};
+    *l = (struct oc_rank_loads){.m = m, .as = as, .symbol = symbol, .base = 1, .analyses = 1};
     if (symbol) {
         int64_t now = oc_batch_now(a, symbol);
         oc_batch_opts_init(&l->batch, &l->arena, m, opts, symbol);
         l->base = now;
     }
-    keep(l, snap_of(a, l->base));
+    keep(l, snap_of(a, l->base, as));
     l->analysis = a;
     *out = l;
     return 0;

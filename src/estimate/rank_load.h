@@ -5,6 +5,7 @@
 #define OC_RANK_LOAD_H
 
 #include "analyze/batch_dim.h"
+#include "estimate/recast.h"
 #include "estimate/work.h"
 
 struct oc_rank_item {
@@ -29,10 +30,12 @@ struct oc_rank_load {
 
 struct oc_rank_loads;
 
-/* symbol: the dimension that counts the batch, NULL: the model has none and there is one load. The first
- * analysis is made here. The lists of `opts` and the model must outlive the loads. */
-int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts, const char *symbol,
-                       struct oc_rank_loads **out, struct oc_err *err);
+/* as: the type that the work is taken to be done in; NULL: as the model says. Memory is the model's in any
+ * case. symbol: the dimension that counts the batch, NULL: the model has none and there is one load. The
+ * first analysis is made here. The lists of `opts` and the model must outlive the loads. */
+int oc_rank_loads_make(const struct oc_model *m, const struct oc_analyze_opts *opts,
+                       const struct oc_recast *as, const char *symbol, struct oc_rank_loads **out,
+                       struct oc_err *err);
 void oc_rank_loads_free(struct oc_rank_loads *l);
 
 /* The first analysis, made with the options as they are, and its batch: below 1 if that has no size. */

@@ -139,6 +139,8 @@ static void put_head(struct view *v)
         "bands; the order is that of their middle (an efficiency of %.0f %%)%s. A place such as 2 "
         "(1-3) says that overlapping bands allow any of these",
         100 * oc_band_middle(), strcmp(r->sort, "energy") ? "" : ", times power");
+    if (r->as)
+        say(v, "as", "%s: %s; memory is that of the model as it is", r->as->name, r->as->note);
     put_assumed(v);
     put_left_out(v);
 }

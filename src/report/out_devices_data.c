@@ -256,6 +256,7 @@ void oc_devices_json(const struct oc_rank *r, FILE *f)
     oc_key_double(&w, "high", OC_BAND_MOST);
     oc_jw_end_object(&w);
     oc_key_text(&w, "sort", r->sort);
+    oc_key_text(&w, "as", r->as ? r->as->name : NULL);
     oc_jw_key(&w, "cache");
     oc_jw_bool(&w, r->cache);
     put_assumptions(&w, r);

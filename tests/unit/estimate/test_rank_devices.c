@@ -296,6 +296,38 @@ static void caches_are_an_option(void **state)
     unload(&l);
 }
 
+/* In fp16 every tensor has half of its bytes, 8,448, and the products need an f16 peak. In fp16-weights only
+ * the weights have, 16,896 - 8,192 bytes, and the arithmetic stays. */
+static void another_type(void **state)
+{
+    (void)state;
+    struct loaded l = product("float[N,64]");
+    struct oc_device a = narrow(), b = narrow();
+    const struct oc_device *const device[] = {&a, &b};
+    const struct oc_rank_row *row;
+    struct oc_rank_opts o = {.device = device, .n_device = 2, .as = "fp16"};
+    b.info.id = "half";
+    b.peak[OC_HW_MATRIX][OC_CLASS_F16] = &fast;
+    struct oc_rank *r = rank(&l, o);
+    oc_rank_rows(r, 0, NULL, &row);
+    assert_ptr_equal(row[0].device, &b);
+    assert_near(row[0].lo_ns, 8448 / 0.9 + 1000);
+    assert_string_equal(row[1].missing, "no vector f16 peak");
+    assert_int_equal(row[0].need_bytes, 16384 + 512); /* as it is */
+    oc_rank_free(r);
+    o.as = "fp16-weights";
+    r = rank(&l, o);
+    oc_rank_rows(r, 0, NULL, &row);
+    assert_near(row[0].lo_ns, (16896 - 8192) / 0.9 + 1000);
+    assert_near(row[1].lo_ns, (16896 - 8192) / 0.9 + 1000);
+    oc_rank_free(r);
+    o.as = "fp17";
+    struct oc_err err;
+    assert_int_equal(oc_rank_make(l.model, &o, &r, &err), -1);
+    assert_non_null(strstr(err.msg, "no type is called 'fp17': fp16, bf16"));
+    unload(&l);
+}
+
 /* ---- what is not known --------------------------------------------------------------------------------- */
 
 static void no_time_without_figures(void **state)
@@ -449,8 +481,8 @@ static void compare_with_analyses(const struct loaded *l, const char *symbol, un
                                     237, 238, 239, 240, 511, 512, 513, 1000, 1024};
     struct oc_rank_loads *lines, *direct;
     struct oc_err err;
-    assert_int_equal(oc_rank_loads_make(l->model, &none, symbol, &lines, &err), 0);
-    assert_int_equal(oc_rank_loads_make(l->model, &none, symbol, &direct, &err), 0);
+    assert_int_equal(oc_rank_loads_make(l->model, &none, NULL, symbol, &lines, &err), 0);
+    assert_int_equal(oc_rank_loads_make(l->model, &none, NULL, symbol, &direct, &err), 0);
     assert_int_equal(oc_rank_loads_span(lines, 1024), 1024);
     unsigned before = oc_rank_loads_analyses(lines);
     assert_true(before <= most_analyses);
@@ -529,19 +561,13 @@ static void every_change_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_one),
-        cmocka_unit_test(crossing_by_hand),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(overlapping_bands_and_small_memories),
-        cmocka_unit_test(order_by_energy),
-        cmocka_unit_test(caches_are_an_option),
-        cmocka_unit_test(no_time_without_figures),
-        cmocka_unit_test(little_may_be_left_out),
-        cmocka_unit_test(wrong_options),
-        cmocka_unit_test(another_dimension),
-        cmocka_unit_test(lines_of_real_models),
-        cmocka_unit_test(squares_are_analysed),
-        cmocka_unit_test(every_change_is_found),
+        cmocka_unit_test(times_of_one),           cmocka_unit_test(crossing_by_hand),
+        cmocka_unit_test(limits_by_hand),         cmocka_unit_test(overlapping_bands_and_small_memories),
+        cmocka_unit_test(order_by_energy),        cmocka_unit_test(caches_are_an_option),
+        cmocka_unit_test(another_type),           cmocka_unit_test(no_time_without_figures),
+        cmocka_unit_test(little_may_be_left_out), cmocka_unit_test(wrong_options),
+        cmocka_unit_test(another_dimension),      cmocka_unit_test(lines_of_real_models),
+        cmocka_unit_test(squares_are_analysed),   cmocka_unit_test(every_change_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
