@@ -846,6 +846,8 @@ struct oc_rank_opts {
     const char *sort; /* "time" (NULL), "throughput", "energy" */
     const char *as; /* the type that the work is done in: "fp16", "int8-weights" ...; NULL: the model's own */
     bool cache;     /* bytes count at the nearest memory that can have them, not all at DRAM */
+    const struct oc_calibration *calibration; /* of one of the devices, which then has an estimate with its
+                                                 80 % interval instead of a band; NULL: none; not with `as` */
 };
 
 /* Places are by the middle of the bands, from 1. A device may in truth have any place from first to last:
@@ -854,6 +856,7 @@ struct oc_rank_opts {
 struct oc_rank_row {
     const struct oc_device *device;
     unsigned place, first, last;
+    bool calibrated;
     double lo_ns, mid_ns, hi_ns;          /* time of a run; NAN: not known */
     double lo_joule, mid_joule, hi_joule; /* of one inference, at the design power; NAN: not known */
     const char *missing;                  /* why the time is not known: "no vector f32 peak"; NULL: it is */

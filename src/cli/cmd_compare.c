@@ -13,6 +13,7 @@ struct comparison {
     struct cli_devices devices;
     struct cli_sizes batches;
     char *dimension; /* of the batch, NULL: not named */
+    struct oc_calibration *calibration;
     struct oc_model *model;
     struct oc_rank *rank;
 };
@@ -49,6 +50,8 @@ static int make(struct comparison *c)
         rc = take_batches(c);
     if (rc)
         return rc;
+    if (o->calibration && oc_calibration_load(o->calibration, &c->calibration, &err))
+        return cli_fail_err(&err);
     if (oc_model_load(o->word.item[0], NULL, &c->model, &err))
         return cli_fail_err(&err);
     struct oc_analyze_opts analyze = cli_analyze_opts(o, &c->shapes);
@@ -60,6 +63,7 @@ static int make(struct comparison *c)
                                 .n_batch = c->batches.n,
                                 .sort = o->sort,
                                 .as = o->as,
+                                .calibration = c->calibration,
                                 .cache = o->cache && !strcmp(o->cache, "on")};
     return oc_rank_make(c->model, &opts, &c->rank, &err) ? cli_fail_err(&err) : 0;
 }
@@ -90,6 +94,7 @@ int cmd_compare(const struct cli_opts *o)
     if (!rc)
         rc = write_rank(&c);
     oc_rank_free(c.rank);
+    oc_calibration_free(c.calibration);
     cli_shapes_free(&c.shapes);
     cli_devices_free(&c.devices);
     free(c.batches.v);

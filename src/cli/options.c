@@ -255,7 +255,7 @@ const struct cli_option cli_options[] = {
     {"dump-samples", 0, CLI_FLAG, CLI_CALIBRATE, NULL, NULL, NULL,
      "the measured kernels with all that a calibration sees of them, as CSV or JSON, and nothing else",
      "Estimates", AT(dump_samples)},
-    {"calibration", 0, CLI_TEXT, CLI_ESTIMATE, "FILE", NULL, NULL,
+    {"calibration", 0, CLI_TEXT, CLI_ESTIMATE | CLI_COMPARE, "FILE", NULL, NULL,
      "what calibrate has written; without it there is only a band", NULL, AT(calibration)},
     {"fusion", 0, CLI_CHOICE, CLI_ESTIMATE, "onnxruntime|generic|none", NULL,
      "as fits calibration and device", "what the runtime is assumed to fuse, where no profile tells", NULL,

@@ -54,6 +54,28 @@ static int take_type(struct maker *k)
     return name && !k->r->as ? oc_fail(k->err, OC_EARG, "no type is called '%.60s': %s", name, known) : 0;
 }
 
+/* A calibration is of one device, whatever the figures of its file. */
+static int take_calibration(struct maker *k)
+{
+    struct oc_rank *r = k->r;
+    const struct oc_calibration *c = k->o->calibration;
+    r->calibrated = r->n_device;
+    for (size_t i = 0; c && i < r->n_device; i++)
+        if (!strcmp(r->device[i]->info.id, c->device))
+            r->calibrated = i;
+    if (!c)
+        return 0;
+    if (r->as)
+        return oc_fail(k->err, OC_EARG, "a calibration tells nothing of the model as %s", r->as->name);
+    if (r->calibrated == r->n_device)
+        return oc_fail(k->err, OC_EARG, "the calibration is of '%s', which is not among the devices",
+                       c->device);
+    r->calibration =
+        oc_printf(&r->arena, "%s with %s%s%s, %u samples of %u recordings", c->device, c->runtime,
+                  *c->runtime_version ? " " : "", c->runtime_version, c->n_sample, c->n_model);
+    return 0;
+}
+
 static int take_order(struct maker *k)
 {
     static const char *const orders[] = {"time", "throughput", "energy"};
@@ -116,10 +138,29 @@ static struct oc_rank_row row_of(const struct oc_rank *r, const struct oc_device
                               .lo_joule = s->lo_s * watt,
                               .mid_joule = s->mid_s * watt,
                               .hi_joule = s->hi_s * watt,
+                              .calibrated = s->evidence == OC_SPAN_CALIBRATED,
                               .missing = s->missing[0] ? s->missing : NULL,
                               .limit = oc_span_part_name(limit)};
     row.fits = fits(d, load, &row.need_bytes, &row.capacity_bytes);
     return row;
+}
+
+/* Of the device at the batch of the load. */
+static void span_at(struct maker *k, size_t device, const struct oc_rank_load *load, struct oc_span *whole,
+                    struct oc_span *by_class)
+{
+    struct oc_span_in in = {.device = k->r->device[device], .load = load, .cache = k->r->cache};
+    struct oc_err unused;
+    if (device == k->r->calibrated) {
+        in.cal = k->o->calibration;
+        in.analysis = oc_rank_analysis_at(k->loads, load->batch, &unused);
+    }
+    if (in.cal && !in.analysis) {
+        *whole = (struct oc_span){.evidence = OC_SPAN_CALIBRATED};
+        oc_span_unknown(whole, "analysis");
+        return;
+    }
+    oc_span_of(&in, whole, by_class);
 }
 
 /* What is sorted by: the middle, and the ends that overlap. NAN: no place. */
@@ -177,8 +218,7 @@ static void make_table(struct maker *k, const struct oc_rank_load *load, struct 
     struct key *key = OC_NEW_ARRAY(&k->arena, n, struct key);
     uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
-        struct oc_span_in in = {k->r->device[i], load, k->r->cache};
-        oc_span_of(&in, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
+        span_at(k, i, load, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
         loose[i] = row_of(k->r, k->r->device[i], load, &whole[i]);
         key[i] = key_of(&loose[i], k->r->sort, i);
     }
@@ -254,8 +294,7 @@ static const struct brief *brief_of(struct maker *k, size_t device, int64_t batc
     *b = (struct brief){NAN, NAN, NAN, -1, OC_FITS_UNKNOWN, true};
     if (!load || load->unknown_nodes > k->r->table[0].total.unknown_nodes)
         return b;
-    struct oc_span_in in = {k->r->device[device], load, k->r->cache};
-    oc_span_of(&in, &s, NULL);
+    span_at(k, device, load, &s, NULL);
     unsigned limit = oc_span_limit(&s);
     *b = (struct brief){s.lo_s, s.mid_s, s.hi_s, limit < OC_SPAN_PARTS ? (int)limit : -1, 0, true};
     b->fits = (int)fits(k->r->device[device], load, &needs, &capacity);
@@ -383,7 +422,7 @@ static int make(struct maker *k)
 {
     static const struct oc_analyze_opts none = {0};
     struct oc_rank *r = k->r;
-    if (take_devices(k) || take_type(k) || take_order(k) || take_symbol(k))
+    if (take_devices(k) || take_type(k) || take_calibration(k) || take_order(k) || take_symbol(k))
         return -1;
     const struct oc_analyze_opts *analyze = k->o->analyze ? k->o->analyze : &none;
     if (oc_rank_loads_make(r->model, analyze, r->as, r->symbol, &k->loads, k->err))

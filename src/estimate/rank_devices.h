@@ -31,6 +31,8 @@ struct oc_rank {
     const char *sort;
     bool cache;
     const struct oc_recast *as; /* NULL: the model's own types */
+    size_t calibrated;          /* index of the device that the calibration is of; n_device: none */
+    const char *calibration;    /* what it was made of, one line; NULL: none */
     const char *symbol;         /* of the batch; NULL: there is none */
     int64_t samples;            /* inferences in a run; 0: as many as the batch */
     const char *no_batch;       /* why there is none */

@@ -38,6 +38,8 @@ struct oc_rank_loads {
     const struct oc_model *m;
     const struct oc_recast *as;   /* NULL: not asked for */
     struct oc_analysis *analysis; /* the first one */
+    struct oc_analysis *latest;   /* that was asked for; NULL */
+    int64_t latest_batch;
     struct oc_arena arena;
     struct oc_batch_opts batch;
     const char *symbol;
@@ -129,7 +131,7 @@ static unsigned most_analyses(const struct oc_model *m)
     return n > MOST_ANALYSES ? MOST_ANALYSES : n < LAW_ANALYSES / 2 ? LAW_ANALYSES / 2 : n;
 }
 
-static struct snap *snap_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
+static struct oc_analysis *analyse(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
 {
     struct oc_analysis *a;
     unsigned most = most_analyses(l->m);
@@ -140,11 +142,27 @@ static struct snap *snap_at(struct oc_rank_loads *l, int64_t batch, struct oc_er
     }
     oc_batch_opts_set(&l->batch, batch);
     l->analyses++;
-    if (oc_analyze(l->m, &l->batch.opts, &a, err))
-        return NULL;
-    struct snap *s = snap_of(a, batch, l->as);
+    return oc_analyze(l->m, &l->batch.opts, &a, err) ? NULL : a;
+}
+
+static struct snap *snap_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
+{
+    struct oc_analysis *a = analyse(l, batch, err);
+    struct snap *s = a ? snap_of(a, batch, l->as) : NULL;
     oc_analysis_free(a);
     return s;
+}
+
+const struct oc_analysis *oc_rank_analysis_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err)
+{
+    if (batch == l->base)
+        return l->analysis;
+    if (l->latest && l->latest_batch == batch)
+        return l->latest;
+    oc_analysis_free(l->latest);
+    l->latest = analyse(l, batch, err);
+    l->latest_batch = batch;
+    return l->latest;
 }
 
 static const struct snap *keep(struct oc_rank_loads *l, struct snap *s)
@@ -420,6 +438,7 @@ void oc_rank_loads_free(struct oc_rank_loads *l)
         return;
     forget_loads(l);
     oc_analysis_free(l->analysis);
+    oc_analysis_free(l->latest);
     for (uint32_t i = 0; i < l->n_snap; i++)
         snap_free(l->snap[i]);
     free(l->load);

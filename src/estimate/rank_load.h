@@ -49,6 +49,9 @@ int64_t oc_rank_loads_span(struct oc_rank_loads *l, int64_t most);
 /* Valid until the next call. NULL: the analysis failed, or there were too many. */
 const struct oc_rank_load *oc_rank_load_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err);
 
+/* An analysis at this batch, valid until the next call. NULL as above. */
+const struct oc_analysis *oc_rank_analysis_at(struct oc_rank_loads *l, int64_t batch, struct oc_err *err);
+
 unsigned oc_rank_loads_analyses(const struct oc_rank_loads *l); /* made so far */
 
 #endif

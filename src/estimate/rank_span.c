@@ -23,6 +23,11 @@ const char *oc_span_part_name(unsigned part)
     return part < OC_SPAN_PARTS ? part_names[part] : "unknown";
 }
 
+const char *oc_span_evidence_name(unsigned evidence)
+{
+    return evidence == OC_SPAN_CALIBRATED ? "calibration" : "roofline band";
+}
+
 double oc_band_middle(void)
 {
     return sqrt(OC_BAND_LEAST * OC_BAND_MOST);
@@ -64,13 +69,13 @@ static double leave_out(const struct oc_device *d, struct oc_work *w, uint32_t *
     return out;
 }
 
-static void set_unknown(struct oc_span *s, const char *why)
+void oc_span_unknown(struct oc_span *s, const char *what)
 {
     s->lo_s = s->mid_s = s->hi_s = NAN;
     for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
         s->part_s[i] = NAN;
     if (!s->missing[0])
-        snprintf(s->missing, sizeof(s->missing), "no %s", why);
+        snprintf(s->missing, sizeof(s->missing), "no %s", what);
 }
 
 /* Too much to be left out: the times are not known. */
@@ -83,7 +88,7 @@ static void judge_left_out(struct oc_span *s, double out, double all)
         if (s->left_out & 1u << c) {
             char why[32];
             snprintf(why, sizeof(why), "vector %s peak", oc_class_name(c));
-            set_unknown(s, why);
+            oc_span_unknown(s, why);
             return;
         }
 }
@@ -106,7 +111,7 @@ static void add(struct oc_span *s, const struct oc_roof *r, double count)
 {
     double roof = r->roof_s * count, launch = r->overhead_s * count, mid = roof / oc_band_middle();
     if (isnan(roof) || isnan(launch)) {
-        set_unknown(s, isnan(roof) ? r->missing : "overhead of a launch");
+        oc_span_unknown(s, isnan(roof) ? r->missing : "overhead of a launch");
         return;
     }
     s->lo_s += roof / OC_BAND_MOST + launch;
@@ -118,6 +123,10 @@ static void add(struct oc_span *s, const struct oc_roof *r, double count)
 
 void oc_span_of(const struct oc_span_in *in, struct oc_span *whole, struct oc_span *by_class)
 {
+    if (in->cal) {
+        oc_span_calibrated(in, whole, by_class);
+        return;
+    }
     const struct oc_rank_load *load = in->load;
     const struct oc_roof_opts opts = {.cache = in->cache, .const_bytes = load->read_constants};
     double out_class[OC_OP_CLASS_COUNT] = {0}, out = 0;

@@ -104,6 +104,19 @@ static void put_left_out(struct view *v)
     }
 }
 
+static void put_calibration(struct view *v)
+{
+    const struct oc_rank *r = v->r;
+    const struct oc_span *s = r->calibration ? &r->table[0].whole[r->calibrated] : NULL;
+    if (s)
+        say(v, "calibrated",
+            "%s: an estimate with its 80 %% interval, of the kernels that the runtime makes%s",
+            r->calibration,
+            s->unknown_kernels
+                ? oc_printf(&v->arena, "; without %u kernels of which nothing is known", s->unknown_kernels)
+                : "");
+}
+
 static void put_assumed(struct view *v)
 {
     const struct oc_rank *r = v->r;
@@ -141,6 +154,7 @@ static void put_head(struct view *v)
         100 * oc_band_middle(), strcmp(r->sort, "energy") ? "" : ", times power");
     if (r->as)
         say(v, "as", "%s: %s; memory is that of the model as it is", r->as->name, r->as->note);
+    put_calibration(v);
     put_assumed(v);
     put_left_out(v);
 }
@@ -277,6 +291,8 @@ static const char *share_text(struct view *v, const struct oc_span *whole, const
     unsigned limit = oc_span_limit(s);
     if (isnan(s->mid_s))
         return "unknown";
+    if (s->evidence == OC_SPAN_CALIBRATED && !(s->mid_s > 0))
+        return "fused";
     if (isnan(whole->mid_s))
         return duration(v, s->mid_s * 1e9);
     return oc_printf(&v->arena, "%.3g %% %s", whole->mid_s > 0 ? 100 * s->mid_s / whole->mid_s : 0,

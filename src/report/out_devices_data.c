@@ -54,6 +54,7 @@ static void put_span(struct oc_json_out *w, const struct oc_span *s)
     for (unsigned i = 0; i < OC_SPAN_PARTS; i++)
         oc_key_double(w, part_key[i], s->part_s[i]);
     oc_jw_end_object(w);
+    oc_key_u64(w, "unknown_kernels", s->unknown_kernels);
     oc_key_text(w, "missing", s->missing[0] ? s->missing : NULL);
     open_array(w, "left_out");
     for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
@@ -70,6 +71,7 @@ static void put_row(struct oc_json_out *w, const struct oc_rank *r, const struct
     double n = oc_rank_samples(r, t->batch);
     oc_jw_begin_object(w);
     oc_key_text(w, "device", row->device->info.id);
+    oc_key_text(w, "evidence", oc_span_evidence_name(s->evidence));
     oc_key_u64_if(w, "place", row->place, row->place);
     oc_key_u64_if(w, "first_place", row->place, row->first);
     oc_key_u64_if(w, "last_place", row->place, row->last);
@@ -248,7 +250,7 @@ void oc_devices_json(const struct oc_rank *r, FILE *f)
     struct oc_json_out w = {.f = f, .pretty = true};
     oc_jw_begin_object(&w);
     oc_json_head(&w, "onnxcost.devices", VERSION, r->model->path);
-    oc_key_text(&w, "evidence", "roofline band");
+    oc_key_text(&w, "calibration", r->calibration);
     oc_jw_key(&w, "efficiency");
     oc_jw_begin_object(&w);
     oc_key_double(&w, "low", OC_BAND_LEAST);
@@ -313,6 +315,7 @@ static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsi
         all ? fits_name[row->fits] : "",
         u64(c, all && row->need_bytes, row->need_bytes),
         u64(c, all && row->capacity_bytes, row->capacity_bytes),
+        oc_span_evidence_name(s->evidence),
         limit < OC_SPAN_PARTS ? oc_span_part_name(limit) : "",
         real(c, s->part_s[OC_SPAN_VECTOR]),
         real(c, s->part_s[OC_SPAN_MATRIX]),
@@ -332,8 +335,8 @@ void oc_devices_csv(const struct oc_rank *r, FILE *f)
         "batch",        "place",        "first_place", "last_place", "device",
         "class",        "low_s",        "middle_s",    "high_s",     "middle_inferences_per_s",
         "low_joule",    "middle_joule", "high_joule",  "fits",       "needed_bytes",
-        "memory_bytes", "limit",        "vector_s",    "matrix_s",   "special_s",
-        "memory_s",     "cache_s",      "overhead_s",  "missing"};
+        "memory_bytes", "evidence",     "limit",       "vector_s",   "matrix_s",
+        "special_s",    "memory_s",     "cache_s",     "overhead_s", "missing"};
     struct csv c = {.r = r, .table = {.n_col = OC_COUNT(head)}};
     oc_plain_row(&c.table, head);
     for (size_t b = 0; b < r->n_table; b++)

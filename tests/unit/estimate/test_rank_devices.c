@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "estimate/estimate.h"
 #include "estimate/rank_devices.h"
 #include "estimate/rank_phases.h"
 #include "zoo.h"
@@ -328,6 +329,53 @@ static void another_type(void **state)
     unload(&l);
 }
 
+/* The calibrated device has what oc_estimate_make says of the analysis at each batch, the other its band. */
+static void a_calibration_gives_an_estimate(void **state)
+{
+    (void)state;
+    static const int64_t batch[] = {1, 40};
+    const struct oc_calibration cal = {
+        .device = "narrow", .runtime = "onnxruntime", .runtime_version = "1.0", .n_sample = 7, .n_model = 2};
+    struct loaded l = product("float[N,64]");
+    struct oc_device a = wide(), b = narrow();
+    const struct oc_device *const device[] = {&a, &b};
+    struct oc_rank_opts o = {
+        .device = device, .n_device = 2, .batch = batch, .n_batch = 2, .calibration = &cal};
+    struct oc_rank *r = rank(&l, o);
+    for (size_t i = 0; i < 2; i++) {
+        const struct oc_bind bind[] = {{"N", batch[i]}};
+        const struct oc_analyze_opts analyze = {.bind = bind, .n_bind = 1};
+        const struct oc_estimate_opts how = {.calibration = &cal};
+        const struct oc_rank_row *row;
+        struct oc_analysis *an;
+        struct oc_estimate *e;
+        struct oc_err err;
+        assert_int_equal(oc_analyze(l.model, &analyze, &an, &err), 0);
+        assert_int_equal(oc_estimate_make(an, &b, &how, &e, &err), 0);
+        struct oc_estimate_info want = oc_estimate_info(e);
+        oc_rank_rows(r, i, NULL, &row);
+        size_t at = row[0].device == &b ? 0 : 1;
+        assert_true(row[at].calibrated);
+        assert_false(row[1 - at].calibrated);
+        assert_near(row[at].mid_ns, want.time_ns);
+        assert_near(row[at].lo_ns, want.low_ns);
+        assert_near(row[at].hi_ns, want.high_ns);
+        assert_near(row[1 - at].lo_ns, (512.0 * (double)batch[i] + 16384) / 100 / 0.9 + 100000);
+        const struct oc_span *gemm = &r->table[i].by_class[OC_OP_CLASS_COUNT + OC_OP_GEMM];
+        assert_near(gemm->mid_s, oc_estimate_kernel_s(e, 0));
+        oc_estimate_free(e);
+        oc_analysis_free(an);
+    }
+    assert_string_equal(r->calibration, "narrow with onnxruntime 1.0, 7 samples of 2 recordings");
+    oc_rank_free(r);
+    o.n_device = 1;
+    refuse(&l, o, "the calibration is of 'narrow', which is not among the devices");
+    o.n_device = 2;
+    o.as = "fp16";
+    refuse(&l, o, "a calibration tells nothing of the model as fp16");
+    unload(&l);
+}
+
 /* ---- what is not known --------------------------------------------------------------------------------- */
 
 static void no_time_without_figures(void **state)
@@ -564,7 +612,7 @@ int main(void)
         cmocka_unit_test(times_of_one),           cmocka_unit_test(crossing_by_hand),
         cmocka_unit_test(limits_by_hand),         cmocka_unit_test(overlapping_bands_and_small_memories),
         cmocka_unit_test(order_by_energy),        cmocka_unit_test(caches_are_an_option),
-        cmocka_unit_test(another_type),           cmocka_unit_test(no_time_without_figures),
+        cmocka_unit_test(another_type), cmocka_unit_test(a_calibration_gives_an_estimate),           cmocka_unit_test(no_time_without_figures),
         cmocka_unit_test(little_may_be_left_out), cmocka_unit_test(wrong_options),
         cmocka_unit_test(another_dimension),      cmocka_unit_test(lines_of_real_models),
         cmocka_unit_test(squares_are_analysed),   cmocka_unit_test(every_change_is_found),
