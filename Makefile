@@ -221,12 +221,14 @@ VERSION = $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxco
 install: $(BIN) $(LIB)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir) \
 	    $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(datadir)/onnxcost/hwdb \
-	    $(DESTDIR)$(datadir)/onnxcost/hwdb/op-rules $(DESTDIR)$(datadir)/onnxcost/hwdb/kernel-names
+	    $(DESTDIR)$(datadir)/onnxcost/hwdb/op-rules $(DESTDIR)$(datadir)/onnxcost/hwdb/kernel-names \
+	    $(DESTDIR)$(datadir)/onnxcost/hwdb/calibrations
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
 	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
 	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
 	$(INSTALL) -m 644 src/onnxcost.1 $(DESTDIR)$(mandir)/man1/onnxcost.1
 	$(INSTALL) -m 644 $(wildcard hwdb/*.xml hwdb/*.rng) $(DESTDIR)$(datadir)/onnxcost/hwdb
+	$(INSTALL) -m 644 $(wildcard hwdb/calibrations/*) $(DESTDIR)$(datadir)/onnxcost/hwdb/calibrations
 	$(INSTALL) -m 644 hwdb/op-rules/example.xml hwdb/op-rules/op-rules.rng $(DESTDIR)$(datadir)/onnxcost/hwdb/op-rules
 	$(INSTALL) -m 644 hwdb/kernel-names/example.xml hwdb/kernel-names/kernel-names.rng \
 	    $(DESTDIR)$(datadir)/onnxcost/hwdb/kernel-names

@@ -33,6 +33,11 @@ for file in tests/fuzz/seeds/calibration/*.xml; do
     report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
 
+# The example that comes with the program.
+shipped=hwdb/calibrations/xeon-2-threads
+report 'the shipped calibration is valid' "$(validate $shipped.onnxruntime.xml | grep -v ' validates$')"
+report 'so is its device' "$("$BUILD/onnxcost" hw lint $shipped.xml | grep -v ' 0 findings$')"
+
 # What the program writes of recordings in the repository.
 BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
 {
