@@ -109,6 +109,12 @@ void zoo_resnet50(struct zoo *z)
     resnet(z, &(struct variant){{3, 4, 6, 3}, true});
 }
 
+void zoo_resnet18_qdq(struct zoo *z)
+{
+    z->net = &zoo_qdq_net;
+    zoo_resnet18(z);
+}
+
 void zoo_resnet50_qdq(struct zoo *z)
 {
     z->net = &zoo_qdq_net;

@@ -222,6 +222,7 @@ void zoo_deepspeech_lstm(struct zoo *z);
 void zoo_deepspeech_gru(struct zoo *z);
 void zoo_keyword(struct zoo *z);
 void zoo_t5_encoder(struct zoo *z);
+void zoo_resnet18_qdq(struct zoo *z);
 void zoo_resnet50_qdq(struct zoo *z);
 void zoo_mobilenetv2_qoperator(struct zoo *z);
 void zoo_t5_decoder(struct zoo *z);

@@ -24,6 +24,7 @@ const struct zoo_model zoo_models[] = {
      false},
     {"keyword_gru", "Keyword spotting, GRU", "batch=1", 4095616, zoo_keyword, false},
     /* quantized: tests/unit/models/test_zoo_quant.c */
+    {"resnet18_qdq", "ResNet-18, QDQ", "batch=1", 1814073344, zoo_resnet18_qdq, true},
     {"resnet50_qdq", "ResNet-50 v1.5, QDQ", "batch=1", 4089184256, zoo_resnet50_qdq, true},
     {"mobilenetv2_qoperator", "MobileNetV2, QOperator", "batch=1", 300774272, zoo_mobilenetv2_qoperator,
      true},

@@ -44,8 +44,9 @@ enum oc_kernel_group oc_kernel_class_group(unsigned cls);
 const char *oc_kernel_group_name(unsigned group); /* "compute" */
 
 struct oc_kernel {
-    uint8_t cls;         /* enum oc_kernel_class */
-    uint8_t dtype;       /* enum oc_class of the arithmetic; of the data where there is none */
+    uint8_t cls;   /* enum oc_kernel_class */
+    uint8_t dtype; /* enum oc_class of the arithmetic; of the data where there is none; I32 for products of
+                      I8 that are left as sums */
     struct oc_work work; /* operations by unit and class; bytes: those that cross its border */
     uint64_t rd_act, rd_wt, wr;
     /* The contraction: C[M,N] = A[M,K] B[K,N], `batch` times. A convolution: M output channels of a group, N

@@ -69,6 +69,12 @@ static void to_integers(struct oc_work *w)
         }
 }
 
+/* The sums of products as they are, 32 bits each: another path of runtimes than that of quantized results. */
+static bool leaves_sums(const char *type)
+{
+    return !strcmp(type, "ConvInteger") || !strcmp(type, "MatMulInteger");
+}
+
 static uint8_t data_class(const struct oc_kernel_maker *k, uint32_t node)
 {
     const struct oc_node *n = &k->m->node[node];
@@ -171,6 +177,8 @@ void oc_kernel_make(struct oc_kernel_maker *m, const uint32_t *node, uint32_t n_
     copy_views(m, k);
     k->work.bytes = k->rd_act + k->rd_wt + k->wr;
     k->dtype = dtype_of(m, k);
+    if (k->dtype == OC_CLASS_I8 && leaves_sums(type ? type : m->m->node[core].op_type))
+        k->dtype = OC_CLASS_I32;
     oc_kernel_dims(m->m, m->a, core, k);
     oc_kernel_walk(m->m, m->a, core, k);
     k->signature = oc_kernel_signature(m->m, m->a, k, node, n_node, type);

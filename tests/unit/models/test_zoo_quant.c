@@ -38,6 +38,7 @@ static void test_sizes(void **state)
     assert_int_equal(zoo_param_elements(&z), 3504872 - 2 * 17056 + 17056);
     zoo_free(&z);
     assert_int_equal(zoo_find("resnet50_qdq")->macs, zoo_find("resnet50")->macs);
+    assert_int_equal(zoo_find("resnet18_qdq")->macs, zoo_find("resnet18")->macs);
     assert_int_equal(zoo_find("mobilenetv2_qoperator")->macs, zoo_find("mobilenetv2")->macs);
 }
 
