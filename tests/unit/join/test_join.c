@@ -517,7 +517,17 @@ static void without_float16(void **state)
     assert_nodes(&x, "InsertedPrecisionFreeCast_r1_nchwc", "conv1 bn1 relu1", "output tensor");
     assert_nodes(&x, "InsertedPrecisionFreeCast_r2_nchwc", "conv2 add2 relu2", "output tensor");
     assert_string_equal(rec(&x, "InsertedPrecisionFreeCast_r1")->bucket, "casts");
-    oc_join_free(x.j);
+    shut(&x);
+}
+
+static void without_float16_optimized(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"InsertedPrecisionFreeCast_r1_nchwc|Conv|0",
+                                        "InsertedPrecisionFreeCast_r1|Cast|1",
+                                        "InsertedPrecisionFreeCast_r2_nchwc|Conv|2"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
     struct oc_builder *b = oc_b_new(13);
     oc_b_input(b, "x", "float[N,4,8,8]");
     oc_b_init(b, "W", "float[16,4,3,3]");
@@ -677,6 +687,7 @@ int main(void)
         cmocka_unit_test(split_of_gathers),
         cmocka_unit_test(inlined_branches),
         cmocka_unit_test(without_float16),
+        cmocka_unit_test(without_float16_optimized),
         cmocka_unit_test(recorded_profiles),
         cmocka_unit_test(rules_agree_with_the_optimized_model),
     };
