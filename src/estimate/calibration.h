@@ -10,9 +10,9 @@
  * ec = Ec S(F; w_half) q_align q_wave, em = Em S(B; b_half), S(x; h) = x / (x + h). */
 struct oc_cal_curve {
     double t0_s, ec, w_half_flop, em, b_half_bytes;
-    double p;     /* 1, 2, 4, INFINITY */
-    double wc;    /* bandwidth of the cache over that of DRAM */
-    double alpha; /* what of a working set fits alpha * last cache is served by the cache */
+    double p;                /* 1, 2, 4, INFINITY */
+    double wc;               /* bandwidth of the cache over that of DRAM */
+    double alpha;            /* what of a working set fits alpha * last cache is served by the cache */
     uint32_t tile_m, tile_n; /* 0: no wave quantisation */
     uint32_t align;          /* 1: none */
 };

@@ -1,5 +1,5 @@
-/* How a kernel walks through memory, and what functions it computes: sizes that decide how fast the same bytes
- * and operations go. */
+/* How a kernel walks through memory, and what functions it computes: sizes that decide how fast the same
+ * bytes and operations go. */
 #ifndef OC_KERNEL_WALK_H
 #define OC_KERNEL_WALK_H
 

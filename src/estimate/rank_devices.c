@@ -441,7 +441,7 @@ static int make(struct maker *k)
 int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
                  struct oc_err *err)
 {
-    struct oc_err unused;
+    struct oc_err unused = {0};
     struct oc_rank *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_rank){.model = model, .cache = opts->cache};
     struct maker k = {.r = r, .o = opts, .err = err ? err : &unused};

@@ -78,12 +78,12 @@ struct reduced {
 };
 
 static const struct reduced columns[] = {
-    {offsetof(struct oc_row, time_s), OC_AGG_NONE},   {offsetof(struct oc_row, computation), OC_AGG_NONE},
-    {offsetof(struct oc_row, memory), OC_AGG_NONE},   {offsetof(struct oc_row, macs), OC_AGG_NONE},
-    {offsetof(struct oc_row, params), OC_AGG_NONE},   {offsetof(struct oc_row, calls), OC_AGG_NONE},
-    {offsetof(struct oc_row, self_s), OC_AGG_NONE},   {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
-    {offsetof(struct oc_row, wasted_s), OC_AGG_NONE}, {offsetof(struct oc_row, min_s), OC_AGG_MIN},
-    {offsetof(struct oc_row, max_s), OC_AGG_MAX},     {offsetof(struct oc_row, overhead_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, time_s), OC_AGG_NONE},    {offsetof(struct oc_row, computation), OC_AGG_NONE},
+    {offsetof(struct oc_row, memory), OC_AGG_NONE},    {offsetof(struct oc_row, macs), OC_AGG_NONE},
+    {offsetof(struct oc_row, params), OC_AGG_NONE},    {offsetof(struct oc_row, calls), OC_AGG_NONE},
+    {offsetof(struct oc_row, self_s), OC_AGG_NONE},    {offsetof(struct oc_row, roofline_s), OC_AGG_NONE},
+    {offsetof(struct oc_row, wasted_s), OC_AGG_NONE},  {offsetof(struct oc_row, min_s), OC_AGG_MIN},
+    {offsetof(struct oc_row, max_s), OC_AGG_MAX},      {offsetof(struct oc_row, overhead_s), OC_AGG_NONE},
     {offsetof(struct oc_row, what_if_s), OC_AGG_NONE},
 };
 

@@ -97,8 +97,8 @@ static void count_runs(struct oc_report *r)
 static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
                                const struct oc_format *format)
 {
-    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) && format->write == oc_out_term &&
-           !strcmp(in->profile->format, "megengine") && in->profile->native &&
+    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) &&
+           format->write == oc_out_term && !strcmp(in->profile->format, "megengine") && in->profile->native &&
            (!o->style || strcmp(o->style, "compact"));
 }
 

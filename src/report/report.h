@@ -17,17 +17,17 @@ struct oc_report {
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;      /* every row that the source has */
-    struct oc_rows shown;    /* filtered, aggregated, ordered, cut */
-    struct oc_rows groups;   /* JSON with --aggregate: the groups; `shown` then has their members */
-    uint32_t *place;         /* JSON: by record, its place among the rows that are written */
-    double runs;             /* runs that a time stands for: 1, or all used ones with --stat sum */
-    double total_s;          /* what shares of time refer to; NAN without times */
-    double total_flo;        /* known operations of all rows */
-    bool has_time;           /* some row has a time */
-    uint32_t n_too_fast;     /* rows that took less than the hardware allows */
+    struct oc_rows all;               /* every row that the source has */
+    struct oc_rows shown;             /* filtered, aggregated, ordered, cut */
+    struct oc_rows groups;            /* JSON with --aggregate: the groups; `shown` then has their members */
+    uint32_t *place;                  /* JSON: by record, its place among the rows that are written */
+    double runs;                      /* runs that a time stands for: 1, or all used ones with --stat sum */
+    double total_s;                   /* what shares of time refer to; NAN without times */
+    double total_flo;                 /* known operations of all rows */
+    bool has_time;                    /* some row has a time */
+    uint32_t n_too_fast;              /* rows that took less than the hardware allows */
     const struct oc_what_if *what_if; /* NULL: not asked for */
-    struct oc_column *extra; /* columns of the hardware (limit_columns.h) */
+    struct oc_column *extra;          /* columns of the hardware (limit_columns.h) */
     size_t n_extra;
     struct oc_roof_opts roof; /* how rows are held against the hardware */
 };

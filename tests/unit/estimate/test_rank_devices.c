@@ -609,13 +609,21 @@ static void every_change_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_one),           cmocka_unit_test(crossing_by_hand),
-        cmocka_unit_test(limits_by_hand),         cmocka_unit_test(overlapping_bands_and_small_memories),
-        cmocka_unit_test(order_by_energy),        cmocka_unit_test(caches_are_an_option),
-        cmocka_unit_test(another_type), cmocka_unit_test(a_calibration_gives_an_estimate),           cmocka_unit_test(no_time_without_figures),
-        cmocka_unit_test(little_may_be_left_out), cmocka_unit_test(wrong_options),
-        cmocka_unit_test(another_dimension),      cmocka_unit_test(lines_of_real_models),
-        cmocka_unit_test(squares_are_analysed),   cmocka_unit_test(every_change_is_found),
+        cmocka_unit_test(times_of_one),
+        cmocka_unit_test(crossing_by_hand),
+        cmocka_unit_test(limits_by_hand),
+        cmocka_unit_test(overlapping_bands_and_small_memories),
+        cmocka_unit_test(order_by_energy),
+        cmocka_unit_test(caches_are_an_option),
+        cmocka_unit_test(another_type),
+        cmocka_unit_test(a_calibration_gives_an_estimate),
+        cmocka_unit_test(no_time_without_figures),
+        cmocka_unit_test(little_may_be_left_out),
+        cmocka_unit_test(wrong_options),
+        cmocka_unit_test(another_dimension),
+        cmocka_unit_test(lines_of_real_models),
+        cmocka_unit_test(squares_are_analysed),
+        cmocka_unit_test(every_change_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
