@@ -3,52 +3,23 @@
 #include <math.h>
 #include <string.h>
 
+#include "estimate/kernel_view.h"
+
 #define GEMV_MAX 4 /* rows or columns */
-
-/* A node with what is known of its tensors. */
-struct view {
-    const struct oc_node *node;
-    const struct oc_analysis *a;
-    double macs; /* of one execution; 0: none, or not known */
-};
-
-static const struct oc_shape *shape_of(const struct view *v, uint32_t value)
-{
-    const struct oc_type *t = value == OC_NONE ? NULL : &v->a->type[value];
-    return t && t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? &t->shape : NULL;
-}
-
-static const struct oc_shape *input(const struct view *v, uint32_t slot)
-{
-    return slot < v->node->n_in ? shape_of(v, v->node->in[slot]) : NULL;
-}
-
-static const struct oc_shape *output(const struct view *v)
-{
-    return v->node->n_out ? shape_of(v, v->node->out[0]) : NULL;
-}
-
-static double product(const struct oc_shape *s, unsigned from, unsigned to)
-{
-    double n = 1;
-    for (unsigned i = from; i < to && i < s->rank; i++)
-        n *= (double)s->dim[i].v;
-    return n;
-}
 
 static double last(const struct oc_shape *s, unsigned back)
 {
     return s->rank > back ? (double)s->dim[s->rank - 1 - back].v : 1;
 }
 
-static double attr_int(const struct view *v, const char *name, double otherwise)
+static double attr_int(const struct oc_kernel_view *v, const char *name, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
     return at && at->type == OC_ATTR_INT ? (double)at->i : otherwise;
 }
 
 /* The i-th number of a list; i = 1: the product of all behind the first. */
-static double attr_ints(const struct view *v, const char *name, unsigned i, double otherwise)
+static double attr_ints(const struct oc_kernel_view *v, const char *name, unsigned i, double otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, name);
     if (!at || at->type != OC_ATTR_INTS || !at->n)
@@ -59,7 +30,7 @@ static double attr_ints(const struct view *v, const char *name, unsigned i, doub
     return n;
 }
 
-static bool is_one_of(const struct view *v, const char *const *name, size_t n)
+static bool is_one_of(const struct oc_kernel_view *v, const char *const *name, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (!strcmp(v->node->op_type, name[i]))
@@ -70,11 +41,11 @@ static bool is_one_of(const struct view *v, const char *const *name, size_t n)
 /* ---- windows --------------------------------------------------------------------------------------------
  */
 
-static void window(const struct view *v, const struct oc_shape *w, struct oc_kernel *k)
+static void window(const struct oc_kernel_view *v, const struct oc_shape *w, struct oc_kernel *k)
 {
     bool shaped = w && w->rank > 2;
     k->kernel_h = attr_ints(v, "kernel_shape", 0, shaped ? (double)w->dim[2].v : 0);
-    k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? product(w, 3, w->rank) : 0);
+    k->kernel_w = attr_ints(v, "kernel_shape", 1, shaped ? oc_view_product(w, 3, w->rank) : 0);
     k->stride = attr_ints(v, "strides", 0, 1);
     k->dilation = attr_ints(v, "dilations", 0, 1);
     k->groups = attr_int(v, "group", 1);
@@ -87,16 +58,16 @@ static uint8_t conv_class(const struct oc_kernel *k, double channels_of_group)
     return k->kernel_h * k->kernel_w == 1 ? OC_KC_CONV_1X1 : OC_KC_CONV_KXK;
 }
 
-static void conv(const struct view *v, struct oc_kernel *k)
+static void conv(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
     bool quantized = strstr(v->node->op_type, "QLinear") != NULL;
-    const struct oc_shape *w = input(v, quantized ? 3 : 1), *o = output(v);
+    const struct oc_shape *w = oc_view_input(v, quantized ? 3 : 1), *o = oc_view_output(v);
     if (!w || !o || w->rank < 3 || o->rank < 3)
         return;
     window(v, w, k);
     if (!(k->groups >= 1))
         return;
-    double taps = k->kernel_h * k->kernel_w, outputs = product(o, 0, o->rank);
+    double taps = k->kernel_h * k->kernel_w, outputs = oc_view_product(o, 0, o->rank);
     k->m = (double)w->dim[0].v / k->groups;
     k->k = (double)w->dim[1].v * taps;
     k->batch = k->groups;
@@ -106,9 +77,9 @@ static void conv(const struct view *v, struct oc_kernel *k)
 }
 
 /* C[M/g * taps, inputs] = W[.., C/g] X: what is then added up into the output. */
-static void conv_transposed(const struct view *v, struct oc_kernel *k)
+static void conv_transposed(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *w = input(v, 1), *x = input(v, 0);
+    const struct oc_shape *w = oc_view_input(v, 1), *x = oc_view_input(v, 0);
     if (!w || !x || w->rank < 3 || x->rank < 3 || !w->dim[0].v)
         return;
     window(v, w, k);
@@ -117,17 +88,17 @@ static void conv_transposed(const struct view *v, struct oc_kernel *k)
     k->m = (double)w->dim[1].v * k->kernel_h * k->kernel_w;
     k->k = (double)w->dim[0].v / k->groups;
     k->batch = k->groups;
-    k->n = product(x, 0, x->rank) / (double)w->dim[0].v;
+    k->n = oc_view_product(x, 0, x->rank) / (double)w->dim[0].v;
     k->channels_in = (double)w->dim[0].v;
 }
 
-static void pool(const struct view *v, struct oc_kernel *k)
+static void pool(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *x = input(v, 0), *o = output(v);
+    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
     window(v, NULL, k);
-    if (x && x->rank > 2 && !k->kernel_h && o && o->rank == x->rank && product(o, 2, o->rank) == 1) {
+    if (x && x->rank > 2 && !k->kernel_h && o && o->rank == x->rank && oc_view_product(o, 2, o->rank) == 1) {
         k->kernel_h = (double)x->dim[2].v; /* global */
-        k->kernel_w = product(x, 3, x->rank);
+        k->kernel_w = oc_view_product(x, 3, x->rank);
     }
     k->channels_in = x && x->rank > 1 ? (double)x->dim[1].v : 0;
 }
@@ -141,16 +112,16 @@ static bool is_plain(double x)
 }
 
 /* Which input is the right matrix. */
-static uint32_t right_slot(const struct view *v)
+static uint32_t right_slot(const struct oc_kernel_view *v)
 {
     static const char *const late[] = {"QLinearMatMul", "QGemm", "QOrderedMatMul"};
     return is_one_of(v, late, OC_COUNT(late)) ? 3 : 1;
 }
 
-static void gemm(const struct view *v, struct oc_kernel *k)
+static void gemm(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *o = output(v), *b = input(v, right_slot(v));
-    double outputs = o ? product(o, 0, o->rank) : 0;
+    const struct oc_shape *o = oc_view_output(v), *b = oc_view_input(v, right_slot(v));
+    double outputs = o ? oc_view_product(o, 0, o->rank) : 0;
     if (!o || !is_plain(v->macs / outputs))
         return;
     bool batched = o->rank > 2 && (!b || b->rank > 2) && strcmp(v->node->op_type, "MatMulNBits") != 0;
@@ -162,9 +133,9 @@ static void gemm(const struct view *v, struct oc_kernel *k)
 }
 
 /* Queries M against N keys of K numbers, for each head of each sequence. */
-static void attention(const struct view *v, struct oc_kernel *k)
+static void attention(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *q = input(v, 0), *o = output(v);
+    const struct oc_shape *q = oc_view_input(v, 0), *o = oc_view_output(v);
     if (!q || !o || q->rank < 3 || q->rank > 4)
         return;
     double heads = attr_int(v, "num_heads", attr_int(v, "q_num_heads", 0));
@@ -183,9 +154,9 @@ static void attention(const struct view *v, struct oc_kernel *k)
 }
 
 /* Steps one behind the other: each M sequences by N gates with K inputs and states. */
-static void rnn(const struct view *v, struct oc_kernel *k)
+static void rnn(const struct oc_kernel_view *v, struct oc_kernel *k)
 {
-    const struct oc_shape *x = input(v, 0), *w = input(v, 1), *r = input(v, 2);
+    const struct oc_shape *x = oc_view_input(v, 0), *w = oc_view_input(v, 1), *r = oc_view_input(v, 2);
     if (!x || !w || !r || x->rank != 3 || w->rank != 3 || r->rank != 3)
         return;
     bool batch_first = attr_int(v, "layout", 0) != 0;
@@ -199,7 +170,7 @@ static void rnn(const struct view *v, struct oc_kernel *k)
     k->k = (double)x->dim[2].v + (hidden > 0 ? hidden : last(r, 0));
     k->batch = (double)x->dim[batch_first ? 1 : 0].v * (double)w->dim[0].v;
     k->steps = k->batch;
-    double states = product(r, 0, r->rank); /* of all directions, read anew in every step */
+    double states = oc_view_product(r, 0, r->rank); /* of all directions, read anew in every step */
     uint32_t slot = v->node->in[2];
     double bytes = states * oc_dtype_info(v->a->type[slot].dtype)->bits / 8;
     double steps = (double)x->dim[batch_first ? 1 : 0].v;
@@ -208,7 +179,7 @@ static void rnn(const struct view *v, struct oc_kernel *k)
 
 static const struct {
     uint8_t cls;
-    void (*read)(const struct view *v, struct oc_kernel *k);
+    void (*read)(const struct oc_kernel_view *v, struct oc_kernel *k);
 } readers[] = {
     {OC_KC_GEMM, gemm},
     {OC_KC_CONV_KXK, conv},
@@ -223,7 +194,7 @@ void oc_kernel_dims(const struct oc_model *m, const struct oc_analysis *a, uint3
 {
     const struct oc_node_cost *c = &a->cost[node];
     double trips = c->trips ? (double)c->trips : 1;
-    struct view v = {
+    struct oc_kernel_view v = {
         .node = &m->node[node], .a = a, .macs = c->quality == OC_UNKNOWN ? 0 : (double)c->macs / trips};
     for (size_t i = 0; i < OC_COUNT(readers); i++)
         if (readers[i].cls == k->cls) {

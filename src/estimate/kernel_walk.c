@@ -3,37 +3,15 @@
 #include <math.h>
 #include <string.h>
 
-struct view {
-    const struct oc_node *node;
-    const struct oc_analysis *a;
-};
-
-static const struct oc_shape *shape_of(const struct view *v, uint32_t value)
-{
-    const struct oc_type *t = value == OC_NONE ? NULL : &v->a->type[value];
-    return t && t->kind == OC_T_TENSOR && oc_shape_known(&t->shape) ? &t->shape : NULL;
-}
-
-static const struct oc_shape *input(const struct view *v, uint32_t slot)
-{
-    return slot < v->node->n_in ? shape_of(v, v->node->in[slot]) : NULL;
-}
-
-static const struct oc_shape *output(const struct view *v)
-{
-    return v->node->n_out ? shape_of(v, v->node->out[0]) : NULL;
-}
+#include "estimate/kernel_view.h"
 
 /* Elements of the dimensions from `from` on. */
 static double from_axis(const struct oc_shape *s, unsigned from)
 {
-    double n = 1;
-    for (unsigned i = from; i < s->rank; i++)
-        n *= (double)s->dim[i].v;
-    return n;
+    return oc_view_product(s, from, s->rank);
 }
 
-static unsigned axis_of(const struct view *v, const struct oc_shape *s, int64_t otherwise)
+static unsigned axis_of(const struct oc_kernel_view *v, const struct oc_shape *s, int64_t otherwise)
 {
     const struct oc_attr *at = oc_node_attr(v->node, "axis");
     int64_t axis = at && at->type == OC_ATTR_INT ? at->i : otherwise;
@@ -42,9 +20,9 @@ static unsigned axis_of(const struct view *v, const struct oc_shape *s, int64_t 
 }
 
 /* Trailing dimensions that keep their place stay together. */
-static double transpose(const struct view *v)
+static double transpose(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *x = input(v, 0);
+    const struct oc_shape *x = oc_view_input(v, 0);
     const struct oc_attr *perm = oc_node_attr(v->node, "perm");
     if (!x || !x->rank)
         return 0;
@@ -57,26 +35,26 @@ static double transpose(const struct view *v)
 }
 
 /* Concat, Split: what is behind the axis, and the axis itself. */
-static double joined(const struct view *v)
+static double joined(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *in = input(v, 0), *out = output(v);
+    const struct oc_shape *in = oc_view_input(v, 0), *out = oc_view_output(v);
     const struct oc_shape *s =
         in && out && in->rank == out->rank ? (from_axis(in, 0) < from_axis(out, 0) ? in : out) : NULL;
     return s && s->rank ? from_axis(s, axis_of(v, s, 0)) : 0;
 }
 
 /* Gather: what is behind the axis. */
-static double picked(const struct view *v)
+static double picked(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *x = input(v, 0);
+    const struct oc_shape *x = oc_view_input(v, 0);
     unsigned axis = x ? axis_of(v, x, 0) : 0;
     return x && axis < x->rank ? from_axis(x, axis + 1) : 0;
 }
 
 /* A row of the last axis is next to each other; of another axis nothing is. */
-static double row(const struct view *v)
+static double row(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *x = input(v, 0);
+    const struct oc_shape *x = oc_view_input(v, 0);
     if (!x || !x->rank)
         return 0;
     unsigned axis = axis_of(v, x, -1);
@@ -84,9 +62,9 @@ static double row(const struct view *v)
 }
 
 /* Reductions: of the last axes a row each; of others the elements behind are handled side by side. */
-static double reduced(const struct view *v)
+static double reduced(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *x = input(v, 0), *o = output(v);
+    const struct oc_shape *x = oc_view_input(v, 0), *o = oc_view_output(v);
     if (!x || !o || !x->rank)
         return 0;
     double out = from_axis(o, 0);
@@ -94,14 +72,14 @@ static double reduced(const struct view *v)
 }
 
 /* The longest tail over which an operand either has everything or one element. */
-static double broadcast(const struct view *v)
+static double broadcast(const struct oc_kernel_view *v)
 {
-    const struct oc_shape *o = output(v);
+    const struct oc_shape *o = oc_view_output(v);
     double least = 0;
     if (!o)
         return 0;
     for (uint32_t i = 0; i < v->node->n_in; i++) {
-        const struct oc_shape *x = input(v, i);
+        const struct oc_shape *x = oc_view_input(v, i);
         if (!x || x->rank > o->rank || from_axis(x, 0) == 1 || from_axis(x, 0) == from_axis(o, 0))
             continue;
         unsigned pad = o->rank - x->rank, at = o->rank, kind = 0; /* 1: all of it, 2: one element */
@@ -121,7 +99,7 @@ static double broadcast(const struct view *v)
 
 static const struct {
     uint8_t cls;
-    double (*run)(const struct view *v);
+    double (*run)(const struct oc_kernel_view *v);
 } walks[] = {
     {OC_KC_TRANSPOSE, transpose},  {OC_KC_COPY, joined},    {OC_KC_GATHER, picked},
     {OC_KC_SOFTMAX, row},          {OC_KC_REDUCE, reduced}, {OC_KC_ELEMENTWISE, broadcast},
@@ -147,7 +125,7 @@ static uint8_t main_function(const struct oc_node_cost *c)
 
 void oc_kernel_walk(const struct oc_model *m, const struct oc_analysis *a, uint32_t node, struct oc_kernel *k)
 {
-    struct view v = {.node = &m->node[node], .a = a};
+    struct oc_kernel_view v = {.node = &m->node[node], .a = a};
     k->function = main_function(&a->cost[node]);
     for (size_t i = 0; i < OC_COUNT(walks); i++)
         if (walks[i].cls == k->cls) {

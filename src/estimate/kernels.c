@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/ck.h"
 #include "estimate/kernel_class.h"
 #include "estimate/kernel_dims.h"
 #include "estimate/kernel_walk.h"
@@ -128,14 +127,8 @@ static void set_bytes(struct oc_kernel_use *u, const struct oc_join_rec *r)
 
 static uint64_t bytes_of(const struct oc_kernel_maker *k, uint32_t value)
 {
-    const struct oc_type *t = value == OC_NONE ? NULL : &k->a->type[value];
-    uint64_t n = 1, bytes = 0;
-    if (!t || t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))
-        return 0;
-    for (unsigned i = 0; i < t->shape.rank; i++)
-        if (!oc_mul_u64(n, (uint64_t)t->shape.dim[i].v, &n))
-            return 0;
-    return oc_bytes_of(t->dtype, n, &bytes) ? bytes : 0;
+    uint64_t bytes = 0;
+    return value != OC_NONE && oc_type_bytes(&k->a->type[value], &bytes) ? bytes : 0;
 }
 
 /* A transposition that only moves dimensions of one element could be a view; runtimes that launch it copy. */
