@@ -1,7 +1,7 @@
 /* The MegEngine importer and every form of its report. */
 #include <stdlib.h>
 
-#include "report/mge_report.h"
+#include "write/mge_report.h"
 
 extern const struct oc_importer oc_importer_megengine;
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

@@ -5,7 +5,7 @@
 
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
-#include "report/memory_report.h"
+#include "write/memory_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

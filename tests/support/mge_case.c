@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/mge_report.h"
+#include "write/mge_report.h"
 
 extern const struct oc_importer oc_importer_megengine;
 

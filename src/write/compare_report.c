@@ -1,0 +1,137 @@
+#include "estimate/work.h"
+#include "write/out_compare.h"
+#include "report/select.h"
+#include "report/what_if.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one row ---------------------------------------------------------------------------------------------
+ */
+
+/* The node that gives a set its name: the one with the most work, the first of several. */
+static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
+{
+    uint32_t best = r->node[0];
+    for (uint32_t i = 1; i < r->n_node; i++) {
+        const struct oc_node_cost *c = &a->cost[r->node[i]], *b = &a->cost[best];
+        if (c->quality != OC_UNKNOWN && (b->quality == OC_UNKNOWN || c->flops + c->ops > b->flops + b->ops))
+            best = r->node[i];
+    }
+    return best;
+}
+
+static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct oc_row *row,
+                     const struct oc_join_rec *r)
+{
+    struct oc_work work = {0};
+    struct oc_roof roof;
+    if (!x->device)
+        return;
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_work_add(&work, &a->cost[r->node[i]]);
+    work.bytes = r->rd_act + r->rd_wt + r->wr;
+    work.weight_bytes = r->rd_wt;
+    work.written = r->wr;
+    work.launches = 1;
+    work.unknown = work.unknown || !r->bytes_known || r->quality == OC_UNKNOWN;
+    struct oc_roof_opts opts = oc_report_roof_opts(x->o, a);
+    oc_roofline_of(x->device, &work, &opts, row->time_s, &roof);
+    row->roofline_s = roof.roof_s;
+    row->bound_by = roof.bound_name;
+    row->efficiency = row->time_s > 0 ? roof.roof_s / row->time_s : NAN;
+    row->wasted_s = row->time_s - row->roofline_s;
+}
+
+/* Rows are kept and ordered by the chosen time, or the longest of all sources. */
+static double time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
+{
+    double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
+    for (uint32_t s = 0; s < x->c.n_source && !x->combine; s++)
+        if (!(best >= r->cell[s].time_ns))
+            best = isnan(r->cell[s].time_ns) ? best : r->cell[s].time_ns;
+    return best * 1e-9;
+}
+
+static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32_t i, struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[i];
+    uint32_t node = main_node(a, &r->cost);
+    char label[512];
+    *row = oc_row_blank();
+    row->name = oc_strdup(&x->arena, oc_node_label(x->model, &x->model->node[node], label, sizeof(label)));
+    row->type = x->model->node[node].op_type;
+    row->record = i;
+    row->id_number = r->cost.node[0];
+    row->count = r->cost.n_node;
+    row->quality = r->cost.quality;
+    row->time_s = time_of(x, r);
+    if (r->cost.quality != OC_UNKNOWN) {
+        row->computation = (double)r->cost.flops + (double)r->cost.ops;
+        row->macs = (double)r->cost.macs;
+        row->params = (double)r->cost.params;
+    }
+    if (r->cost.bytes_known)
+        row->memory = (double)r->cost.rd_act + (double)r->cost.rd_wt + (double)r->cost.wr;
+    row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
+    set_roof(x, a, row, &r->cost);
+}
+
+/* ---- the report ------------------------------------------------------------------------------------------
+ */
+
+static int check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
+                 struct oc_err *err)
+{
+    static const char *const formats[] = {"table", "csv", "json"};
+    size_t i = 0;
+    if (n < 1 || n > 256)
+        return oc_fail(err, OC_EARG, "from 1 to 256 profiles can stand side by side, not %zu", n);
+    for (size_t k = 0; k < n; k++)
+        if (!source[k].profile || !source[k].join)
+            return oc_fail(err, OC_EARG, "profiles stand side by side beside their model");
+    while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
+        i++;
+    if (i == OC_COUNT(formats))
+        return oc_fail(err, OC_EARG, "no report format is called '%s'", o->format);
+    if (o->aggregate || o->group_by || o->aggregate_by)
+        return oc_fail(err, OC_EARG, "groups are made of one profile at a time");
+    if (oc_what_if_asked(o))
+        return oc_fail(err, OC_EARG, "what-if questions are about one profile at a time");
+    if (o->n_why || o->n_explain_match)
+        return oc_fail(err, OC_EARG, "explanations are about one profile at a time");
+    return 0;
+}
+
+static int choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
+{
+    struct oc_select s;
+    bool whole = x->o->format && strcmp(x->o->format, "table") != 0;
+    int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
+    if (rc == 0)
+        rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
+                     const struct oc_device *device, const struct oc_compare_source *source, size_t n,
+                     bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
+{
+    if (check(source, n, o, err) != 0)
+        return -1;
+    struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};
+    oc_compare_make(model, a, source, (uint32_t)n, &x.c);
+    struct oc_rows all = {.arena = &x.arena, .row = OC_NEW_ARRAY(&x.arena, (size_t)x.c.n + 1, struct oc_row)};
+    for (; all.n < x.c.n; all.n++)
+        make_row(&x, a, all.n, &all.row[all.n]);
+    x.rows.arena = &x.arena;
+    int rc = choose_rows(&x, &all, err);
+    if (rc == 0 && o->format && !strcmp(o->format, "json"))
+        oc_compare_json(&x, f);
+    else if (rc == 0)
+        oc_compare_table(&x, f, o->format && !strcmp(o->format, "csv"));
+    oc_compare_free(&x.c);
+    oc_arena_free(&x.arena);
+    return rc;
+}

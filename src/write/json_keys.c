@@ -1,0 +1,88 @@
+#include "write/json_keys.h"
+
+#include <math.h>
+
+void oc_key_text(struct oc_json_out *w, const char *key, const char *s)
+{
+    oc_jw_key(w, key);
+    oc_jw_string(w, s);
+}
+
+void oc_key_u64(struct oc_json_out *w, const char *key, uint64_t v)
+{
+    oc_jw_key(w, key);
+    oc_jw_u64(w, v);
+}
+
+void oc_key_u64_if(struct oc_json_out *w, const char *key, bool known, uint64_t v)
+{
+    oc_jw_key(w, key);
+    if (known)
+        oc_jw_u64(w, v);
+    else
+        oc_jw_null(w);
+}
+
+void oc_key_double(struct oc_json_out *w, const char *key, double v)
+{
+    oc_jw_key(w, key);
+    oc_jw_double(w, v);
+}
+
+void oc_key_time(struct oc_json_out *w, const char *key, double ns)
+{
+    oc_key_double(w, key, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
+}
+
+void oc_key_count(struct oc_json_out *w, const char *key, double v)
+{
+    bool whole = v >= 0 && v < 9e15 && v == floor(v);
+    if (whole)
+        oc_key_u64(w, key, (uint64_t)v);
+    else
+        oc_key_double(w, key, v);
+}
+
+void oc_key_null(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_null(w);
+}
+
+void oc_key_quality(struct oc_json_out *w, unsigned quality)
+{
+    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
+    oc_key_text(w, "quality", name[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN]);
+}
+
+void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, const char *model)
+{
+    oc_key_text(w, "schema", schema);
+    oc_key_u64(w, "version", version);
+    oc_jw_key(w, "tool");
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", "onnxcost");
+    oc_key_text(w, "version", ONNXCOST_VERSION);
+    oc_jw_end_object(w);
+    if (model)
+        oc_key_text(w, "model", model[0] ? model : NULL);
+}
+
+bool oc_json_narrowed(const struct oc_report *r)
+{
+    const struct oc_report_opts *o = r->o;
+    bool ordered = o->has_top || o->order_by; /* with --aggregate they are about the groups */
+    return (ordered && !oc_report_grouped(o)) || o->n_name_pattern || o->n_type || o->n_input_dtype ||
+           o->min_time || o->max_time;
+}
+
+void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "what", "hw");
+    oc_key_text(w, "name", set->key);
+    oc_key_text(w, "value", set->value);
+    oc_key_text(w, "reason", "given by --hw-set");
+    oc_key_text(w, "before", set->before);
+    oc_jw_end_object(w);
+}

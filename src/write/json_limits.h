@@ -1,0 +1,12 @@
+/* Private to the writers of JSON: what the hardware allows. Only reports with hardware have these members. */
+#ifndef OC_JSON_LIMITS_H
+#define OC_JSON_LIMITS_H
+
+#include "write/json_keys.h"
+
+/* The member "limits" of a node, a row or a group; row NULL: null. */
+void oc_json_limits(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row);
+/* The member "roofline" of the hardware: sums over all rows. */
+void oc_json_roofline(struct oc_json_out *w, struct oc_report *r);
+
+#endif

@@ -1,0 +1,331 @@
+#include "write/out_compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "write/json_keys.h"
+#include "write/plain_table.h"
+
+const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
+{
+    return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
+}
+
+/* ---- cells -----------------------------------------------------------------------------------------------
+ */
+
+struct line {
+    struct oc_comparing *x;
+    bool csv;
+    const char **cell;
+    size_t n;
+};
+
+static void text(struct line *l, const char *s)
+{
+    l->cell[l->n++] = s ? s : l->csv ? "" : "-";
+}
+
+static const char *exact(struct oc_arena *a, double v)
+{
+    char buf[64];
+    if (!isfinite(v))
+        return "";
+    if (v == floor(v) && fabs(v) < 9e15)
+        return oc_printf(a, "%" PRId64, (int64_t)v);
+    oc_format_repr(v, buf, sizeof(buf));
+    return oc_strdup(a, buf);
+}
+
+static void number(struct line *l, double v, const char *(*human)(double, char *, size_t))
+{
+    char buf[64];
+    text(l, l->csv     ? exact(&l->x->arena, v)
+            : isnan(v) ? NULL
+                       : oc_strdup(&l->x->arena, human(v, buf, sizeof(buf))));
+}
+
+static const char *as_time(double ns, char *buf, size_t n)
+{
+    return oc_format_time_ns(ns, buf, n);
+}
+
+static const char *as_si(double v, char *buf, size_t n)
+{
+    return oc_format_si(v, "", buf, n);
+}
+
+static const char *as_bytes(double v, char *buf, size_t n)
+{
+    return oc_format_bytes(v, buf, n);
+}
+
+static const char *as_percent(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, "%.1f", 100 * v);
+    return buf;
+}
+
+static const char *as_ratio(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, v < 10 ? "%.2f" : "%.1f", v);
+    return buf;
+}
+
+static const char *as_count(double v, char *buf, size_t n)
+{
+    snprintf(buf, n, "%.0f", v);
+    return buf;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
+static double roof_ns(const struct oc_row *row)
+{
+    return row->roofline_s * 1e9;
+}
+
+/* Time, share, what was reached, ratio to the first source. */
+static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
+{
+    const struct oc_compare_row *r = &l->x->c.row[row->record];
+    const struct oc_compare_cell *c = &r->cell[s];
+    number(l, c->time_ns, as_time);
+    number(l, c->time_ns / l->x->c.total_ns[s], as_percent);
+    number(l, row->computation / c->time_ns * 1e9, as_si);
+    if (l->csv) {
+        number(l, row->memory / c->time_ns * 1e9, as_bytes);
+        number(l, c->host_ns, as_time);
+        number(l, c->records, as_count);
+    }
+    if (l->x->device)
+        number(l, roof_ns(row) / c->time_ns, as_percent);
+    if (s)
+        number(l, c->time_ns / r->cell[0].time_ns, as_ratio);
+}
+
+static const char *node_names(struct oc_comparing *x, const struct oc_join_rec *r)
+{
+    struct oc_buf b = {0};
+    char label[512];
+    for (uint32_t i = 0; i < r->n_node; i++)
+        oc_buf_printf(&b, "%s%s", i ? ";" : "",
+                      oc_node_label(x->model, &x->model->node[r->node[i]], label, sizeof(label)));
+    const char *s = oc_strndup(&x->arena, b.data, b.n);
+    oc_buf_free(&b);
+    return s;
+}
+
+/* What Nsight Compute counted, whichever source it is. */
+static double measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
+{
+    double v = NAN;
+    for (uint32_t s = 0; s < x->c.n_source && isnan(v); s++)
+        v = bytes ? r->cell[s].bytes : r->cell[s].flop;
+    return v;
+}
+
+static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
+{
+    struct oc_comparing *x = l->x;
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    number(l, rank, as_count);
+    if (l->csv) {
+        text(l, row->name);
+        text(l, row->type);
+    }
+    number(l, (double)row->count, as_count);
+    number(l, row->computation, as_si);
+    number(l, row->memory, as_bytes);
+    if (x->combine) {
+        number(l, row->time_s * 1e9, as_time);
+        text(l, r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
+        number(l, row->computation / row->time_s, as_si);
+        number(l, measured(x, r, false), as_si);
+        number(l, measured(x, r, true), as_bytes);
+    }
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        source_cells(l, row, s);
+    if (l->csv) {
+        text(l, node_names(x, &r->cost));
+    } else {
+        text(l, row->type);
+        text(l, row->name);
+    }
+}
+
+static void titles(struct line *l)
+{
+    static const char *const human[] = {"#", "nodes", "FLO", "memory"}, *const key[] = {"rank", "name",
+                                                                                        "type", "count",
+                                                                                        "flo",  "bytes"},
+                             *const best[] = {"time", "from", "FLOPS", "measured FLO", "measured memory"},
+                             *const best_key[] = {"time_ns", "time_from", "flop_per_s", "measured_flo",
+                                                  "measured_bytes"};
+    struct oc_comparing *x = l->x;
+    for (size_t i = 0; i < (l->csv ? OC_COUNT(key) : OC_COUNT(human)); i++)
+        text(l, l->csv ? key[i] : human[i]);
+    for (size_t i = 0; i < OC_COUNT(best) && x->combine; i++)
+        text(l, l->csv ? best_key[i] : best[i]);
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const char *name = oc_compare_letter(&x->arena, s);
+        text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
+        text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
+        text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOPS", name));
+        if (l->csv) {
+            text(l, oc_printf(&x->arena, "%s_bytes_per_s", name));
+            text(l, oc_printf(&x->arena, "%s_host_time_ns", name));
+            text(l, oc_printf(&x->arena, "%s_records", name));
+        }
+        if (x->device)
+            text(l, oc_printf(&x->arena, l->csv ? "%s_roofline_efficiency" : "%s eff %%", name));
+        if (s)
+            text(l, oc_printf(&x->arena, l->csv ? "%s_ratio" : "%s/A", name));
+    }
+    text(l, l->csv ? "nodes" : "type");
+    if (!l->csv)
+        text(l, "operator");
+}
+
+/* ---- what the letters mean -------------------------------------------------------------------------------
+ */
+
+static void legend(struct oc_comparing *x, FILE *f)
+{
+    char a[64], b[64];
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const struct oc_profile *p = x->c.source[s].profile;
+        const struct oc_join *j = x->c.source[s].join;
+        fprintf(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)\n", oc_compare_letter(&x->arena, s), p->path,
+                *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+                p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used, p->runs_total);
+        fprintf(f, "    %s on nodes (%.1f %% of its operators), %s beside them",
+                as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
+                as_time(x->c.beside_ns[s], b, sizeof(b)));
+        if (s && x->c.total_ns[0] > 0)
+            fprintf(f, "; %.2f times A",
+                    (x->c.total_ns[s] + x->c.beside_ns[s]) / (x->c.total_ns[0] + x->c.beside_ns[0]));
+        fputc('\n', f);
+    }
+    fputc('\n', f);
+}
+
+void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
+{
+    size_t most = 16 + 8 * (size_t)x->c.n_source;
+    struct oc_plain_table t = {0};
+    struct line l = {.x = x, .csv = csv, .cell = OC_NEW_ARRAY(&x->arena, most, const char *)};
+    titles(&l);
+    t.n_col = l.n;
+    oc_plain_row(&t, l.cell);
+    for (uint32_t i = 0; i < x->rows.n; i++) {
+        l.cell = OC_NEW_ARRAY(&x->arena, most, const char *);
+        l.n = 0;
+        row_cells(&l, &x->rows.row[i], i + 1);
+        oc_plain_row(&t, l.cell);
+    }
+    if (csv) {
+        oc_plain_csv(&t, "1", f);
+    } else {
+        legend(x, f);
+        oc_plain_print(&t, 2, f);
+    }
+    oc_plain_free(&t);
+}
+
+/* ---- json ------------------------------------------------------------------------------------------------
+ */
+
+static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
+{
+    oc_jw_key(w, "sources");
+    oc_jw_begin_array(w);
+    for (uint32_t s = 0; s < x->c.n_source; s++) {
+        const struct oc_profile *p = x->c.source[s].profile;
+        oc_jw_begin_object(w);
+        oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+        oc_key_text(w, "path", p->path);
+        oc_key_text(w, "format", p->format);
+        oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
+        oc_key_text(w, "device", *p->device ? p->device : NULL);
+        oc_key_text(w, "statistic", oc_stat_name(p->stat));
+        oc_key_u64(w, "runs_total", p->runs_total);
+        oc_key_u64(w, "runs_used", p->runs_used);
+        oc_key_time(w, "run_time_ns", p->run_ns);
+        oc_key_time(w, "time_on_nodes_ns", x->c.total_ns[s]);
+        oc_key_time(w, "time_beside_nodes_ns", x->c.beside_ns[s]);
+        oc_key_double(w, "time_matched_fraction", x->c.source[s].join->time_matched_fraction);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void json_cell(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row, uint32_t s)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    const struct oc_compare_cell *c = &r->cell[s];
+    oc_jw_begin_object(w);
+    oc_key_text(w, "id", oc_compare_letter(&x->arena, s));
+    oc_key_time(w, "time_ns", c->time_ns);
+    oc_key_text(w, "clock", isnan(c->time_ns) ? NULL : c->device ? "device" : "host");
+    oc_key_time(w, "host_time_ns", c->host_ns);
+    oc_key_double(w, "time_fraction", c->time_ns / x->c.total_ns[s]);
+    oc_key_double(w, "ratio", c->time_ns / r->cell[0].time_ns);
+    oc_key_u64(w, "records", c->records);
+    oc_key_text(w, "record", c->first == OC_NONE ? NULL : x->c.source[s].profile->rec[c->first].name);
+    oc_key_double(w, "achieved_flops_per_s", row->computation / c->time_ns * 1e9);
+    oc_key_double(w, "achieved_bytes_per_s", row->memory / c->time_ns * 1e9);
+    oc_key_double(w, "roofline_efficiency", roof_ns(row) / c->time_ns);
+    oc_key_count(w, "measured_flops", c->flop);
+    oc_key_count(w, "measured_bytes", c->bytes);
+    oc_jw_end_object(w);
+}
+
+static void json_row(struct oc_json_out *w, struct oc_comparing *x, const struct oc_row *row)
+{
+    const struct oc_compare_row *r = &x->c.row[row->record];
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", row->name);
+    oc_key_text(w, "op_type", row->type);
+    oc_jw_key(w, "nodes");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < r->cost.n_node; i++)
+        oc_jw_u64(w, r->cost.node[i]);
+    oc_jw_end_array(w);
+    oc_key_u64_if(w, "macs", r->cost.quality != OC_UNKNOWN, r->cost.macs);
+    oc_key_u64_if(w, "flops", r->cost.quality != OC_UNKNOWN, r->cost.flops);
+    oc_key_u64_if(w, "ops", r->cost.quality != OC_UNKNOWN, r->cost.ops);
+    oc_key_count(w, "bytes", row->memory);
+    oc_key_quality(w, row->quality);
+    oc_key_time(w, "roofline_time_ns", roof_ns(row));
+    if (x->combine) {
+        oc_key_time(w, "time_ns", row->time_s * 1e9);
+        oc_key_text(w, "time_from", r->chosen == OC_NONE ? NULL : oc_compare_letter(&x->arena, r->chosen));
+        oc_key_count(w, "measured_flops", measured(x, r, false));
+        oc_key_count(w, "measured_bytes", measured(x, r, true));
+    }
+    oc_jw_key(w, "sources");
+    oc_jw_begin_array(w);
+    for (uint32_t s = 0; s < x->c.n_source; s++)
+        json_cell(w, x, row, s);
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+void oc_compare_json(struct oc_comparing *x, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.compare", 1, x->model->path);
+    json_sources(&w, x);
+    oc_jw_key(&w, "rows");
+    oc_jw_begin_array(&w);
+    for (uint32_t i = 0; i < x->rows.n; i++)
+        json_row(&w, x, &x->rows.row[i]);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}

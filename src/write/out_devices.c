@@ -1,0 +1,480 @@
+/* The comparison of devices for people. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "write/devices_view.h"
+#include "write/plain_table.h"
+
+struct view {
+    const struct oc_rank *r;
+    const struct oc_rank_write_opts *o;
+    struct oc_arena arena;
+    FILE *f;
+};
+
+enum { LABEL = 12, WIDTH = 118, TOP = 20, CLASS_DEVICES = 6, MOST_PAIRS = 28 };
+
+__attribute__((format(printf, 3, 4))) static void say(struct view *v, const char *label, const char *fmt, ...)
+{
+    char text[2048];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    size_t width = v->o->width_chars && v->o->width_chars < WIDTH ? v->o->width_chars : WIDTH;
+    oc_plain_say(label, LABEL, width, text, v->f);
+}
+
+static const char *si(struct view *v, double n, const char *unit)
+{
+    char buf[48];
+    return isfinite(n) ? oc_strdup(&v->arena, oc_format_si(n, unit, buf, sizeof(buf))) : "unknown";
+}
+
+static const char *bytes(struct view *v, uint64_t n)
+{
+    char buf[48];
+    return oc_strdup(&v->arena, oc_format_bytes((double)n, buf, sizeof(buf)));
+}
+
+static const char *duration(struct view *v, double ns)
+{
+    char buf[48];
+    return isfinite(ns) ? oc_strdup(&v->arena, oc_format_time_ns(ns, buf, sizeof(buf))) : "unknown";
+}
+
+static const char *name_of(const struct view *v, size_t device)
+{
+    return v->r->device[device]->info.id;
+}
+
+static void start_table(const struct view *v, struct oc_plain_table *t, const char *const *head)
+{
+    t->width_chars = v->o->width_chars;
+    t->bold_head = v->o->color;
+    oc_plain_row(t, head);
+}
+
+static void end_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
+{
+    oc_plain_left(t, n_first, &v->arena);
+    oc_plain_print(t, n_last, v->f);
+    oc_plain_free(t);
+}
+
+/* Rows to show of n: as --top says. */
+static size_t shown(const struct view *v, size_t n)
+{
+    int64_t top = v->o->has_top ? v->o->top : TOP;
+    if (top == 0)
+        return n;
+    if (top < 0)
+        return (uint64_t)-top < n ? n - (size_t)-top : 0;
+    return (uint64_t)top < n ? (size_t)top : n;
+}
+
+/* ---- what it is about ---------------------------------------------------------------------------------- */
+
+static void put_left_out(struct view *v)
+{
+    const struct oc_rank_table *t = &v->r->table[0];
+    uint32_t seen = 0;
+    unsigned said = 0;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
+        for (size_t i = 0; i < v->r->n_device; i++)
+            if (!t->whole[i].missing[0] && t->whole[i].left_out & 1u << c)
+                seen |= 1u << c;
+    for (unsigned c = 0; c < OC_CLASS_COUNT; c++) {
+        size_t n = 0, last = 0;
+        double most = 0;
+        for (size_t i = 0; seen & 1u << c && i < v->r->n_device; i++)
+            if (!t->whole[i].missing[0] && t->whole[i].left_out & 1u << c) {
+                n++;
+                last = i;
+                most = fmax(most, t->whole[i].left_out_part);
+            }
+        if (n)
+            say(v, said++ ? "" : "left out",
+                "arithmetic in %s on %s, which %s no peak for it: at most %.2g %% of all", oc_class_name(c),
+                n == 1 ? name_of(v, last) : oc_printf(&v->arena, "%zu devices", n), n == 1 ? "has" : "have",
+                100 * most);
+    }
+}
+
+static void put_calibration(struct view *v)
+{
+    const struct oc_rank *r = v->r;
+    const struct oc_span *s = r->calibration ? &r->table[0].whole[r->calibrated] : NULL;
+    if (s)
+        say(v, "calibrated",
+            "%s: an estimate with its 80 %% interval, of the kernels that the runtime makes%s",
+            r->calibration,
+            s->unknown_kernels
+                ? oc_printf(&v->arena, "; without %u kernels of which nothing is known", s->unknown_kernels)
+                : "");
+}
+
+static void put_assumed(struct view *v)
+{
+    const struct oc_rank *r = v->r;
+    say(v, "assumed",
+        "kernels reach between %.0f %% and %.0f %% of the speed of their roofline; no operators are fused, "
+        "each "
+        "launch takes the overhead of the hardware file; %s",
+        100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
+        r->cache ? "each byte goes to the nearest memory that can have it" : "all bytes go to DRAM");
+    say(v, "", "energy: the design power (TDP) all the time, of the device alone");
+    for (uint32_t i = 0; i < r->n_assumption; i++)
+        say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
+            r->assumption[i].reason);
+    for (size_t i = 0; i < r->n_device; i++) {
+        const struct oc_device_info *d = &r->device[i]->info;
+        for (size_t k = 0; k < d->n_set; k++)
+            say(v, "", "%s %s = %s: given by --hw-set; the hardware file says %s", d->id, d->set[k].key,
+                d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");
+    }
+}
+
+static void put_head(struct view *v)
+{
+    const struct oc_rank *r = v->r;
+    const struct oc_rank_load *k = &r->table[0].total;
+    if (r->model->path[0])
+        say(v, "model", "%s", r->model->path);
+    say(v, "work", "%s%s operations, %s of constants and %s of activations in memory%s",
+        oc_quality_mark(k->quality), si(v, k->operations, ""), bytes(v, k->const_bytes),
+        k->peak_quality == OC_UNKNOWN ? "an unknown size" : bytes(v, k->peak_bytes),
+        r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
+    say(v, "times",
+        "bands; the order is that of their middle (an efficiency of %.0f %%)%s. A place such as 2 "
+        "(1-3) says that overlapping bands allow any of these",
+        100 * oc_band_middle(), strcmp(r->sort, "energy") ? "" : ", times power");
+    if (r->as)
+        say(v, "as", "%s: %s; memory is that of the model as it is", r->as->name, r->as->note);
+    put_calibration(v);
+    put_assumed(v);
+    put_left_out(v);
+}
+
+/* ---- the order ----------------------------------------------------------------------------------------- */
+
+static const char *place_text(struct view *v, const struct oc_rank_row *row)
+{
+    if (!row->place)
+        return "-";
+    return row->first == row->last ? oc_printf(&v->arena, "%u", row->place)
+                                   : oc_printf(&v->arena, "%u (%u-%u)", row->place, row->first, row->last);
+}
+
+static const char *memory_text(struct view *v, const struct oc_rank_row *row)
+{
+    double part = row->capacity_bytes ? 100.0 * (double)row->need_bytes / (double)row->capacity_bytes : NAN;
+    if (row->fits == OC_FITS_NO)
+        return oc_printf(&v->arena, "does not fit: %.3g %%", part);
+    return row->fits == OC_FITS_YES ? oc_printf(&v->arena, "%.2g %%", part) : "unknown";
+}
+
+static const char *limit_text(struct view *v, const struct oc_span *s)
+{
+    unsigned limit = oc_span_limit(s);
+    if (limit == OC_SPAN_PARTS)
+        return "unknown";
+    return oc_printf(&v->arena, "%s %.0f %%", oc_span_part_name(limit), 100 * s->part_s[limit] / s->mid_s);
+}
+
+/* "1.2-3.4 unit", "unknown" */
+static const char *band(struct view *v, double lo, double hi)
+{
+    if (!isfinite(lo))
+        return "unknown";
+    return oc_printf(&v->arena, "%s - %s", si(v, lo, ""), si(v, hi, ""));
+}
+
+static const char *joule(struct view *v, double n)
+{
+    static const struct {
+        double least, scale;
+        const char *unit;
+    } units[] = {{1e3, 1e-3, "kJ"}, {1, 1, "J"}, {1e-3, 1e3, "mJ"}, {0, 1e6, "uJ"}};
+    size_t i = 0;
+    while (n < units[i].least)
+        i++;
+    return oc_printf(&v->arena, "%.3g %s", n * units[i].scale, units[i].unit);
+}
+
+static const char *joules(struct view *v, double lo, double hi)
+{
+    return isfinite(lo) ? oc_printf(&v->arena, "%s - %s", joule(v, lo), joule(v, hi)) : "unknown";
+}
+
+static void put_row(struct view *v, struct oc_plain_table *t, const struct oc_rank_table *b, size_t i)
+{
+    const struct oc_rank_row *row = &b->row[i];
+    bool known = isfinite(row->mid_ns);
+    double rate = 1e9 * oc_rank_samples(v->r, b->batch);
+    const char *cell[] = {
+        place_text(v, row),
+        name_of(v, b->device[i]),
+        known ? duration(v, row->mid_ns) : "unknown",
+        known          ? oc_printf(&v->arena, "%s - %s", duration(v, row->lo_ns), duration(v, row->hi_ns))
+        : row->missing ? row->missing
+                       : "unknown",
+        known ? band(v, rate / row->hi_ns, rate / row->lo_ns) : "",
+        known ? joules(v, row->lo_joule, row->hi_joule) : "",
+        memory_text(v, row),
+        known ? limit_text(v, &b->whole[b->device[i]]) : "",
+    };
+    oc_plain_row(t, cell);
+}
+
+static void put_order(struct view *v, const struct oc_rank_table *b)
+{
+    static const char *const head[] = {"place",        "device",        "middle", "time of a run",
+                                       "inferences/s", "energy of one", "memory", "most time goes to"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    size_t n = shown(v, v->r->n_device);
+    fputc('\n', v->f);
+    if (v->r->n_table > 1)
+        fprintf(v->f, "%s = %" PRId64 "\n", v->r->symbol, b->batch);
+    if (b->total.unknown_nodes)
+        say(v, "left out", "%" PRIu64 " operators without a cost: all times are too short",
+            b->total.unknown_nodes);
+    if (b->total.estimated_nodes)
+        say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
+    start_table(v, &t, head);
+    for (size_t i = 0; i < n; i++)
+        put_row(v, &t, b, i);
+    end_table(v, &t, 2, 1);
+    if (n < v->r->n_device)
+        fprintf(v->f, "... %zu more (--top 0 shows all)\n", v->r->n_device - n);
+}
+
+/* ---- classes of operators ------------------------------------------------------------------------------ */
+
+/* The first device with times for all classes, else n_device. */
+static size_t telling_device(const struct view *v, const struct oc_rank_table *b)
+{
+    for (size_t i = 0; i < v->r->n_device; i++) {
+        const struct oc_span *s = &b->by_class[b->device[i] * OC_OP_CLASS_COUNT];
+        unsigned c = 0;
+        while (c < OC_OP_CLASS_COUNT && !isnan(s[c].mid_s))
+            c++;
+        if (c == OC_OP_CLASS_COUNT)
+            return b->device[i];
+    }
+    return v->r->n_device;
+}
+
+/* Classes with operators, by their time on that device, or by their operations. */
+static size_t order_classes(const struct view *v, const struct oc_rank_table *b, uint8_t *list)
+{
+    size_t n = 0, device = telling_device(v, b);
+    double key[OC_OP_CLASS_COUNT];
+    for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++) {
+        key[c] = device < v->r->n_device ? b->by_class[device * OC_OP_CLASS_COUNT + c].mid_s
+                                         : b->total.class_operations[c];
+        if (!b->total.class_nodes[c])
+            continue;
+        size_t at = n++;
+        for (; at > 0 && key[c] > key[list[at - 1]]; at--)
+            list[at] = list[at - 1];
+        list[at] = (uint8_t)c;
+    }
+    return n;
+}
+
+static const char *share_text(struct view *v, const struct oc_span *whole, const struct oc_span *s)
+{
+    unsigned limit = oc_span_limit(s);
+    if (isnan(s->mid_s))
+        return "unknown";
+    if (s->evidence == OC_SPAN_CALIBRATED && !(s->mid_s > 0))
+        return "fused";
+    if (isnan(whole->mid_s))
+        return duration(v, s->mid_s * 1e9);
+    return oc_printf(&v->arena, "%.3g %% %s", whole->mid_s > 0 ? 100 * s->mid_s / whole->mid_s : 0,
+                     limit == OC_SPAN_PARTS ? "" : oc_span_part_name(limit));
+}
+
+static void put_classes(struct view *v, const struct oc_rank_table *b)
+{
+    uint8_t list[OC_OP_CLASS_COUNT];
+    size_t n = order_classes(v, b, list), n_device = shown(v, v->r->n_device);
+    const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "of all OP", "fastest"};
+    n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
+    struct oc_plain_table t = {.n_col = 4 + n_device};
+    for (size_t d = 0; d < n_device; d++)
+        cell[4 + d] = name_of(v, b->device[d]);
+    if (!n)
+        return;
+    fputc('\n', v->f);
+    start_table(v, &t, cell);
+    for (size_t i = 0; i < n; i++) {
+        size_t best = oc_rank_best_for(v->r, b, list[i]);
+        cell[0] = oc_op_class_name(list[i]);
+        cell[1] = oc_printf(&v->arena, "%" PRIu64, b->total.class_nodes[list[i]]);
+        cell[2] = oc_printf(
+            &v->arena, "%.3g %%",
+            b->total.operations > 0 ? 100 * b->total.class_operations[list[i]] / b->total.operations : 0);
+        cell[3] = best < v->r->n_device ? name_of(v, best) : "unknown";
+        for (size_t d = 0; d < n_device; d++)
+            cell[4 + d] = share_text(v, &b->whole[b->device[d]],
+                                     &b->by_class[b->device[d] * OC_OP_CLASS_COUNT + list[i]]);
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_left(&t, 1, &v->arena);
+    end_table(v, &t, 1, 1 + n_device);
+}
+
+/* ---- other batches ------------------------------------------------------------------------------------- */
+
+static const char *phases_text(struct view *v, const struct oc_rank_phases *p,
+                               const char *(*name)(const struct view *v, int what))
+{
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < p->n; i++) {
+        oc_buf_printf(&b, "%s%s", i ? ", " : "", name(v, p->item[i].what));
+        if (i)
+            oc_buf_printf(&b, " from %" PRId64, p->item[i].from);
+    }
+    const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
+    oc_buf_free(&b);
+    return text;
+}
+
+static const char *device_name(const struct view *v, int what)
+{
+    return what < 0 ? "none" : name_of(v, (size_t)what);
+}
+
+static const char *limit_name(const struct view *v, int what)
+{
+    (void)v;
+    return oc_rank_limit_name(what);
+}
+
+static const char *fits_text(struct view *v, const struct oc_rank_phases *p)
+{
+    if (p->item[0].what == OC_FITS_NO)
+        return "not even 1";
+    if (p->item[0].what != OC_FITS_YES)
+        return "unknown";
+    if (p->n > 1 && p->item[1].what == OC_FITS_NO)
+        return oc_printf(&v->arena, "%" PRId64, p->item[1].from - 1);
+    return oc_printf(&v->arena, "%" PRId64 " and more", p->n > 1 ? p->item[1].from - 1 : v->r->max_batch);
+}
+
+static bool has_time(const struct view *v, size_t device)
+{
+    return !v->r->table[0].whole[device].missing[0];
+}
+
+static void put_limits(struct view *v)
+{
+    static const char *const head[] = {"device", "fits up to", "most time goes to"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    size_t n = shown(v, v->r->n_device);
+    fputc('\n', v->f);
+    start_table(v, &t, head);
+    for (size_t i = 0; i < n; i++) {
+        size_t d = v->r->table[0].device[i];
+        if (!has_time(v, d))
+            continue;
+        const char *cell[] = {name_of(v, d), fits_text(v, &v->r->fits[d]),
+                              phases_text(v, &v->r->limit[d], limit_name)};
+        oc_plain_row(&t, cell);
+    }
+    end_table(v, &t, 1, 1);
+}
+
+/* Of two devices: "a100, surely from 12", "t4; a100 from 5, surely from 90". */
+static const char *faster_text(struct view *v, size_t first, size_t second, const struct oc_rank_phases *p)
+{
+    struct oc_buf b = {0};
+    int winner = -2;
+    bool changes = false;
+    for (size_t i = 0; i < p->n; i++) {
+        int what = p->item[i].what;
+        int now = what < 0 ? -1 : (what + 1) / 2; /* 0 the same, 1 the first, 2 the second */
+        bool sure = what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY;
+        const char *name = now < 0 ? "unknown" : now == 0 ? "equal" : name_of(v, now == 1 ? first : second);
+        const char *from = i ? oc_printf(&v->arena, " from %" PRId64, p->item[i].from) : "";
+        if (now != winner)
+            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from, sure ? " surely" : "");
+        else
+            oc_buf_printf(&b, ", %ssurely%s", sure ? "" : "not ", from);
+        changes = changes || (i && now != winner);
+        winner = now;
+    }
+    if (!changes && winner > 0)
+        oc_buf_printf(&b, "; %s at no batch up to %" PRId64, name_of(v, winner == 1 ? second : first),
+                      v->r->max_batch);
+    const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
+    oc_buf_free(&b);
+    return text;
+}
+
+/* Pairs of the devices that are shown, in their order. */
+static void put_pairs(struct view *v)
+{
+    static const char *const head[] = {"devices", "faster"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    const uint32_t *device = v->r->table[0].device;
+    size_t n = shown(v, v->r->n_device), left = 0;
+    if (!v->r->pair || n < 2)
+        return;
+    start_table(v, &t, head);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i + 1; j < n; j++) {
+            size_t a = device[i] < device[j] ? device[i] : device[j], b = device[i] + device[j] - a;
+            if (!has_time(v, a) || !has_time(v, b))
+                continue;
+            const char *cell[] = {
+                oc_printf(&v->arena, "%s, %s", name_of(v, device[i]), name_of(v, device[j])),
+                faster_text(v, a, b, &v->r->pair[a * v->r->n_device + b])};
+            if (t.n_row <= MOST_PAIRS)
+                oc_plain_row(&t, cell);
+            else
+                left++;
+        }
+    if (t.n_row < 2) { /* of two devices with times there is none */
+        oc_plain_free(&t);
+        return;
+    }
+    fputc('\n', v->f);
+    end_table(v, &t, 1, 1);
+    if (left)
+        fprintf(v->f, "... %zu more pairs (--format json has all)\n", left);
+}
+
+static void put_batches(struct view *v)
+{
+    const struct oc_rank *r = v->r;
+    fputc('\n', v->f);
+    if (!r->max_batch) {
+        say(v, "batches", "no other ones: %s", r->no_batch);
+        return;
+    }
+    say(v, "batches", "%s from 1 to %" PRId64 "%s%s", r->symbol, r->max_batch, r->no_larger ? "; " : "",
+        r->no_larger ? r->no_larger : "");
+    if (r->n_device > 1)
+        say(v, "fastest", "%s%s (by the middle, of those whose memory is not too small)",
+            phases_text(v, &r->fastest, device_name), r->fastest.n == 1 ? " at every one" : "");
+    put_limits(v);
+    put_pairs(v);
+}
+
+void oc_devices_table(const struct oc_rank *r, const struct oc_rank_write_opts *o, FILE *f)
+{
+    struct view v = {.r = r, .o = o, .f = f};
+    put_head(&v);
+    for (size_t i = 0; i < r->n_table; i++) {
+        put_order(&v, &r->table[i]);
+        put_classes(&v, &r->table[i]);
+    }
+    put_batches(&v);
+    oc_arena_free(&v.arena);
+}

@@ -1,0 +1,325 @@
+/* An estimate: the longest kernels and the whole for people, every kernel for machines. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "estimate/estimate.h"
+#include "write/json_keys.h"
+#include "write/kernel_fields.h"
+
+enum { VERSION = 1 };
+
+struct estimate_out {
+    const struct oc_estimate *e;
+    struct oc_arena arena;
+    double all_s; /* of all kernels, the middle of bands */
+};
+
+static const char *time_text(struct estimate_out *o, double s)
+{
+    char buf[48];
+    return isfinite(s) ? oc_strdup(&o->arena, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
+}
+
+static const char *label_of(const struct oc_estimate *e, const struct oc_kernel_use *u, struct oc_arena *a)
+{
+    char buf[256];
+    if (u->kernel.label && *u->kernel.label)
+        return u->kernel.label;
+    if (u->kernel.node == OC_NONE)
+        return "";
+    const struct oc_model *m = e->analysis->model;
+    return oc_strdup(a, oc_node_label(m, &m->node[u->kernel.node], buf, sizeof(buf)));
+}
+
+/* "Conv+BatchNormalization+Relu"; what the runtime inserted has no nodes. */
+static const char *types_of(const struct oc_estimate *e, const struct oc_kernel_use *u, struct oc_arena *a)
+{
+    const struct oc_model *m = e->analysis->model;
+    const char *text = "";
+    if (!u->n_node)
+        return "(inserted)";
+    for (uint32_t i = 0; i < u->n_node && i < 4; i++)
+        text = oc_printf(a, "%s%s%s", text, i ? "+" : "", m->node[u->node[i]].op_type);
+    return u->n_node > 4 ? oc_printf(a, "%s+%" PRIu32, text, u->n_node - 4) : text;
+}
+
+static double calls_of(const struct oc_kernel_use *u)
+{
+    return u->calls > 0 ? u->calls : 1;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------
+ */
+
+struct place {
+    double s;
+    size_t i;
+};
+
+static int longest_first(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->s != y->s)
+        return x->s > y->s ? -1 : 1;
+    return (x->i > y->i) - (x->i < y->i);
+}
+
+static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
+{
+    static const char *const head[] = {"time",  "from",     "to",       "%",    "measured", "err %",
+                                       "class", "bound by", "rests on", "type", "kernel"};
+    static const char *const alone[] = {"time",     "from",     "to",   "%",     "class",
+                                        "bound by", "rests on", "type", "kernel"};
+    t->n_col = o->e->measured_s ? OC_COUNT(head) : OC_COUNT(alone);
+    oc_plain_row(t, o->e->measured_s ? head : alone);
+}
+
+static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t i)
+{
+    const struct oc_estimate *e = o->e;
+    const struct oc_kernel_use *u = &e->list.item[i];
+    const struct oc_prediction *p = &e->prediction[i];
+    double n = calls_of(u), s = oc_estimate_kernel_s(e, i);
+    const char *cell[11];
+    size_t k = 0;
+    cell[k++] = time_text(o, p->t_s * n);
+    cell[k++] = time_text(o, p->lo80_s * n);
+    cell[k++] = time_text(o, p->hi80_s * n);
+    cell[k++] = isfinite(s) && o->all_s > 0 ? oc_printf(&o->arena, "%.1f", 100 * s / o->all_s) : "-";
+    if (e->measured_s) {
+        double err = e->measured_s[i] > 0 ? p->t_s / e->measured_s[i] - 1 : (double)NAN;
+        cell[k++] = time_text(o, e->measured_s[i] * n);
+        cell[k++] = isfinite(err) ? oc_printf(&o->arena, "%+.1f", 100 * err) : "-";
+    }
+    cell[k++] = oc_kernel_class_name(u->kernel.cls);
+    cell[k++] = oc_bound_name(p->bound);
+    cell[k++] = p->extrapolated ? oc_printf(&o->arena, "%s, outside", oc_evidence_name(p->evidence))
+                                : oc_evidence_name(p->evidence);
+    cell[k++] = types_of(e, u, &o->arena);
+    cell[k++] = label_of(e, u, &o->arena);
+    oc_plain_row(t, cell);
+}
+
+static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
+{
+    size_t n = o->e->list.n;
+    struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
+    struct oc_plain_table t = {0};
+    for (size_t i = 0; i < n; i++) {
+        double s = oc_estimate_kernel_s(o->e, i);
+        place[i] = (struct place){isfinite(s) ? s : -1, i};
+    }
+    qsort(place, n, sizeof(*place), longest_first);
+    head_row(o, &t);
+    for (size_t i = 0; i < n && (!top || i < top); i++)
+        kernel_row(o, &t, place[i].i);
+    oc_plain_print(&t, 5, f);
+    if (top && n > top)
+        fprintf(f, "and %zu more\n", n - top);
+    oc_plain_free(&t);
+}
+
+static void write_prediction(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    const struct oc_model_prediction *t = &e->total;
+    if (!e->cal) {
+        fprintf(f,
+                "prediction  %s to %s a run: the roofline at 90 %% to 30 %%, and launches; there is no "
+                "calibration\n",
+                time_text(o, e->band_lo_s), time_text(o, e->band_hi_s));
+        return;
+    }
+    fprintf(f, "prediction  %s a run; 80 %%: %s to %s, 95 %%: %s to %s\n", time_text(o, t->t_s),
+            time_text(o, t->lo80_s), time_text(o, t->hi80_s), time_text(o, t->lo95_s),
+            time_text(o, t->hi95_s));
+    fprintf(f, "made of     %s kernels, %s between them, %s besides\n", time_text(o, t->kernels_s),
+            time_text(o, t->gaps_s), time_text(o, t->fix_s));
+    fputs("rests on   ", f);
+    for (unsigned i = 0, any = 0; i < OC_EVIDENCE_COUNT; i++)
+        if (t->share[i] > 0)
+            fprintf(f, "%s %s %.1f %%", any++ ? "," : "", oc_evidence_name(i), 100 * t->share[i]);
+    if (t->extrapolated > 0)
+        fprintf(f, "; outside of measured sizes %.1f %%", 100 * t->extrapolated);
+    fputc('\n', f);
+    double parts = t->compute_s + t->memory_s + t->t0_s;
+    if (parts > 0)
+        fprintf(f, "bound by    compute %.1f %%, memory %.1f %%, launches %.1f %%\n",
+                100 * t->compute_s / parts, 100 * t->memory_s / parts, 100 * t->t0_s / parts);
+}
+
+static void write_measured(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    if (!e->measured_s)
+        return;
+    fprintf(f, "measured    %s kernels, %s a run with the profiler", time_text(o, e->measured_kernels_s),
+            time_text(o, e->measured_run_s));
+    if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
+        fprintf(f, "; predicted kernels %+.1f %%", 100 * (e->total.kernels_s / e->measured_kernels_s - 1));
+    fputc('\n', f);
+}
+
+static uint32_t fused(const struct oc_kernel_list *l)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < l->n; i++)
+        n += l->item[i].n_node > 1;
+    return n;
+}
+
+static const char *threads_of(struct estimate_out *o, const struct oc_calibration *cal)
+{
+    return cal->threads ? oc_printf(&o->arena, ", %u thread%s", cal->threads, cal->threads == 1 ? "" : "s")
+                        : "";
+}
+
+static void write_head(struct estimate_out *o, FILE *f)
+{
+    const struct oc_estimate *e = o->e;
+    fprintf(f, "model       %s\ndevice      %s\n", e->analysis->model->path, e->device->info.id);
+    if (e->cal)
+        fprintf(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings\n",
+                e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
+                threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
+    if (e->join)
+        fprintf(
+            f,
+            "kernels     %zu as recorded, %u of several nodes; a plan (%s) has %u of them, %.1f %% of the "
+            "time\n",
+            e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+            100 * e->match.equal_time);
+    else if (e->rules == OC_FUSE_NONE)
+        fprintf(f, "kernels     %zu: each node of the model is one\n", e->list.n);
+    else
+        fprintf(f, "kernels     %zu planned (rules: %s), %u of several nodes\n", e->list.n,
+                oc_fusion_rules_name(e->rules), fused(&e->list));
+    if (e->n_unknown)
+        fprintf(f, "unknown     %u kernels: not in the sums\n", e->n_unknown);
+    if (e->asynchronous)
+        fprintf(f, "assumed     %s\n", e->asynchronous);
+    write_prediction(o, f);
+    write_measured(o, f);
+    fputc('\n', f);
+}
+
+/* ---- for machines ----------------------------------------------------------------------------------------
+ */
+
+static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size_t i)
+{
+    const struct oc_kernel_use *u = &e->list.item[i];
+    const struct oc_prediction *p = &e->prediction[i];
+    oc_fields_begin(f);
+    oc_field_text(f, "label", label_of(e, u, &f->arena));
+    oc_field_text(f, "types", types_of(e, u, &f->arena));
+    oc_field_text(f, "rule", u->rule);
+    oc_field_double(f, "calls", calls_of(u));
+    oc_field_double(f, "time_s", p->t_s);
+    oc_field_double(f, "low80_s", p->lo80_s);
+    oc_field_double(f, "high80_s", p->hi80_s);
+    oc_field_double(f, "low95_s", p->lo95_s);
+    oc_field_double(f, "high95_s", p->hi95_s);
+    oc_field_text(f, "evidence", oc_evidence_name(p->evidence));
+    oc_field_text(f, "bound_by", oc_bound_name(p->bound));
+    oc_field_double(f, "decades_outside", p->decades);
+    oc_field_double(f, "roofline_s", p->roof_s > 0 ? p->roof_s : (double)NAN);
+    oc_field_double(f, "measured_s", e->measured_s ? e->measured_s[i] : (double)NAN);
+    oc_kernel_fields(f, &u->kernel, NULL);
+    oc_fields_end(f);
+}
+
+static void total_json(struct oc_json_out *w, const struct oc_estimate *e)
+{
+    const struct oc_model_prediction *t = &e->total;
+    bool point = e->cal && t->t_s > 0;
+    double none = (double)NAN;
+    oc_jw_key(w, "total");
+    oc_jw_begin_object(w);
+    oc_key_double(w, "time_s", point ? t->t_s : none);
+    oc_key_double(w, "low80_s", point ? t->lo80_s : none);
+    oc_key_double(w, "high80_s", point ? t->hi80_s : none);
+    oc_key_double(w, "low95_s", point ? t->lo95_s : none);
+    oc_key_double(w, "high95_s", point ? t->hi95_s : none);
+    oc_key_double(w, "band_low_s", point ? none : e->band_lo_s);
+    oc_key_double(w, "band_high_s", point ? none : e->band_hi_s);
+    oc_key_double(w, "kernels_s", point ? t->kernels_s : none);
+    oc_key_double(w, "gaps_s", point ? t->gaps_s : none);
+    oc_key_double(w, "fix_s", point ? t->fix_s : none);
+    oc_key_u64(w, "unknown_kernels", e->n_unknown);
+    oc_key_double(w, "outside_fraction", point ? t->extrapolated : none);
+    oc_jw_key(w, "evidence");
+    oc_jw_begin_object(w);
+    for (unsigned i = 0; i < OC_EVIDENCE_COUNT; i++)
+        oc_key_double(w, oc_evidence_name(i), point ? t->share[i] : none);
+    oc_jw_end_object(w);
+    oc_key_double(w, "compute_s", point ? t->compute_s : none);
+    oc_key_double(w, "memory_s", point ? t->memory_s : none);
+    oc_key_double(w, "launches_s", point ? t->t0_s : none);
+    oc_key_double(w, "measured_kernels_s", e->measured_kernels_s);
+    oc_key_double(w, "measured_run_s", e->measured_run_s);
+    oc_jw_end_object(w);
+}
+
+static void plan_json(struct oc_json_out *w, const struct oc_estimate *e)
+{
+    oc_jw_key(w, "plan");
+    oc_jw_begin_object(w);
+    oc_key_text(w, "rules", oc_fusion_rules_name(e->rules));
+    oc_key_text(w, "kernels_from", e->join ? "profile" : "plan");
+    oc_key_u64_if(w, "recorded", e->match.recorded, e->match.recorded);
+    oc_key_u64_if(w, "planned", e->match.recorded, e->match.planned);
+    oc_key_u64_if(w, "equal", e->match.recorded, e->match.equal);
+    oc_key_double(w, "equal_time_fraction", e->match.recorded ? e->match.equal_time : (double)NAN);
+    oc_jw_end_object(w);
+}
+
+static void write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *out)
+{
+    struct oc_json_out w = {.f = out, .pretty = true};
+    f->json = &w;
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost-estimate", VERSION, e->analysis->model->path);
+    oc_key_text(&w, "device", e->device->info.id);
+    oc_key_text(&w, "calibration_device", e->cal ? e->cal->device : NULL);
+    oc_key_text(&w, "calibration_runtime", e->cal ? e->cal->runtime : NULL);
+    plan_json(&w, e);
+    total_json(&w, e);
+    oc_jw_key(&w, "kernels");
+    oc_jw_begin_array(&w);
+    for (size_t i = 0; i < e->list.n; i++)
+        kernel_fields(f, e, i);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', out);
+}
+
+int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,
+                      struct oc_err *err)
+{
+    struct oc_fields f = {0};
+    struct estimate_out o = {.e = e};
+    if (!format || !strcmp(format, "table")) {
+        for (size_t i = 0; i < e->list.n; i++) {
+            double s = oc_estimate_kernel_s(e, i);
+            o.all_s += isfinite(s) ? s : 0;
+        }
+        write_head(&o, out);
+        write_kernels(&o, top, out);
+    } else if (!strcmp(format, "json")) {
+        write_json(&f, e, out);
+    } else if (!strcmp(format, "csv")) {
+        for (size_t i = 0; i < e->list.n; i++)
+            kernel_fields(&f, e, i);
+        oc_fields_csv(&f, "1", out);
+    } else {
+        return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, json", format);
+    }
+    oc_fields_free(&f);
+    oc_arena_free(&o.arena);
+    return 0;
+}

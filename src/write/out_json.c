@@ -1,0 +1,454 @@
+#include <math.h>
+#include <string.h>
+
+#include "write/json_keys.h"
+#include "write/json_limits.h"
+#include "report/receipts.h"
+#include "report/what_if.h"
+
+/* The layout is documented; see the README. Unknown is null. */
+enum { JSON_VERSION = 1 };
+
+/* ---- types and values ------------------------------------------------------------------------------------
+ */
+
+static const char *type_name(struct oc_report *r, const struct oc_type *t)
+{
+    static const char *const wrap[] = {
+        [OC_T_SEQUENCE] = "sequence", [OC_T_OPTIONAL] = "optional", [OC_T_MAP] = "map"};
+    if (t->kind == OC_T_NONE)
+        return NULL;
+    if (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE || !t->elem)
+        return oc_dtype_info(t->dtype)->name;
+    const char *inner = type_name(r, t->elem);
+    return oc_printf(&r->arena, "%s(%s)", wrap[t->kind], inner ? inner : "?");
+}
+
+static void shape(struct oc_json_out *w, struct oc_report *r, const struct oc_type *t)
+{
+    struct oc_exprs *x = r->in->analysis->exprs;
+    oc_jw_key(w, "shape");
+    if (t->kind != OC_T_TENSOR || !t->shape.ranked) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    for (unsigned i = 0; i < t->shape.rank; i++) {
+        struct oc_dim d = t->shape.dim[i];
+        if (oc_is_known(d)) {
+            oc_jw_i64(w, d.v);
+            continue;
+        }
+        oc_jw_begin_object(w);
+        oc_key_text(w, "origin", oc_dim_text(x, d));
+        int64_t max = oc_dim_max_value(x, d);
+        oc_key_u64_if(w, "max", max >= 0, (uint64_t)max);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void value(struct oc_json_out *w, struct oc_report *r, uint32_t id)
+{
+    static const uint8_t of_state[] = {[OC_V_UNKNOWN] = OC_UNKNOWN,
+                                       [OC_V_STATIC] = OC_EXACT,
+                                       [OC_V_BOUNDED] = OC_UPPER,
+                                       [OC_V_DECLARED] = OC_EST,
+                                       [OC_V_RANK_ONLY] = OC_UNKNOWN};
+    const struct oc_analysis *a = r->in->analysis;
+    if (id == OC_NONE) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", a->model->value[id].name);
+    oc_key_text(w, "dtype", type_name(r, &a->type[id]));
+    shape(w, r, &a->type[id]);
+    oc_key_quality(w, of_state[a->value_state[id]]);
+    oc_jw_end_object(w);
+}
+
+static void values(struct oc_json_out *w, struct oc_report *r, const char *key, const uint32_t *id,
+                   uint32_t n)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        value(w, r, id[i]);
+    oc_jw_end_array(w);
+}
+
+/* Graph inputs that a caller feeds: not those that an initializer fills. */
+static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_graph *g)
+{
+    oc_jw_key(w, "inputs");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!r->in->model->value[g->input[i]].constant)
+            value(w, r, g->input[i]);
+    oc_jw_end_array(w);
+}
+
+/* ---- parts -----------------------------------------------------------------------------------------------
+ */
+
+static void model(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    oc_jw_key(w, "model");
+    if (!m) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "path", m->path);
+    oc_jw_key(w, "ir_version");
+    oc_jw_i64(w, m->ir_version);
+    oc_key_text(w, "producer",
+                oc_printf(&r->arena, "%s%s%s", m->producer_name ? m->producer_name : "",
+                          m->producer_version && *m->producer_version ? " " : "",
+                          m->producer_version ? m->producer_version : ""));
+    oc_jw_key(w, "opsets");
+    oc_jw_begin_object(w);
+    for (uint32_t i = 0; i < m->n_opset; i++) {
+        oc_jw_key(w, m->opset[i].domain);
+        oc_jw_i64(w, m->opset[i].version);
+    }
+    oc_jw_end_object(w);
+    inputs(w, r, &m->graph[0]);
+    values(w, r, "outputs", m->graph[0].output, m->graph[0].n_output);
+    oc_key_u64(w, "nodes", r->in->analysis->total.nodes);
+    oc_key_u64(w, "functions", m->n_function);
+    oc_jw_end_object(w);
+}
+
+static void assumptions(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    oc_jw_key(w, "assumptions");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; a && i < a->n_assumption; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "what", a->assumption[i].what);
+        oc_key_text(w, "name", a->assumption[i].name);
+        oc_key_text(w, "value", a->assumption[i].value);
+        oc_key_text(w, "reason", a->assumption[i].reason);
+        oc_jw_end_object(w);
+    }
+    for (size_t i = 0; r->in->device && i < oc_device_info(r->in->device).n_set; i++)
+        oc_hw_set_json(w, &oc_device_info(r->in->device).set[i]);
+    oc_jw_end_array(w);
+}
+
+static double run_time_ns(const struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    return p && !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s);
+}
+
+static void peak(struct oc_json_out *w, const struct oc_report *r)
+{
+    const struct oc_peak *p = r->in->analysis ? &r->in->analysis->peak : NULL;
+    bool known = p && p->quality != OC_UNKNOWN && p->node != OC_NONE;
+    oc_key_u64_if(w, "peak_activation_bytes", known, known ? p->bytes : 0);
+    oc_key_u64_if(w, "peak_activation_node", known, known ? p->node : 0);
+    oc_key_u64_if(w, "lower_activation_bytes", known, known ? p->lower_bytes : 0);
+}
+
+static void totals(struct oc_json_out *w, struct oc_report *r)
+{
+    bool known = r->in->analysis != NULL;
+    struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
+    double ns = run_time_ns(r),
+           moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
+    oc_jw_key(w, "totals");
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "nodes", known, t.nodes);
+    oc_key_u64_if(w, "unknown_nodes", known, t.unknown_nodes);
+    oc_key_u64_if(w, "macs", known, t.macs);
+    oc_key_u64_if(w, "flops", known, t.flops);
+    oc_key_u64_if(w, "ops", known, t.ops);
+    oc_key_u64_if(w, "params", known, t.params);
+    oc_key_u64_if(w, "params_all", known, t.params_all);
+    oc_key_u64_if(w, "const_bytes", known, t.const_bytes);
+    oc_key_u64_if(w, "bytes_read_act", known, t.bytes_read_act);
+    oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
+    oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
+    peak(w, r);
+    oc_key_time(w, "time_ns", ns);
+    oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops * r->runs / ns * 1e9 : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", known ? moved * r->runs / ns * 1e9 : NAN);
+    oc_key_quality(w, t.quality);
+    oc_jw_key(w, "not_exact");
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "nodes", known, t.not_exact.nodes);
+    oc_key_u64_if(w, "macs", known, t.not_exact.macs);
+    oc_key_u64_if(w, "flops", known, t.not_exact.flops);
+    oc_key_u64_if(w, "ops", known, t.not_exact.ops);
+    oc_key_u64_if(w, "bytes", known, t.not_exact.bytes);
+    oc_jw_end_object(w);
+    oc_jw_end_object(w);
+}
+
+/* ---- nodes -----------------------------------------------------------------------------------------------
+ */
+
+static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
+{
+    oc_jw_key(w, "hist");
+    if (k->quality == OC_UNKNOWN) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+        uint64_t n = 0;
+        for (unsigned i = 0; i < k->n_hist; i++)
+            n += k->hist[i].prim == p ? k->hist[i].n : 0;
+        if (n)
+            oc_key_u64(w, oc_prim_name(p), n);
+    }
+    oc_jw_end_object(w);
+}
+
+static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
+{
+    bool known = k->quality != OC_UNKNOWN;
+    uint64_t moved = k->rd_act + k->rd_wt + k->wr;
+    oc_key_u64_if(w, "macs", known, k->macs);
+    oc_key_u64_if(w, "flops", known, k->flops);
+    oc_key_u64_if(w, "ops", known, k->ops);
+    histogram(w, k);
+    oc_key_text(w, "mac_class", known && k->mac_class ? oc_class_name(k->mac_class) : NULL);
+    oc_key_text(w, "rest_class", known && k->rest_class ? oc_class_name(k->rest_class) : NULL);
+    oc_key_u64_if(w, "params", known, k->params);
+    oc_key_u64_if(w, "bytes_read_act", known, k->rd_act);
+    oc_key_u64_if(w, "bytes_read_weight", known, k->rd_wt);
+    oc_key_u64_if(w, "bytes_written", known, k->wr);
+    oc_key_double(w, "intensity", known && moved ? ((double)k->flops + (double)k->ops) / (double)moved : NAN);
+}
+
+/* Times and limits come from the row of the node, when it has one of its own. */
+static void node_times(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    double ns = row ? oc_ns_of(row->time_s) : NAN;
+    oc_key_double(w, "time_ns", ns);
+    oc_key_double(w, "calls_per_run", row ? row->calls : NAN);
+    oc_key_double(w, "time_min_ns", row ? oc_ns_of(row->min_s) : NAN);
+    oc_key_double(w, "time_max_ns", row ? oc_ns_of(row->max_s) : NAN);
+    oc_key_double(w, "achieved_flops_per_s", row ? row->computation / row->time_s : NAN);
+    oc_key_double(w, "achieved_bytes_per_s", row ? row->memory / row->time_s : NAN);
+    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
+    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
+    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
+    oc_json_limits(w, r, row);
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
+    oc_key_null(w, "estimate");
+}
+
+static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const struct oc_row *row)
+{
+    uint32_t at = oc_json_row_of_node(r, i);
+    const struct oc_model *m = r->in->model;
+    const struct oc_node *n = &m->node[i];
+    const struct oc_node_cost *k = &r->in->analysis->cost[i];
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "index", i);
+    oc_key_text(w, "name", n->name && *n->name ? n->name : NULL);
+    oc_key_text(w, "op_type", n->op_type);
+    oc_key_text(w, "domain", n->domain);
+    oc_key_text(w, "scope", m->graph[n->graph].scope);
+    oc_key_u64(w, "trips", k->trips);
+    oc_key_quality(w, k->quality);
+    oc_jw_key(w, "folded");
+    oc_jw_bool(w, k->state == OC_NODE_FOLDED);
+    values(w, r, "inputs", n->in, n->n_in);
+    values(w, r, "outputs", n->out, n->n_out);
+    node_costs(w, k);
+    node_times(w, r, row);
+    oc_key_u64_if(w, "row", at != OC_NONE, at);
+    oc_jw_end_object(w);
+}
+
+/* Of a narrowed report: the nodes of its rows, in their order. A row of fused nodes has several. */
+static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
+{
+    bool *told =
+        OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool); /* several rows may have the same node */
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_join_rec *j =
+            r->in->join && row->record != OC_NONE ? &r->in->join->rec[row->record] : NULL;
+        const uint32_t *id = j ? j->node : &row->node;
+        uint32_t n = j ? j->n_node : row->node != OC_NONE;
+        for (uint32_t k = 0; k < n; k++) {
+            uint32_t own = j ? r->in->join->node_rec[id[k]] : OC_NONE; /* the record that has its time */
+            bool elsewhere = j && own != row->record && r->place[own] != OC_NONE;
+            if (told[id[k]] || elsewhere)
+                continue;
+            told[id[k]] = true;
+            node(w, r, id[k], n == 1 && (!j || own == row->record) ? row : NULL);
+        }
+    }
+}
+
+static void nodes(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_jw_key(w, "nodes");
+    oc_jw_begin_array(w);
+    if (r->in->analysis && oc_json_narrowed(r)) {
+        chosen_nodes(w, r);
+    } else if (r->in->analysis) {
+        const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, const struct oc_row *);
+        const struct oc_join *j = r->in->join;
+        for (uint32_t i = 0; i < r->all.n; i++) {
+            const struct oc_row *one = &r->all.row[i];
+            if (one->node != OC_NONE && (!j || j->node_rec[one->node] == one->record))
+                row[one->node] = one;
+        }
+        for (uint32_t i = 0; i < r->in->model->n_node; i++)
+            node(w, r, i, row[i]);
+    }
+    oc_jw_end_array(w);
+}
+
+/* ---- profile, findings -----------------------------------------------------------------------------------
+ */
+
+/* Time of the operators in a run: on the host as the importer found it, or of all records; on the device. */
+static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
+{
+    double host = NAN, device = NAN;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        const struct oc_prof_rec *rec = &p->rec[i];
+        if (rec->bucket)
+            continue;
+        if (!isnan(rec->host_ns))
+            host = isnan(host) ? rec->host_ns : host + rec->host_ns;
+        if (!isnan(rec->kernel_ns))
+            device = isnan(device) ? rec->kernel_ns : device + rec->kernel_ns;
+    }
+    oc_key_time(w, "host_time_ns", isnan(p->busy_ns) ? host : p->busy_ns);
+    oc_key_time(w, "device_time_ns", device);
+}
+
+static void profile(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    oc_jw_key(w, "profile");
+    if (!p) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "path", p->path);
+    oc_key_text(w, "format", p->format);
+    oc_key_text(w, "producer", *p->producer ? p->producer : NULL);
+    oc_key_text(w, "device", *p->device ? p->device : NULL);
+    oc_key_u64(w, "runs_total", p->runs_total);
+    oc_key_u64(w, "runs_used", p->runs_used);
+    oc_key_text(w, "statistic", oc_stat_name(p->stat));
+    oc_key_time(w, "time_ns", run_time_ns(r));
+    profile_times(w, p);
+    oc_jw_end_object(w);
+    oc_jw_end_array(w);
+}
+
+/* Every figure that the device's file gives, in base units. */
+static void hardware(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_device *device = r->in->device;
+    oc_jw_key(w, "hardware");
+    if (!device) {
+        oc_jw_null(w);
+        return;
+    }
+    struct oc_device_info d = oc_device_info(device);
+    const struct oc_hw_figure *figure;
+    size_t n = oc_device_figures(device, &figure);
+    oc_jw_begin_object(w);
+    oc_key_text(w, "id", d.id);
+    oc_key_text(w, "name", d.name);
+    oc_key_text(w, "source_file", d.file);
+    oc_key_u64(w, "rows_above_roofline", r->n_too_fast);
+    oc_json_roofline(w, r);
+    oc_jw_key(w, "figures");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "group", figure[i].group);
+        oc_key_text(w, "what", figure[i].what);
+        oc_key_double(w, "value", figure[i].value);
+        oc_key_text(w, "unit", figure[i].unit);
+        oc_key_text(w, "basis", oc_basis_name(figure[i].basis));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
+{
+    static const char *const severity[] = {"info", "warning", "error"};
+    for (size_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "severity", severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
+        oc_key_text(w, "code", d[i].code);
+        oc_key_text(w, "where", d[i].where);
+        oc_key_text(w, "text", d[i].text);
+        oc_jw_end_object(w);
+    }
+}
+
+static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
+{
+    const struct oc_diag *d;
+    size_t n;
+    oc_jw_key(w, "diagnostics");
+    oc_jw_begin_array(w);
+    if (in->model && (n = oc_model_diags(in->model, &d)))
+        findings(w, d, n);
+    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
+        findings(w, d, n);
+    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
+        findings(w, d, n);
+    if (in->join && (n = oc_join_diags(in->join, &d)))
+        findings(w, d, n);
+    oc_jw_end_array(w);
+}
+
+void oc_out_json(struct oc_report *r, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_key_text(&w, "schema", "onnxcost.report");
+    oc_key_u64(&w, "version", JSON_VERSION);
+    oc_jw_key(&w, "tool");
+    oc_jw_begin_object(&w);
+    oc_key_text(&w, "name", "onnxcost");
+    oc_key_text(&w, "version", ONNXCOST_VERSION);
+    oc_jw_end_object(&w);
+    model(&w, r);
+    assumptions(&w, r);
+    oc_json_place_rows(r);
+    totals(&w, r);
+    nodes(&w, r);
+    profile(&w, r);
+    oc_json_join(&w, r);
+    oc_json_groups(&w, r);
+    hardware(&w, r);
+    if (r->what_if) {
+        oc_jw_key(&w, "what_if");
+        oc_what_if_json(r->what_if, &w);
+    }
+    if (r->o->n_why) {
+        oc_jw_key(&w, "receipts");
+        oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);
+    }
+    diagnostics(&w, r->in);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}

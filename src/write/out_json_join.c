@@ -1,0 +1,242 @@
+#include "report/buckets.h"
+#include "write/json_keys.h"
+#include "write/json_limits.h"
+
+#include <math.h>
+
+#include "join/explain_match.h"
+#include "join/record_cost.h"
+
+/* ---- which records, and where ----------------------------------------------------------------------------
+ */
+
+/* The records that are printed, in order. */
+static uint32_t printed(const struct oc_report *r, uint32_t place)
+{
+    return oc_json_narrowed(r) ? r->shown.row[place].record : place;
+}
+
+static uint32_t n_printed(const struct oc_report *r)
+{
+    return oc_json_narrowed(r) ? r->shown.n : r->in->profile->n_rec;
+}
+
+void oc_json_place_rows(struct oc_report *r)
+{
+    if (!r->in->profile)
+        return;
+    r->place = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, uint32_t);
+    for (uint32_t i = 0; i < r->in->profile->n_rec; i++)
+        r->place[i] = OC_NONE;
+    for (uint32_t i = 0, at = 0; i < n_printed(r); i++)
+        if (printed(r, i) != OC_NONE)
+            r->place[printed(r, i)] = at++;
+}
+
+uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
+{
+    uint32_t record = r->in->join ? r->in->join->node_rec[node] : OC_NONE;
+    return record == OC_NONE ? OC_NONE : r->place[record];
+}
+
+/* The report's rows by record; NULL without hardware, and for records without a row. */
+static const struct oc_row **rows_by_record(struct oc_report *r)
+{
+    const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
+    for (uint32_t i = 0; i < r->all.n; i++)
+        row[r->all.row[i].record] = &r->all.row[i];
+    return row;
+}
+
+static void limit_part(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
+{
+    if (r->what_if)
+        oc_key_double(w, "what_if_time_ns", row ? oc_ns_of(row->what_if_s) : NAN);
+    if (!r->in->device)
+        return;
+    oc_key_text(w, "bound_by", row ? row->bound_by : NULL);
+    oc_key_double(w, "roofline_time_ns", row ? oc_ns_of(row->roofline_s) : NAN);
+    oc_key_double(w, "roofline_efficiency", row ? row->efficiency : NAN);
+    oc_key_text(w, "above_roofline", row ? row->above_roof : NULL);
+    oc_json_limits(w, r, row);
+}
+
+/* ---- parts -----------------------------------------------------------------------------------------------
+ */
+
+static void buckets(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_bucket_sum *b;
+    uint32_t n = oc_report_buckets(r, &b);
+    oc_jw_key(w, "buckets");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", b[i].name);
+        oc_key_time(w, "time_ns", b[i].time_ns);
+        oc_key_time(w, "kernel_time_ns", b[i].kernel_ns);
+        oc_key_time(w, "total_ns", b[i].total_ns);
+        oc_key_time(w, "total_kernel_ns", b[i].total_kernel_ns);
+        oc_key_u64(w, "rows", b[i].records);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+/* Imported time = nodes + groups + the buckets' total_ns, of all calls that were read. */
+static void conservation(struct oc_json_out *w, const struct oc_report *r, bool device)
+{
+    struct oc_conserved c;
+    const struct oc_join *j = r->in->join;
+    oc_profile_conserved(r->in->profile, device, &c);
+    oc_jw_key(w, device ? "device" : "host");
+    oc_jw_begin_object(w);
+    oc_key_double(w, "imported_ns", c.imported_ns);
+    oc_key_double(w, "operators_ns", c.operators_ns);
+    oc_key_double(w, "nodes_ns", j ? (device ? j->device : j->host).nodes_ns : NAN);
+    oc_key_double(w, "groups_ns", j ? (device ? j->device : j->host).groups_ns : NAN);
+    oc_key_double(w, "buckets_ns", j ? (device ? j->device : j->host).buckets_ns : c.buckets_ns);
+    oc_key_double(w, "lost_ns", j ? (device ? j->device : j->host).lost_ns : c.lost_ns);
+    oc_jw_end_object(w);
+}
+
+static void record_part(struct oc_json_out *w, const struct oc_profile *p, const struct oc_prof_rec *rec)
+{
+    oc_key_text(w, "name", rec->name);
+    oc_key_text(w, "op_type", *rec->op_type ? rec->op_type : NULL);
+    oc_key_text(w, "provider", *rec->provider ? rec->provider : NULL);
+    oc_key_u64(w, "stream", rec->lane);
+    oc_key_text(w, "precision", *rec->precision ? rec->precision : NULL);
+    oc_key_time(w, "time_ns", rec->time_ns);
+    oc_key_time(w, "self_time_ns", rec->self_ns);
+    oc_key_time(w, "kernel_time_ns", rec->kernel_ns);
+    oc_key_time(w, "host_time_ns",
+                isnan(rec->host_ns) && isnan(rec->kernel_ns) ? rec->self_ns : rec->host_ns);
+    oc_key_u64(w, "calls", rec->calls);
+    oc_key_u64(w, "runs", rec->runs);
+    oc_key_text(w, "statistic", oc_stat_name(p->stat));
+}
+
+static void match_part(struct oc_json_out *w, const struct oc_prof_rec *rec, const struct oc_join_rec *j)
+{
+    oc_jw_key(w, "nodes");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; j && i < j->n_node; i++)
+        oc_jw_u64(w, j->node[i]);
+    oc_jw_end_array(w);
+    oc_key_text(w, "bucket", j ? j->bucket : rec->bucket);
+    oc_key_text(w, "rule", j && j->n_node ? j->rule : NULL);
+    oc_key_double(w, "confidence", j && j->n_node ? j->confidence : NAN);
+}
+
+static void joined_cost(struct oc_json_out *w, const struct oc_join_rec *j)
+{
+    bool ops = j->quality != OC_UNKNOWN, bytes = j->bytes_known;
+    oc_key_u64_if(w, "macs", ops, j->macs);
+    oc_key_u64_if(w, "flops", ops, j->flops);
+    oc_key_u64_if(w, "ops", ops, j->ops);
+    oc_key_u64_if(w, "bytes_read", bytes, j->rd_act + j->rd_wt);
+    oc_key_u64_if(w, "bytes_written", bytes, j->wr);
+    oc_key_u64_if(w, "bytes", bytes, j->rd_act + j->rd_wt + j->wr);
+    oc_key_quality(w, ops || !bytes ? j->quality : OC_EXACT);
+    oc_key_u64_if(w, "executed_macs", j->executed_known, j->executed_macs);
+    oc_key_text(w, "note", j->note);
+}
+
+/* MACs of a run by the shapes that the profile recorded. */
+static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
+{
+    oc_jw_key(w, "executed");
+    if (!e || !e->known) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "macs", e->macs);
+    oc_key_u64(w, "padding_macs", e->padding_macs);
+    oc_key_u64(w, "rows_recorded", e->recorded);
+    oc_key_u64(w, "rows_from_model", e->from_model);
+    oc_key_u64(w, "rows_padded", e->padded);
+    oc_key_u64(w, "rows_with_more", e->more);
+    oc_jw_end_object(w);
+}
+
+/* The source's own figures. Its operations are not told apart: they count as FLOPs, as the source calls them.
+ */
+static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
+{
+    oc_key_u64_if(w, "macs", rec->has_macs, rec->macs);
+    oc_key_count(w, "flops", rec->flop);
+    oc_key_null(w, "ops");
+    oc_key_null(w, "bytes_read");
+    oc_key_null(w, "bytes_written");
+    oc_key_count(w, "bytes", rec->bytes);
+    oc_key_quality(w, isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality);
+}
+
+/* What the recorded shapes tell, for all calls of one run. */
+static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const struct oc_prof_rec *rec)
+{
+    struct oc_record_cost k = {.quality = OC_UNKNOWN};
+    if (!rec->bucket && (rec->has_in || rec->has_out))
+        oc_record_cost(r->in->profile, rec, &r->arena, &k);
+    bool ops = k.quality != OC_UNKNOWN;
+    double calls = rec->calls_per_run;
+    oc_key_count(w, "macs", ops ? calls * (double)k.macs : NAN);
+    oc_key_count(w, "flops", ops ? calls * (double)k.flops : NAN);
+    oc_key_count(w, "ops", ops ? calls * (double)k.ops : NAN);
+    oc_key_count(w, "bytes_read", k.bytes_known ? calls * (double)k.rd : NAN);
+    oc_key_count(w, "bytes_written", k.bytes_known ? calls * (double)k.wr : NAN);
+    oc_key_count(w, "bytes", k.bytes_known ? calls * (double)(k.rd + k.wr) : NAN);
+    oc_key_quality(w, k.quality);
+}
+
+static void cost_part(struct oc_json_out *w, struct oc_report *r, uint32_t record)
+{
+    const struct oc_prof_rec *rec = &r->in->profile->rec[record];
+    if (r->in->join)
+        joined_cost(w, &r->in->join->rec[record]);
+    else if (!isnan(rec->flop) || !isnan(rec->bytes))
+        own_cost(w, rec);
+    else
+        recorded_cost(w, r, rec);
+}
+
+void oc_json_join(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    const struct oc_join *j = r->in->join;
+    oc_jw_key(w, "join");
+    if (!p) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_double(w, "time_matched_fraction", j ? j->time_matched_fraction : NAN);
+    oc_key_double(w, "flops_matched_fraction", j ? j->flops_matched_fraction : NAN);
+    executed(w, j ? &j->executed : NULL);
+    oc_jw_key(w, "imported");
+    oc_jw_begin_object(w);
+    conservation(w, r, false);
+    conservation(w, r, true);
+    oc_jw_end_object(w);
+    buckets(w, r);
+    const struct oc_row **row = rows_by_record(r);
+    oc_jw_key(w, "rows");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n_printed(r); i++) {
+        uint32_t record = printed(r, i);
+        if (record == OC_NONE)
+            continue;
+        oc_jw_begin_object(w);
+        record_part(w, p, &p->rec[record]);
+        match_part(w, &p->rec[record], j ? &j->rec[record] : NULL);
+        cost_part(w, r, record);
+        limit_part(w, r, row[record]);
+        if (j && r->o->n_explain_match)
+            oc_key_text(w, "explanation", oc_join_explain(j, record, &r->arena));
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}

@@ -1,0 +1,298 @@
+/* The view of a language model for programs: exact numbers, nothing where nothing is known. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "write/json_keys.h"
+#include "write/llm_view.h"
+#include "write/plain_table.h"
+
+enum { VERSION = 1 };
+
+/* ---- JSON -----------------------------------------------------------------------------------------------
+ */
+
+static void key_i64(struct oc_json_out *w, const char *key, int64_t v)
+{
+    oc_key_u64_if(w, key, v >= 0, (uint64_t)v);
+}
+
+static void open_object(struct oc_json_out *w, const char *key)
+{
+    if (key)
+        oc_jw_key(w, key);
+    oc_jw_begin_object(w);
+}
+
+static void open_array(struct oc_json_out *w, const char *key)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+}
+
+static void put_weights(struct oc_json_out *w, const struct oc_llm *l)
+{
+    open_array(w, "weights");
+    for (uint32_t i = 0; i < l->n_weights; i++) {
+        open_object(w, NULL);
+        oc_key_text(w, "stored_as", l->weights[i].label);
+        oc_key_u64(w, "elements", l->weights[i].elements);
+        oc_key_u64(w, "bytes", l->weights[i].bytes);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void put_dimensions(struct oc_json_out *w, const struct oc_llm *l)
+{
+    open_array(w, "dimensions");
+    for (uint32_t i = 0; i < l->sizes.n_size; i++) {
+        open_object(w, NULL);
+        oc_key_text(w, "name", l->sizes.size[i].symbol);
+        oc_key_text(w, "counts", oc_llm_role_name[l->sizes.size[i].role]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    open_array(w, "assumptions");
+    for (uint32_t i = 0; i < l->n_assumption; i++) {
+        open_object(w, NULL);
+        oc_key_text(w, "what", l->assumption[i].what);
+        oc_key_text(w, "name", l->assumption[i].name);
+        oc_key_text(w, "value", l->assumption[i].value);
+        oc_key_text(w, "reason", l->assumption[i].reason);
+        oc_jw_end_object(w);
+    }
+    for (size_t i = 0; i < l->n_device; i++) {
+        struct oc_device_info d = oc_device_info(l->device[i].device);
+        for (size_t k = 0; k < d.n_set; k++)
+            oc_hw_set_json(w, &d.set[k]);
+    }
+    oc_jw_end_array(w);
+}
+
+static void put_facts(struct oc_json_out *w, const struct oc_llm *l)
+{
+    const struct oc_llm_facts *f = &l->facts;
+    oc_key_u64(w, "layers", f->layers);
+    oc_key_u64(w, "kv_pairs", f->kv_pairs);
+    oc_key_u64(w, "cross_pairs", f->cross_pairs);
+    key_i64(w, "heads", f->heads);
+    key_i64(w, "kv_heads", f->kv_heads);
+    key_i64(w, "head_size", f->head_size);
+    oc_jw_key(w, "layers_differ");
+    oc_jw_bool(w, f->uneven);
+    key_i64(w, "window", f->window);
+    oc_key_u64(w, "windowed_operators", f->windowed_layers);
+    key_i64(w, "vocabulary", f->vocabulary);
+    oc_key_text(w, "kv_dtype", f->kv_dtype);
+    oc_key_text(w, "naming", f->naming);
+    oc_key_u64_if(w, "kv_bytes_per_token", f->kv_bytes_known, f->kv_bytes_per_token);
+    oc_key_u64_if(w, "cross_bytes_per_token", f->kv_bytes_known, f->cross_bytes_per_token);
+    oc_key_u64(w, "params", f->params);
+    oc_key_u64(w, "const_bytes", f->const_bytes);
+    put_weights(w, l);
+    put_dimensions(w, l);
+}
+
+static void put_counts(struct oc_json_out *w, const struct oc_llm *l, const struct oc_llm_line *line)
+{
+    struct oc_llm_counts c = {.quality = OC_UNKNOWN, .peak_quality = OC_UNKNOWN};
+    bool known = oc_llm_run(l, line->part, &c);
+    oc_key_u64_if(w, "macs", known, c.macs);
+    oc_key_u64_if(w, "flops", known, c.flops);
+    oc_key_u64_if(w, "ops", known, c.ops);
+    oc_key_u64_if(w, "bytes_read_weight", known, c.bytes_read_weight);
+    oc_key_u64_if(w, "bytes_read_act", known, c.bytes_read_act);
+    oc_key_u64_if(w, "bytes_written", known, c.bytes_written);
+    oc_key_u64_if(w, "kv_read", known, c.kv_read);
+    oc_key_u64_if(w, "kv_written", known, c.kv_written);
+    oc_key_u64_if(w, "peak_bytes", known && line->fresh >= 0 && c.peak_quality != OC_UNKNOWN, c.peak);
+    oc_key_u64_if(w, "unknown_nodes", known, c.unknown_nodes);
+    oc_key_quality(w, c.quality);
+    oc_key_text(w, "failure", known ? NULL : oc_llm_failure(l, line->part));
+}
+
+static void put_runs(struct oc_json_out *w, const struct oc_llm *l, struct oc_arena *a)
+{
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, a, line);
+    open_array(w, "runs");
+    for (size_t i = 0; i < n; i++) {
+        open_object(w, NULL);
+        oc_key_text(w, "run", line[i].key);
+        key_i64(w, "new_tokens", line[i].fresh);
+        key_i64(w, "cached_tokens", line[i].past);
+        put_counts(w, l, &line[i]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void put_forms(struct oc_json_out *w, const struct oc_llm *l, enum oc_llm_phase phase,
+                      struct oc_arena *a)
+{
+    const struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
+    struct oc_llm_form form;
+    open_object(w, phase == OC_LLM_PREFILL ? "prompt" : "decode");
+    key_i64(w, "from", law->from);
+    key_i64(w, "to", law->to);
+    for (size_t i = 0; oc_llm_form(i, &form); i++)
+        oc_key_text(w, form.key, oc_llm_form_text(l, phase, form.num, a));
+    oc_jw_end_object(w);
+}
+
+static void put_limit(struct oc_json_out *w, const char *key, const struct oc_llm_limit *l)
+{
+    open_object(w, key);
+    oc_key_u64_if(w, "value", l->known && !l->never, (uint64_t)l->v);
+    oc_jw_key(w, "never");
+    oc_jw_bool(w, l->never);
+    oc_jw_key(w, "or_more");
+    oc_jw_bool(w, l->beyond);
+    oc_key_text(w, "why", l->known && !l->never ? NULL : l->why);
+    oc_jw_end_object(w);
+}
+
+static void put_device(struct oc_json_out *w, const struct oc_llm *l, const struct oc_llm_device *d,
+                       struct oc_arena *a)
+{
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, a, line);
+    open_object(w, NULL);
+    oc_key_text(w, "device", oc_device_info(d->device).id);
+    open_array(w, "roofs");
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_llm_roof *r = oc_llm_roof_of(d, line[i].part);
+        open_object(w, NULL);
+        oc_key_text(w, "run", line[i].key);
+        oc_key_double(w, "least_s", r->s);
+        oc_key_double(w, "most_tokens_per_s", r->s > 0 ? line[i].tokens / r->s : NAN);
+        oc_key_double(w, "arithmetic_s", r->comp_s);
+        oc_key_double(w, "memory_s", r->mem_s);
+        oc_key_double(w, "weights_and_cache_s", r->chip_s);
+        oc_key_text(w, "bound_by", r->bound);
+        oc_key_text(w, "missing", r->missing);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_key_double(w, "memory_bytes", d->memory_bytes);
+    oc_key_u64_if(w, "needed_bytes", l->last != NULL, d->need_bytes);
+    put_limit(w, "largest_batch", &d->batch);
+    put_limit(w, "longest_context", &d->context);
+    put_limit(w, "longest_prompt_at_once", &d->prompt);
+    put_limit(w, "arithmetic_bound_from_batch", &d->compute_bound);
+    oc_key_text(w, "left_out", d->left_out);
+    oc_jw_end_object(w);
+}
+
+void oc_llm_write_json(const struct oc_llm *l, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    struct oc_arena a = {0};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.llm", VERSION, l->model->path);
+    key_i64(&w, "batch", l->opts.batch);
+    key_i64(&w, "prompt", l->opts.prompt);
+    key_i64(&w, "generate", l->opts.generate);
+    put_facts(&w, l);
+    put_runs(&w, l, &a);
+    open_object(&w, "closed_forms");
+    put_forms(&w, l, OC_LLM_PREFILL, &a);
+    put_forms(&w, l, OC_LLM_DECODE, &a);
+    oc_jw_end_object(&w);
+    open_array(&w, "devices");
+    for (size_t i = 0; i < l->n_device; i++)
+        put_device(&w, l, &l->device[i], &a);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+    oc_arena_free(&a);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------
+ */
+
+struct csv {
+    const struct oc_llm *l;
+    struct oc_arena arena;
+    struct oc_plain_table table;
+};
+
+static const char *u64(struct csv *c, bool known, uint64_t v)
+{
+    return known ? oc_printf(&c->arena, "%" PRIu64, v) : "";
+}
+
+static const char *real(struct csv *c, double v)
+{
+    return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
+}
+
+/* A run, beside a device or none. */
+static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct oc_llm_device *d)
+{
+    struct oc_llm_counts k = {.quality = OC_UNKNOWN};
+    bool known = oc_llm_run(c->l, line->part, &k);
+    const struct oc_llm_roof none = {NAN, NAN, NAN, NAN, "", NULL};
+    const struct oc_llm_roof *r = d ? oc_llm_roof_of(d, line->part) : &none;
+    static const char *const quality[] = {"exact", "upper", "lower", "est", "unknown"};
+    const char *cell[] = {
+        d ? oc_device_info(d->device).id : "",
+        line->key,
+        u64(c, true, (uint64_t)c->l->opts.batch),
+        u64(c, line->fresh >= 0, (uint64_t)line->fresh),
+        u64(c, line->past >= 0, (uint64_t)line->past),
+        u64(c, known, k.macs),
+        u64(c, known, k.flops),
+        u64(c, known, k.ops),
+        u64(c, known, k.bytes_read_weight),
+        u64(c, known, k.bytes_read_act),
+        u64(c, known, k.bytes_written),
+        u64(c, known, k.kv_read),
+        u64(c, known, k.kv_written),
+        u64(c, known && line->fresh >= 0, k.peak),
+        quality[k.quality],
+        real(c, r->s),
+        real(c, r->s > 0 ? line->tokens / r->s : NAN),
+        real(c, r->comp_s),
+        real(c, r->mem_s),
+        real(c, r->chip_s),
+        r->bound,
+    };
+    c->table.n_col = OC_COUNT(cell);
+    oc_plain_row(&c->table, cell);
+}
+
+void oc_llm_write_csv(const struct oc_llm *l, FILE *f)
+{
+    static const char *const head[] = {"device",
+                                       "run",
+                                       "batch",
+                                       "new_tokens",
+                                       "cached_tokens",
+                                       "macs",
+                                       "flops",
+                                       "ops",
+                                       "bytes_read_weight",
+                                       "bytes_read_act",
+                                       "bytes_written",
+                                       "kv_read",
+                                       "kv_written",
+                                       "peak_bytes",
+                                       "quality",
+                                       "least_s",
+                                       "most_tokens_per_s",
+                                       "arithmetic_s",
+                                       "memory_s",
+                                       "weights_and_cache_s",
+                                       "bound_by"};
+    struct csv c = {.l = l, .table = {.n_col = OC_COUNT(head)}};
+    struct oc_llm_line line[OC_LLM_LINES];
+    size_t n = oc_llm_lines(l, &c.arena, line);
+    oc_plain_row(&c.table, head);
+    for (size_t d = 0; d < (l->n_device ? l->n_device : 1); d++)
+        for (size_t i = 0; i < n; i++)
+            csv_row(&c, &line[i], l->n_device ? &l->device[d] : NULL);
+    oc_plain_csv(&c.table, "1", f);
+    oc_plain_free(&c.table);
+    oc_arena_free(&c.arena);
+}

@@ -1,0 +1,60 @@
+#include "write/out_match.h"
+
+#include <string.h>
+
+#include "base/units.h"
+#include "join/explain_match.h"
+
+enum { MAX_NODES = 12 };
+
+static bool wanted(const struct oc_report_opts *o, const char *name)
+{
+    for (size_t i = 0; i < o->n_explain_match; i++)
+        if (!o->explain_match[i][0] || strcmp(o->explain_match[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void one(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f)
+{
+    const struct oc_prof_rec *p = &j->profile->rec[i];
+    const struct oc_join_rec *r = &j->rec[i];
+    double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
+    char buf[64], label[256];
+    fprintf(f, "%s  (%s%s%s)\n", *p->name ? p->name : "(no name)", p->op_type, *p->op_type ? ", " : "",
+            isnan(ns) ? "time not known" : oc_format_time_ns(ns, buf, sizeof(buf)));
+    if (r->n_node) {
+        fprintf(f, "  rule    %s, confidence %.2f\n  nodes   ", r->rule, r->confidence);
+        for (uint32_t k = 0; k < r->n_node && k < MAX_NODES; k++)
+            fprintf(f, "%s%s", k ? ", " : "",
+                    oc_node_label(j->model, &j->model->node[r->node[k]], label, sizeof(label)));
+        if (r->n_node > MAX_NODES)
+            fprintf(f, ", and %u more", r->n_node - MAX_NODES);
+        fputc('\n', f);
+    } else {
+        fprintf(f, "  bucket  %s\n", r->bucket ? r->bucket : "unmatched");
+    }
+    fprintf(f, "  why     %s\n", oc_join_explain(j, i, a));
+}
+
+int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,
+                 struct oc_err *err)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < j->profile->n_rec; i++) {
+        if (!wanted(o, j->profile->rec[i].name))
+            continue;
+        one(j, i, a, f);
+        n++;
+    }
+    for (size_t i = 0; i < o->n_explain_match && !n; i++)
+        return oc_fail(err, OC_ENOTFOUND, "no record of the profile is called '%.80s'", o->explain_match[i]);
+    double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
+    if (all_ns > 0)
+        fprintf(f,
+                "%u records; time on nodes %.1f %%, added by the runtime %.1f %%, unmatched %.1f %% (%u "
+                "records)\n",
+                n, 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns, 100 * j->unmatched_ns / all_ns,
+                j->n_unmatched);
+    return 0;
+}

@@ -1,0 +1,250 @@
+/* A plan of memory, and the order it is for, as CSV, JSON or a few lines. Steps are positions in that order
+ * (in a body: its own); node numbers are those of all reports. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "memory/memory_plan.h"
+#include "write/json_keys.h"
+#include "write/plain_table.h"
+
+enum { VERSION = 1 };
+
+static const char *quality_name(unsigned q)
+{
+    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
+    return name[q];
+}
+
+static const char *number(struct oc_arena *a, uint64_t v)
+{
+    return oc_printf(a, "%" PRIu64, v);
+}
+
+static const char *label(struct oc_arena *a, const struct oc_model *m, uint32_t node)
+{
+    char buf[256];
+    return node == OC_NONE ? "" : oc_strdup(a, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+}
+
+static const char *node_number(struct oc_arena *a, uint32_t node)
+{
+    return node == OC_NONE ? "" : number(a, node);
+}
+
+/* ---- the plan
+ * ---------------------------------------------------------------------------------------------- */
+
+static void plan_csv(const struct oc_memory_plan *p, FILE *f)
+{
+    static const char *const head[] = {"value",      "kind",      "graph",      "bytes",     "offset",
+                                       "first_step", "last_step", "first_node", "last_node", "first_name",
+                                       "last_name",  "input",     "output",     "quality"};
+    struct oc_arena arena = {0};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    const struct oc_model *m = p->a->model;
+    oc_plain_row(&t, head);
+    for (uint32_t i = 0; i < p->n_buffer; i++) {
+        const struct oc_planned *b = &p->buffer[i];
+        const char *const cell[] = {b->value == OC_NONE ? "" : m->value[b->value].name,
+                                    b->value == OC_NONE ? "bodies" : "tensor",
+                                    m->graph[b->graph].scope,
+                                    number(&arena, b->bytes),
+                                    number(&arena, b->offset),
+                                    number(&arena, b->first),
+                                    number(&arena, b->last),
+                                    node_number(&arena, b->first_node),
+                                    node_number(&arena, b->last_node),
+                                    label(&arena, m, b->first_node),
+                                    label(&arena, m, b->last_node),
+                                    b->input ? "1" : "0",
+                                    b->output ? "1" : "0",
+                                    quality_name(b->quality)};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_csv(&t, "1", f);
+    oc_plain_free(&t);
+    oc_arena_free(&arena);
+}
+
+static void key_bool(struct oc_json_out *w, const char *key, bool v)
+{
+    oc_jw_key(w, key);
+    oc_jw_bool(w, v);
+}
+
+static void key_node(struct oc_json_out *w, const char *key, const struct oc_model *m, uint32_t node)
+{
+    char buf[256];
+    if (node == OC_NONE) {
+        oc_key_null(w, key);
+        return;
+    }
+    oc_jw_key(w, key);
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "index", node);
+    oc_key_text(w, "name", oc_node_label(m, &m->node[node], buf, sizeof(buf)));
+    oc_jw_end_object(w);
+}
+
+static void json_buffer(struct oc_json_out *w, const struct oc_model *m, const struct oc_planned *b)
+{
+    oc_jw_begin_object(w);
+    oc_key_text(w, "value", b->value == OC_NONE ? NULL : m->value[b->value].name);
+    oc_key_text(w, "kind", b->value == OC_NONE ? "bodies" : "tensor");
+    oc_key_text(w, "graph", m->graph[b->graph].scope);
+    oc_key_u64(w, "bytes", b->bytes);
+    oc_key_u64(w, "offset", b->offset);
+    oc_key_u64(w, "first_step", b->first);
+    oc_key_u64(w, "last_step", b->last);
+    key_node(w, "first_node", m, b->first_node);
+    key_node(w, "last_node", m, b->last_node);
+    key_bool(w, "input", b->input);
+    key_bool(w, "output", b->output);
+    oc_key_quality(w, b->quality);
+    oc_jw_end_object(w);
+}
+
+static void key_order(struct oc_json_out *w, const struct oc_memory_plan *p)
+{
+    oc_jw_key(w, "order");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->lives->n_step; i++)
+        oc_jw_u64(w, p->lives->step[p->order[i]]);
+    oc_jw_end_array(w);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 1;
+}
+
+static void plan_json(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.plan", VERSION, p->a->model->path);
+    oc_key_u64(&w, "size_bytes", p->size);
+    oc_key_u64(&w, "live_bytes", p->lower);
+    oc_key_double(&w, "ratio", ratio(p->size, p->lower));
+    key_bool(&w, "optimal", p->optimal);
+    oc_key_text(&w, "method", p->method);
+    oc_key_u64(&w, "align_bytes", p->align > 1 ? p->align : 1);
+    oc_key_quality(&w, p->quality);
+    key_bool(&w, "reordered", p->reorder.changed);
+    oc_jw_key(&w, "buffers");
+    oc_jw_begin_array(&w);
+    for (uint32_t i = 0; i < p->n_buffer; i++)
+        json_buffer(&w, p->a->model, &p->buffer[i]);
+    oc_jw_end_array(&w);
+    key_order(&w, p);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}
+
+/* ---- the order
+ * --------------------------------------------------------------------------------------------- */
+
+static void order_csv(const struct oc_memory_plan *p, FILE *f)
+{
+    static const char *const head[] = {"position", "file_position", "node", "name", "op_type", "live_bytes"};
+    struct oc_arena arena = {0};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    const struct oc_model *m = p->a->model;
+    oc_plain_row(&t, head);
+    for (uint32_t i = 0; i < p->lives->n_step; i++) {
+        uint32_t node = p->lives->step[p->order[i]];
+        const char *const cell[] = {number(&arena, i),     number(&arena, p->order[i]),
+                                    number(&arena, node),  label(&arena, m, node),
+                                    m->node[node].op_type, number(&arena, p->live[i])};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_csv(&t, "1", f);
+    oc_plain_free(&t);
+    oc_arena_free(&arena);
+}
+
+static void order_json(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.order", VERSION, p->a->model->path);
+    oc_key_u64(&w, "file_order_bytes", p->reorder.before);
+    oc_key_u64(&w, "bytes", p->reorder.after);
+    oc_key_u64(&w, "lower_bytes", p->reorder.lower);
+    key_bool(&w, "optimal", p->reorder.lower == p->reorder.after);
+    key_bool(&w, "changed", p->reorder.changed);
+    oc_key_quality(&w, p->quality);
+    key_order(&w, p);
+    oc_jw_key(&w, "live_bytes");
+    oc_jw_begin_array(&w);
+    for (uint32_t i = 0; i < p->lives->n_step; i++)
+        oc_jw_u64(&w, p->live[i]);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}
+
+static const char *bytes_text(struct oc_arena *a, uint64_t v)
+{
+    char human[32];
+    return oc_strdup(a, oc_format_bytes((double)v, human, sizeof(human)));
+}
+
+static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, const char *mark, FILE *f)
+{
+    const struct oc_reorder *r = &p->reorder;
+    if (r->changed)
+        fprintf(f, "order       %s%s in use at once instead of %s, %.1f %% less\n", mark,
+                bytes_text(arena, r->after), bytes_text(arena, r->before),
+                100 * (1 - (double)r->after / (double)r->before));
+    else
+        fprintf(f, "order       that of the file: %s%s in use at once\n", mark, bytes_text(arena, r->before));
+    if (r->lower == r->after)
+        fprintf(f, "            proven: no order needs less\n");
+    else
+        fprintf(f, "            found by trying; no order needs less than %s\n", bytes_text(arena, r->lower));
+}
+
+static void order_table(const struct oc_memory_plan *p, FILE *f)
+{
+    struct oc_arena arena = {0};
+    const char *mark = p->quality == OC_UPPER ? "at most " : p->quality == OC_EXACT ? "" : "about ";
+    if (p->reordered)
+        order_lines(&arena, p, mark, f);
+    fprintf(f, "plan        %s%s in one block for %" PRIu32 " buffers, %.3f times what is in use at once\n",
+            mark, bytes_text(&arena, p->size), p->n_buffer, ratio(p->size, p->lower));
+    fprintf(f, "            %s (%s)\n",
+            p->optimal ? "proven: no plan of this order needs less"
+                       : "found by trying; a smaller one may exist",
+            p->method);
+    oc_arena_free(&arena);
+}
+
+static int choose(const struct oc_memory_plan *p, const char *format, const char *const *name,
+                  void (*const *write)(const struct oc_memory_plan *, FILE *), size_t n, FILE *f,
+                  struct oc_err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!format || !strcmp(format, name[i])) {
+            write[i](p, f);
+            return 0;
+        }
+    return oc_fail(err, OC_EARG, "no form of a plan is called '%s'", format);
+}
+
+int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
+{
+    static const char *const name[] = {"json", "csv"};
+    static void (*const write[])(const struct oc_memory_plan *, FILE *) = {plan_json, plan_csv};
+    return choose(p, format, name, write, OC_COUNT(name), f, err);
+}
+
+int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
+{
+    static const char *const name[] = {"table", "csv", "json"};
+    static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
+                                                                           order_json};
+    return choose(p, format, name, write, OC_COUNT(name), f, err);
+}

@@ -1,0 +1,310 @@
+/* Summaries of profiles for machines: JSON and CSV. Unknown is null, or nothing. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "write/json_keys.h"
+#include "write/out_summary.h"
+#include "write/plain_table.h"
+
+enum { VERSION = 1 };
+
+/* ---- JSON
+ * --------------------------------------------------------------------------------------------------- */
+
+static void times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
+{
+    oc_jw_key(w, key);
+    if (!t->calls) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "calls", t->calls);
+    oc_key_time(w, "total_ns", t->total_ns);
+    oc_key_time(w, "avg_ns", t->total_ns / (double)t->calls);
+    oc_key_time(w, "max_ns", t->max_ns);
+    oc_key_time(w, "min_ns", t->min_ns);
+    oc_key_double(w, "ratio", whole > 0 ? t->total_ns / whole : NAN);
+    oc_jw_end_object(w);
+}
+
+static void item(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_sum_item *i)
+{
+    struct oc_arena a = {0};
+    oc_jw_begin_object(w);
+    oc_key_text(w, "name", i->name);
+    oc_key_text(w, "type", i->type[0] ? i->type : NULL);
+    oc_key_text(w, "precision", i->precision[0] ? i->precision : NULL);
+    oc_key_text(w, "kind", i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : NULL);
+    oc_key_u64(w, "depth", i->depth);
+    oc_key_text(w, "thread", i->lane == OC_NONE ? NULL : oc_lane_text(s->profile, i->lane, &a));
+    times(w, "host", &i->host, s->total_ns);
+    times(w, "device", &i->device, s->total_ns);
+    times(w, "both", &i->both, s->total_ns);
+    oc_key_u64_if(w, "bytes", i->bytes != UINT64_MAX, i->bytes);
+    oc_jw_end_object(w);
+    oc_arena_free(&a);
+}
+
+static void list(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_summary_opts *o,
+                 enum oc_view v)
+{
+    const struct oc_sum_list *l = oc_view_list(s, v);
+    uint32_t end = oc_view_cut(o, v, l);
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < end; i++)
+        item(w, s, &l->item[i]);
+    oc_jw_end_array(w);
+}
+
+static void devices(struct oc_json_out *w, const struct oc_time_summary *s)
+{
+    const struct oc_timeline *t = s->has_events ? s->profile->timeline : NULL;
+    oc_jw_begin_object(w);
+    oc_key_double(w, "cpu_process", t ? t->cpu_process_share : NAN);
+    oc_key_double(w, "cpu_system", t ? t->cpu_system_share : NAN);
+    oc_jw_key(w, "devices");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < s->n_lane; i++) {
+        if (s->lane[i].lane != OC_NONE)
+            continue;
+        oc_jw_begin_object(w);
+        oc_jw_key(w, "device");
+        if (s->lane[i].device_id == OC_NO_ID)
+            oc_jw_null(w);
+        else
+            oc_jw_i64(w, s->lane[i].device_id);
+        oc_key_time(w, "kernel_ns", s->lane[i].kernel_ns);
+        oc_key_double(w, "utilization", s->total_ns > 0 ? s->lane[i].kernel_ns / s->total_ns : NAN);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+static void kinds(struct oc_json_out *w, const char *key, const struct oc_sum_kind *k, uint32_t n,
+                  double total)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "kind", oc_event_kind_name(k[i].kind));
+        oc_key_u64(w, "calls", k[i].calls);
+        oc_key_time(w, "time_ns", k[i].union_ns);
+        oc_key_double(w, "ratio", total > 0 ? k[i].union_ns / total : NAN);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void spread(struct oc_json_out *w, const char *key, const struct oc_spread *s)
+{
+    oc_jw_key(w, key);
+    if (!s->n) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "n", s->n);
+    const struct {
+        const char *key;
+        double v;
+    } figure[] = {{"mean", s->mean}, {"median", s->median}, {"min", s->min},      {"max", s->max},
+                  {"p90", s->p90},   {"p99", s->p99},       {"stddev", s->stddev}};
+    for (size_t i = 0; i < OC_COUNT(figure); i++)
+        oc_key_double(w, figure[i].key, figure[i].v);
+    oc_jw_end_object(w);
+}
+
+static void runs(struct oc_json_out *w, const struct oc_time_summary *s)
+{
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "used", s->run.n);
+    oc_key_u64(w, "dropped", s->runs_dropped);
+    spread(w, "duration_ns", &s->run);
+    spread(w, "device_ns", &s->device_run);
+    oc_jw_end_object(w);
+}
+
+static void distribution(struct oc_json_out *w, const struct oc_time_summary *s)
+{
+    if (isnan(s->communication_ns)) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_time(w, "communication_ns", s->communication_ns);
+    oc_key_time(w, "computation_ns", s->computation_ns);
+    oc_key_time(w, "overlap_ns", s->overlap_ns);
+    oc_jw_end_object(w);
+}
+
+static void lanes(struct oc_json_out *w, const struct oc_time_summary *s)
+{
+    struct oc_arena a = {0};
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < s->n_lane; i++) {
+        const struct oc_sum_lane *l = &s->lane[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", l->lane == OC_NONE ? NULL : oc_lane_text(s->profile, l->lane, &a));
+        oc_jw_key(w, "on_device");
+        oc_jw_bool(w, l->device);
+        oc_jw_key(w, "device");
+        if (l->device_id == OC_NO_ID)
+            oc_jw_null(w);
+        else
+            oc_jw_i64(w, l->device_id);
+        oc_key_u64(w, "events", l->events);
+        oc_key_time(w, "busy_ns", l->busy_ns);
+        oc_key_time(w, "idle_ns", l->idle_ns);
+        oc_key_time(w, "longest_gap_ns", l->longest_gap_ns);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_arena_free(&a);
+}
+
+static void benchmark(struct oc_json_out *w, const struct oc_time_summary *s)
+{
+    oc_jw_begin_object(w);
+    spread(w, "reader_cost_ns", &s->reader_cost);
+    spread(w, "batch_cost_ns", &s->batch_cost);
+    spread(w, "samples_per_s", &s->ips);
+    oc_jw_end_object(w);
+}
+
+static void view(struct oc_json_out *w, const struct oc_time_summary *s, const struct oc_summary_opts *o,
+                 enum oc_view v)
+{
+    static void (*const write[OC_VIEW_COUNT])(struct oc_json_out *, const struct oc_time_summary *) = {
+        [OC_VIEW_DEVICE] = devices, [OC_VIEW_RUNS] = runs,           [OC_VIEW_DISTRIBUTION] = distribution,
+        [OC_VIEW_LANES] = lanes,    [OC_VIEW_BENCHMARK] = benchmark,
+    };
+    oc_jw_key(w, oc_views[v].name);
+    if (v == OC_VIEW_OVERVIEW) {
+        oc_jw_begin_object(w);
+        kinds(w, "host", s->host, s->n_host, s->total_ns);
+        kinds(w, "device", s->device, s->n_device, s->total_ns);
+        oc_jw_end_object(w);
+    } else if (write[v]) {
+        write[v](w, s);
+    } else {
+        list(w, s, o, v);
+    }
+}
+
+void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                     FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.summary", VERSION, NULL);
+    oc_jw_key(&w, "profiles");
+    oc_jw_begin_array(&w);
+    for (size_t i = 0; i < n; i++) {
+        const struct oc_profile *p = s[i]->profile;
+        oc_jw_begin_object(&w);
+        oc_key_text(&w, "path", p->path);
+        oc_key_text(&w, "format", p->format);
+        oc_key_text(&w, "producer", p->producer[0] ? p->producer : NULL);
+        oc_key_text(&w, "device_name", p->device[0] ? p->device : NULL);
+        oc_key_time(&w, "total_ns", s[i]->total_ns);
+        oc_key_text(&w, "total_is", s[i]->total_is[0] ? s[i]->total_is : NULL);
+        for (unsigned v = 0; v < OC_VIEW_COUNT; v++)
+            if (oc_view_wanted(o, v) && v != OC_VIEW_EVENT)
+                view(&w, s[i], o, v);
+        oc_jw_end_object(&w);
+    }
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}
+
+/* ---- CSV
+ * ------------------------------------------------------------------------------------------------------ */
+
+enum { COLUMNS = 16 };
+
+struct csv {
+    struct oc_plain_table t;
+    struct oc_arena a;
+    const struct oc_time_summary *s;
+    const char *view;
+};
+
+static const char *number(struct csv *c, double v)
+{
+    char buf[32];
+    if (!isfinite(v))
+        return "";
+    oc_format_repr(v, buf, sizeof(buf));
+    return oc_strdup(&c->a, buf);
+}
+
+static void times_row(struct csv *c, const struct oc_times *t, const char **cell)
+{
+    const double v[] = {t->total_ns, t->calls ? t->total_ns / (double)t->calls : NAN, t->max_ns, t->min_ns};
+    for (size_t i = 0; i < OC_COUNT(v); i++)
+        cell[i] = t->calls ? number(c, v[i]) : "";
+}
+
+static void csv_item(struct csv *c, const struct oc_sum_item *i)
+{
+    const char *cell[COLUMNS];
+    size_t n = 0;
+    uint64_t calls = i->host.calls ? i->host.calls : i->device.calls;
+    cell[n++] = c->s->profile->path;
+    cell[n++] = c->view;
+    cell[n++] = oc_printf(&c->a, "%u", i->depth);
+    cell[n++] = i->name;
+    cell[n++] = i->type;
+    cell[n++] = i->kind < OC_EV_COUNT ? oc_event_kind_name(i->kind) : "";
+    cell[n++] = i->lane == OC_NONE ? "" : oc_lane_text(c->s->profile, i->lane, &c->a);
+    cell[n++] = i->kind == OC_EV_COUNT ? "" : oc_printf(&c->a, "%" PRIu64, calls);
+    times_row(c, &i->host, cell + n);
+    times_row(c, &i->device, cell + n + 4);
+    oc_plain_row(&c->t, cell);
+}
+
+static void csv_kinds(struct csv *c, const struct oc_sum_kind *k, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct oc_sum_item row = {
+            .name = oc_event_kind_name(k[i].kind), .type = "", .precision = "", .lane = OC_NONE};
+        struct oc_times t = {k[i].calls, k[i].union_ns, NAN, NAN};
+        row.kind = k[i].kind;
+        *(oc_event_on_device(k[i].kind) ? &row.device : &row.host) = t;
+        csv_item(c, &row);
+    }
+}
+
+void oc_summary_csv(const struct oc_time_summary *const *s, size_t n, const struct oc_summary_opts *o,
+                    FILE *f)
+{
+    struct csv c = {.t.n_col = COLUMNS};
+    oc_plain_row(&c.t,
+                 (const char *[]){"profile", "view", "depth", "name", "type", "kind", "thread", "calls",
+                                  "host_total_ns", "host_avg_ns", "host_max_ns", "host_min_ns",
+                                  "device_total_ns", "device_avg_ns", "device_max_ns", "device_min_ns"});
+    for (size_t i = 0; i < n; i++) {
+        c.s = s[i];
+        for (unsigned v = 0; v < OC_VIEW_COUNT; v++) {
+            const struct oc_sum_list *l = oc_view_list(s[i], v);
+            c.view = oc_views[v].name;
+            if (!oc_view_wanted(o, v) || v == OC_VIEW_EVENT)
+                continue;
+            if (v == OC_VIEW_OVERVIEW) {
+                csv_kinds(&c, s[i]->host, s[i]->n_host);
+                csv_kinds(&c, s[i]->device, s[i]->n_device);
+            }
+            for (uint32_t k = 0; l && k < oc_view_cut(o, v, l); k++)
+                csv_item(&c, &l->item[k]);
+        }
+    }
+    oc_plain_csv(&c.t, "1", f);
+    oc_plain_free(&c.t);
+    oc_arena_free(&c.a);
+}

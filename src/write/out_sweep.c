@@ -1,0 +1,176 @@
+/* A sweep as a table, CSV or JSON. CSV and JSON have exact numbers and nothing where nothing is known. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyze/closed_form.h"
+#include "base/units.h"
+#include "write/json_keys.h"
+#include "write/plain_table.h"
+
+enum { VERSION = 1 };
+
+struct sweep_out {
+    const struct oc_sweep *s;
+    struct oc_arena arena;
+    struct oc_plain_table table;
+    const char **cell; /* one row */
+};
+
+static const char *mark_of(enum oc_quality q)
+{
+    static const char *const mark[] = {
+        [OC_EXACT] = "", [OC_UPPER] = "<=", [OC_LOWER] = ">=", [OC_EST] = "~", [OC_UNKNOWN] = ">="};
+    return mark[q];
+}
+
+static bool all_zero(const struct oc_sweep *s, enum oc_metric m)
+{
+    for (size_t i = 0; i < s->n_row; i++)
+        if (!s->row[i].failure && s->row[i].value[m])
+            return false;
+    return true;
+}
+
+static bool is_known(const struct oc_sweep_row *row, enum oc_metric m)
+{
+    return !row->failure && (m != OC_METRIC_PEAK || row->peak_quality != OC_UNKNOWN);
+}
+
+static const char *human(struct sweep_out *o, const struct oc_sweep_row *row, enum oc_metric m)
+{
+    char buf[48];
+    if (!is_known(row, m))
+        return "-";
+    double v = (double)row->value[m];
+    bool bytes = !strcmp(oc_metric_info(m)->unit, "B");
+    const char *text = bytes ? oc_format_bytes(v, buf, sizeof(buf)) : oc_format_si(v, "", buf, sizeof(buf));
+    const char *mark = mark_of(m == OC_METRIC_PARAMS ? OC_EXACT
+                               : m == OC_METRIC_PEAK ? row->peak_quality
+                                                     : row->quality);
+    return oc_printf(&o->arena, "%s%.*s", mark, (int)strcspn(text, "\n"), text);
+}
+
+static const char *note_of(struct sweep_out *o, const struct oc_sweep_row *row)
+{
+    if (row->failure)
+        return row->failure;
+    if (!row->unknown_nodes)
+        return "";
+    return oc_printf(&o->arena, "%" PRIu64 " of %" PRIu64 " nodes without a cost", row->unknown_nodes,
+                     row->nodes);
+}
+
+static size_t put_axes(struct sweep_out *o, const struct oc_sweep_row *row)
+{
+    for (size_t i = 0; i < o->s->n_axis; i++)
+        o->cell[i] = row ? oc_printf(&o->arena, "%" PRId64, row->at[i]) : o->s->axis[i].symbol;
+    return o->s->n_axis;
+}
+
+/* ---- for people -------------------------------------------------------------------------------------- */
+
+static void human_row(struct sweep_out *o, const struct oc_sweep_row *row, const bool *shown)
+{
+    size_t n = put_axes(o, row);
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        if (shown[m])
+            o->cell[n++] = row ? human(o, row, (enum oc_metric)m) : oc_metric_info((enum oc_metric)m)->title;
+    o->cell[n++] = row ? note_of(o, row) : "";
+    o->table.n_col = n;
+    oc_plain_row(&o->table, o->cell);
+}
+
+static void write_table(struct sweep_out *o, FILE *f)
+{
+    bool shown[OC_METRIC_COUNT];
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        shown[m] = m != OC_METRIC_OPS || !all_zero(o->s, (enum oc_metric)m);
+    human_row(o, NULL, shown);
+    for (size_t i = 0; i < o->s->n_row; i++)
+        human_row(o, &o->s->row[i], shown);
+    oc_plain_print(&o->table, 1, f);
+}
+
+/* ---- for machines ------------------------------------------------------------------------------------ */
+
+static const char *quality_name(enum oc_quality q)
+{
+    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
+    return name[q];
+}
+
+static void csv_row(struct sweep_out *o, const struct oc_sweep_row *row)
+{
+    size_t n = put_axes(o, row);
+    bool known = row && !row->failure;
+    for (unsigned i = 0; i < OC_METRIC_COUNT; i++) {
+        enum oc_metric m = (enum oc_metric)i;
+        const char *text = row && is_known(row, m) ? oc_printf(&o->arena, "%" PRIu64, row->value[m]) : "";
+        o->cell[n++] = row ? text : oc_metric_info(m)->key;
+    }
+    o->cell[n++] = !row ? "quality" : known ? quality_name(row->quality) : "";
+    o->cell[n++] = !row ? "unknown_nodes" : known ? oc_printf(&o->arena, "%" PRIu64, row->unknown_nodes) : "";
+    o->cell[n++] = !row ? "failure" : known ? "" : row->failure;
+    o->table.n_col = n;
+    oc_plain_row(&o->table, o->cell);
+}
+
+static void write_csv(struct sweep_out *o, FILE *f)
+{
+    csv_row(o, NULL);
+    for (size_t i = 0; i < o->s->n_row; i++)
+        csv_row(o, &o->s->row[i]);
+    oc_plain_csv(&o->table, "1", f);
+}
+
+static void json_row(struct oc_json_out *w, const struct oc_sweep *s, const struct oc_sweep_row *row)
+{
+    oc_jw_begin_object(w);
+    oc_jw_key(w, "dims");
+    oc_jw_begin_object(w);
+    for (size_t i = 0; i < s->n_axis; i++) {
+        oc_jw_key(w, s->axis[i].symbol);
+        oc_jw_i64(w, row->at[i]);
+    }
+    oc_jw_end_object(w);
+    for (unsigned m = 0; m < OC_METRIC_COUNT; m++)
+        oc_key_u64_if(w, oc_metric_info((enum oc_metric)m)->key, is_known(row, (enum oc_metric)m),
+                      row->value[m]);
+    oc_key_quality(w, row->failure ? OC_UNKNOWN : row->quality);
+    oc_key_u64_if(w, "unknown_nodes", !row->failure, row->unknown_nodes);
+    oc_key_text(w, "failure", row->failure);
+    oc_jw_end_object(w);
+}
+
+static void write_json(struct sweep_out *o, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.sweep", VERSION, o->s->model->path);
+    oc_jw_key(&w, "rows");
+    oc_jw_begin_array(&w);
+    for (size_t i = 0; i < o->s->n_row; i++)
+        json_row(&w, o->s, &o->s->row[i]);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}
+
+int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *f, struct oc_err *err)
+{
+    static const struct {
+        const char *name;
+        void (*write)(struct sweep_out *, FILE *);
+    } formats[] = {{"table", write_table}, {"csv", write_csv}, {"json", write_json}};
+    struct sweep_out o = {.s = s};
+    for (size_t i = 0; i < OC_COUNT(formats); i++) {
+        if (format && strcmp(format, formats[i].name))
+            continue;
+        o.cell = OC_NEW_ARRAY(&o.arena, s->n_axis + OC_METRIC_COUNT + 3, const char *);
+        formats[i].write(&o, f);
+        oc_plain_free(&o.table);
+        oc_arena_free(&o.arena);
+        return 0;
+    }
+    return oc_fail(err, OC_EARG, "no form of a sweep is called '%s'", format);
+}

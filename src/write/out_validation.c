@@ -1,0 +1,276 @@
+/* How good predictions are: for each recording that was left out, and in all, beside simple predictors. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "estimate/validation.h"
+#include "write/fields.h"
+#include "write/json_keys.h"
+
+enum { VERSION = 1 };
+
+static const char *time_text(struct oc_arena *a, double s)
+{
+    char buf[48];
+    return isfinite(s) ? oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf))) : "-";
+}
+
+static const char *percent(struct oc_arena *a, double share, bool sign)
+{
+    return isfinite(share) ? oc_printf(a, sign ? "%+.1f" : "%.1f", 100 * share) : "-";
+}
+
+static double error_of(double predicted, double measured)
+{
+    return measured > 0 && isfinite(predicted) ? predicted / measured - 1 : (double)NAN;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------
+ */
+
+static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
+{
+    static const char *const head[] = {"measured", "predicted", "err %", "80 % from",     "to",
+                                       "in",       "unseen %",  "run",   "predicted run", "err %",
+                                       "recording"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    oc_plain_row(&t, head);
+    for (size_t i = 0; i < r->v->n_model; i++) {
+        const struct oc_validated_model *m = &r->v->model[i];
+        double p = m->predicted_s[OC_PREDICTOR_FULL], x = m->measured_s;
+        bool inside = x >= m->full.lo80_s && x <= m->full.hi80_s;
+        double unseen = isnan(m->measured_unseen_s) ? 0 : m->measured_unseen_s / x;
+        const char *cell[] = {time_text(a, x),
+                              time_text(a, p),
+                              percent(a, error_of(p, x), true),
+                              time_text(a, m->full.lo80_s),
+                              time_text(a, m->full.hi80_s),
+                              inside ? "yes" : "no",
+                              percent(a, unseen, false),
+                              time_text(a, m->run_measured_s),
+                              time_text(a, m->run_predicted_s),
+                              percent(a, error_of(m->run_predicted_s, m->run_measured_s), true),
+                              r->samples->set.model[m->model].name};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_print(&t, 1, f);
+    oc_plain_free(&t);
+}
+
+static void predictor_row(struct oc_plain_table *t, struct oc_arena *a, const char *name,
+                          const struct oc_kernel_scores *k, const struct oc_model_scores *m)
+{
+    const char *cell[] = {percent(a, k->wmape, false),
+                          percent(a, exp(k->median_abs_ln) - 1, false),
+                          percent(a, exp(k->bias) - 1, true),
+                          percent(a, k->cover80, false),
+                          percent(a, m->ape_median, false),
+                          percent(a, m->ape_p90, false),
+                          percent(a, m->within10, false),
+                          percent(a, m->within20, false),
+                          isfinite(m->spearman) ? oc_printf(a, "%.3f", m->spearman) : "-",
+                          percent(a, m->cover80, false),
+                          name};
+    oc_plain_row(t, cell);
+}
+
+static void score_rows(const struct oc_validation *v, bool unseen, struct oc_arena *a, FILE *f)
+{
+    static const char *const head[] = {"k.err %", "k.median %", "k.bias %", "k.80 %", "m.median %", "m.p90 %",
+                                       "in 10 %", "in 20 %",    "rank",     "m.80 %", "predictor"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    oc_plain_row(&t, head);
+    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
+        const struct oc_predictor_scores *s = &v->score[p];
+        predictor_row(&t, a, oc_predictor_name(p), unseen ? &s->unseen : &s->all,
+                      unseen ? &s->models_unseen : &s->models);
+    }
+    oc_plain_print(&t, 1, f);
+    oc_plain_free(&t);
+}
+
+static void class_rows(const struct oc_validation *v, struct oc_arena *a, FILE *f)
+{
+    static const char *const head[] = {"kernels",    "time %",   "unseen", "k.err %",
+                                       "k.median %", "k.bias %", "class"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    oc_plain_row(&t, head);
+    for (size_t i = 0; i < v->n_cls; i++) {
+        const struct oc_validated_class *c = &v->cls[i];
+        const char *cell[] = {oc_printf(a, "%zu", c->n),
+                              percent(a, c->time_share, false),
+                              oc_printf(a, "%zu", c->unseen.n),
+                              percent(a, c->unseen.wmape, false),
+                              percent(a, exp(c->unseen.median_abs_ln) - 1, false),
+                              percent(a, exp(c->unseen.bias) - 1, true),
+                              oc_kernel_class_name(c->cls)};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_print(&t, 1, f);
+    oc_plain_free(&t);
+}
+
+static void write_table(const struct oc_validation_result *r, FILE *f)
+{
+    const struct oc_validation *v = r->v;
+    struct oc_arena a = {0};
+    fprintf(f, "validation  %zu recordings, %zu kernels; %zu %s, each left out in turn\n", v->n_model,
+            r->samples->set.n, v->n_fold, v->by_family ? "families" : "networks");
+    fprintf(f, "device      %s\nruntime     %s\n\n", r->samples->set.device, r->samples->set.runtime);
+    model_rows(r, &a, f);
+    fputs("\nall kernels\n", f);
+    score_rows(v, false, &a, f);
+    fputs("\nkernels that no other network has\n", f);
+    score_rows(v, true, &a, f);
+    fputs("\n", f);
+    class_rows(v, &a, f);
+    fputs("\nk: kernels, m: sums of kernels by recording; err: mean weighted by time, 80: share inside the "
+          "80 % "
+          "interval,\nrank: Spearman's correlation; unseen: in no network that was learnt from\n",
+          f);
+    oc_arena_free(&a);
+}
+
+/* ---- for machines ----------------------------------------------------------------------------------------
+ */
+
+static const char *key(struct oc_fields *f, const char *what, unsigned predictor)
+{
+    char name[64];
+    snprintf(name, sizeof(name), "%s", oc_predictor_name(predictor));
+    for (char *p = name; *p; p++)
+        *p = *p == ' ' || *p == '-' ? '_' : *p;
+    return oc_printf(&f->arena, "%s_%s_s", what, name);
+}
+
+static void model_fields(struct oc_fields *f, const struct oc_validation_result *r,
+                         const struct oc_validated_model *m)
+{
+    const struct oc_sample_model *info = &r->samples->set.model[m->model];
+    oc_fields_begin(f);
+    oc_field_text(f, "recording", info->name);
+    oc_field_text(f, "model", info->model_id);
+    oc_field_text(f, "family", info->family_id);
+    oc_field_u64(f, "kernels", m->kernels);
+    oc_field_u64(f, "unseen", m->unseen);
+    oc_field_double(f, "measured_s", m->measured_s);
+    oc_field_double(f, "measured_unseen_s", m->measured_unseen_s);
+    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
+        oc_field_double(f, key(f, "predicted", p), m->predicted_s[p]);
+    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++)
+        oc_field_double(f, key(f, "unseen", p), m->predicted_unseen_s[p]);
+    oc_field_double(f, "low80_s", m->full.lo80_s);
+    oc_field_double(f, "high80_s", m->full.hi80_s);
+    oc_field_double(f, "low95_s", m->full.lo95_s);
+    oc_field_double(f, "high95_s", m->full.hi95_s);
+    oc_field_double(f, "run_measured_s", m->run_measured_s);
+    oc_field_double(f, "run_predicted_s", m->run_predicted_s);
+    oc_fields_end(f);
+}
+
+static void kernel_scores(struct oc_json_out *w, const char *name, const struct oc_kernel_scores *s)
+{
+    oc_jw_key(w, name);
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "n", s->n);
+    oc_key_double(w, "wmape", s->wmape);
+    oc_key_double(w, "median_abs_ln", s->median_abs_ln);
+    oc_key_double(w, "bias_ln", s->bias);
+    oc_key_double(w, "spearman", s->spearman);
+    oc_key_double(w, "cover80", s->cover80);
+    oc_key_double(w, "cover95", s->cover95);
+    oc_jw_end_object(w);
+}
+
+static void model_scores(struct oc_json_out *w, const char *name, const struct oc_model_scores *s)
+{
+    oc_jw_key(w, name);
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "n", s->n);
+    oc_key_double(w, "ape_mean", s->ape_mean);
+    oc_key_double(w, "ape_median", s->ape_median);
+    oc_key_double(w, "ape_p90", s->ape_p90);
+    oc_key_double(w, "within10", s->within10);
+    oc_key_double(w, "within20", s->within20);
+    oc_key_double(w, "spearman", s->spearman);
+    oc_key_double(w, "bias_ln", s->bias);
+    oc_key_double(w, "cover80", s->cover80);
+    oc_key_double(w, "cover95", s->cover95);
+    oc_jw_end_object(w);
+}
+
+static void predictors_json(struct oc_json_out *w, const struct oc_validation *v)
+{
+    oc_jw_key(w, "predictors");
+    oc_jw_begin_array(w);
+    for (unsigned p = 0; p < OC_PREDICTOR_COUNT; p++) {
+        const struct oc_predictor_scores *s = &v->score[p];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", oc_predictor_name(p));
+        kernel_scores(w, "kernels", &s->all);
+        kernel_scores(w, "kernels_seen", &s->seen);
+        kernel_scores(w, "kernels_unseen", &s->unseen);
+        model_scores(w, "models", &s->models);
+        model_scores(w, "models_unseen", &s->models_unseen);
+        model_scores(w, "runs", &s->runs);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void classes_json(struct oc_json_out *w, const struct oc_validation *v)
+{
+    oc_jw_key(w, "classes");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < v->n_cls; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "class", oc_kernel_class_name(v->cls[i].cls));
+        oc_key_u64(w, "kernels", v->cls[i].n);
+        oc_key_double(w, "time_fraction", v->cls[i].time_share);
+        kernel_scores(w, "unseen", &v->cls[i].unseen);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void write_json(struct oc_fields *f, const struct oc_validation_result *r, FILE *out)
+{
+    struct oc_json_out w = {.f = out, .pretty = true};
+    f->json = &w;
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost-validation", VERSION, NULL);
+    oc_key_text(&w, "device", r->samples->set.device);
+    oc_key_text(&w, "runtime", r->samples->set.runtime);
+    oc_key_text(&w, "left_out", r->v->by_family ? "family" : "model");
+    oc_key_u64(&w, "folds", r->v->n_fold);
+    predictors_json(&w, r->v);
+    classes_json(&w, r->v);
+    oc_jw_key(&w, "recordings");
+    oc_jw_begin_array(&w);
+    for (size_t i = 0; i < r->v->n_model; i++)
+        model_fields(f, r, &r->v->model[i]);
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', out);
+}
+
+int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *out,
+                        struct oc_err *err)
+{
+    struct oc_fields f = {0};
+    if (!format || !strcmp(format, "table")) {
+        write_table(r, out);
+    } else if (!strcmp(format, "json")) {
+        write_json(&f, r, out);
+    } else if (!strcmp(format, "csv")) {
+        for (size_t i = 0; i < r->v->n_model; i++)
+            model_fields(&f, r, &r->v->model[i]);
+        oc_fields_csv(&f, "1", out);
+    } else {
+        return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, json", format);
+    }
+    oc_fields_free(&f);
+    return 0;
+}

@@ -1,0 +1,146 @@
+#include "write/plain_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "report/unicode.h"
+
+enum { GAP = 2 };
+
+void oc_plain_row(struct oc_plain_table *t, const char *const *cell)
+{
+    if (t->n_row == t->cap_row) {
+        t->cap_row = t->cap_row ? t->cap_row * 2 : 16;
+        t->cell = oc_xrealloc(t->cell, t->cap_row * t->n_col * sizeof(*t->cell));
+    }
+    memcpy(t->cell + t->n_row++ * t->n_col, cell, t->n_col * sizeof(*cell));
+}
+
+void oc_plain_free(struct oc_plain_table *t)
+{
+    free(t->cell);
+    *t = (struct oc_plain_table){0};
+}
+
+void oc_plain_text(struct oc_buf *b, const char *s)
+{
+    for (; *s; s++)
+        oc_buf_char(b, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+}
+
+void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f)
+{
+    struct oc_buf line = {0};
+    oc_buf_printf(&line, "%-*s", (int)label_width, label);
+    size_t start = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, " ");
+        if (width && line.n - start > label_width && line.n - start + 1 + n > width) {
+            start = line.n + 1;
+            oc_buf_printf(&line, "\n%*s", (int)label_width, "");
+        } else if (line.n - start > label_width) {
+            oc_buf_char(&line, ' ');
+        }
+        for (size_t i = 0; i < n; i++)
+            oc_buf_char(&line, (unsigned char)p[i] < 0x20 || p[i] == 0x7f ? '?' : p[i]);
+        p += n + (p[n] == ' ');
+    }
+    oc_buf_char(&line, '\n');
+    fwrite(line.data, 1, line.n, f);
+    oc_buf_free(&line);
+}
+
+void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena)
+{
+    for (size_t c = 0; c < n_first; c++) {
+        size_t width = 0;
+        for (size_t r = 0; r < t->n_row; r++) {
+            size_t n = strlen(t->cell[r * t->n_col + c]);
+            width = n > width ? n : width;
+        }
+        for (size_t r = 0; r < t->n_row; r++)
+            t->cell[r * t->n_col + c] = oc_printf(arena, "%-*s", (int)width, t->cell[r * t->n_col + c]);
+    }
+}
+
+static void put(struct oc_buf *b, FILE *f)
+{
+    fwrite(b->data, 1, b->n, f);
+    oc_buf_clear(b);
+}
+
+static size_t width_of(const struct oc_plain_table *t, size_t c)
+{
+    size_t width = 0;
+    for (size_t r = 0; r < t->n_row; r++) {
+        const char *s = t->cell[r * t->n_col + c];
+        size_t n = oc_utf8_count(s, strlen(s));
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+/* How many columns fit; at least one. */
+static size_t fitting(const struct oc_plain_table *t, const size_t *width)
+{
+    size_t all = 0;
+    for (size_t c = 0; c < t->n_col; c++) {
+        all += (c && width[c] ? GAP : 0) + width[c];
+        if (c && t->width_chars && all > t->width_chars)
+            return c;
+    }
+    return t->n_col;
+}
+
+void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
+{
+    struct oc_buf b = {0};
+    size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
+    for (size_t c = 0; c < t->n_col; c++)
+        width[c] = width_of(t, c);
+    size_t n_col = fitting(t, width);
+    for (size_t r = 0; r < t->n_row; r++) {
+        oc_buf_str(&b, t->bold_head && !r ? "\033[1m" : "");
+        for (size_t c = 0; c < n_col; c++) {
+            const char *s = t->cell[r * t->n_col + c];
+            bool left = c + n_left >= t->n_col;
+            size_t pad = width[c] - oc_utf8_count(s, strlen(s));
+            oc_buf_pad(&b, ' ', (c && width[c] ? GAP : 0) + (left ? 0 : pad));
+            oc_plain_text(&b, s);
+            oc_buf_pad(&b, ' ', left ? pad : 0);
+        }
+        while (b.n && b.data[b.n - 1] == ' ')
+            b.n--;
+        oc_buf_str(&b, t->bold_head && !r ? "\033[0m" : "");
+        oc_buf_char(&b, '\n');
+        put(&b, f);
+    }
+    oc_buf_free(&b);
+    free(width);
+}
+
+static void csv_cell(struct oc_buf *b, const char *s)
+{
+    if (!strpbrk(s, ",\"\r\n")) {
+        oc_buf_str(b, s);
+        return;
+    }
+    oc_buf_char(b, '"');
+    for (; *s; s++)
+        oc_buf_str(b, *s == '"' ? "\"\"" : (char[]){*s, 0});
+    oc_buf_char(b, '"');
+}
+
+void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f)
+{
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < t->n_row * t->n_col; i++) {
+        csv_cell(&b, t->cell[i]);
+        oc_buf_char(&b, ',');
+        if ((i + 1) % t->n_col == 0)
+            oc_buf_printf(&b, "%s\r\n", i < t->n_col ? "csv_version" : version);
+    }
+    put(&b, f);
+    oc_buf_free(&b);
+}

@@ -1,0 +1,154 @@
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/limit_columns.h"
+#include "write/mge_report.h"
+#include "write/out_match.h"
+#include "report/receipts.h"
+#include "report/select.h"
+#include "report/what_if.h"
+
+/* What can be asked for with --format. */
+static const struct oc_format {
+    const char *name;
+    void (*write)(struct oc_report *r, FILE *f);
+    bool whole; /* all rows unless --top says otherwise */
+} formats[] = {
+    {"table", oc_out_term, false},
+    {"csv", oc_out_csv, true},
+    {"json", oc_out_json, true},
+};
+
+enum { TOP = 20 };
+
+static const struct oc_format *find_format(const char *name)
+{
+    for (size_t i = 0; i < OC_COUNT(formats); i++)
+        if (!name || !strcmp(formats[i].name, name))
+            return &formats[i];
+    return NULL;
+}
+
+/* Only MegEngine's files tell when the kernel of an operator starts. */
+static int check_kern(const struct oc_report *r, const struct oc_select *s, struct oc_err *err)
+{
+    bool known = !s->kern || !r->all.n;
+    for (uint32_t i = 0; i < r->all.n && !known; i++)
+        known = oc_num_known(r->all.row[i].kern_time_s);
+    return known ? 0
+                 : oc_fail(err, OC_EARG, "--top-end-key kern needs a profile that tells when kernels start");
+}
+
+/* The list of groups stands beside that of their members. */
+static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc_time_of time,
+                         struct oc_err *err)
+{
+    struct oc_select members = *s;
+    members.aggregate.how = OC_AGG_NONE;
+    members.n_order = 0;
+    members.top = 0;
+    r->groups.arena = &r->arena;
+    return oc_select_rows(&members, &r->all, time, &r->shown, err) ||
+                   oc_select_rows(s, &r->all, time, &r->groups, err)
+               ? -1
+               : 0;
+}
+
+/* Largest first: by time where there are times, else by operations. */
+static int choose_rows(struct oc_report *r, const struct oc_format *format, struct oc_err *err)
+{
+    struct oc_select s;
+    const char *order = r->has_time ? "time" : "computation";
+    bool in_order = format->whole && !r->o->has_top;
+    int rc = oc_select_init(&s, r->o, r, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    if (!rc)
+        rc = check_kern(r, &s, err);
+    enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
+    if (!rc)
+        rc = s.aggregate.how && format->write == oc_out_json
+                 ? choose_groups(r, &s, time, err)
+                 : oc_select_rows(&s, &r->all, time, &r->shown, err);
+    oc_select_free(&s);
+    return rc;
+}
+
+static double runs_of(const struct oc_profile *p)
+{
+    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
+}
+
+/* Work stands beside the time it took: with --stat sum that of all runs. */
+static void count_runs(struct oc_report *r)
+{
+    for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
+        struct oc_row *row = &r->all.row[i];
+        if (isnan(row->time_s))
+            continue;
+        row->computation *= r->runs;
+        row->memory *= r->runs;
+        row->macs *= r->runs;
+    }
+    r->total_flo *= r->runs;
+}
+
+/* MegEngine's files have a report of their own, unless somebody wants another form. */
+static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
+                               const struct oc_format *format)
+{
+    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) &&
+           format->write == oc_out_term && !strcmp(in->profile->format, "megengine") && in->profile->native &&
+           (!o->style || strcmp(o->style, "compact"));
+}
+
+int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
+                    struct oc_err *err)
+{
+    const struct oc_format *format = find_format(opts->format);
+    if (!format)
+        return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);
+    if (!in->analysis && !in->profile)
+        return oc_fail(err, OC_EARG, "a report needs a model or a profile");
+    if (opts->n_why && !in->analysis)
+        return oc_fail(err, OC_EARG, "a receipt needs a model");
+    if (opts->n_why && format->write == oc_out_csv)
+        return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
+    if (opts->n_explain_match && !in->join)
+        return oc_fail(err, OC_EARG, "matches can be explained where a profile is put beside a model");
+    if (opts->n_explain_match && format->write == oc_out_csv)
+        return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
+                       opts->format);
+    if (opts->n_explain_match && format->write == oc_out_term) {
+        struct oc_arena a = {0};
+        int rc = oc_out_match(in->join, opts, &a, f, err);
+        oc_arena_free(&a);
+        return rc;
+    }
+    if (tells_as_megengine(in, opts, format))
+        return oc_mge_report(in->profile->native, opts, f, err);
+    struct oc_report r = {.in = in, .o = opts, .runs = runs_of(in->profile)};
+    if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {
+        oc_arena_free(&r.arena);
+        return -1;
+    }
+    if (opts->n_why && format->write == oc_out_term) {
+        oc_receipts_text(in, r.why, opts->n_why, &r.arena, f);
+        oc_arena_free(&r.arena);
+        return 0;
+    }
+    oc_report_rows(&r);
+    oc_report_roofs(&r);
+    int rc = oc_what_if_make(&r, err);
+    oc_limit_columns(&r);
+    count_runs(&r);
+    r.shown.arena = &r.arena;
+    if (!rc)
+        rc = choose_rows(&r, format, err);
+    if (!rc) {
+        oc_report_finish(&r);
+        format->write(&r, f);
+    }
+    oc_arena_free(&r.arena);
+    return rc;
+}
