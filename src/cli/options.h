@@ -30,17 +30,20 @@ enum cli_mask {
     CLI_VALIDATE = 2048,
     CLI_MEASURED = CLI_CALIBRATE | CLI_VALIDATE, /* those that read recordings */
     CLI_COMPARE = 4096,
+    CLI_DIFF = 8192,
+    CLI_CHECK = 16384,
+    CLI_SCAN = 32768,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
-    CLI_ALL = 0xffff
+    CLI_ALL = 0xffffff
 };
 
 struct cli_option {
     const char *name; /* without the two dashes */
     char letter;      /* 0: none */
     unsigned char kind;
-    unsigned short mask;   /* enum cli_mask */
+    unsigned mask;         /* enum cli_mask */
     const char *arg;       /* name of the argument, or the choices; NULL for flags */
     const char *unit;      /* of the argument, NULL: none */
     const char *otherwise; /* what holds without the option, NULL: nothing to say */
