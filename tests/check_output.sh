@@ -50,6 +50,7 @@ expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
 expect 2 "several options begin with '--s'" 'ambiguous option' "$onnxcost" --s
 expect 2 "a value is missing after '--dim'" 'missing value' "$onnxcost" model.onnx --dim
 expect 2 'one of' 'wrong choice' "$onnxcost" model.onnx --format yaml
+expect 2 "no format 'md'; there are: table" 'form of another command' "$onnxcost" hw list --format md
 expect 2 'needs an integer' 'wrong number' "$onnxcost" model.onnx --top many
 expect 2 'batch' 'unknown dimension lists those there are' "$onnxcost" model.onnx --dim nonsense=1
 expect 2 'needs NAME=N' 'malformed --dim' "$onnxcost" model.onnx --dim batch=x

@@ -360,7 +360,8 @@ static bool report_tells(const struct job *j)
         ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
-    return is(o->format, "json") || j->model || !is(oc_profile_importer(j->profile), "megengine");
+    return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") || j->model ||
+           !is(oc_profile_importer(j->profile), "megengine");
 }
 
 static int strict_result(const struct job *j, size_t n_findings)

@@ -130,11 +130,11 @@ static void tell_how(const struct job *j, FILE *f)
     fputc('\n', f);
 }
 
-/* What was recorded stands on standard output, above a table but not inside of CSV and JSON. */
+/* What was recorded stands on standard output, above a table but not inside of other forms. */
 static int tell(struct job *j)
 {
     const char *format = j->o->format;
-    bool apart = j->o->report && format && (!strcmp(format, "csv") || !strcmp(format, "json"));
+    bool apart = j->o->report && format && strcmp(format, "table") && strcmp(format, "compact");
     struct cli_output out;
     if (apart) {
         oc_recording_write(j->recording, stderr);

@@ -16,6 +16,7 @@ static const char *const examples[][2] = {
      "a language model: prompt and tokens on a device"},
     {"onnxcost hw measure -o here.xml", "this machine's peaks and bandwidths, for --hw here.xml"},
     {"onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet"},
+    {"onnxcost bert.onnx -f markdown -t 10", "tables for a pull request"},
 };
 
 enum { TEXT_AT = 31, WIDTH = 100 };

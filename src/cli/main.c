@@ -76,6 +76,19 @@ static const struct cli_command *take_command(struct cli_opts *o)
     return c;
 }
 
+/* Other forms are those of single commands, which say so themselves; these write a table for all they do not
+ * know. */
+static bool has_format(const struct cli_command *c, const char *format)
+{
+    static const char *const forms[] = {"table", "compact", "csv", "json"};
+    if (!format || c->mask == CLI_ALL || !(c->mask & (CLI_HW | CLI_CALIBRATE)))
+        return true;
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+        if (!strcmp(forms[i], format))
+            return true;
+    return false;
+}
+
 static int run(int argc, char **argv, struct cli_opts *o)
 {
     char why[512];
@@ -91,6 +104,9 @@ static int run(int argc, char **argv, struct cli_opts *o)
     const char *foreign = cli_foreign_option(argc, argv, c->mask);
     if (foreign)
         return cli_fail(CLI_USAGE, "'%s' has no option --%s", c->name, foreign);
+    if (!has_format(c, o->format))
+        return cli_fail(CLI_USAGE, "'%s' has no format '%s'; there are: table, csv, json", c->name,
+                        o->format);
     return c->run(o);
 }
 

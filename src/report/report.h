@@ -70,5 +70,6 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *s); /* free(s->li
 void oc_out_term(struct oc_report *r, FILE *f);
 void oc_out_csv(struct oc_report *r, FILE *f);
 void oc_out_json(struct oc_report *r, FILE *f);
+void oc_out_markdown(struct oc_report *r, FILE *f);
 
 #endif

@@ -14,11 +14,12 @@
 static const struct oc_format {
     const char *name;
     void (*write)(struct oc_report *r, FILE *f);
-    bool whole; /* all rows unless --top says otherwise */
+    bool whole;    /* all rows unless --top says otherwise */
+    bool explains; /* has a place for receipts and explanations */
 } formats[] = {
-    {"table", oc_out_term, false},
-    {"csv", oc_out_csv, true},
-    {"json", oc_out_json, true},
+    {"table", oc_out_term, false, true},   {"csv", oc_out_csv, true, false},
+    {"json", oc_out_json, true, true},     {"markdown", oc_out_markdown, false, false},
+    {"md", oc_out_markdown, false, false},
 };
 
 enum { TOP = 20 };
@@ -112,11 +113,11 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
     if (opts->n_why && !in->analysis)
         return oc_fail(err, OC_EARG, "a receipt needs a model");
-    if (opts->n_why && format->write == oc_out_csv)
+    if (opts->n_why && !format->explains)
         return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
     if (opts->n_explain_match && !in->join)
         return oc_fail(err, OC_EARG, "matches can be explained where a profile is put beside a model");
-    if (opts->n_explain_match && format->write == oc_out_csv)
+    if (opts->n_explain_match && !format->explains)
         return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
                        opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {

@@ -1,0 +1,109 @@
+#include "write/md_text.h"
+
+#include <string.h>
+
+#include "report/unicode.h"
+
+enum { MAX_COLUMNS = 160, HEAD = MAX_COLUMNS / 3 };
+
+static bool is_alnum(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Text that means nothing in a cell of a table: an underscore does nothing inside a word. */
+static bool is_harmless(const char *s)
+{
+    for (const char *p = s; *p; p++)
+        if (!is_alnum(*p) && !strchr(" ,.()%:;/+-=?'", *p) &&
+            !(*p == '_' && p > s && is_alnum(p[-1]) && is_alnum(p[1])))
+            return false;
+    return *s && !strstr(s, "://") && !strstr(s, "www.");
+}
+
+/* Control characters would end the line; the others turn the direction of what follows. */
+static bool is_hidden(uint32_t cp)
+{
+    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
+           (cp >= 0x2066 && cp <= 0x2069) || cp == 0x2028 || cp == 0x2029 || cp >= OC_BAD_BYTE;
+}
+
+static void put(struct oc_buf *b, const char *p, const char *end)
+{
+    while (p < end) {
+        const char *from = p;
+        if (is_hidden(oc_utf8_next(&p, end)))
+            oc_buf_char(b, '?');
+        else
+            oc_buf_add(b, from, (size_t)(p - from));
+    }
+}
+
+/* The end of the first `columns` of the text. */
+static const char *after(const char *p, const char *end, size_t columns)
+{
+    size_t n = 0;
+    while (p < end) {
+        const char *next = p;
+        n += oc_uni_columns(oc_utf8_next(&next, end));
+        if (n > columns)
+            break;
+        p = next;
+    }
+    return p;
+}
+
+/* The text without control characters; cut in its middle when it is long. */
+static void clean(struct oc_buf *b, const char *s, bool cut)
+{
+    const char *end = s + strlen(s);
+    size_t columns = cut ? oc_utf8_columns(s, strlen(s)) : 0;
+    if (columns <= MAX_COLUMNS) {
+        put(b, s, end);
+        return;
+    }
+    put(b, s, after(s, end, HEAD));
+    oc_buf_str(b, "…");
+    put(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
+}
+
+/* A code span cannot hold its own fence, and a table cuts cells at bars before it looks at code. The element
+ * with references for all punctuation can hold anything, and nothing in it is a link or a mention. */
+static void element(struct oc_buf *b, const char *s)
+{
+    oc_buf_str(b, "<code>");
+    for (; *s; s++) {
+        if (is_alnum(*s) || (unsigned char)*s >= 0x80)
+            oc_buf_char(b, *s);
+        else
+            oc_buf_printf(b, "&#%u;", (unsigned char)*s);
+    }
+    oc_buf_str(b, "</code>");
+}
+
+static void code(struct oc_buf *b, const char *s, bool cut)
+{
+    struct oc_buf text = {0};
+    clean(&text, s, cut);
+    bool span = text.n && !strpbrk(text.data, "`|\\") && text.data[0] != ' ' && text.data[text.n - 1] != ' ';
+    if (span)
+        oc_buf_printf(b, "`%s`", text.data);
+    else if (text.n)
+        element(b, text.data);
+    else
+        oc_buf_char(b, '-');
+    oc_buf_free(&text);
+}
+
+void oc_md_code(struct oc_buf *b, const char *s)
+{
+    code(b, s, true);
+}
+
+void oc_md_text(struct oc_buf *b, const char *s)
+{
+    if (is_harmless(s))
+        oc_buf_str(b, s);
+    else
+        code(b, s, false);
+}

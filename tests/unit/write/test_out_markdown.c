@@ -1,0 +1,163 @@
+/* Tables of Markdown keep their shape whatever names hold, and have the numbers of the report. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "onnxcost.h"
+#include "support/build.h"
+
+struct fixture {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+};
+
+static void load(struct fixture *x)
+{
+    size_t n;
+    struct oc_err err;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my.domain", 1);
+    oc_b_input(b, "x", "float[N,3,8,8]");
+    oc_b_init(b, "w", "float[4,3,3,3]");
+    oc_b_node(b, "Conv", "a|b\n| --- |\n</details>", "x,w", "y", "pads=1,1,1,1");
+    oc_b_node(b, "Relu", "`r`", "y", "z", "");
+    oc_b_node(b, "my.domain::Mystery", "@everybody", "z", "|u|", "");
+    oc_b_output(b, "z", "float");
+    oc_b_output(b, "|u|", "float");
+    x->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    struct oc_analyze_opts o = {0};
+    if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void unload(struct fixture *x)
+{
+    oc_analysis_free(x->analysis);
+    oc_model_free(x->model);
+    free(x->bytes);
+}
+
+static char *report(const struct fixture *x, struct oc_report_opts o)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct oc_err err;
+    struct oc_report_in in = {.model = x->model, .analysis = x->analysis};
+    FILE *f = open_memstream(&text, &n);
+    if (oc_report_write(&in, &o, f, &err))
+        fail_msg("%s", err.msg);
+    fclose(f);
+    return text;
+}
+
+/* Bars of one line, as a table of GitHub sees them: those behind a backslash are text. */
+static size_t bars(const char *line, size_t n)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        count += line[i] == '|' && !(i && line[i - 1] == '\\');
+    return count;
+}
+
+/* Every line that is not part of a table, all lines of a table with the same number of bars. */
+static size_t check_tables(const char *text)
+{
+    size_t tables = 0, width = 0;
+    for (const char *p = text; *p;) {
+        size_t n = strcspn(p, "\n");
+        if (n && p[0] == '|') {
+            tables += !width;
+            width = width ? width : bars(p, n);
+            assert_int_equal(bars(p, n), width);
+            assert_int_equal(p[n - 1], '|');
+        } else {
+            assert_int_equal(bars(p, n), 0);
+            width = 0;
+        }
+        p += n + (p[n] == '\n');
+    }
+    return tables;
+}
+
+/* summary, rows, more, assumptions (N = 1), findings */
+static void test_tables_keep_their_shape(void **state)
+{
+    (void)state;
+    struct fixture x;
+    load(&x);
+    char *text = report(&x, (struct oc_report_opts){.format = "markdown"});
+    assert_int_equal(check_tables(text), 5);
+    assert_non_null(strstr(text, "`@everybody`"));
+    assert_non_null(strstr(text, "<code>&#96;r&#96;</code>"));
+    assert_null(strstr(text, "\n@everybody"));
+    const char *end = strstr(text, "</details>"); /* the name's own is not there */
+    assert_non_null(end);
+    assert_string_equal(end, "</details>\n");
+    free(text);
+    unload(&x);
+}
+
+/* Conv: 4*8*8 outputs of 3*3*3 taps: 6,912 MACs; without bias 13,824 FLOPs; Relu adds 256. */
+static void test_numbers(void **state)
+{
+    (void)state;
+    struct fixture x;
+    load(&x);
+    char *text = report(&x, (struct oc_report_opts){.format = "md"});
+    assert_non_null(strstr(text, "| MACs | at least 6,912 |\n"));
+    assert_non_null(strstr(text, "| FLOPs | at least 14,080  (14.08 kFLOP) |\n"));
+    assert_non_null(strstr(text, "| counts are | "));
+    assert_non_null(strstr(text, "1 of 3 nodes are not exact"));
+    free(text);
+    unload(&x);
+}
+
+static void test_parts_and_rows(void **state)
+{
+    (void)state;
+    struct fixture x;
+    load(&x);
+    char *text = report(
+        &x, (struct oc_report_opts){.format = "md", .print_only = "device", .has_top = true, .top = 1});
+    assert_int_equal(check_tables(text), 1);
+    assert_non_null(strstr(text, "\n1 of 3 rows\n"));
+    assert_null(strstr(text, "<details"));
+    free(text);
+    text = report(&x, (struct oc_report_opts){.format = "md", .print_only = "summary"});
+    assert_int_equal(check_tables(text), 4);
+    assert_null(strstr(text, "operator |"));
+    free(text);
+    unload(&x);
+}
+
+static void test_no_place_for_receipts(void **state)
+{
+    (void)state;
+    struct fixture x;
+    struct oc_err err;
+    const char *why[] = {"0"};
+    load(&x);
+    struct oc_report_opts o = {.format = "markdown", .why = why, .n_why = 1};
+    struct oc_report_in in = {.model = x.model, .analysis = x.analysis};
+    assert_int_equal(oc_report_write(&in, &o, stderr, &err), -1);
+    assert_string_equal(err.msg, "receipts come as table or json, not as markdown");
+    unload(&x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tables_keep_their_shape),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_parts_and_rows),
+        cmocka_unit_test(test_no_place_for_receipts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
