@@ -74,7 +74,7 @@ while IFS='|' read -r what edit; do
     rc=$?
     report "reader: $what" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
-the version is known|s/version="1"/version="2"/
+the version is known|s/version="2"/version="3"/
 a calibration has a device|s/ device="[^"]*"//
 classes are a closed list|s/class="gemm"/class="gem"/
 types are a closed list|s/dtype="f32"/dtype="float"/

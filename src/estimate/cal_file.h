@@ -1,6 +1,6 @@
 /* Files of calibrations. Layout (hwdb/calibration.rng is the schema):
  *
- *   calibration version="1" device runtime [runtime-version] [threads] [tool] [created] checksum samples
+ *   calibration version="2" device runtime [runtime-version] [threads] [tool] [created] checksum samples
  * models rejected run        dram llc fix gap tau rho z80 z95        rates and sizes of the device, whole
  * runs again      ERRORS                                  of a signature, from model to model key class
  * [dtype] kind [parent] n models flop-min flop-max bytes-min bytes-max ec-known em-known lomo-error lambda

@@ -175,8 +175,8 @@ static int start_calibration(void *user, const struct oc_xml_elem *e)
     struct reader *r = user;
     struct oc_calibration *c = r->cal;
     const char *version = oc_xml_get(e, "version");
-    if (strcmp(version, "1") != 0)
-        return oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+    if (strcmp(version, "2") != 0)
+        return oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 2)", version);
     return get_text(r, e, "device", &c->device) || get_text(r, e, "runtime", &c->runtime) ||
                    get_text(r, e, "runtime-version", &c->runtime_version) ||
                    get_text(r, e, "tool", &c->tool_version) || get_text(r, e, "created", &c->created) ||

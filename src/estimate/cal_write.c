@@ -126,7 +126,7 @@ static void forest(FILE *f, const struct oc_forest *x)
 
 static void head(FILE *f, const struct oc_calibration *c)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"1\"", f);
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<calibration version=\"2\"", f);
     attr_text(f, "device", c->device);
     attr_text(f, "runtime", c->runtime);
     if (*c->runtime_version)

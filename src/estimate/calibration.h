@@ -7,6 +7,7 @@
 #include "estimate/samples.h"
 
 /* T = t0 + (Tc^p + Tm^p)^(1/p); Tc = sum over units of F / (P ec), Tm = B / (W em);
+ * activations of a processor that fit the caches of its cores count less, by the rates of the file (curve.h);
  * ec = Ec S(F; w_half) q_align q_wave, em = Em S(B; b_half), S(x; h) = x / (x + h). */
 struct oc_cal_curve {
     double t0_s, ec, w_half_flop, em, b_half_bytes;

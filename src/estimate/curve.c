@@ -113,6 +113,29 @@ static bool known(const struct oc_hw_figure *f)
     return f && f->value > 0;
 }
 
+/* Bytes a second that a level copies where the file has that, else the highest rate it has; 0: not known. */
+static double copies(const struct oc_device *d, const struct oc_hw_level *l)
+{
+    for (size_t i = 0; i < d->n_figure; i++) {
+        const struct oc_hw_figure *f = &d->figure[i];
+        if (f->mode && !f->cores && !strcmp(f->mode, "copy") && !strcmp(f->group, l->name))
+            return f->value;
+    }
+    return known(l->bandwidth) ? l->bandwidth->value : 0;
+}
+
+/* The cache before the last one. That of a GPU is emptied between kernels. */
+static void set_near(const struct oc_device *d, const struct oc_hw_level *llc, double act,
+                     struct oc_cal_point *p)
+{
+    const struct oc_hw_level *near = llc > d->level ? llc - 1 : NULL;
+    if (!near || !known(near->size) || oc_cal_device_kind(d) != OC_CAL_CPU)
+        return;
+    double rate = copies(d, near), next = copies(d, llc);
+    p->near_fill = act / near->size->value;
+    p->near_gain = rate > 0 && next > 0 ? fmax(1, rate / next) : 1;
+}
+
 /* The least time of the bytes: they fill the levels from the nearest on, and all levels work at once. A level
  * whose bandwidth is not known takes no time. */
 static double nearest_s(const struct oc_device *d, double bytes)
@@ -154,13 +177,15 @@ static void set_memory(const struct oc_device *d, const struct oc_kernel *k, uin
     p->bytes = wt + act;
     p->act_s = act / p->dram_bytes_per_s;
     p->wt_s = wt / p->dram_bytes_per_s;
-    p->act_fill = p->wt_fill = INFINITY;
+    p->act_fill = p->wt_fill = p->near_fill = INFINITY;
+    p->near_gain = 1;
     set_recurrence(k, llc ? llc->size->value : 0, p);
     if (llc) {
         p->act_fill = act / llc->size->value;
         p->wt_fill = const_bytes == UINT64_MAX ? INFINITY : (double)const_bytes / llc->size->value;
         p->llc_gain =
             known(llc->bandwidth) && !p->tm_assumed ? llc->bandwidth->value / p->dram_bytes_per_s : 0;
+        set_near(d, llc, act, p);
     }
 }
 
@@ -275,12 +300,26 @@ static inline double power_sum(double a, double b, double p)
     return high * pow(1 + pow(q, p), 1 / p);
 }
 
+/* What of a working set a cache serves that it fills so much; the rest goes on to the next one. */
+static inline double served(double alpha, double fill)
+{
+    return fill <= alpha ? 1 : alpha / fill;
+}
+
 /* Bytes that fill so much of the last cache: alpha of it serves them wc times faster than DRAM, which serves
  * the rest. A working set that is a little larger than the cache is a little slower, not all at once. */
 static inline double cached_s(const struct oc_cal_curve *c, double dram_s, double fill)
 {
-    double part = fill <= c->alpha ? 1 : c->alpha / fill;
+    double part = served(c->alpha, fill);
     return dram_s * (part / c->wc + (1 - part));
+}
+
+/* Activations are what the kernel before has just written: they may still be in the caches of the cores. How
+ * much of these counts is not fitted: few kernels are near the border. */
+static inline double activations_s(const struct oc_cal_curve *c, const struct oc_cal_point *p)
+{
+    double near = p->near_gain > 1 ? served(OC_PRIOR_ALPHA, p->near_fill) : 0;
+    return cached_s(c, p->act_s, p->act_fill) * (near / p->near_gain + (1 - near));
 }
 
 double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point *p, double q,
@@ -290,9 +329,9 @@ double oc_curve_time_at(const struct oc_cal_curve *c, const struct oc_cal_point 
     double ec = smaller(c->ec * saturation(p->flop, c->w_half_flop) * q, p->ec_cap);
     double em = smaller(c->em * saturation(p->bytes, c->b_half_bytes), p->em_cap);
     double tc = p->tc_s > 0 ? p->tc_s / ec : 0;
-    double tm = (cached_s(c, p->act_s, p->act_fill) + cached_s(c, p->wt_s, p->wt_fill) +
-                 cached_s(c, p->again_s, p->again_fill)) /
-                em;
+    double tm =
+        (activations_s(c, p) + cached_s(c, p->wt_s, p->wt_fill) + cached_s(c, p->again_s, p->again_fill)) /
+        em;
     if (parts)
         *parts = (struct oc_curve_parts){c->t0_s, tc, tm, cached};
     return larger(c->t0_s + power_sum(tc, tm, c->p), ROOF_PART * p->roof_s);

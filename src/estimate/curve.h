@@ -23,6 +23,8 @@ struct oc_cal_point {
     double act_fill, wt_fill;   /* its activations, and the weights of the model, over the last cache */
     double again_s, again_fill; /* bytes that it reads again and again: recurrent weights */
     double llc_gain;            /* bandwidth of the last cache over DRAM; 0: not in the file */
+    double near_fill;           /* its activations over the cache before the last one, */
+    double near_gain;           /* and what that one copies a second over the last; 1: it keeps nothing */
     double roof_s;              /* what physics allows, data being as near as they may be; 0: not known */
     double ec_cap, em_cap;
     double m, n, k, batch;

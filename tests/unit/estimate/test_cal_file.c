@@ -196,7 +196,7 @@ static void what_is_wrong_has_a_line(void **state)
     static const struct {
         const char *from, *to, *says;
     } wrong[] = {
-        {"version=\"1\"", "version=\"7\"", "version '7' is not known"},
+        {"version=\"2\"", "version=\"7\"", "version '7' is not known"},
         {" ec=\"0.30000000000000004\"", "", "missing ec"},
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
