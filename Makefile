@@ -1,5 +1,5 @@
 # onnxcost: build, test, install. `make help` lists the targets.
-# Modes: MODE=release (default), debug, asan (ASan+UBSan), coverage; objects stay apart under build/<mode>/.
+# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage; objects stay apart under build/<mode>/.
 
 MODE ?= release
 BUILD := build/$(MODE)
@@ -30,14 +30,17 @@ endif
 FLAGS_release := -O2 -g
 FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_tsan := -O1 -g -fsanitize=thread
 FLAGS_coverage := -O0 -g --coverage
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan or coverage)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan or coverage)
 endif
-CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE -DOC_DATADIR='"$(datadir)/onnxcost"'
-ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
+CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
+# one set of objects for the program and both libraries: a shared one shows what onnxcost.h declares, nothing else
+SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
+ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) -Wl,--as-needed $(LDFLAGS)
-LIBS := -lprotobuf-c -lpcre2-8 -lz -lm -ldl
+LIBS := -lprotobuf-c -lpcre2-8 -lz -lm -ldl -pthread
 
 # ---- files -----------------------------------------------------------------------------------------------
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
@@ -52,7 +55,11 @@ say = @printf '  %-6s %s\n' '$(1)' '$@';
 endif
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
+VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
+# counts up when a program linked with an older library would not run with this one
+ABI := 0
 LIB := $(BUILD)/libonnxcost.a
+SHARED := $(BUILD)/libonnxcost.so.$(ABI)
 BIN := $(BUILD)/onnxcost
 ZOO := $(BUILD)/onnxzoo
 ZOO_LIB := $(BUILD)/libonnxzoo.a
@@ -62,10 +69,11 @@ BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/
 TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 PB := $(GEN)/onnx.pb-c
 
-.PHONY: all lib zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
+.PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests bench lint format install uninstall clean help FORCE
-all: lib $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
+all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
+shared: $(SHARED)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
@@ -84,7 +92,7 @@ help:
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
 	@echo 'make clean        remove build/'
-	@echo 'MODE=release|debug|asan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
+	@echo 'MODE=release|debug|asan|tsan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
 
 # ---- what users call: set-up first, then a fresh make that finds the compiler ----------------------------------
 demo:
@@ -118,7 +126,7 @@ $(PB).c $(PB).h &: proto/onnx.proto
 	$(call say,PROTO)protoc-c --proto_path=proto --c_out=$(GEN) $<
 
 # Changed flags or places rebuild everything of the mode.
-FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(CFLAGS)
+FLAGS_TEXT = $(CC) $(CPPFLAGS) $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(CFLAGS)
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' | cmp -s - $@ || printf '%s\n' '$(subst ','\'',$(FLAGS_TEXT))' >$@
@@ -129,7 +137,15 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h
 
 $(BUILD)/obj/onnx.pb-c.o: $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) -w -MMD -MP -c -o $@ $<
+	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
+
+# where data will be installed: in one file only, so that another prefix does not rebuild everything
+data := $(datadir)/onnxcost
+$(BUILD)/data_place: FORCE
+	@mkdir -p $(@D)
+	@echo '$(data)' | cmp -s - $@ || echo '$(data)' >$@
+$(BUILD)/obj/src/base/data_dir.o: $(BUILD)/data_place
+$(BUILD)/obj/src/base/data_dir.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
 $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	@mkdir -p $(GEN)
@@ -139,6 +155,10 @@ $(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
 $(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
+
+$(SHARED): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o src/onnxcost.map
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -o $@ \
+	    $(filter %.o,$^) $(LIBS)
 
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
@@ -216,31 +236,41 @@ check-layers:
 	@tests/check_layers.sh
 
 # ---- install -----------------------------------------------------------------------------------------------
-VERSION = $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
+bashdir ?= $(datadir)/bash-completion/completions
+zshdir ?= $(datadir)/zsh/site-functions
+fishdir ?= $(datadir)/fish/vendor_completions.d
+docdir ?= $(datadir)/doc/onnxcost
+# folders of data: everything in them but notes for those who work on it
+DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names
+data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
+# a path below the prefix, by its name in onnxcost.pc
+below_prefix = $(patsubst $(prefix)/%,$${prefix}/%,$(1))
 
-install: $(BIN) $(LIB)
-	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(libdir)/pkgconfig $(DESTDIR)$(includedir) \
-	    $(DESTDIR)$(mandir)/man1 $(DESTDIR)$(datadir)/onnxcost/hwdb \
-	    $(DESTDIR)$(datadir)/onnxcost/hwdb/op-rules $(DESTDIR)$(datadir)/onnxcost/hwdb/kernel-names \
-	    $(DESTDIR)$(datadir)/onnxcost/hwdb/calibrations
+$(BUILD)/onnxcost.pc: src/onnxcost.pc.in FORCE
+	@sed -e 's|@prefix@|$(prefix)|' -e 's|@libdir@|$(call below_prefix,$(libdir))|' \
+	    -e 's|@includedir@|$(call below_prefix,$(includedir))|' -e 's|@datadir@|$(call below_prefix,$(data))|' \
+	    -e 's|@version@|$(VERSION)|' $< >$@
+
+install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(mandir)/man1 $(docdir) \
+	    $(addprefix $(data)/,$(DATA_DIRS)))
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
 	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
+	$(INSTALL) -m 644 $(SHARED) $(DESTDIR)$(libdir)/libonnxcost.so.$(VERSION)
+	ln -sf libonnxcost.so.$(VERSION) $(DESTDIR)$(libdir)/libonnxcost.so.$(ABI)
+	ln -sf libonnxcost.so.$(ABI) $(DESTDIR)$(libdir)/libonnxcost.so
+	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
 	$(INSTALL) -m 644 src/onnxcost.1 $(DESTDIR)$(mandir)/man1/onnxcost.1
-	$(INSTALL) -m 644 $(wildcard hwdb/*.xml hwdb/*.rng) $(DESTDIR)$(datadir)/onnxcost/hwdb
-	$(INSTALL) -m 644 $(wildcard hwdb/calibrations/*) $(DESTDIR)$(datadir)/onnxcost/hwdb/calibrations
-	$(INSTALL) -m 644 hwdb/op-rules/example.xml hwdb/op-rules/op-rules.rng $(DESTDIR)$(datadir)/onnxcost/hwdb/op-rules
-	$(INSTALL) -m 644 hwdb/kernel-names/example.xml hwdb/kernel-names/kernel-names.rng \
-	    $(DESTDIR)$(datadir)/onnxcost/hwdb/kernel-names
-	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(libdir)' 'includedir=$(includedir)' '' 'Name: onnxcost' \
-	    'Description: cost of neural networks: operations, bytes and measured time per operator' \
-	    'Version: $(VERSION)' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lonnxcost $(LIBS)' \
-	    >$(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
+	$(INSTALL) -m 644 README.md LICENSE $(DESTDIR)$(docdir)
+	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
+	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
 
 uninstall:
-	rm -f $(DESTDIR)$(bindir)/onnxcost $(DESTDIR)$(libdir)/libonnxcost.a $(DESTDIR)$(includedir)/onnxcost.h \
-	    $(DESTDIR)$(mandir)/man1/onnxcost.1 $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
-	rm -rf $(DESTDIR)$(datadir)/onnxcost
+	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
+	    $(libdir)/libonnxcost.so.$(ABI) $(libdir)/libonnxcost.so.$(VERSION) $(libdir)/pkgconfig/onnxcost.pc \
+	    $(includedir)/onnxcost.h $(mandir)/man1/onnxcost.1)
+	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
 
 clean:
 	rm -rf build

@@ -19,6 +19,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifdef __GNUC__ /* what is declared here is all that the shared library shows */
+#pragma GCC visibility push(default)
+#endif
 
 #define ONNXCOST_VERSION "0.1.0"
 
@@ -475,10 +478,12 @@ struct oc_hw_set {
     const char *key, *value, *before;
 };
 
-/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then the hwdb folder of the checkout that the
- * program runs from, then the installed one. Only lists the files; they are read when they are needed. */
+/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then those above the program and above the
+ * shared library (hwdb of a checkout, share/onnxcost/hwdb of an installation), then the one that the library
+ * was compiled for. Only lists the files; they are read when they are needed. */
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err);
 void oc_hwdb_free(struct oc_hwdb *db);
+const char *oc_hwdb_folder(const struct oc_hwdb *db, size_t index); /* in that order; NULL past the end */
 
 /* By id or alias; letter case, '-', '_' and blanks make no difference; earlier folders win. Not found: the
  * error lists near names. The device lives as long as the database. */
@@ -574,6 +579,29 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *analysi
                  struct oc_err *err);
 void oc_join_free(struct oc_join *join);
 size_t oc_join_diags(const struct oc_join *join, const struct oc_diag **out);
+
+/* What the runtime reports under one name, and where it was put. */
+struct oc_join_record {
+    const char *name, *op_type; /* as recorded; op_type "": unknown */
+    const uint32_t *node;       /* those it covers, for oc_analysis_node; several where the runtime fused */
+    size_t n_node;              /* 0: none, then the bucket says what it is */
+    const char *rule;           /* by which it was put there; NULL without nodes */
+    double confidence;          /* 0..1 */
+    const char *bucket;         /* "layout", "copies", "framework", "load", "unmatched" ...; NULL: nodes */
+    double time_ns;             /* in a run, without what is nested in it; NAN: not known */
+    uint64_t macs, flops, ops;  /* of the model's part in it, for one execution */
+    enum oc_quality quality;    /* OC_UNKNOWN: these counts are meaningless */
+};
+struct oc_join_totals {
+    double nodes_ns, added_ns, unmatched_ns; /* in a run: on nodes, what the runtime added, neither */
+    double time_share, flops_share; /* of the time that is on nodes, of FLOPs whose nodes have time; NAN */
+};
+void oc_join_totals(const struct oc_join *join, struct oc_join_totals *out);
+size_t oc_join_records(const struct oc_join *join);
+int oc_join_record(const struct oc_join *join, size_t index,
+                   struct oc_join_record *out); /* -1: past the end */
+/* The record that covers a node (the longest of several); -1: none does. */
+int oc_join_node(const struct oc_join *join, size_t node, struct oc_join_record *out);
 
 /* Shapes of graph inputs without a fixed shape, as the profile recorded them, for oc_analyze_opts.shape.
  * Names belong to the model. Returns how many; the list is freed by oc_profile_input_shapes_free. */
@@ -919,6 +947,9 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
                      const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -85,7 +85,7 @@ sed -n 's/\\fB\\-\([a-zA-Z]\)\\fR, /\\fB-\1\\fR, /; s/\\-/-/g; s/^\(\\fB\(-[a-zA
 result 'the manual page has the options of --help' "$(diff "$work/in_help" "$work/in_man")"
 result 'there are options' "$([ "$(wc -l <"$work/in_help")" -gt 40 ] || echo "$(wc -l <"$work/in_help") options")"
 
-grep -oE -- '--[a-z][a-z-]+' README.md | sort -u >"$work/in_readme"
+grep -v pkg-config README.md | grep -oE -- '--[a-z][a-z-]+' | sort -u >"$work/in_readme"
 sed 's/.*--/--/' "$work/in_help" | sort -u >"$work/long"
 result 'the README names no option that is not there' "$(comm -23 "$work/in_readme" "$work/long")"
 

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,17 +14,19 @@ struct oc_arena_block {
     _Alignas(16) unsigned char mem[];
 };
 
-static void (*oom_handler)(size_t bytes);
+/* of the process, as the memory is */
+static void (*_Atomic oom_handler)(size_t bytes);
 
 void oc_set_oom_handler(void (*handler)(size_t bytes))
 {
-    oom_handler = handler;
+    atomic_store(&oom_handler, handler);
 }
 
 void oc_out_of_memory(size_t bytes)
 {
-    if (oom_handler)
-        oom_handler(bytes);
+    void (*handler)(size_t bytes) = atomic_load(&oom_handler);
+    if (handler)
+        handler(bytes);
     abort();
 }
 

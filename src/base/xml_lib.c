@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <threads.h>
 
 struct symbol {
     const char *name;
@@ -28,11 +29,34 @@ static const struct symbol symbols[] = {
 /* Version 2.14 changed its soname; the functions used here are in both. */
 static const char *const sonames[] = {"libxml2.so.2", "libxml2.so.16"};
 
+static void *load(void)
+{
+    void *handle = NULL;
+    for (size_t i = 0; i < OC_COUNT(sonames) && !handle; i++)
+        handle = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    return handle;
+}
+
+/* libxml2 sets itself up with its first reader, which several threads must not have at once. */
+static void set_up(void)
+{
+    void *handle = load();
+    __typeof__(xmlInitParser) *init;
+    void *found = handle ? dlsym(handle, "xmlInitParser") : NULL;
+    memcpy(&init, &found, sizeof(found));
+    if (init)
+        init();
+    if (handle)
+        dlclose(handle);
+}
+
+static once_flag xml_once = ONCE_FLAG_INIT;
+
 int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
 {
     memset(lib, 0, sizeof(*lib));
-    for (size_t i = 0; i < OC_COUNT(sonames) && !lib->handle; i++)
-        lib->handle = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    call_once(&xml_once, set_up);
+    lib->handle = load();
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
                        "XML files need libxml2, which could not be loaded (package libxml2)");

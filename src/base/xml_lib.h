@@ -26,7 +26,8 @@ struct oc_xml_lib {
 };
 
 /* Fills *lib. OC_ELIBRARY when the library is missing or lacks a function. The library stays in the
- * process, so opening it again is cheap. */
+ * process, so opening it again is cheap. Several threads may do this at once, each with a table of its own.
+ */
 int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err);
 void oc_xml_lib_close(struct oc_xml_lib *lib);
 

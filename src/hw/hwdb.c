@@ -1,6 +1,7 @@
 #include "hw/hwdb.h"
 
 #include "base/buf.h"
+#include "base/data_dir.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
@@ -12,9 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_FILES       1000
-#define MAX_FOLDERS     32
-#define CHECKOUT_LEVELS 6 /* build/<mode>/unit/<folder>/test is five below the checkout */
+#define MAX_FILES   1000
+#define MAX_FOLDERS 32
 
 struct hw_file {
     const char *path;
@@ -28,6 +28,7 @@ struct oc_hwdb {
     struct hw_file *file; /* in the order of the search */
     size_t n_file, cap_file, n_folder;
     struct {
+        const char *path;
         dev_t dev;
         ino_t ino;
     } folder[MAX_FOLDERS];         /* which ones, so that none is searched twice */
@@ -92,8 +93,13 @@ static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
     closedir(d);
     if (db->n_file > first)
         qsort(db->file + first, db->n_file - first, sizeof(*db->file), by_path);
-    db->n_folder++;
+    db->folder[db->n_folder++].path = dir;
     return rc;
+}
+
+const char *oc_hwdb_folder(const struct oc_hwdb *db, size_t index)
+{
+    return index < db->n_folder ? db->folder[index].path : NULL;
 }
 
 static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *err)
@@ -107,34 +113,16 @@ static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *
     return 0;
 }
 
-/* The hwdb folder beside the program or above it: how a program finds its files in a checkout. */
-static const char *checkout_folder(struct oc_arena *a)
-{
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (n <= 0)
-        return NULL;
-    exe[n] = '\0';
-    for (int i = 0; i < CHECKOUT_LEVELS; i++) {
-        char *slash = strrchr(exe, '/');
-        if (!slash)
-            return NULL;
-        *slash = '\0';
-        const char *dir = oc_printf(a, "%s/hwdb", exe);
-        if (access(oc_printf(a, "%s/hwdb.rng", dir), R_OK) == 0)
-            return dir;
-    }
-    return NULL;
-}
-
 static int add_default_folders(struct oc_hwdb *db, struct oc_err *err)
 {
-    const char *env = getenv("ONNXCOST_HWDB"), *checkout = checkout_folder(&db->arena);
+    const char *env = getenv("ONNXCOST_HWDB"), *dir[OC_DATA_DIRS];
     if (env && add_folder_list(db, env, err))
         return -1;
-    if (checkout && add_folder(db, checkout, err))
-        return -1;
-    return access(OC_DATADIR "/hwdb", R_OK) == 0 ? add_folder(db, OC_DATADIR "/hwdb", err) : 0;
+    size_t n = oc_data_dirs(&db->arena, "hwdb", dir);
+    for (size_t i = 0; i < n; i++)
+        if (add_folder(db, dir[i], err))
+            return -1;
+    return 0;
 }
 
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)

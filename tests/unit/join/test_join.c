@@ -98,6 +98,11 @@ static const struct oc_join_rec *rec(const struct joined *x, const char *name)
     return &x->j->rec[r - x->p->rec];
 }
 
+static double rec_time(const struct joined *x, const char *name)
+{
+    return t_rec(x->p, name)->self_ns;
+}
+
 /* "conv1 bn1 relu1" */
 static void assert_nodes(const struct joined *x, const char *name, const char *want, const char *rule)
 {
@@ -159,6 +164,46 @@ static void exact_names(void **state)
     assert_true(x.j->time_matched_fraction == 1 && x.j->flops_matched_fraction == 1);
     assert_int_equal(x.j->nodes_without_time, 0);
     assert_int_equal(x.j->n_unmatched, 0);
+    shut(&x);
+}
+
+/* The same as the public interface tells it. */
+static void told(void **state)
+{
+    (void)state;
+    static const char *const event[] = {"conv1|Conv|0|" F("2,4,8,8") "," F("4,4,3,3") "|" F("2,4,8,8"),
+                                        "reorder|ReorderOutput|1"};
+    struct joined x = {.p = trace(event, OC_COUNT(event))};
+    x.m = load(residual(true), &x.bytes);
+    join(&x);
+    struct oc_join_record r;
+    assert_int_equal(oc_join_node(x.j, 0, &r), 0);
+    assert_string_equal(r.name, "conv1");
+    assert_string_equal(r.op_type, "Conv");
+    assert_string_equal(r.rule, "name");
+    assert_true(r.n_node == 3 && r.node[0] == 0 && r.node[2] == 2 && !r.bucket); /* Conv, norm and Relu */
+    assert_true(r.confidence == rec(&x, "conv1")->confidence && r.confidence > 0.5);
+    assert_int_equal(r.macs, 2 * 4 * 64 * 36);
+    assert_int_equal(r.quality, OC_EXACT);
+    assert_true(r.time_ns == rec_time(&x, "conv1"));
+    assert_int_equal(oc_join_node(x.j, 1, &r), 0);
+    assert_string_equal(r.name, "conv1");
+    assert_int_equal(oc_join_node(x.j, 4, &r), -1); /* no record has the second convolution */
+    assert_int_equal(oc_join_node(x.j, 1000, &r), -1);
+
+    size_t operators = 0, n = oc_join_records(x.j);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(oc_join_record(x.j, i, &r), 0);
+        assert_int_equal(r.n_node == 0, r.bucket != NULL);
+        operators += r.n_node > 0;
+    }
+    assert_int_equal(operators, 1);
+    assert_int_equal(oc_join_record(x.j, n, &r), -1);
+    struct oc_join_totals t;
+    oc_join_totals(x.j, &t);
+    assert_true(t.nodes_ns == rec_time(&x, "conv1") && t.added_ns == rec_time(&x, "reorder"));
+    assert_true(t.unmatched_ns == 0 && t.flops_share > 0 && t.flops_share < 1);
+    assert_true(fabs(t.time_share - t.nodes_ns / (t.nodes_ns + t.added_ns)) < 1e-12);
     shut(&x);
 }
 
@@ -674,6 +719,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exact_names),
+        cmocka_unit_test(told),
         cmocka_unit_test(fused_groups),
         cmocka_unit_test(blocked_names),
         cmocka_unit_test(unnamed_nodes),
