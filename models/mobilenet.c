@@ -77,3 +77,9 @@ void zoo_mobilenetv2_qoperator(struct zoo *z)
     z->net = &zoo_qoperator_net;
     zoo_mobilenetv2(z);
 }
+
+void zoo_mobilenetv2_dynamic(struct zoo *z)
+{
+    z->net = &zoo_dynamic_net;
+    zoo_mobilenetv2(z);
+}

@@ -120,3 +120,9 @@ void zoo_resnet50_qdq(struct zoo *z)
     z->net = &zoo_qdq_net;
     zoo_resnet50(z);
 }
+
+void zoo_resnet18_dynamic(struct zoo *z)
+{
+    z->net = &zoo_dynamic_net;
+    zoo_resnet18(z);
+}

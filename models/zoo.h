@@ -173,7 +173,7 @@ struct zoo_net {
     struct zoo_value (*mean)(struct zoo *z, struct zoo_value x); /* GlobalAveragePool */
     void (*gemm)(struct zoo *z, struct zoo_value x, const char *output, int in, int out);
 };
-extern const struct zoo_net zoo_float_net, zoo_qdq_net, zoo_qoperator_net;
+extern const struct zoo_net zoo_float_net, zoo_qdq_net, zoo_qoperator_net, zoo_dynamic_net;
 
 /* ---- shapes computed in the graph --------------------------------------------------------------------- */
 
@@ -224,7 +224,9 @@ void zoo_keyword(struct zoo *z);
 void zoo_t5_encoder(struct zoo *z);
 void zoo_resnet18_qdq(struct zoo *z);
 void zoo_resnet50_qdq(struct zoo *z);
+void zoo_resnet18_dynamic(struct zoo *z);
 void zoo_mobilenetv2_qoperator(struct zoo *z);
+void zoo_mobilenetv2_dynamic(struct zoo *z);
 void zoo_t5_decoder(struct zoo *z);
 
 /* images */

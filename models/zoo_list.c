@@ -26,6 +26,10 @@ const struct zoo_model zoo_models[] = {
     /* quantized: tests/unit/models/test_zoo_quant.c */
     {"resnet18_qdq", "ResNet-18, QDQ", "batch=1", 1814073344, zoo_resnet18_qdq, true},
     {"resnet50_qdq", "ResNet-50 v1.5, QDQ", "batch=1", 4089184256, zoo_resnet50_qdq, true},
+    {"resnet18_dynamic", "ResNet-18, dynamically quantized", "batch=1", 1814073344, zoo_resnet18_dynamic,
+     true},
+    {"mobilenetv2_dynamic", "MobileNetV2, dynamically quantized", "batch=1", 300774272,
+     zoo_mobilenetv2_dynamic, true},
     {"mobilenetv2_qoperator", "MobileNetV2, QOperator", "batch=1", 300774272, zoo_mobilenetv2_qoperator,
      true},
 

@@ -1,9 +1,11 @@
 /* The layers of networks that are there in floating point and quantized: as such, between pairs of
- * QuantizeLinear and DequantizeLinear (QDQ), or as operators on integers (QOperator). Names, types and the
+ * QuantizeLinear and DequantizeLinear (QDQ), as operators on integers (QOperator), or with scales that are
+ * found while it runs (dynamic: convolutions alone, one scale for all their weights). Names, types and the
  * order of inputs follow onnxruntime.quantization: activations uint8, weights int8 with a scale for each
  * channel, biases int32; batch norm is folded into the convolution, and an activation that only clips is left
  * to the range of its tensor. */
 #include <math.h>
+#include <string.h>
 
 #include "zoo.h"
 
@@ -328,3 +330,49 @@ static void qop_gemm(struct zoo *z, struct zoo_value x, const char *output, int 
 
 const struct zoo_net zoo_qoperator_net = {qop_input, qop_conv,  same_value, clipped, clipped,
                                           qop_add,   qop_moved, qop_mean,   qop_gemm};
+
+/* ---- dynamic ------------------------------------------------------------------------------------------ */
+
+/* The integers of a tensor; the second reader finds those of the first. */
+static const char *integers(struct zoo *z, const char *x)
+{
+    const char *node = zoo_text(z, "%s_QuantizeLinear", x), *ints = zoo_text(z, "%s_quantized", x);
+    uint32_t one = 1;
+    if (!oc_map_add(&z->counts, node, strlen(node), &one, NULL))
+        return ints;
+    oc_b_node(z->b, "DynamicQuantizeLinear", node, x, zoo_text(z, "%s,%s_scale,%s_zero_point", ints, x, x),
+              "");
+    return ints;
+}
+
+static struct zoo_value dynamic_conv(struct zoo *z, struct zoo_value x, const struct zoo_conv *c,
+                                     enum zoo_range range)
+{
+    int per_group = c->in / c->group, k = c->kernel;
+    const char *node = zoo_node_name(z, "Conv"), *y = zoo_text(z, "%s_output_0", node);
+    const char *ints = integers(z, x.name), *w = zoo_text(z, "onnx::Conv_%u", z->next_id++);
+    const char *b = zoo_text(z, "onnx::Conv_%u", z->next_id++), *sum = zoo_text(z, "%s_output_quantized", y);
+    struct quantized q = weight(z, w, (struct zoo_value){.clipped = range != ZOO_RANGE_LINEAR}, c->out,
+                                per_group * k * k, zoo_text(z, "%d,%d,%d", per_group, k, k));
+    const char *scale = constant(z, zoo_text(z, "%s_scale", w), zoo_text(z, "float[]{%.9g}", q.step));
+    const char *zero = constant(z, zoo_text(z, "%s_zero_point", w), "int8[]{0}");
+    const char *shape = constant(z, zoo_text(z, "%s_bias_reshape_shape", y), "int64[4]{1,-1,1,1}");
+    zoo_param_named(z, b, zoo_text(z, "float[%d]", c->out), ZOO_SMALL, per_group * k * k);
+    oc_b_node(z->b, "ConvInteger", zoo_text(z, "%s_quant", node),
+              zoo_text(z, "%s,%s,%s_zero_point,%s", ints, q.ints, x.name, zero), sum,
+              zoo_conv_attributes(z, c));
+    oc_b_node(z->b, "Cast", zoo_text(z, "%s_cast", sum), sum, zoo_text(z, "%s_cast_output", sum), "to=1");
+    oc_b_node(z->b, "Mul", zoo_text(z, "%s_quant_scales_mul", node),
+              zoo_text(z, "%s_scale,%s", x.name, scale), zoo_text(z, "%s_quant_scales_mul:0", node), "");
+    oc_b_node(z->b, "Mul", zoo_text(z, "%s_quant_output_scale_mul", node),
+              zoo_text(z, "%s_cast_output,%s_quant_scales_mul:0", sum, node),
+              zoo_text(z, "%s_quant_output_scale_mul:0", node), "");
+    oc_b_node(z->b, "Reshape", zoo_text(z, "%s_bias_reshape", y), zoo_text(z, "%s,%s", b, shape),
+              zoo_text(z, "%s_bias_reshape_output", y), "");
+    oc_b_node(z->b, "Add", zoo_text(z, "%s_bias_add", y),
+              zoo_text(z, "%s_quant_output_scale_mul:0,%s_bias_reshape_output", node, y), y, "");
+    return value_of(y);
+}
+
+const struct zoo_net zoo_dynamic_net = {float_input, dynamic_conv, same_value, float_relu, float_relu6,
+                                        float_add,   float_moved,  float_mean, float_gemm};

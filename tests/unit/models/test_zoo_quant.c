@@ -78,6 +78,38 @@ static void test_qoperator(void **state)
     zoo_free(&z);
 }
 
+/* 20 convolutions of 17 tensors: three read what another one reads too. Each is an integer product, a cast,
+ * two products with scales and the sum with a bias (its own Reshape); the rest is as in floating point: 8
+ * additions of blocks, 17 Relu, MaxPool, GlobalAveragePool, Flatten, Gemm. Parameters: published less 2 *
+ * 4,800 of the batch norms and a bias for each of those channels. */
+static void test_dynamic(void **state)
+{
+    (void)state;
+    struct zoo z;
+    const Onnx__GraphProto *g = build(&z, "resnet18_dynamic");
+    check_nodes(g, "ConvInteger", 20);
+    check_nodes(g, "DynamicQuantizeLinear", 17);
+    check_nodes(g, "Cast", 20);
+    check_nodes(g, "Mul", 2 * 20);
+    check_nodes(g, "Add", 20 + 8);
+    check_nodes(g, "Reshape", 20);
+    check_nodes(g, "Relu", 17);
+    assert_int_equal(g->n_node, 20 + 17 + 20 + 40 + 28 + 20 + 17 + 4);
+    assert_string_equal(g->node[0]->name, "input_QuantizeLinear");
+    assert_string_equal(g->node[1]->name, "/conv1/Conv_quant");
+    assert_string_equal(g->node[1]->input[2], "input_zero_point");
+    assert_string_equal(g->node[1]->input[3], "onnx::Conv_1000_zero_point");
+    assert_int_equal(zoo_param_elements(&z), 11689512 - 2 * 4800 + 4800);
+    zoo_free(&z);
+    g = build(&z, "mobilenetv2_dynamic");
+    check_nodes(g, "ConvInteger", 52);
+    check_nodes(g, "DynamicQuantizeLinear", 52);
+    assert_int_equal(zoo_param_elements(&z), 3504872 - 2 * 17056 + 17056);
+    zoo_free(&z);
+    assert_int_equal(zoo_find("resnet18_dynamic")->macs, zoo_find("resnet18")->macs);
+    assert_int_equal(zoo_find("mobilenetv2_dynamic")->macs, zoo_find("mobilenetv2")->macs);
+}
+
 static const Onnx__TensorProto *tensor(const Onnx__GraphProto *g, const char *name)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
@@ -150,7 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),  cmocka_unit_test(test_qdq),     cmocka_unit_test(test_qoperator),
-        cmocka_unit_test(test_scales), cmocka_unit_test(test_written),
+        cmocka_unit_test(test_scales), cmocka_unit_test(test_written), cmocka_unit_test(test_dynamic),
     };
     return cmocka_run_group_tests_name("models/zoo_quant", tests, NULL, NULL);
 }
