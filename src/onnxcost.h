@@ -947,6 +947,42 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
                      const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err);
 
+/* ---- limits ------------------------------------------------------------------------------------------- */
+
+/* Limits for figures of a model. Metrics: macs, flops, ops, params, weight-bytes, bytes, peak-memory, memory,
+ * nodes, unknown (nodes without a cost), forbid (nodes of a type, wherever they stand), opset, latency,
+ * efficiency (time by the roofline / measured time). A limit is a maximum, that of efficiency a minimum. */
+struct oc_budget;
+int oc_budget_make(struct oc_budget **out, struct oc_err *err);
+void oc_budget_free(struct oc_budget *b);
+/* Adds one: "4.1G", "80MiB", "12ms", "30%". type: an operator type, '*' stands for anything, maybe with its
+ * domain before a ':'; module: what names begin with, up to a '/' or '.'; NULL: the whole model. */
+int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, const char *type,
+                    const char *module, struct oc_err *err);
+size_t oc_budget_limits(const struct oc_budget *b);
+bool oc_budget_has(const struct oc_budget *b, const char *metric);
+
+enum oc_check_result {
+    OC_CHECK_PASSED,
+    OC_CHECK_FAILED,
+    OC_CHECK_UNCLEAR /* what is known of the figure lies on both sides of the limit */
+};
+struct oc_check_counts {
+    size_t limits, failed, unclear;
+};
+/* Holds a model (with an analysis) against the limits. Latency: measured if `in` has a profile and its join,
+ * else the interval of `estimate` (may be NULL). Efficiency needs a profile and a device. An upper bound that
+ * keeps the limit passes, a lower bound beyond it fails. Everything must outlive the check. */
+struct oc_check;
+int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
+                  const struct oc_budget *budget, struct oc_check **out, struct oc_err *err);
+void oc_check_free(struct oc_check *c);
+struct oc_check_counts oc_check_counts(const struct oc_check *c);
+/* One line for the i-th limit, in the order of the budget; NULL past the end. */
+const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result);
+/* "table" (NULL), "csv", "json", "markdown", "junit", "sarif" */
+int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err);
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif

@@ -20,7 +20,8 @@ measure  base shape hw
 memory   base shape model ops analyze
 llm      base shape model analyze hw estimate
 report   base shape model analyze hw profile join estimate memory llm
-write    base shape model analyze hw profile join estimate memory llm report
+gate     base shape model analyze hw profile join estimate report
+write    base shape model analyze hw profile join estimate memory llm report gate
 cli
 '
 # header pattern  the only places it may be included from

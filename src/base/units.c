@@ -178,6 +178,49 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
     return isfinite(*out);
 }
 
+/* ---- whole numbers with units -------------------------------------------------------------------------- */
+
+typedef unsigned __int128 wide;
+
+/* digits * 10^exp10 * 2^shift, rounded down. */
+static bool whole(uint64_t digits, int64_t exp10, unsigned shift, uint64_t *out)
+{
+    wide v = (wide)digits << shift; /* below 2^124 */
+    for (; exp10 > 0 && v; exp10--) {
+        if (v > UINT64_MAX / 10)
+            return false;
+        v *= 10;
+    }
+    for (; exp10 < 0 && v; exp10++)
+        v /= 10;
+    *out = (uint64_t)v;
+    return v <= UINT64_MAX;
+}
+
+bool oc_parse_count(const char *s, const char *unit, uint64_t *out)
+{
+    static const char big[] = "kMGTPE";
+    size_t n = strlen(s), digits = strspn(s, "+.0123456789"), unit_n = unit ? strlen(unit) : 0, end = n;
+    size_t at = digits + strspn(s + digits, " ");
+    struct decimal d;
+    if (unit_n && end - at >= unit_n && memcmp(s + end - unit_n, unit, unit_n) == 0)
+        end -= unit_n;
+    while (end > at && s[end - 1] == ' ')
+        end--;
+    if (end == at && oc_parse_u64(s, digits, out))
+        return true; /* maybe 20 digits */
+    if (!take_apart(s, digits, &d) || d.inexact || end - at > 2)
+        return false;
+    if (end == at)
+        return whole(d.digits, d.exp10, 0, out);
+    const char *hit = strchr(big, s[at] == 'K' ? 'k' : s[at]);
+    if (!hit || (end - at == 2 && s[at + 1] != 'i'))
+        return false;
+    unsigned step = (unsigned)(hit - big) + 1;
+    return end - at == 2 ? whole(d.digits, d.exp10, 10 * step, out)
+                         : whole(d.digits, d.exp10 + 3 * (int64_t)step, 0, out);
+}
+
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
 /* The significant digits of |v| rounded to `precision`, and its exponent, whatever the locale's point is. */

@@ -14,6 +14,10 @@ bool oc_parse_double(const char *s, size_t n, double *out); /* correctly rounded
  * ("B", "FLOP/s", "Hz", "s") must match when given; blanks between number and unit are fine. */
 bool oc_parse_scaled(const char *s, const char *unit, double *out);
 
+/* The same forms for a whole number, in exact arithmetic: "4.1G" is 4100000000. What is no whole number is
+ * rounded down; false: no such form, negative, or beyond 64 bits. */
+bool oc_parse_count(const char *s, const char *unit, uint64_t *out);
+
 /* Shortest text that reads back as the same double ("0.1", "1e-05" style as Python's repr). Returns length.
  */
 size_t oc_format_repr(double v, char *buf, size_t cap); /* cap >= 32 */

@@ -8,7 +8,8 @@
 
 enum cli_exit {
     CLI_OK = 0,
-    CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown; --fit and it does not */
+    CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown; --fit and it does not; a
+                         limit of `check` is not kept */
     CLI_USAGE = 2,
     CLI_INPUT = 3,
     CLI_ENVIRONMENT = 4
@@ -49,6 +50,7 @@ int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
 int cmd_estimate(const struct cli_opts *o);
 int cmd_validate(const struct cli_opts *o);
+int cmd_check(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);
 
 #endif

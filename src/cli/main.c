@@ -37,6 +37,8 @@ const struct cli_command cli_commands[] = {
      CLI_HW, cmd_hw},
     {"hw", "onnxcost hw measure [-o FILE.xml] [--threads N]",
      "measures this machine and makes a hardware file of it", CLI_HW, cmd_hw},
+    {"check", "onnxcost check MODEL --max-macs N | --max-latency TIME | ...",
+     "a model held against limits: exit code 1 and the reasons when one is not kept", CLI_CHECK, cmd_check},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
 };

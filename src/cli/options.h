@@ -34,7 +34,7 @@ enum cli_mask {
     CLI_CHECK = 16384,
     CLI_SCAN = 32768,
     /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE,
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
     CLI_ALL = 0xffffff
 };
@@ -98,6 +98,11 @@ struct cli_opts {
     /* estimates */
     bool dump_samples, by_family, curves_only;
     const char *calibration, *fusion, *runtime_version;
+    /* limits */
+    const char *max_macs, *max_flops, *max_params, *max_weight_bytes, *max_peak_memory, *max_latency;
+    const char *min_efficiency, *max_opset;
+    bool no_unknown;
+    struct cli_list forbid_op;
     /* measuring this machine */
     bool quick;
     /* summaries */

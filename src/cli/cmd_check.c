@@ -1,0 +1,142 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/side.h"
+
+struct check_job {
+    const struct cli_opts *o;
+    struct oc_budget *budget;
+    struct cli_side side;
+    struct oc_calibration *calibration;
+    struct oc_estimate *estimate;
+    struct oc_check *check;
+};
+
+/* ---- limits ----------------------------------------------------------------------------------------------
+ */
+
+static int add(struct check_job *j, const char *metric, const char *limit, const char *type)
+{
+    struct oc_err err;
+    return limit && oc_budget_limit(j->budget, metric, limit, type, NULL, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int take_limits(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    const struct {
+        const char *metric, *limit;
+    } limits[] = {{"macs", o->max_macs},
+                  {"flops", o->max_flops},
+                  {"params", o->max_params},
+                  {"weight-bytes", o->max_weight_bytes},
+                  {"peak-memory", o->max_peak_memory},
+                  {"latency", o->max_latency},
+                  {"efficiency", o->min_efficiency},
+                  {"opset", o->max_opset},
+                  {"unknown", o->no_unknown ? "0" : NULL}};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) && !rc; i++)
+        rc = add(j, limits[i].metric, limits[i].limit, NULL);
+    for (size_t i = 0; i < o->forbid_op.n && !rc; i++)
+        rc = add(j, "forbid", "0", o->forbid_op.item[i]);
+    return rc;
+}
+
+static int make_budget(struct check_job *j)
+{
+    struct oc_err err;
+    if (j->o->word.n != 1)
+        return cli_fail(CLI_USAGE, "'check' needs one model: onnxcost check MODEL --max-macs 4G");
+    if (j->o->profile.n > 1)
+        return cli_fail(CLI_USAGE, "'check' takes one profile");
+    if (oc_budget_make(&j->budget, &err))
+        return cli_fail_err(&err);
+    int rc = take_limits(j);
+    if (!rc && !oc_budget_limits(j->budget))
+        return cli_fail(CLI_USAGE, "there is no limit to check: give --max-macs, --max-latency, ...");
+    return rc;
+}
+
+/* ---- figures ---------------------------------------------------------------------------------------------
+ */
+
+static int open_side(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    j->side.model_path = o->word.item[0];
+    j->side.profile_path = o->profile.n ? o->profile.item[0] : NULL;
+    j->side.optimized_path = o->optimized_model;
+    j->side.hw = o->hw.n ? o->hw.item[o->hw.n - 1] : NULL;
+    return cli_side_open(o, &j->side);
+}
+
+/* Without a profile the time is estimated. */
+static int estimate(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    if (j->side.profile || !j->side.in.device || !oc_budget_has(j->budget, "latency"))
+        return 0;
+    if (o->calibration && oc_calibration_load(o->calibration, &j->calibration, &err))
+        return cli_fail_err(&err);
+    const struct oc_estimate_opts opts = {.calibration = j->calibration, .fusion = o->fusion};
+    return oc_estimate_make(j->side.analysis, j->side.in.device, &opts, &j->estimate, &err)
+               ? cli_fail_err(&err)
+               : 0;
+}
+
+static int check(struct check_job *j)
+{
+    struct oc_err err;
+    return oc_check_make(&j->side.in, j->estimate, j->budget, &j->check, &err) ? cli_fail_err(&err) : 0;
+}
+
+/* ---- output ----------------------------------------------------------------------------------------------
+ */
+
+/* Where the report itself is not what people read, the reasons stand on standard error. */
+static void tell_reasons(const struct check_job *j)
+{
+    enum oc_check_result result;
+    const char *reason;
+    for (size_t i = 0; (reason = oc_check_reason(j->check, i, &result)); i++)
+        if (result != OC_CHECK_PASSED)
+            cli_fail(CLI_FINDINGS, "%s", reason);
+}
+
+static int write_check(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
+    struct cli_output out;
+    struct oc_err err;
+    int rc = cli_output_open(o->output, &out);
+    if (rc)
+        return rc;
+    int failed = oc_check_write(j->check, format, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    if (failed || rc)
+        return failed ? failed : rc;
+    struct oc_check_counts n = oc_check_counts(j->check);
+    if (o->output || (format && strcmp(format, "table") != 0))
+        tell_reasons(j);
+    return n.failed || n.unclear ? CLI_FINDINGS : CLI_OK;
+}
+
+int cmd_check(const struct cli_opts *o)
+{
+    static int (*const steps[])(struct check_job *) = {make_budget, open_side, estimate, check, write_check};
+    struct check_job j = {.o = o};
+    int rc = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
+        rc = steps[i](&j);
+    oc_check_free(j.check);
+    oc_estimate_free(j.estimate);
+    oc_calibration_free(j.calibration);
+    cli_side_close(&j.side);
+    oc_budget_free(j.budget);
+    return rc;
+}

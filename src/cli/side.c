@@ -1,0 +1,94 @@
+#include "cli/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+enum oc_stat cli_stat(const char *name)
+{
+    static const char *const names[] = {[OC_STAT_MEDIAN] = "median",
+                                        [OC_STAT_MEAN] = "mean",
+                                        [OC_STAT_MIN] = "min",
+                                        [OC_STAT_MAX] = "max",
+                                        [OC_STAT_SUM] = "sum"};
+    for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+        if (!strcmp(name, names[i]))
+            return (enum oc_stat)i;
+    return OC_STAT_MEDIAN;
+}
+
+static int check_options(const struct cli_opts *o, const struct cli_side *s)
+{
+    if (o->default_dim.set && o->default_dim.v < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
+                        (long long)o->default_dim.v);
+    if (o->align.set && o->align.v < 1)
+        return cli_fail(CLI_USAGE, "--align needs a number of bytes of at least 1, not %lld",
+                        (long long)o->align.v);
+    if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
+        return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (s->optimized_path && !s->profile_path)
+        return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
+    if (o->hw_set.n && !o->hw.n)
+        return cli_fail(CLI_USAGE, "--hw-set changes a device: name it with --hw");
+    return 0;
+}
+
+static int read_files(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_err err;
+    const struct oc_profile_opts opts = {.format = o->profile_format,
+                                         .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
+                                         .stat = cli_stat(o->stat)};
+    if (!s->same_model && oc_model_load(s->model_path, NULL, &s->model, &err))
+        return cli_fail_err(&err);
+    s->in.model = s->same_model ? s->same_model : s->model;
+    if ((s->profile_path && oc_profile_open(s->profile_path, &opts, &s->profile, &err)) ||
+        (s->optimized_path && oc_model_load(s->optimized_path, NULL, &s->optimized, &err)))
+        return cli_fail_err(&err);
+    s->in.profile = s->profile;
+    return s->hw ? cli_find_device(o, s->hw, &s->hwdb, &s->in.device) : 0;
+}
+
+static int analyze(const struct cli_opts *o, struct cli_side *s)
+{
+    struct oc_err err;
+    if (s->profile)
+        s->n_profile_shape = oc_profile_input_shapes(s->in.model, s->profile, &s->profile_shape);
+    int rc = cli_shapes_parse(o, s->profile_shape, s->n_profile_shape, &s->shapes);
+    if (rc)
+        return rc;
+    struct oc_analyze_opts opts = cli_analyze_opts(o, &s->shapes);
+    if (s->profile)
+        opts.n_control = oc_profile_control(s->in.model, s->profile, &s->control);
+    opts.control = s->control;
+    if (oc_analyze(s->in.model, &opts, &s->analysis, &err))
+        return cli_fail_err(&err);
+    s->in.analysis = s->analysis;
+    if (s->profile && oc_join_make(s->in.model, s->analysis, s->profile, s->optimized, &s->join, &err))
+        return cli_fail_err(&err);
+    s->in.join = s->join;
+    return 0;
+}
+
+int cli_side_open(const struct cli_opts *o, struct cli_side *s)
+{
+    int rc = check_options(o, s);
+    if (!rc)
+        rc = read_files(o, s);
+    return rc ? rc : analyze(o, s);
+}
+
+void cli_side_close(struct cli_side *s)
+{
+    oc_join_free(s->join);
+    cli_shapes_free(&s->shapes);
+    oc_profile_input_shapes_free(s->profile_shape, s->n_profile_shape);
+    free(s->control);
+    oc_analysis_free(s->analysis);
+    oc_profile_close(s->profile);
+    oc_model_free(s->optimized);
+    oc_model_free(s->model);
+    oc_hwdb_free(s->hwdb);
+}

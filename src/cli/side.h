@@ -1,0 +1,35 @@
+/* Everything that one report is made of: a model, perhaps its profile, its device and what joins them. A
+ * check has one, a diff has two. */
+#ifndef OC_CLI_SIDE_H
+#define OC_CLI_SIDE_H
+
+#include "cli/options.h"
+#include "cli/shapes.h"
+#include "onnxcost.h"
+
+struct cli_side {
+    /* set before opening; borrowed */
+    const char *model_path;
+    const char *profile_path, *optimized_path, *hw; /* NULL: none */
+    const struct oc_model *same_model;              /* of another side: it is not read again; NULL */
+    /* made */
+    struct oc_report_in in;
+    struct oc_model *model, *optimized;
+    struct oc_profile *profile;
+    struct oc_shape_bind *profile_shape;
+    size_t n_profile_shape;
+    struct oc_control_bind *control;
+    struct cli_shapes shapes;
+    struct oc_analysis *analysis;
+    struct oc_join *join;
+    struct oc_hwdb *hwdb;
+};
+
+/* Reads, analyses and joins. Returns 0, or an exit code after a message. */
+int cli_side_open(const struct cli_opts *o, struct cli_side *s);
+void cli_side_close(struct cli_side *s);
+
+/* --stat by its name; the median without one. */
+enum oc_stat cli_stat(const char *name);
+
+#endif

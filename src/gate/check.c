@@ -1,0 +1,180 @@
+#include "gate/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+
+/* ---- verdicts --------------------------------------------------------------------------------------------
+ */
+
+static int compare(enum oc_gate_metric m, struct oc_gate_number a, struct oc_gate_number b)
+{
+    if (oc_gate_is_whole(m))
+        return (a.n > b.n) - (a.n < b.n);
+    return (a.v > b.v) - (a.v < b.v);
+}
+
+static struct oc_gate_number distance(struct oc_gate_number a, struct oc_gate_number b)
+{
+    return (struct oc_gate_number){.n = a.n > b.n ? a.n - b.n : b.n - a.n,
+                                   .v = a.v > b.v ? a.v - b.v : b.v - a.v};
+}
+
+/* A bound that holds on the right side of the limit is enough either way; between them nobody can tell. */
+static void judge(struct oc_verdict *v)
+{
+    enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
+    const struct oc_figure_span *s = &v->span;
+    struct oc_gate_number at = v->limit->at;
+    bool least = oc_gate_info[m].least;
+    bool pass = least ? compare(m, s->lo, at) >= 0 : s->bounded && compare(m, s->hi, at) <= 0;
+    bool fail = least ? s->bounded && compare(m, s->hi, at) < 0 : compare(m, s->lo, at) > 0;
+    v->result = pass ? OC_CHECK_PASSED : fail ? OC_CHECK_FAILED : OC_CHECK_UNCLEAR;
+    if (fail)
+        v->excess = distance(least ? s->hi : s->lo, at);
+}
+
+/* ---- words -----------------------------------------------------------------------------------------------
+ */
+
+static bool nothing_known(enum oc_gate_metric m, const struct oc_figure_span *s)
+{
+    return !s->bounded && (oc_gate_is_whole(m) ? s->lo.n == 0 : !(s->lo.v > 0));
+}
+
+static const char *value_text(struct oc_arena *a, enum oc_gate_metric m, const struct oc_figure_span *s)
+{
+    if (nothing_known(m, s))
+        return "unknown";
+    const char *lo = oc_gate_text(a, m, s->lo);
+    if (s->exact)
+        return lo;
+    return s->bounded ? oc_printf(a, "%s to %s", lo, oc_gate_text(a, m, s->hi))
+                      : oc_printf(a, "at least %s", lo);
+}
+
+static const char *bound_text(struct oc_arena *a, const struct oc_limit *l)
+{
+    enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
+    if (!l->tolerance)
+        return oc_printf(a, "%s %s", oc_gate_info[m].least ? "at least" : "at most", l->text);
+    return oc_printf(a, "%s %s (baseline %s, tolerance %s)", oc_gate_info[m].least ? "at least" : "at most",
+                     oc_gate_text(a, m, l->at), oc_gate_text(a, m, l->base), l->tolerance->text);
+}
+
+/* "the limit of 4.1G", "the baseline of 4,089,184,256 (tolerance 0)" */
+static const char *limit_text(struct oc_arena *a, const struct oc_limit *l)
+{
+    if (!l->tolerance)
+        return oc_printf(a, "the limit of %s", l->text);
+    return oc_printf(a, "the baseline of %s (tolerance %s)",
+                     oc_gate_text(a, (enum oc_gate_metric)l->metric, l->base), l->tolerance->text);
+}
+
+/* The first few of them, with how many there are. */
+static const char *names_of(struct oc_check *c, const struct oc_verdict *v)
+{
+    enum { SHOWN = 5 };
+    const struct oc_model *m = c->in->model;
+    const char *text = "";
+    char label[512];
+    for (uint32_t i = 0; i < v->span.n_node && i < SHOWN; i++)
+        text = oc_printf(&c->arena, "%s%s%s", text, i ? ", " : "",
+                         oc_node_label(m, &m->node[v->span.node[i]], label, sizeof(label)));
+    return v->span.all_node > SHOWN ? oc_printf(&c->arena, "%s and %u more", text, v->span.all_node - SHOWN)
+                                    : text;
+}
+
+static bool lists_nodes(const struct oc_verdict *v)
+{
+    return v->limit->metric == OC_GATE_UNKNOWN || v->limit->metric == OC_GATE_PRESENT;
+}
+
+static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
+{
+    struct oc_arena *a = &c->arena;
+    enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
+    if (m == OC_GATE_PRESENT && !v->limit->at.n)
+        return oc_printf(a, "%s is forbidden: %s", v->title, names_of(c, v));
+    const char *text =
+        oc_printf(a, "%s: %s %s %s by %s", v->title, v->value, oc_gate_info[m].least ? "is below" : "exceeds",
+                  limit_text(a, v->limit), oc_gate_text(a, m, v->excess));
+    if (lists_nodes(v) && v->span.n_node)
+        return oc_printf(a, "%s: %s", text, names_of(c, v));
+    return v->span.name ? oc_printf(a, "%s (the largest: %s)", text, v->span.name) : text;
+}
+
+static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
+{
+    struct oc_arena *a = &c->arena;
+    if (v->result == OC_CHECK_FAILED)
+        return failed_text(c, v);
+    if (v->result == OC_CHECK_PASSED)
+        return oc_printf(a, "%s: %s keeps %s", v->title, v->value, limit_text(a, v->limit));
+    return oc_printf(a, "%s: %s, cannot be held against %s (%s)", v->title, v->value, limit_text(a, v->limit),
+                     v->span.why ? v->span.why : "only a bound is known");
+}
+
+static void fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict *v)
+{
+    enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
+    v->limit = l;
+    oc_figure(&c->figures, m, l->type, l->module, &v->span);
+    judge(v);
+    v->title = oc_limit_title(&c->arena, l);
+    v->value = value_text(&c->arena, m, &v->span);
+    v->bound = bound_text(&c->arena, l);
+    v->reason = reason_of(c, v);
+    c->counts.limits++;
+    c->counts.failed += v->result == OC_CHECK_FAILED;
+    c->counts.unclear += v->result == OC_CHECK_UNCLEAR;
+}
+
+/* ---- public ----------------------------------------------------------------------------------------------
+ */
+
+int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
+                  const struct oc_budget *budget, struct oc_check **out, struct oc_err *err)
+{
+    if (!in->model || !in->analysis || (in->profile && !in->join))
+        return oc_fail(err, OC_EARG, "a check needs a model, and a profile needs to be joined to it");
+    if (!budget->n)
+        return oc_fail(err, OC_EARG, "there is no limit to check");
+    struct oc_check *c = oc_xmalloc(sizeof(*c));
+    *c = (struct oc_check){0};
+    struct oc_report_in *copy = OC_NEW(&c->arena, struct oc_report_in);
+    *copy = *in;
+    c->in = copy;
+    c->n = budget->n;
+    c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_verdict);
+    oc_figures_make(&c->figures, c->in, estimate);
+    for (size_t i = 0; i < c->n; i++)
+        fill(c, &budget->limit[i], &c->verdict[i]);
+    *out = c;
+    return 0;
+}
+
+void oc_check_free(struct oc_check *c)
+{
+    if (!c)
+        return;
+    for (size_t i = 0; i < c->n; i++)
+        free(c->verdict[i].span.node);
+    oc_figures_free(&c->figures);
+    oc_arena_free(&c->arena);
+    free(c);
+}
+
+struct oc_check_counts oc_check_counts(const struct oc_check *c)
+{
+    return c->counts;
+}
+
+const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result)
+{
+    if (index >= c->n)
+        return NULL;
+    *result = c->verdict[index].result;
+    return c->verdict[index].reason;
+}

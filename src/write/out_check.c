@@ -1,0 +1,158 @@
+#include "write/out_check.h"
+
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+#include "write/fields.h"
+#include "write/json_keys.h"
+#include "write/plain_table.h"
+
+const char *oc_check_result_name(enum oc_check_result r)
+{
+    static const char *const name[] = {"passed", "failed", "cannot tell"};
+    return name[r];
+}
+
+const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l)
+{
+    const struct oc_gate_info *info = &oc_gate_info[l->metric];
+    if (l->metric == OC_GATE_PRESENT || (l->metric == OC_GATE_UNKNOWN && !l->tolerance && !l->at.n))
+        return l->metric == OC_GATE_PRESENT ? "forbid" : "no-unknown";
+    return oc_printf(a, "%s%s-%s", l->tolerance ? "baseline-" : "", info->least ? "min" : "max", info->name);
+}
+
+const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c)
+{
+    const struct oc_check_counts *n = &c->counts;
+    const char *text = oc_printf(a, "%zu of %zu limits kept", n->limits - n->failed - n->unclear, n->limits);
+    if (n->failed)
+        text = oc_printf(a, "%s, %zu exceeded", text, n->failed);
+    return n->unclear ? oc_printf(a, "%s, %zu cannot be told", text, n->unclear) : text;
+}
+
+static const char *origin(struct oc_arena *a, const struct oc_limit *l)
+{
+    if (!l->file)
+        return "command line";
+    return l->line ? oc_printf(a, "%s:%u", l->file, l->line) : l->file;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------
+ */
+
+static void write_table(const struct oc_check *c, FILE *f)
+{
+    static const char *const head[] = {"result", "what", "figure", "limit", "from"};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_arena a = {0};
+    oc_plain_row(&t, head);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct oc_verdict *v = &c->verdict[i];
+        const char *cell[] = {oc_check_result_name(v->result), v->title, v->value, v->bound,
+                              origin(&a, v->limit)};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_print(&t, OC_COUNT(head), f);
+    oc_plain_free(&t);
+    fputc('\n', f);
+    for (size_t i = 0; i < c->n; i++)
+        if (c->verdict[i].result != OC_CHECK_PASSED)
+            oc_plain_say(oc_check_result_name(c->verdict[i].result), 12, 0, c->verdict[i].reason, f);
+    oc_plain_say("summary", 12, 0, oc_check_summary(&a, c), f);
+    oc_arena_free(&a);
+}
+
+/* ---- for machines ----------------------------------------------------------------------------------------
+ */
+
+static void field_number(struct oc_fields *o, const char *name, const struct oc_limit *l, bool known,
+                         struct oc_gate_number n)
+{
+    if (!known)
+        oc_field_text(o, name, NULL);
+    else if (oc_gate_is_whole((enum oc_gate_metric)l->metric))
+        oc_field_u64(o, name, n.n);
+    else
+        oc_field_double(o, name, n.v);
+}
+
+static void fill(struct oc_fields *o, const struct oc_verdict *v)
+{
+    static const char *const unit[] = {
+        [OC_GATE_COUNT] = "1", [OC_GATE_SIZE] = "B", [OC_GATE_TIME] = "ns", [OC_GATE_SHARE] = "fraction"};
+    const struct oc_limit *l = v->limit;
+    bool failed = v->result == OC_CHECK_FAILED;
+    oc_field_text(o, "rule", oc_check_rule(&o->arena, l));
+    oc_field_text(o, "metric", oc_gate_info[l->metric].name);
+    oc_field_text(o, "unit", unit[oc_gate_info[l->metric].kind]);
+    oc_field_text(o, "op_type", l->type);
+    oc_field_text(o, "module", l->module);
+    oc_field_text(o, "result", oc_check_result_name(v->result));
+    field_number(o, "limit", l, true, l->at);
+    field_number(o, "low", l, true, v->span.lo);
+    field_number(o, "high", l, v->span.bounded, v->span.hi);
+    field_number(o, "excess", l, failed, v->excess);
+    oc_field_text(o, "measured_or_estimated", v->span.from);
+    field_number(o, "baseline", l, l->tolerance, l->base);
+    oc_field_text(o, "tolerance", l->tolerance ? l->tolerance->text : NULL);
+    oc_field_text(o, "file", l->file);
+    oc_field_size(o, "line", l->line);
+    oc_field_text(o, "see", v->span.name);
+    oc_field_text(o, "reason", v->reason);
+}
+
+static void write_csv(const struct oc_check *c, FILE *f)
+{
+    struct oc_fields o = {0};
+    for (size_t i = 0; i < c->n; i++) {
+        oc_fields_begin(&o);
+        fill(&o, &c->verdict[i]);
+        oc_fields_end(&o);
+    }
+    oc_fields_csv(&o, "1", f);
+    oc_fields_free(&o);
+}
+
+static void write_json(const struct oc_check *c, FILE *f)
+{
+    struct oc_json_out w = {.f = f, .pretty = true};
+    struct oc_fields o = {.json = &w};
+    oc_jw_begin_object(&w);
+    oc_json_head(&w, "onnxcost.check", 1, c->in->model->path);
+    oc_key_text(&w, "profile", c->in->profile ? c->in->profile->path : NULL);
+    oc_key_text(&w, "hardware", c->in->device ? oc_device_info(c->in->device).id : NULL);
+    oc_jw_key(&w, "passed");
+    oc_jw_bool(&w, !c->counts.failed && !c->counts.unclear);
+    oc_key_u64(&w, "limits", c->counts.limits);
+    oc_key_u64(&w, "failed", c->counts.failed);
+    oc_key_u64(&w, "cannot_tell", c->counts.unclear);
+    oc_jw_key(&w, "checks");
+    oc_jw_begin_array(&w);
+    for (size_t i = 0; i < c->n; i++) {
+        oc_fields_begin(&o);
+        fill(&o, &c->verdict[i]);
+        oc_fields_end(&o);
+    }
+    oc_jw_end_array(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+    oc_fields_free(&o);
+}
+
+/* ---- choice ----------------------------------------------------------------------------------------------
+ */
+
+int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err)
+{
+    static const struct {
+        const char *name;
+        void (*write)(const struct oc_check *c, FILE *f);
+    } forms[] = {{"table", write_table}, {"csv", write_csv}, {"json", write_json}};
+    for (size_t i = 0; i < OC_COUNT(forms); i++)
+        if (!format || strcmp(forms[i].name, format) == 0) {
+            forms[i].write(c, out);
+            return 0;
+        }
+    return oc_fail(err, OC_EARG, "a check has no form called '%s'", format);
+}

@@ -1,0 +1,16 @@
+/* Forms of a check: lines of a table, rows of CSV, JSON, Markdown, JUnit's XML, SARIF. */
+#ifndef OC_OUT_CHECK_H
+#define OC_OUT_CHECK_H
+
+#include "gate/check.h"
+
+const char *oc_check_result_name(enum oc_check_result r); /* "passed", "failed", "cannot tell" */
+/* Of the limit for machines: "max-macs", "min-efficiency", "forbid". Arena text. */
+const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l);
+/* "passed: 3 of 4 limits; failed: 1" */
+const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c);
+
+void oc_check_junit(const struct oc_check *c, FILE *f);
+void oc_check_sarif(const struct oc_check *c, FILE *f);
+
+#endif

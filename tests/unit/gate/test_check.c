@@ -1,0 +1,149 @@
+#include "gate/check.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/run_model.h"
+
+/* A convolution of 4 x 3 x 3 x 3 weights over 8 x 8: 4*8*8 * 27 = 6912 MACs, 108 parameters, and a node that
+ * nobody knows if `strange`. */
+static struct oc_run make(bool strange)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,3,8,8]");
+    oc_b_init(b, "w", "float[4,3,3,3]");
+    oc_b_node(b, "Conv", "/layer1/conv", "x,w", "y", "pads=1,1,1,1");
+    oc_b_node(b, strange ? "acme::Strange" : "Relu", "/layer2/act", "y", "z", "");
+    oc_b_output(b, "z", "float[1,4,8,8]");
+    return oc_run_model(b, NULL);
+}
+
+static enum oc_check_result one(const struct oc_run *r, const char *metric, const char *limit,
+                                const char *type, const char *module, const char *reason)
+{
+    struct oc_report_in in = {.model = r->m, .analysis = r->a};
+    struct oc_budget *budget;
+    struct oc_check *check;
+    struct oc_err err;
+    enum oc_check_result result;
+    assert_int_equal(oc_budget_make(&budget, &err), 0);
+    assert_int_equal(oc_budget_limit(budget, metric, limit, type, module, &err), 0);
+    assert_int_equal(oc_check_make(&in, NULL, budget, &check, &err), 0);
+    const char *text = oc_check_reason(check, 0, &result);
+    if (!strstr(text, reason))
+        fail_msg("%s", text);
+    assert_null(oc_check_reason(check, 1, &result));
+    oc_check_free(check);
+    oc_budget_free(budget);
+    return result;
+}
+
+static void one_mac_too_many_fails(void **state)
+{
+    (void)state;
+    struct oc_run r = make(false);
+    assert_int_equal(one(&r, "macs", "6912", NULL, NULL, "macs: 6,912 keeps the limit of 6912"),
+                     OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "macs", "6911", NULL, NULL,
+                         "macs: 6,912 exceeds the limit of 6911 by 1 (the largest: /layer1/conv)"),
+                     OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "params", "107", NULL, NULL, "by 1"), OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "params", "108", NULL, NULL, ""), OC_CHECK_PASSED);
+    /* 108 floats */
+    assert_int_equal(one(&r, "weight-bytes", "432", NULL, NULL, ""), OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "weight-bytes", "431", NULL, NULL, "exceeds the limit of 431 by 1 B"),
+                     OC_CHECK_FAILED);
+    oc_run_free(&r);
+}
+
+static void parts_of_a_model(void **state)
+{
+    (void)state;
+    struct oc_run r = make(false);
+    assert_int_equal(one(&r, "macs", "6911", "Conv", NULL, "macs of type Conv: 6,912 exceeds"),
+                     OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "macs", "0", "Relu", NULL, "macs of type Relu: 0 keeps"), OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "macs", "0", NULL, "layer1", "macs in layer1: 6,912 exceeds"), OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "macs", "0", NULL, "layer2", ""), OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "macs", "0", "Conv", "layer2", "macs of type Conv in layer2"), OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "nodes", "1", NULL, NULL, "nodes: 2 exceeds the limit of 1 by 1"),
+                     OC_CHECK_FAILED);
+    oc_run_free(&r);
+}
+
+/* What is not known can be anything: a limit that the known part exceeds is exceeded, no other is kept. */
+static void unknown_costs_do_not_pass(void **state)
+{
+    (void)state;
+    struct oc_run r = make(true);
+    assert_int_equal(one(&r, "macs", "6911", NULL, NULL, "at least 6,912 exceeds"), OC_CHECK_FAILED);
+    assert_int_equal(
+        one(&r, "macs", "1G", NULL, NULL,
+            "macs: at least 6,912, cannot be held against the limit of 1G (1 nodes without a cost"),
+        OC_CHECK_UNCLEAR);
+    assert_int_equal(one(&r, "macs", "6912", NULL, "layer1", ""), OC_CHECK_PASSED);
+    assert_int_equal(
+        one(&r, "unknown", "0", NULL, NULL, "unknown: 1 exceeds the limit of 0 by 1: /layer2/act"),
+        OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "unknown", "1", NULL, NULL, ""), OC_CHECK_PASSED);
+    oc_run_free(&r);
+}
+
+static void forbidden_operators(void **state)
+{
+    (void)state;
+    struct oc_run r = make(true);
+    assert_int_equal(one(&r, "forbid", "0", "acme:*", NULL, "type acme:* is forbidden: /layer2/act"),
+                     OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "forbid", "0", "Loop", NULL, ""), OC_CHECK_PASSED);
+    assert_int_equal(one(&r, "opset", "16", NULL, NULL, "opset: 17 exceeds the limit of 16 by 1"),
+                     OC_CHECK_FAILED);
+    assert_int_equal(one(&r, "opset", "17", NULL, NULL, ""), OC_CHECK_PASSED);
+    oc_run_free(&r);
+}
+
+static void times_need_somebody_who_measured(void **state)
+{
+    (void)state;
+    struct oc_run r = make(false);
+    assert_int_equal(one(&r, "latency", "1s", NULL, NULL, "neither a profile nor hardware"),
+                     OC_CHECK_UNCLEAR);
+    assert_int_equal(one(&r, "efficiency", "30%", NULL, NULL, "no hardware"), OC_CHECK_UNCLEAR);
+    oc_run_free(&r);
+}
+
+static void what_no_limit_can_be(void **state)
+{
+    (void)state;
+    struct oc_budget *b;
+    struct oc_err err;
+    assert_int_equal(oc_budget_make(&b, &err), 0);
+    static const struct {
+        const char *metric, *limit, *type, *message;
+    } bad[] = {{"speed", "1", NULL, "nothing called 'speed' can be limited"},
+               {"macs", "many", NULL, "'many' is no limit for macs (such as 4.1G)"},
+               {"latency", "12", NULL, "'12' is no limit for latency (such as 12ms)"},
+               {"peak-memory", "1", "Conv", "peak-memory is of the whole model"},
+               {"forbid", "0", NULL, "an operator type is missing"}};
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        assert_int_equal(oc_budget_limit(b, bad[i].metric, bad[i].limit, bad[i].type, NULL, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        assert_non_null(strstr(err.msg, bad[i].message));
+    }
+    assert_int_equal(oc_budget_limits(b), 0);
+    oc_budget_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_mac_too_many_fails),           cmocka_unit_test(parts_of_a_model),
+        cmocka_unit_test(unknown_costs_do_not_pass),        cmocka_unit_test(forbidden_operators),
+        cmocka_unit_test(times_need_somebody_who_measured), cmocka_unit_test(what_no_limit_can_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
