@@ -180,3 +180,8 @@ void oc_jw_null(struct oc_json_out *w)
 {
     plain(w, "null");
 }
+
+void oc_jw_raw(struct oc_json_out *w, const char *json)
+{
+    plain(w, json);
+}

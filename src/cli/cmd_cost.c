@@ -146,7 +146,8 @@ static int load_profile(struct job *j)
                                    .map = j->o->map,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
-                                   .stat = stat_of(j->o->stat)};
+                                   .stat = stat_of(j->o->stat),
+                                   .keep_events = is(j->o->format, "trace")};
     cli_progress_say(j->progress, "reading", j->profile_path);
     if (oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err))
         return cli_fail_err(&err);
@@ -356,8 +357,8 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->n_list > 1 || o->combine || is(o->format, "csv") || o->confluence || o->dump_only_opr ||
-        ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
+    if (j->n_list > 1 || o->combine || is(o->format, "csv") || is(o->format, "trace") || o->confluence ||
+        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
     return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") || j->model ||

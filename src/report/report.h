@@ -71,5 +71,6 @@ void oc_out_term(struct oc_report *r, FILE *f);
 void oc_out_csv(struct oc_report *r, FILE *f);
 void oc_out_json(struct oc_report *r, FILE *f);
 void oc_out_markdown(struct oc_report *r, FILE *f);
+void oc_out_trace(struct oc_report *r, FILE *f);
 
 #endif

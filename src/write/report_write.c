@@ -16,10 +16,14 @@ static const struct oc_format {
     void (*write)(struct oc_report *r, FILE *f);
     bool whole;    /* all rows unless --top says otherwise */
     bool explains; /* has a place for receipts and explanations */
+    bool single;   /* rows must be single ones: no groups, no questions about what if */
 } formats[] = {
-    {"table", oc_out_term, false, true},   {"csv", oc_out_csv, true, false},
-    {"json", oc_out_json, true, true},     {"markdown", oc_out_markdown, false, false},
-    {"md", oc_out_markdown, false, false},
+    {.name = "table", .write = oc_out_term, .explains = true},
+    {.name = "csv", .write = oc_out_csv, .whole = true},
+    {.name = "json", .write = oc_out_json, .whole = true, .explains = true},
+    {.name = "markdown", .write = oc_out_markdown},
+    {.name = "md", .write = oc_out_markdown},
+    {.name = "trace", .write = oc_out_trace, .whole = true, .single = true},
 };
 
 enum { TOP = 20 };
@@ -120,6 +124,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     if (opts->n_explain_match && !format->explains)
         return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
                        opts->format);
+    if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
+        return oc_fail(err, OC_EARG, "%s has single operators: no groups, no --what-if", opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {
         struct oc_arena a = {0};
         int rc = oc_out_match(in->join, opts, &a, f, err);

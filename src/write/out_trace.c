@@ -1,0 +1,415 @@
+/* A report in time, for chrome://tracing and Perfetto. Lanes:
+ *   measured    the events of the used runs, thread by thread and stream by stream, where the source tells
+ *               them (oc_profile_opts.keep_events); else the rows of one run, one behind the other
+ *   estimated   with hardware: what each row takes at least by its roofline, one behind the other, in the
+ *               order of execution
+ *   steps       without hardware: the nodes in the order of execution, a microsecond each
+ * and the bytes of activations in use, along the estimated lane, else a measured run, else the steps. What a
+ * slice cost stands in its arguments, with the names and units of the CSV. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lives.h"
+#include "hw/hwdb.h"
+#include "join/join.h"
+#include "profile/timeline.h"
+#include "report/columns.h"
+#include "write/json_keys.h"
+#include "write/trace_doc.h"
+
+enum { NO_ROW = UINT32_MAX };
+
+struct telling {
+    struct oc_report *r;
+    struct oc_trace doc;
+    const struct oc_column *column[OC_MAX_COLUMNS];
+    size_t n_column;
+    uint32_t *row_of_record, *row_of_node; /* shown rows, NO_ROW */
+    double *at_ns;                         /* by node: when it starts in the lane that memory is told along */
+    uint32_t memory_process;               /* OC_NONE: no lane yet */
+    const char *along;                     /* that lane */
+    uint32_t without_time;                 /* rows without an estimate */
+};
+
+static const char *text(struct telling *t, const char *s)
+{
+    return oc_strdup(&t->r->arena, s);
+}
+
+static void *number_list(struct telling *t, uint32_t n)
+{
+    uint32_t *list = OC_NEW_ARRAY(&t->r->arena, (size_t)n + 1, uint32_t);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = NO_ROW;
+    return list;
+}
+
+/* ---- which row is whose ----------------------------------------------------------------------------------
+ */
+
+static void index_rows(struct telling *t)
+{
+    const struct oc_report_in *in = t->r->in;
+    uint32_t n_rec = in->profile ? in->profile->n_rec : 0, n_node = in->analysis ? in->model->n_node : 0;
+    t->row_of_record = number_list(t, n_rec);
+    t->row_of_node = number_list(t, n_node);
+    for (uint32_t i = 0; i < t->r->shown.n; i++) {
+        const struct oc_row *row = &t->r->shown.row[i];
+        if (row->record != OC_NONE)
+            t->row_of_record[row->record] = i;
+        else if (row->node != OC_NONE)
+            t->row_of_node[row->node] = i;
+    }
+    t->at_ns = OC_NEW_ARRAY(&t->r->arena, (size_t)n_node + 1, double);
+    for (uint32_t i = 0; i < n_node; i++)
+        t->at_ns[i] = NAN;
+}
+
+static void start_of_node(struct telling *t, uint32_t node, double at_ns)
+{
+    if (!(t->at_ns[node] <= at_ns))
+        t->at_ns[node] = at_ns;
+}
+
+/* Nodes of a row begin when it does. */
+static void start_of_row(struct telling *t, uint32_t row, double at_ns)
+{
+    const struct oc_row *w = &t->r->shown.row[row];
+    const struct oc_join *j = t->r->in->join;
+    if (!t->r->in->analysis)
+        return;
+    if (!j || w->record == OC_NONE) {
+        if (w->node != OC_NONE)
+            start_of_node(t, w->node, at_ns);
+        return;
+    }
+    for (uint32_t i = 0; i < j->rec[w->record].n_node; i++)
+        start_of_node(t, j->rec[w->record].node[i], at_ns);
+}
+
+static void remember(struct telling *t, uint32_t process, const char *along)
+{
+    t->memory_process = process;
+    t->along = along;
+    for (uint32_t i = 0; t->r->in->analysis && i < t->r->in->model->n_node; i++)
+        t->at_ns[i] = NAN;
+}
+
+static const char *category(const struct oc_row *row)
+{
+    return row->type && *row->type ? row->type : "operator";
+}
+
+/* ---- measured: events as they were -----------------------------------------------------------------------
+ */
+
+/* The row of the records of a name; NO_ROW where they are several. */
+static void rows_by_name(struct telling *t, struct oc_map *names)
+{
+    const struct oc_profile *p = t->r->in->profile;
+    for (uint32_t i = 0; i < p->n_rec; i++) {
+        uint32_t row = t->row_of_record[i];
+        size_t n = strlen(p->rec[i].name);
+        if (!p->rec[i].bucket && !oc_map_add(names, p->rec[i].name, n, &row, NULL))
+            oc_map_set(names, p->rec[i].name, n, NO_ROW);
+    }
+}
+
+static const char *lane_name(struct telling *t, const struct oc_lane *l)
+{
+    const char *what = l->device ? "stream" : "thread";
+    if (l->name && *l->name)
+        return l->name;
+    return l->id == OC_NO_ID ? what : oc_printf(&t->r->arena, "%s %lld", what, (long long)l->id);
+}
+
+static const char *process_name(struct telling *t, const struct oc_lane *l)
+{
+    int64_t id = l->device ? l->device_id : l->process;
+    const char *what = l->device ? "device" : "process";
+    return id == OC_NO_ID ? oc_printf(&t->r->arena, "measured: %s", what)
+                          : oc_printf(&t->r->arena, "measured: %s %lld", what, (long long)id);
+}
+
+/* A lane of the document for each one of the profile; lanes of a process stand together. */
+static uint32_t *measured_lanes(struct telling *t)
+{
+    const struct oc_profile *p = t->r->in->profile;
+    uint32_t *lane = number_list(t, p->n_lane), *process = number_list(t, p->n_lane);
+    struct oc_map seen = {.arena = &t->r->arena};
+    for (uint32_t i = 0; i < p->n_lane; i++) {
+        const char *name = process_name(t, &p->lane[i]);
+        process[i] = t->doc.n_process;
+        if (oc_map_add(&seen, name, strlen(name), &process[i], NULL))
+            oc_trace_process(&t->doc, name);
+        lane[i] = oc_trace_lane(&t->doc, process[i], lane_name(t, &p->lane[i]));
+    }
+    oc_map_free(&seen);
+    return lane;
+}
+
+static void one_event(struct telling *t, const struct oc_map *names, const uint32_t *lane, uint32_t i)
+{
+    const struct oc_timeline *tl = t->r->in->profile->timeline;
+    const struct oc_event *e = &tl->event[i];
+    const char *name = tl->name[e->name];
+    double at_ns = e->start_ns - tl->run[tl->first_used_run].start_ns;
+    uint32_t row = e->flags & OC_EVF_RECORD ? oc_map_get(names, name, strlen(name)) : NO_ROW;
+    if (row == NO_ROW && oc_json_narrowed(t->r))
+        return;
+    if (row != NO_ROW && e->run == tl->first_used_run)
+        start_of_row(t, row, at_ns);
+    oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, name,
+                 row != NO_ROW ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind), row);
+}
+
+static void measured_events(struct telling *t)
+{
+    const struct oc_timeline *tl = t->r->in->profile->timeline;
+    struct oc_map names = {.arena = &t->r->arena};
+    uint32_t *lane = measured_lanes(t);
+    remember(t, 0, "the first measured run");
+    rows_by_name(t, &names);
+    for (uint32_t i = 0; i < tl->n_event; i++)
+        if (oc_timeline_used(tl, tl->event[i].run) && tl->event[i].lane < t->r->in->profile->n_lane)
+            one_event(t, &names, lane, i);
+    oc_map_free(&names);
+}
+
+/* ---- rows behind one another -----------------------------------------------------------------------------
+ */
+
+struct placed { /* a row and what it is ordered by */
+    double key;
+    uint32_t row;
+};
+
+static int by_key(const void *pa, const void *pb)
+{
+    const struct placed *a = pa, *b = pb;
+    return a->key != b->key ? (a->key < b->key ? -1 : 1) : a->row < b->row ? -1 : a->row > b->row;
+}
+
+/* The rows in the order in which their records began, or as the profile lists them. */
+static struct placed *rows_in_order(struct telling *t)
+{
+    const struct oc_profile *p = t->r->in->profile;
+    struct placed *list = OC_NEW_ARRAY(&t->r->arena, (size_t)t->r->shown.n + 1, struct placed);
+    bool starts = true;
+    for (uint32_t i = 0; i < t->r->shown.n; i++) {
+        list[i] = (struct placed){p->rec[t->r->shown.row[i].record].start_ns, i};
+        starts = starts && !isnan(list[i].key);
+    }
+    for (uint32_t i = 0; i < t->r->shown.n && !starts; i++)
+        list[i].key = t->r->shown.row[i].record;
+    if (t->r->shown.n)
+        qsort(list, t->r->shown.n, sizeof(*list), by_key);
+    return list;
+}
+
+/* One run made of the statistics: nobody told when each operator began. */
+static void measured_rows(struct telling *t)
+{
+    const struct oc_profile *p = t->r->in->profile;
+    struct placed *list = rows_in_order(t);
+    uint32_t process = oc_trace_process(
+        &t->doc, p->runs_total > 1 ? oc_printf(&t->r->arena, "measured: %s of %u of %u runs",
+                                               oc_stat_name(p->stat), p->runs_used, p->runs_total)
+                                   : "measured");
+    uint32_t lane = oc_trace_lane(&t->doc, process, "operators, one behind the other (no start times)");
+    double at_ns = 0;
+    remember(t, process, "the measured operators");
+    for (uint32_t i = 0; i < t->r->shown.n; i++) {
+        const struct oc_row *row = &t->r->shown.row[list[i].row];
+        if (isnan(row->time_s) || row->time_s < 0)
+            continue;
+        start_of_row(t, list[i].row, at_ns);
+        oc_trace_add(&t->doc, lane, at_ns, row->time_s * 1e9, row->name, category(row), list[i].row);
+        at_ns += row->time_s * 1e9;
+    }
+}
+
+/* ---- estimated, and steps --------------------------------------------------------------------------------
+ */
+
+struct lane { /* that is being filled from its start */
+    struct telling *t;
+    uint32_t lane;
+    double at_ns;
+    bool steps;
+};
+
+static void append(struct lane *l, uint32_t row)
+{
+    struct telling *t = l->t;
+    const struct oc_row *w = &t->r->shown.row[row];
+    double dur_ns = l->steps ? 1000 : w->roofline_s * 1e9;
+    start_of_row(t, row, l->at_ns);
+    if (!isfinite(dur_ns)) {
+        t->without_time++;
+        return;
+    }
+    oc_trace_add(&t->doc, l->lane, l->at_ns, dur_ns, w->name, category(w), row);
+    l->at_ns += dur_ns;
+}
+
+static void graph(struct lane *l, uint32_t g);
+
+/* Around what its bodies hold. */
+static void bodies(struct lane *l, uint32_t node)
+{
+    const struct oc_model *m = l->t->r->in->model;
+    const struct oc_node *n = &m->node[node];
+    double from_ns = l->at_ns;
+    char label[512];
+    if (n->kind == OC_NODE_CALL)
+        graph(l, n->body);
+    for (uint32_t i = 0; i < n->n_attr; i++)
+        for (uint32_t k = 0; n->attr[i].graph && k < n->attr[i].n; k++)
+            graph(l, n->attr[i].graph[k]);
+    if (l->at_ns > from_ns)
+        oc_trace_add(&l->t->doc, l->lane, from_ns, l->at_ns - from_ns,
+                     text(l->t, oc_node_label(m, n, label, sizeof(label))), n->op_type, NO_ROW);
+}
+
+static void graph(struct lane *l, uint32_t g)
+{
+    const struct oc_graph *gr = &l->t->r->in->model->graph[g];
+    for (uint32_t i = 0; i < gr->n_node; i++) {
+        uint32_t row = l->t->row_of_node[gr->node[i]];
+        if (row != NO_ROW)
+            append(l, row);
+        bodies(l, gr->node[i]);
+    }
+}
+
+static void estimated(struct telling *t)
+{
+    const struct oc_report_in *in = t->r->in;
+    bool steps = !in->device;
+    const char *title = steps ? "order of execution, a microsecond a node: no time"
+                              : oc_printf(&t->r->arena, "estimated: roofline of %s, at least",
+                                          oc_device_info(in->device).name);
+    uint32_t process = oc_trace_process(&t->doc, title);
+    struct lane l = {.t = t,
+                     .lane =
+                         oc_trace_lane(&t->doc, process, steps ? "nodes" : "operators, one behind the other"),
+                     .steps = steps};
+    remember(t, process, title);
+    struct placed *list = in->profile ? rows_in_order(t) : NULL;
+    for (uint32_t i = 0; list && i < t->r->shown.n; i++)
+        append(&l, list[i].row);
+    if (!list)
+        graph(&l, 0);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------
+ */
+
+/* In use while a step runs, from where its node starts; of those that start together the most. */
+static void memory(struct telling *t)
+{
+    const struct oc_analysis *a = t->r->in->analysis;
+    if (!a || t->memory_process == OC_NONE || oc_json_narrowed(t->r))
+        return;
+    struct oc_lives_opts opts = oc_lives_opts_of(a);
+    struct oc_lives *l = oc_lives_make(a, 0, &opts);
+    double at_ns = NAN;
+    uint64_t most = 0;
+    for (uint32_t s = 0; s <= l->n_step && l->quality != OC_UNKNOWN; s++) {
+        double next_ns = s < l->n_step ? t->at_ns[l->step[s]] : NAN;
+        bool together = next_ns == at_ns;
+        if (s < l->n_step && isnan(next_ns))
+            continue;
+        if (!together && !isnan(at_ns))
+            oc_trace_count(&t->doc, t->memory_process, at_ns, "bytes of activations in use", most);
+        most = together && most > l->live[s] ? most : s < l->n_step ? l->live[s] : 0;
+        at_ns = next_ns;
+    }
+    oc_lives_free(l);
+}
+
+/* ---- the document ----------------------------------------------------------------------------------------
+ */
+
+static bool is_left_out(const char *key)
+{
+    static const char *const list[] = {"rank", "cumulative_fraction", "name", "id"};
+    for (size_t i = 0; i < OC_COUNT(list); i++)
+        if (!strcmp(key, list[i]))
+            return true;
+    return false;
+}
+
+static void one_arg(const struct oc_column *c, const struct oc_line *l, struct oc_json_out *w,
+                    struct oc_buf *b)
+{
+    struct oc_field f = {.number = NAN};
+    struct oc_line at = *l;
+    at.column = c;
+    if (c->kind == OC_FIELD_TEXT) {
+        c->get(&at, &f);
+        if (f.text && *f.text)
+            oc_key_text(w, c->key, f.text);
+        return;
+    }
+    oc_buf_clear(b);
+    oc_field_exact(c, l, b);
+    if (!b->n)
+        return;
+    oc_jw_key(w, c->key);
+    oc_jw_raw(w, b->data);
+}
+
+static void args(void *ctx, struct oc_json_out *w, const struct oc_trace_slice *s)
+{
+    struct telling *t = ctx;
+    struct oc_arena scratch = {0};
+    struct oc_buf b = {0};
+    if (s->tag == NO_ROW)
+        return;
+    struct oc_line l = {.r = t->r, .arena = &scratch, .row = &t->r->shown.row[s->tag]};
+    for (size_t i = 0; i < t->n_column; i++)
+        if (!is_left_out(t->column[i]->key))
+            one_arg(t->column[i], &l, w, &b);
+    oc_buf_free(&b);
+    oc_arena_free(&scratch);
+}
+
+static void about(void *ctx, struct oc_json_out *w)
+{
+    const struct telling *t = ctx;
+    const struct oc_report_in *in = t->r->in;
+    oc_key_text(w, "tool", "onnxcost " ONNXCOST_VERSION);
+    oc_key_text(w, "model", in->model ? in->model->path : "");
+    oc_key_text(w, "profile", in->profile ? in->profile->path : "");
+    oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).name : "");
+    oc_key_text(w, "arguments", "of all calls in one run; times in nanoseconds, sizes in bytes");
+    if (t->along && in->analysis)
+        oc_key_text(w, "memory", oc_printf(&t->r->arena, "activations in use, along: %s", t->along));
+    if (t->without_time)
+        oc_key_text(w, "left_out",
+                    oc_printf(&t->r->arena, "%u rows without a limit in the hardware file", t->without_time));
+    if (t->doc.left_out)
+        oc_key_text(w, "overlapping",
+                    oc_printf(&t->r->arena, "%zu events left out, too many overlap", t->doc.left_out));
+}
+
+void oc_out_trace(struct oc_report *r, FILE *f)
+{
+    struct telling t = {.r = r, .memory_process = OC_NONE};
+    const struct oc_profile *p = r->in->profile;
+    t.n_column = oc_columns_for(r, OC_COL_CSV, t.column);
+    index_rows(&t);
+    if (p && p->timeline && p->timeline->n_run)
+        measured_events(&t);
+    else if (p)
+        measured_rows(&t);
+    if (r->in->device || (r->in->analysis && !p))
+        estimated(&t);
+    memory(&t);
+    struct oc_trace_writer how = {.args = args, .about = about, .ctx = &t};
+    oc_trace_write(&t.doc, &how, f);
+    oc_trace_free(&t.doc);
+}
