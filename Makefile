@@ -152,11 +152,34 @@ $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
 $(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
 
-$(LIB): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o
+# the page of the HTML report, with Debian's Chart.js (libjs-chart.js) and its licence, as an array of bytes
+CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
+CHARTJS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
+PAGE := src/write/page
+PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid tables details roofline main)
+
+$(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
+	@mkdir -p $(GEN)
+	@cat $(PAGE_JS) >$(GEN)/page.js
+	@sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' $(CHARTJS_LICENCE) >$(GEN)/page_licence.txt
+	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@chart@$$/{r $(CHARTJS)' -e 'd;}' \
+	    -e '/^@js@$$/{r $(GEN)/page.js' -e 'd;}' -e '/^@licence@$$/{r $(GEN)/page_licence.txt' -e 'd;}' $< >$@
+
+$(GEN)/page.c: $(GEN)/page.html
+	$(call say,GEN){ echo '#include "write/out_html.h"'; echo 'const unsigned char oc_page[] = {'; \
+	    od -An -v -tu1 $< | tr -s ' ' ',' | sed 's/^,//; s/$$/,/'; \
+	    echo '};'; echo 'const size_t oc_page_bytes = sizeof(oc_page);'; } >$@
+
+$(BUILD)/obj/page.o: $(GEN)/page.c $(BUILD)/flags | $(PB).h
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+GENERATED := $(BUILD)/obj/onnx.pb-c.o $(BUILD)/obj/page.o
+$(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(SHARED): $(call obj,$(LIB_SRC)) $(BUILD)/obj/onnx.pb-c.o src/onnxcost.map
+$(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -o $@ \
 	    $(filter %.o,$^) $(LIBS)
 

@@ -147,7 +147,7 @@ static int load_profile(struct job *j)
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat),
-                                   .keep_events = is(j->o->format, "trace")};
+                                   .keep_events = is(j->o->format, "trace") || is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);
     if (oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err))
         return cli_fail_err(&err);
@@ -361,8 +361,8 @@ static bool report_tells(const struct job *j)
         o->dump_only_opr || ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
-    return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") || j->model ||
-           !is(oc_profile_importer(j->profile), "megengine");
+    return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") ||
+           is(o->format, "html") || j->model || !is(oc_profile_importer(j->profile), "megengine");
 }
 
 static int strict_result(const struct job *j, size_t n_findings)

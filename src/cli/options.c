@@ -101,8 +101,8 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|markdown|md|trace", NULL, "table",
-     "form of the report; markdown (md) and trace: of reports of costs only", "Output", AT(format)},
+     "table|compact|csv|json|markdown|md|trace|html", NULL, "table",
+     "form of the report; markdown (md), trace and html: of reports of costs only", "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,

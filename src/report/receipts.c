@@ -263,3 +263,19 @@ void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_
     oc_buf_free(&w.out);
     oc_recount_free(recount);
 }
+
+const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *node, size_t n,
+                              struct oc_arena *arena)
+{
+    const char **text = OC_NEW_ARRAY(arena, n, const char *);
+    struct writer w = {.in = in, .arena = arena};
+    struct oc_recount *recount = oc_recount_new(in->analysis);
+    for (size_t i = 0; i < n; i++) {
+        oc_buf_clear(&w.out);
+        one_text(&w, recount, node[i]);
+        text[i] = oc_strndup(arena, w.out.data, w.out.n);
+    }
+    oc_buf_free(&w.out);
+    oc_recount_free(recount);
+    return text;
+}

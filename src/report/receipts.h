@@ -11,6 +11,9 @@ int oc_receipt_nodes(const struct oc_report_in *in, const struct oc_report_opts 
 
 void oc_receipts_text(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
                       FILE *f);
+/* The same, a text for each node, in the arena. */
+const char **oc_receipt_texts(const struct oc_report_in *in, const uint32_t *node, size_t n,
+                              struct oc_arena *arena);
 /* The value of the member "receipts". */
 void oc_receipts_json(const struct oc_report_in *in, const uint32_t *node, size_t n, struct oc_arena *arena,
                       struct oc_json_out *w);

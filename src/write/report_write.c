@@ -24,6 +24,7 @@ static const struct oc_format {
     {.name = "markdown", .write = oc_out_markdown},
     {.name = "md", .write = oc_out_markdown},
     {.name = "trace", .write = oc_out_trace, .whole = true, .single = true},
+    {.name = "html", .write = oc_out_html, .whole = true},
 };
 
 enum { TOP = 20 };

@@ -1,0 +1,310 @@
+/* Rows, columns and nodes of the page. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/receipt.h"
+#include "join/join.h"
+#include "report/columns.h"
+#include "report/receipts.h"
+#include "write/out_html.h"
+
+/* ---- columns ---------------------------------------------------------------------------------------------
+ */
+
+/* The page numbers and adds up rows itself, in whatever order they stand; outputs are shown with their names.
+ */
+static bool left_out(const struct oc_column *c)
+{
+    return !strcmp(c->key, "rank") || !strcmp(c->key, "cumulative_fraction") || !strcmp(c->key, "output");
+}
+
+static const char *kind_name(unsigned kind)
+{
+    static const char *const names[] = {
+        [OC_FIELD_TEXT] = "text",   [OC_FIELD_COUNT] = "count", [OC_FIELD_SI] = "si",
+        [OC_FIELD_BYTES] = "bytes", [OC_FIELD_TIME] = "time",   [OC_FIELD_FRACTION] = "fraction",
+        [OC_FIELD_RATIO] = "ratio"};
+    return names[kind];
+}
+
+static void number_cell(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *field)
+{
+    if (field->whole)
+        oc_page_u64(w, field->whole);
+    else if (c->kind == OC_FIELD_TIME)
+        oc_page_number(w, oc_ns_of(field->number), 10);
+    else
+        oc_page_number(w, field->number, c->kind == OC_FIELD_COUNT ? 17 : 7);
+}
+
+static bool same_numbers(const struct oc_field *v, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (v[i].whole != v[0].whole || memcmp(&v[i].number, &v[0].number, sizeof(double)))
+            return false;
+    return n > 1;
+}
+
+static void numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v, uint32_t n)
+{
+    if (same_numbers(v, n)) {
+        oc_jw_key(w, "same");
+        number_cell(w, c, &v[0]);
+        return;
+    }
+    oc_jw_key(w, "values");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        number_cell(w, c, &v[i]);
+    oc_jw_end_array(w);
+}
+
+static void texts(struct oc_json_out *w, const struct oc_field *v, uint32_t n, struct oc_arena *arena)
+{
+    const char **text = OC_NEW_ARRAY(arena, n, const char *);
+    for (uint32_t i = 0; i < n; i++)
+        text[i] = v[i].text;
+    oc_page_texts(w, text, n, arena);
+}
+
+static void column(struct oc_json_out *w, struct oc_report *r, const struct oc_column *c)
+{
+    struct oc_arena scratch = {0};
+    struct oc_line line = {.r = r, .arena = &scratch, .column = c};
+    struct oc_field *v = OC_NEW_ARRAY(&scratch, r->shown.n, struct oc_field);
+    while (oc_line_next(&line)) {
+        v[line.rank].number = NAN;
+        c->get(&line, &v[line.rank]);
+    }
+    oc_jw_begin_object(w);
+    oc_key_text(w, "key", c->key);
+    oc_key_text(w, "title", c->title);
+    oc_key_text(w, "kind", kind_name(c->kind));
+    oc_jw_key(w, "shown");
+    oc_jw_bool(w, c->use & OC_COL_COMPACT || !strcmp(c->key, "outputs"));
+    oc_jw_key(w, "bound");
+    oc_jw_bool(w, c->quality);
+    if (c->kind == OC_FIELD_TEXT)
+        texts(w, v, r->shown.n, &scratch);
+    else
+        numbers(w, c, v, r->shown.n);
+    oc_jw_end_object(w);
+    oc_arena_free(&scratch);
+}
+
+static void columns(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_column *c[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_COMPACT | OC_COL_CSV, c);
+    oc_jw_key(w, "columns");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        if (!left_out(c[i]))
+            column(w, r, c[i]);
+    oc_jw_end_array(w);
+}
+
+/* How far the counts of each row can be trusted: a digit of enum oc_quality for each. */
+static void qualities(struct oc_json_out *w, struct oc_report *r)
+{
+    char *digit = OC_NEW_ARRAY(&r->arena, r->shown.n + 1, char);
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        uint8_t q = r->shown.row[i].quality;
+        digit[i] = (char)('0' + (q <= OC_UNKNOWN ? q : OC_UNKNOWN));
+    }
+    oc_key_text(w, "quality", digit);
+}
+
+/* ---- nodes -----------------------------------------------------------------------------------------------
+ */
+
+static const struct oc_join_rec *joined(const struct oc_report *r, const struct oc_row *row)
+{
+    return r->in->join && row->record != OC_NONE && row->count == 1 ? &r->in->join->rec[row->record] : NULL;
+}
+
+/* By row the nodes that it covers: a number, or a list of several. */
+static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_jw_key(w, "row_nodes");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_join_rec *j = joined(r, row);
+        if (!j || j->n_node == 1) {
+            oc_jw_i64(w, row->node == OC_NONE ? -1 : (int64_t)row->node);
+            continue;
+        }
+        oc_jw_begin_array(w);
+        for (uint32_t k = 0; k < j->n_node; k++)
+            oc_jw_u64(w, j->node[k]);
+        oc_jw_end_array(w);
+    }
+    oc_jw_end_array(w);
+}
+
+/* Names of nodes; null where the node has a row of its own with that name. */
+static void node_names(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    const char **name = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        char label[512];
+        name[i] = *m->node[i].name
+                      ? m->node[i].name
+                      : oc_strdup(&r->arena, oc_node_label(m, &m->node[i], label, sizeof(label)));
+    }
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        bool own = row->node != OC_NONE && row->name && name[row->node] && !r->in->join;
+        if (own && !strcmp(row->name, name[row->node]))
+            name[row->node] = NULL;
+    }
+    oc_jw_key(w, "name");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, name, m->n_node, &r->arena);
+    oc_jw_end_object(w);
+}
+
+static void node_types(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_model *m = r->in->model;
+    const char **type = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        type[i] = m->node[i].op_type;
+    oc_jw_key(w, "type");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, type, m->n_node, &r->arena);
+    oc_jw_end_object(w);
+}
+
+/* ---- receipts: how the counts came about ------------------------------------------------------------------
+ */
+
+/* "MAC = N*M*... = 1*64*... = 118,013,952" by line; NULL: it counts nothing of its own. */
+static const char *formula_text(struct oc_recount *recount, uint32_t node, struct oc_arena *arena)
+{
+    struct oc_receipt receipt;
+    struct oc_buf b = {0};
+    if (!oc_recount_node(recount, node, true, &receipt))
+        return NULL;
+    for (uint32_t i = 0; i < receipt.formula.n_term; i++) {
+        const struct oc_formula_term *t = &receipt.formula.term[i];
+        oc_buf_printf(&b, "%s%s = %s", i ? "\n" : "", oc_prim_name(t->prim), t->expr);
+        if (t->numbers[strspn(t->numbers, "0123456789")])
+            oc_buf_printf(&b, " = %s", t->numbers);
+        if (t->known)
+            oc_buf_printf(&b, " = %llu", (unsigned long long)t->value);
+        else
+            oc_buf_str(&b, " = unknown");
+    }
+    const char *text = b.n ? oc_strndup(arena, b.data, b.n) : "no arithmetic";
+    oc_buf_free(&b);
+    return text;
+}
+
+/* Of each node that a row is about; others have none. */
+static void formulas(struct oc_json_out *w, struct oc_report *r, const bool *wanted)
+{
+    const struct oc_model *m = r->in->model;
+    const char **text = OC_NEW_ARRAY(&r->arena, m->n_node, const char *);
+    struct oc_recount *recount = oc_recount_new(r->in->analysis);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        text[i] = wanted[i] ? formula_text(recount, i, &r->arena) : NULL;
+    oc_recount_free(recount);
+    oc_jw_key(w, "formula");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, text, m->n_node, &r->arena);
+    oc_jw_end_object(w);
+}
+
+static bool *nodes_with_rows(struct oc_report *r)
+{
+    bool *with = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool);
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        const struct oc_join_rec *j = joined(r, row);
+        if (row->node != OC_NONE)
+            with[row->node] = true;
+        for (uint32_t k = 0; j && k < j->n_node; k++)
+            with[j->node[k]] = true;
+    }
+    return with;
+}
+
+/* Whole receipts, as --why prints them: only so many, the rows with the most time or work first. */
+enum { MAX_RECEIPTS = 3000 };
+
+struct heavy {
+    double key;
+    uint32_t row;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct heavy *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key) - (x->key > y->key) : (x->row > y->row) - (x->row < y->row);
+}
+
+static uint32_t heaviest(struct oc_report *r, uint32_t *node)
+{
+    struct heavy *order = OC_NEW_ARRAY(&r->arena, r->shown.n, struct heavy);
+    bool *taken = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->shown.n; i++) {
+        const struct oc_row *row = &r->shown.row[i];
+        double key = r->has_time ? row->time_s : row->computation;
+        order[i] = (struct heavy){isnan(key) ? -1 : key, i};
+    }
+    if (r->shown.n)
+        qsort(order, r->shown.n, sizeof(*order), by_key);
+    for (uint32_t i = 0; i < r->shown.n && n < MAX_RECEIPTS; i++) {
+        const struct oc_row *row = &r->shown.row[order[i].row];
+        const struct oc_join_rec *j = joined(r, row);
+        const uint32_t *id = j ? j->node : &row->node;
+        uint32_t n_id = j ? j->n_node : row->node != OC_NONE;
+        for (uint32_t k = 0; k < n_id && n < MAX_RECEIPTS; k++)
+            if (!taken[id[k]]) {
+                taken[id[k]] = true;
+                node[n++] = id[k];
+            }
+    }
+    return n;
+}
+
+static void receipts(struct oc_json_out *w, struct oc_report *r)
+{
+    uint32_t *node = OC_NEW_ARRAY(&r->arena, MAX_RECEIPTS, uint32_t), n = heaviest(r, node);
+    const char **text = oc_receipt_texts(r->in, node, n, &r->arena);
+    oc_jw_key(w, "receipts");
+    oc_jw_begin_object(w);
+    oc_jw_key(w, "all");
+    oc_jw_bool(w, n < MAX_RECEIPTS);
+    for (uint32_t i = 0; i < n; i++) {
+        char key[16];
+        snprintf(key, sizeof(key), "%u", node[i]);
+        oc_key_text(w, key, text[i]);
+    }
+    oc_jw_end_object(w);
+}
+
+void oc_page_rows(struct oc_json_out *w, struct oc_report *r)
+{
+    oc_key_u64(w, "rows", r->shown.n);
+    oc_key_u64(w, "rows_of_all", r->all.n);
+    oc_jw_key(w, "grouped");
+    oc_jw_bool(w, oc_report_grouped(r->o));
+    qualities(w, r);
+    columns(w, r);
+    if (!r->in->analysis)
+        return;
+    nodes_of_rows(w, r);
+    oc_jw_key(w, "nodes");
+    oc_jw_begin_object(w);
+    node_names(w, r);
+    node_types(w, r);
+    formulas(w, r, nodes_with_rows(r));
+    receipts(w, r);
+    oc_jw_end_object(w);
+}

@@ -1,0 +1,340 @@
+/* What the page draws along an axis of time: device work by kernel, events of one run, memory by step. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/lives.h"
+#include "profile/timeline.h"
+#include "write/out_html.h"
+#include "write/out_summary.h"
+
+/* ---- kernels ---------------------------------------------------------------------------------------------
+ */
+
+static void kernel_texts(struct oc_json_out *w, struct oc_report *r, const char *key, size_t offset)
+{
+    const struct oc_profile *p = r->in->profile;
+    const char **text = OC_NEW_ARRAY(&r->arena, p->n_kernel, const char *);
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        const char *s;
+        memcpy(&s, (const char *)&p->kernel[i] + offset, sizeof(s));
+        text[i] = s && *s ? s : NULL;
+    }
+    oc_jw_key(w, key);
+    oc_jw_begin_object(w);
+    oc_page_texts(w, text, p->n_kernel, &r->arena);
+    oc_jw_end_object(w);
+}
+
+static void kernel_numbers(struct oc_json_out *w, struct oc_report *r, const char *key, size_t offset)
+{
+    const struct oc_profile *p = r->in->profile;
+    double *v = OC_NEW_ARRAY(&r->arena, p->n_kernel, double);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        memcpy(&v[i], (const char *)&p->kernel[i] + offset, sizeof(double));
+    oc_jw_key(w, key);
+    oc_page_numbers(w, v, p->n_kernel);
+}
+
+/* By kernel its calls, the kind of device work, and the row that it worked for (-1: none). */
+static void kernel_whole(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_profile *p = r->in->profile;
+    uint32_t *row_of = OC_NEW_ARRAY(&r->arena, p->n_rec, uint32_t);
+    for (uint32_t i = 0; i < r->shown.n; i++)
+        if (r->shown.row[i].record != OC_NONE && r->shown.row[i].count == 1)
+            row_of[r->shown.row[i].record] = i + 1;
+    oc_jw_key(w, "calls");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        oc_page_u64(w, p->kernel[i].calls);
+    oc_jw_end_array(w);
+    oc_jw_key(w, "row");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        oc_jw_i64(w, p->kernel[i].rec == OC_NONE ? -1 : (int64_t)row_of[p->kernel[i].rec] - 1);
+    oc_jw_end_array(w);
+    const char **kind = OC_NEW_ARRAY(&r->arena, p->n_kernel, const char *);
+    for (uint32_t i = 0; i < p->n_kernel; i++)
+        kind[i] = oc_event_kind_name(p->kernel[i].kind);
+    oc_jw_key(w, "kind");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, kind, p->n_kernel, &r->arena);
+    oc_jw_end_object(w);
+}
+
+void oc_page_kernels(struct oc_json_out *w, struct oc_report *r)
+{
+    static const struct {
+        const char *key;
+        size_t offset;
+    } texts[] = {{"name", offsetof(struct oc_prof_kernel, name)},
+                 {"precision", offsetof(struct oc_prof_kernel, precision)},
+                 {"unit", offsetof(struct oc_prof_kernel, unit)},
+                 {"library", offsetof(struct oc_prof_kernel, library)}},
+      numbers[] = {{"time_ns", offsetof(struct oc_prof_kernel, time_ns)},
+                   {"min_ns", offsetof(struct oc_prof_kernel, min_ns)},
+                   {"max_ns", offsetof(struct oc_prof_kernel, max_ns)},
+                   {"total_ns", offsetof(struct oc_prof_kernel, total_ns)},
+                   {"flop", offsetof(struct oc_prof_kernel, flop)},
+                   {"bytes", offsetof(struct oc_prof_kernel, bytes)}};
+    const struct oc_profile *p = r->in->profile;
+    oc_jw_key(w, "kernels");
+    if (!p || !p->n_kernel) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "n", p->n_kernel);
+    for (size_t i = 0; i < OC_COUNT(texts); i++)
+        kernel_texts(w, r, texts[i].key, texts[i].offset);
+    for (size_t i = 0; i < OC_COUNT(numbers); i++)
+        kernel_numbers(w, r, numbers[i].key, numbers[i].offset);
+    kernel_whole(w, r);
+    oc_jw_end_object(w);
+}
+
+/* ---- timeline --------------------------------------------------------------------------------------------
+ */
+
+/* More of them make the file large and the picture no clearer: the longest are kept. */
+enum { MAX_EVENTS = 100000 };
+
+struct chosen {
+    const struct oc_timeline *t;
+    struct oc_arena *arena;
+    uint32_t run; /* OC_NONE: all events */
+    double from_ns, to_ns;
+    uint32_t *event;
+    size_t n, left_out;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The used run whose length is in the middle. */
+static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
+{
+    uint32_t n = t->n_run - t->first_used_run, best = t->first_used_run;
+    if (t->first_used_run >= t->n_run)
+        return OC_NONE;
+    double *length = OC_NEW_ARRAY(arena, n, double);
+    for (uint32_t i = 0; i < n; i++)
+        length[i] = t->run[best + i].end_ns - t->run[best + i].start_ns;
+    qsort(length, n, sizeof(*length), by_value);
+    double middle = length[(n - 1) / 2];
+    for (uint32_t i = best; i < t->n_run; i++)
+        if (t->run[i].end_ns - t->run[i].start_ns == middle)
+            return i;
+    return best;
+}
+
+static bool in_run(const struct chosen *c, const struct oc_event *e)
+{
+    return c->run == OC_NONE || e->run == c->run;
+}
+
+/* Events shorter than this are left out when there are too many. */
+static double shortest_kept(const struct chosen *c, size_t n)
+{
+    double *d = oc_xmalloc(n * sizeof(*d));
+    size_t at = 0;
+    for (size_t i = 0; i < c->t->n_event; i++)
+        if (in_run(c, &c->t->event[i]))
+            d[at++] = c->t->event[i].dur_ns;
+    qsort(d, n, sizeof(*d), by_value);
+    double limit = d[n - MAX_EVENTS];
+    free(d);
+    return limit;
+}
+
+static void choose_events(struct chosen *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->t->n_event; i++)
+        n += in_run(c, &c->t->event[i]);
+    double limit = n > MAX_EVENTS ? shortest_kept(c, n) : -1;
+    c->event = OC_NEW_ARRAY(c->arena, n < MAX_EVENTS ? n : MAX_EVENTS, uint32_t);
+    for (size_t i = 0; i < c->t->n_event; i++) {
+        const struct oc_event *e = &c->t->event[i];
+        if (!in_run(c, e))
+            continue;
+        if (e->dur_ns >= limit && c->n < MAX_EVENTS)
+            c->event[c->n++] = (uint32_t)i;
+        else
+            c->left_out++;
+    }
+}
+
+static void extent(struct chosen *c)
+{
+    c->from_ns = INFINITY;
+    c->to_ns = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct oc_event *e = &c->t->event[c->event[i]];
+        c->from_ns = fmin(c->from_ns, e->start_ns);
+        c->to_ns = fmax(c->to_ns, e->start_ns + e->dur_ns);
+    }
+    if (!c->n)
+        c->from_ns = 0;
+}
+
+static void lanes(struct oc_json_out *w, const struct chosen *c)
+{
+    const struct oc_profile *p = c->t->profile;
+    oc_jw_key(w, "lanes");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < p->n_lane; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", oc_lane_text(p, i, c->arena));
+        oc_key_text(w, "own_name", p->lane[i].name);
+        oc_jw_key(w, "device");
+        oc_jw_bool(w, p->lane[i].device);
+        oc_jw_key(w, "process");
+        oc_jw_i64(w, p->lane[i].device                ? p->lane[i].device_id
+                     : p->lane[i].process == OC_NO_ID ? 0
+                                                      : p->lane[i].process);
+        oc_jw_key(w, "id");
+        oc_jw_i64(w, p->lane[i].id == OC_NO_ID ? (int64_t)i : p->lane[i].id);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void event_times(struct oc_json_out *w, const struct chosen *c)
+{
+    double *v = OC_NEW_ARRAY(c->arena, c->n, double);
+    for (size_t i = 0; i < c->n; i++)
+        v[i] = c->t->event[c->event[i]].start_ns - c->from_ns;
+    oc_jw_key(w, "start");
+    oc_page_numbers(w, v, c->n);
+    for (size_t i = 0; i < c->n; i++)
+        v[i] = c->t->event[c->event[i]].dur_ns;
+    oc_jw_key(w, "dur");
+    oc_page_numbers(w, v, c->n);
+}
+
+static void event_texts(struct oc_json_out *w, const struct chosen *c)
+{
+    const char **text = OC_NEW_ARRAY(c->arena, c->n, const char *);
+    for (size_t i = 0; i < c->n; i++)
+        text[i] = c->t->name[c->t->event[c->event[i]].name];
+    oc_jw_key(w, "name");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, text, (uint32_t)c->n, c->arena);
+    oc_jw_end_object(w);
+    for (size_t i = 0; i < c->n; i++)
+        text[i] = oc_event_kind_name(c->t->event[c->event[i]].kind);
+    oc_jw_key(w, "kind");
+    oc_jw_begin_object(w);
+    oc_page_texts(w, text, (uint32_t)c->n, c->arena);
+    oc_jw_end_object(w);
+    oc_jw_key(w, "lane");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < c->n; i++)
+        oc_jw_u64(w, c->t->event[c->event[i]].lane);
+    oc_jw_end_array(w);
+}
+
+void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_timeline *t = r->in->profile ? r->in->profile->timeline : NULL;
+    oc_jw_key(w, "timeline");
+    if (!t || !t->n_event) {
+        oc_jw_null(w);
+        return;
+    }
+    struct chosen c = {.t = t, .arena = &r->arena, .run = middle_run(t, &r->arena)};
+    choose_events(&c);
+    extent(&c);
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "run", c.run != OC_NONE, (uint64_t)c.run + 1);
+    oc_key_u64(w, "runs", t->n_run);
+    oc_jw_key(w, "implicit");
+    oc_jw_bool(w, t->runs_implicit);
+    oc_key_time(w, "length_ns", c.to_ns - c.from_ns);
+    oc_key_u64(w, "n", c.n);
+    oc_key_u64(w, "left_out", c.left_out);
+    lanes(w, &c);
+    event_times(w, &c);
+    event_texts(w, &c);
+    oc_jw_end_object(w);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------
+ */
+
+enum { MAX_LIVE = 40 };
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct oc_life *x = *(const struct oc_life *const *)a, *y = *(const struct oc_life *const *)b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes) - (x->bytes > y->bytes)
+                                : (x->value > y->value) - (x->value < y->value);
+}
+
+static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
+{
+    const struct oc_life **live = OC_NEW_ARRAY(&r->arena, l->n_life, const struct oc_life *);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < l->n_life; i++)
+        if (l->life[i].first <= l->peak_step && l->life[i].last >= l->peak_step)
+            live[n++] = &l->life[i];
+    if (n)
+        qsort(live, n, sizeof(*live), by_bytes);
+    oc_key_u64(w, "n_live", n);
+    oc_jw_key(w, "at_peak");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n && i < MAX_LIVE; i++) {
+        oc_jw_begin_object(w);
+        oc_key_text(w, "name", r->in->model->value[live[i]->value].name);
+        oc_key_text(w, "type",
+                    oc_type_text(&r->arena, r->in->analysis->exprs, &r->in->analysis->type[live[i]->value]));
+        oc_page_key_u64(w, "bytes", live[i]->quality != OC_UNKNOWN, live[i]->bytes);
+        oc_key_u64(w, "first", live[i]->first);
+        oc_key_u64(w, "last", live[i]->last);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+static void steps(struct oc_json_out *w, const struct oc_lives *l)
+{
+    oc_jw_key(w, "live");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < l->n_step; i++)
+        oc_page_u64(w, l->live[i]);
+    oc_jw_end_array(w);
+    oc_jw_key(w, "node");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < l->n_step; i++)
+        oc_jw_u64(w, l->step[i]);
+    oc_jw_end_array(w);
+}
+
+void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
+{
+    const struct oc_analysis *a = r->in->analysis;
+    oc_jw_key(w, "memory");
+    if (!a) {
+        oc_jw_null(w);
+        return;
+    }
+    struct oc_lives_opts opts = oc_lives_opts_of(a);
+    struct oc_lives *l = oc_lives_make(a, 0, &opts);
+    oc_jw_begin_object(w);
+    oc_page_key_u64(w, "const_bytes", true, a->total.const_bytes);
+    oc_page_key_u64(w, "peak", l->n_step > 0, l->peak);
+    oc_page_key_u64(w, "lower", l->n_step > 0, l->lower);
+    oc_key_u64_if(w, "peak_step", l->n_step > 0, l->peak_step);
+    oc_key_quality(w, l->quality);
+    oc_key_u64(w, "steps", l->n_step);
+    steps(w, l);
+    live_at_peak(w, r, l);
+    oc_jw_end_object(w);
+    oc_lives_free(l);
+}

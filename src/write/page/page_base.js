@@ -1,0 +1,168 @@
+/* Helpers: elements, numbers for people, the state in the address. */
+const D = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+
+/* el("td", {class: "left", title: "..."}, child or text, ...): texts are never markup. */
+function el(tag, attrs, ...children) {
+  const e = document.createElement(tag);
+  for (const k in attrs || {}) {
+    const v = attrs[k];
+    if (v === null || v === undefined || v === false) continue;
+    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    else if (k === "style") Object.assign(e.style, v);
+    else e.setAttribute(k, v === true ? "" : v);
+  }
+  for (const c of children.flat()) if (c !== null && c !== undefined) e.append(c);
+  return e;
+}
+function say(text) { $("said").textContent = text; }
+
+/* ---- numbers ---- */
+const THIN = " ";
+function digits3(v) {
+  const a = Math.abs(v);
+  return a >= 100 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : v.toFixed(2);
+}
+function scaled(v, base, prefixes, unit) {
+  let i = 0, a = Math.abs(v);
+  while (a >= base * (base === 1000 ? .9995 : .99951) && i < prefixes.length - 1) { a /= base; v /= base; i++; }
+  const u = prefixes[i] + unit;
+  return (i === 0 && Number.isInteger(v) ? String(v) : digits3(v)) + (u ? THIN + u : "");
+}
+const SI = ["", "k", "M", "G", "T", "P", "E"], IEC = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+const si = (v, unit = "") => v !== 0 && Math.abs(v) < 1 ? Number(v.toPrecision(3)) + (unit ? THIN + unit : "") : scaled(v, 1000, SI, unit);
+const bytes = v => scaled(v, 1024, IEC, "B");
+function time(ns) {
+  const a = Math.abs(ns);
+  if (ns === 0) return "0" + THIN + "ns";
+  if (a < 999.5) return (a < 1 ? ns.toPrecision(2) : digits3(ns)) + THIN + "ns";
+  if (a < 999500) return digits3(ns / 1e3) + THIN + "µs";
+  if (a < 999.5e6) return digits3(ns / 1e6) + THIN + "ms";
+  return digits3(ns / 1e9) + THIN + "s";
+}
+const percent = f => f !== 0 && Math.abs(f) < .0005 ? "<0.1" : (100 * f).toFixed(1);
+const ratio = v => v !== 0 && Math.abs(v) < .01 ? v.toExponential(1) : v < 10 ? v.toFixed(2) : v < 1000 ? v.toFixed(1) : si(v);
+function grouped(v) { /* digits of a number, or of a string of them */
+  const s = typeof v === "string" ? v : Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(10)));
+  const [whole, rest] = s.split(".");
+  return /e/.test(s) ? s : whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
+}
+const KIND = { /* how numbers of a kind are shown, and exactly */
+  count: { human: v => Math.abs(v) >= 1e7 ? si(v) : grouped(v), exact: grouped },
+  si: { human: v => si(v), exact: grouped },
+  bytes: { human: bytes, exact: v => grouped(v) + " bytes" },
+  time: { human: time, exact: v => grouped(v) + " ns" },
+  fraction: { human: v => percent(v), exact: v => (100 * v).toPrecision(6) + " %" },
+  ratio: { human: ratio, exact: v => String(v) },
+};
+const UNKNOWN = "?";
+const MARK = ["", "≤", "≥", "~", ""], WORD = ["exact", "upper bound", "lower bound", "estimate", "unknown"];
+const known = v => v !== null && v !== undefined && !Number.isNaN(v);
+const human = (kind, v) => known(v) ? KIND[kind].human(Number(v)) : UNKNOWN;
+const exact = (kind, v) => known(v) ? KIND[kind].exact(v) : "unknown";
+const qualityNo = name => Math.max(0, ["exact", "upper", "lower", "est", "unknown"].indexOf(name));
+
+/* A text cut in the middle: names differ at their ends. */
+function middle(text, max) {
+  if (text.length <= max) return text;
+  const head = Math.floor((max - 1) * .35);
+  return text.slice(0, head) + "…" + text.slice(text.length - (max - 1 - head));
+}
+
+/* ---- state: what the address keeps ---- */
+const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: "type" };
+const listeners = [];
+const onState = f => listeners.push(f);
+function readHash() {
+  const p = new URLSearchParams(location.hash.slice(1));
+  S.q = p.get("q") || "";
+  S.re = p.get("re") === "1";
+  S.types = p.get("type") ? p.getAll("type") : [];
+  S.tab = p.get("tab") || "ops";
+  S.sort = {};
+  for (const [k, v] of p) if (k.startsWith("sort.")) S.sort[k.slice(5)] = [v.replace(/^-/, ""), v.startsWith("-") ? -1 : 1];
+  S.metric = p.get("metric");
+  S.by = p.get("by") || "op";
+  S.wasteBy = p.get("waste") || "type";
+  S.node = p.get("node");
+}
+function hashText() {
+  const p = new URLSearchParams();
+  if (S.q) p.set("q", S.q);
+  if (S.re) p.set("re", "1");
+  for (const t of S.types) p.append("type", t);
+  if (S.tab !== "ops") p.set("tab", S.tab);
+  for (const k in S.sort) p.set("sort." + k, (S.sort[k][1] < 0 ? "-" : "") + S.sort[k][0]);
+  if (S.metric) p.set("metric", S.metric);
+  if (S.by !== "op") p.set("by", S.by);
+  if (S.wasteBy !== "type") p.set("waste", S.wasteBy);
+  if (S.node !== null) p.set("node", S.node);
+  return p.toString();
+}
+/* what: the keys that changed. A node is a place of its own in the history, the rest is not. */
+function change(what, values) {
+  Object.assign(S, values);
+  const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
+  const push = what.includes("node");
+  try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* too many changes a second */ }
+  for (const f of listeners) f(what);
+}
+function fromHistory() {
+  readHash();
+  for (const f of listeners) f(["q", "types", "tab", "sort", "metric", "by", "wasteBy", "node"]);
+}
+
+/* ---- light and dark ---- */
+const systemDark = matchMedia("(prefers-color-scheme: dark)"), printing = matchMedia("print");
+let themeChoice = null;
+function isDark() { return !printing.matches && (themeChoice === null ? systemDark.matches : themeChoice === "dark"); }
+const themed = [];
+function applyTheme() {
+  document.documentElement.dataset.theme = isDark() ? "dark" : "light";
+  for (const f of themed) f();
+}
+const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const LIGHT = ["#2f6cb3", "#d3701f", "#2f8f4e", "#bf3f3a", "#7a5fb8", "#8a6148", "#c45b9c", "#1b8fa0", "#8d8a14", "#5a6778"];
+const DARK = ["#6ea6ea", "#f39d58", "#65c57f", "#f0807a", "#ad95ea", "#c29a80", "#ee97cf", "#52c8d8", "#cbc84f", "#98a6b8"];
+const color = i => i < 0 ? (isDark() ? "#66717e" : "#98a2ad") : (isDark() ? DARK : LIGHT)[i % LIGHT.length];
+
+/* ---- small parts ---- */
+function section(id, title, ...children) {
+  const head = el("header", null, el("h2", { id: id + "-title" }, title));
+  const s = el("section", { id, "aria-labelledby": id + "-title" }, head, ...children);
+  s.head = head;
+  return s;
+}
+/* One of several: a group of buttons. */
+function choice(label, options, get, set) {
+  const box = el("div", { class: "group controls", role: "radiogroup", "aria-label": label });
+  const buttons = options.map(([value, text]) => el("button", {
+    type: "button", role: "radio", onclick: () => set(value),
+    onkeydown: e => {
+      const d = e.key === "ArrowRight" || e.key === "ArrowDown" ? 1 : e.key === "ArrowLeft" || e.key === "ArrowUp" ? -1 : 0;
+      if (!d) return;
+      e.preventDefault();
+      const i = (options.findIndex(o => o[0] === get()) + d + options.length) % options.length;
+      set(options[i][0]);
+      buttons[i].focus();
+    },
+  }, text));
+  box.append(...buttons);
+  box.update = () => options.forEach(([value], i) => {
+    buttons[i].setAttribute("aria-checked", value === get());
+    buttons[i].tabIndex = value === get() ? 0 : -1;
+  });
+  box.update();
+  return box;
+}
+function whenSeen(e, f) {
+  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) { o.disconnect(); f(); } }, { rootMargin: "300px" });
+  o.observe(e);
+}
+function saveFile(name, type, parts) {
+  const a = el("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
+  document.body.append(a);
+  a.click();
+  a.remove();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10000);
+}

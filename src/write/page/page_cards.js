@@ -1,0 +1,83 @@
+/* Head line, cards, and where the imported time is. */
+const T = D.totals, P = D.profile;
+const asNumber = v => v === null || v === undefined ? NaN : Number(v);
+const runTime = P ? (asNumber(P.run_ns) || asNumber(T.rows_time_ns) / T.runs) : NaN;
+
+function headline() {
+  $("title").textContent = D.title;
+  $("title").title = D.title;
+  const device = D.hardware ? "against " + D.hardware.name : "";
+  const source = P ? (P.producer || P.format) + (P.device ? ", " + P.device : "") : "static analysis";
+  $("subtitle").textContent = [source, device].filter(Boolean).join("  ·  ");
+  $("subtitle").title = $("subtitle").textContent;
+  $("tool").textContent = D.tool;
+}
+function card(label, value, sub, title) {
+  const [number, ...unit] = value.split(THIN);
+  return el("div", { class: "card", title: title || null }, el("dt", null, label),
+    el("dd", null, el("div", { class: "value" }, number, unit.length ? el("small", null, THIN + unit.join(THIN)) : null), el("div", { class: "sub" }, sub || "")));
+}
+function cards() {
+  const list = [], q = T.model ? qualityNo(T.quality) % 4 : 0, least = T.model && Number(T.unknown_nodes) > 0;
+  const mark = least ? "≥" : MARK[q], word = least ? " (at least: some nodes have no cost)" : q ? " (" + WORD[q] + ")" : "";
+  const sums = totals();
+  if (P && !P.functions && runTime > 0)
+    list.push(card("Latency", time(runTime), (P.runs_total ? P.statistic + " of " + P.runs_used + " of " + P.runs_total + " runs, " : "") + si(1e9 / runTime) + "/s", exact("time", runTime) + ", " + P.time_kind));
+  if (P && sums.point.time > 0 && sums.point.flo > 0)
+    list.push(card("Reached while running", si(sums.point.flo / sums.point.time * 1e9, "FLOP/s"), bytes(sums.point.bytes / sums.point.time * 1e9) + "/s", "operations and bytes of the rows over their time, where all are known"));
+  if (D.hardware && known(D.hardware.roofline_ns)) {
+    const h = D.hardware;
+    list.push(card("Roofline", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? percent(h.roofline_ns / h.time_ns) + " % reached, " + time(h.wasted_ns) + " wasted" : "least time on " + h.name,
+      "sum of the least times that " + h.name + " allows each row: " + exact("time", h.roofline_ns)));
+  }
+  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLO"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MAC" : "as the source says", exact("si", sums.flo) + " FLO" + word));
+  if (sums.bytes !== null) list.push(card("Memory moved", mark + bytes(Number(sums.bytes)), sums.split, exact("bytes", sums.bytes) + word));
+  if (T.model) {
+    list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
+    const m = D.memory;
+    if (m && m.peak !== null) list.push(card("Memory in use at once", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), "activations; " + bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
+  }
+  list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + " types"));
+  if (D.coverage && known(D.coverage.time_fraction))
+    list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of the operators' time is on nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " unmatched" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have a time" : null));
+  return el("dl", { id: "cards" }, list);
+}
+/* Of the model where there is one, else of the rows. */
+function totals() {
+  const point = { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 };
+  if (hasTime) for (const t of types) for (const k in point) point[k] += t.points[k];
+  if (T.model) {
+    const sum = (...v) => String(v.reduce((a, b) => a + BigInt(b), 0n));
+    const none = Number(T.nodes) > 0 && Number(T.unknown_nodes) === Number(T.nodes);
+    return {
+      point, flo: none ? null : sum(T.flops, T.ops), macs: none ? null : T.macs, bytes: none ? null : sum(T.bytes_read_act, T.bytes_read_weight, T.bytes_written),
+      split: bytes(Number(T.bytes_read_act)) + " act., " + bytes(Number(T.bytes_read_weight)) + " weights, " + bytes(Number(T.bytes_written)) + " written",
+    };
+  }
+  const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
+  return { point, flo: of("flo"), macs: null, bytes: of("bytes"), split: "as the source says" };
+}
+
+/* ---- where the imported time is: every nanosecond of the profile ---- */
+function strip(title, parts) {
+  const sum = parts.reduce((s, p) => s + p[1], 0);
+  return el("div", null, el("h3", null, title + " " + time(sum)),
+    el("div", { class: "strip", role: "img", "aria-label": parts.map(p => p[0] + " " + percent(p[1] / sum) + " %").join(", ") },
+      parts.map(([name, ns, c]) => el("span", { title: name + ": " + time(ns) + ", " + percent(ns / sum) + " %", style: { width: 100 * ns / sum + "%", background: c } }))),
+    el("div", { class: "legend" }, parts.map(([name, ns, c]) => el("span", { title: exact("time", ns) }, el("i", { style: { background: c } }), name + " " + time(ns) + " (" + percent(ns / sum) + " %)"))));
+}
+function importedTime() {
+  const out = [], cover = D.coverage;
+  if (!cover) return out;
+  for (const [side, key, title] of [["host", "total_ns", "All time that was read"], ["device", "total_kernel_ns", "On the device"]]) {
+    const c = cover[side], parts = [];
+    if (!known(c.imported_ns) || !(c.imported_ns > 0)) continue;
+    if (c.nodes_ns > 0) parts.push(["on single nodes", c.nodes_ns, color(0)]);
+    if (c.groups_ns > 0) parts.push(["on fused groups", c.groups_ns, color(7)]);
+    if (c.operators_ns > 0) parts.push(["operators", c.operators_ns, color(0)]);
+    cover.buckets.forEach((b, k) => { if (b[key] > 0) parts.push([b.name, b[key], color([1, 4, 5, 8, 6, 2, 9][k % 7])]); });
+    if (c.lost_ns > 1) parts.push(["LOST", c.lost_ns, color(3)]);
+    if (parts.length) out.push(strip(title, parts));
+  }
+  return out;
+}

@@ -1,0 +1,175 @@
+/* The data's columns as the page uses them; rows by name, node and type. */
+const N = D.rows;
+
+class Column {
+  constructor(c, n) {
+    this.key = c.key;
+    this.kind = c.kind;
+    this.title = c.title || c.key.replace(/_ns$/, "").replace(/_/g, " ");
+    this.shown = c.shown;
+    this.bound = c.bound;
+    this.data = c;
+    this.n = n;
+    this.text = c.kind === "text";
+  }
+  at(i) { /* text, number, digits of a large number, or null */
+    const c = this.data;
+    if (c.same !== undefined) return c.same;
+    if (c.values) return c.values[i];
+    const k = c.index[i];
+    return k < 0 ? null : c.dict[k];
+  }
+  get numbers() { /* NaN: unknown */
+    if (!this.asNumbers) {
+      const v = new Float64Array(this.n);
+      for (let i = 0; i < this.n; i++) { const x = this.at(i); v[i] = x === null ? NaN : Number(x); }
+      this.asNumbers = v;
+    }
+    return this.asNumbers;
+  }
+  get ranks() { /* of texts in their order; digits count as numbers; NaN: none */
+    if (!this.asRanks) {
+      const pad = s => s.replace(/\d+/g, d => d.padStart(9, "0"));
+      const v = new Float64Array(this.n), seen = new Map();
+      for (let i = 0; i < this.n; i++) { const s = this.at(i); if (s !== null && s !== "") seen.set(s, 0); }
+      const list = [...seen.keys()].map(s => [pad(s), s]).sort((a, b) => a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0);
+      list.forEach((p, i) => seen.set(p[1], i));
+      for (let i = 0; i < this.n; i++) { const s = this.at(i); v[i] = s === null || s === "" ? NaN : seen.get(s); }
+      this.asRanks = v;
+    }
+    return this.asRanks;
+  }
+  get keys() { return this.text ? this.ranks : this.numbers; }
+}
+
+const columns = D.columns.map(c => new Column(c, N));
+const column = key => columns.find(c => c.key === key) || null;
+const C = {}; /* those that the page itself knows; null: not in this report */
+for (const [name, key] of Object.entries({
+  name: "name", type: "type", time: "time_ns", flo: "flo", bytes: "bytes", roof: "roofline_ns", wasted: "wasted_ns",
+  intensity: "flop_per_byte", bound: "bound_by", params: "params", inputs: "inputs", outputs: "outputs", macs: "macs",
+  efficiency: "roofline_efficiency", nodes: "nodes", rule: "matched_by", calls: "calls", above: "above_roofline",
+  rate: "flop_per_s", bandwidth: "bytes_per_s", scope: "scope", provider: "provider",
+})) C[name] = column(key);
+const num = (c, i) => c ? c.numbers[i] : NaN;
+const txt = (c, i) => c ? c.at(i) : null;
+const hasTime = !!C.time, hasRoof = !!D.hardware && !!C.roof;
+const rowName = i => txt(C.name, i) || txt(C.type, i) || "row " + (i + 1);
+const rowType = i => txt(C.type, i) || "(no type)";
+const quality = i => D.quality.charCodeAt(i) - 48;
+
+/* ---- nodes ---- */
+const nodeTexts = key => D.nodes && D.nodes[key] ? new Column({ key, kind: "text", ...D.nodes[key] }, 0) : null;
+const NODE = { name: nodeTexts("name"), type: nodeTexts("type"), formula: nodeTexts("formula") };
+const nodesOf = i => {
+  const n = D.row_nodes ? D.row_nodes[i] : -1;
+  return Array.isArray(n) ? n : n < 0 ? [] : [n];
+};
+let rowOfNodeMap = null;
+function rowOfNode(node) {
+  if (!rowOfNodeMap) {
+    rowOfNodeMap = new Map();
+    for (let i = 0; i < N; i++) for (const k of nodesOf(i)) if (!rowOfNodeMap.has(k)) rowOfNodeMap.set(k, i);
+  }
+  const r = rowOfNodeMap.get(node);
+  return r === undefined ? -1 : r;
+}
+function nodeName(node) {
+  const own = NODE.name && NODE.name.at(node);
+  if (own) return own;
+  const row = rowOfNode(node);
+  return row < 0 ? "node " + node : rowName(row);
+}
+let rowByName = null;
+/* A row by its name, by a node that it covers, or by the node's number. */
+function findRow(text) {
+  if (!rowByName) {
+    rowByName = new Map();
+    for (let i = N - 1; i >= 0; i--) rowByName.set(rowName(i), i);
+    if (D.row_nodes) for (let i = 0; i < N; i++) for (const k of nodesOf(i)) {
+      const name = nodeName(k);
+      if (!rowByName.has(name)) rowByName.set(name, i);
+    }
+  }
+  if (rowByName.has(text)) return rowByName.get(text);
+  const m = /^#?(\d+)$/.exec(text);
+  return m ? (D.row_nodes ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
+}
+/* What the address calls the row: its name, or its node's number where several have that name. */
+function linkOf(i) {
+  const nodes = nodesOf(i);
+  return findRow(rowName(i)) === i || !nodes.length ? rowName(i) : "#" + nodes[0];
+}
+
+/* ---- sums of rows; a row whose number is unknown is counted apart ---- */
+const SUMS = ["time", "flo", "bytes", "params", "roof", "wasted", "macs"];
+function addUp(rows, keyOf) {
+  const groups = new Map();
+  for (const i of rows) {
+    const key = keyOf(i);
+    let g = groups.get(key);
+    if (!g) {
+      g = { key, rows: 0, of: [], quality: 0, points: { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 } };
+      for (const s of SUMS) { g[s] = 0; g[s + "Unknown"] = 0; }
+      groups.set(key, g);
+    }
+    g.rows++;
+    g.of.push(i);
+    for (const s of SUMS) {
+      const v = C[s] ? C[s].numbers[i] : NaN;
+      if (Number.isNaN(v)) g[s + "Unknown"]++; else g[s] += v;
+    }
+    const q = quality(i);
+    if (q && q < 4) g.quality = !g.quality || g.quality === q ? q : 3;
+    addPoint(g.points, i);
+  }
+  for (const g of groups.values()) for (const s of SUMS) if (g[s + "Unknown"] === g.rows) g[s] = NaN;
+  return [...groups.values()];
+}
+/* What a group has on the roofline is of those rows that have all that it takes. */
+function addPoint(p, i) {
+  const flo = num(C.flo, i), moved = num(C.bytes, i), t = hasTime ? num(C.time, i) : num(C.roof, i);
+  if (!(flo > 0) || !(moved > 0) || !(t > 0)) return;
+  p.flo += flo;
+  p.bytes += moved;
+  p.time += t;
+  p.roof += num(C.roof, i);
+  p.n++;
+}
+const allRows = Uint32Array.from({ length: N }, (_, i) => i);
+const byWeight = (a, b) => { const x = hasTime ? a.time : a.flo, y = hasTime ? b.time : b.flo; return (y || 0) - (x || 0) || b.rows - a.rows; };
+const types = addUp(allRows, rowType).sort(byWeight);
+const typeNo = new Map(types.map((t, i) => [t.key, i]));
+const typeColor = type => { const i = typeNo.get(type); return color(i === undefined || i >= LIGHT.length ? -1 : i); };
+/* "/layer1/layer1.0/conv/Conv" to "/layer1/layer1.0": the part of the model that the row belongs to. */
+function moduleOf(i) {
+  const name = rowName(i), parts = name.split(/[/.]/).filter(Boolean);
+  if (parts.length < 2) return "(top)";
+  const sep = name.includes("/") ? "/" : ".";
+  const list = name.split(sep).filter(Boolean);
+  return sep + list.slice(0, Math.min(2, list.length - 1)).join(sep);
+}
+const total = { time: 0, flo: 0, bytes: 0, params: 0 };
+for (const s in total) for (const t of types) total[s] += t[s] || 0;
+
+/* ---- rows that the search and the chosen types let through ---- */
+let shownRows = allRows, searchError = null, haystack = null;
+function filterRows() {
+  searchError = null;
+  let test = null;
+  if (S.q) {
+    if (!haystack) haystack = Array.from({ length: N }, (_, i) => {
+      const covered = txt(C.nodes, i);
+      return (rowName(i) + "\n" + rowType(i) + (covered ? "\n" + covered : "")).toLowerCase();
+    });
+    if (S.re) {
+      try { const re = new RegExp(S.q, "im"); test = i => re.test(haystack[i]); }
+      catch (e) { searchError = e.message.replace(/^Invalid regular expression: /, ""); }
+    } else {
+      const q = S.q.toLowerCase();
+      test = i => haystack[i].includes(q);
+    }
+  }
+  const chosen = S.types.length ? new Set(S.types) : null;
+  shownRows = !test && !chosen ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!test || test(i)));
+}

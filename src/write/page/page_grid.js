@@ -1,0 +1,154 @@
+/* A table of any length: only the rows in sight are in the document. Columns are objects with
+ * key, title, text (left), keys (numbers to sort by, NaN last), cell(row) -> {text, title, bar}. */
+const ROW = 26, OVER = 10, MAX_HEIGHT = 8e6, PRINTED = 60;
+
+class Grid {
+  constructor(o) { /* {id, label, columns, rows, sort: [key, dir], onSort, onOpen, head} */
+    Object.assign(this, o);
+    this.active = 0;
+    this.order = Uint32Array.from(this.rows);
+    this.body = el("tbody");
+    this.thead = el("thead");
+    this.cols = el("colgroup");
+    this.table = el("table", { "aria-label": this.label }, this.cols, this.thead, this.body);
+    this.box = el("div", { class: "scroll grid", role: "region", tabindex: "0", "aria-label": this.label + ", scrollable" }, this.table);
+    this.box.addEventListener("scroll", () => this.later(), { passive: true });
+    this.box.addEventListener("keydown", e => this.keys(e));
+    this.body.addEventListener("click", e => {
+      const tr = e.target.closest("tr[data-at]");
+      if (tr) { this.active = Number(tr.dataset.at); this.open(); }
+    });
+    this.setColumns(this.columns);
+  }
+  setColumns(columns) {
+    this.columns = columns;
+    this.widths = columns.map(c => this.widthOf(c));
+    this.cols.replaceChildren(...this.widths.map(w => el("col", { style: { width: w + "px" } })));
+    this.thead.replaceChildren(el("tr", { "aria-rowindex": 1 }, columns.map((c, k) => el("th", {
+      scope: "col", class: (c.text ? "left" : "") + (k === 0 ? " stick" : ""), "data-key": c.key, title: c.about || null,
+    }, el("button", { type: "button", onclick: () => this.sortBy(c) }, c.title)))));
+    this.table.setAttribute("aria-colcount", columns.length);
+    this.sort_();
+  }
+  widthOf(c) {
+    const n = this.rows.length, step = Math.max(1, Math.floor(n / 300));
+    let most = c.title.length + 2;
+    for (let i = 0; i < n; i += step) most = Math.max(most, c.cell(this.rows[i]).text.length);
+    const mono = c.mono ? 7.4 : 7;
+    return Math.ceil(Math.min(most, c.most || 30) * mono + 20);
+  }
+  setRows(rows) {
+    this.rows = rows;
+    this.sort_();
+    this.box.scrollTop = 0;
+  }
+  sortBy(c) {
+    const same = this.sort && this.sort[0] === c.key;
+    this.sort = [c.key, same ? -this.sort[1] : c.text ? 1 : -1];
+    this.sort_();
+    this.box.scrollTop = 0;
+    this.onSort(this.sort);
+    say("sorted by " + c.title + (this.sort[1] < 0 ? ", largest first" : ", smallest first"));
+  }
+  sort_() {
+    const c = this.sort && this.columns.find(x => x.key === this.sort[0]);
+    this.order = Uint32Array.from(this.rows);
+    if (c) {
+      const key = c.keys, up = this.sort[1];
+      const knownRows = this.order.filter(i => !Number.isNaN(key[i])), others = this.order.filter(i => Number.isNaN(key[i]));
+      knownRows.sort((a, b) => up * (key[a] - key[b]) || a - b);
+      this.order.set(knownRows);
+      this.order.set(others, knownRows.length);
+    }
+    for (const th of this.thead.querySelectorAll("th")) {
+      const on = c && th.dataset.key === c.key;
+      if (on) th.setAttribute("aria-sort", this.sort[1] < 0 ? "descending" : "ascending");
+      else th.removeAttribute("aria-sort");
+    }
+    if (this.afterSort) this.afterSort(this.order);
+    this.active = Math.min(this.active, Math.max(0, this.order.length - 1));
+    this.table.setAttribute("aria-rowcount", this.order.length + 1);
+    this.drawn = null;
+    this.draw();
+  }
+  /* Rows above the first one in sight. Very long tables are scrolled in larger steps. */
+  get height() { return Math.min(this.order.length * ROW, MAX_HEIGHT); }
+  get view() { return Math.max(ROW, (this.box.clientHeight || 500) - 30); }
+  firstRow() {
+    const room = this.height - this.view, rows = this.order.length - Math.floor(this.view / ROW);
+    return room <= 0 ? 0 : Math.max(0, Math.min(rows, Math.floor(this.box.scrollTop / room * rows)));
+  }
+  later() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => { this.waiting = false; this.draw(); });
+  }
+  draw() {
+    const n = this.order.length, print = printing.matches;
+    const seen = Math.ceil(this.view / ROW), first = print ? 0 : Math.max(0, this.firstRow() - OVER);
+    const last = Math.min(n, print ? PRINTED : this.firstRow() + seen + OVER);
+    const stamp = first + " " + last + " " + print;
+    if (this.drawn === stamp) return;
+    this.drawn = stamp;
+    const focused = this.body.contains(document.activeElement);
+    const scale = n * ROW > MAX_HEIGHT;
+    const above = print ? 0 : scale ? Math.max(0, this.box.scrollTop - (this.firstRow() - first) * ROW) : first * ROW;
+    const below = print ? 0 : Math.max(0, this.height - above - (last - first) * ROW);
+    const list = [this.gap(above)];
+    for (let at = first; at < last; at++) list.push(this.row(at));
+    list.push(this.gap(below));
+    if (!n) list.push(el("tr", null, el("td", { class: "left dim", colspan: this.columns.length }, "no row fits")));
+    if (print && n > last) list.push(el("tr", null, el("td", { class: "left dim", colspan: this.columns.length }, "and " + grouped(n - last) + " more")));
+    this.body.replaceChildren(...list);
+    if (focused) this.focusRow();
+  }
+  gap(height) { return el("tr", { class: "gap", "aria-hidden": "true" }, el("td", { colspan: this.columns.length, style: { height: height + "px" } })); }
+  row(at) {
+    const i = this.order[at];
+    const tr = el("tr", { "data-at": at, "aria-rowindex": at + 2, tabindex: at === this.active ? "0" : "-1", "aria-selected": this.selected === i });
+    this.columns.forEach((c, k) => {
+      const v = c.cell(i), cell = el(k === 0 ? "th" : "td", k === 0 ? { scope: "row" } : null, v.text);
+      cell.className = (c.text ? "left" : "") + (k === 0 ? " stick" : "") + (c.mono ? " mono" : "") + (v.class ? " " + v.class : "") + (v.bar > 0 ? " barred" : "");
+      if (v.title) cell.title = v.title;
+      if (v.bar > 0) cell.style.backgroundSize = (100 * v.bar).toFixed(1) + "% 70%";
+      tr.append(cell);
+    });
+    return tr;
+  }
+  keys(e) {
+    if (e.target.closest("thead")) return;
+    const n = this.order.length, page = Math.max(1, Math.floor(this.view / ROW) - 1);
+    const to = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -n, End: n }[e.key];
+    if (to !== undefined) {
+      e.preventDefault();
+      this.active = Math.max(0, Math.min(n - 1, this.active + (e.target === this.box ? 0 : to)));
+      this.reveal(this.active);
+      this.focusRow();
+    } else if ((e.key === "Enter" || e.key === " ") && e.target.closest("tr[data-at]")) {
+      e.preventDefault();
+      this.open();
+    }
+  }
+  reveal(at) {
+    const seen = Math.floor(this.view / ROW), first = this.firstRow();
+    const target = at < first ? at : at >= first + seen ? at - seen + 1 : null;
+    const rows = this.order.length - seen, room = this.height - this.view;
+    if (target !== null && rows > 0) this.box.scrollTop = Math.ceil(target / rows * room);
+    this.drawn = null;
+    this.draw();
+  }
+  focusRow() {
+    const tr = this.body.querySelector('tr[data-at="' + this.active + '"]');
+    if (!tr) return;
+    for (const x of this.body.querySelectorAll('tr[tabindex="0"]')) x.tabIndex = -1;
+    tr.tabIndex = 0;
+    tr.focus({ preventScroll: true });
+  }
+  open() { if (this.order.length) this.onOpen(this.order[this.active]); }
+  select(i) {
+    this.selected = i;
+    const at = i === null ? -1 : this.order.indexOf(i);
+    if (at >= 0) { this.active = at; this.reveal(at); } else { this.drawn = null; this.draw(); }
+    return at >= 0;
+  }
+}

@@ -1,0 +1,51 @@
+/* The page put together. */
+function tools() {
+  const b = $("theme"), set = () => { b.textContent = isDark() ? "Light" : "Dark"; b.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours"); };
+  b.addEventListener("click", () => { themeChoice = isDark() ? "light" : "dark"; applyTheme(); set(); });
+  systemDark.addEventListener("change", () => { applyTheme(); set(); });
+  set();
+}
+function links(list) {
+  const nav = $("sections");
+  nav.append(...list.map(s => el("a", { href: "#" + s.id, onclick: e => {
+    e.preventDefault(); /* the address keeps the state */
+    s.scrollIntoView();
+    const h = s.querySelector("h2");
+    h.tabIndex = -1;
+    h.focus({ preventScroll: true });
+  } }, s.querySelector("h2").dataset.short || s.querySelector("h2").textContent)));
+  document.querySelector(".skip").addEventListener("click", e => {
+    e.preventDefault();
+    const box = document.querySelector("#operators .grid");
+    $("operators").scrollIntoView();
+    if (box) box.focus();
+  });
+}
+function start() {
+  readHash();
+  filterRows();
+  applyTheme();
+  headline();
+  const main = $("main"), sections = [];
+  main.append(cards());
+  const add = s => { if (s) { main.append(s); sections.push(s); } return s; };
+  const both = (...list) => {
+    const there = list.filter(Boolean);
+    if (there.length === 1) return add(there[0]);
+    if (there.length) main.append(el("div", { class: "pair" }, there));
+    sections.push(...there);
+  };
+  add(rooflineSection());
+  add(tablesSection());
+  links(sections);
+  tools();
+  for (const s of sections) if (s.ready) s.ready();
+  addEventListener("popstate", fromHistory);
+  addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
+  printing.addEventListener("change", () => {
+    applyTheme();
+    for (const tab in gridOf) { gridOf[tab].drawn = null; gridOf[tab].draw(); }
+  });
+  if (S.node !== null) showNode();
+}
+start();

@@ -1,0 +1,286 @@
+/* The roofline: operations a second over operations a byte, both axes logarithmic; a point for each row or
+ * group, its area its time. Drawn on canvas; the table of the same rows stands beside as its text. */
+const ROOF = { points: [], x: null, y: null, at: -1, off: new Set() };
+
+function roofPoints() {
+  const list = [];
+  const put = (i, type, name, flo, moved, t, roof, group) => {
+    if (flo > 0 && moved > 0 && t > 0) list.push({ i, type, name, x: flo / moved, y: flo / t * 1e9, time: t, roof, group });
+  };
+  if (S.by === "op") {
+    for (const i of shownRows) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
+  } else {
+    const keyOf = S.by === "type" ? rowType : moduleOf;
+    for (const g of addUp(shownRows, keyOf)) put(-1, S.by === "type" ? g.key : rowType(g.of[0]), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);
+  }
+  return list.sort((a, b) => b.time - a.time);
+}
+function lines() {
+  const h = D.hardware;
+  if (!h) return { roofs: [], slopes: [] };
+  const seen = new Map(); /* the same height twice is one line */
+  for (const p of h.peaks) if (known(p.value)) {
+    const name = p.class + " " + p.unit, k = p.value + "|" + p.unit;
+    const old = seen.get(k);
+    if (old) { old.name += ", " + p.class; old.used = old.used || p.operations > 0; } else seen.set(k, { name, value: p.value, used: p.operations > 0, key: p.unit + "." + p.class });
+  }
+  const roofs = [...seen.values()].sort((a, b) => b.value - a.value);
+  if (!roofs.some(r => r.used)) for (const r of roofs) r.used = true;
+  return { roofs, slopes: h.levels.filter(l => known(l.bandwidth)).map(l => ({ name: l.name, value: l.bandwidth })) };
+}
+const scaleLog = (lo, hi, a, b) => v => a + (Math.log10(v) - Math.log10(lo)) / (Math.log10(hi) - Math.log10(lo)) * (b - a);
+
+function rooflineSection() {
+  if (!C.flo || !C.bytes || (!hasTime && !hasRoof)) return null;
+  const { roofs, slopes } = lines();
+  for (const r of roofs) if (!r.used) ROOF.off.add(r.key);
+  const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "roof-text" });
+  const ring = el("div", { class: "ring", hidden: true });
+  const box = el("div", { class: "canvas", id: "roof" }, canvas, ring);
+  const text = el("p", { class: "note", id: "roof-text" });
+  const by = choice("Points", [["op", D.grouped ? "Groups" : "Operators"], ["type", "Types"], ["module", "Modules"]].slice(0, D.grouped ? 1 : 3), () => S.by, v => change(["by"], { by: v }));
+  const roofChips = el("div", { class: "chips controls", "aria-label": "Roofs" });
+  const chips = el("div", { class: "chips controls", "aria-label": "Types" });
+  const s = section("roofline", "Roofline", el("div", { class: "panel" }, box, chips, roofChips, text));
+  s.head.append(by, el("span", { class: "note" }, hasTime ? "area: measured time; height: operations a second that were reached" : "area and height: the least time that the hardware allows; nothing was measured"));
+  drawTypeChips(chips);
+  if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {
+    type: "button", class: "chip", "aria-pressed": !ROOF.off.has(r.key), onclick: e => {
+      if (ROOF.off.has(r.key)) ROOF.off.delete(r.key); else ROOF.off.add(r.key);
+      e.currentTarget.setAttribute("aria-pressed", !ROOF.off.has(r.key));
+      drawRoof();
+    },
+  }, r.name + " " + si(r.value, "FLOP/s"))));
+
+  function extent() {
+    const pts = ROOF.points, on = roofs.filter(r => !ROOF.off.has(r.key)), dram = slopes.length ? slopes[slopes.length - 1].value : 0;
+    const xs = [], ys = [];
+    for (const p of pts) { xs.push(p.x); ys.push(p.y); }
+    const minmax = v => v.reduce((m, x) => [Math.min(m[0], x), Math.max(m[1], x)], [Infinity, 0]);
+    let [x0, x1] = minmax(xs), [y0, y1] = minmax(ys);
+    if (on.length && dram) { x1 = Math.max(x1, on[0].value / dram * 3); x0 = Math.min(x0, on[on.length - 1].value / dram / 8); }
+    if (on.length) { y1 = Math.max(y1, on[0].value); y0 = Math.min(y0, on[0].value / 100); }
+    if (!(x1 > 0)) { x0 = .1; x1 = 100; }
+    if (!(y1 > 0)) { y0 = 1e9; y1 = 1e12; }
+    return [x0 / 1.7, x1 * 1.7, y0 / 1.8, y1 * 1.9];
+  }
+  function drawRoof() {
+    const w = box.clientWidth, h = box.clientHeight, dpr = devicePixelRatio || 1;
+    if (!w) return;
+    canvas.width = w * dpr;
+    canvas.height = h * dpr;
+    canvas.style.height = h + "px";
+    const g = canvas.getContext("2d"), [x0, x1, y0, y1] = extent();
+    const left = w < 500 ? 44 : 58, right = w - 8, top = 10, bottom = h - 34;
+    g.scale(dpr, dpr);
+    const X = ROOF.x = scaleLog(x0, x1, left, right), Y = ROOF.y = scaleLog(y0, y1, bottom, top);
+    const ink = css("--ink"), soft = css("--soft"), hair = css("--hair"), line = css("--line"), roofInk = css("--roof"), panel = css("--panel");
+    g.font = "11px system-ui, sans-serif";
+    axes(g, { x0, x1, y0, y1, X, Y, left, right, top, bottom, soft, hair, line });
+    g.save();
+    g.beginPath();
+    g.rect(left, top, right - left, bottom - top);
+    g.clip();
+    drawPoints(g, panel);
+    g.restore();
+    drawRoofs(g, { x0, x1, y0, y1, X, Y, left, right, top, bottom, roofInk, panel, ink });
+    mark(ROOF.at);
+    describe();
+  }
+  function axes(g, a) {
+    const step = (lo, hi) => Math.ceil((Math.log10(hi) - Math.log10(lo)) / (a.right - a.left < 500 ? 5 : 9));
+    g.textBaseline = "top";
+    g.textAlign = "center";
+    const sx = step(a.x0, a.x1);
+    for (let e = Math.ceil(Math.log10(a.x0)); e <= Math.log10(a.x1); e++) {
+      const x = a.X(10 ** e);
+      g.fillStyle = e % sx ? a.hair : a.line;
+      g.fillRect(Math.round(x), a.top, 1, a.bottom - a.top);
+      g.fillStyle = a.soft;
+      if (e % sx === 0) g.fillText(si(Number((10 ** e).toPrecision(2))), Math.max(x, a.left + 8), a.bottom + 5);
+    }
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    const sy = step(a.y0, a.y1);
+    for (let e = Math.ceil(Math.log10(a.y0)); e <= Math.log10(a.y1); e++) {
+      const y = a.Y(10 ** e);
+      g.fillStyle = e % sy ? a.hair : a.line;
+      g.fillRect(a.left, Math.round(y), a.right - a.left, 1);
+      g.fillStyle = a.soft;
+      if (e % sy === 0) g.fillText(si(Number((10 ** e).toPrecision(2))), a.left - 6, y);
+    }
+    g.fillStyle = a.soft;
+    g.textBaseline = "bottom";
+    g.fillText("FLO/byte", a.right, a.bottom + 33);
+    g.save();
+    g.translate(11, a.top);
+    g.rotate(-Math.PI / 2);
+    g.textBaseline = "middle";
+    g.fillText("FLOP/s", 0, 0);
+    g.restore();
+  }
+  function drawPoints(g, panel) {
+    const pts = ROOF.points, most = pts.length ? pts[0].time : 1, crowd = pts.length > 3000;
+    const biggest = S.by === "op" ? (crowd ? 12 : 17) : 26;
+    g.globalAlpha = crowd ? .55 : .78;
+    for (const p of pts) {
+      p.r = Math.max(crowd ? 1.6 : 2.6, biggest * Math.sqrt(p.time / most));
+      p.px = ROOF.x(p.x);
+      p.py = ROOF.y(p.y);
+      g.fillStyle = typeColor(p.type);
+      if (crowd && p.r < 2.2) { g.fillRect(p.px - 1.5, p.py - 1.5, 3, 3); continue; }
+      g.beginPath();
+      g.arc(p.px, p.py, p.r, 0, 7);
+      g.fill();
+      if (!crowd) { g.strokeStyle = panel; g.lineWidth = 1; g.stroke(); }
+    }
+    g.globalAlpha = 1;
+    if (S.by === "op" || pts.length > 40) return;
+    g.fillStyle = css("--ink");
+    g.textAlign = "center";
+    g.textBaseline = "bottom";
+    const taken = [];
+    for (const p of pts) {
+      const label = middle(p.name, 24), half = g.measureText(label).width / 2, y = p.py - p.r - 2;
+      if (taken.some(t => Math.abs(t[0] - p.px) < t[2] + half + 4 && Math.abs(t[1] - y) < 13)) continue;
+      taken.push([p.px, y, half]);
+      g.fillText(label, p.px, y);
+    }
+  }
+  function drawRoofs(g, a) {
+    const on = roofs.filter(r => !ROOF.off.has(r.key));
+    if (!on.length && !slopes.length) return;
+    const most = on.length ? on[0].value : Infinity, fast = slopes.length ? Math.max(...slopes.map(s => s.value)) : 0;
+    g.strokeStyle = g.fillStyle = a.roofInk;
+    g.lineWidth = 1.3;
+    slopes.forEach((s, k) => {
+      const dram = k === slopes.length - 1, xe = Math.min(a.x1, most / s.value), xs = Math.max(a.x0, a.y0 / s.value);
+      if (xe <= xs) return;
+      g.setLineDash(dram ? [] : [5, 4]);
+      g.beginPath();
+      g.moveTo(a.X(xs), a.Y(xs * s.value));
+      g.lineTo(a.X(xe), a.Y(xe * s.value));
+      g.stroke();
+      const angle = Math.atan2(a.Y(xe * s.value) - a.Y(xs * s.value), a.X(xe) - a.X(xs)), near = Math.exp(Math.log(xs) + .06 * Math.log(xe / xs));
+      label(g, s.name + " " + si(s.value, "B/s"), a.X(near), a.Y(near * s.value) - 4, angle, "left", a);
+    });
+    let above = -Infinity;
+    for (const r of on) {
+      const from = fast ? Math.max(a.x0, r.value / fast) : a.x0, y = a.Y(r.value);
+      g.setLineDash(r.used ? [] : [2, 3]);
+      g.beginPath();
+      g.moveTo(a.X(from), y);
+      g.lineTo(a.right, y);
+      g.stroke();
+      const shift = y - above < 15 ? 13 : -3;
+      above = y;
+      label(g, r.name + " " + si(r.value, "FLOP/s"), a.right - 4, y + shift, 0, "right", a);
+      if (slopes.length) {
+        const ridge = r.value / slopes[slopes.length - 1].value, x = a.X(ridge);
+        if (ridge > a.x0 && ridge < a.x1) {
+          g.setLineDash([]);
+          g.beginPath();
+          g.moveTo(x, y - 4); g.lineTo(x + 4, y); g.lineTo(x, y + 4); g.lineTo(x - 4, y);
+          g.fill();
+          if (r === on[0]) label(g, "ridge " + ratio(ridge), x, y - 7, 0, "center", a);
+        }
+      }
+    }
+    g.setLineDash([]);
+  }
+  function label(g, words, x, y, angle, align, a) {
+    g.save();
+    g.translate(x, y);
+    g.rotate(angle);
+    g.textAlign = align;
+    g.textBaseline = "bottom";
+    g.lineWidth = 3;
+    g.strokeStyle = a.panel;
+    g.setLineDash([]);
+    g.strokeText(words, 0, 0);
+    g.fillStyle = a.roofInk;
+    g.fillText(words, 0, 0);
+    g.restore();
+  }
+  function describe() {
+    const n = ROOF.points.length, rows = shownRows.length;
+    let seen = 0;
+    if (S.by === "op") for (const p of ROOF.points) seen += p.time;
+    const apart = S.by === "op" && rows > n ? " " + grouped(rows - n) + " rows without arithmetic, or whose work or time is unknown, have no point" + (hasTime && total.time > 0 ? "." : ".") : "";
+    const loose = D.hardware && D.hardware.rows_above_roofline ? " " + D.hardware.rows_above_roofline + " rows took less time than the roofline allows: see the column “above roofline”." : "";
+    text.textContent = grouped(n) + (n === 1 ? " point." : " points.") + apart + loose + " Arrow keys go from point to point, Enter opens one. The tables have the same numbers.";
+    canvas.setAttribute("aria-label", "Roofline with " + n + " points");
+  }
+  function content(p) {
+    if (p.i >= 0) return receipt(p.i);
+    return el("div", { class: "receipt" }, el("b", null, p.name), pairs([
+      ["rows", grouped(p.group.rows)], [hasTime ? "time" : "least time", time(p.time)], ["FLO", si(p.group.points.flo)], ["memory", bytes(p.group.points.bytes)],
+      ["intensity", ratio(p.x) + " FLO/B"], ["reached", si(p.y, "FLOP/s")], p.roof > 0 && hasTime ? ["roofline", time(p.roof) + ", " + percent(p.roof / p.time) + " % reached"] : null,
+    ]));
+  }
+  function mark(at) {
+    const p = ROOF.points[at];
+    ROOF.at = p ? at : -1;
+    ring.hidden = !p;
+    if (!p) return;
+    const size = 2 * p.r + 7;
+    Object.assign(ring.style, { left: p.px + "px", top: p.py + "px", width: size + "px", height: size + "px" });
+  }
+  function nearest(x, y) {
+    let best = -1, least = 14;
+    ROOF.points.forEach((p, k) => {
+      const d = Math.max(0, Math.hypot(p.px - x, p.py - y) - p.r) + p.r * .02;
+      if (d < least) { least = d; best = k; }
+    });
+    return best;
+  }
+  function open(p) {
+    if (!p) return;
+    if (p.i >= 0) openRow(p.i);
+    else if (S.by === "type") change(["types", "tab"], { types: [p.name], tab: "ops" });
+    else change(["q", "tab"], { q: p.name === "(top)" ? "" : p.name, re: false, tab: "ops" });
+  }
+  canvas.addEventListener("pointermove", e => {
+    const r = canvas.getBoundingClientRect(), k = nearest(e.clientX - r.left, e.clientY - r.top);
+    mark(k);
+    canvas.style.cursor = k < 0 ? "" : "pointer";
+    if (k < 0) hideTip(); else showTip(content(ROOF.points[k]), e.clientX, e.clientY);
+  });
+  canvas.addEventListener("pointerleave", () => { mark(-1); hideTip(); });
+  canvas.addEventListener("click", () => open(ROOF.points[ROOF.at]));
+  canvas.addEventListener("keydown", e => {
+    const n = ROOF.points.length, d = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -n, End: n }[e.key];
+    if (e.key === "Enter") { hideTip(); open(ROOF.points[ROOF.at]); }
+    if (e.key === "Escape") { mark(-1); hideTip(); }
+    if (!d || !n) return;
+    e.preventDefault();
+    mark(Math.max(0, Math.min(n - 1, ROOF.at + d)));
+    const p = ROOF.points[ROOF.at], r = canvas.getBoundingClientRect(), c = content(p);
+    showTip(c, r.left + p.px, r.top + p.py);
+    say((p.name || rowName(p.i)) + ", " + p.type + ", " + time(p.time) + ", " + ratio(p.x) + " FLO per byte, " + si(p.y, "FLOP/s"));
+  });
+  canvas.addEventListener("blur", () => { mark(-1); hideTip(); });
+  const again = () => { ROOF.points = roofPoints(); ROOF.at = -1; by.update(); drawRoof(); };
+  onState(what => {
+    if (what.some(k => ["q", "types", "by"].includes(k))) again();
+    if (what.includes("types")) drawTypeChips(chips);
+  });
+  themed.push(() => { drawTypeChips(chips); drawRoof(); });
+  new ResizeObserver(() => drawRoof()).observe(box);
+  s.ready = again;
+  return s;
+}
+/* The types with the most time; pressed ones are all that is shown. */
+function drawTypeChips(box) {
+  const focus = document.activeElement && box.contains(document.activeElement) ? document.activeElement.dataset.type : null;
+  const most = types.slice(0, 14);
+  box.replaceChildren(...most.map(t => {
+    const on = S.types.includes(t.key);
+    return el("button", {
+      type: "button", class: "chip" + (on ? " on" : ""), "aria-pressed": on, "data-type": t.key, title: "show only " + t.key + " (" + grouped(t.rows) + " rows)",
+      onclick: () => change(["types"], { types: on ? S.types.filter(x => x !== t.key) : [...S.types, t.key] }),
+    }, el("i", { style: { background: typeColor(t.key) } }), t.key);
+  }), types.length > most.length ? el("span", { class: "note" }, "and " + (types.length - most.length) + " more types") : "",
+  S.types.length ? el("button", { type: "button", class: "chip", onclick: () => change(["types"], { types: [] }) }, "all types") : "");
+  if (focus) for (const b of box.children) if (b.dataset.type === focus) b.focus();
+}
