@@ -274,8 +274,13 @@ $(BUILD)/onnxcost.pc: src/onnxcost.pc.in FORCE
 	    -e 's|@includedir@|$(call below_prefix,$(includedir))|' -e 's|@datadir@|$(call below_prefix,$(data))|' \
 	    -e 's|@version@|$(VERSION)|' $< >$@
 
-install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
+$(BUILD)/completion/%: $(BIN)
+	@mkdir -p $(@D)
+	@$(BIN) completion $* -o $@
+
+install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(mandir)/man1 $(docdir) \
+	    $(bashdir) $(zshdir) $(fishdir) \
 	    $(addprefix $(data)/,$(DATA_DIRS)))
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
 	$(INSTALL) -m 644 $(LIB) $(DESTDIR)$(libdir)/libonnxcost.a
@@ -285,6 +290,9 @@ install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
 	$(INSTALL) -m 644 src/onnxcost.1 $(DESTDIR)$(mandir)/man1/onnxcost.1
+	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
+	$(INSTALL) -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(zshdir)/_onnxcost
+	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 README.md LICENSE $(DESTDIR)$(docdir)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
 	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
@@ -292,7 +300,8 @@ install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
 	    $(libdir)/libonnxcost.so.$(ABI) $(libdir)/libonnxcost.so.$(VERSION) $(libdir)/pkgconfig/onnxcost.pc \
-	    $(includedir)/onnxcost.h $(mandir)/man1/onnxcost.1)
+	    $(includedir)/onnxcost.h $(mandir)/man1/onnxcost.1 $(bashdir)/onnxcost $(zshdir)/_onnxcost \
+	    $(fishdir)/onnxcost.fish)
 	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
 
 clean:

@@ -942,6 +942,8 @@ struct oc_rank_write_opts {
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f,
                   struct oc_err *err);
 
+const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention; NULL past the end */
+
 /* Two analyses of the model with different conventions: the difference of their FLOPs and OPs by operator
  * type and reason. format: "table" (NULL) or "json". */
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,

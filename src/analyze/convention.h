@@ -11,8 +11,6 @@ struct oc_convention;
 const struct oc_convention *oc_convention_find(const char *name);
 /* The same; NULL and "onnxcost" are our own way: *out is NULL. -1: no such convention. */
 int oc_convention_set(const char *name, const struct oc_convention **out);
-/* The names; NULL past the end. */
-const char *oc_convention_name(size_t index);
 
 /* Options of the counting that belong to the convention (taps on data only, n - 1 reductions, attention in
  * full). */

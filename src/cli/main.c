@@ -40,6 +40,9 @@ const struct cli_command cli_commands[] = {
     {"check", "onnxcost check MODEL --max-macs N | --max-latency TIME | ...",
      "a model held against limits: exit code 1 and the reasons when one is not kept", CLI_CHECK, cmd_check},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
+    {"completion", "onnxcost completion bash | zsh | fish",
+     "a script with which a shell completes commands, options, devices and files", CLI_COMPLETION,
+     cmd_completion},
     {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
 };
 const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
