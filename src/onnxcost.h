@@ -124,6 +124,7 @@ struct oc_analyze_opts {
     const struct oc_bind *trip; /* trip counts of loops, by node name */
     size_t n_trip;
     bool force_shapes;      /* declared numbers may be overridden */
+    bool skip_unused;       /* of the lists above, what names nothing in this model is passed over */
     bool no_defaults;       /* unbound symbols stay unknown */
     int64_t default_dim;    /* > 0: for every unbound symbol instead of the documented defaults */
     bool strict;            /* shape conflicts are findings of severity OC_ERROR */
@@ -860,6 +861,82 @@ struct oc_compare_source {
 int oc_compare_write(const struct oc_model *model, const struct oc_analysis *analysis,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
                      bool combine, const struct oc_report_opts *opts, FILE *f, struct oc_err *err);
+
+/* ---- many models: a row each ----------------------------------------------------------------------------
+ */
+
+#define OC_SCAN_UNKNOWN UINT64_MAX
+
+/* Not known: NULL, OC_SCAN_UNKNOWN, INT64_MIN, NAN. */
+struct oc_scan_row {
+    const char *path;
+    uint64_t size_bytes;
+    int64_t mtime_ns;          /* since 1970 */
+    const char *hash;          /* XXH64 of the file, 16 hexadecimal digits; external weights are not in it */
+    const char *duplicate_of;  /* the first path in the scan whose file has the same bytes */
+    int64_t ir_version, opset; /* opset: of the default domain */
+    const char *domains;       /* the other ones: "com.microsoft 1, ai.onnx.ml 3" */
+    const char *producer;
+    /* As in struct oc_totals; bytes: all that are read and written. What only unknown nodes would have is
+     * not known. */
+    uint64_t nodes, unknown_nodes, params, const_bytes, macs, flops, ops, bytes;
+    uint64_t peak_activation_bytes;
+    const char *quality, *peak_quality; /* "exact", "upper", "lower", "est", "unknown" */
+    uint64_t assumptions;
+    double seconds;
+    const char *settings; /* stands for the options that the row depends on */
+    /* NULL: none. Codes: "io", "format", "limit", "unsupported", "argument", "memory", "crash" ... */
+    const char *error, *error_code, *error_file;
+    uint64_t error_line, error_offset;
+    bool kept; /* taken over from earlier rows */
+};
+
+enum oc_scan_hash {
+    OC_SCAN_HASH_SIZE, /* files that share their size with another one of the scan: no others are duplicates
+                        */
+    OC_SCAN_HASH_ALL,
+    OC_SCAN_HASH_OFF
+};
+
+struct oc_scan_opts {
+    const struct oc_analyze_opts
+        *analyze;                   /* for each model; bindings that name nothing in it are passed over */
+    const struct oc_limits *limits; /* NULL: the defaults */
+    unsigned jobs;                  /* processes; 0: one for each processor that may be used */
+    enum oc_scan_hash hash;
+    const char *settings;     /* a text that is another one when rows would be; NULL: "" */
+    bool kept_only;           /* no row but those of oc_scan_keep */
+    const volatile int *stop; /* not 0, from a signal's handler: the scan ends after the rows begun; NULL */
+};
+
+/* Files, and folders in which every file that ends in ".onnx" is taken, at any depth; see oc_scan_row.path.
+ * Explicit names keep their order, those of a folder are sorted by bytes, none comes twice. Looks at the
+ * files but does not read them. `opts` and what is in it must outlive the scan. */
+struct oc_scan;
+void oc_scan_open(const char *const *path, size_t n, const struct oc_scan_opts *opts, struct oc_scan **out);
+void oc_scan_free(struct oc_scan *s);
+size_t oc_scan_files(const struct oc_scan *s);
+
+/* Takes over the rows of an earlier scan (NDJSON or CSV as oc_scan_writer has written them; the last line may
+ * be cut off) whose file has the same path, size and time of change, made with the same settings by this
+ * version of the program; of several rows the last one. Errors that may have gone (a file that could not be
+ * opened, a crash) are not taken over. OC_EFORMAT: the file has other things than such rows. */
+int oc_scan_keep(struct oc_scan *s, const char *rows_path, size_t *n_kept, struct oc_err *err);
+
+/* Calls `row` for every file in order, in the caller's process; a row is borrowed for the call. The models
+ * are analysed in processes made by fork(): one that crashes or runs out of memory is an error row. Fails if
+ * `row` does not return 0, or if no process can be started. *n_done (may be NULL): the rows that were told.
+ */
+int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_row *row), void *arg,
+                size_t *n_done, struct oc_err *err);
+
+/* Rows as "table" (NULL), "csv", "ndjson" (a JSON object a line), or "json". `more`: behind rows that the
+ * file has already. The table is written at the end, the others row by row. OC_EARG: no such format. */
+struct oc_scan_writer;
+int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_writer **out,
+                        struct oc_err *err);
+void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row);
+void oc_scan_writer_close(struct oc_scan_writer *w); /* failures are left to ferror */
 
 /* ---- devices: which is the fastest for a model ------------------------------------------------------------
  */

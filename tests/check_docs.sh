@@ -79,8 +79,8 @@ fi
 result 'README shows what the program prints' "$(diff README.md "$work/README.md")"
 
 onnxcost --help >"$work/help"
-sed -n 's/^  *\(-[a-zA-Z], \)\{0,1\}--\([a-z-]*\).*/\1--\2/p' "$work/help" | sort >"$work/in_help"
-sed -n 's/\\fB\\-\([a-zA-Z]\)\\fR, /\\fB-\1\\fR, /; s/\\-/-/g; s/^\(\\fB\(-[a-zA-Z]\)\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/\2 --\3/p' src/onnxcost.1 |
+sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/\1--\2/p' "$work/help" | sort >"$work/in_help"
+sed -n 's/\\fB\\-\([a-zA-Z0-9]\)\\fR, /\\fB-\1\\fR, /; s/\\-/-/g; s/^\(\\fB\(-[a-zA-Z0-9]\)\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/\2 --\3/p' src/onnxcost.1 |
     sed 's/^ //; s/^\(-.\) /\1, /' | sort >"$work/in_man"
 result 'the manual page has the options of --help' "$(diff "$work/in_help" "$work/in_man")"
 result 'there are options' "$([ "$(wc -l <"$work/in_help")" -gt 40 ] || echo "$(wc -l <"$work/in_help") options")"

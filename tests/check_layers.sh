@@ -19,9 +19,10 @@ run      base shape model hw profile
 measure  base shape hw
 memory   base shape model ops analyze
 llm      base shape model analyze hw estimate
+fleet    base shape model ops analyze profile
 report   base shape model analyze hw profile join estimate memory llm
 gate     base shape model analyze hw profile join estimate report
-write    base shape model analyze hw profile join estimate memory llm report gate
+write    base shape model analyze hw profile join estimate memory llm fleet report gate
 cli
 '
 # header pattern  the only places it may be included from

@@ -106,7 +106,7 @@ static int run(struct oc_engine *e)
     keep_options(e);
     if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;
-    for (size_t i = 0; i < e->o->n_trip; i++)
+    for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
             return oc_fail(e->err, OC_EARG, "no loop with an open trip count is called '%s'",
                            e->o->trip[i].symbol);

@@ -130,7 +130,7 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
         if (chosen[i] && b->from_profile)
             oc_assume(e, "shape", v->name, shape_text(e, b), "from the profile");
     }
-    for (size_t i = 0; i < e->o->n_shape; i++)
+    for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
             oc_fail(e->err, OC_EARG, "no graph input is called '%s'; there are:", e->o->shape[i].input);
             for (uint32_t k = 0; k < g->n_input && k < 20; k++) {
@@ -271,7 +271,7 @@ static void list_open_dims(struct oc_engine *e, struct oc_err *err)
 
 static int unused_binds(struct oc_engine *e)
 {
-    for (size_t i = 0; i < e->o->n_bind; i++) {
+    for (size_t i = 0; i < e->o->n_bind && !e->o->skip_unused; i++) {
         if (e->bind_used[i])
             continue;
         struct oc_err open = {.msg = ""};

@@ -97,6 +97,8 @@ int oc_bind_values(struct oc_engine *e)
     for (size_t i = 0; i < e->o->n_value; i++) {
         const struct oc_value_bind *b = &e->o->value[i];
         uint32_t value = find_input(e, b->input);
+        if (value == OC_NONE && e->o->skip_unused)
+            continue;
         if (value == OC_NONE)
             return oc_fail(e->err, OC_EARG, "no graph input is called '%s'", b->input);
         if (b->text[0] == '@' ? from_file(e, value, b->text + 1) : from_text(e, value, b->text))

@@ -9,7 +9,7 @@
 enum cli_exit {
     CLI_OK = 0,
     CLI_FINDINGS = 1, /* --strict and something was assumed, conflicting or unknown; --fit and it does not; a
-                         limit of `check` is not kept */
+                         limit of `check` is not kept; a scan has error rows */
     CLI_USAGE = 2,
     CLI_INPUT = 3,
     CLI_ENVIRONMENT = 4
@@ -44,6 +44,7 @@ int cmd_compare(const struct cli_opts *o);
 int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
+int cmd_scan(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);

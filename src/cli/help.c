@@ -14,6 +14,7 @@ static const char *const examples[][2] = {
     {"onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "which device is the fastest for a model"},
     {"onnxcost llm model.onnx --prompt 2000 --hw rtx-4090",
      "a language model: prompt and tokens on a device"},
+    {"onnxcost scan models -f ndjson -o models.ndjson", "a folder of models, a row for each"},
     {"onnxcost hw measure -o here.xml", "this machine's peaks and bandwidths, for --hw here.xml"},
     {"onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet"},
     {"onnxcost bert.onnx -f markdown -t 10", "tables for a pull request"},
@@ -77,8 +78,8 @@ static void print_help(FILE *f)
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
         wrapped(f, title, fprintf(f, "  %s", name));
-    fprintf(f, "\nExit codes: 0 done, 1 findings with --strict or no fit with --fit, 2 usage, 3 input, 4 "
-               "environment\n");
+    fprintf(f, "\nExit codes: 0 done, 1 findings with --strict, no fit with --fit or error rows of scan, 2 "
+               "usage, 3 input, 4 environment\n");
 }
 
 int cmd_help(const struct cli_opts *o)

@@ -20,6 +20,8 @@ const struct cli_command cli_commands[] = {
     {"llm", "onnxcost llm MODEL [--batch N] [--prompt N] [--generate N] [--hw NAME,NAME]",
      "a decoder with a key-value cache: what a prompt and each token cost, and what a device allows", CLI_LLM,
      cmd_llm},
+    {"scan", "onnxcost scan DIR|FILE... [-j N] [-f ndjson] [--resume -o FILE]",
+     "many models, a row for each; what cannot be read is a row too", CLI_SCAN, cmd_scan},
     {"memory", "onnxcost memory MODEL [options]",
      "what is in memory while a model runs, and whether it fits a device", CLI_MEMORY, cmd_memory},
     {"summary", "onnxcost summary PROFILE...",

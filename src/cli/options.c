@@ -101,8 +101,11 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|markdown|md|trace|html", NULL, "table",
-     "form of the report; markdown (md), trace and html: of reports of costs only", "Output", AT(format)},
+     "table|compact|csv|json|ndjson|markdown|md|trace|html", NULL, "table",
+     "form of the report; ndjson: of scan, an object a line; markdown (md), trace and html: of reports of "
+     "costs "
+     "only",
+     "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
@@ -290,6 +293,20 @@ const struct cli_option cli_options[] = {
      AT(no_unknown)},
     {"forbid-op", 0, CLI_LIST, CLI_CHECK, "TYPE", NULL, NULL,
      "no operator of this type: Loop, Sequence*, com.microsoft:* (repeatable)", NULL, AT(forbid_op)},
+
+    {"jobs", 'j', CLI_INT, CLI_SCAN, "N", "processes", "one for each processor",
+     "models that are analysed at the same time", "Many models", AT(jobs)},
+    {"files-from", 0, CLI_TEXT, CLI_SCAN, "FILE", NULL, NULL,
+     "scan what this file names too, a file or folder a line; -: standard input", NULL, AT(files_from)},
+    {"null", '0', CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
+     "names in --files-from end with a null character, as find -print0 writes them", NULL, AT(null)},
+    {"hash", 0, CLI_CHOICE, CLI_SCAN, "size|all|off", NULL, "size",
+     "files whose content is hashed, to find duplicates: those that share their size with another one, all, "
+     "none",
+     NULL, AT(hash)},
+    {"resume", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
+     "keep the rows of --output whose files have not changed, and write each new row at once (csv or ndjson)",
+     NULL, AT(resume)},
 
     {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,
      "hw measure: a trial of under a second, its figures are rough", "Measuring this machine", AT(quick)},

@@ -35,7 +35,7 @@ enum cli_mask {
     CLI_SCAN = 32768,
     CLI_COMPLETION = 65536,
     /* those that analyse a model */
-    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK,
+    CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
     CLI_ALL = 0xffffff
 };
@@ -104,6 +104,10 @@ struct cli_opts {
     const char *min_efficiency, *max_opset;
     bool no_unknown;
     struct cli_list forbid_op;
+    /* many models */
+    struct cli_int jobs;
+    const char *files_from, *hash;
+    bool null, resume;
     /* measuring this machine */
     bool quick;
     /* summaries */

@@ -132,15 +132,25 @@ static void csv_cell(struct oc_buf *b, const char *s)
     oc_buf_char(b, '"');
 }
 
-void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f)
+static void csv_rows(const struct oc_plain_table *t, const char *head, const char *version, FILE *f)
 {
     struct oc_buf b = {0};
     for (size_t i = 0; i < t->n_row * t->n_col; i++) {
         csv_cell(&b, t->cell[i]);
         oc_buf_char(&b, ',');
         if ((i + 1) % t->n_col == 0)
-            oc_buf_printf(&b, "%s\r\n", i < t->n_col ? "csv_version" : version);
+            oc_buf_printf(&b, "%s\r\n", i < t->n_col ? head : version);
     }
     put(&b, f);
     oc_buf_free(&b);
+}
+
+void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f)
+{
+    csv_rows(t, "csv_version", version, f);
+}
+
+void oc_plain_csv_rows(const struct oc_plain_table *t, const char *last, FILE *f)
+{
+    csv_rows(t, last, last, f);
 }

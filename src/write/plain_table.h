@@ -20,6 +20,8 @@ void oc_plain_print(const struct oc_plain_table *t, size_t n_left,
 /* With a last column csv_version: columns may be added to a version, the meaning of one never changes in it.
  */
 void oc_plain_csv(const struct oc_plain_table *t, const char *version, FILE *f);
+/* Every row of it ends with the cell `last`: for tables that are written row by row. */
+void oc_plain_csv_rows(const struct oc_plain_table *t, const char *last, FILE *f);
 void oc_plain_free(struct oc_plain_table *t);
 
 /* Makes the first n_first columns stand left too: their cells get the same width. */

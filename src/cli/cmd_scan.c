@@ -1,0 +1,363 @@
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/shapes.h"
+
+/* Set by the first SIGINT or SIGTERM; the second one has its usual effect. */
+static volatile int stopped;
+
+struct job {
+    const struct cli_opts *o;
+    const char *format;
+    struct cli_list paths; /* what was named, then what a list names */
+    char *list;            /* the texts of the list */
+    size_t list_bytes;
+    struct cli_shapes shapes;
+    struct oc_analyze_opts analyze;
+    char *settings;
+    struct oc_scan_opts scan_opts;
+    struct oc_scan *scan;
+    struct cli_progress *progress;
+    struct oc_scan_writer *writer;
+    FILE *out;
+    bool journal; /* rows that were kept stand in the file already */
+    size_t n, n_done, n_errors;
+};
+
+/* ---- what to scan ---------------------------------------------------------------------------------------
+ */
+
+static void add_path(struct job *j, const char *path)
+{
+    struct cli_list *l = &j->paths;
+    if (l->n == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 64;
+        l->item = realloc(l->item, l->cap * sizeof(*l->item));
+        if (!l->item)
+            exit(cli_fail(CLI_ENVIRONMENT, "out of memory"));
+    }
+    l->item[l->n++] = path;
+}
+
+static int read_list(struct job *j, FILE *f)
+{
+    size_t cap = 0;
+    for (;;) {
+        if (cap - j->list_bytes < 2) {
+            cap = cap ? cap * 2 : 1 << 16;
+            j->list = realloc(j->list, cap);
+            if (!j->list)
+                exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", cap));
+        }
+        size_t n = fread(j->list + j->list_bytes, 1, cap - j->list_bytes - 1, f);
+        j->list_bytes += n;
+        if (!n)
+            break;
+    }
+    j->list[j->list_bytes] = '\0';
+    return ferror(f) ? -1 : 0;
+}
+
+static int take_list(struct job *j)
+{
+    const char *name = j->o->files_from;
+    if (!name)
+        return 0;
+    bool in = !strcmp(name, "-");
+    FILE *f = in ? stdin : fopen(name, "r");
+    int rc = f ? read_list(j, f) : -1, error = errno;
+    if (f && !in)
+        fclose(f);
+    if (rc)
+        return cli_fail(CLI_INPUT, "cannot read '%s': %s", in ? "standard input" : name, strerror(error));
+    int end = j->o->null ? '\0' : '\n';
+    for (char *p = j->list, *last = j->list + j->list_bytes; p < last;) {
+        char *stop = memchr(p, end, (size_t)(last - p));
+        if (!stop)
+            stop = last;
+        *stop = '\0';
+        if (*p)
+            add_path(j, p);
+        p = stop + 1;
+    }
+    return 0;
+}
+
+static int take_paths(struct job *j)
+{
+    for (size_t i = 0; i < j->o->word.n; i++)
+        add_path(j, j->o->word.item[i]);
+    if (j->o->null && !j->o->files_from)
+        return cli_fail(CLI_USAGE, "--null tells how the names in a --files-from list are parted");
+    if (!j->o->word.n && !j->o->files_from)
+        return cli_fail(CLI_USAGE, "'scan' needs models, folders of models, or --files-from");
+    return take_list(j);
+}
+
+/* ---- how ------------------------------------------------------------------------------------------------
+ */
+
+static void append(char **text, const char *a, const char *b)
+{
+    size_t old = *text ? strlen(*text) : 0, n = old + strlen(a) + strlen(b) + 3;
+    *text = realloc(*text, n);
+    if (!*text)
+        exit(cli_fail(CLI_ENVIRONMENT, "out of memory"));
+    snprintf(*text + old, n - old, "%s=%s\n", a, b);
+}
+
+/* The options that decide what stands in a row: those that every analysis takes, but for its form. */
+static void tell_settings(struct job *j)
+{
+    append(&j->settings, "onnxcost", ONNXCOST_VERSION);
+    for (size_t i = 0; i < cli_n_options; i++) {
+        const struct cli_option *p = &cli_options[i];
+        const void *field = (const char *)j->o + p->offset;
+        char number[32];
+        if (!(p->mask & CLI_SCAN) || !(p->mask & CLI_EXPLAIN) || !strcmp(p->name, "format"))
+            continue;
+        if (p->kind == CLI_FLAG && *(const bool *)field)
+            append(&j->settings, p->name, "");
+        if (p->kind == CLI_INT && ((const struct cli_int *)field)->set) {
+            snprintf(number, sizeof(number), "%lld", (long long)((const struct cli_int *)field)->v);
+            append(&j->settings, p->name, number);
+        }
+        const struct cli_list *list = field;
+        for (size_t k = 0; (p->kind == CLI_LIST || p->kind == CLI_MAYBE) && k < list->n; k++)
+            append(&j->settings, p->name, list->item[k]);
+        if ((p->kind == CLI_TEXT || p->kind == CLI_CHOICE) && *(const char *const *)field)
+            append(&j->settings, p->name, *(const char *const *)field);
+    }
+}
+
+static enum oc_scan_hash hash_mode(const char *name)
+{
+    return name && !strcmp(name, "all")   ? OC_SCAN_HASH_ALL
+           : name && !strcmp(name, "off") ? OC_SCAN_HASH_OFF
+                                          : OC_SCAN_HASH_SIZE;
+}
+
+static int check_format(struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    const char *end = o->output ? strrchr(o->output, '.') : NULL;
+    j->format = o->format && strcmp(o->format, "compact") ? o->format : o->format ? "table" : NULL;
+    if (!o->resume)
+        return 0;
+    if (!o->output || !strcmp(o->output, "-"))
+        return cli_fail(CLI_USAGE, "--resume needs the file of the rows: --output FILE");
+    if (!j->format)
+        j->format = end && !strcmp(end, ".csv") ? "csv" : "ndjson";
+    if (strcmp(j->format, "csv") && strcmp(j->format, "ndjson"))
+        return cli_fail(CLI_USAGE, "--resume goes with --format ndjson or csv, not with %s", j->format);
+    return 0;
+}
+
+static int take_options(struct job *j)
+{
+    const struct cli_opts *o = j->o;
+    if (o->jobs.set && (o->jobs.v < 1 || o->jobs.v > 1024))
+        return cli_fail(CLI_USAGE, "--jobs needs a number from 1 to 1024, not %lld", (long long)o->jobs.v);
+    if (o->default_dim.set && o->default_dim.v < 1)
+        return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
+                        (long long)o->default_dim.v);
+    int rc = check_format(j);
+    rc = rc ? rc : cli_shapes_parse(o, NULL, 0, &j->shapes);
+    if (rc)
+        return rc;
+    tell_settings(j);
+    j->analyze = cli_analyze_opts(o, &j->shapes);
+    j->scan_opts = (struct oc_scan_opts){.analyze = &j->analyze,
+                                         .jobs = o->jobs.set ? (unsigned)o->jobs.v : 0,
+                                         .hash = hash_mode(o->hash),
+                                         .settings = j->settings,
+                                         .stop = &stopped};
+    return take_paths(j);
+}
+
+/* ---- rows -----------------------------------------------------------------------------------------------
+ */
+
+static int on_row(void *arg, const struct oc_scan_row *row)
+{
+    struct job *j = arg;
+    char text[64];
+    j->n_done++;
+    j->n_errors += row->error != NULL;
+    snprintf(text, sizeof(text), "model %zu of %zu:", j->n_done, j->n);
+    cli_progress_say(j->progress, text, row->path);
+    if (j->journal && row->kept)
+        return 0;
+    oc_scan_writer_row(j->writer, row);
+    return j->journal && fflush(j->out) ? -1 : ferror(j->out) ? -1 : 0;
+}
+
+static void stop(int signal_number)
+{
+    stopped = signal_number;
+}
+
+static void on_signals(void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* A failure of writing is told by whoever closes the file. */
+static int run(struct job *j, FILE *f, bool more)
+{
+    struct oc_err err;
+    j->out = f;
+    j->n = oc_scan_files(j->scan);
+    j->n_done = j->n_errors = 0;
+    if (oc_scan_writer_open(j->format, more, f, &j->writer, &err))
+        return cli_fail_err(&err);
+    j->progress = cli_progress_start();
+    int rc = oc_scan_run(j->scan, on_row, j, NULL, &err) && !ferror(f) ? cli_fail_err(&err) : 0;
+    cli_progress_stop(j->progress);
+    j->progress = NULL;
+    oc_scan_writer_close(j->writer);
+    j->writer = NULL;
+    return rc;
+}
+
+static int write_once(struct job *j)
+{
+    struct cli_output out;
+    int rc = cli_output_open(j->o->output, &out);
+    if (rc)
+        return rc;
+    oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan);
+    int failed = run(j, out.f, false);
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+/* ---- --resume -------------------------------------------------------------------------------------------
+ */
+
+/* Rows are added behind the last whole line. *more: there are lines. */
+static FILE *open_journal(const char *path, bool *more)
+{
+    FILE *f = fopen(path, "a+");
+    long end = 0, at = 0;
+    if (!f)
+        return NULL;
+    rewind(f);
+    for (int c; (c = getc(f)) != EOF; at++)
+        if (c == '\n')
+            end = at + 1;
+    *more = end > 0;
+    if (ferror(f) || (end < at && ftruncate(fileno(f), (off_t)end)) || fseek(f, 0, SEEK_END)) {
+        fclose(f);
+        return NULL;
+    }
+    return f;
+}
+
+static int keep(struct job *j)
+{
+    struct oc_err err;
+    struct stat st;
+    size_t n_kept;
+    oc_scan_open(j->paths.item, j->paths.n, &j->scan_opts, &j->scan);
+    if (stat(j->o->output, &st) && errno == ENOENT)
+        return 0;
+    return oc_scan_keep(j->scan, j->o->output, &n_kept, &err) ? cli_fail_err(&err) : 0;
+}
+
+static int fail_write(const struct job *j)
+{
+    return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", j->o->output, strerror(errno));
+}
+
+/* The new rows, each at once. */
+static int add_rows(struct job *j)
+{
+    bool more;
+    int rc = keep(j);
+    if (rc)
+        return rc;
+    FILE *f = open_journal(j->o->output, &more);
+    if (!f)
+        return fail_write(j);
+    j->journal = true;
+    rc = run(j, f, more);
+    j->journal = false;
+    bool bad = ferror(f);
+    if (fclose(f) || bad)
+        rc = rc ? rc : fail_write(j);
+    return rc;
+}
+
+/* All rows in order, and no others: those that were added make earlier ones of the same files void. */
+static int put_in_order(struct job *j)
+{
+    struct cli_output out;
+    oc_scan_free(j->scan);
+    j->scan = NULL;
+    j->scan_opts.kept_only = true;
+    j->scan_opts.stop = NULL;
+    int rc = keep(j);
+    if (!rc)
+        rc = cli_output_open(j->o->output, &out);
+    if (rc)
+        return rc;
+    int failed = run(j, out.f, false);
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
+static int write_resumed(struct job *j)
+{
+    int rc = add_rows(j);
+    if (rc)
+        return rc;
+    size_t done = j->n_done, errors = j->n_errors;
+    rc = put_in_order(j);
+    j->n_done = done;
+    j->n_errors = errors;
+    return rc;
+}
+
+/* ---- all ------------------------------------------------------------------------------------------------
+ */
+
+static int scan(struct job *j)
+{
+    on_signals(stop);
+    int rc = j->o->resume ? write_resumed(j) : write_once(j);
+    on_signals(SIG_DFL);
+    if (stopped) {
+        cli_warn("stopped after %zu of %zu models", j->n_done, j->n);
+        raise(stopped);
+    }
+    if (rc)
+        return rc;
+    if (j->n_errors)
+        cli_warn("%zu of %zu models could not be analysed", j->n_errors, j->n_done);
+    return j->n_errors ? CLI_FINDINGS : CLI_OK;
+}
+
+int cmd_scan(const struct cli_opts *o)
+{
+    struct job j = {.o = o};
+    int rc = take_options(&j);
+    if (!rc)
+        rc = scan(&j);
+    oc_scan_free(j.scan);
+    cli_shapes_free(&j.shapes);
+    free(j.paths.item);
+    free(j.list);
+    free(j.settings);
+    return rc;
+}

@@ -1,0 +1,327 @@
+/* Each process has a socket: the caller sends numbers of pieces with a place for the result, it answers with
+ * one byte for each, in order. Results lie in memory that all share. */
+#include "fleet/crew.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+enum {
+    DEPTH = 4,          /* pieces that a process has at once, so that it need not wait for the next one */
+    WINDOW = 4096,      /* results that wait for one before them */
+    NO_MEMORY_CODE = 97 /* exit code of a process whose memory ran out */
+};
+
+struct order {
+    uint64_t index;
+    uint32_t place; /* of the result, among those of the process */
+};
+
+struct worker {
+    pid_t pid; /* 0: not there */
+    int fd;
+    size_t index[DEPTH]; /* a ring: those before `first` are free */
+    unsigned first, n;
+};
+
+struct run {
+    const struct oc_crew *crew;
+    struct worker *worker;
+    char *shared; /* jobs * DEPTH results */
+    size_t shared_bytes;
+    void **waiting; /* ring of WINDOW results, NULL: not there yet */
+    size_t *again;  /* pieces of a process that is gone */
+    size_t n_again;
+    size_t next, told; /* next to be given out; those told to the caller */
+    struct pollfd *poll;
+};
+
+static void *place_of(const struct run *r, size_t worker, unsigned place)
+{
+    return r->shared + (worker * DEPTH + place) * r->crew->result_bytes;
+}
+
+/* ---- in a worker's process ------------------------------------------------------------------------------
+ */
+
+static void no_memory(size_t bytes)
+{
+    (void)bytes;
+    _exit(NO_MEMORY_CODE);
+}
+
+static void own_signals(void)
+{
+    static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
+    for (size_t i = 0; i < OC_COUNT(mine); i++)
+        signal(mine[i], SIG_DFL);
+    signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the caller decides */
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+static _Noreturn void be_worker(const struct run *r, size_t self)
+{
+    struct order o;
+    int fd = r->worker[self].fd;
+    for (size_t i = 0; i < r->crew->jobs; i++)
+        if (i != self && r->worker[i].pid)
+            close(r->worker[i].fd);
+    own_signals();
+    oc_set_oom_handler(no_memory);
+    for (;;) {
+        ssize_t n = recv(fd, &o, sizeof(o), 0);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n != (ssize_t)sizeof(o))
+            _exit(0);
+        void *result = place_of(r, self, o.place);
+        memset(result, 0, r->crew->result_bytes);
+        r->crew->work(r->crew->arg, (size_t)o.index, result);
+        if (send(fd, "", 1, MSG_NOSIGNAL) != 1)
+            _exit(0);
+    }
+}
+
+/* ---- in the caller's ------------------------------------------------------------------------------------
+ */
+
+static int start(struct run *r, size_t self, struct oc_err *err)
+{
+    int fd[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
+        return oc_fail(err, OC_EIO, "cannot make a socket: %s", strerror(errno));
+    struct worker *w = &r->worker[self];
+    *w = (struct worker){.fd = fd[1]};
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(fd[0]);
+        be_worker(r, self);
+    }
+    close(fd[1]);
+    if (pid < 0) {
+        close(fd[0]);
+        return oc_fail(err, OC_EIO, "cannot start a process: %s", strerror(errno));
+    }
+    w->fd = fd[0];
+    w->pid = pid;
+    return 0;
+}
+
+static int end_worker(struct worker *w)
+{
+    int status = 0;
+    close(w->fd);
+    while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    w->pid = 0;
+    return status;
+}
+
+static void *copy_of(const struct run *r, const void *result)
+{
+    void *copy = oc_xmalloc(r->crew->result_bytes);
+    if (result)
+        memcpy(copy, result, r->crew->result_bytes);
+    else
+        memset(copy, 0, r->crew->result_bytes);
+    return copy;
+}
+
+static int tell(struct run *r, struct oc_err *err)
+{
+    int rc = 0;
+    while (!rc && r->told < r->crew->n && r->waiting[r->told % WINDOW]) {
+        void **at = &r->waiting[r->told % WINDOW];
+        rc = r->crew->done(r->crew->arg, r->told++, *at, err);
+        free(*at);
+        *at = NULL;
+    }
+    return rc;
+}
+
+static size_t first_piece(struct worker *w)
+{
+    size_t index = w->index[w->first];
+    w->first = (w->first + 1) % DEPTH;
+    w->n--;
+    return index;
+}
+
+/* A process is gone: what it was at is lost, what it had not begun is done by others. */
+static void mourn(struct run *r, size_t self)
+{
+    struct worker *w = &r->worker[self];
+    int status = end_worker(w);
+    if (w->n) {
+        size_t index = first_piece(w);
+        void *result = copy_of(r, NULL);
+        bool no_memory_left = WIFEXITED(status) && WEXITSTATUS(status) == NO_MEMORY_CODE;
+        r->crew->lost(r->crew->arg, index,
+                      no_memory_left        ? OC_CREW_NO_MEMORY
+                      : WIFSIGNALED(status) ? OC_CREW_SIGNAL
+                                            : OC_CREW_EXIT,
+                      WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), result);
+        r->waiting[index % WINDOW] = result;
+    }
+    while (w->n)
+        r->again[r->n_again++] = first_piece(w);
+}
+
+/* One that is idle, else one that is yet to be started, else the one with the least to do. */
+static size_t choose(const struct run *r)
+{
+    size_t best = SIZE_MAX, jobs = r->crew->jobs;
+    for (size_t i = 0; i < jobs; i++)
+        if (r->worker[i].pid && !r->worker[i].n)
+            return i;
+    for (size_t i = 0; i < jobs; i++)
+        if (!r->worker[i].pid)
+            return i;
+    for (size_t i = 0; i < jobs; i++)
+        if (r->worker[i].n < DEPTH && (best == SIZE_MAX || r->worker[i].n < r->worker[best].n))
+            best = i;
+    return best;
+}
+
+static bool stopped(const struct run *r)
+{
+    return r->crew->stop && *r->crew->stop;
+}
+
+static int assign(struct run *r, size_t self, size_t index, struct oc_err *err)
+{
+    struct worker *w = &r->worker[self];
+    if (!w->pid && start(r, self, err))
+        return -1;
+    struct order o;
+    memset(&o, 0, sizeof(o));
+    o.index = index;
+    o.place = (w->first + w->n) % DEPTH;
+    w->index[o.place] = index;
+    w->n++;
+    /* another failure means that the process has ended: its socket tells so when it is read */
+    while (send(w->fd, &o, sizeof(o), MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+    return 0;
+}
+
+static int hand_out(struct run *r, struct oc_err *err)
+{
+    const struct oc_crew *c = r->crew;
+    while (!stopped(r) && (r->n_again || (r->next < c->n && r->next < r->told + WINDOW))) {
+        if (!r->n_again) {
+            void *result = copy_of(r, NULL);
+            bool ready = c->ready && c->ready(c->arg, r->next, result);
+            if (ready)
+                r->waiting[r->next++ % WINDOW] = result;
+            else
+                free(result);
+            if (ready && tell(r, err))
+                return -1;
+            if (ready)
+                continue;
+        }
+        size_t self = choose(r);
+        if (self == SIZE_MAX)
+            return 0;
+        if (assign(r, self, r->n_again ? r->again[--r->n_again] : r->next++, err))
+            return -1;
+    }
+    return 0;
+}
+
+static void hear(struct run *r, size_t self)
+{
+    char byte;
+    struct worker *w = &r->worker[self];
+    /* "connection reset" comes once, when orders were left unread, and before the answers that still wait */
+    ssize_t n = recv(w->fd, &byte, 1, MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNRESET))
+        return;
+    if (n <= 0 || !w->n) {
+        mourn(r, self);
+        return;
+    }
+    unsigned place = w->first;
+    size_t index = first_piece(w);
+    r->waiting[index % WINDOW] = copy_of(r, place_of(r, self, place));
+}
+
+/* Waits until a process has something to say. False: none has anything to do. */
+static bool listen_to_all(struct run *r)
+{
+    bool busy = false;
+    for (size_t i = 0; i < r->crew->jobs; i++) {
+        struct worker *w = &r->worker[i];
+        r->poll[i] = (struct pollfd){.fd = w->pid && w->n ? w->fd : -1, .events = POLLIN};
+        busy = busy || (w->pid && w->n);
+    }
+    if (!busy || poll(r->poll, (nfds_t)r->crew->jobs, -1) < 0)
+        return busy;
+    for (size_t i = 0; i < r->crew->jobs; i++)
+        if (r->poll[i].revents)
+            hear(r, i);
+    return true;
+}
+
+static int run_all(struct run *r, struct oc_err *err)
+{
+    for (;;) {
+        if (hand_out(r, err) || tell(r, err))
+            return -1;
+        if (!listen_to_all(r))
+            return 0;
+    }
+}
+
+static void clean_up(struct run *r, bool kill_them)
+{
+    for (size_t i = 0; i < r->crew->jobs; i++) {
+        if (!r->worker[i].pid)
+            continue;
+        if (kill_them)
+            kill(r->worker[i].pid, SIGKILL);
+        end_worker(&r->worker[i]);
+    }
+    for (size_t i = 0; i < WINDOW; i++)
+        free(r->waiting[i]);
+    munmap(r->shared, r->shared_bytes);
+    free(r->waiting);
+    free(r->again);
+    free(r->poll);
+    free(r->worker);
+}
+
+static void *zeroed(size_t n, size_t size)
+{
+    void *p = calloc(n, size);
+    if (!p)
+        oc_out_of_memory(n * size);
+    return p;
+}
+
+int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
+{
+    struct run r = {.crew = crew, .shared_bytes = crew->jobs * DEPTH * crew->result_bytes};
+    r.shared = mmap(NULL, r.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (r.shared == MAP_FAILED)
+        return oc_fail(err, OC_EIO, "cannot share memory: %s", strerror(errno));
+    r.worker = zeroed(crew->jobs, sizeof(*r.worker));
+    r.poll = zeroed(crew->jobs, sizeof(*r.poll));
+    r.again = zeroed(crew->jobs * DEPTH, sizeof(*r.again));
+    r.waiting = zeroed(WINDOW, sizeof(*r.waiting));
+    int rc = run_all(&r, err);
+    clean_up(&r, rc != 0);
+    return rc;
+}

@@ -1,0 +1,168 @@
+#include "fleet/model_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { MAX_PATH_BYTES = 1 << 16 };
+
+struct paths {
+    const char **item;
+    size_t n, cap;
+};
+
+/* One folder that was named, while it is gone through. */
+struct walk {
+    struct oc_model_files *files;
+    struct oc_map visited;     /* folders by device and inode */
+    struct paths folder, link; /* still to be read; links to folders come when no folder is left */
+};
+
+static void push(struct paths *p, const char *path)
+{
+    OC_GROW(p->item, p->n, p->cap);
+    p->item[p->n++] = path;
+}
+
+static void add_file(struct oc_model_files *files, const char *path, const struct stat *st, int error)
+{
+    uint32_t unused = 0;
+    const char *kept;
+    if (!oc_map_add(&files->seen, path, strlen(path), &unused, &kept))
+        return;
+    OC_GROW(files->item, files->n, files->cap);
+    struct oc_model_file *f = &files->item[files->n++];
+    *f = (struct oc_model_file){.path = kept, .error = error};
+    if (!error) {
+        f->size_bytes = (uint64_t)st->st_size;
+        f->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+    }
+}
+
+static bool is_model_name(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 5 && !strcasecmp(name + n - 5, ".onnx");
+}
+
+/* A link is judged by what it points at; `link` tells that it is one. */
+static void look_at(struct walk *w, const char *path, const char *name)
+{
+    struct stat st, own;
+    if (lstat(path, &own)) {
+        if (is_model_name(name))
+            add_file(w->files, path, NULL, errno);
+        return;
+    }
+    bool link = S_ISLNK(own.st_mode);
+    st = own;
+    if (link && stat(path, &st)) {
+        if (is_model_name(name))
+            add_file(w->files, path, NULL, errno);
+        return;
+    }
+    if (S_ISDIR(st.st_mode))
+        push(link ? &w->link : &w->folder, path);
+    else if (is_model_name(name))
+        add_file(w->files, path, &st, 0);
+}
+
+static const char *join(struct oc_arena *a, const char *folder, const char *name)
+{
+    size_t n = strlen(folder);
+    return oc_printf(a, "%s%s%s", folder, n && folder[n - 1] == '/' ? "" : "/", name);
+}
+
+static bool first_visit(struct walk *w, const char *path)
+{
+    struct stat st;
+    uint32_t unused = 0;
+    const char *stored;
+    if (stat(path, &st)) {
+        add_file(w->files, path, NULL, errno);
+        return false;
+    }
+    uint64_t id[2] = {(uint64_t)st.st_dev, (uint64_t)st.st_ino};
+    return oc_map_add(&w->visited, (const char *)id, sizeof(id), &unused, &stored);
+}
+
+static void read_folder(struct walk *w, const char *path)
+{
+    if (!first_visit(w, path))
+        return;
+    DIR *d = opendir(path);
+    if (!d) {
+        add_file(w->files, path, NULL, errno);
+        return;
+    }
+    for (struct dirent *e; (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        const char *inner = join(&w->files->arena, path, e->d_name);
+        if (strlen(inner) < MAX_PATH_BYTES)
+            look_at(w, inner, e->d_name);
+    }
+    closedir(d);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Links in the order of their paths, so that the same one wins every time. */
+static void walk(struct oc_model_files *files, const char *path)
+{
+    struct walk w = {.files = files, .visited = {.arena = &files->arena}};
+    push(&w.folder, path);
+    while (w.folder.n || w.link.n) {
+        if (!w.folder.n) {
+            struct paths swap = w.folder;
+            w.folder = w.link;
+            w.link = swap;
+            qsort(w.folder.item, w.folder.n, sizeof(*w.folder.item), by_path);
+            for (size_t i = 0; i < w.folder.n / 2; i++) { /* the last one is taken first */
+                const char *t = w.folder.item[i];
+                w.folder.item[i] = w.folder.item[w.folder.n - 1 - i];
+                w.folder.item[w.folder.n - 1 - i] = t;
+            }
+        }
+        read_folder(&w, w.folder.item[--w.folder.n]);
+    }
+    oc_map_free(&w.visited);
+    free(w.folder.item);
+    free(w.link.item);
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(((const struct oc_model_file *)a)->path, ((const struct oc_model_file *)b)->path);
+}
+
+void oc_model_files_add(struct oc_model_files *files, const char *const *path, size_t n)
+{
+    files->seen.arena = &files->arena;
+    for (size_t i = 0; i < n; i++) {
+        struct stat st;
+        size_t from = files->n;
+        if (stat(path[i], &st))
+            add_file(files, path[i], NULL, errno);
+        else if (!S_ISDIR(st.st_mode))
+            add_file(files, path[i], &st, 0);
+        else
+            walk(files, oc_strdup(&files->arena, path[i]));
+        if (files->n > from + 1)
+            qsort(files->item + from, files->n - from, sizeof(*files->item), by_file);
+    }
+}
+
+void oc_model_files_free(struct oc_model_files *files)
+{
+    free(files->item);
+    oc_map_free(&files->seen);
+    oc_arena_free(&files->arena);
+    *files = (struct oc_model_files){0};
+}

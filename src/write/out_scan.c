@@ -1,0 +1,260 @@
+/* Rows of a scan. The fields of the machine formats are those of oc_scan_fields; what is not known is null or
+ * an empty cell. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "fleet/scan_row.h"
+#include "write/fields.h"
+#include "write/json_keys.h"
+
+#define CSV_VERSION "1"
+enum { JSON_VERSION = 1 };
+
+struct oc_scan_writer {
+    const struct form *form;
+    FILE *f;
+    bool more;
+    struct oc_json_out json;
+    struct oc_arena arena; /* cells of the table */
+    struct oc_plain_table table;
+    uint64_t n, n_errors, n_duplicates;
+};
+
+struct form {
+    const char *name;
+    void (*begin)(struct oc_scan_writer *w);
+    void (*row)(struct oc_scan_writer *w, const struct oc_scan_row *row);
+    void (*end)(struct oc_scan_writer *w);
+};
+
+static const void *at(const struct oc_scan_row *row, const struct oc_scan_field *f)
+{
+    return (const char *)row + f->offset;
+}
+
+/* ---- JSON, NDJSON ---------------------------------------------------------------------------------------
+ */
+
+static void json_field(struct oc_json_out *w, const struct oc_scan_row *row, const struct oc_scan_field *f)
+{
+    uint64_t u;
+    int64_t i;
+    double d;
+    oc_jw_key(w, f->name);
+    switch (f->kind) {
+    case OC_SCAN_TEXT:
+        oc_jw_string(w, *(const char *const *)at(row, f));
+        return;
+    case OC_SCAN_U64:
+        memcpy(&u, at(row, f), sizeof(u));
+        if (u == OC_SCAN_UNKNOWN)
+            oc_jw_null(w);
+        else
+            oc_jw_u64(w, u);
+        return;
+    case OC_SCAN_I64:
+        memcpy(&i, at(row, f), sizeof(i));
+        if (i == INT64_MIN)
+            oc_jw_null(w);
+        else
+            oc_jw_i64(w, i);
+        return;
+    default:
+        memcpy(&d, at(row, f), sizeof(d));
+        oc_jw_double(w, d);
+    }
+}
+
+static void json_object(struct oc_json_out *w, const struct oc_scan_row *row)
+{
+    oc_jw_begin_object(w);
+    for (size_t i = 0; i < oc_scan_n_fields; i++)
+        json_field(w, row, &oc_scan_fields[i]);
+    oc_jw_end_object(w);
+}
+
+static void ndjson_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    struct oc_json_out line = {.f = w->f};
+    json_object(&line, row);
+    fputc('\n', w->f);
+}
+
+static void json_begin(struct oc_scan_writer *w)
+{
+    w->json = (struct oc_json_out){.f = w->f, .pretty = true};
+    oc_jw_begin_object(&w->json);
+    oc_json_head(&w->json, "onnxcost.scan", JSON_VERSION, NULL);
+    oc_jw_key(&w->json, "rows");
+    oc_jw_begin_array(&w->json);
+}
+
+static void json_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    json_object(&w->json, row);
+}
+
+static void json_end(struct oc_scan_writer *w)
+{
+    oc_jw_end_array(&w->json);
+    oc_key_u64(&w->json, "models", w->n);
+    oc_key_u64(&w->json, "errors", w->n_errors);
+    oc_key_u64(&w->json, "duplicates", w->n_duplicates);
+    oc_jw_end_object(&w->json);
+    fputc('\n', w->f);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------------------
+ */
+
+static const char *csv_cell(struct oc_arena *a, const struct oc_scan_row *row, const struct oc_scan_field *f)
+{
+    char buf[40] = "";
+    uint64_t u;
+    int64_t i;
+    double d;
+    const char *s;
+    switch (f->kind) {
+    case OC_SCAN_TEXT:
+        s = *(const char *const *)at(row, f);
+        return s ? s : "";
+    case OC_SCAN_U64:
+        memcpy(&u, at(row, f), sizeof(u));
+        return u == OC_SCAN_UNKNOWN ? "" : oc_printf(a, "%" PRIu64, u);
+    case OC_SCAN_I64:
+        memcpy(&i, at(row, f), sizeof(i));
+        return i == INT64_MIN ? "" : oc_printf(a, "%" PRId64, i);
+    default:
+        memcpy(&d, at(row, f), sizeof(d));
+        if (isfinite(d))
+            oc_format_repr(d, buf, sizeof(buf));
+        return oc_strdup(a, buf);
+    }
+}
+
+static void csv_line(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    struct oc_arena a = {0};
+    struct oc_plain_table t = {.n_col = oc_scan_n_fields};
+    const char **cell = OC_NEW_ARRAY(&a, oc_scan_n_fields, const char *);
+    for (size_t i = 0; i < oc_scan_n_fields; i++)
+        cell[i] = row ? csv_cell(&a, row, &oc_scan_fields[i]) : oc_scan_fields[i].name;
+    oc_plain_row(&t, cell);
+    oc_plain_csv_rows(&t, row ? CSV_VERSION : "csv_version", w->f);
+    oc_plain_free(&t);
+    oc_arena_free(&a);
+}
+
+static void csv_begin(struct oc_scan_writer *w)
+{
+    if (!w->more)
+        csv_line(w, NULL);
+}
+
+/* ---- for people -----------------------------------------------------------------------------------------
+ */
+
+static const char *human(struct oc_scan_writer *w, uint64_t v, bool bytes)
+{
+    char buf[32];
+    if (v == OC_SCAN_UNKNOWN)
+        return "-";
+    return oc_strdup(&w->arena, bytes ? oc_format_bytes((double)v, buf, sizeof(buf))
+                                      : oc_format_si((double)v, "", buf, sizeof(buf)));
+}
+
+static void table_begin(struct oc_scan_writer *w)
+{
+    static const char *const head[] = {"nodes", "params", "MACs",    "FLOPs",
+                                       "bytes", "peak",   "quality", "model"};
+    w->table.n_col = OC_COUNT(head);
+    oc_plain_row(&w->table, head);
+}
+
+static const char *place(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    const char *same = row->duplicate_of;
+    if (!row->error)
+        return oc_printf(&w->arena, "%s%s%s", row->path, same ? " = " : "", same ? same : "");
+    size_t n = strlen(row->path), head = strlen("cannot read ''");
+    bool told = !strncmp(row->error, "cannot read '", 13) && !strncmp(row->error + 13, row->path, n);
+    bool prefixed = told && !strncmp(row->error + 13 + n, "': ", 3);
+    return oc_printf(&w->arena, "%s: %s", row->path, prefixed ? row->error + head + n + 2 : row->error);
+}
+
+static void table_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    bool known = row->nodes != OC_SCAN_UNKNOWN;
+    const char *nodes = !known               ? "-"
+                        : row->unknown_nodes ? oc_printf(&w->arena, "%" PRIu64 " (%" PRIu64 " unknown)",
+                                                         row->nodes, row->unknown_nodes)
+                                             : oc_printf(&w->arena, "%" PRIu64, row->nodes);
+    const char *cell[] = {nodes,
+                          human(w, row->params, false),
+                          human(w, row->macs, false),
+                          human(w, row->flops, false),
+                          human(w, row->bytes, true),
+                          human(w, row->peak_activation_bytes, true),
+                          row->error     ? "error"
+                          : row->quality ? row->quality
+                                         : "-",
+                          place(w, row)};
+    oc_plain_row(&w->table, cell);
+}
+
+static void table_end(struct oc_scan_writer *w)
+{
+    oc_plain_print(&w->table, 1, w->f);
+    fprintf(w->f, "\n%" PRIu64 " model%s, %" PRIu64 " error%s, %" PRIu64 " duplicate%s\n", w->n,
+            w->n == 1 ? "" : "s", w->n_errors, w->n_errors == 1 ? "" : "s", w->n_duplicates,
+            w->n_duplicates == 1 ? "" : "s");
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------
+ */
+
+static const struct form forms[] = {
+    {"table", table_begin, table_row, table_end},
+    {"csv", csv_begin, csv_line, NULL},
+    {"ndjson", NULL, ndjson_row, NULL},
+    {"json", json_begin, json_row, json_end},
+};
+
+int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_writer **out,
+                        struct oc_err *err)
+{
+    *out = NULL;
+    for (size_t i = 0; i < OC_COUNT(forms); i++) {
+        if (format && strcmp(forms[i].name, format))
+            continue;
+        struct oc_scan_writer *w = oc_xmalloc(sizeof(*w));
+        *w = (struct oc_scan_writer){.form = &forms[i], .f = f, .more = more};
+        if (w->form->begin)
+            w->form->begin(w);
+        *out = w;
+        return 0;
+    }
+    return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, ndjson, json", format);
+}
+
+void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row)
+{
+    w->n++;
+    w->n_errors += row->error != NULL;
+    w->n_duplicates += row->duplicate_of != NULL;
+    w->form->row(w, row);
+}
+
+void oc_scan_writer_close(struct oc_scan_writer *w)
+{
+    if (!w)
+        return;
+    if (w->form->end)
+        w->form->end(w);
+    oc_plain_free(&w->table);
+    oc_arena_free(&w->arena);
+    free(w);
+}

@@ -1,0 +1,180 @@
+#!/bin/sh
+# Scans of many models: a row each, whatever happens; resumed, interrupted, in parts. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+top=$PWD
+: "${BUILD:=build/release}"
+work=$BUILD/scan
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/m/sub"
+ln -s "$PWD/$BUILD/onnxcost" "$PWD/$BUILD/onnxzoo" "$work/bin"
+samples=$PWD/../shared/samples
+nodes=
+for dir in /usr/share/libonnx-testdata/data/node /usr/lib/python3/dist-packages/onnx/backend/test/data/node; do
+    [ -d "$dir" ] && nodes=$dir && break
+done
+"$BUILD/onnxzoo" resnet18 -o "$work/m/resnet18.onnx"
+"$BUILD/onnxzoo" mobilenetv2 -o "$work/m/sub/mobilenet.onnx"
+cd "$work" || exit 1
+export PATH="$PWD/bin:$PATH"
+unset NO_COLOR COLUMNS
+n=0
+bad=0
+result() { # title problems
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
+    fi
+}
+skip() { # title why
+    n=$((n + 1))
+    echo "ok $n # SKIP $1: $2"
+}
+same() { # title wanted got
+    result "$1" "$([ "$2" = "$3" ] || echo "wanted '$2', got '$3'")"
+}
+paths() { # of NDJSON rows
+    sed 's/^{"path":"\([^"]*\)".*/\1/' "$1"
+}
+# rows without what differs from run to run
+plain() {
+    sed 's/"seconds":[^,]*,//' "$1"
+}
+
+# ---- a row each
+cp m/resnet18.onnx m/copy.onnx
+printf 'no model' >m/garbage.onnx
+: >m/empty.onnx
+head -c 5000 m/resnet18.onnx >m/cut.onnx
+ln -s . m/sub/loop
+onnxcost scan m -f ndjson -j 2 >rows 2>err
+same 'error rows give exit code 1' 1 $?
+same 'and one line that counts them' 'onnxcost: warning: 3 of 6 models could not be analysed' "$(cat err)"
+same 'rows are in the order of the paths' 'm/copy.onnx m/cut.onnx m/empty.onnx m/garbage.onnx m/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows | tr '\n' ' ' | sed 's/ $//')"
+result 'an error row says what and where' "$(grep '"m/cut.onnx"' rows | grep -q '"macs":null.*"error":"cannot read .*"error_code":"format".*"error_offset":[0-9]' || grep cut.onnx rows)"
+same 'a duplicate names the first one' '"m/copy.onnx"' "$(grep '^{"path":"m/resnet18.onnx"' rows | sed 's/.*"duplicate_of":\([^,]*\),.*/\1/')"
+want=$(onnxcost m/resnet18.onnx -f json | sed -n '/"totals"/,/}/s/^ *"macs": \([0-9]*\),$/\1/p' | head -n 1)
+same 'numbers are those of the report' "$want" "$(grep '^{"path":"m/copy.onnx"' rows | sed 's/.*"macs":\([0-9]*\),.*/\1/')"
+onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx >table 2>err
+same 'without errors the exit code is 0' '0 ' "$? $(cat err)"
+same 'the table ends with a count' '2 models, 0 errors, 0 duplicates' "$(tail -n 1 table)"
+onnxcost scan m -f csv 2>/dev/null | tr -d '\r' >csv
+same 'CSV has a header and a row each' 7 "$(grep -c . csv)"
+onnxcost scan m -f json 2>/dev/null >json
+result 'JSON is one object' "$(python3 -c 'import json; d = json.load(open("json")); assert d["schema"] == "onnxcost.scan" and len(d["rows"]) == 6 and d["errors"] == 3' 2>&1)"
+
+# ---- options
+ratios() {
+    onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx -f csv "$@" 2>/dev/null | sed 1d | cut -d , -f 14
+}
+same 'sizes hold for every model that has them' '3 3 ' "$(ratios >a; ratios -d batch=3 -d nobody=7 >b; paste a b | awk '{ printf "%s ", $2 / $1 }')"
+printf 'm/resnet18.onnx\n\nm/sub\n' | onnxcost scan --files-from - -f ndjson >rows2 2>err
+same 'names from standard input' 'm/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows2 | tr '\n' ' ' | sed 's/ $//')"
+find m -name 'resnet*' -print0 | onnxcost scan --files-from - --null -f ndjson >rows2 2>err
+same 'names that end with a null character' m/resnet18.onnx "$(paths rows2)"
+same 'an empty list is no error' '0 ' "$(onnxcost scan --files-from - -f ndjson </dev/null 2>&1; echo "$? ")"
+onnxcost scan 2>err
+same 'nothing to scan is one' 2 $?
+onnxcost scan m --resume 2>err
+same '--resume needs a file' 2 $?
+onnxcost scan m/gone.onnx -f ndjson >rows2 2>err
+same 'a file that is not there is a row' '1 io' "$? $(sed 's/.*"error_code":"\([a-z]*\)".*/\1/' rows2)"
+
+# ---- resumed
+for format in ndjson csv; do
+    rm -f state.$format
+    onnxcost scan m -o state.$format --resume 2>/dev/null
+    onnxcost scan m -o once.$format -f $format 2>/dev/null
+    same "$format: a first run with --resume writes what one without does" "$(wc -l <once.$format)" "$(wc -l <state.$format)"
+    cp state.$format whole
+    onnxcost scan m -o state.$format --resume 2>/dev/null
+    result "$format: a second run changes nothing" "$(cmp whole state.$format 2>&1)"
+    head -c $(($(wc -c <whole) * 2 / 3)) whole >state.$format
+    onnxcost scan m -o state.$format --resume 2>/dev/null
+    for f in whole state.$format; do
+        if [ $format = csv ]; then cut -d , -f 22 --complement $f; else plain $f; fi >$f.plain
+    done
+    result "$format: a file that was cut off is completed" "$(diff whole.plain state.$format.plain)"
+    echo x >foreign
+    onnxcost scan m -o foreign --resume -f $format 2>err
+    same "$format: other files are left alone" '3 x' "$? $(cat foreign)"
+done
+sleep 0.05
+cp m/sub/mobilenet.onnx m/garbage.onnx
+onnxcost scan m -o state.ndjson --resume 2>/dev/null
+same 'a file that changed is read again' null "$(grep '^{"path":"m/garbage.onnx"' state.ndjson | sed 's/.*"error":\([a-z]*\),.*/\1/')"
+rm m/garbage.onnx
+onnxcost scan m -o state.ndjson --resume 2>/dev/null
+same 'a file that is gone has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
+
+# ---- broken off
+mkdir -p many
+onnxzoo chain --nodes 30000 -o long.onnx
+for i in $(seq 1 40); do ln -s ../long.onnx "many/$i.onnx"; done
+for how in resume plain; do
+    rm -f part.ndjson
+    if [ $how = resume ]; then set -- --resume; else set -- -f ndjson; fi
+    python3 - "$@" <<'PY' 2>err
+import signal, subprocess, sys, time
+p = subprocess.Popen(['onnxcost', 'scan', 'many', '-j', '1', '-o', 'part.ndjson', *sys.argv[1:]],
+                     stderr=subprocess.PIPE)
+time.sleep(0.12)
+p.send_signal(signal.SIGINT)
+err = p.communicate()[1].decode()
+sys.exit(0 if p.returncode == -signal.SIGINT and 'stopped after' in err else
+         77 if p.returncode == 0 else 1)
+PY
+    code=$?
+    if [ $code = 77 ]; then
+        skip "$how: the rows of a scan that was interrupted" 'it was over before the signal'
+        continue
+    fi
+    same "$how: an interrupted scan says so" 0 $code
+    result "$how: its rows are whole" "$([ -s part.ndjson ] && grep -vn '^{"path":.*}$' part.ndjson)"
+    onnxcost scan many -j 2 -o part.ndjson --resume 2>err
+    same "$how: and can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
+done
+left=$(ls part.ndjson.?????? state.*.?????? 2>/dev/null | grep -v plain)
+result 'no temporary file stays behind' "$left"
+
+# ---- many
+if [ -n "$nodes" ]; then
+    set -- "$nodes"
+    [ -d "$samples" ] && set -- "$@" "$samples"
+    start=$(date +%s%N)
+    onnxcost scan "$@" -j 2 -f ndjson >rows 2>err
+    code=$?
+    ms=$((($(date +%s%N) - start) / 1000000))
+    files=$(find "$@" -name '*.onnx' | wc -l)
+    echo "# $files models in $ms ms"
+    same 'every model of the node tests has a row' "$files" "$(wc -l <rows)"
+    result 'there are many' "$([ "$files" -ge 900 ] || echo "$files")"
+    result 'nothing crashed' "$(grep -E '"error_code":"(crash|memory)"' rows)"
+    same 'nothing failed' 0 $code
+    case $BUILD in
+    */release) result 'in less than five seconds' "$([ "$ms" -lt 5000 ] || echo "$ms ms")" ;;
+    *) skip 'in less than five seconds' 'only the release build is fast' ;;
+    esac
+    [ -d "$samples" ] || skip 'samples' 'SKIPPED: ../shared/samples is not there'
+else
+    skip 'the node tests' 'package libonnx-testdata is not there'
+fi
+
+# ---- the recipe of the README, as it stands there
+recipe=$(grep -m 1 '| parallel ' "$top/README.md")
+if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
+    mv m models
+    for i in $(seq 1 1100); do echo "ln models/resnet18.onnx models/more$i.onnx"; done | sh
+    ( PARALLEL=--will-cite; export PARALLEL; eval "${recipe%%>*}" ) >parts.ndjson 2>err # more files than a call takes
+    onnxcost scan models -f ndjson --hash all >whole.ndjson 2>err2
+    for f in parts whole; do plain $f.ndjson | sed 's/"duplicate_of":[^,]*,//' | sort >$f; done
+    result 'GNU parallel: parts give the rows of the whole' "$(cmp parts whole 2>&1; [ "$(wc -l <whole)" -gt 1000 ] || wc -l whole)"
+else
+    skip 'GNU parallel' 'package parallel is not there'
+fi
+echo "1..$n"
+exit $bad

@@ -1,0 +1,213 @@
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fleet/crew.h"
+
+enum { N = 300 };
+
+struct seen {
+    size_t next, lost, ready;
+    int number[N];
+    enum oc_crew_end end[N];
+    uint64_t value[N];
+    volatile int stop;
+    size_t stop_at;
+};
+
+/* A square; every 50th process is killed, the 7th piece leaves. */
+static void square(void *arg, size_t index, void *result)
+{
+    (void)arg;
+    if (index % 50 == 49)
+        raise(SIGKILL);
+    if (index == 7)
+        _exit(3);
+    uint64_t v = index * index;
+    memcpy(result, &v, sizeof(v));
+}
+
+static void only_work(void *arg, size_t index, void *result)
+{
+    uint64_t v = index + 1;
+    (void)arg;
+    memcpy(result, &v, sizeof(v));
+}
+
+static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void *result)
+{
+    struct seen *s = arg;
+    uint64_t v = 111111;
+    s->lost++;
+    s->end[index] = end;
+    s->number[index] = number;
+    memcpy(result, &v, sizeof(v));
+}
+
+static int done(void *arg, size_t index, void *result, struct oc_err *err)
+{
+    struct seen *s = arg;
+    (void)err;
+    assert_int_equal(index, s->next);
+    s->next++;
+    if (index < N)
+        memcpy(&s->value[index], result, sizeof(s->value[index]));
+    if (s->stop_at && s->next == s->stop_at)
+        s->stop = 1;
+    return 0;
+}
+
+static void crashes_cost_one_piece(void **state)
+{
+    struct oc_err err;
+    (void)state;
+    for (unsigned jobs = 1; jobs <= 5; jobs += 2) {
+        struct seen s = {0};
+        const struct oc_crew crew = {.jobs = jobs,
+                                     .n = N,
+                                     .result_bytes = sizeof(uint64_t),
+                                     .arg = &s,
+                                     .work = square,
+                                     .lost = lost,
+                                     .done = done};
+        assert_int_equal(oc_crew_run(&crew, &err), 0);
+        assert_int_equal(s.next, N);
+        assert_int_equal(s.lost, N / 50 + 1);
+        for (size_t i = 0; i < N; i++) {
+            bool gone = i % 50 == 49 || i == 7;
+            assert_int_equal(s.value[i], gone ? 111111 : i * i);
+            if (i == 7) {
+                assert_int_equal(s.end[i], OC_CREW_EXIT);
+                assert_int_equal(s.number[i], 3);
+            } else if (gone) {
+                assert_int_equal(s.end[i], OC_CREW_SIGNAL);
+                assert_int_equal(s.number[i], SIGKILL);
+            }
+        }
+    }
+}
+
+static void no_memory(void *arg, size_t index, void *result)
+{
+    if (index == 2)
+        oc_out_of_memory(12345);
+    only_work(arg, index, result);
+}
+
+static void memory_that_runs_out_is_told(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    const struct oc_crew crew = {.jobs = 2,
+                                 .n = 4,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = no_memory,
+                                 .lost = lost,
+                                 .done = done};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(s.next, 4);
+    assert_int_equal(s.lost, 1);
+    assert_int_equal(s.end[2], OC_CREW_NO_MEMORY);
+    assert_int_equal(s.value[3], 4);
+}
+
+static bool even_is_ready(void *arg, size_t index, void *result)
+{
+    uint64_t v = 7000 + index;
+    if (index % 2)
+        return false;
+    ((struct seen *)arg)->ready++;
+    memcpy(result, &v, sizeof(v));
+    return true;
+}
+
+static void what_is_ready_needs_no_work(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    const struct oc_crew crew = {.jobs = 2,
+                                 .n = 9,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = only_work,
+                                 .ready = even_is_ready,
+                                 .lost = lost,
+                                 .done = done};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(s.value[i], i % 2 ? i + 1 : 7000 + i);
+}
+
+static void a_stop_finishes_what_was_begun(void **state)
+{
+    struct oc_err err;
+    struct seen s = {.stop_at = 20};
+    const struct oc_crew crew = {.jobs = 2,
+                                 .n = 50000,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .stop = &s.stop,
+                                 .work = only_work,
+                                 .lost = lost,
+                                 .done = done};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_in_range(s.next, 20, 20 + 4096 + 2 * 4); /* what waits, and four pieces a process */
+    for (size_t i = 0; i < s.next && i < N; i++)
+        assert_int_equal(s.value[i], i + 1);
+}
+
+static int refuse(void *arg, size_t index, void *result, struct oc_err *err)
+{
+    (void)result;
+    ((struct seen *)arg)->next++;
+    return index == 5 ? oc_fail(err, OC_EOUTPUT, "full") : 0;
+}
+
+static void a_refusal_ends_it(void **state)
+{
+    struct oc_err err = {0};
+    struct seen s = {0};
+    const struct oc_crew crew = {.jobs = 3,
+                                 .n = N,
+                                 .result_bytes = sizeof(uint64_t),
+                                 .arg = &s,
+                                 .work = only_work,
+                                 .lost = lost,
+                                 .done = refuse};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), -1);
+    assert_string_equal(err.msg, "full");
+    assert_int_equal(s.next, 6);
+}
+
+static void nothing_to_do(void **state)
+{
+    struct oc_err err;
+    struct seen s = {0};
+    const struct oc_crew crew = {
+        .jobs = 2, .result_bytes = 8, .arg = &s, .work = only_work, .lost = lost, .done = done};
+    (void)state;
+    assert_int_equal(oc_crew_run(&crew, &err), 0);
+    assert_int_equal(s.next, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crashes_cost_one_piece),      cmocka_unit_test(memory_that_runs_out_is_told),
+        cmocka_unit_test(what_is_ready_needs_no_work), cmocka_unit_test(a_stop_finishes_what_was_begun),
+        cmocka_unit_test(a_refusal_ends_it),           cmocka_unit_test(nothing_to_do)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
