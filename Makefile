@@ -156,7 +156,7 @@ $(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
 CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
 CHARTJS_LICENCE ?= /usr/share/doc/libjs-chart.js/copyright
 PAGE := src/write/page
-PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid tables details roofline main)
+PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables roofline waste shares memory timeline notes main)
 
 $(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
 	@mkdir -p $(GEN)

@@ -20,6 +20,8 @@ void oc_page_number(struct oc_json_out *w, double v, int digits);
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena);
 /* Likewise of numbers, with 10 significant digits. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
+/* Numbers that rise slowly, as differences: the first one, then each less the one before. */
+void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
 
 /* Members of the document. */
 void oc_page_rows(struct oc_json_out *w, struct oc_report *r);     /* "rows", "columns", "nodes" */

@@ -14,9 +14,11 @@
 
 /* The page numbers and adds up rows itself, in whatever order they stand; outputs are shown with their names.
  */
-static bool left_out(const struct oc_column *c)
+static bool left_out(const struct oc_report *r, const struct oc_column *c)
 {
-    return !strcmp(c->key, "rank") || !strcmp(c->key, "cumulative_fraction") || !strcmp(c->key, "output");
+    bool number_of_node = !strcmp(c->key, "id") && r->in->analysis && !r->in->join; /* see row_nodes */
+    return number_of_node || !strcmp(c->key, "rank") || !strcmp(c->key, "cumulative_fraction") ||
+           !strcmp(c->key, "output");
 }
 
 static const char *kind_name(unsigned kind)
@@ -46,13 +48,47 @@ static bool same_numbers(const struct oc_field *v, uint32_t n)
     return n > 1;
 }
 
-static void numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v, uint32_t n)
+enum { FEW = 1000 };
+
+/* Few different numbers in many rows stand in a list of their own, as texts do. */
+static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v,
+                        uint32_t n, struct oc_arena *arena)
+{
+    struct oc_map seen = {.arena = arena};
+    uint32_t *place = OC_NEW_ARRAY(arena, n, uint32_t), first[FEW], count = 0;
+    for (uint32_t i = 0; i < n && count <= FEW; i++) {
+        uint64_t key[2] = {v[i].whole, 0};
+        memcpy(&key[1], &v[i].number, sizeof(double));
+        place[i] = count;
+        if (oc_map_add(&seen, (const char *)key, sizeof(key), &place[i], NULL) && count++ < FEW)
+            first[count - 1] = i;
+    }
+    oc_map_free(&seen);
+    if (count > FEW || count > n / 4)
+        return false;
+    oc_jw_key(w, "dict");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < count; i++)
+        number_cell(w, c, &v[first[i]]);
+    oc_jw_end_array(w);
+    oc_jw_key(w, "index");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        oc_jw_u64(w, place[i]);
+    oc_jw_end_array(w);
+    return true;
+}
+
+static void numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v, uint32_t n,
+                    struct oc_arena *arena)
 {
     if (same_numbers(v, n)) {
         oc_jw_key(w, "same");
         number_cell(w, c, &v[0]);
         return;
     }
+    if (few_numbers(w, c, v, n, arena))
+        return;
     oc_jw_key(w, "values");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < n; i++)
@@ -66,6 +102,12 @@ static void texts(struct oc_json_out *w, const struct oc_field *v, uint32_t n, s
     for (uint32_t i = 0; i < n; i++)
         text[i] = v[i].text;
     oc_page_texts(w, text, n, arena);
+}
+
+/* Tables with times have no room for parameters; the page shows their shares. */
+static bool is_extra(const struct oc_report *r, const struct oc_column *c)
+{
+    return r->in->analysis && r->has_time && !strcmp(c->key, "params");
 }
 
 static void column(struct oc_json_out *w, struct oc_report *r, const struct oc_column *c)
@@ -82,13 +124,13 @@ static void column(struct oc_json_out *w, struct oc_report *r, const struct oc_c
     oc_key_text(w, "title", c->title);
     oc_key_text(w, "kind", kind_name(c->kind));
     oc_jw_key(w, "shown");
-    oc_jw_bool(w, c->use & OC_COL_COMPACT || !strcmp(c->key, "outputs"));
+    oc_jw_bool(w, (c->use & OC_COL_COMPACT && !is_extra(r, c)) || !strcmp(c->key, "outputs"));
     oc_jw_key(w, "bound");
     oc_jw_bool(w, c->quality);
     if (c->kind == OC_FIELD_TEXT)
         texts(w, v, r->shown.n, &scratch);
     else
-        numbers(w, c, v, r->shown.n);
+        numbers(w, c, v, r->shown.n, &scratch);
     oc_jw_end_object(w);
     oc_arena_free(&scratch);
 }
@@ -97,10 +139,13 @@ static void columns(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_column *c[OC_MAX_COLUMNS];
     size_t n = oc_columns_for(r, OC_COL_COMPACT | OC_COL_CSV, c);
+    for (size_t i = 0; i < oc_n_columns && n < OC_MAX_COLUMNS; i++)
+        if (is_extra(r, &oc_columns[i]))
+            c[n++] = &oc_columns[i];
     oc_jw_key(w, "columns");
     oc_jw_begin_array(w);
     for (size_t i = 0; i < n; i++)
-        if (!left_out(c[i]))
+        if (!left_out(r, c[i]))
             column(w, r, c[i]);
     oc_jw_end_array(w);
 }
@@ -124,9 +169,17 @@ static const struct oc_join_rec *joined(const struct oc_report *r, const struct 
     return r->in->join && row->record != OC_NONE && row->count == 1 ? &r->in->join->rec[row->record] : NULL;
 }
 
-/* By row the nodes that it covers: a number, or a list of several. */
+/* By row the nodes that it covers: a number, or a list of several; without a join as steps from row to row,
+ * which are short. */
 static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
 {
+    if (!r->in->join) {
+        int64_t *node = OC_NEW_ARRAY(&r->arena, r->shown.n, int64_t);
+        for (uint32_t i = 0; i < r->shown.n; i++)
+            node[i] = r->shown.row[i].node == OC_NONE ? -1 : (int64_t)r->shown.row[i].node;
+        oc_page_steps(w, "row_node_steps", node, r->shown.n);
+        return;
+    }
     oc_jw_key(w, "row_nodes");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < r->shown.n; i++) {
@@ -234,7 +287,7 @@ static bool *nodes_with_rows(struct oc_report *r)
 }
 
 /* Whole receipts, as --why prints them: only so many, the rows with the most time or work first. */
-enum { MAX_RECEIPTS = 3000 };
+enum { MAX_RECEIPTS = 2000 };
 
 struct heavy {
     double key;

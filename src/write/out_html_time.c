@@ -302,18 +302,17 @@ static void live_at_peak(struct oc_json_out *w, struct oc_report *r, const struc
     oc_jw_end_array(w);
 }
 
-static void steps(struct oc_json_out *w, const struct oc_lives *l)
+static void steps(struct oc_json_out *w, struct oc_report *r, const struct oc_lives *l)
 {
     oc_jw_key(w, "live");
     oc_jw_begin_array(w);
     for (uint32_t i = 0; i < l->n_step; i++)
         oc_page_u64(w, l->live[i]);
     oc_jw_end_array(w);
-    oc_jw_key(w, "node");
-    oc_jw_begin_array(w);
+    int64_t *node = OC_NEW_ARRAY(&r->arena, l->n_step, int64_t);
     for (uint32_t i = 0; i < l->n_step; i++)
-        oc_jw_u64(w, l->step[i]);
-    oc_jw_end_array(w);
+        node[i] = l->step[i];
+    oc_page_steps(w, "node_steps", node, l->n_step);
 }
 
 void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
@@ -333,7 +332,7 @@ void oc_page_memory(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "peak_step", l->n_step > 0, l->peak_step);
     oc_key_quality(w, l->quality);
     oc_key_u64(w, "steps", l->n_step);
-    steps(w, l);
+    steps(w, r, l);
     live_at_peak(w, r, l);
     oc_jw_end_object(w);
     oc_lives_free(l);

@@ -46,6 +46,15 @@ void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n)
     oc_jw_end_array(w);
 }
 
+void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n)
+{
+    oc_jw_key(w, key);
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < n; i++)
+        oc_jw_i64(w, v[i] - (i ? v[i - 1] : 0));
+    oc_jw_end_array(w);
+}
+
 /* ---- texts -----------------------------------------------------------------------------------------------
  */
 

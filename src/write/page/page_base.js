@@ -7,18 +7,20 @@ function el(tag, attrs, ...children) {
   const e = document.createElement(tag);
   for (const k in attrs || {}) {
     const v = attrs[k];
-    if (v === null || v === undefined || v === false) continue;
-    if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
+    if (v === null || v === undefined) continue;
+    if (k.startsWith("aria-")) e.setAttribute(k, v);
+    else if (v === false) continue;
+    else if (k.startsWith("on")) e.addEventListener(k.slice(2), v);
     else if (k === "style") Object.assign(e.style, v);
     else e.setAttribute(k, v === true ? "" : v);
   }
-  for (const c of children.flat()) if (c !== null && c !== undefined) e.append(c);
+  for (const c of children.flat(3)) if (c !== null && c !== undefined) e.append(c);
   return e;
 }
 function say(text) { $("said").textContent = text; }
 
 /* ---- numbers ---- */
-const THIN = " ";
+const THIN = " ", SMALL = innerWidth < 640;
 function digits3(v) {
   const a = Math.abs(v);
   return a >= 100 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : v.toFixed(2);
@@ -70,7 +72,7 @@ function middle(text, max) {
 }
 
 /* ---- state: what the address keeps ---- */
-const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: "type" };
+const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null };
 const listeners = [];
 const onState = f => listeners.push(f);
 function readHash() {
@@ -83,7 +85,7 @@ function readHash() {
   for (const [k, v] of p) if (k.startsWith("sort.")) S.sort[k.slice(5)] = [v.replace(/^-/, ""), v.startsWith("-") ? -1 : 1];
   S.metric = p.get("metric");
   S.by = p.get("by") || "op";
-  S.wasteBy = p.get("waste") || "type";
+  S.wasteBy = p.get("waste");
   S.node = p.get("node");
 }
 function hashText() {
@@ -95,7 +97,7 @@ function hashText() {
   for (const k in S.sort) p.set("sort." + k, (S.sort[k][1] < 0 ? "-" : "") + S.sort[k][0]);
   if (S.metric) p.set("metric", S.metric);
   if (S.by !== "op") p.set("by", S.by);
-  if (S.wasteBy !== "type") p.set("waste", S.wasteBy);
+  if (S.wasteBy) p.set("waste", S.wasteBy);
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
@@ -125,6 +127,11 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 const LIGHT = ["#2f6cb3", "#d3701f", "#2f8f4e", "#bf3f3a", "#7a5fb8", "#8a6148", "#c45b9c", "#1b8fa0", "#8d8a14", "#5a6778"];
 const DARK = ["#6ea6ea", "#f39d58", "#65c57f", "#f0807a", "#ad95ea", "#c29a80", "#ee97cf", "#52c8d8", "#cbc84f", "#98a6b8"];
 const color = i => i < 0 ? (isDark() ? "#66717e" : "#98a2ad") : (isDark() ? DARK : LIGHT)[i % LIGHT.length];
+/* Black or white, whichever is easier to read on the colour. */
+function inkOn(hex) {
+  const part = k => { const v = parseInt(hex.slice(k, k + 2), 16) / 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
+  return .2126 * part(1) + .7152 * part(3) + .0722 * part(5) > .179 ? "#0f1216" : "#ffffff";
+}
 
 /* ---- small parts ---- */
 function section(id, title, ...children) {

@@ -37,6 +37,7 @@ function cards() {
     const m = D.memory;
     if (m && m.peak !== null) list.push(card("Memory in use at once", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), "activations; " + bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
   }
+  if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " different kernels and copies", exact("time", kernelTime)));
   list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + " types"));
   if (D.coverage && known(D.coverage.time_fraction))
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of the operators' time is on nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " unmatched" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have a time" : null));

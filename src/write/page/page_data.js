@@ -1,11 +1,13 @@
 /* The data's columns as the page uses them; rows by name, node and type. */
 const N = D.rows;
+function addSteps(steps) { let sum = 0; return Int32Array.from(steps, d => sum += d); }
+const ROW_NODES = D.row_nodes || (D.row_node_steps ? addSteps(D.row_node_steps) : null);
 
 class Column {
   constructor(c, n) {
     this.key = c.key;
     this.kind = c.kind;
-    this.title = c.title || c.key.replace(/_ns$/, "").replace(/_/g, " ");
+    this.title = c.title || (c.key || "").replace(/_ns$/, "").replace(/_/g, " ");
     this.shown = c.shown;
     this.bound = c.bound;
     this.data = c;
@@ -53,7 +55,8 @@ for (const [name, key] of Object.entries({
 })) C[name] = column(key);
 const num = (c, i) => c ? c.numbers[i] : NaN;
 const txt = (c, i) => c ? c.at(i) : null;
-const hasTime = !!C.time, hasRoof = !!D.hardware && !!C.roof;
+const someKnown = c => { if (!c) return false; for (let i = 0; i < N; i++) if (c.at(i) !== null) return true; return false; };
+const hasTime = someKnown(C.time), hasRoof = !!D.hardware && someKnown(C.roof);
 const rowName = i => txt(C.name, i) || txt(C.type, i) || "row " + (i + 1);
 const rowType = i => txt(C.type, i) || "(no type)";
 const quality = i => D.quality.charCodeAt(i) - 48;
@@ -62,7 +65,7 @@ const quality = i => D.quality.charCodeAt(i) - 48;
 const nodeTexts = key => D.nodes && D.nodes[key] ? new Column({ key, kind: "text", ...D.nodes[key] }, 0) : null;
 const NODE = { name: nodeTexts("name"), type: nodeTexts("type"), formula: nodeTexts("formula") };
 const nodesOf = i => {
-  const n = D.row_nodes ? D.row_nodes[i] : -1;
+  const n = ROW_NODES ? ROW_NODES[i] : -1;
   return Array.isArray(n) ? n : n < 0 ? [] : [n];
 };
 let rowOfNodeMap = null;
@@ -86,14 +89,14 @@ function findRow(text) {
   if (!rowByName) {
     rowByName = new Map();
     for (let i = N - 1; i >= 0; i--) rowByName.set(rowName(i), i);
-    if (D.row_nodes) for (let i = 0; i < N; i++) for (const k of nodesOf(i)) {
+    if (ROW_NODES) for (let i = 0; i < N; i++) for (const k of nodesOf(i)) {
       const name = nodeName(k);
       if (!rowByName.has(name)) rowByName.set(name, i);
     }
   }
   if (rowByName.has(text)) return rowByName.get(text);
   const m = /^#?(\d+)$/.exec(text);
-  return m ? (D.row_nodes ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
+  return m ? (ROW_NODES ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
 }
 /* What the address calls the row: its name, or its node's number where several have that name. */
 function linkOf(i) {
@@ -104,37 +107,40 @@ function linkOf(i) {
 /* ---- sums of rows; a row whose number is unknown is counted apart ---- */
 const SUMS = ["time", "flo", "bytes", "params", "roof", "wasted", "macs"];
 function addUp(rows, keyOf) {
-  const groups = new Map();
-  for (const i of rows) {
+  const groups = new Map(), list = [], of = new Uint32Array(rows.length);
+  rows.forEach((i, k) => {
     const key = keyOf(i);
-    let g = groups.get(key);
-    if (!g) {
-      g = { key, rows: 0, of: [], quality: 0, points: { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 } };
-      for (const s of SUMS) { g[s] = 0; g[s + "Unknown"] = 0; }
-      groups.set(key, g);
+    let at = groups.get(key);
+    if (at === undefined) {
+      groups.set(key, at = list.length);
+      list.push({ key, rows: 0, first: i, quality: 0, points: { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 } });
     }
+    const g = list[of[k] = at], q = quality(i);
     g.rows++;
-    g.of.push(i);
-    for (const s of SUMS) {
-      const v = C[s] ? C[s].numbers[i] : NaN;
-      if (Number.isNaN(v)) g[s + "Unknown"]++; else g[s] += v;
-    }
-    const q = quality(i);
     if (q && q < 4) g.quality = !g.quality || g.quality === q ? q : 3;
-    addPoint(g.points, i);
+  });
+  for (const s of SUMS) {
+    const v = C[s] ? C[s].numbers : null, unknown = new Uint32Array(list.length), sum = new Float64Array(list.length);
+    rows.forEach((i, k) => { const x = v ? v[i] : NaN; if (x === x) sum[of[k]] += x; else unknown[of[k]]++; });
+    list.forEach((g, k) => { g[s] = unknown[k] === g.rows ? NaN : sum[k]; g[s + "Unknown"] = unknown[k]; });
   }
-  for (const g of groups.values()) for (const s of SUMS) if (g[s + "Unknown"] === g.rows) g[s] = NaN;
-  return [...groups.values()];
+  addPoints(rows, of, list);
+  return list;
 }
 /* What a group has on the roofline is of those rows that have all that it takes. */
-function addPoint(p, i) {
-  const flo = num(C.flo, i), moved = num(C.bytes, i), t = hasTime ? num(C.time, i) : num(C.roof, i);
-  if (!(flo > 0) || !(moved > 0) || !(t > 0)) return;
-  p.flo += flo;
-  p.bytes += moved;
-  p.time += t;
-  p.roof += num(C.roof, i);
-  p.n++;
+function addPoints(rows, of, list) {
+  const limit = C.roof ? C.roof.numbers : null, span = hasTime ? C.time.numbers : limit;
+  if (!C.flo || !C.bytes || !span) return;
+  const flo = C.flo.numbers, moved = C.bytes.numbers;
+  rows.forEach((i, k) => {
+    if (!(flo[i] > 0) || !(moved[i] > 0) || !(span[i] > 0)) return;
+    const p = list[of[k]].points;
+    p.flo += flo[i];
+    p.bytes += moved[i];
+    p.time += span[i];
+    p.roof += limit ? limit[i] : NaN;
+    p.n++;
+  });
 }
 const allRows = Uint32Array.from({ length: N }, (_, i) => i);
 const byWeight = (a, b) => { const x = hasTime ? a.time : a.flo, y = hasTime ? b.time : b.flo; return (y || 0) - (x || 0) || b.rows - a.rows; };
@@ -143,11 +149,12 @@ const typeNo = new Map(types.map((t, i) => [t.key, i]));
 const typeColor = type => { const i = typeNo.get(type); return color(i === undefined || i >= LIGHT.length ? -1 : i); };
 /* "/layer1/layer1.0/conv/Conv" to "/layer1/layer1.0": the part of the model that the row belongs to. */
 function moduleOf(i) {
-  const name = rowName(i), parts = name.split(/[/.]/).filter(Boolean);
-  if (parts.length < 2) return "(top)";
-  const sep = name.includes("/") ? "/" : ".";
-  const list = name.split(sep).filter(Boolean);
-  return sep + list.slice(0, Math.min(2, list.length - 1)).join(sep);
+  const name = rowName(i), sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
+  let end = name.indexOf(sep, from); /* of the first part */
+  if (end < 0) return "(top)";
+  const second = name.indexOf(sep, end + 1);
+  if (second > 0) end = second;
+  return name.slice(0, end);
 }
 const total = { time: 0, flo: 0, bytes: 0, params: 0 };
 for (const s in total) for (const t of types) total[s] += t[s] || 0;

@@ -34,7 +34,7 @@ function formulaLines(i, most) {
   for (const k of nodes) {
     const f = NODE.formula.at(k);
     if (!f || f === "no arithmetic") continue;
-    for (const line of f.split("\n")) lines.push((nodes.length > 1 ? NODE.type.at(k) + ": " : "") + line.replace(/= (\d+)$/, (_, d) => "= " + grouped(d)));
+    for (const line of f.split("\n")) if (!/= 0$/.test(line)) lines.push((nodes.length > 1 ? NODE.type.at(k) + ": " : "") + line.replace(/= (\d+)$/, (_, d) => "= " + grouped(d)));
   }
   return lines.length > most ? [...lines.slice(0, most), "and " + (lines.length - most) + " more"] : lines;
 }

@@ -34,8 +34,7 @@ class Grid {
     const n = this.rows.length, step = Math.max(1, Math.floor(n / 300));
     let most = c.title.length + 2;
     for (let i = 0; i < n; i += step) most = Math.max(most, c.cell(this.rows[i]).text.length);
-    const mono = c.mono ? 7.4 : 7;
-    return Math.ceil(Math.min(most, c.most || 30) * mono + 20);
+    return Math.ceil(Math.min(most, c.most || 30) * (c.mono ? 7 : 6.9) + 17);
   }
   setRows(rows) {
     this.rows = rows;

@@ -28,6 +28,8 @@ function start() {
   headline();
   const main = $("main"), sections = [];
   main.append(cards());
+  const not = missing();
+  if (not) main.append(not);
   const add = s => { if (s) { main.append(s); sections.push(s); } return s; };
   const both = (...list) => {
     const there = list.filter(Boolean);
@@ -35,11 +37,18 @@ function start() {
     if (there.length) main.append(el("div", { class: "pair" }, there));
     sections.push(...there);
   };
+  both(wasteSection(), sharesSection());
   add(rooflineSection());
   add(tablesSection());
+  add(kernelsSection());
+  add(memorySection());
+  add(timelineSection());
+  add(notesSection());
   links(sections);
   tools();
-  for (const s of sections) if (s.ready) s.ready();
+  for (const s of sections) if (s.ready && s.id !== "roofline") s.ready();
+  const later = sections.find(s => s.id === "roofline");
+  if (later) whenSeen(later, later.ready);
   addEventListener("popstate", fromHistory);
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", () => {

@@ -11,7 +11,7 @@ function roofPoints() {
     for (const i of shownRows) put(i, rowType(i), null, num(C.flo, i), num(C.bytes, i), hasTime ? num(C.time, i) : num(C.roof, i), num(C.roof, i), null);
   } else {
     const keyOf = S.by === "type" ? rowType : moduleOf;
-    for (const g of addUp(shownRows, keyOf)) put(-1, S.by === "type" ? g.key : rowType(g.of[0]), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);
+    for (const g of addUp(shownRows, keyOf)) put(-1, S.by === "type" ? g.key : rowType(g.first), g.key, g.points.flo, g.points.bytes, g.points.time, g.points.roof, g);
   }
   return list.sort((a, b) => b.time - a.time);
 }
@@ -94,6 +94,8 @@ function rooflineSection() {
     const sx = step(a.x0, a.x1);
     for (let e = Math.ceil(Math.log10(a.x0)); e <= Math.log10(a.x1); e++) {
       const x = a.X(10 ** e);
+      g.fillStyle = a.hair;
+      if (sx === 1) for (const k of [2, 5]) if (k * 10 ** e < a.x1) g.fillRect(Math.round(a.X(k * 10 ** e)), a.top, 1, a.bottom - a.top);
       g.fillStyle = e % sx ? a.hair : a.line;
       g.fillRect(Math.round(x), a.top, 1, a.bottom - a.top);
       g.fillStyle = a.soft;
@@ -104,6 +106,8 @@ function rooflineSection() {
     const sy = step(a.y0, a.y1);
     for (let e = Math.ceil(Math.log10(a.y0)); e <= Math.log10(a.y1); e++) {
       const y = a.Y(10 ** e);
+      g.fillStyle = a.hair;
+      if (sy === 1) for (const k of [2, 5]) if (k * 10 ** e < a.y1) g.fillRect(a.left, Math.round(a.Y(k * 10 ** e)), a.right - a.left, 1);
       g.fillStyle = e % sy ? a.hair : a.line;
       g.fillRect(a.left, Math.round(y), a.right - a.left, 1);
       g.fillStyle = a.soft;
@@ -123,11 +127,18 @@ function rooflineSection() {
     const pts = ROOF.points, most = pts.length ? pts[0].time : 1, crowd = pts.length > 3000;
     const biggest = S.by === "op" ? (crowd ? 12 : 17) : 26;
     g.globalAlpha = crowd ? .55 : .78;
+    const seen = new Set(), paint = new Map(); /* a point upon its like is drawn once */
     for (const p of pts) {
       p.r = Math.max(crowd ? 1.6 : 2.6, biggest * Math.sqrt(p.time / most));
       p.px = ROOF.x(p.x);
       p.py = ROOF.y(p.y);
-      g.fillStyle = typeColor(p.type);
+      if (!paint.has(p.type)) paint.set(p.type, typeColor(p.type));
+      if (crowd) {
+        const like = ((p.px * 2 | 0) * 4096 + (p.py * 2 | 0)) * 64 + (p.r * 2 | 0);
+        if (seen.has(like)) continue;
+        seen.add(like);
+      }
+      g.fillStyle = paint.get(p.type);
       if (crowd && p.r < 2.2) { g.fillRect(p.px - 1.5, p.py - 1.5, 3, 3); continue; }
       g.beginPath();
       g.arc(p.px, p.py, p.r, 0, 7);
@@ -153,6 +164,7 @@ function rooflineSection() {
     const most = on.length ? on[0].value : Infinity, fast = slopes.length ? Math.max(...slopes.map(s => s.value)) : 0;
     g.strokeStyle = g.fillStyle = a.roofInk;
     g.lineWidth = 1.3;
+    const taken = [];
     slopes.forEach((s, k) => {
       const dram = k === slopes.length - 1, xe = Math.min(a.x1, most / s.value), xs = Math.max(a.x0, a.y0 / s.value);
       if (xe <= xs) return;
@@ -161,8 +173,12 @@ function rooflineSection() {
       g.moveTo(a.X(xs), a.Y(xs * s.value));
       g.lineTo(a.X(xe), a.Y(xe * s.value));
       g.stroke();
-      const angle = Math.atan2(a.Y(xe * s.value) - a.Y(xs * s.value), a.X(xe) - a.X(xs)), near = Math.exp(Math.log(xs) + .06 * Math.log(xe / xs));
-      label(g, s.name + " " + si(s.value, "B/s"), a.X(near), a.Y(near * s.value) - 4, angle, "left", a);
+      const angle = Math.atan2(a.Y(xe * s.value) - a.Y(xs * s.value), a.X(xe) - a.X(xs)), words = s.name + " " + si(s.value, "B/s");
+      let part = .05; /* along the line, where no other name is */
+      const place = () => { const x = Math.exp(Math.log(xs) + part * Math.log(xe / xs)); return [a.X(x), a.Y(x * s.value)]; };
+      while (part < .7 && taken.some(t => Math.abs(t[0] - place()[0]) < 110 && Math.abs(t[1] - place()[1]) < 34)) part += .08;
+      taken.push(place());
+      label(g, words, place()[0], place()[1] - 3, angle, "left", a);
     });
     let above = -Infinity;
     for (const r of on) {

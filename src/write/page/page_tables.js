@@ -12,7 +12,7 @@ function operatorColumn(c) {
   const o = { key: c.key, title: c.title, text: c.text, about: c.key.replace(/_/g, " "), get keys() { return c.keys; } };
   if (c.text) {
     o.mono = c.key === "name" || c.key === "nodes" || c.key === "inputs" || c.key === "outputs";
-    o.most = c.key === "name" ? 46 : 34;
+    o.most = SMALL ? 24 : c.key === "name" ? 46 : 34;
     o.cell = i => { const v = c.at(i) || ""; return { text: middle(v, o.most), title: v.length > o.most ? v.replace(/;/g, "\n") : null }; };
     return o;
   }
@@ -44,7 +44,7 @@ const operatorColumns = (() => {
   if (at >= 0) list.splice(at + 1, 0, cumulative);
   return [...first, rowNumber, ...second, ...list];
 })();
-const visible = new Set(operatorColumns.filter(c => c === rowNumber || c === cumulative || (column(c.key) || {}).shown).map(c => c.key));
+const visible = new Set(operatorColumns.filter(c => c === rowNumber || c === cumulative || ((column(c.key) || {}).shown && someKnown(column(c.key)))).map(c => c.key));
 
 /* ---- types, modules: sums of rows ---- */
 function sumColumns(what, list, totals) {
@@ -65,7 +65,7 @@ function sumColumns(what, list, totals) {
   });
   const names = list.map(g => g.key), order = new Map([...names].sort((a, b) => a < b ? -1 : 1).map((n, i) => [n, i]));
   return [
-    { key: "key", title: what, text: true, mono: true, most: 44, keys: Float64Array.from(names, n => order.get(n)), cell: k => ({ text: middle(names[k], 44), title: names[k] }) },
+    { key: "key", title: what, text: true, mono: true, most: SMALL ? 24 : 44, keys: Float64Array.from(names, n => order.get(n)), cell: k => ({ text: middle(names[k], SMALL ? 24 : 44), title: names[k] }) },
     col("rows", "rows", "count", g => g.rows),
     sum("time", "time", "time"),
     C.time && col("time%", "time %", "fraction", g => g.time / totals.time),

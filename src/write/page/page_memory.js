@@ -1,0 +1,63 @@
+/* Activation memory in use at each step, the peak marked; what is alive there. Drawn by Chart.js. */
+function memorySection() {
+  const M = D.memory;
+  if (!M || !M.steps || M.peak === null || !(Number(M.peak) > 0)) return null;
+  const live = M.live.map(Number), nodes = addSteps(M.node_steps), rough = M.quality === "unknown" ? "≥" : MARK[qualityNo(M.quality) % 4];
+  const canvas = el("canvas", { role: "img", "aria-label": "Activation memory over " + M.steps + " steps; the peak is " + bytes(Number(M.peak)) + " at step " + (M.peak_step + 1) + ", " + nodeName(nodes[M.peak_step]) });
+  const table = el("table", { class: "plain", "aria-label": "In use at the peak" },
+    el("thead", null, el("tr", null, ["in use at the peak", "bytes", "steps"].map((h, k) => el("th", { scope: "col", class: k ? "" : "left" }, h)))),
+    el("tbody", null, M.at_peak.map(b => el("tr", null,
+      el("th", { scope: "row", class: "left", title: b.name + "\n" + b.type }, middle(b.name, 40)),
+      el("td", { title: exact("bytes", b.bytes) }, human("bytes", b.bytes)), el("td", null, (b.first + 1) + "–" + (b.last + 1))))));
+  const s = section("memory", "Memory over the steps", el("div", { class: "panel memory" },
+    el("div", { class: "canvas", id: "mem" }, canvas), el("div", { class: "scroll live", tabindex: "0", role: "region", "aria-label": "In use at the peak" }, table)));
+  s.querySelector("h2").dataset.short = "Memory";
+  s.head.append(el("span", { class: "note" }, "activations, in the order of the file; constants of " + bytes(Number(M.const_bytes)) + " come on top; no order of the nodes needs less than " + bytes(Number(M.lower)) +
+    (M.n_live > M.at_peak.length ? "; the " + M.at_peak.length + " largest of " + M.n_live + " at the peak" : "")));
+  /* As many points as there are pixels: of each run of steps the fullest. */
+  const width = 1400, step = Math.max(1, Math.ceil(live.length / width)), points = [];
+  for (let i = 0; i < live.length; i += step) {
+    let best = i;
+    for (let k = i; k < Math.min(live.length, i + step); k++) if (live[k] > live[best]) best = k;
+    points.push({ x: best + 1, y: live[best] });
+  }
+  const nice = most => { /* steps of the axis that are round in bytes */
+    const raw = most / 5, unit = 1024 ** Math.max(0, Math.floor(Math.log(raw) / Math.log(1024)));
+    return unit * [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512, 1024].find(k => k * unit >= raw);
+  };
+  let chart = null;
+  function draw() {
+    if (chart) chart.destroy();
+    const c = color(0), peak = { x: M.peak_step + 1, y: Number(M.peak) };
+    chart = new Chart(canvas, {
+      type: "line",
+      data: { datasets: [
+        { data: points, stepped: points.length < 700 ? "middle" : false, borderColor: c, borderWidth: 1.3, backgroundColor: c + "33", fill: true, pointRadius: 0, pointHitRadius: 4 },
+        { data: [peak], type: "scatter", pointRadius: 5, pointHoverRadius: 6, backgroundColor: color(3), borderColor: css("--panel"), borderWidth: 1.5 },
+      ] },
+      options: {
+        maintainAspectRatio: false, interaction: { mode: "nearest", axis: "x", intersect: false }, layout: { padding: { top: 26, right: 10 } },
+        onClick: (e, hits) => { if (hits.length) { const row = rowOfNode(nodes[hits[0].element.$context.raw.x - 1]); if (row >= 0) openRow(row); } },
+        plugins: { legend: { display: false }, tooltip: { displayColors: false, filter: (t, k) => k === 0, callbacks: {
+          title: t => "step " + grouped(t[0].raw.x) + " of " + grouped(M.steps), label: t => [middle(nodeName(nodes[t.raw.x - 1]), 60), rough + bytes(t.raw.y)],
+        } } },
+        scales: {
+          x: { type: "linear", min: 1, max: Math.max(2, M.steps), grid: { display: false }, ticks: { color: css("--soft"), precision: 0, maxTicksLimit: 9, callback: v => grouped(v) } },
+          y: { beginAtZero: true, grid: { color: css("--hair"), drawBorder: false }, ticks: { color: css("--soft"), stepSize: nice(Number(M.peak)), callback: v => bytes(v) } },
+        },
+      },
+      plugins: [{ afterDatasetsDraw(ch) {
+        const dot = ch.getDatasetMeta(1).data[0], g = ch.ctx, words = "peak " + rough + bytes(peak.y) + "  " + middle(nodeName(nodes[M.peak_step]), 40);
+        g.font = "600 12px system-ui, sans-serif";
+        const half = g.measureText(words).width / 2, x = Math.min(Math.max(dot.x, ch.chartArea.left + half), ch.chartArea.right - half);
+        g.textAlign = "center";
+        g.textBaseline = "bottom";
+        g.fillStyle = css("--ink");
+        g.fillText(words, x, dot.y - 8);
+      } }],
+    });
+  }
+  themed.push(() => { if (chart) draw(); });
+  s.ready = () => whenSeen(s, draw);
+  return s;
+}

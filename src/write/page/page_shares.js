@@ -1,0 +1,64 @@
+/* Shares of the operator types, as pie and bars; the table Types has the numbers. Drawn by Chart.js. */
+const TOP_TYPES = 20;
+Chart.defaults.animation = false;
+Chart.defaults.font.family = "system-ui, sans-serif";
+Chart.defaults.font.size = 12;
+
+function sharesSection() {
+  const metrics = [["time", "Time", "time"], ["flo", "FLOPs", "si"], ["bytes", "Bytes", "bytes"], ["params", "Parameters", "si"]].filter(m => C[m[0]] && total[m[0]] > 0);
+  if (!metrics.length || types.length < 1 || D.grouped) return null;
+  const metric = () => metrics.find(m => m[0] === S.metric) || metrics[0];
+  const pie = el("canvas", { role: "img" }), bar = el("canvas", { role: "img" });
+  const note = el("p", { class: "note" });
+  const list = el("div", { class: "canvas list" }, bar);
+  const by = choice("Share of", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["metric"], { metric: v }));
+  const s = section("shares", "Operator types", el("div", { class: "panel" }, el("div", { id: "share" }, el("div", { class: "canvas pie" }, pie), list), note));
+  s.querySelector("h2").dataset.short = "Types";
+  s.head.append(by);
+  let charts = [];
+  function draw() {
+    by.update();
+    const [key, name, kind] = metric();
+    const order = types.filter(t => t[key] > 0).sort((a, b) => b[key] - a[key]), top = order.slice(0, TOP_TYPES);
+    const rest = order.slice(TOP_TYPES).reduce((v, t) => v + t[key], 0), unknown = types.reduce((v, t) => v + t[key + "Unknown"], 0);
+    const labels = top.map(t => t.key), values = top.map(t => t[key]), colors = top.map(t => typeColor(t.key));
+    if (rest > 0) { labels.push((order.length - top.length) + " more types"); values.push(rest); colors.push(color(-1)); }
+    const share = v => v / total[key];
+    const tooltip = { callbacks: { label: c => " " + human(kind, values[c.dataIndex]) + ", " + percent(share(values[c.dataIndex])) + " %" } };
+    const choose = (e, hits) => { if (hits.length && hits[0].index < top.length) change(["types", "tab"], { types: [labels[hits[0].index]], tab: "ops" }); };
+    const words = top.slice(0, 6).map(t => t.key + " " + percent(share(t[key])) + " %").join(", ");
+    pie.setAttribute("aria-label", name + " by operator type: " + words);
+    bar.setAttribute("aria-label", "The same as bars: " + words);
+    list.style.height = Math.max(120, 21 * labels.length + 34) + "px";
+    for (const c of charts) c.destroy();
+    charts = [new Chart(pie, {
+      type: "doughnut",
+      data: { labels, datasets: [{ data: values, backgroundColor: colors, borderColor: css("--panel"), borderWidth: 1 }] },
+      options: { maintainAspectRatio: false, cutout: "52%", onClick: choose, plugins: { legend: { display: false }, tooltip } },
+    }), new Chart(bar, {
+      type: "bar",
+      data: { labels: labels.map(l => middle(l, 26)), datasets: [{ data: values.map(v => 100 * share(v)), backgroundColor: colors, barThickness: 12 }] },
+      options: {
+        indexAxis: "y", maintainAspectRatio: false, onClick: choose, layout: { padding: { right: 44 } },
+        plugins: { legend: { display: false }, tooltip },
+        scales: {
+          x: { grid: { color: css("--hair"), drawBorder: false }, ticks: { color: css("--soft"), callback: v => v + " %", maxTicksLimit: 6 }, beginAtZero: true },
+          y: { grid: { display: false, drawBorder: false }, ticks: { color: css("--ink"), autoSkip: false } },
+        },
+      },
+      plugins: [{ afterDatasetsDraw(chart) {
+        const g = chart.ctx;
+        g.fillStyle = css("--soft");
+        g.font = "12px system-ui, sans-serif";
+        g.textBaseline = "middle";
+        g.textAlign = "left";
+        chart.getDatasetMeta(0).data.forEach((b, k) => g.fillText(percent(share(values[k])) + " %", b.x + 5, b.y));
+      } }],
+    })];
+    note.textContent = "of " + human(kind, total[key]) + " in all rows" + (unknown ? "; unknown in " + grouped(unknown) + " rows, which are not in it" : "") + ". Choose a bar to see its operators.";
+  }
+  onState(what => { if (what.includes("metric")) draw(); });
+  themed.push(() => { if (charts.length) draw(); });
+  s.ready = () => whenSeen(s, draw);
+  return s;
+}

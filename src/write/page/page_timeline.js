@@ -1,0 +1,216 @@
+/* The events of one run by thread and stream; zoom and pan; saved as a trace for Perfetto. */
+function timelineSection() {
+  const E = D.timeline;
+  if (!E || !E.n) return null;
+  const LINE = 17, names = new Column({ kind: "text", ...E.name }, E.n), kinds = new Column({ kind: "text", ...E.kind }, E.n);
+  const rowOf = rowFinder(), device = i => E.lanes[E.lane[i]].device;
+  /* Events in lines: the first one of their lane that is free. */
+  const depth = new Uint16Array(E.n), order = Uint32Array.from({ length: E.n }, (_, i) => i).sort((a, b) => E.start[a] - E.start[b] || E.dur[b] - E.dur[a]);
+  const lanes = E.lanes.map((l, k) => ({ ...l, k, ends: [], events: [] }));
+  for (const i of order) {
+    const l = lanes[E.lane[i]];
+    let d = l.ends.findIndex(end => end <= E.start[i] + 1e-3);
+    if (d < 0) d = l.ends.length < 60 ? l.ends.push(0) - 1 : 59;
+    l.ends[d] = E.start[i] + E.dur[i];
+    depth[i] = d;
+    l.events.push(i);
+  }
+  const used = lanes.filter(l => l.events.length).sort((a, b) => a.device - b.device);
+  let height = 0;
+  for (const l of used) { l.top = height + 16; height = l.top + l.ends.length * LINE + 6; }
+  const whole = [0, E.length_ns || 1];
+  let view = [...whole], at = -1;
+
+  const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of one run, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P go from event to event, Enter opens one, 0 shows all." });
+  const box = el("div", { id: "lanes", class: "canvas" }, canvas), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
+  box.style.height = Math.min(height + 4, 560) + "px";
+  const button = (text, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, text);
+  const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }));
+  const save = button("Save trace", "Save these events as a trace for Perfetto or chrome://tracing", saveTrace);
+  save.id = "save-trace";
+  const what = (E.run !== null && !E.implicit ? "run " + E.run + " of " + E.runs + " (of middle length), " : "") + time(E.length_ns) + ", " + grouped(E.n) + " events" + (E.left_out ? "; the " + grouped(E.left_out) + " shortest are left out" : "");
+  const s = section("timeline", "Timeline", el("div", { class: "panel" }, rulerBox, box, el("p", { class: "note" }, "Drag to move, Ctrl and wheel to zoom (the wheel alone once it has the focus), click for the receipt.")));
+  s.head.append(zooms, el("span", { class: "note" }, what), el("span", { class: "push" }), save);
+  save.classList.add("controls");
+
+  const paint = i => {
+    const row = rowOf(i);
+    return row >= 0 ? typeColor(rowType(row)) : KINDS[kinds.at(i)] !== undefined ? color(KINDS[kinds.at(i)]) : color(-1);
+  };
+  const X = t => (t - view[0]) / (view[1] - view[0]) * box.clientWidth;
+  function fit(c, h) {
+    const w = box.clientWidth, dpr = devicePixelRatio || 1;
+    c.width = w * dpr;
+    c.height = h * dpr;
+    c.style.height = h + "px";
+    const g = c.getContext("2d");
+    g.scale(dpr, dpr);
+    return g;
+  }
+  function draw() {
+    const w = box.clientWidth;
+    if (!w) return;
+    drawRuler(w);
+    const g = fit(canvas, Math.min(height + 4, 16000)), soft = css("--soft"), hair = css("--hair"), panel = css("--panel");
+    g.textBaseline = "middle";
+    for (const l of used) {
+      g.fillStyle = hair;
+      g.fillRect(0, l.top - 16, w, 1);
+      const last = new Float64Array(l.ends.length).fill(-1);
+      for (const i of l.events) {
+        const x0 = X(E.start[i]), x1 = X(E.start[i] + E.dur[i]), d = depth[i];
+        if (x1 < 0 || x0 > w || (x1 - x0 < 1 && x0 < last[d] + .5)) continue;
+        const a = Math.max(-1, x0), b = Math.min(w + 1, Math.max(x1, x0 + .8)), y = l.top + d * LINE;
+        last[d] = b;
+        g.fillStyle = paint(i);
+        g.fillRect(a, y, b - a - (b - a > 3 ? .6 : 0), LINE - 2);
+        if (b - a > 34) {
+          g.font = "11px system-ui, sans-serif";
+          g.fillStyle = inkOn(paint(i));
+          g.fillText(middle(names.at(i), Math.max(3, Math.floor((b - a - 8) / 6.3))), a + 4, y + LINE / 2 - .5);
+        }
+        if (i === at) { g.strokeStyle = css("--ink"); g.lineWidth = 2; g.strokeRect(a + 1, y + 1, b - a - 2, LINE - 4); }
+      }
+      g.font = "600 11px system-ui, sans-serif";
+      const own = (l.own_name || "").trim(), text = l.name + (own && !l.name.includes(own) ? " " + own : "");
+      g.fillStyle = panel;
+      g.fillRect(0, l.top - 15, g.measureText(text).width + 8, 13);
+      g.fillStyle = soft;
+      g.fillText(text, 2, l.top - 8);
+    }
+  }
+  function drawRuler(w) {
+    const g = fit(ruler, 20), span = view[1] - view[0], raw = span / Math.max(2, w / 110), base = 10 ** Math.floor(Math.log10(raw));
+    const step = [1, 2, 5, 10].find(k => k * base >= raw) * base;
+    g.font = "11px system-ui, sans-serif";
+    g.fillStyle = css("--soft");
+    g.textBaseline = "middle";
+    for (let t = Math.ceil(view[0] / step) * step; t <= view[1]; t += step) {
+      g.fillRect(X(t), 12, 1, 8);
+      g.fillText(t === 0 ? "0" : time(Number(t.toPrecision(12))), X(t) + 3, 8);
+    }
+  }
+  function zoom(by, x) {
+    if (x === undefined) { /* about the chosen event, where it is in sight */
+      const middle_ = at >= 0 ? X(E.start[at] + E.dur[at] / 2) : -1;
+      x = middle_ > 0 && middle_ < box.clientWidth ? middle_ : box.clientWidth / 2;
+      hideTip();
+    }
+    const t = view[0] + x / box.clientWidth * (view[1] - view[0]), least = Math.max(20, whole[1] * 1e-6);
+    const span = Math.min(whole[1], Math.max(least, (view[1] - view[0]) * by));
+    move(t - x / box.clientWidth * span, span);
+  }
+  function move(from, span = view[1] - view[0]) {
+    from = Math.max(0, Math.min(whole[1] - span, from));
+    view = [from, from + span];
+    draw();
+  }
+  function hit(e) {
+    const r = canvas.getBoundingClientRect(), x = e.clientX - r.left, y = e.clientY - r.top;
+    for (const l of used) {
+      const d = Math.floor((y - l.top) / LINE);
+      if (d < 0 || d >= l.ends.length) continue;
+      let best = -1;
+      for (const i of l.events) if (depth[i] === d) {
+        const x0 = X(E.start[i]), x1 = Math.max(X(E.start[i] + E.dur[i]), x0 + 2);
+        if (x >= x0 - 1 && x <= x1 + 1) best = i;
+      }
+      return best;
+    }
+    return -1;
+  }
+  function eventBox(i) {
+    const row = rowOf(i);
+    const d = el("div", { class: "receipt" }, el("b", null, names.at(i)), pairs([["kind", kinds.at(i)], ["start", time(E.start[i])], ["lasted", time(E.dur[i]), exact("time", E.dur[i])]]));
+    if (row >= 0) { const r = receipt(row); r.querySelector("b").remove(); d.append(el("div", { class: "formula" }, "its row: " + rowName(row)), r); }
+    return d;
+  }
+  const open = i => { const row = i < 0 ? -1 : rowOf(i); if (row >= 0) openRow(row); };
+  let drag = null;
+  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, from: view[0], moved: false }; canvas.setPointerCapture(e.pointerId); });
+  canvas.addEventListener("pointerup", () => { if (drag && !drag.moved && at >= 0) open(at); drag = null; box.classList.remove("drag"); });
+  canvas.addEventListener("pointercancel", () => { drag = null; });
+  canvas.addEventListener("pointermove", e => {
+    if (drag && (drag.moved || Math.abs(e.clientX - drag.x) > 3)) {
+      drag.moved = true;
+      box.classList.add("drag");
+      hideTip();
+      move(drag.from - (e.clientX - drag.x) / box.clientWidth * (view[1] - view[0]));
+      return;
+    }
+    const i = hit(e);
+    if (i !== at) { at = i; draw(); }
+    if (i < 0) hideTip(); else showTip(eventBox(i), e.clientX, e.clientY);
+  });
+  canvas.addEventListener("pointerleave", () => { at = -1; hideTip(); draw(); });
+  canvas.addEventListener("wheel", e => {
+    if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return;
+    e.preventDefault();
+    if (Math.abs(e.deltaX) > Math.abs(e.deltaY)) move(view[0] + e.deltaX / box.clientWidth * (view[1] - view[0]));
+    else zoom(Math.exp(e.deltaY * .0022), e.clientX - canvas.getBoundingClientRect().left);
+  }, { passive: false });
+  canvas.addEventListener("keydown", e => {
+    const span = view[1] - view[0], k = e.key.toLowerCase();
+    const act = { "+": () => zoom(1 / 1.6), "=": () => zoom(1 / 1.6), w: () => zoom(1 / 1.6), "-": () => zoom(1.6), s: () => zoom(1.6), "0": () => { view = [...whole]; draw(); },
+      arrowleft: () => move(view[0] - span / 6), a: () => move(view[0] - span / 6), arrowright: () => move(view[0] + span / 6), d: () => move(view[0] + span / 6),
+      n: () => step(1), p: () => step(-1), enter: () => { hideTip(); open(at); }, escape: () => { at = -1; hideTip(); draw(); } }[k];
+    if (!act || e.ctrlKey || e.metaKey || e.altKey) return;
+    e.preventDefault();
+    act();
+  });
+  let place = -1;
+  function step(d) {
+    place = Math.max(0, Math.min(order.length - 1, (at >= 0 ? order.indexOf(at) : place) + d));
+    at = order[place];
+    const t = E.start[at], span = view[1] - view[0];
+    if (t < view[0] || t > view[1]) view = [Math.max(0, t - span / 4), Math.max(0, t - span / 4) + span];
+    draw();
+    const r = canvas.getBoundingClientRect(), l = lanes[E.lane[at]];
+    showTip(eventBox(at), r.left + X(t), r.top + l.top + depth[at] * LINE);
+    say(names.at(at) + ", " + kinds.at(at) + ", at " + time(t) + ", " + time(E.dur[at]));
+  }
+  canvas.addEventListener("blur", () => { hideTip(); });
+
+  function saveTrace() {
+    const events = [], processes = new Map();
+    for (const l of used) {
+      const pid = l.device ? 1000000 + l.process : l.process || 1;
+      if (!processes.has(pid)) {
+        processes.set(pid, true);
+        events.push({ name: "process_name", ph: "M", ts: 0, pid, tid: 0, args: { name: l.device ? "device " + l.process : D.title } });
+      }
+      l.pid = pid;
+      events.push({ name: "thread_name", ph: "M", ts: 0, pid, tid: l.k + 1, args: { name: l.name } });
+    }
+    for (const i of order) {
+      const row = rowOf(i), l = lanes[E.lane[i]], args = {};
+      if (row >= 0) for (const c of columns) {
+        const v = c.at(row);
+        if (v !== null && v !== "" && !["name", "rank"].includes(c.key)) args[c.key] = v;
+      }
+      events.push({ name: names.at(i), cat: kinds.at(i), ph: "X", ts: E.start[i] / 1e3, dur: E.dur[i] / 1e3, pid: l.pid, tid: l.k + 1, args });
+    }
+    const head = { displayTimeUnit: "ms", otherData: { model: D.title, tool: "onnxcost " + D.tool } };
+    saveFile(D.title.replace(/\.[^.]*$/, "") + ".trace.json", "application/json", [JSON.stringify(head).slice(0, -1), ',"traceEvents":[', events.map(e => JSON.stringify(e)).join(",\n"), "]}"]);
+    say("trace saved");
+  }
+  /* Which row an event stands in: by its name, or without what the runtime appends to it. */
+  function rowFinder() {
+    const byText = new Map(), cache = new Map();
+    for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);
+    return i => {
+      if (kinds.at(i) !== "operator" && !names.at(i).endsWith("_kernel_time")) return -1;
+      const name = names.at(i);
+      if (!cache.has(name)) {
+        const row = byText.get(name) ?? byText.get(name.replace(/_(kernel_time|fence_before|fence_after)$/, ""));
+        cache.set(name, row === undefined ? -1 : row);
+      }
+      return cache.get(name);
+    };
+  }
+  themed.push(() => { if (s.drawn) draw(); });
+  new ResizeObserver(() => { if (s.drawn) draw(); }).observe(box);
+  s.ready = () => whenSeen(s, () => { s.drawn = true; draw(); });
+  return s;
+}
+const KINDS = { kernel: 0, memcpy: 4, memset: 5, step: 9, user: 6, api: 8, sync: 3, python: -1, framework: 9 };

@@ -1,0 +1,102 @@
+/* Bars in tables: measured time against the roofline, and the kernels with the most time. */
+const TOP_BARS = 15;
+
+function barTable(label, head, rows, open, most = 38) {
+  const table = el("table", { class: "plain bars", "aria-label": label },
+    el("thead", null, el("tr", null, head.map((h, k) => el("th", { scope: "col", class: k < 2 ? "left" : "" }, h)))));
+  table.append(el("tbody", null, rows.map(r => {
+    const name = el("th", { scope: "row", class: "left", title: r.title || r.name }, el("a", { href: "#", onclick: e => { e.preventDefault(); open(r); } }, middle(r.name, SMALL ? 22 : most)));
+    const track = el("td", { class: "track left" }, el("div", null, r.parts.map(p => el("span", { title: p.title, style: { left: 100 * p.from + "%", width: Math.max(.15, 100 * (p.to - p.from)) + "%", background: p.color, border: p.border || "0" } }))));
+    return el("tr", { onclick: e => { if (!e.target.closest("a")) open(r); } }, name, track, r.cells.map(c => el("td", { title: c.title || null, class: c.class || null }, c.text)));
+  })));
+  return el("div", { class: "scroll", style: { border: "0" }, tabindex: "0", role: "region", "aria-label": label }, table);
+}
+
+/* Where one type has nearly all of the time, the parts of the model tell more. */
+function usualLevel() {
+  if (D.grouped) return "op";
+  const first = types[0], share = hasTime ? first.time / total.time : first.flo / total.flo;
+  if (types.length > 2 && !(share > .9)) return "type";
+  const modules = new Set(Array.from(allRows, moduleOf)).size;
+  return modules > 2 && modules < 500 ? "module" : types.length > 2 ? "type" : "op";
+}
+function wasteSection() {
+  if (!hasTime && !hasRoof) return null;
+  const body = el("div", { class: "panel" }), both = hasTime && hasRoof, normal = N ? usualLevel() : "op";
+  const title = both ? "Measured against the roofline" : hasTime ? "Where the time goes" : "Least time by the roofline";
+  const options = D.grouped ? [["op", "Groups"]] : [["type", "Types"], ["module", "Modules"], ["op", "Operators"]];
+  const level = () => S.wasteBy || normal;
+  const by = choice("Bars", options, level, v => change(["wasteBy"], { wasteBy: v }));
+  const s = section("waste", title, body);
+  s.querySelector("h2").dataset.short = both ? "Wasted" : "Time";
+  s.head.append(by);
+  function groups() {
+    if (level() !== "op") return addUp(shownRows, level() === "type" ? rowType : moduleOf);
+    return Array.from(shownRows, i => ({
+      key: rowName(i), row: i, rows: 1, time: num(C.time, i), roof: num(C.roof, i), wasted: num(C.wasted, i), roofUnknown: 0, timeUnknown: 0, wastedUnknown: 0,
+    }));
+  }
+  function draw() {
+    by.update();
+    const weight = g => (both ? (Number.isNaN(g.wasted) ? -1 : g.wasted) : hasTime ? g.time : g.roof) || 0;
+    const list = groups().sort((a, b) => weight(b) - weight(a) || (b.time || 0) - (a.time || 0)), top = list.slice(0, TOP_BARS);
+    const most = Math.max(1e-300, ...top.map(g => Math.max(g.time || 0, g.roof || 0)));
+    const blue = color(0), lost = color(1), plain = color(-1);
+    const rows = top.map(g => {
+      const time_ = g.time || 0, roof = g.roof || 0, parts = [];
+      const part = (name, from, to, c) => { if (to > from) parts.push({ from: from / most, to: to / most, color: c, title: name + " " + time(to - from) }); };
+      if (!hasRoof) part("measured", 0, time_, blue);
+      else if (!hasTime) part("roofline", 0, roof, blue);
+      else if (Number.isNaN(g.roof)) part("measured; no roofline is known", 0, time_, plain);
+      else if (roof > time_) { part("measured: less than the roofline allows", 0, time_, blue); parts.push({ from: time_ / most, to: roof / most, color: "transparent", border: "1px dashed " + css("--soft"), title: "roofline " + time(roof) }); }
+      else {
+        const w = known(g.wasted) ? g.wasted : 0;
+        part("roofline", 0, roof, blue);
+        part("wasted", roof, roof + w, lost);
+        part("of rows without a known roofline", roof + w, time_, plain);
+      }
+      const few = k => g[k + "Unknown"] ? "≥" : "", cell = (k, v) => ({ text: known(v) ? few(k) + time(v) : UNKNOWN, title: exact("time", v), class: known(v) ? "" : "dim" });
+      const cells = [];
+      if (hasTime) cells.push(cell("time", g.time));
+      if (hasRoof) cells.push(cell("roof", g.roof));
+      if (both) cells.push({ text: g.time > 0 && known(g.roof) && !g.roofUnknown ? percent(g.roof / g.time) : UNKNOWN }, cell("wasted", g.wasted));
+      if (hasTime && !both) cells.push({ text: percent(g.time / total.time) });
+      return { name: g.key, title: g.key + (g.rows > 1 ? " (" + grouped(g.rows) + " rows)" : ""), group: g, parts, cells };
+    });
+    const head = [level() === "op" ? "operator" : level(), "", hasTime && "time", hasRoof && "roofline", both && "eff %", both && "wasted", hasTime && !both && "%"].filter(h => h !== false);
+    const table = barTable(title, head, rows, r => {
+      if (r.group.row !== undefined) openRow(r.group.row);
+      else if (level() === "type") change(["types", "tab"], { types: [r.name], tab: "ops" });
+      else change(["q", "tab"], { q: r.name === "(top)" ? "" : r.name, re: false, tab: "ops" });
+    });
+    const legend = el("div", { class: "legend" });
+    const item = (c, text) => legend.append(el("span", null, el("i", { style: { background: c } }), text));
+    if (both) { item(blue, "roofline: the hardware needs that"); item(lost, "wasted: the rest of the measured time"); }
+    if (list.length > top.length) legend.append(el("span", null, "the " + top.length + " with the most of " + grouped(list.length)));
+    if (both && D.hardware.rows_without_limit) { item(plain, "no roofline known: " + grouped(D.hardware.rows_without_limit) + " rows"); }
+    body.replaceChildren(table, legend);
+  }
+  onState(what => { if (what.some(k => ["q", "types", "wasteBy"].includes(k))) draw(); });
+  themed.push(draw);
+  s.ready = draw;
+  return s;
+}
+
+function kernelsSection() {
+  if (!kernels.length) return null;
+  const most = kernels[0].time || 1, body = el("div", { class: "panel" });
+  const s = section("kernels", "Kernels with the most time", body);
+  s.querySelector("h2").dataset.short = "Kernels";
+  function draw() {
+    const rows = kernels.slice(0, TOP_BARS).map(g => ({
+      name: g.key, kernel: g, parts: [{ from: 0, to: g.time / most, color: g.kind === "kernel" ? color(0) : color(4), title: time(g.time) }],
+      cells: [{ text: time(g.time), title: exact("time", g.time) }, { text: percent(g.time / kernelTime) }, { text: grouped(g.calls) }, { text: human("time", g.mean) }, { text: g.precision || "", class: "hide-small" }],
+    }));
+    const calm = ["kernel", "", "time", "%", "calls", "mean", "precision"];
+    body.replaceChildren(barTable("Kernels with the most time", calm, rows, r => openKernel(r.kernel), 72),
+      el("p", { class: "note" }, grouped(kernels.length) + " different ones, " + time(kernelTime) + " in all; the table Kernels has them all."));
+  }
+  themed.push(draw);
+  s.ready = draw;
+  return s;
+}
