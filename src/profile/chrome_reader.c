@@ -12,6 +12,7 @@ enum {
     MAX_LAYOUTS = 32,
     MAX_SLOTS = 48,
     MAX_LAYOUT_BYTES = 4096,
+    MAX_KEPT = 512,
     MAX_NUMBER = 64,
     TRIAL = 4096,
     NO_FIELD = 255
@@ -25,6 +26,7 @@ struct slot {
     uint16_t at, n; /* literal before the value, in text */
     uint8_t field;  /* NO_FIELD: the value is only passed over */
     char kind;      /* '"' string, '[' container, '0' number or word */
+    uint16_t kept;  /* bytes of the container that stood here last: they are in the layout's kept[] */
 };
 struct constant {
     uint16_t at, n;
@@ -38,6 +40,8 @@ struct oc_chrome_layout {
     uint16_t end_at, end_n; /* literal behind the last value */
     uint32_t next;          /* layout of the event that followed last time */
     bool whole;
+    uint32_t note[OC_CH_NOTES];
+    char kept[MAX_SLOTS][MAX_KEPT];
 };
 
 /* ---- one event, member by member ------------------------------------------------------------------------
@@ -217,6 +221,8 @@ static bool take_apart(struct oc_chrome *r, struct oc_str event)
     struct oc_chrome_layout *l = &r->layout[r->next_layout];
     l->n_slot = l->n_constant = l->next = 0;
     l->whole = false;
+    r->note = NULL;
+    memset(l->note, 0xff, sizeof(l->note));
     d.out = pays(r) ? l : NULL;
     if (!take_members(r, &c, &d, false))
         return false;
@@ -232,12 +238,24 @@ static bool take_apart(struct oc_chrome *r, struct oc_str event)
 /* ---- one event that is written as one before --------------------------------------------------------------
  */
 
-static inline bool same(const char *p, const char *end, const char *text, size_t n)
+static inline uint64_t load8(const char *p)
 {
-    return (size_t)(end - p) >= n && memcmp(p, text, n) == 0;
+    uint64_t v;
+    memcpy(&v, p, sizeof(v));
+    return v;
 }
 
-/* Behind the value at p. The quote that ends a string is checked with the literal that follows. */
+/* Most literals are a key with its punctuation: two words that overlap. */
+static inline bool same(const char *p, const char *end, const char *text, size_t n)
+{
+    if ((size_t)(end - p) < n)
+        return false;
+    if (n >= 8 && n <= 16)
+        return load8(p) == load8(text) && load8(p + n - 8) == load8(text + n - 8);
+    return memcmp(p, text, n) == 0;
+}
+
+/* Behind the string or number at p. The quote that ends a string is checked with the literal that follows. */
 static inline const char *pass_value(const char *p, const char *end, char kind)
 {
     if (kind == '0') {
@@ -245,8 +263,6 @@ static inline const char *pass_value(const char *p, const char *end, char kind)
             p++;
         return p;
     }
-    if (kind == '[')
-        return p < end && (*p == '[' || *p == '{') ? container_end(p, end) : NULL;
     while (p < end) {
         p += find_quote(p, (size_t)(end - p));
         if (p < end && *p == '"')
@@ -256,16 +272,31 @@ static inline const char *pass_value(const char *p, const char *end, char kind)
     return NULL;
 }
 
-static bool fits(struct oc_chrome *r, const struct oc_chrome_layout *l, struct oc_str ahead)
+/* Behind the container at p. Events of one layout often repeat one: then there is nothing to look through. */
+static const char *pass_container(struct oc_chrome_layout *l, struct slot *s, const char *p, const char *end)
+{
+    char *kept = l->kept[s - l->slot];
+    if (s->kept && same(p, end, kept, s->kept))
+        return p + s->kept;
+    const char *behind = p < end && (*p == '[' || *p == '{') ? container_end(p, end) : NULL;
+    size_t n = behind ? (size_t)(behind - p) : 0;
+    l->note[OC_CH_NOTE_ARRAYS] = OC_NONE;
+    s->kept = n <= MAX_KEPT ? (uint16_t)n : 0;
+    if (n && s->kept)
+        memcpy(kept, p, n);
+    return behind;
+}
+
+static bool fits(struct oc_chrome *r, struct oc_chrome_layout *l, struct oc_str ahead)
 {
     const char *p = ahead.s, *end = ahead.s + ahead.n;
     for (unsigned i = 0; i < l->n_slot; i++) {
-        const struct slot *s = &l->slot[i];
+        struct slot *s = &l->slot[i];
         if (!same(p, end, l->text + s->at, s->n))
             return false;
         p += s->n;
         const char *value = p;
-        p = pass_value(p, end, s->kind);
+        p = s->kind == '[' ? pass_container(l, s, p, end) : pass_value(p, end, s->kind);
         if (!p || p >= end)
             return false;
         if (s->field != NO_FIELD) {
@@ -278,6 +309,7 @@ static bool fits(struct oc_chrome *r, const struct oc_chrome_layout *l, struct o
     for (unsigned i = 0; i < l->n_constant; i++)
         r->f[l->constant[i].field] = (struct oc_str){l->text + l->constant[i].at, l->constant[i].n};
     oc_json_step(r->j, (size_t)(p - ahead.s) + l->end_n);
+    r->note = l->note;
     return true;
 }
 
@@ -483,8 +515,8 @@ static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
     }
     if (p != end)
         return false;
-    *thousandth = whole * 1000 + part * 1000 / scale;
-    *rest = (double)(part * 1000 % scale) / (double)scale;
+    *thousandth = whole * 1000 + (scale == 1000 ? part : part * 1000 / scale);
+    *rest = scale == 1000 ? 0 : (double)(part * 1000 % scale) / (double)scale;
     if (minus) {
         *thousandth = -*thousandth;
         *rest = -*rest;

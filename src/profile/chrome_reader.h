@@ -35,11 +35,17 @@ struct oc_chrome_key {
 
 struct oc_chrome_layout;
 
+/* What an importer may keep with a way of writing events, OC_NONE at first: it stays for events that are
+ * written alike ("ph" and "cat" are the same then), or only while their arrays and objects are the same too.
+ */
+enum oc_chrome_note { OC_CH_NOTE_CATEGORY, OC_CH_NOTE_ARRAYS, OC_CH_NOTES };
+
 struct oc_chrome {
     struct oc_json *j;
     const struct oc_chrome_key *key;
     size_t n_key;
     struct oc_str f[OC_CH_COUNT]; /* n == 0: the event has no such member */
+    uint32_t *note;               /* [OC_CH_NOTES] of the event read last; NULL: none */
     uint64_t where;               /* offset of the event */
     size_t number;                /* complete events read */
 

@@ -132,9 +132,14 @@ static bool is_leaf(struct oc_str name)
 static unsigned find_kind(struct reading *r)
 {
     const struct oc_str cat = r->c.f[OC_CH_CAT];
+    uint32_t *note = r->c.note ? &r->c.note[OC_CH_NOTE_CATEGORY] : NULL;
+    if (note && *note != OC_NONE)
+        return *note;
     for (size_t i = 0; i < OC_COUNT(kind_of); i++)
         if (oc_chrome_is(&r->c, OC_CH_CAT, kind_of[i].cat)) {
             r->old |= kind_of[i].old;
+            if (note)
+                *note = kind_of[i].kind;
             return kind_of[i].kind;
         }
     if (cat.n && !oc_chrome_is(&r->c, OC_CH_CAT, "Trace"))
@@ -159,9 +164,12 @@ static uint16_t lane_of(struct reading *r, unsigned kind)
 static uint32_t shapes_of(struct reading *r)
 {
     const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES];
-    bool new;
+    bool arrays = dims.n && dims.s[0] == '[' && types.n && types.s[0] == '[', new;
+    uint32_t *note = r->c.note && arrays ? &r->c.note[OC_CH_NOTE_ARRAYS] : NULL;
     if (dims.n <= 2)
         return OC_NONE;
+    if (note && *note != OC_NONE)
+        return *note;
     oc_buf_clear(&r->key);
     oc_buf_add(&r->key, dims.s, dims.n);
     oc_buf_char(&r->key, '\x1f');
@@ -173,6 +181,8 @@ static uint32_t shapes_of(struct reading *r)
         d->in = oc_kineto_types(&r->out->arena, dims, types, &d->n_in);
         d->has_in = d->n_in > 0;
     }
+    if (note)
+        *note = id;
     return id;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "profile/kernel_names.h"
 
 struct share {
@@ -40,25 +41,43 @@ static bool is_empty(const char *s)
     return !s || !*s;
 }
 
-static void tell_kernel(struct oc_prof_kernel *k, const struct oc_kernel_names *own)
+/* One kernel works for many records: what its name tells is found out once. */
+struct known {
+    struct oc_arena arena;
+    struct oc_map index_of; /* by name */
+    struct oc_kernel_facts *facts;
+    uint32_t n, cap;
+};
+
+static const struct oc_kernel_facts *facts_of(struct known *known, const struct oc_kernel_names *own,
+                                              const char *name)
 {
-    struct oc_kernel_facts f;
-    oc_kernel_facts(own, k->name, &f);
+    uint32_t index = known->n;
+    if (oc_map_add(&known->index_of, name, strlen(name), &index, NULL)) {
+        OC_GROW(known->facts, known->n, known->cap);
+        oc_kernel_facts(own, name, &known->facts[known->n++]);
+    }
+    return &known->facts[index];
+}
+
+static void tell_kernel(struct oc_prof_kernel *k, const struct oc_kernel_facts *f)
+{
     if (is_empty(k->precision) && is_empty(k->unit)) {
-        k->precision = f.precision;
-        k->unit = f.unit;
+        k->precision = f->precision;
+        k->unit = f->unit;
     }
     if (is_empty(k->library))
-        k->library = f.library;
+        k->library = f->library;
 }
 
 void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names *own)
 {
     struct share *share = oc_xmalloc((p->n_kernel + (size_t)1) * sizeof(*share));
+    struct known known = {.index_of.arena = &known.arena};
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_kernel; i++) {
         struct oc_prof_kernel *k = &p->kernel[i];
-        tell_kernel(k, own);
+        tell_kernel(k, facts_of(&known, own, k->name));
         if (k->rec < p->n_rec && k->total_ns > 0)
             share[n++] = (struct share){k->rec, k->precision, k->unit, k->total_ns};
     }
@@ -72,4 +91,7 @@ void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names 
             tell_record(rec, share + i, end - i);
     }
     free(share);
+    free(known.facts);
+    oc_map_free(&known.index_of);
+    oc_arena_free(&known.arena);
 }

@@ -48,6 +48,24 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+enum { FEW = 48 };
+
+/* Mostly a few values, one of each run. */
+static void sort_values(double *v, size_t n)
+{
+    if (n > FEW) {
+        qsort(v, n, sizeof(*v), by_value);
+        return;
+    }
+    for (size_t i = 1; i < n; i++) {
+        double moved = v[i];
+        size_t k = i;
+        for (; k > 0 && moved < v[k - 1]; k--)
+            v[k] = v[k - 1];
+        v[k] = moved;
+    }
+}
+
 static double sum_of(const double *v, size_t n)
 {
     double sum = 0;
@@ -58,7 +76,7 @@ static double sum_of(const double *v, size_t n)
 
 double oc_stat_of(enum oc_stat stat, double *v, size_t n)
 {
-    qsort(v, n, sizeof(*v), by_value);
+    sort_values(v, n);
     switch (stat) {
     case OC_STAT_MEAN:
         return sum_of(v, n) / (double)n;

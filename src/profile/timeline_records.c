@@ -304,7 +304,7 @@ static void set_times(struct making *m, struct oc_prof_rec *rec)
     rec->max_ns = m->value[m->n_touched - 1];
     rec->p10_ns = oc_percentile_of(m->value, m->n_touched, 0.1);
     rec->p90_ns = oc_percentile_of(m->value, m->n_touched, 0.9);
-    rec->time_ns = stat_of_sums(m, m->stat);
+    rec->time_ns = m->stat == OC_STAT_MEDIAN ? rec->median_ns : stat_of_sums(m, m->stat);
 }
 
 static void host_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)

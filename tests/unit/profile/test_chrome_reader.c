@@ -71,6 +71,44 @@ static void alike_and_not(void **state)
     oc_buf_free(&b);
 }
 
+/* Arrays that stay the same, change, begin like the one before, or are too long to be kept; what an importer
+ * keeps with them is there exactly while they are the same. */
+static void repeated_arrays(void **state)
+{
+    (void)state;
+    static const char *const shape[] = {"[1, [2, 3]]", "[1, [2, 3], 4]", "[1]", "[\"a]\", [1]]",
+                                        "[1, [2, 3]]"};
+    char wide[1200];
+    memset(wide, '1', sizeof(wide) - 1);
+    wide[0] = '[';
+    wide[sizeof(wide) - 2] = ']';
+    wide[sizeof(wide) - 1] = '\0';
+    struct oc_buf b = {0};
+    oc_buf_str(&b, "[");
+    for (unsigned i = 0; i < 60; i++)
+        oc_buf_printf(&b, "%s{\"ph\": \"X\", \"ts\": %u, \"args\": {\"shape\": %s, \"size\": %u}}",
+                      i ? ",\n" : "", i, i >= 50 ? wide : shape[i / 10], i);
+    oc_buf_str(&b, "]");
+    struct opened o;
+    open_text(&o, b.data);
+    for (unsigned i = 0; i < 60; i++) {
+        int64_t size;
+        assert_true(oc_chrome_next(&o.c));
+        assert_true(oc_str_eq(o.c.f[F_SHAPE], i >= 50 ? wide : shape[i / 10]));
+        assert_true(oc_chrome_i64(&o.c, F_SIZE, &size) && size == i);
+        if (!i)
+            continue; /* the first shows how events are written */
+        assert_non_null(o.c.note);
+        bool again = i % 10 && i > 1 && i < 50;
+        assert_int_equal(o.c.note[OC_CH_NOTE_ARRAYS], again ? i / 10 : OC_NONE);
+        o.c.note[OC_CH_NOTE_ARRAYS] = i / 10;
+        assert_int_equal(o.c.note[OC_CH_NOTE_CATEGORY], i == 1 ? OC_NONE : 7);
+        o.c.note[OC_CH_NOTE_CATEGORY] = 7;
+    }
+    close_all(&o);
+    oc_buf_free(&b);
+}
+
 /* An absolute time in microseconds has more digits than a double. */
 static void times(void **state)
 {
@@ -148,10 +186,8 @@ static void broken_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alike_and_not),
-        cmocka_unit_test(times),
-        cmocka_unit_test(cut_off),
-        cmocka_unit_test(broken_event),
+        cmocka_unit_test(alike_and_not), cmocka_unit_test(repeated_arrays), cmocka_unit_test(times),
+        cmocka_unit_test(cut_off),       cmocka_unit_test(broken_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
