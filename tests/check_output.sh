@@ -44,6 +44,8 @@ quiet 0 'version' "$onnxcost" --version
 quiet 0 'help' "$onnxcost" --help
 quiet 0 'help as a command' "$onnxcost" help
 quiet 0 'operators' "$onnxcost" ops
+quiet 0 'schema' "$onnxcost" schema
+expect 2 "no schema of 'memory'" 'a schema that there is not' "$onnxcost" schema memory
 quiet 0 'hardware' "$onnxcost" hw list
 expect 2 "no file is given" 'nothing given' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense

@@ -45,6 +45,7 @@ int cmd_llm(const struct cli_opts *o);
 int cmd_hw(const struct cli_opts *o);
 int cmd_ops(const struct cli_opts *o);
 int cmd_scan(const struct cli_opts *o);
+int cmd_schema(const struct cli_opts *o);
 int cmd_memory(const struct cli_opts *o);
 int cmd_summary(const struct cli_opts *o);
 int cmd_record(const struct cli_opts *o);

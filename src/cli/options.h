@@ -34,6 +34,7 @@ enum cli_mask {
     CLI_CHECK = 16384,
     CLI_SCAN = 32768,
     CLI_COMPLETION = 65536,
+    CLI_SCHEMA = 0x100000,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN,
     CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */

@@ -1,0 +1,24 @@
+#include <string.h>
+
+#include "base/diag.h"
+
+/* What is published of the documents that the program writes: a file of src/write each. */
+static const struct {
+    const char *name, *text;
+} schemas[] = {
+    {
+        "report",
+#include "report_schema.h"
+    },
+};
+
+int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
+{
+    for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
+        if (name && strcmp(name, schemas[i].name) != 0)
+            continue;
+        fputs(schemas[i].text, f);
+        return 0;
+    }
+    return oc_fail(err, OC_ENOTFOUND, "there is no schema of '%s'; there is: report", name);
+}

@@ -1,0 +1,82 @@
+#!/bin/sh
+# --format csv as others read it: Python's csv and sqlite3 (tests/support/csv_rules.py), and the import of SQLite's own
+# shell where it is there. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$BUILD/csv
+rm -rf "$work"
+mkdir -p "$work"
+onnxcost=$PWD/$BUILD/onnxcost
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
+"$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
+"$BUILD/onnxzoo" bert_base -o "$work/bert_base.onnx"
+# names with everything that CSV has to quote, a node without a name, an operator that nobody knows
+python3 - "$work/hostile.onnx" <<'PYTHON'
+import sys
+
+
+def varint(v):
+    out = b""
+    while v > 127:
+        out += bytes([v & 127 | 128])
+        v >>= 7
+    return out + bytes([v])
+
+
+def part(field, data):
+    data = data.encode() if isinstance(data, str) else data
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def number(field, v):
+    return varint(field << 3) + varint(v)
+
+
+names = ['a,b', 'say "hi"', 'two\nlines', 'cr\r\nlf', ' blanks ', '=1+1', 'é', "it's", '"', '']
+nodes, last = b"", "x"
+for i, name in enumerate(names):
+    nodes += part(1, part(1, last) + part(2, f"v{i}") + (part(3, name) if name else b"") + part(4, "Relu"))
+    last = f"v{i}"
+nodes += part(1, part(1, last) + part(2, "end") + part(3, "unknown, to us") + part(4, "Mystery") + part(7, "my.domain"))
+shape = b"".join(part(1, number(1, d)) for d in (2, 3))
+value = part(1, "x") + part(2, part(1, number(1, 1) + part(2, shape)))
+graph = nodes + part(2, "g") + part(11, value) + part(12, part(1, "end"))
+model = number(1, 8) + part(8, part(1, "") + number(2, 17)) + part(8, part(1, "my.domain") + number(2, 1)) + part(7, graph)
+open(sys.argv[1], "wb").write(model)
+PYTHON
+
+lines=$work/lines
+: >"$lines"
+case_of() { # name arguments...
+    name=$1
+    shift
+    "$onnxcost" "$@" -f csv -o "$work/$name.csv" 2>"$work/err" && "$onnxcost" "$@" -f json -o "$work/$name.json" 2>"$work/err" ||
+        { echo "not ok $name: $(cat "$work/err")" >>"$lines"; return; }
+    python3 tests/support/csv_rules.py "$work/$name.csv" "$work/$name.json" >"$work/out" 2>&1
+    sed "s/^ok /ok $name: /; s/^not ok /not ok $name: /" "$work/out" >>"$lines"
+}
+case_of hostile "$work/hostile.onnx"
+case_of hardware "$work/bert_base.onnx" --hw a100
+case_of resnet50 "$work/resnet50.onnx"
+
+# a profile beside its model: the times of the table add up to those of the report
+"$onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -f csv -o "$work/p.csv" 2>/dev/null
+"$onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -f json -o "$work/p.json" 2>/dev/null
+python3 - "$work/p.csv" "$work/p.json" >>"$lines" <<'PYTHON'
+import csv, json, sys
+time = sum(float(r["time_ns"]) for r in csv.DictReader(open(sys.argv[1], newline="")))
+rows = sum(r["self_time_ns"] for r in json.load(open(sys.argv[2]))["join"]["rows"] if not r["bucket"])
+print("ok times add up" if abs(time - rows) < 1 else f"not ok times add up: {time} is not {rows}")
+PYTHON
+
+if command -v sqlite3 >/dev/null; then
+    got=$(sqlite3 -cmd '.mode csv' -cmd ".import $work/hostile.csv report" :memory: \
+        "SELECT COUNT(*), SUM(macs = ''), SUM(name = 'two' || char(10) || 'lines') FROM report" 2>&1)
+    [ "$got" = 11,1,1 ] && echo "ok SQLite's own import" >>"$lines" || echo "not ok SQLite's own import: $got" >>"$lines"
+else
+    echo "ok SQLite's own import # SKIP no sqlite3 (Debian: sqlite3)" >>"$lines"
+fi
+awk '/^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
+    { print "# " $0; n++; bad++; print "not ok " n " - the checks did not run to their end" }
+    END { if (n < 20) { n++; bad++; print "not ok " n " - checks are missing" } print "1.." n; exit bad > 0 }' "$lines"

@@ -1,0 +1,82 @@
+#!/bin/sh
+# The JSON report against its JSON Schema, both ways (tests/support/schema_rules.py). Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$BUILD/schema
+python=
+for p in /usr/bin/python3 python3; do
+    [ -z "$python" ] && "$p" -c 'import jsonschema; jsonschema.Draft202012Validator' 2>/dev/null && python=$p
+done
+if [ -z "$python" ]; then
+    echo "1..1"
+    echo "ok 1 # SKIP python3 has no jsonschema (Debian: python3-jsonschema)"
+    exit 0
+fi
+rm -rf "$work"
+mkdir -p "$work/json"
+onnxcost=$PWD/$BUILD/onnxcost
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
+profiles=models/profiles
+for model in resnet18 resnet50 bert_base t5_decoder mobilenetv2 resnet18_qdq; do
+    "$BUILD/onnxzoo" "$model" -o "$work/$model.onnx"
+done
+"$BUILD/onnxzoo" llama --size 1b -o "$work/llama.onnx"
+report() { # name arguments...
+    name=$1
+    shift
+    "$onnxcost" "$@" -f json -o "$work/json/$name.json" 2>"$work/err" || {
+        echo "not ok $name: $(head -n 1 "$work/err")"
+    }
+}
+m=$work
+{
+    report model "$m/resnet18.onnx"
+    report hardware "$m/resnet18.onnx" --hw a100 --cache on --hw-set overhead=3us
+    report profile "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz
+    report all "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml --cache on
+    report optimized "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --stat sum \
+        --optimized-model $profiles/resnet50.all.optimized.onnx
+    report top "$m/resnet50.onnx" -p $profiles/resnet50.disabled.t1.json.gz --top 3 --order-by flops
+    report groups "$m/bert_base.onnx" --group-by type,module:2 --hw a100 --aggregate p90
+    report measured_groups "$m/bert_base.onnx" -p $profiles/bert_base.all.t1.json.gz --hw $profiles/machine.t1.xml --group-by signature
+    report why "$m/bert_base.onnx" --why 0 --why 4 --why /encoder/layer.0/attention/self/MatMul
+    report why_symbols "$m/bert_base.onnx" --no-defaults --why 4
+    report what_if "$m/resnet50.onnx" -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml \
+        --what-if Conv=80% --fuse elementwise --what-if hw=a100
+    report what_if_roofline "$m/bert_base.onnx" --hw edge-tpu --as int8 --group-by type --what-if MatMul=2x
+    report explain_match "$m/bert_base.onnx" -p $profiles/bert_base.all.t1.json.gz --explain-match
+    report what_if_match "$m/mobilenetv2.onnx" -p $profiles/mobilenetv2.all.t2.json.gz --hw a100 --what-if Conv=2x --explain-match
+    report symbols "$m/t5_decoder.onnx" --no-defaults
+    report quantized "$m/resnet18_qdq.onnx" --convention fvcore
+    report llama "$m/llama.onnx" -d sequence_length=1 -d past_sequence_length=1000 --hw rtx-4090
+    report llama_symbols "$m/llama.onnx" --no-defaults
+    report unknown_operator tests/data/op_rules/custom.onnx --why 0
+    report user_rules tests/data/op_rules/custom.onnx --op-rules hwdb/op-rules/example.xml
+    report profile_alone $profiles/mobilenetv2.all.t1.json.gz
+    report profile_hardware $profiles/mobilenetv2.all.t1.json.gz --hw a100
+    report loop tests/data/onnxruntime/loop_two_runs.json
+    report node_memory tests/data/onnxruntime/node_memory.csv
+    report megengine tests/data/megengine/mixed.json
+    report nonfinite tests/data/megengine/nonfinite.json --aggregate mean
+    report kineto tests/data/kineto/small_cuda.json
+    report openvino tests/data/openvino/detailed.csv --type Convolution
+    report functions tests/data/functions/perf_n.txt
+    report counters tests/data/ncu/raw.csv --hw a100
+    report chrome tests/data/chrome/begin_end.json
+    for seed in tests/fuzz/seeds/model/*.onnx; do # control flow, functions, sequences
+        report "seed_$(basename "$seed" .onnx)" "$seed"
+    done
+    "$onnxcost" schema -o "$work/report.schema.json"
+    cmp -s "$work/report.schema.json" src/write/report.schema.json &&
+        echo 'ok the program prints the schema of the sources' || echo 'not ok the program prints another schema'
+    "$python" tests/support/schema_rules.py "$work/report.schema.json" "$work"/json/*.json 2>&1
+} >"$work/lines"
+awk '
+    /^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
+    { print "# " $0; trouble = 1 }
+    END {
+        if (trouble || n < 50) { n++; bad++; print "not ok " n " - the checks did not run to their end" }
+        print "1.." n
+        exit bad > 0
+    }' "$work/lines"
