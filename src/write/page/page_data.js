@@ -180,3 +180,4 @@ function filterRows() {
   const chosen = S.types.length ? new Set(S.types) : null;
   shownRows = !test && !chosen ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!test || test(i)));
 }
+onState(what => { if (what.includes("q") || what.includes("types")) filterRows(); }); /* before all others */

@@ -213,7 +213,6 @@ function tablesSection() {
     return grouped(shownRows.length) + " of " + grouped(N) + " rows" + (hasTime ? ", " + time(t) + " (" + percent(t / total.time) + " % of the time)" : "");
   }
   onState(what => {
-    if (what.includes("q") || what.includes("types")) filterRows();
     if (what.includes("sort")) for (const tab in gridOf) {
       const want = S.sort[tab], g = gridOf[tab];
       if (want && (g.sort[0] !== want[0] || g.sort[1] !== want[1])) { g.sort = want; g.sort_(); }

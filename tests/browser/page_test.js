@@ -1,0 +1,419 @@
+/* Opens HTML reports in headless Chromium and uses them as a person would. TAP on standard output.
+ * usage: node page_test.js FOLDER      with demo.html, chain.html, static.html, hostile.html, and kineto.html if it is there
+ * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots) */
+"use strict";
+const fs = require("fs"), path = require("path");
+const { chromium } = require(process.env.PLAYWRIGHT);
+const folder = path.resolve(process.argv[2]);
+const SWITCHES = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync", "--disable-default-apps", "--disable-extensions"];
+const HOSTILE = "</script><img src=x onerror=alert(1)>";
+
+let browser, count = 0;
+const tests = [];
+const test = (name, f) => tests.push([name, f]);
+function check(right, text) { if (!right) throw new Error(text); }
+function equal(a, b, text) { if (JSON.stringify(a) !== JSON.stringify(b)) throw new Error(text + ": " + JSON.stringify(a) + " is not " + JSON.stringify(b)); }
+
+/* Every message of the console, error, dialog, and request other than for the file itself counts against the page. */
+async function open(name, { hash = "", width = 1400, height = 900, scheme = "light" } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, acceptDownloads: true });
+  const page = await context.newPage(), url = "file://" + path.join(folder, name);
+  page.wrong = [];
+  page.on("console", m => page.wrong.push("console " + m.type() + ": " + m.text()));
+  page.on("pageerror", e => page.wrong.push("error: " + e.message));
+  page.on("dialog", d => { page.wrong.push("dialog: " + d.message()); d.dismiss(); });
+  page.on("request", r => { if (r.url().split("#")[0] !== url && !/^(data|blob):/.test(r.url())) page.wrong.push("request: " + r.url()); });
+  await page.goto(url + hash);
+  await page.waitForSelector("#operators tbody tr[data-at]");
+  return page;
+}
+async function close(page) {
+  const wrong = page.wrong;
+  await page.context().close();
+  equal(wrong, [], "the page complains");
+}
+async function everywhere(page) { /* so that every part is drawn */
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  for (let y = 0; y < height; y += 600) {
+    await page.evaluate(to => scrollTo({ top: to, behavior: "instant" }), y);
+    await page.waitForTimeout(60);
+  }
+  await page.evaluate(() => scrollTo({ top: 0, behavior: "instant" }));
+  await page.waitForTimeout(60);
+}
+async function shot(page, name, whole = true) {
+  if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, name + ".png"), fullPage: whole });
+}
+/* Exact numbers of a column in the rows that stand in the document: from the titles of the cells. NaN: unknown. */
+const cells = (page, title) => page.evaluate(t => {
+  const heads = [...document.querySelectorAll("#operators thead th")], k = heads.findIndex(h => h.textContent.trim() === t);
+  return [...document.querySelectorAll("#operators tbody tr[data-at]")].map(r => {
+    const e = r.children[k];
+    return e.classList.contains("left") ? e.textContent : parseFloat(e.title.replace(/,/g, ""));
+  }).map(v => Number.isNaN(v) ? "?" : v);
+}, title);
+const sortBy = (page, title) => page.click(`#operators thead th:has(button:text-is("${title}")) button`);
+const sorted = (v, up) => v.every((x, i) => !i || (up ? v[i - 1] <= x : v[i - 1] >= x));
+const hashOf = page => page.evaluate(() => location.hash);
+const countText = page => page.textContent("#operators [role=status]");
+
+test("the demo opens without a message or a request, every part is drawn", async () => {
+  const page = await open("demo.html");
+  await everywhere(page);
+  const ids = await page.$$eval("main section", list => list.map(s => s.id));
+  for (const id of ["waste", "shares", "roofline", "operators", "memory", "timeline", "notes"]) check(ids.includes(id), "no section " + id);
+  const blank = await page.$$eval("canvas", list => list.filter(c => {
+    const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+    for (let i = 4; i < d.length; i += 4) if (d[i] !== d[0] || d[i + 3] !== d[3]) return false;
+    return true;
+  }).map(c => c.parentNode.id || c.parentNode.className));
+  equal(blank, [], "blank drawings");
+  check(/51\.\d/.test(await page.textContent("#cards")), "no latency of 51 ms");
+  await shot(page, "demo-light");
+  await close(page);
+});
+
+test("columns sort numerically in both directions", async () => {
+  const page = await open("demo.html");
+  check(sorted(await cells(page, "time"), false), "not by time at first");
+  for (const title of ["memory", "FLO/B", "wasted"]) {
+    await sortBy(page, title);
+    const down = await cells(page, title), first = down.filter(x => x !== "?");
+    check(first.length > 10 && sorted(first, false), title + " does not fall: " + first.slice(0, 8));
+    equal(down.indexOf("?") < 0 || down.indexOf("?") >= first.length, true, "unknowns are not last");
+    equal(await page.getAttribute("#operators th[aria-sort]", "aria-sort"), "descending", "aria-sort");
+    await sortBy(page, title);
+    const up = (await cells(page, title)).filter(x => x !== "?");
+    check(sorted(up, true) && up[0] < up[up.length - 1], title + " does not rise");
+    check(up[0] !== first[0], "the order has not changed");
+  }
+  check((await hashOf(page)).includes("sort.ops=wasted_ns"), "the address does not tell the order: " + await hashOf(page));
+  await sortBy(page, "operator");
+  const names = await cells(page, "operator");
+  check(names[0] < names[names.length - 1], "names do not rise");
+  await close(page);
+});
+
+test("the search takes texts and regular expressions", async () => {
+  const page = await open("demo.html");
+  await page.fill("#search", "LAYER4.1/CONV1");
+  await page.waitForFunction(() => document.querySelectorAll("#operators tbody tr[data-at]").length < 10);
+  check(/^1 of 58 rows/.test(await countText(page)), "a node of a fused row is not found: " + await countText(page));
+  await page.fill("#search", "layer[12].*relu_1");
+  await page.waitForFunction(() => /no row/.test(document.querySelector("#operators tbody").textContent));
+  await page.click('button[aria-label="Regular expression"]');
+  await page.waitForFunction(() => !/no row/.test(document.querySelector("#operators tbody").textContent));
+  const names = await cells(page, "operator");
+  check(names.length > 2 && names.every(n => /layer[12]/.test(n)), "wrong rows: " + names);
+  check((await hashOf(page)).includes("re=1"), "the address does not tell the search");
+  await page.fill("#search", "layer[");
+  await page.waitForFunction(() => document.querySelector("#search").getAttribute("aria-invalid") === "true");
+  await page.click("#operators button:text-is('Clear')");
+  check(/^58 rows/.test(await countText(page)), "not cleared: " + await countText(page));
+  await close(page);
+});
+
+test("types choose rows everywhere", async () => {
+  const page = await open("demo.html");
+  await page.click('#roofline button[data-type="Gemm"]');
+  check(/^1 of 58 rows/.test(await countText(page)), await countText(page));
+  check(/^1 point/.test(await page.textContent("#roof-text")), await page.textContent("#roof-text"));
+  equal(await cells(page, "type"), ["Gemm"], "types");
+  await page.click("#operators [role=radio]:text-is('Types')");
+  equal(await page.$$eval("#operators tbody tr[data-at]", l => l.length), 1, "types in the table of types");
+  await close(page);
+});
+
+test("the roofline shows a receipt under the pointer and answers to keys", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
+  await page.focus("#roof canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForSelector("#tip:not([hidden])");
+  const said = await page.textContent("#said"), box = await page.$eval("#roof .ring", e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; });
+  check(/FLO per byte/.test(said), "nothing is said: " + said);
+  await page.keyboard.press("Escape");
+  check(await page.$eval("#tip", e => e.hidden), "the receipt stays");
+  await page.mouse.move(5, 5);
+  await page.mouse.move(...box);
+  await page.waitForSelector("#tip:not([hidden])");
+  const tip = await page.textContent("#tip");
+  for (const word of ["time", "intensity", "roofline", "MAC = ", "efficiency", "bound by"]) check(tip.includes(word), "the receipt lacks '" + word + "': " + tip);
+  await shot(page, "roofline-hover", false);
+  await page.mouse.move(5, 5);
+  await page.focus("#roof canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#details:not([hidden])");
+  check((await hashOf(page)).includes("node="), "no link to the node");
+  const side = await page.textContent("#details");
+  check(side.includes("formula") && side.includes("115,605,504"), "the whole receipt is not there");
+  await shot(page, "details", false);
+  await close(page);
+});
+
+test("groups and roofs of the roofline can be chosen", async () => {
+  const page = await open("demo.html");
+  await page.click("#roofline [role=radio]:text-is('Types')");
+  check(/^4 points/.test(await page.textContent("#roof-text")), await page.textContent("#roof-text"));
+  const before = await page.$eval("#roof canvas", c => c.toDataURL());
+  await page.click("#roofline button:has-text('i8 matrix')");
+  check(before !== await page.$eval("#roof canvas", c => c.toDataURL()), "the roof is not drawn");
+  await close(page);
+});
+
+test("a link to a node opens it, and the history goes back", async () => {
+  const name = "/layer4/layer4.1/conv2/Conv"; /* in a fused row of another name */
+  const page = await open("demo.html", { hash: "#node=" + encodeURIComponent(name) });
+  await page.waitForSelector("#details:not([hidden])");
+  check((await page.textContent("#details-title")).includes("layer4.1"), await page.textContent("#details-title"));
+  check((await page.textContent("#details")).includes(name), "the node's receipt is not there");
+  equal(await page.$$eval('#operators tr[aria-selected="true"]', l => l.length), 1, "selected rows");
+  const first = await page.textContent("#details-title");
+  await page.click("#details button:text-is('Next')");
+  await page.waitForFunction(t => document.querySelector("#details-title").textContent !== t, first);
+  await page.goBack();
+  await page.waitForFunction(t => document.querySelector("#details-title").textContent === t, first);
+  await page.keyboard.press("Escape");
+  check(await page.$eval("#details", e => e.hidden), "Escape does not close");
+  check(!(await hashOf(page)).includes("node="), "the address keeps the node");
+  await close(page);
+  const other = await open("demo.html", { hash: "#node=" + encodeURIComponent("no such <b>node</b>") });
+  check((await other.textContent("#details")).includes("No row of this report"), "an unknown node is not told");
+  await close(other);
+});
+
+test("the trace can be saved, is sorted and has the costs", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant" }));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-trace")]);
+  equal(download.suggestedFilename(), "resnet50.trace.json", "name of the file");
+  const trace = JSON.parse(fs.readFileSync(await download.path(), "utf8")), all = trace.traceEvents, spans = all.filter(e => e.ph === "X");
+  check(spans.length > 50, "too few events: " + spans.length);
+  check(all.every((e, i) => !i || all[i - 1].ts <= e.ts), "events are not in order");
+  for (const name of ["process_name", "thread_name"]) check(all.some(e => e.ph === "M" && e.name === name), "no " + name);
+  const conv = spans.filter(e => e.args.type === "Conv"), sum = conv.reduce((s, e) => s + e.dur, 0);
+  check(conv.length === 53 && conv.every(e => e.args.flo > 0 && e.args.macs > 0), "no costs: " + conv.length);
+  check(sum > 45000 && sum < 55000, "durations are not microseconds: " + sum);
+  await close(page);
+});
+
+test("the timeline zooms by keys, buttons and wheel", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant", block: "center" }));
+  await page.waitForTimeout(200);
+  const look = () => page.$eval("#lanes canvas", c => c.toDataURL());
+  const whole = await look();
+  await page.focus("#lanes canvas");
+  await page.keyboard.press("+");
+  const near = await look();
+  check(near !== whole, "plus does nothing");
+  await page.keyboard.press("ArrowRight");
+  check(near !== await look(), "the arrow does nothing");
+  await page.click('#timeline button[aria-label="Show the whole run"]');
+  await page.mouse.move(5, 5);
+  equal(await look() === whole, true, "not the whole run again");
+  await page.focus("#lanes canvas");
+  for (const key of ["n", "n", "n"]) await page.keyboard.press(key);
+  check((await page.textContent("#tip")).includes("lasted"), "no receipt of the event");
+  await close(page);
+});
+
+test("everything can be reached by keys", async () => {
+  const page = await open("demo.html");
+  const seen = new Set();
+  for (let i = 0; i < 120; i++) {
+    await page.keyboard.press("Tab");
+    seen.add(await page.evaluate(() => {
+      const e = document.activeElement, r = e.getBoundingClientRect();
+      if (e === document.body) return "start";
+      if (!e.matches(":focus-visible") || getComputedStyle(e).outlineStyle === "none") return "focus not seen: " + e.outerHTML.slice(0, 80);
+      return e.id || e.getAttribute("aria-label") || (e.closest("[data-key]") ? "head " + e.closest("[data-key]").dataset.key : e.closest("tr[data-at]") ? "row" : e.tagName + " " + e.textContent.slice(0, 20)) + (r.width ? "" : " (no size)");
+    }));
+  }
+  for (const want of ["theme", "search", "Regular expression", "head time_ns", "row", "save-trace", "Zoom in"]) check(seen.has(want), "not reached: " + want + " among " + [...seen].join(" | "));
+  equal([...seen].filter(s => s.startsWith("focus not seen")), [], "focus");
+  await page.focus('#operators th[data-key="bytes"] button');
+  await page.keyboard.press("Enter");
+  equal(await page.getAttribute('#operators th[data-key="bytes"]', "aria-sort"), "descending", "Enter on a head");
+  await page.focus('#operators tr[tabindex="0"]');
+  for (let i = 0; i < 40; i++) await page.keyboard.press("ArrowDown");
+  equal(await page.evaluate(() => document.activeElement.dataset.at), "40", "forty rows down");
+  await page.keyboard.press("End");
+  equal(await page.evaluate(() => document.activeElement.dataset.at), "57", "the last row");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("#details:not([hidden])");
+  await page.keyboard.press("Escape");
+  await close(page);
+});
+
+test("names, roles and texts for screen readers", async () => {
+  const page = await open("demo.html");
+  await everywhere(page);
+  const wrong = await page.evaluate(() => {
+    const out = [], ids = [...document.querySelectorAll("[id]")].map(e => e.id);
+    for (const id of new Set(ids)) if (ids.filter(x => x === id).length > 1) out.push("id twice: " + id);
+    for (const e of document.querySelectorAll("button, input, a")) if (!(e.getAttribute("aria-label") || e.textContent.trim() || e.closest("label"))) out.push("no name: " + e.outerHTML.slice(0, 90));
+    for (const c of document.querySelectorAll("canvas")) if (!c.getAttribute("aria-label") && c.parentNode.id !== "ruler") out.push("canvas without text: " + c.parentNode.id);
+    for (const s of document.querySelectorAll("main section")) if (!document.getElementById(s.getAttribute("aria-labelledby"))) out.push("section without name: " + s.id);
+    for (const t of document.querySelectorAll("table")) if (!t.getAttribute("aria-label")) out.push("table without name");
+    if (document.querySelectorAll("h1").length !== 1 || document.querySelectorAll("main").length !== 1) out.push("landmarks");
+    return out;
+  });
+  equal(wrong, [], "wrong");
+  equal(await page.getAttribute("#operators table", "aria-rowcount"), "59", "rows told");
+  await close(page);
+});
+
+/* Contrast of every text with what is behind it. */
+const contrast = page => page.evaluate(() => {
+  const channel = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
+  const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);
+  const parse = s => (s.match(/[\d.]+/g) || []).map(Number);
+  const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] > .99) return c; } return [255, 255, 255]; };
+  const bad = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const e = walker.currentNode.parentElement;
+    if (!walker.currentNode.data.trim() || !e.getClientRects().length || ["SCRIPT", "STYLE"].includes(e.tagName)) continue;
+    const a = light(parse(getComputedStyle(e).color)), b = light(behind(e)), ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
+    if (ratio < 4.5) bad.push(walker.currentNode.data.trim().slice(0, 30) + " " + ratio.toFixed(2));
+  }
+  return [...new Set(bad)].slice(0, 10);
+});
+
+test("light and dark differ and can be read", async () => {
+  const grounds = [];
+  for (const scheme of ["light", "dark"]) {
+    const page = await open("demo.html", { scheme });
+    await everywhere(page);
+    equal(await contrast(page), [], scheme + ": contrast below 4.5");
+    grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+    if (scheme === "dark") await shot(page, "demo-dark");
+    await page.click("#theme");
+    grounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
+    await close(page);
+  }
+  equal([grounds[0] === grounds[3], grounds[1] === grounds[2], grounds[0] === grounds[1]], [true, true, false], "grounds " + grounds);
+});
+
+test("400 pixels are wide enough", async () => {
+  for (const [name, scheme] of [["demo.html", "light"], ["static.html", "dark"], ["kineto.html", "light"]]) {
+    if (!fs.existsSync(path.join(folder, name))) continue;
+    const page = await open(name, { width: 400, height: 800, scheme });
+    await everywhere(page);
+    equal(await page.evaluate(() => document.documentElement.scrollWidth), 400, name + ": the body scrolls");
+    const hidden = await page.evaluate(() => [...document.querySelectorAll("button, .card")].filter(e => e.offsetParent && !e.closest(".scroll, nav") && e.getBoundingClientRect().right > 401).map(e => e.textContent));
+    equal(hidden, [], name + ": cut at the right");
+    await shot(page, name.replace(".html", "-400"));
+    await close(page);
+  }
+});
+
+test("prints light, without controls, with the rows of the table", async () => {
+  const page = await open("demo.html", { scheme: "dark" });
+  await everywhere(page);
+  await page.emulateMedia({ media: "print" });
+  await page.waitForFunction(() => document.querySelectorAll("#operators tbody tr[data-at]").length >= 58);
+  const seen = await page.evaluate(() => ({
+    ground: getComputedStyle(document.body).backgroundColor,
+    controls: [...document.querySelectorAll(".controls, .tools, #sections")].filter(e => e.offsetParent).length,
+    cut: document.querySelector("#operators .grid").scrollHeight - document.querySelector("#operators .grid").clientHeight,
+  }));
+  equal([seen.ground, seen.controls], ["rgb(255, 255, 255)", 0], "on paper");
+  check(seen.cut < 4, "the table is cut: " + seen.cut);
+  const pdf = await page.pdf({ format: "A4" });
+  check(pdf.length > 40000, "no paper");
+  if (process.env.SHOTS) fs.writeFileSync(path.join(process.env.SHOTS, "demo-print.pdf"), pdf);
+  await close(page);
+});
+
+test("100,000 rows: interactive in less than 2 s", async () => {
+  const page = await open("chain.html");
+  const ready = await page.evaluate(() => performance.now());
+  const times = await page.evaluate(async () => {
+    const frame = () => new Promise(f => requestAnimationFrame(() => setTimeout(f, 0)));
+    const from = performance.now();
+    document.querySelector('#operators th[data-key="bytes"] button').click();
+    await frame();
+    const first = performance.now();
+    document.querySelector('#operators th[data-key="name"] button').click();
+    await frame();
+    return [first, first - from, performance.now() - first];
+  });
+  console.log("# 100,000 rows: table there after " + ready.toFixed(0) + " ms, sorted anew after " + times[0].toFixed(0) + " ms (the sort " + times[1].toFixed(0) + " ms, by name " + times[2].toFixed(0) + " ms)");
+  check(times[0] < 2000, "interactive after " + times[0].toFixed(0) + " ms");
+  equal(await page.getAttribute("#operators table", "aria-rowcount"), "100001", "rows");
+  check(await page.$$eval("#operators tbody tr", l => l.length) < 200, "rows out of sight are in the document");
+  await page.$eval("#operators .grid", e => { e.scrollTop = e.scrollHeight; });
+  await page.waitForSelector('#operators tr[data-at="99999"]');
+  const from = Date.now();
+  await page.fill("#search", "layers.33333/");
+  await page.waitForFunction(() => /^\d of 100,000/.test(document.querySelector("#operators [role=status]").textContent));
+  console.log("# 100,000 rows: a search took " + (Date.now() - from) + " ms with its pause of 120 ms");
+  await page.fill("#search", "");
+  await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
+  await page.focus("#roof canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.waitForSelector("#tip:not([hidden])");
+  await page.keyboard.press("Escape");
+  await everywhere(page);
+  await shot(page, "chain");
+  await close(page);
+});
+
+test("hostile names stay text", async () => {
+  const page = await open("hostile.html");
+  await everywhere(page);
+  await page.click("#operators [role=radio]:text-is('Types')");
+  await page.click("#operators [role=radio]:text-is('Operators')");
+  check((await page.textContent("#operators tbody")).includes("onerror=alert(1)"), "the name is not shown");
+  await page.click("#operators tbody tr[data-at]");
+  await page.waitForSelector("#details:not([hidden])");
+  check((await page.textContent("#details-title")).includes("onerror"), "the name is not told");
+  equal(await page.$$eval("img", l => l.length), 0, "elements from names");
+  equal(await page.title(), "hostile.json - onnxcost", "title");
+  await close(page);
+});
+
+test("without a profile, hardware or model the page tells what would bring more", async () => {
+  const page = await open("static.html");
+  await everywhere(page);
+  const missing = await page.textContent("#missing");
+  check(missing.includes("--hw") && missing.includes("--profile"), missing);
+  equal(await page.$$eval("#timeline, #kernels, #roofline", l => l.length), 0, "empty sections");
+  check(await page.$("#memory") !== null, "no memory");
+  await shot(page, "static");
+  await close(page);
+});
+
+test("a profile of PyTorch on CUDA: kernels, lanes", async () => {
+  if (!fs.existsSync(path.join(folder, "kineto.html"))) return "SKIP no sample of PyTorch's profiler beside the checkout";
+  const page = await open("kineto.html");
+  await everywhere(page);
+  check(await page.$$eval("#kernels tbody tr", l => l.length) === 15, "not 15 kernels");
+  await page.click("#operators [role=radio]:text-is('Kernels')");
+  const times = await cells(page, "time");
+  check(times.length > 15 && sorted(times, false), "kernels are not in order");
+  equal(await contrast(page), [], "contrast below 4.5");
+  await shot(page, "kineto");
+  await close(page);
+});
+
+(async () => {
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM || "/usr/bin/chromium", args: SWITCHES });
+  console.log("1.." + tests.length);
+  let failed = 0;
+  for (const [name, f] of tests) {
+    count++;
+    try {
+      const skip = await f();
+      console.log("ok " + count + " - " + name + (skip ? " # " + skip : ""));
+    } catch (e) {
+      failed++;
+      console.log("not ok " + count + " - " + name + "\n# " + String(e.stack || e).split("\n").slice(0, 5).join("\n# "));
+    }
+  }
+  await browser.close();
+  process.exit(failed ? 1 : 0);
+})().catch(e => { console.log("Bail out! " + e.message); process.exit(1); });
