@@ -40,7 +40,9 @@ CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) -Wl,--as-needed $(LDFLAGS)
-LIBS := -lprotobuf-c -lpcre2-8 -lz -lm -ldl -pthread
+LIBS := -lpcre2-8 -lz -lm -ldl -pthread
+# models are written with protobuf-c, by the zoo and the tests; the library reads them by itself
+WRITER_LIBS := -lprotobuf-c $(LIBS)
 
 # ---- files -----------------------------------------------------------------------------------------------
 LIB_SRC := $(filter-out src/cli/%,$(wildcard src/*/*.c))
@@ -53,6 +55,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 ifeq ($(V),)
 say = @printf '  %-6s %s\n' '$(1)' '$@';
 endif
+comma := ,
 obj = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 VERSION := $(shell sed -n 's/^\#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
@@ -68,9 +71,10 @@ FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
 BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
 TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 PB := $(GEN)/onnx.pb-c
+PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall deb deb-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
@@ -90,6 +94,7 @@ help:
 	@echo 'make browser-check  the HTML report in Chromium (gets playwright-core from npm once)'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
+	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
 	@echo 'make clean        remove build/'
@@ -136,7 +141,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/flags | $(PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/obj/onnx.pb-c.o: $(PB).c $(BUILD)/flags
+$(PB_OBJ): $(PB).c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) -std=gnu11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) -w -MMD -MP -c -o $@ $<
 
@@ -181,14 +186,14 @@ $(BUILD)/obj/page.o: $(GEN)/page.c $(BUILD)/flags | $(PB).h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-GENERATED := $(BUILD)/obj/onnx.pb-c.o $(BUILD)/obj/page.o
+GENERATED := $(BUILD)/obj/page.o
 $(LIB): $(call obj,$(LIB_SRC)) $(GENERATED)
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
 $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map -o $@ \
-	    $(filter %.o,$^) $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map \
+	    $(if $(filter release debug,$(MODE)),-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(LIBS)
 
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
@@ -197,12 +202,12 @@ $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(LIB)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+$(ZOO): $(call obj,models/zoo_main.c) $(ZOO_LIB) $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
 
-$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(LIB)
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ZOO_LIB) $(call obj,$(SUPPORT_SRC)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ -lcmocka -lsqlite3 $(WRITER_LIBS)
 
 # a library that looks like ONNX Runtime, for tests of what loads it
 FAKE_ORT := $(BUILD)/fake_ort.so
@@ -211,9 +216,9 @@ $(FAKE_ORT): tests/fake_ort/fake_ort.c $(BUILD)/flags
 $(filter $(BUILD)/unit/run/% $(BUILD)/unit/cli/%,$(UNIT_BIN)): | $(FAKE_ORT)
 
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
-               $(call obj,$(wildcard tests/support/build*.c)) $(LIB)
+               $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
@@ -231,9 +236,9 @@ $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_t
 .SECONDARY:
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
 
-$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(LIB)
+$(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
@@ -279,6 +284,7 @@ bashdir ?= $(datadir)/bash-completion/completions
 zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
 docdir ?= $(datadir)/doc/onnxcost
+DOCS := README.md LICENSE
 # folders of data: everything in them but notes for those who work on it
 DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names
 data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
@@ -309,7 +315,7 @@ install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/compl
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
 	$(INSTALL) -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(zshdir)/_onnxcost
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
-	$(INSTALL) -m 644 README.md LICENSE $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
 	$(INSTALL) -m 644 src/write/report.schema.json $(DESTDIR)$(data)/report.schema.json
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
 	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
@@ -320,6 +326,16 @@ uninstall:
 	    $(includedir)/onnxcost.h $(mandir)/man1/onnxcost.1 $(bashdir)/onnxcost $(zshdir)/_onnxcost \
 	    $(fishdir)/onnxcost.fish)
 	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
+
+# the tests of the tree are those of `make check`: here only of what comes out
+deb:
+	@.ci/setup deb
+	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" src/deb/make_deb.sh build/deb
+
+deb-check:
+	@.ci/setup deb
+	@[ -d build/deb ] || $(MAKE) --no-print-directory deb
+	@tests/chroot/check_deb.sh
 
 clean:
 	rm -rf build

@@ -37,7 +37,7 @@ cd "$work/place" || exit 1
 : >model.onnx
 : >profile.json
 onnxcost hw list --format csv | sed '1d; s/,.*//' | sort >"$work/devices"
-onnxcost --help | sed -n 's/^  *\(-[a-zA-Z], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort -u >"$work/long"
+onnxcost --help | sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort -u >"$work/long"
 
 # ---- bash: words of the line as bash would part them, the last one is being typed
 in_bash() {

@@ -28,7 +28,7 @@ cli
 # header pattern  the only places it may be included from
 confined='
 zlib.h            src/base/file.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c
-protobuf-c/|onnx.pb-c.h  src/model/|models/|tests/support/|tests/oracle/
+protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 libxml/           src/base/xml_lib.h
 pcre2.h           src/report/select.c|src/report/pattern.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Builds the Debian packages from a copy of the tree, where this folder is debian/, and asks lintian about them.
+# usage: src/deb/make_deb.sh FOLDER      DEB_BUILD_OPTIONS=nocheck leaves the tests out
+set -eu
+cd "$(dirname "$0")/../.."
+out=$1
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' src/deb/changelog)
+tree=$out/onnxcost-$version
+rm -rf "$out"
+mkdir -p "$tree"
+if git rev-parse --show-cdup >/dev/null 2>&1; then
+    git ls-files -z --cached --others --exclude-standard >"$out/files"
+else
+    find . -path ./build -prune -o -type f -print0 >"$out/files"
+fi
+# files that are gone but not yet from git's list are not there to be copied
+xargs -0 sh -c 'for f; do [ ! -e "$f" ] || printf "%s\0" "$f"; done' sh <"$out/files" |
+    tar -c --null -T - | tar -x -C "$tree"
+rm "$out/files"
+mv "$tree/src/deb" "$tree/debian"
+rm "$tree/debian/make_deb.sh"
+(cd "$tree" && dpkg-buildpackage -us -uc) >"$out/build.txt" 2>&1 || {
+    tail -n 20 "$out/build.txt" >&2
+    echo "onnxcost: the packages could not be built (all of it: $out/build.txt)" >&2
+    exit 1
+}
+rm -rf "$tree"
+lintian --allow-root --fail-on error,warning "$out"/onnxcost_*.changes
+ls -l "$out"/*.deb
