@@ -21,6 +21,7 @@ void oc_arena_free(struct oc_arena *a); /* frees everything; the arena may be us
 
 /* Heap memory outside arenas, same out-of-memory rule. Freed with free(). */
 void *oc_xmalloc(size_t bytes);
+void *oc_xcalloc(size_t n, size_t bytes); /* n objects, zeroed */
 void *oc_xrealloc(void *p, size_t bytes);
 _Noreturn void oc_out_of_memory(size_t bytes);
 

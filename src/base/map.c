@@ -46,9 +46,7 @@ static void grow(struct oc_map *m)
 {
     uint32_t cap = m->cap ? m->cap * 2 : 64;
     struct oc_map bigger = {.arena = m->arena, .cap = cap, .n = m->n};
-    bigger.slot = calloc(cap, sizeof(*bigger.slot));
-    if (!bigger.slot)
-        oc_out_of_memory(cap * sizeof(*bigger.slot));
+    bigger.slot = oc_xcalloc(cap, sizeof(*bigger.slot));
     for (uint32_t i = 0; i < m->cap; i++)
         if (m->slot[i].key)
             *find(&bigger, m->slot[i].key, m->slot[i].n, m->slot[i].hash) = m->slot[i];
