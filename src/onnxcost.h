@@ -1030,6 +1030,68 @@ const char *oc_convention_name(size_t index); /* for oc_analyze_opts.convention;
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
                      const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err);
 
+/* ---- differences --------------------------------------------------------------------------------------- */
+
+enum oc_diff_metric { /* sums over the rows first */
+                      OC_DIFF_MACS,
+                      OC_DIFF_FLOPS,
+                      OC_DIFF_OPS,
+                      OC_DIFF_BYTES, /* read and written */
+                      OC_DIFF_PARAMS,
+                      OC_DIFF_TIME,     /* measured, of a run */
+                      OC_DIFF_ROOFLINE, /* least time of every operator, summed */
+                      OC_DIFF_PEAK,     /* activations in use at once: no sum */
+                      OC_DIFF_WEIGHT_BYTES,
+                      OC_DIFF_METRICS
+};
+
+/* Both sides of a total. Times are in v (ns), counts in n. The sum over all rows of b less a is the
+ * difference of the totals: rows that are known on both sides make up `rows_delta`, the others have
+ * unknown_a and unknown_b of what is known. */
+struct oc_diff_total {
+    bool known[2]; /* false: nothing is (no profile, no device, a peak of unknown size) */
+    bool is_time;
+    uint64_t n[2];
+    double v[2];
+    uint32_t unknown_rows; /* whose difference is not known */
+    bool rows_negative;    /* rows_delta is below 0 */
+    uint64_t rows_delta;
+    double rows_delta_v;
+    uint64_t unknown_n[2]; /* in those rows */
+    double unknown_v[2];
+};
+struct oc_diff_info {
+    size_t same, renamed, changed, added, removed; /* rows */
+    bool different; /* some row is changed, added or removed, or a total has changed that is no time */
+};
+struct oc_diff_opts {
+    bool cache; /* rooflines, as in struct oc_report_opts */
+};
+
+/* Two models, or one with two profiles, devices or shapes. Nodes are put to each other by their names, else
+ * by structure. Each side has an analysis, and a join where it has a profile. Everything but the structs
+ * themselves must outlive the result. OC_EARG: something is missing, or the totals are no sums (graph_bytes).
+ */
+struct oc_diff;
+int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
+                 struct oc_diff **out, struct oc_err *err);
+void oc_diff_free(struct oc_diff *d);
+struct oc_diff_info oc_diff_info(const struct oc_diff *d);
+void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out);
+
+struct oc_diff_write_opts {
+    const char *format; /* "table" (NULL), "csv", "json", "markdown", "html" */
+    const char
+        *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":
+                  as they run; NULL: in tables the first of time, roofline, macs, bytes that differs */
+    bool has_top; /* rows; 0: all. Default 20 in tables, all elsewhere; tables leave out what is the same */
+    int64_t top;
+    unsigned width_chars; /* of tables; 0: no limit */
+    bool color;
+};
+int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f,
+                  struct oc_err *err);
+
 /* ---- limits ------------------------------------------------------------------------------------------- */
 
 /* Limits for figures of a model. Metrics: macs, flops, ops, params, weight-bytes, bytes, peak-memory, memory,

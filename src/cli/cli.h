@@ -52,6 +52,7 @@ int cmd_record(const struct cli_opts *o);
 int cmd_calibrate(const struct cli_opts *o);
 int cmd_estimate(const struct cli_opts *o);
 int cmd_validate(const struct cli_opts *o);
+int cmd_diff(const struct cli_opts *o);
 int cmd_check(const struct cli_opts *o);
 int cmd_completion(const struct cli_opts *o);
 int cmd_help(const struct cli_opts *o);

@@ -46,7 +46,7 @@ const struct cli_option cli_options[] = {
      "another figure for the devices of --hw: vector.f32=10TFLOP/s, matrix.f16=..., dram.bandwidth=400GB/s, "
      "L2.size=..., clock.boost=1.2GHz, overhead=2us, power.TDP=... (repeatable)",
      NULL, AT(hw_set)},
-    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE, "on|off", NULL, "off",
+    {"cache", 0, CLI_CHOICE, CLI_COST | CLI_COMPARE | CLI_DIFF, "on|off", NULL, "off",
      "rooflines: bytes count at the nearest memory that can have them, or all of them at DRAM", NULL,
      AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
@@ -68,8 +68,8 @@ const struct cli_option cli_options[] = {
     {"force", 0, CLI_FLAG, CLI_SHAPED, NULL, NULL, NULL, "--shape may change numbers that the model declares",
      NULL, AT(force)},
 
-    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE, "N", "rows",
-     "20; 3 for MegEngine files; all in CSV and JSON",
+    {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
+     "rows", "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
      "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
@@ -232,9 +232,10 @@ const struct cli_option cli_options[] = {
      "lanes "
      "or benchmark (repeatable)",
      "Summaries of profiles", AT(view)},
-    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_COMPARE, "KEY", NULL, "CPUTotal; compare: time",
+    {"sort", 0, CLI_TEXT, CLI_SUMMARY | CLI_COMPARE | CLI_DIFF, "KEY", NULL,
+     "CPUTotal; compare: time; diff: what differs",
      "order of operators: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin; of devices: "
-     "time, throughput or energy",
+     "time, throughput or energy; diff: macs, flops, ops, bytes, params, time, roofline or order",
      NULL, AT(sort)},
     {"search", 0, CLI_TEXT, CLI_SUMMARY, "TEXT", NULL, NULL, "only rows with this in their name or type",
      NULL, AT(search)},
@@ -274,6 +275,17 @@ const struct cli_option cli_options[] = {
      NULL, AT(curves_only)},
     {"runtime-version", 0, CLI_TEXT, CLI_MEASURED, "TEXT", NULL, NULL,
      "version of the runtime that the recordings are from, for the file", NULL, AT(runtime_version)},
+
+    {"b-dim", 0, CLI_LIST, CLI_DIFF, "NAME=N", NULL, NULL,
+     "number for a dimension of the second side (repeatable)", "Differences", AT(b_dim)},
+    {"b-shape", 0, CLI_LIST, CLI_DIFF, "INPUT=SHAPE", NULL, NULL,
+     "shape of an input of the second side (repeatable)", NULL, AT(b_shape)},
+    {"b-value", 0, CLI_LIST, CLI_DIFF, "INPUT=VALUE", NULL, NULL,
+     "value of an input of the second side (repeatable)", NULL, AT(b_value)},
+    {"b-optimized-model", 0, CLI_TEXT, CLI_DIFF, "FILE", NULL, NULL,
+     "as --optimized-model, for the second profile", NULL, AT(b_optimized_model)},
+    {"exit-code", 0, CLI_FLAG, CLI_DIFF, NULL, NULL, NULL, "exit code 1 when the two are different", NULL,
+     AT(exit_code)},
 
     {"max-macs", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most multiply-adds: 4.1G", "Limits", AT(max_macs)},
     {"max-flops", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most floating-point operations", NULL,

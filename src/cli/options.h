@@ -100,6 +100,10 @@ struct cli_opts {
     /* estimates */
     bool dump_samples, by_family, curves_only;
     const char *calibration, *fusion, *runtime_version;
+    /* differences */
+    struct cli_list b_dim, b_shape, b_value;
+    const char *b_optimized_model;
+    bool exit_code;
     /* limits */
     const char *max_macs, *max_flops, *max_params, *max_weight_bytes, *max_peak_memory, *max_latency;
     const char *min_efficiency, *max_opset;

@@ -148,7 +148,7 @@ int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estim
     c->in = copy;
     c->n = budget->n;
     c->verdict = OC_NEW_ARRAY(&c->arena, c->n, struct oc_verdict);
-    oc_figures_make(&c->figures, c->in, estimate);
+    oc_figures_make(&c->figures, c->in, estimate, false);
     for (size_t i = 0; i < c->n; i++)
         fill(c, &budget->limit[i], &c->verdict[i]);
     *out = c;

@@ -12,12 +12,13 @@ static double runs_of(const struct oc_profile *p)
     return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
 }
 
-void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate)
+void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
+                     bool cache)
 {
-    *f = (struct oc_figures){.in = in, .estimate = estimate};
+    *f = (struct oc_figures){.in = in, .estimate = estimate, .opts = {.cache = cache}};
     f->report = (struct oc_report){.in = in, .runs = runs_of(in->profile)};
     f->report.o = &f->opts;
-    if (!in->profile)
+    if (!in->profile && !in->device)
         return;
     oc_report_rows(&f->report);
     oc_report_roofs(&f->report);

@@ -28,8 +28,10 @@ struct oc_figures {
     struct oc_report_opts opts;
 };
 
-/* in: with an analysis, and a join if there is a profile. All must outlive the figures. */
-void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate);
+/* in: with an analysis, and a join if there is a profile. All must outlive the figures, which must not move.
+ * cache: rooflines as in struct oc_report_opts. */
+void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
+                     bool cache);
 void oc_figures_free(struct oc_figures *f);
 
 /* One figure, of the operators that type and module name (NULL: all). Texts live in the arena of the report;

@@ -1,0 +1,41 @@
+/* Which node of one model is which node of another: by name where names mean something, else by structure. */
+#ifndef OC_ALIGN_H
+#define OC_ALIGN_H
+
+#include "analyze/analysis.h"
+
+enum oc_align_rule {
+    OC_ALIGN_NONE,
+    OC_ALIGN_SAME,      /* one model on both sides */
+    OC_ALIGN_NAME,      /* the same name and type */
+    OC_ALIGN_PLAIN,     /* the same but for punctuation and letter case */
+    OC_ALIGN_OUTPUT,    /* the same name of the first output */
+    OC_ALIGN_WEIGHT,    /* reads the constant of the same name */
+    OC_ALIGN_STRUCTURE, /* type, attributes and shapes, in their order */
+    OC_ALIGN_NEIGHBOUR, /* stands at the same side of a node that was found */
+    OC_ALIGN_TYPE,      /* the type alone, in order, between two nodes that were found */
+    OC_ALIGN_KIN,       /* likewise, of types that are forms of one: Conv and FusedConv */
+    OC_ALIGN_RULES
+};
+const char *oc_align_rule_name(unsigned rule); /* "name", "structure" ... */
+
+struct oc_alignment {
+    uint32_t *b_of_a, *a_of_b; /* by node: its partner, OC_NONE */
+    uint8_t *rule;             /* by node of a: enum oc_align_rule */
+    uint32_t *order[2]; /* the nodes that take part, in order: those that count (oc_node_counts), without
+                           Constants */
+    uint32_t n[2];
+};
+
+/* Takes time in proportion to the nodes (and the logarithm of their number). Memory of the arena. */
+void oc_align(const struct oc_analysis *a, const struct oc_analysis *b, struct oc_arena *arena,
+              struct oc_alignment *out);
+
+/* A name that a tool made of type and number ("Conv_12", "p2o.Conv.3", "", "17"): it says nothing, as all
+ * others change when one is inserted. */
+bool oc_name_is_made_up(const char *name, const char *op_type);
+
+/* Are they written alike? Whether it is the same attribute, but for tensors' contents. */
+bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b);
+
+#endif

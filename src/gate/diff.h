@@ -1,0 +1,92 @@
+/* Two reports held against each other. A row is a set of nodes of each side that belong together: two nodes
+ * that were put to each other, with all that a runtime fused with either. Counts are those of the nodes,
+ * times those of the records, so that both add up: over the rows, the sum of b less a is the difference of
+ * the totals. Time that stands on no node has rows by the name of its bucket. */
+#ifndef OC_DIFF_H
+#define OC_DIFF_H
+
+#include "gate/align.h"
+#include "gate/figures.h"
+
+enum oc_diff_status {
+    OC_DIFF_SAME,
+    OC_DIFF_RENAMED, /* the same but for the name */
+    OC_DIFF_CHANGED,
+    OC_DIFF_ADDED,
+    OC_DIFF_REMOVED,
+    OC_DIFF_BUCKET, /* time on no node */
+    OC_DIFF_STATUSES
+};
+const char *oc_diff_status_name(unsigned status);
+
+enum oc_diff_change { /* what changed, as bits */
+                      OC_DIFF_NAME = 1,
+                      OC_DIFF_TYPE = 2,
+                      OC_DIFF_ATTRS = 4,
+                      OC_DIFF_INPUTS = 8, /* how many inputs and outputs there are */
+                      OC_DIFF_SHAPES = 16,
+                      OC_DIFF_DTYPES = 32,
+                      OC_DIFF_COSTS = 64,
+                      OC_DIFF_FUSION = 128 /* nodes of the row have a partner, others have none */
+};
+
+enum { OC_DIFF_COUNTS = OC_DIFF_PARAMS + 1 };
+
+/* One side of a row. A side without nodes has counts of 0, and they are known. */
+struct oc_diff_cell {
+    const uint32_t *node;
+    uint32_t n_node;
+    uint64_t count[OC_DIFF_COUNTS]; /* of the nodes with known costs */
+    uint32_t n_unknown;             /* nodes without a cost: the counts but params are not known */
+    double time_ns, roof_ns;        /* NAN: not known, or nobody asked */
+    uint32_t records;
+};
+
+struct oc_diff_row {
+    uint8_t status;                            /* enum oc_diff_status */
+    uint8_t change;                            /* bits of enum oc_diff_change */
+    uint8_t rule;                              /* enum oc_align_rule of the first pair */
+    const char *name, *name_b, *type, *type_b; /* of the first (largest) node of a side; "" without one */
+    const char *what;                          /* "strides 1,1 -> 2,2; out 1x64x56x56 -> 1x64x28x28", "" */
+    struct oc_diff_cell side[2];
+};
+
+struct oc_diff_type { /* an operator type, or a bucket */
+    const char *name;
+    bool bucket;
+    uint64_t nodes[2], count[2][OC_DIFF_COUNTS];
+    uint32_t n_unknown[2];
+    double time_ns[2], roof_ns[2];
+};
+
+struct oc_diff {
+    struct oc_arena arena;
+    struct oc_report_in in[2];
+    struct oc_figures side[2];
+    struct oc_alignment align;
+    struct oc_diff_row *row;    /* in the order of both sides */
+    uint32_t n_row, n_operator; /* rows; of these, those before the buckets */
+    struct oc_diff_row *beside; /* time outside of the runs: not in the totals */
+    uint32_t n_beside;
+    struct oc_diff_type *type; /* largest difference first */
+    uint32_t n_type;
+    struct oc_diff_total total[OC_DIFF_METRICS];
+    struct oc_diff_info info;
+};
+
+/* Is the metric known on this side of the row? */
+bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric);
+/* The larger magnitude of b - a first: metrics in the order of enum oc_diff_metric. */
+double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; NAN: not known */
+
+/* Is the bucket of the profile a part of the measured runs, by the clock of the operators? */
+bool oc_diff_in_run(const struct oc_diff *d, unsigned side, const struct oc_prof_rec *rec);
+
+/* private to diff*.c */
+void oc_diff_rows(struct oc_diff *d);
+void oc_diff_describe(struct oc_diff *d, struct oc_diff_row *r);
+void oc_diff_types(struct oc_diff *d);
+
+/* oc_diff_make, oc_diff_free ...: see onnxcost.h. */
+
+#endif

@@ -1,0 +1,320 @@
+/* The tables of a diff. */
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "write/diff_view.h"
+
+/* ---- texts of numbers ------------------------------------------------------------------------------------
+ */
+
+static const char *amount(struct oc_diff_view *v, unsigned m, double n)
+{
+    char buf[48];
+    const struct oc_metric_name *name = &oc_diff_metric_names[m];
+    if (isnan(n))
+        return "-";
+    if (name->time)
+        oc_format_time_ns(n, buf, sizeof(buf));
+    else if (name->bytes)
+        oc_format_bytes(n, buf, sizeof(buf));
+    else
+        oc_format_si(n, "", buf, sizeof(buf));
+    size_t len = strlen(buf);
+    while (len && buf[len - 1] == ' ')
+        buf[--len] = '\0';
+    return oc_strdup(&v->arena, buf);
+}
+
+static const char *delta(struct oc_diff_view *v, unsigned m, double n)
+{
+    if (isnan(n) || n == 0)
+        return isnan(n) ? "?" : "0";
+    return oc_printf(&v->arena, "%s%s", n > 0 ? "+" : "-", amount(v, m, fabs(n)));
+}
+
+static const char *percent(struct oc_diff_view *v, double a, double b)
+{
+    if (isnan(a) || isnan(b) || !(a > 0))
+        return "";
+    if (a == b)
+        return "0 %";
+    double p = 100 * (b - a) / a;
+    if (fabs(p) >= 1000)
+        return oc_printf(&v->arena, "%.1f x", b / a);
+    return fabs(p) < 0.05 ? oc_printf(&v->arena, "%s0.1 %%", p > 0 ? "< +" : "> -")
+                          : oc_printf(&v->arena, "%+.1f %%", p);
+}
+
+static const char *exact(struct oc_diff_view *v, uint64_t n)
+{
+    char buf[40];
+    return oc_strdup(&v->arena, oc_format_count(n, buf, sizeof(buf)));
+}
+
+static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
+{
+    return a == b ? "0" : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-", exact(v, b > a ? b - a : a - b));
+}
+
+/* ---- the two sides ---------------------------------------------------------------------------------------
+ */
+
+static const char *side_text(struct oc_diff_view *v, unsigned s)
+{
+    const struct oc_report_in *in = &v->d->in[s];
+    const char *text = *in->model->path ? in->model->path : "(in memory)";
+    if (in->profile)
+        text = oc_printf(&v->arena, "%s, %s (%s of %u runs)", text, in->profile->path,
+                         oc_stat_name(in->profile->stat), in->profile->runs_used);
+    return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device).name) : text;
+}
+
+/* Sizes that were given, where the sides do not have the same. */
+static const char *shapes_text(struct oc_diff_view *v, unsigned s)
+{
+    const struct oc_analysis *a = v->d->in[s].analysis;
+    const struct oc_graph *g = &a->model->graph[0];
+    const char *text = "";
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!a->model->value[g->input[i]].constant)
+            text =
+                oc_printf(&v->arena, "%s%s%s %s", text, *text ? ", " : "", a->model->value[g->input[i]].name,
+                          oc_type_text(&v->arena, a->exprs, &a->type[g->input[i]]));
+    return text;
+}
+
+void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"", "what"};
+    *s = (struct oc_sheet){.kinds = "tc", .head = head};
+    const char *input[] = {shapes_text(v, 0), shapes_text(v, 1)};
+    bool shapes = strcmp(input[0], input[1]) != 0;
+    for (unsigned k = 0; k < 2; k++) {
+        const char *row[] = {k ? "B" : "A", side_text(v, k)},
+                   *sizes[] = {k ? "B inputs" : "A inputs", input[k]};
+        oc_sheet_row(s, row);
+        if (shapes)
+            oc_sheet_row(s, sizes);
+    }
+}
+
+/* ---- totals ----------------------------------------------------------------------------------------------
+ */
+
+static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
+{
+    const struct oc_diff_total *t = &v->d->total[m];
+    const char *mark = v->d->in[s].analysis->total.unknown_nodes && m < OC_DIFF_PARAMS ? ">= " : "";
+    if (!t->known[s])
+        return "-";
+    return t->is_time ? amount(v, m, t->v[s]) : oc_printf(&v->arena, "%s%s", mark, exact(v, t->n[s]));
+}
+
+static void total_row(struct oc_diff_view *v, struct oc_sheet *s, unsigned m)
+{
+    const struct oc_diff_total *t = &v->d->total[m];
+    bool both = t->known[0] && t->known[1], partly = both && t->unknown_rows;
+    double a = t->is_time ? t->v[0] : (double)t->n[0], b = t->is_time ? t->v[1] : (double)t->n[1];
+    const char *difference = !both        ? "-"
+                             : partly     ? "?"
+                             : t->is_time ? delta(v, m, b - a)
+                                          : exact_delta(v, t->n[0], t->n[1]);
+    const char *row[] = {oc_diff_metric_names[m].title, total_text(v, m, 0), total_text(v, m, 1), difference,
+                         both && !partly ? percent(v, a, b) : ""};
+    oc_sheet_row(s, row);
+}
+
+void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"", "A", "B", "B - A", ""};
+    *s = (struct oc_sheet){.kinds = "tnnnn", .head = head};
+    for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
+        if (v->has[m])
+            total_row(v, s, m);
+}
+
+const char *oc_diff_sentence(struct oc_diff_view *v)
+{
+    const struct oc_diff_info *i = &v->d->info;
+    return oc_printf(&v->arena, "%u rows: %zu changed, %zu added, %zu removed, %zu renamed, %zu the same",
+                     v->d->n_operator, i->changed, i->added, i->removed, i->renamed, i->same);
+}
+
+const char *oc_diff_gaps(struct oc_diff_view *v)
+{
+    const char *text = NULL;
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        const struct oc_diff_total *t = &v->d->total[m];
+        if (!t->unknown_rows)
+            continue;
+        double rows = t->is_time         ? t->rows_delta_v
+                      : t->rows_negative ? -(double)t->rows_delta
+                                         : (double)t->rows_delta;
+        text =
+            oc_printf(&v->arena, "%s%s%s of %u rows are not known, the others differ by %s", text ? text : "",
+                      text ? "; " : "", oc_diff_metric_names[m].title, t->unknown_rows, delta(v, m, rows));
+    }
+    return text;
+}
+
+/* ---- columns of differences ------------------------------------------------------------------------------
+ */
+
+enum { MOST = 24 };
+
+struct columns {
+    const char *head[MOST];
+    char kinds[MOST + 1];
+    size_t n;
+};
+
+static void column(struct columns *c, const char *head, char kind)
+{
+    c->kinds[c->n] = kind;
+    c->head[c->n++] = head;
+}
+
+static const char *sign_head(struct oc_diff_view *v, const char *title)
+{
+    return oc_printf(&v->arena, "+/- %s", title);
+}
+
+/* Times have both sides, counts the difference alone. */
+static void metric_columns(struct oc_diff_view *v, struct columns *c)
+{
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        if (!v->column[m])
+            continue;
+        if (oc_diff_metric_names[m].time) {
+            column(c, oc_printf(&v->arena, "A %s", oc_diff_metric_names[m].title), 'n');
+            column(c, oc_printf(&v->arena, "B %s", oc_diff_metric_names[m].title), 'n');
+        }
+        column(c, sign_head(v, oc_diff_metric_names[m].title), 'n');
+    }
+}
+
+static void set_columns(struct oc_diff_view *v, const struct columns *c, struct oc_sheet *s)
+{
+    const char **head = OC_NEW_ARRAY(&v->arena, c->n, const char *);
+    memcpy(head, c->head, c->n * sizeof(*head));
+    *s = (struct oc_sheet){.kinds = oc_strndup(&v->arena, c->kinds, c->n), .head = head};
+}
+
+/* ---- by operator type ------------------------------------------------------------------------------------
+ */
+
+static double type_delta(const struct oc_diff_type *t, unsigned m)
+{
+    if (m == OC_DIFF_TIME)
+        return t->time_ns[1] - t->time_ns[0];
+    if (m == OC_DIFF_ROOFLINE)
+        return t->roof_ns[1] - t->roof_ns[0];
+    if (m != OC_DIFF_PARAMS && (t->n_unknown[0] || t->n_unknown[1]))
+        return NAN;
+    uint64_t a = t->count[0][m], b = t->count[1][m];
+    return a > b ? -(double)(a - b) : (double)(b - a);
+}
+
+static bool type_differs(const struct oc_diff_view *v, const struct oc_diff_type *t)
+{
+    bool differs = (t->nodes[0] != t->nodes[1] && strcmp(t->name, "Constant") != 0) || t->n_unknown[0] ||
+                   t->n_unknown[1];
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        differs |= v->column[m] && fabs(type_delta(t, m)) > 0;
+    return differs;
+}
+
+void oc_diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    struct columns c = {0};
+    column(&c, "type", 'c');
+    column(&c, "A nodes", 'n');
+    column(&c, "B nodes", 'n');
+    metric_columns(v, &c);
+    set_columns(v, &c, s);
+    for (uint32_t i = 0; i < v->d->n_type; i++) {
+        const struct oc_diff_type *t = &v->d->type[i];
+        const char *cell[MOST];
+        size_t n = 0;
+        if (!type_differs(v, t))
+            continue;
+        cell[n++] = t->bucket ? oc_printf(&v->arena, "(%s)", t->name) : t->name;
+        cell[n++] = t->bucket ? "" : exact(v, t->nodes[0]);
+        cell[n++] = t->bucket ? "" : exact(v, t->nodes[1]);
+        for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+            if (!v->column[m])
+                continue;
+            const double *side = m == OC_DIFF_TIME ? t->time_ns : t->roof_ns;
+            for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
+                cell[n++] = amount(v, m, side[k]);
+            cell[n++] = delta(v, m, type_delta(t, m));
+        }
+        oc_sheet_row(s, cell);
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------
+ */
+
+static const char *two(struct oc_diff_view *v, const char *a, const char *b, const char *arrow)
+{
+    if (!*a || !*b || strcmp(a, b) == 0)
+        return *a ? a : b;
+    return oc_printf(&v->arena, "%s%s%s", a, arrow, b);
+}
+
+static const char *what(struct oc_diff_view *v, const struct oc_diff_row *r)
+{
+    if (r->rule < OC_ALIGN_PLAIN || !(r->change & OC_DIFF_NAME))
+        return r->what;
+    return oc_printf(&v->arena, "%s%sfound by %s", r->what, *r->what ? "; " : "",
+                     oc_align_rule_name(r->rule));
+}
+
+static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struct oc_sheet *s)
+{
+    const char *cell[MOST];
+    size_t n = 0;
+    cell[n++] = r->status == OC_DIFF_BUCKET ? "time" : oc_diff_status_name(r->status);
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
+        if (!v->column[m])
+            continue;
+        for (unsigned k = 0; k < 2 && oc_diff_metric_names[m].time; k++)
+            cell[n++] = amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
+        cell[n++] = delta(v, m, oc_diff_delta(r, m));
+    }
+    cell[n++] = r->status == OC_DIFF_BUCKET ? "" : two(v, r->type, r->type_b, " -> ");
+    cell[n++] = r->status == OC_DIFF_BUCKET ? oc_printf(&v->arena, "(%s)", r->name)
+                                            : two(v, r->name, r->name_b, " -> ");
+    cell[n++] = what(v, r);
+    oc_sheet_row(s, cell);
+}
+
+void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    struct columns c = {0};
+    column(&c, "status", 't');
+    metric_columns(v, &c);
+    column(&c, "type", 'c');
+    column(&c, "operator", 'c');
+    column(&c, "what changed", 'c');
+    set_columns(v, &c, s);
+    for (uint32_t i = 0; i < v->n_row; i++)
+        row_cells(v, &v->d->row[v->row[i]], s);
+}
+
+void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
+{
+    static const char *const head[] = {"beside the runs", "A", "B", "B - A"};
+    *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
+    for (uint32_t i = 0; i < v->d->n_beside; i++) {
+        const struct oc_diff_row *r = &v->d->beside[i];
+        const char *row[] = {r->name, r->side[0].records ? amount(v, OC_DIFF_TIME, r->side[0].time_ns) : "-",
+                             r->side[1].records ? amount(v, OC_DIFF_TIME, r->side[1].time_ns) : "-",
+                             r->side[0].records && r->side[1].records
+                                 ? delta(v, OC_DIFF_TIME, oc_diff_delta(r, OC_DIFF_TIME))
+                                 : "-"};
+        oc_sheet_row(s, row);
+    }
+}

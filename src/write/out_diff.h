@@ -1,0 +1,11 @@
+/* Forms of a diff. */
+#ifndef OC_OUT_DIFF_H
+#define OC_OUT_DIFF_H
+
+#include "write/diff_view.h"
+
+void oc_diff_html(struct oc_diff_view *v, FILE *f); /* one page without scripts */
+void oc_diff_csv(struct oc_diff_view *v, FILE *f);
+void oc_diff_json(struct oc_diff_view *v, FILE *f);
+
+#endif

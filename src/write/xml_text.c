@@ -1,0 +1,57 @@
+#include "write/xml_text.h"
+
+#include <string.h>
+
+#include "report/unicode.h"
+
+static const char *escape_of(uint32_t c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\t':
+        return "&#9;";
+    case '\n':
+        return "&#10;";
+    case '\r':
+        return "&#13;";
+    default:
+        return NULL;
+    }
+}
+
+/* Char of XML 1.0, less the C1 control characters. */
+static bool is_allowed(uint32_t c)
+{
+    return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) || (c >= 0xe000 && c < 0xfffe) ||
+           (c >= 0x10000 && c < 0x110000);
+}
+
+void oc_xml_text(struct oc_buf *b, const char *s)
+{
+    const char *end = s + strlen(s);
+    while (s < end) {
+        const char *from = s;
+        uint32_t c = oc_utf8_next(&s, end);
+        const char *escape = escape_of(c);
+        if (escape)
+            oc_buf_str(b, escape);
+        else if (is_allowed(c))
+            oc_buf_add(b, from, (size_t)(s - from));
+        else
+            oc_buf_str(b, "\xef\xbf\xbd");
+    }
+}
+
+void oc_xml_attribute(struct oc_buf *b, const char *name, const char *text)
+{
+    oc_buf_printf(b, " %s=\"", name);
+    oc_xml_text(b, text);
+    oc_buf_char(b, '"');
+}

@@ -1,0 +1,194 @@
+#include "gate/diff.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/run_model.h"
+
+/* x [1,3,8,8] -> conv1 (out channels, 3x3, same size) -> act -> ... */
+static struct oc_run make(unsigned channels, const char *act, bool tail)
+{
+    char weight[64];
+    struct oc_builder *b = oc_b_new(17);
+    snprintf(weight, sizeof(weight), "float[%u,3,3,3]", channels);
+    oc_b_input(b, "x", "float[N,3,8,8]");
+    oc_b_init(b, "w", weight);
+    oc_b_node(b, "Conv", "/conv1", "x,w", "y", "pads=1,1,1,1");
+    oc_b_node(b, act, "/act", "y", "z", "");
+    if (tail)
+        oc_b_node(b, "Tanh", "/tail", "z", "t", "");
+    oc_b_output(b, tail ? "t" : "z", NULL);
+    return oc_run_model(b, NULL);
+}
+
+static struct oc_diff *diff(const struct oc_run *a, const struct oc_run *b)
+{
+    struct oc_report_in p = {.model = a->m, .analysis = a->a}, q = {.model = b->m, .analysis = b->a};
+    struct oc_diff *d = NULL;
+    struct oc_err err = {0};
+    if (oc_diff_make(&p, &q, NULL, &d, &err))
+        fail_msg("%s", err.msg);
+    return d;
+}
+
+static const struct oc_diff_row *row(const struct oc_diff *d, const char *name)
+{
+    for (uint32_t i = 0; i < d->n_row; i++)
+        if (!strcmp(d->row[i].name, name) || !strcmp(d->row[i].name_b, name))
+            return &d->row[i];
+    fail_msg("no row '%s'", name);
+    return NULL;
+}
+
+static void end(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
+{
+    oc_diff_free(d);
+    oc_run_free(a);
+    oc_run_free(b);
+}
+
+static void the_same(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", false);
+    struct oc_diff *d = diff(&a, &b);
+    assert_int_equal(d->n_row, 2);
+    assert_int_equal(oc_diff_info(d).same, 2);
+    assert_false(oc_diff_info(d).different);
+    end(d, &a, &b);
+}
+
+static void changed_added_and_removed(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", true), b = make(6, "Sigmoid", false);
+    struct oc_diff *d = diff(&a, &b);
+    struct oc_diff_total t;
+    /* 3*3*3 = 27 MACs for each of 8*8 places and each channel: 64 * 27 = 1728 a channel, two more of them */
+    const struct oc_diff_row *r = row(d, "/conv1");
+    assert_int_equal(r->status, OC_DIFF_CHANGED);
+    assert_int_equal(r->change, OC_DIFF_SHAPES | OC_DIFF_COSTS);
+    assert_string_equal(r->what, "out0 1x4x8x8 -> 1x6x8x8; in1 4x3x3x3 -> 6x3x3x3");
+    assert_true(oc_diff_delta(r, OC_DIFF_MACS) == 2 * 1728);
+    /* 2 * 27 parameters and 4 bytes for each, read; 2 * 64 floats more written */
+    assert_true(oc_diff_delta(r, OC_DIFF_PARAMS) == 54);
+    assert_true(oc_diff_delta(r, OC_DIFF_BYTES) == 54 * 4 + 128 * 4);
+    r = row(d, "/act");
+    assert_int_equal(r->status, OC_DIFF_CHANGED);
+    assert_true(r->change & OC_DIFF_TYPE);
+    assert_non_null(strstr(r->what, "Relu -> Sigmoid"));
+    r = row(d, "/tail");
+    assert_int_equal(r->status, OC_DIFF_REMOVED);
+    /* reads and writes 4 * 64 floats */
+    assert_true(oc_diff_delta(r, OC_DIFF_BYTES) == -2048);
+    oc_diff_total(d, OC_DIFF_MACS, &t);
+    assert_true(t.n[0] == 4 * 1728 && t.n[1] == 6 * 1728);
+    assert_true(t.rows_delta == 2 * 1728 && !t.rows_negative && !t.unknown_rows);
+    oc_diff_total(d, OC_DIFF_PARAMS, &t);
+    assert_true(t.n[0] == 108 && t.n[1] == 162 && t.rows_delta == 54);
+    oc_diff_total(d, OC_DIFF_BYTES, &t);
+    assert_true(t.n[1] - t.n[0] == (t.rows_negative ? -t.rows_delta : t.rows_delta));
+    oc_diff_total(d, OC_DIFF_TIME, &t);
+    assert_false(t.known[0] || t.known[1]);
+    assert_int_equal(oc_diff_info(d).changed, 2);
+    assert_int_equal(oc_diff_info(d).removed, 1);
+    assert_int_equal(oc_diff_info(d).added, 0);
+    assert_true(oc_diff_info(d).different);
+    end(d, &a, &b);
+}
+
+/* What is not known on a side has no difference; the sum says how much it leaves out. */
+static void unknown_rows_are_counted(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", false), b = make(6, "acme::Relu", false);
+    struct oc_diff *d = diff(&a, &b);
+    struct oc_diff_total t;
+    const struct oc_diff_row *r = row(d, "/act");
+    assert_true(oc_diff_known(r, 0, OC_DIFF_FLOPS));
+    assert_false(oc_diff_known(r, 1, OC_DIFF_FLOPS));
+    assert_true(oc_diff_delta(r, OC_DIFF_FLOPS) != oc_diff_delta(r, OC_DIFF_FLOPS)); /* nan */
+    oc_diff_total(d, OC_DIFF_FLOPS, &t);
+    assert_int_equal(t.unknown_rows, 1);
+    /* Relu on 4 * 64 elements is what a has in it */
+    assert_true(t.unknown_n[0] == 256 && t.unknown_n[1] == 0);
+    assert_true(t.rows_delta == 2 * 2 * 1728);
+    assert_true(t.n[1] - t.n[0] == t.rows_delta + t.unknown_n[1] - t.unknown_n[0]);
+    end(d, &a, &b);
+}
+
+static void one_model_with_two_shapes(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", false);
+    const struct oc_bind bind = {"N", 8};
+    const struct oc_analyze_opts opts = {.bind = &bind, .n_bind = 1};
+    struct oc_analysis *eight;
+    struct oc_err err;
+    struct oc_diff *d;
+    struct oc_diff_total t;
+    assert_int_equal(oc_analyze(a.m, &opts, &eight, &err), 0);
+    struct oc_report_in p = {.model = a.m, .analysis = a.a}, q = {.model = a.m, .analysis = eight};
+    assert_int_equal(oc_diff_make(&p, &q, NULL, &d, &err), 0);
+    oc_diff_total(d, OC_DIFF_MACS, &t);
+    assert_true(t.n[0] == 6912 && t.n[1] == 8 * 6912 && t.rows_delta == 7 * 6912);
+    oc_diff_total(d, OC_DIFF_PARAMS, &t);
+    assert_true(t.n[0] == 108 && t.n[1] == 108 && !t.rows_delta);
+    assert_int_equal(oc_diff_info(d).changed, 2);
+    assert_int_equal(row(d, "/conv1")->rule, OC_ALIGN_SAME);
+    oc_diff_free(d);
+    /* the other way round every difference changes its sign */
+    assert_int_equal(oc_diff_make(&q, &p, NULL, &d, &err), 0);
+    oc_diff_total(d, OC_DIFF_MACS, &t);
+    assert_true(t.rows_negative && t.rows_delta == 7 * 6912);
+    oc_diff_free(d);
+    oc_analysis_free(eight);
+    oc_run_free(&a);
+}
+
+static void rows_stand_in_order(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", true);
+    struct oc_diff *d = diff(&a, &b);
+    assert_int_equal(d->n_row, 3);
+    assert_string_equal(d->row[0].name, "/conv1");
+    assert_string_equal(d->row[1].name, "/act");
+    assert_string_equal(d->row[2].name_b, "/tail");
+    assert_int_equal(d->row[2].status, OC_DIFF_ADDED);
+    end(d, &a, &b);
+}
+
+static void bytes_of_the_whole_graph_are_refused(void **state)
+{
+    (void)state;
+    struct oc_run a = make(4, "Relu", false);
+    const struct oc_analyze_opts opts = {.graph_bytes = true};
+    struct oc_analysis *other;
+    struct oc_err err;
+    struct oc_diff *d;
+    assert_int_equal(oc_analyze(a.m, &opts, &other, &err), 0);
+    struct oc_report_in p = {.model = a.m, .analysis = a.a}, q = {.model = a.m, .analysis = other};
+    assert_int_equal(oc_diff_make(&p, &q, NULL, &d, &err), -1);
+    assert_int_equal(err.code, OC_EARG);
+    oc_analysis_free(other);
+    oc_run_free(&a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_same),
+        cmocka_unit_test(changed_added_and_removed),
+        cmocka_unit_test(unknown_rows_are_counted),
+        cmocka_unit_test(one_model_with_two_shapes),
+        cmocka_unit_test(rows_stand_in_order),
+        cmocka_unit_test(bytes_of_the_whole_graph_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
