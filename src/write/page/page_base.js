@@ -42,7 +42,7 @@ function time(ns) {
   if (a < 999.5e6) return digits3(ns / 1e6) + THIN + "ms";
   return digits3(ns / 1e9) + THIN + "s";
 }
-const percent = f => f !== 0 && Math.abs(f) < .0005 ? "<0.1" : (100 * f).toFixed(1);
+const percent = f => !Number.isFinite(f) ? UNKNOWN : f !== 0 && Math.abs(f) < .0005 ? "<0.1" : (100 * f).toFixed(1);
 const ratio = v => v !== 0 && Math.abs(v) < .01 ? v.toExponential(1) : v < 10 ? v.toFixed(2) : v < 1000 ? v.toFixed(1) : si(v);
 function grouped(v) { /* digits of a number, or of a string of them */
   const s = typeof v === "string" ? v : Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(10)));
@@ -67,7 +67,7 @@ const qualityNo = name => Math.max(0, ["exact", "upper", "lower", "est", "unknow
 /* A text cut in the middle: names differ at their ends. */
 function middle(text, max) {
   if (text.length <= max) return text;
-  const head = Math.floor((max - 1) * .35);
+  const head = Math.floor((max - 1) * .5);
   return text.slice(0, head) + "…" + text.slice(text.length - (max - 1 - head));
 }
 
@@ -155,6 +155,7 @@ function choice(label, options, get, set) {
     },
   }, text));
   box.append(...buttons);
+  box.hidden = options.length < 2;
   box.update = () => options.forEach(([value], i) => {
     buttons[i].setAttribute("aria-checked", value === get());
     buttons[i].tabIndex = value === get() ? 0 : -1;

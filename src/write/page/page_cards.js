@@ -24,7 +24,7 @@ function cards() {
   if (P && !P.functions && runTime > 0)
     list.push(card("Latency", time(runTime), (P.runs_total ? P.statistic + " of " + P.runs_used + " of " + P.runs_total + " runs, " : "") + si(1e9 / runTime) + "/s", exact("time", runTime) + ", " + P.time_kind));
   if (P && sums.point.time > 0 && sums.point.flo > 0)
-    list.push(card("Reached while running", si(sums.point.flo / sums.point.time * 1e9, "FLOP/s"), bytes(sums.point.bytes / sums.point.time * 1e9) + "/s", "operations and bytes of the rows over their time, where all are known"));
+    list.push(card("Reached", si(sums.point.flo / sums.point.time * 1e9, "FLOP/s"), bytes(sums.point.bytes / sums.point.time * 1e9) + "/s", "operations and bytes of the rows over their time, where all are known"));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     list.push(card("Roofline", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? percent(h.roofline_ns / h.time_ns) + " % reached, " + time(h.wasted_ns) + " wasted" : "least time on " + h.name,
@@ -35,10 +35,10 @@ function cards() {
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
     const m = D.memory;
-    if (m && m.peak !== null) list.push(card("Memory in use at once", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), "activations; " + bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
+    if (m && m.peak !== null) list.push(card("Peak memory", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), "activations; " + bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
   }
   if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " different kernels and copies", exact("time", kernelTime)));
-  list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + " types"));
+  list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + (types.length === 1 ? " type" : " types")));
   if (D.coverage && known(D.coverage.time_fraction))
     list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of the operators' time is on nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " unmatched" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have a time" : null));
   return el("dl", { id: "cards" }, list);

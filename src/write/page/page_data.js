@@ -149,7 +149,7 @@ const typeNo = new Map(types.map((t, i) => [t.key, i]));
 const typeColor = type => { const i = typeNo.get(type); return color(i === undefined || i >= LIGHT.length ? -1 : i); };
 /* "/layer1/layer1.0/conv/Conv" to "/layer1/layer1.0": the part of the model that the row belongs to. */
 function moduleOf(i) {
-  const name = rowName(i), sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
+  const name = rowName(i).split("(", 1)[0], sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
   let end = name.indexOf(sep, from); /* of the first part */
   if (end < 0) return "(top)";
   const second = name.indexOf(sep, end + 1);

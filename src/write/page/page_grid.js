@@ -23,6 +23,11 @@ class Grid {
   setColumns(columns) {
     this.columns = columns;
     this.widths = columns.map(c => this.widthOf(c));
+    const over = this.widths.reduce((a, b) => a + b, 0) - (this.box.clientWidth || document.querySelector("main").clientWidth - 42);
+    if (over > 0 && columns[0].most > 38) { /* names give way first, to an extent */
+      columns[0].most = Math.max(38, columns[0].most - Math.ceil(over / 7));
+      this.widths[0] = this.widthOf(columns[0]);
+    }
     this.cols.replaceChildren(...this.widths.map(w => el("col", { style: { width: w + "px" } })));
     this.thead.replaceChildren(el("tr", { "aria-rowindex": 1 }, columns.map((c, k) => el("th", {
       scope: "col", class: (c.text ? "left" : "") + (k === 0 ? " stick" : ""), "data-key": c.key, title: c.about || null,
@@ -35,6 +40,18 @@ class Grid {
     let most = c.title.length + 2;
     for (let i = 0; i < n; i += step) most = Math.max(most, c.cell(this.rows[i]).text.length);
     return Math.ceil(Math.min(most, c.most || 30) * (c.mono ? 7 : 6.9) + 17);
+  }
+  /* On paper only the columns that fit. */
+  paper(on) {
+    if (on && !this.onScreen) {
+      this.onScreen = this.columns;
+      const fit = this.columns.filter(c => !this.onPaper || this.onPaper.has(c.key)).slice(0, 12);
+      this.setColumns(fit);
+    } else if (!on && this.onScreen) {
+      const back = this.onScreen;
+      this.onScreen = null;
+      this.setColumns(back);
+    }
   }
   setRows(rows) {
     this.rows = rows;

@@ -53,7 +53,7 @@ function start() {
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", () => {
     applyTheme();
-    for (const tab in gridOf) { gridOf[tab].drawn = null; gridOf[tab].draw(); }
+    for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
   });
   if (S.node !== null) showNode();
 }

@@ -41,7 +41,8 @@ function rooflineSection() {
   const by = choice("Points", [["op", D.grouped ? "Groups" : "Operators"], ["type", "Types"], ["module", "Modules"]].slice(0, D.grouped ? 1 : 3), () => S.by, v => change(["by"], { by: v }));
   const roofChips = el("div", { class: "chips controls", "aria-label": "Roofs" });
   const chips = el("div", { class: "chips controls", "aria-label": "Types" });
-  const s = section("roofline", "Roofline", el("div", { class: "panel" }, box, chips, roofChips, text));
+  const s = section("roofline", D.hardware ? "Roofline" : "Speed against intensity", el("div", { class: "panel" }, box, chips, roofChips, text));
+  s.querySelector("h2").dataset.short = "Roofline";
   s.head.append(by, el("span", { class: "note" }, hasTime ? "area: measured time; height: operations a second that were reached" : "area and height: the least time that the hardware allows; nothing was measured"));
   drawTypeChips(chips);
   if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {
@@ -198,7 +199,8 @@ function rooflineSection() {
           g.beginPath();
           g.moveTo(x, y - 4); g.lineTo(x + 4, y); g.lineTo(x, y + 4); g.lineTo(x - 4, y);
           g.fill();
-          if (r === on[0]) label(g, "ridge " + ratio(ridge), x, y - 7, 0, "center", a);
+          const name = g.measureText(r.name + " " + si(r.value, "FLOP/s")).width, beside = x + 36 > a.right - name - 10;
+          if (r === on[0]) label(g, "ridge " + ratio(ridge), beside ? x - 6 : x, y - 7, 0, beside ? "right" : "center", a);
         }
       }
     }

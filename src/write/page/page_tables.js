@@ -12,7 +12,7 @@ function operatorColumn(c) {
   const o = { key: c.key, title: c.title, text: c.text, about: c.key.replace(/_/g, " "), get keys() { return c.keys; } };
   if (c.text) {
     o.mono = c.key === "name" || c.key === "nodes" || c.key === "inputs" || c.key === "outputs";
-    o.most = SMALL ? 24 : c.key === "name" ? 46 : 34;
+    o.most = SMALL ? 20 : c.key === "name" ? 46 : 34;
     o.cell = i => { const v = c.at(i) || ""; return { text: middle(v, o.most), title: v.length > o.most ? v.replace(/;/g, "\n") : null }; };
     return o;
   }
@@ -44,7 +44,7 @@ const operatorColumns = (() => {
   if (at >= 0) list.splice(at + 1, 0, cumulative);
   return [...first, rowNumber, ...second, ...list];
 })();
-const visible = new Set(operatorColumns.filter(c => c === rowNumber || c === cumulative || ((column(c.key) || {}).shown && someKnown(column(c.key)))).map(c => c.key));
+const visible = new Set(operatorColumns.filter(c => (c === rowNumber && !SMALL) || c === cumulative || ((column(c.key) || {}).shown && someKnown(column(c.key)))).map(c => c.key));
 
 /* ---- types, modules: sums of rows ---- */
 function sumColumns(what, list, totals) {
@@ -64,8 +64,10 @@ function sumColumns(what, list, totals) {
     },
   });
   const names = list.map(g => g.key), order = new Map([...names].sort((a, b) => a < b ? -1 : 1).map((n, i) => [n, i]));
+  const first = { key: "key", title: what, text: true, mono: true, most: SMALL ? 24 : 44, keys: Float64Array.from(names, n => order.get(n)) };
+  first.cell = k => ({ text: middle(names[k], first.most), title: names[k] });
   return [
-    { key: "key", title: what, text: true, mono: true, most: SMALL ? 24 : 44, keys: Float64Array.from(names, n => order.get(n)), cell: k => ({ text: middle(names[k], SMALL ? 24 : 44), title: names[k] }) },
+    first,
     col("rows", "rows", "count", g => g.rows),
     sum("time", "time", "time"),
     C.time && col("time%", "time %", "fraction", g => g.time / totals.time),
@@ -130,7 +132,9 @@ const kernelTime = kernels.reduce((s, g) => s + g.time, 0);
 function kernelColumns(list) {
   const text = (key, title, most) => {
     const rank = new Map([...new Set(list.map(g => g[key] || ""))].sort().map((s, i) => [s, i]));
-    return { key, title, text: true, mono: key === "key", most, keys: Float64Array.from(list, g => g[key] ? rank.get(g[key]) : NaN), cell: k => ({ text: middle(list[k][key] || "", most), title: list[k][key] }) };
+    const o = { key, title, text: true, mono: key === "key", most, keys: Float64Array.from(list, g => g[key] ? rank.get(g[key]) : NaN) };
+    o.cell = k => ({ text: middle(list[k][key] || "", o.most), title: list[k][key] });
+    return o;
   };
   const number = (key, title, kind, value, bar) => ({ key, title, keys: Float64Array.from(list, value), cell: k => ({ ...numberCell(kind, value(list[k])), bar: bar ? value(list[k]) / list[0].time : 0 }) });
   return [
@@ -179,6 +183,7 @@ function tablesSection() {
   const makers = {
     ops: () => new Grid({
       id: "ops", label: D.grouped ? "Groups" : "Operators", columns: operatorColumns.filter(c => visible.has(c.key)), rows: shownRows,
+      onPaper: new Set(["name", "type", "time_ns", "time_fraction", "flo", "flop_per_s", "bytes", "flop_per_byte", "bound_by", "roofline_ns", "roofline_efficiency", "wasted_ns", "count", "params"]),
       sort: S.sort.ops || (hasTime ? ["time_ns", -1] : ["flo", -1]), afterSort: addShares,
       onSort: sort => change(["sort"], { sort: { ...S.sort, ops: sort } }), onOpen: i => openRow(i),
     }),
