@@ -6,9 +6,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define FIRST_BLOCK_BYTES ((size_t)16 << 10)
-#define MAX_BLOCK_BYTES   ((size_t)8 << 20)
-#define LARGE_PAGE_BYTES  ((size_t)2 << 20)
+#define FIRST_BLOCK_BYTES  ((size_t)16 << 10)
+#define MAX_BLOCK_BYTES    ((size_t)8 << 20)
+#define LARGE_OBJECT_BYTES ((size_t)512 << 10)
+#define LARGE_PAGE_BYTES   ((size_t)2 << 20)
 
 struct oc_arena_block {
     struct oc_arena_block *next;
@@ -75,7 +76,7 @@ static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
         cap = need;
     struct oc_arena_block *b = oc_xcalloc(1, sizeof(*b) + cap);
     b->cap = cap;
-    if (a->head && need > MAX_BLOCK_BYTES / 2) { /* a large object must not waste the open block */
+    if (a->head && need > LARGE_OBJECT_BYTES) { /* a large object must not waste the open block */
         b->next = a->head->next;
         a->head->next = b;
     } else {
