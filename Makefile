@@ -264,7 +264,7 @@ probe-matrix: $(BUILD)/oracle/probe_matrix
 	@BUILD=$(BUILD) tests/check_probe_matrix.sh --show && BUILD=$(BUILD) tests/check_probe_matrix.sh | grep -v '^ok'
 
 corpus: $(BIN) $(TOOL_BIN)
-	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; BUILD=$(BUILD) tests/corpus/join.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; exit $$rc
+	@BUILD=$(BUILD) tests/corpus/run.sh; rc=$$?; for t in join annotate; do BUILD=$(BUILD) tests/corpus/$$t.sh; j=$$?; [ $$j = 77 ] || [ $$j = 0 ] || rc=$$j; done; exit $$rc
 
 # counts anew what `onnxcost ops` says about tests
 op-tests: check-bin

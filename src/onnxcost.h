@@ -805,6 +805,15 @@ struct oc_report_in {
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
                     struct oc_err *err);
 
+/* The model itself with its costs: decimal numbers in the metadata_props of every node, those of bodies and
+ * local functions too, and totals in those of the model, with keys that begin with "onnxcost." (older ones
+ * are replaced). All other bytes are copied from file to file, weights untouched. in: model and analysis,
+ * what else there is adds times and limits; opts: --cache. path: where the file will be, whose folder must be
+ * that of weights in files of their own, and which must not be the model itself (OC_EARG); NULL: not told.
+ * OC_ELIMIT: it would be too large for protobuf. */
+int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
+                      FILE *f, struct oc_err *err);
+
 /* The JSON Schema (draft 2020-12) of a document that the library writes: "report" (NULL), that is
  * oc_report_write as "json". OC_ENOTFOUND: there is none of that name. */
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err);

@@ -22,6 +22,7 @@ llm      base shape model analyze hw estimate
 fleet    base shape model ops analyze profile
 report   base shape model analyze hw profile join estimate memory llm
 gate     base shape model analyze hw profile join estimate report
+annotate base shape model analyze hw join report
 write    base shape model analyze hw profile join estimate memory llm fleet report gate
 cli
 '

@@ -83,6 +83,14 @@ void oc_file_unmap(struct oc_file *f)
     *f = (struct oc_file){0};
 }
 
+void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n)
+{
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* only whole pages inside of the range */
+    uint64_t from = (offset + page - 1) / page * page, end = (offset + n) / page * page;
+    if (f->mapped && end > from && end <= f->size_bytes)
+        madvise((void *)(uintptr_t)(f->data + from), (size_t)(end - from), MADV_DONTNEED);
+}
+
 static struct oc_stream *new_stream(const void *data, size_t n)
 {
     struct oc_stream *s = oc_xmalloc(sizeof(*s));

@@ -15,6 +15,8 @@ struct oc_file {
  * (0: no limit). Page contents are not touched. */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
 void oc_file_unmap(struct oc_file *f);
+/* The bytes are not needed soon: their pages may go from memory. They can still be read. */
+void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
 
 /* A stream hands out windows of bytes. Plain files: the mapping itself is the one window. gzip (by magic,
  * several members allowed): inflated piece by piece. Memory: one window, never the whole inflated file. */

@@ -92,6 +92,10 @@ static int check_options(struct job *j)
         if (of_model[i].given)
             return cli_fail(CLI_USAGE, "--%s needs a model%s", of_model[i].name,
                             o->optimized_model ? " and its profile" : "");
+    if (o->annotate && (!j->model_path || cli_wants_function(o)))
+        return cli_fail(CLI_USAGE, "--annotate needs a model, without --formula and --sweep");
+    if (o->annotate && (is(o->annotate, "-") || is(o->output, o->annotate)))
+        return cli_fail(CLI_USAGE, "--annotate needs a file of its own");
     if (o->fit && (!j->model_path || cli_wants_function(o)))
         return cli_fail(CLI_USAGE, "--fit needs a model, without --formula and --sweep");
     int memory = cli_check_memory(o);
@@ -291,6 +295,31 @@ static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, st
     return rc;
 }
 
+/* The model with what the report knows, into a file of its own. */
+static int annotate(struct job *j)
+{
+    const char *path = j->o->annotate;
+    struct cli_output out;
+    struct oc_err err;
+    if (!path)
+        return 0;
+    if (j->n_list > 1)
+        return cli_fail(CLI_USAGE, "--annotate goes with one profile");
+    struct oc_report_in in = {.model = j->model,
+                              .analysis = j->analysis,
+                              .profile = j->profile,
+                              .join = j->join,
+                              .device = j->device};
+    struct oc_report_opts opts = report_opts(j->o, NULL);
+    int rc = cli_output_open(path, &out);
+    if (rc)
+        return rc;
+    cli_progress_say(j->progress, "writing", path);
+    int failed = oc_annotate_write(&in, &opts, path, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
 static int write_report(struct job *j)
 {
     struct cli_output out;
@@ -407,8 +436,9 @@ static void show_host_times(const struct job *j)
 
 static int run(struct job *j)
 {
-    static int (*const steps[])(struct job *) = {find_files,   check_options, check_function, load_model,
-                                                 load_profile, find_device,   analyze,        join};
+    static int (*const steps[])(struct job *) = {find_files, check_options, check_function,
+                                                 load_model, load_profile,  find_device,
+                                                 analyze,    join,          annotate};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)
         rc = steps[i](j);

@@ -134,6 +134,8 @@ const struct cli_option cli_options[] = {
     {"wiki", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "same as --confluence", NULL, AT(confluence)},
     {"dump-only-opr", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL, "only the operators, one a line", NULL,
      AT(dump_only_opr)},
+    {"annotate", 0, CLI_TEXT, CLI_COST, "FILE", NULL, NULL,
+     "the model with costs and times in its metadata_props, weights untouched", NULL, AT(annotate)},
     {"output", 'o', CLI_TEXT, CLI_ALL, "FILE", NULL, "standard output",
      "write there; the file is complete or not there. record: folder, or what the names of its files begin "
      "with",

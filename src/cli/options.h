@@ -127,7 +127,7 @@ struct cli_opts {
     struct cli_list opr_name, type, input_dtype, why, explain_match;
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
-    const char *format, *style, *print_only, *output, *color;
+    const char *format, *style, *print_only, *output, *annotate, *color;
     bool roofline, combine, show_host, copy_time, confluence, dump_only_opr, strict;
 };
 

@@ -141,6 +141,7 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limit
                       struct oc_model **out, struct oc_err *err)
 {
     struct oc_model *m = new_model("");
+    m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
     if (load(m, limits, (struct oc_view){data, size_bytes}, err)) {
         oc_model_free(m);
         return -1;

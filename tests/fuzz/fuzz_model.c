@@ -1,7 +1,9 @@
 /* Any bytes as a model: load, and if that works, analyze, both with bounds kept and unbound, and count some
- * nodes once more for their receipts and against another convention. */
+ * nodes once more for their receipts and against another convention; write it with its costs, and read that.
+ */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
@@ -55,6 +57,27 @@ static void memory(const struct oc_analysis *a, FILE *nowhere)
     oc_lives_free(l);
 }
 
+/* What is written reads as the same graph. */
+static void annotate(const struct oc_model *m, const struct oc_analysis *a)
+{
+    const struct oc_report_in in = {.model = m, .analysis = a};
+    const struct oc_report_opts opts = {0};
+    struct oc_model *again = NULL;
+    struct oc_err err = {0};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    int rc = f ? oc_annotate_write(&in, &opts, NULL, f, &err) : -1;
+    if (f)
+        fclose(f);
+    const struct oc_limits limits = {.max_nodes = 20000};
+    if (rc == 0 && (oc_model_load_mem(text, n, &limits, &again, &err) != 0 || again->n_node != m->n_node ||
+                    again->n_value != m->n_value))
+        abort();
+    oc_model_free(again);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const struct oc_limits limits = {.max_nodes = 20000};
@@ -81,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (oc_analyze(m, &ways[i], &a, NULL) == 0) {
             receipts(m, a);
             explain(m, a);
+            annotate(m, a);
             if (i < 2)
                 memory(a, nowhere);
         }

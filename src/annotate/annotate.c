@@ -1,0 +1,337 @@
+/* What a report knows of a model, put into the model: metadata_props of its nodes and of itself. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyze/analysis.h"
+#include "annotate/model_rewrite.h"
+#include "base/ck.h"
+#include "base/units.h"
+#include "hw/hwdb.h"
+#include "join/join.h"
+#include "report/report.h"
+#include "report/unicode.h"
+
+#define PREFIX "onnxcost."
+
+struct at { /* a node and where its message is in the file; several where a function is called often */
+    uint64_t where;
+    uint32_t node;
+};
+
+struct annotating {
+    struct oc_report r;
+    struct at *at; /* by where, then by node */
+    uint32_t n_at;
+    const struct oc_row **row; /* by node: the one that has its time, NULL */
+    struct oc_arena scratch;   /* of one message */
+};
+
+/* ---- entries ---------------------------------------------------------------------------------------------
+ */
+
+typedef void put_entry(struct oc_buf *out, const char *key, const char *value);
+
+struct entries {
+    struct annotating *a;
+    struct oc_buf *out;
+    put_entry *put;
+};
+
+/* Strings of protobuf are UTF-8; names of profiles may hold anything. */
+static void text(const struct entries *e, const char *key, const char *value)
+{
+    char *copy = oc_strdup(&e->a->scratch, value);
+    const char *end = copy + strlen(copy);
+    for (const char *p = copy; p < end;) {
+        char *from = copy + (p - copy);
+        if (oc_utf8_next(&p, end) >= OC_BAD_BYTE)
+            *from = '?';
+    }
+    e->put(e->out, oc_printf(&e->a->scratch, PREFIX "%s", key), copy);
+}
+
+static void count(const struct entries *e, const char *key, uint64_t v)
+{
+    text(e, key, oc_printf(&e->a->scratch, "%" PRIu64, v));
+}
+
+static void number(const struct entries *e, const char *key, double v)
+{
+    char buf[40];
+    if (!isfinite(v))
+        return;
+    oc_format_repr(v, buf, sizeof(buf));
+    text(e, key, v == floor(v) && fabs(v) < 9e15 ? oc_printf(&e->a->scratch, "%" PRId64, (int64_t)v) : buf);
+}
+
+static void quality(const struct entries *e, unsigned q)
+{
+    static const char *const name[] = {"exact", "upper", "lower", "est", "unknown"};
+    text(e, "quality", name[q <= OC_UNKNOWN ? q : OC_UNKNOWN]);
+}
+
+/* ---- nodes -----------------------------------------------------------------------------------------------
+ */
+
+/* All calls of a function together: the worst of their qualities, both bounds are an estimate. */
+static unsigned worse(unsigned a, unsigned b)
+{
+    if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
+        return OC_EST;
+    return a > b ? a : b;
+}
+
+static bool add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
+{
+    sum->quality = (uint8_t)worse(sum->quality, k->quality);
+    return oc_add_u64(sum->macs, k->macs, &sum->macs) && oc_add_u64(sum->flops, k->flops, &sum->flops) &&
+           oc_add_u64(sum->ops, k->ops, &sum->ops) && oc_add_u64(sum->params, k->params, &sum->params) &&
+           oc_add_u64(sum->rd_act, k->rd_act, &sum->rd_act) &&
+           oc_add_u64(sum->rd_wt, k->rd_wt, &sum->rd_wt) && oc_add_u64(sum->wr, k->wr, &sum->wr) &&
+           oc_add_u64(sum->trips, k->trips, &sum->trips);
+}
+
+static void costs(const struct entries *e, const struct at *at, uint32_t n)
+{
+    static const char *const state[] = {
+        [OC_NODE_FOLDED] = "folded",      [OC_NODE_ABSORBED] = "absorbed", [OC_NODE_NOT_TAKEN] = "not taken",
+        [OC_NODE_UNKNOWN_OP] = "no rule", [OC_NODE_NO_SHAPE] = "no shape", [OC_NODE_CONTAINER] = "its body"};
+    const struct oc_analysis *a = e->a->r.in->analysis;
+    struct oc_node_cost sum = {.quality = OC_EXACT};
+    bool fits = true;
+    for (uint32_t i = 0; i < n; i++)
+        fits = add_cost(&sum, &a->cost[at[i].node]) && fits;
+    const struct oc_node_cost *first = &a->cost[at[0].node];
+    quality(e, fits ? sum.quality : OC_UNKNOWN);
+    if (first->state != OC_NODE_NORMAL && first->state < OC_COUNT(state))
+        text(e, "state", state[first->state]); /* why it costs nothing, or what is not known */
+    if (!fits || sum.quality == OC_UNKNOWN || first->state == OC_NODE_CONTAINER)
+        return;
+    count(e, "macs", sum.macs);
+    count(e, "flops", sum.flops);
+    count(e, "ops", sum.ops);
+    count(e, "params", sum.params);
+    count(e, "bytes_read_act", sum.rd_act);
+    count(e, "bytes_read_weight", sum.rd_wt);
+    count(e, "bytes_written", sum.wr);
+    if (sum.trips > 1)
+        count(e, "executions", sum.trips);
+}
+
+/* Time and limits of one run. A row of fused nodes has one time for all of them, and so have its entries. */
+static void times(const struct entries *e, uint32_t node)
+{
+    const struct oc_report *r = &e->a->r;
+    const struct oc_row *row = e->a->row[node];
+    if (!row)
+        return;
+    const struct oc_join *j = r->in->join;
+    uint32_t n = j && row->record != OC_NONE ? j->rec[row->record].n_node : 1;
+    const char *group = n > 1 ? "group_" : "";
+    if (n > 1) {
+        text(e, "group", row->name);
+        count(e, "group_nodes", n);
+    }
+    struct oc_arena *s = &e->a->scratch;
+    number(e, oc_printf(s, "%stime_ns", group), oc_ns_of(row->time_s / r->runs));
+    number(e, oc_printf(s, "%sroofline_ns", group), oc_ns_of(row->roofline_s / r->runs));
+    number(e, oc_printf(s, "%sroofline_efficiency", group), row->efficiency);
+    if (row->bound_by)
+        text(e, oc_printf(s, "%sbound_by", group), row->bound_by);
+}
+
+static int by_where(const void *pa, const void *pb)
+{
+    const struct at *a = pa, *b = pb;
+    if (a->where != b->where)
+        return a->where < b->where ? -1 : 1;
+    return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static void node_entries(void *ctx, uint64_t where, struct oc_buf *out)
+{
+    struct annotating *a = ctx;
+    const struct entries e = {a, out, oc_rewrite_node_entry};
+    uint32_t lo = 0, hi = a->n_at, n = 0;
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (a->at[mid].where < where)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (lo + n < a->n_at && a->at[lo + n].where == where)
+        n++;
+    if (!n)
+        return;
+    costs(&e, a->at + lo, n);
+    if (n == 1)
+        times(&e, a->at[lo].node);
+    oc_arena_free(&a->scratch);
+}
+
+/* ---- the model -------------------------------------------------------------------------------------------
+ */
+
+static void assumptions(const struct entries *e)
+{
+    const struct oc_analysis *a = e->a->r.in->analysis;
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < a->n_assumption; i++)
+        oc_buf_printf(&b, "%s%s %s = %s", i ? "; " : "", a->assumption[i].what, a->assumption[i].name,
+                      a->assumption[i].value);
+    if (b.n)
+        text(e, "assumed", b.data);
+    oc_buf_free(&b);
+}
+
+static double sum_of(const struct oc_report *r, bool roofline)
+{
+    double s = 0;
+    for (uint32_t i = 0; i < r->all.n; i++) {
+        double v = roofline ? r->all.row[i].roofline_s : r->all.row[i].time_s;
+        s += isnan(v) ? 0 : v;
+    }
+    return oc_ns_of(s / r->runs);
+}
+
+static void model_entries(void *ctx, struct oc_buf *out)
+{
+    struct annotating *a = ctx;
+    const struct entries e = {a, out, oc_rewrite_model_entry};
+    const struct oc_report_in *in = a->r.in;
+    const struct oc_totals *t = &in->analysis->total;
+    const struct oc_peak *peak = &in->analysis->peak;
+    text(&e, "version", ONNXCOST_VERSION);
+    quality(&e, t->quality);
+    count(&e, "nodes", t->nodes);
+    count(&e, "unknown_nodes", t->unknown_nodes);
+    count(&e, "macs", t->macs);
+    count(&e, "flops", t->flops);
+    count(&e, "ops", t->ops);
+    count(&e, "params", t->params);
+    count(&e, "const_bytes", t->const_bytes);
+    count(&e, "bytes_read_act", t->bytes_read_act);
+    count(&e, "bytes_read_weight", t->bytes_read_weight);
+    count(&e, "bytes_written", t->bytes_written);
+    if (peak->quality != OC_UNKNOWN && peak->node != OC_NONE)
+        count(&e, "peak_activation_bytes", peak->bytes);
+    assumptions(&e);
+    if (in->profile) {
+        const char *slash = strrchr(in->profile->path, '/');
+        text(&e, "profile", slash ? slash + 1 : in->profile->path);
+        text(&e, "statistic", oc_stat_name(in->profile->stat));
+        number(&e, "time_ns",
+               isnan(in->profile->run_ns) ? sum_of(&a->r, false) : in->profile->run_ns / a->r.runs);
+    }
+    if (in->device) {
+        text(&e, "hardware", oc_device_info(in->device).name);
+        number(&e, "roofline_ns", sum_of(&a->r, true));
+    }
+    oc_arena_free(&a->scratch);
+}
+
+/* ---- where it goes ---------------------------------------------------------------------------------------
+ */
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat sa, sb;
+    return stat(a, &sa) == 0 && stat(b, &sb) == 0 && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
+}
+
+/* "dir/" of a path, "./" without one. */
+static const char *folder(struct oc_arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? oc_strndup(arena, path, (size_t)(slash - path) + 1) : "./";
+}
+
+/* Tensors in a file of their own name it relative to the model, and may not leave its folder. */
+static int check_external(struct annotating *a, const struct oc_tensor *t, const char *out,
+                          struct oc_err *err)
+{
+    const char *path = a->r.in->model->path;
+    if (!t || !t->external_path)
+        return 0;
+    const char *here = folder(&a->r.arena, path), *there = folder(&a->r.arena, out);
+    if (same_file(oc_printf(&a->r.arena, "%s%s", here, t->external_path), out))
+        return oc_fail(err, OC_EARG, "cannot write '%s': it holds the weights of the model", out);
+    if (same_file(here, there))
+        return 0;
+    return oc_fail(err, OC_EARG,
+                   "cannot write '%s': the weights in '%s' must stand beside the model; write it into '%s'",
+                   out, t->external_path, here);
+}
+
+static int check_place(struct annotating *a, const char *out, struct oc_err *err)
+{
+    const struct oc_model *m = a->r.in->model;
+    int rc = 0;
+    if (same_file(m->path, out))
+        return oc_fail(err, OC_EARG, "cannot write '%s': it is the model itself", out);
+    for (uint32_t i = 0; i < m->n_value && !rc; i++)
+        rc = check_external(a, m->value[i].constant, out, err);
+    for (uint32_t i = 0; i < m->n_node && !rc; i++)
+        for (uint32_t k = 0; k < m->node[i].n_attr && !rc; k++)
+            for (uint32_t x = 0; m->node[i].attr[k].tensor && x < m->node[i].attr[k].n && !rc; x++)
+                rc = check_external(a, &m->node[i].attr[k].tensor[x], out, err);
+    return rc;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------------
+ */
+
+static void index_nodes(struct annotating *a)
+{
+    const struct oc_model *m = a->r.in->model;
+    a->at = OC_NEW_ARRAY(&a->r.arena, (size_t)m->n_node + 1, struct at);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        if (m->node[i].where)
+            a->at[a->n_at++] = (struct at){m->node[i].where, i};
+    if (a->n_at)
+        qsort(a->at, a->n_at, sizeof(*a->at), by_where);
+}
+
+static void index_rows(struct annotating *a)
+{
+    const struct oc_join *j = a->r.in->join;
+    a->row = OC_NEW_ARRAY(&a->r.arena, (size_t)a->r.in->model->n_node + 1, const struct oc_row *);
+    for (uint32_t i = 0; i < a->r.all.n; i++) {
+        const struct oc_row *row = &a->r.all.row[i];
+        const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
+        if (!rec && row->node != OC_NONE)
+            a->row[row->node] = row;
+        for (uint32_t k = 0; rec && k < rec->n_node; k++)
+            if (j->node_rec[rec->node[k]] == row->record)
+                a->row[rec->node[k]] = row;
+    }
+}
+
+int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts *opts, const char *path,
+                      FILE *f, struct oc_err *err)
+{
+    if (!in->model || !in->analysis)
+        return oc_fail(err, OC_EARG, "only a model can be annotated");
+    const struct oc_profile *p = in->profile;
+    struct annotating a = {.r = {.in = in,
+                                 .o = opts,
+                                 .runs = p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1}};
+    int rc = path ? check_place(&a, path, err) : 0;
+    if (rc == 0) {
+        oc_report_rows(&a.r);
+        oc_report_roofs(&a.r);
+        index_nodes(&a);
+        index_rows(&a);
+        const struct oc_rewrite how = {PREFIX, model_entries, node_entries, &a};
+        rc = oc_rewrite_model(&in->model->file, &how, f, err);
+        if (rc && path)
+            oc_err_prefix(err, "cannot write '%s'", path);
+    }
+    oc_arena_free(&a.scratch);
+    oc_arena_free(&a.r.arena);
+    return rc;
+}

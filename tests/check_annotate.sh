@@ -1,0 +1,126 @@
+#!/bin/sh
+# --annotate: the model with its costs is the model. By Debian's python3-onnx where it is installed, and on ONNX
+# Runtime where `make corpus` has installed it; with 300 MB of weights in little memory. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$BUILD/annotate
+rm -rf "$work"
+mkdir -p "$work/elsewhere"
+onnxcost=$PWD/$BUILD/onnxcost
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}" NODE_PATH="${NODE_PATH:-$PWD/build/corpus/node_modules}"
+python=
+for p in /usr/bin/python3 python3; do
+    [ -z "$python" ] && "$p" -c 'import onnx' 2>/dev/null && python=$p
+done
+n=0
+bad=0
+result() { # problem title
+    n=$((n + 1))
+    if [ -z "$1" ]; then
+        echo "ok $n - $2"
+    else
+        bad=1
+        echo "not ok $n - $2"
+        printf '%s\n' "$1" | head -n 8 | sed 's/^/# /'
+    fi
+}
+skip() { # title why
+    n=$((n + 1))
+    echo "ok $n - $1 # SKIP $2"
+}
+holds() { # title model annotated
+    if [ -z "$python" ]; then
+        skip "$1" 'no python3-onnx'
+        return
+    fi
+    "$python" tests/support/annotate_rules.py "$2" "$3" >"$work/lines" 2>&1
+    result "$(grep -v '^ok ' "$work/lines"; [ "$(grep -c '^ok ' "$work/lines")" -ge 7 ] || echo 'checks are missing')" "$1"
+}
+runs() { # title model annotated shapes...
+    title="$1: same outputs on ONNX Runtime"
+    shift
+    if ! command -v node >/dev/null || [ ! -d "$NODE_PATH/onnxruntime-node" ]; then
+        skip "$title" "no onnxruntime-node in '$NODE_PATH' (make corpus installs it)"
+        return
+    fi
+    out=$(node tests/corpus/annotate.js "$@" 2>&1)
+    if [ $? -eq 77 ]; then
+        skip "$title" "$out"
+        return
+    fi
+    result "$(case "$out" in *'same '*outputs) ;; *) echo "$out" ;; esac)" "$title"
+}
+case_of() { # title name shapes of a run -- options
+    title=$1 name=$2 shape=$3
+    shift 3
+    "$onnxcost" "$work/$name.onnx" "$@" --annotate "$work/$name.out.onnx" -f csv >/dev/null 2>"$work/err" ||
+        result "$(cat "$work/err")" "$title"
+    holds "$title" "$work/$name.onnx" "$work/$name.out.onnx"
+    # shellcheck disable=SC2086 # a list
+    runs "$title" "$work/$name.onnx" "$work/$name.out.onnx" $shape
+}
+
+"$BUILD/onnxzoo" squeezenet1_1 --fill random -o "$work/squeezenet1_1.onnx"
+"$BUILD/onnxzoo" mobilenetv2 --fill random -o "$work/mobilenetv2.onnx"
+"$BUILD/onnxzoo" keyword_gru --fill random -o "$work/keyword_gru.onnx"
+case_of 'a model alone' squeezenet1_1 ''
+case_of 'a model with profile and hardware' mobilenetv2 '' -p models/profiles/mobilenetv2.all.t1.json.gz --hw a100
+result "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty
+    a=$("$onnxcost" "$work/mobilenetv2.onnx" -f csv 2>/dev/null | cksum)
+    b=$("$onnxcost" "$work/mobilenetv2.out.onnx" -f csv 2>/dev/null | cksum)
+    [ "$a" = "$b" ] || echo 'other costs')" 'the annotated model costs what the model costs'
+grep -aq 'onnxcost.group_time_ns' "$work/mobilenetv2.out.onnx" && grep -aq 'onnxcost.roofline_ns' "$work/mobilenetv2.out.onnx"
+result "$([ $? -eq 0 ] || echo 'no times')" 'times of fused groups and limits are there'
+case_of 'a recurrent model' keyword_gru ''
+for seed in if loop function; do # bodies and functions
+    cp "tests/fuzz/seeds/model/$seed.onnx" "$work/$seed.onnx"
+    case_of "$seed" "$seed" ''
+done
+
+# weights in a file of their own
+"$BUILD/onnxzoo" resnet18 -o "$work/external.onnx"
+result "$("$onnxcost" "$work/external.onnx" --annotate "$work/beside.onnx" -t 1 2>&1 >/dev/null | grep cannot
+    [ -s "$work/beside.onnx" ] || echo 'not written')" 'external weights: beside them'
+refused() { # pattern title arguments...
+    pattern=$1 title=$2
+    shift 2
+    before=$(cksum <"$work/squeezenet1_1.onnx")
+    "$onnxcost" "$@" >"$work/report" 2>"$work/err"
+    code=$?
+    result "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")"
+        [ "$before" = "$(cksum <"$work/squeezenet1_1.onnx")" ] || echo 'the model was changed'
+        ls "$work"/*.onnx.?????? "$work"/elsewhere/* 2>/dev/null)" "$title"
+}
+refused 'must stand beside the model' 'external weights: elsewhere' "$work/external.onnx" --annotate "$work/elsewhere/a.onnx"
+refused 'it is the model itself' 'over the model' "$work/squeezenet1_1.onnx" --annotate "$work/squeezenet1_1.onnx"
+ln -s squeezenet1_1.onnx "$work/link.onnx"
+refused 'it is the model itself' 'over the model by a link' "$work/squeezenet1_1.onnx" --annotate "$work/link.onnx"
+refused 'a file of its own' 'onto standard output' "$work/squeezenet1_1.onnx" --annotate -
+refused 'a file of its own' 'onto the report' "$work/squeezenet1_1.onnx" --annotate "$work/x" -o "$work/x"
+refused 'needs a model' 'a profile alone' models/profiles/mobilenetv2.all.t1.json.gz --annotate "$work/x"
+
+# large: through the page cache, not through memory
+if [ "${BUILD#build/}" = release ] && command -v python3 >/dev/null; then
+    "$BUILD/onnxzoo" bigfile --bytes 200000000 -o "$work/big.onnx"
+    mib=$(python3 -c '
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$onnxcost" "$work/big.onnx" --annotate "$work/big.out.onnx")
+    result "$([ "$mib" -lt 60 ] || echo "$mib MiB")" '200 MB of weights in less than 60 MiB of memory'
+    result "$(python3 - "$work/big.onnx" "$work/big.out.onnx" 2>&1 <<'PYTHON'
+import mmap, sys
+files = [open(p, "rb") for p in sys.argv[1:]]
+a, b = (mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) for f in files)
+probe = 64
+shift = b.find(a[10**6:10**6 + probe], 10**6 - 10**5, 10**6 + 10**5) - 10**6
+bad = [at for at in range(10**6, len(a) - 10**6, len(a) // 997) if a[at:at + probe] != b[at + shift:at + shift + probe]]
+print(bad[:3] or "" if len(b) > len(a) else "too small")
+PYTHON
+)" '200 MB of weights are all there'
+    rm -f "$work"/big*
+else
+    skip '200 MB of weights in less than 60 MiB of memory' 'not the release mode'
+fi
+echo "1..$n"
+exit $bad
