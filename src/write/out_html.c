@@ -1,4 +1,5 @@
 /* The report as one HTML file: the built-in page with the data in it. */
+#include "report/what_if.h"
 #include "write/out_html.h"
 
 #include <stdlib.h>
@@ -70,6 +71,10 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     oc_page_totals(w, r);
     oc_page_hardware(w, r);
     oc_page_coverage(w, r);
+    if (r->what_if) {
+        oc_jw_key(w, "what_if");
+        oc_what_if_json(r->what_if, w);
+    }
     oc_page_rows(w, r);
     oc_page_memory(w, r);
     oc_page_kernels(w, r);

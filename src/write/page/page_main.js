@@ -38,6 +38,7 @@ function start() {
     sections.push(...there);
   };
   both(wasteSection(), sharesSection());
+  add(whatIfSection());
   add(rooflineSection());
   add(tablesSection());
   add(kernelsSection());

@@ -9,10 +9,10 @@ function sharesSection() {
   if (!metrics.length || types.length < 1 || D.grouped) return null;
   const metric = () => metrics.find(m => m[0] === S.metric) || metrics[0];
   const pie = el("canvas", { role: "img" }), bar = el("canvas", { role: "img" });
-  const note = el("p", { class: "note" });
+  const note = el("p", { class: "note" }), bound = el("div", { class: "bound" });
   const list = el("div", { class: "canvas list" }, bar);
   const by = choice("Share of", metrics.map(m => [m[0], m[1]]), () => metric()[0], v => change(["metric"], { metric: v }));
-  const s = section("shares", "Operator types", el("div", { class: "panel" }, el("div", { id: "share" }, el("div", { class: "canvas pie" }, pie), list), note));
+  const s = section("shares", "Operator types", el("div", { class: "panel shares" }, el("div", { id: "share" }, el("div", { class: "canvas pie" }, pie), list), note, bound));
   s.querySelector("h2").dataset.short = "Types";
   s.head.append(by);
   let charts = [];
@@ -30,6 +30,7 @@ function sharesSection() {
     pie.setAttribute("aria-label", name + " by operator type: " + words);
     bar.setAttribute("aria-label", "The same as bars: " + words);
     list.style.height = Math.max(120, 21 * labels.length + 34) + "px";
+    bound.replaceChildren(boundStrip());
     for (const c of charts) c.destroy();
     charts = [new Chart(pie, {
       type: "doughnut",

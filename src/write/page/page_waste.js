@@ -5,9 +5,9 @@ function barTable(label, head, rows, open, most = 38) {
   const table = el("table", { class: "plain bars", "aria-label": label },
     el("thead", null, el("tr", null, head.map((h, k) => el("th", { scope: "col", class: k < 2 ? "left" : "" }, h)))));
   table.append(el("tbody", null, rows.map(r => {
-    const name = el("th", { scope: "row", class: "left", title: r.title || r.name }, el("a", { href: "#", onclick: e => { e.preventDefault(); open(r); } }, middle(r.name, SMALL ? 22 : most)));
+    const name = el("th", { scope: "row", class: "left", title: r.title || r.name }, open ? el("a", { href: "#", onclick: e => { e.preventDefault(); open(r); } }, middle(r.name, SMALL ? 22 : most)) : middle(r.name, SMALL ? 22 : most));
     const track = el("td", { class: "track left" }, el("div", null, r.parts.map(p => el("span", { title: p.title, style: { left: 100 * p.from + "%", width: Math.max(.15, 100 * (p.to - p.from)) + "%", background: p.color, border: p.border || "0" } }))));
-    return el("tr", { onclick: e => { if (!e.target.closest("a")) open(r); } }, name, track, r.cells.map(c => el("td", { title: c.title || null, class: c.class || null }, c.text)));
+    return el("tr", open ? { class: "click", onclick: e => { if (!e.target.closest("a")) open(r); } } : null, name, track, r.cells.map(c => el("td", { title: c.title || null, class: c.class || null }, c.text)));
   })));
   return el("div", { class: "scroll", style: { border: "0" }, tabindex: "0", role: "region", "aria-label": label }, table);
 }
@@ -77,6 +77,39 @@ function wasteSection() {
     body.replaceChildren(table, legend);
   }
   onState(what => { if (what.some(k => ["q", "types", "wasteBy"].includes(k))) draw(); });
+  themed.push(draw);
+  s.ready = draw;
+  return s;
+}
+
+/* Of all rows, what takes the time. */
+function boundStrip() {
+  const list = hasRoof ? D.hardware.bounds.filter(b => b.fraction > 0) : [];
+  if (!list.length) return "";
+  return el("div", null, el("h3", null, "Bound by, of the " + (hasTime ? "measured time" : "least time")),
+    el("div", { class: "strip", role: "img", "aria-label": list.map(b => b.name + " " + percent(b.fraction) + " %").join(", ") },
+      list.map((b, k) => el("span", { title: b.name + " " + percent(b.fraction) + " %", style: { width: 100 * b.fraction + "%", background: color(k + 4) } }))),
+    el("div", { class: "legend" }, list.map((b, k) => el("span", null, el("i", { style: { background: color(k + 4) } }), b.name + " " + percent(b.fraction) + " % (" + grouped(b.rows) + (b.rows === 1 ? " row)" : " rows)")))));
+}
+
+/* The steps of --what-if, --as and --fuse, each on top of those before. */
+function whatIfSection() {
+  const W = D.what_if;
+  if (!W) return null;
+  const body = el("div", { class: "panel" }), s = section("what-if", "What if", body);
+  function draw() {
+    const most = Math.max(1e-300, W.now_ns || 0, ...W.steps.map(x => x.after_ns || 0));
+    const bar = (ns, c) => known(ns) ? [{ from: 0, to: ns / most, color: c, title: time(ns) }] : [];
+    const cell = v => ({ text: human("time", v), title: exact("time", v) });
+    const rows = [{ name: W.basis === "measured" ? "now, measured" : "now, by the roofline", parts: bar(W.now_ns, color(0)), cells: [cell(W.now_ns), { text: "" }, { text: "" }, { text: grouped(W.rows) }] }];
+    for (const x of W.steps) rows.push({
+      name: x.what, title: [x.what, x.assumed, x.missing && "unknown: no " + x.missing].filter(Boolean).join("\n"), parts: bar(x.after_ns, color(2)),
+      cells: [cell(x.after_ns), cell(x.saved_ns), { text: known(x.speedup_in_all) ? ratio(x.speedup_in_all) + "×" : UNKNOWN }, { text: grouped(x.rows) }],
+    });
+    const notes = W.steps.map(x => [x.assumed, x.missing && "Not known: no " + x.missing].filter(Boolean).join(". ")).filter(Boolean);
+    if (W.beside_ns > 0) notes.push(time(W.beside_ns) + " of a run are outside of the rows and stay");
+    body.replaceChildren(barTable("What if", ["step", "", "time", "saved", "in all", "rows"], rows, null, 60), el("p", { class: "note" }, [...new Set(notes)].join(". ") + (notes.length ? "." : "")));
+  }
   themed.push(draw);
   s.ready = draw;
   return s;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/json_read.h"
+#include "profile/profile.h"
 #include "support/build.h"
 
 struct fixture {
@@ -20,6 +21,15 @@ struct fixture {
 };
 
 #define HOSTILE "</script><script>alert(1)</script><!--&\xe2\x80\xa8\xe2\x80\xa9'\"\n"
+
+static void write_page(struct fixture *x, const struct oc_report_in *in)
+{
+    struct oc_err err;
+    FILE *f = open_memstream(&x->page, &x->n);
+    if (oc_report_write(in, &(struct oc_report_opts){.format = "html"}, f, &err))
+        fail_msg("%s", err.msg);
+    fclose(f);
+}
 
 /* Conv: 4*8*8 outputs of 3*3*3 taps: 6,912 MACs, without bias 13,824 FLOPs. Relu: 256. Mystery: unknown. */
 static void load(struct fixture *x)
@@ -40,11 +50,7 @@ static void load(struct fixture *x)
     struct oc_analyze_opts o = {0};
     if (oc_model_load_mem(x->bytes, n, NULL, &x->model, &err) || oc_analyze(x->model, &o, &x->analysis, &err))
         fail_msg("%s", err.msg);
-    struct oc_report_in in = {.model = x->model, .analysis = x->analysis};
-    FILE *f = open_memstream(&x->page, &x->n);
-    if (oc_report_write(&in, &(struct oc_report_opts){.format = "html"}, f, &err))
-        fail_msg("%s", err.msg);
-    fclose(f);
+    write_page(x, &(struct oc_report_in){.model = x->model, .analysis = x->analysis});
 }
 
 static void unload(struct fixture *x)
@@ -206,6 +212,45 @@ static void test_hostile_names(void **state)
     unload(&x);
 }
 
+/* Two events of one thread, one inside the other: 80 us and 20 us; whatever their names are. */
+static void test_timeline(void **state)
+{
+    (void)state;
+    static const char trace[] =
+        "[{\"ph\":\"X\",\"cat\":\"op\",\"name\":\"</script>\",\"ts\":100,\"dur\":80,\"pid\":1,\"tid\":7},"
+        "{\"ph\":\"X\",\"cat\":\"op\",\"name\":\"b\",\"ts\":110,\"dur\":20,\"pid\":1,\"tid\":7}]";
+    struct fixture x = {0};
+    struct oc_profile *p;
+    struct oc_err err;
+    size_t n;
+    const struct oc_importer *const *imp = oc_importers(&n);
+    while (n && strcmp((*imp)->name, "chrome"))
+        imp++, n--;
+    struct oc_profile_opts o = {.warmup = -1, .keep_events = true};
+    if (oc_profile_from_mem(*imp, trace, sizeof(trace) - 1, &o, &p, &err))
+        fail_msg("%s", err.msg);
+    write_page(&x, &(struct oc_report_in){.profile = p});
+    data_of(x.page, &n); /* the name has not ended it: */
+    struct reader r = open_data(&x);
+    double ns;
+    go_to(r.j, "timeline");
+    oc_json_enter(r.j);
+    go_to(r.j, "length_ns");
+    assert_true(oc_json_double(r.j, &ns) && ns == 80000);
+    go_to(r.j, "start");
+    oc_json_enter(r.j);
+    assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 0);
+    assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 10000);
+    assert_false(oc_json_item(r.j));
+    go_to(r.j, "dur");
+    oc_json_enter(r.j);
+    assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 80000);
+    assert_true(oc_json_item(r.j) && oc_json_double(r.j, &ns) && ns == 20000);
+    close_data(&r);
+    unload(&x);
+    oc_profile_close(p);
+}
+
 static void test_loads_nothing(void **state)
 {
     (void)state;
@@ -226,9 +271,8 @@ static void test_loads_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_data_adds_up),
-        cmocka_unit_test(test_whole_document_parses),
-        cmocka_unit_test(test_hostile_names),
+        cmocka_unit_test(test_data_adds_up),  cmocka_unit_test(test_whole_document_parses),
+        cmocka_unit_test(test_hostile_names), cmocka_unit_test(test_timeline),
         cmocka_unit_test(test_loads_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
