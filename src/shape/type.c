@@ -1,5 +1,6 @@
 #include "shape/type.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -80,7 +81,11 @@ static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape
     for (unsigned i = 0; i < s->rank; i++) {
         if (i)
             oc_buf_str(b, sep);
-        oc_buf_str(b, oc_dim_text(x, s->dim[i]));
+        /* known ones leave x as it is: types of a profile are printed by several threads */
+        if (oc_is_known(s->dim[i]))
+            oc_buf_printf(b, "%" PRId64, s->dim[i].v);
+        else
+            oc_buf_str(b, oc_dim_text(x, s->dim[i]));
     }
 }
 

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Reports made by several threads at once are those of one thread, and ThreadSanitizer finds no race while they are made.
+# Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}" "${CC:=cc}"
+work=$BUILD/threads
+rm -rf "$work"
+mkdir -p "$work"
+for model in resnet18 bert_base; do
+    "$BUILD/onnxzoo" $model -o "$work/$model.onnx"
+done
+set -- "$work/resnet18.onnx" models/profiles/resnet18.all.t1.json.gz \
+    "$work/bert_base.onnx" models/profiles/bert_base.disabled.t1.json.gz \
+    -- tests/fuzz/seeds/nsys_sqlite/kernels.sqlite models/profiles/mobilenetv2.all.t2.json.gz
+"$BUILD/oracle/many_threads" "$@" >"$work/out"
+bad=$?
+grep -v '^1\.\.' "$work/out"
+[ "$BUILD" = build/release ] || { echo 1..2; exit $bad; }
+
+# once, beside the release build: a build of its own, of the library and this program alone
+echo 'int main(void) { return 0; }' >"$work/empty.c"
+if ! { "$CC" -fsanitize=thread -o "$work/empty" "$work/empty.c" && "$work/empty"; } >"$work/log" 2>&1; then
+    echo 'ok 3 - no races # SKIP no ThreadSanitizer here'
+else
+    unset MAKEFLAGS MFLAGS MAKELEVEL
+    if make -s MODE=tsan CC="$CC" build/tsan/oracle/many_threads >"$work/log" 2>&1 &&
+        TSAN_OPTIONS=halt_on_error=1:exitcode=66 build/tsan/oracle/many_threads "$@" >"$work/log" 2>&1; then
+        echo 'ok 3 - no races'
+    else
+        bad=1
+        echo 'not ok 3 - no races'
+        head -n 30 "$work/log" | sed 's/^/# /'
+    fi
+fi
+echo 1..3
+exit $bad
