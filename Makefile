@@ -153,6 +153,13 @@ $(BUILD)/data_place: FORCE
 $(BUILD)/obj/src/base/data_dir.o: $(BUILD)/data_place
 $(BUILD)/obj/src/base/data_dir.o: private CPPFLAGS += -DOC_DATADIR='"$(data)"'
 
+# the commit, for `onnxcost --version --verbose`: read anew each time, written when it changed
+COMMIT = $(shell git rev-parse --short=12 HEAD 2>/dev/null)$(if $(shell git status --porcelain 2>/dev/null | head -n 1),+)
+$(GEN)/build_info.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define ONNXCOST_COMMIT "$(COMMIT)"' | cmp -s - $@ || echo '#define ONNXCOST_COMMIT "$(COMMIT)"' >$@
+$(BUILD)/obj/src/cli/version.o: $(GEN)/build_info.h
+
 $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	@mkdir -p $(GEN)
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@

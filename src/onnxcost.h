@@ -6,7 +6,9 @@
  *  - Handles are freed by the matching _free function (NULL is fine). What accessors return is borrowed and
  *    lives as long as the handle. Inputs must outlive results (a model outlives its analyses).
  *  - Counts are exact uint64_t. Time is double nanoseconds. Sizes are bytes.
- *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort().
+ *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler is the
+ *    only state that is not in a handle: threads with handles of their own need no locks, and they may share
+ *    models and profiles.
  */
 #ifndef ONNXCOST_H
 #define ONNXCOST_H
@@ -659,6 +661,21 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
 void oc_recording_free(struct oc_recording *r);
 struct oc_record_info oc_recording_info(const struct oc_recording *r);
 void oc_recording_write(const struct oc_recording *r, FILE *f); /* all of it, a few lines for people */
+
+/* ---- other libraries ----------------------------------------------------------------------------------- */
+
+struct oc_library_info {
+    const char *name, *use; /* "libxml2", "hardware files ..." */
+    bool on_demand;         /* it is loaded when it is needed, and may be missing */
+    bool found;
+    char version[32], file[512]; /* "": not known, or not found */
+};
+/* Those that this one needs and those that it looks for. False past the end. ONNX Runtime is tried in a
+ * process of its own. */
+bool oc_library(size_t index, struct oc_library_info *out);
+/* ONNX Runtime as a recording with this oc_record_opts.library (NULL: the usual places) would have it. Fills
+ * version and file. */
+int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err);
 
 /* ---- estimates: measured kernels, and what they teach ----------------------------------------------------
  */

@@ -251,3 +251,8 @@ int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **
     oc_stream_close(s);
     return 0;
 }
+
+const char *oc_zlib_version(void)
+{
+    return zlibVersion();
+}

@@ -32,6 +32,8 @@ const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes);
 const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 
+const char *oc_zlib_version(void);
+
 /* The first at most `max` bytes, inflated, for probing. Bytes live in the arena. */
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
                  struct oc_err *err);

@@ -1,6 +1,7 @@
 #include "base/xml_lib.h"
 
 #include "base/diag.h"
+#include "base/xml_read.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -68,6 +69,32 @@ int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
         }
         memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
     }
+    return 0;
+}
+
+/* "20914" or "20914-GITv2.9.14": two digits a part. */
+static void version_text(const char *number, char *out, size_t cap)
+{
+    unsigned n = 0;
+    for (; *number >= '0' && *number <= '9' && n < 10000000; number++)
+        n = n * 10 + (unsigned)(*number - '0');
+    if (n)
+        snprintf(out, cap, "%u.%u.%u", n / 10000, n / 100 % 100, n % 100);
+}
+
+int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
+{
+    struct oc_xml_lib lib;
+    if (oc_xml_lib_open(&lib, err))
+        return -1;
+    void *found = dlsym(lib.handle, "xmlParserVersion");
+    Dl_info where;
+    version[0] = file[0] = '\0';
+    if (found)
+        version_text(*(const char *const *)found, version, version_cap);
+    if (found && dladdr(found, &where) && where.dli_fname)
+        snprintf(file, file_cap, "%s", where.dli_fname);
+    oc_xml_lib_close(&lib);
     return 0;
 }
 

@@ -57,4 +57,7 @@ int oc_xml_fail(const struct oc_xml *x, const char *fmt, ...) __attribute__((for
 int oc_xml_read(const struct oc_xml_format *format, const char *name, const void *data, size_t n,
                 struct oc_arena *arena, void *user, const struct oc_xml **x, struct oc_err *err);
 
+/* libxml2's version ("2.9.14") and file, as far as they are told. */
+int oc_xml_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
+
 #endif

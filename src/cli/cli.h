@@ -38,6 +38,8 @@ struct cli_command {
 extern const struct cli_command cli_commands[];
 extern const size_t cli_n_commands;
 
+int cli_version(const struct cli_opts *o);
+
 int cmd_cost(const struct cli_opts *o);
 int cmd_explain(const struct cli_opts *o);
 int cmd_compare(const struct cli_opts *o);

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/output.h"
 
 const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
@@ -66,16 +65,6 @@ static const struct cli_command *find_command(const char *name)
     return NULL;
 }
 
-static int print_version(const struct cli_opts *o)
-{
-    struct cli_output out;
-    int rc = cli_output_open(o->output, &out);
-    if (rc)
-        return rc;
-    fprintf(out.f, "onnxcost %s\n", ONNXCOST_VERSION);
-    return cli_output_close(&out, true);
-}
-
 /* The first word is a command, or the file of the default command. */
 static const struct cli_command *take_command(struct cli_opts *o)
 {
@@ -106,7 +95,7 @@ static int run(int argc, char **argv, struct cli_opts *o)
     if (cli_parse(argc, argv, o, why, sizeof(why)))
         return cli_fail(CLI_USAGE, "%s", why);
     if (o->version)
-        return print_version(o);
+        return cli_version(o);
     if (o->help)
         return cmd_help(o);
     if (!o->word.n && !o->profile.n)

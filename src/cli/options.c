@@ -327,6 +327,8 @@ const struct cli_option cli_options[] = {
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
+    {"verbose", 0, CLI_FLAG, CLI_ALL, NULL, NULL, NULL,
+     "with --version: how it was built, libraries and data that it finds", NULL, AT(verbose)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 

@@ -69,7 +69,7 @@ struct cli_int {
 struct cli_opts {
     const char *command;
     struct cli_list word; /* what is no option */
-    bool help, version;
+    bool help, version, verbose;
     /* input */
     struct cli_list profile, hw, hw_set;
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;

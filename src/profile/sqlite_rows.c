@@ -74,6 +74,24 @@ static int load(struct library *lib, struct oc_err *err)
     return 0;
 }
 
+int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
+{
+    struct library lib;
+    if (load(&lib, err))
+        return -1;
+    const char *(*tell)(void);
+    void *found = dlsym(lib.handle, "sqlite3_libversion");
+    Dl_info where;
+    version[0] = file[0] = '\0';
+    memcpy(&tell, &found, sizeof(found));
+    if (found)
+        snprintf(version, version_cap, "%s", tell());
+    if (found && dladdr(found, &where) && where.dli_fname)
+        snprintf(file, file_cap, "%s", where.dli_fname);
+    dlclose(lib.handle);
+    return 0;
+}
+
 /* ---- opening --------------------------------------------------------------------------------------------
  */
 

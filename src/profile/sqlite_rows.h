@@ -37,6 +37,9 @@ struct oc_column {
 
 #define OC_SQLITE_MAX_COLUMNS 24
 
+/* SQLite's version and file, as far as they are told. */
+int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
+
 /* Calls `row` for each row in the order of the file with one cell a column; a row function that returns other
  * than 0 ends the scan. A table that is not there has no rows. Returns 0, -1 with *err, or what `row`
  * returned. */

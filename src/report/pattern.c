@@ -134,3 +134,11 @@ int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err
         why[0] = '\0';
     return oc_fail(err, OC_ELIMIT, "cannot match the pattern against '%.120s': %s", text, (const char *)why);
 }
+
+void oc_pattern_version(char *out, size_t cap)
+{
+    char text[64] = "";
+    if (cap && pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(text))
+        pcre2_config(PCRE2_CONFIG_VERSION, text);
+    snprintf(out, cap, "%.*s", (int)strcspn(text, " "), text); /* a date stands behind it */
+}

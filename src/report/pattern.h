@@ -14,4 +14,6 @@ void oc_pattern_free(struct oc_pattern *p);
 /* 1: matches, 0: does not, -1: gave up (OC_ELIMIT: the expression backtracks without end). */
 int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
 
+void oc_pattern_version(char *out, size_t cap); /* PCRE2's, "10.42" */
+
 #endif
