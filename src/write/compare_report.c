@@ -93,7 +93,8 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
     while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
         i++;
     if (i == OC_COUNT(formats))
-        return oc_fail(err, OC_EARG, "no report format is called '%s'", o->format);
+        return oc_fail(err, OC_EARG,
+                       "several profiles beside each other come as table, csv or json, not as %s", o->format);
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "groups are made of one profile at a time");
     if (oc_what_if_asked(o))

@@ -47,9 +47,11 @@ function start() {
   add(notesSection());
   links(sections);
   tools();
-  for (const s of sections) if (s.ready && s.id !== "roofline") s.ready();
-  const later = sections.find(s => s.id === "roofline");
-  if (later) whenSeen(later, later.ready);
+  const first = sections.find(s => s.id === "operators"); /* the table answers before charts are drawn */
+  first.ready();
+  const rest = sections.filter(s => s.ready && s !== first);
+  const next = () => { const s = rest.shift(); if (s) { s.ready(); setTimeout(next); } };
+  setTimeout(next);
   addEventListener("popstate", fromHistory);
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", () => {

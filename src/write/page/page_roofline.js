@@ -285,7 +285,7 @@ function rooflineSection() {
   });
   themed.push(() => { drawTypeChips(chips); drawRoof(); });
   new ResizeObserver(() => drawRoof()).observe(box);
-  s.ready = again;
+  s.ready = () => whenSeen(s, again);
   return s;
 }
 /* The types with the most time; pressed ones are all that is shown. */

@@ -17,6 +17,7 @@ function usualLevel() {
   if (D.grouped) return "op";
   const first = types[0], share = hasTime ? first.time / total.time : first.flo / total.flo;
   if (types.length > 2 && !(share > .9)) return "type";
+  if (N > 20000) return types.length > 2 ? "type" : "op";
   const modules = new Set(Array.from(allRows, moduleOf)).size;
   return modules > 2 && modules < 500 ? "module" : types.length > 2 ? "type" : "op";
 }
