@@ -48,7 +48,8 @@ const struct cli_command cli_commands[] = {
      "a script with which a shell completes commands, options, devices and files", CLI_COMPLETION,
      cmd_completion},
     {"schema", "onnxcost schema", "the JSON Schema of --format json", CLI_SCHEMA, cmd_schema},
-    {"help", "onnxcost help", "this text", CLI_HELP, cmd_help},
+    {"help", "onnxcost help [COMMAND]", "this text; a command with its examples and options", CLI_HELP,
+     cmd_help},
 };
 const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
 

@@ -1,0 +1,89 @@
+#!/bin/sh
+# Every example of the help and of the manual page, and every line of the README that begins with "onnxcost", works as
+# printed, where the files that it names are there. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+work=$PWD/$BUILD/examples
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/files/models" "$work/files/recordings"
+ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
+export PATH="$work/bin:$PATH" LC_ALL=C COLUMNS=120 ONNXCOST_HWDB="$PWD/hwdb"
+unset NO_COLOR
+n=0
+bad=0
+
+# ---- the files that the examples speak of
+zoo() { "$BUILD/onnxzoo" "$1" -o "$work/files/$2.onnx"; }
+zoo resnet50 resnet50 && zoo bert_base bert && zoo mobilenetv2 mobilenetv2 && zoo resnet18 resnet18
+"$BUILD/onnxzoo" llama --size 1b -o "$work/files/decoder.onnx"
+profiles=models/profiles
+cp $profiles/resnet50.all.t1.json.gz "$work/files/trace.json.gz"
+gzip -dc $profiles/resnet50.all.t1.json.gz >"$work/files/profile.json"
+for name in resnet18 mobilenetv2; do
+    gzip -dc $profiles/$name.all.t1.json.gz >"$work/files/$name.profile.json"
+done
+cp $profiles/machine.t1.xml "$work/files/here.xml"
+cp hwdb/calibrations/xeon-2-threads.onnxruntime.xml "$work/files/here.cal.xml"
+awk '/^```xml/ { p = 1; next } /^```/ { p = 0 } p' README.md >"$work/files/my.xml" # what the README says to write
+cd "$work/files" || exit 1
+for name in ort_profile a b; do cp profile.json $name.json; done
+cp resnet50.onnx model.onnx && cp mobilenetv2.onnx new.onnx && cp resnet18.onnx old.onnx
+cp here.xml mine.xml && cp here.cal.xml mine.cal.xml
+cp resnet50.onnx before.onnx && cp resnet18.onnx after.onnx && cp a.json before.json && cp b.json after.json
+cp resnet18.onnx mobilenetv2.onnx models
+cp *.profile.json resnet18.onnx mobilenetv2.onnx recordings
+cd ..
+
+try() { # where command line
+    n=$((n + 1))
+    where=$1
+    line=$2
+    why=
+    case $line in
+    *'hw measure'*) line="$line --quick" ;; # 20 seconds otherwise
+    *'onnxcost record '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
+    *PROFILE* | *RECORDING* | *...*) why='it is a pattern' ;;
+    esac
+    if [ -n "$why" ]; then
+        echo "ok $n - $where: $line # SKIP $why"
+        return
+    fi
+    rm -rf place && cp -al files place
+    (cd place && timeout 60 sh -c "$line") >out 2>err </dev/null
+    code=$?
+    # a finding is an answer where the example asks for one
+    case $line in *' check '* | *--fit*) [ $code -eq 1 ] && code=0 ;; esac
+    if [ $code -eq 0 ] && ! grep -v '^onnxcost: warning: ' err | grep -q .; then
+        echo "ok $n - $where: $line"
+    else
+        bad=1
+        echo "not ok $n - $where: $line: exit code $code, $(grep -v '^onnxcost: warning: ' err | head -n 2 | tr '\n' ' ')"
+    fi
+}
+
+# ---- the help
+commands=$(onnxcost --help | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u)
+for command in '' $commands; do
+    # shellcheck disable=SC2086 # no command is no argument
+    onnxcost help $command | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >"lines.$command"
+    if [ ! -s "lines.$command" ] && [ "$command" != cost ]; then
+        n=$((n + 1))
+        bad=1
+        echo "not ok $n - help $command: no examples"
+    fi
+done
+onnxcost help cost | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >lines.cost
+cat lines.* | sort -u >lines
+while read -r line; do try help "$line"; done <lines
+
+# ---- the manual page and the README
+cd ../../.. || exit 1
+sed -n '/^\.SH EXAMPLES/,$s/^\.B \(onnxcost .*\)/\1/p' src/onnxcost.1 | sed 's/\\-/-/g' >"$work/lines"
+sed -n 's/^    \(onnxcost .*\)/\1/p' README.md | sed 's/  *# .*//; s/   *[^ ].*//' >"$work/readme"
+cd "$work" || exit 1
+while read -r line; do try man "$line"; done <lines
+while read -r line; do try README "$line"; done <readme
+[ "$n" -gt 40 ] || { bad=1; n=$((n + 1)); echo "not ok $n - there are examples: $n"; }
+echo "1..$n"
+exit $bad
