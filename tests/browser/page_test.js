@@ -187,13 +187,16 @@ test("a link to a node opens it, and the history goes back", async () => {
 test("the trace can be saved, is sorted and has the costs", async () => {
   const page = await open("demo.html");
   await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant" }));
+  await page.waitForSelector("#save-trace");
   const [download] = await Promise.all([page.waitForEvent("download"), page.click("#save-trace")]);
   equal(download.suggestedFilename(), "resnet50.trace.json", "name of the file");
   const trace = JSON.parse(fs.readFileSync(await download.path(), "utf8")), all = trace.traceEvents, spans = all.filter(e => e.ph === "X");
   check(spans.length > 50, "too few events: " + spans.length);
   check(all.every((e, i) => !i || all[i - 1].ts <= e.ts), "events are not in order");
   for (const name of ["process_name", "thread_name"]) check(all.some(e => e.ph === "M" && e.name === name), "no " + name);
-  const conv = spans.filter(e => e.args.type === "Conv"), sum = conv.reduce((s, e) => s + e.dur, 0);
+  const conv = spans.filter(e => e.args.type === "Conv" && e.cat === "operator"), sum = conv.reduce((s, e) => s + e.dur, 0);
+  const limit = spans.filter(e => e.cat === "roofline"), least = limit.reduce((s, e) => s + e.dur, 0);
+  check(limit.length > 50 && least > 19000 && least < 21000, "the roofline's lane: " + least);
   check(conv.length === 53 && conv.every(e => e.args.flo > 0 && e.args.macs > 0), "no costs: " + conv.length);
   check(sum > 45000 && sum < 55000, "durations are not microseconds: " + sum);
   await close(page);
@@ -312,15 +315,20 @@ test("400 pixels are wide enough", async () => {
 
 test("prints light, without controls, with the rows of the table", async () => {
   const page = await open("demo.html", { scheme: "dark" });
-  await everywhere(page);
-  await page.emulateMedia({ media: "print" });
+  await page.waitForTimeout(200);
+  await page.emulateMedia({ media: "print" }); /* from the top: what was not in sight must be drawn too */
   await page.waitForFunction(() => document.querySelectorAll("#operators tbody tr[data-at]").length >= 58);
   const seen = await page.evaluate(() => ({
     ground: getComputedStyle(document.body).backgroundColor,
     controls: [...document.querySelectorAll(".controls, .tools, #sections")].filter(e => e.offsetParent).length,
+    drawn: ["#mem canvas", "#lanes canvas", "#roof canvas", ".pie canvas"].filter(s => {
+      const c = document.querySelector(s), d = c && c.width ? c.getContext("2d").getImageData(0, 0, c.width, c.height).data : [];
+      return d.some(v => v);
+    }).length,
     cut: document.querySelector("#operators .grid").scrollHeight - document.querySelector("#operators .grid").clientHeight,
   }));
   equal([seen.ground, seen.controls], ["rgb(255, 255, 255)", 0], "on paper");
+  equal(seen.drawn, 4, "drawings on paper");
   check(seen.cut < 4, "the table is cut: " + seen.cut);
   const pdf = await page.pdf({ format: "A4" });
   check(pdf.length > 40000, "no paper");

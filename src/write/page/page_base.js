@@ -163,10 +163,15 @@ function choice(label, options, get, set) {
   box.update();
   return box;
 }
+/* What is not in sight is drawn when it comes near, or goes to paper. */
+const unseen = new Set();
 function whenSeen(e, f) {
-  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) { o.disconnect(); f(); } }, { rootMargin: "300px" });
+  const now = () => { if (unseen.delete(now)) { o.disconnect(); f(); } };
+  const o = new IntersectionObserver(list => { if (list.some(x => x.isIntersecting)) now(); }, { rootMargin: "400px" });
+  unseen.add(now);
   o.observe(e);
 }
+const drawUnseen = () => [...unseen].forEach(f => f());
 function saveFile(name, type, parts) {
   const a = el("a", { href: URL.createObjectURL(new Blob(parts, { type })), download: name });
   document.body.append(a);

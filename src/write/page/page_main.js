@@ -55,6 +55,7 @@ function start() {
   addEventListener("popstate", fromHistory);
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", () => {
+    if (printing.matches) drawUnseen();
     applyTheme();
     for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
   });

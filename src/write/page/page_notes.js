@@ -7,7 +7,7 @@ function missing() {
   want(P, "Measured times:", "add --profile FILE of a runtime");
   want(T.model, "Counts by node, memory over the steps:", "give the model beside the profile");
   if (P) {
-    want(D.timeline, "Timeline:", "this profile has sums, no single events");
+    want(D.timeline || hasTime, "Timeline:", "this profile has sums, no single events");
     want(D.kernels, "Kernels:", "a profile with device work (PyTorch's profiler, Nsight Systems, TensorRT)");
   }
   return list.length ? el("p", { class: "note", id: "missing" }, "Not in this report. ", list.map((e, k) => [k ? "  ·  " : "", e])) : null;

@@ -1,9 +1,41 @@
 /* The events of one run by thread and stream; zoom and pan; saved as a trace for Perfetto. */
+/* The events of the source, and lanes made of rows one behind the other: measured ones where the source has no
+ * start times, and what the roofline says. */
+function eventList() {
+  const T0 = D.timeline, n = T0 ? T0.n : 0, lanes = T0 ? T0.lanes.map(l => ({ ...l, group: l.device ? "device " + l.process : D.title, pid: l.device ? 1000000 + l.process : l.process || 1 })) : [];
+  const start = T0 ? T0.start.slice() : [], dur = T0 ? T0.dur.slice() : [], lane = T0 ? T0.lane.slice() : [], rows = [], what = [];
+  const line = (name, group, pid, c, kind) => {
+    let at = 0;
+    for (const i of allRows) if (c.numbers[i] > 0) {
+      start.push(at);
+      dur.push(c.numbers[i]);
+      lane.push(lanes.length);
+      rows.push(i);
+      what.push(kind);
+      at += c.numbers[i];
+    }
+    if (at > 0) lanes.push({ name, own_name: "", device: false, made: true, group, pid });
+  };
+  if (!n && hasTime && !D.grouped) line("rows, one behind the other: the source has no start times", "measured", 2000001, C.time, "row");
+  if (hasRoof && !D.grouped) line("estimated: least time by the roofline of " + D.hardware.name + ", one behind the other", "estimated", 2000002, C.roof, "roofline");
+  const texts = key => n ? new Column({ key, kind: "text", ...T0[key] }, n) : null, names = texts("name"), kinds = texts("kind");
+  return {
+    n: start.length, events: n, lanes, start, dur, lane,
+    length: start.reduce((m, s, k) => Math.max(m, s + dur[k]), T0 ? T0.length_ns : 0),
+    nameAt: i => i < n ? names.at(i) : rowName(rows[i - n]), kindAt: i => i < n ? kinds.at(i) : what[i - n], madeRow: i => i < n ? -1 : rows[i - n],
+  };
+}
+
 function timelineSection() {
-  const E = D.timeline;
-  if (!E || !E.n) return null;
-  const LINE = 17, names = new Column({ kind: "text", ...E.name }, E.n), kinds = new Column({ kind: "text", ...E.kind }, E.n);
-  const rowOf = rowFinder(), device = i => E.lanes[E.lane[i]].device;
+  if (!D.timeline && (D.grouped || (!hasTime && !hasRoof))) return null;
+  const s = section("timeline", "Timeline", el("div", { class: "panel" }));
+  const few = N + (D.timeline ? D.timeline.n : 0) < 20000;
+  s.ready = () => few ? fillTimeline(s) : whenSeen(s, () => fillTimeline(s));
+  return s;
+}
+function fillTimeline(s) {
+  const E = eventList(), T0 = D.timeline;
+  const LINE = 17, names = { at: E.nameAt }, kinds = { at: E.kindAt }, rowOf = rowFinder();
   /* Events in lines: the first one of their lane that is free. */
   const depth = new Uint16Array(E.n), order = Uint32Array.from({ length: E.n }, (_, i) => i).sort((a, b) => E.start[a] - E.start[b] || E.dur[b] - E.dur[a]);
   const lanes = E.lanes.map((l, k) => ({ ...l, k, ends: [], events: [] }));
@@ -15,27 +47,31 @@ function timelineSection() {
     depth[i] = d;
     l.events.push(i);
   }
-  const used = lanes.filter(l => l.events.length).sort((a, b) => a.device - b.device);
+  const used = lanes.filter(l => l.events.length).sort((a, b) => (a.made || false) - (b.made || false) || a.device - b.device);
   let height = 0;
   for (const l of used) { l.top = height + 16; height = l.top + l.ends.length * LINE + 6; }
-  const whole = [0, E.length_ns || 1];
+  const whole = [0, E.length || 1];
   let view = [...whole], at = -1;
 
-  const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline of one run, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P go from event to event, Enter opens one, 0 shows all." });
+  const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P go from event to event, Enter opens one, 0 shows all." });
   const box = el("div", { id: "lanes", class: "canvas" }, canvas), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
   box.style.height = Math.min(height + 4, 560) + "px";
   const button = (text, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, text);
   const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }));
   const save = button("Save trace", "Save these events as a trace for Perfetto or chrome://tracing", saveTrace);
   save.id = "save-trace";
-  const what = (E.run !== null && !E.implicit ? "run " + E.run + " of " + E.runs + " (of middle length), " : "") + time(E.length_ns) + ", " + grouped(E.n) + " events" + (E.left_out ? "; the " + grouped(E.left_out) + " shortest are left out" : "");
-  const s = section("timeline", "Timeline", el("div", { class: "panel" }, rulerBox, box, el("p", { class: "note" }, "Drag to move, Ctrl and wheel to zoom (the wheel alone once it has the focus), click for the receipt.")));
+  const what = !T0 ? grouped(N) + " rows" : (T0.run !== null && !T0.implicit ? "run " + T0.run + " of " + T0.runs + " (of middle length), " : "") + time(T0.length_ns) + ", " + grouped(T0.n) + " events" + (T0.left_out ? "; the " + grouped(T0.left_out) + " shortest are left out" : "");
+  s.querySelector(".panel").append(rulerBox, box, el("p", { class: "note" }, "Drag to move, Ctrl and wheel to zoom (the wheel alone once it has the focus), click for the receipt."));
   s.head.append(zooms, el("span", { class: "note" }, what), el("span", { class: "push" }), save);
   save.classList.add("controls");
 
   const paint = i => {
     const row = rowOf(i);
     return row >= 0 ? typeColor(rowType(row)) : KINDS[kinds.at(i)] !== undefined ? color(KINDS[kinds.at(i)]) : color(-1);
+  };
+  const labelOf = (i, chars) => { /* its type where the name has no room */
+    const name = names.at(i), row = rowOf(i), type = row < 0 ? "" : rowType(row);
+    return name.length > chars && chars < 24 && type && type.length <= chars ? type : middle(name, Math.max(3, chars));
   };
   const X = t => (t - view[0]) / (view[1] - view[0]) * box.clientWidth;
   function fit(c, h) {
@@ -67,7 +103,7 @@ function timelineSection() {
         if (b - a > 34) {
           g.font = "11px system-ui, sans-serif";
           g.fillStyle = inkOn(paint(i));
-          g.fillText(middle(names.at(i), Math.max(3, Math.floor((b - a - 8) / 6.3))), a + 4, y + LINE / 2 - .5);
+          g.fillText(labelOf(i, Math.floor((b - a - 8) / 6.3)), a + 4, y + LINE / 2 - .5);
         }
         if (i === at) { g.strokeStyle = css("--ink"); g.lineWidth = 2; g.strokeRect(a + 1, y + 1, b - a - 2, LINE - 4); }
       }
@@ -172,15 +208,13 @@ function timelineSection() {
   canvas.addEventListener("blur", () => { hideTip(); });
 
   function saveTrace() {
-    const events = [], processes = new Map();
+    const events = [], processes = new Set();
     for (const l of used) {
-      const pid = l.device ? 1000000 + l.process : l.process || 1;
-      if (!processes.has(pid)) {
-        processes.set(pid, true);
-        events.push({ name: "process_name", ph: "M", ts: 0, pid, tid: 0, args: { name: l.device ? "device " + l.process : D.title } });
+      if (!processes.has(l.pid)) {
+        processes.add(l.pid);
+        events.push({ name: "process_name", ph: "M", ts: 0, pid: l.pid, tid: 0, args: { name: l.group } });
       }
-      l.pid = pid;
-      events.push({ name: "thread_name", ph: "M", ts: 0, pid, tid: l.k + 1, args: { name: l.name } });
+      events.push({ name: "thread_name", ph: "M", ts: 0, pid: l.pid, tid: l.k + 1, args: { name: l.name } });
     }
     for (const i of order) {
       const row = rowOf(i), l = lanes[E.lane[i]], args = {};
@@ -199,6 +233,7 @@ function timelineSection() {
     const byText = new Map(), cache = new Map();
     for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);
     return i => {
+      if (E.madeRow(i) >= 0) return E.madeRow(i);
       if (kinds.at(i) !== "operator" && !names.at(i).endsWith("_kernel_time")) return -1;
       const name = names.at(i);
       if (!cache.has(name)) {
@@ -208,9 +243,8 @@ function timelineSection() {
       return cache.get(name);
     };
   }
-  themed.push(() => { if (s.drawn) draw(); });
-  new ResizeObserver(() => { if (s.drawn) draw(); }).observe(box);
-  s.ready = () => whenSeen(s, () => { s.drawn = true; draw(); });
-  return s;
+  themed.push(draw);
+  new ResizeObserver(draw).observe(box);
+  draw();
 }
 const KINDS = { kernel: 0, memcpy: 4, memset: 5, step: 9, user: 6, api: 8, sync: 3, python: -1, framework: 9 };
