@@ -13,3 +13,6 @@ echo
 echo "  $BUILD/onnxcost $model --profile $profile --top 15"
 echo
 "$BUILD/onnxcost" "$model" --profile "$profile" --top 15
+"$BUILD/onnxcost" "$model" --profile "$profile" --hw models/profiles/machine.t2.xml --format html -o build/demo/report.html
+echo
+echo "The same for the browser, with the roofline of the machine: build/demo/report.html"

@@ -163,6 +163,31 @@ test("groups and roofs of the roofline can be chosen", async () => {
   await close(page);
 });
 
+test("the roofline zooms, and comes back", async () => {
+  const page = await open("demo.html");
+  await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
+  await page.waitForTimeout(200);
+  const look = () => page.$eval("#roof canvas", c => c.toDataURL()), whole = await look();
+  await page.focus("#roof canvas");
+  await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("+");
+  await page.keyboard.press("+");
+  check(await look() !== whole, "plus does nothing");
+  await page.click('#roofline button[aria-label="Show all points"]');
+  equal(await look() === whole, true, "not the whole again");
+  await close(page);
+});
+
+test("rows can be saved as CSV", async () => {
+  const page = await open("demo.html", { hash: "#q=layer1" });
+  const [download] = await Promise.all([page.waitForEvent("download"), page.click("button:text-is('Save CSV')")]);
+  const lines = fs.readFileSync(await download.path(), "utf8").trim().split("\r\n");
+  const shown = Number(/^(\d+) of/.exec(await countText(page))[1]);
+  equal([lines.length, lines[0].startsWith("time_ns,")], [shown + 1, true], "lines, head: " + lines[0]);
+  check(lines.slice(1).every(l => l.includes("layer1")), "other rows");
+  await close(page);
+});
+
 test("a link to a node opens it, and the history goes back", async () => {
   const name = "/layer4/layer4.1/conv2/Conv"; /* in a fused row of another name */
   const page = await open("demo.html", { hash: "#node=" + encodeURIComponent(name) });

@@ -1,6 +1,6 @@
 /* The roofline: operations a second over operations a byte, both axes logarithmic; a point for each row or
  * group, its area its time. Drawn on canvas; the table of the same rows stands beside as its text. */
-const ROOF = { points: [], x: null, y: null, at: -1, off: new Set() };
+const ROOF = { points: [], x: null, y: null, at: -1, off: new Set(), view: null };
 
 function roofPoints() {
   const list = [];
@@ -30,6 +30,8 @@ function lines() {
 }
 const scaleLog = (lo, hi, a, b) => v => a + (Math.log10(v) - Math.log10(lo)) / (Math.log10(hi) - Math.log10(lo)) * (b - a);
 
+const plain = v => si(v).replace(/\.0+(?=\D|$)|(\.\d*?)0+(?=\D|$)/, "$1"); /* "100 G", not "100.0 G" */
+
 function rooflineSection() {
   if (!C.flo || !C.bytes || (!hasTime && !hasRoof)) return null;
   const { roofs, slopes } = lines();
@@ -43,7 +45,10 @@ function rooflineSection() {
   const chips = el("div", { class: "chips controls", "aria-label": "Types" });
   const s = section("roofline", D.hardware ? "Roofline" : "Speed against intensity", el("div", { class: "panel" }, box, chips, roofChips, text));
   s.querySelector("h2").dataset.short = "Roofline";
-  s.head.append(by, el("span", { class: "note" }, hasTime ? "area: measured time; height: operations a second that were reached" : "area and height: the least time that the hardware allows; nothing was measured"));
+  const button = (name, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, name);
+  const zooms = el("div", { class: "group controls" }, button("−", "Zoom the roofline out", () => zoom(1.5, ...center())), button("+", "Zoom the roofline in", () => zoom(1 / 1.5, ...center())),
+    button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }));
+  s.head.append(by, zooms, el("span", { class: "note" }, hasTime ? "area: measured time; height: operations a second that were reached" : "area and height: the least time that the hardware allows; nothing was measured"));
   drawTypeChips(chips);
   if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {
     type: "button", class: "chip", "aria-pressed": !ROOF.off.has(r.key), onclick: e => {
@@ -54,6 +59,9 @@ function rooflineSection() {
   }, r.name + " " + si(r.value, "FLOP/s"))));
 
   function extent() {
+    return ROOF.view || whole();
+  }
+  function whole() {
     const pts = ROOF.points, on = roofs.filter(r => !ROOF.off.has(r.key)), dram = slopes.length ? slopes[slopes.length - 1].value : 0;
     const xs = [], ys = [];
     for (const p of pts) { xs.push(p.x); ys.push(p.y); }
@@ -74,6 +82,7 @@ function rooflineSection() {
     const g = canvas.getContext("2d"), [x0, x1, y0, y1] = extent();
     const left = w < 500 ? 44 : 58, right = w - 8, top = 10, bottom = h - 34;
     g.scale(dpr, dpr);
+    ROOF.box = [left, right, bottom, top];
     const X = ROOF.x = scaleLog(x0, x1, left, right), Y = ROOF.y = scaleLog(y0, y1, bottom, top);
     const ink = css("--ink"), soft = css("--soft"), hair = css("--hair"), line = css("--line"), roofInk = css("--roof"), panel = css("--panel");
     g.font = "11px system-ui, sans-serif";
@@ -83,36 +92,57 @@ function rooflineSection() {
     g.rect(left, top, right - left, bottom - top);
     g.clip();
     drawPoints(g, panel);
-    g.restore();
     drawRoofs(g, { x0, x1, y0, y1, X, Y, left, right, top, bottom, roofInk, panel, ink });
+    g.restore();
     mark(ROOF.at);
     describe();
   }
+  /* Both axes by the same factor about a place on the canvas; more than the whole is the whole. */
+  function zoom(by, px, py) {
+    const [x0, x1, y0, y1] = extent().map(Math.log10), all = whole().map(Math.log10);
+    const fx = (px - ROOF.box[0]) / (ROOF.box[1] - ROOF.box[0]), fy = (py - ROOF.box[2]) / (ROOF.box[3] - ROOF.box[2]);
+    const w = Math.max(.05, (x1 - x0) * by), h = Math.max(.05, (y1 - y0) * by);
+    const x = x0 + fx * (x1 - x0) - fx * w, y = y0 + fy * (y1 - y0) - fy * h;
+    ROOF.view = w >= all[1] - all[0] ? null : [x, x + w, y, y + h].map(v => 10 ** v);
+    hideTip();
+    drawRoof();
+  }
+  function pan(dx, dy) {
+    if (!ROOF.view) return;
+    const [x0, x1, y0, y1] = ROOF.view.map(Math.log10), mx = dx / (ROOF.box[1] - ROOF.box[0]) * (x1 - x0), my = dy / (ROOF.box[3] - ROOF.box[2]) * (y1 - y0);
+    ROOF.view = [x0 - mx, x1 - mx, y0 - my, y1 - my].map(v => 10 ** v);
+    drawRoof();
+  }
+  const center = () => { const p = ROOF.points[ROOF.at]; return p ? [p.px, p.py] : [(ROOF.box[0] + ROOF.box[1]) / 2, (ROOF.box[2] + ROOF.box[3]) / 2]; };
+  /* Places of an axis: powers of ten, and 2 and 5 of each where there is room; names on as many as fit. */
+  function ticks(lo, hi, most) {
+    const decades = Math.log10(hi) - Math.log10(lo), step = Math.ceil(decades / most), parts = decades < .7 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : step === 1 ? [1, 2, 5] : [1];
+    const list = [];
+    for (let e = Math.floor(Math.log10(lo)); e <= Math.log10(hi); e++) for (const k of parts) {
+      const v = Number((k * 10 ** e).toPrecision(3));
+      if (v >= lo && v <= hi) list.push({ v, name: k === 1 ? e % step === 0 : decades < 1.6, strong: k === 1 && e % step === 0 });
+    }
+    return list;
+  }
   function axes(g, a) {
-    const step = (lo, hi) => Math.ceil((Math.log10(hi) - Math.log10(lo)) / (a.right - a.left < 500 ? 5 : 9));
+    const narrow = a.right - a.left < 500;
     g.textBaseline = "top";
     g.textAlign = "center";
-    const sx = step(a.x0, a.x1);
-    for (let e = Math.ceil(Math.log10(a.x0)); e <= Math.log10(a.x1); e++) {
-      const x = a.X(10 ** e);
-      g.fillStyle = a.hair;
-      if (sx === 1) for (const k of [2, 5]) if (k * 10 ** e < a.x1) g.fillRect(Math.round(a.X(k * 10 ** e)), a.top, 1, a.bottom - a.top);
-      g.fillStyle = e % sx ? a.hair : a.line;
+    for (const t of ticks(a.x0, a.x1, narrow ? 5 : 9)) {
+      const x = a.X(t.v);
+      g.fillStyle = t.strong ? a.line : a.hair;
       g.fillRect(Math.round(x), a.top, 1, a.bottom - a.top);
       g.fillStyle = a.soft;
-      if (e % sx === 0) g.fillText(si(Number((10 ** e).toPrecision(2))), Math.max(x, a.left + 8), a.bottom + 5);
+      if (t.name) g.fillText(plain(t.v), Math.max(x, a.left + 8), a.bottom + 5);
     }
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const sy = step(a.y0, a.y1);
-    for (let e = Math.ceil(Math.log10(a.y0)); e <= Math.log10(a.y1); e++) {
-      const y = a.Y(10 ** e);
-      g.fillStyle = a.hair;
-      if (sy === 1) for (const k of [2, 5]) if (k * 10 ** e < a.y1) g.fillRect(a.left, Math.round(a.Y(k * 10 ** e)), a.right - a.left, 1);
-      g.fillStyle = e % sy ? a.hair : a.line;
+    for (const t of ticks(a.y0, a.y1, 9)) {
+      const y = a.Y(t.v);
+      g.fillStyle = t.strong ? a.line : a.hair;
       g.fillRect(a.left, Math.round(y), a.right - a.left, 1);
       g.fillStyle = a.soft;
-      if (e % sy === 0) g.fillText(si(Number((10 ** e).toPrecision(2))), a.left - 6, y);
+      if (t.name) g.fillText(plain(t.v), a.left - 6, y);
     }
     g.fillStyle = a.soft;
     g.textBaseline = "bottom";
@@ -226,7 +256,7 @@ function rooflineSection() {
     if (S.by === "op") for (const p of ROOF.points) seen += p.time;
     const apart = S.by === "op" && rows > n ? " " + grouped(rows - n) + " rows without arithmetic, or whose work or time is unknown, have no point" + (hasTime && total.time > 0 ? "." : ".") : "";
     const loose = D.hardware && D.hardware.rows_above_roofline ? " " + D.hardware.rows_above_roofline + " rows took less time than the roofline allows: see the column “above roofline”." : "";
-    text.textContent = grouped(n) + (n === 1 ? " point." : " points.") + apart + loose + " Arrow keys go from point to point, Enter opens one. The tables have the same numbers.";
+    text.textContent = grouped(n) + (n === 1 ? " point." : " points.") + apart + loose + " Arrow keys go from point to point, Enter opens one; plus, minus and Ctrl with the wheel zoom. The tables have the same numbers.";
     canvas.setAttribute("aria-label", "Roofline with " + n + " points");
   }
   function content(p) {
@@ -239,7 +269,7 @@ function rooflineSection() {
   function mark(at) {
     const p = ROOF.points[at];
     ROOF.at = p ? at : -1;
-    ring.hidden = !p;
+    ring.hidden = !p || p.px < ROOF.box[0] || p.px > ROOF.box[1] || p.py > ROOF.box[2] || p.py < ROOF.box[3];
     if (!p) return;
     const size = 2 * p.r + 7;
     Object.assign(ring.style, { left: p.px + "px", top: p.py + "px", width: size + "px", height: size + "px" });
@@ -247,6 +277,7 @@ function rooflineSection() {
   function nearest(x, y) {
     let best = -1, least = 14;
     ROOF.points.forEach((p, k) => {
+      if (p.px < ROOF.box[0] - 2 || p.px > ROOF.box[1] + 2 || p.py > ROOF.box[2] + 2 || p.py < ROOF.box[3] - 2) return;
       const d = Math.max(0, Math.hypot(p.px - x, p.py - y) - p.r) + p.r * .02;
       if (d < least) { least = d; best = k; }
     });
@@ -258,18 +289,37 @@ function rooflineSection() {
     else if (S.by === "type") change(["types", "tab"], { types: [p.name], tab: "ops" });
     else change(["q", "tab"], { q: p.name === "(top)" ? "" : p.name, re: false, tab: "ops" });
   }
+  let drag = null;
+  canvas.addEventListener("pointerdown", e => { drag = { x: e.clientX, y: e.clientY, moved: false }; });
+  addEventListener("pointerup", () => setTimeout(() => { drag = null; }));
+  canvas.addEventListener("wheel", e => {
+    if (!e.ctrlKey && !e.metaKey && document.activeElement !== canvas) return;
+    e.preventDefault();
+    const r = canvas.getBoundingClientRect();
+    zoom(Math.exp(e.deltaY * .002), e.clientX - r.left, e.clientY - r.top);
+  }, { passive: false });
+  canvas.addEventListener("dblclick", () => { ROOF.view = null; drawRoof(); });
   canvas.addEventListener("pointermove", e => {
+    if (drag && ROOF.view && (drag.moved || Math.hypot(e.clientX - drag.x, e.clientY - drag.y) > 3)) {
+      pan(e.clientX - drag.x, e.clientY - drag.y);
+      drag = { x: e.clientX, y: e.clientY, moved: true };
+      hideTip();
+      return;
+    }
     const r = canvas.getBoundingClientRect(), k = nearest(e.clientX - r.left, e.clientY - r.top);
     mark(k);
     canvas.style.cursor = k < 0 ? "" : "pointer";
     if (k < 0) hideTip(); else showTip(content(ROOF.points[k]), e.clientX, e.clientY);
   });
   canvas.addEventListener("pointerleave", () => { mark(-1); hideTip(); });
-  canvas.addEventListener("click", () => open(ROOF.points[ROOF.at]));
+  canvas.addEventListener("click", () => { if (!drag || !drag.moved) open(ROOF.points[ROOF.at]); });
   canvas.addEventListener("keydown", e => {
     const n = ROOF.points.length, d = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -n, End: n }[e.key];
     if (e.key === "Enter") { hideTip(); open(ROOF.points[ROOF.at]); }
     if (e.key === "Escape") { mark(-1); hideTip(); }
+    if (e.key === "+" || e.key === "=") zoom(1 / 1.5, ...center());
+    if (e.key === "-") zoom(1.5, ...center());
+    if (e.key === "0") { ROOF.view = null; drawRoof(); }
     if (!d || !n) return;
     e.preventDefault();
     mark(Math.max(0, Math.min(n - 1, ROOF.at + d)));

@@ -178,7 +178,7 @@ function tablesSection() {
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => change(["q"], { q: search.value }), N > 20000 ? 120 : 30); });
   const count = el("span", { class: "note", role: "status" });
   const clear = el("button", { type: "button", onclick: () => { search.value = ""; change(["q", "types"], { q: "", types: [] }); } }, "Clear");
-  const menu = columnMenu();
+  const menu = columnMenu(), csv = el("button", { type: "button", onclick: saveCsv, title: "Save the rows shown, with all columns" }, "Save CSV");
   const pane = el("div", { id: "pane", role: "tabpanel" });
   const makers = {
     ops: () => new Grid({
@@ -202,7 +202,7 @@ function tablesSection() {
       if (grid.refresh) grid.refresh(); else grid.setRows(shownRows);
     }
     pane.setAttribute("aria-label", tabs.find(t => t[0] === S.tab)[1]);
-    menu.hidden = S.tab !== "ops";
+    menu.hidden = csv.hidden = S.tab !== "ops";
     tabBox.update();
     if (document.activeElement !== search) search.value = S.q;
     regex.setAttribute("aria-pressed", S.re);
@@ -226,10 +226,18 @@ function tablesSection() {
   });
   const s = section("operators", "Tables", pane);
   s.classList.add("long");
-  s.head.append(tabBox, search, regex, clear, count, el("span", { class: "push" }), menu);
-  for (const e of [search, regex, clear, menu]) e.classList.add("controls");
+  s.head.append(tabBox, search, regex, clear, count, el("span", { class: "push" }), csv, menu);
+  for (const e of [search, regex, clear, csv, menu]) e.classList.add("controls");
   s.ready = show;
   return s;
+}
+/* The rows that are shown, in their order, with all columns: keys and numbers as in the CSV of the program. */
+function saveCsv() {
+  const quote = v => v === null || v === undefined ? "" : /[",\r\n]/.test(String(v)) ? '"' + String(v).replace(/"/g, '""') + '"' : String(v);
+  const rows = [columns.map(c => c.key).join(",")];
+  for (const i of gridOf.ops.order) rows.push(columns.map(c => quote(c.at(i))).join(","));
+  saveFile(D.title.replace(/\.[^.]*$/, "") + ".csv", "text/csv", [rows.join("\r\n"), "\r\n"]);
+  say("table saved");
 }
 function columnMenu() {
   const list = el("div", { hidden: true }, operatorColumns.slice(1).map(c => el("label", null, el("input", {
