@@ -39,6 +39,8 @@ measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
 measure "100,000 nodes: plan and order" 5 "$onnxcost" memory "$work/chain.onnx" --plan "$work/plan.json" --reorder -o /dev/null
 measure "Llama 70B (5468 steps): plan and order" 5 "$onnxcost" memory "$work/zoo/llama_70b_f16.onnx" --plan "$work/plan.json" --reorder -o /dev/null
 measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.$BIG_BYTES.onnx"
+measure "$((BIG_BYTES / 1000000)) MB model annotated" 1 "$onnxcost" "$work/big.$BIG_BYTES.onnx" --annotate "$work/annotated.onnx"
+rm -f "$work/annotated.onnx"
 measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.$TRACE_BYTES.json"
 limit=$median
 measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.$TRACE_BYTES.json"
