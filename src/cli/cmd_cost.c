@@ -386,8 +386,9 @@ static size_t findings(const struct job *j, bool print)
 static bool report_tells(const struct job *j)
 {
     const struct cli_opts *o = j->o;
-    if (j->n_list > 1 || o->combine || is(o->format, "csv") || is(o->format, "trace") || o->confluence ||
-        o->dump_only_opr || ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
+    if (j->n_list > 1 || o->combine || is(o->format, "csv") || is(o->format, "trace") ||
+        is(o->format, "model-explorer") || o->confluence || o->dump_only_opr ||
+        ((o->why.n || o->explain_match.n) && !is(o->format, "json")) ||
         (o->print_only && !is(o->print_only, "summary")))
         return false;
     return is(o->format, "json") || is(o->format, "markdown") || is(o->format, "md") ||

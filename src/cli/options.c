@@ -101,7 +101,7 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|markdown|md|trace|html", NULL, "table",
+     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|html", NULL, "table",
      "form of the report; ndjson: of scan, an object a line; markdown (md), trace and html: of reports of "
      "costs "
      "only",

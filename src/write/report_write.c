@@ -6,6 +6,7 @@
 #include "report/limit_columns.h"
 #include "write/mge_report.h"
 #include "write/out_match.h"
+#include "write/out_overlay.h"
 #include "report/receipts.h"
 #include "report/select.h"
 #include "report/what_if.h"
@@ -17,6 +18,8 @@ static const struct oc_format {
     bool whole;    /* all rows unless --top says otherwise */
     bool explains; /* has a place for receipts and explanations */
     bool single;   /* rows must be single ones: no groups, no questions about what if */
+    int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
+                 struct oc_err *err); /* NULL */
 } formats[] = {
     {.name = "table", .write = oc_out_term, .explains = true},
     {.name = "csv", .write = oc_out_csv, .whole = true},
@@ -24,6 +27,11 @@ static const struct oc_format {
     {.name = "markdown", .write = oc_out_markdown},
     {.name = "md", .write = oc_out_markdown},
     {.name = "trace", .write = oc_out_trace, .whole = true, .single = true},
+    {.name = "model-explorer",
+     .write = oc_out_overlay,
+     .whole = true,
+     .single = true,
+     .check = oc_overlay_check},
     {.name = "html", .write = oc_out_html, .whole = true},
 };
 
@@ -125,6 +133,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     if (opts->n_explain_match && !format->explains)
         return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
                        opts->format);
+    if (format->check && format->check(in, opts, err))
+        return -1;
     if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
         return oc_fail(err, OC_EARG, "%s has single operators: no groups, no --what-if", opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {

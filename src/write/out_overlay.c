@@ -1,0 +1,196 @@
+/* Numbers to colour the nodes of a graph with, for Google's Model Explorer: "node data" as its
+ * node_data_builder writes it,
+ *     {GRAPH: {"results": {NODE: {"value": number}}, "gradient": [{"stop": 0..1, "bgColor": "#rrggbb"}]}}
+ * one quantity a file, whose name the program shows. NODE is the id that its ONNX adapter gives a node, the
+ * name, or an output tensor of it where the name is missing or not the only one; GRAPH is the name of the
+ * main graph. Bodies and functions are part of the node that runs them. */
+#include <math.h>
+#include <string.h>
+
+#include "hw/hwdb.h"
+#include "join/join.h"
+#include "report/columns.h"
+#include "write/json_keys.h"
+#include "write/out_overlay.h"
+
+static const struct quantity {
+    const char *name, *key; /* of --order-by, of the column */
+    bool sum;               /* that of a body is the sum of its nodes' */
+    bool profile, hardware; /* what it needs */
+} quantities[] = {
+    {"time", "time_ns", true, true, false},
+    {"computation", "flo", true, false, false},
+    {"memory", "bytes", true, false, false},
+    {"macs", "macs", true, false, false},
+    {"params", "params", true, false, false},
+    {"roofline", "roofline_ns", true, false, true},
+    {"wasted", "wasted_ns", true, true, true},
+    {"flops", "flop_per_s", false, true, false},
+    {"bandwidth", "bytes_per_s", false, true, false},
+    {"intensity", "flop_per_byte", false, false, false},
+    {"efficiency", "roofline_efficiency", false, true, true},
+};
+
+/* The first name of --order-by. */
+static const struct quantity *quantity_of(const char *order_by)
+{
+    const char *at = order_by + (*order_by == '+');
+    size_t n = strcspn(at, ",");
+    for (size_t i = 0; i < OC_COUNT(quantities); i++)
+        if ((strlen(quantities[i].name) == n && !strncmp(quantities[i].name, at, n)) ||
+            (strlen(quantities[i].key) == n && !strncmp(quantities[i].key, at, n)))
+            return &quantities[i];
+    return NULL;
+}
+
+int oc_overlay_check(const struct oc_report_in *in, const struct oc_report_opts *o, struct oc_err *err)
+{
+    if (!in->analysis)
+        return oc_fail(err, OC_EARG, "%s needs a model", o->format);
+    const struct quantity *q = o->order_by ? quantity_of(o->order_by) : &quantities[1];
+    if (q && ((q->profile && !in->profile) || (q->hardware && !in->device)))
+        return oc_fail(err, OC_EARG, "%s needs a %s", q->name,
+                       q->profile && !in->profile ? "profile" : "device: name it with --hw");
+    if (q)
+        return 0;
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < OC_COUNT(quantities); i++)
+        oc_buf_printf(&b, "%s%s", i ? ", " : "", quantities[i].name);
+    oc_fail(err, OC_EARG, "%s has one of these for each node, by --order-by: %s", o->format, b.data);
+    oc_buf_free(&b);
+    return -1;
+}
+
+static const struct oc_column *column_of(const struct oc_report *r, const char *key)
+{
+    const struct oc_column *column[OC_MAX_COLUMNS];
+    size_t n = oc_columns_for(r, OC_COL_CSV | OC_COL_COMPACT, column);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(column[i]->key, key))
+            return column[i];
+    return NULL;
+}
+
+/* ---- values ----------------------------------------------------------------------------------------------
+ */
+
+/* Of the node, or the first of the nodes that a row covers: the sum over all nodes stays what it is. */
+static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double *value)
+{
+    struct oc_line l = {.r = r, .arena = r->shown.arena};
+    const struct oc_join *j = r->in->join;
+    while (oc_line_next(&l)) {
+        struct oc_field f = {.number = NAN};
+        bool many = j && l.row->record != OC_NONE && j->rec[l.row->record].n_node;
+        uint32_t node = many ? j->rec[l.row->record].node[0] : l.row->node;
+        if (node == OC_NONE)
+            continue;
+        l.column = c;
+        c->get(&l, &f);
+        double v = c->kind == OC_FIELD_TIME ? f.number * 1e6 : f.number; /* microseconds */
+        if (isfinite(v))
+            value[node] = isnan(value[node]) ? v : value[node] + v;
+    }
+}
+
+/* Bodies come after the graph that they stand in. */
+static void values_of_bodies(const struct oc_model *m, double *value)
+{
+    for (uint32_t g = m->n_graph; g-- > 1;) {
+        double sum = NAN;
+        for (uint32_t i = 0; i < m->graph[g].n_node; i++) {
+            double v = value[m->graph[g].node[i]];
+            sum = isnan(v) ? sum : isnan(sum) ? v : sum + v;
+        }
+        uint32_t owner = m->graph[g].parent_node;
+        if (!isnan(sum) && owner != OC_NONE)
+            value[owner] = isnan(value[owner]) ? sum : value[owner] + sum;
+    }
+}
+
+/* ---- the document ----------------------------------------------------------------------------------------
+ */
+
+/* Names that several nodes have. */
+static void count_names(const struct oc_model *m, struct oc_map *names)
+{
+    for (uint32_t i = 0; i < m->graph[0].n_node; i++) {
+        const char *name = m->node[m->graph[0].node[i]].name;
+        uint32_t times = 1;
+        if (!oc_map_add(names, name, strlen(name), &times, NULL))
+            oc_map_set(names, name, strlen(name), times + 1);
+    }
+}
+
+static const char *key_of(const struct oc_model *m, const struct oc_map *names, const struct oc_node *n)
+{
+    if (*n->name && oc_map_get(names, n->name, strlen(n->name)) == 1)
+        return n->name;
+    for (uint32_t i = 0; i < n->n_out; i++)
+        if (n->out[i] != OC_NONE && *m->value[n->out[i]].name)
+            return m->value[n->out[i]].name;
+    return NULL;
+}
+
+static void results(struct oc_json_out *w, struct oc_report *r, const double *value)
+{
+    const struct oc_model *m = r->in->model;
+    struct oc_map names = {.arena = &r->arena}, told = {.arena = &r->arena};
+    count_names(m, &names);
+    oc_jw_key(w, "results");
+    oc_jw_begin_object(w);
+    for (uint32_t i = 0; i < m->graph[0].n_node; i++) {
+        uint32_t node = m->graph[0].node[i], unused = 0;
+        const char *key = isnan(value[node]) ? NULL : key_of(m, &names, &m->node[node]);
+        if (!key || !oc_map_add(&told, key, strlen(key), &unused, NULL))
+            continue;
+        oc_jw_key(w, key);
+        oc_jw_begin_object(w);
+        oc_key_count(w, "value", value[node]);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_object(w);
+    oc_map_free(&names);
+    oc_map_free(&told);
+}
+
+static void gradient(struct oc_json_out *w)
+{
+    static const struct {
+        double stop;
+        const char *color;
+    } stops[] = {{0, "#ffffff"}, {0.5, "#ffd54f"}, {1, "#d32f2f"}};
+    oc_jw_key(w, "gradient");
+    oc_jw_begin_array(w);
+    for (size_t i = 0; i < OC_COUNT(stops); i++) {
+        oc_jw_begin_object(w);
+        oc_key_double(w, "stop", stops[i].stop);
+        oc_key_text(w, "bgColor", stops[i].color);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+}
+
+void oc_out_overlay(struct oc_report *r, FILE *f)
+{
+    const struct oc_model *m = r->in->model;
+    const struct quantity *q =
+        r->o->order_by ? quantity_of(r->o->order_by) : &quantities[r->has_time ? 0 : 1];
+    const struct oc_column *c = column_of(r, q->key);
+    double *value = OC_NEW_ARRAY(&r->arena, (size_t)m->n_node + 1, double);
+    for (uint32_t i = 0; i < m->n_node; i++)
+        value[i] = NAN;
+    if (c)
+        values_of_rows(r, c, value);
+    if (q->sum)
+        values_of_bodies(m, value);
+    struct oc_json_out w = {.f = f, .pretty = true};
+    oc_jw_begin_object(&w);
+    oc_jw_key(&w, m->graph[0].name);
+    oc_jw_begin_object(&w);
+    results(&w, r, value);
+    gradient(&w);
+    oc_jw_end_object(&w);
+    oc_jw_end_object(&w);
+    fputc('\n', f);
+}

@@ -1,0 +1,131 @@
+/* Node data for Model Explorer: its form, ids of nodes, and what bodies and functions add up to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "onnxcost.h"
+#include "support/build.h"
+
+static int report(struct oc_builder *b, const char *order_by, char **text, struct oc_err *err)
+{
+    struct oc_model *m = NULL;
+    struct oc_analysis *a = NULL;
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    const struct oc_analyze_opts opts = {.if_mode = OC_IF_THEN};
+    if (oc_model_load_mem(bytes, n, NULL, &m, err) || oc_analyze(m, &opts, &a, err))
+        fail_msg("%s", err->msg);
+    const struct oc_report_in in = {.model = m, .analysis = a};
+    const struct oc_report_opts o = {.format = "model-explorer", .order_by = order_by};
+    FILE *f = open_memstream(text, &n);
+    int rc = oc_report_write(&in, &o, f, err);
+    fclose(f);
+    oc_analysis_free(a);
+    oc_model_free(m);
+    free(bytes);
+    return rc;
+}
+
+/* x is 2 by 3. MatMul with 3 by 4: 24 MACs. Both nodes of the body: 24 + 24. The function: 24 in each call.
+ */
+static struct oc_builder *graph(void)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my.domain", 1);
+    oc_b_input(b, "x", "float[2,3]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_init(b, "w", "float[3,4]");
+    oc_b_node(b, "MatMul", "same", "x,w", "first", "");
+    oc_b_node(b, "MatMul", "same", "x,w", "second", "");
+    oc_b_node(b, "MatMul", "", "x,w", "third", "");
+    oc_b_node(b, "If", "choice", "c", "z", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "MatMul", "inner1", "x,w", "t1", "");
+    oc_b_node(b, "MatMul", "inner2", "x,w", "t2", "");
+    oc_b_output(b, "t2", "float[2,4]");
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "MatMul", "inner3", "x,w", "e", "");
+    oc_b_output(b, "e", "float[2,4]");
+    oc_b_close(b);
+    oc_b_node(b, "my.domain::F", "call\"1", "x,w", "u", "");
+    oc_b_node(b, "my.domain::Mystery", "unknown", "u", "v", "");
+    oc_b_output(b, "v", "float");
+    oc_b_function(b, "my.domain", "F", "a,b", "y", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "MatMul", "m", "a,b", "y", "");
+    oc_b_close(b);
+    return b;
+}
+
+static void test_document(void **state)
+{
+    (void)state;
+    char *text = NULL, *p;
+    struct oc_err err;
+    assert_int_equal(report(graph(), "macs", &text, &err), 0);
+    /* blanks and newlines say nothing */
+    char *packed = malloc(strlen(text) + 1);
+    assert_non_null(packed);
+    p = packed;
+    for (const char *q = text; *q; q++)
+        if (*q != ' ' && *q != '\n')
+            *p++ = *q;
+    *p = '\0';
+    assert_string_equal(packed,
+                        "{\"g\":{\"results\":{"
+                        "\"first\":{\"value\":24}," /* the name is not the only one */
+                        "\"second\":{\"value\":24},"
+                        "\"third\":{\"value\":24},"  /* no name */
+                        "\"choice\":{\"value\":48}," /* the body that runs */
+                        "\"call\\\"1\":{\"value\":24}"
+                        "},\"gradient\":[{\"stop\":0.0,\"bgColor\":\"#ffffff\"},"
+                        "{\"stop\":0.5,\"bgColor\":\"#ffd54f\"},{\"stop\":1.0,\"bgColor\":\"#d32f2f\"}]}}");
+    free(packed);
+    free(text);
+}
+
+/* Ratios do not add up: a node with a body has none. 48 FLOPs over 24 + 48 + 32 bytes. */
+static void test_ratio(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    struct oc_err err;
+    assert_int_equal(report(graph(), "+intensity,name", &text, &err), 0);
+    assert_non_null(strstr(text, "\"first\""));
+    assert_non_null(strstr(text, "0.46153846153846156"));
+    assert_null(strstr(text, "\"choice\""));
+    free(text);
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    struct oc_err err;
+    assert_int_equal(report(graph(), "name", &text, &err), -1);
+    assert_non_null(strstr(err.msg, "by --order-by: time, computation"));
+    free(text);
+    assert_int_equal(report(graph(), "time", &text, &err), -1);
+    assert_string_equal(err.msg, "time needs a profile");
+    free(text);
+    assert_int_equal(report(graph(), "roofline", &text, &err), -1);
+    assert_string_equal(err.msg, "roofline needs a device: name it with --hw");
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_document),
+        cmocka_unit_test(test_ratio),
+        cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
