@@ -435,6 +435,14 @@ test("a profile of PyTorch on CUDA: kernels, lanes", async () => {
   const times = await cells(page, "time");
   check(times.length > 15 && sorted(times, false), "kernels are not in order");
   equal(await contrast(page), [], "contrast below 4.5");
+  await page.click("#operators [role=radio]:text-is('Operators')");
+  const names = await cells(page, "operator"), at = names.findIndex((n, i) => names.indexOf(n) !== i); /* a name twice */
+  const time = (await page.textContent(`#operators tr[data-at="${at}"] td:nth-child(4)`)).trim();
+  await page.click(`#operators tr[data-at="${at}"]`);
+  await page.waitForSelector("#details:not([hidden])");
+  equal(await page.getAttribute('#operators tr[aria-selected="true"]', "data-at"), String(at), "another row of that name");
+  check((await page.textContent("#details dl")).includes(time), "not its time: " + time);
+  await page.keyboard.press("Escape");
   await shot(page, "kineto");
   await close(page);
 });

@@ -84,7 +84,7 @@ function nodeName(node) {
   return row < 0 ? "node " + node : rowName(row);
 }
 let rowByName = null;
-/* A row by its name, by a node that it covers, or by the node's number. */
+/* A row by its name, by a node that it covers, by the node's number, or (@) by its own. */
 function findRow(text) {
   if (!rowByName) {
     rowByName = new Map();
@@ -95,13 +95,14 @@ function findRow(text) {
     }
   }
   if (rowByName.has(text)) return rowByName.get(text);
-  const m = /^#?(\d+)$/.exec(text);
+  const row = /^@(\d+)$/.exec(text), m = /^#?(\d+)$/.exec(text);
+  if (row) return Number(row[1]) >= 1 && Number(row[1]) <= N ? Number(row[1]) - 1 : -1;
   return m ? (ROW_NODES ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
 }
-/* What the address calls the row: its name, or its node's number where several have that name. */
+/* What the address calls the row: its name, where several have that name its node's number, or its own. */
 function linkOf(i) {
   const nodes = nodesOf(i);
-  return findRow(rowName(i)) === i || !nodes.length ? rowName(i) : "#" + nodes[0];
+  return [rowName(i), nodes.length ? "#" + nodes[0] : "", "@" + (i + 1)].find(link => link && findRow(link) === i) || rowName(i);
 }
 
 /* ---- sums of rows; a row whose number is unknown is counted apart ---- */

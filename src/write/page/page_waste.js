@@ -128,7 +128,7 @@ function kernelsSection() {
     }));
     const calm = ["kernel", "", "time", "%", "calls", "mean", "precision"];
     body.replaceChildren(barTable("Kernels with the most time", calm, rows, r => openKernel(r.kernel), 72),
-      el("p", { class: "note" }, grouped(kernels.length) + " different ones, " + time(kernelTime) + " in all; the table Kernels has them all."));
+      el("p", { class: "note" }, grouped(kernels.length) + " different ones, " + time(kernelTime) + " in all, in a run; calls and mean are of all used runs. The table Kernels has them all."));
   }
   themed.push(draw);
   s.ready = draw;
