@@ -293,7 +293,7 @@ fishdir ?= $(datadir)/fish/vendor_completions.d
 docdir ?= $(datadir)/doc/onnxcost
 DOCS := README.md LICENSE
 # folders of data: everything in them but notes for those who work on it
-DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names
+DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
 data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
 # a path below the prefix, by its name in onnxcost.pc
 below_prefix = $(patsubst $(prefix)/%,$${prefix}/%,$(1))

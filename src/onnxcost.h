@@ -1130,6 +1130,13 @@ void oc_budget_free(struct oc_budget *b);
  * domain before a ':'; module: what names begin with, up to a '/' or '.'; NULL: the whole model. */
 int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, const char *type,
                     const char *module, struct oc_err *err);
+/* Those of a budget file (hwdb/budget/example.xml). */
+int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err);
+/* Those that a baseline makes, which oc_baseline_write has written: no figure may be worse than it was by
+ * more than its tolerance. Tolerances "METRIC=VALUE", a share ("latency=5%") or an amount ("macs=1000"), win
+ * over those of the file; else it is 0 for counts and 10% for latency and efficiency. */
+int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
+                     struct oc_err *err);
 size_t oc_budget_limits(const struct oc_budget *b);
 bool oc_budget_has(const struct oc_budget *b, const char *metric);
 
@@ -1149,6 +1156,9 @@ int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estim
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err);
 void oc_check_free(struct oc_check *c);
 struct oc_check_counts oc_check_counts(const struct oc_check *c);
+/* The present figures as a baseline, but for those that are not known. Arguments as for oc_check_make. */
+int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *estimate, FILE *f,
+                      struct oc_err *err);
 /* One line for the i-th limit, in the order of the budget; NULL past the end. */
 const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result);
 /* "table" (NULL), "csv", "json", "markdown", "junit", "sarif" */

@@ -37,7 +37,7 @@ expect() {
     shift 3
     "$onnxcost" "$@" >out 2>err </dev/null
     code=$?
-    [ "$code" -eq "$want" ] && cat out err | grep -qE -- "$pattern"
+    [ "$code" -eq "$want" ] && { [ -z "$pattern" ] || cat out err | grep -qE -- "$pattern"; }
     result $? "$title" "exit code $code (not $want)
 $(head -n 12 out err)"
 }
@@ -179,6 +179,179 @@ expect 2 'is no limit for macs' 'a wrong limit' check resnet50.onnx --max-macs m
 expect 2 'is no limit for latency' 'a time without a unit' check resnet50.onnx --max-latency 12
 expect 3 'cannot read' 'no such model' check missing.onnx --max-macs 1G
 expect 4 'cannot write' 'no place to write' check resnet50.onnx --max-macs 9G -o missing/out
+
+# ---- budgets and baselines
+budget=$top/hwdb/budget/budget.rng
+expect 0 '12 of 12 limits kept' 'the example of a budget' check resnet50.onnx --budget "$top/hwdb/budget/example.xml"
+sed 's/max="4.1G"/max="4.0G"/' "$top/hwdb/budget/example.xml" >tight.xml
+expect 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256' 'a tighter one' check resnet50.onnx --budget tight.xml
+expect 1 'tight.xml:10' 'with its file and line' check resnet50.onnx --budget tight.xml
+sed 's/metric="opset"/metric="opsets"/' tight.xml >wrong.xml
+expect 3 "cannot read 'wrong.xml': line 14: .*nothing called 'opsets'" 'a wrong one' check resnet50.onnx --budget wrong.xml
+expect 3 "cannot read 'missing.xml'" 'a missing one' check resnet50.onnx --budget missing.xml
+profile=$top/models/profiles/resnet50
+expect 0 '' 'a baseline is saved' check resnet50.onnx --save-baseline base.xml -p "$profile.all.t1.json.gz" \
+    --hw "$top/models/profiles/machine.t1.xml"
+[ "$(grep -c '<value' base.xml)" -eq 10 ] && grep -q 'metric="macs" is="4089184256"' base.xml
+result $? 'with ten figures' "$(cat base.xml)"
+expect 0 '10 of 10 limits kept' 'nothing has changed' check resnet50.onnx --baseline base.xml \
+    -p "$profile.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
+expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'a slower run' check resnet50.onnx --baseline base.xml \
+    -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
+expect 0 '10 of 10 limits kept' 'a wider tolerance' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
+    --tolerance efficiency=20% -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
+"$onnxcost" check resnet50.onnx --save-baseline counts.xml
+expect 0 '8 of 8 limits kept' 'counts alone' check resnet50.onnx --baseline counts.xml
+sed 's/4089184256/4089184255/' counts.xml >one.xml
+expect 1 'macs: 4,089,184,256 exceeds the limit of 4,089,184,255 \(baseline\) by 1 ' 'one MAC more than the baseline' \
+    check resnet50.onnx --baseline one.xml
+expect 0 '8 of 8' 'one MAC of tolerance' check resnet50.onnx --baseline one.xml --tolerance macs=1
+expect 0 '8 of 8' 'a better model passes' check resnet18.onnx --baseline counts.xml
+expect 2 'goes with --baseline' 'a tolerance of nothing' check resnet50.onnx --tolerance macs=1 --max-macs 9G
+expect 2 "'macs' is no tolerance" 'a wrong tolerance' check resnet50.onnx --baseline counts.xml --tolerance macs
+problems=$(for file in "$top"/hwdb/budget/example.xml "$top"/tests/fuzz/seeds/budget/*.xml tight.xml base.xml counts.xml; do
+    xmllint --nonet --noout --relaxng "$budget" "$file" 2>&1 | grep -v ' validates$'
+done)
+[ -z "$problems" ]
+result $? 'budgets and baselines are valid' "$problems"
+problems=$(for edit in 's/version="1"/version="2"/' 's/metric="macs" max/metric="macs" min/' 's/metric="opset"/metric="opsets"/' \
+    's/<forbid type="Loop"/<forbid/' 's/<forbid type/<allow type/' 's/metric="opset" max/metric="opset" type="Conv" max/'; do
+    sed "$edit" "$top/hwdb/budget/example.xml" >edited.xml
+    xmllint --nonet --noout --relaxng "$budget" edited.xml >/dev/null 2>&1 && echo "the schema accepts $edit"
+    "$onnxcost" check resnet50.onnx --budget edited.xml >/dev/null 2>&1
+    [ $? -eq 3 ] || echo "the reader accepts $edit"
+done)
+[ -z "$problems" ]
+result $? 'schema and reader refuse the same' "$problems"
+
+# ---- what other programs read: names that want to get out of their quotes
+python3 - hostile.onnx <<'EOF'
+import sys
+
+
+def varint(v):
+    out = b""
+    while v > 127:
+        out += bytes([v & 127 | 128])
+        v >>= 7
+    return out + bytes([v])
+
+
+def part(field, data):
+    data = data.encode() if isinstance(data, str) else data
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def number(field, v):
+    return varint(field << 3) + varint(v)
+
+
+names = [b']]>"<&\'', b'line\nbreak\ttab\rreturn', b'\x01\x1b[31m\x7f', '\ufffe\u202e\U0001f600é'.encode(), b'\xff\xc0\x80', b'']
+nodes, last = b"", "x"
+for i, name in enumerate(names):
+    nodes += part(1, part(1, last) + part(2, f"v{i}") + (part(3, name) if name else b"") + part(4, "Relu"))
+    last = f"v{i}"
+nodes += part(1, part(1, last) + part(2, "end") + part(3, "unknown <to> us") + part(4, "Mystery") + part(7, "my.domain"))
+value = part(1, "x") + part(2, part(1, number(1, 1) + part(2, b"".join(part(1, number(1, d)) for d in (2, 3)))))
+graph = nodes + part(2, "g") + part(11, value) + part(12, part(1, "end"))
+model = number(1, 8) + part(8, part(1, "") + number(2, 17)) + part(8, part(1, "my.domain") + number(2, 1)) + part(7, graph)
+open(sys.argv[1], "wb").write(model)
+EOF
+cat >hostile.xml <<'EOF'
+<budget version="1">
+  <limit metric="macs" max="0" module="&lt;&amp;&quot;]]&gt;"/>
+  <limit metric="flops" max="1"/>
+  <limit metric="unknown" max="0"/>
+  <limit metric="latency" max="1s"/>
+  <forbid type="Relu"/>
+</budget>
+EOF
+for format in table csv json markdown junit sarif; do
+    expect 1 '' "hostile names: $format" check hostile.onnx --budget hostile.xml --format $format -o hostile.$format
+done
+xmllint --nonet --noout hostile.junit 2>err
+result $? 'JUnit is XML' "$(cat err)"
+junitparser=
+for python in python3 /usr/bin/python3; do
+    [ -z "$junitparser" ] && $python -c 'import junitparser' 2>/dev/null && junitparser=$python
+done
+cat >junit.py <<'EOF'
+import sys, junitparser
+x = junitparser.JUnitXml.fromfile(sys.argv[1])
+cases = [case for suite in x for case in suite]
+failed = [case for case in cases if case.result]
+assert (x.tests, x.failures, x.errors) == (len(cases), len(failed), 0), (x.tests, x.failures)
+assert len(cases) == int(sys.argv[2]) and len(failed) == int(sys.argv[3]), (len(cases), len(failed))
+assert all(type(r) is junitparser.Failure and r.message and r.text == r.message for case in failed for r in case.result)
+assert all(case.classname == "onnxcost.check" and case.time is not None for case in cases)
+assert len({case.name for case in cases}) == len(cases)
+for want in sys.argv[4:]:
+    assert any(want in r.message for case in failed for r in case.result), want
+EOF
+junit() { # file cases failures texts...
+    if [ -z "$junitparser" ]; then
+        skip "$1 read by junitparser" 'package python3-junitparser is missing'
+        return
+    fi
+    $junitparser junit.py "$@" 2>err
+    result $? "$1 read by junitparser: $2 cases, $3 failures" "$(tail -n 1 err)"
+}
+junit hostile.junit 5 4 "]]>\"<&'" 'is forbidden' 'unknown <to> us'
+"$onnxcost" check resnet50.onnx --budget tight.xml --format junit >budget.junit 2>/dev/null
+junit budget.junit 12 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256'
+"$onnxcost" check resnet50.onnx --max-macs 4089184256 --format junit >kept.junit
+junit kept.junit 1 0
+"$onnxcost" check resnet50.onnx --max-macs 4089184255 --format junit >over.junit 2>over.err
+junit over.junit 1 1 'by 1 '
+grep -q 'onnxcost: macs: 4,089,184,256 exceeds' over.err
+result $? 'reasons stand on standard error too' "$(cat over.err)"
+"$onnxcost" check resnet50.onnx --max-latency 60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
+result $? 'a latency is the time of its case'
+
+# The rules of SARIF 2.1.0 that matter, written down apart from the writer.
+cat >sarif.py <<'EOF'
+import json, sys, urllib.parse
+d = json.load(open(sys.argv[1]))
+assert d["version"] == "2.1.0" and d["$schema"].endswith("sarif-2.1.0.json")
+assert isinstance(d["runs"], list) and len(d["runs"]) == 1
+run = d["runs"][0]
+driver = run["tool"]["driver"]
+assert driver["name"] == "onnxcost" and driver["version"]
+rules = driver["rules"]
+assert len({r["id"] for r in rules}) == len(rules)
+assert all(r["id"] and r["shortDescription"]["text"] for r in rules)
+uris = [a["location"]["uri"] for a in run["artifacts"]]
+assert len(run["results"]) == int(sys.argv[2]), len(run["results"])
+prints = set()
+for r in run["results"]:
+    assert rules[r["ruleIndex"]]["id"] == r["ruleId"] and r["level"] in ("none", "note", "warning", "error")
+    assert r["message"]["text"] and r["locations"]
+    for l in r["locations"]:
+        uri = l["physicalLocation"]["artifactLocation"]["uri"]
+        assert uri in uris and not set(uri) & set(' <>"{}|\\^`'), uri
+        assert urllib.parse.unquote(uri).endswith(sys.argv[3])
+        assert l["physicalLocation"]["region"]["startLine"] >= 1
+        for n in l.get("logicalLocations", []):
+            assert n["name"] and n["fullyQualifiedName"]
+    prints.add(json.dumps(r["partialFingerprints"]))
+assert len(prints) == len(run["results"])
+names = [n["name"] for r in run["results"] for l in r["locations"] for n in l.get("logicalLocations", [])]
+for want in sys.argv[4:]:
+    assert want in names, (want, names)
+EOF
+sarif() { # file results model names...
+    python3 sarif.py "$@" 2>err
+    result $? "$1: the rules of SARIF" "$(tail -n 1 err)"
+}
+sarif hostile.sarif 4 hostile.onnx "]]>\"<&'" 'unknown <to> us'
+cp resnet18.onnx 'with blank & "quote".onnx'
+"$onnxcost" check 'with blank & "quote".onnx' --max-macs 1G --max-params 1M --format sarif >blank.sarif 2>/dev/null
+sarif blank.sarif 2 'with blank & "quote".onnx' /conv1/Conv
+"$onnxcost" check resnet50.onnx --max-macs 9G --format sarif >kept.sarif
+sarif kept.sarif 0 resnet50.onnx
+"$onnxcost" diff hostile.onnx resnet18.onnx --format html -t 0 >hostile.html
+! grep -qE '<(to|&)' hostile.html && xmllint --html --noout hostile.html 2>/dev/null
+result $? 'hostile names in the page'
 
 echo "1..$n"
 exit $bad

@@ -45,6 +45,20 @@ static int take_limits(struct check_job *j)
     return rc;
 }
 
+static int read_limits(struct check_job *j)
+{
+    const struct cli_opts *o = j->o;
+    struct oc_err err;
+    for (size_t i = 0; i < o->budget.n; i++)
+        if (oc_budget_read(j->budget, o->budget.item[i], &err))
+            return cli_fail_err(&err);
+    if (o->tolerance.n && !o->baseline)
+        return cli_fail(CLI_USAGE, "--tolerance goes with --baseline");
+    if (o->baseline && oc_baseline_read(j->budget, o->baseline, o->tolerance.item, o->tolerance.n, &err))
+        return cli_fail_err(&err);
+    return 0;
+}
+
 static int make_budget(struct check_job *j)
 {
     struct oc_err err;
@@ -55,8 +69,11 @@ static int make_budget(struct check_job *j)
     if (oc_budget_make(&j->budget, &err))
         return cli_fail_err(&err);
     int rc = take_limits(j);
-    if (!rc && !oc_budget_limits(j->budget))
-        return cli_fail(CLI_USAGE, "there is no limit to check: give --max-macs, --max-latency, ...");
+    if (!rc)
+        rc = read_limits(j);
+    if (!rc && !oc_budget_limits(j->budget) && !j->o->save_baseline)
+        return cli_fail(CLI_USAGE,
+                        "there is no limit to check: give --budget, --max-macs, --max-latency, ...");
     return rc;
 }
 
@@ -78,7 +95,7 @@ static int estimate(struct check_job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    if (j->side.profile || !j->side.in.device || !oc_budget_has(j->budget, "latency"))
+    if (j->side.profile || !j->side.in.device || (!oc_budget_has(j->budget, "latency") && !o->save_baseline))
         return 0;
     if (o->calibration && oc_calibration_load(o->calibration, &j->calibration, &err))
         return cli_fail_err(&err);
@@ -88,9 +105,25 @@ static int estimate(struct check_job *j)
                : 0;
 }
 
+static int save_baseline(struct check_job *j)
+{
+    struct cli_output out;
+    struct oc_err err;
+    if (!j->o->save_baseline)
+        return 0;
+    int rc = cli_output_open(j->o->save_baseline, &out);
+    if (rc)
+        return rc;
+    int failed = oc_baseline_write(&j->side.in, j->estimate, out.f, &err) ? cli_fail_err(&err) : 0;
+    rc = cli_output_close(&out, !failed);
+    return failed ? failed : rc;
+}
+
 static int check(struct check_job *j)
 {
     struct oc_err err;
+    if (!oc_budget_limits(j->budget))
+        return 0; /* the baseline was all that is wanted */
     return oc_check_make(&j->side.in, j->estimate, j->budget, &j->check, &err) ? cli_fail_err(&err) : 0;
 }
 
@@ -113,6 +146,8 @@ static int write_check(struct check_job *j)
     const char *format = o->format && !strcmp(o->format, "compact") ? "table" : o->format;
     struct cli_output out;
     struct oc_err err;
+    if (!j->check)
+        return 0;
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
@@ -128,7 +163,8 @@ static int write_check(struct check_job *j)
 
 int cmd_check(const struct cli_opts *o)
 {
-    static int (*const steps[])(struct check_job *) = {make_budget, open_side, estimate, check, write_check};
+    static int (*const steps[])(struct check_job *) = {make_budget, open_side,     estimate,
+                                                       check,       save_baseline, write_check};
     struct check_job j = {.o = o};
     int rc = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && !rc; i++)

@@ -41,7 +41,7 @@ const struct cli_command cli_commands[] = {
     {"diff", "onnxcost diff A.onnx B.onnx | MODEL -p A.json -p B.json | MODEL --hw A --hw B",
      "two models, or one with two profiles, devices or shapes: what was added, removed and changed", CLI_DIFF,
      cmd_diff},
-    {"check", "onnxcost check MODEL --max-macs N | --max-latency TIME | ...",
+    {"check", "onnxcost check MODEL --budget FILE | --max-macs N | --baseline FILE | ...",
      "a model held against limits: exit code 1 and the reasons when one is not kept", CLI_CHECK, cmd_check},
     {"ops", "onnxcost ops", "the operators that have rules", CLI_OPS, cmd_ops},
     {"completion", "onnxcost completion bash | zsh | fish",

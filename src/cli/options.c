@@ -101,10 +101,9 @@ const struct cli_option cli_options[] = {
      "MegEngine files: time until the end, or until the kernel starts", NULL, AT(top_end_key)},
 
     {"format", 'f', CLI_CHOICE, CLI_MODEL | CLI_OPS | CLI_SUMMARY | CLI_HW | CLI_MEASURED | CLI_ESTIMATE,
-     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|html", NULL, "table",
-     "form of the report; ndjson: of scan, an object a line; markdown (md), trace and html: of reports of "
-     "costs "
-     "only",
+     "table|compact|csv|json|ndjson|markdown|md|trace|model-explorer|html|junit|sarif", NULL, "table",
+     "form of the report; ndjson: of scan, an object a line; markdown (md): of costs, diff and check; html: "
+     "of costs and diff; trace and model-explorer: of costs; junit and sarif: of check",
      "Output", AT(format)},
     {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
      "form of the table", NULL, AT(style)},
@@ -289,7 +288,9 @@ const struct cli_option cli_options[] = {
     {"exit-code", 0, CLI_FLAG, CLI_DIFF, NULL, NULL, NULL, "exit code 1 when the two are different", NULL,
      AT(exit_code)},
 
-    {"max-macs", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most multiply-adds: 4.1G", "Limits", AT(max_macs)},
+    {"budget", 0, CLI_LIST, CLI_CHECK, "FILE", NULL, NULL,
+     "XML file with limits, also of operator types and modules (repeatable)", "Limits", AT(budget)},
+    {"max-macs", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most multiply-adds: 4.1G", NULL, AT(max_macs)},
     {"max-flops", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most floating-point operations", NULL,
      AT(max_flops)},
     {"max-params", 0, CLI_TEXT, CLI_CHECK, "N", NULL, NULL, "most parameters", NULL, AT(max_params)},
@@ -321,6 +322,15 @@ const struct cli_option cli_options[] = {
     {"resume", 0, CLI_FLAG, CLI_SCAN, NULL, NULL, NULL,
      "keep the rows of --output whose files have not changed, and write each new row at once (csv or ndjson)",
      NULL, AT(resume)},
+
+    {"baseline", 0, CLI_TEXT, CLI_CHECK, "FILE", NULL, NULL, "no figure is worse than in this file", NULL,
+     AT(baseline)},
+    {"tolerance", 0, CLI_LIST, CLI_CHECK, "METRIC=SHARE|AMOUNT", NULL,
+     "as the baseline says, else 0 for counts, 10% for latency and efficiency",
+     "how much worse than the baseline a figure may be: latency=5%, macs=1000 (repeatable)", NULL,
+     AT(tolerance)},
+    {"save-baseline", 0, CLI_TEXT, CLI_CHECK, "FILE", NULL, NULL, "write the present figures there", NULL,
+     AT(save_baseline)},
 
     {"quick", 0, CLI_FLAG, CLI_HW, NULL, NULL, NULL,
      "hw measure: a trial of under a second, its figures are rough", "Measuring this machine", AT(quick)},

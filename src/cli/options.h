@@ -106,9 +106,9 @@ struct cli_opts {
     bool exit_code;
     /* limits */
     const char *max_macs, *max_flops, *max_params, *max_weight_bytes, *max_peak_memory, *max_latency;
-    const char *min_efficiency, *max_opset;
+    const char *min_efficiency, *max_opset, *baseline, *save_baseline;
     bool no_unknown;
-    struct cli_list forbid_op;
+    struct cli_list forbid_op, budget, tolerance;
     /* many models */
     struct cli_int jobs;
     const char *files_from, *hash;

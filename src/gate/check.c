@@ -54,22 +54,32 @@ static const char *value_text(struct oc_arena *a, enum oc_gate_metric m, const s
                       : oc_printf(a, "at least %s", lo);
 }
 
-static const char *bound_text(struct oc_arena *a, const struct oc_limit *l)
+/* ", of a baseline": what the limit was made of. */
+static const char *made_of(struct oc_arena *a, const struct oc_limit *l)
 {
-    enum oc_gate_metric m = (enum oc_gate_metric)l->metric;
     if (!l->tolerance)
-        return oc_printf(a, "%s %s", oc_gate_info[m].least ? "at least" : "at most", l->text);
-    return oc_printf(a, "%s %s (baseline %s, tolerance %s)", oc_gate_info[m].least ? "at least" : "at most",
-                     oc_gate_text(a, m, l->at), oc_gate_text(a, m, l->base), l->tolerance->text);
+        return "";
+    if (strcmp(l->tolerance->text, "0") == 0)
+        return " (baseline)";
+    return oc_printf(a, " (baseline %s, tolerance %s)",
+                     oc_gate_text(a, (enum oc_gate_metric)l->metric, l->base), l->tolerance->text);
 }
 
-/* "the limit of 4.1G", "the baseline of 4,089,184,256 (tolerance 0)" */
+static const char *limit_number(struct oc_arena *a, const struct oc_limit *l)
+{
+    return l->tolerance ? oc_gate_text(a, (enum oc_gate_metric)l->metric, l->at) : l->text;
+}
+
+static const char *bound_text(struct oc_arena *a, const struct oc_limit *l)
+{
+    return oc_printf(a, "%s %s%s", oc_gate_info[l->metric].least ? "at least" : "at most", limit_number(a, l),
+                     made_of(a, l));
+}
+
+/* "the limit of 4.1G", "the limit of 56.3 ms (baseline 51.2 ms, tolerance 10%)" */
 static const char *limit_text(struct oc_arena *a, const struct oc_limit *l)
 {
-    if (!l->tolerance)
-        return oc_printf(a, "the limit of %s", l->text);
-    return oc_printf(a, "the baseline of %s (tolerance %s)",
-                     oc_gate_text(a, (enum oc_gate_metric)l->metric, l->base), l->tolerance->text);
+    return oc_printf(a, "the limit of %s%s", limit_number(a, l), made_of(a, l));
 }
 
 /* The first few of them, with how many there are. */
@@ -91,6 +101,22 @@ static bool lists_nodes(const struct oc_verdict *v)
     return v->limit->metric == OC_GATE_UNKNOWN || v->limit->metric == OC_GATE_PRESENT;
 }
 
+/* What the node that is named with a figure is. */
+static const char *pointer_of(enum oc_gate_metric m)
+{
+    switch (m) {
+    case OC_GATE_LATENCY:
+        return "the longest:";
+    case OC_GATE_EFFICIENCY:
+        return "most is lost by";
+    case OC_GATE_PEAK:
+    case OC_GATE_MEMORY:
+        return "at";
+    default:
+        return "the largest:";
+    }
+}
+
 static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
 {
     struct oc_arena *a = &c->arena;
@@ -102,7 +128,7 @@ static const char *failed_text(struct oc_check *c, const struct oc_verdict *v)
                   limit_text(a, v->limit), oc_gate_text(a, m, v->excess));
     if (lists_nodes(v) && v->span.n_node)
         return oc_printf(a, "%s: %s", text, names_of(c, v));
-    return v->span.name ? oc_printf(a, "%s (the largest: %s)", text, v->span.name) : text;
+    return v->span.name ? oc_printf(a, "%s (%s %s)", text, pointer_of(m), v->span.name) : text;
 }
 
 static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)

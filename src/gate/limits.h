@@ -93,6 +93,12 @@ struct oc_budget {
 /* Adds one; texts must live in the budget's arena. */
 void oc_budget_add(struct oc_budget *b, const struct oc_limit *limit);
 
+/* Files of limits and baselines; their layouts are in hwdb/budget/. The name is for messages. On failure
+ * nothing is added. See oc_budget_read and oc_baseline_read in onnxcost.h. */
+int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err);
+int oc_baseline_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n,
+                         const char *const *tolerance, size_t n_tolerance, struct oc_err *err);
+
 /* "macs", "macs of type Conv in layer1", "type Loop" */
 const char *oc_limit_title(struct oc_arena *a, const struct oc_limit *l);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "report/unicode.h"
 #include "write/diff_view.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------------
@@ -161,7 +162,7 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
 /* ---- columns of differences ------------------------------------------------------------------------------
  */
 
-enum { MOST = 24 };
+enum { MOST = 24, TYPE_WIDTH = 28, NAME_WIDTH = 36, WHAT_WIDTH = 60 };
 
 struct columns {
     const char *head[MOST];
@@ -264,6 +265,19 @@ static const char *two(struct oc_diff_view *v, const char *a, const char *b, con
     return oc_printf(&v->arena, "%s%s%s", a, arrow, b);
 }
 
+/* In tables with a width, long texts lose their beginning (names) or their end. */
+static const char *shortened(struct oc_diff_view *v, const char *text, size_t most, bool keep_end)
+{
+    size_t n = strlen(text), columns = oc_utf8_count(text, n), at = 0;
+    const char *p = text, *end = text + n;
+    if (!v->o->width_chars || (v->o->format && strcmp(v->o->format, "table")) || columns <= most)
+        return text;
+    for (size_t skip = keep_end ? columns - most + 3 : most - 3; at < skip && p < end; at++)
+        oc_utf8_next(&p, end);
+    return keep_end ? oc_printf(&v->arena, "...%s", p)
+                    : oc_printf(&v->arena, "%.*s...", (int)(p - text), text);
+}
+
 static const char *what(struct oc_diff_view *v, const struct oc_diff_row *r)
 {
     if (r->rule < OC_ALIGN_PLAIN || !(r->change & OC_DIFF_NAME))
@@ -284,10 +298,11 @@ static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struc
             cell[n++] = amount(v, m, m == OC_DIFF_TIME ? r->side[k].time_ns : r->side[k].roof_ns);
         cell[n++] = delta(v, m, oc_diff_delta(r, m));
     }
-    cell[n++] = r->status == OC_DIFF_BUCKET ? "" : two(v, r->type, r->type_b, " -> ");
-    cell[n++] = r->status == OC_DIFF_BUCKET ? oc_printf(&v->arena, "(%s)", r->name)
-                                            : two(v, r->name, r->name_b, " -> ");
-    cell[n++] = what(v, r);
+    bool bucket = r->status == OC_DIFF_BUCKET;
+    cell[n++] = bucket ? "" : shortened(v, two(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
+    cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
+                       : shortened(v, two(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    cell[n++] = shortened(v, what(v, r), WHAT_WIDTH, false);
     oc_sheet_row(s, cell);
 }
 

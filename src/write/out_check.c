@@ -6,7 +6,9 @@
 #include "base/units.h"
 #include "write/fields.h"
 #include "write/json_keys.h"
+#include "write/md_text.h"
 #include "write/plain_table.h"
+#include "write/sheet.h"
 
 const char *oc_check_result_name(enum oc_check_result r)
 {
@@ -41,25 +43,53 @@ static const char *origin(struct oc_arena *a, const struct oc_limit *l)
 /* ---- for people ------------------------------------------------------------------------------------------
  */
 
-static void write_table(const struct oc_check *c, FILE *f)
+static void fill_sheet(const struct oc_check *c, struct oc_arena *a, struct oc_sheet *s)
 {
     static const char *const head[] = {"result", "what", "figure", "limit", "from"};
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
-    struct oc_arena a = {0};
-    oc_plain_row(&t, head);
+    *s = (struct oc_sheet){.kinds = "ttttc", .head = head};
     for (size_t i = 0; i < c->n; i++) {
         const struct oc_verdict *v = &c->verdict[i];
         const char *cell[] = {oc_check_result_name(v->result), v->title, v->value, v->bound,
-                              origin(&a, v->limit)};
-        oc_plain_row(&t, cell);
+                              origin(a, v->limit)};
+        oc_sheet_row(s, cell);
     }
-    oc_plain_print(&t, OC_COUNT(head), f);
-    oc_plain_free(&t);
+}
+
+static void write_table(const struct oc_check *c, FILE *f)
+{
+    struct oc_arena a = {0};
+    struct oc_sheet s;
+    fill_sheet(c, &a, &s);
+    oc_sheet_plain(&s, 0, false, f);
     fputc('\n', f);
     for (size_t i = 0; i < c->n; i++)
         if (c->verdict[i].result != OC_CHECK_PASSED)
             oc_plain_say(oc_check_result_name(c->verdict[i].result), 12, 0, c->verdict[i].reason, f);
     oc_plain_say("summary", 12, 0, oc_check_summary(&a, c), f);
+    oc_sheet_free(&s);
+    oc_arena_free(&a);
+}
+
+static void write_markdown(const struct oc_check *c, FILE *f)
+{
+    struct oc_arena a = {0};
+    struct oc_buf b = {0};
+    struct oc_sheet s;
+    fill_sheet(c, &a, &s);
+    oc_buf_str(&b, "### onnxcost check: ");
+    oc_md_code(&b, *c->in->model->path ? c->in->model->path : "model");
+    oc_buf_printf(&b, "\n\n%s\n\n", oc_check_summary(&a, c));
+    for (size_t i = 0; i < c->n; i++)
+        if (c->verdict[i].result != OC_CHECK_PASSED) {
+            oc_buf_str(&b, "- ");
+            oc_md_text(&b, c->verdict[i].reason);
+            oc_buf_char(&b, '\n');
+        }
+    oc_buf_char(&b, '\n');
+    fwrite(b.data, 1, b.n, f);
+    oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
+    oc_buf_free(&b);
     oc_arena_free(&a);
 }
 
@@ -148,7 +178,9 @@ int oc_check_write(const struct oc_check *c, const char *format, FILE *out, stru
     static const struct {
         const char *name;
         void (*write)(const struct oc_check *c, FILE *f);
-    } forms[] = {{"table", write_table}, {"csv", write_csv}, {"json", write_json}};
+    } forms[] = {{"table", write_table},       {"csv", write_csv},     {"json", write_json},
+                 {"markdown", write_markdown}, {"md", write_markdown}, {"junit", oc_check_junit},
+                 {"sarif", oc_check_sarif}};
     for (size_t i = 0; i < OC_COUNT(forms); i++)
         if (!format || strcmp(forms[i].name, format) == 0) {
             forms[i].write(c, out);

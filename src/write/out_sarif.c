@@ -1,0 +1,202 @@
+/* A check as SARIF 2.1.0: a rule for each kind of limit, a result for each that is not kept, located in the
+ * file of the model and at the nodes to look at. */
+#include <string.h>
+
+#include "write/json_keys.h"
+#include "write/out_check.h"
+
+struct sarif {
+    struct oc_json_out w;
+    const struct oc_check *c;
+    struct oc_arena arena;
+    const char **rule; /* by verdict */
+    const char **id;   /* of the rules, each once */
+    uint32_t n_id;
+};
+
+/* A path as URI: what is not plain is written as %XX. "" without a file. */
+static const char *uri_of(struct oc_arena *a, const char *path)
+{
+    struct oc_buf b = {0};
+    oc_buf_str(&b, *path == '/' ? "file://" : "");
+    for (const unsigned char *p = (const unsigned char *)path; *p; p++) {
+        bool plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
+                     strchr("-._~/", *p);
+        oc_buf_printf(&b, plain ? "%c" : "%%%02X", *p);
+    }
+    const char *uri = oc_strndup(a, b.data ? b.data : "", b.n);
+    oc_buf_free(&b);
+    return uri;
+}
+
+static uint32_t rule_index(const struct sarif *s, const char *id)
+{
+    uint32_t i = 0;
+    while (i < s->n_id && strcmp(s->id[i], id) != 0)
+        i++;
+    return i;
+}
+
+static void text_object(struct sarif *s, const char *key, const char *text)
+{
+    oc_jw_key(&s->w, key);
+    oc_jw_begin_object(&s->w);
+    oc_key_text(&s->w, "text", text);
+    oc_jw_end_object(&s->w);
+}
+
+static const char *about(struct sarif *s, const struct oc_limit *l)
+{
+    const struct oc_gate_info *info = &oc_gate_info[l->metric];
+    if (l->metric == OC_GATE_PRESENT)
+        return "operators that must not be in the model";
+    if (l->metric == OC_GATE_UNKNOWN && !l->at.n)
+        return "every executed operator has a cost";
+    return oc_printf(&s->arena, "%s is %s a limit%s", info->name, info->least ? "at least" : "at most",
+                     l->tolerance ? " made of a baseline" : "");
+}
+
+static void driver(struct sarif *s)
+{
+    oc_jw_key(&s->w, "tool");
+    oc_jw_begin_object(&s->w);
+    oc_jw_key(&s->w, "driver");
+    oc_jw_begin_object(&s->w);
+    oc_key_text(&s->w, "name", "onnxcost");
+    oc_key_text(&s->w, "version", ONNXCOST_VERSION);
+    oc_jw_key(&s->w, "rules");
+    oc_jw_begin_array(&s->w);
+    for (size_t i = 0, next = 0; i < s->c->n; i++) {
+        if (rule_index(s, s->rule[i]) != next)
+            continue;
+        next++;
+        oc_jw_begin_object(&s->w);
+        oc_key_text(&s->w, "id", s->rule[i]);
+        text_object(s, "shortDescription", about(s, s->c->verdict[i].limit));
+        oc_jw_end_object(&s->w);
+    }
+    oc_jw_end_array(&s->w);
+    oc_jw_end_object(&s->w);
+    oc_jw_end_object(&s->w);
+}
+
+/* A model is no text: its first line stands for the file. */
+static void location(struct sarif *s, const char *uri, const struct oc_node *node, const char *name)
+{
+    oc_jw_begin_object(&s->w);
+    if (*uri) {
+        oc_jw_key(&s->w, "physicalLocation");
+        oc_jw_begin_object(&s->w);
+        oc_jw_key(&s->w, "artifactLocation");
+        oc_jw_begin_object(&s->w);
+        oc_key_text(&s->w, "uri", uri);
+        oc_jw_end_object(&s->w);
+        oc_jw_key(&s->w, "region");
+        oc_jw_begin_object(&s->w);
+        oc_key_u64(&s->w, "startLine", 1);
+        oc_jw_end_object(&s->w);
+        oc_jw_end_object(&s->w);
+    }
+    if (name) {
+        const char *scope = node ? s->c->in->model->graph[node->graph].scope : "";
+        oc_jw_key(&s->w, "logicalLocations");
+        oc_jw_begin_array(&s->w);
+        oc_jw_begin_object(&s->w);
+        oc_key_text(&s->w, "name", name);
+        oc_key_text(&s->w, "fullyQualifiedName", *scope ? oc_printf(&s->arena, "%s/%s", scope, name) : name);
+        oc_key_text(&s->w, "kind", "object");
+        oc_jw_end_object(&s->w);
+        oc_jw_end_array(&s->w);
+    }
+    oc_jw_end_object(&s->w);
+}
+
+static void locations(struct sarif *s, const struct oc_verdict *v, const char *uri)
+{
+    const struct oc_model *m = s->c->in->model;
+    char label[512];
+    oc_jw_key(&s->w, "locations");
+    oc_jw_begin_array(&s->w);
+    for (uint32_t i = 0; i < v->span.n_node; i++) {
+        const struct oc_node *n = &m->node[v->span.node[i]];
+        location(s, uri, n, oc_node_label(m, n, label, sizeof(label)));
+    }
+    if (!v->span.n_node)
+        location(s, uri, NULL, v->span.name);
+    oc_jw_end_array(&s->w);
+}
+
+static void result(struct sarif *s, size_t i, const char *uri)
+{
+    const struct oc_verdict *v = &s->c->verdict[i];
+    oc_jw_begin_object(&s->w);
+    oc_key_text(&s->w, "ruleId", s->rule[i]);
+    oc_key_u64(&s->w, "ruleIndex", rule_index(s, s->rule[i]));
+    oc_key_text(&s->w, "level", "error");
+    text_object(s, "message", v->reason);
+    locations(s, v, uri);
+    oc_jw_key(&s->w, "partialFingerprints");
+    oc_jw_begin_object(&s->w);
+    oc_key_text(&s->w, "limit/v1", oc_printf(&s->arena, "%s %s", s->rule[i], v->title));
+    oc_jw_end_object(&s->w);
+    oc_jw_key(&s->w, "properties");
+    oc_jw_begin_object(&s->w);
+    oc_key_text(&s->w, "result", oc_check_result_name(v->result));
+    oc_key_text(&s->w, "figure", v->value);
+    oc_key_text(&s->w, "limit", v->bound);
+    oc_jw_end_object(&s->w);
+    oc_jw_end_object(&s->w);
+}
+
+static void find_rules(struct sarif *s)
+{
+    s->rule = OC_NEW_ARRAY(&s->arena, s->c->n + 1, const char *);
+    s->id = OC_NEW_ARRAY(&s->arena, s->c->n + 1, const char *);
+    for (size_t i = 0; i < s->c->n; i++) {
+        s->rule[i] = oc_check_rule(&s->arena, s->c->verdict[i].limit);
+        if (rule_index(s, s->rule[i]) == s->n_id)
+            s->id[s->n_id++] = s->rule[i];
+    }
+}
+
+static void run(struct sarif *s)
+{
+    const char *uri = uri_of(&s->arena, s->c->in->model->path);
+    oc_jw_begin_object(&s->w);
+    driver(s);
+    oc_key_text(&s->w, "columnKind", "utf16CodeUnits");
+    if (*uri) {
+        oc_jw_key(&s->w, "artifacts");
+        oc_jw_begin_array(&s->w);
+        oc_jw_begin_object(&s->w);
+        oc_jw_key(&s->w, "location");
+        oc_jw_begin_object(&s->w);
+        oc_key_text(&s->w, "uri", uri);
+        oc_jw_end_object(&s->w);
+        oc_jw_end_object(&s->w);
+        oc_jw_end_array(&s->w);
+    }
+    oc_jw_key(&s->w, "results");
+    oc_jw_begin_array(&s->w);
+    for (size_t i = 0; i < s->c->n; i++)
+        if (s->c->verdict[i].result != OC_CHECK_PASSED)
+            result(s, i, uri);
+    oc_jw_end_array(&s->w);
+    oc_jw_end_object(&s->w);
+}
+
+void oc_check_sarif(const struct oc_check *c, FILE *f)
+{
+    struct sarif s = {.w = {.f = f, .pretty = true}, .c = c};
+    find_rules(&s);
+    oc_jw_begin_object(&s.w);
+    oc_key_text(&s.w, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    oc_key_text(&s.w, "version", "2.1.0");
+    oc_jw_key(&s.w, "runs");
+    oc_jw_begin_array(&s.w);
+    run(&s);
+    oc_jw_end_array(&s.w);
+    oc_jw_end_object(&s.w);
+    fputc('\n', f);
+    oc_arena_free(&s.arena);
+}

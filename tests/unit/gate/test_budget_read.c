@@ -1,0 +1,149 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gate/limits.h"
+
+static struct oc_budget *empty(void)
+{
+    struct oc_budget *b;
+    struct oc_err err;
+    assert_int_equal(oc_budget_make(&b, &err), 0);
+    return b;
+}
+
+static void limits_of_a_file(void **state)
+{
+    (void)state;
+    static const char text[] = "<budget version=\"1\">\n"
+                               "  <limit metric=\"macs\" max=\"4.1G\"/>\n"
+                               "  <limit metric=\"efficiency\" min=\"30%\" type=\"Conv\"/>\n"
+                               "  <!-- why -->\n"
+                               "  <limit metric=\"params\" max=\"15M\" module=\"layer4\"/>\n"
+                               "  <forbid type=\"Sequence*\"/>\n"
+                               "</budget>\n";
+    struct oc_budget *b = empty();
+    struct oc_err err = {0};
+    if (oc_budget_read_mem(b, "b.xml", text, strlen(text), &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(b->n, 4);
+    assert_int_equal(b->limit[0].metric, OC_GATE_MACS);
+    assert_true(b->limit[0].at.n == 4100000000u);
+    assert_string_equal(b->limit[0].file, "b.xml");
+    assert_int_equal(b->limit[0].line, 2);
+    assert_string_equal(b->limit[1].type, "Conv");
+    assert_true(b->limit[1].at.v == 0.3);
+    assert_string_equal(b->limit[2].module, "layer4");
+    assert_int_equal(b->limit[2].line, 5);
+    assert_int_equal(b->limit[3].metric, OC_GATE_PRESENT);
+    assert_true(oc_budget_has(b, "efficiency"));
+    assert_false(oc_budget_has(b, "latency"));
+    oc_budget_free(b);
+}
+
+static void refused_with_their_place(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *inside, *message;
+    } bad[] = {
+        {"<limit metric=\"speed\" max=\"1\"/>",
+         "line 2: limit 'speed': nothing called 'speed' can be limited"},
+        {"<limit metric=\"macs\" max=\"many\"/>", "'many' is no limit for macs (such as 4.1G)"},
+        {"<limit metric=\"macs\" min=\"1\"/>", "macs has a limit called max"},
+        {"<limit metric=\"macs\"/>", "macs has a limit called max"},
+        {"<limit metric=\"efficiency\" max=\"1\"/>", "efficiency has a limit called min"},
+        {"<limit metric=\"latency\" max=\"12\"/>", "'12' is no limit for latency (such as 12ms)"},
+        {"<limit metric=\"peak-memory\" max=\"1\" type=\"Conv\"/>", "peak-memory is of the whole model"},
+        {"<limit metric=\"macs\" max=\"1\" type=\"\"/>", "attribute 'type' is empty"},
+        {"<limit metric=\"macs\" max=\"1\" size=\"2\"/>", "size"},
+        {"<limit max=\"1\"/>", "metric"},
+        {"<forbid/>", "type"},
+        {"<allow type=\"Conv\"/>", "allow"},
+        {"<limit metric=\"macs\" max=\"1\">text</limit>", ""},
+        {"<limit metric=\"macs\" max=\"1\"", ""},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_budget *b = empty();
+        struct oc_err err = {0};
+        char text[512];
+        snprintf(text, sizeof(text), "<budget version=\"1\">\n%s\n</budget>\n", bad[i].inside);
+        assert_int_equal(oc_budget_read_mem(b, "b.xml", text, strlen(text), &err), -1);
+        if (!strstr(err.msg, bad[i].message) || !strstr(err.msg, "b.xml"))
+            fail_msg("%s", err.msg);
+        assert_int_equal(b->n, 0);
+        oc_budget_free(b);
+    }
+}
+
+static int baseline(struct oc_budget *b, const char *values, const char *tolerance, struct oc_err *err)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "<baseline version=\"1\" model=\"m\" tool=\"0\">%s</baseline>", values);
+    return oc_baseline_read_mem(b, "b.xml", text, strlen(text), &tolerance, tolerance ? 1 : 0, err);
+}
+
+static void limits_of_a_baseline(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_budget *b = empty();
+    assert_int_equal(baseline(b,
+                              "<value metric=\"macs\" is=\"1000\"/>"
+                              "<value metric=\"params\" is=\"1000\" tolerance=\"5%\"/>"
+                              "<value metric=\"latency\" is=\"2000000.0 ns\" from=\"measured\"/>"
+                              "<value metric=\"efficiency\" is=\"0.5\"/>",
+                              NULL, &err),
+                     0);
+    assert_int_equal(b->n, 4);
+    assert_true(b->limit[0].at.n == 1000 && b->limit[0].base.n == 1000);
+    assert_true(b->limit[1].at.n == 1050);
+    assert_true(b->limit[2].at.v == 2.2e6); /* 10 % unless said otherwise */
+    assert_true(b->limit[3].at.v == 0.45);
+    oc_budget_free(b);
+    b = empty(); /* the command line wins */
+    assert_int_equal(
+        baseline(b, "<value metric=\"latency\" is=\"2 ms\" tolerance=\"5%\"/>", "latency=1ms", &err), 0);
+    assert_true(b->limit[0].at.v == 3e6);
+    oc_budget_free(b);
+}
+
+static void wrong_baselines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *values, *tolerance, *message;
+    } bad[] = {
+        {"<value metric=\"macs\" is=\"1\"/><value metric=\"macs\" is=\"2\"/>", NULL, "macs is there twice"},
+        {"<value metric=\"macs\" is=\"x\"/>", NULL, "'x' is no figure of macs"},
+        {"<value metric=\"macs\" is=\"1\" tolerance=\"x\"/>", NULL, "'x' is no tolerance"},
+        {"<value metric=\"nodes\" is=\"1\"/>", NULL, "nodes does not stand in baselines"},
+        {"<value metric=\"macs\" is=\"1\"/>", "macs", "'macs' is no tolerance"},
+        {"<value metric=\"macs\" is=\"1\"/>", "speed=1%", "'speed=1%' is no tolerance"},
+        {"<value metric=\"macs\" is=\"1\"/>", "latency=5", "'latency=5' is no tolerance"},
+        {"<limit metric=\"macs\" max=\"1\"/>", NULL, "limit"},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_budget *b = empty();
+        struct oc_err err = {0};
+        assert_int_equal(baseline(b, bad[i].values, bad[i].tolerance, &err), -1);
+        if (!strstr(err.msg, bad[i].message))
+            fail_msg("%s", err.msg);
+        assert_int_equal(b->n, 0);
+        oc_budget_free(b);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limits_of_a_file),
+        cmocka_unit_test(refused_with_their_place),
+        cmocka_unit_test(limits_of_a_baseline),
+        cmocka_unit_test(wrong_baselines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
