@@ -179,7 +179,7 @@ PAGE_JS := $(patsubst %,$(PAGE)/page_%.js,base data cards grid details tables ro
 
 $(GEN)/page.html: $(PAGE)/report.html $(PAGE)/report.css $(PAGE_JS) $(CHARTJS) $(CHARTJS_LICENCE)
 	@mkdir -p $(GEN)
-	@cat $(PAGE_JS) >$(GEN)/page.js
+	@sed 's/^ *//' $(PAGE_JS) >$(GEN)/page.js
 	@sed 's/&/\&amp;/g; s/</\&lt;/g; s/>/\&gt;/g' $(CHARTJS_LICENCE) >$(GEN)/page_licence.txt
 	$(call say,GEN)sed -e '/^@css@$$/{r $(PAGE)/report.css' -e 'd;}' -e '/^@chart@$$/{r $(CHARTJS)' -e 'd;}' \
 	    -e '/^@js@$$/{r $(GEN)/page.js' -e 'd;}' -e '/^@licence@$$/{r $(GEN)/page_licence.txt' -e 'd;}' $< >$@

@@ -273,6 +273,7 @@ test("everything can be reached by keys", async () => {
   await page.keyboard.press("Enter");
   await page.waitForSelector("#details:not([hidden])");
   await page.keyboard.press("Escape");
+  equal(await page.evaluate(() => document.activeElement.dataset.at), "57", "the focus is not back on the row");
   await close(page);
 });
 

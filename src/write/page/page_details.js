@@ -109,6 +109,7 @@ function showNode() {
       details.hidden = true;
       if (gridOf.ops) gridOf.ops.select(null);
       if (cameFrom && cameFrom.isConnected) cameFrom.focus({ preventScroll: true });
+      else if (gridOf[S.tab]) gridOf[S.tab].focusRow(); /* the row was drawn anew */
       cameFrom = null;
     }
     return;
@@ -124,5 +125,5 @@ function showNode() {
     gridOf.ops.select(i);
   }
 }
-details.addEventListener("keydown", e => { if (e.key === "Escape") closeDetails(); });
+document.addEventListener("keydown", e => { if (e.key === "Escape" && !details.hidden) closeDetails(); });
 onState(what => { if (what.includes("node")) showNode(); });

@@ -10,7 +10,7 @@ class Grid {
     this.body = el("tbody");
     this.thead = el("thead");
     this.cols = el("colgroup");
-    this.table = el("table", { "aria-label": this.label }, this.cols, this.thead, this.body);
+    this.table = el("table", { role: "grid", "aria-label": this.label }, this.cols, this.thead, this.body);
     this.box = el("div", { class: "scroll grid", role: "region", tabindex: "0", "aria-label": this.label + ", scrollable" }, this.table);
     this.box.addEventListener("scroll", () => this.later(), { passive: true });
     this.box.addEventListener("keydown", e => this.keys(e));
