@@ -154,8 +154,10 @@ static int child(struct walk *w, enum kind kind, const struct oc_field *f, unsig
 {
     uint8_t head[20];
     uint64_t inner;
-    if (w->f)
-        fwrite(head, 1, header(head, f->num, w->size[w->next]), w->f);
+    if (w->f) {
+        size_t n = header(head, f->num, w->size[w->next]);
+        fwrite(head, 1, n, w->f);
+    }
     if (message(w, kind, f->data, f->n, depth + 1, &inner) != 0)
         return -1;
     *size = header(head, f->num, inner) + inner;

@@ -78,6 +78,18 @@ static void annotate(const struct oc_model *m, const struct oc_analysis *a)
     free(text);
 }
 
+static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE *nowhere)
+{
+    static const char *const format[] = {"table",          "csv", "json", "markdown", "trace",
+                                         "model-explorer", "html"};
+    const struct oc_report_in in = {.model = m, .analysis = a};
+    struct oc_err err;
+    for (size_t i = 0; nowhere && i < OC_COUNT(format); i++) {
+        const struct oc_report_opts o = {.format = format[i], .width_chars = 60};
+        oc_report_write(&in, &o, nowhere, &err);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     const struct oc_limits limits = {.max_nodes = 20000};
@@ -105,6 +117,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
             receipts(m, a);
             explain(m, a);
             annotate(m, a);
+            if (i == 0)
+                reports(m, a, nowhere);
             if (i < 2)
                 memory(a, nowhere);
         }

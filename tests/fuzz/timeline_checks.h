@@ -2,6 +2,8 @@
 #ifndef FUZZ_TIMELINE_CHECKS_H
 #define FUZZ_TIMELINE_CHECKS_H
 
+#include <string.h>
+
 #include "profile/timeline.h"
 #include "profile_checks.h"
 
@@ -25,6 +27,30 @@ static inline void fuzz_check_timeline(const struct oc_profile *p)
     }
 }
 
+/* What --format trace makes of it is a trace again. */
+static inline void fuzz_write_trace(const struct oc_profile *p)
+{
+    extern const struct oc_importer oc_importer_chrome;
+    const struct oc_report_in in = {.profile = p};
+    const struct oc_report_opts o = {.format = "trace"};
+    const struct oc_profile_opts opts = {.warmup = -1};
+    struct oc_profile *again;
+    struct oc_err err;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *f = open_memstream(&text, &n);
+    if (!f)
+        return;
+    int rc = oc_report_write(&in, &o, f, &err);
+    fclose(f);
+    fuzz_require(rc == 0);
+    if (strstr(text, "\"ph\":\"X\"")) {
+        fuzz_require(oc_profile_from_mem(&oc_importer_chrome, text, n, &opts, &again, &err) == 0);
+        oc_profile_close(again);
+    }
+    free(text);
+}
+
 /* With events kept and without. */
 static inline void fuzz_trace(const struct oc_importer *imp, const uint8_t *data, size_t n)
 {
@@ -35,6 +61,7 @@ static inline void fuzz_trace(const struct oc_importer *imp, const uint8_t *data
         fuzz_check_profile(p);
         if (p->timeline)
             fuzz_check_timeline(p);
+        fuzz_write_trace(p);
         oc_profile_close(p);
     }
     fuzz_importer(imp, data, n, &drop);
