@@ -36,8 +36,8 @@ static struct oc_run run_zoo(const struct zoo_model *model, const struct oc_anal
 
 static uint64_t contraction_macs(const struct oc_run *r)
 {
-    static const char *const type[] = {"Conv", "ConvTranspose", "Gemm",        "MatMul",
-                                       "LSTM", "GRU",           "QLinearConv", "QGemm"};
+    static const char *const type[] = {"Conv", "ConvTranspose", "Gemm",  "MatMul",     "LSTM",
+                                       "GRU",  "QLinearConv",   "QGemm", "ConvInteger"};
     uint64_t macs = 0;
     for (uint32_t i = 0; i < r->a->n_by_type; i++)
         for (size_t k = 0; k < OC_COUNT(type); k++)
