@@ -254,6 +254,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 # playwright-core drives Debian's Chromium through the pages of tests/check_browser.sh
 browser: build/browser/node_modules/playwright-core/package.json
 build/browser/node_modules/playwright-core/package.json:
+	@.ci/setup browser
 	@mkdir -p build/browser
 	npm install --prefix build/browser --ignore-scripts --no-audit --no-fund --loglevel=error playwright-core
 

@@ -86,6 +86,22 @@ static void add_used(void *user, unsigned unit, unsigned cls, double operations)
     u->operations[unit][cls] += operations;
 }
 
+/* Where a figure of the device is from. */
+static void figure(struct oc_json_out *w, const char *key, const struct oc_hw_figure *f)
+{
+    oc_jw_key(w, key);
+    if (!f) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_array(w);
+    oc_jw_string(w, f->text);
+    oc_jw_string(w, oc_basis_name(f->basis));
+    oc_jw_string(w, f->source[0] ? f->source[0]->title : NULL);
+    oc_jw_string(w, f->formula ? f->formula : f->note);
+    oc_jw_end_array(w);
+}
+
 static void peaks(struct oc_json_out *w, const struct oc_report *r)
 {
     const struct oc_device *d = r->in->device;
@@ -105,7 +121,7 @@ static void peaks(struct oc_json_out *w, const struct oc_report *r)
             oc_key_text(w, "unit", oc_hw_unit_name(unit));
             oc_key_text(w, "class", oc_class_name(c));
             oc_key_double(w, "value", peak ? peak->value : NAN);
-            oc_key_text(w, "text", peak ? peak->text : NULL);
+            figure(w, "figure", peak);
             oc_jw_key(w, "fallback");
             oc_jw_bool(w, fallback);
             oc_key_count(w, "operations", u.operations[unit][c]);
@@ -125,6 +141,7 @@ static void levels(struct oc_json_out *w, const struct oc_device *d)
         oc_key_text(w, "type", level->type);
         oc_key_double(w, "size", level->size ? level->size->value : NAN);
         oc_key_double(w, "bandwidth", level->bandwidth ? level->bandwidth->value : NAN);
+        figure(w, "figure", level->bandwidth);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);
@@ -167,6 +184,7 @@ void oc_page_hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_key(w, "cache");
     oc_jw_bool(w, r->o->cache);
     oc_key_time(w, "overhead_ns", d->overhead ? d->overhead->value * 1e9 : NAN);
+    figure(w, "overhead", d->overhead);
     peaks(w, r);
     levels(w, d);
     bounds(w, r);

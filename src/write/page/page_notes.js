@@ -26,6 +26,17 @@ function notesSection() {
     (known(cover.flops_fraction) ? "; nodes with " + percent(cover.flops_fraction) + " % of the FLOPs have a time" : "") +
     (cover.nodes_without_time ? "; " + grouped(cover.nodes_without_time) + " executed nodes have none" : "") + ".") : null);
   if (cover && cover.unmatched && cover.unmatched.length) put("Records that no rule could place: " + cover.n_unmatched, table("Unmatched records", ["record", "type", "time"], cover.unmatched.map(u => [u.name, u.type, human("time", u.time_ns)])));
+  const h = D.hardware;
+  if (h) {
+    const rows = [], row = (what, f) => { if (f) rows.push([what, ...f]); };
+    for (const p of h.peaks) if (p.operations > 0) {
+      if (p.figure) row(p.class + " " + p.unit + (p.fallback ? " (at the rate of f32)" : ""), p.figure);
+      else rows.push([p.class + " " + p.unit, UNKNOWN, "not in the file", "", ""]);
+    }
+    for (const l of h.levels) row(l.name + " bandwidth", l.figure);
+    row("overhead of a launch", h.overhead);
+    put("Hardware: " + h.name + (h.cache ? ", bytes at the nearest memory that can have them" : ", all bytes from DRAM"), table("Figures of the hardware", ["figure", "value", "basis", "source", "how"], rows));
+  }
   if (D.assumptions.length) put("Assumptions", table("Assumptions", ["what", "name", "value", "why"], D.assumptions));
   else if (T.model) put("Assumptions", el("p", { class: "note" }, "None: every size that the counts need is in the model or was given."));
   if (D.findings.length) put("Findings", table("Findings", ["severity", "code", "where", "text"], D.findings));

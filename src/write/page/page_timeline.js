@@ -100,7 +100,7 @@ function fillTimeline(s) {
         last[d] = b;
         g.fillStyle = paint(i);
         g.fillRect(a, y, b - a - (b - a > 3 ? .6 : 0), LINE - 2);
-        if (b - a > 34) {
+        if (b - a > 56) {
           g.font = "11px system-ui, sans-serif";
           g.fillStyle = inkOn(paint(i));
           g.fillText(labelOf(i, Math.floor((b - a - 8) / 6.3)), a + 4, y + LINE / 2 - .5);
