@@ -21,9 +21,10 @@ memory   base shape model ops analyze
 llm      base shape model analyze hw estimate
 fleet    base shape model ops analyze profile
 report   base shape model analyze hw profile join estimate memory llm
+advice   base shape model ops analyze hw profile join estimate report
 gate     base shape model analyze hw profile join estimate report
 annotate base shape model analyze hw join report
-write    base shape model analyze hw profile join estimate memory llm fleet report gate
+write    base shape model analyze hw profile join estimate memory llm fleet report gate advice
 cli
 '
 # header pattern  the only places it may be included from

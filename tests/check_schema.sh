@@ -47,6 +47,8 @@ m=$work
     report what_if_roofline "$m/bert_base.onnx" --hw edge-tpu --as int8 --group-by type --what-if MatMul=2x
     report explain_match "$m/bert_base.onnx" -p $profiles/bert_base.all.t1.json.gz --explain-match
     report what_if_match "$m/mobilenetv2.onnx" -p $profiles/mobilenetv2.all.t2.json.gz --hw a100 --what-if Conv=2x --explain-match
+    report advise "$m/bert_base.onnx" -p $profiles/bert_base.disabled.t1.json.gz --hw $profiles/machine.t1.xml --advise
+    report advise_model "$m/resnet18.onnx" --hw a100 --advise
     report symbols "$m/t5_decoder.onnx" --no-defaults
     report quantized "$m/resnet18_qdq.onnx" --convention fvcore
     report llama "$m/llama.onnx" -d sequence_length=1 -d past_sequence_length=1000 --hw rtx-4090

@@ -151,7 +151,8 @@ static int load_profile(struct job *j)
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat),
-                                   .keep_events = is(j->o->format, "trace") || is(j->o->format, "html")};
+                                   .keep_events =
+                                       j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);
     if (oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err))
         return cli_fail_err(&err);
@@ -159,6 +160,8 @@ static int load_profile(struct job *j)
     if (j->n_list > 1 && !j->model)
         return cli_fail(CLI_USAGE,
                         "several profiles stand side by side beside their model: give the model too");
+    if (j->n_list > 1 && j->o->advise)
+        return cli_fail(CLI_USAGE, "--advise goes with one profile");
     if (j->n_list > 1 && j->o->optimized_model)
         return cli_fail(CLI_USAGE, "--optimized-model goes with one profile");
     return 0;
@@ -263,6 +266,7 @@ static struct oc_report_opts report_opts(const struct cli_opts *o, const struct 
         .n_why = o->why.n,
         .cache = is(o->cache, "on"),
         .roofline = o->roofline,
+        .advise = o->advise,
         .fuse = o->fuse,
         .as = o->as,
         .what_if = o->what_if.item,

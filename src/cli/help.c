@@ -21,6 +21,8 @@ static const struct {
     {"cost", "onnxcost bert.onnx --sweep batch=1..64*2 --sweep sequence=128,512",
      "a line for each of the sizes", false},
     {"cost", "onnxcost resnet50.onnx --why /conv1/Conv", "how the counts of an operator came about", false},
+    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --advise",
+     "what could be faster, and what proves it", true},
     {"cost", "onnxcost resnet50.onnx -p a.json -p b.json", "two profiles side by side", false},
     {"explain", "onnxcost explain resnet50.onnx --convention onnxcost --convention fvcore",
      "why two tools print different totals", false},

@@ -109,6 +109,9 @@ const struct cli_option cli_options[] = {
      "form of the table", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "with --hw: columns with the least time of each unit and memory level", NULL, AT(roofline)},
+    {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
+     "what could be faster: findings with the rows that prove them, what they would save, and what to do",
+     NULL, AT(advise)},
     {"what-if", 0, CLI_LIST, CLI_COST, "KEY=80%|KEY=2x|hw=NAME", NULL, NULL,
      "what the model would take if these operators (type, class or pattern of names; all) reached so much of "
      "their roofline, or were so much faster, or on other hardware; each on top of those before (repeatable)",

@@ -128,7 +128,7 @@ struct cli_opts {
     const char *order_by, *aggregate, *aggregate_by, *group_by, *top_end_key, *min_time, *max_time;
     /* output */
     const char *format, *style, *print_only, *output, *annotate, *color;
-    bool roofline, combine, show_host, copy_time, confluence, dump_only_opr, strict;
+    bool roofline, advise, combine, show_host, copy_time, confluence, dump_only_opr, strict;
 };
 
 /* Fills *o from the arguments; texts are borrowed from argv. Returns 0, or -1 with a message in `why`. */

@@ -11,6 +11,7 @@
 
 struct oc_column;
 struct oc_what_if;
+struct oc_advice;
 
 struct oc_report {
     uint32_t *why; /* nodes whose receipts are wanted: o->n_why */
@@ -27,6 +28,7 @@ struct oc_report {
     bool has_time;                    /* some row has a time */
     uint32_t n_too_fast;              /* rows that took less than the hardware allows */
     const struct oc_what_if *what_if; /* NULL: not asked for */
+    const struct oc_advice *advice;   /* likewise */
     struct oc_column *extra;          /* columns of the hardware (limit_columns.h) */
     size_t n_extra;
     struct oc_roof_opts roof; /* how rows are held against the hardware */

@@ -5,6 +5,7 @@
 #include "write/json_limits.h"
 #include "report/receipts.h"
 #include "report/what_if.h"
+#include "write/out_advice.h"
 
 /* The layout is documented; see the README. Unknown is null. */
 enum { JSON_VERSION = 1 };
@@ -447,6 +448,10 @@ void oc_out_json(struct oc_report *r, FILE *f)
     if (r->o->n_why) {
         oc_jw_key(&w, "receipts");
         oc_receipts_json(r->in, r->why, r->o->n_why, &r->arena, &w);
+    }
+    if (r->advice) {
+        oc_jw_key(&w, "advice");
+        oc_advice_json(r->advice, &w);
     }
     diagnostics(&w, r->in);
     oc_jw_end_object(&w);

@@ -9,6 +9,7 @@
 #include "report/columns.h"
 #include "report/what_if.h"
 #include "write/md_text.h"
+#include "write/out_advice.h"
 
 static void put(struct oc_buf *b, FILE *f)
 {
@@ -265,6 +266,10 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
         rows(r, f);
     if (r->what_if)
         what_if(r, f);
+    if (r->advice) {
+        oc_advice_markdown(r->advice, &r->arena, &b);
+        put(&b, f);
+    }
     if (wants(r, "summary")) {
         details(r, &s, &b);
         put(&b, f);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "report/limit_columns.h"
+#include "advice/advice.h"
 #include "write/mge_report.h"
+#include "write/out_advice.h"
 #include "write/out_match.h"
 #include "write/out_overlay.h"
 #include "report/receipts.h"
@@ -17,15 +19,16 @@ static const struct oc_format {
     void (*write)(struct oc_report *r, FILE *f);
     bool whole;    /* all rows unless --top says otherwise */
     bool explains; /* has a place for receipts and explanations */
+    bool advises;  /* and for findings */
     bool single;   /* rows must be single ones: no groups, no questions about what if */
     int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
                  struct oc_err *err); /* NULL */
 } formats[] = {
-    {.name = "table", .write = oc_out_term, .explains = true},
+    {.name = "table", .write = oc_out_term, .explains = true, .advises = true},
     {.name = "csv", .write = oc_out_csv, .whole = true},
-    {.name = "json", .write = oc_out_json, .whole = true, .explains = true},
-    {.name = "markdown", .write = oc_out_markdown},
-    {.name = "md", .write = oc_out_markdown},
+    {.name = "json", .write = oc_out_json, .whole = true, .explains = true, .advises = true},
+    {.name = "markdown", .write = oc_out_markdown, .advises = true},
+    {.name = "md", .write = oc_out_markdown, .advises = true},
     {.name = "trace", .write = oc_out_trace, .whole = true, .single = true},
     {.name = "model-explorer",
      .write = oc_out_overlay,
@@ -111,7 +114,7 @@ static void count_runs(struct oc_report *r)
 static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
                                const struct oc_format *format)
 {
-    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) &&
+    return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) && !o->advise &&
            format->write == oc_out_term && !strcmp(in->profile->format, "megengine") && in->profile->native &&
            (!o->style || strcmp(o->style, "compact"));
 }
@@ -135,6 +138,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
                        opts->format);
     if (format->check && format->check(in, opts, err))
         return -1;
+    if (opts->advise && !format->advises)
+        return oc_fail(err, OC_EARG, "advice comes as table, json or markdown, not as %s", opts->format);
     if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
         return oc_fail(err, OC_EARG, "%s has single operators: no groups, no --what-if", opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {
@@ -165,7 +170,10 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         rc = choose_rows(&r, format, err);
     if (!rc) {
         oc_report_finish(&r);
+        r.advice = opts->advise ? oc_advice_make(&r) : NULL;
         format->write(&r, f);
+        if (r.advice && format->write == oc_out_term)
+            oc_advice_text(r.advice, opts, &r.arena, f);
     }
     oc_arena_free(&r.arena);
     return rc;

@@ -1,0 +1,167 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/advisor.h"
+#include "profile/time_summary.h"
+
+enum needs { MODEL = 1, TIMES = 2, DEVICE = 4 };
+
+/* Those that look at the same kernels stand in the order in which they may claim them. */
+static const struct rule {
+    void (*find)(struct oc_advisor *x);
+    unsigned needs; /* enum needs */
+} rules[] = {
+    {oc_advise_layout, TIMES},
+    {oc_advise_copies, TIMES},
+    {oc_advise_fallbacks, TIMES},
+    {oc_advise_fusion, MODEL},
+    {oc_advise_chains, MODEL},
+    {oc_advise_tiny, TIMES},
+    {oc_advise_fp32, MODEL | DEVICE},
+    {oc_advise_alignment, MODEL | DEVICE},
+    {oc_advise_qdq, 0},
+    {oc_advise_dynamic, MODEL},
+    {oc_advise_idle, TIMES},
+    {oc_advise_dataloader, TIMES},
+};
+
+const char *oc_advice_severity_name(unsigned severity)
+{
+    static const char *const name[] = {"info", "low", "medium", "high"};
+    return name[severity <= OC_ADVICE_HIGH ? severity : OC_ADVICE_HIGH];
+}
+
+static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_row *row)
+{
+    double runs = x->r->runs;
+    *p =
+        (struct oc_piece){.row = row, .name = row->name ? row->name : "", .type = row->type ? row->type : ""};
+    p->one = row->node;
+    p->node = &p->one;
+    p->n_node = row->node != OC_NONE;
+    if (row->record != OC_NONE) {
+        const struct oc_join_rec *j = x->j ? &x->j->rec[row->record] : NULL;
+        p->rec = &x->p->rec[row->record];
+        p->type = p->rec->op_type;
+        p->bucket = j ? j->bucket : p->rec->overhead;
+        if (j) {
+            p->node = j->node;
+            p->n_node = j->n_node;
+        }
+    } else if (row->node != OC_NONE) {
+        p->name = oc_advisor_name(x, row->node);
+        p->type = x->m->node[row->node].op_type;
+    }
+    p->time_ns = row->time_s * 1e9 / runs;
+    p->bytes = row->memory / runs;
+    p->calls = row->calls > 0 ? row->calls : 1;
+}
+
+static void find_pieces(struct oc_advisor *x)
+{
+    const struct oc_rows *all = &x->r->all;
+    x->piece = OC_NEW_ARRAY(x->arena, (size_t)all->n + 1, struct oc_piece);
+    x->n_piece = all->n;
+    for (uint32_t i = 0; i < all->n; i++)
+        set_piece(x, &x->piece[i], &all->row[i]);
+    if (!x->m)
+        return;
+    x->piece_of = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, uint32_t);
+    for (uint32_t i = 0; i < x->m->n_node; i++)
+        x->piece_of[i] = OC_NONE;
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        for (uint32_t k = 0; k < x->piece[i].n_node; k++)
+            if (x->piece_of[x->piece[i].node[k]] == OC_NONE)
+                x->piece_of[x->piece[i].node[k]] = i;
+}
+
+/* What shares refer to: a run; or, of a trace without runs, all of it. */
+static double run_of(const struct oc_advisor *x)
+{
+    static const struct oc_sum_table_opts opts = {0};
+    const struct oc_profile *p = x->p;
+    double all = x->r->total_s * 1e9 / x->r->runs;
+    if (p && p->run_ns > 0)
+        return p->run_ns / x->r->runs;
+    struct oc_time_summary *s = p && p->timeline ? oc_time_summary_make(p, &opts) : NULL;
+    if (s && s->total_ns > all)
+        all = s->total_ns;
+    oc_time_summary_free(s);
+    return all;
+}
+
+/* Nodes that are folded away read nothing in a run. */
+static void find_users(struct oc_advisor *x)
+{
+    const struct oc_model *m = x->m;
+    uint32_t *reads = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, uint32_t);
+    x->user = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, uint32_t);
+    for (uint32_t v = 0; v < m->n_value; v++) {
+        x->user[v] = OC_NONE;
+        reads[v] = m->value[v].graph_output;
+    }
+    for (uint32_t c = 0; c < m->n_capture; c++)
+        reads[m->capture[c].value]++;
+    for (uint32_t i = 0; i < m->n_node; i++)
+        for (uint32_t k = 0; k < m->node[i].n_in; k++) {
+            uint32_t v = m->node[i].in[k];
+            if (v == OC_NONE || x->a->cost[i].state == OC_NODE_FOLDED)
+                continue;
+            x->user[v] = reads[v]++ ? OC_NONE : i;
+        }
+}
+
+static int by_saving(const void *a, const void *b)
+{
+    const struct oc_advice_item *f = *(const struct oc_advice_item *const *)a,
+                                *g = *(const struct oc_advice_item *const *)b;
+    double s = isnan(f->high_ns) ? f->low_ns : f->high_ns, t = isnan(g->high_ns) ? g->low_ns : g->high_ns;
+    s = isnan(s) ? 0 : s;
+    t = isnan(t) ? 0 : t;
+    if (s != t)
+        return s < t ? 1 : -1;
+    s = isnan(f->saved_bytes) ? 0 : f->saved_bytes;
+    t = isnan(g->saved_bytes) ? 0 : g->saved_bytes;
+    if (s != t)
+        return s < t ? 1 : -1;
+    return strcmp(f->id, g->id);
+}
+
+/* Times of a CPU say nothing about a GPU. */
+static const struct oc_device *measured_device(const struct oc_report_in *in)
+{
+    bool other = in->device && in->profile && !strcmp(in->profile->device, "CPU") &&
+                 strcmp(oc_device_info(in->device).kind, "cpu");
+    return other ? NULL : in->device;
+}
+
+struct oc_advice *oc_advice_make(struct oc_report *r)
+{
+    const struct oc_report_in *in = r->in;
+    struct oc_advisor x = {.r = r,
+                           .arena = &r->arena,
+                           .m = in->analysis ? in->model : NULL,
+                           .a = in->analysis,
+                           .p = in->profile,
+                           .j = in->join,
+                           .d = measured_device(in),
+                           .out = OC_NEW(&r->arena, struct oc_advice)};
+    unsigned have =
+        (x.m ? MODEL : 0) | (x.p && !x.p->functions && r->has_time ? TIMES : 0) | (x.d ? DEVICE : 0);
+    x.out->whole =
+        x.p && x.p->timeline && x.p->timeline->runs_implicit ? "of all that was recorded" : "of a run";
+    x.out->run_ns = run_of(&x);
+    x.out->all_rules = OC_COUNT(rules);
+    find_pieces(&x);
+    if (x.m)
+        find_users(&x);
+    for (size_t i = 0; i < OC_COUNT(rules); i++) {
+        if ((rules[i].needs & have) != rules[i].needs)
+            continue;
+        rules[i].find(&x);
+        x.out->rules++;
+    }
+    if (x.out->n)
+        qsort(x.out->item, x.out->n, sizeof(*x.out->item), by_saving);
+    return x.out;
+}

@@ -1,0 +1,343 @@
+/* What could be one kernel: groups that the runtime's own rules, or those of every optimizing runtime, fuse
+ * (estimate/fusion_plan.h), and chains of element-wise operators. A recorded kernel that is alone where such
+ * a group could be is the proof; without a profile there are only groups to tell of. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "advice/advisor.h"
+#include "estimate/fusion_plan.h"
+
+/* ---- groups of a plan -----------------------------------------------------------------------------------
+ */
+
+enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
+
+static const struct {
+    const char *id, *title, *found, *todo, *model_only;
+} kinds[WHAT_COUNT] = {
+    [FOLDED] = {"conv-norm", "Normalisations and scales that stand alone behind a convolution or product",
+                "could be multiplied into the weights before them",
+                "let the runtime optimize (ONNX Runtime: graph_optimization_level from basic on), or export "
+                "the model "
+                "for inference (model.eval(), do_constant_folding=True)",
+                "fold into the weights of the operator before them"},
+    [ACTIVATED] = {"conv-activation",
+                   "Activations and residuals that stand alone behind a convolution or product",
+                   "could be computed at the end of the operator before them",
+                   "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all; TensorRT "
+                   "and OpenVINO do "
+                   "so by themselves)",
+                   "can be computed at the end of the operator before them"},
+    [PATTERN] = {"fused-pattern", "Operators in pieces that runtimes have one kernel for",
+                 "are pieces of one operator (LayerNormalization, Gelu, attention ...)",
+                 "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all, or "
+                 "onnxruntime.transformers.optimizer), or export with an opset that has the operator",
+                 "are pieces of one operator (LayerNormalization, Gelu ...)"},
+};
+
+static bool computes(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    for (uint32_t i = 0; i < p->n_node; i++)
+        if (x->a->cost[p->node[i]].macs)
+            return true;
+    return false;
+}
+
+static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *core)
+{
+    for (uint32_t i = 0; i < core->n_node; i++) {
+        const struct oc_node *n = &x->m->node[core->node[i]];
+        if (x->a->cost[core->node[i]].macs && n->n_in > 1 && n->in[1] != OC_NONE && x->a->is_const[n->in[1]])
+            return true;
+    }
+    return false;
+}
+
+/* Does it run as part of the core, and how? */
+static enum what kind_of(const struct oc_advisor *x, const struct oc_piece *core, const struct oc_piece *p)
+{
+    if (!computes(x, core))
+        return PATTERN;
+    for (uint32_t i = 0; i < p->n_node; i++) {
+        const struct oc_node *n = &x->m->node[p->node[i]];
+        bool constant = false;
+        for (uint32_t k = 0; k < n->n_in; k++)
+            constant = constant || (n->in[k] != OC_NONE && x->a->is_const[n->in[k]]);
+        if (!oc_type_in(n->op_type, " BatchNormalization Mul Add Sub Div ") || !constant ||
+            !constant_weights(x, core))
+            return ACTIVATED;
+    }
+    return FOLDED;
+}
+
+struct group {
+    uint32_t piece[OC_FUSE_MAX];
+    uint32_t n, core;
+};
+
+static bool within(const struct oc_piece *p, const struct oc_kernel_use *k)
+{
+    for (uint32_t i = 0; i < p->n_node; i++) {
+        bool found = false;
+        for (uint32_t j = 0; j < k->n_node; j++)
+            found = found || k->node[j] == p->node[i];
+        if (!found)
+            return false;
+    }
+    return p->n_node > 0;
+}
+
+/* The pieces that have the nodes of a planned kernel, each wholly; false: fewer than two, or others. */
+static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k, struct group *g)
+{
+    g->n = 0;
+    for (uint32_t i = 0; i < k->n_node; i++) {
+        uint32_t piece = x->piece_of[k->node[i]];
+        bool known = piece == OC_NONE;
+        for (uint32_t j = 0; j < g->n; j++)
+            known = known || g->piece[j] == piece;
+        if (known)
+            continue;
+        const struct oc_piece *p = &x->piece[piece];
+        if (g->n == OC_FUSE_MAX || p->bucket || !within(p, k) || (x->p && !oc_piece_timed(p)) ||
+            (!x->p && !oc_advisor_runs(x, k->node[i])))
+            return false;
+        g->piece[g->n++] = piece;
+    }
+    g->core = 0;
+    for (uint32_t i = 1; i < g->n; i++) {
+        const struct oc_piece *a = &x->piece[g->piece[g->core]], *b = &x->piece[g->piece[i]];
+        if (computes(x, b) != computes(x, a) ? computes(x, b) : b->row->computation > a->row->computation)
+            g->core = i;
+    }
+    return g->n > 1;
+}
+
+/* The kernel reads and writes what the core writes anyway; a second operand must still be read. */
+static double saved_share(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    double largest = 0, still = 0;
+    if (p->n_node != 1 || !(p->bytes > 0))
+        return 0;
+    const struct oc_node *n = &x->m->node[p->node[0]];
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        double bytes = n->in[i] == OC_NONE ? 0 : oc_advisor_value_bytes(x, n->in[i]);
+        largest = bytes > largest ? bytes : largest;
+        still += bytes > 0 ? bytes : 0;
+    }
+    still -= largest;
+    return still < p->bytes ? 1 - still / p->bytes : 0;
+}
+
+static enum oc_fusion_rules rules_of(const struct oc_advisor *x)
+{
+    if (!x->p)
+        return OC_FUSE_GENERIC;
+    for (uint32_t i = 0; i < x->p->n_rec; i++)
+        if (*x->p->rec[i].provider && strncmp(x->p->rec[i].provider, "CPU", 3))
+            return OC_FUSE_GENERIC;
+    return strcmp(x->p->format, "onnxruntime") ? OC_FUSE_GENERIC : OC_FUSE_ORT_CPU;
+}
+
+struct sums {
+    struct oc_advice_item *f[WHAT_COUNT];
+    double low[WHAT_COUNT], high[WHAT_COUNT], bytes[WHAT_COUNT];
+};
+
+static void add_group(struct oc_advisor *x, const struct group *g, const char *rule, struct sums *s)
+{
+    struct oc_piece *core = &x->piece[g->piece[g->core]];
+    if (!computes(x, core) && (!rule || !strcmp(rule, "pointwise"))) /* a chain: see below */
+        return;
+    for (uint32_t i = 0; i < g->n; i++) {
+        struct oc_piece *p = &x->piece[g->piece[i]];
+        if (i == g->core || p->told)
+            continue;
+        enum what w = kind_of(x, core, p);
+        double share = w == FOLDED ? 1 : saved_share(x, p);
+        p->told = true;
+        oc_advice_prove(x, s->f[w], p, p->time_ns,
+                        oc_printf(x->arena, "behind %s (%s)", core->name, core->type));
+        s->low[w] += share * p->time_ns;
+        s->high[w] += p->time_ns;
+        if (p->bytes > 0)
+            s->bytes[w] += share * p->bytes;
+    }
+}
+
+/* Does it fuse at all? */
+static bool fuses(const struct oc_advisor *x)
+{
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        if (!x->piece[i].bucket && x->piece[i].n_node > 1 && oc_piece_timed(&x->piece[i]))
+            return true;
+    return false;
+}
+
+static void tell_group(struct oc_advisor *x, enum what w, struct sums *s)
+{
+    struct oc_advice_item *f = s->f[w];
+    uint32_t n = f->n_proof;
+    f->saved_bytes = s->bytes[w];
+    if (x->p) {
+        f->low_ns = s->low[w];
+        f->high_ns = s->high[w];
+        f->basis = w == FOLDED
+                       ? "the time of these kernels: weights are multiplied once, when the model is loaded"
+                       : "the time of these kernels: at least the share of their bytes that would not move, "
+                         "at most all of it";
+        f->found = oc_printf(x->arena, "%u kernels %s: %s", n, kinds[w].found, oc_advice_time(x, s->high[w]));
+        f->todo = kinds[w].todo;
+        if (fuses(x))
+            f->todo = "the runtime fuses others in this profile, and not these: see what differs (a result "
+                      "that is read twice, "
+                      "types, sizes), or fuse them in the model";
+    } else {
+        f->basis = "bytes that would not move";
+        f->found = oc_printf(x->arena, "%u operators %s, and move %s by themselves", n, kinds[w].model_only,
+                             oc_advice_bytes(x, s->bytes[w]));
+        f->todo =
+            w == PATTERN
+                ? "runtimes that optimize do so when they load the model; a profile shows whether yours does"
+                : "nothing, if the runtime optimizes (ONNX Runtime does by default, TensorRT and "
+                  "OpenVINO always): it does so when it loads the model; a profile shows it";
+    }
+    oc_advice_keep(x, f);
+}
+
+void oc_advise_fusion(struct oc_advisor *x)
+{
+    struct oc_kernel_list plan;
+    struct sums s = {0};
+    struct group g;
+    if (x->p && !x->j)
+        return;
+    oc_fusion_plan(x->m, x->a, rules_of(x), x->arena, &plan);
+    for (unsigned w = 0; w < WHAT_COUNT; w++)
+        s.f[w] = oc_advice_new(x, kinds[w].id, kinds[w].title);
+    for (size_t i = 0; i < plan.n; i++)
+        if (plan.item[i].n_node > 1 && plan.item[i].n_node <= OC_FUSE_MAX && pieces_of(x, &plan.item[i], &g))
+            add_group(x, &g, plan.item[i].rule, &s);
+    for (unsigned w = 0; w < WHAT_COUNT; w++)
+        tell_group(x, (enum what)w, &s);
+}
+
+/* ---- chains of element-wise operators --------------------------------------------------------------------
+ */
+
+/* Only element-wise work, that nothing else takes. */
+static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    if (p->told || p->bucket || !p->n_node || !(p->bytes > 0) || (x->p && !oc_piece_timed(p)))
+        return false;
+    for (uint32_t i = 0; i < p->n_node; i++) {
+        const struct oc_node_cost *k = &x->a->cost[p->node[i]];
+        if (k->op_class != OC_OP_ELEMENTWISE || k->quality == OC_UNKNOWN || !oc_advisor_runs(x, p->node[i]))
+            return false;
+    }
+    return true;
+}
+
+struct chains {
+    uint32_t *root;  /* by piece */
+    double *between; /* by piece: bytes that its links to others would not move */
+};
+
+static uint32_t root_of(struct chains *c, uint32_t i)
+{
+    while (c->root[i] != i)
+        i = c->root[i] = c->root[c->root[i]];
+    return i;
+}
+
+/* Results that one other link of the same size reads, and nobody else. */
+static void find_links(struct oc_advisor *x, struct chains *c)
+{
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        const struct oc_piece *p = &x->piece[i];
+        for (uint32_t k = 0; k < p->n_node && is_link(x, p); k++) {
+            const struct oc_node *n = &x->m->node[p->node[k]];
+            uint32_t v = n->n_out == 1 ? n->out[0] : OC_NONE, user = v == OC_NONE ? OC_NONE : x->user[v];
+            uint32_t next = user == OC_NONE ? OC_NONE : x->piece_of[user];
+            if (next == OC_NONE || next == i || !is_link(x, &x->piece[next]))
+                continue;
+            double bytes = oc_advisor_value_bytes(x, v);
+            uint32_t out = x->m->node[user].n_out == 1 ? x->m->node[user].out[0] : OC_NONE;
+            if (out == OC_NONE || !(bytes > 0) || x->a->cost[p->node[k]].trips != x->a->cost[user].trips)
+                continue;
+            uint64_t made, read;
+            if (!oc_type_elements(&x->a->type[v], &read) || !oc_type_elements(&x->a->type[out], &made) ||
+                made != read)
+                continue;
+            c->root[root_of(c, i)] = root_of(c, next);
+            c->between[next] += 2 * bytes * (double)x->a->cost[user].trips;
+        }
+    }
+}
+
+struct chain {
+    double time, longest, bytes, between;
+    uint32_t n;
+};
+
+void oc_advise_chains(struct oc_advisor *x)
+{
+    struct chains c = {OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, uint32_t),
+                       OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, double)};
+    struct chain *chain = OC_NEW_ARRAY(x->arena, (size_t)x->n_piece + 1, struct chain);
+    struct oc_advice_item *f = oc_advice_new(x, "elementwise-chain", "Chains of element-wise operators");
+    double bandwidth = oc_dram_bandwidth(x->d), between = 0, low = 0, high = 0, time = 0;
+    uint32_t n = 0, members = 0;
+    if (x->p && !x->j)
+        return;
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        c.root[i] = i;
+    find_links(x, &c);
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        const struct oc_piece *p = &x->piece[i];
+        struct chain *k = &chain[root_of(&c, i)];
+        k->n++;
+        k->bytes += p->bytes;
+        k->between += c.between[i];
+        k->time += p->time_ns;
+        k->longest = p->time_ns > k->longest ? p->time_ns : k->longest;
+    }
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        const struct oc_piece *p = &x->piece[i];
+        const struct chain *k = &chain[root_of(&c, i)];
+        if (k->n < 2)
+            continue;
+        oc_advice_prove(x, f, p, p->time_ns,
+                        oc_printf(x->arena, "one of %u that end at %s", k->n, x->piece[root_of(&c, i)].name));
+        members++;
+        if (root_of(&c, i) != i)
+            continue;
+        n++;
+        between += k->between;
+        time += k->time;
+        low += k->between / bandwidth * 1e9 < k->time - k->longest ? k->between / bandwidth * 1e9
+                                                                   : k->time - k->longest;
+        high += k->time - k->longest;
+    }
+    f->saved_bytes = between;
+    if (x->p) {
+        f->low_ns = isnan(bandwidth) ? 0 : low;
+        f->high_ns = high;
+        f->basis = isnan(bandwidth)
+                       ? "at most the time of each chain less its longest kernel"
+                       : "at least the bytes between the kernels at the bandwidth of the device's memory, at "
+                         "most the time of each chain less its longest kernel";
+    } else {
+        f->basis = "bytes between them that would not move";
+        f->low_ns = between / bandwidth * 1e9;
+        if (!isnan(bandwidth))
+            f->basis = "the bytes between them at the bandwidth of the device's memory";
+    }
+    f->found = oc_printf(x->arena, "%u element-wise operators in %u chain%s hand %s to each other%s%s",
+                         members, n, n == 1 ? "" : "s", oc_advice_bytes(x, between), x->p ? " and take " : "",
+                         x->p ? oc_advice_time(x, time) : "");
+    f->todo = "a runtime that compiles fuses each chain (TensorRT, OpenVINO, torch.compile, XLA, TVM); ONNX "
+              "Runtime's "
+              "CPU and CUDA providers do so for some patterns only (Gelu, QuickGelu, bias and activation)";
+    oc_advice_keep(x, f);
+}

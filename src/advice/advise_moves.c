@@ -1,0 +1,251 @@
+/* Data that is only moved: changes of layout, copies to and from a device, and what runs beside the device.
+ */
+#include <string.h>
+
+#include "advice/advisor.h"
+#include "profile/timeline.h"
+
+static const char *format_of(const struct oc_advisor *x)
+{
+    return x->p ? x->p->format : "";
+}
+
+/* ---- layout ---------------------------------------------------------------------------------------------
+ */
+
+/* [0,2,3,1] or [0,3,1,2], and the same for other ranks: channels go to the end, or come back from there. */
+static bool moves_channels(const struct oc_advisor *x, uint32_t node)
+{
+    const struct oc_attr *perm = oc_node_attr(&x->m->node[node], "perm");
+    if (!oc_advisor_is(x, node, " Transpose ") || !perm || perm->type != OC_ATTR_INTS || perm->n < 4 ||
+        perm->ints[0] != 0)
+        return false;
+    bool out = true, in = true;
+    for (uint32_t i = 1; i < perm->n; i++) {
+        out = out && perm->ints[i] == (i + 1 < perm->n ? (int64_t)i + 1 : 1);
+        in = in && perm->ints[i] == (i > 1 ? (int64_t)i - 1 : (int64_t)perm->n - 1);
+    }
+    return out || in;
+}
+
+/* A Transpose can split heads as well; that of a layout stands beside what computes in one. */
+#define SPATIAL                                                                                              \
+    " Conv ConvTranspose QLinearConv ConvInteger MaxPool AveragePool GlobalAveragePool GlobalMaxPool "       \
+    "BatchNormalization InstanceNormalization Resize Upsample DepthToSpace SpaceToDepth "
+
+static bool beside_spatial(const struct oc_advisor *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    if (n->n_in && oc_advisor_is(x, oc_advisor_producer(x, n->in[0]), SPATIAL))
+        return true;
+    for (uint32_t i = 0; i < x->m->n_node && n->n_out; i++)
+        for (uint32_t k = 0; k < x->m->node[i].n_in; k++)
+            if (x->m->node[i].in[k] == n->out[0] && oc_advisor_is(x, i, SPATIAL))
+                return true;
+    return false;
+}
+
+static const char *layout_of(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    if (p->bucket && !strcmp(p->bucket, "layout"))
+        return "inserted by the runtime";
+    if (oc_type_in(p->type, " ReorderInput ReorderOutput Reformat Reorder "))
+        return "inserted by the runtime";
+    if (x->m && p->n_node == 1 && moves_channels(x, p->node[0]) && beside_spatial(x, p->node[0]))
+        return "a Transpose of the model that moves the channels";
+    return NULL;
+}
+
+static const char *layout_todo(const struct oc_advisor *x, bool own)
+{
+    if (!strcmp(format_of(x), "tensorrt"))
+        return "let inputs and outputs have the formats that the layers want (trtexec --inputIOFormats, "
+               "--outputIOFormats), and keep layers in one precision: a change of precision between layers "
+               "is a "
+               "Reformat as well";
+    if (own)
+        return "export the model in the layout that the runtime computes in (tf2onnx --inputs-as-nchw), so "
+               "that "
+               "the Transposes cancel out";
+    return "the runtime changes the layout around operators that it has no kernel for in its own: replace "
+           "these "
+           "(the neighbours of the rows below), or compare with a run without it (ONNX Runtime: level "
+           "extended "
+           "instead of all)";
+}
+
+/* What is at an end of the graph cannot vanish, so nothing is promised: at most the time. */
+void oc_advise_layout(struct oc_advisor *x)
+{
+    struct oc_advice_item *f = oc_advice_new(x, "layout", "Layout conversions");
+    double sum = 0;
+    uint32_t n = 0;
+    bool own = false;
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        struct oc_piece *p = &x->piece[i];
+        const char *what = oc_piece_timed(p) ? layout_of(x, p) : NULL;
+        if (!what)
+            continue;
+        oc_advice_prove(x, f, p, p->time_ns, what);
+        own = own || *what == 'a';
+        sum += p->time_ns;
+        n++;
+    }
+    f->low_ns = 0;
+    f->high_ns = sum;
+    f->basis = "at most the time of the conversions";
+    f->found = oc_printf(x->arena, "%u kernel%s only change%s how tensors lie in memory, or their type: %s",
+                         n, n == 1 ? "" : "s", n == 1 ? "s" : "", oc_advice_time(x, sum));
+    f->todo = layout_todo(x, own);
+    oc_advice_keep(x, f);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------------------
+ */
+
+static bool is_copy(const struct oc_piece *p)
+{
+    return (p->bucket && !strcmp(p->bucket, "copies")) || !strncmp(p->type, "Memcpy", 6);
+}
+
+static void prove_kernel(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_prof_kernel *k,
+                         double ns)
+{
+    const struct oc_piece none = {
+        .row = &(struct oc_row){.record = k->rec}, .name = k->name, .type = "copy", .bytes = k->bytes};
+    double runs = x->p->runs_used ? x->p->runs_used : 1;
+    oc_advice_prove(x, f, &none, ns, oc_printf(x->arena, "%.4g a run", (double)k->calls / runs));
+}
+
+/* Copies of the device's own list, where there is one; else those that have rows. */
+static double prove_copies(struct oc_advisor *x, struct oc_advice_item *f, bool *pageable)
+{
+    double sum = 0;
+    const struct oc_profile *p = x->p;
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        const struct oc_prof_kernel *k = &p->kernel[i];
+        if (k->kind != OC_EV_MEMCPY)
+            continue;
+        double ns = k->time_ns / x->r->runs;
+        if (!(ns > 0))
+            continue;
+        *pageable = *pageable || strstr(k->name, "ageable");
+        prove_kernel(x, f, k, ns);
+        sum += ns;
+    }
+    for (uint32_t i = 0; !f->n_proof && i < x->n_piece; i++)
+        if (oc_piece_timed(&x->piece[i]) && is_copy(&x->piece[i]))
+            sum += x->piece[i].time_ns;
+    for (uint32_t i = 0; !p->n_kernel && i < x->n_piece; i++)
+        if (oc_piece_timed(&x->piece[i]) && is_copy(&x->piece[i]))
+            oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, "a copy");
+    return sum;
+}
+
+void oc_advise_copies(struct oc_advisor *x)
+{
+    struct oc_advice_item *f = oc_advice_new(x, "copies", "Copies to, from and on the device");
+    bool pageable = false;
+    double sum = prove_copies(x, f, &pageable);
+    f->low_ns = 0;
+    f->high_ns = sum;
+    f->basis = "at most the time of the copies: what is needed of them can run beside kernels";
+    f->found = oc_printf(x->arena, "copies take %s%s", oc_advice_time(x, sum),
+                         pageable ? ", some of them from memory that is not pinned" : "");
+    f->todo = !strcmp(format_of(x), "onnxruntime")
+                  ? "bind inputs and outputs to the device's memory (IoBinding), so that they stay there"
+              : pageable
+                  ? "pin the host's memory (DataLoader(pin_memory=True), cudaHostAlloc) and copy without "
+                    "waiting (non_blocking=True), on a stream of its own"
+                  : "keep tensors on the device; copy on a stream of its own, while kernels run";
+    oc_advice_keep(x, f);
+}
+
+/* ---- fallbacks ------------------------------------------------------------------------------------------
+ */
+
+/* Who asks first: ONNX Runtime gives a node to the first provider of the session's list that can have it, and
+ * accelerators stand before the general device, that before the CPU. 0: not a provider. */
+static int rank_of(const char *provider)
+{
+    static const char *const first[] = {"Tensorrt", "NvTensorRTRTX", "MIGraphX", "OpenVINO",
+                                        "QNN",      "CoreML",        "VitisAI"};
+    if (!*provider)
+        return 0;
+    if (!strncmp(provider, "CPU", 3))
+        return 1;
+    for (size_t i = 0; i < OC_COUNT(first); i++)
+        if (!strncmp(provider, first[i], strlen(first[i])))
+            return 3;
+    return 2;
+}
+
+/* ONNX Runtime keeps the arithmetic of shapes on the CPU on purpose, where its results are needed. */
+static bool is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    if (oc_type_in(p->type, " Shape Size "))
+        return true;
+    for (uint32_t i = 0; x->m && i < p->n_node; i++)
+        for (uint32_t k = 0; k < x->m->node[p->node[i]].n_out; k++) {
+            uint32_t v = x->m->node[p->node[i]].out[k];
+            if (v != OC_NONE && x->a->data[v])
+                return true;
+        }
+    const struct oc_type *t = p->rec && p->rec->has_out && p->rec->n_out ? p->rec->out : NULL;
+    uint64_t n;
+    return t && (t->dtype == OC_DT_INT64 || t->dtype == OC_DT_INT32) && oc_type_elements(t, &n) && n <= 64;
+}
+
+static const char *best_provider(const struct oc_advisor *x, int *rank)
+{
+    const char *best = NULL;
+    double most = 0;
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        const struct oc_piece *p = &x->piece[i];
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
+        if (r > *rank || (r && r == *rank && p->time_ns > most)) {
+            *rank = r;
+            most = p->time_ns;
+            best = p->rec->provider;
+        }
+    }
+    return best;
+}
+
+void oc_advise_fallbacks(struct oc_advisor *x)
+{
+    struct oc_advice_item *f = oc_advice_new(x, "fallback", "Operators that fall back to another provider");
+    int rank = 0;
+    const char *best = best_provider(x, &rank);
+    double fallen = 0, copies = 0;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->n_piece && rank > 1; i++) {
+        struct oc_piece *p = &x->piece[i];
+        int r = p->rec && oc_piece_timed(p) && !is_copy(p) ? rank_of(p->rec->provider) : 0;
+        if (!r || r >= rank || (r == 1 && is_shape_work(x, p)))
+            continue;
+        oc_advice_prove(x, f, p, p->time_ns, oc_printf(x->arena, "on %s", p->rec->provider));
+        fallen += p->time_ns;
+        n++;
+    }
+    for (uint32_t i = 0; i < x->n_piece && n; i++) {
+        struct oc_piece *p = &x->piece[i];
+        if (!oc_piece_timed(p) || !is_copy(p))
+            continue;
+        oc_advice_prove(x, f, p, p->time_ns, "a copy between providers, or of an input or output");
+        copies += p->time_ns;
+    }
+    f->low_ns = 0;
+    f->high_ns = fallen + copies;
+    f->basis =
+        "at most the time of these operators and of the copies; on the device they take some time, too";
+    f->found =
+        oc_printf(x->arena, "%u operator%s do%s not run on %s: %s, and copies %s", n, n == 1 ? "" : "s",
+                  n == 1 ? "es" : "", best ? best : "", oc_advice_time(x, fallen), oc_advice_time(x, copies));
+    f->todo = "look up why (ONNX Runtime: session log at level verbose lists the nodes with their "
+              "providers): a type, "
+              "an opset or an attribute that the provider has no kernel for; replace the operators, or "
+              "convert their types";
+    if (n)
+        oc_advice_keep(x, f);
+}

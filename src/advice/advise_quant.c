@@ -1,0 +1,147 @@
+/* Q/DQ where it does not pay: kernels of their own, and places in which it keeps others from being fused or
+ * from computing in integers. */
+#include <string.h>
+
+#include "advice/advisor.h"
+
+#define QUANTIZE   " QuantizeLinear "
+#define DEQUANTIZE " DequantizeLinear "
+#define EITHER     " QuantizeLinear DequantizeLinear "
+#define PRODUCTS   " Conv ConvTranspose Gemm MatMul "
+/* What a convolution takes in: NVIDIA, "Working with Quantized Types", section "Q/DQ Layer-Placement
+ * Recommendations": quantize behind them, not before. */
+#define TAKEN_IN " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
+
+/* ---- kernels of their own --------------------------------------------------------------------------------
+ */
+
+/* At the ends of the graph somebody has to convert. */
+static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    for (uint32_t i = 0; x->m && i < p->n_node; i++) {
+        const struct oc_node *n = &x->m->node[p->node[i]];
+        uint32_t in = n->n_in ? n->in[0] : OC_NONE, out = n->n_out ? n->out[0] : OC_NONE;
+        if ((in != OC_NONE && x->m->value[in].graph_input) ||
+            (out != OC_NONE && x->m->value[out].graph_output))
+            return true;
+    }
+    return false;
+}
+
+static const char *neighbours(struct oc_advisor *x, const struct oc_piece *p)
+{
+    if (!x->m || p->n_node != 1)
+        return "";
+    const struct oc_node *n = &x->m->node[p->node[0]];
+    uint32_t before = n->n_in ? oc_advisor_producer(x, n->in[0]) : OC_NONE;
+    uint32_t after = n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
+    return oc_printf(x->arena, "between %s and %s",
+                     before == OC_NONE ? "an input" : x->m->node[before].op_type,
+                     after == OC_NONE ? "several" : x->m->node[after].op_type);
+}
+
+static void own_kernels(struct oc_advisor *x)
+{
+    struct oc_advice_item *f =
+        oc_advice_new(x, "qdq-kernels", "Quantizing and dequantizing by kernels of their own");
+    double sum = 0;
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        struct oc_piece *p = &x->piece[i];
+        if (!oc_piece_timed(p) || !oc_type_in(p->type, EITHER) || at_an_end(x, p))
+            continue;
+        oc_advice_prove(x, f, p, p->time_ns, neighbours(x, p));
+        sum += p->time_ns;
+    }
+    f->low_ns = 0;
+    f->high_ns = sum;
+    f->basis = "at most the time of these kernels";
+    f->found =
+        oc_printf(x->arena, "%u kernels only quantize or dequantize: %s", f->n_proof, oc_advice_time(x, sum));
+    f->todo = "quantize the operators between them too, or none of them: a Q or DQ vanishes where the "
+              "operator beside it "
+              "has an integer kernel";
+    oc_advice_keep(x, f);
+}
+
+/* ---- places ----------------------------------------------------------------------------------------------
+ */
+
+static uint32_t input_maker(const struct oc_advisor *x, uint32_t node, uint32_t slot)
+{
+    const struct oc_node *n = &x->m->node[node];
+    return slot < n->n_in && n->in[slot] != OC_NONE ? x->m->value[n->in[slot]].producer : OC_NONE;
+}
+
+static uint32_t only_user(const struct oc_advisor *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    return n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
+}
+
+/* Conv, Q, DQ, Relu: the activation cannot become part of the convolution. */
+static const char *cuts_a_fusion(struct oc_advisor *x, uint32_t q)
+{
+    uint32_t before = input_maker(x, q, 0), dq = only_user(x, q);
+    uint32_t after = oc_advisor_is(x, dq, DEQUANTIZE) ? only_user(x, dq) : OC_NONE;
+    if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, before, PRODUCTS) ||
+        !oc_advisor_is(x, after, TAKEN_IN))
+        return NULL;
+    return oc_printf(
+        x->arena,
+        "between %s (%s) and %s (%s): it keeps them from being one kernel; quantize behind the second",
+        oc_advisor_name(x, before), x->m->node[before].op_type, oc_advisor_name(x, after),
+        x->m->node[after].op_type);
+}
+
+/* Q behind a DQ: from integers to integers. */
+static const char *goes_in_circles(struct oc_advisor *x, uint32_t q)
+{
+    uint32_t dq = input_maker(x, q, 0);
+    if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, dq, DEQUANTIZE) ||
+        x->a->cost[dq].state != OC_NODE_NORMAL)
+        return NULL;
+    return oc_printf(x->arena,
+                     "right behind %s: nothing is computed in between; one scale for both makes it needless",
+                     oc_advisor_name(x, dq));
+}
+
+/* One operand in integers, the other one not: the product is computed in floats. */
+static const char *half_quantized(struct oc_advisor *x, uint32_t node)
+{
+    if (!oc_advisor_is(x, node, PRODUCTS) || x->m->node[node].n_in < 2)
+        return NULL;
+    bool first = oc_advisor_is(x, input_maker(x, node, 0), DEQUANTIZE),
+         second = oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
+    uint32_t one = x->m->node[node].in[1];
+    bool weight = one != OC_NONE && x->a->is_const[one];
+    if (first == second || (second && weight)) /* weights alone in integers are compression, not a mistake */
+        return NULL;
+    return oc_printf(
+        x->arena,
+        "its %s input comes from a DequantizeLinear and the other one does not: it computes in floats",
+        first ? "first" : "second");
+}
+
+void oc_advise_qdq(struct oc_advisor *x)
+{
+    if (x->p && x->r->has_time)
+        own_kernels(x);
+    if (!x->m)
+        return;
+    struct oc_advice_item *f = oc_advice_new(x, "qdq-places", "Q/DQ in places that cost speed");
+    for (uint32_t i = 0; i < x->m->n_node; i++) {
+        if (!oc_advisor_runs(x, i))
+            continue;
+        const char *why = cuts_a_fusion(x, i);
+        why = why ? why : goes_in_circles(x, i);
+        why = why ? why : half_quantized(x, i);
+        if (why)
+            oc_advice_prove_node(x, f, i, why);
+    }
+    f->found = oc_printf(x->arena, "%u operator%s quantized so that integers do not help", f->n_proof,
+                         f->n_proof == 1 ? " is" : "s are");
+    f->todo =
+        "place Q/DQ before the inputs of convolutions and products, all of them, behind activations and "
+        "normalisations, and nowhere else";
+    oc_advice_keep(x, f);
+}

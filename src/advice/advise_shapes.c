@@ -1,0 +1,109 @@
+/* Open dimensions: shapes that are computed in every run although they never change. */
+#include <string.h>
+
+#include "advice/advisor.h"
+
+/* Numbers, or expressions in the sizes of inputs. */
+static bool all_known(const struct oc_data *d)
+{
+    for (uint32_t i = 0; d && i < d->n; i++)
+        if (d->e[i].kind == OC_E_UNKNOWN ||
+            (d->e[i].kind == OC_E_INT && !oc_is_known(d->e[i].i) && !d->e[i].i.expr))
+            return false;
+    return d != NULL;
+}
+
+/* By value: does it come from an input of the model, if only from its shape? */
+static bool *from_inputs(struct oc_advisor *x)
+{
+    const struct oc_model *m = x->m;
+    bool *from = OC_NEW_ARRAY(x->arena, (size_t)m->n_value + 1, bool);
+    for (uint32_t i = 0; i < m->graph[0].n_input; i++)
+        from[m->graph[0].input[i]] = !m->value[m->graph[0].input[i]].constant;
+    for (uint32_t g = 0; g < m->n_graph; g++)
+        for (uint32_t i = 0; i < m->graph[g].n_node; i++) {
+            const struct oc_node *n = &m->node[m->graph[g].node[i]];
+            bool any = false;
+            for (uint32_t k = 0; k < n->n_in; k++)
+                any = any || (n->in[k] != OC_NONE && from[n->in[k]]);
+            for (uint32_t k = 0; k < n->n_out; k++)
+                if (n->out[k] != OC_NONE)
+                    from[n->out[k]] = any;
+        }
+    return from;
+}
+
+/* Is it a constant only because the sizes of the inputs are taken as known here? To the runtime they are not.
+ */
+static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    bool any = false;
+    for (uint32_t k = 0; k < n->n_out; k++) {
+        if (n->out[k] == OC_NONE)
+            continue;
+        if (!from[n->out[k]] || !all_known(x->a->data[n->out[k]]))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
+/* "batch, x.2": dimensions of the inputs that the model leaves open. NULL: none. */
+static const char *open_dimensions(struct oc_advisor *x)
+{
+    const struct oc_graph *g = &x->m->graph[0];
+    const char *text = NULL;
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &x->m->value[g->input[i]];
+        for (unsigned k = 0; !v->constant && v->declared.shape.ranked && k < v->declared.shape.rank; k++) {
+            struct oc_dim d = v->declared.shape.dim[k];
+            if (!d.expr && d.v >= 0)
+                continue;
+            const char *one = d.expr ? x->m->symbol[d.expr - 1] : oc_printf(x->arena, "%s.%u", v->name, k);
+            if (!text || !strstr(text, one))
+                text = text ? oc_printf(x->arena, "%s, %s", text, one) : one;
+        }
+    }
+    return text;
+}
+
+static bool is_shape_work(const struct oc_advisor *x, const bool *from, const struct oc_piece *p)
+{
+    bool all = p->n_node > 0 && !p->bucket && oc_piece_timed(p);
+    for (uint32_t k = 0; all && k < p->n_node; k++)
+        all = follows_from_sizes(x, from, p->node[k]);
+    return all;
+}
+
+void oc_advise_dynamic(struct oc_advisor *x)
+{
+    static const char why[] = "its result follows from the sizes of the inputs";
+    struct oc_advice_item *f = oc_advice_new(x, "dynamic-shapes", "Shapes that are computed in every run");
+    const char *open = open_dimensions(x);
+    double sum = 0;
+    if (!open || (x->p && !x->j))
+        return;
+    bool *from = from_inputs(x);
+    for (uint32_t i = 0; i < x->n_piece && x->p; i++) {
+        if (!is_shape_work(x, from, &x->piece[i]))
+            continue;
+        oc_advice_prove(x, f, &x->piece[i], x->piece[i].time_ns, why);
+        sum += x->piece[i].time_ns;
+    }
+    for (uint32_t i = 0; i < x->m->n_node && !x->p; i++)
+        if (x->a->graph_use[x->m->node[i].graph] == OC_G_RUN && follows_from_sizes(x, from, i))
+            oc_advice_prove_node(x, f, i, why);
+    f->low_ns = f->high_ns = x->p ? sum : (double)NAN;
+    f->basis =
+        x->p ? "the time of these operators; what else a runtime could fuse or plan is not counted" : NULL;
+    f->found = oc_printf(x->arena, "the model leaves %s open, so %u operator%s compute%s shapes%s%s", open,
+                         f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "s" : "", x->p ? ": " : "",
+                         x->p ? oc_advice_time(x, sum) : "");
+    f->todo = "fix the sizes if they do not change (python -m onnxruntime.tools.make_dynamic_shape_fixed; "
+              "ONNX Runtime: "
+              "add_free_dimension_override_by_name; TensorRT: min = opt = max): then these are constants, "
+              "and reshapes, "
+              "fusions and memory can be planned";
+    oc_advice_keep(x, f);
+}

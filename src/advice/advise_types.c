@@ -1,0 +1,217 @@
+/* Types of data that the device is not at its best with. */
+#include <string.h>
+
+#include "advice/advisor.h"
+#include "estimate/recast.h"
+#include "estimate/work.h"
+#include "hw/hwdb.h"
+
+/* A matrix unit for halves this much faster than what computes f32 is worth another type. */
+#define WORTH_A_CHANGE 4.0
+
+static double peak(const struct oc_device *d, unsigned unit, unsigned cls)
+{
+    bool fallback = false;
+    const struct oc_hw_figure *f = oc_roof_peak(d, unit, cls, &fallback);
+    return f && !fallback ? f->value : (double)NAN;
+}
+
+static double larger(double a, double b)
+{
+    return isnan(a) || b > a ? b : a;
+}
+
+/* ---- f32 where f16 is many times as fast ----------------------------------------------------------------
+ */
+
+/* Between DequantizeLinear and QuantizeLinear runtimes multiply integers. */
+static bool is_quantized(const struct oc_advisor *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    for (uint32_t i = 0; i < n->n_in && i < 2; i++)
+        if (n->in[i] != OC_NONE && oc_advisor_is(x, x->m->value[n->in[i]].producer, " DequantizeLinear "))
+            return true;
+    return false;
+}
+
+/* Products in f32; a profile that says otherwise (tf32, f16 ...) is believed. */
+static bool is_fp32(const struct oc_advisor *x, const struct oc_piece *p)
+{
+    uint64_t f32 = 0, all = 0;
+    if (p->bucket || (p->rec && *p->rec->precision && strcmp(p->rec->precision, "f32")))
+        return false;
+    for (uint32_t i = 0; i < p->n_node; i++) {
+        const struct oc_node_cost *k = &x->a->cost[p->node[i]];
+        all += k->macs;
+        f32 += k->mac_class == OC_CLASS_F32 && !is_quantized(x, p->node[i]) ? k->macs : 0;
+    }
+    return f32 && f32 == all;
+}
+
+/* Seconds that the roofline allows as it is and in f16; false: not known. */
+static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, double *now_s, double *then_s)
+{
+    struct oc_recasting sum = {0};
+    struct oc_roof roof;
+    if (!p->row->work || p->row->work->unknown || isnan(p->row->roofline_s))
+        return false;
+    struct oc_work work = *p->row->work;
+    oc_recast_add(oc_recast_by_name("fp16"), x->a, p->node, p->n_node, &sum);
+    oc_recast_finish(&sum, &work);
+    oc_roofline_of(x->d, &work, &x->r->roof, NAN, &roof);
+    *now_s = p->row->roofline_s / x->r->runs;
+    *then_s = roof.roof_s;
+    return !isnan(roof.roof_s) && roof.roof_s < *now_s;
+}
+
+void oc_advise_fp32(struct oc_advisor *x)
+{
+    struct oc_advice_item *f = oc_advice_new(x, "fp32", "Matrix products in f32");
+    double half = peak(x->d, OC_HW_MATRIX, OC_CLASS_F16),
+           single = larger(peak(x->d, OC_HW_MATRIX, OC_CLASS_F32), peak(x->d, OC_HW_VECTOR, OC_CLASS_F32));
+    double high = 0, roof = 0, time = 0;
+    uint32_t n = 0;
+    if (!(half >= WORTH_A_CHANGE * single))
+        return;
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        struct oc_piece *p = &x->piece[i];
+        double now_s, then_s;
+        if (!is_fp32(x, p) || (x->p && !oc_piece_timed(p)) || !rooflines(x, p, &now_s, &then_s))
+            continue;
+        oc_advice_prove(
+            x, f, p, p->time_ns,
+            oc_printf(x->arena, "the hardware would allow it to be %.1f times as fast", now_s / then_s));
+        if (x->p) {
+            time += p->time_ns;
+            high += p->time_ns * (1 - then_s / now_s);
+        }
+        roof += (now_s - then_s) * 1e9;
+        n++;
+    }
+    f->high_ns = x->p ? high : roof;
+    f->low_ns = x->p ? 0 : (double)NAN;
+    f->basis = x->p ? "at most time x (1 - roofline in f16 / roofline in f32) of each: in f16 it reaches as "
+                      "much of its "
+                      "roofline as now"
+                    : "the difference of the rooflines of each; what a runtime makes of it is not known";
+    f->found = oc_printf(
+        x->arena,
+        "%u operator%s multiply in f32, which %s does %.3g times as fast in f16 (%.4g and %.4g TFLOP/s)%s%s",
+        n, n == 1 ? "" : "s", oc_device_info(x->d).name, half / single, single / 1e12, half / 1e12,
+        x->p ? ": " : "", x->p ? oc_advice_time(x, time) : "");
+    f->todo = "run them in f16 (trtexec --fp16, onnxconverter_common.float16, torch.autocast), and compare "
+              "the results; "
+              "on NVIDIA devices since Ampere TF32 is a smaller step that needs no change of the model";
+    oc_advice_keep(x, f);
+}
+
+/* ---- channels that do not fill the matrix unit -----------------------------------------------------------
+ */
+
+/* NVIDIA, "Matrix Multiplication Background User's Guide", section "Requirements to use Tensor Cores", and
+ * "Convolutional Layers User's Guide", section "Channels In And Out": dimensions in multiples of 16 bytes. */
+static unsigned multiple_for(unsigned cls)
+{
+    return cls == OC_CLASS_F16 || cls == OC_CLASS_BF16 ? 8
+           : cls == OC_CLASS_I8 || cls == OC_CLASS_F8  ? 16
+                                                       : 0;
+}
+
+static int64_t dim_of(const struct oc_advisor *x, uint32_t value, int axis)
+{
+    const struct oc_shape *s = value == OC_NONE ? NULL : &x->a->type[value].shape;
+    int at = s && s->ranked ? (axis < 0 ? s->rank + axis : axis) : -1;
+    return at < 0 || at >= s->rank || !oc_is_known(s->dim[at]) ? -1 : s->dim[at].v;
+}
+
+static bool is_input(const struct oc_advisor *x, uint32_t value)
+{
+    uint32_t node = oc_advisor_producer(x, value);
+    while (node != OC_NONE && oc_advisor_is(x, node, " QuantizeLinear DequantizeLinear Cast ") &&
+           x->m->node[node].n_in)
+        node = oc_advisor_producer(x, x->m->node[node].in[0]);
+    return node == OC_NONE;
+}
+
+/* The two sizes that should be multiples; false: not such an operator. The first convolution of a network has
+ * as many channels as its input, and depthwise ones do not run on the unit at all. */
+static bool sizes_of(const struct oc_advisor *x, uint32_t node, int64_t *in, int64_t *out)
+{
+    const struct oc_node *n = &x->m->node[node];
+    if (n->n_in < 2 || !n->n_out || n->out[0] == OC_NONE)
+        return false;
+    if (oc_type_in(n->op_type, " Conv QLinearConv ConvInteger ")) {
+        uint32_t weight = n->in[strcmp(n->op_type, "QLinearConv") ? 1 : n->n_in > 3 ? 3 : 1];
+        const struct oc_attr *group = oc_node_attr(n, "group");
+        int64_t groups = group && group->type == OC_ATTR_INT && group->i > 0 ? group->i : 1;
+        *in = dim_of(x, weight, 1);
+        *out = dim_of(x, weight, 0) / groups;
+        if (is_input(x, n->in[0]))
+            *in = 0;
+        return *in >= 0 && *out > 0 && !(groups > 1 && *in == 1);
+    }
+    if (!oc_type_in(n->op_type, " MatMul Gemm "))
+        return false;
+    const struct oc_attr *trans = oc_node_attr(n, "transA");
+    *in = dim_of(x, n->in[0], trans && trans->i ? -2 : -1);
+    *out = dim_of(x, n->out[0], -1);
+    return *in > 0 && *out > 0;
+}
+
+static int64_t round_up(int64_t v, unsigned m)
+{
+    return (v + m - 1) / m * m;
+}
+
+static bool is_misaligned(const struct oc_advisor *x, uint32_t node, int64_t *in, int64_t *out,
+                          unsigned *multiple)
+{
+    unsigned cls = x->a->cost[node].mac_class;
+    *multiple = x->a->cost[node].macs ? multiple_for(cls) : 0;
+    return *multiple && !isnan(peak(x->d, OC_HW_MATRIX, cls)) && sizes_of(x, node, in, out) &&
+           (*in % *multiple || *out % *multiple);
+}
+
+static void prove_misaligned(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_piece *p,
+                             uint32_t node, double *high)
+{
+    int64_t in, out;
+    unsigned multiple;
+    if (!is_misaligned(x, node, &in, &out, &multiple))
+        return;
+    const struct oc_node_cost *k = &x->a->cost[node];
+    double grown = (in ? (double)round_up(in, multiple) / (double)in : 1) * (double)round_up(out, multiple) /
+                   (double)out;
+    double least = 2 * (double)k->macs * grown / peak(x->d, OC_HW_MATRIX, k->mac_class) * 1e9;
+    const char *first = in ? oc_printf(x->arena, "%lld to ", (long long)in) : "";
+    oc_advice_prove(x, f, p, p->time_ns,
+                    oc_printf(x->arena, "%s%lld channels, no multiples of %u; %.3g times the work if padded",
+                              first, (long long)out, multiple, grown));
+    if (p->time_ns > least)
+        *high += p->time_ns - least;
+}
+
+void oc_advise_alignment(struct oc_advisor *x)
+{
+    struct oc_advice_item *f = oc_advice_new(x, "alignment", "Channels that do not fill the matrix unit");
+    double high = 0;
+    if (strcmp(oc_device_info(x->d).vendor, "NVIDIA"))
+        return;
+    for (uint32_t i = 0; i < x->n_piece; i++) {
+        struct oc_piece *p = &x->piece[i];
+        for (uint32_t k = 0; k < p->n_node && !p->bucket && (!x->p || oc_piece_timed(p)); k++)
+            prove_misaligned(x, f, p, p->node[k], &high);
+    }
+    f->low_ns = x->p ? 0 : (double)NAN;
+    f->high_ns = x->p ? high : (double)NAN;
+    f->basis = x->p ? "at most time - padded operations / peak of the matrix unit, of each" : NULL;
+    f->found = oc_printf(
+        x->arena,
+        "%u product%s %s sizes that are no multiples of 16 bytes: the Tensor Cores are used in part, "
+        "or not at all",
+        f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "has" : "have");
+    f->todo = "choose channels, hidden sizes and vocabularies that are multiples of 8 (f16, bf16) or 16 "
+              "(int8); padding "
+              "weights with zeros does not change results";
+    oc_advice_keep(x, f);
+}

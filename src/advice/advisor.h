@@ -1,0 +1,82 @@
+/* What the rules share: the launches of a run, how they hang together in the graph, and how findings are
+ * made. Private to advice/. */
+#ifndef OC_ADVISOR_H
+#define OC_ADVISOR_H
+
+#include <math.h>
+
+#include "advice/advice.h"
+#include "join/join.h"
+
+struct oc_piece { /* what runs at once: a row of the report */
+    const struct oc_row *row;
+    const uint32_t *node; /* of the model, if there is one */
+    uint32_t one;         /* room for it */
+    uint32_t n_node;
+    const char *name, *type, *bucket; /* bucket: why it is no operator of the model, NULL: it may be one */
+    const struct oc_prof_rec *rec;    /* NULL without a profile */
+    double time_ns, bytes, calls;     /* in a run; NAN */
+    bool told;                        /* as something that fuses into another one */
+};
+
+struct oc_advisor {
+    struct oc_report *r;
+    struct oc_arena *arena;
+    const struct oc_model *m; /* NULL: none */
+    const struct oc_analysis *a;
+    const struct oc_profile *p;
+    const struct oc_join *j;
+    const struct oc_device *d;
+    struct oc_piece *piece;
+    uint32_t n_piece;
+    uint32_t *piece_of; /* by node, OC_NONE; NULL without a model */
+    uint32_t *user; /* by value: the only node that reads it, OC_NONE: none or several, or it is an output */
+    struct oc_advice *out;
+};
+
+/* Rules by family. */
+void oc_advise_layout(struct oc_advisor *x);
+void oc_advise_copies(struct oc_advisor *x);
+void oc_advise_fallbacks(struct oc_advisor *x);
+void oc_advise_fusion(struct oc_advisor *x);
+void oc_advise_chains(struct oc_advisor *x);
+void oc_advise_tiny(struct oc_advisor *x);
+void oc_advise_fp32(struct oc_advisor *x);
+void oc_advise_alignment(struct oc_advisor *x);
+void oc_advise_qdq(struct oc_advisor *x);
+void oc_advise_dynamic(struct oc_advisor *x);
+void oc_advise_idle(struct oc_advisor *x);
+void oc_advise_dataloader(struct oc_advisor *x);
+
+/* ---- findings -------------------------------------------------------------------------------------------
+ */
+
+/* A finding that stands only when oc_advice_keep has been called. */
+struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title);
+void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_piece *p, double time_ns,
+                     const char *text);
+void oc_advice_prove_node(struct oc_advisor *x, struct oc_advice_item *f, uint32_t node, const char *text);
+/* Puts it on the list unless it is too small to matter (a thousandth of a run at most). */
+void oc_advice_keep(struct oc_advisor *x, struct oc_advice_item *f);
+const char *oc_advice_time(struct oc_advisor *x, double ns);     /* "1.25 ms (12.3 % of a run)" */
+const char *oc_advice_duration(struct oc_advisor *x, double ns); /* "1.25 ms" */
+const char *oc_advice_bytes(struct oc_advisor *x, double bytes);
+
+/* ---- the graph ------------------------------------------------------------------------------------------
+ */
+
+static inline bool oc_piece_timed(const struct oc_piece *p)
+{
+    return p->time_ns > 0;
+}
+bool oc_type_in(const char *type, const char *types); /* types: " Relu Clip " */
+/* Does the node do work of its own in a run? */
+bool oc_advisor_runs(const struct oc_advisor *x, uint32_t node);
+/* The node that makes the value, through views; OC_NONE: none. */
+uint32_t oc_advisor_producer(const struct oc_advisor *x, uint32_t value);
+double oc_advisor_value_bytes(const struct oc_advisor *x, uint32_t value);        /* NAN: not known */
+bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types); /* OC_NONE: false */
+const char *oc_advisor_name(struct oc_advisor *x, uint32_t node);
+double oc_dram_bandwidth(const struct oc_device *d); /* NAN */
+
+#endif

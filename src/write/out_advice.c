@@ -1,0 +1,205 @@
+#include "write/out_advice.h"
+
+#include <math.h>
+
+#include "base/units.h"
+#include "write/json_keys.h"
+#include "write/md_text.h"
+#include "write/plain_table.h"
+
+enum { SHOWN = 5, LABEL = 11, NAME = 60 };
+
+/* ---- for people -----------------------------------------------------------------------------------------
+ */
+
+static const char *duration(struct oc_arena *a, double ns)
+{
+    char buf[32];
+    return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
+}
+
+/* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MiB that need not move", "not known" */
+static const char *saving(const struct oc_advice_item *f, const char *whole, struct oc_arena *a)
+{
+    char buf[32];
+    const char *share = f->share >= 0 ? oc_printf(a, " (%.1f %% %s)", f->share * 100, whole) : "";
+    if (!isnan(f->high_ns) && !isnan(f->low_ns) && f->low_ns > 0.95 * f->high_ns)
+        return oc_printf(a, "%s%s", duration(a, f->high_ns), share);
+    if (!isnan(f->high_ns) && f->low_ns > 0)
+        return oc_printf(a, "%s to %s%s", duration(a, f->low_ns), duration(a, f->high_ns), share);
+    if (!isnan(f->high_ns))
+        return oc_printf(a, "at most %s%s", duration(a, f->high_ns), share);
+    if (f->low_ns > 0)
+        return oc_printf(a, "at least %s%s", duration(a, f->low_ns), share);
+    if (f->saved_bytes > 0)
+        return oc_printf(a, "%s that need not move; no time is known",
+                         oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
+    return "not known";
+}
+
+/* Names of kernels can be a page long. */
+static const char *shortened(const char *s, struct oc_arena *a)
+{
+    size_t n = 0, k = 0;
+    for (; s[n] && k < NAME; n++)
+        k += ((unsigned char)s[n] & 0xc0) != 0x80;
+    while (((unsigned char)s[n] & 0xc0) == 0x80)
+        n++;
+    return s[n] ? oc_printf(a, "%.*s...", (int)n, s) : s;
+}
+
+static const char *lead(const struct oc_advice *a)
+{
+    return a->n > 1 ? "Savings overlap: what one finding saves another one cannot; they do not add up."
+                    : NULL;
+}
+
+static const char *none(const struct oc_advice *a, struct oc_arena *arena)
+{
+    return oc_printf(arena, "nothing was found (%u of %u rules had what they need: times, a model, hardware)",
+                     a->rules, a->all_rules);
+}
+
+static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o, struct oc_arena *a,
+                  FILE *out)
+{
+    struct oc_plain_table t = {.n_col = 6, .width_chars = o->width_chars};
+    char buf[32];
+    for (uint32_t i = 0; i < f->n_proof && i < SHOWN; i++) {
+        const struct oc_advice_proof *e = &f->proof[i];
+        const char *cell[] = {oc_printf(a, "%*s", LABEL, ""),
+                              isnan(e->time_ns) ? "" : duration(a, e->time_ns),
+                              isnan(e->bytes) ? ""
+                                              : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
+                              shortened(e->name, a),
+                              shortened(e->type, a),
+                              e->text};
+        oc_plain_row(&t, cell);
+    }
+    oc_plain_print(&t, 3, out);
+    if (f->n_proof > SHOWN)
+        fprintf(out, "%*s and %u more\n", LABEL + 1, "", f->n_proof - SHOWN);
+    oc_plain_free(&t);
+}
+
+void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, struct oc_arena *arena,
+                    FILE *f)
+{
+    size_t width = o->width_chars;
+    fputc('\n', f);
+    if (!a->n)
+        oc_plain_say("advice", LABEL + 1, width, none(a, arena), f);
+    else if (lead(a))
+        oc_plain_say("advice", LABEL + 1, width, lead(a), f);
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct oc_advice_item *k = a->item[i];
+        fprintf(f, "\n%u  %s  [%s, %s]\n", i + 1, k->title, oc_advice_severity_name(k->severity), k->id);
+        oc_plain_say("   found", LABEL + 1, width, k->found, f);
+        oc_plain_say("   saves", LABEL + 1, width,
+                     k->basis ? oc_printf(arena, "%s: %s", saving(k, a->whole, arena), k->basis)
+                              : saving(k, a->whole, arena),
+                     f);
+        oc_plain_say("   do", LABEL + 1, width, k->todo, f);
+        proof(k, o, arena, f);
+    }
+}
+
+/* ---- JSON -----------------------------------------------------------------------------------------------
+ */
+
+static void proof_json(const struct oc_advice_proof *e, struct oc_json_out *w)
+{
+    oc_jw_begin_object(w);
+    oc_key_u64_if(w, "node", e->node != OC_NONE, e->node);
+    oc_key_u64_if(w, "record", e->record != OC_NONE, e->record);
+    oc_key_text(w, "name", e->name);
+    oc_key_text(w, "op_type", *e->type ? e->type : NULL);
+    oc_key_time(w, "time_ns", e->time_ns);
+    oc_key_count(w, "bytes", e->bytes);
+    oc_key_text(w, "text", e->text);
+    oc_jw_end_object(w);
+}
+
+void oc_advice_json(const struct oc_advice *a, struct oc_json_out *w)
+{
+    oc_jw_begin_object(w);
+    oc_key_time(w, "run_time_ns", a->run_ns);
+    oc_key_text(w, "share_of", a->whole);
+    oc_key_u64(w, "rules", a->rules);
+    oc_jw_key(w, "findings");
+    oc_jw_begin_array(w);
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct oc_advice_item *k = a->item[i];
+        oc_jw_begin_object(w);
+        oc_key_text(w, "id", k->id);
+        oc_key_text(w, "title", k->title);
+        oc_key_text(w, "severity", oc_advice_severity_name(k->severity));
+        oc_key_text(w, "found", k->found);
+        oc_key_text(w, "todo", k->todo);
+        oc_jw_key(w, "saving");
+        oc_jw_begin_object(w);
+        oc_key_time(w, "low_ns", k->low_ns);
+        oc_key_time(w, "high_ns", k->high_ns);
+        oc_key_double(w, "share", k->share);
+        oc_key_count(w, "bytes", k->saved_bytes);
+        oc_key_text(w, "basis", k->basis);
+        oc_jw_end_object(w);
+        oc_jw_key(w, "evidence");
+        oc_jw_begin_array(w);
+        for (uint32_t e = 0; e < k->n_proof; e++)
+            proof_json(&k->proof[e], w);
+        oc_jw_end_array(w);
+        oc_jw_end_object(w);
+    }
+    oc_jw_end_array(w);
+    oc_jw_end_object(w);
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------------------
+ */
+
+static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *arena, struct oc_buf *b)
+{
+    oc_buf_str(b, "\n| time | type | name | |\n| ---: | --- | --- | --- |\n");
+    for (uint32_t i = 0; i < k->n_proof && i < SHOWN; i++) {
+        const struct oc_advice_proof *e = &k->proof[i];
+        oc_buf_printf(b, "| %s | ", isnan(e->time_ns) ? "" : duration(arena, e->time_ns));
+        oc_md_code(b, e->type);
+        oc_buf_str(b, " | ");
+        oc_md_code(b, e->name);
+        oc_buf_str(b, " | ");
+        oc_md_text(b, e->text);
+        oc_buf_str(b, " |\n");
+    }
+    if (k->n_proof > SHOWN)
+        oc_buf_printf(b, "\nand %u more\n", k->n_proof - SHOWN);
+}
+
+void oc_advice_markdown(const struct oc_advice *a, struct oc_arena *arena, struct oc_buf *b)
+{
+    oc_buf_str(b, "\n#### Advice\n\n");
+    oc_md_text(b, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One finding.");
+    oc_buf_char(b, '\n');
+    if (a->n)
+        oc_buf_str(b, "\n| | finding | saves |\n| ---: | --- | --- |\n");
+    for (uint32_t i = 0; i < a->n; i++) {
+        oc_buf_printf(b, "| %u | %s (%s) | ", i + 1, a->item[i]->title,
+                      oc_advice_severity_name(a->item[i]->severity));
+        oc_md_text(b, saving(a->item[i], a->whole, arena));
+        oc_buf_str(b, " |\n");
+    }
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct oc_advice_item *k = a->item[i];
+        oc_buf_printf(b, "\n<details>\n<summary>%u: %s</summary>\n\n", i + 1, k->title);
+        oc_md_text(b, k->found);
+        oc_buf_str(b, "\n\nDo: ");
+        oc_md_text(b, k->todo);
+        if (k->basis) {
+            oc_buf_str(b, "\n\nThe saving is ");
+            oc_md_text(b, k->basis);
+        }
+        oc_buf_char(b, '\n');
+        proof_markdown(k, arena, b);
+        oc_buf_str(b, "\n</details>\n");
+    }
+}

@@ -1,0 +1,171 @@
+#include "unit/advice/advice_case.h"
+
+/* Conv [1,8,16,16] to 8 channels, BatchNormalization, Relu. A tensor: 8 * 16 * 16 * 4 = 8192 bytes. */
+static struct oc_builder *conv_bn_relu(bool read_twice)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1,8,16,16]");
+    oc_b_init(b, "w", "float[8,8,1,1]");
+    for (const char *s = "abcd"; *s; s++)
+        oc_b_init(b, (char[]){*s, 0}, "float[8]");
+    oc_b_node(b, "Conv", "conv", "x,w", "y", "");
+    oc_b_node(b, "BatchNormalization", "bn", "y,a,b,c,d", "z", "");
+    oc_b_node(b, "Relu", "relu", "z", "out", "");
+    oc_b_output(b, "out", NULL);
+    if (read_twice)
+        oc_b_output(b, "y", NULL);
+    return b;
+}
+
+static void separate_kernels(void **state)
+{
+    struct advised x;
+    (void)state;
+    const char *table = "conv,Conv,,60\nbn,BatchNormalization,,30\nrelu,Relu,,10\n";
+    advise_case(&x, conv_bn_relu(false), table, NULL);
+    /* an activation reads and writes what the convolution writes anyway: all of its time */
+    const struct oc_advice_item *act = finding(&x, "conv-activation");
+    assert_non_null(act);
+    assert_int_equal(act->n_proof, 1);
+    assert_true(fabs(act->high_ns - 10e3) < 1e-3 && fabs(act->low_ns - 10e3) < 1e-3);
+    assert_string_equal(act->proof[0].name, "relu");
+    assert_int_equal(finding(&x, "conv-norm")->severity, OC_ADVICE_HIGH);
+    expect_finding(&x, "conv-norm", 1, 30e3, 30e3);
+}
+
+static void what_cannot_be_folded(void **state)
+{
+    struct advised x;
+    (void)state;
+    /* the result of the convolution is an output, too */
+    advise_case(&x, conv_bn_relu(true), "conv,Conv,,60\nbn,BatchNormalization,,30\nrelu,Relu,,10\n", NULL);
+    expect_none(&x, "conv-norm");
+}
+
+static void what_the_runtime_has_fused(void **state)
+{
+    struct advised x;
+    (void)state;
+    advise_case(&x, conv_bn_relu(false), "conv,FusedConv,,60\n", NULL);
+    assert_null(finding(&x, "conv-activation"));
+    expect_none(&x, "conv-norm");
+}
+
+/* Without a profile nobody knows what the runtime will do: no time, no more than a remark. */
+static void a_model_alone(void **state)
+{
+    struct advised x;
+    (void)state;
+    advise_case(&x, conv_bn_relu(false), NULL, NULL);
+    const struct oc_advice_item *f = finding(&x, "conv-norm");
+    assert_non_null(f);
+    assert_int_equal(f->severity, OC_ADVICE_INFO);
+    assert_true(f->saved_bytes == 2 * 8192 + 4 * 32); /* in, out, and the four lists */
+    assert_non_null(strstr(f->todo, "when it loads the model"));
+    expect_finding(&x, "conv-norm", 1, NAN, NAN);
+}
+
+/* The residual must still be read: two thirds of the bytes vanish. */
+static void residuals(void **state)
+{
+    struct advised x;
+    struct oc_builder *b = oc_b_new(17);
+    (void)state;
+    oc_b_input(b, "x", "float[1,8,16,16]");
+    oc_b_init(b, "w", "float[8,8,1,1]");
+    oc_b_node(b, "Conv", "conv", "x,w", "y", "");
+    oc_b_node(b, "Add", "add", "y,x", "z", "");
+    oc_b_output(b, "z", NULL);
+    advise_case(&x, b, "conv,Conv,,70\nadd,Add,,30\n", NULL);
+    expect_finding(&x, "conv-activation", 1, 20e3, 30e3);
+}
+
+/* x / sqrt(2), Erf, + 1, * x, * 0.5 */
+static void pieces_of_a_gelu(void **state)
+{
+    struct advised x;
+    struct oc_builder *b = oc_b_new(17);
+    (void)state;
+    oc_b_input(b, "in", "float[4,256]");
+    oc_b_init(b, "root", "float[]{1.4142135}");
+    oc_b_init(b, "one", "float[]{1}");
+    oc_b_init(b, "half", "float[]{0.5}");
+    oc_b_node(b, "Softmax", "before", "in", "x", "");
+    oc_b_node(b, "Div", "div", "x,root", "a", "");
+    oc_b_node(b, "Erf", "erf", "a", "b", "");
+    oc_b_node(b, "Add", "add", "b,one", "c", "");
+    oc_b_node(b, "Mul", "mul", "x,c", "d", "");
+    oc_b_node(b, "Mul", "scale", "d,half", "e", "");
+    oc_b_output(b, "e", NULL);
+    advise_case(&x, b,
+                "before,Softmax,,10\ndiv,Div,,10\nerf,Erf,,40\nadd,Add,,10\nmul,Mul,,20\nscale,Mul,,10\n",
+                NULL);
+    const struct oc_advice_item *f = finding(&x, "fused-pattern");
+    assert_non_null(f);
+    assert_int_equal(f->n_proof, 4);               /* of five, one stays */
+    assert_null(finding(&x, "elementwise-chain")); /* they are told once */
+    advised_free(&x);
+}
+
+/* ---- chains ---------------------------------------------------------------------------------------------
+ */
+
+/* Three operators on [64,64] floats: 16384 bytes a tensor; behind a reduction, which is none of them. */
+static struct oc_builder *chain(bool read_twice)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[64,64]");
+    oc_b_input(b, "s", "float[64,64]");
+    oc_b_node(b, "Mul", "mul", "x,s", "a", "");
+    oc_b_node(b, "Sub", "sub", "a,s", "b", "");
+    oc_b_node(b, "Exp", "exp", "b", "c", "");
+    oc_b_node(b, "ReduceSum", "sum", "c", "d", "");
+    oc_b_output(b, "d", NULL);
+    if (read_twice) {
+        oc_b_output(b, "a", NULL);
+        oc_b_output(b, "b", NULL);
+    }
+    return b;
+}
+
+static void chains(void **state)
+{
+    struct advised x;
+    (void)state;
+    const char *table = "mul,Mul,,10\nsub,Sub,,20\nexp,Exp,,30\nsum,ReduceSum,,40\n";
+    advise_case(&x, chain(false), table, NULL);
+    const struct oc_advice_item *f = finding(&x, "elementwise-chain");
+    assert_non_null(f);
+    assert_true(f->saved_bytes == 4 * 16384);            /* two results, written and read */
+    expect_finding(&x, "elementwise-chain", 3, 0, 30e3); /* 60 less the longest */
+    advise_case(&x, chain(true), table, NULL);
+    expect_none(&x, "elementwise-chain");
+}
+
+/* 65536 bytes at 100 GB/s take 655.36 ns. */
+static void chains_on_hardware(void **state)
+{
+    static const struct oc_hw_figure bandwidth = {.value = 100e9};
+    static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
+    const struct oc_device d = {
+        .info = {.name = "D", .vendor = "", .kind = "cpu", .file = ""}, .level = &dram, .n_level = 1};
+    struct advised x;
+    (void)state;
+    advise_case(&x, chain(false), "mul,Mul,,10\nsub,Sub,,20\nexp,Exp,,30\nsum,ReduceSum,,40\n", &d);
+    expect_finding(&x, "elementwise-chain", 3, 655.36, 30e3);
+    advise_case(&x, chain(false), NULL, &d);
+    expect_finding(&x, "elementwise-chain", 3, 655.36, NAN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(separate_kernels),
+                                       cmocka_unit_test(what_cannot_be_folded),
+                                       cmocka_unit_test(what_the_runtime_has_fused),
+                                       cmocka_unit_test(a_model_alone),
+                                       cmocka_unit_test(residuals),
+                                       cmocka_unit_test(pieces_of_a_gelu),
+                                       cmocka_unit_test(chains),
+                                       cmocka_unit_test(chains_on_hardware)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
