@@ -16,8 +16,8 @@ const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
     [OC_DIFF_PARAMS] = {"params", "parameters", false, false},
     [OC_DIFF_TIME] = {"time", "time", false, true},
     [OC_DIFF_ROOFLINE] = {"roofline", "roofline", false, true},
-    [OC_DIFF_PEAK] = {"peak_activation_bytes", "peak memory", true, false},
-    [OC_DIFF_WEIGHT_BYTES] = {"const_bytes", "weights", true, false},
+    [OC_DIFF_PEAK] = {"peak_activation_bytes", "peak memory, B", true, false},
+    [OC_DIFF_WEIGHT_BYTES] = {"const_bytes", "weights, B", true, false},
 };
 
 /* ---- which metrics ---------------------------------------------------------------------------------------

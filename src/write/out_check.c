@@ -40,6 +40,17 @@ static const char *origin(struct oc_arena *a, const struct oc_limit *l)
     return l->line ? oc_printf(a, "%s:%u", l->file, l->line) : l->file;
 }
 
+const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, uint32_t i)
+{
+    const struct oc_analysis *an = c->in->analysis;
+    if (i >= an->n_assumption)
+        return NULL;
+    const struct oc_assumption *x = &an->assumption[i];
+    return oc_printf(a, "%s%s%s%s%s%s%s", x->what, x->name && *x->name ? " " : "", x->name ? x->name : "",
+                     x->value && *x->value ? " = " : "", x->value ? x->value : "",
+                     x->reason && *x->reason ? ": " : "", x->reason ? x->reason : "");
+}
+
 /* ---- for people ------------------------------------------------------------------------------------------
  */
 
@@ -58,6 +69,7 @@ static void fill_sheet(const struct oc_check *c, struct oc_arena *a, struct oc_s
 static void write_table(const struct oc_check *c, FILE *f)
 {
     struct oc_arena a = {0};
+    const char *text;
     struct oc_sheet s;
     fill_sheet(c, &a, &s);
     oc_sheet_plain(&s, 0, false, f);
@@ -66,6 +78,8 @@ static void write_table(const struct oc_check *c, FILE *f)
         if (c->verdict[i].result != OC_CHECK_PASSED)
             oc_plain_say(oc_check_result_name(c->verdict[i].result), 12, 0, c->verdict[i].reason, f);
     oc_plain_say("summary", 12, 0, oc_check_summary(&a, c), f);
+    for (uint32_t i = 0; (text = oc_check_assumption(&a, c, i)); i++)
+        oc_plain_say(i ? "" : "assumed", 12, 0, text, f);
     oc_sheet_free(&s);
     oc_arena_free(&a);
 }
@@ -75,6 +89,7 @@ static void write_markdown(const struct oc_check *c, FILE *f)
     struct oc_arena a = {0};
     struct oc_buf b = {0};
     struct oc_sheet s;
+    const char *text;
     fill_sheet(c, &a, &s);
     oc_buf_str(&b, "### onnxcost check: ");
     oc_md_code(&b, *c->in->model->path ? c->in->model->path : "model");
@@ -85,6 +100,11 @@ static void write_markdown(const struct oc_check *c, FILE *f)
             oc_md_text(&b, c->verdict[i].reason);
             oc_buf_char(&b, '\n');
         }
+    for (uint32_t i = 0; (text = oc_check_assumption(&a, c, i)); i++) {
+        oc_buf_str(&b, "- assumed: ");
+        oc_md_text(&b, text);
+        oc_buf_char(&b, '\n');
+    }
     oc_buf_char(&b, '\n');
     fwrite(b.data, 1, b.n, f);
     oc_sheet_markdown(&s, f);
@@ -162,6 +182,18 @@ static void write_json(const struct oc_check *c, FILE *f)
     for (size_t i = 0; i < c->n; i++) {
         oc_fields_begin(&o);
         fill(&o, &c->verdict[i]);
+        oc_fields_end(&o);
+    }
+    oc_jw_end_array(&w);
+    oc_jw_key(&w, "assumptions");
+    oc_jw_begin_array(&w);
+    for (uint32_t i = 0; i < c->in->analysis->n_assumption; i++) {
+        const struct oc_assumption *x = &c->in->analysis->assumption[i];
+        oc_fields_begin(&o);
+        oc_field_text(&o, "what", x->what);
+        oc_field_text(&o, "name", x->name);
+        oc_field_text(&o, "value", x->value);
+        oc_field_text(&o, "reason", x->reason);
         oc_fields_end(&o);
     }
     oc_jw_end_array(&w);

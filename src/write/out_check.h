@@ -10,6 +10,9 @@ const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l);
 /* "passed: 3 of 4 limits; failed: 1" */
 const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c);
 
+/* What the figures rest on: "dim batch = 1: default"; NULL past the end. Arena text. */
+const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, uint32_t i);
+
 void oc_check_junit(const struct oc_check *c, FILE *f);
 void oc_check_sarif(const struct oc_check *c, FILE *f);
 

@@ -37,14 +37,18 @@ static void property(struct oc_buf *b, const char *name, const char *value)
     oc_buf_str(b, "/>\n");
 }
 
-static void properties(struct oc_buf *b, const struct oc_report_in *in)
+static void properties(struct oc_buf *b, const struct oc_check *c, struct oc_arena *a)
 {
+    const struct oc_report_in *in = c->in;
+    const char *text;
     oc_buf_str(b, "    <properties>\n");
     property(b, "model", in->model->path);
     if (in->profile)
         property(b, "profile", in->profile->path);
     if (in->device)
         property(b, "hardware", oc_device_info(in->device).id);
+    for (uint32_t i = 0; (text = oc_check_assumption(a, c, i)); i++)
+        property(b, "assumed", text);
     oc_buf_str(b, "    </properties>\n");
 }
 
@@ -77,7 +81,7 @@ void oc_check_junit(const struct oc_check *c, FILE *f)
     oc_xml_attribute(&b, "name", *c->in->model->path ? c->in->model->path : "model");
     counts(&b, c);
     oc_buf_str(&b, ">\n");
-    properties(&b, c->in);
+    properties(&b, c, &a);
     for (size_t i = 0; i < c->n; i++)
         test_case(&b, &c->verdict[i], &a);
     oc_buf_str(&b, "  </testsuite>\n</testsuites>\n");
