@@ -161,7 +161,7 @@ static void one_event(struct telling *t, const struct oc_map *names, const uint3
     if (row != NO_ROW && e->run == tl->first_used_run)
         start_of_row(t, row, at_ns);
     oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, name,
-                 row != NO_ROW ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind), row);
+                 row != NO_ROW ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind), row, 0);
 }
 
 static void measured_events(struct telling *t)
@@ -225,7 +225,7 @@ static void measured_rows(struct telling *t)
         if (isnan(row->time_s) || row->time_s < 0)
             continue;
         start_of_row(t, list[i].row, at_ns);
-        oc_trace_add(&t->doc, lane, at_ns, row->time_s * 1e9, row->name, category(row), list[i].row);
+        oc_trace_add(&t->doc, lane, at_ns, row->time_s * 1e9, row->name, category(row), list[i].row, 0);
         at_ns += row->time_s * 1e9;
     }
 }
@@ -237,6 +237,7 @@ struct lane { /* that is being filled from its start */
     struct telling *t;
     uint32_t lane;
     double at_ns;
+    uint32_t depth;
     bool steps;
 };
 
@@ -250,7 +251,7 @@ static void append(struct lane *l, uint32_t row)
         t->without_time++;
         return;
     }
-    oc_trace_add(&t->doc, l->lane, l->at_ns, dur_ns, w->name, category(w), row);
+    oc_trace_add(&t->doc, l->lane, l->at_ns, dur_ns, w->name, category(w), row, l->depth);
     l->at_ns += dur_ns;
 }
 
@@ -263,14 +264,16 @@ static void bodies(struct lane *l, uint32_t node)
     const struct oc_node *n = &m->node[node];
     double from_ns = l->at_ns;
     char label[512];
+    l->depth++;
     if (n->kind == OC_NODE_CALL)
         graph(l, n->body);
     for (uint32_t i = 0; i < n->n_attr; i++)
         for (uint32_t k = 0; n->attr[i].graph && k < n->attr[i].n; k++)
             graph(l, n->attr[i].graph[k]);
+    l->depth--;
     if (l->at_ns > from_ns)
         oc_trace_add(&l->t->doc, l->lane, from_ns, l->at_ns - from_ns,
-                     text(l->t, oc_node_label(m, n, label, sizeof(label))), n->op_type, NO_ROW);
+                     text(l->t, oc_node_label(m, n, label, sizeof(label))), n->op_type, NO_ROW, l->depth);
 }
 
 static void graph(struct lane *l, uint32_t g)

@@ -37,10 +37,11 @@ static void add(struct oc_trace *t, double start_ns, double end_ns, struct oc_tr
 }
 
 void oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns, const char *name,
-                  const char *category, uint64_t tag)
+                  const char *category, uint64_t tag, uint32_t depth)
 {
     add(t, start_ns, start_ns + dur_ns,
-        (struct oc_trace_slice){.name = name, .category = category, .tag = tag, .lane = lane});
+        (struct oc_trace_slice){
+            .name = name, .category = category, .tag = tag, .lane = lane, .depth = depth});
 }
 
 void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const char *name, uint64_t value)
@@ -51,7 +52,7 @@ void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const ch
 /* ---- order and nesting -----------------------------------------------------------------------------------
  */
 
-/* By time; of two that begin together the longer one is around the other, or the one that was added first. */
+/* By time; of two that begin together the longer one is around the other. */
 static int by_time(const void *pa, const void *pb)
 {
     const struct oc_trace_slice *a = pa, *b = pb;
@@ -59,6 +60,8 @@ static int by_time(const void *pa, const void *pb)
         return a->start_ns < b->start_ns ? -1 : 1;
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns ? -1 : 1;
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? -1 : 1;
     return a->order < b->order ? -1 : a->order > b->order;
 }
 

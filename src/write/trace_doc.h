@@ -16,7 +16,8 @@ struct oc_trace_slice {
     const char *category; /* NULL: a counter, whose value is `tag` */
     uint64_t tag;         /* of the caller */
     uint32_t lane;        /* a counter: its process */
-    uint32_t order;       /* private */
+    uint32_t depth;
+    uint32_t order; /* private */
 };
 
 struct oc_trace_lane {
@@ -40,8 +41,9 @@ struct oc_trace {
 
 uint32_t oc_trace_process(struct oc_trace *t, const char *name);
 uint32_t oc_trace_lane(struct oc_trace *t, uint32_t process, const char *name);
+/* Of slices with the same ends the one of the lower depth is around the other, else the one added first. */
 void oc_trace_add(struct oc_trace *t, uint32_t lane, double start_ns, double dur_ns, const char *name,
-                  const char *category, uint64_t tag);
+                  const char *category, uint64_t tag, uint32_t depth);
 void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const char *name, uint64_t value);
 
 /* What the document says beyond names and times; both between braces that are there. `args` may be NULL. */

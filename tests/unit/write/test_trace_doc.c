@@ -42,8 +42,8 @@ static void test_document(void **state)
     struct oc_trace t = {0};
     uint32_t process = oc_trace_process(&t, "p"), lane = oc_trace_lane(&t, process, "l");
     oc_trace_count(&t, process, 1500, "memory", 7);
-    oc_trace_add(&t, lane, 2000, 1, "later", "c", 0);
-    oc_trace_add(&t, lane, 0, 1500.4, "first", "c", 0);
+    oc_trace_add(&t, lane, 2000, 1, "later", "c", 0, 0);
+    oc_trace_add(&t, lane, 0, 1500.4, "first", "c", 0, 0);
     char *text = write(&t);
     assert_string_equal(
         text,
@@ -68,10 +68,10 @@ static void test_nested_slices_share_a_lane(void **state)
     (void)state;
     struct oc_trace t = {0};
     uint32_t lane = oc_trace_lane(&t, oc_trace_process(&t, "p"), "l");
-    oc_trace_add(&t, lane, 0, 5, "inner", "c", 0);
-    oc_trace_add(&t, lane, 0, 10, "outer", "c", 0);
-    oc_trace_add(&t, lane, 5, 5, "second", "c", 0);
-    oc_trace_add(&t, lane, 10, 3, "behind", "c", 0);
+    oc_trace_add(&t, lane, 0, 5, "inner", "c", 0, 0);
+    oc_trace_add(&t, lane, 0, 10, "outer", "c", 0, 0);
+    oc_trace_add(&t, lane, 5, 5, "second", "c", 0, 0);
+    oc_trace_add(&t, lane, 10, 3, "behind", "c", 0, 0);
     char *text = write(&t);
     assert_int_equal(t.n_lane, 1);
     assert_true(strstr(text, "\"outer\"") < strstr(text, "\"inner\""));
@@ -87,7 +87,7 @@ static void test_overlapping_slices_get_copies(void **state)
     uint32_t lane = oc_trace_lane(&t, oc_trace_process(&t, "p"), "l");
     const double start[] = {0, 5, 7, 20};
     for (size_t i = 0; i < 4; i++)
-        oc_trace_add(&t, lane, start[i], 10, "s", "c", i);
+        oc_trace_add(&t, lane, start[i], 10, "s", "c", i, 0);
     char *text = write(&t);
     assert_int_equal(t.n_lane, 3);
     assert_int_equal(t.left_out, 0);
@@ -106,10 +106,10 @@ static void test_limits(void **state)
     struct oc_trace t = {0};
     uint32_t lane = oc_trace_lane(&t, oc_trace_process(&t, "p"), "l");
     for (int i = 0; i < 1000; i++)
-        oc_trace_add(&t, lane, i, 1000, "s", "c", 0);
-    oc_trace_add(&t, lane, 0.0 / 0.0, 1, "s", "c", 0);
-    oc_trace_add(&t, lane, 1e300, 1, "s", "c", 0);
-    oc_trace_add(&t, lane, 1, -1, "s", "c", 0);
+        oc_trace_add(&t, lane, i, 1000, "s", "c", 0, 0);
+    oc_trace_add(&t, lane, 0.0 / 0.0, 1, "s", "c", 0, 0);
+    oc_trace_add(&t, lane, 1e300, 1, "s", "c", 0, 0);
+    oc_trace_add(&t, lane, 1, -1, "s", "c", 0, 0);
     free(write(&t));
     assert_int_equal(t.n_lane, 64);
     assert_int_equal(t.left_out, 1000 - 64);
