@@ -165,11 +165,12 @@ $(GEN)/op_tests.h: tests/data/op_tests.tsv
 	$(call say,GEN)awk -F '\t' '!/^#/ { printf "{\"%s\", \"%s\", %d, %d, %d, %d},\n", $$1, $$2, $$3, $$4, $$5, $$6 }' $< >$@
 $(BUILD)/obj/src/ops/op_info.o: $(GEN)/op_tests.h
 
-# the schema of the JSON report as lines of a string
-$(GEN)/report_schema.h: src/write/report.schema.json
+# schemas of JSON documents as lines of a string
+SCHEMAS := $(wildcard src/write/*.schema.json)
+$(GEN)/%_schema.h: src/write/%.schema.json
 	@mkdir -p $(GEN)
 	$(call say,GEN)sed 's/[\\"]/\\&/g; s/^/"/; s/$$/\\n"/' $< >$@
-$(BUILD)/obj/src/write/schema.o: $(GEN)/report_schema.h
+$(BUILD)/obj/src/write/schema.o: $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
 
 # the page of the HTML report, with Debian's Chart.js (libjs-chart.js) and its licence, as an array of bytes
 CHARTJS ?= /usr/share/javascript/chart.js/chart.min.js
@@ -324,7 +325,7 @@ install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/compl
 	$(INSTALL) -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(zshdir)/_onnxcost
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
-	$(INSTALL) -m 644 src/write/report.schema.json $(DESTDIR)$(data)/report.schema.json
+	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
 	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
 

@@ -833,7 +833,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
                       FILE *f, struct oc_err *err);
 
 /* The JSON Schema (draft 2020-12) of a document that the library writes: "report" (NULL), that is
- * oc_report_write as "json". OC_ENOTFOUND: there is none of that name. */
+ * oc_report_write as "json", or "compare", oc_compare_write. OC_ENOTFOUND: there is none of that name. */
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err);
 
 /* ---- memory: what is in use while the model runs

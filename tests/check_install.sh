@@ -27,7 +27,7 @@ result $? 'make install' "$(tail -n 3 "$work/log")"
 missing=
 for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 \
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
-    share/onnxcost/report.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
+    share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
     share/onnxcost/hwdb/op-rules/op-rules.rng share/onnxcost/hwdb/calibrations/xeon-2-threads.onnxruntime.xml share/onnxcost/hwdb/kernel-names/example.xml \
     share/onnxcost/hwdb/kernel-names/kernel-names.rng share/onnxcost/hwdb/budget/example.xml share/onnxcost/hwdb/budget/budget.rng; do
     [ -s "$root/usr/local/$file" ] || missing="$missing $file"

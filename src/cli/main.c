@@ -47,7 +47,8 @@ const struct cli_command cli_commands[] = {
     {"completion", "onnxcost completion bash | zsh | fish",
      "a script with which a shell completes commands, options, devices and files", CLI_COMPLETION,
      cmd_completion},
-    {"schema", "onnxcost schema", "the JSON Schema of --format json", CLI_SCHEMA, cmd_schema},
+    {"schema", "onnxcost schema [report | compare]",
+     "the JSON Schema of --format json; compare: of several profiles", CLI_SCHEMA, cmd_schema},
     {"help", "onnxcost help [COMMAND]", "this text; a command with its examples and options", CLI_HELP,
      cmd_help},
 };

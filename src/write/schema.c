@@ -10,6 +10,10 @@ static const struct {
         "report",
 #include "report_schema.h"
     },
+    {
+        "compare",
+#include "compare_schema.h"
+    },
 };
 
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
@@ -20,5 +24,5 @@ int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
         fputs(schemas[i].text, f);
         return 0;
     }
-    return oc_fail(err, OC_ENOTFOUND, "there is no schema of '%s'; there is: report", name);
+    return oc_fail(err, OC_ENOTFOUND, "there is no schema of '%s'; there are: report, compare", name);
 }

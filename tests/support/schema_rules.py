@@ -89,6 +89,8 @@ def around(document, path):
     """The document with nothing in its long lists but what the path leads through."""
     at, other = [], {**document}
     for owner, key in ((other, "nodes"), (other, "join")):
+        if key not in owner:
+            continue
         if key == "join" and owner[key]:
             other["join"] = {**owner["join"], "rows": owner["join"]["rows"][:1]}
         elif owner[key]:
@@ -128,10 +130,32 @@ def first(errors):
 
 def thin_out(document):
     """Every so-many-th of long lists: the validator takes its time."""
-    for owner, key in ((document, "nodes"), (document["join"] or {}, "rows"), (document, "groups")):
+    for owner, key in ((document, "nodes"), (document.get("join") or {}, "rows"), (document, "groups"), (document, "rows")):
         if owner.get(key):
             step = len(owner[key]) // 80 + 1
             owner[key] = owner[key][::step]
+
+
+def refuse_wrong_reports(schema):
+    wrong = {
+        "a count below zero": lambda d: d["totals"].__setitem__("macs", -1),
+        "a count with a fraction": lambda d: d["totals"].__setitem__("macs", 1.5),
+        "a count as text": lambda d: d["totals"].__setitem__("macs", "12"),
+        "an unknown quality": lambda d: d["totals"].__setitem__("quality", "good"),
+        "another version": lambda d: d.__setitem__("version", 2),
+        "numbers of a node without a cost":
+            lambda d: d["nodes"][0].update({"quality": "unknown", "macs": 0}),
+        "a node with a cost and no numbers": lambda d: d["nodes"][0].update({"quality": "exact", "macs": None}),
+        "nodes without a model": lambda d: d.__setitem__("model", None),
+        "a primitive that there is not": lambda d: d["nodes"][0].update({"hist": {"FOO": 1}}),
+        "a size that is a text": lambda d: d["nodes"][0]["outputs"][0].update({"shape": ["N"]}),
+    }
+    base = next(read(p) for p in sys.argv[2:] if p.endswith("/model.json"))
+    say(first(schema.validator.iter_errors(base)), "the document that is made wrong passes")
+    for title, change in wrong.items():
+        document = copy.deepcopy(base)
+        change(document)
+        say("it passes" if schema.validator.is_valid(document) else None, f"refused: {title}")
 
 
 def main():
@@ -160,29 +184,12 @@ def main():
             passed_type.append(text)
         if required and schema.validator.is_valid(changed(document, path, drop)):
             passed_drop.append(text)
-    say(", ".join(passed_type) or (tried < 150 and f"only {tried} members"),
+    say(", ".join(passed_type) or (tried < 30 and f"only {tried} members"),
         "a member of another type is refused, whichever it is")
     say(", ".join(passed_drop), "a document without a required member is refused, whichever it is")
 
-    wrong = {
-        "a count below zero": lambda d: d["totals"].__setitem__("macs", -1),
-        "a count with a fraction": lambda d: d["totals"].__setitem__("macs", 1.5),
-        "a count as text": lambda d: d["totals"].__setitem__("macs", "12"),
-        "an unknown quality": lambda d: d["totals"].__setitem__("quality", "good"),
-        "another version": lambda d: d.__setitem__("version", 2),
-        "numbers of a node without a cost":
-            lambda d: d["nodes"][0].update({"quality": "unknown", "macs": 0}),
-        "a node with a cost and no numbers": lambda d: d["nodes"][0].update({"quality": "exact", "macs": None}),
-        "nodes without a model": lambda d: d.__setitem__("model", None),
-        "a primitive that there is not": lambda d: d["nodes"][0].update({"hist": {"FOO": 1}}),
-        "a size that is a text": lambda d: d["nodes"][0]["outputs"][0].update({"shape": ["N"]}),
-    }
-    base = next(read(p) for p in sys.argv[2:] if p.endswith("/model.json"))
-    say(first(schema.validator.iter_errors(base)), "the document that is made wrong passes")
-    for title, change in wrong.items():
-        document = copy.deepcopy(base)
-        change(document)
-        say("it passes" if schema.validator.is_valid(document) else None, f"refused: {title}")
+    if schema.schema["$id"].startswith("urn:onnxcost:schema:report:"):
+        refuse_wrong_reports(schema)
 
 
 if __name__ == "__main__":
