@@ -22,11 +22,13 @@ html() { # name arguments...
 }
 [ -s "$work/resnet50.onnx" ] || "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx" || fail 'onnxzoo resnet50'
 [ -s "$work/chain.onnx" ] || "$BUILD/onnxzoo" chain --nodes 100000 -o "$work/chain.onnx" || fail 'onnxzoo chain'
+[ -s "$work/bert_base.onnx" ] || "$BUILD/onnxzoo" bert_base -o "$work/bert_base.onnx" || fail 'onnxzoo bert_base'
 cat >"$work/hostile.json" <<'END'
 [{"ph":"X","cat":"operator","name":"</script><img src=x onerror=alert(1)>","ts":0,"dur":50,"pid":1,"tid":1},
 {"ph":"X","cat":"operator","name":"<!--<script>\u2028'\"&lt;","ts":60,"dur":20,"pid":1,"tid":1}]
 END
 html demo "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw models/profiles/machine.t2.xml
+html advice "$work/bert_base.onnx" -p models/profiles/bert_base.disabled.t1.json.gz --hw models/profiles/machine.t2.xml
 html static "$work/resnet50.onnx"
 html chain "$work/chain.onnx" --hw a100
 html hostile "$work/hostile.json"

@@ -122,6 +122,11 @@ static void proof_json(const struct oc_advice_proof *e, struct oc_json_out *w)
 
 void oc_advice_json(const struct oc_advice *a, struct oc_json_out *w)
 {
+    oc_advice_json_cut(a, UINT32_MAX, w);
+}
+
+void oc_advice_json_cut(const struct oc_advice *a, uint32_t most, struct oc_json_out *w)
+{
     oc_jw_begin_object(w);
     oc_key_time(w, "run_time_ns", a->run_ns);
     oc_key_text(w, "share_of", a->whole);
@@ -146,9 +151,11 @@ void oc_advice_json(const struct oc_advice *a, struct oc_json_out *w)
         oc_jw_end_object(w);
         oc_jw_key(w, "evidence");
         oc_jw_begin_array(w);
-        for (uint32_t e = 0; e < k->n_proof; e++)
+        for (uint32_t e = 0; e < k->n_proof && e < most; e++)
             proof_json(&k->proof[e], w);
         oc_jw_end_array(w);
+        if (most < UINT32_MAX)
+            oc_key_u64(w, "rows", k->n_proof);
         oc_jw_end_object(w);
     }
     oc_jw_end_array(w);

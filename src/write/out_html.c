@@ -1,5 +1,6 @@
 /* The report as one HTML file: the built-in page with the data in it. */
 #include "report/what_if.h"
+#include "write/out_advice.h"
 #include "write/out_html.h"
 
 #include <stdlib.h>
@@ -74,6 +75,11 @@ static void document(struct oc_json_out *w, struct oc_report *r)
     if (r->what_if) {
         oc_jw_key(w, "what_if");
         oc_what_if_json(r->what_if, w);
+    }
+    if (r->advice) {
+        enum { SHOWN = 100 };
+        oc_jw_key(w, "advice");
+        oc_advice_json_cut(r->advice, SHOWN, w);
     }
     oc_page_rows(w, r);
     oc_page_memory(w, r);

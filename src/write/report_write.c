@@ -35,7 +35,7 @@ static const struct oc_format {
      .whole = true,
      .single = true,
      .check = oc_overlay_check},
-    {.name = "html", .write = oc_out_html, .whole = true},
+    {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
 };
 
 enum { TOP = 20 };
@@ -139,7 +139,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     if (format->check && format->check(in, opts, err))
         return -1;
     if (opts->advise && !format->advises)
-        return oc_fail(err, OC_EARG, "advice comes as table, json or markdown, not as %s", opts->format);
+        return oc_fail(err, OC_EARG, "advice comes as table, json, markdown or html, not as %s",
+                       opts->format);
     if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
         return oc_fail(err, OC_EARG, "%s has single operators: no groups, no --what-if", opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {
@@ -170,7 +171,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         rc = choose_rows(&r, format, err);
     if (!rc) {
         oc_report_finish(&r);
-        r.advice = opts->advise ? oc_advice_make(&r) : NULL;
+        r.advice = opts->advise || format->write == oc_out_html ? oc_advice_make(&r) : NULL;
         format->write(&r, f);
         if (r.advice && format->write == oc_out_term)
             oc_advice_text(r.advice, opts, &r.arena, f);

@@ -1,5 +1,5 @@
 /* Opens HTML reports in headless Chromium and uses them as a person would. TAP on standard output.
- * usage: node page_test.js FOLDER      with demo.html, chain.html, static.html, hostile.html, and kineto.html if it is there
+ * usage: node page_test.js FOLDER      with demo.html, chain.html, static.html, advice.html, hostile.html, and kineto.html if it is there
  * Environment: PLAYWRIGHT (folder of playwright-core), CHROMIUM, SHOTS (folder for screenshots) */
 "use strict";
 const fs = require("fs"), path = require("path");
@@ -428,6 +428,29 @@ test("without a profile, hardware or model the page tells what would bring more"
   check(await page.$("#memory") !== null, "no memory");
   await shot(page, "static");
   await close(page);
+});
+
+test("advice names the rows that prove it, and opens them", async () => {
+  for (const width of [1400, 400]) {
+    const page = await open("advice.html", { width });
+    const titles = await page.$$eval("#advice summary b", l => l.map(e => e.textContent));
+    check(titles.length >= 3, "too little advice: " + titles);
+    check(/ms/.test(await page.textContent("#advice .saves")), "no saving");
+    await page.click("#advice summary");
+    await page.waitForSelector("#advice details[open] tbody tr");
+    check((await page.textContent("#advice details[open] dl")).includes("do"), "not what to do");
+    equal(await contrast(page), [], "contrast below 4.5");
+    equal(await page.evaluate(() => document.documentElement.scrollWidth), width, "the body scrolls");
+    if (width === 1400) {
+      await everywhere(page);
+      await shot(page, "advice");
+    }
+    const name = await page.textContent("#advice details[open] tbody a");
+    await page.click("#advice details[open] tbody a");
+    await page.waitForSelector("#details:not([hidden])");
+    equal(await page.textContent("#details-title"), width === 1400 ? name : await page.textContent("#details-title"), "another row");
+    await close(page);
+  }
 });
 
 test("a profile of PyTorch on CUDA: kernels, lanes", async () => {

@@ -38,6 +38,7 @@ function start() {
     sections.push(...there);
   };
   both(wasteSection(), sharesSection());
+  add(adviceSection());
   add(whatIfSection());
   add(rooflineSection());
   add(tablesSection());
@@ -56,6 +57,7 @@ function start() {
   addEventListener("hashchange", () => { if (location.hash.slice(1) !== hashText()) fromHistory(); });
   printing.addEventListener("change", () => {
     if (printing.matches) drawUnseen();
+    for (const d of document.querySelectorAll(".advice details")) { if (printing.matches) d.fill(); d.open = printing.matches; }
     applyTheme();
     for (const tab in gridOf) { gridOf[tab].paper(printing.matches); gridOf[tab].drawn = null; gridOf[tab].draw(); }
   });
