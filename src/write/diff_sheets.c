@@ -147,14 +147,14 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
     const char *text = NULL;
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
         const struct oc_diff_total *t = &v->d->total[m];
-        if (!t->unknown_rows)
+        if (!t->unknown_rows || !v->has[m])
             continue;
         double rows = t->is_time         ? t->rows_delta_v
                       : t->rows_negative ? -(double)t->rows_delta
                                          : (double)t->rows_delta;
-        text =
-            oc_printf(&v->arena, "%s%s%s of %u rows are not known, the others differ by %s", text ? text : "",
-                      text ? "; " : "", oc_diff_metric_names[m].title, t->unknown_rows, delta(v, m, rows));
+        text = oc_printf(&v->arena, "%s%s (rows: %u; the others differ by %s)",
+                         text ? oc_printf(&v->arena, "%s, ", text) : "not known: ",
+                         oc_diff_metric_names[m].title, t->unknown_rows, delta(v, m, rows));
     }
     return text;
 }

@@ -33,7 +33,10 @@ static bool differs(const struct oc_diff *d, unsigned m)
 static bool somewhere(const struct oc_diff *d, unsigned m)
 {
     const struct oc_diff_total *t = &d->total[m];
-    return t->is_time ? t->known[0] || t->known[1] : t->n[0] || t->n[1] || t->unknown_rows || !t->known[0];
+    if (t->is_time)
+        return t->known[0] || t->known[1];
+    /* integer arithmetic is rare: what is not known is told by the others */
+    return t->n[0] || t->n[1] || !t->known[0] || (t->unknown_rows && m != OC_DIFF_OPS);
 }
 
 static bool has_rows(const struct oc_diff *d, unsigned m)

@@ -1,0 +1,85 @@
+#include "write/sheet.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const head[] = {"status", "+/- MACs", "operator"};
+static const char *const rows[][3] = {{"added", "+1.00 M", "conv|<1>"}, {"same", "0", "a"}};
+
+static struct oc_sheet make(void)
+{
+    struct oc_sheet s = {.kinds = "tnc", .head = head};
+    for (size_t i = 0; i < OC_COUNT(rows); i++)
+        oc_sheet_row(&s, rows[i]);
+    return s;
+}
+
+static char *written(void (*write)(const struct oc_sheet *s, FILE *f))
+{
+    char *text = NULL;
+    size_t n;
+    struct oc_sheet s = make();
+    FILE *f = open_memstream(&text, &n);
+    assert_non_null(f);
+    write(&s, f);
+    fclose(f);
+    oc_sheet_free(&s);
+    return text;
+}
+
+static void plain(const struct oc_sheet *s, FILE *f)
+{
+    oc_sheet_plain(s, 0, false, f);
+}
+
+static void for_the_terminal(void **state)
+{
+    (void)state;
+    char *text = written(plain);
+    assert_string_equal(text, "status  +/- MACs  operator\n"
+                              "added    +1.00 M  conv|<1>\n"
+                              "same           0  a\n");
+    free(text);
+}
+
+static void as_markdown(void **state)
+{
+    (void)state;
+    char *text = written(oc_sheet_markdown);
+    const char *want = "| status | +/- MACs | operator |\n| --- | ---: | --- |\n| added | +1.00 M | ";
+    assert_memory_equal(text, want, strlen(want));
+    assert_null(strstr(text, "conv|<")); /* no cell of its own */
+    assert_non_null(strstr(text, "\n| same | 0 | `a` |\n\n"));
+    free(text);
+}
+
+static void as_html(void **state)
+{
+    (void)state;
+    struct oc_sheet s = make();
+    struct oc_buf b = {0};
+    s.title = "A & B";
+    oc_sheet_html(&s, "added removed", &b);
+    assert_non_null(strstr(b.data, "<h2>A &amp; B</h2>"));
+    assert_non_null(strstr(b.data, "<tr class=\"added\"><td>added</td><td class=\"n\">+1.00 M</td>"
+                                   "<td class=\"c\">conv|&lt;1&gt;</td></tr>"));
+    assert_non_null(strstr(b.data, "<tr><td>same</td>"));
+    assert_non_null(strstr(b.data, "<th scope=\"col\" class=\"n\">+/- MACs</th>"));
+    oc_buf_free(&b);
+    oc_sheet_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(for_the_terminal),
+        cmocka_unit_test(as_markdown),
+        cmocka_unit_test(as_html),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
