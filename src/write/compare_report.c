@@ -80,10 +80,15 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
 /* ---- the report ------------------------------------------------------------------------------------------
  */
 
+static bool is_format(const struct oc_report_opts *o, const char *name)
+{
+    return o->format && strcmp(o->format, name) == 0;
+}
+
 static int check(const struct oc_compare_source *source, size_t n, const struct oc_report_opts *o,
                  struct oc_err *err)
 {
-    static const char *const formats[] = {"table", "csv", "json"};
+    static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
     size_t i = 0;
     if (n < 1 || n > 256)
         return oc_fail(err, OC_EARG, "from 1 to 256 profiles can stand side by side, not %zu", n);
@@ -94,7 +99,8 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
         i++;
     if (i == OC_COUNT(formats))
         return oc_fail(err, OC_EARG,
-                       "several profiles beside each other come as table, csv or json, not as %s", o->format);
+                       "several profiles beside each other come as table, csv, json or markdown, not as %s",
+                       o->format);
     if (o->aggregate || o->group_by || o->aggregate_by)
         return oc_fail(err, OC_EARG, "groups are made of one profile at a time");
     if (oc_what_if_asked(o))
@@ -107,7 +113,7 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
 static int choose_rows(struct oc_comparing *x, const struct oc_rows *all, struct oc_err *err)
 {
     struct oc_select s;
-    bool whole = x->o->format && strcmp(x->o->format, "table") != 0;
+    bool whole = is_format(x->o, "csv") || is_format(x->o, "json");
     int rc = oc_select_init(&s, x->o, NULL, whole ? 0 : 20, whole && !x->o->has_top ? NULL : "time", err);
     if (rc == 0)
         rc = oc_select_rows(&s, all, OC_TIME_DEVICE, &x->rows, err);
@@ -128,10 +134,12 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
         make_row(&x, a, all.n, &all.row[all.n]);
     x.rows.arena = &x.arena;
     int rc = choose_rows(&x, &all, err);
-    if (rc == 0 && o->format && !strcmp(o->format, "json"))
+    if (rc == 0 && is_format(o, "json"))
         oc_compare_json(&x, f);
+    else if (rc == 0 && (is_format(o, "markdown") || is_format(o, "md")))
+        oc_compare_markdown(&x, f);
     else if (rc == 0)
-        oc_compare_table(&x, f, o->format && !strcmp(o->format, "csv"));
+        oc_compare_table(&x, f, is_format(o, "csv"));
     oc_compare_free(&x.c);
     oc_arena_free(&x.arena);
     return rc;

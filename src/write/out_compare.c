@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
+#include "write/sheet.h"
 
 const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
 {
@@ -213,26 +214,76 @@ static void legend(struct oc_comparing *x, FILE *f)
     fputc('\n', f);
 }
 
-void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
+/* The header and all rows. */
+static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
 {
     size_t most = 16 + 8 * (size_t)x->c.n_source;
-    struct oc_plain_table t = {0};
     struct line l = {.x = x, .csv = csv, .cell = OC_NEW_ARRAY(&x->arena, most, const char *)};
+    *t = (struct oc_plain_table){0};
     titles(&l);
-    t.n_col = l.n;
-    oc_plain_row(&t, l.cell);
+    t->n_col = l.n;
+    oc_plain_row(t, l.cell);
     for (uint32_t i = 0; i < x->rows.n; i++) {
         l.cell = OC_NEW_ARRAY(&x->arena, most, const char *);
         l.n = 0;
         row_cells(&l, &x->rows.row[i], i + 1);
-        oc_plain_row(&t, l.cell);
+        oc_plain_row(t, l.cell);
     }
+}
+
+void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
+{
+    struct oc_plain_table t;
+    fill(x, csv, &t);
     if (csv) {
         oc_plain_csv(&t, "1", f);
     } else {
         legend(x, f);
         oc_plain_print(&t, 2, f);
     }
+    oc_plain_free(&t);
+}
+
+/* ---- markdown --------------------------------------------------------------------------------------------
+ */
+
+static void source_sheet(struct oc_comparing *x, FILE *f)
+{
+    static const char *const head[] = {"",         "profile",     "measured by", "runs",
+                                       "on nodes", "beside them", "to A"};
+    struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
+    char a[64], b[64];
+    for (uint32_t i = 0; i < x->c.n_source; i++) {
+        const struct oc_profile *p = x->c.source[i].profile;
+        double ratio = (x->c.total_ns[i] + x->c.beside_ns[i]) / (x->c.total_ns[0] + x->c.beside_ns[0]);
+        const char *cell[] = {
+            oc_compare_letter(&x->arena, i),
+            p->path,
+            *p->producer ? p->producer : p->format,
+            oc_printf(&x->arena, "%s of %u of %u", oc_stat_name(p->stat), p->runs_used, p->runs_total),
+            oc_strdup(&x->arena, as_time(x->c.total_ns[i], a, sizeof(a))),
+            oc_strdup(&x->arena, as_time(x->c.beside_ns[i], b, sizeof(b))),
+            isfinite(ratio) ? oc_printf(&x->arena, "%.2f", ratio) : "-",
+        };
+        oc_sheet_row(&s, cell);
+    }
+    oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
+}
+
+void oc_compare_markdown(struct oc_comparing *x, FILE *f)
+{
+    struct oc_plain_table t;
+    source_sheet(x, f);
+    fill(x, false, &t);
+    char *kinds = OC_NEW_ARRAY(&x->arena, t.n_col + 1, char); /* numbers, then the type and the name */
+    memset(kinds, 'n', t.n_col);
+    kinds[t.n_col - 2] = kinds[t.n_col - 1] = 'c';
+    struct oc_sheet s = {.kinds = kinds, .head = t.cell};
+    for (size_t i = 1; i < t.n_row; i++)
+        oc_sheet_row(&s, t.cell + i * t.n_col);
+    oc_sheet_markdown(&s, f);
+    oc_sheet_free(&s);
     oc_plain_free(&t);
 }
 

@@ -18,6 +18,7 @@ struct oc_comparing {
 };
 
 void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv); /* csv: full precision, else for people */
+void oc_compare_markdown(struct oc_comparing *x, FILE *f);
 void oc_compare_json(struct oc_comparing *x, FILE *f);
 
 /* Name of a source in titles and keys: "A", "B" ... "Z", "S27". Arena text. */

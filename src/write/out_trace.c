@@ -18,7 +18,9 @@
 #include "write/json_keys.h"
 #include "write/trace_doc.h"
 
+/* What a slice is of: a row, a part of a row (a kernel that it launched), nothing. */
 enum { NO_ROW = UINT32_MAX };
+#define PART_OF (UINT64_C(1) << 32)
 
 struct telling {
     struct oc_report *r;
@@ -149,19 +151,31 @@ static uint32_t *measured_lanes(struct telling *t)
     return lane;
 }
 
+/* The row of an event that has a record of its own, or of the one that it belongs to. */
+static uint32_t row_of_event(const struct oc_timeline *tl, const struct oc_map *names, uint32_t i, bool *own)
+{
+    uint32_t owner = oc_timeline_owner(tl, i);
+    *own = owner == i;
+    if (owner == OC_NONE)
+        return NO_ROW;
+    const char *name = tl->name[tl->event[owner].name];
+    return oc_map_get(names, name, strlen(name));
+}
+
 static void one_event(struct telling *t, const struct oc_map *names, const uint32_t *lane, uint32_t i)
 {
     const struct oc_timeline *tl = t->r->in->profile->timeline;
     const struct oc_event *e = &tl->event[i];
-    const char *name = tl->name[e->name];
     double at_ns = e->start_ns - tl->run[tl->first_used_run].start_ns;
-    uint32_t row = e->flags & OC_EVF_RECORD ? oc_map_get(names, name, strlen(name)) : NO_ROW;
+    bool own;
+    uint32_t row = row_of_event(tl, names, i, &own);
     if (row == NO_ROW && oc_json_narrowed(t->r))
         return;
-    if (row != NO_ROW && e->run == tl->first_used_run)
+    if (row != NO_ROW && own && e->run == tl->first_used_run)
         start_of_row(t, row, at_ns);
-    oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, name,
-                 row != NO_ROW ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind), row, 0);
+    oc_trace_add(&t->doc, lane[e->lane], at_ns, e->dur_ns, tl->name[e->name],
+                 row != NO_ROW && own ? category(&t->r->shown.row[row]) : oc_event_kind_name(e->kind),
+                 row == NO_ROW || own ? row : PART_OF | row, 0);
 }
 
 static void measured_events(struct telling *t)
@@ -372,7 +386,12 @@ static void args(void *ctx, struct oc_json_out *w, const struct oc_trace_slice *
     struct oc_buf b = {0};
     if (s->tag == NO_ROW)
         return;
-    struct oc_line l = {.r = t->r, .arena = &scratch, .row = &t->r->shown.row[s->tag]};
+    const struct oc_row *row = &t->r->shown.row[(uint32_t)s->tag];
+    if (s->tag & PART_OF) {
+        oc_key_text(w, "part_of", row->name);
+        return;
+    }
+    struct oc_line l = {.r = t->r, .arena = &scratch, .row = row};
     for (size_t i = 0; i < t->n_column; i++)
         if (!is_left_out(t->column[i]->key))
             one_arg(t->column[i], &l, w, &b);

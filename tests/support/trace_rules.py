@@ -109,7 +109,7 @@ class Trace:
     def sum_ns(self, of, rows):
         """Of the processes whose name begins so: slices on no other slice, or those that are rows."""
         return sum(dur for (pid, _), list_ in self.slices.items() if self.process[pid].startswith(of)
-                   for _, dur, event, depth in list_ if (event["args"] if rows else depth == 0))
+                   for _, dur, event, depth in list_ if ("type" in event["args"] if rows else depth == 0))
 
 
 def main():
