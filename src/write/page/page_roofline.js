@@ -207,9 +207,12 @@ function rooflineSection() {
       const angle = Math.atan2(a.Y(xe * s.value) - a.Y(xs * s.value), a.X(xe) - a.X(xs)), words = s.name + " " + si(s.value, "B/s");
       let part = .05; /* along the line, where no other name is */
       const place = () => { const x = Math.exp(Math.log(xs) + part * Math.log(xe / xs)); return [a.X(x), a.Y(x * s.value)]; };
-      while (part < .7 && taken.some(t => Math.abs(t[0] - place()[0]) < 110 && Math.abs(t[1] - place()[1]) < 34)) part += .08;
-      taken.push(place());
-      label(g, words, place()[0], place()[1] - 3, angle, "left", a);
+      const room = 1 - g.measureText(words).width / Math.hypot(a.X(xe) - a.X(xs), a.Y(xe * s.value) - a.Y(xs * s.value));
+      while (part < room && taken.some(t => Math.abs(t[0] - place()[0]) < 110 && Math.abs(t[1] - place()[1]) < 34)) part += .06;
+      if (part < room || slopes.length === 1) {
+        taken.push(place());
+        label(g, words, place()[0], place()[1] - 3, angle, "left", a);
+      }
     });
     let above = -Infinity;
     for (const r of on) {
@@ -230,7 +233,8 @@ function rooflineSection() {
           g.moveTo(x, y - 4); g.lineTo(x + 4, y); g.lineTo(x, y + 4); g.lineTo(x - 4, y);
           g.fill();
           const name = g.measureText(r.name + " " + si(r.value, "FLOP/s")).width, beside = x + 36 > a.right - name - 10;
-          if (r === on[0]) label(g, "ridge " + ratio(ridge), beside ? x - 6 : x, y - 7, 0, beside ? "right" : "center", a);
+          const below = beside && x - 6 > a.right - name - 10;
+          if (r === on[0]) label(g, "ridge " + ratio(ridge), beside ? x - 6 : x, below ? y + 18 : y - 7, 0, below ? "left" : beside ? "right" : "center", a);
         }
       }
     }
