@@ -1069,6 +1069,7 @@ enum oc_diff_metric { /* sums over the rows first */
                       OC_DIFF_ROOFLINE, /* least time of every operator, summed */
                       OC_DIFF_PEAK,     /* activations in use at once: no sum */
                       OC_DIFF_WEIGHT_BYTES,
+                      OC_DIFF_LATENCY, /* measured, of a run as a whole: the statistic of its own */
                       OC_DIFF_METRICS
 };
 

@@ -75,7 +75,11 @@ static void set_times(struct oc_diff *d, unsigned s)
     for (uint32_t i = 0; d->in[s].profile && i < d->in[s].profile->n_rec; i++)
         if (oc_diff_in_run(d, s, &d->in[s].profile->rec[i]))
             time_ns += d->in[s].profile->rec[i].self_ns / r->runs;
+    double run_ns = d->in[s].profile ? d->in[s].profile->run_ns / r->runs : NAN;
     d->total[OC_DIFF_TIME].is_time = d->total[OC_DIFF_ROOFLINE].is_time = true;
+    d->total[OC_DIFF_LATENCY].is_time = true;
+    d->total[OC_DIFF_LATENCY].known[s] = !isnan(run_ns);
+    d->total[OC_DIFF_LATENCY].v[s] = run_ns;
     d->total[OC_DIFF_TIME].known[s] = r->has_time;
     d->total[OC_DIFF_TIME].v[s] = r->has_time ? time_ns : NAN;
     d->total[OC_DIFF_ROOFLINE].known[s] = r->in->device != NULL;

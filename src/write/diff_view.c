@@ -18,6 +18,7 @@ const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
     [OC_DIFF_ROOFLINE] = {"roofline", "roofline", false, true},
     [OC_DIFF_PEAK] = {"peak_activation_bytes", "peak memory, B", true, false},
     [OC_DIFF_WEIGHT_BYTES] = {"const_bytes", "weights, B", true, false},
+    [OC_DIFF_LATENCY] = {"latency", "latency", false, true},
 };
 
 /* ---- which metrics ---------------------------------------------------------------------------------------
@@ -137,7 +138,9 @@ int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const str
     if (find_order(v, whole, &metric, err))
         return -1;
     for (unsigned m = 0; m < OC_DIFF_METRICS; m++)
-        v->column[m] = (v->has[m] = somewhere(d, m)) && m <= OC_DIFF_ROOFLINE && has_rows(d, m);
+        v->has[m] = somewhere(d, m);
+    for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++)
+        v->column[m] = v->has[m] && has_rows(d, m);
     v->row = OC_NEW_ARRAY(&v->arena, (size_t)d->n_row + 1, uint32_t);
     for (uint32_t i = 0; i < d->n_row; i++)
         if (whole || is_news(&d->row[i]))

@@ -52,8 +52,10 @@ static const char *about(struct sarif *s, const struct oc_limit *l)
         return "operators that must not be in the model";
     if (l->metric == OC_GATE_UNKNOWN && !l->at.n)
         return "every executed operator has a cost";
-    return oc_printf(&s->arena, "%s is %s a limit%s", info->name, info->least ? "at least" : "at most",
-                     l->tolerance ? " made of a baseline" : "");
+    return oc_printf(&s->arena, "%s %s", info->name,
+                     l->tolerance  ? "is no worse than in the baseline"
+                     : info->least ? "does not fall below its limit"
+                                   : "does not exceed its limit");
 }
 
 static void driver(struct sarif *s)
