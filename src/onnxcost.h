@@ -806,7 +806,9 @@ struct oc_report_opts {
     /* A table has the times of each unit and memory level too, as CSV always does with hardware and JSON in
      * "limits". */
     bool roofline;
-    bool advise; /* what could be faster, with the rows that prove it; not in CSV */
+    /* What could be faster, with the rows that prove it; not in CSV. Gaps and waiting for data are told of
+     * profiles that were opened with keep_events. */
+    bool advise;
 };
 
 /* What a report is about; parts that do not apply are NULL. An analysis needs its model, a join both its

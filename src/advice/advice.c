@@ -75,19 +75,46 @@ static void find_pieces(struct oc_advisor *x)
                 x->piece_of[x->piece[i].node[k]] = i;
 }
 
-/* What shares refer to: a run; or, of a trace without runs, all of it. */
-static double run_of(const struct oc_advisor *x)
+/* Copies that are in no row. */
+static double other_copies(const struct oc_profile *p)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < p->n_kernel; i++) {
+        const struct oc_prof_kernel *k = &p->kernel[i];
+        if (k->kind == OC_EV_MEMCPY && (k->rec == OC_NONE || p->rec[k->rec].bucket) && k->time_ns > 0)
+            sum += k->time_ns;
+    }
+    return sum;
+}
+
+static double sum_of_rooflines(const struct oc_advisor *x)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < x->n_piece; i++)
+        sum += x->piece[i].row->roofline_s > 0 ? x->piece[i].row->roofline_s * 1e9 : 0;
+    return sum > 0 ? sum : (double)NAN;
+}
+
+/* What shares refer to: a run; or, of a profile without runs, all of it; or, of a model on hardware, the time
+ * that the roofline allows. */
+static void set_whole(struct oc_advisor *x)
 {
     static const struct oc_sum_table_opts opts = {0};
     const struct oc_profile *p = x->p;
-    double all = x->r->total_s * 1e9 / x->r->runs;
-    if (p && p->run_ns > 0)
-        return p->run_ns / x->r->runs;
-    struct oc_time_summary *s = p && p->timeline ? oc_time_summary_make(p, &opts) : NULL;
-    if (s && s->total_ns > all)
-        all = s->total_ns;
-    oc_time_summary_free(s);
-    return all;
+    double runs = x->r->runs, all = x->r->total_s * 1e9 / runs;
+    x->out->whole = "of a run";
+    x->out->run_ns = all;
+    if (p && p->run_ns > 0 && !(p->timeline && p->timeline->runs_implicit)) {
+        x->out->run_ns = p->run_ns / runs;
+    } else if (p) {
+        struct oc_time_summary *s = p->timeline ? oc_time_summary_make(p, &opts) : NULL;
+        x->out->whole = s || !p->runs_total ? "of all that was recorded" : "of a run";
+        x->out->run_ns = s && s->total_ns > all ? s->total_ns : all + other_copies(p) / runs;
+        oc_time_summary_free(s);
+    } else if (x->d) {
+        x->out->whole = "of the roofline";
+        x->out->run_ns = sum_of_rooflines(x);
+    }
 }
 
 /* Nodes that are folded away read nothing in a run. */
@@ -148,11 +175,9 @@ struct oc_advice *oc_advice_make(struct oc_report *r)
                            .out = OC_NEW(&r->arena, struct oc_advice)};
     unsigned have =
         (x.m ? MODEL : 0) | (x.p && !x.p->functions && r->has_time ? TIMES : 0) | (x.d ? DEVICE : 0);
-    x.out->whole =
-        x.p && x.p->timeline && x.p->timeline->runs_implicit ? "of all that was recorded" : "of a run";
-    x.out->run_ns = run_of(&x);
     x.out->all_rules = OC_COUNT(rules);
     find_pieces(&x);
+    set_whole(&x);
     if (x.m)
         find_users(&x);
     for (size_t i = 0; i < OC_COUNT(rules); i++) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fuzz/advice_checks.h"
 #include "join/compare.h"
 #include "join/explain_match.h"
 #include "join/join.h"
@@ -108,6 +109,7 @@ static void join(const struct oc_model *m, const struct oc_profile *p)
             if (oc_join_make(m, a, p, with ? m : NULL, &j, &err) != 0)
                 abort();
             check(j);
+            fuzz_advice(&(struct oc_report_in){.model = m, .analysis = a, .profile = p, .join = j});
             oc_join_free(j);
         }
         side_by_side(m, a, p);
@@ -127,7 +129,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     static uint8_t *bytes; /* one model for all inputs */
     static size_t size_bytes;
     struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM};
-    struct oc_profile p = {.format = oc_importer_onnxruntime.name, .path = "", .producer = "", .device = ""};
+    struct oc_profile p = {.format = oc_importer_onnxruntime.name,
+                           .path = "",
+                           .producer = "",
+                           .device = "",
+                           .time_kind = "host time"};
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_model *m;
     struct oc_err err;

@@ -1,0 +1,123 @@
+#!/bin/sh
+# Advice about real recordings: what the runtime has fused is not advised, what it has not is; and what holds for
+# every finding. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
+work=$BUILD/advice
+rm -rf "$work"
+mkdir -p "$work"
+command -v python3 >/dev/null 2>&1 || { echo '1..0 # SKIP python3 is not there'; exit 0; }
+for model in resnet18 resnet50 bert_base mobilenetv2 gpt2 vgg16 vit_b_16 resnet18_qdq resnet50_qdq crnn efficientnet_b0 yolov8n; do
+    "$BUILD/onnxzoo" "$model" -o "$work/$model.onnx" || exit 1
+done
+exec python3 - "$BUILD/onnxcost" "$work" ../shared/samples <<'PY'
+import glob, json, os, subprocess, sys
+
+program, zoo, samples = sys.argv[1:]
+profiles = 'models/profiles'
+n = bad = 0
+
+def result(title, problems):
+    global n, bad
+    n += 1
+    bad += bool(problems)
+    print(f"{'not ok' if problems else 'ok'} {n} - {title}")
+    for p in problems[:10]:
+        print('# ' + p)
+
+def advise(args):
+    p = subprocess.run([program, *args, '--advise', '-f', 'json'], capture_output=True, text=True)
+    return json.loads(p.stdout)['advice'] if p.returncode == 0 else None
+
+def name(args):
+    return ' '.join(os.path.basename(a) for a in args)
+
+def rules(args, advice):
+    """What holds for every finding."""
+    seen, last = set(), float('inf')
+    for f in advice['findings']:
+        s, where = f['saving'], f'{name(args)}: {f["id"]}'
+        if f['id'] in seen and f['id'] != 'idle':
+            yield where + ' twice'
+        seen.add(f['id'])
+        if not f['evidence']:
+            yield where + ' has no rows'
+        if s['low_ns'] is not None and s['high_ns'] is not None and not 0 <= s['low_ns'] <= s['high_ns']:
+            yield where + f' saves {s["low_ns"]} to {s["high_ns"]}'
+        saving = s['high_ns'] if s['high_ns'] is not None else s['low_ns']
+        if saving is not None and advice['run_time_ns'] is not None and saving > advice['run_time_ns'] * 1.0001:
+            yield where + ' saves more than all there is'
+        if (saving or 0) > last:
+            yield where + ' is not in order'
+        last = saving or 0
+        if saving is None and f['severity'] != 'info':
+            yield where + ' has no saving and is no info'
+        times = [e['time_ns'] or 0 for e in f['evidence']]
+        if times != sorted(times, reverse=True):
+            yield where + ': the longest rows are not first'
+
+def measured(model, kind):
+    args = [f'{zoo}/{model}.onnx', '-p', f'{profiles}/{model}.{kind}.json.gz']
+    optimized = f'{profiles}/{model}.all.optimized.onnx'
+    if kind.startswith('all') and os.path.exists(optimized):
+        args += ['--optimized-model', optimized]
+    return args
+
+def ids(advice):
+    return {f['id']: f for f in advice['findings']}
+
+# ---- recordings of this project
+cases = []
+for model in ('resnet50', 'mobilenetv2'):
+    off, on = ids(advise(measured(model, 'disabled.t1'))), ids(advise(measured(model, 'all.t1')))
+    cases += [measured(model, 'disabled.t1'), measured(model, 'all.t1')]
+    result(f'{model}: what stands alone without optimization is told',
+           [i for i in ('conv-norm', 'conv-activation') if i not in off])
+    result(f'{model}: what the runtime has fused is not', [i for i in ('conv-norm', 'conv-activation') if i in on])
+bert_off, bert_on = ids(advise(measured('bert_base', 'disabled.t1'))), ids(advise(measured('bert_base', 'all.t1')))
+cases += [measured('bert_base', 'disabled.t1'), measured('bert_base', 'all.t1')]
+result('bert: pieces of Gelu without optimization, none with it',
+       ['not told'] * ('fused-pattern' not in bert_off) + ['told'] * ('fused-pattern' in bert_on))
+result('bert: heads that are split are no layout conversion', ['told'] * ('layout' in bert_off or 'layout' in bert_on))
+result('bert: shapes are computed', ['not told'] * ('dynamic-shapes' not in bert_off))
+for model in ('resnet50_qdq', 'resnet18_qdq'):
+    found = ids(advise([f'{zoo}/{model}.onnx', '--hw', 't4']))
+    result(f'{model}: integers are not told to become f16, nor Q/DQ to be misplaced',
+           [i for i in ('fp32', 'qdq-places', 'qdq-kernels') if i in found])
+for model in sorted(os.path.basename(f)[:-5] for f in glob.glob(zoo + '/*.onnx')):
+    cases += [[f'{zoo}/{model}.onnx'], [f'{zoo}/{model}.onnx', '--hw', 'a100']]
+
+# ---- samples
+if os.path.isdir(samples):
+    for f in sorted(glob.glob(samples + '/*/*')):
+        if os.path.isfile(f) and not f.endswith(('.md', '.tsv', '.out', '.onnx')):
+            cases.append([f])
+    ort = samples + '/onnxruntime/ppocr_cls'
+    off, on = (ids(advise([ort + '.onnx', '-p', f'{ort}.ort1.30.{k}.2runs.json'])) for k in ('disabled', 'all'))
+    result('ppocr: layout conversions come with the level all', ['without'] * ('layout' in off) + ['missing'] * ('layout' not in on))
+    result('ppocr: normalisations are folded by it', ['without'] * ('conv-norm' not in off) + ['still'] * ('conv-norm' in on))
+    starving = ids(advise([samples + '/pytorch/resnet50_train_v100.pt.trace.json.gz']))
+    result('a training that starves: steps wait for data, the device too',
+           [i for i in ('dataloader', 'idle') if i not in starving])
+    trt = ids(advise([samples + '/tensorrt/trt8.detector.qat.profile.json']))
+    result('TensorRT: Reformat layers and copies', [i for i in ('layout', 'copies') if i not in trt])
+else:
+    n += 1
+    print(f'ok {n} # SKIP samples: SKIPPED, ../shared/samples is not there')
+
+problems, told, tried = [], 0, 0
+for args in cases if 'asan' not in program else cases[::7]:
+    advice = advise(args)
+    if advice is None: # not a profile by itself
+        continue
+    tried += 1
+    told += len(advice['findings'])
+    problems += rules(args, advice)
+result('every finding has rows, and a saving that can be', problems)
+print(f'# {told} findings in {tried} reports')
+result('there are findings', [] if told > 10 else [f'{told} in {tried} reports'])
+print(f'1..{n}')
+sys.exit(bad > 0)
+PY

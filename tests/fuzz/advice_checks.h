@@ -1,0 +1,36 @@
+/* What holds for all advice: every finding has rows that are there, and savings are in order. */
+#ifndef OC_FUZZ_ADVICE_CHECKS_H
+#define OC_FUZZ_ADVICE_CHECKS_H
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "advice/advice.h"
+#include "hw/hwdb.h"
+
+static inline void fuzz_advice(const struct oc_report_in *in)
+{
+    const struct oc_report_opts o = {.advise = true};
+    struct oc_report r = {.in = in, .o = &o, .runs = 1};
+    oc_report_rows(&r);
+    oc_report_roofs(&r);
+    const struct oc_advice *a = oc_advice_make(&r);
+    double last = INFINITY;
+    for (uint32_t i = 0; i < a->n; i++) {
+        const struct oc_advice_item *f = a->item[i];
+        double saving = isnan(f->high_ns) ? f->low_ns : f->high_ns;
+        if (!f->n_proof || !f->id || !f->title || !f->found || !f->todo || f->low_ns > f->high_ns ||
+            saving > last)
+            abort();
+        last = saving > 0 ? saving : 0;
+        for (uint32_t k = 0; k < f->n_proof; k++) {
+            const struct oc_advice_proof *p = &f->proof[k];
+            if (!p->name || !p->type || !p->text || (p->node != OC_NONE && p->node >= in->model->n_node) ||
+                (p->record != OC_NONE && p->record >= in->profile->n_rec))
+                abort();
+        }
+    }
+    oc_arena_free(&r.arena);
+}
+
+#endif
