@@ -255,7 +255,8 @@ static void find_links(struct oc_advisor *x, struct chains *c)
 {
     for (uint32_t i = 0; i < x->n_piece; i++) {
         const struct oc_piece *p = &x->piece[i];
-        for (uint32_t k = 0; k < p->n_node && is_link(x, p); k++) {
+        uint32_t n_node = is_link(x, p) ? p->n_node : 0;
+        for (uint32_t k = 0; k < n_node; k++) {
             const struct oc_node *n = &x->m->node[p->node[k]];
             uint32_t v = n->n_out == 1 ? n->out[0] : OC_NONE, user = v == OC_NONE ? OC_NONE : x->user[v];
             uint32_t next = user == OC_NONE ? OC_NONE : x->piece_of[user];

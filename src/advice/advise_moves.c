@@ -33,25 +33,31 @@ static bool moves_channels(const struct oc_advisor *x, uint32_t node)
     " Conv ConvTranspose QLinearConv ConvInteger MaxPool AveragePool GlobalAveragePool GlobalMaxPool "       \
     "BatchNormalization InstanceNormalization Resize Upsample DepthToSpace SpaceToDepth "
 
-static bool beside_spatial(const struct oc_advisor *x, uint32_t node)
+/* By value: does such an operator read it? */
+static bool *read_by_spatial(struct oc_advisor *x)
 {
-    const struct oc_node *n = &x->m->node[node];
-    if (n->n_in && oc_advisor_is(x, oc_advisor_producer(x, n->in[0]), SPATIAL))
-        return true;
-    for (uint32_t i = 0; i < x->m->n_node && n->n_out; i++)
-        for (uint32_t k = 0; k < x->m->node[i].n_in; k++)
-            if (x->m->node[i].in[k] == n->out[0] && oc_advisor_is(x, i, SPATIAL))
-                return true;
-    return false;
+    bool *read = x->m ? OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool) : NULL;
+    for (uint32_t i = 0; x->m && i < x->m->n_node; i++)
+        for (uint32_t k = 0; k < x->m->node[i].n_in && oc_advisor_is(x, i, SPATIAL); k++)
+            if (x->m->node[i].in[k] != OC_NONE)
+                read[x->m->node[i].in[k]] = true;
+    return read;
 }
 
-static const char *layout_of(const struct oc_advisor *x, const struct oc_piece *p)
+static bool beside_spatial(const struct oc_advisor *x, const bool *read, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    bool before = n->n_in && oc_advisor_is(x, oc_advisor_producer(x, n->in[0]), SPATIAL);
+    return before || (n->n_out && n->out[0] != OC_NONE && read[n->out[0]]);
+}
+
+static const char *layout_of(const struct oc_advisor *x, const bool *read, const struct oc_piece *p)
 {
     if (p->bucket && !strcmp(p->bucket, "layout"))
         return "inserted by the runtime";
     if (oc_type_in(p->type, " ReorderInput ReorderOutput Reformat Reorder "))
         return "inserted by the runtime";
-    if (x->m && p->n_node == 1 && moves_channels(x, p->node[0]) && beside_spatial(x, p->node[0]))
+    if (x->m && p->n_node == 1 && moves_channels(x, p->node[0]) && beside_spatial(x, read, p->node[0]))
         return "a Transpose of the model that moves the channels";
     return NULL;
 }
@@ -78,12 +84,13 @@ static const char *layout_todo(const struct oc_advisor *x, bool own)
 void oc_advise_layout(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "layout", "Layout conversions");
+    const bool *read = read_by_spatial(x);
     double sum = 0;
     uint32_t n = 0;
     bool own = false;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         struct oc_piece *p = &x->piece[i];
-        const char *what = oc_piece_timed(p) ? layout_of(x, p) : NULL;
+        const char *what = oc_piece_timed(p) ? layout_of(x, read, p) : NULL;
         if (!what)
             continue;
         oc_advice_prove(x, f, p, p->time_ns, what);

@@ -33,10 +33,14 @@ static const char *neighbours(struct oc_advisor *x, const struct oc_piece *p)
     if (!x->m || p->n_node != 1)
         return "";
     const struct oc_node *n = &x->m->node[p->node[0]];
-    uint32_t before = n->n_in ? oc_advisor_producer(x, n->in[0]) : OC_NONE;
+    if (!n->n_in || n->in[0] == OC_NONE)
+        return "";
+    uint32_t before = oc_advisor_producer(x, n->in[0]);
     uint32_t after = n->n_out && n->out[0] != OC_NONE ? x->user[n->out[0]] : OC_NONE;
     return oc_printf(x->arena, "between %s and %s",
-                     before == OC_NONE ? "an input" : x->m->node[before].op_type,
+                     x->a->is_const[n->in[0]] ? "a constant"
+                     : before == OC_NONE      ? "an input"
+                                              : x->m->node[before].op_type,
                      after == OC_NONE ? "several" : x->m->node[after].op_type);
 }
 
@@ -57,9 +61,9 @@ static void own_kernels(struct oc_advisor *x)
     f->basis = "at most the time of these kernels";
     f->found =
         oc_printf(x->arena, "%u kernels only quantize or dequantize: %s", f->n_proof, oc_advice_time(x, sum));
-    f->todo = "quantize the operators between them too, or none of them: a Q or DQ vanishes where the "
-              "operator beside it "
-              "has an integer kernel";
+    f->todo = "let the runtime optimize; then quantize the operators between those that are left too, or "
+              "none of them: a Q or DQ "
+              "vanishes where the operator beside it has an integer kernel";
     oc_advice_keep(x, f);
 }
 
@@ -122,6 +126,30 @@ static const char *half_quantized(struct oc_advisor *x, uint32_t node)
         first ? "first" : "second");
 }
 
+static bool is_quantized_product(const struct oc_advisor *x, uint32_t node)
+{
+    return oc_advisor_is(x, node, PRODUCTS) && oc_advisor_is(x, input_maker(x, node, 0), DEQUANTIZE) &&
+           oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
+}
+
+/* NVIDIA, as above: "Quantize the residual input in skip connections". Neither operand of the sum comes from
+ * integers although a quantized convolution makes one of them. */
+static const char *float_residual(struct oc_advisor *x, uint32_t node)
+{
+    const struct oc_node *n = &x->m->node[node];
+    uint32_t a = input_maker(x, node, 0), b = input_maker(x, node, 1);
+    if (!oc_advisor_is(x, node, " Add ") || n->n_in != 2 || a == OC_NONE || b == OC_NONE ||
+        x->a->is_const[n->in[0]] || x->a->is_const[n->in[1]] ||
+        !oc_shape_equal(&x->a->type[n->in[0]].shape, &x->a->type[n->in[1]].shape))
+        return NULL;
+    if (oc_advisor_is(x, a, DEQUANTIZE) || oc_advisor_is(x, b, DEQUANTIZE) ||
+        (!is_quantized_product(x, a) && !is_quantized_product(x, b)))
+        return NULL;
+    return "adds two results in floats behind a quantized product: quantize the other operand, so that the "
+           "product can add "
+           "it";
+}
+
 void oc_advise_qdq(struct oc_advisor *x)
 {
     if (x->p && x->r->has_time)
@@ -135,6 +163,7 @@ void oc_advise_qdq(struct oc_advisor *x)
         const char *why = cuts_a_fusion(x, i);
         why = why ? why : goes_in_circles(x, i);
         why = why ? why : half_quantized(x, i);
+        why = why ? why : float_residual(x, i);
         if (why)
             oc_advice_prove_node(x, f, i, why);
     }

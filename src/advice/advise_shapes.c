@@ -49,20 +49,32 @@ static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uin
     return any;
 }
 
-/* "batch, x.2": dimensions of the inputs that the model leaves open. NULL: none. */
+enum { NAMED = 5 }; /* open dimensions that are named */
+
+/* "batch, x.2, ...": dimensions of the inputs that the model leaves open. NULL: none. */
 static const char *open_dimensions(struct oc_advisor *x)
 {
     const struct oc_graph *g = &x->m->graph[0];
-    const char *text = NULL;
-    for (uint32_t i = 0; i < g->n_input; i++) {
+    const char *text = NULL, *told[NAMED];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_input && n <= NAMED; i++) {
         const struct oc_value *v = &x->m->value[g->input[i]];
         for (unsigned k = 0; !v->constant && v->declared.shape.ranked && k < v->declared.shape.rank; k++) {
             struct oc_dim d = v->declared.shape.dim[k];
-            if (!d.expr && d.v >= 0)
+            if ((!d.expr && d.v >= 0) || n > NAMED)
                 continue;
             const char *one = d.expr ? x->m->symbol[d.expr - 1] : oc_printf(x->arena, "%s.%u", v->name, k);
-            if (!text || !strstr(text, one))
-                text = text ? oc_printf(x->arena, "%s, %s", text, one) : one;
+            bool again = false;
+            for (uint32_t t = 0; t < n; t++)
+                again = again || !strcmp(told[t], one);
+            if (again)
+                continue;
+            if (n < NAMED)
+                told[n] = one;
+            else
+                one = "...";
+            text = text ? oc_printf(x->arena, "%s, %s", text, one) : one;
+            n++;
         }
     }
     return text;

@@ -87,10 +87,7 @@ void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, s
 {
     size_t width = o->width_chars;
     fputc('\n', f);
-    if (!a->n)
-        oc_plain_say("advice", LABEL + 1, width, none(a, arena), f);
-    else if (lead(a))
-        oc_plain_say("advice", LABEL + 1, width, lead(a), f);
+    oc_plain_say("advice", LABEL + 1, width, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One finding.", f);
     for (uint32_t i = 0; i < a->n; i++) {
         const struct oc_advice_item *k = a->item[i];
         fprintf(f, "\n%u  %s  [%s, %s]\n", i + 1, k->title, oc_advice_severity_name(k->severity), k->id);

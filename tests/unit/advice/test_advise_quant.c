@@ -82,6 +82,29 @@ static void half_of_a_product(void **state)
     expect_none(&x, "qdq-places");
 }
 
+/* Two quantized convolutions whose sum is in floats; with the residual quantized it is as NVIDIA advises. */
+static void residuals_in_floats(void **state)
+{
+    struct advised x;
+    (void)state;
+    for (int quantized = 0; quantized < 2; quantized++) {
+        struct oc_builder *b = start();
+        oc_b_node(b, "Conv", "conv", "x,w", "y", "");
+        oc_b_node(b, "Relu", "relu", "in", "skip", "");
+        if (quantized) {
+            oc_b_node(b, "QuantizeLinear", "q1", "skip,t", "z", "");
+            oc_b_node(b, "DequantizeLinear", "d1", "z,t", "v", "");
+        }
+        oc_b_node(b, "Add", "add", quantized ? "y,v" : "y,skip", "out", "");
+        oc_b_output(b, "out", NULL);
+        advise_case(&x, b, NULL, NULL);
+        if (quantized)
+            expect_none(&x, "qdq-places");
+        else
+            expect_finding(&x, "qdq-places", 1, NAN, NAN);
+    }
+}
+
 static void kernels_of_their_own(void **state)
 {
     struct advised x;
@@ -108,8 +131,8 @@ static void kernels_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(well_placed), cmocka_unit_test(between_convolution_and_activation),
+        cmocka_unit_test(well_placed),          cmocka_unit_test(between_convolution_and_activation),
         cmocka_unit_test(integers_to_integers), cmocka_unit_test(half_of_a_product),
-        cmocka_unit_test(kernels_of_their_own)};
+        cmocka_unit_test(residuals_in_floats),  cmocka_unit_test(kernels_of_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
