@@ -142,7 +142,7 @@ static int get_errors(struct reader *r, const struct oc_xml_elem *e, struct oc_c
     for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
         const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
         const char *text = oc_xml_get(e, l->name);
-        if (!parse_list(text, 0, INFINITY, (double *)((char *)out + l->offset), l->n))
+        if (!parse_list(text, 0, INFINITY, (void *)((char *)out + l->offset), l->n))
             return oc_xml_fail(r->xml, "%s '%.60s' is not %zu numbers of at least 0", l->name, text, l->n);
     }
     return 0;

@@ -66,7 +66,7 @@ static void errors(FILE *f, const char *indent, const char *element, const struc
     attr_double(f, "bias", e->bias);
     for (size_t i = 0; i < OC_COUNT(oc_cal_error_lists); i++) {
         const struct oc_cal_error_list *l = &oc_cal_error_lists[i];
-        const double *v = (const double *)((const char *)e + l->offset);
+        const double *v = (const void *)((const char *)e + l->offset);
         fprintf(f, " %s=\"", l->name);
         for (size_t k = 0; k < l->n; k++) {
             fputs(k ? " " : "", f);

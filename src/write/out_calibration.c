@@ -183,6 +183,7 @@ static void write_json(struct oc_fields *f, const struct oc_calibration *c, FILE
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', out);
+    f->json = NULL;
 }
 
 int oc_calibration_report(const struct oc_calibration *c, const struct oc_samples *samples,

@@ -296,6 +296,7 @@ static void write_json(struct oc_fields *f, const struct oc_estimate *e, FILE *o
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', out);
+    f->json = NULL;
 }
 
 int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t top, FILE *out,

@@ -87,6 +87,7 @@ static void write_json(struct oc_fields *f, const struct oc_samples *s, FILE *ou
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', out);
+    f->json = NULL;
 }
 
 int oc_samples_write(const struct oc_samples *s, const char *format, FILE *out, struct oc_err *err)

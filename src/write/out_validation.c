@@ -254,6 +254,7 @@ static void write_json(struct oc_fields *f, const struct oc_validation_result *r
     oc_jw_end_array(&w);
     oc_jw_end_object(&w);
     fputc('\n', out);
+    f->json = NULL;
 }
 
 int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *out,
