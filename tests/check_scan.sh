@@ -111,6 +111,18 @@ rm m/garbage.onnx
 onnxcost scan m -o state.ndjson --resume 2>/dev/null
 same 'a file that is gone has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
 
+# ---- a model that takes more memory than there is
+onnxzoo chain --nodes 100000 -o m/a_large.onnx
+case $BUILD in
+*release*)
+    (ulimit -v 40000 && onnxcost scan m -f ndjson -j 2) >rows 2>err
+    same 'memory that runs out costs one row' '1 memory' "$? $(sed -n 's/^{"path":"m\/a_large.*"error_code":"\([a-z]*\)".*/\1/p' rows)"
+    same 'and no other one' 3 "$(grep -c '"error":null' rows)"
+    ;;
+*) skip 'memory that runs out costs one row' 'a sanitizer needs more than can be taken away' ;;
+esac
+rm m/a_large.onnx
+
 # ---- broken off
 mkdir -p many
 onnxzoo chain --nodes 30000 -o long.onnx
