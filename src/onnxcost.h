@@ -762,8 +762,8 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
 
 /* How rows are chosen, grouped, ordered and printed. Zero means the default everywhere, except where said. */
 struct oc_report_opts {
-    const char *format;   /* "table" (NULL), "csv", "json" */
-    const char *style;    /* of tables: "grid", "compact"; NULL: as fits the source and the width */
+    const char *format; /* "table" (NULL), "csv", "json" */
+    const char *style; /* of tables: "grid", "ascii" (a grid of ASCII characters), "compact"; NULL: as fits */
     unsigned width_chars; /* 0: no limit */
     bool color;
     bool has_top;

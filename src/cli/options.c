@@ -105,8 +105,8 @@ const struct cli_option cli_options[] = {
      "form of the report; ndjson: of scan, an object a line; markdown (md): of costs, diff and check; html: "
      "of costs and diff; trace and model-explorer: of costs; junit and sarif: of check",
      "Output", AT(format)},
-    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact", NULL, "grid for MegEngine files, else compact",
-     "form of the table", NULL, AT(style)},
+    {"style", 0, CLI_CHOICE, CLI_COST, "grid|compact|ascii", NULL, "grid for MegEngine files, else compact",
+     "form of the table; ascii: a grid of ASCII characters", NULL, AT(style)},
     {"roofline", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
      "with --hw: columns with the least time of each unit and memory level", NULL, AT(roofline)},
     {"advise", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,

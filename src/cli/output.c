@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/ascii_stream.h"
 #include "cli/cli.h"
 
 static int fail_write(const char *path, int error)
@@ -51,8 +52,12 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
 int cli_output_open(const char *path, struct cli_output *out)
 {
     *out = (struct cli_output){.f = stdout};
-    if (!path || !strcmp(path, "-"))
+    if (!path || !strcmp(path, "-")) {
+        out->terminal = isatty(STDOUT_FILENO);
+        FILE *ascii = out->terminal && !cli_locale_is_utf8() ? cli_ascii_stream(stdout) : NULL;
+        out->f = ascii ? ascii : stdout;
         return 0;
+    }
     out->path = path;
     out->f = NULL;
     struct stat st;
@@ -61,6 +66,7 @@ int cli_output_open(const char *path, struct cli_output *out)
         return fail_write(path, EISDIR);
     if (there && !S_ISREG(st.st_mode)) {
         out->f = fopen(path, "w");
+        out->terminal = out->f && isatty(fileno(out->f));
         return out->f ? 0 : fail_write(path, errno);
     }
     int rc = open_temporary(out, there ? &st : NULL);
@@ -105,7 +111,8 @@ unsigned cli_width(const struct cli_output *out)
             return (unsigned)v;
     }
     struct winsize size;
-    if (out->f && isatty(fileno(out->f)) && !ioctl(fileno(out->f), TIOCGWINSZ, &size) && size.ws_col > 0)
+    int fd = out->terminal ? fileno(out->f) : -1; /* -1: no terminal, or one behind a stream of its own */
+    if (out->terminal && !ioctl(fd < 0 ? STDOUT_FILENO : fd, TIOCGWINSZ, &size) && size.ws_col > 0)
         return size.ws_col;
     return 0;
 }
@@ -117,5 +124,5 @@ bool cli_color(const struct cli_output *out, const char *when)
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if ((when && !strcmp(when, "never")) || (no && *no) || (term && !strcmp(term, "dumb")))
         return false;
-    return out->f && isatty(fileno(out->f));
+    return out->terminal;
 }

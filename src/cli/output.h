@@ -8,8 +8,9 @@
 struct cli_output {
     FILE *f;
     const char *path; /* NULL: standard output */
-    char *target;     /* what the temporary becomes; NULL: written directly (a device, a pipe) */
-    char *temporary;  /* beside the target */
+    bool terminal;
+    char *target;    /* what the temporary becomes; NULL: written directly (a device, a pipe) */
+    char *temporary; /* beside the target */
 };
 
 /* path NULL or "-": standard output. Returns 0, or the exit code after a message. */

@@ -131,7 +131,7 @@ void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, str
         oc_grid_record(&g, cell);
     }
     oc_buf_free(&b);
-    oc_grid_print(&g, OC_GRID_FANCY, out);
+    oc_grid_print(&g, d->ascii ? OC_GRID_ASCII : OC_GRID_FANCY, out);
 }
 
 /* ---- the wiki table --------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ struct oc_details {
     uint32_t n_extra;
     uint32_t max_shapes; /* of one cell, then "... (N shapes)"; 0: all. A cell makes its column as wide in
                             every row */
+    bool ascii;          /* borders of ASCII characters */
 };
 
 /* Both end with a newline and use the rows' arena for what they build. */

@@ -197,7 +197,8 @@ static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *e
     if (oc_select_rows(&r->select, &r->all, time, &rows, err) != 0)
         return -1;
     struct oc_details d = {.time_title = side == OC_MGE_HOST ? "host self time" : "device self time",
-                           .total_s = r->total[side].s};
+                           .total_s = r->total[side].s,
+                           .ascii = r->o->style && !strcmp(r->o->style, "ascii")};
     if (r->o->dump_only_opr)
         oc_details_names(&rows, &r->out);
     else if (r->o->confluence)
