@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "analyze/convention.h"
 #include "analyze/engine.h"
 #include "ops/user_rules.h"
@@ -147,6 +148,7 @@ static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
 int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, struct oc_analysis **out,
                struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_analyze_opts none = {0};
     struct oc_analysis *first, *second;
     uint32_t failed, failed_again;

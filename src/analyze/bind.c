@@ -1,15 +1,15 @@
 /* Numbers for the symbols of graph inputs before the pass starts: from --shape, from a profile, from --dim,
  * else a documented default (shape-inference section 2), each default noted as an assumption. */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "analyze/control.h"
 
 static bool contains(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
-        if (strncasecmp(text, word, n) == 0)
+        if (oc_ncasecmp(text, word, n) == 0)
             return true;
     return false;
 }

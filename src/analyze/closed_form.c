@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
 
 enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000, MAX_OPEN = 64 };
@@ -198,6 +199,7 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
 int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
                         struct oc_closed_form **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_analyze_opts none = {0};
     struct oc_closed_form *f = oc_xmalloc(sizeof(*f));
     *f = (struct oc_closed_form){.model = model};

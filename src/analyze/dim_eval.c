@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "analyze/engine.h"
 
 struct parser {
@@ -54,7 +55,7 @@ static struct oc_dim number(struct parser *s)
 static struct oc_dim name(struct parser *s)
 {
     const char *start = s->p;
-    while (isalnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.')
+    while (oc_is_alnum((unsigned char)*s->p) || *s->p == '_' || *s->p == '.')
         s->p++;
     size_t n = (size_t)(s->p - start);
     if (n == 5 && memcmp(start, "floor", 5) == 0 && peek(s) == '(') {
@@ -76,7 +77,7 @@ static struct oc_dim atom(struct parser *s)
     }
     if (isdigit((unsigned char)c))
         return number(s);
-    if (isalpha((unsigned char)c) || c == '_')
+    if (oc_is_alpha((unsigned char)c) || c == '_')
         return name(s);
     return fail(s);
 }

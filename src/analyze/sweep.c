@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "analyze/closed_form.h"
 #include "base/ck.h"
 
@@ -122,6 +123,7 @@ static int run(struct oc_sweep *s, const struct oc_analyze_opts *opts, struct oc
 int oc_sweep_make(const struct oc_model *model, const struct oc_analyze_opts *opts,
                   const struct oc_sweep_axis *axis, size_t n_axis, struct oc_sweep **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_analyze_opts none = {0};
     struct oc_sweep *s = oc_xmalloc(sizeof(*s));
     struct oc_err unused = {0};

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/arena.h"
 
 static bool is_digit(char c)
@@ -116,7 +116,7 @@ static bool special(const char *s, size_t n, double *out)
     } word[] = {{"nan", (double)NAN}, {"inf", (double)INFINITY}, {"infinity", (double)INFINITY}};
     bool minus = n && s[0] == '-', sign = minus || (n && s[0] == '+');
     for (size_t i = 0; i < OC_COUNT(word); i++)
-        if (strlen(word[i].text) == n - sign && strncasecmp(s + sign, word[i].text, n - sign) == 0) {
+        if (strlen(word[i].text) == n - sign && oc_ncasecmp(s + sign, word[i].text, n - sign) == 0) {
             *out = minus ? -word[i].value : word[i].value;
             return true;
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -481,6 +482,7 @@ int oc_cal_read_mem(const char *name, const void *data, size_t n, struct oc_cali
 
 int oc_calibration_load(const char *path, struct oc_calibration **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_file file;
     *out = NULL;
     if (oc_file_map(path, OC_CAL_MAX_FILE_BYTES, &file, err))

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "estimate/cal_file.h"
 #include "estimate/calibrate.h"
@@ -30,6 +31,7 @@ static uint32_t rejected(const struct oc_samples *s)
 int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibration_opts *opts,
                         struct oc_calibration **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_calibrate_opts o = {.by_family = opts->by_family,
                                   .no_forest = opts->no_forest,
                                   .tool_version = "onnxcost " ONNXCOST_VERSION,
@@ -46,6 +48,7 @@ int oc_calibration_make(const struct oc_samples *samples, const struct oc_calibr
 int oc_validation_make(const struct oc_samples *samples, const struct oc_validation_opts *opts,
                        struct oc_validation_result **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     const struct oc_validate_opts o = {.by_family = opts->by_family, .no_forest = opts->no_forest};
     struct oc_validation_result *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_validation_result){.samples = samples};

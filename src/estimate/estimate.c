@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "estimate/curve.h"
 
@@ -133,6 +134,7 @@ static int make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct 
 int oc_estimate_make(const struct oc_analysis *analysis, const struct oc_device *device,
                      const struct oc_estimate_opts *opts, struct oc_estimate **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_estimate *e = oc_xmalloc(sizeof(*e));
     *e = (struct oc_estimate){.analysis = analysis,
                               .device = device,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
 #include "estimate/rank_phases.h"
@@ -441,6 +442,7 @@ static int make(struct maker *k)
 int oc_rank_make(const struct oc_model *model, const struct oc_rank_opts *opts, struct oc_rank **out,
                  struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_err unused = {0};
     struct oc_rank *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_rank){.model = model, .cache = opts->cache};

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "estimate/sample_dims.h"
 #include "profile/profile.h"
 
@@ -294,6 +295,7 @@ static int read_all(struct oc_samples *out, const struct oc_samples_opts *opts, 
 int oc_samples_read(const char *const *path, size_t n, const struct oc_samples_opts *opts,
                     struct oc_samples **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_recordings files;
     *out = NULL;
     if (oc_recordings_find(path, n, &files, err))

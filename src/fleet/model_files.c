@@ -4,8 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
+
+#include "base/ascii.h"
 
 enum { MAX_PATH_BYTES = 1 << 16 };
 
@@ -45,7 +46,7 @@ static void add_file(struct oc_model_files *files, const char *path, const struc
 static bool is_model_name(const char *name)
 {
     size_t n = strlen(name);
-    return n > 5 && !strcasecmp(name + n - 5, ".onnx");
+    return n > 5 && !oc_casecmp(name + n - 5, ".onnx");
 }
 
 /* A link is judged by what it points at; `link` tells that it is one. */

@@ -1,3 +1,4 @@
+#include "base/c_locale.h"
 #include "fleet/scan.h"
 
 #include <errno.h>
@@ -221,6 +222,7 @@ static unsigned processors(void)
 int oc_scan_run(struct oc_scan *s, int (*row)(void *arg, const struct oc_scan_row *row), void *arg,
                 size_t *n_done, struct oc_err *err)
 {
+    OC_C_LOCALE;
     unsigned jobs = s->opts->jobs ? s->opts->jobs : processors();
     struct oc_crew crew = {.jobs = jobs < MAX_JOBS ? jobs : MAX_JOBS,
                            .n = s->files.n,

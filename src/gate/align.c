@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "gate/figures.h"
 #include "gate/lcs.h"
 #include "join/join.h"
@@ -111,7 +112,7 @@ static uint64_t kin_hash(const char *type)
                                          "Quick", "Fast",  "Bias",    "Skip"};
     for (size_t i = 0; i < OC_COUNT(before); i++) {
         size_t n = strlen(before[i]);
-        if (strncmp(type, before[i], n) == 0 && isupper((unsigned char)type[n]))
+        if (strncmp(type, before[i], n) == 0 && type[n] >= 'A' && type[n] <= 'Z')
             return kin_hash(type + n);
     }
     return mix_text(3, strcmp(type, "Gemm") == 0 || strncmp(type, "MatMul", 6) == 0 ? "MatMul" : type);
@@ -196,7 +197,7 @@ bool oc_name_is_made_up(const char *name, const char *op_type)
         return false;
     while (n && strchr("_.-:", name[n - 1]))
         n--;
-    return n >= type && strncasecmp(name + n - type, op_type, type) == 0;
+    return n >= type && oc_ncasecmp(name + n - type, op_type, type) == 0;
 }
 
 /* What nodes can be known by: fills `key`, returns its length; 0: this node has none. */
@@ -219,8 +220,8 @@ static size_t plain_key(const struct side *s, uint32_t node, uint32_t nth, char 
     const struct oc_node *n = &s->m->node[node];
     size_t len = name_key(s, node, nth, key, cap), from = len ? len - strlen(n->name) : 0, out = from;
     for (size_t i = from; i < len; i++)
-        if (isalnum((unsigned char)key[i]))
-            key[out++] = (char)tolower((unsigned char)key[i]);
+        if (oc_is_alnum((unsigned char)key[i]))
+            key[out++] = (char)oc_lower((unsigned char)key[i]);
     return out > from ? out : 0;
 }
 

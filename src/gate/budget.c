@@ -2,11 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "gate/limits.h"
 
 int oc_budget_make(struct oc_budget **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     (void)err;
     *out = oc_xmalloc(sizeof(**out));
     **out = (struct oc_budget){0};
@@ -39,6 +41,7 @@ bool oc_budget_has(const struct oc_budget *b, const char *metric)
 int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, const char *type,
                     const char *module, struct oc_err *err)
 {
+    OC_C_LOCALE;
     enum oc_gate_metric m = oc_gate_metric_of(metric, strlen(metric));
     struct oc_limit l = {.metric = (uint8_t)m};
     if (m == OC_GATE_METRICS)

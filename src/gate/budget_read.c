@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/xml_read.h"
@@ -223,5 +224,6 @@ int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err)
 int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
                      struct oc_err *err)
 {
+    OC_C_LOCALE;
     return from_file(b, path, true, tolerance, n_tolerance, err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 
 /* ---- verdicts --------------------------------------------------------------------------------------------
@@ -163,6 +164,7 @@ static void fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     if (!in->model || !in->analysis || (in->profile && !in->join))
         return oc_fail(err, OC_EARG, "a check needs a model, and a profile needs to be joined to it");
     if (!budget->n)

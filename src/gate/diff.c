@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 
 typedef __int128 wide;
@@ -176,6 +177,7 @@ static int check_sides(const struct oc_report_in *const in[2], struct oc_err *er
 int oc_diff_make(const struct oc_report_in *a, const struct oc_report_in *b, const struct oc_diff_opts *opts,
                  struct oc_diff **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     const struct oc_report_in *const in[] = {a, b};
     if (check_sides(in, err))
         return -1;

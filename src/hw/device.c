@@ -1,3 +1,4 @@
+#include "base/c_locale.h"
 #include "hw/hwdb.h"
 
 #include "base/diag.h"
@@ -119,6 +120,7 @@ static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena 
 
 int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     const struct oc_device_info *info = &device->info;
     struct oc_arena scratch = {0};
     fprintf(out, "%s: %s (%s, %s)\n", info->id, info->name, info->vendor, info->kind);

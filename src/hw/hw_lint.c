@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/map.h"
 #include "hw/figure.h"
@@ -201,6 +202,7 @@ static int by_place(const void *a, const void *b)
 int oc_hwdb_lint(struct oc_hwdb *db, const char *const *path, size_t n, struct oc_hw_lint **out,
                  struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_hw_lint *l = oc_xmalloc(sizeof(*l));
     *l = (struct oc_hw_lint){0};
     l->findings.arena = l->names.arena = &l->arena;
@@ -242,6 +244,7 @@ void oc_hw_lint_free(struct oc_hw_lint *l)
 
 int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_hw_column columns[] = {
         {"file", "file", false}, {"line", "line", true}, {"text", "text", false}};
     struct oc_arena arena = {0};

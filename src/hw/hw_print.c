@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "hw/hw_table.h"
@@ -137,6 +138,7 @@ static void figure_row(struct oc_hw_table *t, const struct oc_hw_figure *f)
 
 int oc_device_write(const struct oc_device *d, const char *format, FILE *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_arena arena = {0};
     struct oc_hw_table t = {.arena = &arena, .column = figure_columns, .n_column = OC_COUNT(figure_columns)};
     if (!format || (strcmp(format, "csv") != 0 && strcmp(format, "json") != 0))

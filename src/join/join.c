@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "join/executed.h"
 #include "join/group_cost.h"
@@ -318,6 +319,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
 int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, const struct oc_profile *p,
                  const struct oc_model *optimized, struct oc_join **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     (void)err;
     struct oc_join *j = oc_xmalloc(sizeof(*j));
     *j = (struct oc_join){.model = model, .analysis = a, .profile = p};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/map.h"
 
@@ -128,6 +129,7 @@ static int make(struct oc_llm *l, struct oc_err *err)
 int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, struct oc_llm **out,
                 struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_analyze_opts plain = {0};
     if (check_opts(opts, err))
         return -1;

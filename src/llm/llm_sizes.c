@@ -1,8 +1,8 @@
 /* Which dimensions of the inputs count sequences, new tokens, tokens of the cache, and both kinds of tokens.
  * The cache tells the first and third, the input with the tokens the second, names the rest. */
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/map.h"
 #include "llm/llm.h"
 
@@ -27,7 +27,7 @@ static bool contains(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
-        if (strncasecmp(text, word, n) == 0)
+        if (oc_ncasecmp(text, word, n) == 0)
             return true;
     return false;
 }

@@ -1,4 +1,5 @@
 /* The measurement as a whole: its parts in order, how long each may take, and the public functions. */
+#include "base/c_locale.h"
 #include "measure/measure.h"
 
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void set_date(struct oc_measured *m)
 
 int oc_hw_measure(const struct oc_hw_measure_opts *opts, struct oc_hw_measurement **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct plan plan = opts->quick ? plan_quick : plan_full;
     struct oc_team *team;
     unsigned most = oc_team_processors(), threads = opts->threads ? opts->threads : most;
@@ -170,6 +172,7 @@ size_t oc_hw_measurement_diags(const struct oc_hw_measurement *h, const struct o
 int oc_hw_measurement_write(const struct oc_hw_measurement *h, const char *format, FILE *out,
                             struct oc_err *err)
 {
+    OC_C_LOCALE;
     if (!format || strcmp(format, "xml") != 0)
         return oc_device_write(h->list.item[0], format, out, err);
     fwrite(h->xml.data, 1, h->xml.n, out);

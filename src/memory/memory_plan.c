@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "memory/arena_plan.h"
@@ -287,6 +288,7 @@ static int check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
 int oc_memory_plan_make(const struct oc_analysis *a, const struct oc_plan_opts *opts,
                         struct oc_memory_plan **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_memory_plan *p = oc_xmalloc(sizeof(*p));
     struct builder b = {.a = a, .opts = lives_opts(a, opts), .quality = OC_EXACT, .err = err};
     *p = (struct oc_memory_plan){.a = a, .reordered = opts && opts->reorder, .align = b.opts.align};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "model/loader.h"
 
 struct top { /* the parts of the outer message */
@@ -125,6 +126,7 @@ static int load(struct oc_model *m, const struct oc_limits *limits, struct oc_vi
 
 int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_model *m = new_model(path);
     int rc = oc_file_map(path, limits ? limits->max_file_bytes : 0, &m->file, err);
     if (rc == 0)

@@ -1,8 +1,8 @@
 /* Einsum: labels of the equation, shape and cost. cost-semantics 4.11. */
+#include "base/ascii.h"
 #include "base/ck.h"
 #include "ops/op.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Ids of axes: 0..51 letters in ASCII order; from 52 the axes of the ellipsis, counted from its right end. */
@@ -88,7 +88,7 @@ static unsigned count_letters(const char *s, bool *dots)
     unsigned n = 0;
     *dots = false;
     for (; *s && *s != ',' && strncmp(s, "->", 2) != 0; s++) {
-        n += isalpha((unsigned char)*s) != 0;
+        n += oc_is_alpha((unsigned char)*s) != 0;
         *dots = *dots || *s == '.';
     }
     return n;

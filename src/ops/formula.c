@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/ck.h"
 #include "ops/move.h"
@@ -94,7 +95,7 @@ static struct span word(struct reader *r)
 {
     skip_blanks(r);
     const char *from = r->p;
-    while (r->p < r->end && (isalnum((unsigned char)*r->p) || *r->p == '_'))
+    while (r->p < r->end && (oc_is_alnum((unsigned char)*r->p) || *r->p == '_'))
         r->p++;
     return (struct span){from, (size_t)(r->p - from)};
 }

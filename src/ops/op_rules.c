@@ -1,6 +1,6 @@
+#include "base/ascii.h"
 #include "ops/fold.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* ---- shapes ----------------------------------------------------------------------------------------- */
@@ -214,7 +214,7 @@ static const struct activation activations[] = {
 
 static bool same_name(const char *a, const char *b)
 {
-    while (*a && tolower((unsigned char)*a) == tolower((unsigned char)*b)) {
+    while (*a && oc_lower((unsigned char)*a) == oc_lower((unsigned char)*b)) {
         a++;
         b++;
     }

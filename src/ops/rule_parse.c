@@ -1,4 +1,5 @@
 /* Texts of user rules to trees. The grammar is in rule_expr.h. */
+#include "base/ascii.h"
 #include "ops/rule_tree.h"
 
 #include <ctype.h>
@@ -67,7 +68,7 @@ static void must(struct parser *p, const char *sign)
 
 static bool word_char(char c)
 {
-    return isalnum((unsigned char)c) || c == '_';
+    return oc_is_alnum((unsigned char)c) || c == '_';
 }
 
 static struct span word(struct parser *p)

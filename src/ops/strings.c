@@ -1,9 +1,9 @@
 /* Text, and images in compressed form: what they cost is not modelled. shape-inference 4.10,
  * cost-semantics 4.9. */
+#include "base/ascii.h"
 #include "ops/op.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define MAX_STOP_WORDS 1000 /* compared with each string of a known value */
 
@@ -44,7 +44,7 @@ static int shape_string_split(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Letters beyond ASCII: which are the same but for the case depends on the locale. */
+/* Letters beyond ASCII: which are the same but for the case depends on the locale of who runs the model. */
 static bool is_ascii(const char *s)
 {
     while (*s > 0)
@@ -55,7 +55,7 @@ static bool is_ascii(const char *s)
 static bool is_stop_word(const struct oc_attr *stop, const char *s, bool case_sensitive)
 {
     for (uint32_t i = 0; i < stop->n; i++)
-        if ((case_sensitive ? strcmp : strcasecmp)(stop->strings[i].s, s) == 0)
+        if ((case_sensitive ? strcmp : oc_casecmp)(stop->strings[i].s, s) == 0)
             return true;
     return false;
 }

@@ -1,7 +1,7 @@
 /* What stands in the fields of csv_rows.h: numbers, units, names of columns. */
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/arena.h"
 #include "base/units.h"
 #include "profile/csv_rows.h"
@@ -29,7 +29,7 @@ struct oc_str oc_csv_trim(struct oc_str s)
 
 bool oc_csv_same(struct oc_str s, const char *text)
 {
-    return s.n == strlen(text) && strncasecmp(s.s, text, s.n) == 0;
+    return s.n == strlen(text) && oc_ncasecmp(s.s, text, s.n) == 0;
 }
 
 struct oc_str oc_csv_split_unit(struct oc_str header, struct oc_str *unit)

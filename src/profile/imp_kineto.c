@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "profile/chrome_lanes.h"
 #include "profile/kineto_types.h"
 
@@ -76,7 +77,7 @@ static bool has(const struct oc_peek *p, const char *text)
 static bool has_number_version(const struct oc_peek *p)
 {
     const char *at = memmem(p->data, p->n, "\"schemaVersion\"", 15), *end = p->data + p->n;
-    for (at = at ? at + 15 : end; at < end && (isspace((unsigned char)*at) || *at == ':'); at++)
+    for (at = at ? at + 15 : end; at < end && (oc_is_space((unsigned char)*at) || *at == ':'); at++)
         ;
     return at < end && isdigit((unsigned char)*at);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/file.h"
 #include "base/xml_read.h"
 #include "profile/kernel_names.h"
@@ -113,6 +114,7 @@ int oc_kernel_names_read_mem(const char *name, const void *data, size_t n, struc
 
 int oc_kernel_names_load(const char *path, struct oc_kernel_names **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_file file;
     *out = NULL;
     if (oc_file_map(path, OC_KERNEL_NAMES_MAX_FILE_BYTES, &file, err))

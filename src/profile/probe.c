@@ -1,7 +1,8 @@
 /* Which importer reads a file: the list of importers and their bids for the first bytes. */
-#include <ctype.h>
 #include <string.h>
 
+#include "base/c_locale.h"
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "profile/profile.h"
 
@@ -71,7 +72,7 @@ static int look(const char *path, struct oc_arena *a, struct oc_peek *peek, stru
     if (n > PEEK_BYTES)
         n = PEEK_BYTES;
     size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (skip < n && isspace((unsigned char)data[skip]))
+    while (skip < n && oc_is_space((unsigned char)data[skip]))
         skip++;
     peek->data = data + skip;
     peek->n = n - skip;
@@ -116,7 +117,7 @@ static bool is_text(const struct oc_peek *peek)
     size_t odd = 0;
     for (size_t i = 0; i < peek->n; i++) {
         unsigned char c = (unsigned char)peek->data[i];
-        odd += c < 32 && !isspace(c);
+        odd += c < 32 && !oc_is_space(c);
     }
     return odd * 100 <= peek->n;
 }
@@ -233,6 +234,7 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
 
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_arena a = {0};
     struct oc_peek peek;
     const struct oc_importer *imp;

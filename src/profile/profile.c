@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "profile/kernel_names.h"
 
 #include "profile/timeline.h"
@@ -313,6 +314,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
 int oc_profile_open(const char *path, const struct oc_profile_opts *opts, struct oc_profile **out,
                     struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_profile **list;
     size_t n;
     *out = NULL;

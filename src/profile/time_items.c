@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "profile/kernel_names.h"
 #include "profile/paddle_report.h"
 #include "profile/time_summary.h"
@@ -27,7 +27,7 @@ static const struct sort_key {
 static const struct sort_key *key_named(const char *name)
 {
     for (size_t i = 0; name && i < OC_COUNT(sort_keys); i++)
-        if (strcasecmp(sort_keys[i].name, name) == 0)
+        if (oc_casecmp(sort_keys[i].name, name) == 0)
             return &sort_keys[i];
     return NULL;
 }

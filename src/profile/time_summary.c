@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+
+#include "base/ascii.h"
 
 void oc_summary_times(struct oc_times *t, double ns)
 {
@@ -272,7 +273,7 @@ static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
     if (e->kind != OC_EV_OPERATOR)
         return false;
     for (size_t i = 0; i < OC_COUNT(local); i++)
-        if (strncasecmp(name, local[i], strlen(local[i])) == 0)
+        if (oc_ncasecmp(name, local[i], strlen(local[i])) == 0)
             return false;
     for (size_t i = 0; i < OC_COUNT(word); i++)
         if (contains(name, word[i]))

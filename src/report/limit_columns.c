@@ -1,9 +1,9 @@
 #include "report/limit_columns.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "hw/hwdb.h"
 
 static void get_unit(const struct oc_line *l, struct oc_field *c)
@@ -31,7 +31,7 @@ static const char *key_of(struct oc_arena *arena, const char *name)
 {
     char *key = oc_printf(arena, "%s_ns", name);
     for (char *p = key; *p; p++)
-        *p = (char)(isalnum((unsigned char)*p) ? tolower((unsigned char)*p) : '_');
+        *p = (char)(oc_is_alnum((unsigned char)*p) ? oc_lower((unsigned char)*p) : '_');
     return key;
 }
 

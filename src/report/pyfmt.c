@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/units.h"
 #include "report/unicode.h"
@@ -179,9 +179,9 @@ static bool decimal_syntax(const char *text)
 static bool special_value(const char *text, double *out)
 {
     const char *word = skip_sign(text);
-    if (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)
+    if (oc_casecmp(word, "inf") == 0 || oc_casecmp(word, "infinity") == 0)
         *out = *text == '-' ? -INFINITY : INFINITY;
-    else if (strcasecmp(word, "nan") == 0)
+    else if (oc_casecmp(word, "nan") == 0)
         *out = NAN;
     else
         return false;
@@ -213,8 +213,8 @@ bool oc_py_is_number(const char *s, size_t n)
         return false;
     if (isfinite(v))
         return true;
-    return (n == 3 && (strncasecmp(s, "inf", 3) == 0 || strncasecmp(s, "nan", 3) == 0)) ||
-           (n == 4 && strncasecmp(s, "-inf", 4) == 0);
+    return (n == 3 && (oc_ncasecmp(s, "inf", 3) == 0 || oc_ncasecmp(s, "nan", 3) == 0)) ||
+           (n == 4 && oc_ncasecmp(s, "-inf", 4) == 0);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------

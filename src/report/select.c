@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/diag.h"
 #include "report/py_order.h"
@@ -176,7 +176,7 @@ static int fail_column(const struct oc_select *s, const char *name, size_t n, st
 
 static bool same_name(const char *name, const char *text, size_t n)
 {
-    return strlen(name) == n && strncasecmp(name, text, n) == 0;
+    return strlen(name) == n && oc_ncasecmp(name, text, n) == 0;
 }
 
 static bool find_order(const struct oc_select *s, const char *name, size_t n, struct oc_order *out)

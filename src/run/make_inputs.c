@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "base/ck.h"
 #include "base/diag.h"
 #include "base/units.h"
@@ -46,7 +46,7 @@ static bool has(const char *text, const char *word)
 {
     size_t n = strlen(word);
     for (; *text; text++)
-        if (!strncasecmp(text, word, n))
+        if (!oc_ncasecmp(text, word, n))
             return true;
     return false;
 }

@@ -1,6 +1,7 @@
 /* Is there an ONNX Runtime, which, and where? Asked of the library itself, in a process of its own. */
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "run/child.h"
 #include "run/ort_lib.h"
 
@@ -28,6 +29,7 @@ static void heard(void *arg, unsigned what, const char *text)
 
 int oc_onnxruntime_find(const char *library, struct oc_library_info *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_child_listener listener = {.text = heard, .arg = out};
     char named[512];
     snprintf(named, sizeof(named), "%s", library ? library : "");

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "run/child.h"
@@ -377,6 +378,7 @@ static int record(struct job *j, const struct oc_analysis *analysis, struct oc_e
 int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
               const struct oc_record_opts *opts, struct oc_recording **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_recording *r = oc_xmalloc(sizeof(*r));
     *r = (struct oc_recording){0};
     struct job j = {.m = model, .o = opts, .a = &r->arena};

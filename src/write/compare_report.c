@@ -1,3 +1,4 @@
+#include "base/c_locale.h"
 #include "estimate/work.h"
 #include "write/out_compare.h"
 #include "report/select.h"
@@ -125,6 +126,7 @@ int oc_compare_write(const struct oc_model *model, const struct oc_analysis *a,
                      const struct oc_device *device, const struct oc_compare_source *source, size_t n,
                      bool combine, const struct oc_report_opts *o, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     if (check(source, n, o, err) != 0)
         return -1;
     struct oc_comparing x = {.model = model, .device = device, .o = o, .combine = combine};

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/ck.h"
 
 static struct oc_lives_opts runtime_opts(const struct oc_analysis *a)
@@ -152,6 +153,7 @@ static int check_profile(const struct oc_memory *m, struct oc_err *err)
 int oc_memory_make(const struct oc_analysis *analysis, const struct oc_memory_opts *opts,
                    struct oc_memory **out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_memory *m = oc_xmalloc(sizeof(*m));
     *m = (struct oc_memory){.a = analysis, .o = *opts};
     struct oc_lives_opts o = opts->as_onnxruntime ? runtime_opts(analysis) : oc_lives_opts_of(analysis);

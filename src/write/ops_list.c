@@ -1,6 +1,7 @@
 /* The list of operators that have rules. */
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/arena.h"
 #include "base/diag.h"
 #include "write/json_keys.h"
@@ -83,6 +84,7 @@ static void write_json(FILE *f)
 
 int oc_ops_write(const char *format, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     bool csv = format && strcmp(format, "csv") == 0, json = format && strcmp(format, "json") == 0;
     if (format && !csv && !json && strcmp(format, "table") != 0)
         return oc_fail(err, OC_EARG, "the list of operators has no format '%s'", format);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/cal_file.h"
@@ -189,6 +190,7 @@ static void write_json(struct oc_fields *f, const struct oc_calibration *c, FILE
 int oc_calibration_report(const struct oc_calibration *c, const struct oc_samples *samples,
                           const char *format, FILE *out, struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_fields f = {0};
     if (!format || !strcmp(format, "table")) {
         write_table(c, samples, out);

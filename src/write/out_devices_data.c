@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "write/devices_view.h"
 #include "write/json_keys.h"
 #include "write/plain_table.h"
@@ -356,6 +357,7 @@ void oc_devices_csv(const struct oc_rank *r, FILE *f)
 
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_rank_write_opts none = {0};
     const struct oc_rank_write_opts *o = opts ? opts : &none;
     const char *format = o->format ? o->format : "table";

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "write/plain_table.h"
 
@@ -68,6 +69,7 @@ static void write_markdown(struct oc_diff_view *v, FILE *f)
 
 int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct {
         const char *name;
         void (*write)(struct oc_diff_view *v, FILE *f);

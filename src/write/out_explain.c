@@ -1,6 +1,7 @@
 /* The difference between two conventions: a table, or JSON. */
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "analyze/explain.h"
 #include "base/units.h"
 #include "onnxcost.h"
@@ -98,6 +99,7 @@ static void write_json(const struct oc_explanation *x, const struct oc_model *m,
 int oc_explain_write(const struct oc_model *model, const struct oc_analysis *first,
                      const struct oc_analysis *second, const char *format, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     const struct oc_analysis *const both[2] = {first, second};
     struct oc_explanation x;
     bool json = format && strcmp(format, "json") == 0;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
 #include "write/memory_report.h"
 #include "write/plain_table.h"
@@ -193,6 +194,7 @@ static void fit(struct mem_out *o)
 
 void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
 {
+    OC_C_LOCALE;
     struct mem_out o = {.m = m, .f = out};
     fit(&o);
     oc_arena_free(&o.arena);

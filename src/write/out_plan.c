@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "memory/memory_plan.h"
@@ -243,6 +244,7 @@ int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FIL
 
 int oc_memory_order_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const char *const name[] = {"table", "csv", "json"};
     static void (*const write[])(const struct oc_memory_plan *, FILE *) = {order_table, order_csv,
                                                                            order_json};

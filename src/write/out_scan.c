@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
 #include "fleet/scan_row.h"
 #include "write/fields.h"
@@ -226,6 +227,7 @@ static const struct form forms[] = {
 int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_writer **out,
                         struct oc_err *err)
 {
+    OC_C_LOCALE;
     *out = NULL;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
         if (format && strcmp(forms[i].name, format))

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/c_locale.h"
 #include "base/units.h"
 #include "write/plain_table.h"
 #include "report/unicode.h"
@@ -543,6 +544,7 @@ static int check(const struct oc_summary_opts *o, struct oc_err *err)
 int oc_summary_write(const struct oc_profile *const *profile, size_t n, const struct oc_summary_opts *opts,
                      FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct oc_summary_opts none;
     const struct oc_summary_opts *o = opts ? opts : &none;
     struct oc_sum_table_opts tables = {.per_thread = o->per_thread,

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "analyze/closed_form.h"
 #include "base/units.h"
 #include "write/json_keys.h"
@@ -158,6 +159,7 @@ static void write_json(struct sweep_out *o, FILE *f)
 
 int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     static const struct {
         const char *name;
         void (*write)(struct sweep_out *, FILE *);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "estimate/validation.h"
@@ -260,6 +261,7 @@ static void write_json(struct oc_fields *f, const struct oc_validation_result *r
 int oc_validation_write(const struct oc_validation_result *r, const char *format, FILE *out,
                         struct oc_err *err)
 {
+    OC_C_LOCALE;
     struct oc_fields f = {0};
     if (!format || !strcmp(format, "table")) {
         write_table(r, out);

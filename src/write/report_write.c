@@ -1,3 +1,4 @@
+#include "base/c_locale.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -122,6 +123,7 @@ static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_re
 int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *opts, FILE *f,
                     struct oc_err *err)
 {
+    OC_C_LOCALE;
     const struct oc_format *format = find_format(opts->format);
     if (!format)
         return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);

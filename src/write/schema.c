@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/diag.h"
 
 /* What is published of the documents that the program writes: a file of src/write each. */
@@ -18,6 +19,7 @@ static const struct {
 
 int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
 {
+    OC_C_LOCALE;
     for (size_t i = 0; i < sizeof(schemas) / sizeof(schemas[0]); i++) {
         if (name && strcmp(name, schemas[i].name) != 0)
             continue;

@@ -1,6 +1,9 @@
 /* Threads with handles of their own, and threads that share what is only read: the same reports, to the byte,
  * as one thread makes alone. Under ThreadSanitizer it also tells of races. usage: many_threads MODEL PROFILE
- * [MODEL PROFILE]... [-- PROFILE...]   behind "--": summaries of profiles */
+ * [MODEL PROFILE]... [-- PROFILE...]   behind "--": summaries of profiles
+ * With ONNXCOST_REPORTS=FILE it writes the reports there and uses no threads. The locale is that of the
+ * environment, as in programs that ask for it. */
+#include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,8 +146,22 @@ static int compare(struct work w[THREADS], const struct work *want, const char *
     return wrong ? 1 : 0;
 }
 
+static int write_reports(struct work *w, const char *path)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return 1;
+    work(w);
+    for (size_t i = 0; i < w->n_job; i++) {
+        fwrite(w->text[i].s, 1, w->text[i].bytes, f);
+        free(w->text[i].s);
+    }
+    return fclose(f) ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
+    setlocale(LC_ALL, "");
     struct job job[MAX_JOBS] = {0};
     size_t n = 0;
     struct oc_err err;
@@ -154,8 +171,12 @@ int main(int argc, char **argv)
         job[n++] = (struct job){.model_path = argv[i], .profile_path = argv[i + 1]};
     for (i++; i < argc && n < MAX_JOBS; i++)
         job[n++] = (struct job){.profile_path = argv[i]};
+    struct work alone = {.job = job, .n_job = n};
+    const char *file = getenv("ONNXCOST_REPORTS");
+    if (file)
+        return write_reports(&alone, file);
     /* the threads first: what is set up once is set up by several at once */
-    struct work own[THREADS], shared[THREADS], alone = {.job = job, .n_job = n};
+    struct work own[THREADS], shared[THREADS];
     in_threads(job, n, false, own);
     work(&alone);
     struct oc_model *model[MAX_JOBS] = {0};
