@@ -4,8 +4,8 @@
 #include "base/xml_read.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
-#include <threads.h>
 
 struct symbol {
     const char *name;
@@ -51,12 +51,12 @@ static void set_up(void)
         dlclose(handle);
 }
 
-static once_flag xml_once = ONCE_FLAG_INIT;
+static pthread_once_t xml_once = PTHREAD_ONCE_INIT;
 
 int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
 {
     memset(lib, 0, sizeof(*lib));
-    call_once(&xml_once, set_up);
+    pthread_once(&xml_once, set_up);
     lib->handle = load();
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
