@@ -74,7 +74,7 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall deb deb-check clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
@@ -95,6 +95,7 @@ help:
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
+	@echo 'make readme-check  the quick start of the README, typed in a clean chroot'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
 	@echo 'make clean        remove build/'
@@ -340,6 +341,10 @@ uninstall:
 deb:
 	@.ci/setup deb
 	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" src/deb/make_deb.sh build/deb
+
+readme-check:
+	@.ci/setup deb
+	@tests/chroot/check_readme.sh
 
 deb-check:
 	@.ci/setup deb
