@@ -161,9 +161,11 @@ static int read_equation(struct oc_op_ctx *c, struct equation **out)
         return oc_op_fail(c, "equation '%s' has not one term for each of %u operands", all, c->n_in);
     } else {
         s += 2;
-        if (read_term(&s, &e->out, e->n_ellipsis, &letters) < 0 || *s || e->out.n > OC_MAX_RANK)
+        if (read_term(&s, &e->out, e->n_ellipsis, &letters) < 0 || *s)
             return oc_op_fail(c, "malformed equation '%s'", all);
     }
+    if (e->out.n > OC_MAX_RANK)
+        return oc_op_fail(c, "the result of equation '%s' has rank %u", all, e->out.n);
     for (unsigned i = 0; i < e->out.n; i++)
         if (e->uses[e->out.label[i]] == 0)
             return oc_op_fail(c, "equation '%s': a label of the result is in no operand", all);
@@ -211,11 +213,13 @@ static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equati
 static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
 {
     struct set have = e->term[0].set;
+    struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* what is needed after operand i */
+    later[e->n_term - 1] = e->out.set;
+    for (unsigned i = e->n_term - 1; i > 0; i--)
+        later[i - 1] = unite(later[i], e->term[i].set);
     for (unsigned i = 1; i < e->n_term; i++) {
-        struct set later = e->out.set, all = unite(have, e->term[i].set);
-        for (unsigned j = i + 1; j < e->n_term; j++)
-            later = unite(later, e->term[j].set);
-        have = common(all, later);
+        struct set all = unite(have, e->term[i].set);
+        have = common(all, later[i]);
         add_step(c, k, e, all, have);
     }
 }
