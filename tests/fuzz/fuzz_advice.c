@@ -1,10 +1,13 @@
 /* Any bytes as a model: what is advised about it, alone and on hardware, keeps its own rules. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fuzz/advice_checks.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -1,10 +1,13 @@
 /* Any bytes as a model, for which two devices are compared. */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "estimate/rank_devices.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 static const struct oc_hw_figure peak = {.value = 1e12}, rate = {.value = 1e11}, launch = {.value = 1e-6},
                                  room = {.value = 1e6};

@@ -6,8 +6,10 @@
 #include "base/arena.h"
 #include "onnxcost.h"
 #include "support/build.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 struct subject {
     uint8_t *bytes;

@@ -1,10 +1,13 @@
 /* Any bytes as a model, looked at as a language model, with and without sizes near the ends. */
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "llm/llm.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 static void write_all(const struct oc_llm *l)
 {

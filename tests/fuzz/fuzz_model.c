@@ -4,12 +4,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/explain.h"
 #include "analyze/receipt.h"
+#include "wire_mutator.h"
 #include "write/memory_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 static void receipts(const struct oc_model *m, const struct oc_analysis *a)
 {

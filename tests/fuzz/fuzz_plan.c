@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "memory/memory_plan.h"
+#include "wire_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+FUZZ_WIRE_TARGET
 
 static void plan(const struct oc_analysis *a, const struct oc_plan_opts *opts)
 {

@@ -15,7 +15,7 @@ static inline void fuzz_check_profile(const struct oc_profile *p)
         if (!r->name || !r->op_type || !r->provider || !r->precision ||
             (r->parent != OC_NONE && r->parent >= p->n_rec))
             abort();
-        if (r->lane && r->lane >= p->n_lane)
+        if (p->n_lane && r->lane >= p->n_lane)
             abort();
         for (uint32_t k = 0; k < r->n_in; k++)
             if (r->in[k].shape.rank > OC_MAX_RANK)

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Thousands of broken models and profiles, made of good ones, through the program: each within 2 s and 512 MB, and it
+# ends by itself with exit code 0, 1, 3 or 4. Prints TAP. Environment: BUILD, MUTANTS (how many), JOBS.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}" "${JOBS:=2}"
+work=$BUILD/hostile_files
+export ONNXCOST_HWDB="$PWD/hwdb"
+case "$BUILD" in
+*release) mib=512 most=5000 largest=300k ;;
+# a sanitizer takes terabytes of addresses and keeps to a limit of its own; it is slow, thus fewer and small files
+*asan) mib=0 most=1000 largest=40k
+    export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:exitcode=99}:hard_rss_limit_mb=512" ;;
+*) mib=0 most=400 largest=40k ;;
+esac
+: "${MUTANTS:=$most}"
+echo 1..3
+rm -rf "$work"
+mkdir -p "$work/zoo" "$work/plain" "$work/mutants"
+tests/make_zoo.sh "$work/zoo"
+for gz in models/profiles/*.json.gz; do
+    gzip -dc "$gz" >"$work/plain/$(basename "$gz" .gz)"
+done
+# every model and every profile in the tree of a size that can be run by the thousand
+find "$work/zoo" "$work/plain" models/profiles tests/data tests/fuzz/seeds -type f -size -"$largest" \
+    \( -name '*.onnx' -o -path '*/plain/*.json' -o -name '*.json.gz' -o -path '*/nsys_*/*' -o -path '*/ncu/*' \
+    -o -path '*/tensorrt/*' -o -path '*/openvino/*' -o -path '*/paddle*/*' -o -path '*/mindspore/*' \
+    -o -path '*/megengine/*.json' -o -path '*/chrome/*' -o -path '*/kineto/*' -o -path '*/onnxruntime*/*' \
+    -o -path '*/functions/*' -o -path '*/generic_csv/*' \) ! -name README ! -name ORIGIN.md | LC_ALL=C sort >"$work/list"
+# shellcheck disable=SC2046 # names without blanks
+"$BUILD/hostile" "$BUILD/onnxcost" "$work/mutants" "$MUTANTS" "$JOBS" "$mib" $(cat "$work/list") >"$work/out" || {
+    echo "Bail out! the runner failed"
+    exit 1
+}
+grep -v '^[01] [0-9]' "$work/out" | head -n 100
+tail -n 1 "$work/out" | {
+    read -r bad run passed failed
+    [ "$run" -eq "$MUTANTS" ] && echo "ok 1 - $run mutants run" || echo "not ok 1 - $run mutants run of $MUTANTS"
+    [ "$bad" -eq 0 ] && echo "ok 2 - each ends by itself, within 2 s and 512 MB, with exit code 0, 1, 3 or 4" ||
+        echo "not ok 2 - $failed mutants crash, hang or end in an odd way; they are in $work/mutants"
+    [ $((passed * 2)) -ge "$run" ] && echo "ok 3 - $passed of $run mutants pass the probe and reach a reader" ||
+        echo "not ok 3 - only $passed of $run mutants pass the probe"
+}

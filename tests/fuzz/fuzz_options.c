@@ -1,0 +1,37 @@
+/* Any lines as the arguments of a command line: taken, or refused with a reason. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/options.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+enum { MAX_ARG = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    char *text = malloc(n + 1), *argv[MAX_ARG + 1] = {(char[]){"onnxcost"}}, why[64];
+    int argc = 1;
+    if (!text)
+        abort();
+    memcpy(text, data, n);
+    text[n] = '\0';
+    for (char *p = text; *p && argc < MAX_ARG; argc++) {
+        argv[argc] = p;
+        p += strcspn(p, "\n");
+        if (*p)
+            *p++ = '\0';
+    }
+    struct cli_opts o = {0};
+    why[0] = '\0';
+    if (cli_parse(argc, argv, &o, why, sizeof(why)) != 0) {
+        if (!why[0])
+            abort();
+    } else {
+        for (unsigned bit = 0; bit < 21; bit++)
+            cli_foreign_option(argc, argv, 1U << bit);
+    }
+    cli_opts_free(&o);
+    free(text);
+    return 0;
+}

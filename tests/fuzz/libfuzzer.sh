@@ -1,0 +1,51 @@
+#!/bin/sh
+# Runs the targets of libFuzzer for some seconds each, from their seeds and what earlier runs kept, and prints a
+# table. Exit code 1: one crashed, hung or leaked; the input that did it is named.
+# usage: tests/fuzz/libfuzzer.sh TARGET...     (T: seconds each; BUILD)
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+: "${BUILD:=build/fuzz}" "${T:=60}"
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=77
+export UBSAN_OPTIONS=print_stacktrace=1
+export ONNXCOST_HWDB="$PWD/hwdb"
+bad=0
+
+dictionary_of() { # target
+    for dict in "$1" $(awk -v t="$1" '$1 == t { print $2 }' tests/fuzz/dict/TARGETS); do
+        [ -e "tests/fuzz/dict/$dict.dict" ] && echo "-dict=tests/fuzz/dict/$dict.dict" && return
+    done
+}
+
+printf '%-18s %12s %9s %9s %8s  %s\n' target executions exec/s edges corpus crashes
+for target in "$@"; do
+    corpus=$BUILD/corpus/$target
+    log=$BUILD/log/$target.log
+    found=$BUILD/crashes/$target
+    mkdir -p "$corpus" "$BUILD/log" "$found"
+    rm -f "$found"/*
+    # shellcheck disable=SC2046 # no dictionary is no argument
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $(dictionary_of "$target") -max_total_time="$T" -max_len=65536 -timeout=5 \
+        -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
+        "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
+    rc=$?
+    crashes=$(find "$found" -type f | wc -l)
+    awk -v target="$target" -v rc="$rc" -v crashes="$crashes" '
+        / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) } }
+        /^#[0-9]+/ { n = substr($1, 2) }
+        /^stat::number_of_executed_units:/ { n = $2 }
+        /^stat::average_exec_per_sec:/ { rate = $2 }
+        END {
+            sub("/.*", "", corp)
+            printf "%-18s %12d %9d %9d %8d  %s\n", target, n, rate, cov, corp, \
+                crashes ? crashes : rc ? "exit code " rc : 0
+        }' "$log"
+    if [ "$rc" -ne 0 ] || [ "$crashes" -ne 0 ]; then
+        bad=1
+        grep -m 3 -E 'ERROR|SUMMARY|runtime error' "$log"
+        for file in "$found"/*; do
+            [ -e "$file" ] && echo "    again with: $BUILD/fuzz/fuzz_$target $file"
+        done
+        echo "    all of it: $log"
+    fi
+done
+exit $bad
