@@ -6,9 +6,9 @@
  *  - Handles are freed by the matching _free function (NULL is fine). What accessors return is borrowed and
  *    lives as long as the handle. Inputs must outlive results (a model outlives its analyses).
  *  - Counts are exact uint64_t. Time is double nanoseconds. Sizes are bytes.
- *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler is the
- *    only state that is not in a handle: threads with handles of their own need no locks, and they may share
- *    models and profiles.
+ *  - Running out of memory calls the handler of oc_set_oom_handler, by default abort(). That handler and the
+ *    one of oc_set_map_watch are the only state that is not in a handle: threads with handles of their own
+ *    need no locks, and they may share models and profiles.
  */
 #ifndef ONNXCOST_H
 #define ONNXCOST_H
@@ -59,6 +59,16 @@ struct oc_diag {
 };
 
 void oc_set_oom_handler(void (*handler)(size_t bytes)); /* must not return */
+
+/* Files are mapped. When one is cut while it is read, the system sends SIGBUS; the library leaves signals to
+ * the program. A program that handles it can learn here which file lies where: `watch` is called with the
+ * path after a file was mapped, and with NULL for the path before the range goes. It may be called from any
+ * thread that reads, and must not call the library. NULL: none. */
+void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes));
+
+/* What a terminal would obey and not show becomes '?', in place: control characters, among them the end of a
+ * line, what turns the direction of text, and bytes that are not UTF-8. Returns `text`. */
+char *oc_make_visible(char *text);
 
 /* How far a number can be trusted. Sums take the worst; an upper and a lower bound together are an estimate.
  */

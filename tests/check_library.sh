@@ -57,12 +57,12 @@ soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }
 heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
 [ -z "$heavy" ]; result $? 'nothing heavy is linked' "$heavy"
 
-# What can be written to: the handler of running out of memory, that libxml2 is set up once, and a place where the
+# What can be written to: the handlers of running out of memory and of mapped files, that libxml2 is set up once, and a place where the
 # kernels of a measurement put what nobody reads, one a thread.
 if [ -z "$sanitize" ]; then
     objdump -t "$BUILD/libonnxcost.a" | awk '/ (\.data|\.bss|\.tdata|\.tbss|\.data\.rel|\.data\.rel\.local|\*COM\*)\t/ && !/ d  / {
         sub(/\.[0-9]+$/, "", $NF); print $NF }' | sort >"$work/written"
-    printf '%s\n' oom_handler sink xml_once | diff - "$work/written" >"$work/log"
+    printf '%s\n' map_watch oom_handler sink xml_once | diff - "$work/written" >"$work/log"
     result $? 'no state but the handles' "$(tr '\n' ' ' <"$work/log")"
 else
     skip 'no state but the handles' 'sanitizers and coverage have their own'

@@ -1,5 +1,6 @@
 #include "annotate/model_rewrite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,7 @@ struct walk {
     size_t n, cap;
     size_t next; /* of the second walk */
     FILE *f;     /* NULL: the first walk */
+    bool cut;    /* the file is shorter now than it was mapped */
     struct oc_err *err;
 };
 
@@ -100,12 +102,12 @@ static bool is_ours(const struct walk *w, const struct oc_field *props)
  */
 
 /* Pages that were written need not stay in memory. */
-static void copy(const struct walk *w, const uint8_t *from, size_t n)
+static void copy(struct walk *w, const uint8_t *from, size_t n)
 {
     enum { PIECE = 8 << 20, LARGE = 1 << 20 };
-    while (w->f && n) {
+    while (w->f && n && !w->cut) {
         size_t piece = n < PIECE ? n : PIECE;
-        fwrite(from, 1, piece, w->f);
+        w->cut = fwrite(from, 1, piece, w->f) < piece && errno == EFAULT; /* straight from the mapping */
         if (piece >= LARGE)
             oc_file_forget(w->file, (uint64_t)(from - w->file->data), piece);
         from += piece;
@@ -113,7 +115,7 @@ static void copy(const struct walk *w, const uint8_t *from, size_t n)
     }
 }
 
-static uint64_t keep(const struct walk *w, const uint8_t *from, const uint8_t *end)
+static uint64_t keep(struct walk *w, const uint8_t *from, const uint8_t *end)
 {
     copy(w, from, (size_t)(end - from));
     return (uint64_t)(end - from);
@@ -154,6 +156,8 @@ static int child(struct walk *w, enum kind kind, const struct oc_field *f, unsig
 {
     uint8_t head[20];
     uint64_t inner;
+    if (w->f && w->next >= w->n) /* other bytes than in the first walk */
+        return damaged(w, f->data, "the model changed while it was copied");
     if (w->f) {
         size_t n = header(head, f->num, w->size[w->next]);
         fwrite(head, 1, n, w->f);
@@ -221,6 +225,8 @@ int oc_rewrite_model(const struct oc_file *file, const struct oc_rewrite *how, F
     w.f = f;
     if (rc == 0)
         rc = message(&w, MODEL, file->data, file->size_bytes, 0, &size);
+    if (rc == 0 && w.cut)
+        rc = oc_fail(err, OC_EIO, "the model was cut while it was copied");
     free(w.size);
     oc_buf_free(&w.entries);
     return rc;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -27,6 +28,20 @@ struct oc_stream {
     size_t used;           /* of the plain window */
     char error[160];
 };
+
+static void (*_Atomic map_watch)(const char *path, const void *data, size_t size_bytes);
+
+void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t size_bytes))
+{
+    atomic_store(&map_watch, watch);
+}
+
+static void tell_watch(const char *path, const void *data, uint64_t size_bytes)
+{
+    void (*watch)(const char *, const void *, size_t) = atomic_load(&map_watch);
+    if (watch)
+        watch(path, data, (size_t)size_bytes);
+}
 
 static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, const char *why)
 {
@@ -71,6 +86,7 @@ int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struc
         goto out;
     }
     *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
+    tell_watch(path, p, out->size_bytes);
 out:
     close(fd);
     return rc;
@@ -78,8 +94,10 @@ out:
 
 void oc_file_unmap(struct oc_file *f)
 {
-    if (f->mapped)
+    if (f->mapped) {
+        tell_watch(NULL, f->data, f->size_bytes);
         munmap((void *)(uintptr_t)f->data, (size_t)f->size_bytes);
+    }
     *f = (struct oc_file){0};
 }
 

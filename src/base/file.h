@@ -12,7 +12,8 @@ struct oc_file {
 };
 
 /* Maps a regular file read-only. Errors name the path: no such file, is a directory, larger than max_bytes
- * (0: no limit). Page contents are not touched. */
+ * (0: no limit). Page contents are not touched. A file that is cut later has pages that cannot be read any
+ * more: touching them raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
 void oc_file_unmap(struct oc_file *f);
 /* The bytes are not needed soon: their pages may go from memory. They can still be read. */

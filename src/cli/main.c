@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/fault.h"
 
 const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
@@ -56,6 +57,7 @@ const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
 
 static void out_of_memory(size_t bytes)
 {
+    cli_fault_clean_up();
     _exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", bytes));
 }
 
@@ -116,6 +118,7 @@ int main(int argc, char **argv)
 {
     /* a closed pipe is a failed write, not a sudden death */
     signal(SIGPIPE, SIG_IGN);
+    cli_fault_install();
     oc_set_oom_handler(out_of_memory);
     struct cli_opts o = {0};
     int rc = run(argc, argv, &o);

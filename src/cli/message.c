@@ -10,11 +10,8 @@ static void print_line(const char *prefix, const char *fmt, va_list ap)
 {
     char text[2048];
     vsnprintf(text, sizeof(text), fmt, ap);
-    for (unsigned char *p = (unsigned char *)text; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
     const char *wipe = isatty(STDERR_FILENO) ? "\r\033[K" : ""; /* a progress line may stand there */
-    fprintf(stderr, "%sonnxcost: %s%s\n", wipe, prefix, text);
+    fprintf(stderr, "%sonnxcost: %s%s\n", wipe, prefix, oc_make_visible(text));
 }
 
 int cli_fail(int code, const char *fmt, ...)

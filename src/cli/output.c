@@ -9,6 +9,7 @@
 
 #include "cli/ascii_stream.h"
 #include "cli/cli.h"
+#include "cli/fault.h"
 
 static int fail_write(const char *path, int error)
 {
@@ -44,6 +45,7 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
         out->temporary = NULL;
         return fail_write(out->path, error);
     }
+    cli_fault_remove(out->temporary);
     set_mode(fd, old);
     out->f = fdopen(fd, "w");
     return out->f ? 0 : fail_write(out->path, errno);
@@ -94,6 +96,7 @@ int cli_output_close(struct cli_output *out, bool keep)
             rc = fail_write(out->path, errno);
         if (!keep || rc)
             unlink(out->temporary);
+        cli_fault_forget(out->temporary);
     }
     free(out->temporary);
     free(out->target);

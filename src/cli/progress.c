@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "onnxcost.h"
+
 struct cli_progress {
     pthread_t thread;
     pthread_mutex_t lock;
@@ -65,6 +67,7 @@ void cli_progress_say(struct cli_progress *p, const char *what, const char *path
         return;
     pthread_mutex_lock(&p->lock);
     snprintf(p->text, sizeof(p->text), "%s %s", what, path);
+    oc_make_visible(p->text);
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -168,10 +169,12 @@ static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void
     const char *path = s->files.item[index].path;
     struct oc_err err;
     oc_scan_row_clear(&r->row);
-    r->crashed = true;
+    r->crashed = end != OC_CREW_SIGNAL || number != SIGBUS;
     r->no_memory = end == OC_CREW_NO_MEMORY;
     if (end == OC_CREW_NO_MEMORY)
         oc_fail(&err, OC_ELIMIT, "cannot read '%s': out of memory", path);
+    else if (end == OC_CREW_SIGNAL && number == SIGBUS)
+        oc_fail(&err, OC_EIO, "cannot read '%s': it was cut, or its disk failed, while it was read", path);
     else if (end == OC_CREW_SIGNAL)
         oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis was ended by signal %d (%s)", path, number,
                 strsignal(number));

@@ -1,5 +1,7 @@
 #include "report/unicode.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 
 struct range {
@@ -252,6 +254,33 @@ bool oc_uni_is_word(uint32_t cp)
     return lo < OC_COUNT(word_ranges) && cp >= word_ranges[lo].first;
 }
 
+bool oc_uni_is_hidden(uint32_t cp)
+{
+    static const struct range hidden[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x61C, 0x61C},
+                                          {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069},
+                                          {0xD800, 0xDFFF}};
+    for (size_t i = 0; i < OC_COUNT(hidden); i++)
+        if (cp <= hidden[i].last)
+            return cp >= hidden[i].first;
+    return cp >= OC_BAD_BYTE;
+}
+
+char *oc_make_visible(char *text)
+{
+    char *to = text;
+    for (const char *p = text, *end = text + strlen(text); p < end;) {
+        const char *from = p;
+        bool hidden = oc_uni_is_hidden(oc_utf8_next(&p, end));
+        size_t n = (size_t)(p - from);
+        if (hidden)
+            *to++ = '?';
+        else
+            to = (char *)memmove(to, from, n) + n;
+    }
+    *to = '\0';
+    return text;
+}
+
 int oc_uni_digit(uint32_t cp)
 {
     if (cp < 0x80)
@@ -287,7 +316,7 @@ struct width_range {
 
 /* East Asian Width W and F (Unicode UAX 11), joined over unassigned code points; and what takes no column. */
 static const struct width_range widths[] = {
-    {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x200b, 0x200f, 0},
+    {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x200b, 0x200d, 0},
     {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0x33ff, 2},   {0x3400, 0x4dbf, 2},
     {0x4e00, 0xa4cf, 2},   {0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},
     {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},   {0xfeff, 0xfeff, 0},

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "onnxcost.h"
+
 #define OC_BAD_BYTE 0x110000u /* added to a byte that is not UTF-8 */
 
 uint32_t oc_utf8_next(const char **p, const char *end); /* *p < end; advances *p */
@@ -20,6 +22,11 @@ size_t oc_utf8_columns(const char *s, size_t n);
 
 /* Start of the text without blanks at both ends; *n becomes its length in bytes. */
 const char *oc_utf8_strip(const char *s, size_t *n);
+
+/* What is not shown and makes a terminal or a page do something: C0 and C1 controls, line and paragraph
+ * separators, controls of direction (Bidi_Control), bytes that are not UTF-8. oc_make_visible puts '?' there.
+ */
+bool oc_uni_is_hidden(uint32_t cp);
 
 bool oc_uni_is_space(uint32_t cp);      /* str.isspace */
 bool oc_uni_is_line_break(uint32_t cp); /* where str.splitlines cuts */

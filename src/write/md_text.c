@@ -21,18 +21,11 @@ static bool is_harmless(const char *s)
     return *s && !strstr(s, "://") && !strstr(s, "www.");
 }
 
-/* Control characters would end the line; the others turn the direction of what follows. */
-static bool is_hidden(uint32_t cp)
-{
-    return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
-           (cp >= 0x2066 && cp <= 0x2069) || cp == 0x2028 || cp == 0x2029 || cp >= OC_BAD_BYTE;
-}
-
 static void put(struct oc_buf *b, const char *p, const char *end)
 {
     while (p < end) {
         const char *from = p;
-        if (is_hidden(oc_utf8_next(&p, end)))
+        if (oc_uni_is_hidden(oc_utf8_next(&p, end)))
             oc_buf_char(b, '?');
         else
             oc_buf_add(b, from, (size_t)(p - from));

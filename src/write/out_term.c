@@ -161,11 +161,7 @@ static void put(struct oc_buf *b, FILE *f)
 /* Names come from files: control characters would move the cursor. */
 static const char *safe_text(struct oc_arena *arena, const char *s)
 {
-    char *copy = oc_strdup(arena, s);
-    for (unsigned char *p = (unsigned char *)copy; *p; p++)
-        if (*p < 0x20 || *p == 0x7f)
-            *p = '?';
-    return copy;
+    return oc_make_visible(oc_strdup(arena, s));
 }
 
 static void print_line(struct oc_report *r, const struct table *t, const char *const *cell, struct oc_buf *b)

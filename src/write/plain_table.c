@@ -23,10 +23,20 @@ void oc_plain_free(struct oc_plain_table *t)
     *t = (struct oc_plain_table){0};
 }
 
+static void visible(struct oc_buf *b, const char *p, size_t n)
+{
+    for (const char *end = p + n; p < end;) {
+        const char *from = p;
+        if (oc_uni_is_hidden(oc_utf8_next(&p, end)))
+            oc_buf_char(b, '?');
+        else
+            oc_buf_add(b, from, (size_t)(p - from));
+    }
+}
+
 void oc_plain_text(struct oc_buf *b, const char *s)
 {
-    for (; *s; s++)
-        oc_buf_char(b, (unsigned char)*s < 0x20 || *s == 0x7f ? '?' : *s);
+    visible(b, s, strlen(s));
 }
 
 void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f)
@@ -42,8 +52,7 @@ void oc_plain_say(const char *label, size_t label_width, size_t width, const cha
         } else if (line.n - start > label_width) {
             oc_buf_char(&line, ' ');
         }
-        for (size_t i = 0; i < n; i++)
-            oc_buf_char(&line, (unsigned char)p[i] < 0x20 || p[i] == 0x7f ? '?' : p[i]);
+        visible(&line, p, n);
         p += n + (p[n] == ' ');
     }
     oc_buf_char(&line, '\n');

@@ -2,6 +2,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -75,6 +76,36 @@ static void columns_of_a_terminal(void **state)
     assert_int_equal(columns("Ａ…"), 2 + 1);
 }
 
+static void what_is_hidden_becomes_visible(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *want;
+    } cases[] = {
+        {"plain /layer.0/Conv", "plain /layer.0/Conv"},
+        {"größe 層 \xf0\x9f\x98\x80", "größe 層 \xf0\x9f\x98\x80"},
+        {"a\033[31mb\nc\rd\te\177", "a?[31mb?c?d?e?"},
+        {"a\xc2\x9b"
+         "31mb\xc2\x85",
+         "a?31mb?"}, /* CSI and NEL as C1 */
+        {"\xe2\x80\xae"
+         "evil\xe2\x80\xac\xe2\x81\xa6x\xe2\x81\xa9",
+         "?evil??x?"},                                                         /* RLO PDF LRI PDI */
+        {"\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xa9", "?????"}, /* ALM LRM RLM LS PS */
+        {"\x9b"
+         "31m\xff\xc3",
+         "?31m??"},            /* bytes that are not UTF-8 */
+        {"\xed\xa0\x80", "?"}, /* a surrogate */
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "%s", cases[i].text);
+        assert_ptr_equal(oc_make_visible(text), text);
+        assert_string_equal(text, cases[i].want);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -83,6 +114,7 @@ int main(void)
         cmocka_unit_test(classes),
         cmocka_unit_test(strips_both_ends),
         cmocka_unit_test(columns_of_a_terminal),
+        cmocka_unit_test(what_is_hidden_becomes_visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

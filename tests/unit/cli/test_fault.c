@@ -1,0 +1,194 @@
+/* What is left of a program that is ended by a signal: in a process of its own, which installs the handlers,
+ * has a file half written, maps another and cuts it before it reads. */
+#include "cli/fault.c" /* the program is no library */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+
+enum { PAGES = 4 };
+
+static char folder[] = "/tmp/oc_fault_XXXXXX";
+static char input[64], output[64], messages[64];
+
+static void write_file(const char *path, size_t n)
+{
+    FILE *f = fopen(path, "wb");
+    assert_non_null(f);
+    for (size_t i = 0; i < n; i++)
+        putc('x', f);
+    assert_int_equal(fclose(f), 0);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(input, sizeof(input), "%s/in\033[2J", folder);
+    snprintf(output, sizeof(output), "%s/out", folder);
+    snprintf(messages, sizeof(messages), "%s/err", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(input);
+    unlink(output);
+    unlink(messages);
+    return rmdir(folder);
+}
+
+/* Runs `act` in a child; returns how it ended, its standard error in `said`. */
+static int child(void (*act)(void), char *said, size_t cap)
+{
+    write_file(input, (size_t)PAGES * (size_t)sysconf(_SC_PAGESIZE));
+    write_file(output, 3);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (!pid) {
+        if (!freopen(messages, "w", stderr))
+            _exit(90);
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGHUP, SIG_IGN);
+        cli_fault_install();
+        cli_fault_remove(output);
+        act();
+        _exit(91);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    FILE *f = fopen(messages, "rb");
+    assert_non_null(f);
+    said[fread(said, 1, cap - 1, f)] = '\0';
+    fclose(f);
+    return status;
+}
+
+static struct oc_file map_input(void)
+{
+    struct oc_file f;
+    struct oc_err err;
+    if (oc_file_map(input, 0, &f, &err))
+        _exit(92);
+    return f;
+}
+
+static void cut_and_read(void)
+{
+    struct oc_file f = map_input();
+    if (truncate(input, 1))
+        _exit(93);
+    volatile uint8_t last = f.data[f.size_bytes - 1];
+    (void)last;
+}
+
+static void a_cut_file_is_named(void **state)
+{
+    (void)state;
+    char said[1024], want[256];
+    int status = child(cut_and_read, said, sizeof(said));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), CLI_INPUT);
+    snprintf(want, sizeof(want),
+             "onnxcost: cannot read '%s/in?[2J': it was cut, or its disk failed, while it was read\n",
+             folder);
+    assert_string_equal(said, want);
+    assert_int_equal(access(output, F_OK), -1);
+}
+
+/* A range that was unmapped is nobody's: what lies there now is no file that was read. */
+static void read_another_map(void)
+{
+    struct oc_file f = map_input();
+    size_t n = (size_t)f.size_bytes;
+    oc_file_unmap(&f);
+    FILE *other = fopen(input, "rb");
+    const volatile char *p = other ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fileno(other), 0) : MAP_FAILED;
+    if (p == MAP_FAILED || truncate(input, 0))
+        _exit(94);
+    (void)p[n - 1];
+}
+
+static void another_bus_error_stays_one(void **state)
+{
+    (void)state;
+    char said[1024];
+    int status = child(read_another_map, said, sizeof(said));
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGBUS);
+    assert_null(strstr(said, "cannot read"));
+    assert_int_equal(access(output, F_OK), -1);
+}
+
+static void end(void)
+{
+    raise(SIGHUP); /* ignored before, as nohup does */
+    raise(SIGTERM);
+}
+
+static void what_is_half_written_goes(void **state)
+{
+    (void)state;
+    char said[256];
+    int status = child(end, said, sizeof(said));
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGTERM);
+    assert_int_equal(access(output, F_OK), -1);
+}
+
+static void end_in_a_child(void)
+{
+    pid_t pid = fork();
+    if (!pid)
+        raise(SIGTERM);
+    int status;
+    if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
+        _exit(95);
+    _exit(0);
+}
+
+static void a_child_removes_nothing(void **state)
+{
+    (void)state;
+    char said[256];
+    int status = child(end_in_a_child, said, sizeof(said));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(access(output, F_OK), 0);
+}
+
+static void finish_and_end(void)
+{
+    cli_fault_forget(output);
+    raise(SIGTERM);
+}
+
+static void what_is_finished_stays(void **state)
+{
+    (void)state;
+    char said[256];
+    int status = child(finish_and_end, said, sizeof(said));
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(access(output, F_OK), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cut_file_is_named),       cmocka_unit_test(another_bus_error_stays_one),
+        cmocka_unit_test(what_is_half_written_goes), cmocka_unit_test(a_child_removes_nothing),
+        cmocka_unit_test(what_is_finished_stays),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
