@@ -90,7 +90,8 @@ shared: $(SHARED)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
-check-bin: all $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile
+INSTALLED := $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
+check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile
 
 help:
 	@echo 'make              build $(BIN)'
@@ -215,8 +216,9 @@ $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/onnxcost.map \
 	    $(if $(filter release debug,$(MODE)),-Wl$(comma)-z$(comma)defs) -o $@ $(filter %.o,$^) $(LIBS)
 
+# in one step: whoever runs the program meanwhile has the old one or the new one
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
-	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@.new $^ $(LIBS) && mv -f $@.new $@
 
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
@@ -339,7 +341,7 @@ $(BUILD)/completion/%: $(BIN)
 	@mkdir -p $(@D)
 	@$(BIN) completion $* -o $@
 
-install: $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
+install: $(INSTALLED)
 	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(mandir)/man1 $(docdir) \
 	    $(bashdir) $(zshdir) $(fishdir) \
 	    $(addprefix $(data)/,$(DATA_DIRS)))
