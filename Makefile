@@ -303,7 +303,7 @@ op-tests: check-bin
 T ?= 60
 fuzz:
 	@.ci/setup fuzz
-	@+$(MAKE) --no-print-directory -s $(PARALLEL) MODE=fuzz fuzz-bin
+	@+$(MAKE) --no-print-directory -s $(PARALLEL) MODE=fuzz fuzz-bin zoo
 	@T='$(T)' BUILD=build/fuzz tests/fuzz/libfuzzer.sh $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 
 N ?= 5000

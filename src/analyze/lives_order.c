@@ -107,7 +107,7 @@ void oc_live_order(struct oc_live_walk *w)
             enter(&s, e.step);
     }
     set_makers(&s, true);
-    if (n == w->n) /* a graph without cycles */
+    if (n && n == w->n) /* a graph without cycles */
         memcpy(w->step, order, n * sizeof(*order));
     free(order);
     free(s.visited);

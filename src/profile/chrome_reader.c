@@ -492,8 +492,10 @@ bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text)
  */
 static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 {
+    if (!v.n)
+        return false;
     const char *p = v.s, *end = v.s + v.n;
-    bool minus = p < end && *p == '-';
+    bool minus = *p == '-';
     int64_t whole = 0, part = 0, scale = 1;
     p += minus;
     const char *from = p;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the targets of libFuzzer for some seconds each, from their seeds and what earlier runs kept, and prints a
-# table. Exit code 1: one crashed, hung or leaked; the input that did it is named.
+# Runs the targets of libFuzzer for some seconds each and prints a table. A corpus starts with the seeds, the models of
+# the zoo and the files of tests/data, as few of them as cover the same; every run adds to it and makes it small again. Exit code 1: one crashed, hung or leaked; the input that did it is named.
 # usage: tests/fuzz/libfuzzer.sh TARGET...     (T: seconds each; BUILD)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -16,18 +16,55 @@ dictionary_of() { # target
     done
 }
 
+# What a target may start from beside its seeds: small enough not to be cut off.
+start_of() { # target dictionary
+    case "$1 $2" in
+    *onnx.dict)
+        if [ ! -d "$BUILD/start" ]; then
+            BUILD=$BUILD tests/make_zoo.sh "$BUILD/zoo"
+            mkdir -p "$BUILD/start"
+            find "$BUILD/zoo" tests/data models/profiles -name '*.onnx' -size -64k -exec cp {} "$BUILD/start" \;
+        fi
+        echo "$BUILD/start" ;;
+    probe*) for dir in tests/data/*/; do echo "$dir"; done ;;
+    generic_csv*) echo tests/data/functions ;;
+    paddle_trace*) echo tests/data/paddle ;;
+    *) [ -d "tests/data/$1" ] && echo "tests/data/$1" ;;
+    esac
+}
+
+# As few inputs as reach all that is reached.
+minimise() { # target corpus from...
+    target=$1
+    corpus=$2
+    shift 2
+    rm -rf "$corpus.new"
+    mkdir -p "$corpus.new"
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=5 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="$found/" \
+        "$corpus.new" "$@" >"$BUILD/log/$target.merge.log" 2>&1 || return
+    rm -rf "$corpus"
+    mv "$corpus.new" "$corpus"
+}
+
 printf '%-18s %12s %9s %9s %8s  %s\n' target executions exec/s edges corpus crashes
 for target in "$@"; do
     corpus=$BUILD/corpus/$target
     log=$BUILD/log/$target.log
     found=$BUILD/crashes/$target
-    mkdir -p "$corpus" "$BUILD/log" "$found"
+    dictionary=$(dictionary_of "$target")
+    mkdir -p "$BUILD/log" "$found"
     rm -f "$found"/*
-    # shellcheck disable=SC2046 # no dictionary is no argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $(dictionary_of "$target") -max_total_time="$T" -max_len=65536 -timeout=5 \
+    if [ ! -d "$corpus" ]; then
+        mkdir -p "$corpus"
+        # shellcheck disable=SC2046 # folders without blanks
+        minimise "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
+    fi
+    # shellcheck disable=SC2086 # no dictionary is no argument
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len=65536 -timeout=5 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
+    minimise "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
     awk -v target="$target" -v rc="$rc" -v crashes="$crashes" '
         / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) } }
