@@ -271,6 +271,8 @@ int zoo_llama(struct zoo *z, const char *size, enum zoo_llama_layout layout, int
 void zoo_chain(struct zoo *z, uint64_t nodes);   /* exactly that many, MatMul Add Relu over and over */
 void zoo_bigfile(struct zoo *z, uint64_t bytes); /* MatMuls with that much weight, rounded down to 16 KiB */
 
+void zoo_hostile(struct zoo *z); /* a small model whose names hold control characters and markup */
+
 /* A file of `depth` If nodes, each in a branch of the one before. Written without recursion. */
 int zoo_write_nest(uint64_t depth, FILE *f, struct oc_err *err);
 

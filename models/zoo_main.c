@@ -15,6 +15,7 @@ static const char usage[] =
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
     "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
+    "       onnxzoo hostile [-o FILE]             names that a terminal would obey\n"
     "       onnxzoo strip --model FILE [-o FILE]  a model file without its weights\n"
     "\n"
     "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
@@ -135,6 +136,8 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
         zoo_llama(&z, a->size, a->layout, a->bits);
     else if (!strcmp(a->what, "randwire"))
         zoo_randwire(&z, a->seed);
+    else if (!strcmp(a->what, "hostile"))
+        zoo_hostile(&z);
     else if (big)
         zoo_bigfile(&z, a->count);
     else
@@ -188,7 +191,7 @@ int main(int argc, char **argv)
     bool llama = !strcmp(a.what, "llama");
     if (llama && a.fill)
         return bad_usage("--fill random is not for", a.what);
-    bool wired = !strcmp(a.what, "randwire");
+    bool wired = !strcmp(a.what, "randwire") || !strcmp(a.what, "hostile");
     if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired)
         return bad_usage("no such model", a.what);
     if (a.symbolic_hw && !(zoo_find(a.what) && zoo_find(a.what)->any_size))

@@ -12,7 +12,7 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/report.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #define PREFIX "onnxcost."
 

@@ -52,18 +52,24 @@ void oc_buf_pad(struct oc_buf *b, char c, size_t n)
     b->data[b->n] = '\0';
 }
 
-void oc_buf_printf(struct oc_buf *b, const char *fmt, ...)
+void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
 {
-    va_list ap, again;
-    va_start(ap, fmt);
+    va_list again;
     va_copy(again, ap);
     int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
     if (n > 0 && reserve(b, (size_t)n)) {
         vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }
     va_end(again);
+}
+
+void oc_buf_printf(struct oc_buf *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    oc_buf_vprintf(b, fmt, ap);
+    va_end(ap);
 }
 
 void oc_buf_clear(struct oc_buf *b)
@@ -78,4 +84,15 @@ void oc_buf_free(struct oc_buf *b)
 {
     free(b->data);
     *b = (struct oc_buf){.max = b->max};
+}
+
+void oc_print_line(FILE *f, const char *fmt, ...)
+{
+    struct oc_buf b = {0};
+    va_list ap;
+    va_start(ap, fmt);
+    oc_buf_vprintf(&b, fmt, ap);
+    va_end(ap);
+    fprintf(f, "%s\n", b.data ? oc_make_visible(b.data) : "");
+    oc_buf_free(&b);
 }

@@ -2,6 +2,8 @@
 #ifndef OC_BUF_H
 #define OC_BUF_H
 
+#include <stdarg.h>
+
 #include "onnxcost.h"
 
 struct oc_buf {
@@ -16,7 +18,11 @@ void oc_buf_str(struct oc_buf *b, const char *s);
 void oc_buf_char(struct oc_buf *b, char c);
 void oc_buf_pad(struct oc_buf *b, char c, size_t n);
 void oc_buf_printf(struct oc_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap);
 void oc_buf_clear(struct oc_buf *b); /* keeps the memory */
 void oc_buf_free(struct oc_buf *b);
+
+/* A line for people; what the texts in it hold stays on it (oc_make_visible). */
+void oc_print_line(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

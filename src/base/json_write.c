@@ -97,6 +97,20 @@ static unsigned utf8_len(const unsigned char *s)
     return 0;
 }
 
+/* The code point at s, of n bytes, if a terminal would obey it and not show it (C1 controls, ends of lines,
+ * controls of direction); such a character is written as an escape, which means the same. 0: none. */
+static unsigned hidden_at(const unsigned char *s, unsigned n)
+{
+    if (n == 1)
+        return *s < 0x20 || *s == 0x7f ? *s : 0;
+    unsigned cp = n == 2   ? (s[0] & 0x1fu) << 6 | (s[1] & 0x3fu)
+                  : n == 3 ? (s[0] & 0x0fu) << 12 | (s[1] & 0x3fu) << 6 | (s[2] & 0x3fu)
+                           : 0;
+    bool turns = cp == 0x61c || cp == 0x200e || cp == 0x200f || (cp >= 0x2028 && cp <= 0x202e) ||
+                 (cp >= 0x2066 && cp <= 0x2069);
+    return (cp >= 0x80 && cp < 0xa0) || turns ? cp : 0;
+}
+
 /* Characters at s that stand for themselves. */
 static size_t plain_run(const unsigned char *s)
 {
@@ -116,8 +130,8 @@ static void quoted(FILE *f, const char *text)
         const char *hit = n == 1 ? strchr(short_of, *s) : NULL;
         if (hit)
             fprintf(f, "\\%c", letter[hit - short_of]);
-        else if (*s < 0x20 || *s == 0x7f)
-            fprintf(f, "\\u%04x", *s);
+        else if (hidden_at(s, n))
+            fprintf(f, "\\u%04x", hidden_at(s, n));
         else if (n == 0)
             fputs("\xef\xbf\xbd", f);
         else

@@ -124,7 +124,9 @@ static int record(struct job *j)
 static void tell_how(const struct job *j, FILE *f)
 {
     struct oc_record_info info = oc_recording_info(j->recording);
-    fprintf(f, "table       onnxcost %s -p %s --optimized-model %s", j->path, info.profile, info.optimized);
+    char text[3 * 4096 + 64]; /* paths */
+    snprintf(text, sizeof(text), "%s -p %s --optimized-model %s", j->path, info.profile, info.optimized);
+    fprintf(f, "table       onnxcost %s", oc_make_visible(text));
     if (j->warmup != 1)
         fprintf(f, " --warmup %u", j->warmup);
     fputc('\n', f);

@@ -1,3 +1,4 @@
+#include "base/buf.h"
 #include "base/c_locale.h"
 #include "hw/hwdb.h"
 
@@ -91,9 +92,11 @@ static void layout(struct text *t, struct oc_arena *a, const struct oc_device *d
 
 static void print_line(FILE *out, const struct text *t, size_t i)
 {
+    struct oc_buf b = {0};
     for (size_t c = 0; c + 1 < COL_COUNT; c++)
-        fprintf(out, "%-*s  ", (int)t->width[c], t->line[i][c]);
-    fprintf(out, "%s\n", t->line[i][COL_COUNT - 1]);
+        oc_buf_printf(&b, "%-*s  ", (int)t->width[c], t->line[i][c]);
+    oc_print_line(out, "%s%s", b.data, t->line[i][COL_COUNT - 1]);
+    oc_buf_free(&b);
 }
 
 static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena *a)
@@ -104,17 +107,19 @@ static void print_figures(const struct oc_device *d, FILE *out, struct oc_arena 
     for (size_t i = 0; i < d->n_figure; i++) {
         print_line(out, &t, i + 1);
         if (d->figure[i].formula)
-            fprintf(out, "    = %s\n", d->figure[i].formula);
+            oc_print_line(out, "    = %s", d->figure[i].formula);
         if (d->figure[i].note)
-            fprintf(out, "    %s\n", d->figure[i].note);
+            oc_print_line(out, "    %s", d->figure[i].note);
     }
     if (d->f16_fallback)
         fprintf(out, "f16 work runs on the vector unit at its f32 peak\n");
     fprintf(out, "%s", t.n_source ? "\n" : "");
     for (size_t i = 0; i < t.n_source; i++) {
         const struct oc_hw_source *s = t.source[i];
-        fprintf(out, "[%zu] %s%s%s%s%s\n", i + 1, s->title, s->section ? ", " : "",
-                s->section ? s->section : "", s->url ? "\n    " : "", s->url ? s->url : "");
+        oc_print_line(out, "[%zu] %s%s%s", i + 1, s->title, s->section ? ", " : "",
+                      s->section ? s->section : "");
+        if (s->url)
+            oc_print_line(out, "    %s", s->url);
     }
 }
 
@@ -123,17 +128,21 @@ int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err 
     OC_C_LOCALE;
     const struct oc_device_info *info = &device->info;
     struct oc_arena scratch = {0};
-    fprintf(out, "%s: %s (%s, %s)\n", info->id, info->name, info->vendor, info->kind);
+    oc_print_line(out, "%s: %s (%s, %s)", info->id, info->name, info->vendor, info->kind);
+    struct oc_buf also = {0};
     for (size_t i = 0; i < info->n_alias; i++)
-        fprintf(out, "%s%s%s", i ? ", " : "also: ", info->alias[i], i + 1 == info->n_alias ? "\n" : "");
+        oc_buf_printf(&also, "%s%s", i ? ", " : "also: ", info->alias[i]);
+    if (also.n)
+        oc_print_line(out, "%s", also.data);
+    oc_buf_free(&also);
     if (info->sku)
-        fprintf(out, "sku: %s\n", info->sku);
+        oc_print_line(out, "sku: %s", info->sku);
     if (info->base)
-        fprintf(out, "base: %s\n", info->base);
-    fprintf(out, "file: %s\n", info->file);
+        oc_print_line(out, "base: %s", info->base);
+    oc_print_line(out, "file: %s", info->file);
     for (size_t i = 0; i < info->n_set; i++)
-        fprintf(out, "set: %s = %s (the file says %s)\n", info->set[i].key, info->set[i].value,
-                info->set[i].before ? info->set[i].before : "nothing");
+        oc_print_line(out, "set: %s = %s (the file says %s)", info->set[i].key, info->set[i].value,
+                      info->set[i].before ? info->set[i].before : "nothing");
     fprintf(out, "\n");
     print_figures(device, out, &scratch);
     oc_arena_free(&scratch);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/c_locale.h"
 #include "base/diag.h"
 #include "base/map.h"
@@ -257,7 +258,7 @@ int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, 
         cell[1] = oc_hw_number(&arena, f->line, "");
         cell[2] = oc_hw_text(f->text);
         if (text)
-            fprintf(out, "%s:%u: %s\n", f->file, f->line, f->text);
+            oc_print_line(out, "%s:%u: %s", f->file, f->line, f->text);
     }
     if (text)
         fprintf(

@@ -243,9 +243,11 @@ int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, c
     struct oc_arena arena = {0};
     struct oc_hw_table t = {.arena = &arena, .column = diff_columns, .n_column = OC_COUNT(diff_columns)};
     bool text = !format || (strcmp(format, "csv") != 0 && strcmp(format, "json") != 0);
-    if (text)
-        fprintf(out, "first   %s: %s\nsecond  %s: %s\nratio   second / first\n\n", a->info.id, a->info.name,
-                b->info.id, b->info.name);
+    if (text) {
+        oc_print_line(out, "first   %s: %s", a->info.id, a->info.name);
+        oc_print_line(out, "second  %s: %s", b->info.id, b->info.name);
+        fputs("ratio   second / first\n\n", out);
+    }
     diff_peaks(&t, a, b);
     diff_levels(&t, a, b);
     diff_group(&t, "count", a, b);

@@ -65,6 +65,10 @@ static void print_cell(FILE *f, const char *text, bool right, size_t width, bool
 static void print_text(const struct oc_hw_table *t, FILE *f)
 {
     size_t width[OC_HW_MAX_COLUMNS] = {0}, last = 0;
+    for (size_t i = 0; i < t->n_row; i++)
+        for (size_t c = 0; c < t->n_column; c++)
+            if (t->row[i][c].text)
+                t->row[i][c].text = oc_make_visible(oc_strdup(t->arena, t->row[i][c].text));
     for (size_t c = 0; c < t->n_column; c++)
         if (t->column[c].title) {
             width[c] = width_of(t, c);

@@ -9,7 +9,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/units.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 /* ---- numbers to text -------------------------------------------------------------------------------------
  */

@@ -15,9 +15,9 @@ static struct oc_row *new_row(struct oc_report *r)
 static void set_info(struct oc_report *r, struct oc_row *row)
 {
     const char **info = OC_NEW_ARRAY(&r->arena, 3, const char *);
-    info[0] = row->name;
-    info[1] = row->type;
-    info[2] = row->id;
+    info[0] = row->name ? row->name : "N/A";
+    info[1] = row->type ? row->type : "N/A";
+    info[2] = row->id ? row->id : "N/A";
     row->info = info;
     row->n_info = 3;
 }

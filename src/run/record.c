@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/c_locale.h"
+#include "base/buf.h"
 #include "base/diag.h"
 #include "base/units.h"
 #include "run/child.h"
@@ -406,17 +407,19 @@ struct oc_record_info oc_recording_info(const struct oc_recording *r)
 
 static void write_input(const struct oc_record_input *in, FILE *f)
 {
-    fprintf(f, "input       %s  %s[", in->name, in->dtype);
+    struct oc_buf b = {0};
+    oc_buf_printf(&b, "input       %s  %s[", in->name, in->dtype);
     for (uint32_t i = 0; i < in->rank; i++)
-        fprintf(f, "%s%lld", i ? "," : "", (long long)in->dim[i]);
-    fprintf(f, "]  %s\n", in->content);
+        oc_buf_printf(&b, "%s%lld", i ? "," : "", (long long)in->dim[i]);
+    oc_print_line(f, "%s]  %s", b.data, in->content);
+    oc_buf_free(&b);
 }
 
 void oc_recording_write(const struct oc_recording *r, FILE *f)
 {
     const struct oc_record_info *i = &r->info;
     char a[32], b[32];
-    fprintf(f, "runtime     ONNX Runtime %s  (%s)\n", i->version, i->library);
+    oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
     fprintf(f, "settings    optimization %s; threads %s%.0u\n", r->level, r->threads ? "" : "by the runtime",
             r->threads);
     for (size_t k = 0; k < i->n_input; k++)
@@ -428,8 +431,8 @@ void oc_recording_write(const struct oc_recording *r, FILE *f)
             oc_format_time_ns(i->profiled_ns, a, sizeof(a)),
             i->plain_ns > 0 ? i->profiled_ns / i->plain_ns : 1,
             oc_format_time_ns(i->profiled_min_ns, b, sizeof(b)));
-    fprintf(f, "profile     %s\n", i->profile);
-    fprintf(f, "optimized   %s\n", i->optimized);
+    oc_print_line(f, "profile     %s", i->profile);
+    oc_print_line(f, "optimized   %s", i->optimized);
 }
 
 void oc_recording_free(struct oc_recording *r)

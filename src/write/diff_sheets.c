@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include "write/diff_view.h"
 
 /* ---- texts of numbers ------------------------------------------------------------------------------------

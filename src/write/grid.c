@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "report/pyfmt.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #define MIN_PADDING 2 /* a column is at least this much wider than its header */
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 enum { MAX_COLUMNS = 160, HEAD = MAX_COLUMNS / 3 };
 

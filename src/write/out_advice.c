@@ -90,7 +90,8 @@ void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, s
     oc_plain_say("advice", LABEL + 1, width, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One finding.", f);
     for (uint32_t i = 0; i < a->n; i++) {
         const struct oc_advice_item *k = a->item[i];
-        fprintf(f, "\n%u  %s  [%s, %s]\n", i + 1, k->title, oc_advice_severity_name(k->severity), k->id);
+        fputc('\n', f);
+        oc_print_line(f, "%u  %s  [%s, %s]", i + 1, k->title, oc_advice_severity_name(k->severity), k->id);
         oc_plain_say("   found", LABEL + 1, width, k->found, f);
         oc_plain_say("   saves", LABEL + 1, width,
                      k->basis ? oc_printf(arena, "%s: %s", saving(k, a->whole, arena), k->basis)

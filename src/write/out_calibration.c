@@ -10,6 +10,7 @@
 #include "estimate/samples_read.h"
 #include "write/fields.h"
 #include "write/json_keys.h"
+#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -85,12 +86,14 @@ static void write_left_out(const struct oc_samples *s, FILE *f)
 static void write_head(const struct oc_calibration *c, const struct oc_samples *s, FILE *f)
 {
     char fix[40], gap[40];
-    fprintf(f, "device      %s\n", c->device);
-    fprintf(f, "runtime     %s%s%s", c->runtime, *c->runtime_version ? " " : "", c->runtime_version);
+    oc_print_line(f, "device      %s", c->device);
+    char threads[40] = "";
     if (c->threads)
-        fprintf(f, ", %" PRIu32 " thread%s", c->threads, c->threads == 1 ? "" : "s");
-    fprintf(f, "\nsamples     %" PRIu32 " kernels of %" PRIu32 " recordings; %zu different ones\n",
-            c->n_sample, c->n_model, c->n_signature);
+        snprintf(threads, sizeof(threads), ", %" PRIu32 " thread%s", c->threads, c->threads == 1 ? "" : "s");
+    oc_print_line(f, "runtime     %s%s%s%s", c->runtime, *c->runtime_version ? " " : "", c->runtime_version,
+                  threads);
+    fprintf(f, "samples     %" PRIu32 " kernels of %" PRIu32 " recordings; %zu different ones\n", c->n_sample,
+            c->n_model, c->n_signature);
     write_left_out(s, f);
     fprintf(f, "whole runs  %s besides kernels, %s after each; a model's common error %.1f %%\n",
             oc_format_time_ns(c->t_fix_s * 1e9, fix, sizeof(fix)),

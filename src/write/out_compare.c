@@ -200,9 +200,10 @@ static void legend(struct oc_comparing *x, FILE *f)
     for (uint32_t s = 0; s < x->c.n_source; s++) {
         const struct oc_profile *p = x->c.source[s].profile;
         const struct oc_join *j = x->c.source[s].join;
-        fprintf(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)\n", oc_compare_letter(&x->arena, s), p->path,
-                *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
-                p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used, p->runs_total);
+        oc_print_line(f, "%-3s %s  (%s%s%s; %s; %s of %u of %u runs)", oc_compare_letter(&x->arena, s),
+                      p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
+                      p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used,
+                      p->runs_total);
         fprintf(f, "    %s on nodes (%.1f %% of its operators), %s beside them",
                 as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 as_time(x->c.beside_ns[s], b, sizeof(b)));

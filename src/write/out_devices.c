@@ -238,7 +238,7 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
     if (v->r->n_table > 1)
-        fprintf(v->f, "%s = %" PRId64 "\n", v->r->symbol, b->batch);
+        oc_print_line(v->f, "%s = %" PRId64, v->r->symbol, b->batch);
     if (b->total.unknown_nodes)
         say(v, "left out", "%" PRIu64 " operators without a cost: all times are too short",
             b->total.unknown_nodes);

@@ -32,9 +32,10 @@ static void write_table(struct oc_diff_view *v, FILE *f)
     const char *gaps = oc_diff_gaps(v);
     sides(v, f);
     plain(v, oc_diff_totals, true, f);
-    fprintf(f, "\n%s\n", oc_diff_sentence(v));
+    fputc('\n', f);
+    oc_print_line(f, "%s", oc_diff_sentence(v));
     if (gaps)
-        fprintf(f, "%s\n", gaps);
+        oc_print_line(f, "%s", gaps);
     plain(v, oc_diff_kinds, true, f);
     plain(v, oc_diff_list, true, f);
     if (v->n_row < v->n_wanted)

@@ -9,6 +9,7 @@
 #include "estimate/estimate.h"
 #include "write/json_keys.h"
 #include "write/kernel_fields.h"
+#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -181,11 +182,12 @@ static const char *threads_of(struct estimate_out *o, const struct oc_calibratio
 static void write_head(struct estimate_out *o, FILE *f)
 {
     const struct oc_estimate *e = o->e;
-    fprintf(f, "model       %s\ndevice      %s\n", e->analysis->model->path, e->device->info.id);
+    oc_print_line(f, "model       %s", e->analysis->model->path);
+    oc_print_line(f, "device      %s", e->device->info.id);
     if (e->cal)
-        fprintf(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings\n",
-                e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "", e->cal->runtime_version,
-                threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
+        oc_print_line(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings",
+                      e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
+                      e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
     if (e->join)
         fprintf(
             f,
@@ -201,7 +203,7 @@ static void write_head(struct estimate_out *o, FILE *f)
     if (e->n_unknown)
         fprintf(f, "unknown     %u kernels: not in the sums\n", e->n_unknown);
     if (e->asynchronous)
-        fprintf(f, "assumed     %s\n", e->asynchronous);
+        oc_print_line(f, "assumed     %s", e->asynchronous);
     write_prediction(o, f);
     write_measured(o, f);
     fputc('\n', f);

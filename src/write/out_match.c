@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "join/explain_match.h"
+#include "write/plain_table.h"
 
 enum { MAX_NODES = 12 };
 
@@ -21,20 +22,22 @@ static void one(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f
     const struct oc_join_rec *r = &j->rec[i];
     double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
     char buf[64], label[256];
-    fprintf(f, "%s  (%s%s%s)\n", *p->name ? p->name : "(no name)", p->op_type, *p->op_type ? ", " : "",
-            isnan(ns) ? "time not known" : oc_format_time_ns(ns, buf, sizeof(buf)));
+    oc_print_line(f, "%s  (%s%s%s)", *p->name ? p->name : "(no name)", p->op_type, *p->op_type ? ", " : "",
+                  isnan(ns) ? "time not known" : oc_format_time_ns(ns, buf, sizeof(buf)));
     if (r->n_node) {
-        fprintf(f, "  rule    %s, confidence %.2f\n  nodes   ", r->rule, r->confidence);
+        struct oc_buf nodes = {0};
+        fprintf(f, "  rule    %s, confidence %.2f\n", r->rule, r->confidence);
         for (uint32_t k = 0; k < r->n_node && k < MAX_NODES; k++)
-            fprintf(f, "%s%s", k ? ", " : "",
-                    oc_node_label(j->model, &j->model->node[r->node[k]], label, sizeof(label)));
+            oc_buf_printf(&nodes, "%s%s", k ? ", " : "",
+                          oc_node_label(j->model, &j->model->node[r->node[k]], label, sizeof(label)));
         if (r->n_node > MAX_NODES)
-            fprintf(f, ", and %u more", r->n_node - MAX_NODES);
-        fputc('\n', f);
+            oc_buf_printf(&nodes, ", and %u more", r->n_node - MAX_NODES);
+        oc_print_line(f, "  nodes   %s", nodes.data);
+        oc_buf_free(&nodes);
     } else {
-        fprintf(f, "  bucket  %s\n", r->bucket ? r->bucket : "unmatched");
+        oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unmatched");
     }
-    fprintf(f, "  why     %s\n", oc_join_explain(j, i, a));
+    oc_print_line(f, "  why     %s", oc_join_explain(j, i, a));
 }
 
 int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct oc_arena *a, FILE *f,

@@ -10,7 +10,7 @@
 #include "base/c_locale.h"
 #include "base/units.h"
 #include "write/plain_table.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 const struct oc_view_info oc_views[OC_VIEW_COUNT] = {
     [OC_VIEW_DEVICE] = {"device", "Devices: how busy they were"},
@@ -480,10 +480,8 @@ static void print_head(struct printer *p)
 {
     const struct oc_profile *pr = p->s->profile;
     char buf[48];
-    fprintf(p->f, "%s: %s%s%s", pr->path, pr->format, pr->producer[0] ? ", " : "", pr->producer);
-    if (pr->device[0])
-        fprintf(p->f, ", %s", pr->device);
-    fputc('\n', p->f);
+    oc_print_line(p->f, "%s: %s%s%s%s%s", pr->path, pr->format, pr->producer[0] ? ", " : "", pr->producer,
+                  pr->device[0] ? ", " : "", pr->device);
     if (!isnan(p->s->total_ns))
         fprintf(p->f, "total %s (%s)", oc_format_time_ns(p->s->total_ns, buf, sizeof(buf)), p->s->total_is);
     else

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "report/columns.h"
 #include "write/details.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include "report/what_if.h"
 
 /* ---- the compact table: one line a row -------------------------------------------------------------------
@@ -259,7 +259,7 @@ static void make_info_safe(struct oc_report *r)
         struct oc_row *row = &r->shown.row[i];
         const char **info = OC_NEW_ARRAY(&r->arena, row->n_info, const char *);
         for (uint32_t k = 0; k < row->n_info; k++)
-            info[k] = row->info[k] ? safe_text(&r->arena, row->info[k]) : NULL;
+            info[k] = safe_text(&r->arena, row->info[k]);
         row->info = info;
     }
 }

@@ -9,6 +9,7 @@
 #include "estimate/validation.h"
 #include "write/fields.h"
 #include "write/json_keys.h"
+#include "write/plain_table.h"
 
 enum { VERSION = 1 };
 
@@ -119,7 +120,9 @@ static void write_table(const struct oc_validation_result *r, FILE *f)
     struct oc_arena a = {0};
     fprintf(f, "validation  %zu recordings, %zu kernels; %zu %s, each left out in turn\n", v->n_model,
             r->samples->set.n, v->n_fold, v->by_family ? "families" : "networks");
-    fprintf(f, "device      %s\nruntime     %s\n\n", r->samples->set.device, r->samples->set.runtime);
+    oc_print_line(f, "device      %s", r->samples->set.device);
+    oc_print_line(f, "runtime     %s", r->samples->set.runtime);
+    fputc('\n', f);
     model_rows(r, &a, f);
     fputs("\nall kernels\n", f);
     score_rows(v, false, &a, f);

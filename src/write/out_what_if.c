@@ -45,7 +45,7 @@ static void note(const struct oc_what_if_step *s, struct oc_arena *a, FILE *f)
 {
     const char *kept = s->kept ? oc_printf(a, "; as before: %u", s->kept) : "",
                *unknown = s->unknown ? oc_printf(a, "; not known: %u (no %s)", s->unknown, s->missing) : "";
-    fprintf(f, "%-11s %s: %s%s%s\n", "assumed", s->title, s->note, kept, unknown);
+    oc_print_line(f, "%-11s %s: %s%s%s", "assumed", s->title, s->note, kept, unknown);
 }
 
 void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)

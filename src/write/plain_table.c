@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 enum { GAP = 2 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 #include "write/md_text.h"
 #include "write/plain_table.h"
 #include "write/xml_text.h"
@@ -61,7 +61,7 @@ void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, 
     if (left_behind(s) < n)
         oc_plain_left(&t, left_in_front(s), &arena);
     if (s->title)
-        fprintf(f, "%s\n", s->title);
+        oc_print_line(f, "%s", s->title);
     oc_plain_print(&t, left_in_front(s) == n ? n : left_behind(s), f);
     oc_plain_free(&t);
     oc_arena_free(&arena);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 /* A piece of the text that is not broken unless it is longer than a line: characters [from, to). */
 struct chunk {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 static const char *escape_of(uint32_t c)
 {
@@ -26,11 +26,10 @@ static const char *escape_of(uint32_t c)
     }
 }
 
-/* Char of XML 1.0, less the C1 control characters. */
+/* Char of XML 1.0, less what is not shown and turns the text around it. */
 static bool is_allowed(uint32_t c)
 {
-    return (c >= 0x20 && c < 0x7f) || (c >= 0xa0 && c < 0xd800) || (c >= 0xe000 && c < 0xfffe) ||
-           (c >= 0x10000 && c < 0x110000);
+    return !oc_uni_is_hidden(c) && c != 0xfffe && c != 0xffff;
 }
 
 void oc_xml_text(struct oc_buf *b, const char *s)

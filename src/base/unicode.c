@@ -1,4 +1,4 @@
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <string.h>
 

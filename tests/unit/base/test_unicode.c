@@ -1,4 +1,4 @@
-#include "report/unicode.h"
+#include "base/unicode.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
