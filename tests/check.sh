@@ -22,6 +22,12 @@ for mode in "$@"; do
     grep -A 4 'warning:' "$RESULTS/build.$mode.txt"
 done
 
+# a locale with a decimal comma, for the unit tests that ask what it changes
+if command -v localedef >/dev/null; then
+    mkdir -p "$RESULTS/locale"
+    localedef -c -i de_DE -f UTF-8 "$RESULTS/locale/de_DE.UTF-8" >/dev/null 2>&1
+fi
+
 add() { # name command
     printf '%s\t%s\n' "$1" "$2" >>"$jobs"
 }
@@ -45,7 +51,7 @@ for mode in "$@"; do
     for t in tests/unit/*/test_*.c; do
         [ -e "$t" ] || continue
         name=${t#tests/unit/}
-        add "$mode/unit/${name%.c}" "$env CMOCKA_MESSAGE_OUTPUT=TAP build/$mode/unit/${name%.c}"
+        add "$mode/unit/${name%.c}" "$env LOCPATH=\$PWD/$RESULTS/locale CMOCKA_MESSAGE_OUTPUT=TAP build/$mode/unit/${name%.c}"
     done
 done
 for t in layers hwdb op_rules kernel_names; do
