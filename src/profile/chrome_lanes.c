@@ -8,10 +8,10 @@ enum { MAX_THREADS = 1 << 16 };
 
 int64_t oc_chrome_id(const struct oc_chrome *r, unsigned field)
 {
-    const char *p = r->f[field].s, *end = p + r->f[field].n;
     int64_t id = 0;
     if (!oc_chrome_has(r, field) || oc_chrome_i64(r, field, &id))
         return id;
+    const char *p = r->f[field].s, *end = p + r->f[field].n;
     bool quoted = *p == '"';
     p += quoted;
     end -= quoted;
