@@ -9,6 +9,8 @@ export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=77
 export UBSAN_OPTIONS=print_stacktrace=1
 export ONNXCOST_HWDB="$PWD/hwdb"
 bad=0
+# 20 s: with sanitizers, counters and a busy machine what takes half a second is ten times that and more; how long the
+# program itself may take is tested by check_hostile.sh
 
 dictionary_of() { # target
     for dict in "$1" $(awk -v t="$1" '$1 == t { print $2 }' tests/fuzz/dict/TARGETS); do
@@ -40,7 +42,7 @@ minimise() { # target corpus from...
     shift 2
     rm -rf "$corpus.new"
     mkdir -p "$corpus.new"
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=5 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="$found/" \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="$found/" \
         "$corpus.new" "$@" >"$BUILD/log/$target.merge.log" 2>&1 || return
     rm -rf "$corpus"
     mv "$corpus.new" "$corpus"
@@ -60,7 +62,7 @@ for target in "$@"; do
         minimise "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
     fi
     # shellcheck disable=SC2086 # no dictionary is no argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len=65536 -timeout=5 \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len=65536 -timeout=20 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
