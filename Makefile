@@ -20,8 +20,8 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(JOBS))
 # ---- flags -----------------------------------------------------------------------------------------------
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
         -Wno-format-nonliteral -Wundef -Wpointer-arith -Wwrite-strings
-# sanitizers hide from gcc what it needs to judge these
-ifeq ($(MODE),asan)
+# sanitizers and -O0 hide from gcc what it needs to judge these
+ifneq ($(filter asan coverage,$(MODE)),)
 WARN += -Wno-format-truncation -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-stringop-overread
 endif
 # only clang has libFuzzer; its warnings are not what the sources are kept free of
@@ -82,7 +82,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
-.PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast check-unit check-golden golden-update check-layers demo \
+.PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
@@ -104,6 +104,7 @@ help:
 	@echo 'make browser-check  the HTML report in Chromium (gets playwright-core from npm once)'
 	@echo 'make fuzz T=60    libFuzzer, T seconds for each target (needs clang); FUZZ=json for one of them'
 	@echo 'make hostile      thousands of broken models and profiles through the program, in release and under ASan+UBSan'
+	@echo 'make coverage     every test in MODE=coverage, and which lines of src/ they reached'
 	@echo 'make bench        speed and memory of onnxcost on large input'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
@@ -123,6 +124,11 @@ check:
 	@.ci/setup check
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
+# what the tests reach of src/, by folder; about twice as long as check-fast
+coverage:
+	@find build/coverage -name '*.gcda' -delete 2>/dev/null || :
+	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh coverage; rc=$$?; tests/coverage.sh build/coverage && exit $$rc
+
 check-fast:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh $(MODE)
 
@@ -132,12 +138,12 @@ bench: all $(BENCH_BIN)
 
 lint:
 	@.ci/setup lint
-	clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
+	@clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
 	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -Isrc -I$(GEN) \
 	    --suppress=missingIncludeSystem --suppress=nullPointerOutOfMemory src models
 
 format:
-	clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
+	@clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
 
 # ---- rules -----------------------------------------------------------------------------------------------
 $(PB).c $(PB).h &: proto/onnx.proto
