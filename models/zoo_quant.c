@@ -136,11 +136,11 @@ static const char *with_scales(struct zoo *z, const struct quantized *q)
 
 /* 127 steps reach as far as the uniform weights of floating point. After a Relu half of the power is gone:
  * twice the variance. */
-static struct quantized weight(struct zoo *z, const char *base, struct zoo_value x, int out, int fan_in,
-                               const char *sizes)
+static struct quantized weight(struct zoo *z, const char *base, const char *type, struct zoo_value x, int out,
+                               int fan_in, const char *sizes)
 {
     double half = sqrt((x.clipped ? 6.0 : 3.0) / fan_in);
-    struct quantized q = {.base = base, .infix = "", .type = "int8", .channels = out, .step = half / 127};
+    struct quantized q = {.base = base, .infix = "", .type = type, .channels = out, .step = half / 127};
     return quantized(z, q, zoo_text(z, "%d,%s", out, sizes));
 }
 
@@ -159,7 +159,7 @@ static void conv_params(struct zoo *z, struct zoo_value x, const struct zoo_conv
     int per_group = c->in / c->group, k = c->kernel;
     unsigned id = z->next_id;
     z->next_id += 2;
-    *w = weight(z, zoo_text(z, "onnx::Conv_%u", id), x, c->out, per_group * k * k,
+    *w = weight(z, zoo_text(z, "onnx::Conv_%u", id), "int8", x, c->out, per_group * k * k,
                 zoo_text(z, "%d,%d,%d", per_group, k, k));
     *b = bias(z, zoo_text(z, "onnx::Conv_%u", id + 1), x, w->step, c->out);
 }
@@ -167,7 +167,7 @@ static void conv_params(struct zoo *z, struct zoo_value x, const struct zoo_conv
 static void gemm_params(struct zoo *z, struct zoo_value x, int in, int out, struct quantized *w,
                         struct quantized *b)
 {
-    *w = weight(z, zoo_text(z, "%sweight", z->prefix), x, out, in, zoo_text(z, "%d", in));
+    *w = weight(z, zoo_text(z, "%sweight", z->prefix), "int8", x, out, in, zoo_text(z, "%d", in));
     *b = bias(z, zoo_text(z, "%sbias", z->prefix), x, w->step, out);
 }
 
@@ -352,10 +352,10 @@ static struct zoo_value dynamic_conv(struct zoo *z, struct zoo_value x, const st
     const char *node = zoo_node_name(z, "Conv"), *y = zoo_text(z, "%s_output_0", node);
     const char *ints = integers(z, x.name), *w = zoo_text(z, "onnx::Conv_%u", z->next_id++);
     const char *b = zoo_text(z, "onnx::Conv_%u", z->next_id++), *sum = zoo_text(z, "%s_output_quantized", y);
-    struct quantized q = weight(z, w, (struct zoo_value){.clipped = range != ZOO_RANGE_LINEAR}, c->out,
-                                per_group * k * k, zoo_text(z, "%d,%d,%d", per_group, k, k));
+    struct quantized q = weight(z, w, "uint8", (struct zoo_value){.clipped = range != ZOO_RANGE_LINEAR},
+                                c->out, per_group * k * k, zoo_text(z, "%d,%d,%d", per_group, k, k));
     const char *scale = constant(z, zoo_text(z, "%s_scale", w), zoo_text(z, "float[]{%.9g}", q.step));
-    const char *zero = constant(z, zoo_text(z, "%s_zero_point", w), "int8[]{0}");
+    const char *zero = constant(z, zoo_text(z, "%s_zero_point", w), "uint8[]{128}");
     const char *shape = constant(z, zoo_text(z, "%s_bias_reshape_shape", y), "int64[4]{1,-1,1,1}");
     zoo_param_named(z, b, zoo_text(z, "float[%d]", c->out), ZOO_SMALL, per_group * k * k);
     oc_b_node(z->b, "ConvInteger", zoo_text(z, "%s_quant", node),

@@ -83,17 +83,18 @@ static void put_floats(struct sink *s, const struct zoo_param *p, uint64_t seed)
     }
 }
 
-/* int8: all values but -128; int32: biases, some hundred steps around 0 */
+/* int8: all values but -128; uint8: the same around 128; int32: biases, some hundred steps around 0 */
 static void put_ints(struct sink *s, const struct zoo_param *p, uint64_t seed)
 {
     uint64_t state = start_of(p->tensor->name, seed);
-    bool narrow = p->tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT8;
+    bool wide = p->tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT32;
+    int zero = p->tensor->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__UINT8 ? 128 : 0;
     for (uint64_t i = 0; i < p->elements && !s->failed; i++) {
         uint64_t random = next_random(&state) >> 32;
-        if (narrow)
-            put(s, &(int8_t){(int8_t)((int)(random % 255) - 127)}, sizeof(int8_t));
-        else
+        if (wide)
             put(s, &(int32_t){(int32_t)(random % 1001) - 500}, sizeof(int32_t));
+        else
+            put(s, &(uint8_t){(uint8_t)((int)(random % 255) - 127 + zero)}, sizeof(uint8_t));
     }
 }
 
