@@ -3,6 +3,7 @@
 
 #include "hw/hwdb.h"
 #include "report/bounds.h"
+#include "report/findings.h"
 #include "report/buckets.h"
 #include "write/out_html.h"
 
@@ -297,12 +298,13 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
+static void findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
 {
-    static const char *const severity[] = {"info", "warning", "error"};
+    const struct oc_diag *d = NULL;
+    size_t n = oc_findings_of(in, source, &d);
     for (size_t i = 0; i < n; i++) {
         oc_jw_begin_array(w);
-        oc_jw_string(w, severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
+        oc_jw_string(w, oc_severity_name(&d[i]));
         oc_jw_string(w, d[i].code);
         oc_jw_string(w, d[i].where);
         oc_jw_string(w, d[i].text);
@@ -313,19 +315,11 @@ static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
 void oc_page_coverage(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_report_in *in = r->in;
-    const struct oc_diag *d;
-    size_t n;
     coverage(w, r);
     assumptions(w, r);
     oc_jw_key(w, "findings");
     oc_jw_begin_array(w);
-    if (in->model && (n = oc_model_diags(in->model, &d)))
-        findings(w, d, n);
-    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
-        findings(w, d, n);
-    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
-        findings(w, d, n);
-    if (in->join && (n = oc_join_diags(in->join, &d)))
-        findings(w, d, n);
+    for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
+        findings(w, in, source);
     oc_jw_end_array(w);
 }

@@ -4,6 +4,7 @@
 #include "write/json_keys.h"
 #include "write/json_limits.h"
 #include "report/receipts.h"
+#include "report/findings.h"
 #include "report/what_if.h"
 #include "write/out_advice.h"
 
@@ -391,12 +392,13 @@ static void hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
+static void findings(struct oc_json_out *w, const struct oc_report_in *in, unsigned source)
 {
-    static const char *const severity[] = {"info", "warning", "error"};
+    const struct oc_diag *d = NULL;
+    size_t n = oc_findings_of(in, source, &d);
     for (size_t i = 0; i < n; i++) {
         oc_jw_begin_object(w);
-        oc_key_text(w, "severity", severity[d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR]);
+        oc_key_text(w, "severity", oc_severity_name(&d[i]));
         oc_key_text(w, "code", d[i].code);
         oc_key_text(w, "where", d[i].where);
         oc_key_text(w, "text", d[i].text);
@@ -406,18 +408,10 @@ static void findings(struct oc_json_out *w, const struct oc_diag *d, size_t n)
 
 static void diagnostics(struct oc_json_out *w, const struct oc_report_in *in)
 {
-    const struct oc_diag *d;
-    size_t n;
     oc_jw_key(w, "diagnostics");
     oc_jw_begin_array(w);
-    if (in->model && (n = oc_model_diags(in->model, &d)))
-        findings(w, d, n);
-    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
-        findings(w, d, n);
-    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
-        findings(w, d, n);
-    if (in->join && (n = oc_join_diags(in->join, &d)))
-        findings(w, d, n);
+    for (unsigned source = 0; source < OC_FINDING_SOURCES; source++)
+        findings(w, in, source);
     oc_jw_end_array(w);
 }
 

@@ -7,6 +7,7 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/columns.h"
+#include "report/findings.h"
 #include "report/what_if.h"
 #include "write/md_text.h"
 #include "write/out_advice.h"
@@ -193,42 +194,24 @@ static void assumptions(const struct oc_report_in *in, struct oc_buf *b)
         assumption(b, "hardware", d.set[i].key, d.set[i].value, "given by --hw-set");
 }
 
-enum { SOURCES = 4 };
-
-static size_t diags_of(const struct oc_report_in *in, unsigned source, const struct oc_diag **d)
-{
-    switch (source) {
-    case 0:
-        return in->model ? oc_model_diags(in->model, d) : 0;
-    case 1:
-        return in->analysis ? oc_analysis_diags(in->analysis, d) : 0;
-    case 2:
-        return in->profile ? oc_profile_diags(in->profile, d) : 0;
-    default:
-        return in->join ? oc_join_diags(in->join, d) : 0;
-    }
-}
-
 static size_t n_findings(const struct oc_report_in *in)
 {
     const struct oc_diag *d;
     size_t n = 0;
-    for (unsigned s = 0; s < SOURCES; s++)
-        n += diags_of(in, s, &d);
+    for (unsigned s = 0; s < OC_FINDING_SOURCES; s++)
+        n += oc_findings_of(in, s, &d);
     return n;
 }
 
 static void findings(const struct oc_report_in *in, struct oc_buf *b)
 {
-    static const char *const severity[] = {"info", "warning", "error"};
     const struct oc_diag *d = NULL;
     if (n_findings(in))
         oc_buf_str(b, "\n| finding | where | what | code |\n| --- | --- | --- | --- |\n");
-    for (unsigned s = 0; s < SOURCES; s++) {
-        size_t n = diags_of(in, s, &d);
+    for (unsigned s = 0; s < OC_FINDING_SOURCES; s++) {
+        size_t n = oc_findings_of(in, s, &d);
         for (size_t i = 0; i < n; i++) {
-            unsigned how = d[i].severity <= OC_ERROR ? d[i].severity : OC_ERROR;
-            oc_buf_printf(b, "| %s | ", severity[how]);
+            oc_buf_printf(b, "| %s | ", oc_severity_name(&d[i]));
             oc_md_code(b, d[i].where ? d[i].where : "");
             oc_buf_str(b, " | ");
             oc_md_text(b, d[i].text);

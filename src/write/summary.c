@@ -8,6 +8,7 @@
 #include "hw/hwdb.h"
 #include "join/join.h"
 #include "report/bounds.h"
+#include "report/findings.h"
 #include "report/buckets.h"
 #include "report/class_share.h"
 
@@ -549,18 +550,12 @@ static void findings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t 
 
 static void finding_part(struct sum *s)
 {
-    const struct oc_diag *d;
-    size_t n;
+    const struct oc_diag *d = NULL;
     uint32_t shown = 0;
-    const struct oc_report_in *in = s->r->in;
-    if (in->model && (n = oc_model_diags(in->model, &d)))
+    for (unsigned source = 0; source < OC_FINDING_SOURCES; source++) {
+        size_t n = oc_findings_of(s->r->in, source, &d);
         findings(s, d, n, &shown);
-    if (in->analysis && (n = oc_analysis_diags(in->analysis, &d)))
-        findings(s, d, n, &shown);
-    if (in->profile && (n = oc_profile_diags(in->profile, &d)))
-        findings(s, d, n, &shown);
-    if (in->join && (n = oc_join_diags(in->join, &d)))
-        findings(s, d, n, &shown);
+    }
     if (shown > MAX_NAMES)
         add(s, "findings", oc_printf(s->arena, "and %u more (--format json has all)", shown - MAX_NAMES));
 }
