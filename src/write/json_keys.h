@@ -24,6 +24,9 @@ bool oc_json_narrowed(const struct oc_report *r);
 
 /* The member "join": what the profile's records are, with or without a model. */
 void oc_json_join(struct oc_json_out *w, struct oc_report *r);
+/* Of it: the member "buckets", and "host" or "device", where the imported time is. They need a profile. */
+void oc_json_buckets(struct oc_json_out *w, struct oc_report *r);
+void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool device);
 /* Finds the places of the records in the list of rows that oc_json_join writes; called before ... */
 void oc_json_place_rows(struct oc_report *r);
 /* ... the place of the node's record in it. OC_NONE: it has none. */

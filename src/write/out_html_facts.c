@@ -4,7 +4,6 @@
 #include "hw/hwdb.h"
 #include "report/bounds.h"
 #include "report/findings.h"
-#include "report/buckets.h"
 #include "write/out_html.h"
 
 static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
@@ -195,41 +194,6 @@ void oc_page_hardware(struct oc_json_out *w, struct oc_report *r)
 /* ---- coverage, assumptions, findings ----------------------------------------------------------------------
  */
 
-static void conservation(struct oc_json_out *w, const struct oc_report *r, bool device)
-{
-    struct oc_conserved c;
-    const struct oc_join *j = r->in->join;
-    const struct oc_join_time *t = !j ? NULL : device ? &j->device : &j->host;
-    oc_profile_conserved(r->in->profile, device, &c);
-    oc_jw_key(w, device ? "device" : "host");
-    oc_jw_begin_object(w);
-    oc_key_double(w, "imported_ns", c.imported_ns);
-    oc_key_double(w, "operators_ns", t ? (double)NAN : c.operators_ns);
-    oc_key_double(w, "nodes_ns", t ? t->nodes_ns : (double)NAN);
-    oc_key_double(w, "groups_ns", t ? t->groups_ns : (double)NAN);
-    oc_key_double(w, "lost_ns", t ? t->lost_ns : c.lost_ns);
-    oc_jw_end_object(w);
-}
-
-static void buckets(struct oc_json_out *w, struct oc_report *r)
-{
-    const struct oc_bucket_sum *b;
-    uint32_t n = oc_report_buckets(r, &b);
-    oc_jw_key(w, "buckets");
-    oc_jw_begin_array(w);
-    for (uint32_t i = 0; i < n; i++) {
-        oc_jw_begin_object(w);
-        oc_key_text(w, "name", b[i].name);
-        oc_key_time(w, "time_ns", b[i].time_ns);
-        oc_key_time(w, "kernel_ns", b[i].kernel_ns);
-        oc_key_time(w, "total_ns", b[i].total_ns);
-        oc_key_time(w, "total_kernel_ns", b[i].total_kernel_ns);
-        oc_key_u64(w, "records", b[i].records);
-        oc_jw_end_object(w);
-    }
-    oc_jw_end_array(w);
-}
-
 static void unmatched(struct oc_json_out *w, const struct oc_join *j)
 {
     enum { SHOWN = 200 };
@@ -256,9 +220,9 @@ static void coverage(struct oc_json_out *w, struct oc_report *r)
         return;
     }
     oc_jw_begin_object(w);
-    conservation(w, r, false);
-    conservation(w, r, true);
-    buckets(w, r);
+    oc_json_conserved(w, r, false);
+    oc_json_conserved(w, r, true);
+    oc_json_buckets(w, r);
     oc_key_double(w, "time_fraction", j ? j->time_matched_fraction : NAN);
     oc_key_double(w, "flops_fraction", j ? j->flops_matched_fraction : NAN);
     oc_key_time(w, "mapped_ns", j ? j->mapped_ns : NAN);

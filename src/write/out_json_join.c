@@ -64,7 +64,7 @@ static void limit_part(struct oc_json_out *w, const struct oc_report *r, const s
 /* ---- parts -----------------------------------------------------------------------------------------------
  */
 
-static void buckets(struct oc_json_out *w, struct oc_report *r)
+void oc_json_buckets(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_bucket_sum *b;
     uint32_t n = oc_report_buckets(r, &b);
@@ -84,7 +84,7 @@ static void buckets(struct oc_json_out *w, struct oc_report *r)
 }
 
 /* Imported time = nodes + groups + the buckets' total_ns, of all calls that were read. */
-static void conservation(struct oc_json_out *w, const struct oc_report *r, bool device)
+void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool device)
 {
     struct oc_conserved c;
     const struct oc_join *j = r->in->join;
@@ -217,10 +217,10 @@ void oc_json_join(struct oc_json_out *w, struct oc_report *r)
     executed(w, j ? &j->executed : NULL);
     oc_jw_key(w, "imported");
     oc_jw_begin_object(w);
-    conservation(w, r, false);
-    conservation(w, r, true);
+    oc_json_conserved(w, r, false);
+    oc_json_conserved(w, r, true);
     oc_jw_end_object(w);
-    buckets(w, r);
+    oc_json_buckets(w, r);
     const struct oc_row **row = rows_by_record(r);
     oc_jw_key(w, "rows");
     oc_jw_begin_array(w);

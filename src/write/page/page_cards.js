@@ -75,7 +75,7 @@ function importedTime() {
     if (!known(c.imported_ns) || !(c.imported_ns > 0)) continue;
     if (c.nodes_ns > 0) parts.push(["on single nodes", c.nodes_ns, color(0)]);
     if (c.groups_ns > 0) parts.push(["on fused groups", c.groups_ns, color(7)]);
-    if (c.operators_ns > 0) parts.push(["operators", c.operators_ns, color(0)]);
+    if (!known(c.nodes_ns) && c.operators_ns > 0) parts.push(["operators", c.operators_ns, color(0)]);
     cover.buckets.forEach((b, k) => { if (b[key] > 0) parts.push([b.name, b[key], color([1, 4, 5, 8, 6, 2, 9][k % 7])]); });
     if (c.lost_ns > 1) parts.push(["LOST", c.lost_ns, color(3)]);
     if (parts.length) out.push(strip(title, parts));
