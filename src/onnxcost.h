@@ -38,7 +38,8 @@ enum oc_code {
     OC_EARG,
     OC_ENOTFOUND,
     OC_EOUTPUT,
-    OC_ELIBRARY /* a library that is loaded on demand is missing */
+    OC_ELIBRARY, /* a library that is loaded on demand is missing */
+    OC_ESTOPPED  /* by a flag of the caller (oc_profile_opts.stop) */
 };
 
 /* A failure with its place. `line` and `offset_bytes` are 0 when they do not apply. */
@@ -391,6 +392,10 @@ struct oc_profile_opts {
     const char *map;  /* columns of a table: "name=Function,time='CPU Time'"; NULL: by their headers. Files of
                          no known format are then read as "generic_csv" */
     const struct oc_kernel_names *kernel_names; /* NULL: none; must outlive the profile */
+    /* NULL, or a flag that a handler of signals or another thread sets to other than 0 while a file is read:
+     * reading then ends where it stands, and the profile has what came before, with the finding W-partial
+     * that says how much that is. When that is nothing yet, the call fails with OC_ESTOPPED. */
+    const volatile int *stop;
 };
 
 /* Reads one measurement: the file, and those that belong to it by their names (TensorRT's x.graph.json beside

@@ -14,18 +14,21 @@
 
 #define WINDOW_BYTES     ((size_t)1 << 18)
 #define MAX_WINDOW_BYTES ((size_t)1 << 28) /* one value of a text that has to be inflated */
+#define PIECE_BYTES      ((size_t)1 << 20) /* of a plain file, between two looks at the flag */
 
 struct oc_stream {
     const char *path;
     struct oc_file file; /* the mapping; not used for memory */
     const char *src;     /* bytes as stored */
     size_t src_n;
-    bool gzip, started, ended; /* ended: nothing more to hand out */
+    bool gzip, ended; /* ended: nothing more to hand out */
     z_stream z;
     char *win; /* inflated window */
     size_t win_n, win_cap;
-    uint64_t offset_bytes; /* of win[0], or of the plain window */
-    size_t used;           /* of the plain window */
+    uint64_t offset_bytes; /* of win[0] */
+    size_t used, shown;    /* the plain window: from the one to the other */
+    const volatile int *stop;
+    bool stopped;
     char error[160];
 };
 
@@ -168,16 +171,39 @@ const char *oc_stream_error(const struct oc_stream *s)
     return s->error[0] ? s->error : NULL;
 }
 
+void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
+{
+    s->stop = stop;
+}
+
+static size_t taken(const struct oc_stream *s)
+{
+    return s->gzip ? (size_t)((const char *)s->z.next_in - s->src) : s->shown;
+}
+
+bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes)
+{
+    *read_bytes = taken(s);
+    *all_bytes = s->src_n;
+    return s->stopped;
+}
+
+/* Asked when there is more to hand out. */
+static bool is_stopped(struct oc_stream *s)
+{
+    s->stopped |= s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
+    return s->stopped;
+}
+
 static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    if (used > s->src_n - s->used)
-        used = s->src_n - s->used;
-    if (s->started)
-        s->used += used;
-    bool added = !s->started && s->src_n > 0;
-    s->started = true;
+    s->used += used < s->shown - s->used ? used : s->shown - s->used;
+    size_t left = s->src_n - s->shown;
+    bool added = left > 0 && !is_stopped(s);
+    if (added)
+        s->shown += s->stop && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
-    *n = s->src_n - s->used;
+    *n = s->shown - s->used;
     *offset_bytes = s->used;
     return added;
 }
@@ -185,7 +211,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
 /* Zero padding after the last member is common on tapes and is not an error. */
 static bool next_member(struct oc_stream *s)
 {
-    size_t done = (size_t)((const char *)s->z.next_in - s->src);
+    size_t done = taken(s);
     while (done < s->src_n && s->src[done] == '\0')
         done++;
     if (s->src_n - done < 2 || memcmp(s->src + done, "\x1f\x8b", 2) != 0) {
@@ -205,7 +231,7 @@ static size_t inflate_some(struct oc_stream *s)
     s->z.next_out = (Bytef *)(s->win + s->win_n);
     s->z.avail_out = (uInt)room;
     while (!s->ended && s->z.avail_out == room) {
-        size_t left = s->src_n - (size_t)((const char *)s->z.next_in - s->src);
+        size_t left = s->src_n - taken(s);
         s->z.avail_in = (uInt)(left > WINDOW_BYTES ? WINDOW_BYTES : left);
         int rc = inflate(&s->z, Z_NO_FLUSH);
         if (rc == Z_STREAM_END) {
@@ -213,9 +239,8 @@ static size_t inflate_some(struct oc_stream *s)
         } else if (rc == Z_OK && (left > 0 || s->z.avail_out < room)) {
             continue;
         } else {
-            size_t at = (size_t)((const char *)s->z.next_in - s->src);
             snprintf(s->error, sizeof(s->error), "gzip data %s (compressed offset %zu)",
-                     rc == Z_OK || rc == Z_BUF_ERROR ? "cut off" : "damaged", at);
+                     rc == Z_OK || rc == Z_BUF_ERROR ? "cut off" : "damaged", taken(s));
             s->ended = true;
         }
     }
@@ -238,7 +263,7 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
         snprintf(s->error, sizeof(s->error), "one value is larger than %zu MiB", MAX_WINDOW_BYTES >> 20);
         s->ended = true;
     }
-    size_t added = s->ended ? 0 : inflate_some(s);
+    size_t added = s->ended || is_stopped(s) ? 0 : inflate_some(s);
     s->win_n += added;
     *data = s->win;
     *n = s->win_n;

@@ -33,6 +33,12 @@ const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes);
 const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 
+/* No more bytes once *stop is not 0: the stream ends there. A plain file then comes in pieces, so that the
+ * flag is looked at now and then. `stop` must stay as long as the stream; NULL: none. */
+void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop);
+/* Whether the flag cut it short, and after how many of the stored bytes (of a .gz: the compressed ones). */
+bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes);
+
 const char *oc_zlib_version(void);
 
 /* The first at most `max` bytes, inflated, for probing. Bytes live in the arena. */

@@ -6,6 +6,7 @@
 #include "cli/cmd_formula.h"
 #include "cli/cmd_memory.h"
 #include "cli/devices.h"
+#include "cli/fault.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
@@ -148,13 +149,16 @@ static int load_profile(struct job *j)
         return cli_fail_err(&err);
     struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
                                    .map = j->o->map,
+                                   .stop = j->o->partial ? cli_fault_stop_begin() : NULL,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat),
                                    .keep_events =
                                        j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);
-    if (oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err))
+    int rc = oc_profile_open_all(j->profiles.item, j->profiles.n, &opts, &j->list, &j->n_list, &err);
+    cli_fault_stop_over();
+    if (rc)
         return cli_fail_err(&err);
     j->profile = j->list[0];
     if (j->n_list > 1 && !j->model)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/fault.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 
@@ -24,9 +25,12 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
                         o->profile_format);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);
+    if (o->partial)
+        opts.stop = cli_fault_stop_begin();
     struct cli_progress *progress = cli_progress_start();
     cli_progress_say(progress, "reading", o->word.item[0]);
     int rc = oc_profile_open_all(o->word.item, o->word.n, &opts, list, n, &err);
+    cli_fault_stop_over();
     cli_progress_stop(progress);
     return rc ? cli_fail_err(&err) : 0;
 }

@@ -21,7 +21,9 @@ struct map {
 static struct map maps[MAX_MAPS];
 static pthread_mutex_t maps_lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *_Atomic half_written[MAX_PATHS];
-static pid_t owner; /* of the files that are half written; a child has none */
+static volatile int stop_wanted;
+static volatile sig_atomic_t stop_asks; /* SIGINT is a wish, not an end */
+static pid_t owner;                     /* of the files that are half written; a child has none */
 
 static void watch(const char *path, const void *data, size_t size_bytes)
 {
@@ -83,6 +85,10 @@ static void die_of(int signal_number)
 
 static void on_end(int signal_number)
 {
+    if (signal_number == SIGINT && stop_asks && !stop_wanted && getpid() == owner) {
+        stop_wanted = 1;
+        return;
+    }
     cli_fault_clean_up();
     die_of(signal_number);
 }
@@ -123,6 +129,20 @@ void cli_fault_remove(const char *path)
 void cli_fault_forget(const char *path)
 {
     put_path(path, NULL);
+}
+
+const volatile int *cli_fault_stop_begin(void)
+{
+    struct sigaction action = {.sa_handler = on_end};
+    stop_wanted = 0;
+    stop_asks = 1;
+    sigaction(SIGINT, &action, NULL);
+    return &stop_wanted;
+}
+
+void cli_fault_stop_over(void)
+{
+    stop_asks = 0;
 }
 
 void cli_fault_install(void)

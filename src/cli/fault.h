@@ -12,6 +12,11 @@ void cli_fault_install(void);
 void cli_fault_remove(const char *path);
 void cli_fault_forget(const char *path);
 
+/* From here to cli_fault_stop_over the first SIGINT does not end the program but sets the flag that is
+ * returned; the second one ends it. Also where SIGINT had been ignored: somebody asks for it. */
+const volatile int *cli_fault_stop_begin(void);
+void cli_fault_stop_over(void);
+
 /* Removes them, for those who end the program at once. Safe in handlers of signals. */
 void cli_fault_clean_up(void);
 

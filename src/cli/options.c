@@ -31,6 +31,8 @@ const struct cli_option cli_options[] = {
     {"warmup", 0, CLI_INT, CLI_COST | CLI_SUMMARY | CLI_MEASURED | CLI_ESTIMATE | CLI_DIFF | CLI_CHECK, "N",
      "runs", "the first of two or more; none in summaries", "runs of the profile to leave out", NULL,
      AT(warmup)},
+    {"partial", 0, CLI_FLAG, CLI_COST | CLI_SUMMARY, NULL, NULL, NULL,
+     "Ctrl-C stops the reading of the profile, and the report is made of what was read", NULL, AT(partial)},
     {"stat", 0, CLI_CHOICE, CLI_COST | CLI_DIFF | CLI_CHECK, "median|mean|min|max|sum", NULL, "median",
      "what to make of several runs", NULL, AT(stat)},
     {"hw", 0, CLI_LIST,

@@ -74,6 +74,7 @@ struct cli_opts {
     struct cli_list profile, hw, hw_set;
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
+    bool partial;
     /* shapes */
     struct cli_list dim, shape, value, trip;
     struct cli_int default_dim;

@@ -71,7 +71,8 @@ void oc_scan_result_texts(struct oc_scan_result *r)
                                        [OC_EARG] = "argument",
                                        [OC_ENOTFOUND] = "notfound",
                                        [OC_EOUTPUT] = "output",
-                                       [OC_ELIBRARY] = "library"};
+                                       [OC_ELIBRARY] = "library",
+                                       [OC_ESTOPPED] = "stopped"};
     r->row.hash = some(r->hash);
     r->row.producer = some(r->producer);
     r->row.domains = some(r->domains);

@@ -195,7 +195,10 @@ static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
     c->cut = ended && k.i > first;
     c->now.at = k.i + !ended;
     c->now.line = c->start.line + k.lines + !ended;
+    uint64_t read_bytes, all_bytes;
     if ((ended && k.i == first) || k.in_quotes)
+        return false;
+    if (ended && oc_stream_stopped(c->s, &read_bytes, &all_bytes)) /* nobody knows what it would have been */
         return false;
     *text = (struct oc_str){c->data + first, k.i - first};
     if (text->n && text->s[text->n - 1] == '\r')

@@ -579,6 +579,8 @@ static int open_db(struct oc_stream *s, struct reading *r, struct oc_err *err)
         return oc_sqlite_open(path, &r->db, err);
     if (!oc_stream_fill(s, 0, &data, &n, &offset))
         return oc_fail(err, OC_EFORMAT, "no SQLite file");
+    while (oc_stream_fill(s, 0, &data, &n, &offset))
+        continue;
     return oc_sqlite_open_mem(data, n, &r->db, err);
 }
 
@@ -591,8 +593,11 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     r.ranges = oc_ranges_new(out, r.launches);
     r.timeline = opts->keep_events ? oc_timeline_new(out) : NULL;
     int rc = open_db(src->file[0].s, &r, err);
-    if (rc == 0)
+    if (rc == 0) {
+        oc_sqlite_stop_on(r.db, opts->stop);
         rc = read_all(&r, opts, err);
+        out->stopped = oc_sqlite_stopped(r.db, &out->stopped_rows);
+    }
     oc_sqlite_close(r.db);
     oc_timeline_free(r.timeline);
     oc_ranges_free(r.ranges);

@@ -251,18 +251,60 @@ static void check_conserved(struct oc_profile *p)
     }
 }
 
+/* Whether the caller's flag ended the reading, and where. */
+static bool tell_stop(const struct source *s, const struct oc_profile *p, char *text, size_t cap)
+{
+    uint64_t done = 0, all = 0;
+    bool stopped = p->stopped;
+    for (size_t i = 0; i < s->n; i++) {
+        uint64_t read_bytes, all_bytes;
+        stopped |= oc_stream_stopped(s->file[i].s, &read_bytes, &all_bytes);
+        done += read_bytes;
+        all += all_bytes;
+    }
+    if (p->stopped)
+        snprintf(text, cap, "reading was stopped after %llu rows of a file of %llu bytes",
+                 (unsigned long long)p->stopped_rows, (unsigned long long)all);
+    else
+        snprintf(text, cap, "reading was stopped after %llu of %llu bytes", (unsigned long long)done,
+                 (unsigned long long)all);
+    return stopped;
+}
+
+/* The end that the importer saw was none of the file. */
+static void mark_partial(struct oc_profile *p, const char *text)
+{
+    struct oc_diags *d = &p->diags;
+    size_t n = 0;
+    for (size_t i = 0; i < d->n; i++)
+        if (strcmp(d->item[i].code, "W-truncated") != 0)
+            d->item[n++] = d->item[i];
+    d->n = n;
+    p->truncated = true;
+    oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: this is a part of the measurement", text);
+}
+
 static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
                        struct oc_err *err)
 {
     struct oc_profile *p = new_profile(s, opts);
     struct oc_source src = {.file = s->file, .n = s->n};
-    if (s->imp->read(&src, opts, p, err) != 0) {
+    char where[128];
+    for (size_t i = 0; i < s->n; i++)
+        oc_stream_stop_on(s->file[i].s, opts->stop);
+    int rc = s->imp->read(&src, opts, p, err);
+    bool stopped = tell_stop(s, p, where, sizeof(where));
+    if (rc != 0) {
+        if (stopped)
+            oc_fail(err, OC_ESTOPPED, "%s, which hold nothing to report", where);
         if (err && !err->file[0])
             oc_err_at(err, p->path, err->line, err->offset_bytes);
         oc_err_prefix(err, "cannot read '%s'", err && err->file[0] ? err->file : p->path);
         oc_profile_close(p);
         return -1;
     }
+    if (stopped)
+        mark_partial(p, where);
     check_conserved(p);
     oc_profile_tell_kernels(p, opts->kernel_names);
     *out = p;

@@ -132,7 +132,9 @@ struct oc_profile {
     struct oc_timeline *timeline; /* NULL unless oc_profile_opts.keep_events and the source has events */
     struct oc_prof_memory memory;
     bool functions; /* records are functions of a program, op_type their class: never put to nodes */
-    bool truncated;
+    bool truncated; /* the file ends in the middle, or its reading was stopped */
+    bool stopped;   /* by oc_profile_opts.stop, where the importer does not read the stream itself ... */
+    uint64_t stopped_rows; /* ... after so many rows */
     struct oc_exprs *exprs;
     struct oc_diags diags;
     const void *native; /* an importer's own form, for a report of its own (MegEngine); arena memory */

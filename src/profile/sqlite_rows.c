@@ -103,7 +103,9 @@ struct oc_sqlite {
     struct library lib;
     sqlite3 *db;
     uint8_t *copy; /* of oc_sqlite_open_mem */
-    uint64_t size_bytes, rows_left;
+    uint64_t size_bytes, rows_left, rows;
+    const volatile int *stop;
+    bool stopped;
     uint64_t checks_left; /* of STEPS_A_CHECK steps of SQLite's machine */
 };
 
@@ -263,6 +265,23 @@ void oc_sqlite_close(struct oc_sqlite *db)
     free(db);
 }
 
+void oc_sqlite_stop_on(struct oc_sqlite *db, const volatile int *stop)
+{
+    db->stop = stop;
+}
+
+bool oc_sqlite_stopped(const struct oc_sqlite *db, uint64_t *rows)
+{
+    *rows = db->rows;
+    return db->stopped;
+}
+
+static bool is_stopped(struct oc_sqlite *db)
+{
+    db->stopped |= db->stop && __atomic_load_n(db->stop, __ATOMIC_RELAXED);
+    return db->stopped;
+}
+
 /* ---- tables ---------------------------------------------------------------------------------------------
  */
 
@@ -339,7 +358,7 @@ static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *table, si
     struct oc_cell cell[OC_SQLITE_MAX_COLUMNS];
     for (;;) {
         int rc = db->lib.step(query);
-        if (rc == SQLITE_DONE)
+        if (rc == SQLITE_DONE || is_stopped(db))
             return 0;
         if (rc != SQLITE_ROW)
             return broken(db, err) || oc_err_prefix(err, "table '%s'", table);
@@ -347,6 +366,7 @@ static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *table, si
             return oc_fail(err, OC_EFORMAT, "damaged SQLite file: table '%s' has more rows than fit in it",
                            table);
         db->rows_left--;
+        db->rows++;
         for (size_t i = 0; i < n_column; i++)
             get_cell(&db->lib, query, (int)i, &cell[i]);
         if ((rc = row(user, cell)) != 0)

@@ -18,6 +18,11 @@ int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err)
 int oc_sqlite_open_mem(const void *data, size_t n, struct oc_sqlite **out, struct oc_err *err);
 void oc_sqlite_close(struct oc_sqlite *db);
 
+/* Scans end, without an error, once *stop is not 0. `stop` must stay until the file is closed; NULL: none. */
+void oc_sqlite_stop_on(struct oc_sqlite *db, const volatile int *stop);
+/* Whether the flag ended one, and after how many rows of all tables. */
+bool oc_sqlite_stopped(const struct oc_sqlite *db, uint64_t *rows);
+
 bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table);
 
 enum oc_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or bytes */ };

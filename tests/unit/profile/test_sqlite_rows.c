@@ -165,12 +165,52 @@ static void odd_paths(void **state)
     oc_buf_free(&text);
 }
 
+/* ---- a flag that ends it ----------------------------------------------------------------------------------
+ */
+
+static volatile int stop;
+
+static int third_is_enough(void *user, const struct oc_cell *c)
+{
+    size_t *rows = user;
+    (void)c;
+    stop = ++*rows == 3;
+    return 0;
+}
+
+static void stopped_between_rows(void **state)
+{
+    (void)state;
+    struct oc_sqlite *db;
+    struct oc_err err = {0};
+    size_t seen = 0;
+    uint64_t rows;
+    stop = 0;
+    assert_int_equal(
+        oc_sqlite_open(sqlite_file("CREATE TABLE t(a); INSERT INTO t VALUES(1), (2), (3), (4), (5);"
+                                   "CREATE TABLE u(a); INSERT INTO u VALUES(6)"),
+                       &db, &err),
+        0);
+    oc_sqlite_stop_on(db, &stop);
+    assert_int_equal(oc_sqlite_scan(db, "u", three, 3, third_is_enough, &seen, &err), 0);
+    assert_false(oc_sqlite_stopped(db, &rows));
+    assert_int_equal(oc_sqlite_scan(db, "t", three, 3, third_is_enough, &seen, &err), 0);
+    assert_int_equal(seen, 3);
+    assert_true(oc_sqlite_stopped(db, &rows));
+    assert_int_equal(rows, 3); /* one of the first table */
+    assert_int_equal(oc_sqlite_scan(db, "u", three, 3, third_is_enough, &seen, &err), 0);
+    assert_int_equal(seen, 3); /* and no other table is begun */
+    oc_sqlite_close(db);
+    unlink(sqlite_file(""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_columns),    cmocka_unit_test(missing_column),
-        cmocka_unit_test(hostile_schemas),     cmocka_unit_test(data_in_a_log),
-        cmocka_unit_test(what_is_no_database), cmocka_unit_test(odd_paths),
+        cmocka_unit_test(rows_and_columns),     cmocka_unit_test(missing_column),
+        cmocka_unit_test(hostile_schemas),      cmocka_unit_test(data_in_a_log),
+        cmocka_unit_test(what_is_no_database),  cmocka_unit_test(odd_paths),
+        cmocka_unit_test(stopped_between_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
