@@ -48,7 +48,23 @@ minimise() { # target corpus from...
     mv "$corpus.new" "$corpus"
 }
 
-printf '%-18s %12s %9s %9s %8s  %s\n' target executions exec/s edges corpus crashes
+# Seconds of processor that all programs run so far have taken: the second line of `times`, "1m2.34s 0m5.6s", which
+# knows nothing when it is asked in a subshell.
+read_cpu() { # into cpu
+    times >"$BUILD/log/times"
+    cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); sum += 60 * t[1] + t[2] } printf "%.0f", sum }' \
+        "$BUILD/log/times")
+}
+
+set_columns() { # the columns of a row
+    ran=$2
+    seconds=$((seconds + $6))
+}
+
+mkdir -p "$BUILD/log"
+executions=0
+seconds=0
+printf '%-18s %12s %9s %9s %8s %8s  %s\n' target executions exec/s edges corpus 'CPU s' crashes
 for target in "$@"; do
     corpus=$BUILD/corpus/$target
     log=$BUILD/log/$target.log
@@ -61,23 +77,31 @@ for target in "$@"; do
         # shellcheck disable=SC2046 # folders without blanks
         minimise "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
     fi
+    read_cpu
+    before=$cpu
     # shellcheck disable=SC2086 # no dictionary is no argument
     nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len=65536 -timeout=20 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
+    read_cpu
+    cpu=$((cpu - before))
     minimise "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
-    awk -v target="$target" -v rc="$rc" -v crashes="$crashes" '
+    line=$(awk -v target="$target" -v rc="$rc" -v crashes="$crashes" -v cpu="$cpu" '
         / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) } }
         /^#[0-9]+/ { n = substr($1, 2) }
         /^stat::number_of_executed_units:/ { n = $2 }
         /^stat::average_exec_per_sec:/ { rate = $2 }
         END {
             sub("/.*", "", corp)
-            printf "%-18s %12d %9d %9d %8d  %s\n", target, n, rate, cov, corp, \
+            printf "%-18s %12d %9d %9d %8d %8d  %s\n", target, n, rate, cov, corp, cpu, \
                 crashes ? crashes : rc ? "exit code " rc : 0
-        }' "$log"
+        }' "$log")
+    echo "$line"
+    # shellcheck disable=SC2086 # the columns
+    set_columns $line
+    executions=$((executions + ran))
     if [ "$rc" -ne 0 ] || [ "$crashes" -ne 0 ]; then
         bad=1
         grep -m 3 -E 'ERROR|SUMMARY|runtime error' "$log"
@@ -87,4 +111,5 @@ for target in "$@"; do
         echo "    all of it: $log"
     fi
 done
+echo "$executions executions in $((seconds / 60)) minutes $((seconds % 60)) s of processor time"
 exit $bad
