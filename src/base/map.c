@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Slots are small, so that those of many names stay in a cache; the keys stand in order of their arrival. */
 struct oc_map_slot {
-    const char *key; /* NULL: empty */
-    uint32_t n, hash, value;
+    uint32_t hash, at; /* at: place of the entry + 1, 0: empty */
+};
+
+struct oc_map_entry {
+    const char *key;
+    uint32_t n, value;
 };
 
 static uint64_t load8(const unsigned char *p)
@@ -32,26 +37,47 @@ static uint32_t hash_bytes(const char *s, size_t n)
     return (uint32_t)(h ^ (h >> 32));
 }
 
+/* The slot of the key, or the empty one where it belongs. */
 static struct oc_map_slot *find(const struct oc_map *m, const char *key, size_t n, uint32_t hash)
 {
     uint32_t mask = m->cap - 1;
     for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
         struct oc_map_slot *s = &m->slot[i];
-        if (!s->key || (s->hash == hash && s->n == n && memcmp(s->key, key, n) == 0))
+        if (!s->at)
+            return s;
+        if (s->hash != hash)
+            continue;
+        const struct oc_map_entry *e = &m->entry[s->at - 1];
+        if (e->n == n && memcmp(e->key, key, n) == 0)
             return s;
     }
 }
 
-static void grow(struct oc_map *m)
+static void grow_to(struct oc_map *m, uint32_t cap)
 {
-    uint32_t cap = m->cap ? m->cap * 2 : 64;
-    struct oc_map bigger = {.arena = m->arena, .cap = cap, .n = m->n};
-    bigger.slot = oc_xcalloc(cap, sizeof(*bigger.slot));
-    for (uint32_t i = 0; i < m->cap; i++)
-        if (m->slot[i].key)
-            *find(&bigger, m->slot[i].key, m->slot[i].n, m->slot[i].hash) = m->slot[i];
+    struct oc_map_slot *slot = oc_xcalloc(cap, sizeof(*slot));
+    uint32_t mask = cap - 1;
+    for (uint32_t i = 0; i < m->cap; i++) {
+        if (!m->slot[i].at)
+            continue;
+        uint32_t to = m->slot[i].hash & mask;
+        while (slot[to].at)
+            to = (to + 1) & mask;
+        slot[to] = m->slot[i];
+    }
     free(m->slot);
-    *m = bigger;
+    m->slot = slot;
+    m->cap = cap;
+    m->entry = oc_xrealloc(m->entry, (size_t)(cap - cap / 4) * sizeof(*m->entry));
+}
+
+void oc_map_reserve(struct oc_map *m, uint32_t n)
+{
+    uint64_t cap = 64;
+    while (cap - cap / 4 < (uint64_t)m->n + n)
+        cap *= 2;
+    if (cap > m->cap && cap <= UINT32_MAX)
+        grow_to(m, (uint32_t)cap);
 }
 
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
@@ -59,51 +85,50 @@ uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
     if (!m->cap)
         return OC_NONE;
     const struct oc_map_slot *s = find(m, key, n, hash_bytes(key, n));
-    return s->key ? s->value : OC_NONE;
+    return s->at ? m->entry[s->at - 1].value : OC_NONE;
 }
 
-static struct oc_map_slot *place(struct oc_map *m, const char *key, size_t n, bool *is_new)
+static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, uint32_t value, bool *is_new)
 {
     if (m->n + 1 > m->cap - m->cap / 4)
-        grow(m);
+        grow_to(m, m->cap ? m->cap * 2 : 64);
     uint32_t hash = hash_bytes(key, n);
     struct oc_map_slot *s = find(m, key, n, hash);
-    *is_new = !s->key;
+    *is_new = !s->at;
     if (*is_new) {
-        *s = (struct oc_map_slot){.key = oc_strndup(m->arena, key, n), .n = (uint32_t)n, .hash = hash};
-        m->n++;
+        m->entry[m->n] = (struct oc_map_entry){oc_strndup(m->arena, key, n), (uint32_t)n, value};
+        *s = (struct oc_map_slot){hash, ++m->n};
     }
-    return s;
+    return &m->entry[s->at - 1];
 }
 
 const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t value)
 {
     bool is_new;
-    struct oc_map_slot *s = place(m, key, n, &is_new);
-    s->value = value;
-    return s->key;
+    struct oc_map_entry *e = place(m, key, n, value, &is_new);
+    e->value = value;
+    return e->key;
 }
 
 bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, const char **stored)
 {
     bool is_new;
-    struct oc_map_slot *s = place(m, key, n, &is_new);
-    if (is_new)
-        s->value = *value;
-    *value = s->value;
+    struct oc_map_entry *e = place(m, key, n, *value, &is_new);
+    *value = e->value;
     if (stored)
-        *stored = s->key;
+        *stored = e->key;
     return is_new;
 }
 
 const char *oc_intern(struct oc_map *m, const char *s, size_t n)
 {
     bool is_new;
-    return place(m, s, n, &is_new)->key;
+    return place(m, s, n, 0, &is_new)->key;
 }
 
 void oc_map_free(struct oc_map *m)
 {
     free(m->slot);
+    free(m->entry);
     *m = (struct oc_map){.arena = m->arena};
 }

@@ -6,12 +6,17 @@
 #include "base/arena.h"
 
 struct oc_map_slot;
+struct oc_map_entry;
 struct oc_map {
     struct oc_arena *arena; /* owns the keys; set before use */
     struct oc_map_slot *slot;
+    struct oc_map_entry *entry;
     uint32_t n, cap;
 };
 #define OC_NONE UINT32_MAX
+
+/* Makes room for n more keys at once. */
+void oc_map_reserve(struct oc_map *m, uint32_t n);
 
 /* Value of the key, or OC_NONE. */
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n);

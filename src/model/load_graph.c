@@ -129,7 +129,17 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct vie
 
 struct node_shape { /* sizes of the node's lists */
     uint32_t n_in, n_out, n_attr;
+    uint32_t first_out; /* its outputs are this value and those after it; OC_NONE: not in a row */
 };
+
+static void count_output(struct node_shape *k, uint32_t id, bool is_new)
+{
+    if (k->n_out == 0)
+        k->first_out = is_new ? id : OC_NONE;
+    else if (!is_new || (k->first_out != OC_NONE && id != k->first_out + k->n_out))
+        k->first_out = OC_NONE;
+    k->n_out++;
+}
 
 static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t node,
                           struct node_shape *k)
@@ -141,11 +151,12 @@ static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_vi
         k->n_attr += f.num == 5;
         if (f.num != 2)
             continue;
-        k->n_out++;
-        if (f.type != OC_WIRE_LEN || f.n == 0)
+        bool is_new = false;
+        uint32_t id =
+            f.type == OC_WIRE_LEN && f.n ? define(l, sc, (const char *)f.data, f.n, &is_new) : OC_NONE;
+        count_output(k, id, is_new);
+        if (id == OC_NONE)
             continue;
-        bool is_new;
-        uint32_t id = define(l, sc, (const char *)f.data, f.n, &is_new);
         if (id == OC_ABSENT)
             return oc_load_fail(l, OC_EFORMAT, at, "a node writes an input of its function");
         struct oc_value *value = &l->m->value[id];
@@ -188,7 +199,7 @@ static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
 }
 
 static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id,
-                      uint32_t *in, uint32_t *out, struct oc_attr *attr)
+                      uint32_t *in, uint32_t *out, struct oc_attr *attr, const struct node_shape *k)
 {
     struct oc_node *n = &l->m->node[id];
     switch (f->num) {
@@ -202,7 +213,10 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
         n->n_in++;
         return 0;
     case 2:
-        out[n->n_out++] = f->n ? oc_map_get(&sc->names, (const char *)f->data, f->n) : OC_NONE;
+        out[n->n_out] = k->first_out != OC_NONE ? k->first_out + n->n_out
+                        : f->n                  ? oc_map_get(&sc->names, (const char *)f->data, f->n)
+                                                : OC_NONE;
+        n->n_out++;
         return 0;
     case 3:
         if (f->n && sc->call)
@@ -216,8 +230,7 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
         return 0;
     case 5: {
         bool dropped;
-        uint32_t k = n->n_attr;
-        if (oc_load_attr(l, sc, id, (struct oc_view){f->data, f->n}, &attr[k], &dropped))
+        if (oc_load_attr(l, sc, id, (struct oc_view){f->data, f->n}, &attr[n->n_attr], &dropped))
             return -1;
         l->m->node[id].n_attr += !dropped;
         return 0;
@@ -247,10 +260,10 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v,
     struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
     while (oc_wire_next(&w, &f)) {
-        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id, in, out, attr)) {
+        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id, in, out, attr, k)) {
             while (oc_wire_next(&w, &f)) /* the name follows the inputs */
                 if (f.type == OC_WIRE_LEN && (f.num == 3 || f.num == 4))
-                    node_field(l, sc, &f, id, in, out, attr);
+                    node_field(l, sc, &f, id, in, out, attr, k);
             const struct oc_node *n = &l->m->node[id];
             char label[128];
             return oc_err_prefix(l->err, "node '%s'%s%s", oc_node_label(l->m, n, label, sizeof(label)),
@@ -292,6 +305,8 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view
     uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     struct node_shape *shape = oc_xmalloc(n * sizeof(*shape));
     memset(shape, 0, n * sizeof(*shape));
+    oc_map_reserve(&sc->names, n); /* most nodes have one output */
+    oc_load_reserve_values(l, n);
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
         list[i] = first + i;

@@ -43,6 +43,15 @@ uint32_t oc_load_new_graph(struct oc_loader *l)
     return m->n_graph++;
 }
 
+void oc_load_reserve_values(struct oc_loader *l, uint32_t n)
+{
+    uint32_t need = l->m->n_value + n;
+    if (need <= l->cap_value || need < n)
+        return;
+    l->cap_value = l->cap_value < need / 2 ? need : need + need / 2; /* again and again stays linear */
+    l->m->value = oc_xrealloc(l->m->value, (size_t)l->cap_value * sizeof(*l->m->value));
+}
+
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph)
 {
     struct oc_model *m = l->m;

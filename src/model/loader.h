@@ -78,6 +78,7 @@ int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned */
 uint32_t oc_load_new_graph(struct oc_loader *l);
+void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
 
 /* load_tensor.c */

@@ -87,10 +87,10 @@ static const struct reduced columns[] = {
     {offsetof(struct oc_row, what_if_s), OC_AGG_NONE},
 };
 
-static double get(const struct oc_row *row, size_t offset)
+static double number_at(const void *in, size_t offset)
 {
     double v;
-    memcpy(&v, (const char *)row + offset, sizeof(v));
+    memcpy(&v, (const char *)in + offset, sizeof(v));
     return v;
 }
 
@@ -109,15 +109,17 @@ static uint8_t group_quality(const struct oc_rows *in, const uint32_t *member, u
 }
 
 /* A limit after the other, all as asked for. */
-static void reduce_limits(const struct oc_rows *in, const uint32_t *member, uint32_t n,
-                          struct oc_reduction how, double *column, struct oc_row_limits *out)
+static const struct oc_row_limits *reduce_limits(const struct oc_rows *in, const uint32_t *member, uint32_t n,
+                                                 struct oc_reduction how, double *column)
 {
+    struct oc_row_limits *out = OC_NEW(in->arena, struct oc_row_limits);
     for (size_t at = 0; at < sizeof(*out); at += sizeof(double)) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = get(&in->row[member[i]], offsetof(struct oc_row, limits) + at);
+            column[i] = number_at(in->row[member[i]].limits, at);
         double v = oc_aggregate_of(how, column, n);
         memcpy((char *)out + at, &v, sizeof(v));
     }
+    return out;
 }
 
 static struct oc_row reduce(const struct oc_rows *in, const char *name, const uint32_t *member, uint32_t n,
@@ -126,13 +128,13 @@ static struct oc_row reduce(const struct oc_rows *in, const char *name, const ui
     struct oc_row row = oc_row_blank();
     for (size_t k = 0; k < OC_COUNT(columns); k++) {
         for (uint32_t i = 0; i < n; i++)
-            column[i] = get(&in->row[member[i]], columns[k].offset);
+            column[i] = number_at(&in->row[member[i]], columns[k].offset);
         double v = oc_aggregate_of(
             columns[k].how && how.how != OC_AGG_COUNT ? (struct oc_reduction){columns[k].how, 0} : how,
             column, n);
         memcpy((char *)&row + columns[k].offset, &v, sizeof(v));
     }
-    reduce_limits(in, member, n, how, column, &row.limits);
+    row.limits = reduce_limits(in, member, n, how, column);
     const char **info = OC_NEW_ARRAY(in->arena, 3, const char *);
     info[0] = name;
     info[1] = oc_printf(in->arena, "%u", n);

@@ -50,7 +50,7 @@ void oc_bounds_of(struct oc_report *r, struct oc_bounds *out)
         out->rows++;
         out->time_s += row->time_s;
         out->roof_s += row->roofline_s;
-        add_limits(&out->limits, &row->limits);
+        add_limits(&out->limits, row->limits);
     }
     out->wasted_s = out->time_s - out->roof_s;
     if (out->n_share)

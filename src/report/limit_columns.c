@@ -8,22 +8,22 @@
 
 static void get_unit(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits.unit_s[l->column->index];
+    c->number = l->row->limits->unit_s[l->column->index];
 }
 
 static void get_level(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits.level_s[l->column->index];
+    c->number = l->row->limits->level_s[l->column->index];
 }
 
 static void get_compute(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits.comp_s / l->row->time_s;
+    c->number = l->row->limits->comp_s / l->row->time_s;
 }
 
 static void get_memory(const struct oc_line *l, struct oc_field *c)
 {
-    c->number = l->row->limits.mem_s / l->row->time_s;
+    c->number = l->row->limits->mem_s / l->row->time_s;
 }
 
 /* "Infinity Cache" to "infinity_cache_ns" */
@@ -38,7 +38,7 @@ static const char *key_of(struct oc_arena *arena, const char *name)
 static bool has_work(const struct oc_report *r, unsigned unit)
 {
     for (uint32_t i = 0; i < r->all.n; i++)
-        if (r->all.row[i].limits.unit_s[unit] > 0)
+        if (r->all.row[i].limits->unit_s[unit] > 0)
             return true;
     return false;
 }

@@ -20,8 +20,10 @@ struct oc_roof_opts oc_report_roof_opts(const struct oc_report_opts *o, const st
     return opts;
 }
 
-static void set_limits(struct oc_row_limits *l, const struct oc_roof *roof, double runs)
+static const struct oc_row_limits *new_limits(struct oc_arena *arena, const struct oc_roof *roof, double runs)
 {
+    struct oc_row_limits *l = OC_NEW(arena, struct oc_row_limits);
+    *l = oc_no_limits;
     l->comp_s = roof->comp_s * runs;
     l->mem_s = roof->mem_s * runs;
     for (unsigned u = 0; u < OC_ROW_UNITS; u++)
@@ -30,6 +32,7 @@ static void set_limits(struct oc_row_limits *l, const struct oc_roof *roof, doub
         l->level_s[i] = roof->level_s[i] * runs;
         l->level_bytes[i] = (double)roof->level_bytes[i] * runs;
     }
+    return l;
 }
 
 /* What the hardware allows for a row: of its node, or of the nodes that the row covers. */
@@ -43,7 +46,7 @@ static void set_roof(struct oc_report *r, struct oc_row *row, const struct oc_wo
     row->bound_by = roof.bound_name;
     row->wasted_s = row->time_s - row->roofline_s;
     row->efficiency = time_s > 0 ? roof.roof_s / time_s : NAN;
-    set_limits(&row->limits, &roof, r->runs);
+    row->limits = new_limits(&r->arena, &roof, r->runs);
     if (time_s < roof.roof_s) {
         r->n_too_fast++;
         row->above_roof = oc_above_roof_reason(r, row, work, &roof);

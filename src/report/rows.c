@@ -2,6 +2,9 @@
 
 #include "base/map.h"
 
+const struct oc_row_limits oc_no_limits = {
+    NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}};
+
 struct oc_row oc_row_blank(void)
 {
     return (struct oc_row){
@@ -25,7 +28,7 @@ struct oc_row oc_row_blank(void)
         .wasted_s = NAN,
         .overhead_s = NAN,
         .what_if_s = NAN,
-        .limits = {NAN, NAN, {NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}, {NAN, NAN, NAN, NAN, NAN, NAN}},
+        .limits = &oc_no_limits,
         .node = OC_NONE,
         .record = OC_NONE,
     };

@@ -49,11 +49,11 @@ struct oc_row {
     double macs, params, intensity, roofline_s, efficiency, calls, min_s, max_s, self_s;
     double wasted_s;        /* time less the time of the roofline; less than 0: faster than that */
     const char *above_roof; /* likely reason why it took less than its roofline; NULL: it did not */
-    struct oc_row_limits limits;
-    const struct oc_work *work; /* what it was held against; NULL: no hardware, or a group */
-    double overhead_s;          /* of its launches */
-    double what_if_s;           /* estimate after all steps of what_if.h */
-    const char *group;          /* key of its group, NULL: groups are not wanted */
+    const struct oc_row_limits *limits; /* never NULL: oc_no_limits when nothing is known */
+    const struct oc_work *work;         /* what it was held against; NULL: no hardware, or a group */
+    double overhead_s;                  /* of its launches */
+    double what_if_s;                   /* estimate after all steps of what_if.h */
+    const char *group;                  /* key of its group, NULL: groups are not wanted */
     const char *bound_by, *rule, *scope, *provider, *provenance; /* rule: how it was joined */
     uint32_t node, record; /* index into the analysis' nodes and the profile's records, OC_NONE */
 };
@@ -64,6 +64,8 @@ struct oc_rows {
     uint32_t n;
     const char *const *info_key; /* what the values of `info` are: "name", "type", "id" */
 };
+
+extern const struct oc_row_limits oc_no_limits;
 
 /* A row of which nothing is known. */
 struct oc_row oc_row_blank(void);

@@ -325,12 +325,16 @@ static int name_matches(const struct oc_select *s, const struct oc_row *row, str
     return hit;
 }
 
-int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
-                     struct oc_err *err)
+/* Rows that are chosen, by their addresses: a row is large, and a report may show a few of a million. */
+struct chosen {
+    const struct oc_row **row;
+    uint32_t n;
+};
+
+static int filter(const struct oc_select *s, const struct oc_rows *all, struct oc_arena *arena,
+                  struct chosen *out, struct oc_err *err)
 {
-    out->row = OC_NEW_ARRAY(out->arena, all->n, struct oc_row);
-    out->n = 0;
-    out->info_key = all->info_key;
+    *out = (struct chosen){.row = OC_NEW_ARRAY(arena, all->n, const struct oc_row *)};
     for (uint32_t i = 0; i < all->n; i++) {
         const struct oc_row *row = &all->row[i];
         if ((s->n_type && !listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
@@ -339,8 +343,27 @@ int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struc
         if (hit < 0)
             return -1;
         if (hit)
-            out->row[out->n++] = *row;
+            out->row[out->n++] = row;
     }
+    return 0;
+}
+
+static void copy_rows(const struct chosen *from, struct oc_rows *out)
+{
+    out->row = OC_NEW_ARRAY(out->arena, from->n, struct oc_row);
+    out->n = from->n;
+    for (uint32_t i = 0; i < from->n; i++)
+        out->row[i] = *from->row[i];
+}
+
+int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
+                     struct oc_err *err)
+{
+    struct chosen rows;
+    if (filter(s, all, out->arena, &rows, err) != 0)
+        return -1;
+    copy_rows(&rows, out);
+    out->info_key = all->info_key;
     return 0;
 }
 
@@ -355,29 +378,37 @@ static double chosen_time(const struct oc_select *s, const struct oc_row *row, e
 }
 
 /* Puts the chosen time into time_s; drops the rows without one or outside the bounds. */
-static void keep_timed(const struct oc_select *s, enum oc_time_of time, struct oc_rows *rows)
+static void keep_timed(const struct oc_select *s, enum oc_time_of time, struct oc_arena *arena,
+                       struct chosen *rows)
 {
+    bool own = time == OC_TIME_DEVICE && !s->kern; /* the time that stands in the row already */
+    struct oc_row *copy = own ? NULL : OC_NEW_ARRAY(arena, rows->n, struct oc_row);
     uint32_t n = 0;
     for (uint32_t i = 0; i < rows->n; i++) {
-        double t = chosen_time(s, &rows->row[i], time);
+        double t = chosen_time(s, rows->row[i], time);
         if (!oc_num_known(t) || t < s->min_time_s || t > s->max_time_s)
             continue;
         rows->row[n] = rows->row[i];
-        rows->row[n++].time_s = t;
+        if (!own) {
+            copy[n] = *rows->row[i];
+            copy[n].time_s = t;
+            rows->row[n] = &copy[n];
+        }
+        n++;
     }
     rows->n = n;
 }
 
 struct ranking {
     const struct oc_order_column *column; /* NULL: by `text` */
-    const struct oc_row *row;
+    const struct oc_row *const *row;
     const uint32_t *at; /* rows with a key */
     const char *const *text;
 };
 
 static int compare_keys(const struct ranking *r, uint32_t i, uint32_t k)
 {
-    return r->column ? r->column->compare(&r->row[r->at[i]], &r->row[r->at[k]])
+    return r->column ? r->column->compare(r->row[r->at[i]], r->row[r->at[k]])
                      : strcmp(r->text[r->at[i]], r->text[r->at[k]]);
 }
 
@@ -415,12 +446,13 @@ struct cells {
     double *number;
 };
 
-static struct cells cells_of(const struct oc_select *s, const struct oc_column *c, const struct oc_rows *rows)
+static struct cells cells_of(const struct oc_select *s, const struct oc_column *c, struct oc_arena *arena,
+                             const struct chosen *rows)
 {
-    struct cells out = {.text = OC_NEW_ARRAY(rows->arena, rows->n, const char *),
-                        .number = OC_NEW_ARRAY(rows->arena, rows->n, double)};
+    struct cells out = {.text = OC_NEW_ARRAY(arena, rows->n, const char *),
+                        .number = OC_NEW_ARRAY(arena, rows->n, double)};
     for (uint32_t i = 0; i < rows->n; i++) {
-        struct oc_line line = {.r = s->report, .arena = rows->arena, .row = &rows->row[i], .column = c};
+        struct oc_line line = {.r = s->report, .arena = arena, .row = rows->row[i], .column = c};
         struct oc_field f = {.number = NAN};
         c->get(&line, &f);
         out.text[i] = f.text;
@@ -430,35 +462,35 @@ static struct cells cells_of(const struct oc_select *s, const struct oc_column *
 }
 
 /* The rows that have a key, into `at`, and their keys. */
-static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, const struct oc_rows *rows,
-                          uint32_t *at, double *key)
+static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
+                          const struct chosen *rows, uint32_t *at, double *key)
 {
     uint32_t n = 0;
     struct cells c = {0};
     bool text = o->column && o->column->kind == OC_FIELD_TEXT;
     if (o->column)
-        c = cells_of(s, o->column, rows);
+        c = cells_of(s, o->column, arena, rows);
     for (uint32_t i = 0; i < rows->n; i++)
-        if (o->own ? key_known(o->own, &rows->row[i]) : text ? c.text[i] != NULL : oc_num_known(c.number[i]))
+        if (o->own ? key_known(o->own, rows->row[i]) : text ? c.text[i] != NULL : oc_num_known(c.number[i]))
             at[n++] = i;
     if (text || (o->own && o->own->compare))
         rank_by_compare(&(struct ranking){o->own, rows->row, at, c.text}, n, key);
     else
         for (uint32_t i = 0; i < n; i++)
-            key[i] = o->own ? order_key(o->own, &rows->row[at[i]]) : c.number[at[i]];
+            key[i] = o->own ? order_key(o->own, rows->row[at[i]]) : c.number[at[i]];
     return n;
 }
 
 /* Rows with a key first, in order; then the others as they stand. */
-static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_rows *rows)
+static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
+                      struct chosen *rows)
 {
     uint32_t tail = 0, cap = rows->n;
-    uint32_t *at = OC_NEW_ARRAY(rows->arena, cap, uint32_t),
-             *order = OC_NEW_ARRAY(rows->arena, cap, uint32_t);
-    double *key = OC_NEW_ARRAY(rows->arena, cap, double);
-    bool *placed = OC_NEW_ARRAY(rows->arena, cap, bool);
-    struct oc_row *sorted = OC_NEW_ARRAY(rows->arena, cap, struct oc_row);
-    uint32_t n = find_keys(s, o, rows, at, key);
+    uint32_t *at = OC_NEW_ARRAY(arena, cap, uint32_t), *order = OC_NEW_ARRAY(arena, cap, uint32_t);
+    double *key = OC_NEW_ARRAY(arena, cap, double);
+    bool *placed = OC_NEW_ARRAY(arena, cap, bool);
+    const struct oc_row **sorted = OC_NEW_ARRAY(arena, cap, const struct oc_row *);
+    uint32_t n = find_keys(s, o, arena, rows, at, key);
     for (uint32_t i = 0; i < n && !o->ascending; i++)
         key[i] = -key[i];
     oc_order_by(key, n, order);
@@ -482,20 +514,32 @@ static uint32_t cut_to(int64_t top, uint32_t n)
     return top < (int64_t)n ? (uint32_t)top : n;
 }
 
+/* The groups of the chosen rows instead of them. */
+static void reduce_chosen(const struct oc_select *s, struct chosen *rows, struct oc_rows *out)
+{
+    struct oc_rows in = *out;
+    copy_rows(rows, &in);
+    oc_group_keys(s->report, s->by, s->n_by, &in); /* none: all together */
+    oc_rows_aggregate(&in, s->aggregate, out);
+    *rows = (struct chosen){OC_NEW_ARRAY(out->arena, out->n, const struct oc_row *), out->n};
+    for (uint32_t i = 0; i < out->n; i++)
+        rows->row[i] = &out->row[i];
+}
+
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err)
 {
-    if (oc_select_filter(s, all, out, err) != 0)
+    struct chosen rows;
+    if (filter(s, all, out->arena, &rows, err) != 0)
         return -1;
+    out->info_key = all->info_key;
     if (time != OC_TIME_NONE)
-        keep_timed(s, time, out);
-    if (s->aggregate.how) {
-        struct oc_rows in = *out;
-        oc_group_keys(s->report, s->by, s->n_by, &in); /* none: all together */
-        oc_rows_aggregate(&in, s->aggregate, out);
-    }
+        keep_timed(s, time, out->arena, &rows);
+    if (s->aggregate.how)
+        reduce_chosen(s, &rows, out);
     for (size_t i = s->n_order; i-- > 0;) /* the sort is stable */
-        sort_rows(s, &s->order[i], out);
-    out->n = cut_to(s->top, out->n);
+        sort_rows(s, &s->order[i], out->arena, &rows);
+    rows.n = cut_to(s->top, rows.n);
+    copy_rows(&rows, out);
     return 0;
 }

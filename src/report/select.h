@@ -16,7 +16,6 @@ enum oc_time_of {
     OC_TIME_HOST    /* host_time_s, host_kern_time_s */
 };
 
-/* The options that choose, checked and read. Texts are borrowed from the options. */
 /* One key of --order-by: a quantity of MegEngine's tool, or any column. */
 struct oc_order {
     const struct oc_order_column *own; /* NULL: `column` */
@@ -25,6 +24,7 @@ struct oc_order {
 };
 enum { OC_MAX_ORDER = 8 };
 
+/* The options that choose, checked and read. Texts are borrowed from the options. */
 struct oc_select {
     struct oc_pattern **pattern; /* heap */
     size_t n_pattern;

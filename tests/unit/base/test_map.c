@@ -51,11 +51,35 @@ static void keys_are_bytes(void **state)
     oc_arena_free(&a);
 }
 
+/* Room made at once is room for that many, and what was there is still found. */
+static void test_reserve(void **state)
+{
+    (void)state;
+    struct oc_arena arena = {0};
+    struct oc_map map = {.arena = &arena};
+    char key[16];
+    oc_map_set(&map, "first", 5, 7);
+    oc_map_reserve(&map, 1000);
+    uint32_t cap = map.cap;
+    assert_true(cap - cap / 4 >= 1001);
+    for (uint32_t i = 0; i < 1000; i++)
+        oc_map_set(&map, key, (size_t)snprintf(key, sizeof(key), "%u", i), i);
+    assert_int_equal(map.cap, cap);
+    oc_map_reserve(&map, 0);
+    assert_int_equal(map.cap, cap);
+    assert_int_equal(oc_map_get(&map, "first", 5), 7);
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(oc_map_get(&map, key, (size_t)snprintf(key, sizeof(key), "%u", i)), i);
+    oc_map_free(&map);
+    oc_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_keys),
         cmocka_unit_test(keys_are_bytes),
+        cmocka_unit_test(test_reserve),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
