@@ -77,7 +77,9 @@ ZOO := $(BUILD)/onnxzoo
 ZOO_LIB := $(BUILD)/libonnxzoo.a
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(FUZZ_SRC))
-BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+HARNESS_SRC := $(wildcard tests/bench/harness_*.c)
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(filter-out $(HARNESS_SRC),$(wildcard tests/bench/*.c))) \
+             $(BUILD)/bench/harness
 TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracle/*.c))
 PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
@@ -91,7 +93,7 @@ zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
 INSTALLED := $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
-check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile
+check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile $(BUILD)/bench/harness
 
 help:
 	@echo 'make              build $(BIN)'
@@ -105,7 +107,7 @@ help:
 	@echo 'make fuzz T=60    libFuzzer, T seconds for each target (needs clang); FUZZ=json for one of them'
 	@echo 'make hostile      thousands of broken models and profiles through the program, in release and under ASan+UBSan'
 	@echo 'make coverage     every test in MODE=coverage, and which lines of src/ they reached'
-	@echo 'make bench        speed and memory of onnxcost on large input'
+	@echo 'make bench        speed and memory against targets, peers and limits; QUICK=1 to try it out'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  the quick start of the README, typed in a clean chroot'
@@ -132,9 +134,11 @@ coverage:
 check-fast:
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh $(MODE)
 
+# QUICK=1: to try it out
 bench: all $(BENCH_BIN)
+	@.ci/setup bench || echo 'make bench: goes on without what is missing'
 	@BUILD=$(BUILD) tests/bench/bench.sh
-	@BUILD=$(BUILD) tests/bench/hw_measure.sh
+	@$(if $(filter-out 0,$(QUICK)),:,BUILD=$(BUILD) tests/bench/hw_measure.sh || :)
 
 lint:
 	@.ci/setup lint
@@ -274,6 +278,10 @@ $(BUILD)/oracle/%: $(BUILD)/obj/tests/oracle/%.o $(PB_OBJ) $(LIB)
 
 # makes broken files and runs the program on them
 $(BUILD)/hostile: $(call obj,$(addprefix tests/fuzz/,hostile.c wire_mutator.c)) $(LIB)
+	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
+
+$(BUILD)/bench/harness: $(call obj,$(HARNESS_SRC)) $(LIB)
+	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) -o $@ $^ $(LIBS)
 
 $(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIB)

@@ -1,77 +1,101 @@
 #!/bin/sh
-# Speed and memory of onnxcost on small and on large input. Limits that depend on the machine (starting a process,
-# touching every byte of a file) are measured in the same run.
-# Environment: BUILD, RUNS (of the short measurements), TRACE_BYTES, BIG_BYTES, NSYS_KERNELS, KINETO_BYTES.
+# Makes what is measured, then measures: commands.tsv says what, targets.tsv what is wanted of it, README.md how.
+# Environment: BUILD; QUICK=1 to try it out; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
+# NSYS_KERNELS; HUGE=yes|no a trace of 4 GB (where there is room); ONLY=targets leaves out what has no target.
 set -eu
 cd "$(dirname "$0")/../.."
-: "${BUILD:=build/release}" "${RUNS:=101}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}" "${NSYS_KERNELS:=2000000}"
-: "${KINETO_BYTES:=500000000}"
-work=$BUILD/bench
-export ONNXCOST_HWDB="$PWD/hwdb"
-onnxcost=$BUILD/onnxcost
-tests/make_zoo.sh "$work/zoo"
-[ -s "$work/trace.$TRACE_BYTES.json" ] || "$work/make_trace" "$TRACE_BYTES" >"$work/trace.$TRACE_BYTES.json"
-[ -s "$work/chain.onnx" ] || "$BUILD/onnxzoo" chain --nodes 100000 -o "$work/chain.onnx"
-[ -s "$work/big.$BIG_BYTES.onnx" ] || "$BUILD/onnxzoo" bigfile --bytes "$BIG_BYTES" -o "$work/big.$BIG_BYTES.onnx"
+: "${BUILD:=build/release}" "${QUICK:=}" "${HUGE:=}" "${ONLY:=}"
+if [ "${QUICK:-0}" != 0 ]; then
+    QUICK=quick
+    : "${RUNS:=21}" "${TRACE_BYTES:=50000000}" "${BIG_BYTES:=500000000}" "${NSYS_KERNELS:=200000}" "${HUGE:=no}"
+    : "${KINETO_BYTES:=50000000}" "${MODELS:=300}"
+else
+    QUICK=
+    : "${RUNS:=101}" "${TRACE_BYTES:=500000000}" "${BIG_BYTES:=2000000000}" "${NSYS_KERNELS:=2000000}"
+    : "${KINETO_BYTES:=500000000}" "${MODELS:=1000}"
+fi
+B=$BUILD/bench ZOO=$B/zoo EXE=$BUILD/onnxcost
+export B ZOO EXE RUNS NSYS_KERNELS MODELS ONNXCOST_HWDB="$PWD/hwdb" LC_ALL=C
 
-printf '%-44s %10s %10s %10s %12s\n' 'measurement (median of several runs)' 'median ms' 'least ms' 'RSS MiB' 'private MiB'
-measure() { # title runs command...
-    title=$1
+# ---- peers: whoever is there
+PYTHON3=$(command -v python3 || :)
+PYTHON=
+for python in python3 /usr/bin/python3; do
+    [ -z "$PYTHON" ] && "$python" -c 'import onnx.shape_inference' 2>/dev/null && PYTHON=$(command -v $python)
+done
+JQ=$(command -v jq || :)
+export PYTHON PYTHON3 JQ WHY_PYTHON='no python3-onnx' WHY_PYTHON3='no python3' WHY_JQ='no jq'
+export WHY_ORT_HUGE='no room, or HUGE=no' WHY_MODELS='no libonnx-testdata'
+
+# ---- what is measured
+once() { # FILE COMMAND...    its output, unless it is there
+    file=$1
     shift
-    line=$("$work/measure" "$@") || { echo "$title: failed: $line"; exit 1; }
-    # shellcheck disable=SC2086 # five numbers
-    set -- $line
-    printf '%-44s %10s %10s %10s %12s\n' "$title" "$1" "$2" "$3" "$4"
-    median=$1
-    least=$2
+    [ -s "$file" ] || { "$@" >"$file.new" && mv "$file.new" "$file"; }
 }
-measure 'empty C program' "$RUNS" "$work/empty"
-empty=$median
-empty_least=$least
-measure 'onnxcost --version' "$RUNS" "$onnxcost" --version
-version=$median
-version_least=$least
-measure 'ResNet-50: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/resnet50.onnx"
-measure 'BERT-base: load, analyse, report' "$RUNS" "$onnxcost" "$work/zoo/bert_base.onnx"
-measure '70B decoder, float16, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_f16.onnx"
-measure '70B decoder, 4 bits, no weights: the same' "$RUNS" "$onnxcost" "$work/zoo/llama_70b_q4.onnx"
-measure "100,000 nodes" 5 "$onnxcost" "$work/chain.onnx"
-measure "100,000 nodes: plan and order" 5 "$onnxcost" memory "$work/chain.onnx" --plan "$work/plan.json" --reorder -o /dev/null
-measure "Llama 70B (5468 steps): plan and order" 5 "$onnxcost" memory "$work/zoo/llama_70b_f16.onnx" --plan "$work/plan.json" --reorder -o /dev/null
-measure "$((BIG_BYTES / 1000000)) MB model in one file" 11 "$onnxcost" "$work/big.$BIG_BYTES.onnx"
-measure "$((BIG_BYTES / 1000000)) MB model annotated" 1 "$onnxcost" "$work/big.$BIG_BYTES.onnx" --annotate "$work/annotated.onnx"
-rm -f "$work/annotated.onnx"
-measure "$((TRACE_BYTES / 1000000)) MB trace: memchr over every byte" 5 "$work/scan" "$work/trace.$TRACE_BYTES.json"
-limit=$median
-measure "$((TRACE_BYTES / 1000000)) MB trace of ONNX Runtime" 5 "$onnxcost" "$work/trace.$TRACE_BYTES.json"
-trace=$median
-nsys=$work/nsys.$NSYS_KERNELS.sqlite
-[ -s "$nsys" ] || "$work/nsys_file" make "$NSYS_KERNELS" "$nsys"
-measure "$NSYS_KERNELS kernels in SQLite: a scan by SQLite" 3 "$work/nsys_file" scan "$nsys"
-sqlite=$median
-measure "$NSYS_KERNELS kernels of Nsight Systems" 3 "$onnxcost" "$nsys"
-awk -v scan="$sqlite" -v all="$median" -v n="$NSYS_KERNELS" 'BEGIN {
-    printf "Nsight Systems: %.2f million kernels/s, %.2f of the speed of SQLite alone over kernels and calls\n",
-        n / all / 1000, scan / all
-}'
-kineto=$work/kineto.$KINETO_BYTES.json
-[ -s "$kineto" ] || "$work/make_kineto" "$KINETO_BYTES" >"$kineto"
-[ -s "$kineto.gz" ] || gzip -1 -c "$kineto" >"$kineto.gz"
-measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch: memchr" 5 "$work/scan" "$kineto"
-scan=$median
-measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch" 5 "$onnxcost" "$kineto"
-plain=$median
-measure "$((KINETO_BYTES / 1000000)) MB trace of PyTorch, gzipped" 1 "$onnxcost" "$kineto.gz"
-awk -v scan="$scan" -v plain="$plain" -v gz="$median" -v size="$(wc -c <"$kineto")" 'BEGIN {
-    printf "PyTorch: %.0f MB/s, %.2f of the speed of memchr; gzipped %.0f MB/s of what is inflated\n",
-        size / plain / 1000, scan / plain, size / gz / 1000
-}'
-size=$(wc -c <"$work/trace.$TRACE_BYTES.json")
-awk -v empty="$empty" -v version="$version" -v empty_least="$empty_least" -v version_least="$version_least" -v limit="$limit" -v trace="$trace" -v size="$size" 'BEGIN {
-    printf "\nstart-up above an empty program   %.2f ms by the medians, %.2f ms by the least\n", version - empty,
-        version_least - empty_least
-    printf "trace                             %.0f MB/s, %.2f of the speed of memchr (%.0f MB/s)\n",
-        size / trace / 1000, limit / trace, size / limit / 1000
-}'
-echo
-"$work/plan_boxes"
+events() { # FILE   how many events a report is made of: those that a summary counts
+    once "$1.events" sh -c '"$0" summary "$1" -f json | awk "
+        /\"overview\"/ { inside = 1 } /\"runs\": \{/ { inside = 0 }
+        inside && /\"calls\":/ { sub(/,/, \"\"); n += \$2 } END { print n }"' "$EXE" "$1"
+    cat "$1.events"
+}
+mb() {
+    echo $(($1 / 1000000))
+}
+tests/make_zoo.sh "$ZOO"
+for n in 1000 10000 100000 1000000; do
+    [ -s "$B/chain.$n.onnx" ] || "$BUILD/onnxzoo" chain --nodes $n -o "$B/chain.$n.onnx"
+done
+BIG=$B/big.$BIG_BYTES.onnx
+[ -s "$BIG" ] || "$BUILD/onnxzoo" bigfile --bytes "$BIG_BYTES" -o "$BIG"
+ORT_10=$B/trace.10000000.json ORT_100=$B/trace.100000000.json ORT=$B/trace.$TRACE_BYTES.json
+for n in 10000000 100000000 "$TRACE_BYTES"; do once "$B/trace.$n.json" "$B/make_trace" "$n"; done
+KINETO=$B/kineto.$KINETO_BYTES.json
+once "$KINETO" "$B/make_kineto" "$KINETO_BYTES"
+for file in "$ORT" "$KINETO"; do once "$file.gz" gzip -1 -c "$file"; done
+NSYS=$B/nsys.$NSYS_KERNELS.sqlite
+[ -s "$NSYS" ] || "$B/nsys_file" make "$NSYS_KERNELS" "$NSYS"
+NSYS_ROWS=$((2 * NSYS_KERNELS))
+ORT_EVENTS=$(events "$ORT") ORT_10_EVENTS=$(events "$ORT_10") KINETO_EVENTS=$(events "$KINETO")
+BIG_MB=$(mb "$BIG_BYTES") ORT_MB=$(mb "$TRACE_BYTES") KINETO_MB=$(mb "$KINETO_BYTES")
+
+# 4 GB where twice that is free, in memory and on disk: it is measured from the page cache
+ORT_HUGE='' ORT_HUGE_EVENTS=''
+if [ -z "$HUGE" ]; then
+    HUGE=$(awk -v disk="$(df -Pk "$B" | awk 'END { print $4 }')" '
+        /^MemAvailable:/ { print $2 > 8e6 && disk > 8e6 ? "yes" : "no" }' /proc/meminfo)
+fi
+if [ "$HUGE" = yes ]; then
+    ORT_HUGE=$B/trace.4000000000.json
+    trap 'rm -f "$ORT_HUGE" "$ORT_HUGE.events" "$ORT_HUGE.new"' EXIT
+    once "$ORT_HUGE" "$B/make_trace" 4000000000
+    ORT_HUGE_EVENTS=$(events "$ORT_HUGE")
+fi
+export BIG ORT ORT_10 ORT_100 ORT_HUGE KINETO NSYS NSYS_ROWS ORT_EVENTS ORT_10_EVENTS ORT_HUGE_EVENTS KINETO_EVENTS
+export BIG_MB ORT_MB KINETO_MB
+
+# ---- models: real ones, each once, and those of ONNX's tests of nodes
+LIST_models=$B/real_models
+# shellcheck disable=SC2046 # no name has a blank
+cksum $(find "$ZOO" ../shared/samples models build/corpus -name '*.onnx' 2>/dev/null | sort) |
+    awk '!seen[$1, $2]++ { print $3 }' >"$LIST_models"
+REAL_MODELS=$(wc -l <"$LIST_models")
+[ -z "$QUICK" ] || { sed -n '1~6p' "$LIST_models" >"$LIST_models.quick"; LIST_models=$LIST_models.quick; }
+export LIST_models REAL_MODELS
+{
+    cat "$B/real_models"
+    for dir in /usr/share/libonnx-testdata/data /usr/lib/python3/dist-packages/onnx/backend/test/data; do
+        [ -d "$dir" ] && find "$dir/" -name '*.onnx' | sort && break
+    done
+} >"$B/models.all"
+for n in 10 100 "$MODELS"; do # spread over all of them, some twice where there are fewer
+    awk -v n="$n" '{ line[NR] = $0 } END { for (i = 0; i < n; i++) print line[1 + int(i * NR / n)] }' "$B/models.all" >"$B/models.$n"
+done
+sync # nothing is written back meanwhile
+
+rm -f "$B/log"
+"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/log" $QUICK
+rm -f "$B/annotated.onnx" "$B/plan.json"
+[ -z "$PYTHON3" ] || "$PYTHON3" -c 'import json, sys; json.load(open(sys.argv[1]))' "$B/results.json"
+echo "results: $B/results.json"
+[ -n "$QUICK$ONLY" ] || { echo; "$B/plan_boxes"; }
