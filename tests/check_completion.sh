@@ -46,11 +46,11 @@ in_bash() {
         printf "%s\n" "${COMPREPLY[@]}"' bash "$work/script.bash" "$@" 2>&1 | sort
 }
 bash_gives() { # title 'words expected' words of the line...
-    want=$(printf '%s\n' $2 | sort)
-    title=$1
+    want=$(echo "$2" | tr -s ' ' '\n' | sort)
+    title=$1 words=$2
     shift 2
     text=$(in_bash onnxcost "$@")
-    [ "$text" = "$want" ]; result $? "bash: $title" "got $(echo "$text" | head -n 12 | tr '\n' ' '), not $(echo $want)"
+    [ "$text" = "$want" ]; result $? "bash: $title" "got $(echo "$text" | head -n 12 | tr '\n' ' '), not $words"
 }
 bash_gives 'a command' 'summary' 'summ'
 bash_gives 'commands that begin alike' 'calibrate' 'cal'
@@ -86,15 +86,15 @@ for command in $(onnxcost --help | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z
     [ -s "$work/offered" ] && [ -z "$wrong" ]; result $? "bash: every option of $command is one" "$wrong"
 done
 while read -r option; do
-    grep -q -- "$option[ ']" "$work/script.bash" || echo "$option"
+    grep -q -- "${option}[ ']" "$work/script.bash" || echo "$option"
 done <"$work/long" >"$work/missing"
 [ ! -s "$work/missing" ]; result $? 'bash: every option is offered somewhere' "$(tr '\n' ' ' <"$work/missing")"
 
 # ---- fish
 fish_gives() { # title 'words expected' line
-    want=$(printf '%s\n' $2 | sort)
+    want=$(echo "$2" | tr -s ' ' '\n' | sort)
     text=$(HOME=$work fish --no-config -c "source $work/script.fish; complete -C '$3'" 2>&1 | cut -f 1 | sort)
-    [ "$text" = "$want" ]; result $? "fish: $1" "got $(echo $text | head -c 300), not $(echo $want)"
+    [ "$text" = "$want" ]; result $? "fish: $1" "got $(echo "$text" | tr '\n' ' ' | head -c 300), not $2"
 }
 if command -v fish >/dev/null; then
     fish_gives 'a command' 'summary' 'onnxcost summ'

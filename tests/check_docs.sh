@@ -31,6 +31,7 @@ operators() {
     onnxcost ops | awk 'NR > 1 && !seen[$1 " " $2]++ { names[$1] = names[$1] " " $2; if (!(($1) in known)) { known[$1] = 1; order[++k] = $1 } }
         END { for (i = 1; i <= k; i++) print order[i] ":" names[order[i]] }' | sort | while IFS=: read -r domain names; do
         echo
+        # shellcheck disable=SC2086 # names are meant to be split
         echo "**$domain**:$(printf '%s\n' $names | sort | tr '\n' ' ' | sed 's/^/ /; s/ $//')" | fold -s -w 118 | sed 's/ *$//'
     done
     echo
@@ -97,8 +98,8 @@ problems=$(sed -n '/^Profile formats/,/^$/s/^  \([a-z_]*\) .*/\1/p' "$work/help"
 done)
 result 'the README has every profile format' "$problems"
 
-problems=$(for file in $(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md); do
-    [ -d "src/$file" ] || echo "src/$file is not there"
+problems=$(sed -n 's/^| `\([a-z]*\)\/`.*/\1/p' src/README.md | while read -r folder; do
+    [ -d "src/$folder" ] || echo "src/$folder is not there"
 done; for folder in src/*/; do
     grep -q "^| \`$(basename "$folder")/\`" src/README.md || echo "$folder is not in src/README.md"
 done)

@@ -32,7 +32,7 @@ cp resnet50.onnx model.onnx && cp mobilenetv2.onnx new.onnx && cp resnet18.onnx 
 cp here.xml mine.xml && cp here.cal.xml mine.cal.xml
 cp resnet50.onnx before.onnx && cp resnet18.onnx after.onnx && cp a.json before.json && cp b.json after.json
 cp resnet18.onnx mobilenetv2.onnx models
-cp *.profile.json resnet18.onnx mobilenetv2.onnx recordings
+cp ./*.profile.json resnet18.onnx mobilenetv2.onnx recordings
 cd ..
 
 try() { # where command line

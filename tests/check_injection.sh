@@ -23,7 +23,7 @@ result() { # title problems
     else
         bad=1
         echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n ${SHOW:-6} | cut -c 1-400 | cat -v | sed 's/^/# /'
+        printf '%s\n' "$2" | head -n "${SHOW:-6}" | cut -c 1-400 | cat -v | sed 's/^/# /'
     fi
 }
 

@@ -34,6 +34,7 @@ strict='-Wall -Wextra -Werror -pedantic -Wshadow -Wconversion'
 
 # ---- the header
 for std in c99 c11 gnu17; do
+    # shellcheck disable=SC2086 # the warnings are meant to be split
     echo '#include <onnxcost.h>' | $CC -std=$std $strict -Isrc -x c -fsyntax-only - 2>"$work/log"
     result $? "the header stands alone in $std" "$(head -n 3 "$work/log")"
 done
@@ -79,7 +80,7 @@ sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/README.md | sed 1d | grep . 
 [ "$(wc -l <"$work/want")" -eq 6 ]; result $? 'src/README.md shows what the example prints' "$(cat "$work/want")"
 
 run_example() { # title program
-    ONNXCOST_HWDB= "$2" "$work/resnet50.onnx" models/profiles/resnet50.disabled.t1.json.gz >"$work/out" 2>&1
+    ONNXCOST_HWDB='' "$2" "$work/resnet50.onnx" models/profiles/resnet50.disabled.t1.json.gz >"$work/out" 2>&1
     diff "$work/want" "$work/out" >"$work/log"
     result $? "$1" "$(head -n 4 "$work/log")"
 }

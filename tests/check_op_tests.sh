@@ -28,7 +28,7 @@ report 1 'every operator of the index has tests' "$(awk -F '\t' '
 
 # without the test set nothing is known of node_tests
 nodes=$(awk -F '\t' '!/^#/ && $6 { some = 1 } END { print some + 0 }' "$table")
-report 2 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes=$nodes '
+report 2 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes="$nodes" '
     /^#/ { next }
     NR == FNR { for (i = 3; i < 7; i++) n[$1, $2, i] = $i; next }
     { for (i = 3; i < 6 + nodes; i++) if ($i > n[$1, $2, i] + 0) { print $1 ":" $2 ": " $0; break } }

@@ -17,10 +17,8 @@ plan() { # title models...
     # shellcheck disable=SC2086 # -t or nothing
     "$BUILD/oracle/memory_plans" $times "$@" >"$work/table.txt" || bad=1
     grep '^#' "$work/table.txt"
-    grep -E '^(not )?ok ' "$work/table.txt" | while read -r line; do
-        n=$((n + 1))
-        printf '%s\n' "$line" | sed "s/^\(not ok\|ok\) [0-9]* - /\1 $n - $title: /"
-    done
+    grep -E '^(not )?ok ' "$work/table.txt" | awk -v n="$n" -v title="$title" '
+        { at = index($0, " - "); print (/^not/ ? "not ok " : "ok ") ++n " - " title ": " substr($0, at + 3) }'
     n=$((n + 3))
 }
 skip() { # title why

@@ -38,7 +38,7 @@ refuses() {
     [ $rc -eq "$code" ] || problem="exit code $rc, not $code"
     grep -qF -- "$text" err || problem="$problem; it says: $(cat err)"
     [ -s out ] && problem="$problem; printed: $(head -n 1 out)"
-    [ -z "$(ls -A | grep -E '^(refused|\.onnxcost)')" ] || problem="$problem; files are left: $(ls -A | tr '\n' ' ')"
+    [ -z "$(find . -maxdepth 1 \( -name 'refused*' -o -name '.onnxcost*' \))" ] || problem="$problem; files are left: $(find . -maxdepth 1 | tr '\n' ' ')"
     result "$title" "$problem"
 }
 

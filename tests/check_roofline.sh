@@ -46,6 +46,7 @@ holds() {
         result "$title" "$(cat "$work/err")"
         return
     fi
+    # shellcheck disable=SC2046 # figures have no blanks
     set -- $(figures "$work/report.json")
     problem=$(awk -v roof="$1" -v time="$2" -v missing="$3" -v rows="$4" 'BEGIN {
         if (!(roof > 0) || !(time > 0) || !(rows > 0)) print "no roofline: " roof " of " time

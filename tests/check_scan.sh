@@ -62,10 +62,10 @@ same 'numbers are those of the report' "$want" "$(grep '^{"path":"m/copy.onnx"' 
 onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx >table 2>err
 same 'without errors the exit code is 0' '0 ' "$? $(cat err)"
 same 'the table ends with a count' '2 models, 0 errors, 0 duplicates' "$(tail -n 1 table)"
-onnxcost scan m -f csv 2>/dev/null | tr -d '\r' >csv
-same 'CSV has a header and a row each' 7 "$(grep -c . csv)"
-onnxcost scan m -f json 2>/dev/null >json
-result 'JSON is one object' "$(python3 -c 'import json; d = json.load(open("json")); assert d["schema"] == "onnxcost.scan" and len(d["rows"]) == 6 and d["errors"] == 3' 2>&1)"
+onnxcost scan m -f csv 2>/dev/null | tr -d '\r' >rows.csv
+same 'CSV has a header and a row each' 7 "$(grep -c . rows.csv)"
+onnxcost scan m -f json 2>/dev/null >rows.json
+result 'JSON is one object' "$(python3 -c 'import json; d = json.load(open("rows.json")); assert d["schema"] == "onnxcost.scan" and len(d["rows"]) == 6 and d["errors"] == 3' 2>&1)"
 
 # ---- options
 ratios() {
@@ -96,7 +96,7 @@ for format in ndjson csv; do
     head -c $(($(wc -c <whole) * 2 / 3)) whole >state.$format
     onnxcost scan m -o state.$format --resume 2>/dev/null
     for f in whole state.$format; do
-        if [ $format = csv ]; then cut -d , -f 22 --complement $f; else plain $f; fi >$f.plain
+        if [ $format = csv ]; then cut -d , -f 22 --complement "$f"; else plain "$f"; fi >"$f.plain"
     done
     result "$format: a file that was cut off is completed" "$(diff whole.plain state.$format.plain)"
     echo x >foreign
@@ -115,6 +115,7 @@ same 'a file that is gone has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjs
 onnxzoo chain --nodes 100000 -o m/a_large.onnx
 case $BUILD in
 *release*)
+    # shellcheck disable=SC3045 # dash has it, as the shells that are sh elsewhere
     (ulimit -v 40000 && onnxcost scan m -f ndjson -j 2) >rows 2>err
     same 'memory that runs out costs one row' '1 memory' "$? $(sed -n 's/^{"path":"m\/a_large.*"error_code":"\([a-z]*\)".*/\1/p' rows)"
     same 'and no other one' 3 "$(grep -c '"error":null' rows)"
@@ -150,7 +151,7 @@ PY
     onnxcost scan many -j 2 -o part.ndjson --resume 2>err
     same "$how: and can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
 done
-left=$(ls part.ndjson.?????? state.*.?????? 2>/dev/null | grep -v plain)
+left=$(find . -maxdepth 1 \( -name 'part.ndjson.??????' -o -name 'state.*.??????' \) ! -name '*plain*')
 result 'no temporary file stays behind' "$left"
 
 # ---- many

@@ -31,6 +31,7 @@ write() { # name arguments...: the trace into $work/name.json, what it holds int
     name=$1
     shift
     "$onnxcost" "$@" -f trace -o "$trace" 2>"$work/err" || { cat "$work/err"; return; }
+    # shellcheck disable=SC2069 # complaints are what is told, the rest goes to the file
     python3 "$rules" "$trace" 2>&1 >"$work/$name.held"
 }
 held() { # name key

@@ -28,7 +28,7 @@ mib=$(awk '/<memory name="DRAM"/ { dram = 1 } dram && /mode="triad"/ { sub(/.* n
 mib=$((mib * threads))
 
 stream=0 large=0
-for pass in 1 2; do
+for _ in 1 2; do
     once=$("$work/stream_triad" "$threads" "$mib")
     stream=$(printf '%s\n%s\n' "$stream" "$once" | sort -n | tail -n 1)
     once=$("$work/stream_triad" "$threads" "$mib" huge)

@@ -11,7 +11,7 @@ fi
 out=$BUILD/annotated.onnx
 tab=$(printf '\t')
 n=0 failed=0
-while IFS=$tab read -r id model how binds; do
+while IFS=$tab read -r id model _ binds; do
     case "$id" in '' | '#'*) continue ;; esac
     model=$(dirname "$(dirname "$NODE_PATH")")/${model#build/}
     [ -e "$model" ] || continue

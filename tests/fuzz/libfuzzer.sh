@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/fuzz}" "${T:=60}"
+export BUILD
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=77
 export UBSAN_OPTIONS=print_stacktrace=1
 export ONNXCOST_HWDB="$PWD/hwdb"
@@ -23,7 +24,7 @@ start_of() { # target dictionary
     case "$1 $2" in
     *onnx.dict)
         if [ ! -d "$BUILD/start" ]; then
-            BUILD=$BUILD tests/make_zoo.sh "$BUILD/zoo"
+            tests/make_zoo.sh "$BUILD/zoo"
             mkdir -p "$BUILD/start"
             find "$BUILD/zoo" tests/data models/profiles -name '*.onnx' -size -64k -exec cp {} "$BUILD/start" \;
         fi

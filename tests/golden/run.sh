@@ -10,6 +10,7 @@ top=$PWD
 : "${BUILD:=build/release}"
 update=no
 [ "${1:-}" = --update ] && update=yes && shift
+# shellcheck disable=SC2046,SC2012 # names of cases have no blanks
 [ $# -gt 0 ] || set -- $(cd tests/golden && ls -d -- */ | tr -d /)
 
 work=$BUILD/golden

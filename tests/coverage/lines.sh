@@ -1,16 +1,15 @@
 #!/bin/sh
-# Lines of src/ that tests reached, by folder: what gcov says of a build with MODE=coverage. `make coverage` runs it.
-# usage: tests/coverage.sh [build/coverage]
-cd "$(dirname "$0")/.." || exit 1
-build=${1:-build/coverage}
-find "$build/obj/src" -name '*.gcda' -print0 | sort -z | xargs -0 "${GCOV:-gcov}" --stdout 2>/dev/null |
-    awk -F : '
+# Lines of src/ that tests reached, by folder, from what `gcov -b -c` says of a build with MODE=coverage. `make coverage`
+# runs it. usage: tests/coverage/lines.sh GCOV.TXT [LEAST]      exit code 1: fewer percent than LEAST, or no data
+cd "$(dirname "$0")/../.." || exit 1
+[ -s "${1:-}" ] || { echo "usage: tests/coverage/lines.sh GCOV.TXT [LEAST]" >&2; exit 2; }
+exec awk -F : -v least="${2:-0}" '
     # "        -:    0:Source:src/base/arena.c", then "count:line:text"; - no code, ##### and ===== not reached
     $2 + 0 == 0 && $3 == "Source" {
         file = $4
         wanted = file ~ /^src\/.*\.c$/
     }
-    wanted && $2 + 0 > 0 && $1 !~ /-$/ {
+    wanted && /^ *[0-9#=*]+:/ && $2 + 0 > 0 {
         n[file]++
         hit[file] += $1 !~ /[#=]/
     }
@@ -28,4 +27,5 @@ find "$build/obj/src" -name '*.gcda' -print0 | sort -z | xargs -0 "${GCOV:-gcov}
             printf "%-16s %6d of %6d lines %6.1f %%\n", folder, reached[folder], all[folder], 100 * reached[folder] / all[folder] | "sort"
         close("sort")
         printf "%-16s %6d of %6d lines %6.1f %%\n", "all", sum_reached, sum, 100 * sum_reached / sum
-    }'
+        if (100 * sum_reached < least * sum) { printf "fewer than %d %% of the lines\n", least; exit 1 }
+    }' "$1"

@@ -1,0 +1,54 @@
+#!/bin/sh
+# The error branches of readers: every call that refuses input or warns of it, and which of them no test reached.
+# `make coverage` runs it. usage: tests/coverage/errors.sh GCOV.TXT [--all]
+# GCOV.TXT: what `gcov -b -c` says of the tests (`make coverage` keeps it)
+#
+# A branch that no input reaches (the machine fails, or a check before makes it impossible) stands in
+# tests/coverage/exempt.tsv with its text and the reason. Exit code 1: a branch is neither reached nor exempt, or an
+# exemption is of no use any more.
+cd "$(dirname "$0")/../.." || exit 1
+[ -s "${1:-}" ] || { echo "usage: tests/coverage/errors.sh GCOV.TXT [--all]" >&2; exit 2; }
+exec awk -v all="${2:-}" '
+function reader(file) {
+    return file ~ /^src\/(base\/(file|json_read|json_escape|units|xml_lib|xml_read|unicode)|model\/(load|load_[a-z]+|wire|function|order|tensor)|hw\/[a-z_]+|estimate\/(cal_read|cal_attrs|recordings|samples_read|sample_dims)|gate\/(budget|budget_read)|fleet\/scan_rows_read|ops\/(rule_parse|user_rule_file|user_rules|einsum)|profile\/[a-z_0-9]+|shape\/[a-z_]+|report\/(pattern|json_filter|trim_path))\.c$/
+}
+function trim(s) { sub(/^[ \t]+/, "", s); sub(/[ \t]+$/, "", s); return s }
+function settle() { # the line before is whole now: its calls are known
+    if (!site) return
+    n++
+    missed = count ~ /[#=]/ || never
+    key = file "\t" text
+    if (!missed) { reached++; if (all == "--all") print "reached  " file ":" line ": " text }
+    else if (key in exempt) { used[key] = 1; exempted++; if (all == "--all") print "exempt   " file ":" line ": " text " (" exempt[key] ")" }
+    else { open++; print "not reached: " file ":" line ": " text }
+    site = 0
+}
+BEGIN {
+    raises = "(^|[^a-z_.>])(oc_[a-z_]*fail|fail|fail_at|fail_[a-z_]+|[a-z]+_fail|bad|bad_[a-z]+|cannot_[a-z]+|unexpected|cut|damaged|complain|oc_chrome_bad|oc_csv_error|oc_diag_add)\\("
+    while ((getline row < "tests/coverage/exempt.tsv") > 0) {
+        if (row ~ /^#/ || row !~ /\t/) continue
+        split(row, part, "\t")
+        exempt[part[1] "\t" part[2]] = part[3]
+        if (part[3] == "") { print "no reason: " row; open++ }
+    }
+}
+/^ *[-0-9#=*]+:/ {
+    settle()
+    split($0, head, ":")
+    count = trim(head[1])
+    line = trim(head[2]) + 0
+    text = trim(substr($0, length(head[1]) + length(head[2]) + 3))
+    if (line == 0 && text ~ /^Source:/) { file = substr(text, 8); wanted = reader(file) }
+    never = 0
+    # a definition starts at the first column, its head has no semicolon
+    site = wanted && line > 0 && count != "-" && text ~ raises && text !~ /^(static |const |int |void |bool |__attr)/ && !(text ~ /^(\/\*|\*)/)
+    next
+}
+/^call +[0-9]+ never executed/ { never = 1 }
+END {
+    settle()
+    if (!n) { print "no coverage data"; exit 1 }
+    for (key in exempt) if (!(key in used)) { print "exemption of no use: " key; open++ }
+    printf "error branches of readers: %d of %d reached, %d exempt (tests/coverage/exempt.tsv)\n", reached, n, exempted
+    exit open > 0
+}' "$1"
