@@ -19,6 +19,15 @@ dictionary_of() { # target
     done
 }
 
+# Bytes of the largest input; long ones cost executions, and models below this have everything in them.
+longest() { # target
+    case $1 in
+    wire) echo 4096 ;;
+    model | advice | devices | diff | llm | plan | join) echo 24576 ;;
+    *) echo 65536 ;;
+    esac
+}
+
 # What a target may start from beside its seeds: small enough not to be cut off.
 start_of() { # target dictionary
     case "$1 $2" in
@@ -43,7 +52,7 @@ minimise() { # target corpus from...
     shift 2
     rm -rf "$corpus.new"
     mkdir -p "$corpus.new"
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 -max_len=65536 -artifact_prefix="$found/" \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 -max_len="$(longest "$target")" -artifact_prefix="$found/" \
         "$corpus.new" "$@" >"$BUILD/log/$target.merge.log" 2>&1 || return
     rm -rf "$corpus"
     mv "$corpus.new" "$corpus"
@@ -81,7 +90,7 @@ for target in "$@"; do
     read_cpu
     before=$cpu
     # shellcheck disable=SC2086 # no dictionary is no argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len=65536 -timeout=20 \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len="$(longest "$target")" -timeout=20 \
         -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
