@@ -9,12 +9,19 @@
 #define ARCH_REQ_XCOMP_PERM 0x1023 /* asm/prctl.h of Linux 5.16 */
 #define XFEATURE_XTILEDATA  18
 
-/* Intel SDM volume 2A, CPUID: leaf 7 */
-#define EDX_AMX_BF16    (1u << 22)
-#define EDX_AVX512_FP16 (1u << 23)
-#define EDX_AMX_TILE    (1u << 24)
-#define EDX_AMX_INT8    (1u << 25)
-#define EAX1_AVX_VNNI   (1u << 4) /* subleaf 1 */
+/* Intel SDM volume 2A, CPUID: leaf 7, what the compiler's cpuid.h may lack */
+#define EDX_AMX_BF16     (1u << 22)
+#define EDX_AVX512_FP16  (1u << 23)
+#define EDX_AMX_TILE     (1u << 24)
+#define EDX_AMX_INT8     (1u << 25)
+#define ECX_AVX512_VNNI  (1u << 11)
+#define EAX1_AVX_VNNI    (1u << 4) /* subleaf 1 */
+#define EAX1_AVX512_BF16 (1u << 5)
+#define EBX_AVX512       (bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL)
+
+/* XCR0: registers that the system saves, volume 1, 13.3 */
+#define SAVES_AVX    0x06u
+#define SAVES_AVX512 0xe6u
 
 /* Tiles are too large to be saved for every process: the system gives them to those that ask. */
 static bool may_use_tiles(void)
@@ -30,28 +37,35 @@ static uint32_t tile_features(uint32_t edx)
     return may_use_tiles() ? f : OC_CPU_AMX_REFUSED;
 }
 
-/* __builtin_cpu_supports also asks whether the system saves the registers. What stands on AVX-512 or AVX2 is
- * usable where these are. */
+static uint32_t saved_registers(void)
+{
+    uint32_t a, d;
+    __asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+    return a;
+}
+
+/* Asked by hand: __builtin_cpu_supports asks whenever a program starts, and where the processor is a virtual
+ * one each question takes tens of microseconds. What stands on AVX-512 or AVX2 is usable where these are. */
 uint32_t oc_cpu_features(void)
 {
-    uint32_t f = 0, a, b, c, d;
-    __builtin_cpu_init();
-    f |= __builtin_cpu_supports("avx") ? OC_CPU_AVX : 0;
-    f |= __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? OC_CPU_AVX2 : 0;
-    f |= __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-             ? OC_CPU_AVX512
-             : 0;
-    if (f & OC_CPU_AVX512) {
-        f |= __builtin_cpu_supports("avx512vnni") ? OC_CPU_AVX512_VNNI : 0;
-        f |= __builtin_cpu_supports("avx512bf16") ? OC_CPU_AVX512_BF16 : 0;
+    uint32_t f = 0, a, b, c, d, c1;
+    if (!__get_cpuid(1, &a, &b, &c1, &d) || !(c1 & bit_OSXSAVE) || !(c1 & bit_AVX))
+        return 0;
+    uint32_t saved = saved_registers();
+    if ((saved & SAVES_AVX) != SAVES_AVX)
+        return 0;
+    f |= OC_CPU_AVX;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return f;
+    f |= (b & bit_AVX2) && (c1 & bit_FMA) ? OC_CPU_AVX2 : 0;
+    f |= (b & EBX_AVX512) == EBX_AVX512 && (saved & SAVES_AVX512) == SAVES_AVX512 ? OC_CPU_AVX512 : 0;
+    if (f & OC_CPU_AVX512)
+        f |= (c & ECX_AVX512_VNNI ? OC_CPU_AVX512_VNNI : 0) | (d & EDX_AVX512_FP16 ? OC_CPU_AVX512_FP16 : 0);
+    f |= tile_features(d);
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d)) {
+        f |= (f & OC_CPU_AVX2) && (a & EAX1_AVX_VNNI) ? OC_CPU_AVX_VNNI : 0;
+        f |= (f & OC_CPU_AVX512) && (a & EAX1_AVX512_BF16) ? OC_CPU_AVX512_BF16 : 0;
     }
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        f |= (f & OC_CPU_AVX512) && (d & EDX_AVX512_FP16) ? OC_CPU_AVX512_FP16 : 0;
-        f |= tile_features(d);
-    }
-    if ((f & OC_CPU_AVX2) && __get_cpuid_count(7, 1, &a, &b, &c, &d))
-        f |= a & EAX1_AVX_VNNI ? OC_CPU_AVX_VNNI : 0;
     return f;
 }
 

@@ -177,8 +177,8 @@ static const struct advice *advice_for(const struct oc_peek *peek)
     for (size_t i = 0; i < OC_COUNT(advices); i++) {
         const struct advice *a = &advices[i];
         size_t n = a->magic ? strlen(a->magic) : 0;
-        if (peek->n >= n && (!n || memcmp(peek->data, a->magic, n) == 0) && (n || !is_text(peek)) &&
-            (!a->suffix || ends_with(peek->path, a->suffix)))
+        if (peek->n >= n && (!n || memcmp(peek->data, a->magic, n) == 0) &&
+            (!a->suffix || ends_with(peek->path, a->suffix)) && (n || !is_text(peek)))
             return a;
     }
     return NULL;
@@ -232,6 +232,13 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     return rc;
 }
 
+/* Most models begin with their ir_version, field 1 as a varint: a control character that no profile begins
+ * with. The others are found by what they are not. */
+static bool begins_as_model(const struct oc_peek *peek)
+{
+    return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
+}
+
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 {
     OC_C_LOCALE;
@@ -240,7 +247,9 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     const struct oc_importer *imp;
     struct oc_bid bid = {0};
     int rc = look(path, &a, &peek, err);
-    if (rc == 0) {
+    if (rc == 0 && begins_as_model(&peek))
+        *out = OC_FILE_MODEL;
+    else if (rc == 0) {
         bool tie = best_bid(&peek, &imp, &bid, NULL) != 0;
         *out = tie || bid.score || (peek.n && is_text(&peek)) || advice_for(&peek) ? OC_FILE_PROFILE
                                                                                    : OC_FILE_MODEL;
