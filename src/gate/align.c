@@ -136,7 +136,8 @@ static void hash_node(struct side *s, uint32_t i)
 static bool takes_part(const struct oc_analysis *a, uint32_t i)
 {
     const struct oc_node *n = &a->model->node[i];
-    return oc_node_counts(a, i) && (*n->domain || strcmp(n->op_type, "Constant") != 0);
+    bool constant = !*n->domain && strcmp(n->op_type, "Constant") == 0;
+    return oc_node_counts(a, i) && (!constant || oc_node_has_work(&a->cost[i]));
 }
 
 static void open_side(struct aligning *x, unsigned which, const struct oc_analysis *a)

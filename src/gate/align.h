@@ -23,7 +23,7 @@ struct oc_alignment {
     uint32_t *b_of_a, *a_of_b; /* by node: its partner, OC_NONE */
     uint8_t *rule;             /* by node of a: enum oc_align_rule */
     uint32_t *order[2]; /* the nodes that take part, in order: those that count (oc_node_counts), without
-                           Constants */
+                           Constants, unless they are broken */
     uint32_t n[2];
 };
 

@@ -76,13 +76,6 @@ static void make_units(struct units *u, struct oc_diff *d)
 /* ---- which of them have a row ----------------------------------------------------------------------------
  */
 
-static bool has_work(const struct oc_node_cost *k)
-{
-    return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE ||
-           k->quality == OC_UNKNOWN || k->macs || k->flops || k->ops || k->rd_act || k->rd_wt || k->wr ||
-           k->params;
-}
-
 /* What is folded on both sides and was not measured has nothing to tell. */
 static void mark(struct units *u, bool *wanted)
 {
@@ -91,7 +84,8 @@ static void mark(struct units *u, bool *wanted)
             uint32_t number = u->first[s] + i, root = root_of(u, number);
             bool counts = oc_node_counts(u->d->in[s].analysis, i);
             u->size[s][root] += counts || u->covered[number];
-            wanted[root] |= u->covered[number] || (counts && has_work(&u->d->in[s].analysis->cost[i]));
+            wanted[root] |=
+                u->covered[number] || (counts && oc_node_has_work(&u->d->in[s].analysis->cost[i]));
         }
     for (uint32_t k = u->d->align.n[1]; k-- > 0;)
         u->at_b[root_of(u, u->first[1] + u->d->align.order[1][k])] = k;

@@ -34,6 +34,13 @@ bool oc_node_counts(const struct oc_analysis *a, uint32_t node)
     return a->graph_use[a->model->node[node].graph] == OC_G_RUN && a->cost[node].state != OC_NODE_NOT_TAKEN;
 }
 
+bool oc_node_has_work(const struct oc_node_cost *k)
+{
+    return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE ||
+           k->quality == OC_UNKNOWN || k->macs || k->flops || k->ops || k->rd_act || k->rd_wt || k->wr ||
+           k->params;
+}
+
 /* ---- which nodes -----------------------------------------------------------------------------------------
  */
 

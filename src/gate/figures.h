@@ -42,4 +42,7 @@ void oc_figure(struct oc_figures *f, enum oc_gate_metric m, const char *type, co
 /* Does the node count in totals: in a graph that runs, in a branch that is taken? */
 bool oc_node_counts(const struct oc_analysis *a, uint32_t node);
 
+/* Whether it is executed, or has counts, or may have them: nothing of the kind is known of a folded node. */
+bool oc_node_has_work(const struct oc_node_cost *k);
+
 #endif

@@ -52,7 +52,8 @@ minimise() { # target corpus from...
     shift 2
     rm -rf "$corpus.new"
     mkdir -p "$corpus.new"
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 -max_len="$(longest "$target")" -artifact_prefix="$found/" \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" -merge=1 -timeout=20 -rss_limit_mb=1024 \
+        -max_len="$(longest "$target")" -artifact_prefix="$found/" \
         "$corpus.new" "$@" >"$BUILD/log/$target.merge.log" 2>&1 || return
     rm -rf "$corpus"
     mv "$corpus.new" "$corpus"
@@ -90,8 +91,8 @@ for target in "$@"; do
     read_cpu
     before=$cpu
     # shellcheck disable=SC2086 # no dictionary is no argument
-    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len="$(longest "$target")" -timeout=20 \
-        -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
+    nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len="$(longest "$target")" \
+        -timeout=20 -report_slow_units=60 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
     read_cpu
