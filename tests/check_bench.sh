@@ -24,7 +24,7 @@ has() { # title pattern    a line of the table
     result "$1" "$(grep -qE "$2" "$work/table" || { echo "no line has '$2'"; cat "$work/table"; })"
 }
 run() { # the tables in $work, to $work/table; its exit code
-    "$harness" "$work/c.tsv" "$work/t.tsv" "$work/r.json" "$work/log" >"$work/table" 2>"$work/err"
+    "$harness" "$work/c.tsv" "$work/t.tsv" "$work/r.json" "$work/targets.md" "$work/log" >"$work/table" 2>"$work/err"
 }
 
 printf 'one\ntwo\n' >"$work/list"

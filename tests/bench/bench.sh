@@ -1,10 +1,11 @@
 #!/bin/sh
 # Makes what is measured, then measures: commands.tsv says what, targets.tsv what is wanted of it, README.md how.
 # Environment: BUILD; QUICK=1 to try it out; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
-# NSYS_KERNELS; HUGE=yes|no a trace of 4 GB (where there is room); ONLY=targets leaves out what has no target.
+# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=targets leaves out plans of memory;
+# UPDATE=1 puts the figures into README.md.
 set -eu
 cd "$(dirname "$0")/../.."
-: "${BUILD:=build/release}" "${QUICK:=}" "${HUGE:=}" "${ONLY:=}"
+: "${BUILD:=build/release}" "${QUICK:=}" "${HUGE:=}" "${ONLY:=}" "${UPDATE:=}"
 if [ "${QUICK:-0}" != 0 ]; then
     QUICK=quick
     : "${RUNS:=21}" "${TRACE_BYTES:=50000000}" "${BIG_BYTES:=500000000}" "${NSYS_KERNELS:=200000}" "${HUGE:=no}"
@@ -52,7 +53,7 @@ ORT_10=$B/trace.10000000.json ORT_100=$B/trace.100000000.json ORT=$B/trace.$TRAC
 for n in 10000000 100000000 "$TRACE_BYTES"; do once "$B/trace.$n.json" "$B/make_trace" "$n"; done
 KINETO=$B/kineto.$KINETO_BYTES.json
 once "$KINETO" "$B/make_kineto" "$KINETO_BYTES"
-for file in "$ORT" "$KINETO"; do once "$file.gz" gzip -1 -c "$file"; done
+for file in "$ORT" "$KINETO"; do once "$file.gz" gzip -c "$file"; done
 NSYS=$B/nsys.$NSYS_KERNELS.sqlite
 [ -s "$NSYS" ] || "$B/nsys_file" make "$NSYS_KERNELS" "$NSYS"
 NSYS_ROWS=$((2 * NSYS_KERNELS))
@@ -94,8 +95,13 @@ done
 sync # nothing is written back meanwhile
 
 rm -f "$B/log"
-"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/log" $QUICK
+"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/targets.md" "$B/log" $QUICK
 rm -f "$B/annotated.onnx" "$B/plan.json"
 [ -z "$PYTHON3" ] || "$PYTHON3" -c 'import json, sys; json.load(open(sys.argv[1]))' "$B/results.json"
 echo "results: $B/results.json"
+if [ -n "$UPDATE" ]; then
+    sed -e '/^<!-- figures -->$/,/^<!-- end of figures -->$/{//!d;}' -e "/^<!-- figures -->\$/r $B/targets.md" \
+        tests/bench/README.md >"$B/README.new"
+    cat "$B/README.new" >tests/bench/README.md
+fi
 [ -n "$QUICK$ONLY" ] || { echo; "$B/plan_boxes"; }

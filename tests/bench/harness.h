@@ -88,6 +88,8 @@ double bench_growth(const struct command *of, const struct command *smaller);
 /* ---- harness_tell.c, harness_json.c */
 /* others: what bench_run_all returned. */
 void bench_tell(const struct tables *t, double others);
+/* The table of targets, for README.md. */
+int bench_write_markdown(const struct tables *t, const char *path, double others, struct oc_err *err);
 /* Also reads it back to see that it is JSON. */
 int bench_write_json(const struct tables *t, const char *path, bool quick, double others, struct oc_err *err);
 

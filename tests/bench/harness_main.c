@@ -1,4 +1,4 @@
-/* usage: harness COMMANDS TARGETS RESULTS.json LOG [quick] */
+/* usage: harness COMMANDS TARGETS RESULTS.json TARGETS.md LOG [quick] */
 #include "harness.h"
 
 #include <string.h>
@@ -8,16 +8,17 @@ int main(int argc, char **argv)
     static struct tables t;
     struct oc_err err;
     double others = 0;
-    if (argc < 5) {
-        fprintf(stderr, "usage: harness COMMANDS TARGETS RESULTS.json LOG [quick]\n");
+    if (argc < 6) {
+        fprintf(stderr, "usage: harness COMMANDS TARGETS RESULTS.json TARGETS.md LOG [quick]\n");
         return 2;
     }
-    bool quick = argc > 5 && strcmp(argv[5], "quick") == 0;
+    bool quick = argc > 6 && strcmp(argv[6], "quick") == 0;
     int rc = bench_read_tables(&t, argv[1], argv[2], quick, &err);
     if (rc == 0) {
-        others = bench_run_all(&t, argv[4]);
+        others = bench_run_all(&t, argv[5]);
         bench_tell(&t, others);
-        rc = bench_write_json(&t, argv[3], quick, others, &err);
+        rc = bench_write_markdown(&t, argv[4], others, &err) ||
+             bench_write_json(&t, argv[3], quick, others, &err);
     }
     if (rc)
         fprintf(stderr, "harness: %s\n", err.msg);

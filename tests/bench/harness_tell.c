@@ -133,21 +133,54 @@ static void tell_commands(const struct tables *t)
                        t->command[i].item[k].name);
 }
 
-static void tell_machine(double others)
+static void tell_machine(FILE *out, double others)
 {
     struct utsname u;
-    printf("%s, %ld processors, %.0f GB of memory", uname(&u) == 0 ? u.machine : "?",
-           sysconf(_SC_NPROCESSORS_ONLN),
-           (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * 1e-9);
-    printf(others > BUSY ? "; others kept %.2f processors busy meanwhile: TIMES ARE DOUBTFUL\n"
-                         : "; others kept %.2f processors busy meanwhile\n",
-           others);
+    fprintf(out, "%s, %ld processors, %.0f GB of memory", uname(&u) == 0 ? u.machine : "?",
+            sysconf(_SC_NPROCESSORS_ONLN),
+            (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * 1e-9);
+    fprintf(out,
+            others > BUSY ? "; others kept %.2f processors busy meanwhile: TIMES ARE DOUBTFUL\n"
+                          : "; others kept %.2f processors busy meanwhile\n",
+            others);
 }
 
 void bench_tell(const struct tables *t, double others)
 {
-    tell_machine(others);
+    tell_machine(stdout, others);
     tell_targets(t);
     tell_sweeps(t);
     tell_commands(t);
+}
+
+static void mark_target(FILE *f, const struct target *t)
+{
+    char a[32], b[32], c[32], d[32], e[32], n[300] = "";
+    struct figure x = bench_figure(t), r = bench_ratio(t);
+    bool alone = t->against && t->against->n_item == 1 && t->against->item->n;
+    if (r.item)
+        snprintf(n, sizeof(n), " (%s)", strrchr(r.item, '/') ? strrchr(r.item, '/') + 1 : r.item);
+    fprintf(f, "| %s | %s | %s | %s | %s%s%s | %s%s%s%s | %s | %s |\n", t->title,
+            with_unit(x.value, x.unit, a, sizeof(a)), wish(&t->figure_wanted, &x, b, sizeof(b)),
+            bench_verdict_name(x.verdict),
+            !t->against           ? ""
+            : t->against->missing ? t->against->missing
+                                  : t->against->title,
+            alone ? ", " : "", alone ? with_unit(t->against->item->median_ms, "ms", c, sizeof(c)) : "",
+            strcmp(t->ratio, "-") == 0 ? "" : digits(r.value, d, sizeof(d)),
+            strcmp(t->ratio, "-") == 0 ? "" : " ", strcmp(t->ratio, "-") == 0 ? "" : t->ratio, n,
+            wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
+}
+
+int bench_write_markdown(const struct tables *t, const char *path, double others, struct oc_err *err)
+{
+    FILE *f = fopen(path, "w");
+    if (!f)
+        return oc_fail(err, OC_EOUTPUT, "cannot write '%s'", path);
+    tell_machine(f, others);
+    fprintf(f, "\n| target | figure | wanted | | beside it | ratio | wanted | "
+               "|\n|---|---|---|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i < t->n_target; i++)
+        mark_target(f, &t->target[i]);
+    return fclose(f) ? oc_fail(err, OC_EOUTPUT, "cannot write '%s'", path) : 0;
 }
