@@ -75,21 +75,58 @@ char *oc_make_visible(char *text);
  */
 enum oc_quality { OC_EXACT, OC_UPPER, OC_LOWER, OC_EST, OC_UNKNOWN };
 
+/* ---- how much a file may ask for ------------------------------------------------------------------------
+ */
+
+/* Models and profiles may be made to eat memory and time. What goes beyond one of these is OC_ELIMIT, and the
+ * message names the limit. */
+enum oc_cap {
+    OC_CAP_FILE_BYTES,
+    OC_CAP_DEPTH,
+    OC_CAP_NODES,
+    OC_CAP_FUNCTION_NODES,
+    OC_CAP_REPEATS,
+    OC_CAP_MODEL_MEMORY,
+    OC_CAP_ANALYSIS_MEMORY,
+    OC_CAP_TENSOR_ELEMENTS,
+    OC_CAP_LIST_ELEMENTS,
+    OC_CAP_EINSUM_OPERANDS,
+    OC_CAP_STRING_BYTES,
+    OC_CAP_EVENTS,
+    OC_CAP_TABLE_ROWS,
+    OC_CAP_CSV_COLUMNS,
+    OC_CAP_CSV_ROW_BYTES,
+    OC_CAP_GZ_RATIO,
+    OC_CAP_GZ_BYTES,
+    OC_CAP_GZ_VALUE_BYTES,
+    OC_CAP_SQLITE_STEPS,
+    OC_CAP_SQLITE_SECONDS,
+    OC_CAP_COUNT
+};
+struct oc_caps {                 /* NULL in the place of a pointer to one: all defaults */
+    uint64_t most[OC_CAP_COUNT]; /* 0: the default */
+    bool external_anywhere;      /* weights in files outside of the model's folder are read; otherwise they
+                                    count as absent, and the file is not opened */
+};
+
+struct oc_cap_info {
+    const char *name, *text;         /* "csv-columns", "columns of a table" */
+    const char *unit;                /* "B", "s", "" */
+    uint64_t otherwise, least, most; /* the default, and what it may be set to; all equal: it is fixed */
+};
+/* By enum oc_cap, then those that are fixed; false past the end. */
+bool oc_cap_info(size_t index, struct oc_cap_info *out);
+/* "nodes=8M", "file-bytes=2GiB". OC_EARG: no such limit, or not a number that it can be set to. */
+int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err);
+
 /* ---- model ------------------------------------------------------------------------------------------ */
 
 struct oc_model;
 struct oc_analysis;
 
-struct oc_limits {
-    uint64_t max_file_bytes; /* 0: no limit */
-    uint32_t max_depth;      /* nesting of messages and subgraphs; 0: 64 */
-    uint32_t max_nodes;      /* after function expansion; 0: 4,000,000 */
-};
-
-int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out,
-                  struct oc_err *err);
-int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits,
-                      struct oc_model **out, struct oc_err *err); /* data must outlive the model */
+int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err);
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps *caps, struct oc_model **out,
+                      struct oc_err *err); /* data must outlive the model */
 void oc_model_free(struct oc_model *model);
 
 /* ---- analysis: shapes, small values, costs ---------------------------------------------------------------
@@ -396,6 +433,7 @@ struct oc_profile_opts {
      * reading then ends where it stands, and the profile has what came before, with the finding W-partial
      * that says how much that is. When that is nothing yet, the call fails with OC_ESTOPPED. */
     const volatile int *stop;
+    const struct oc_caps *caps; /* NULL: the defaults */
 };
 
 /* Reads one measurement: the file, and those that belong to it by their names (TensorRT's x.graph.json beside
@@ -701,6 +739,7 @@ struct oc_samples_opts {
     const char *runtime, *runtime_version; /* NULL: the profile's format; not told */
     uint32_t threads;                      /* of the runtime, 0: not told */
     int32_t warmup; /* runs to leave out of each profile; -1: the importer's default (the first) */
+    const struct oc_caps *caps;                         /* NULL: the defaults */
     void (*progress)(void *arg, const char *recording); /* NULL: not told */
     void *progress_arg;
 };
@@ -948,9 +987,9 @@ enum oc_scan_hash {
 
 struct oc_scan_opts {
     const struct oc_analyze_opts
-        *analyze;                   /* for each model; bindings that name nothing in it are passed over */
-    const struct oc_limits *limits; /* NULL: the defaults */
-    unsigned jobs;                  /* processes; 0: one for each processor that may be used */
+        *analyze;               /* for each model; bindings that name nothing in it are passed over */
+    const struct oc_caps *caps; /* NULL: the defaults */
+    unsigned jobs;              /* processes; 0: one for each processor that may be used */
     enum oc_scan_hash hash;
     const char *settings;     /* a text that is another one when rows would be; NULL: "" */
     bool kept_only;           /* no row but those of oc_scan_keep */

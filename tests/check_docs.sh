@@ -70,14 +70,39 @@ regenerate() {
         }' README.md
 }
 
+# Limits of input as the manual page has them. Columns of `onnxcost help limits`: name, amount, text.
+limits() {
+    onnxcost help limits | awk 'NR > 1 && $1 != "" && $1 != "fixed" {
+        name = substr($0, 1, 17); amount = substr($0, 19, 14); text = substr($0, 34)
+        sub(/ +$/, "", name); sub(/ +$/, "", amount); gsub(/-/, "\\-", name); gsub(/-/, "\\-", text)
+        print ".TP"; print "\\fB" name "\\fR (" amount ")"; print toupper(substr(text, 1, 1)) substr(text, 2) "."
+    }'
+}
+
+manual() {
+    awk -v limits="$work/limits" '
+        /^\.\\" end of limits/ { skip = 0 }
+        !skip { print }
+        /^\.\\" limits/ {
+            while ((getline line < limits) > 0) print line
+            skip = 1
+        }' src/onnxcost.1
+}
+
+limits >"$work/limits"
+manual >"$work/onnxcost.1"
 operators >"$work/operators"
 devices >"$work/devices"
 regenerate >"$work/README.md"
 if [ "${1:-}" = --update ]; then
     cp "$work/README.md" README.md
+    cp "$work/onnxcost.1" src/onnxcost.1
     exit 0
 fi
 result 'README shows what the program prints' "$(diff README.md "$work/README.md")"
+
+result 'the manual page has the limits of the program' "$(diff src/onnxcost.1 "$work/onnxcost.1")"
+result 'there are limits' "$([ "$(grep -c '^.TP' "$work/limits")" -gt 25 ] || wc -l <"$work/limits")"
 
 onnxcost --help >"$work/help"
 sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/\1--\2/p' "$work/help" | sort >"$work/in_help"

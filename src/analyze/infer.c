@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analyze/engine.h"
+#include "base/caps.h"
 #include "ops/user_rules.h"
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
@@ -182,6 +183,8 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     oc_fill_ctx(e, n, op, &c);
     c.err = &why;
     if (oc_op_infer(&c)) {
+        if (why.code == OC_ELIMIT)
+            return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): %s", label(e, n), n->op_type, why.msg);
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);
@@ -239,9 +242,23 @@ static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
     return use ? rule.op : op;
 }
 
+/* Bodies are looked at again and again, those inside of them for each of these times. */
+static int check_work(struct oc_engine *e)
+{
+    const struct oc_caps *caps = &e->m->caps;
+    uint64_t again = ++e->n_looked > e->m->n_node ? e->n_looked - e->m->n_node : 0;
+    if (again > oc_cap(caps, OC_CAP_REPEATS))
+        return oc_cap_fail(caps, OC_CAP_REPEATS, 0, e->err);
+    if (e->a->arena.used_bytes > oc_cap(caps, OC_CAP_ANALYSIS_MEMORY))
+        return oc_cap_fail(caps, OC_CAP_ANALYSIS_MEMORY, 0, e->err);
+    return 0;
+}
+
 static int infer_node(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
+    if (check_work(e))
+        return -1;
     const struct oc_op *op = find_op(e, n);
     e->a->op[node] = op;
     e->a->cost[node] = (struct oc_node_cost){.op_class = op ? op->op_class : OC_OP_OTHER, .trips = 1};

@@ -10,11 +10,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "base/caps.h"
 #include "base/diag.h"
 
 #define WINDOW_BYTES     ((size_t)1 << 18)
-#define MAX_WINDOW_BYTES ((size_t)1 << 28) /* one value of a text that has to be inflated */
-#define PIECE_BYTES      ((size_t)1 << 20) /* of a plain file, between two looks at the flag */
+#define PIECE_BYTES      ((size_t)1 << 20)    /* of a plain file, between two looks at the flag */
+#define RATIO_FROM_BYTES ((uint64_t)64 << 20) /* less than that is no bomb, whatever the ratio */
 
 struct oc_stream {
     const char *path;
@@ -22,6 +23,10 @@ struct oc_stream {
     const char *src;     /* bytes as stored */
     size_t src_n;
     bool gzip, ended; /* ended: nothing more to hand out */
+    struct oc_caps caps;
+    bool over; /* a limit was met: which, and how many were found */
+    enum oc_cap which;
+    uint64_t found;
     z_stream z;
     char *win; /* inflated window */
     size_t win_n, win_cap;
@@ -52,47 +57,78 @@ static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, 
     return oc_err_at(err, path, 0, 0);
 }
 
-static int check_kind(const char *path, const struct stat *st, uint64_t max_bytes, struct oc_err *err)
+struct size_limit {
+    uint64_t bytes;             /* 0: none */
+    const struct oc_caps *caps; /* that it is from, NULL: none */
+};
+
+static int check_kind(const char *path, const struct stat *st, struct size_limit max, struct oc_err *err)
 {
+    uint64_t size = (uint64_t)st->st_size;
     if (S_ISDIR(st->st_mode))
         return cannot_read(err, path, OC_EIO, "is a directory");
     if (!S_ISREG(st->st_mode))
         return cannot_read(err, path, OC_EIO, "is not a regular file");
-    if (max_bytes && (uint64_t)st->st_size > max_bytes) {
-        oc_fail(err, OC_ELIMIT, "cannot read '%s': has %lld bytes, the limit is %llu", path,
-                (long long)st->st_size, (unsigned long long)max_bytes);
-        return oc_err_at(err, path, 0, 0);
-    }
+    if (!max.bytes || size <= max.bytes)
+        return 0;
+    if (max.caps)
+        oc_cap_fail(max.caps, OC_CAP_FILE_BYTES, size, err);
+    else
+        oc_fail(err, OC_ELIMIT, "%llu bytes: more than %llu", (unsigned long long)size,
+                (unsigned long long)max.bytes);
+    oc_err_prefix(err, "cannot read '%s'", path);
+    return oc_err_at(err, path, 0, 0);
+}
+
+static int map_fd(int fd, const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0)
+        return cannot_read(err, path, OC_EIO, strerror(errno));
+    if (check_kind(path, &st, max, err) != 0)
+        return -1;
+    if (st.st_size == 0)
+        return 0;
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return cannot_read(err, path, OC_EIO, strerror(errno));
+    *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
+    tell_watch(path, p, out->size_bytes);
     return 0;
 }
 
-int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err)
+static int map_file(const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
 {
     *out = (struct oc_file){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
     if (fd < 0)
         return cannot_read(err, path, OC_EIO, strerror(errno));
-    int rc = -1;
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        cannot_read(err, path, OC_EIO, strerror(errno));
-        goto out;
-    }
-    if (check_kind(path, &st, max_bytes, err) != 0)
-        goto out;
-    rc = 0;
-    if (st.st_size == 0)
-        goto out;
-    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (p == MAP_FAILED) {
-        rc = cannot_read(err, path, OC_EIO, strerror(errno));
-        goto out;
-    }
-    *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
-    tell_watch(path, p, out->size_bytes);
-out:
+    int rc = map_fd(fd, path, max, out, err);
     close(fd);
     return rc;
+}
+
+int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err)
+{
+    return map_file(path, (struct size_limit){.bytes = max_bytes}, out, err);
+}
+
+static struct size_limit input_limit(const struct oc_caps *caps)
+{
+    static const struct oc_caps defaults = {.external_anywhere = false};
+    return (struct size_limit){oc_cap(caps, OC_CAP_FILE_BYTES), caps ? caps : &defaults};
+}
+
+int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err)
+{
+    return map_file(path, input_limit(caps), out, err);
+}
+
+int oc_file_map_fd(int fd, const char *path, const struct oc_caps *caps, struct oc_file *out,
+                   struct oc_err *err)
+{
+    *out = (struct oc_file){0};
+    return map_fd(fd, path, input_limit(caps), out, err);
 }
 
 void oc_file_unmap(struct oc_file *f)
@@ -130,16 +166,17 @@ struct oc_stream *oc_stream_mem(const void *data, size_t n)
     return new_stream(data, n);
 }
 
-int oc_stream_open(const char *path, struct oc_stream **out, struct oc_err *err)
+int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err)
 {
     struct oc_file f;
     *out = NULL;
-    if (oc_file_map(path, 0, &f, err) != 0)
+    if (oc_file_map_capped(path, caps, &f, err) != 0)
         return -1;
     if (f.data)
         madvise((void *)(uintptr_t)f.data, (size_t)f.size_bytes, MADV_SEQUENTIAL);
     struct oc_stream *s = new_stream(f.data, (size_t)f.size_bytes);
     s->file = f;
+    oc_stream_set_caps(s, caps);
     size_t n = strlen(path) + 1;
     char *copy = oc_xmalloc(n);
     memcpy(copy, path, n);
@@ -171,6 +208,36 @@ const char *oc_stream_error(const struct oc_stream *s)
     return s->error[0] ? s->error : NULL;
 }
 
+void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps)
+{
+    s->caps = caps ? *caps : (struct oc_caps){.external_anywhere = false};
+}
+
+uint64_t oc_stream_cap(const struct oc_stream *s, enum oc_cap which)
+{
+    return oc_cap(&s->caps, which);
+}
+
+int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t found, struct oc_err *err)
+{
+    return oc_cap_fail(&s->caps, which, found, err);
+}
+
+void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found)
+{
+    s->ended = true;
+    if (s->over)
+        return;
+    s->over = true;
+    s->which = which;
+    s->found = found;
+}
+
+int oc_stream_check(const struct oc_stream *s, struct oc_err *err)
+{
+    return s->over ? oc_cap_fail(&s->caps, s->which, s->found, err) : 0;
+}
+
 void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
 {
     s->stop = stop;
@@ -199,7 +266,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
 {
     s->used += used < s->shown - s->used ? used : s->shown - s->used;
     size_t left = s->src_n - s->shown;
-    bool added = left > 0 && !is_stopped(s);
+    bool added = left > 0 && !s->over && !is_stopped(s);
     if (added)
         s->shown += s->stop && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
@@ -247,6 +314,17 @@ static size_t inflate_some(struct oc_stream *s)
     return room - s->z.avail_out;
 }
 
+/* Has the file become more than it may? Counted in bytes of all members. */
+static bool is_bomb(struct oc_stream *s)
+{
+    uint64_t out = s->offset_bytes + s->win_n, in = (uint64_t)((const char *)s->z.next_in - s->src);
+    if (out > oc_cap(&s->caps, OC_CAP_GZ_BYTES))
+        oc_stream_over(s, OC_CAP_GZ_BYTES, 0);
+    else if (out > RATIO_FROM_BYTES && out / oc_cap(&s->caps, OC_CAP_GZ_RATIO) > in)
+        oc_stream_over(s, OC_CAP_GZ_RATIO, 0);
+    return s->over;
+}
+
 static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
     if (used > s->win_n)
@@ -255,16 +333,16 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
         memmove(s->win, s->win + used, s->win_n - used);
     s->win_n -= used;
     s->offset_bytes += used;
-    if (s->win_cap - s->win_n < WINDOW_BYTES / 2 && s->win_cap < MAX_WINDOW_BYTES) {
+    if (s->win_n > oc_cap(&s->caps, OC_CAP_GZ_VALUE_BYTES))
+        oc_stream_over(s, OC_CAP_GZ_VALUE_BYTES, 0);
+    else if (s->win_cap - s->win_n < WINDOW_BYTES / 2) {
         s->win_cap = s->win_cap ? s->win_cap * 2 : WINDOW_BYTES;
         s->win = oc_xrealloc(s->win, s->win_cap);
     }
-    if (s->win_n == s->win_cap && !s->ended) {
-        snprintf(s->error, sizeof(s->error), "one value is larger than %zu MiB", MAX_WINDOW_BYTES >> 20);
-        s->ended = true;
-    }
     size_t added = s->ended || is_stopped(s) ? 0 : inflate_some(s);
     s->win_n += added;
+    if (added && is_bomb(s))
+        added = 0;
     *data = s->win;
     *n = s->win_n;
     *offset_bytes = s->offset_bytes;
@@ -282,7 +360,8 @@ int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **
     struct oc_stream *s;
     *data = "";
     *n = 0;
-    if (oc_stream_open(path, &s, err) != 0)
+    static const struct oc_caps any = {.most = {[OC_CAP_FILE_BYTES] = INT64_MAX}};
+    if (oc_stream_open(path, &any, &s, err) != 0)
         return -1;
     const char *p = "";
     size_t got = 0;

@@ -19,6 +19,7 @@ struct oc_json {
     uint64_t base; /* stream offset of win[0] */
     unsigned depth;
     bool at_end, truncated, failed;
+    size_t max_string;
     uint64_t error_offset;
     char *scratch; /* decoded strings */
     size_t scratch_cap;
@@ -73,6 +74,14 @@ static bool cut(struct oc_json *j)
     return false;
 }
 
+/* The rest of the text is not read: the stream tells why. */
+static bool too_long(struct oc_json *j, size_t n)
+{
+    oc_stream_over(j->stream, OC_CAP_STRING_BYTES, n);
+    j->at_end = true;
+    return cut(j);
+}
+
 static bool unexpected(struct oc_json *j, int c, const char *wanted)
 {
     if (c < 0)
@@ -96,6 +105,7 @@ struct oc_json *oc_json_open(struct oc_stream *s)
     struct oc_json *j = oc_xmalloc(sizeof(*j));
     memset(j, 0, offsetof(struct oc_json, kind));
     j->stream = s;
+    j->max_string = (size_t)oc_stream_cap(s, OC_CAP_STRING_BYTES);
     j->win = "";
     j->error[0] = '\0';
     if (byte_at(j, 0) == 0xef && byte_at(j, 1) == 0xbb && byte_at(j, 2) == 0xbf)
@@ -273,6 +283,8 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
         j->depth--;
         return cut(j);
     }
+    if (close - 1 > j->max_string)
+        return too_long(j, close - 1);
     size_t i = close + 1;
     while (is(c = byte_at(j, i), BLANK))
         i++;
@@ -310,6 +322,8 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
     size_t close = scan_string(j, &escaped);
     if (!close)
         return cut(j);
+    if (close - 1 > j->max_string)
+        return too_long(j, close - 1);
     *out = (struct oc_str){j->win + j->pos + 1, close - 1};
     if (escaped)
         *out = decode(j, out->s, out->n);

@@ -123,7 +123,7 @@ static int load_model(struct job *j)
     if (!j->model_path)
         return 0;
     cli_progress_say(j->progress, "loading", j->model_path);
-    return oc_model_load(j->model_path, NULL, &j->model, &err) ? cli_fail_err(&err) : 0;
+    return oc_model_load(j->model_path, &j->o->caps, &j->model, &err) ? cli_fail_err(&err) : 0;
 }
 
 static enum oc_stat stat_of(const char *name)
@@ -150,6 +150,7 @@ static int load_profile(struct job *j)
     struct oc_profile_opts opts = {.kernel_names = j->kernel_names,
                                    .map = j->o->map,
                                    .stop = j->o->partial ? cli_fault_stop_begin() : NULL,
+                                   .caps = &j->o->caps,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
                                    .stat = stat_of(j->o->stat),
@@ -223,7 +224,7 @@ static int join(struct job *j)
     struct oc_err err;
     if (!j->model || !j->profile)
         return 0;
-    if (j->o->optimized_model && oc_model_load(j->o->optimized_model, NULL, &j->optimized, &err))
+    if (j->o->optimized_model && oc_model_load(j->o->optimized_model, &j->o->caps, &j->optimized, &err))
         return cli_fail_err(&err);
     j->joins = calloc(j->n_list, sizeof(struct oc_join *));
     if (!j->joins)

@@ -51,12 +51,12 @@ static int read_files(struct job *j)
 {
     const struct cli_opts *o = j->o;
     struct oc_err err;
-    const struct oc_profile_opts opts = {.format = o->profile_format,
-                                         .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1};
+    const struct oc_profile_opts opts = {
+        .format = o->profile_format, .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1, .caps = &o->caps};
     if ((o->calibration && oc_calibration_load(o->calibration, &j->cal, &err)) ||
-        oc_model_load(model_path(o), NULL, &j->model, &err) ||
+        oc_model_load(model_path(o), &o->caps, &j->model, &err) ||
         (o->profile.n && o->optimized_model &&
-         oc_model_load(o->optimized_model, NULL, &j->optimized, &err)) ||
+         oc_model_load(o->optimized_model, &o->caps, &j->optimized, &err)) ||
         (o->profile.n && oc_profile_open(o->profile.item[0], &opts, &j->profile, &err)))
         return cli_fail_err(&err);
     return 0;

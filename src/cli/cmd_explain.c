@@ -26,7 +26,7 @@ static int analyze(struct pair *p)
     int rc = cli_shapes_parse(p->o, NULL, 0, &p->shapes);
     if (rc)
         return rc;
-    if (oc_model_load(p->o->word.item[0], NULL, &p->model, &err))
+    if (oc_model_load(p->o->word.item[0], &p->o->caps, &p->model, &err))
         return cli_fail_err(&err);
     struct oc_analyze_opts opts = cli_analyze_opts(p->o, &p->shapes);
     for (int i = 0; i < 2; i++) {

@@ -68,9 +68,9 @@ static int read_files(struct memory_job *j)
     struct oc_err err;
     if (o->word.n != 1)
         return cli_fail(CLI_USAGE, "'memory' needs one model: onnxcost memory MODEL [options]");
-    if (oc_model_load(o->word.item[0], NULL, &j->model, &err))
+    if (oc_model_load(o->word.item[0], &o->caps, &j->model, &err))
         return cli_fail_err(&err);
-    const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1};
+    const struct oc_profile_opts opts = {.format = o->profile_format, .warmup = -1, .caps = &o->caps};
     if (o->profile.n && oc_profile_open(o->profile.item[o->profile.n - 1], &opts, &j->profile, &err))
         return cli_fail_err(&err);
     return o->hw.n ? cli_find_device(o, cli_hw(o), &j->hwdb, &j->device) : 0;

@@ -60,7 +60,7 @@ static int load(struct job *j)
     if (kind == OC_FILE_PROFILE)
         return cli_fail(CLI_INPUT, "cannot read '%s': this is a profile, not an ONNX model", j->path);
     cli_progress_say(j->progress, "loading", j->path);
-    return oc_model_load(j->path, NULL, &j->model, &err) ? cli_fail_err(&err) : 0;
+    return oc_model_load(j->path, &j->o->caps, &j->model, &err) ? cli_fail_err(&err) : 0;
 }
 
 static int analyze(struct job *j)

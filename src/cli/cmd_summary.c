@@ -17,7 +17,8 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
                                    .warmup = o->warmup.set ? (int32_t)o->warmup.v : 0,
                                    .keep_events = true,
                                    .kernel_names = names,
-                                   .map = o->map};
+                                   .map = o->map,
+                                   .caps = &o->caps};
     if (!o->word.n)
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     if (o->profile_format && !oc_profile_format_known(o->profile_format))

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/limit_arg.h"
 #include "cli/output.h"
 
 /* Each is run by tests/check_examples.sh. */
@@ -58,6 +59,7 @@ static const struct {
     {"ops", "onnxcost ops", "the operators, with the formulas of their costs", false},
     {"completion", "onnxcost completion bash", "for ~/.bashrc: source <(onnxcost completion bash)", false},
     {"schema", "onnxcost schema", "to check reports with, or to make readers of them", false},
+    {"help", "onnxcost help limits", "how much a file may ask for, and the options that raise it", false},
     {"help", "onnxcost help memory", "a command with its examples and options", false},
     {"cost", "onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet", true},
     {"cost", "onnxcost bert.onnx -f markdown -t 10", "tables for a pull request", true},
@@ -171,7 +173,8 @@ int cmd_help(const struct cli_opts *o)
     for (size_t i = 0; o->word.n && i < cli_n_commands; i++)
         if (!strcmp(cli_commands[i].name, o->word.item[0]))
             about = &cli_commands[i];
-    if (o->word.n && !about && !o->help)
+    bool limits = o->word.n && !o->help && !strcmp(o->word.item[0], "limits");
+    if (o->word.n && !about && !o->help && !limits)
         return cli_fail(CLI_USAGE, "no command is called '%s'; try onnxcost help", o->word.item[0]);
     if (about && !strcmp(about->name, "help"))
         about = NULL;
@@ -179,7 +182,9 @@ int cmd_help(const struct cli_opts *o)
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    if (about)
+    if (limits)
+        cli_print_limits(out.f);
+    else if (about)
         print_command(out.f, about);
     else
         print_help(out.f);

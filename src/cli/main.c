@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/fault.h"
+#include "cli/limit_arg.h"
 
 const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
@@ -50,8 +51,8 @@ const struct cli_command cli_commands[] = {
      cmd_completion},
     {"schema", "onnxcost schema [report | compare]",
      "the JSON Schema of --format json; compare: of several profiles", CLI_SCHEMA, cmd_schema},
-    {"help", "onnxcost help [COMMAND]", "this text; a command with its examples and options", CLI_HELP,
-     cmd_help},
+    {"help", "onnxcost help [COMMAND | limits]",
+     "this text; a command with its examples and options; limits of what is read", CLI_HELP, cmd_help},
 };
 const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
 
@@ -111,7 +112,8 @@ static int run(int argc, char **argv, struct cli_opts *o)
     if (!has_format(c, o->format))
         return cli_fail(CLI_USAGE, "'%s' has no format '%s'; there are: table, csv, json", c->name,
                         o->format);
-    return c->run(o);
+    int rc = cli_take_limits(o);
+    return rc ? rc : c->run(o);
 }
 
 int main(int argc, char **argv)

@@ -53,6 +53,13 @@ const struct cli_option cli_options[] = {
      AT(cache)},
     {"op-rules", 0, CLI_TEXT, CLI_SHAPED, "FILE", NULL, NULL,
      "XML file with shapes and costs of operators that have no rule here", NULL, AT(op_rules)},
+    {"limit", 0, CLI_LIST, CLI_READS, "NAME=N", NULL, NULL,
+     "how much a file may ask for: nodes=8M, file-bytes=2GiB ...; onnxcost help limits has them all "
+     "(repeatable)",
+     NULL, AT(limit)},
+    {"external-data", 0, CLI_CHOICE, CLI_READS, "inside|anywhere", NULL, "inside",
+     "files with weights are read only inside of the model's folder, or wherever the model says", NULL,
+     AT(external_data)},
 
     {"dim", 'd', CLI_LIST, CLI_SHAPED, "NAME=N", NULL, NULL, "number for a symbolic dimension (repeatable)",
      "Shapes", AT(dim)},

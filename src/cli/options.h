@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "onnxcost.h"
+
 enum cli_kind {
     CLI_FLAG,   /* bool */
     CLI_TEXT,   /* const char *, the last one wins */
@@ -37,7 +39,8 @@ enum cli_mask {
     CLI_SCHEMA = 0x100000,
     /* those that analyse a model */
     CLI_MODEL = CLI_COST | CLI_EXPLAIN | CLI_MEMORY | CLI_LLM | CLI_COMPARE | CLI_DIFF | CLI_CHECK | CLI_SCAN,
-    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE, /* those that infer shapes */
+    CLI_SHAPED = CLI_MODEL | CLI_ESTIMATE,                            /* those that infer shapes */
+    CLI_READS = CLI_SHAPED | CLI_SUMMARY | CLI_RECORD | CLI_MEASURED, /* those that read models or profiles */
     CLI_ALL = 0xffffff
 };
 
@@ -75,6 +78,9 @@ struct cli_opts {
     const char *profile_format, *map, *optimized_model, *cache, *op_rules, *kernel_names, *stat;
     struct cli_int warmup;
     bool partial;
+    struct cli_list limit;
+    const char *external_data;
+    struct oc_caps caps; /* of the two */
     /* shapes */
     struct cli_list dim, shape, value, trip;
     struct cli_int default_dim;

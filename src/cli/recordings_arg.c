@@ -18,7 +18,8 @@ static int read_samples(const struct cli_opts *o, struct cli_measured *m)
                                          .threads = o->threads.set ? (uint32_t)o->threads.v : 0,
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
                                          .progress = on_recording,
-                                         .progress_arg = p};
+                                         .progress_arg = p,
+                                         .caps = &o->caps};
     int rc = oc_samples_read(o->word.item, o->word.n, &opts, &m->samples, &err);
     cli_progress_stop(p);
     return rc ? cli_fail_err(&err) : 0;

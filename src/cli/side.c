@@ -40,12 +40,13 @@ static int read_files(const struct cli_opts *o, struct cli_side *s)
     struct oc_err err;
     const struct oc_profile_opts opts = {.format = o->profile_format,
                                          .warmup = o->warmup.set ? (int32_t)o->warmup.v : -1,
-                                         .stat = cli_stat(o->stat)};
-    if (!s->same_model && oc_model_load(s->model_path, NULL, &s->model, &err))
+                                         .stat = cli_stat(o->stat),
+                                         .caps = &o->caps};
+    if (!s->same_model && oc_model_load(s->model_path, &o->caps, &s->model, &err))
         return cli_fail_err(&err);
     s->in.model = s->same_model ? s->same_model : s->model;
     if ((s->profile_path && oc_profile_open(s->profile_path, &opts, &s->profile, &err)) ||
-        (s->optimized_path && oc_model_load(s->optimized_path, NULL, &s->optimized, &err)))
+        (s->optimized_path && oc_model_load(s->optimized_path, &o->caps, &s->optimized, &err)))
         return cli_fail_err(&err);
     s->in.profile = s->profile;
     return s->hw ? cli_find_device(o, s->hw, &s->hwdb, &s->in.device) : 0;

@@ -212,7 +212,7 @@ static int read_rows(struct list *l, bool tabs)
 static int read_list(struct oc_recordings *r, const char *path, struct oc_err *err)
 {
     struct oc_stream *s;
-    if (oc_stream_open(path, &s, err))
+    if (oc_stream_open(path, NULL, &s, err))
         return -1;
     struct list l = {.r = r, .csv = oc_csv_open(s), .folder = folder_of(&r->arena, path), .err = err};
     int rc = read_rows(&l, ends_with(path, ".tsv"));

@@ -157,7 +157,7 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_limits *limits,
+void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_caps *caps,
                  bool with_hash, struct oc_scan_result *out)
 {
     struct oc_err err = {0};
@@ -165,7 +165,7 @@ void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const str
     struct oc_analysis *a = NULL;
     double start_s = now_s();
     oc_scan_row_clear(&out->row);
-    if (oc_model_load(path, limits, &m, &err)) {
+    if (oc_model_load(path, caps, &m, &err)) {
         oc_scan_failed(out, &err);
     } else {
         take_model(out, m);

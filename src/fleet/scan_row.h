@@ -29,7 +29,7 @@ struct oc_scan_result {
 void oc_scan_result_texts(struct oc_scan_result *r);
 
 /* Loads and analyses the file; fills numbers and errors. with_hash: the hash of the whole file too. */
-void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_limits *limits,
+void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_caps *caps,
                  bool with_hash, struct oc_scan_result *out);
 
 /* An error, instead of what was found. */

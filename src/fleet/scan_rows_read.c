@@ -171,7 +171,7 @@ int oc_scan_keep(struct oc_scan *s, const char *rows_path, size_t *n_kept, struc
 {
     struct oc_stream *text;
     *n_kept = 0;
-    if (oc_stream_open(rows_path, &text, err))
+    if (oc_stream_open(rows_path, NULL, &text, err))
         return -1;
     int rc = oc_scan_keep_from(s, text, err);
     oc_stream_close(text);

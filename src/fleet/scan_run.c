@@ -142,7 +142,7 @@ static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 static void work(void *arg, size_t index, void *result)
 {
     struct oc_scan *s = arg;
-    oc_scan_one(s->files.item[index].path, &s->analyze, s->opts->limits, wants_hash(s, index), result);
+    oc_scan_one(s->files.item[index].path, &s->analyze, s->opts->caps, wants_hash(s, index), result);
 }
 
 static bool ready(void *arg, size_t index, void *result)

@@ -200,15 +200,13 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
     const struct oc_function *fn = oc_function_of(l, &l->m->node[node]);
     if (recursive(sc->call, fn))
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
-    if (sc->depth + 1 > l->limits.max_depth)
-        return oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions nested deeper than %u",
-                            l->limits.max_depth);
+    if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
+        return oc_load_over(l, OC_CAP_DEPTH, 0, fn->view.data);
     uint32_t n_node;
     struct oc_view *view = collect(fn, 7, &n_node);
     int rc = 0;
-    if (n_node > OC_MAX_EXPANDED - l->n_expanded)
-        rc = oc_load_fail(l, OC_ELIMIT, fn->view.data, "functions expand to more than %u nodes",
-                          OC_MAX_EXPANDED);
+    if (n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
+        rc = oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
     l->n_expanded += rc ? 0 : n_node;
     if (rc == 0)
         rc = expand(l, sc, node, fn, view, n_node);

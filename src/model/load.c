@@ -80,10 +80,10 @@ static int load_all(struct oc_loader *l, struct oc_view v, struct top *t)
     return rc ? rc : oc_order_graphs(l);
 }
 
-static struct oc_model *new_model(const char *path)
+static struct oc_model *new_model(const char *path, const struct oc_caps *caps)
 {
     struct oc_model *m = oc_xmalloc(sizeof(*m));
-    *m = (struct oc_model){0};
+    *m = (struct oc_model){.caps = caps ? *caps : (struct oc_caps){.external_anywhere = false}};
     m->names.arena = &m->arena;
     m->diags.arena = &m->arena;
     m->path = oc_strdup(&m->arena, path);
@@ -91,19 +91,15 @@ static struct oc_model *new_model(const char *path)
     return m;
 }
 
-static int load(struct oc_model *m, const struct oc_limits *limits, struct oc_view v, struct oc_err *err)
+static int load(struct oc_model *m, struct oc_view v, struct oc_err *err)
 {
     struct oc_err unused = {0};
-    struct oc_loader l = {.m = m, .err = err ? err : &unused, .base = v.data};
-    if (limits)
-        l.limits = *limits;
-    if (!l.limits.max_depth)
-        l.limits.max_depth = OC_DEFAULT_DEPTH;
-    if (!l.limits.max_nodes)
-        l.limits.max_nodes = OC_DEFAULT_NODES;
+    struct oc_loader l = {.m = m, .err = err ? err : &unused, .caps = &m->caps, .base = v.data};
     l.symbols.arena = l.functions.arena = l.externals.arena = &m->arena;
     struct top t = {0};
     int rc = load_all(&l, v, &t);
+    if (rc == 0 && l.long_text)
+        rc = oc_load_over(&l, OC_CAP_STRING_BYTES, l.long_bytes, l.long_text);
     free(t.function);
     free(t.opset);
     free(l.body);
@@ -124,13 +120,13 @@ static int load(struct oc_model *m, const struct oc_limits *limits, struct oc_vi
     return rc;
 }
 
-int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_model **out, struct oc_err *err)
+int oc_model_load(const char *path, const struct oc_caps *caps, struct oc_model **out, struct oc_err *err)
 {
     OC_C_LOCALE;
-    struct oc_model *m = new_model(path);
-    int rc = oc_file_map(path, limits ? limits->max_file_bytes : 0, &m->file, err);
+    struct oc_model *m = new_model(path, caps);
+    int rc = oc_file_map_capped(path, caps, &m->file, err);
     if (rc == 0)
-        rc = load(m, limits, (struct oc_view){m->file.data, m->file.size_bytes}, err);
+        rc = load(m, (struct oc_view){m->file.data, m->file.size_bytes}, err);
     if (rc) {
         oc_model_free(m);
         return -1;
@@ -139,12 +135,12 @@ int oc_model_load(const char *path, const struct oc_limits *limits, struct oc_mo
     return 0;
 }
 
-int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limits *limits,
-                      struct oc_model **out, struct oc_err *err)
+int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_caps *caps, struct oc_model **out,
+                      struct oc_err *err)
 {
-    struct oc_model *m = new_model("");
+    struct oc_model *m = new_model("", caps);
     m->file = (struct oc_file){.data = data, .size_bytes = size_bytes};
-    if (load(m, limits, (struct oc_view){data, size_bytes}, err)) {
+    if (load(m, (struct oc_view){data, size_bytes}, err)) {
         oc_model_free(m);
         return -1;
     }
@@ -154,10 +150,11 @@ int oc_model_load_mem(const void *data, size_t size_bytes, const struct oc_limit
 
 int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err)
 {
-    struct oc_model *m = new_model(path);
+    struct oc_model *m = new_model(path, NULL);
     int rc = oc_file_map(path, 0, &m->file, err);
     if (rc == 0) {
-        struct oc_loader l = {.m = m, .err = err, .base = m->file.data, .externals = {.arena = &m->arena}};
+        struct oc_loader l = {
+            .m = m, .err = err, .caps = &m->caps, .base = m->file.data, .externals = {.arena = &m->arena}};
         rc = oc_load_tensor(&l, (struct oc_view){m->file.data, m->file.size_bytes}, out);
         oc_map_free(&l.externals);
         if (rc)

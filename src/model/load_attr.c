@@ -45,9 +45,12 @@ static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
     }
     if (given)
         k->type = given;
-    if (k->floats + k->ints > OC_MAX_LIST || k->strings + k->tensors + k->sparse > OC_MAX_LIST)
-        return oc_load_fail(l, OC_ELIMIT, v.data, "attribute '%s': more than %u elements", out->name,
-                            OC_MAX_LIST);
+    uint64_t numbers = k->floats + k->ints, others = k->strings + k->tensors + k->sparse + k->graphs;
+    uint64_t longest = numbers > others ? numbers : others;
+    if (longest > oc_cap(l->caps, OC_CAP_LIST_ELEMENTS)) {
+        oc_load_over(l, OC_CAP_LIST_ELEMENTS, longest, v.data);
+        return oc_err_prefix(l->err, "attribute '%.60s'", out->name);
+    }
     return oc_load_end(l, &w, "attribute");
 }
 
@@ -92,8 +95,8 @@ static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t
         return oc_load_tensor(l, part, &a->tensors[a->n_tensors++]);
     if (f->num == 22 || f->num == 23)
         return oc_load_sparse(l, part, &a->tensors[a->n_tensors++]);
-    if (sc->depth + 1 > l->limits.max_depth)
-        return oc_load_fail(l, OC_ELIMIT, f->data, "graphs nested deeper than %u", l->limits.max_depth);
+    if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
+        return oc_load_over(l, OC_CAP_DEPTH, 0, f->data);
     uint32_t g = oc_load_new_graph(l);
     a->graphs[a->n_graphs++] = g;
     OC_GROW(l->body, l->n_body, l->cap_body);

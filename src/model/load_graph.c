@@ -151,6 +151,8 @@ static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_vi
         k->n_attr += f.num == 5;
         if (f.num != 2)
             continue;
+        if (f.n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
+            return oc_load_over(l, OC_CAP_STRING_BYTES, f.n, at);
         bool is_new = false;
         uint32_t id =
             f.type == OC_WIRE_LEN && f.n ? define(l, sc, (const char *)f.data, f.n, &is_new) : OC_NONE;
@@ -219,6 +221,8 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
         n->n_out++;
         return 0;
     case 3:
+        if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
+            return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
         if (f->n && sc->call)
             n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
                                 (const char *)f->data);
@@ -277,8 +281,10 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v,
 static int new_nodes(struct oc_loader *l, const struct oc_scope *sc, const struct oc_view *view, uint32_t n)
 {
     struct oc_model *m = l->m;
-    if (n > l->limits.max_nodes - m->n_node)
-        return oc_load_fail(l, OC_ELIMIT, n ? view[0].data : NULL, "more than %u nodes", l->limits.max_nodes);
+    if (n > oc_cap(l->caps, OC_CAP_NODES) - m->n_node)
+        return oc_load_over(l, OC_CAP_NODES, (uint64_t)m->n_node + n, n ? view[0].data : NULL);
+    if (m->arena.used_bytes > oc_cap(l->caps, OC_CAP_MODEL_MEMORY))
+        return oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, n ? view[0].data : NULL);
     uint32_t need = m->n_node + n;
     if (need > l->cap_node) {
         uint32_t cap = l->cap_node * 2 > need ? l->cap_node * 2 : need;

@@ -2,10 +2,10 @@
  * raw_data, 10 double_data, 11 uint64_data, 13 external_data {1 key, 2 value}, 14 data_location (1: external)
  * SparseTensorProto: 1 values, 2 indices, 3 dims */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/ck.h"
 #include "base/units.h"
+#include "model/external.h"
 #include "model/loader.h"
 
 struct dims {
@@ -42,6 +42,10 @@ static int set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *a
     t->elements = zero ? 0 : elements;
     if (!zero && (over || !oc_bytes_of(t->dtype, elements, &bytes) || bytes > INT64_MAX))
         return oc_load_fail(l, OC_ELIMIT, at, "tensor '%s': its dimensions overflow 64 bits", t->name);
+    if (t->elements > oc_cap(l->caps, OC_CAP_TENSOR_ELEMENTS)) {
+        oc_load_over(l, OC_CAP_TENSOR_ELEMENTS, t->elements, at);
+        return oc_err_prefix(l->err, "tensor '%.60s'", t->name);
+    }
     t->dim = dim;
     t->rank = (uint8_t)d->n;
     if (t->storage != OC_STORE_RAW && t->storage != OC_STORE_EXTERNAL)
@@ -53,19 +57,6 @@ static int set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *a
                     "raw data has %llu bytes, the shape needs %llu", (unsigned long long)t->size_bytes,
                     (unsigned long long)bytes);
     return 0;
-}
-
-static bool leaves_folder(const char *path)
-{
-    if (path[0] == '/')
-        return true;
-    for (const char *p = path; *p;) {
-        size_t n = strcspn(p, "/\\");
-        if (n == 2 && p[0] == '.' && p[1] == '.')
-            return true;
-        p += n + (p[n] != '\0');
-    }
-    return false;
 }
 
 /* One key-value pair of external_data. */
@@ -94,20 +85,27 @@ static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tenso
     return oc_load_end(l, &w, "external data");
 }
 
-/* The first tensor of each external file tells whether the file is there; it is not opened. */
-static void note_external(struct oc_loader *l, const struct oc_tensor *t)
+/* The first tensor of each external file tells whether the file is there and may be read; it is not opened.
+ */
+static void note_external(struct oc_loader *l, struct oc_tensor *t)
 {
-    uint32_t unused = 0;
-    const char *slash = strrchr(l->m->path, '/');
-    char path[4096];
-    int dir = slash ? (int)(slash - l->m->path) + 1 : 0;
-    if (!oc_map_add(&l->externals, t->external_path, strlen(t->external_path), &unused, NULL) ||
-        !l->m->path[0])
-        return;
-    int n = snprintf(path, sizeof(path), "%.*s%s", dir, l->m->path, t->external_path);
-    if (n > 0 && (size_t)n < sizeof(path) && access(path, R_OK) != 0)
-        oc_diag_add(&l->m->diags, OC_WARNING, "W-external-missing", t->external_path,
+    uint32_t state = OC_EXTERNAL_FOUND;
+    const char *path = t->external_path ? t->external_path : "";
+    bool is_new = oc_map_add(&l->externals, path, strlen(path), &state, NULL);
+    if (is_new && path[0]) {
+        state = oc_external_look(l->m, path);
+        oc_map_set(&l->externals, path, strlen(path), state);
+    }
+    if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
+        oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
+                    "external data '%s' refused: not a path inside the model's folder "
+                    "(--external-data anywhere)",
+                    path);
+        t->external_path = NULL;
+    } else if (is_new && state == OC_EXTERNAL_MISSING) {
+        oc_diag_add(&l->m->diags, OC_WARNING, "W-external-missing", path,
                     "external data is not there: weights have no values (sizes come from the model)");
+    }
 }
 
 static int tensor_field(struct oc_loader *l, const struct oc_field *f, const uint8_t *at, struct oc_tensor *t,
@@ -167,13 +165,7 @@ int oc_load_tensor(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
         out->data = v.data;
         out->message_bytes = v.n;
     }
-    if (out->storage == OC_STORE_EXTERNAL && (!out->external_path || leaves_folder(out->external_path))) {
-        oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", out->name,
-                    "external data '%s' refused: not a path inside the model's folder",
-                    out->external_path ? out->external_path : "");
-        out->external_path = NULL;
-    }
-    if (out->external_path)
+    if (out->storage == OC_STORE_EXTERNAL)
         note_external(l, out);
     return set_shape(l, &d, v.data, out);
 }

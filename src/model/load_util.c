@@ -23,8 +23,16 @@ int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, cons
     return oc_err_at(l->err, l->m->path, 0, offset);
 }
 
+int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const uint8_t *at)
+{
+    char text[OC_CAP_TEXT];
+    return oc_load_fail(l, OC_ELIMIT, at, "%s", oc_cap_text(l->caps, which, found, text));
+}
+
 int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
 {
+    if (l->long_text)
+        return oc_load_over(l, OC_CAP_STRING_BYTES, l->long_bytes, l->long_text);
     if (!w->bad)
         return 0;
     return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
@@ -32,7 +40,13 @@ int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
 
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
 {
-    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", f->type == OC_WIRE_LEN ? f->n : 0);
+    size_t n = f->type == OC_WIRE_LEN ? f->n : 0;
+    if (n > oc_cap(l->caps, OC_CAP_STRING_BYTES)) {
+        l->long_text = f->data;
+        l->long_bytes = n;
+        n = 0;
+    }
+    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", n);
 }
 
 uint32_t oc_load_new_graph(struct oc_loader *l)

@@ -2,14 +2,11 @@
 #ifndef OC_LOADER_H
 #define OC_LOADER_H
 
+#include "base/caps.h"
 #include "model/model.h"
 #include "model/wire.h"
 
-#define OC_DEFAULT_DEPTH 64
-#define OC_DEFAULT_NODES 4000000u
-#define OC_MAX_EXPANDED  1000000u      /* nodes made by expanding functions */
-#define OC_ABSENT        (OC_NONE - 1) /* in a scope's names: a function input that the call leaves out */
-#define OC_MAX_LIST      (1u << 24)    /* elements of one attribute list */
+#define OC_ABSENT (OC_NONE - 1) /* in a scope's names: a function input that the call leaves out */
 
 struct oc_view {
     const uint8_t *data;
@@ -54,7 +51,9 @@ struct oc_body { /* a graph attribute, parsed after the graph it stands in */
 struct oc_loader {
     struct oc_model *m;
     struct oc_err *err;
-    struct oc_limits limits;
+    const struct oc_caps *caps;
+    const uint8_t *long_text; /* the first string above its limit, NULL: none */
+    uint64_t long_bytes;
     const uint8_t *base;
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
@@ -73,10 +72,12 @@ uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
 /* Error with the place. `what` names the part: "node 'conv1'". Returns -1. */
 int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-/* 0 if the walk ended well, else the error of the damaged field. */
+/* The same for a limit; found 0: not counted. */
+int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const uint8_t *at);
+/* 0 if the walk ended well, else the error of the damaged field, or of a string that is too long. */
 int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 
-const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned */
+const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned; "": too long */
 uint32_t oc_load_new_graph(struct oc_loader *l);
 void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);

@@ -98,6 +98,7 @@ struct oc_model {
     struct oc_map names; /* interner for every string of the model */
     const char *path;    /* "" when loaded from memory */
     struct oc_file file;
+    struct oc_caps caps; /* that it was loaded with; they hold for its weights and its analyses too */
     int64_t ir_version;
     const char *producer_name, *producer_version;
     const struct oc_opset *opset;

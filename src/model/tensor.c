@@ -1,12 +1,11 @@
 /* Reading elements of constants. Only small ones are ever asked for. */
 #include "model/tensor.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/model.h"
+#include "model/external.h"
 #include "model/wire.h"
 
 /* A small float from its bits: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
@@ -178,30 +177,11 @@ static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *o
     return done == n;
 }
 
-/* Opens the external file, which must lie inside the model's folder after links are followed. */
-static bool open_external(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
-{
-    if (!t->external_path || !m->path[0])
-        return false;
-    const char *slash = strrchr(m->path, '/');
-    char path[PATH_MAX], dir[PATH_MAX], real_dir[PATH_MAX], real_path[PATH_MAX];
-    int len = slash ? (int)(slash - m->path) + 1 : 2;
-    snprintf(dir, sizeof(dir), "%.*s", len, slash ? m->path : "./");
-    int n = snprintf(path, sizeof(path), "%s%s", dir, t->external_path);
-    if (n < 0 || (size_t)n >= sizeof(path) || !realpath(dir, real_dir) || !realpath(path, real_path))
-        return false;
-    size_t k = strlen(real_dir);
-    if (strncmp(real_dir, real_path, k) != 0 || (k > 1 && real_path[k] != '/'))
-        return false;
-    struct oc_err ignored;
-    return oc_file_map(real_path, 0, out, &ignored) == 0;
-}
-
 static bool from_external(const struct oc_model *m, const struct oc_tensor *t, uint32_t n,
                           struct oc_elem *out)
 {
     struct oc_file f;
-    if (!open_external(m, t, &f))
+    if (!oc_external_map(m, t, &f))
         return false;
     bool ok = t->external_offset_bytes <= f.size_bytes &&
               from_raw(f.data + t->external_offset_bytes, f.size_bytes - t->external_offset_bytes, t->dtype,
@@ -301,7 +281,7 @@ bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, s
     case OC_STORE_FIELDS:
         return t->message_bytes >= out->size_bytes / 8 && pack_fields(t, out);
     case OC_STORE_EXTERNAL:
-        if (!open_external(m, t, &out->file))
+        if (!oc_external_map(m, t, &out->file))
             return false;
         if (t->external_offset_bytes <= out->file.size_bytes &&
             out->size_bytes <= out->file.size_bytes - t->external_offset_bytes) {

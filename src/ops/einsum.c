@@ -1,5 +1,6 @@
 /* Einsum: labels of the equation, shape and cost. cost-semantics 4.11. */
 #include "base/ascii.h"
+#include "base/caps.h"
 #include "base/ck.h"
 #include "ops/op.h"
 
@@ -143,6 +144,9 @@ static int read_equation(struct oc_op_ctx *c, struct equation **out)
     unsigned letters;
     if (!s)
         return oc_op_fail(c, "no equation");
+    const struct oc_caps *caps = c->model ? &c->model->caps : NULL;
+    if (c->n_in > oc_cap(caps, OC_CAP_EINSUM_OPERANDS))
+        return oc_cap_fail(caps, OC_CAP_EINSUM_OPERANDS, c->n_in, c->err);
     for (unsigned i = 0; i < c->n_in; i++)
         if (!oc_in_shape(c, i)->ranked)
             return 0;

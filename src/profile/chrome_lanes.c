@@ -104,9 +104,6 @@ void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct
     if (x && x->n)
         oc_diag_add(d, OC_INFO, "I-category", "", "%zu events of other categories left out, the first: %s",
                     x->n, x->category);
-    if (t->full)
-        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
-                    OC_MAX_TIMELINE_EVENTS, (unsigned long long)r->where);
 }
 
 void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/caps.h"
 #include "base/diag.h"
 #include "base/units.h"
 
@@ -22,6 +23,7 @@ struct oc_csv {
     struct place now, start; /* start: of the row last read */
     char delimiter;
     bool started, cut, failed;
+    size_t max_field, max_row, max_rows; /* max_row: bytes */
     struct oc_err err;
     struct oc_str *field;
     size_t n_field, cap_field;
@@ -31,7 +33,13 @@ struct oc_csv {
 struct oc_csv *oc_csv_open(struct oc_stream *s)
 {
     struct oc_csv *c = oc_xmalloc(sizeof(*c));
-    *c = (struct oc_csv){.s = s, .data = "", .now = {0, 1}, .start = {0, 1}};
+    *c = (struct oc_csv){.s = s,
+                         .data = "",
+                         .now = {0, 1},
+                         .start = {0, 1},
+                         .max_field = (size_t)oc_stream_cap(s, OC_CAP_CSV_COLUMNS),
+                         .max_row = (size_t)oc_stream_cap(s, OC_CAP_CSV_ROW_BYTES),
+                         .max_rows = (size_t)oc_stream_cap(s, OC_CAP_TABLE_ROWS)};
     return c;
 }
 
@@ -89,11 +97,28 @@ int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...
     return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
 }
 
-static bool fail(struct oc_csv *c, const char *what)
+static int over(const struct oc_csv *c, enum oc_cap which, struct oc_err *err)
+{
+    oc_stream_cap_fail(c->s, which, 0, err);
+    oc_err_prefix(err, "line %u", c->start.line);
+    return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
+}
+
+static bool fail(struct oc_csv *c, enum oc_cap which)
 {
     c->failed = true;
-    oc_csv_fail(c, &c->err, "%s", what);
+    over(c, which, &c->err);
     return false;
+}
+
+size_t oc_csv_max_rows(const struct oc_csv *c)
+{
+    return c->max_rows;
+}
+
+int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
+{
+    return over(c, OC_CAP_TABLE_ROWS, err);
 }
 
 /* ---- finding the end of a row ---------------------------------------------------------------------------
@@ -172,7 +197,7 @@ static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
         if (!quoting ? scan_line(c, k) : (fresh && plain_row(c, k)) || scan_row(c, k))
             return true;
         size_t done = k->i - c->start.at;
-        if (done > OC_CSV_MAX_ROW)
+        if (done > c->max_row)
             return true;
         bool more = fill(c);
         k->i = c->start.at + done; /* the window moved */
@@ -190,8 +215,8 @@ static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
     struct scan k = {.i = c->now.at, .field_start = true};
     bool ended = !find_end(c, quoting, &k);
     size_t first = c->start.at;
-    if (k.i - first > OC_CSV_MAX_ROW)
-        return fail(c, "row is longer than 16 MiB");
+    if (k.i - first > c->max_row)
+        return fail(c, OC_CAP_CSV_ROW_BYTES);
     c->cut = ended && k.i > first;
     c->now.at = k.i + !ended;
     c->now.line = c->start.line + k.lines + !ended;
@@ -221,7 +246,7 @@ void oc_csv_unread(struct oc_csv *c)
 
 struct split {
     struct oc_str *field;
-    size_t n, cap;
+    size_t n, cap, most;
     struct oc_buf *text;
 };
 
@@ -261,7 +286,7 @@ static const char *quoted(struct split *s, const char *p, const char *end, char 
 
 static bool add_field(struct split *s, struct oc_str f)
 {
-    if (s->n == OC_CSV_MAX_FIELDS)
+    if (s->n == s->most)
         return false;
     OC_GROW(s->field, s->n, s->cap);
     s->field[s->n++] = f;
@@ -307,7 +332,7 @@ static bool split_row(struct split *s, struct oc_str row, char delimiter)
 
 static bool split(struct oc_csv *c, struct oc_str row, char delimiter)
 {
-    struct split s = {c->field, 0, c->cap_field, &c->text};
+    struct split s = {c->field, 0, c->cap_field, c->max_field, &c->text};
     bool ok = split_row(&s, row, delimiter);
     c->field = s.field;
     c->n_field = s.n;
@@ -323,7 +348,7 @@ bool oc_csv_row(struct oc_csv *c, const struct oc_str **field, size_t *n)
     if (!take(c, true, &row))
         return false;
     if (!split(c, row, c->delimiter))
-        return fail(c, "row has more than 8192 fields");
+        return fail(c, OC_CAP_CSV_COLUMNS);
     *field = c->field;
     *n = c->n_field;
     return true;
@@ -335,10 +360,14 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
                  size_t *n)
 {
     struct oc_str line;
+    bool wide = false;
     while (oc_csv_line(c, &line)) {
         for (size_t i = 0; i < sizeof(delimiters); i++) {
-            if (!line.n || !memchr(line.s, delimiters[i], line.n) || !split(c, line, delimiters[i]) ||
-                !is_header(ctx, c->field, c->n_field))
+            if (!line.n || !memchr(line.s, delimiters[i], line.n))
+                continue;
+            bool fits = split(c, line, delimiters[i]);
+            wide |= !fits;
+            if (!fits || !is_header(ctx, c->field, c->n_field))
                 continue;
             c->delimiter = delimiters[i];
             *field = c->field;
@@ -346,7 +375,7 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
             return true;
         }
     }
-    return false;
+    return wide && !c->failed ? fail(c, OC_CAP_CSV_COLUMNS) : false;
 }
 
 bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,

@@ -6,7 +6,7 @@
  * Rows: a field in quotes may hold the delimiter, line ends and doubled quotes; text after its closing quote
  * is kept; a quote elsewhere is an ordinary character. Blanks around a field are dropped unless quoted. CR LF
  * and a UTF-8 byte order mark are understood. A row ends at the last field of its line: a trailing delimiter
- * gives one more, empty, field. Memory: one row.
+ * gives one more, empty, field. Memory: one row, whose length and fields the stream limits (base/caps.h).
  *
  * Views (struct oc_str) stay valid until the next call that reads. Errors are sticky: reading calls return
  * false, oc_csv_failed tells end of data from failure. */
@@ -15,9 +15,7 @@
 
 #include "base/json_read.h"
 
-#define OC_CSV_MAX_FIELDS ((size_t)8192)
-#define OC_CSV_MAX_ROW    ((size_t)16 << 20) /* bytes */
-#define OC_CSV_NONE       SIZE_MAX
+#define OC_CSV_NONE SIZE_MAX
 
 struct oc_csv;
 struct oc_csv *oc_csv_open(struct oc_stream *s); /* the stream must outlive the reader */
@@ -51,6 +49,10 @@ int oc_csv_error(const struct oc_csv *c, struct oc_err *err); /* tells the failu
 /* Fails at the row last read: "line 12: <message>", with line and offset. Returns -1. */
 int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* How many rows a table may have, and the failure when there are more. */
+size_t oc_csv_max_rows(const struct oc_csv *c);
+int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err);
 
 /* The same in memory, for probes: the first line that is_header accepts. False: none. *field is allocated in
  * `a`. */

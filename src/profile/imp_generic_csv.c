@@ -9,7 +9,6 @@
 #include "profile/function_tables.h"
 #include "profile/kernel_names.h"
 
-#define MAX_ROWS   ((size_t)1 << 22)
 #define PEEK_BYTES ((size_t)64 << 10)
 
 struct reading {
@@ -37,8 +36,8 @@ static void classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str l
 static int take_function(void *ctx, const struct oc_function_row *row, struct oc_err *err)
 {
     struct reading *r = ctx;
-    if (r->list.n == MAX_ROWS)
-        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_ROWS);
+    if (r->list.n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, row->name);
     classify(r, rec, row->library);
@@ -154,8 +153,8 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
         return -1;
     if (!name.n || isnan(v.time_ns)) /* a total, or a line between tables */
         return 0;
-    if (r->list.n == MAX_ROWS)
-        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_ROWS);
+    if (r->list.n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
     struct oc_prof_rec *rec = oc_rec_add(&r->list);
     rec->name = oc_prof_text(r->p, name);
     if (r->p->functions)

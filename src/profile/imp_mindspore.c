@@ -9,8 +9,6 @@
 #include "profile/mindspore.h"
 #include "profile/timeline.h"
 
-#define MAX_ROWS ((size_t)1 << 22)
-
 enum { OPERATORS, TYPES, ACTIVITIES, SHAPES, AICPU };
 static const struct oc_part parts[] = {
     [OPERATORS] = {"operators", "_detail.csv"},
@@ -194,8 +192,8 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
         oc_prof_cut(p, t->c);
         return 0;
     }
-    if (++t->rows > MAX_ROWS)
-        return oc_csv_fail(t->c, err, "more than %zu rows", MAX_ROWS);
+    if (++t->rows > oc_csv_max_rows(t->c))
+        return oc_csv_too_many(t->c, err);
     if (n < t->width)
         return oc_csv_fail(t->c, err, "%zu fields, the header has %zu or more", n, t->width);
     *r = (struct row){.name = oc_csv_at(f, n, t->column[NAME]), .type = oc_csv_at(f, n, t->column[TYPE])};

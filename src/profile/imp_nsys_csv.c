@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/caps.h"
 #include "base/buf.h"
 #include "profile/launches.h"
 #include "profile/nsys_tables.h"
@@ -24,8 +25,7 @@
 #include "profile/text_table.h"
 #include "profile/timeline.h"
 
-#define MAX_ROWS ((size_t)1 << 26)
-#define MAX_NS   4503599627370496.0 /* 2^52 */
+#define MAX_NS 4503599627370496.0 /* 2^52 */
 
 struct range { /* an instance of a range, of the traces of ranges */
     int64_t id, parent;
@@ -48,8 +48,8 @@ struct reading {
     size_t n_launch[OC_NSYS_TABLES];
     struct range *range[OC_NSYS_TABLES];
     size_t n_range[OC_NSYS_TABLES], range_cap[OC_NSYS_TABLES];
-    size_t rows[OC_NSYS_TABLES], bad;
-    bool full, console;
+    size_t rows[OC_NSYS_TABLES], max_rows, bad;
+    bool console;
 };
 
 static const char *intern(struct reading *r, struct oc_str s)
@@ -243,8 +243,8 @@ static bool take_row(struct reading *r, const struct oc_str *field, size_t n)
         [OC_NSYS_GPU_SUM] = take_sum,      [OC_NSYS_MEM_SUM] = take_sum,       [OC_NSYS_PUSHPOP] = take_range,
         [OC_NSYS_NVTX_SUM] = take_sum};
     enum oc_nsys_table t = r->header.table;
-    if (r->rows[t] == MAX_ROWS) {
-        r->full = true;
+    if (r->rows[t] == r->max_rows) {
+        oc_prof_over(r->out, OC_CAP_EVENTS);
         return false;
     }
     bool good = take[t](r, field, n);
@@ -504,9 +504,6 @@ static int finish(struct reading *r, struct oc_err *err)
     } else {
         finish_sums(r, t);
     }
-    if (r->full)
-        oc_diag_add(&r->out->diags, OC_WARNING, "W-limit", "", "more than %zu rows: the rest is left out",
-                    MAX_ROWS);
     if (t == OC_NSYS_KERN_SUM || t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE || t == OC_NSYS_GPU_SUM)
         oc_diag_add(&r->out->diags, OC_INFO, "I-kernels-only", "",
                     "this report knows kernels only: for times of layers export nvtx_kern_sum, or SQLite");
@@ -520,6 +517,7 @@ static int read_file(const struct oc_source *src, const struct oc_profile_opts *
     memset(r, 0, sizeof(*r));
     r->out = out;
     r->opts = opts;
+    r->max_rows = (size_t)oc_cap(&out->caps, OC_CAP_EVENTS);
     r->csv = oc_csv_open(src->file[0].s);
     read_tables(r);
     int rc = oc_csv_failed(r->csv) ? oc_csv_error(r->csv, err) : finish(r, err);

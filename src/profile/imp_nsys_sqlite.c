@@ -576,12 +576,12 @@ static int open_db(struct oc_stream *s, struct reading *r, struct oc_err *err)
     uint64_t offset;
     size_t n;
     if (*path)
-        return oc_sqlite_open(path, &r->db, err);
+        return oc_sqlite_open(path, &r->out->caps, &r->db, err);
     if (!oc_stream_fill(s, 0, &data, &n, &offset))
         return oc_fail(err, OC_EFORMAT, "no SQLite file");
     while (oc_stream_fill(s, 0, &data, &n, &offset))
         continue;
-    return oc_sqlite_open_mem(data, n, &r->db, err);
+    return oc_sqlite_open_mem(data, n, &r->out->caps, &r->db, err);
 }
 
 static int read_file(const struct oc_source *src, const struct oc_profile_opts *opts, struct oc_profile *out,

@@ -1,10 +1,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/caps.h"
 #include "base/units.h"
 #include "profile/ort_event.h"
 
-#define MAX_EVENTS     ((size_t)1 << 24)  /* the runtime stops at a million a session */
 #define MAX_US         ((int64_t)1 << 38) /* three days: sums of all events stay exact */
 #define MAX_TS_US      ((int64_t)1 << 52)
 #define MAX_EVENT_TEXT ((size_t)1 << 26)
@@ -303,10 +303,13 @@ static void keep_event(struct ort_reading *r)
 static void read_all(struct ort_reading *r)
 {
     struct ort_trace *t = r->t;
+    uint64_t most = oc_cap(&t->out->caps, OC_CAP_EVENTS);
     for (;;) {
         while (oc_json_item(r->j) && ort_read_event(r)) {
-            if (t->n_event + t->n_kernel + t->n_session + t->n_run >= MAX_EVENTS)
+            if (t->n_event + t->n_kernel + t->n_session + t->n_run >= most) {
+                oc_prof_over(t->out, OC_CAP_EVENTS);
                 return;
+            }
             keep_event(r);
             t->last_offset = oc_json_offset(r->j);
             r->number++;
@@ -342,9 +345,6 @@ static void tell_findings(struct ort_reading *r, struct oc_stream *s)
             d, OC_WARNING, "W-truncated", "",
             "file ends in the middle: %zu complete events are used, the rest is missing (offset %llu)",
             r->number, (unsigned long long)r->t->last_offset);
-    } else if (oc_json_depth(r->j)) {
-        oc_diag_add(d, OC_WARNING, "W-limit", "", "more than %zu events: the rest is left out (offset %llu)",
-                    MAX_EVENTS, (unsigned long long)r->t->last_offset);
     }
 }
 

@@ -10,8 +10,6 @@
 #include "profile/kernel_names.h"
 #include "profile/rec_list.h"
 
-#define MAX_LAYERS ((size_t)1 << 22) /* rows of all tables */
-
 enum { NAME, STATUS, TYPE, EXEC, REAL, CPU, N_COLUMN };
 static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "layerType",
                                                   "execType",  "realTime",   "cpuTime"};
@@ -157,8 +155,8 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
         check_total(r, l.real_ns);
         return 0;
     }
-    if (r->n == MAX_LAYERS)
-        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_LAYERS);
+    if (r->n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
     l.key = key_of(r, f, n);
     r->key[l.key].ran |= !oc_csv_same(status, "NOT_RUN") && !oc_csv_same(status, "OPTIMIZED_OUT");
     r->sum_ns += l.real_ns;
@@ -173,7 +171,9 @@ static int read_tables(struct reading *r, struct oc_err *err)
     const struct oc_str *f;
     size_t n;
     if (!oc_csv_find(r->c, is_header, NULL, &f, &n))
-        return oc_fail(err, OC_EFORMAT, "no header line with layerName, layerType and realTime");
+        return oc_csv_failed(r->c)
+                   ? oc_csv_error(r->c, err)
+                   : oc_fail(err, OC_EFORMAT, "no header line with layerName, layerType and realTime");
     int rc = take_header(r, f, n, err);
     while (rc == 0 && oc_csv_row(r->c, &f, &n)) {
         if (is_header(NULL, f, n))

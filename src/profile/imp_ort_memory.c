@@ -8,8 +8,6 @@
 #include "profile/ort_memory.h"
 #include "profile/rec_list.h"
 
-#define MAX_ROWS ((size_t)1 << 22)
-
 enum { NAME, INPUTS, INITIALIZERS, DYNAMIC, TEMP, N_COLUMN };
 static const char *const column_name[N_COLUMN] = {"#name", "input_sizes", "initializers_sizes",
                                                   "total_dynamic_sizes", "total_temp_allocations"};
@@ -50,8 +48,8 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
             return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no number of bytes", column_name[i],
                                (int)(s.n < 80 ? s.n : 80), s.s);
     }
-    if (r->list.n == MAX_ROWS)
-        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_ROWS);
+    if (r->list.n >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
     size_t at = r->list.n;
     OC_GROW(r->temp, at, r->cap_temp);
     r->temp[at] = bytes[TEMP];

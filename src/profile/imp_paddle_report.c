@@ -11,7 +11,6 @@
 #include "profile/paddle_report.h"
 #include "profile/rec_list.h"
 
-#define MAX_ROWS  ((size_t)1 << 20)
 #define MAX_DEPTH 64
 
 struct reading {
@@ -234,8 +233,8 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
         r->in_table = false;
         return 0;
     }
-    if (r->n_row == MAX_ROWS)
-        return oc_csv_fail(r->c, err, "more than %zu rows", MAX_ROWS);
+    if (r->n_row >= oc_csv_max_rows(r->c))
+        return oc_csv_too_many(r->c, err);
     if (parse_row(&rest, &v)) {
         scale(&v, r->unit_ns);
         add_row(r, rest, v);
@@ -281,7 +280,9 @@ static void copy_line(struct reading *r, struct oc_str line)
     size_t indent = 0;
     while (indent < line.n && line.s[indent] == ' ')
         indent++;
-    if (r->n_copy == MAX_ROWS || !calls)
+    if (r->n_copy >= oc_csv_max_rows(r->c))
+        oc_prof_over(r->p, OC_CAP_TABLE_ROWS);
+    if (r->n_copy >= oc_csv_max_rows(r->c) || !calls)
         return;
     OC_GROW(r->copy, r->n_copy, r->cap_copy);
     r->copy[r->n_copy++] = (struct oc_paddle_copy){

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/c_locale.h"
+#include "base/caps.h"
 #include "profile/kernel_names.h"
 
 #include "profile/timeline.h"
@@ -164,10 +165,11 @@ static struct source *home(struct sources *all, const struct oc_importer *imp, c
     return best;
 }
 
-static int add_file(struct source *s, const char *path, unsigned part, struct oc_err *err)
+static int add_file(struct source *s, const char *path, unsigned part, const struct oc_profile_opts *opts,
+                    struct oc_err *err)
 {
     struct oc_stream *stream;
-    if (oc_stream_open(path, &stream, err) != 0)
+    if (oc_stream_open(path, opts->caps, &stream, err) != 0)
         return -1;
     s->file = oc_xrealloc(s->file, (s->n + 1) * sizeof(*s->file));
     s->file[s->n++] = (struct oc_source_file){.path = path, .s = stream, .part = part};
@@ -188,11 +190,12 @@ static int add_path(struct sources *all, const char *path, const struct oc_profi
         s = &all->source[all->n++];
         *s = (struct source){.imp = imp};
     }
-    return add_file(s, path, f.part, err);
+    return add_file(s, path, f.part, opts, err);
 }
 
 /* Files beside the named ones that the importer's parts lead to; one of another format is left alone. */
-static int add_siblings(struct sources *all, struct source *s, struct oc_err *err)
+static int add_siblings(struct sources *all, struct source *s, const struct oc_profile_opts *opts,
+                        struct oc_err *err)
 {
     size_t n = stem(s->imp, &s->file[0]);
     for (unsigned part = 0; n != SIZE_MAX && part < s->imp->n_part; part++) {
@@ -204,7 +207,7 @@ static int add_siblings(struct sources *all, struct source *s, struct oc_err *er
         const char *path = oc_printf(&all->arena, "%.*s%s", (int)n, s->file[0].path, suffix);
         if (access(path, R_OK) != 0 || oc_profile_probe(path, NULL, &imp, &found, NULL) != 0)
             continue;
-        if (imp == s->imp && found == part && add_file(s, path, part, err) != 0)
+        if (imp == s->imp && found == part && add_file(s, path, part, opts, err) != 0)
             return -1;
     }
     return 0;
@@ -234,6 +237,8 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
                              .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;
     p->path = oc_strdup(&p->arena, s->file[0].path);
+    if (opts->caps)
+        p->caps = *opts->caps;
     p->exprs = oc_exprs_new(&p->arena);
     return p;
 }
@@ -284,6 +289,21 @@ static void mark_partial(struct oc_profile *p, const char *text)
     oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: this is a part of the measurement", text);
 }
 
+void oc_prof_over(struct oc_profile *p, enum oc_cap which)
+{
+    p->which = p->over ? p->which : which;
+    p->over = true;
+}
+
+/* A limit that was met cuts the text; what the reader makes of its end is no longer of interest. */
+static int check_limits(const struct source *s, const struct oc_profile *p, struct oc_err *err)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (oc_stream_check(s->file[i].s, err) != 0)
+            return oc_err_at(err, s->file[i].path, 0, 0);
+    return p->over ? oc_cap_fail(&p->caps, p->which, 0, err) : 0;
+}
+
 static int read_source(const struct source *s, const struct oc_profile_opts *opts, struct oc_profile **out,
                        struct oc_err *err)
 {
@@ -294,7 +314,8 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
         oc_stream_stop_on(s->file[i].s, opts->stop);
     int rc = s->imp->read(&src, opts, p, err);
     bool stopped = tell_stop(s, p, where, sizeof(where));
-    if (rc != 0) {
+    bool told = rc != 0 && err && err->code == OC_ELIMIT; /* with a place */
+    if ((!told && check_limits(s, p, err) != 0) || rc != 0) {
         if (stopped)
             oc_fail(err, OC_ESTOPPED, "%s, which hold nothing to report", where);
         if (err && !err->file[0])
@@ -316,6 +337,7 @@ int oc_profile_from_mem(const struct oc_importer *imp, const void *data, size_t 
 {
     struct oc_source_file file = {.path = "", .s = oc_stream_mem(data, n)};
     struct source s = {.imp = imp, .file = &file, .n = 1};
+    oc_stream_set_caps(file.s, opts->caps);
     int rc = read_source(&s, opts, out, err);
     oc_stream_close(file.s);
     return rc;
@@ -336,7 +358,7 @@ int oc_profile_open_all(const char *const *path, size_t n, const struct oc_profi
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = add_path(&all, path[i], opts, err);
     for (size_t i = 0; i < all.n && rc == 0; i++)
-        rc = add_siblings(&all, &all.source[i], err);
+        rc = add_siblings(&all, &all.source[i], opts, err);
     list = oc_xmalloc((all.n + 1) * sizeof(*list));
     for (size_t i = 0; i < all.n && rc == 0; i++) {
         rc = read_source(&all.source[i], opts, &list[i], err);

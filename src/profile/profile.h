@@ -135,6 +135,9 @@ struct oc_profile {
     bool truncated; /* the file ends in the middle, or its reading was stopped */
     bool stopped;   /* by oc_profile_opts.stop, where the importer does not read the stream itself ... */
     uint64_t stopped_rows; /* ... after so many rows */
+    struct oc_caps caps;   /* limits of what is read */
+    bool over;             /* one of them was met (oc_prof_over) */
+    enum oc_cap which;
     struct oc_exprs *exprs;
     struct oc_diags diags;
     const void *native; /* an importer's own form, for a report of its own (MegEngine); arena memory */
@@ -181,6 +184,9 @@ struct oc_importer {
 };
 
 const struct oc_importer *const *oc_importers(size_t *n);
+
+/* The file has more than it may: opening it will fail, whatever the importer has made of it so far. */
+void oc_prof_over(struct oc_profile *p, enum oc_cap which);
 
 /* The importer (named `format`, or the best bidder if NULL) for the file, and which of its parts it is. */
 int oc_profile_probe(const char *path, const char *format, const struct oc_importer **out, unsigned *part,

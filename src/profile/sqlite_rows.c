@@ -6,9 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/caps.h"
 #include "base/diag.h"
 
 /* ---- the library ----------------------------------------------------------------------------------------
@@ -106,13 +108,24 @@ struct oc_sqlite {
     uint64_t size_bytes, rows_left, rows;
     const volatile int *stop;
     bool stopped;
+    const struct oc_caps *caps;
     uint64_t checks_left; /* of STEPS_A_CHECK steps of SQLite's machine */
+    time_t last_second;   /* of the monotonic clock */
+    bool late;
 };
+
+static time_t now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec;
+}
 
 static int is_over(void *user)
 {
     struct oc_sqlite *db = user;
-    return db->checks_left == 0 || db->checks_left-- == 0;
+    db->late = now_s() > db->last_second;
+    return db->late || db->checks_left == 0 || --db->checks_left == 0;
 }
 
 static void set_limits(struct oc_sqlite *db)
@@ -134,15 +147,20 @@ static void set_limits(struct oc_sqlite *db)
     db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     db->lib.config(db->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     db->rows_left = db->size_bytes / MIN_ROW_BYTES;
-    db->checks_left = 10 + db->size_bytes / (STEPS_A_CHECK / 64);
+    uint64_t a_byte = oc_cap(db->caps, OC_CAP_SQLITE_STEPS);
+    db->checks_left = 10 + (uint64_t)((double)db->size_bytes * (double)a_byte / STEPS_A_CHECK);
+    db->last_second = now_s() + (time_t)oc_cap(db->caps, OC_CAP_SQLITE_SECONDS);
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
 static int broken(struct oc_sqlite *db, struct oc_err *err)
 {
-    if (!db->checks_left)
-        return oc_fail(err, OC_EFORMAT,
-                       "damaged SQLite file: reading it takes more work than its size explains");
+    if (db->late)
+        return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
+    if (!db->checks_left) {
+        oc_cap_fail(db->caps, OC_CAP_SQLITE_STEPS, 0, err);
+        return oc_err_prefix(err, "reading it takes more work than its size explains");
+    }
     return oc_fail(err, OC_EFORMAT, "SQLite: %s", db->lib.message(db->db));
 }
 
@@ -177,7 +195,7 @@ static int look(const char *path, uint64_t *size_bytes, struct oc_err *err)
 {
     uint8_t head[HEADER_BYTES] = {0};
     struct stat st;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return oc_fail(err, OC_EIO, "cannot be opened");
     ssize_t n = read(fd, head, sizeof(head));
@@ -202,16 +220,18 @@ static void add_uri(struct oc_buf *uri, const char *path)
     oc_buf_str(uri, "?mode=ro&immutable=1");
 }
 
-static struct oc_sqlite *new_db(void)
+static struct oc_sqlite *new_db(const struct oc_caps *caps)
 {
     struct oc_sqlite *db = oc_xmalloc(sizeof(*db));
     memset(db, 0, sizeof(*db));
+    db->caps = caps;
+    db->checks_left = 1;
     return db;
 }
 
-int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err)
+int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlite **out, struct oc_err *err)
 {
-    struct oc_sqlite *db = *out = new_db();
+    struct oc_sqlite *db = *out = new_db(caps);
     struct oc_buf uri = {0};
     int rc = look(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
@@ -230,9 +250,10 @@ int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err)
     return -1;
 }
 
-int oc_sqlite_open_mem(const void *data, size_t n, struct oc_sqlite **out, struct oc_err *err)
+int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, struct oc_sqlite **out,
+                       struct oc_err *err)
 {
-    struct oc_sqlite *db = *out = new_db();
+    struct oc_sqlite *db = *out = new_db(caps);
     int rc = check_header(data, n, err) || load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         db->size_bytes = n;

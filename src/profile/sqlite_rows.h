@@ -3,7 +3,7 @@
  *
  * Files are not trusted: they are read as they lie (read-only, nothing beside them is read or written), only
  * ordinary tables are read (no views, triggers or virtual tables run), and a scan ends with an error when it
- * does more work than the size of the file explains. */
+ * does more work than the size of the file explains, or takes too long (base/caps.h). */
 #ifndef OC_SQLITE_ROWS_H
 #define OC_SQLITE_ROWS_H
 
@@ -13,9 +13,10 @@ struct oc_sqlite;
 
 /* Opens a file. Errors: OC_ELIBRARY (libsqlite3 is missing), OC_EFORMAT (no SQLite file, data in a -wal
  * file). */
-int oc_sqlite_open(const char *path, struct oc_sqlite **out, struct oc_err *err);
+int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlite **out, struct oc_err *err);
 /* The same for the bytes of a file, which are copied. */
-int oc_sqlite_open_mem(const void *data, size_t n, struct oc_sqlite **out, struct oc_err *err);
+int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, struct oc_sqlite **out,
+                       struct oc_err *err);
 void oc_sqlite_close(struct oc_sqlite *db);
 
 /* Scans end, without an error, once *stop is not 0. `stop` must stay until the file is closed; NULL: none. */

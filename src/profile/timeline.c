@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/caps.h"
+
 #define MAX_LANES 65000
 #define MAX_TIME  ((int64_t)1 << 62)
 #define FAR_NS    0x1p49 /* six days: a sixteenth of a nanosecond still counts */
@@ -42,6 +44,7 @@ struct oc_timeline *oc_timeline_new(struct oc_profile *p)
     struct oc_timeline *t = oc_xmalloc(sizeof(*t));
     *t =
         (struct oc_timeline){.profile = p, .cpu_process_share = (double)NAN, .cpu_system_share = (double)NAN};
+    t->max_events = (size_t)oc_cap(&p->caps, OC_CAP_EVENTS);
     t->name_of.arena = t->detail_of.arena = t->lane_of.arena = &t->scratch;
     return t;
 }
@@ -121,8 +124,9 @@ double oc_timeline_at(struct oc_timeline *t, int64_t ns)
 /* Until the timeline is linked, self_ns holds the number of the launch and link that of the owner. */
 bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t launch, uint32_t owner)
 {
-    if (t->n_event == OC_MAX_TIMELINE_EVENTS) {
+    if (t->n_event == t->max_events) {
         t->full = true;
+        oc_prof_over(t->profile, OC_CAP_EVENTS);
         return false;
     }
     OC_GROW(t->event, t->n_event, t->cap_event);

@@ -95,6 +95,7 @@ struct oc_timeline {
     struct oc_arena scratch;
     int64_t base_ns; /* of the source's clock: where the first event added began */
     bool has_base, full;
+    size_t max_events;
     double device_ns; /* kernels, copies and memsets */
 };
 
@@ -106,8 +107,6 @@ struct oc_timeline_rules {
     bool
         keep_call_positions; /* one record for each call within a run (the third conv2d), not for each name */
 };
-
-#define OC_MAX_TIMELINE_EVENTS ((size_t)1 << 26)
 
 struct oc_timeline *oc_timeline_new(struct oc_profile *p); /* freed with oc_timeline_free */
 void oc_timeline_free(struct oc_timeline *t);              /* NULL is fine */

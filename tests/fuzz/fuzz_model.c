@@ -73,8 +73,8 @@ static void annotate(const struct oc_model *m, const struct oc_analysis *a)
     int rc = f ? oc_annotate_write(&in, &opts, NULL, f, &err) : -1;
     if (f)
         fclose(f);
-    const struct oc_limits limits = {.max_nodes = 20000};
-    if (rc == 0 && (oc_model_load_mem(text, n, &limits, &again, &err) != 0 || again->n_node != m->n_node ||
+    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
+    if (rc == 0 && (oc_model_load_mem(text, n, &caps, &again, &err) != 0 || again->n_node != m->n_node ||
                     again->n_value != m->n_value))
         abort();
     oc_model_free(again);
@@ -95,9 +95,9 @@ static void reports(const struct oc_model *m, const struct oc_analysis *a, FILE 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-    const struct oc_limits limits = {.max_nodes = 20000};
+    const struct oc_caps caps = {.most = {[OC_CAP_NODES] = 20000}};
     struct oc_model *m = NULL;
-    if (oc_model_load_mem(data, n, &limits, &m, NULL))
+    if (oc_model_load_mem(data, n, &caps, &m, NULL))
         return 0;
     FILE *nowhere = fopen("/dev/null", "w");
     static const struct oc_analyze_opts ways[] = {

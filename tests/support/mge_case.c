@@ -29,7 +29,7 @@ int mge_read_file(const char *path, struct oc_profile *p, struct oc_err *err)
 {
     struct oc_stream *s;
     *p = (struct oc_profile){0};
-    return oc_stream_open(path, &s, err) == 0 ? read_stream(s, p, err) : -1;
+    return oc_stream_open(path, NULL, &s, err) == 0 ? read_stream(s, p, err) : -1;
 }
 
 void mge_free(struct oc_profile *p)

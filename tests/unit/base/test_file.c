@@ -143,7 +143,7 @@ static void gzip_gives_the_same_bytes(void **state)
     write_file(packed, n);
     for (size_t take = 100000; take <= 4 * MIB; take *= 6) {
         struct oc_stream *s;
-        assert_int_equal(oc_stream_open(path, &s, NULL), 0);
+        assert_int_equal(oc_stream_open(path, NULL, &s, NULL), 0);
         assert_string_equal(oc_stream_path(s), path);
         drain(s, data, 3 * MIB, take);
         assert_null(oc_stream_error(s));

@@ -44,7 +44,7 @@ static int scan_of(const char *path, const char *table, struct oc_buf *text, str
     struct oc_sqlite *db;
     oc_buf_clear(text);
     oc_buf_str(text, "");
-    if (oc_sqlite_open(path, &db, err))
+    if (oc_sqlite_open(path, NULL, &db, err))
         return -1;
     int rc = oc_sqlite_scan(db, table, three, 3, write_row, text, err);
     oc_sqlite_close(db);
@@ -134,17 +134,17 @@ static void what_is_no_database(void **state)
     (void)state;
     struct oc_sqlite *db;
     struct oc_err err = {0};
-    assert_int_equal(oc_sqlite_open_mem("x", 1, &db, &err), -1);
+    assert_int_equal(oc_sqlite_open_mem("x", 1, NULL, &db, &err), -1);
     assert_string_equal(err.msg, "no SQLite file");
     char head[200] = "SQLite format 3";
-    if (oc_sqlite_open_mem(head, sizeof(head), &db, &err) == 0) {
+    if (oc_sqlite_open_mem(head, sizeof(head), NULL, &db, &err) == 0) {
         assert_int_equal(oc_sqlite_scan(db, "t", three, 1, write_row, NULL, &err), -1);
         oc_sqlite_close(db);
     }
-    assert_int_equal(oc_sqlite_open("/nonexistent/x", &db, &err), -1);
-    assert_int_equal(oc_sqlite_open("/tmp", &db, &err), -1);
+    assert_int_equal(oc_sqlite_open("/nonexistent/x", NULL, &db, &err), -1);
+    assert_int_equal(oc_sqlite_open("/tmp", NULL, &db, &err), -1);
     memcpy(head, "\x1f\x8b", 2);
-    assert_int_equal(oc_sqlite_open_mem(head, sizeof(head), &db, &err), -1);
+    assert_int_equal(oc_sqlite_open_mem(head, sizeof(head), NULL, &db, &err), -1);
     assert_non_null(strstr(err.msg, "unpack"));
 }
 

@@ -1,0 +1,155 @@
+#include "base/caps.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/units.h"
+
+#define KI ((uint64_t)1 << 10)
+#define MI ((uint64_t)1 << 20)
+#define GI ((uint64_t)1 << 30)
+#define TI ((uint64_t)1 << 40)
+
+struct cap {
+    const char *name, *unit;
+    uint64_t otherwise, least, most;
+    const char *of; /* what there are too many of: "more than 5 ..." */
+    const char *text;
+};
+
+/* `most` keeps what is derived (bytes of so many, indices of 32 bits) from overflowing, and the stack from
+ * running out. */
+static const struct cap caps_of[] = {
+    [OC_CAP_FILE_BYTES] = {"file-bytes", "B", TI, 1, INT64_MAX, "bytes",
+                           "size of a model, a profile, or a file of weights"},
+    [OC_CAP_DEPTH] = {"depth", "", 64, 1, 256, "levels of graphs inside each other",
+                      "bodies of If, Loop and Scan and calls of functions inside each other"},
+    [OC_CAP_NODES] = {"nodes", "", 4000000, 1, 1000000000, "nodes",
+                      "nodes of a model, those of bodies and of expanded functions too"},
+    [OC_CAP_FUNCTION_NODES] = {"function-nodes", "", 1000000, 1, 1000000000, "nodes out of functions",
+                               "nodes that calls of functions expand to"},
+    [OC_CAP_REPEATS] = {"repeats", "", 2000000, 1, 1000000000000,
+                        "nodes in bodies of loops to be looked at again",
+                        "nodes looked at again because types change from trip to trip of a loop"},
+    [OC_CAP_MODEL_MEMORY] = {"model-memory", "B", 4 * GI, MI, INT64_MAX, "bytes of memory for a model",
+                             "memory of a model that is loaded; its weights stay in the file"},
+    [OC_CAP_ANALYSIS_MEMORY] = {"analysis-memory", "B", 4 * GI, MI, INT64_MAX,
+                                "bytes of memory for shapes and values",
+                                "memory of an analysis: shapes, and values that are followed (folded)"},
+    [OC_CAP_TENSOR_ELEMENTS] = {"tensor-elements", "", TI, 1, INT64_MAX, "elements",
+                                "elements of a constant"},
+    [OC_CAP_LIST_ELEMENTS] = {"list-elements", "", 16 * MI, 1, 1000000000, "elements",
+                              "elements of a list that is an attribute"},
+    [OC_CAP_EINSUM_OPERANDS] = {"einsum-operands", "", 256, 1, 65536, "operands", "operands of an Einsum"},
+    [OC_CAP_STRING_BYTES] = {"string-bytes", "B", 64 * MI, 1, INT32_MAX, "bytes in a string",
+                             "length of a name in a model, of a string in JSON"},
+    [OC_CAP_EVENTS] = {"events", "", 64 * MI, 1, 2000000000, "events", "events of a trace"},
+    [OC_CAP_TABLE_ROWS] = {"table-rows", "", 4 * MI, 1, 1000000000, "rows",
+                           "rows of a table of times (CSV and printed tables)"},
+    [OC_CAP_CSV_COLUMNS] = {"csv-columns", "", 8192, 1, 10000000, "columns", "columns of a table"},
+    [OC_CAP_CSV_ROW_BYTES] = {"csv-row-bytes", "B", 16 * MI, 1, INT32_MAX, "bytes in a row",
+                              "length of a row of a table"},
+    [OC_CAP_GZ_RATIO] = {"gz-ratio", "", 200, 1, 1032, "bytes out of each byte of gzip data",
+                         "how far .gz may expand, asked beyond 64 MiB"},
+    [OC_CAP_GZ_BYTES] = {"gz-bytes", "B", 64 * GI, 1, INT64_MAX, "bytes out of gzip data",
+                         "size of a .gz file when it is unpacked"},
+    [OC_CAP_GZ_VALUE_BYTES] = {"gz-value-bytes", "B", 256 * MI, KI, 64 * GI,
+                               "bytes in one value of gzip data",
+                               "length of one value or row in a .gz file, which must be kept in memory"},
+    [OC_CAP_SQLITE_STEPS] = {"sqlite-steps", "", 64, 1, 1000000, "steps for a byte of SQLite's file",
+                             "work of SQLite for each byte of the file, beyond ten million steps"},
+    [OC_CAP_SQLITE_SECONDS] = {"sqlite-seconds", "s", 600, 1, 1000000, "seconds in SQLite",
+                               "time for reading a file of SQLite"},
+};
+_Static_assert(OC_COUNT(caps_of) == OC_CAP_COUNT, "a row for each limit");
+
+/* Constants elsewhere, which depend on each other or on arrays; tests compare. */
+static const struct cap fixed[] = {
+    {"tensor-rank", "", 64, 64, 64, "", "dimensions of a tensor"},
+    {"type-depth", "", 16, 16, 16, "", "sequences, maps and optionals inside each other"},
+    {"value-elements", "", 4096, 4096, 4096, "",
+     "elements of a value that is followed; larger ones count as unknown"},
+    {"loop-state", "", 64, 64, 64, "", "values that a loop carries"},
+    {"json-depth", "", 256, 256, 256, "", "objects and arrays of JSON inside each other"},
+    {"json-number", "B", 4096, 4096, 4096, "", "digits of a number of JSON; longer ones count as absent"},
+    {"xml-depth", "", 8, 8, 8, "",
+     "elements of XML inside each other; document types and entities are refused"},
+    {"xml-value", "B", 1000, 1000, 1000, "", "length of an attribute of XML"},
+    {"hardware-file", "B", 16 * MI, 16 * MI, 16 * MI, "", "size of a hardware file"},
+    {"calibration-file", "B", 64 * MI, 64 * MI, 64 * MI, "", "size of a calibration"},
+    {"op-rules-file", "B", 4 * MI, 4 * MI, 4 * MI, "", "size of a file for --op-rules"},
+    {"small-file", "B", MI, MI, MI, "",
+     "size of a budget, a baseline, and of files for --kernel-names and --weights"},
+    {"sqlite-value", "B", 16 * MI, 16 * MI, 16 * MI, "", "length of a value in a file of SQLite"},
+};
+
+uint64_t oc_cap(const struct oc_caps *caps, enum oc_cap which)
+{
+    uint64_t v = caps ? caps->most[which] : 0;
+    return v ? v : caps_of[which].otherwise;
+}
+
+const char *oc_cap_text(const struct oc_caps *caps, enum oc_cap which, uint64_t found, char buf[OC_CAP_TEXT])
+{
+    const struct cap *c = &caps_of[which];
+    uint64_t most = oc_cap(caps, which);
+    char how[64] = "";
+    if (most < c->most)
+        snprintf(how, sizeof(how), " (--limit %s=N)", c->name);
+    if (found)
+        snprintf(buf, OC_CAP_TEXT, "%" PRIu64 " %s: more than %" PRIu64 "%s", found, c->of, most, how);
+    else
+        snprintf(buf, OC_CAP_TEXT, "more than %" PRIu64 " %s%s", most, c->of, how);
+    return buf;
+}
+
+int oc_cap_fail(const struct oc_caps *caps, enum oc_cap which, uint64_t found, struct oc_err *err)
+{
+    char text[OC_CAP_TEXT];
+    return oc_fail(err, OC_ELIMIT, "%s", oc_cap_text(caps, which, found, text));
+}
+
+bool oc_cap_info(size_t index, struct oc_cap_info *out)
+{
+    if (index >= OC_COUNT(caps_of) + OC_COUNT(fixed))
+        return false;
+    const struct cap *c = index < OC_CAP_COUNT ? &caps_of[index] : &fixed[index - OC_CAP_COUNT];
+    *out = (struct oc_cap_info){.name = c->name,
+                                .text = c->text,
+                                .unit = c->unit,
+                                .otherwise = c->otherwise,
+                                .least = c->least,
+                                .most = c->most};
+    return true;
+}
+
+static int no_such(const char *text, size_t n, struct oc_err *err)
+{
+    for (size_t i = 0; i < OC_COUNT(fixed); i++)
+        if (strlen(fixed[i].name) == n && memcmp(text, fixed[i].name, n) == 0)
+            return oc_fail(err, OC_EARG, "--limit %.60s: this limit is fixed", text);
+    return oc_fail(err, OC_EARG, "--limit %.60s: no such limit; onnxcost help limits has them all", text);
+}
+
+int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err)
+{
+    size_t n = strcspn(text, "="), which = 0;
+    uint64_t v;
+    while (which < OC_CAP_COUNT &&
+           (strlen(caps_of[which].name) != n || memcmp(text, caps_of[which].name, n) != 0))
+        which++;
+    if (which == OC_CAP_COUNT)
+        return no_such(text, n, err);
+    const struct cap *c = &caps_of[which];
+    if (!text[n])
+        return oc_fail(err, OC_EARG, "--limit %s needs a value: %s=N", c->name, c->name);
+    if (!oc_parse_count(text + n + 1, c->unit[0] ? c->unit : NULL, &v))
+        return oc_fail(err, OC_EARG, "--limit %.60s: not a number%s%s", text, c->unit[0] ? " of " : "",
+                       c->unit);
+    if (v < c->least || v > c->most)
+        return oc_fail(err, OC_EARG, "--limit %.60s: a number from %" PRIu64 " to %" PRIu64 " is needed",
+                       text, c->least, c->most);
+    caps->most[which] = v;
+    return 0;
+}

@@ -1,0 +1,68 @@
+#include "model/external.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/inside.h"
+
+static bool folder_of(const struct oc_model *m, char folder[PATH_MAX])
+{
+    const char *slash = strrchr(m->path, '/');
+    size_t n = slash ? (size_t)(slash - m->path) + 1 : 0;
+    if (!m->path[0] || n >= PATH_MAX)
+        return false;
+    memcpy(folder, m->path, n);
+    folder[n] = '\0';
+    return true;
+}
+
+/* With ".." or from the root, whether or not it leads back inside. */
+static bool names_outside(const char *location)
+{
+    if (location[0] == '/')
+        return true;
+    for (const char *p = location; *p;) {
+        size_t n = strcspn(p, "/\\");
+        if (n == 2 && p[0] == '.' && p[1] == '.')
+            return true;
+        p += n + (p[n] != '\0');
+    }
+    return false;
+}
+
+static bool join(const char *folder, const char *location, char path[PATH_MAX])
+{
+    int n = snprintf(path, PATH_MAX, "%s%s", location[0] == '/' ? "" : folder, location);
+    return n > 0 && n < PATH_MAX;
+}
+
+enum oc_external_state oc_external_look(const struct oc_model *m, const char *location)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (!m->caps.external_anywhere && names_outside(location))
+        return OC_EXTERNAL_OUTSIDE;
+    if (!folder_of(m, folder))
+        return m->path[0] ? OC_EXTERNAL_MISSING : OC_EXTERNAL_FOUND; /* a model in memory: nobody knows */
+    if (m->caps.external_anywhere)
+        return join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
+                                                                       : OC_EXTERNAL_MISSING;
+    int error = oc_look_inside(folder, location);
+    return !error ? OC_EXTERNAL_FOUND : error == EXDEV ? OC_EXTERNAL_OUTSIDE : OC_EXTERNAL_MISSING;
+}
+
+bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out)
+{
+    char folder[PATH_MAX], path[PATH_MAX];
+    if (!t->external_path || !folder_of(m, folder) || !join(folder, t->external_path, path))
+        return false;
+    if (m->caps.external_anywhere)
+        return oc_file_map_capped(path, &m->caps, out, NULL) == 0;
+    int fd = names_outside(t->external_path) ? -1 : oc_open_inside(folder, t->external_path);
+    if (fd < 0)
+        return false;
+    int rc = oc_file_map_fd(fd, path, &m->caps, out, NULL);
+    close(fd);
+    return rc == 0;
+}

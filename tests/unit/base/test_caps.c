@@ -1,0 +1,127 @@
+#include "base/caps.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/diag.h"
+
+static void names_and_ranges(void **state)
+{
+    (void)state;
+    struct oc_cap_info a, b;
+    size_t n = 0;
+    for (; oc_cap_info(n, &a); n++) {
+        assert_true(a.name[0] && a.text[0] && a.least >= 1); /* 0 stands for the default */
+        assert_true(a.least <= a.otherwise && a.otherwise <= a.most);
+        assert_int_equal(a.least == a.most, n >= OC_CAP_COUNT); /* the others are fixed */
+        for (size_t i = 0; i < n; i++) {
+            assert_true(oc_cap_info(i, &b));
+            assert_string_not_equal(a.name, b.name);
+        }
+    }
+    assert_true(n > OC_CAP_COUNT);
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7}};
+    assert_int_equal(oc_cap(NULL, OC_CAP_NODES), 4000000);
+    assert_int_equal(oc_cap(&caps, OC_CAP_NODES), 7);
+    assert_int_equal(oc_cap(&caps, OC_CAP_DEPTH), 64);
+}
+
+static void texts_name_the_limit(void **state)
+{
+    (void)state;
+    struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7, [OC_CAP_DEPTH] = 256}};
+    struct oc_err err;
+    char text[OC_CAP_TEXT];
+    assert_string_equal(oc_cap_text(&caps, OC_CAP_NODES, 9, text), "9 nodes: more than 7 (--limit nodes=N)");
+    assert_string_equal(oc_cap_text(NULL, OC_CAP_NODES, 0, text),
+                        "more than 4000000 nodes (--limit nodes=N)");
+    /* 256 is the most that it can be set to: no hint */
+    assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text),
+                        "more than 256 levels of graphs inside each other");
+    assert_int_equal(oc_cap_fail(&caps, OC_CAP_NODES, 9, &err), -1);
+    assert_int_equal(err.code, OC_ELIMIT);
+    assert_string_equal(err.msg, "9 nodes: more than 7 (--limit nodes=N)");
+    for (size_t i = 0; i < OC_CAP_COUNT; i++) { /* the longest number still leaves room for the name */
+        struct oc_caps most;
+        for (size_t k = 0; k < OC_CAP_COUNT; k++)
+            most.most[k] = UINT64_MAX / 2;
+        assert_true(strlen(oc_cap_text(&most, (enum oc_cap)i, UINT64_MAX, text)) + 1 < OC_CAP_TEXT);
+    }
+}
+
+static void taken_from_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        enum oc_cap which;
+        uint64_t v;
+    } good[] = {
+        {"nodes=8M", OC_CAP_NODES, 8000000},
+        {"nodes=1", OC_CAP_NODES, 1},
+        {"file-bytes=2GiB", OC_CAP_FILE_BYTES, (uint64_t)2 << 30},
+        {"file-bytes=9223372036854775807", OC_CAP_FILE_BYTES, INT64_MAX},
+        {"sqlite-seconds=5 s", OC_CAP_SQLITE_SECONDS, 5},
+        {"gz-ratio=1.5k", OC_CAP_COUNT, 0}, /* deflate gives 1032 at most */
+    };
+    for (size_t i = 0; i < OC_COUNT(good); i++) {
+        struct oc_caps caps = {.external_anywhere = true};
+        struct oc_err err;
+        int rc = oc_caps_set(&caps, good[i].text, &err);
+        assert_int_equal(rc, good[i].which == OC_CAP_COUNT ? -1 : 0);
+        if (!rc)
+            assert_int_equal(caps.most[good[i].which], good[i].v);
+        assert_true(caps.external_anywhere);
+    }
+}
+
+static void refused_texts(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *why;
+    } bad[] = {
+        {"", "--limit : no such limit; onnxcost help limits has them all"},
+        {"=5", "--limit =5: no such limit; onnxcost help limits has them all"},
+        {"node=5", "--limit node=5: no such limit; onnxcost help limits has them all"},
+        {"nodes5=5", "--limit nodes5=5: no such limit; onnxcost help limits has them all"},
+        {"nodes", "--limit nodes needs a value: nodes=N"},
+        {"nodes=", "--limit nodes=: not a number"},
+        {"nodes=x", "--limit nodes=x: not a number"},
+        {"nodes=-1", "--limit nodes=-1: not a number"},
+        {"nodes=5B", "--limit nodes=5B: not a number"},
+        {"file-bytes=5s", "--limit file-bytes=5s: not a number of B"},
+        {"nodes=0", "--limit nodes=0: a number from 1 to 1000000000 is needed"},
+        {"depth=257", "--limit depth=257: a number from 1 to 256 is needed"},
+        {"nodes=99999999999999999999", "--limit nodes=99999999999999999999: not a number"},
+        {"tensor-rank=65", "--limit tensor-rank=65: this limit is fixed"},
+    };
+    for (size_t i = 0; i < OC_COUNT(bad); i++) {
+        struct oc_caps caps = {.external_anywhere = false};
+        struct oc_err err;
+        assert_int_equal(oc_caps_set(&caps, bad[i].text, &err), -1);
+        assert_int_equal(err.code, OC_EARG);
+        assert_string_equal(err.msg, bad[i].why);
+        for (size_t k = 0; k < OC_CAP_COUNT; k++)
+            assert_int_equal(caps.most[k], 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_ranges),     cmocka_unit_test(defaults),
+        cmocka_unit_test(texts_name_the_limit), cmocka_unit_test(taken_from_text),
+        cmocka_unit_test(refused_texts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
