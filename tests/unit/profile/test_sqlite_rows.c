@@ -189,7 +189,7 @@ static void stopped_between_rows(void **state)
     assert_int_equal(
         oc_sqlite_open(sqlite_file("CREATE TABLE t(a); INSERT INTO t VALUES(1), (2), (3), (4), (5);"
                                    "CREATE TABLE u(a); INSERT INTO u VALUES(6)"),
-                       &db, &err),
+                       NULL, &db, &err),
         0);
     oc_sqlite_stop_on(db, &stop);
     assert_int_equal(oc_sqlite_scan(db, "u", three, 3, third_is_enough, &seen, &err), 0);
