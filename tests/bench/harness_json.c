@@ -110,7 +110,7 @@ static int check(const char *path, struct oc_err *err)
 {
     struct oc_stream *s;
     uint64_t at = 0;
-    if (oc_stream_open(path, &s, err))
+    if (oc_stream_open(path, NULL, &s, err))
         return -1;
     struct oc_json *j = oc_json_open(s);
     bool good = oc_json_skip(j) && !oc_json_error(j, &at) && !oc_json_truncated(j);
