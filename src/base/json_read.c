@@ -472,8 +472,10 @@ void oc_json_unread(struct oc_json *j, struct oc_str text)
         j->pos = (size_t)(text.s - j->win);
 }
 
-struct oc_str oc_json_ahead(const struct oc_json *j)
+struct oc_str oc_json_ahead(struct oc_json *j, size_t at_least)
 {
+    while (j->n - j->pos < at_least && more(j))
+        continue;
     return (struct oc_str){j->win + j->pos, j->failed ? 0 : j->n - j->pos};
 }
 

@@ -57,10 +57,9 @@ bool oc_json_match(struct oc_json *j, struct oc_str text);
 /* Puts the cursor back in front of the value that oc_json_raw has just returned as `text`. */
 void oc_json_unread(struct oc_json *j, struct oc_str text);
 
-/* For readers that know how the next value is written: the bytes from the cursor on that are at hand (as a
- * rule all, or a piece of an inflated file), without moving; and a step behind a whole value found in them.
- */
-struct oc_str oc_json_ahead(const struct oc_json *j);
+/* For readers that know how the next value is written: the bytes from the cursor on that are at hand, at
+ * least so many if the text goes on, without moving; and a step behind a whole value found in them. */
+struct oc_str oc_json_ahead(struct oc_json *j, size_t at_least);
 void oc_json_step(struct oc_json *j, size_t bytes);
 
 uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the cursor */

@@ -3,40 +3,7 @@
 #ifndef OC_JSON_SCAN_H
 #define OC_JSON_SCAN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-typedef signed char oc_v16 __attribute__((vector_size(16)));
-
-static inline oc_v16 load16(const char *p)
-{
-    oc_v16 v;
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
-
-/* Bit k is set when lane k (0x00 or 0xff) is. */
-static inline uint64_t lanes(oc_v16 mask)
-{
-#ifdef __SSE2__
-    typedef char v16c __attribute__((vector_size(16)));
-    return (unsigned)__builtin_ia32_pmovmskb128((v16c)mask);
-#else
-    uint64_t w[2], bits = 0;
-    memcpy(w, &mask, sizeof(w));
-    for (int i = 0; i < 2; i++) { /* byte k keeps bit k; the product adds the bytes up */
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        uint64_t b = w[i] & 0x8040201008040201u;
-#else
-        uint64_t b = w[i] & 0x0102040810204080u;
-#endif
-        bits |= (b * 0x0101010101010101u >> 56) << (8 * i);
-    }
-    return bits;
-#endif
-}
+#include "base/same.h"
 
 enum byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
 
@@ -65,9 +32,9 @@ static inline size_t find_quote(const char *p, size_t n)
 {
     size_t i = 0;
     for (; i + 32 <= n; i += 32) { /* most strings end in the first round: one branch, easy to foresee */
-        oc_v16 v = load16(p + i), w = load16(p + i + 16);
-        uint64_t bits = lanes((oc_v16)((v == '"') | (v == '\\'))) | lanes((oc_v16)((w == '"') | (w == '\\')))
-                                                                        << 16;
+        oc_v16 v = oc_load16(p + i), w = oc_load16(p + i + 16);
+        uint64_t bits =
+            oc_lanes((oc_v16)((v == '"') | (v == '\\'))) | oc_lanes((oc_v16)((w == '"') | (w == '\\'))) << 16;
         if (bits)
             return i + (size_t)__builtin_ctzll(bits);
     }
@@ -86,12 +53,25 @@ static inline struct block look_at(const char *p)
 {
     struct block b = {0, 0, 0};
     for (unsigned i = 0; i < 64; i += 16) {
-        oc_v16 v = load16(p + i), w = v | 0x20;
-        b.quote |= lanes((oc_v16)(v == '"')) << i;
-        b.escape |= lanes((oc_v16)(v == '\\')) << i;
-        b.structure |= lanes((oc_v16)((w == '{') | (w == '}'))) << i;
+        oc_v16 v = oc_load16(p + i), w = v | 0x20;
+        b.quote |= oc_lanes((oc_v16)(v == '"')) << i;
+        b.escape |= oc_lanes((oc_v16)(v == '\\')) << i;
+        b.structure |= oc_lanes((oc_v16)((w == '{') | (w == '}'))) << i;
     }
     return b;
+}
+
+/* Behind the number or word at p: at the first byte that ends one, or end. */
+static inline const char *scalar_end(const char *p, const char *end)
+{
+    if (end - p >= 16) {
+        oc_v16 v = oc_load16(p), w = v | 0x20;
+        uint64_t bits = oc_lanes((oc_v16)((v <= '"') | (v == ',') | (v == ':') | (w == '{') | (w == '}')));
+        p += bits ? (size_t)__builtin_ctzll(bits) : 16;
+    }
+    while (p < end && !is((unsigned char)*p, ENDS_SCALAR)) /* control characters end nothing */
+        p++;
+    return p;
 }
 
 #endif

@@ -1,343 +1,15 @@
-#include "profile/chrome_reader.h"
+#include "profile/chrome_layout.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_escape.h"
-#include "base/json_scan.h"
 #include "base/units.h"
 
-enum {
-    MAX_LAYOUTS = 32,
-    MAX_SLOTS = 48,
-    MAX_LAYOUT_BYTES = 4096,
-    MAX_KEPT = 512,
-    MAX_NUMBER = 64,
-    TRIAL = 4096,
-    NO_FIELD = 255
-};
+enum { MAX_NUMBER = 64, AT_HAND = 1 << 14 };
 
 #define MAX_NS ((int64_t)1 << 61)
-
-/* How an event is written: the text before each value that differs between events, and after the last one.
- * "ph" and "cat" are part of the text: events of other kinds do not fit. */
-struct slot {
-    uint16_t at, n; /* literal before the value, in text */
-    uint8_t field;  /* NO_FIELD: the value is only passed over */
-    char kind;      /* '"' string, '[' container, '0' number or word */
-    uint16_t kept;  /* bytes of the container that stood here last: they are in the layout's kept[] */
-};
-struct constant {
-    uint16_t at, n;
-    uint8_t field;
-};
-struct oc_chrome_layout {
-    char text[MAX_LAYOUT_BYTES];
-    struct slot slot[MAX_SLOTS];
-    struct constant constant[4];
-    unsigned n_slot, n_constant;
-    uint16_t end_at, end_n; /* literal behind the last value */
-    uint32_t next;          /* layout of the event that followed last time */
-    bool whole;
-    uint32_t note[OC_CH_NOTES];
-    char kept[MAX_SLOTS][MAX_KEPT];
-};
-
-/* ---- one event, member by member ------------------------------------------------------------------------
- */
-
-struct cursor {
-    const char *p, *end;
-};
-
-static void blanks(struct cursor *c)
-{
-    while (c->p < c->end && (is((unsigned char)*c->p, BLANK) || *c->p == ','))
-        c->p++;
-}
-
-/* A quote that closes its string, as oc_json_raw saw it. */
-static bool closes_string(const char *quote, const char *end)
-{
-    const char *q = quote + 1;
-    while (q < end && is((unsigned char)*q, BLANK))
-        q++;
-    return q >= end || is((unsigned char)*q, ENDS_STRING);
-}
-
-/* Behind the string that begins at p, NULL: it does not end. */
-static const char *string_end(const char *p, const char *end)
-{
-    for (p++; p < end; p++) {
-        p += find_quote(p, (size_t)(end - p));
-        if (p >= end)
-            break;
-        if (*p == '\\')
-            p++;
-        else if (closes_string(p, end))
-            return p + 1;
-    }
-    return NULL;
-}
-
-static const char *container_end(const char *p, const char *end)
-{
-    unsigned depth = 0;
-    while (p < end) {
-        if (*p == '"') {
-            p = string_end(p, end);
-            if (!p)
-                return NULL;
-            continue;
-        }
-        depth += *p == '[' || *p == '{';
-        if ((*p == ']' || *p == '}') && --depth == 0)
-            return p + 1;
-        p++;
-    }
-    return NULL;
-}
-
-static const char *value_end(const char *p, const char *end)
-{
-    if (p >= end)
-        return NULL;
-    if (*p == '"')
-        return string_end(p, end);
-    if (*p == '[' || *p == '{')
-        return container_end(p, end);
-    const char *q = p;
-    while (q < end && !is((unsigned char)*q, ENDS_SCALAR))
-        q++;
-    return q > p ? q : NULL;
-}
-
-static unsigned outer_field(struct oc_str key)
-{
-    static const char *const name[] = {
-        [OC_CH_PH] = "ph",   [OC_CH_CAT] = "cat", [OC_CH_NAME] = "name", [OC_CH_PID] = "pid",
-        [OC_CH_TID] = "tid", [OC_CH_TS] = "ts",   [OC_CH_DUR] = "dur",   [OC_CH_ID] = "id"};
-    for (unsigned i = 0; i < OC_COUNT(name); i++)
-        if (oc_str_eq(key, name[i]))
-            return i;
-    return NO_FIELD;
-}
-
-static unsigned arg_field(const struct oc_chrome *r, struct oc_str key)
-{
-    for (size_t i = 0; i < r->n_key; i++)
-        if (oc_str_eq(key, r->key[i].key))
-            return r->key[i].field;
-    return NO_FIELD;
-}
-
-/* A layout while an event is taken apart; NULL out: it gets too large. */
-struct drawing {
-    struct oc_chrome_layout *out;
-    const char *from; /* text not yet part of a literal */
-    size_t n;
-};
-
-static void draw_literal(struct drawing *d, const char *to, uint16_t *at, uint16_t *n)
-{
-    size_t len = (size_t)(to - d->from);
-    if (!d->out || d->n + len > MAX_LAYOUT_BYTES) {
-        d->out = NULL;
-        return;
-    }
-    memcpy(d->out->text + d->n, d->from, len);
-    *at = (uint16_t)d->n;
-    *n = (uint16_t)len;
-    d->n += len;
-}
-
-static void draw_constant(struct drawing *d, unsigned field, const char *p, const char *end)
-{
-    if (!d->out || d->out->n_constant == OC_COUNT(d->out->constant))
-        return;
-    size_t at = d->n + (size_t)(p - d->from);
-    if (at + (size_t)(end - p) <= MAX_LAYOUT_BYTES)
-        d->out->constant[d->out->n_constant++] =
-            (struct constant){(uint16_t)at, (uint16_t)(end - p), (uint8_t)field};
-}
-
-static void draw_value(struct drawing *d, unsigned field, const char *p, const char *end)
-{
-    if (field == OC_CH_PH || field == OC_CH_CAT) {
-        draw_constant(d, field, p, end);
-        return;
-    }
-    if (d->out && d->out->n_slot == MAX_SLOTS)
-        d->out = NULL;
-    struct slot s = {.field = (uint8_t)field, .kind = *p == '"' ? '"' : *p == '[' || *p == '{' ? '[' : '0'};
-    draw_literal(d, s.kind == '"' ? p + 1 : p, &s.at,
-                 &s.n); /* opening and closing quotes belong to literals */
-    if (d->out)
-        d->out->slot[d->out->n_slot++] = s;
-    d->from = s.kind == '"' ? end - 1 : end;
-}
-
-static bool take_members(struct oc_chrome *r, struct cursor *c, struct drawing *d, bool args)
-{
-    c->p++; /* the brace */
-    for (blanks(c); c->p < c->end && *c->p == '"'; blanks(c)) {
-        const char *key_end = string_end(c->p, c->end);
-        if (!key_end)
-            return false;
-        struct oc_str key = {c->p + 1, (size_t)(key_end - c->p) - 2};
-        c->p = key_end;
-        while (c->p < c->end && (is((unsigned char)*c->p, BLANK) || *c->p == ':'))
-            c->p++;
-        if (!args && c->p < c->end && *c->p == '{' && oc_str_eq(key, "args")) {
-            if (!take_members(r, c, d, true))
-                return false;
-            continue;
-        }
-        const char *end = value_end(c->p, c->end);
-        if (!end)
-            return false;
-        unsigned f = args ? arg_field(r, key) : outer_field(key);
-        if (f != NO_FIELD)
-            r->f[f] = (struct oc_str){c->p, (size_t)(end - c->p)};
-        draw_value(d, f, c->p, end);
-        c->p = end;
-    }
-    if (c->p >= c->end || *c->p != '}')
-        return false;
-    c->p++;
-    return true;
-}
-
-static bool pays(const struct oc_chrome *r)
-{
-    return r->tries < TRIAL || r->hits * 2 > r->tries;
-}
-
-static bool take_apart(struct oc_chrome *r, struct oc_str event)
-{
-    struct cursor c = {event.s, event.s + event.n};
-    struct drawing d = {.from = event.s};
-    struct oc_chrome_layout *l = &r->layout[r->next_layout];
-    l->n_slot = l->n_constant = l->next = 0;
-    l->whole = false;
-    r->note = NULL;
-    memset(l->note, 0xff, sizeof(l->note));
-    d.out = pays(r) ? l : NULL;
-    if (!take_members(r, &c, &d, false))
-        return false;
-    draw_literal(&d, c.p, &l->end_at, &l->end_n);
-    if (d.out) {
-        l->whole = true;
-        r->next_layout = (r->next_layout + 1) % MAX_LAYOUTS;
-        r->n_layout = r->n_layout < MAX_LAYOUTS ? r->n_layout + 1 : MAX_LAYOUTS;
-    }
-    return true;
-}
-
-/* ---- one event that is written as one before --------------------------------------------------------------
- */
-
-static inline uint64_t load8(const char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof(v));
-    return v;
-}
-
-/* Most literals are a key with its punctuation: two words that overlap. */
-static inline bool same(const char *p, const char *end, const char *text, size_t n)
-{
-    if ((size_t)(end - p) < n)
-        return false;
-    if (n >= 8 && n <= 16)
-        return load8(p) == load8(text) && load8(p + n - 8) == load8(text + n - 8);
-    return memcmp(p, text, n) == 0;
-}
-
-/* Behind the string or number at p. The quote that ends a string is checked with the literal that follows. */
-static inline const char *pass_value(const char *p, const char *end, char kind)
-{
-    if (kind == '0') {
-        while (p < end && !is((unsigned char)*p, ENDS_SCALAR))
-            p++;
-        return p;
-    }
-    while (p < end) {
-        p += find_quote(p, (size_t)(end - p));
-        if (p < end && *p == '"')
-            return p;
-        p += 2;
-    }
-    return NULL;
-}
-
-/* Behind the container at p. Events of one layout often repeat one: then there is nothing to look through. */
-static const char *pass_container(struct oc_chrome_layout *l, struct slot *s, const char *p, const char *end)
-{
-    char *kept = l->kept[s - l->slot];
-    if (s->kept && same(p, end, kept, s->kept))
-        return p + s->kept;
-    const char *behind = p < end && (*p == '[' || *p == '{') ? container_end(p, end) : NULL;
-    size_t n = behind ? (size_t)(behind - p) : 0;
-    l->note[OC_CH_NOTE_ARRAYS] = OC_NONE;
-    s->kept = n <= MAX_KEPT ? (uint16_t)n : 0;
-    if (n && s->kept)
-        memcpy(kept, p, n);
-    return behind;
-}
-
-static bool fits(struct oc_chrome *r, struct oc_chrome_layout *l, struct oc_str ahead)
-{
-    const char *p = ahead.s, *end = ahead.s + ahead.n;
-    for (unsigned i = 0; i < l->n_slot; i++) {
-        struct slot *s = &l->slot[i];
-        if (!same(p, end, l->text + s->at, s->n))
-            return false;
-        p += s->n;
-        const char *value = p;
-        p = s->kind == '[' ? pass_container(l, s, p, end) : pass_value(p, end, s->kind);
-        if (!p || p >= end)
-            return false;
-        if (s->field != NO_FIELD) {
-            bool quoted = s->kind == '"';
-            r->f[s->field] = (struct oc_str){value - quoted, (size_t)(p - value) + 2 * (size_t)quoted};
-        }
-    }
-    if (!same(p, end, l->text + l->end_at, l->end_n))
-        return false;
-    for (unsigned i = 0; i < l->n_constant; i++)
-        r->f[l->constant[i].field] = (struct oc_str){l->text + l->constant[i].at, l->constant[i].n};
-    oc_json_step(r->j, (size_t)(p - ahead.s) + l->end_n);
-    r->note = l->note;
-    return true;
-}
-
-static void clear(struct oc_chrome *r)
-{
-    memset(r->f, 0, sizeof(r->f));
-}
-
-/* The layouts, the likely one first. */
-static bool take_alike(struct oc_chrome *r)
-{
-    struct oc_str ahead = oc_json_ahead(r->j);
-    uint32_t likely = r->layout[r->last].next;
-    r->tries++;
-    for (uint32_t i = 0; i <= r->n_layout; i++) {
-        uint32_t at = i == 0 ? likely : i - 1;
-        if (at >= r->n_layout || !r->layout[at].whole || (i && at == likely))
-            continue;
-        clear(r);
-        if (fits(r, &r->layout[at], ahead)) {
-            r->hits++;
-            r->layout[r->last].next = at;
-            r->last = at;
-            return true;
-        }
-    }
-    return false;
-}
 
 /* ---- the file -------------------------------------------------------------------------------------------
  */
@@ -346,7 +18,7 @@ int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chr
                    struct oc_err *err)
 {
     *r = (struct oc_chrome){.j = oc_json_open(s), .key = key, .n_key = n_key};
-    r->layout = oc_xmalloc(MAX_LAYOUTS * sizeof(*r->layout));
+    r->layouts = oc_chrome_layouts_new();
     enum oc_json_type type = oc_json_peek(r->j);
     if (type != OC_JSON_ARRAY && type != OC_JSON_OBJECT)
         return oc_fail(err, OC_EFORMAT,
@@ -361,7 +33,7 @@ void oc_chrome_close(struct oc_chrome *r)
 {
     oc_json_close(r->j);
     oc_buf_free(&r->text);
-    free(r->layout);
+    oc_chrome_layouts_free(r->layouts);
 }
 
 /* Over the outer object's members to its events. False: they are over. */
@@ -392,17 +64,27 @@ static bool recover(struct oc_chrome *r)
     return r->in_array && oc_json_resync(r->j, r->object ? 2 : 1);
 }
 
+static void clear(struct oc_chrome *r)
+{
+    memset(r->f, 0, sizeof(r->f));
+    memset(r->note, 0, sizeof(r->note));
+}
+
 static bool read_event(struct oc_chrome *r)
 {
     struct oc_str event;
     enum oc_json_type type = oc_json_peek(r->j); /* to the brace */
     r->where = oc_json_offset(r->j);
-    if (type == OC_JSON_OBJECT && r->n_layout && pays(r) && take_alike(r))
-        return true;
+    if (type == OC_JSON_OBJECT && oc_chrome_layouts_pay(r->layouts)) {
+        size_t n = oc_chrome_take_alike(r, oc_json_ahead(r->j, AT_HAND));
+        oc_json_step(r->j, n);
+        if (n)
+            return true;
+    }
     clear(r);
     if (!oc_json_raw(r->j, &event))
         return false;
-    if (type == OC_JSON_OBJECT && !take_apart(r, event)) {
+    if (type == OC_JSON_OBJECT && !oc_chrome_take_apart(r, event)) {
         clear(r);
         oc_chrome_bad(r, "members cannot be told apart");
     }
@@ -465,26 +147,14 @@ void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct o
 /* ---- values ---------------------------------------------------------------------------------------------
  */
 
-static struct oc_str unquoted(struct oc_str v)
-{
-    if (v.n >= 2 && v.s[0] == '"')
-        return (struct oc_str){v.s + 1, v.n - 2};
-    return v;
-}
-
 struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f)
 {
-    struct oc_str v = unquoted(r->f[f]);
+    struct oc_str v = oc_chrome_unquoted(r->f[f]);
     if (!v.n || !memchr(v.s, '\\', v.n))
         return v;
     oc_buf_clear(&r->text);
     oc_buf_pad(&r->text, ' ', v.n + 8);
     return (struct oc_str){r->text.data, oc_json_unescape(v.s, v.n, r->text.data)};
-}
-
-bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text)
-{
-    return oc_str_eq(unquoted(r->f[f]), text);
 }
 
 /* Digits, perhaps with a sign and a fraction, that fit 18 places: the value times 1000 and what is left of
@@ -528,7 +198,7 @@ static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 
 bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out)
 {
-    struct oc_str v = unquoted(r->f[f]);
+    struct oc_str v = oc_chrome_unquoted(r->f[f]);
     if (v.n > 3 && memcmp(v.s + v.n - 3, " us", 3) == 0)
         v.n -= 3;
     double rest, d;
@@ -544,7 +214,7 @@ bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out)
 
 bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out)
 {
-    struct oc_str v = unquoted(r->f[f]);
+    struct oc_str v = oc_chrome_unquoted(r->f[f]);
     int64_t ns;
     double rest;
     if (plain_number(v, &ns, &rest)) {
@@ -559,7 +229,7 @@ bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out)
 
 bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out)
 {
-    struct oc_str v = unquoted(r->f[f]);
+    struct oc_str v = oc_chrome_unquoted(r->f[f]);
     double d;
     if (v.n && oc_parse_i64(v.s, v.n, out))
         return true;
@@ -586,6 +256,6 @@ static bool hex_number(struct oc_str v, uint64_t *out)
 
 bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out)
 {
-    struct oc_str v = unquoted(r->f[f]);
+    struct oc_str v = oc_chrome_unquoted(r->f[f]);
     return v.n && (oc_parse_u64(v.s, v.n, out) || hex_number(v, out));
 }

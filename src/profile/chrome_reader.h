@@ -33,7 +33,7 @@ struct oc_chrome_key {
     uint8_t field;   /* OC_CH_ARG + n; several keys may lead to one field */
 };
 
-struct oc_chrome_layout;
+struct oc_chrome_layouts;
 
 /* What an importer may keep with a way of writing events, OC_NONE at first: it stays for events that are
  * written alike ("ph" and "cat" are the same then), or only while their arrays and objects are the same too.
@@ -45,7 +45,7 @@ struct oc_chrome {
     const struct oc_chrome_key *key;
     size_t n_key;
     struct oc_str f[OC_CH_COUNT]; /* n == 0: the event has no such member */
-    uint32_t *note;               /* [OC_CH_NOTES] of the event read last; NULL: none */
+    uint32_t *note[OC_CH_NOTES];  /* of the event read last; NULL: none */
     uint64_t where;               /* offset of the event */
     size_t number;                /* complete events read */
 
@@ -55,9 +55,7 @@ struct oc_chrome {
 
     /* inside */
     bool object, in_array, done, saw_events;
-    struct oc_chrome_layout *layout;
-    uint32_t n_layout, next_layout, last; /* last: that of the event before */
-    size_t tries, hits;
+    struct oc_chrome_layouts *layouts;
     struct oc_buf text; /* decoded strings */
     size_t broken, bad, first_bad_number;
     uint64_t first_broken, first_bad, last_offset;
@@ -83,11 +81,19 @@ static inline bool oc_chrome_has(const struct oc_chrome *r, unsigned f)
 {
     return r->f[f].n != 0;
 }
+static inline struct oc_str oc_chrome_unquoted(struct oc_str v)
+{
+    return v.n >= 2 && v.s[0] == '"' ? (struct oc_str){v.s + 1, v.n - 2} : v;
+}
+/* A string without escapes. */
+static inline bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text)
+{
+    return oc_str_eq(oc_chrome_unquoted(r->f[f]), text);
+}
 struct oc_str oc_chrome_text(struct oc_chrome *r,
                              unsigned f); /* decoded; numbers as written; until the next */
-bool oc_chrome_is(const struct oc_chrome *r, unsigned f, const char *text); /* a string without escapes */
-bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out);    /* also "123" and 123.0 */
-bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out);   /* also "0x1f" */
+bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out);  /* also "123" and 123.0 */
+bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out); /* also "0x1f" */
 /* Microseconds as written to whole nanoseconds (absolute times need all digits), also "1.5 us"; and to
  * nanoseconds. */
 bool oc_chrome_ts_ns(const struct oc_chrome *r, unsigned f, int64_t *out);

@@ -133,7 +133,7 @@ static bool is_leaf(struct oc_str name)
 static unsigned find_kind(struct reading *r)
 {
     const struct oc_str cat = r->c.f[OC_CH_CAT];
-    uint32_t *note = r->c.note ? &r->c.note[OC_CH_NOTE_CATEGORY] : NULL;
+    uint32_t *note = r->c.note[OC_CH_NOTE_CATEGORY];
     if (note && *note != OC_NONE)
         return *note;
     for (size_t i = 0; i < OC_COUNT(kind_of); i++)
@@ -166,7 +166,7 @@ static uint32_t shapes_of(struct reading *r)
 {
     const struct oc_str dims = r->c.f[F_DIMS], types = r->c.f[F_TYPES];
     bool arrays = dims.n && dims.s[0] == '[' && types.n && types.s[0] == '[', new;
-    uint32_t *note = r->c.note && arrays ? &r->c.note[OC_CH_NOTE_ARRAYS] : NULL;
+    uint32_t *note = arrays ? r->c.note[OC_CH_NOTE_ARRAYS] : NULL;
     if (dims.n <= 2)
         return OC_NONE;
     if (note && *note != OC_NONE)
