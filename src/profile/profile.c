@@ -44,21 +44,16 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
 
 /* ---- statistics --------------------------------------------------------------------------------------- */
 
+enum { FEW = 24, MAX_HALVINGS = 64 };
+
 static int by_value(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-enum { FEW = 48 };
-
-/* Mostly a few values, one of each run. */
-static void sort_values(double *v, size_t n)
+static void insert_values(double *v, size_t n)
 {
-    if (n > FEW) {
-        qsort(v, n, sizeof(*v), by_value);
-        return;
-    }
     for (size_t i = 1; i < n; i++) {
         double moved = v[i];
         size_t k = i;
@@ -66,6 +61,43 @@ static void sort_values(double *v, size_t n)
             v[k] = v[k - 1];
         v[k] = moved;
     }
+}
+
+static double middle_of(double a, double b, double c)
+{
+    if (a < b)
+        return b < c ? b : a < c ? c : a;
+    return a < c ? a : b < c ? c : b;
+}
+
+/* Quicksort: qsort calls a function for each comparison, and there is one value of each run of each record.
+ */
+static void sort_values(double *v, size_t n)
+{
+    for (unsigned halvings = 0; n > FEW; halvings++) {
+        if (halvings == MAX_HALVINGS) { /* it went astray */
+            qsort(v, n, sizeof(*v), by_value);
+            return;
+        }
+        double pivot = middle_of(v[0], v[n / 2], v[n - 1]);
+        size_t i = 0, k = n - 1;
+        for (;; i++, k--) {
+            while (v[i] < pivot)
+                i++;
+            while (pivot < v[k])
+                k--;
+            if (i >= k)
+                break;
+            double moved = v[i];
+            v[i] = v[k];
+            v[k] = moved;
+        }
+        size_t left = k + 1, right = n - left;
+        sort_values(left < right ? v : v + left, left < right ? left : right); /* the smaller part */
+        v += left < right ? left : 0;
+        n = left < right ? right : left;
+    }
+    insert_values(v, n);
 }
 
 static double sum_of(const double *v, size_t n)

@@ -42,8 +42,11 @@ const char *oc_event_kind_name(unsigned kind)
 struct oc_timeline *oc_timeline_new(struct oc_profile *p)
 {
     struct oc_timeline *t = oc_xmalloc(sizeof(*t));
-    *t =
-        (struct oc_timeline){.profile = p, .cpu_process_share = (double)NAN, .cpu_system_share = (double)NAN};
+    *t = (struct oc_timeline){.profile = p,
+                              .cpu_process_share = (double)NAN,
+                              .cpu_system_share = (double)NAN,
+                              .first_ns = (double)INFINITY,
+                              .last_ns = -(double)INFINITY};
     t->max_events = (size_t)oc_cap(&p->caps, OC_CAP_EVENTS);
     t->name_of.arena = t->detail_of.arena = t->lane_of.arena = &t->scratch;
     return t;
@@ -121,6 +124,16 @@ double oc_timeline_at(struct oc_timeline *t, int64_t ns)
     return (double)(ns - t->base_ns);
 }
 
+static void measure(struct oc_timeline *t, const struct oc_event *e)
+{
+    double end_ns = e->start_ns + e->dur_ns;
+    t->first_ns = e->start_ns < t->first_ns ? e->start_ns : t->first_ns;
+    t->last_ns = end_ns > t->last_ns ? end_ns : t->last_ns;
+    if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
+        t->device_ns += e->dur_ns;
+    t->kinds |= (uint32_t)1 << e->kind;
+}
+
 /* Until the timeline is linked, self_ns holds the number of the launch and link that of the owner. */
 bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t launch, uint32_t owner)
 {
@@ -135,6 +148,8 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
     memcpy(&new->self_ns, &launch, sizeof(launch));
     new->link = owner;
     new->parent = new->run = OC_NONE;
+    measure(t, e);
+    t->far |= !(fabs(e->start_ns) < FAR_NS && e->dur_ns < FAR_NS);
     return true;
 }
 
@@ -146,23 +161,11 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
 }
 
-/* Last run that starts at or before the time, OC_NONE. */
-static uint32_t run_before(const struct oc_timeline *t, double ns)
-{
-    uint32_t low = 0, high = t->n_run;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (t->run[mid].start_ns <= ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? low - 1 : OC_NONE;
-}
-
 static void add_steps(struct oc_timeline *t)
 {
     t->n_run = 0;
+    if (!(t->kinds >> OC_EV_STEP & 1))
+        return;
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
         if (e->kind != OC_EV_STEP)
@@ -176,13 +179,13 @@ static void add_steps(struct oc_timeline *t)
 static void runs_from_steps(struct oc_timeline *t)
 {
     add_steps(t);
-    uint32_t full = 0;
+    uint32_t full = 0, at = 0;
     bool *holds = calloc(t->n_run ? t->n_run : 1, sizeof(*holds));
     if (!holds)
         oc_out_of_memory(t->n_run * sizeof(*holds));
-    for (size_t i = 0; i < t->n_event; i++) {
+    for (size_t i = 0; i < t->n_event && t->n_run; i++) {
         const struct oc_event *e = &t->event[i];
-        uint32_t run = e->flags & OC_EVF_RECORD ? run_before(t, e->start_ns) : OC_NONE;
+        uint32_t run = e->flags & OC_EVF_RECORD ? oc_timeline_run_at(t, &at, e->start_ns) : OC_NONE;
         if (run != OC_NONE && !holds[run] && e->start_ns < t->run[run].end_ns) {
             holds[run] = true;
             full++;
@@ -203,6 +206,7 @@ static void runs_from_steps(struct oc_timeline *t)
 /* Host events: the run of the enclosing event, else the one they start in. */
 static void assign_host(struct oc_timeline *t)
 {
+    uint32_t at = 0;
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
         if (oc_event_on_device(e->kind) || e->run != OC_NONE)
@@ -211,7 +215,7 @@ static void assign_host(struct oc_timeline *t)
             e->run = t->event[e->parent].run;
             continue;
         }
-        uint32_t run = run_before(t, e->start_ns);
+        uint32_t run = oc_timeline_run_at(t, &at, e->start_ns);
         if (run != OC_NONE && e->start_ns < t->run[run].end_ns)
             e->run = run;
     }
@@ -220,11 +224,14 @@ static void assign_host(struct oc_timeline *t)
 /* Device work: the run that launched it, else the last one that began before it (it lags behind). */
 static void assign_device(struct oc_timeline *t)
 {
+    uint32_t at = 0;
+    if (!(t->kinds >> OC_EV_KERNEL))
+        return;
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
         if (!oc_event_on_device(e->kind) || e->run != OC_NONE)
             continue;
-        e->run = e->link != OC_NONE ? t->event[e->link].run : run_before(t, e->start_ns);
+        e->run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, &at, e->start_ns);
         if (t->runs_found && e->run == t->n_run - 1 && e->start_ns >= t->run[e->run].end_ns)
             e->run = OC_NONE; /* of an iteration that is cut off */
     }
@@ -253,10 +260,16 @@ static void drop_far(struct oc_timeline *t)
     for (size_t i = 0; i < t->n_event; i++)
         near += fabs(t->event[i].start_ns) < FAR_NS;
     double middle = near * 2 >= t->n_event ? 0 : t->event[t->n_event / 2].start_ns;
+    t->first_ns = (double)INFINITY;
+    t->last_ns = -(double)INFINITY;
+    t->device_ns = 0;
+    t->kinds = 0;
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
-        if (fabs(e->start_ns - middle) < FAR_NS && e->dur_ns < FAR_NS)
-            t->event[n++] = *e;
+        if (!(fabs(e->start_ns - middle) < FAR_NS && e->dur_ns < FAR_NS))
+            continue;
+        measure(t, e);
+        t->event[n++] = *e;
     }
     if (n < t->n_event)
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-far-event", "",
@@ -264,29 +277,10 @@ static void drop_far(struct oc_timeline *t)
     t->n_event = n;
 }
 
-/* Times from the earliest event. */
-static void rebase(struct oc_timeline *t)
-{
-    double first = (double)INFINITY, last = -(double)INFINITY;
-    t->device_ns = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        first = e->start_ns < first ? e->start_ns : first;
-        last = e->start_ns + e->dur_ns > last ? e->start_ns + e->dur_ns : last;
-        if (e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET)
-            t->device_ns += e->dur_ns;
-    }
-    for (size_t i = 0; i < t->n_event; i++)
-        t->event[i].start_ns -= first;
-    t->end_ns = t->n_event ? last - first : 0;
-}
-
 /* Which host events have records; every host event is linked to its own. */
 static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *rules)
 {
-    uint64_t seen = 0, wanted = 0;
-    for (size_t i = 0; i < t->n_event; i++)
-        seen |= (uint64_t)1 << t->event[i].kind;
+    uint64_t seen = t->kinds, wanted = 0;
     if (seen & 1u << OC_EV_OPERATOR)
         wanted = 1u << OC_EV_OPERATOR;
     else if (rules->user_are_operators && seen & 1u << OC_EV_USER)
@@ -309,9 +303,10 @@ static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
                         const struct oc_timeline_rules *rules)
 {
-    drop_far(t);
-    rebase(t);
-    oc_timeline_sort(t);
+    if (t->far)
+        drop_far(t);
+    oc_timeline_sort(t, t->n_event ? t->first_ns : 0);
+    t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
     oc_timeline_link(t);
     oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, 0, true);
     mark_records(t, rules);

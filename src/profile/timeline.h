@@ -96,7 +96,10 @@ struct oc_timeline {
     int64_t base_ns; /* of the source's clock: where the first event added began */
     bool has_base, full;
     size_t max_events;
-    double device_ns; /* kernels, copies and memsets */
+    uint32_t kinds;           /* bit 1 << kind: of the events added */
+    double device_ns;         /* kernels, copies and memsets */
+    double first_ns, last_ns; /* first start and last end of the events added */
+    bool far;                 /* some of them lie days away */
 };
 
 /* What an importer wants of the steps after reading. */
@@ -162,7 +165,16 @@ static inline bool oc_timeline_used(const struct oc_timeline *t, uint32_t run)
 /* ---- inside: shared by the timeline's own files ---------------------------------------------------------
  */
 
-void oc_timeline_sort(struct oc_timeline *t);
+/* Of a time not before the last one asked for, faster than a search: the last run that starts at or before
+ * it, OC_NONE. *at: 0 at first. */
+static inline uint32_t oc_timeline_run_at(const struct oc_timeline *t, uint32_t *at, double ns)
+{
+    while (*at < t->n_run && t->run[*at].start_ns <= ns)
+        ++*at;
+    return *at ? *at - 1 : OC_NONE;
+}
+
+void oc_timeline_sort(struct oc_timeline *t, double first_ns); /* and takes first_ns off all starts */
 void oc_timeline_link(struct oc_timeline *t);
 /* Parents (if asked for) and self times among events of these kinds that have all of `flags`. */
 void oc_timeline_nest(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents);

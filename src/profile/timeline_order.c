@@ -5,7 +5,7 @@
 
 #include "profile/timeline.h"
 
-enum { SMALL = 24, MAX_LOOK = 64 };
+enum { SMALL = 24, MAX_LOOK = 64, NEAR = 8 };
 
 #define SLACK_NS 1000.0 /* tools that cut to microseconds let a child end behind its parent */
 
@@ -99,12 +99,14 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
     insertion_sort(e, n);
 }
 
-/* Insertion while it pays: many traces are nearly in order. False: this one is not. */
-static bool insert_all(struct oc_event *e, size_t n)
+/* Insertion while it pays: many traces are nearly in order. Stops behind the last event it has put into its
+ * place: at n unless this trace is not. Takes first_ns off the starts of these. */
+static size_t insert_all(struct oc_event *e, size_t n, double first_ns)
 {
     size_t budget = 4 * n + 1000;
-    for (size_t i = 1; i < n; i++) {
-        if (!before(&e[i], &e[i - 1]))
+    for (size_t i = 0; i < n; i++) {
+        e[i].start_ns -= first_ns;
+        if (!i || !before(&e[i], &e[i - 1]))
             continue;
         struct oc_event moved = e[i];
         size_t k = i;
@@ -112,15 +114,18 @@ static bool insert_all(struct oc_event *e, size_t n)
             e[k] = e[k - 1];
         e[k] = moved;
         if (i - k > budget)
-            return false;
+            return i + 1;
         budget -= i - k;
     }
-    return true;
+    return n;
 }
 
-void oc_timeline_sort(struct oc_timeline *t)
+void oc_timeline_sort(struct oc_timeline *t, double first_ns)
 {
-    if (!insert_all(t->event, t->n_event))
+    size_t n = insert_all(t->event, t->n_event, first_ns);
+    for (size_t i = n; i < t->n_event; i++)
+        t->event[i].start_ns -= first_ns;
+    if (n < t->n_event)
         sort(t->event, t->n_event, 96);
 }
 
@@ -130,8 +135,8 @@ void oc_timeline_sort(struct oc_timeline *t)
  * nothing before the timeline is nested. */
 struct by_number {
     struct oc_event *e;
-    size_t n;
-    bool launch; /* by the number of the launch, else by that of the owner */
+    size_t n, found; /* found: by the last look */
+    bool launch;     /* by the number of the launch, else by that of the owner */
 };
 
 static uint64_t number_of(const struct oc_event *e, bool launch)
@@ -209,10 +214,21 @@ static void index_host(struct oc_timeline *t, struct by_number *b)
     sort_index(b);
 }
 
-/* First host event with the number, OC_NONE. */
-static uint32_t look_up(const struct by_number *b, uint64_t number)
+/* First host event with the number, OC_NONE. The device works in the order of the calls as a rule: the next
+ * one is at or behind the one found last. */
+static uint32_t look_up(struct by_number *b, uint64_t number)
 {
     size_t low = 0, high = b->n;
+    uint64_t last = b->found < b->n ? number_at(b, b->found) : UINT64_MAX;
+    if (last == number) {
+        low = high = b->found;
+    } else if (last < number) {
+        low = b->found + 1;
+        size_t near = low + NEAR < high ? low + NEAR : high;
+        while (low < near && number_at(b, low) < number)
+            low++;
+        high = low < near ? low : high;
+    }
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         if (number_at(b, mid) < number)
@@ -220,6 +236,7 @@ static uint32_t look_up(const struct by_number *b, uint64_t number)
         else
             high = mid;
     }
+    b->found = low;
     return number && low < b->n && number_at(b, low) == number ? b->e[low].parent : OC_NONE;
 }
 
@@ -235,7 +252,7 @@ static void link_device(struct oc_timeline *t, bool launch)
 {
     struct by_number b = {.e = t->event, .launch = launch};
     bool any = false;
-    for (size_t i = 0; i < t->n_event && !any; i++)
+    for (size_t i = 0; i < t->n_event && t->kinds >> OC_EV_KERNEL && !any; i++)
         any = wants_link(&t->event[i], launch);
     if (any)
         index_host(t, &b);

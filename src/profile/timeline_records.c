@@ -1,35 +1,13 @@
 /* A finished timeline as records of a profile: what one name (and one set of shapes, and one position among
  * the calls of a run) took in the used runs. Lists of events run through the events themselves: through link
- * for operators, through parent for device work; both are put back at the end. */
+ * for operators, through parent for device work; both are put back at the end if events are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/timeline.h"
+#include "profile/timeline_parts.h"
 
-enum { MAX_GROUPS = 1 << 16 };
-
-struct group {
-    uint32_t name, detail, parent, lane;
-    uint32_t first;        /* event, OC_NONE: no more */
-    uint32_t first_kernel; /* index into kernels, OC_NONE */
-    uint32_t rec;
-    double start_ns; /* of the first call, in its run */
-    uint32_t run;
-};
-
-struct kernel {
-    uint32_t name, group, first, next;
-    uint16_t lane;
-    uint8_t kind;
-};
-
-/* Calls of one name, for their positions. */
-struct caller {
-    uint32_t run, n;
-};
-
-enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_OUTSIDE, B_COUNT };
+enum { AHEAD = 4 };
 
 static const struct {
     const char *bucket, *name;
@@ -39,32 +17,6 @@ static const struct {
     [B_COPIES] = {"copies", "(copies)"},
     [B_WARMUP] = {"warm-up runs", "(warm-up runs)"},
     [B_OUTSIDE] = {"outside runs", "(outside runs)"},
-};
-
-struct left { /* what a bucket holds */
-    double host_ns, device_ns;
-    uint64_t calls;
-    bool host, device;
-};
-
-struct making {
-    struct oc_timeline *t;
-    enum oc_stat stat;
-    bool positions, device; /* the file has device work */
-    struct oc_arena scratch;
-    struct oc_map group_of, caller_of, kernel_of;
-    struct group *group;
-    uint32_t n_group, cap_group;
-    struct caller *caller;
-    uint32_t n_caller, cap_caller;
-    struct kernel *kernel;
-    uint32_t n_kernel, cap_kernel;
-    struct left left[B_COUNT];
-    double *sum[B_COUNT]; /* by run: buckets with statistics */
-    double *run_sum, *value;
-    uint32_t *touched, n_touched;
-    uint8_t *seen;
-    double *busy;
 };
 
 /* ---- sums by run -------------------------------------------------------------------------------------- */
@@ -77,32 +29,9 @@ static void *zeroed(size_t n, size_t size)
     return p;
 }
 
-static void clear_sums(struct making *m)
+static double stat_of_sums(const struct making *m, struct oc_run_sums *s, enum oc_stat stat)
 {
-    for (uint32_t i = 0; i < m->n_touched; i++)
-        m->seen[m->touched[i]] = 0;
-    m->n_touched = 0;
-}
-
-static void add_sum(struct making *m, uint32_t run, double ns)
-{
-    if (!m->seen[run]) {
-        m->seen[run] = 1;
-        m->run_sum[run] = 0;
-        m->touched[m->n_touched++] = run;
-    }
-    m->run_sum[run] += ns;
-}
-
-static double stat_of_sums(struct making *m, enum oc_stat stat)
-{
-    for (uint32_t i = 0; i < m->n_touched; i++)
-        m->value[i] = m->run_sum[m->touched[i]];
-    if (!m->n_touched)
-        return (double)NAN;
-    if (stat == OC_STAT_MEAN) /* over all used runs */
-        return oc_stat_of(OC_STAT_SUM, m->value, m->n_touched) / (double)m->t->profile->runs_used;
-    return oc_stat_of(stat, m->value, m->n_touched);
+    return oc_run_sums_stat(s, stat, m->t->profile->runs_used);
 }
 
 /* Statistic over the used runs, each of which counts. */
@@ -111,73 +40,6 @@ static double stat_of_runs(struct making *m, const double *by_run)
     uint32_t from = m->t->first_used_run, n = m->t->n_run - from;
     memcpy(m->value, by_run + from, n * sizeof(*by_run));
     return oc_stat_of(m->stat, m->value, n);
-}
-
-static bool used(const struct making *m, uint32_t run)
-{
-    return oc_timeline_used(m->t, run);
-}
-
-/* ---- groups of operators ------------------------------------------------------------------------------ */
-
-/* How many calls of that name came before in this run. */
-static uint32_t position_of(struct making *m, const struct oc_event *e, uint32_t parent)
-{
-    uint32_t key[3] = {e->name, e->detail, parent}, id = m->n_caller;
-    if (oc_map_add(&m->caller_of, (const char *)key, sizeof(key), &id, NULL)) {
-        OC_GROW(m->caller, m->n_caller, m->cap_caller);
-        m->caller[m->n_caller++] = (struct caller){.run = OC_NONE};
-    }
-    struct caller *c = &m->caller[id];
-    if (c->run != e->run)
-        *c = (struct caller){.run = e->run};
-    return c->n++;
-}
-
-static uint32_t group_of(struct making *m, const struct oc_event *e, uint32_t parent)
-{
-    uint32_t key[4] = {e->name, e->detail, parent, m->positions ? position_of(m, e, parent) : 0};
-    uint32_t id = m->n_group;
-    if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL))
-        return id;
-    OC_GROW(m->group, m->n_group, m->cap_group);
-    m->group[m->n_group++] = (struct group){.name = e->name,
-                                            .detail = e->detail,
-                                            .parent = parent,
-                                            .lane = e->lane,
-                                            .first = OC_NONE,
-                                            .first_kernel = OC_NONE,
-                                            .run = e->run,
-                                            .start_ns = e->start_ns - m->t->run[e->run].start_ns};
-    return id;
-}
-
-static void forget_groups(struct making *m)
-{
-    oc_map_free(&m->group_of);
-    oc_map_free(&m->caller_of);
-    oc_arena_free(&m->scratch);
-    m->n_group = m->n_caller = 0;
-}
-
-/* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run).
- * False: too many groups. */
-static bool make_groups(struct making *m)
-{
-    struct oc_timeline *t = m->t;
-    m->group_of.arena = m->caller_of.arena = m->kernel_of.arena = &m->scratch;
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        if (!(e->flags & OC_EVF_RECORD))
-            continue;
-        bool device = oc_event_on_device(e->kind);
-        uint32_t up = device || e->parent == OC_NONE ? OC_NONE : oc_timeline_owner(t, e->parent);
-        *(device ? &e->parent : &e->link) =
-            used(m, e->run) ? group_of(m, e, up == OC_NONE ? OC_NONE : t->event[up].link) : OC_NONE;
-        if (m->positions && m->n_group > MAX_GROUPS)
-            return false;
-    }
-    return true;
 }
 
 /* ---- device work -------------------------------------------------------------------------------------- */
@@ -237,7 +99,7 @@ static void sort_device(struct making *m)
             continue;
         uint32_t group = group_of_device(t, (uint32_t)i, &own);
         e->parent = OC_NONE;
-        bool in = used(m, e->run) && (group != OC_NONE || !own || e->kind != OC_EV_KERNEL);
+        bool in = oc_timeline_used(m->t, e->run) && (group != OC_NONE || !own || e->kind != OC_EV_KERNEL);
         if (e->kind != OC_EV_KERNEL)
             leave(m, B_COPIES, e, 0, e->dur_ns);
         else if (!own)
@@ -264,7 +126,7 @@ static void sort_host(struct making *m)
     for (size_t i = t->n_event; i-- > 0;) {
         struct oc_event *e = &t->event[i];
         if (e->kind == OC_EV_STEP)
-            leave(m, used(m, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns, 0);
+            leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns, 0);
         if (!(e->flags & OC_EVF_RECORD) || oc_event_on_device(e->kind))
             continue;
         uint32_t g = e->link;
@@ -296,58 +158,109 @@ static void add_busy(struct making *m)
 
 /* ---- records ------------------------------------------------------------------------------------------ */
 
+/* While event i of a list is looked at: runs are alike, so that what follows in the list lies about as far
+ * from the start of its run. Else every event of a list would be waited for. */
+static inline void look_ahead(const struct making *m, const struct oc_event *e)
+{
+    const struct oc_timeline *t = m->t;
+    uint32_t run = e->run + AHEAD;
+    if (run >= t->n_run)
+        return;
+    size_t at = (size_t)(e - t->event) - m->first[e->run] + m->first[run];
+    const char *p = (const char *)&t->event[at < t->n_event ? at : 0];
+    for (int i = -1; i < 3; i++)
+        __builtin_prefetch(p + (ptrdiff_t)(i * 64));
+}
+
 static void set_times(struct making *m, struct oc_prof_rec *rec)
 {
-    rec->runs = m->n_touched;
-    rec->median_ns = stat_of_sums(m, OC_STAT_MEDIAN); /* sorts the values */
-    rec->min_ns = m->value[0];
-    rec->max_ns = m->value[m->n_touched - 1];
-    rec->p10_ns = oc_percentile_of(m->value, m->n_touched, 0.1);
-    rec->p90_ns = oc_percentile_of(m->value, m->n_touched, 0.9);
-    rec->time_ns = m->stat == OC_STAT_MEDIAN ? rec->median_ns : stat_of_sums(m, m->stat);
+    struct oc_run_sums *s = &m->all;
+    rec->runs = s->n;
+    rec->median_ns = stat_of_sums(m, s, OC_STAT_MEDIAN); /* sorts the values */
+    rec->min_ns = s->value[0];
+    rec->max_ns = s->value[s->n - 1];
+    rec->p10_ns = oc_percentile_of(s->value, s->n, 0.1);
+    rec->p90_ns = oc_percentile_of(s->value, s->n, 0.9);
+    rec->time_ns = m->stat == OC_STAT_MEDIAN ? rec->median_ns : stat_of_sums(m, s, m->stat);
 }
 
 static void host_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_timeline *t = m->t;
     bool nested = false;
-    clear_sums(m);
+    oc_run_sums_clear(&m->all);
+    oc_run_sums_clear(&m->part);
     rec->total_ns = 0;
     for (uint32_t i = g->first; i != OC_NONE; i = t->event[i].link) {
         const struct oc_event *e = &t->event[i];
-        add_sum(m, e->run, e->dur_ns);
+        look_ahead(m, e);
+        oc_run_sums_add(&m->all, e->run, e->dur_ns);
+        oc_run_sums_add(&m->part, e->run, e->self_ns);
         rec->total_ns += e->self_ns;
         nested |= e->self_ns != e->dur_ns;
         rec->calls++;
     }
     set_times(m, rec);
-    rec->self_ns = rec->time_ns;
-    if (!nested)
-        return;
-    clear_sums(m);
-    for (uint32_t i = g->first; i != OC_NONE; i = t->event[i].link)
-        add_sum(m, t->event[i].run, t->event[i].self_ns);
-    rec->self_ns = stat_of_sums(m, m->stat);
+    rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
+}
+
+/* Calls of a kernel: to what is known of it, to the sums, and to *group_sums and *group_ns of all kernels of
+ * its operator. */
+static void add_kernel_calls(struct making *m, uint32_t k, struct oc_run_sums *group_sums, double *group_ns)
+{
+    struct oc_timeline *t = m->t;
+    struct oc_prof_kernel *out = &t->profile->kernel[k];
+    double bytes = 0;
+    oc_run_sums_clear(&m->part);
+    for (uint32_t i = m->kernel[k].first; i != OC_NONE; i = t->event[i].parent) {
+        const struct oc_event *e = &t->event[i];
+        look_ahead(m, e);
+        uint64_t n = e->detail == OC_NONE ? UINT64_MAX : t->detail[e->detail].bytes;
+        bytes += n == UINT64_MAX ? (double)NAN : (double)n;
+        oc_run_sums_add(&m->part, e->run, e->dur_ns);
+        if (group_sums)
+            oc_run_sums_add(group_sums, e->run, e->dur_ns);
+        *group_ns += e->dur_ns;
+        out->min_ns = e->dur_ns < out->min_ns ? e->dur_ns : out->min_ns;
+        out->max_ns = e->dur_ns > out->max_ns ? e->dur_ns : out->max_ns;
+        out->total_ns += e->dur_ns;
+        out->calls++;
+    }
+    out->time_ns = stat_of_sums(m, &m->part, m->stat);
+    if (m->kernel[k].kind != OC_EV_KERNEL)
+        out->bytes = bytes / (double)out->calls;
 }
 
 static void device_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
-    const struct oc_timeline *t = m->t;
+    const struct oc_prof_kernel *of = m->t->profile->kernel;
+    uint32_t first = g->first_kernel;
     uint64_t calls = 0;
-    clear_sums(m);
+    bool one = first != OC_NONE && m->kernel[first].next == OC_NONE && g->first != OC_NONE;
+    oc_run_sums_clear(&m->all);
     rec->total_kernel_ns = 0;
-    for (uint32_t k = g->first_kernel; k != OC_NONE; k = m->kernel[k].next)
-        for (uint32_t i = m->kernel[k].first; i != OC_NONE; i = t->event[i].parent, calls++) {
-            add_sum(m, t->event[i].run, t->event[i].dur_ns);
-            rec->total_kernel_ns += t->event[i].dur_ns;
-        }
-    rec->kernel_ns = m->n_touched ? stat_of_sums(m, m->stat) : 0; /* launched nothing: known */
-    rec->host_ns = rec->self_ns;
+    for (uint32_t k = first; k != OC_NONE; k = m->kernel[k].next) {
+        add_kernel_calls(m, k, one ? NULL : &m->all, &rec->total_kernel_ns);
+        calls += of[k].calls;
+    }
+    rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : stat_of_sums(m, &m->all, m->stat);
+    rec->host_ns = rec->self_ns; /* what launches nothing takes no time of the device: known */
     if (g->first != OC_NONE)
         return;
     rec->calls = calls; /* a kernel's own record */
     set_times(m, rec);
     rec->self_ns = rec->time_ns;
+}
+
+static void find_first(struct making *m)
+{
+    const struct oc_timeline *t = m->t;
+    uint32_t at = 0;
+    for (uint32_t run = 0; run < t->n_run; run++) {
+        while (at < t->n_event && t->event[at].start_ns < t->run[run].start_ns)
+            at++;
+        m->first[run] = at;
+    }
 }
 
 static void describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
@@ -432,40 +345,35 @@ static void make_records(struct making *m)
             fill_bucket(m, (enum bucket)b, &p->rec[p->n_rec++]);
 }
 
-static void make_kernels(struct making *m)
+/* Kernels and copies in records of their own; their times come with those of their operators. */
+static void begin_kernels(struct making *m)
 {
     struct oc_timeline *t = m->t;
     struct oc_profile *p = t->profile;
     p->kernel = OC_NEW_ARRAY(&p->arena, m->n_kernel ? m->n_kernel : 1, struct oc_prof_kernel);
     p->n_kernel = m->n_kernel;
+    for (uint32_t k = 0; k < m->n_kernel; k++)
+        p->kernel[k] = (struct oc_prof_kernel){.name = t->name[m->kernel[k].name],
+                                               .precision = "",
+                                               .unit = "",
+                                               .library = "",
+                                               .kind = m->kernel[k].kind,
+                                               .rec = OC_NONE,
+                                               .lane = m->kernel[k].lane,
+                                               .min_ns = (double)INFINITY,
+                                               .flop = (double)NAN,
+                                               .bytes = (double)NAN};
+}
+
+static void end_kernels(struct making *m)
+{
+    struct oc_prof_kernel *of = m->t->profile->kernel;
+    double ns = 0;
     for (uint32_t k = 0; k < m->n_kernel; k++) {
         const struct kernel *from = &m->kernel[k];
-        struct oc_prof_kernel *out = &p->kernel[k];
-        double bytes = 0;
-        *out = (struct oc_prof_kernel){.name = t->name[from->name],
-                                       .precision = "",
-                                       .unit = "",
-                                       .library = "",
-                                       .kind = from->kind,
-                                       .rec = from->group == OC_NONE ? OC_NONE : m->group[from->group].rec,
-                                       .lane = from->lane,
-                                       .min_ns = (double)INFINITY,
-                                       .flop = (double)NAN,
-                                       .bytes = (double)NAN};
-        clear_sums(m);
-        for (uint32_t i = from->first; i != OC_NONE; i = t->event[i].parent) {
-            const struct oc_event *e = &t->event[i];
-            uint64_t n = e->detail == OC_NONE ? UINT64_MAX : t->detail[e->detail].bytes;
-            bytes += n == UINT64_MAX ? (double)NAN : (double)n;
-            add_sum(m, e->run, e->dur_ns);
-            out->min_ns = fmin(out->min_ns, e->dur_ns);
-            out->max_ns = fmax(out->max_ns, e->dur_ns);
-            out->total_ns += e->dur_ns;
-            out->calls++;
-        }
-        out->time_ns = stat_of_sums(m, m->stat);
-        if (from->kind != OC_EV_KERNEL)
-            out->bytes = bytes / (double)out->calls;
+        of[k].rec = from->group == OC_NONE ? OC_NONE : m->group[from->group].rec;
+        if (!of[k].calls) /* none of an operator */
+            add_kernel_calls(m, k, NULL, &ns);
     }
 }
 
@@ -524,28 +432,27 @@ static void begin(struct making *m)
 {
     struct oc_timeline *t = m->t;
     size_t n = t->n_run;
-    m->run_sum = zeroed(n, sizeof(double));
+    oc_run_sums_init(&m->all, n);
+    oc_run_sums_init(&m->part, n);
     m->value = zeroed(n, sizeof(double));
     m->busy = zeroed(n, sizeof(double));
-    m->touched = zeroed(n, sizeof(uint32_t));
-    m->seen = zeroed(n, 1);
+    m->first = zeroed(n, sizeof(uint32_t));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
         m->sum[b] = zeroed(n, sizeof(double));
-    for (size_t i = 0; i < t->n_event; i++)
-        m->device |= t->event[i].kind >= OC_EV_KERNEL && t->event[i].kind <= OC_EV_MEMSET;
+    m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
 }
 
 static void end(struct making *m)
 {
-    forget_groups(m);
+    oc_timeline_forget_groups(m);
     oc_map_free(&m->kernel_of);
     for (unsigned b = 0; b < B_COUNT; b++)
         free(m->sum[b]);
-    free(m->run_sum);
+    oc_run_sums_free(&m->all);
+    oc_run_sums_free(&m->part);
     free(m->value);
     free(m->busy);
-    free(m->touched);
-    free(m->seen);
+    free(m->first);
     free(m->group);
     free(m->caller);
     free(m->kernel);
@@ -557,17 +464,20 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     struct making m = {.t = t, .stat = opts->stat, .positions = rules->keep_call_positions};
     begin(&m);
     oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, OC_EVF_RECORD, false);
-    if (!make_groups(&m)) {
-        forget_groups(&m);
+    if (!oc_timeline_make_groups(&m)) {
+        oc_timeline_forget_groups(&m);
         m.positions = false;
-        make_groups(&m);
+        oc_timeline_make_groups(&m);
     }
     sort_device(&m);
     sort_host(&m);
     add_busy(&m);
+    find_first(&m);
+    begin_kernels(&m);
     make_records(&m);
-    make_kernels(&m);
+    end_kernels(&m);
     set_totals(&m);
-    put_back(t);
+    if (opts->keep_events)
+        put_back(t);
     end(&m);
 }

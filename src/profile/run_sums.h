@@ -1,0 +1,31 @@
+/* Sums of one quantity by run, for statistics over the runs of a timeline. */
+#ifndef OC_RUN_SUMS_H
+#define OC_RUN_SUMS_H
+
+#include "profile/profile.h"
+
+struct oc_run_sums {
+    double *sum, *value; /* by run; of the runs that were added to, sorted by oc_run_sums_stat */
+    uint32_t *touched;
+    uint8_t *seen;
+    uint32_t n; /* how many were added to */
+};
+
+void oc_run_sums_init(struct oc_run_sums *s, size_t n_run);
+void oc_run_sums_free(struct oc_run_sums *s);
+void oc_run_sums_clear(struct oc_run_sums *s);
+
+static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double ns)
+{
+    if (!s->seen[run]) {
+        s->seen[run] = 1;
+        s->sum[run] = 0;
+        s->touched[s->n++] = run;
+    }
+    s->sum[run] += ns;
+}
+
+/* Statistic over the runs that were added to (the mean: over runs_used). NAN: none. */
+double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
+
+#endif

@@ -1,0 +1,104 @@
+#include "profile/timeline_parts.h"
+
+enum { MAX_GROUPS = 1 << 16 };
+
+static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t parent)
+{
+    uint32_t key[3] = {e->name, e->detail, parent}, id = m->n_caller;
+    if (oc_map_add(&m->caller_of, (const char *)key, sizeof(key), &id, NULL)) {
+        OC_GROW(m->caller, m->n_caller, m->cap_caller);
+        m->caller[m->n_caller++] = (struct caller){.run = OC_NONE};
+    }
+    return id;
+}
+
+/* How many calls of that name came before in this run. */
+static uint32_t position_of(const struct making *m, const struct oc_event *e, uint32_t caller)
+{
+    return m->caller[caller].run == e->run ? m->caller[caller].n : 0;
+}
+
+static void count_call(struct making *m, const struct oc_event *e, uint32_t caller)
+{
+    m->caller[caller].n = position_of(m, e, caller) + 1;
+    m->caller[caller].run = e->run;
+}
+
+/* Runs are alike: the group that followed last time, if it is the one. */
+static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_t parent)
+{
+    uint32_t id = m->last_group == OC_NONE ? OC_NONE : m->group[m->last_group].next;
+    if (id == OC_NONE)
+        return OC_NONE;
+    const struct group *g = &m->group[id];
+    if (g->name != e->name || g->detail != e->detail || g->parent != parent ||
+        (m->positions && position_of(m, e, g->caller) != g->position))
+        return OC_NONE;
+    return id;
+}
+
+static uint32_t find_group(struct making *m, const struct oc_event *e, uint32_t parent)
+{
+    uint32_t caller = m->positions ? caller_of(m, e, parent) : OC_NONE;
+    uint32_t position = m->positions ? position_of(m, e, caller) : 0;
+    uint32_t key[4] = {e->name, e->detail, parent, position};
+    uint32_t id = m->n_group;
+    if (!oc_map_add(&m->group_of, (const char *)key, sizeof(key), &id, NULL))
+        return id;
+    OC_GROW(m->group, m->n_group, m->cap_group);
+    m->group[m->n_group++] = (struct group){.name = e->name,
+                                            .detail = e->detail,
+                                            .parent = parent,
+                                            .lane = e->lane,
+                                            .first = OC_NONE,
+                                            .first_kernel = OC_NONE,
+                                            .run = e->run,
+                                            .caller = caller,
+                                            .position = position,
+                                            .next = OC_NONE,
+                                            .start_ns = e->start_ns - m->t->run[e->run].start_ns};
+    return id;
+}
+
+static uint32_t group_of(struct making *m, const struct oc_event *e, uint32_t parent)
+{
+    uint32_t id = likely_group(m, e, parent);
+    if (id == OC_NONE) {
+        id = find_group(m, e, parent);
+        if (m->last_group != OC_NONE)
+            m->group[m->last_group].next = id;
+    }
+    if (m->positions)
+        count_call(m, e, m->group[id].caller);
+    m->last_group = id;
+    return id;
+}
+
+void oc_timeline_forget_groups(struct making *m)
+{
+    oc_map_free(&m->group_of);
+    oc_map_free(&m->caller_of);
+    oc_arena_free(&m->scratch);
+    m->n_group = m->n_caller = 0;
+    m->last_group = OC_NONE;
+}
+
+bool oc_timeline_make_groups(struct making *m)
+{
+    struct oc_timeline *t = m->t;
+    m->group_of.arena = m->caller_of.arena = m->kernel_of.arena = &m->scratch;
+    m->last_group = OC_NONE;
+    for (size_t i = 0; i < t->n_event; i++) {
+        struct oc_event *e = &t->event[i];
+        if (!(e->flags & OC_EVF_RECORD))
+            continue;
+        bool device = oc_event_on_device(e->kind);
+        uint32_t up = device || e->parent == OC_NONE ? OC_NONE : oc_timeline_owner(t, e->parent);
+        *(device ? &e->parent : &e->link) = oc_timeline_used(t, e->run)
+                                                ? group_of(m, e, up == OC_NONE ? OC_NONE : t->event[up].link)
+                                                : OC_NONE;
+        if (m->positions && m->n_group > MAX_GROUPS)
+            return false;
+    }
+    return true;
+}

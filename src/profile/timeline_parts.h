@@ -1,0 +1,63 @@
+/* Records of a timeline while they are made: shared by timeline_records.c and timeline_groups.c. */
+#ifndef OC_TIMELINE_PARTS_H
+#define OC_TIMELINE_PARTS_H
+
+#include "profile/run_sums.h"
+#include "profile/timeline.h"
+
+/* Calls that have one record. */
+struct group {
+    uint32_t name, detail, parent, lane;
+    uint32_t first;        /* event, OC_NONE: no more */
+    uint32_t first_kernel; /* index into kernels, OC_NONE */
+    uint32_t rec;
+    double start_ns; /* of the first call, in its run */
+    uint32_t run;
+    uint32_t caller, position; /* OC_NONE: positions do not count */
+    uint32_t next;             /* group of the operator that followed last time, OC_NONE */
+};
+
+struct kernel {
+    uint32_t name, group, first, next;
+    uint16_t lane;
+    uint8_t kind;
+};
+
+/* Calls of one name, for their positions. */
+struct caller {
+    uint32_t run, n;
+};
+
+enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_OUTSIDE, B_COUNT };
+
+struct left { /* what a bucket holds */
+    double host_ns, device_ns;
+    uint64_t calls;
+    bool host, device;
+};
+
+struct making {
+    struct oc_timeline *t;
+    enum oc_stat stat;
+    bool positions, device; /* the file has device work */
+    struct oc_arena scratch;
+    struct oc_map group_of, caller_of, kernel_of;
+    struct group *group;
+    uint32_t n_group, cap_group, last_group; /* last_group: of the operator before, OC_NONE */
+    struct caller *caller;
+    uint32_t n_caller, cap_caller;
+    struct kernel *kernel;
+    uint32_t n_kernel, cap_kernel;
+    struct left left[B_COUNT];
+    double *sum[B_COUNT];         /* by run: buckets with statistics */
+    struct oc_run_sums all, part; /* part: self times, or one of several kernels */
+    double *value, *busy;
+    uint32_t *first; /* by run, the event it begins with */
+};
+
+/* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run).
+ * False: too many groups. */
+bool oc_timeline_make_groups(struct making *m);
+void oc_timeline_forget_groups(struct making *m);
+
+#endif
