@@ -42,7 +42,7 @@ printf '%s\n' "above	long	above	>= 100	short	times more	< 2" \
 run
 result 'it ends well whatever it finds' "$([ $? -eq 0 ] || cat "$work/err")"
 has 'a difference of times, met on this machine; a ratio that is missed' '^above +[0-9.]+ ms +>= 100 met +short .*< 2 missed'
-has 'an exponent: ten times the size in ten times the time' '^grows .*short .* [01]\.[0-9]+ +<= 1\.5 met'
+has 'an exponent: ten times the size in ten times the time' '^grows .*short .* [01]\.[0-9]+ exponent +<= 1\.5 met'
 has 'a peer that fails is no success' '^fails .*>= 1 missed'
 has 'a command that fails neither' '^alone +- +< 1000 missed'
 has 'a peer that is not there is skipped, with the reason' '^absent .*nobody is there .*>= 1 skipped'

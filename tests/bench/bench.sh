@@ -56,7 +56,7 @@ once "$KINETO" "$B/make_kineto" "$KINETO_BYTES"
 for file in "$ORT" "$KINETO"; do once "$file.gz" gzip -c "$file"; done
 NSYS=$B/nsys.$NSYS_KERNELS.sqlite
 [ -s "$NSYS" ] || "$B/nsys_file" make "$NSYS_KERNELS" "$NSYS"
-NSYS_ROWS=$((2 * NSYS_KERNELS))
+NSYS_ROWS=$((2 * NSYS_KERNELS)) NSYS_ALL=$((NSYS_KERNELS * 251 / 100)) # also ranges: one of two kernels, one a run
 ORT_EVENTS=$(events "$ORT") ORT_10_EVENTS=$(events "$ORT_10") KINETO_EVENTS=$(events "$KINETO")
 BIG_MB=$(mb "$BIG_BYTES") ORT_MB=$(mb "$TRACE_BYTES") KINETO_MB=$(mb "$KINETO_BYTES")
 
@@ -72,7 +72,7 @@ if [ "$HUGE" = yes ]; then
     once "$ORT_HUGE" "$B/make_trace" 4000000000
     ORT_HUGE_EVENTS=$(events "$ORT_HUGE")
 fi
-export BIG ORT ORT_10 ORT_100 ORT_HUGE KINETO NSYS NSYS_ROWS ORT_EVENTS ORT_10_EVENTS ORT_HUGE_EVENTS KINETO_EVENTS
+export BIG ORT ORT_10 ORT_100 ORT_HUGE KINETO NSYS NSYS_ROWS NSYS_ALL ORT_EVENTS ORT_10_EVENTS ORT_HUGE_EVENTS KINETO_EVENTS
 export BIG_MB ORT_MB KINETO_MB
 
 # ---- models: real ones, each once, and those of ONNX's tests of nodes

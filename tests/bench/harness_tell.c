@@ -37,7 +37,7 @@ static const char *with_unit(double v, const char *unit, char *out, size_t n)
 
 static const char *wish(const struct wanted *w, const struct figure *f, char *out, size_t n)
 {
-    if (w->relation == ANY)
+    if (w->relation == ANY || isnan(f->limit))
         *out = 0;
     else if (w->each > 0)
         snprintf(out, n, "%s %.4g", bench_relation_sign(w->relation), f->limit);
@@ -46,12 +46,13 @@ static const char *wish(const struct wanted *w, const struct figure *f, char *ou
     return out;
 }
 
-#define ROW "%-45s %11s %9s %-7s  %-33s %10s %8s %8s %-7s\n"
+#define ROW "%-43s %11s %9s %-7s  %-31s %10s %8s %-13s %8s %s\n"
 
 static void tell_target(const struct target *t, bool repeated)
 {
     char a[32], b[32], c[32], d[32], e[32], beside[64] = "";
     struct figure f = bench_figure(t), r = bench_ratio(t);
+    bool has_ratio = strcmp(t->ratio, "-") != 0;
     double other = NAN;
     if (t->against && t->against->n_item == 1 && t->against->item->n)
         other = t->against->item->median_ms;
@@ -60,7 +61,7 @@ static void tell_target(const struct target *t, bool repeated)
     printf(ROW, repeated ? "" : t->title, with_unit(f.value, f.unit, a, sizeof(a)),
            wish(&t->figure_wanted, &f, b, sizeof(b)), bench_verdict_name(f.verdict), beside,
            t->against ? with_unit(other, "ms", c, sizeof(c)) : "",
-           strcmp(t->ratio, "-") == 0 ? "" : digits(r.value, d, sizeof(d)),
+           has_ratio ? digits(r.value, d, sizeof(d)) : "", has_ratio ? t->ratio : "",
            wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
     if (r.item)
         printf("    %s\n", r.item);
@@ -69,7 +70,7 @@ static void tell_target(const struct target *t, bool repeated)
 static void tell_targets(const struct tables *t)
 {
     unsigned wanted = 0, missed = 0, absolute = 0, absolute_missed = 0, skipped = 0;
-    printf("\n" ROW, "target", "figure", "target", "", "measured beside it", "", "ratio", "target", "");
+    printf("\n" ROW, "target", "figure", "target", "", "measured beside it", "", "ratio", "", "target", "");
     for (uint32_t i = 0; i < t->n_target; i++) {
         const struct target *x = &t->target[i];
         enum verdict machine = bench_machine_verdict(x), here = bench_figure(x).verdict;
@@ -153,23 +154,33 @@ void bench_tell(const struct tables *t, double others)
     tell_commands(t);
 }
 
+/* "ResNet, 2.1 ms" */
+static const char *peer(const struct command *c, char *out, size_t n)
+{
+    char ms[32];
+    if (!c)
+        *out = 0;
+    else if (c->missing || c->n_item > 1 || !c->item->n)
+        snprintf(out, n, "%s", c->missing ? c->missing : c->title);
+    else
+        snprintf(out, n, "%s, %s", c->title, with_unit(c->item->median_ms, "ms", ms, sizeof(ms)));
+    return out;
+}
+
 static void mark_target(FILE *f, const struct target *t)
 {
-    char a[32], b[32], c[32], d[32], e[32], n[300] = "";
+    char a[32], b[32], c[128], d[32], e[32];
     struct figure x = bench_figure(t), r = bench_ratio(t);
-    bool alone = t->against && t->against->n_item == 1 && t->against->item->n;
-    if (r.item)
-        snprintf(n, sizeof(n), " (%s)", strrchr(r.item, '/') ? strrchr(r.item, '/') + 1 : r.item);
-    fprintf(f, "| %s | %s | %s | %s | %s%s%s | %s%s%s%s | %s | %s |\n", t->title,
-            with_unit(x.value, x.unit, a, sizeof(a)), wish(&t->figure_wanted, &x, b, sizeof(b)),
-            bench_verdict_name(x.verdict),
-            !t->against           ? ""
-            : t->against->missing ? t->against->missing
-                                  : t->against->title,
-            alone ? ", " : "", alone ? with_unit(t->against->item->median_ms, "ms", c, sizeof(c)) : "",
-            strcmp(t->ratio, "-") == 0 ? "" : digits(r.value, d, sizeof(d)),
-            strcmp(t->ratio, "-") == 0 ? "" : " ", strcmp(t->ratio, "-") == 0 ? "" : t->ratio, n,
-            wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
+    const char *file = r.item ? strrchr(r.item, '/') : NULL;
+    fprintf(f, "| %s | %s | %s | %s | %s |", t->title, with_unit(x.value, x.unit, a, sizeof(a)),
+            wish(&t->figure_wanted, &x, b, sizeof(b)), bench_verdict_name(x.verdict),
+            peer(t->against, c, sizeof(c)));
+    if (strcmp(t->ratio, "-") != 0)
+        fprintf(f, " %s %s%s%s", digits(r.value, d, sizeof(d)), t->ratio, r.item ? ": " : "",
+                file     ? file + 1
+                : r.item ? r.item
+                         : "");
+    fprintf(f, " | %s | %s |\n", wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
 }
 
 int bench_write_markdown(const struct tables *t, const char *path, double others, struct oc_err *err)
