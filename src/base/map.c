@@ -88,6 +88,25 @@ uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
     return s->at ? m->entry[s->at - 1].value : OC_NONE;
 }
 
+uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint32_t *hint)
+{
+    enum { NEAR = 3 };
+    for (uint32_t i = *hint; i < m->n && i - *hint < NEAR; i++) {
+        const struct oc_map_entry *e = &m->entry[i];
+        if (e->n == n && memcmp(e->key, key, n) == 0) {
+            *hint = i;
+            return e->value;
+        }
+    }
+    if (!m->cap)
+        return OC_NONE;
+    const struct oc_map_slot *s = find(m, key, n, hash_bytes(key, n));
+    if (!s->at)
+        return OC_NONE;
+    *hint = s->at - 1;
+    return m->entry[s->at - 1].value;
+}
+
 static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, uint32_t value, bool *is_new)
 {
     if (m->n + 1 > m->cap - m->cap / 4)

@@ -21,6 +21,10 @@ void oc_map_reserve(struct oc_map *m, uint32_t n);
 /* Value of the key, or OC_NONE. */
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n);
 
+/* The same, looking first at the keys that came at and just after the last one found with the same `hint`
+ * (start with 0): for keys that are asked for in about the order in which they came. */
+uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint32_t *hint);
+
 /* Inserts or replaces; returns the stored key (NUL-terminated, arena memory). */
 const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t value);
 

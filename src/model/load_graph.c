@@ -173,11 +173,13 @@ static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_vi
 
 /* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f)
+static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t input)
 {
+    const char *name = (const char *)f->data;
     uint32_t owner = OC_NONE;
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = oc_map_get(&s->names, (const char *)f->data, f->n);
+        uint32_t id = s == sc ? oc_map_get_near(&sc->names, name, f->n, &sc->near[input % OC_NEAR])
+                              : oc_map_get(&s->names, name, f->n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -207,7 +209,7 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     switch (f->num) {
     case 1:
         in[n->n_in] = OC_NONE;
-        if (f->n && (in[n->n_in] = resolve(l, sc, f)) == OC_NONE)
+        if (f->n && (in[n->n_in] = resolve(l, sc, f, n->n_in)) == OC_NONE)
             return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined",
                                 (int)(f->n < 200 ? f->n : 200), (const char *)f->data);
         if (in[n->n_in] == OC_ABSENT)
@@ -377,7 +379,7 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
         struct oc_field f = {.data = (const uint8_t *)name, .n = strlen(name)};
-        id[i] = resolve(l, sc, &f);
+        id[i] = resolve(l, sc, &f, 0);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
             return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%s' is not defined", name);
         struct oc_value *value = &l->m->value[id[i]];
@@ -392,12 +394,13 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
 
 static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
 {
+    uint32_t near = 0; /* they mostly stand in the order of the nodes */
     for (uint32_t i = 0; i < v->n; i++) {
         const char *name;
         struct oc_type type;
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
-        uint32_t id = oc_map_get(&sc->names, name, strlen(name));
+        uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
         if (id < OC_ABSENT && l->m->value[id].declared.kind == OC_T_NONE)
             l->m->value[id].declared = type;
     }

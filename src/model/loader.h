@@ -33,9 +33,12 @@ struct oc_call {
     const char *prefix; /* put in front of node names */
 };
 
+enum { OC_NEAR = 4 };
+
 struct oc_scope {
     const struct oc_scope *up; /* enclosing graph; NULL for the main graph and for function bodies */
     struct oc_map names;       /* value name to value id */
+    uint32_t near[OC_NEAR];    /* by input of a node: where the last name was found */
     uint32_t graph;
     uint32_t owner; /* node of the enclosing graph that has this body */
     const struct oc_call *call;

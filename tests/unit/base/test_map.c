@@ -74,12 +74,35 @@ static void test_reserve(void **state)
     oc_arena_free(&arena);
 }
 
+/* Whatever the hint says, what is found is what oc_map_get finds. */
+static void test_near(void **state)
+{
+    (void)state;
+    struct oc_arena arena = {0};
+    struct oc_map map = {.arena = &arena};
+    char key[16];
+    uint32_t hint = 0;
+    assert_int_equal(oc_map_get_near(&map, "a", 1, &hint), OC_NONE);
+    for (uint32_t i = 0; i < 100; i++)
+        oc_map_set(&map, key, (size_t)snprintf(key, sizeof(key), "%u", i), 2 * i);
+    for (uint32_t start = 0; start < 103; start++)
+        for (uint32_t i = 0; i < 103; i++) {
+            size_t n = (size_t)snprintf(key, sizeof(key), "%u", i);
+            hint = start;
+            assert_int_equal(oc_map_get_near(&map, key, n, &hint), oc_map_get(&map, key, n));
+            assert_int_equal(hint, i < 100 ? i : start);
+        }
+    oc_map_free(&map);
+    oc_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_keys),
         cmocka_unit_test(keys_are_bytes),
         cmocka_unit_test(test_reserve),
+        cmocka_unit_test(test_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
