@@ -98,7 +98,7 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint format install uninstall deb deb-check readme-check clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
@@ -157,12 +157,6 @@ bench: all $(BENCH_BIN)
 	@.ci/setup bench || echo 'make bench: goes on without what is missing'
 	@BUILD=$(BUILD) tests/bench/bench.sh
 	@$(if $(filter-out 0,$(QUICK)),:,BUILD=$(BUILD) tests/bench/hw_measure.sh || :)
-
-lint:
-	@.ci/setup lint
-	@clang-format --dry-run -Werror $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
-	cppcheck --quiet --std=c11 --enable=warning,portability --inline-suppr --error-exitcode=1 -Isrc -I$(GEN) \
-	    --suppress=missingIncludeSystem --suppress=nullPointerOutOfMemory src models
 
 format:
 	@clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])
@@ -352,6 +346,26 @@ golden-update: $(BIN) $(ZOO)
 
 check-layers:
 	@tests/check_layers.sh
+
+# clang-tidy with its analyser takes seconds a file: what it said is kept until the file or its headers change
+LINT_SRC := $(wildcard src/*/*.c models/*.c)
+LINT_FLAGS = -std=c11 $(CPPFLAGS) $(CPPFLAGS_tests) $(XML2_CPPFLAGS) -DOC_DATADIR='""'
+build/lint/%.tidy: %.c .clang-tidy
+	@mkdir -p $(@D)
+	$(call say,TIDY)$(CC) $(LINT_FLAGS) -MM -MP -MT $@ -MF $(@:.tidy=.d) $<
+	@clang-tidy --quiet $< -- $(LINT_FLAGS) >$@.new 2>$@.log || grep -q 'error:' $@.new || { cat $@.log; exit 1; }
+	@mv $@.new $@
+
+lint-tidy: $(patsubst %.c,build/lint/%.tidy,$(LINT_SRC))
+$(patsubst %.c,build/lint/%.tidy,$(LINT_SRC)): | $(PB).h $(GEN)/build_info.h $(GEN)/op_tests.h $(SCHEMAS:src/write/%.schema.json=$(GEN)/%_schema.h)
+ifneq ($(filter lint-tidy,$(MAKECMDGOALS)),)
+-include $(shell find build/lint -name '*.d' 2>/dev/null)
+endif
+
+lint:
+	@.ci/setup lint
+	@+$(MAKE) --no-print-directory $(PARALLEL) lint-tidy
+	@JOBS='$(JOBS)' tests/lint.sh
 
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "estimate/calibrate.h"
+#include "support/many.h"
 
 static struct oc_cal_errors errors(void)
 {
@@ -201,6 +202,11 @@ static void what_is_wrong_has_a_line(void **state)
         {" ec=\"0.30000000000000004\"", " ec=\"nan\"", "ec 'nan' is not a number"},
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
         {"align=\"16\"", "align=\"0\"", "align is 1"},
+        {"class=\"conv_1x1\"", "class=\"group:noise\"", "class 'group:noise' is not a group of classes"},
+        {"kind=\"curve\"", "kind=\"line\"", "kind 'line' is not one of curve, constant, parent, prior"},
+        {"lo=\"-0.5\"", "lo=\"0.75\"", "lo is above hi"},
+        {"<tree>", "<tree/><tree>", "a tree without nodes"},
+        {"<forest", "<forest lo=\"0\" hi=\"0\"/><forest", "a forest without trees"},
         {"parent=\"1\"", "parent=\"9\"", "its parents lead nowhere"},
         {"parent=\"1\"", "parent=\"0\"", "its parents lead nowhere"},
         {"residual=\"0\"", "residual=\"1\"", "there is no forest 1"},
@@ -231,6 +237,78 @@ static void what_is_wrong_has_a_line(void **state)
         free(bad);
     }
     free(text);
+}
+
+static void refused(char *text, const char *says)
+{
+    struct oc_calibration *c;
+    struct oc_err err = {0};
+    assert_int_equal(oc_cal_read_mem("cal.xml", text, strlen(text), &c, &err), -1);
+    assert_null(c);
+    if (!strstr(err.msg, says))
+        fail_msg("%s: %s", says, err.msg);
+    free(text);
+}
+
+/* Two places of the text changed, such as the beginning and the end of a comment. */
+static void refused_without(const struct example *x, const char *from, const char *end, const char *says)
+{
+    char open[40], close[40];
+    size_t n;
+    snprintf(open, sizeof(open), "<!-- %s", from);
+    snprintf(close, sizeof(close), "--> %s", end);
+    char *text = text_of(&x->cal, &n), *one = edited(text, from, open);
+    refused(edited(one, end, close), says);
+    free(one);
+    free(text);
+}
+
+static void what_is_missing_or_there_twice(void **state)
+{
+    (void)state;
+    struct example x;
+    size_t n;
+    fill(&x);
+    refused_without(&x, "<curve", "<errors", "a curve and its errors are missing");
+    refused_without(&x, "<again", "<key", "'run' and 'again' are missing");
+    x.key[1].cls = x.key[0].cls;
+    x.key[1].dtype = x.key[0].dtype;
+    refused(text_of(&x.cal, &n), "stands twice");
+}
+
+/* `n` times `part` stands before `from`. */
+static void too_many(const char *from, const char *before, const char *part, size_t n, const char *after,
+                     const char *says)
+{
+    struct example x;
+    size_t bytes;
+    fill(&x);
+    char *text = text_of(&x.cal, &bytes), *many = t_many(before, part, n, after);
+    refused(edited(text, from, many), says);
+    free(many);
+    free(text);
+}
+
+#define FOREST     "<forest lo=\"0\" hi=\"0\">"
+#define TREE       "<tree><nodes v=\"-1 0 0\"/></tree>"
+#define TEN        "-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;"
+#define FULL_NODES "<nodes v=\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"/>" /* 100 */
+
+static void limits_of_size(void **state)
+{
+    (void)state;
+    too_many("</calibration>", "", FOREST TREE "</forest>", OC_CAL_MAX_FORESTS, "</calibration>",
+             "more than 4096 forests");
+    too_many("</calibration>", FOREST, TREE, OC_CAL_MAX_TREES + 1, "</forest></calibration>",
+             "more than 1000 trees");
+    too_many("</calibration>", FOREST "<tree>", FULL_NODES, OC_CAL_MAX_TREE_NODES / 100 + 1,
+             "</tree></forest></calibration>", "a tree of more than 65535 nodes");
+    too_many("<kernel", "", "<kernel id=\"000000000#\" t=\"1\" sd=\"0\" n=\"1\"/>", OC_CAL_MAX_SIGNATURES,
+             "<kernel", "more than 1000000 kernels");
+    char *tree = t_many("<tree>", FULL_NODES, 600, "</tree>"); /* 60,000 nodes each */
+    too_many("</calibration>", FOREST, tree, OC_CAL_MAX_FOREST_NODES / 60000 + 1, "</forest></calibration>",
+             "more than 4000000 nodes in all");
+    free(tree);
 }
 
 /* A file of another program's XML, an empty one, half of one. */
@@ -270,10 +348,9 @@ static void texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_reads_back),
-        cmocka_unit_test(what_is_wrong_has_a_line),
-        cmocka_unit_test(other_files_are_refused),
-        cmocka_unit_test(texts),
+        cmocka_unit_test(all_of_it_reads_back),           cmocka_unit_test(what_is_wrong_has_a_line),
+        cmocka_unit_test(what_is_missing_or_there_twice), cmocka_unit_test(limits_of_size),
+        cmocka_unit_test(other_files_are_refused),        cmocka_unit_test(texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "estimate/sample_dims.h"
+#include "support/many.h"
 
 /* A folder of empty files. */
 static char folder[64];
@@ -146,6 +147,12 @@ static void what_is_wrong(void **state)
     refuse("profile,model,plain_ms\na,b,-1\n", "plain_ms is not a time: '-1'");
     refuse("profile,model,warmup\na,b,many\n", "warmup is not a number of runs: 'many'");
     refuse("profile\nt1/lost.profile.json\n", "no model for");
+    char *text = t_many("profile,model\n", ",", 8192, "\n");
+    refuse(text, "line 2: row has more than 8192 fields");
+    free(text);
+    text = t_many("model,profile\n", "net50.onnx,net50.profile.json\n", OC_MAX_RECORDINGS + 1, "");
+    refuse(text, "more than 10000 recordings");
+    free(text);
 }
 
 static void dimensions(void **state)

@@ -111,6 +111,31 @@ static void from_a_recording(void **state)
     rmdir(folder);
 }
 
+/* A table of functions beside a model. */
+static void functions_are_no_operators(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(model, sizeof(model), "%s/net.onnx", folder);
+    snprintf(profile, sizeof(profile), "%s/net.profile.json", folder);
+    write_model(model);
+    FILE *f = fopen(profile, "w");
+    assert_non_null(f);
+    fputs("Function,CPU Time,Module\nsgemm,1.5s,libonnxruntime.so\n", f);
+    fclose(f);
+    const char *const path[] = {profile};
+    const struct oc_samples_opts opts = {.warmup = -1, .threads = 1};
+    struct oc_samples *s;
+    struct oc_err err = {0};
+    assert_int_equal(oc_samples_read(path, 1, &opts, &s, &err), -1);
+    if (!strstr(err.msg, "has functions of a program, not operators of a model"))
+        fail_msg("%s", err.msg);
+    unlink(model);
+    unlink(profile);
+    rmdir(folder);
+}
+
 static void without_files(void **state)
 {
     (void)state;
@@ -128,6 +153,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(from_a_recording),
+        cmocka_unit_test(functions_are_no_operators),
         cmocka_unit_test(without_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

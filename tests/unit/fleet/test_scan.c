@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "fleet/scan.h"
+#include "profile/csv_rows.h"
 #include "support/build.h"
 
 static char top[] = "/tmp/onnxcost-scan-XXXXXX";
@@ -317,6 +319,36 @@ static void foreign_files_are_refused(void **state)
     }
 }
 
+static void kept_fails(const char *says)
+{
+    struct oc_err err = {0};
+    struct oc_scan *scan;
+    size_t n;
+    const char *const arg[] = {path("m")};
+    oc_scan_open(arg, 1, &(struct oc_scan_opts){.jobs = 1}, &scan);
+    assert_int_equal(oc_scan_keep(scan, path("rows"), &n, &err), -1);
+    if (!strstr(err.msg, says))
+        fail_msg("'%s' has no '%s'", err.msg, says);
+    oc_scan_free(scan);
+}
+
+/* Behind rows that are good. */
+static void rows_without_end(void **state)
+{
+    (void)state;
+    struct oc_buf b = {0};
+    oc_buf_str(&b, "{\"path\":\"x\"}\n");
+    oc_buf_pad(&b, 'x', OC_CSV_MAX_ROW + 2);
+    put("rows", b.data, b.n);
+    kept_fails("line 2: row is longer than 16 MiB");
+    oc_buf_clear(&b);
+    oc_buf_str(&b, "path,size_bytes,nodes,csv_version\r\n");
+    oc_buf_pad(&b, ',', 8192);
+    put("rows", b.data, b.n);
+    kept_fails("line 2: row has more than 8192 fields");
+    oc_buf_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +359,7 @@ int main(void)
         cmocka_unit_test(changed_files_are_read_again),
         cmocka_unit_test(a_cut_file_is_read_to_the_cut),
         cmocka_unit_test(foreign_files_are_refused),
+        cmocka_unit_test(rows_without_end),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

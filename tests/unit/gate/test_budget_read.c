@@ -1,11 +1,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "gate/limits.h"
+#include "support/many.h"
 
 static struct oc_budget *empty(void)
 {
@@ -79,6 +81,18 @@ static void refused_with_their_place(void **state)
     }
 }
 
+static void too_many_limits(void **state)
+{
+    (void)state;
+    struct oc_budget *b = empty();
+    struct oc_err err = {0};
+    char *text = t_many("<budget version=\"1\">", "<limit metric=\"macs\" max=\"1\"/>", 10001, "</budget>");
+    assert_int_equal(oc_budget_read_mem(b, "b.xml", text, strlen(text), &err), -1);
+    assert_non_null(strstr(err.msg, "more than 10000 limits"));
+    free(text);
+    oc_budget_free(b);
+}
+
 static int baseline(struct oc_budget *b, const char *values, const char *tolerance, struct oc_err *err)
 {
     char text[1024];
@@ -140,9 +154,8 @@ static void wrong_baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_a_file),
-        cmocka_unit_test(refused_with_their_place),
-        cmocka_unit_test(limits_of_a_baseline),
+        cmocka_unit_test(limits_of_a_file), cmocka_unit_test(refused_with_their_place),
+        cmocka_unit_test(too_many_limits),  cmocka_unit_test(limits_of_a_baseline),
         cmocka_unit_test(wrong_baselines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void write_file(const char *name, const char *text)
 static int make_folders(void **state)
 {
     (void)state;
-    static const char *const sub[] = {"one", "two", "bad", "twice", "none"};
+    static const char *const sub[] = {"one", "two", "bad", "twice", "none", "many", "empty"};
     assert_non_null(mkdtemp(root));
     for (size_t i = 0; i < sizeof(sub) / sizeof(sub[0]); i++) {
         char path[256], command[300];
@@ -50,6 +50,12 @@ static int make_folders(void **state)
     write_file("bad/a.xml", HWDB(DEVICE("fine", "f", "")));
     write_file("bad/b.xml", "<hwdb version=\"1\">");
     write_file("twice/a.xml", HWDB(DEVICE("same", "1", "")));
+    write_file("empty/a.xml", HWDB(""));
+    for (int i = 0; i <= 1000; i++) {
+        char name[40];
+        snprintf(name, sizeof(name), "many/%d.xml", i);
+        write_file(name, "");
+    }
     write_file("twice/b.xml", HWDB(DEVICE("other", "2", "<alias name=\"SAME\"/>")));
     return 0;
 }
@@ -208,6 +214,40 @@ static void own_files(void **state)
     assert_non_null(strstr(err.msg, "near names: gamma"));
     assert_fails(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_EIO, "missing.xml");
     assert_fails(oc_hwdb_get(db, root, &d, &err), &err, OC_EIO, root); /* a folder */
+    path_in(path, sizeof(path), "empty/a.xml");
+    assert_fails(oc_hwdb_get(db, path, &d, &err), &err, OC_EFORMAT, "no device in it");
+    oc_hwdb_free(db);
+}
+
+static void folders_of_no_use(void **state)
+{
+    (void)state;
+    char path[256];
+    struct oc_hwdb *db;
+    struct oc_hw_lint *lint;
+    struct oc_err err = {0};
+    path_in(path, sizeof(path), "many");
+    assert_fails(oc_hwdb_open(path, &db, &err), &err, OC_ELIMIT, "more than 1000 files");
+    db = open_folder("none");
+    assert_fails(oc_hwdb_lint(db, NULL, 0, &lint, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    oc_hwdb_free(db);
+}
+
+static void full_disk(void **state)
+{
+    (void)state;
+    struct oc_hwdb *db = open_folder("one");
+    struct oc_hw_lint *lint;
+    struct oc_err err = {0};
+    FILE *f = fopen("/dev/full", "w");
+    if (!f)
+        skip();
+    setvbuf(f, NULL, _IONBF, 0);
+    assert_int_equal(oc_hwdb_lint(db, NULL, 0, &lint, &err), 0);
+    assert_fails(oc_hw_lint_write(lint, "text", f, &err), &err, OC_EOUTPUT, "cannot write the findings");
+    assert_fails(oc_hwdb_write_list(db, "csv", f, &err), &err, OC_EOUTPUT, "cannot write the devices");
+    fclose(f);
+    oc_hw_lint_free(lint);
     oc_hwdb_free(db);
 }
 
@@ -246,6 +286,8 @@ int main(void)
         cmocka_unit_test(names_are_unique_in_a_folder),
         cmocka_unit_test(earlier_folders_win),
         cmocka_unit_test(own_files),
+        cmocka_unit_test(folders_of_no_use),
+        cmocka_unit_test(full_disk),
         cmocka_unit_test(description),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);

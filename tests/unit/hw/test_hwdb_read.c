@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "support/many.h"
+
 /* A complete file, line by line; tests replace one line by another. */
 static const char *const good[] = {
     /* 1 */ "<?xml version=\"1.0\"?>",
@@ -102,6 +105,13 @@ static void complete_file(void **state)
     oc_arena_free(&arena);
 }
 
+#define POWER     "<power of=\"TDP\" value=\"1\" unit=\"W\" basis=\"vendor\" source=\"ds\"/>"
+#define BANDWIDTH "<bandwidth value=\"1.5\" unit=\"TB/s\" basis=\"vendor\" source=\"ds\"/>"
+#define OVERHEAD  "<overhead runtime=\"any\" value=\"5\" unit=\"us\" basis=\"assumed\" note=\"a guess\"/>"
+#define LEVEL(name)                                                                                          \
+    "<memory name=\"" name "\"><size value=\"1\" unit=\"MiB\" basis=\"vendor\" source=\"ds\"/></memory>"
+#define LEVELS(name) LEVEL(name "1") LEVEL(name "2") LEVEL(name "3") LEVEL(name "4") LEVEL(name "5")
+
 static const struct {
     size_t line; /* replaced */
     const char *text, *message;
@@ -167,6 +177,15 @@ static const struct {
      "<peak class=\"i8\" value=\"2\" unit=\"TFLOP/s\" dense=\"yes\" clock=\"boost\" basis=\"vendor\" "
      "accumulate=\"i32\" source=\"ds\"/>",
      "unit 'TFLOP/s': expected GOP/s, TOP/s or POP/s"},
+    {8, POWER POWER, "line 8: device 'a100': power 'TDP': given twice"},
+    {15,
+     "<peak class=\"f32\" value=\"3\" unit=\"TFLOP/s\" dense=\"maybe\" clock=\"boost\" basis=\"measured\" "
+     "source=\"ds\"/>",
+     "peak 'f32': dense 'maybe': expected yes or no"},
+    {18, LEVELS("a") LEVELS("b") LEVELS("c") "<memory name=\"m\"/><memory name=\"n\"/>",
+     "memory 'n': more than 16 levels"},
+    {20, BANDWIDTH BANDWIDTH "</memory>", "memory 'DRAM': bandwidth: given twice"},
+    {21, OVERHEAD OVERHEAD, "overhead 'any': given twice"},
     {14, "<unit kind=\"matrix\" name=\"again\">", "line 14: device 'a100': unit 'matrix': given twice"},
     {14, "<unit kind=\"special\" name=\"sfu\">", "expected GOP/s, TOP/s or POP/s"},
     {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>", "only class 'f16' to 'f32' on the vector unit"},
@@ -276,24 +295,71 @@ static void long_values_are_refused(void **state)
     free(text);
 }
 
+/* The good file, which has 10 figures, with n counts more. */
+static char *with_counts(size_t n)
+{
+    char *counts = t_many("", "<count of=\"#\" value=\"1\" basis=\"vendor\" source=\"ds\"/>", n, "");
+    struct oc_buf b = {0};
+    for (size_t i = 0; i < LINES; i++)
+        oc_buf_printf(&b, "%s%s\n", i == 6 ? counts : "", good[i]);
+    free(counts);
+    return b.data;
+}
+
 static void too_many_figures(void **state)
 {
     (void)state;
-    size_t cap = 300 * 80, used = 0;
-    char *many = malloc(cap);
-    assert_non_null(many);
-    many[0] = '\0';
-    for (int i = 0; i < 250; i++) /* 250 counts and the 10 others pass 256 */
-        used += (size_t)snprintf(many + used, cap - used,
-                                 "<count of=\"c%d\" value=\"1\" basis=\"vendor\" source=\"ds\"/>", i);
-    char *text = malloc(cap * 2);
-    assert_non_null(text);
-    used = 0;
-    for (size_t i = 0; i < LINES; i++)
-        used += (size_t)snprintf(text + used, cap * 2 - used, "%s\n", i == 6 ? many : good[i]);
-    refuse(text, used, "more than 256 figures in a device");
-    free(many);
+    char *text = with_counts(247);
+    refuse(text, strlen(text), "more than 256 figures in a device");
     free(text);
+}
+
+static void too_many_names(void **state)
+{
+    (void)state;
+    char *aliases = t_many("", "<alias name=\"#\"/>", 65, ""), *text = text_with(6, aliases);
+    refuse(text, strlen(text), "more than 64 aliases");
+    free(text);
+    free(aliases);
+    text = t_many("<hwdb version=\"1\">", "<device id=\"#\" name=\"D\" vendor=\"V\" kind=\"cpu\"/>",
+                  OC_HW_MAX_DEVICES + 1, "</hwdb>");
+    refuse(text, strlen(text), "more than 10000 devices");
+    free(text);
+    struct oc_arena arena = {0};
+    struct oc_device_list full = {.n = OC_HW_MAX_DEVICES}; /* of the files before */
+    struct oc_err err = {0};
+    text = text_with(0, NULL);
+    assert_int_equal(read_text(text, strlen(text), &arena, &full, &err), -1);
+    assert_int_equal(err.code, OC_ELIMIT);
+    assert_non_null(strstr(err.msg, "cannot read 'x.xml': more than 10000 devices in all"));
+    free(text);
+    oc_arena_free(&arena);
+}
+
+/* What the user sets is held to the same rules as what files say. */
+static void changes_are_held_to_the_rules(void **state)
+{
+    (void)state;
+    static const char *const slow = "L2.bandwidth=1 TB/s", *const power = "power.idle=1 W";
+    struct oc_arena arena = {0};
+    struct oc_device_list list = {0};
+    struct oc_err err = {0};
+    const struct oc_device *changed;
+    char *text = text_with(0, NULL);
+    assert_int_equal(read_text(text, strlen(text), &arena, &list, &err), 0);
+    assert_int_equal(oc_device_change(&arena, list.item[0], &slow, 1, &changed, &err), -1);
+    assert_null(changed);
+    assert_non_null(strstr(err.msg, "--hw-set: device 'a100': memory 'DRAM' is not slower"));
+    free(text);
+    text = with_counts(246);
+    if (read_text(text, strlen(text), &arena, &list, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(oc_device_change(&arena, list.item[list.n - 1], &power, 1, &changed, &err), -1);
+    assert_int_equal(err.code, OC_ELIMIT);
+    assert_non_null(strstr(err.msg, "--hw-set power.idle: the device has 256 figures already"));
+    free(text);
+    free(list.item);
+    oc_arena_free(&arena);
 }
 
 /* Cut anywhere, the file is an error with a line, and nothing is taken from it. */
@@ -329,6 +395,7 @@ int main(void)
         cmocka_unit_test(complete_file),           cmocka_unit_test(each_mistake_is_told),
         cmocka_unit_test(entities_are_refused),    cmocka_unit_test(odd_sizes),
         cmocka_unit_test(long_values_are_refused), cmocka_unit_test(too_many_figures),
+        cmocka_unit_test(too_many_names),          cmocka_unit_test(changes_are_held_to_the_rules),
         cmocka_unit_test(truncated_at_every_64th), cmocka_unit_test(error_may_be_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -210,6 +211,36 @@ static void tells_what_is_wrong(void **state)
     oc_profile_close(p);
 }
 
+/* The table of shapes beside one of times. */
+static void a_broken_row_of_shapes(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/onnxcost-test-XXXXXX", times[80], shapes[80];
+    assert_non_null(mkdtemp(folder));
+    snprintf(times, sizeof(times), "%s/aicore_intermediate_0_detail.csv", folder);
+    snprintf(shapes, sizeof(shapes), "%s/framework_raw_0.csv", folder);
+    FILE *f = fopen(times, "w");
+    assert_non_null(f);
+    fputs("full_kernel_name,task_duration,execution_frequency,task_type\na,1,2,AI_CORE\n", f);
+    fclose(f);
+    f = fopen(shapes, "w");
+    assert_non_null(f);
+    fputs("full_kernel_name,kernel_type,op_info\n", f);
+    for (int i = 0; i < 8192; i++)
+        fputc(',', f);
+    fclose(f);
+    const char *const path[] = {times, shapes};
+    struct oc_profile **list;
+    size_t n_list;
+    struct oc_err err = {0};
+    assert_int_equal(oc_profile_open_all(path, 2, NULL, &list, &n_list, &err), -1);
+    if (!strstr(err.msg, "line 2: row has more than 8192 fields"))
+        fail_msg("%s", err.msg);
+    unlink(times);
+    unlink(shapes);
+    rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,6 +252,7 @@ int main(void)
         cmocka_unit_test(types_alone_are_one_recording),
         cmocka_unit_test(reads_real_ascend_files),
         cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(a_broken_row_of_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,6 +359,22 @@ static void run_time_comes_from_times_or_summary(void **state)
     oc_profile_close(p);
 }
 
+static void files_of_two_engines(void **state)
+{
+    (void)state;
+    static const char *const path[] = {"tests/data/tensorrt/resnet18.profile.json",
+                                       "tests/data/tensorrt/tensors.graph.json"};
+    struct oc_profile **list;
+    size_t n;
+    struct oc_err e = {0};
+    if (oc_profile_open_all(path, 2, &defaults, &list, &n, &e) != 0)
+        fail_msg("%s", e.msg);
+    assert_int_equal(n, 1);
+    assert_non_null(t_finding(list[0], "W-other-engine"));
+    oc_profile_close(list[0]);
+    free(list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +385,7 @@ int main(void)
         cmocka_unit_test(reads_layer_information_alone),
         cmocka_unit_test(reads_the_layout_of_version_11),
         cmocka_unit_test(reads_names_only),
+        cmocka_unit_test(files_of_two_engines),
         cmocka_unit_test(reads_times_alone),
         cmocka_unit_test(reads_the_log_of_a_run),
         cmocka_unit_test(survives_what_writers_do),

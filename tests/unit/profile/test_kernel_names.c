@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "support/many.h"
 
 static void patterns(void **state)
 {
@@ -211,6 +212,17 @@ static void rows_may_say_unknown(void **state)
     oc_kernel_names_free(own);
 }
 
+static void refused(char *text, const char *why)
+{
+    struct oc_kernel_names *own;
+    struct oc_err err = {0};
+    assert_int_equal(oc_kernel_names_read_mem("x.xml", text, strlen(text), &own, &err), -1);
+    assert_null(own);
+    if (!strstr(err.msg, why))
+        fail_msg("'%s' has no '%s'", err.msg, why);
+    free(text);
+}
+
 static void bad_files(void **state)
 {
     (void)state;
@@ -226,16 +238,14 @@ static void bad_files(void **state)
         {"<kernel match=\"x\" clas=\"conv\"/>", "clas"},
         {"<kernels match=\"x\" class=\"conv\"/>", "kernels"},
     };
-    for (size_t i = 0; i < OC_COUNT(bad); i++) {
-        char text[300];
-        struct oc_kernel_names *own;
-        struct oc_err err = {0};
-        snprintf(text, sizeof(text), "<kernel-names version=\"1\">%s</kernel-names>", bad[i].row);
-        assert_int_equal(oc_kernel_names_read_mem("x.xml", text, strlen(text), &own, &err), -1);
-        assert_null(own);
-        if (!strstr(err.msg, bad[i].why))
-            fail_msg("'%s' has no '%s'", err.msg, bad[i].why);
-    }
+    for (size_t i = 0; i < OC_COUNT(bad); i++)
+        refused(t_many("<kernel-names version=\"1\">", bad[i].row, 1, "</kernel-names>"), bad[i].why);
+    refused(
+        t_many("<kernel-names version=\"2\">", "<kernel match=\"x\" class=\"conv\"/>", 1, "</kernel-names>"),
+        "version '2' is not known");
+    refused(t_many("<kernel-names version=\"1\">", "<kernel match=\"x#\" class=\"conv\"/>", 10001,
+                   "</kernel-names>"),
+            "more than 10000 rows");
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------

@@ -72,6 +72,28 @@ static void rubbish_is_refused(void **state)
     }
 }
 
+/* Only its own tool can read it; and a text that two readers want. */
+static void files_that_need_a_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *data, *want;
+    } row[] = {
+        {"QDSTRM ...", "is an Nsight Systems recording: export it with: QdstrmImporter -i FILE"},
+        {"ftrt ...", "is a TensorRT engine: export it with: trtexec --loadEngine=FILE"},
+        {"PERFILE2 ...", "is a perf recording: export it with: perf report --stdio"},
+        {"{\"graph_exec\": \"==PROF== \"}",
+         "may be 'megengine' (graph_exec) or 'ncu' (output of Nsight Compute): name the format"},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_err e = {0};
+        assert_null(t_profile_text(row[i].data, NULL, &e));
+        assert_int_equal(e.code, OC_EFORMAT);
+        if (!strstr(e.msg, row[i].want))
+            fail_msg("'%s' has no '%s'", e.msg, row[i].want);
+    }
+}
+
 static void bad_paths(void **state)
 {
     (void)state;
@@ -114,7 +136,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statistics),         cmocka_unit_test(importers_are_listed_once),
         cmocka_unit_test(rubbish_is_refused), cmocka_unit_test(bad_paths),
-        cmocka_unit_test(kinds_of_files),
+        cmocka_unit_test(kinds_of_files),     cmocka_unit_test(files_that_need_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

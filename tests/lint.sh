@@ -1,0 +1,56 @@
+#!/bin/sh
+# The static checks of `make lint` beside clang-tidy's, which make has kept file by file below build/lint; then what all of
+# them found. The rules stand in .clang-tidy, .clang-format, .shellcheckrc and below; exit code 1: something was found.
+# usage: tests/lint.sh      (CLANG_FORMAT CLANG_TIDY CPPCHECK SHELLCHECK name other programs; JOBS)
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${JOBS:=2}" "${CLANG_FORMAT:=clang-format}" "${CLANG_TIDY:=clang-tidy}" "${CPPCHECK:=cppcheck}" "${SHELLCHECK:=shellcheck}"
+work=build/lint
+mkdir -p "$work/cppcheck"
+found=$work/findings.txt
+
+# C: one line a finding; clang-tidy tells those of a header with each file that includes it
+find src models -name '*.c' | sort >"$work/sources"
+sed "s|^|$work/|; s|c\$|tidy|" "$work/sources" | xargs cat | sed "s|^$PWD/||" |
+    grep -E '^[^ :]+:[0-9]+:[0-9]+: (warning|error):' | sort -u >"$work/tidy.found"
+"$CPPCHECK" --quiet --std=c11 --enable=warning,portability --inline-suppr --template=gcc -j "$JOBS" \
+    --cppcheck-build-dir="$work/cppcheck" -Isrc -Ibuild/gen \
+    --suppress=missingIncludeSystem --suppress=nullPointerOutOfMemory src models 2>&1 |
+    grep -E '^[^ ]*: ?(warning|error|portability)|^nofile' | sort -u >"$work/cppcheck.found"
+find src models tests -name '*.[ch]' | sort | xargs "$CLANG_FORMAT" --dry-run 2>&1 |
+    grep 'Wclang-format' | sort -u >"$work/format.found"
+# scripts
+{ find tests src .ci models -name '*.sh'; echo .ci/run; echo .ci/setup; } | sort >"$work/scripts"
+xargs "$SHELLCHECK" -f gcc <"$work/scripts" >"$work/shell.found" 2>&1
+# the man page: lines of the source may be long
+{
+    mandoc -T lint -W warning src/onnxcost.1
+    # shellcheck disable=SC2069 # the complaints, not the page
+    LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z src/onnxcost.1 2>&1 >/dev/null
+} >"$work/man.found" 2>&1
+# files of data against their schemas
+validate() { # schema files...
+    schema=$1
+    shift
+    xmllint --nonet --noout --relaxng "$schema" "$@" 2>&1 | grep -v ' validates$'
+}
+{
+    validate hwdb/hwdb.rng hwdb/*.xml
+    validate hwdb/calibration.rng hwdb/calibrations/*.xml
+    for kind in budget kernel-names op-rules; do
+        validate hwdb/$kind/$kind.rng hwdb/$kind/*.xml
+    done
+    find src tests -name '*.json' -path '*schema*' -exec python3 -c '
+import json, sys
+for name in sys.argv[1:]:
+    try: json.load(open(name))
+    except ValueError as e: print(name + ": " + str(e))' {} +
+} >"$work/data.found"
+
+cat "$work"/*.found >"$found"
+cat "$found"
+rules=$("$CLANG_TIDY" --list-checks | grep -c '^  ')
+files=$(cat "$work/sources" "$work/scripts" | wc -l)
+printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, mandoc, xmllint: %d findings\n' \
+    "$files" "$rules" "$(wc -l <"$found")"
+[ ! -s "$found" ]

@@ -1,0 +1,191 @@
+/* What the loader refuses beyond what test_load.c has: lists that lie about their length, and sizes beyond
+ * its limits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "model/loader.h"
+#include "support/build.h"
+
+static void refused_bytes(const void *data, size_t n, const struct oc_limits *limits, const char *says)
+{
+    struct oc_model *m = NULL;
+    struct oc_err err = {0};
+    assert_int_equal(oc_model_load_mem(data, n, limits, &m, &err), -1);
+    assert_null(m);
+    if (!strstr(err.msg, says))
+        fail_msg("'%s' does not contain '%s'", err.msg, says);
+    assert_null(strchr(err.msg, '\n'));
+}
+
+static void refused(struct oc_builder *b, const struct oc_limits *limits, const char *says)
+{
+    size_t n;
+    uint8_t *bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    refused_bytes(bytes, n, limits, says);
+    free(bytes);
+}
+
+/* ---- by the byte ------------------------------------------------------------------------------------------
+ */
+
+/* A field of bytes: its number, a length of up to 2^28, what is in it. */
+static struct oc_buf field(unsigned number, const void *data, size_t n)
+{
+    struct oc_buf b = {0};
+    oc_buf_char(&b, (char)(number << 3 | 2));
+    for (size_t left = n;; left >>= 7) {
+        oc_buf_char(&b, (char)((left & 0x7f) | (left > 0x7f ? 0x80 : 0)));
+        if (left <= 0x7f)
+            break;
+    }
+    oc_buf_add(&b, data, n);
+    return b;
+}
+
+/* A model with one node that has one attribute "a", whose field has these bytes. */
+static void refused_attribute(unsigned number, const void *data, size_t n, const char *says)
+{
+    struct oc_buf list = field(number, data, n), attribute = {0};
+    oc_buf_add(&attribute,
+               "\x0a\x01"
+               "a",
+               3);
+    oc_buf_add(&attribute, list.data, list.n);
+    struct oc_buf in_node = field(5, attribute.data, attribute.n);
+    struct oc_buf node = field(1, in_node.data, in_node.n), graph = field(7, node.data, node.n);
+    refused_bytes(graph.data, graph.n, NULL, says);
+    oc_buf_free(&list);
+    oc_buf_free(&attribute);
+    oc_buf_free(&in_node);
+    oc_buf_free(&node);
+    oc_buf_free(&graph);
+}
+
+static void lists_of_attributes(void **state)
+{
+    (void)state;
+    refused_attribute(7, "\0\0\0", 3, "attribute 'a': a list is cut off"); /* a float has four bytes */
+    refused_attribute(8, "\x80", 1, "attribute 'a': a list is cut off"); /* a number goes on behind the end */
+    size_t n = (size_t)OC_MAX_LIST + 1;
+    char *ones = malloc(n);
+    assert_non_null(ones);
+    memset(ones, 1, n);
+    refused_attribute(8, ones, n, "attribute 'a': more than 16777216 elements");
+    free(ones);
+}
+
+/* ---- graphs that are too much
+ * -------------------------------------------------------------------------------
+ */
+
+static struct oc_builder *relus(unsigned n)
+{
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x0", "float[1]");
+    for (unsigned i = 0; i < n; i++) {
+        char from[16], to[16];
+        snprintf(from, sizeof(from), "x%u", i);
+        snprintf(to, sizeof(to), "x%u", i + 1);
+        oc_b_node(b, "Relu", to, from, to, "");
+    }
+    return b;
+}
+
+static void too_many_nodes(void **state)
+{
+    (void)state;
+    refused(relus(4), &(struct oc_limits){.max_nodes = 3}, "more than 3 nodes");
+}
+
+/* "float[1,1,1...]" of n axes */
+static const char *type_of_rank(struct oc_buf *text, unsigned n, const char *end)
+{
+    oc_buf_clear(text);
+    oc_buf_str(text, "float[");
+    for (unsigned i = 0; i < n; i++)
+        oc_buf_str(text, i ? ",1" : "1");
+    oc_buf_str(text, end);
+    return text->data;
+}
+
+static void too_many_dimensions(void **state)
+{
+    (void)state;
+    struct oc_buf text = {0};
+    struct oc_builder *b = relus(1);
+    oc_b_init(b, "w", type_of_rank(&text, OC_MAX_RANK + 1, "]{1}"));
+    refused(b, NULL, "tensor: more than 64 dimensions");
+    b = relus(1);
+    oc_b_input(b, "y", type_of_rank(&text, OC_MAX_RANK + 1, "]"));
+    refused(b, NULL, "shape: more than 64 dimensions");
+    oc_buf_free(&text);
+}
+
+static void types_too_deep(void **state)
+{
+    (void)state;
+    struct oc_buf text = {0};
+    struct oc_builder *b = relus(1);
+    for (unsigned i = 0; i < 20; i++)
+        oc_buf_str(&text, "seq(");
+    oc_buf_str(&text, "float[1]");
+    for (unsigned i = 0; i < 20; i++)
+        oc_buf_char(&text, ')');
+    oc_b_input(b, "s", text.data);
+    refused(b, NULL, "type: nested deeper than 16");
+    oc_buf_free(&text);
+}
+
+/* Each function calls the one before it. */
+static void functions_too_deep(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    for (int i = 0; i < 70; i++) {
+        char name[16], call[24];
+        snprintf(name, sizeof(name), "F%d", i);
+        snprintf(call, sizeof(call), i ? "my::F%d" : "Relu", i - 1);
+        oc_b_function(b, "my", name, "a", "r", "");
+        oc_b_opset(b, "", 17);
+        oc_b_opset(b, "my", 1);
+        oc_b_node(b, call, "p", "a", "r", "");
+        oc_b_close(b);
+    }
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "my::F69", "call", "x", "y", "");
+    refused(b, NULL, "functions nested deeper than 64");
+}
+
+/* The call leaves the second input out, and a node inside writes it. */
+static void an_absent_input_is_written(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_opset(b, "my", 1);
+    oc_b_function(b, "my", "F", "a,b", "r", "");
+    oc_b_opset(b, "", 17);
+    oc_b_node(b, "Relu", "p", "a", "b", "");
+    oc_b_node(b, "Relu", "q", "b", "r", "");
+    oc_b_close(b);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_node(b, "my::F", "call", "x", "y", "");
+    refused(b, NULL, "a node writes an input of its function");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_of_attributes), cmocka_unit_test(too_many_nodes),
+        cmocka_unit_test(too_many_dimensions), cmocka_unit_test(types_too_deep),
+        cmocka_unit_test(functions_too_deep),  cmocka_unit_test(an_absent_input_is_written),
+    };
+    return cmocka_run_group_tests_name("model/load_errors", tests, NULL, NULL);
+}
