@@ -148,7 +148,7 @@ static void what_is_wrong(void **state)
     refuse("profile,model,warmup\na,b,many\n", "warmup is not a number of runs: 'many'");
     refuse("profile\nt1/lost.profile.json\n", "no model for");
     char *text = t_many("profile,model\n", ",", 8192, "\n");
-    refuse(text, "line 2: row has more than 8192 fields");
+    refuse(text, "line 2: more than 8192 columns (--limit csv-columns=N)");
     free(text);
     text = t_many("model,profile\n", "net50.onnx,net50.profile.json\n", OC_MAX_RECORDINGS + 1, "");
     refuse(text, "more than 10000 recordings");

@@ -1,4 +1,5 @@
-/* Rows that no reader of tables takes, behind the header that each of them knows and in its place. */
+/* Limits of what readers take, in the words of --limit: each of them on a file that is good without the
+ * limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -6,72 +7,100 @@
 
 #include <cmocka.h>
 
-#include "base/buf.h"
-#include "profile/csv_rows.h"
 #include "support/profiles.h"
 
+#define DATA "tests/data/"
+#define SEED "tests/fuzz/seeds/"
+
+/* How a limit shows: the message of a profile that cannot be read. */
 static const struct {
-    const char *format, *header;
-} tables[] = {
-    {"generic_csv", "Function,CPU Time,Module\n"},
-    {"mindspore", "full_kernel_name,task_duration,execution_frequency,task_type\n"},
-    {"openvino", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"},
-    {"onnxruntime_memory",
-     "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n"},
+    const char *path, *format;
+    enum oc_cap cap;
+    uint64_t most;
+    const char *says;
+} beyond[] = {
+    {DATA "functions/vtune.tsv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows (--limit table-rows=N)"},
+    {DATA "functions/gprof.txt", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "openvino/detailed.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "onnxruntime/node_memory.csv", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "paddle_report/cpu.txt", NULL, OC_CAP_TABLE_ROWS, 1, "more than 1 rows"},
+    {DATA "paddle_report/detail.txt", NULL, OC_CAP_TABLE_ROWS, 2, "more than 2 rows"},
+    {SEED "nsys_csv/trace0", NULL, OC_CAP_EVENTS, 1, "more than 1 events (--limit events=N)"},
+    {DATA "onnxruntime/loop_two_runs.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
+    {DATA "chrome/begin_end.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
+    {DATA "kineto/small_cuda.json", NULL, OC_CAP_EVENTS, 1, "more than 1 events"},
+
+    {DATA "functions/vtune.tsv", "generic_csv", OC_CAP_CSV_COLUMNS, 2,
+     "more than 2 columns (--limit csv-columns=N)"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+    {DATA "openvino/detailed.csv", "openvino", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+    {SEED "nsys_csv/trace0", "nsys_csv", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+    {SEED "ncu/raw.csv", "ncu", OC_CAP_CSV_COLUMNS, 2, "more than 2 columns"},
+
+    {DATA "functions/vtune.tsv", "generic_csv", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "functions/gprof.txt", NULL, OC_CAP_CSV_ROW_BYTES, 74, "more than 74 bytes in a row"},
+    {DATA "mindspore/cpu_op_detail_info_0.csv", "mindspore", OC_CAP_CSV_ROW_BYTES, 8,
+     "more than 8 bytes in a row"},
+    {DATA "openvino/detailed.csv", "openvino", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "onnxruntime/node_memory.csv", "onnxruntime_memory", OC_CAP_CSV_ROW_BYTES, 8,
+     "more than 8 bytes in a row"},
+    {DATA "paddle_report/cpu.txt", "paddle_report", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "nsys_csv/trace0", "nsys_csv", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {SEED "ncu/raw.csv", "ncu", OC_CAP_CSV_ROW_BYTES, 8, "more than 8 bytes in a row"},
+    {DATA "kineto/small_cuda.json", NULL, OC_CAP_STRING_BYTES, 8, "more than 8"},
 };
 
-static void refused(const struct oc_buf *b, const char *format, const char *says)
-{
-    struct oc_profile_opts opts = {.format = format, .warmup = -1};
-    struct oc_err err = {0};
-    assert_null(t_profile_mem(b->data, b->n, &opts, &err));
-    if (!strstr(err.msg, says))
-        fail_msg("%s: '%s' does not contain '%s'", format, err.msg, says);
-}
-
-static void too_many_fields(void **state)
+static void what_is_beyond_a_limit_is_refused(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < OC_COUNT(tables); i++) {
-        struct oc_buf b = {0};
-        const char *h = tables[i].header;
-        oc_buf_str(&b, h);
-        oc_buf_pad(&b, strchr(h, ';') ? ';' : ',', 8192);
-        oc_buf_char(&b, '\n');
-        refused(&b, tables[i].format, "line 2: row has more than 8192 fields");
-        oc_buf_free(&b);
+    for (size_t i = 0; i < OC_COUNT(beyond); i++) {
+        struct oc_caps caps = {0};
+        struct oc_profile_opts opts = {.format = beyond[i].format, .warmup = -1, .caps = &caps};
+        struct oc_profile *p;
+        struct oc_err err = {0};
+        if (oc_profile_open(beyond[i].path, &opts, &p, &err))
+            fail_msg("%s", err.msg);
+        oc_profile_close(p);
+        caps.most[beyond[i].cap] = beyond[i].most;
+        if (oc_profile_open(beyond[i].path, &opts, &p, &err) == 0) {
+            oc_profile_close(p);
+            fail_msg("%s has less than '%s'", beyond[i].path, beyond[i].says);
+        }
+        if (err.code != OC_ELIMIT || !strstr(err.msg, beyond[i].says) || !strstr(err.msg, beyond[i].path))
+            fail_msg("code %d, '%s' has no '%s'", (int)err.code, err.msg, beyond[i].says);
     }
 }
 
-static void too_long(const char *format, const char *before, const char *says)
-{
-    struct oc_buf b = {0};
-    oc_buf_str(&b, before);
-    oc_buf_pad(&b, 'x', OC_CSV_MAX_ROW + 2);
-    oc_buf_char(&b, '\n');
-    refused(&b, format, says);
-    oc_buf_free(&b);
-}
-
-static void a_line_without_end(void **state)
+/* The second row is wider than any may be: the header is not where the limit is met. */
+static void a_row_behind_the_header(void **state)
 {
     (void)state;
-    static const char first[] = "line 1: row is longer than 16 MiB";
-    too_long("generic_csv", "", first);
-    too_long("mindspore", "", first);
-    too_long("onnxruntime_memory", "", first);
-    too_long("paddle_report", "", first);
-    too_long("openvino", "", "no header line with layerName");
-    too_long("generic_csv",
-             "Flat profile:\n\nEach sample counts as 0.01 seconds.\n"
-             "  %   cumulative   self              self     total           \n"
-             " time   seconds   seconds    calls  ms/call  ms/call  name    \n",
-             "line 6: row is longer than 16 MiB");
+    static const struct {
+        const char *format, *text;
+    } row[] = {
+        {"generic_csv", "Function,CPU Time\na,1\n,,,,,,,\n"},
+        {"mindspore", "full_kernel_name,execution_time,execution_frequency\na,1,2\n,,,,,,,\n"},
+        {"openvino", "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n;;;;;;;\n"},
+        {"onnxruntime_memory",
+         "#name,input_sizes,initializers_sizes,total_dynamic_sizes,total_temp_allocations\n,,,,,,,\n"},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct oc_caps caps = {.most = {[OC_CAP_CSV_COLUMNS] = 7}};
+        struct oc_profile_opts opts = {.format = row[i].format, .warmup = -1, .caps = &caps};
+        struct oc_err err = {0};
+        assert_null(t_profile_text(row[i].text, &opts, &err));
+        if (!strstr(err.msg, "more than 7 columns") || err.line < 2)
+            fail_msg("%s: line %u: %s", row[i].format, err.line, err.msg);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(too_many_fields),
-                                       cmocka_unit_test(a_line_without_end)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_beyond_a_limit_is_refused),
+        cmocka_unit_test(a_row_behind_the_header),
+    };
     return cmocka_run_group_tests_name("profile/tables", tests, NULL, NULL);
 }
