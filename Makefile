@@ -156,7 +156,6 @@ check-fast:
 bench: all $(BENCH_BIN)
 	@.ci/setup bench || echo 'make bench: goes on without what is missing'
 	@BUILD=$(BUILD) tests/bench/bench.sh
-	@$(if $(filter-out 0,$(QUICK)),:,BUILD=$(BUILD) tests/bench/hw_measure.sh || :)
 
 format:
 	@clang-format -i $(wildcard src/*.h src/*/*.[ch] models/*.[ch] tests/*/*.[ch] tests/unit/*/*.[ch])

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what is measured, then measures: commands.tsv says what, targets.tsv what is wanted of it, README.md how.
 # Environment: BUILD; QUICK=1 to try it out; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
-# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=targets leaves out plans of memory;
+# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=targets leaves out plans and hw measure;
 # UPDATE=1 puts the figures into README.md.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -95,7 +95,8 @@ done
 sync # nothing is written back meanwhile
 
 rm -f "$B/log"
-"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/targets.md" "$B/log" $QUICK
+"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/targets.md" "$B/log" $QUICK >"$B/table" || { cat "$B/table"; exit 1; }
+cat "$B/table"
 rm -f "$B/annotated.onnx" "$B/plan.json"
 [ -z "$PYTHON3" ] || "$PYTHON3" -c 'import json, sys; json.load(open(sys.argv[1]))' "$B/results.json"
 echo "results: $B/results.json"
@@ -104,4 +105,11 @@ if [ -n "$UPDATE" ]; then
         tests/bench/README.md >"$B/README.new"
     cat "$B/README.new" >tests/bench/README.md
 fi
-[ -n "$QUICK$ONLY" ] || { echo; "$B/plan_boxes"; }
+if [ -z "$QUICK$ONLY" ]; then
+    printf '\nplans of memory and orders of nodes, of made-up buffers\n'
+    "$B/plan_boxes"
+    printf '\nhw measure\n'
+    tests/bench/hw_measure.sh || echo 'hw measure: not all of it was reached'
+fi
+echo
+grep '^by what does not depend on the machine' "$B/table"
