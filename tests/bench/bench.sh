@@ -1,7 +1,7 @@
 #!/bin/sh
 # Makes what is measured, then measures: commands.tsv says what, targets.tsv what is wanted of it, README.md how.
 # Environment: BUILD; QUICK=1 to try it out; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
-# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=targets leaves out plans and hw measure;
+# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=group,group... of commands.tsv;
 # UPDATE=1 puts the figures into README.md.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -94,8 +94,12 @@ for n in 10 100 "$MODELS"; do # spread over all of them, some twice where there 
 done
 sync # nothing is written back meanwhile
 
+# ---- measure
+awk -F '\t' -v only="$ONLY" 'only == "" || /^#/ || index("," only ",", "," $1 ",")' tests/bench/commands.tsv >"$B/commands.tsv"
+awk -F '\t' 'NR == FNR { id[$2] = 1; next } /^#/ || (id[$2] && ($5 == "-" || id[$5]))' "$B/commands.tsv" \
+    tests/bench/targets.tsv >"$B/targets.tsv"
 rm -f "$B/log"
-"$B/harness" tests/bench/commands.tsv tests/bench/targets.tsv "$B/results.json" "$B/targets.md" "$B/log" $QUICK >"$B/table" || { cat "$B/table"; exit 1; }
+"$B/harness" "$B/commands.tsv" "$B/targets.tsv" "$B/results.json" "$B/targets.md" "$B/log" $QUICK >"$B/table" || { cat "$B/table"; exit 1; }
 cat "$B/table"
 rm -f "$B/annotated.onnx" "$B/plan.json"
 [ -z "$PYTHON3" ] || "$PYTHON3" -c 'import json, sys; json.load(open(sys.argv[1]))' "$B/results.json"
