@@ -265,7 +265,7 @@ $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(WRITER_LIBS)
-$(BUILD)/fuzz/fuzz_options: $(call obj,src/cli/options.c)
+$(BUILD)/fuzz/fuzz_options: $(call obj,$(patsubst %,src/cli/%.c,options xmem fault message))
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)

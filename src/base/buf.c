@@ -23,6 +23,20 @@ static bool reserve(struct oc_buf *b, size_t more)
     return true;
 }
 
+static ssize_t add_some(void *buf, const char *data, size_t n)
+{
+    oc_buf_add(buf, data, n);
+    return (ssize_t)n;
+}
+
+FILE *oc_buf_stream(struct oc_buf *b)
+{
+    FILE *f = fopencookie(b, "w", (cookie_io_functions_t){.write = add_some});
+    if (!f)
+        oc_out_of_memory(0);
+    return f;
+}
+
 void oc_buf_add(struct oc_buf *b, const void *data, size_t n)
 {
     if (!reserve(b, n))

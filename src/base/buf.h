@@ -25,4 +25,8 @@ void oc_buf_free(struct oc_buf *b);
 /* A line for people; what the texts in it hold stays on it (oc_make_visible). */
 void oc_print_line(FILE *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* What is written to the stream is added to the buffer, complete after fclose. Unlike those of open_memstream
+ * its writes cannot fail without a word. */
+FILE *oc_buf_stream(struct oc_buf *b);
+
 #endif

@@ -2,6 +2,8 @@
 
 #include <langinfo.h>
 
+#include "base/arena.h"
+
 struct oc_c_locale oc_c_locale_begin(void)
 {
     struct oc_c_locale l = {0};
@@ -9,8 +11,9 @@ struct oc_c_locale oc_c_locale_begin(void)
     if (point[0] == '.' && !point[1])
         return l;
     l.c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (l.c)
-        l.before = uselocale(l.c);
+    if (!l.c)
+        oc_out_of_memory(0);
+    l.before = uselocale(l.c);
     return l;
 }
 

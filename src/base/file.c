@@ -90,6 +90,8 @@ static int map_fd(int fd, const char *path, struct size_limit max, struct oc_fil
     if (st.st_size == 0)
         return 0;
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED && errno == ENOMEM)
+        oc_out_of_memory((size_t)st.st_size);
     if (p == MAP_FAILED)
         return cannot_read(err, path, OC_EIO, strerror(errno));
     *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
@@ -101,6 +103,8 @@ static int map_file(const char *path, struct size_limit max, struct oc_file *out
 {
     *out = (struct oc_file){0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
+    if (fd < 0)
+        oc_check_memory(errno);
     if (fd < 0)
         return cannot_read(err, path, OC_EIO, strerror(errno));
     int rc = map_fd(fd, path, max, out, err);
@@ -301,6 +305,8 @@ static size_t inflate_some(struct oc_stream *s)
         size_t left = s->src_n - taken(s);
         s->z.avail_in = (uInt)(left > WINDOW_BYTES ? WINDOW_BYTES : left);
         int rc = inflate(&s->z, Z_NO_FLUSH);
+        if (rc == Z_MEM_ERROR)
+            oc_out_of_memory(WINDOW_BYTES);
         if (rc == Z_STREAM_END) {
             s->ended = !next_member(s);
         } else if (rc == Z_OK && (left > 0 || s->z.avail_out < room)) {

@@ -4,6 +4,7 @@
 #include "base/xml_read.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void *load(void)
 {
     void *handle = NULL;
     for (size_t i = 0; i < OC_COUNT(sonames) && !handle; i++)
-        handle = dlopen(sonames[i], RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+        handle = oc_load_library(sonames[i]);
     return handle;
 }
 
@@ -45,8 +46,10 @@ static void set_up(void)
     __typeof__(xmlInitParser) *init;
     void *found = handle ? dlsym(handle, "xmlInitParser") : NULL;
     memcpy(&init, &found, sizeof(found));
+    errno = 0;
     if (init)
         init();
+    oc_check_memory(errno);
     if (handle)
         dlclose(handle);
 }

@@ -1,5 +1,6 @@
 #include "base/xml_read.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/diag.h"
@@ -133,9 +134,11 @@ static int read_attributes(struct oc_xml *x, struct oc_xml_elem *e)
 {
     const struct oc_xml_spec *s = &x->format->spec[e->kind];
     int more;
+    errno = 0;
     while ((more = x->lib.reader_next_attribute(x->parser)) == 1) {
         const char *name = (const char *)x->lib.reader_name(x->parser);
         const char *value = (const char *)x->lib.reader_value(x->parser);
+        oc_check_memory(errno);
         if (!name || !value || e->n_attr == OC_XML_MAX_ATTR)
             return oc_xml_fail(x, "too many attributes");
         if (!in_list(s->required, name) && !in_list(s->optional, name))
@@ -230,10 +233,19 @@ static void on_xml_error(void *user, xmlErrorPtr e)
     x->complaint_line = e->line;
 }
 
+/* Not everywhere in libxml2 does running out of memory become an error, but malloc says so in errno. */
+static int read_node(struct oc_xml *x)
+{
+    errno = 0;
+    int more = x->lib.reader_read(x->parser);
+    oc_check_memory(errno);
+    return more;
+}
+
 static int read_nodes(struct oc_xml *x)
 {
     int more;
-    while ((more = x->lib.reader_read(x->parser)) == 1 && !x->complaint[0])
+    while ((more = read_node(x)) == 1 && !x->complaint[0])
         if (handle_node(x))
             return -1;
     if (more != 0 || x->complaint[0]) {
@@ -274,7 +286,9 @@ static int parse(struct oc_xml *x, const void *data, size_t n)
                         XML_PARSE_COMPACT | XML_PARSE_IGNORE_ENC;
     if (oc_xml_lib_open(&x->lib, x->err))
         return oc_err_prefix(x->err, "cannot read '%s'", x->path);
+    errno = 0;
     x->parser = x->lib.reader_for_memory(data, (int)n, NULL, "UTF-8", options);
+    oc_check_memory(errno);
     int rc = -1;
     if (x->parser) {
         x->lib.reader_on_error(x->parser, on_xml_error, x);

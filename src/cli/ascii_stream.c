@@ -1,4 +1,5 @@
 #include "cli/ascii_stream.h"
+#include "cli/xmem.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,12 +81,10 @@ static int close_filter(void *cookie)
 
 FILE *cli_ascii_stream(FILE *to)
 {
-    struct filter *f = malloc(sizeof(*f));
-    if (!f)
-        return NULL;
-    *f = (struct filter){.to = to};
+    struct filter *f = cli_xcalloc(1, sizeof(*f));
+    f->to = to;
     FILE *stream = fopencookie(f, "w", (cookie_io_functions_t){.write = write_some, .close = close_filter});
     if (!stream)
-        free(f);
+        cli_out_of_memory(0);
     return stream;
 }

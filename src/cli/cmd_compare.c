@@ -6,6 +6,7 @@
 #include "cli/output.h"
 #include "cli/shapes.h"
 #include "cli/sizes.h"
+#include "cli/xmem.h"
 
 struct comparison {
     const struct cli_opts *o;
@@ -26,8 +27,8 @@ static int take_batches(struct comparison *c)
         return 0;
     if (eq == text || !cli_sizes_parse(eq ? eq + 1 : text, &c->batches))
         return cli_fail(CLI_USAGE, "--batch needs 1,8,64 or 1..64*2 or NAME=1,8,64, not '%s'", text);
-    if (eq && !(c->dimension = strndup(text, (size_t)(eq - text))))
-        return cli_fail(CLI_ENVIRONMENT, "out of memory");
+    if (eq)
+        c->dimension = cli_xstrndup(text, (size_t)(eq - text));
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
+#include "cli/xmem.h"
 
 /* Everything that one report needs, in the order in which it is made. */
 struct job {
@@ -45,9 +46,7 @@ static bool is(const char *value, const char *wanted)
 static void add_profile(struct job *j, const char *path)
 {
     struct cli_list *l = &j->profiles;
-    l->item = realloc(l->item, (l->n + 1) * sizeof(*l->item));
-    if (!l->item)
-        abort();
+    l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
     l->item[l->n++] = path;
     j->profile_path = l->item[0];
 }
@@ -226,9 +225,7 @@ static int join(struct job *j)
         return 0;
     if (j->o->optimized_model && oc_model_load(j->o->optimized_model, &j->o->caps, &j->optimized, &err))
         return cli_fail_err(&err);
-    j->joins = calloc(j->n_list, sizeof(struct oc_join *));
-    if (!j->joins)
-        abort();
+    j->joins = cli_xcalloc(j->n_list, sizeof(struct oc_join *));
     for (size_t i = 0; i < j->n_list; i++)
         if (oc_join_make(j->model, j->analysis, j->list[i], j->optimized, &j->joins[i], &err))
             return cli_fail_err(&err);
@@ -293,9 +290,7 @@ static int fit(struct job *j, FILE *f)
 
 static int compare(struct job *j, const struct oc_report_opts *opts, FILE *f, struct oc_err *err)
 {
-    struct oc_compare_source *source = calloc(j->n_list + 1, sizeof(*source));
-    if (!source)
-        abort();
+    struct oc_compare_source *source = cli_xcalloc(j->n_list + 1, sizeof(*source));
     for (size_t i = 0; i < j->n_list; i++)
         source[i] = (struct oc_compare_source){.profile = j->list[i], .join = j->joins ? j->joins[i] : NULL};
     int rc =

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "cli/xmem.h"
 
 struct diff_job {
     const struct cli_opts *o;
@@ -15,9 +16,7 @@ struct diff_job {
 
 static void add(struct cli_list *l, const char *text)
 {
-    l->item = realloc(l->item, (l->n + 1) * sizeof(*l->item));
-    if (!l->item)
-        abort();
+    l->item = cli_xrealloc(l->item, (l->n + 1) * sizeof(*l->item));
     l->item[l->n++] = text;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/sizes.h"
+#include "cli/xmem.h"
 
 bool cli_wants_function(const struct cli_opts *o)
 {
@@ -54,10 +55,10 @@ static int parse_axis(const char *text, struct oc_sweep_axis *out)
         return cli_fail(CLI_USAGE, "--sweep needs NAME=1,2,4 or NAME=1..64*2 or NAME=128..512+128, not '%s'",
                         text);
     }
-    out->symbol = strndup(text, (size_t)(eq - text));
+    out->symbol = cli_xstrndup(text, (size_t)(eq - text));
     out->value = s.v;
     out->n = s.n;
-    return out->symbol ? 0 : cli_fail(CLI_ENVIRONMENT, "out of memory");
+    return 0;
 }
 
 /* ---- the two reports --------------------------------------------------------------------------------- */
@@ -70,10 +71,8 @@ struct made {
 static int make_sweep(const struct cli_opts *o, const struct oc_model *model,
                       const struct oc_analyze_opts *opts, struct made *made)
 {
-    struct oc_sweep_axis *axis = calloc(o->sweep.n, sizeof(*axis));
+    struct oc_sweep_axis *axis = cli_xcalloc(o->sweep.n, sizeof(*axis));
     struct oc_err err;
-    if (!axis)
-        return cli_fail(CLI_ENVIRONMENT, "out of memory");
     int rc = 0;
     for (size_t i = 0; i < o->sweep.n && !rc; i++)
         rc = parse_axis(o->sweep.item[i], &axis[i]);

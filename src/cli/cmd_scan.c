@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
+#include "cli/xmem.h"
 
 /* Set by the first SIGINT or SIGTERM; the second one has its usual effect. */
 static volatile int stopped;
@@ -40,9 +41,7 @@ static void add_path(struct job *j, const char *path)
     struct cli_list *l = &j->paths;
     if (l->n == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 64;
-        l->item = realloc(l->item, l->cap * sizeof(*l->item));
-        if (!l->item)
-            exit(cli_fail(CLI_ENVIRONMENT, "out of memory"));
+        l->item = cli_xrealloc(l->item, l->cap * sizeof(*l->item));
     }
     l->item[l->n++] = path;
 }
@@ -53,9 +52,7 @@ static int read_list(struct job *j, FILE *f)
     for (;;) {
         if (cap - j->list_bytes < 2) {
             cap = cap ? cap * 2 : 1 << 16;
-            j->list = realloc(j->list, cap);
-            if (!j->list)
-                exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", cap));
+            j->list = cli_xrealloc(j->list, cap);
         }
         size_t n = fread(j->list + j->list_bytes, 1, cap - j->list_bytes - 1, f);
         j->list_bytes += n;
@@ -108,9 +105,7 @@ static int take_paths(struct job *j)
 static void append(char **text, const char *a, const char *b)
 {
     size_t old = *text ? strlen(*text) : 0, n = old + strlen(a) + strlen(b) + 3;
-    *text = realloc(*text, n);
-    if (!*text)
-        exit(cli_fail(CLI_ENVIRONMENT, "out of memory"));
+    *text = cli_xrealloc(*text, n);
     snprintf(*text + old, n - old, "%s=%s\n", a, b);
 }
 

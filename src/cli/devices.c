@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/xmem.h"
 
 static int change(const struct cli_opts *o, struct oc_hwdb *db, const struct oc_device **device)
 {
@@ -31,9 +32,7 @@ static void add(struct cli_devices *d, const struct oc_device *device)
 {
     if (d->n == d->cap) {
         d->cap = d->cap ? d->cap * 2 : 16;
-        d->item = realloc(d->item, d->cap * sizeof(*d->item));
-        if (!d->item)
-            exit(cli_fail(CLI_ENVIRONMENT, "out of memory"));
+        d->item = cli_xrealloc(d->item, d->cap * sizeof(*d->item));
     }
     d->item[d->n++] = device;
 }
@@ -87,9 +86,7 @@ static int add_names(const struct cli_opts *o, bool filters, const char *names, 
 {
     for (const char *p = names; p;) {
         size_t n = strcspn(p, ",");
-        char *name = strndup(p, n);
-        if (!name)
-            return cli_fail(CLI_ENVIRONMENT, "out of memory");
+        char *name = cli_xstrndup(p, n);
         int rc = add_name(o, filters, name, d);
         free(name);
         if (rc)
@@ -121,9 +118,7 @@ void cli_devices_free(struct cli_devices *d)
 int cli_what_if_devices(const struct cli_opts *o, struct oc_hwdb **db, const struct oc_device ***device)
 {
     struct oc_err err;
-    *device = calloc(o->what_if.n + 1, sizeof(**device));
-    if (!*device)
-        abort();
+    *device = cli_xcalloc(o->what_if.n + 1, sizeof(**device));
     for (size_t i = 0; i < o->what_if.n; i++)
         if (!strncmp(o->what_if.item[i], "hw=", 3) &&
             ((!*db && oc_hwdb_open(NULL, db, &err)) ||

@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/fault.h"
 #include "cli/limit_arg.h"
+#include "cli/xmem.h"
 
 const struct cli_command cli_commands[] = {
     {"cost", "onnxcost MODEL [options]", "costs of every operator of an ONNX model; with --profile its times",
@@ -55,12 +56,6 @@ const struct cli_command cli_commands[] = {
      "this text; a command with its examples and options; limits of what is read", CLI_HELP, cmd_help},
 };
 const size_t cli_n_commands = sizeof(cli_commands) / sizeof(cli_commands[0]);
-
-static void out_of_memory(size_t bytes)
-{
-    cli_fault_clean_up();
-    _exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", bytes));
-}
 
 static const struct cli_command *find_command(const char *name)
 {
@@ -121,7 +116,7 @@ int main(int argc, char **argv)
     /* a closed pipe is a failed write, not a sudden death */
     signal(SIGPIPE, SIG_IGN);
     cli_fault_install();
-    oc_set_oom_handler(out_of_memory);
+    oc_set_oom_handler(cli_out_of_memory);
     struct cli_opts o = {0};
     int rc = run(argc, argv, &o);
     cli_opts_free(&o);

@@ -1,4 +1,5 @@
 #include "cli/options.h"
+#include "cli/xmem.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -412,9 +413,7 @@ static void list_add(struct cli_list *l, const char *text)
 {
     if (l->n == l->cap) {
         l->cap = l->cap ? l->cap * 2 : 8;
-        l->item = realloc(l->item, l->cap * sizeof(*l->item));
-        if (!l->item)
-            abort();
+        l->item = cli_xrealloc(l->item, l->cap * sizeof(*l->item));
     }
     l->item[l->n++] = text;
 }

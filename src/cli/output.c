@@ -10,6 +10,7 @@
 #include "cli/ascii_stream.h"
 #include "cli/cli.h"
 #include "cli/fault.h"
+#include "cli/xmem.h"
 
 static int fail_write(const char *path, int error)
 {
@@ -34,9 +35,7 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
     if (!out->target)
         return fail_write(out->path, errno);
     size_t n = strlen(out->target) + sizeof(".XXXXXX");
-    out->temporary = malloc(n);
-    if (!out->temporary)
-        return fail_write(out->path, ENOMEM);
+    out->temporary = cli_xrealloc(NULL, n);
     snprintf(out->temporary, n, "%s.XXXXXX", out->target);
     int fd = mkstemp(out->temporary);
     if (fd < 0) {

@@ -1,4 +1,5 @@
 #include "cli/progress.h"
+#include "cli/xmem.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -44,9 +45,7 @@ struct cli_progress *cli_progress_start(void)
 {
     if (!isatty(STDERR_FILENO))
         return NULL;
-    struct cli_progress *p = calloc(1, sizeof(*p));
-    if (!p)
-        return NULL;
+    struct cli_progress *p = cli_xcalloc(1, sizeof(*p));
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

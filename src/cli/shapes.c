@@ -5,21 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-
-static void *zeroed(size_t n, size_t size)
-{
-    void *p = calloc(n ? n : 1, size);
-    if (!p)
-        exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", n * size));
-    return p;
-}
-
-static char *copy(const char *s, size_t n)
-{
-    char *p = zeroed(n + 1, 1);
-    memcpy(p, s, n);
-    return p;
-}
+#include "cli/xmem.h"
 
 /* A number >= 0 at *s, which moves behind it. */
 static bool take_number(const char **s, int64_t *out)
@@ -49,7 +35,7 @@ static int parse_number(const char *option, const char *text, struct oc_bind *ou
     if (!eq || !take_number(&number, &out->value) || *number)
         return cli_fail(CLI_USAGE, "--%s needs %s, not '%s'", option,
                         !strcmp(option, "trip") ? "NODE=N such as loop=10" : "NAME=N such as batch=8", text);
-    out->symbol = copy(text, (size_t)(eq - text));
+    out->symbol = cli_xstrndup(text, (size_t)(eq - text));
     return 0;
 }
 
@@ -57,7 +43,7 @@ static bool parse_list(const char *s, struct oc_shape_bind *out)
 {
     if (!strcmp(s, "scalar"))
         return true;
-    int64_t *dim = zeroed(strlen(s) / 2 + 1, sizeof(*dim));
+    int64_t *dim = cli_xcalloc(strlen(s) / 2 + 1, sizeof(*dim));
     out->dim = dim;
     for (;; s++) {
         if (!take_number(&s, &dim[out->rank]))
@@ -75,7 +61,7 @@ static int parse_shape(const char *text, struct oc_shape_bind *out)
     const char *eq = split(text);
     if (!eq || !parse_list(eq + 1, out))
         return cli_fail(CLI_USAGE, "--shape needs INPUT=1x3x224x224 or INPUT=scalar, not '%s'", text);
-    out->input = copy(text, (size_t)(eq - text));
+    out->input = cli_xstrndup(text, (size_t)(eq - text));
     return 0;
 }
 
@@ -85,7 +71,7 @@ static int parse_value(const char *text, struct oc_value_bind *out)
     const char *eq = strchr(text, '=');
     if (!eq || eq == text || !eq[1])
         return cli_fail(CLI_USAGE, "--value needs INPUT=1,3,8 or INPUT=@file.pb, not '%s'", text);
-    out->input = copy(text, (size_t)(eq - text));
+    out->input = cli_xstrndup(text, (size_t)(eq - text));
     out->text = eq + 1;
     return 0;
 }
@@ -107,10 +93,10 @@ static int load_rules(const char *path, struct oc_op_rules **out)
 int cli_shapes_parse(const struct cli_opts *o, const struct oc_shape_bind *more, size_t n_more,
                      struct cli_shapes *out)
 {
-    *out = (struct cli_shapes){.bind = zeroed(o->dim.n, sizeof(*out->bind)),
-                               .trip = zeroed(o->trip.n, sizeof(*out->trip)),
-                               .value = zeroed(o->value.n, sizeof(*out->value)),
-                               .shape = zeroed(o->shape.n + n_more, sizeof(*out->shape))};
+    *out = (struct cli_shapes){.bind = cli_xcalloc(o->dim.n, sizeof(*out->bind)),
+                               .trip = cli_xcalloc(o->trip.n, sizeof(*out->trip)),
+                               .value = cli_xcalloc(o->value.n, sizeof(*out->value)),
+                               .shape = cli_xcalloc(o->shape.n + n_more, sizeof(*out->shape))};
     int rc = 0;
     for (size_t i = 0; i < o->dim.n && !rc; i++)
         rc = parse_number("dim", o->dim.item[i], &out->bind[out->n_bind++]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/xmem.h"
 
 enum { MAX_SIZES = 10000 };
 
@@ -14,10 +15,7 @@ static bool add_size(struct cli_sizes *s, int64_t v)
         return false;
     if (s->n == s->cap) {
         s->cap = s->cap ? s->cap * 2 : 16;
-        int64_t *bigger = realloc(s->v, s->cap * sizeof(*bigger));
-        if (!bigger)
-            exit(cli_fail(CLI_ENVIRONMENT, "out of memory (%zu bytes)", s->cap * sizeof(*bigger)));
-        s->v = bigger;
+        s->v = cli_xrealloc(s->v, s->cap * sizeof(*s->v));
     }
     s->v[s->n++] = v;
     return true;

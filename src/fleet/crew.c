@@ -316,6 +316,8 @@ int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
     struct run r = {.crew = crew, .shared_bytes = crew->jobs * DEPTH * crew->result_bytes};
     r.shared = mmap(NULL, r.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (r.shared == MAP_FAILED)
+        oc_check_memory(errno);
+    if (r.shared == MAP_FAILED)
         return oc_fail(err, OC_EIO, "cannot share memory: %s", strerror(errno));
     r.worker = zeroed(crew->jobs, sizeof(*r.worker));
     r.poll = zeroed(crew->jobs, sizeof(*r.poll));

@@ -96,6 +96,7 @@ static void read_folder(struct walk *w, const char *path)
         return;
     DIR *d = opendir(path);
     if (!d) {
+        oc_check_memory(errno);
         add_file(w->files, path, NULL, errno);
         return;
     }

@@ -75,6 +75,8 @@ static int add_folder(struct oc_hwdb *db, const char *dir, struct oc_err *err)
         return 0;
     DIR *d = opendir(dir);
     if (!d)
+        oc_check_memory(errno);
+    if (!d)
         return oc_fail(err, OC_EIO, "cannot read the hardware folder '%s': %s", dir, strerror(errno));
     size_t first = db->n_file;
     const struct dirent *e;

@@ -31,6 +31,7 @@ struct library {
     const void *(*blob)(sqlite3_value *);
     int (*bytes)(sqlite3_value *);
     const char *(*message)(sqlite3 *);
+    int (*errcode)(sqlite3 *);
     int (*limit)(sqlite3 *, int, int);
     int (*config)(sqlite3 *, int, ...);
     void (*progress)(sqlite3 *, int, int (*)(void *), void *);
@@ -54,6 +55,7 @@ static const struct {
     {"sqlite3_value_blob", offsetof(struct library, blob)},
     {"sqlite3_value_bytes", offsetof(struct library, bytes)},
     {"sqlite3_errmsg", offsetof(struct library, message)},
+    {"sqlite3_extended_errcode", offsetof(struct library, errcode)},
     {"sqlite3_limit", offsetof(struct library, limit)},
     {"sqlite3_db_config", offsetof(struct library, config)},
     {"sqlite3_progress_handler", offsetof(struct library, progress)},
@@ -62,7 +64,7 @@ static const struct {
 
 static int load(struct library *lib, struct oc_err *err)
 {
-    lib->handle = dlopen("libsqlite3.so.0", RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
+    lib->handle = oc_load_library("libsqlite3.so.0");
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
                        "SQLite files need libsqlite3, which could not be loaded (package libsqlite3-0)");
@@ -155,6 +157,9 @@ static void set_limits(struct oc_sqlite *db)
 
 static int broken(struct oc_sqlite *db, struct oc_err *err)
 {
+    int code = db->lib.errcode(db->db);
+    if ((code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
+        oc_out_of_memory(0);
     if (db->late)
         return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
     if (!db->checks_left) {
@@ -330,7 +335,10 @@ static int find_table(struct oc_sqlite *db, const char *table)
 
 bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table)
 {
-    return find_table(db, table) == 1;
+    int there = find_table(db, table);
+    if (there < 0)
+        broken(db, NULL);
+    return there == 1;
 }
 
 static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,

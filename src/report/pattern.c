@@ -103,6 +103,8 @@ int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct o
                                    &offset, context);
     pcre2_compile_context_free(context);
     oc_buf_free(&b);
+    if (!re && code == PCRE2_ERROR_HEAP_FAILED)
+        oc_out_of_memory(0);
     if (!re)
         return fail_compile(expression, code, offset, err);
     struct oc_pattern *p = oc_xmalloc(sizeof(*p));
@@ -129,6 +131,8 @@ int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err
         return 1;
     if (rc == PCRE2_ERROR_NOMATCH)
         return 0;
+    if (rc == PCRE2_ERROR_NOMEMORY)
+        oc_out_of_memory(0);
     PCRE2_UCHAR why[160];
     if (pcre2_get_error_message(rc, why, sizeof(why)) < 0)
         why[0] = '\0';

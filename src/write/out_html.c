@@ -90,16 +90,12 @@ static void document(struct oc_json_out *w, struct oc_report *r)
 
 static void write_data(struct oc_report *r, FILE *f)
 {
-    char *json = NULL;
-    size_t n = 0;
-    struct oc_json_out w = {.f = open_memstream(&json, &n)};
-    if (!w.f)
-        oc_out_of_memory(0);
+    struct oc_buf json = {0};
+    struct oc_json_out w = {.f = oc_buf_stream(&json)};
     document(&w, r);
-    if (fclose(w.f))
-        oc_out_of_memory(n);
-    write_escaped(json, n, f);
-    free(json);
+    fclose(w.f);
+    write_escaped(json.data, json.n, f);
+    oc_buf_free(&json);
 }
 
 /* The page up to the mark, which is passed by. */

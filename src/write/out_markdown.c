@@ -135,27 +135,24 @@ static void rows(struct oc_report *r, FILE *f)
  */
 static void what_if(struct oc_report *r, FILE *f)
 {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *memory = open_memstream(&text, &n);
-    if (!memory)
-        return;
+    struct oc_buf text = {0};
+    FILE *memory = oc_buf_stream(&text);
     oc_what_if_text(r->what_if, &r->arena, memory);
     fclose(memory);
     size_t longest = 2, run = 0;
-    for (size_t i = 0; i < n; i++) {
-        run = text[i] == '`' ? run + 1 : 0;
+    for (size_t i = 0; i < text.n; i++) {
+        run = text.data[i] == '`' ? run + 1 : 0;
         longest = run > longest ? run : longest;
     }
     struct oc_buf b = {0};
     oc_buf_char(&b, '\n');
     oc_buf_pad(&b, '`', longest + 1);
-    oc_buf_add(&b, text, n);
+    oc_buf_add(&b, text.data, text.n);
     oc_buf_pad(&b, '`', longest + 1);
     oc_buf_char(&b, '\n');
     put(&b, f);
     oc_buf_free(&b);
-    free(text);
+    oc_buf_free(&text);
 }
 
 /* ---- the folded part -------------------------------------------------------------------------------------

@@ -1,0 +1,30 @@
+# Small files of every kind that the program reads, into the current folder. Sourced by the tests of faults with
+# $top, the tree, and $zoo, the program that writes models.
+"$zoo" resnet18 -o m.onnx
+"$zoo" keyword_gru -o gru.onnx
+"$zoo" llama --size toy -o llm.onnx
+"$zoo" squeezenet1_1 --fill random -o weights.onnx
+cp "$top/models/profiles/resnet18.all.t1.json.gz" ort.json.gz
+gzip -dc ort.json.gz >ort.json
+gzip -dc "$top/models/profiles/vgg16.all.t1.json.gz" >vgg16.json
+data=$top/tests/data seeds=$top/tests/fuzz/seeds
+cp "$data/kineto/small_cuda.json" kineto.json
+cp "$data/megengine/mixed.json" mge.json
+cp "$data/paddle/small.paddle_trace.json" paddle.json
+cp "$data/paddle_report/detail.txt" paddle.txt
+cp "$data/chrome/begin_end.json" chrome.json
+cp "$data/openvino/detailed.csv" openvino.csv
+cp "$data/functions/vtune.tsv" vtune.tsv
+cp "$data/mindspore/cpu_op_detail_info_0.csv" cpu_op_detail_info_0.csv
+cp "$seeds/tensorrt/fused.profile.json" "$seeds/tensorrt/fused.graph.json" "$seeds/tensorrt/dump.log" .
+cp "$seeds/nsys_csv/kern_sum0" nsys.csv
+cp "$seeds/nsys_sqlite/layers.sqlite" nsys.sqlite
+cp "$seeds/ncu/raw.csv" ncu.csv
+cp "$top/hwdb/op-rules/example.xml" rules.xml
+cp "$top/hwdb/kernel-names/example.xml" names.xml
+cp "$top/hwdb/budget/example.xml" budget.xml
+cp "$top/models/profiles/machine.t1.xml" here.xml
+cp "$top/hwdb/calibrations/xeon-2-threads.onnxruntime.xml" cal.xml
+mkdir -p models recordings o
+cp m.onnx gru.onnx models
+cp m.onnx recordings/resnet18.onnx && cp ort.json recordings/resnet18.profile.json
