@@ -105,8 +105,9 @@ shared: $(SHARED)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
+FAULTS := $(patsubst tests/faults/%.c,$(BUILD)/%.so,$(wildcard tests/faults/*_faults.c)) $(BUILD)/alloc_runs
 INSTALLED := $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
-check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile $(BUILD)/bench/harness
+check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile $(BUILD)/bench/harness $(FAULTS)
 
 help:
 	@echo 'make              build $(BIN)'
@@ -259,13 +260,19 @@ $(FAKE_ORT): tests/fake_ort/fake_ort.c $(BUILD)/flags
 	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -w -fPIC -shared -o $@ $<
 $(filter $(BUILD)/unit/run/% $(BUILD)/unit/cli/%,$(UNIT_BIN)): | $(FAKE_ORT)
 
+# for LD_PRELOAD: what fails, and a program that goes through the failures
+$(BUILD)/%_faults.so: tests/faults/%_faults.c $(wildcard tests/faults/*.h) $(BUILD)/flags
+	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -Wall -fPIC -shared -o $@ $< -ldl
+$(BUILD)/alloc_runs: tests/faults/alloc_runs.c $(wildcard tests/faults/*.h) $(BUILD)/flags
+	$(call say,LINK)$(CC) -std=gnu11 -O1 -g -Wall -D_GNU_SOURCE -o $@ $<
+
 # the main program: libFuzzer's, or one that makes the same mutations everywhere
 FUZZ_MAIN := $(if $(FUZZ_LINK),,tests/fuzz/driver.c) tests/fuzz/wire_mutator.c
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%.o $(call obj,$(FUZZ_MAIN)) \
                $(call obj,$(wildcard tests/support/build*.c)) $(PB_OBJ) $(LIB)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(FUZZ_LINK) -o $@ $^ $(WRITER_LIBS)
-$(BUILD)/fuzz/fuzz_options: $(call obj,$(patsubst %,src/cli/%.c,options xmem fault message))
+$(BUILD)/fuzz/fuzz_options: $(call obj,src/cli/options.c)
 
 # libxml2: headers only, the library is loaded when an XML file is read
 XML2_CPPFLAGS := $(shell xml2-config --cflags 2>/dev/null || echo -I/usr/include/libxml2)

@@ -1,4 +1,5 @@
-/* Memory that is there, or the end of the program: exit code 4, nothing half written left. Freed with free(). */
+/* Memory that is there, or the end of the program: exit code 4, nothing half written left. Freed with free().
+ */
 #ifndef OC_CLI_XMEM_H
 #define OC_CLI_XMEM_H
 

@@ -1,5 +1,5 @@
-/* An allocator that fails where it is told to, for LD_PRELOAD: malloc and its kin and mmap, called by the program or
- * by any library. */
+/* An allocator that fails where it is told to, for LD_PRELOAD: malloc and its kin and mmap, called by the
+ * program or by any library. */
 #include "alloc_faults.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
 void *__libc_memalign(size_t alignment, size_t n);
 
-enum { DEPTH = 14 };
+enum { MAX_DEPTH = 32 };
 
 static struct alloc_faults *state;
 static int show;
@@ -40,10 +40,10 @@ __attribute__((constructor)) static void start(void)
 
 static uint64_t site(void)
 {
-    void *at[DEPTH];
+    void *at[MAX_DEPTH];
     uint64_t h = 1469598103934665603u;
-    int n = backtrace(at, DEPTH);
-    for (int i = 2; i < n; i++)
+    int n = backtrace(at, MAX_DEPTH);
+    for (int i = 3; i < n && i < 3 + (int)state->depth; i++) /* not the functions of this file */
         h = (h ^ (uint64_t)(uintptr_t)at[i]) * 1099511628211u;
     return h;
 }
@@ -54,7 +54,7 @@ static int fails(void)
         return 0;
     inside = 1;
     uint64_t call = __atomic_add_fetch(&state->calls, 1, __ATOMIC_RELAXED);
-    if (state->keep_sites && call <= MAX_SITES)
+    if (state->depth && call <= MAX_SITES)
         state->site[call - 1] = site();
     int yes = state->fail_at && (call == state->fail_at || (state->fail_on && call > state->fail_at));
     if (yes && show) {

@@ -1,11 +1,13 @@
 /* Runs a program over a list of jobs and lets one allocation after the other fail.
- * usage: alloc_runs [--all] [--limit N] [--show] SHIM STATE PROGRAM <JOBS      a job is a line of arguments
+ * usage: alloc_runs [--all] [--depth N] [--show] SHIM STATE PROGRAM <JOBS      a job is a line of arguments
  *
- * In the current folder: jobs write into the folder o, which is emptied before each run (a job that begins with
- * '+' finds a file o/out there). A run in which an allocation failed must either do as if nothing had been (the same
- * exit code, standard output, standard error and files), or end with exit code 4, say "memory" and leave what was
- * there in o untouched, or the whole files. Each place of the code that allocates, told by its callers, fails once
- * over all jobs (--all: each call of each job), and from some of them on all others too. */
+ * In the current folder: jobs write into the folder o, which is emptied before each run (a job that begins
+ * with
+ * '+' finds a file o/out there). A run in which an allocation failed must either do as if nothing had been
+ * (the same exit code, standard output, standard error and files), or end with exit code 4, say "memory" and
+ * leave what was there in o untouched, or the whole files. Each place of the code that allocates, told by N
+ * callers, fails once over all jobs (--all: each call of each job), and from some of them on all others too.
+ */
 #include "alloc_faults.h"
 
 #include <dirent.h>
@@ -216,7 +218,7 @@ static bool is_new(uint64_t site)
 struct how {
     const char *shim;
     bool all, show;
-    uint64_t limit; /* of faults in a job; 0: none */
+    uint64_t depth; /* callers that tell places apart */
 };
 
 static bool try(const struct how *how, char **word, const char *job, bool old, uint64_t at, bool on,
@@ -229,8 +231,8 @@ static bool try(const struct how *how, char **word, const char *job, bool old, u
     const char *why = judge(&r, whole, old);
     n_tried += hit;
     if (why && n_bad++ < 4000) {
-        printf("bad: call %" PRIu64 "%s of '%s': %s (exit code %d)\n", at, on ? " and all after it" : "", job, why,
-               WIFEXITED(r.status) ? WEXITSTATUS(r.status) : -WTERMSIG(r.status));
+        printf("bad: call %" PRIu64 "%s of '%s': %s (exit code %d)\n", at, on ? " and all after it" : "", job,
+               why, WIFEXITED(r.status) ? WEXITSTATUS(r.status) : -WTERMSIG(r.status));
         if (r.err.n)
             printf("     %.*s\n", how->show ? 6000 : 300, r.err.s);
     }
@@ -255,18 +257,19 @@ static void do_job(const struct how *how, char *program, char *line)
     snprintf(job, sizeof(job), "%s", line + old);
     split(line + old, program, word);
     state->fail_at = state->fail_on = 0;
-    state->keep_sites = 1;
+    state->depth = how->depth;
     struct run whole = run(word, how->shim, old, false);
     uint64_t calls = state->calls < MAX_SITES ? state->calls : MAX_SITES;
     static uint64_t site[MAX_SITES];
     memcpy(site, state->site, calls * sizeof(site[0]));
-    state->keep_sites = 0;
+    state->depth = 0;
     if (!WIFEXITED(whole.status) || WEXITSTATUS(whole.status) > 1 || !calls) {
-        printf("bad: '%s' alone: status %d, %" PRIu64 " allocations: %.300s\n", job, whole.status, calls, whole.err.s);
+        printf("bad: '%s' alone: status %d, %" PRIu64 " allocations: %.300s\n", job, whole.status, calls,
+               whole.err.s);
         n_bad++;
     }
     uint64_t tried = 0;
-    for (uint64_t i = 0; i < calls && (!how->limit || tried < how->limit); i++)
+    for (uint64_t i = 0; i < calls; i++)
         if (is_new(site[i]) || how->all) {
             bool hit = try(how, word, job, old, i + 1, false, &whole);
             if (tried++ % 16 == 0 && hit)
@@ -291,14 +294,14 @@ static void open_state(const char *path)
 
 int main(int argc, char **argv)
 {
-    struct how how = {0};
+    struct how how = {.depth = 6};
     char line[1024];
     int i = 1;
     for (; i < argc && !strncmp(argv[i], "--", 2); i++) {
         how.all |= !strcmp(argv[i], "--all");
         how.show |= !strcmp(argv[i], "--show");
-        if (!strcmp(argv[i], "--limit") && i + 1 < argc)
-            how.limit = strtoull(argv[++i], NULL, 10);
+        if (!strcmp(argv[i], "--depth") && i + 1 < argc)
+            how.depth = strtoull(argv[++i], NULL, 10);
     }
     if (argc - i != 3)
         return 2;
@@ -312,7 +315,7 @@ int main(int argc, char **argv)
         if (*line && *line != '#')
             do_job(&how, argv[i + 2], line);
     }
-    printf("%zu tried, %zu without a difference, %zu ended by the dynamic linker, %zu bad\n", n_tried, n_recovered,
-           n_linker, n_bad);
+    printf("%zu tried, %zu without a difference, %zu ended by the dynamic linker, %zu bad\n", n_tried,
+           n_recovered, n_linker, n_bad);
     return n_bad > 0;
 }
