@@ -34,7 +34,7 @@ protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 libxml/           src/base/xml_lib.h
 pcre2.h           src/report/select.c|src/report/pattern.c
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
-dlfcn.h           src/base/xml_lib.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
+dlfcn.h           src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
 '
 n=0
 bad=0

@@ -1,6 +1,5 @@
 #include "base/arena.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -39,18 +38,6 @@ void oc_check_memory(int error)
 {
     if (error == ENOMEM)
         oc_out_of_memory(0);
-}
-
-void *oc_load_library(const char *soname)
-{
-    errno = 0;
-    void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
-    const char *why = handle ? NULL : dlerror();
-    if (why && strstr(why, "memory")) /* the linker's own words: "out of memory", "Cannot allocate memory" */
-        oc_out_of_memory(0);
-    if (!handle)
-        oc_check_memory(errno);
-    return handle;
 }
 
 /* Asks for large pages where they pay: a fault for every 4 KiB is what large models take longest with. */

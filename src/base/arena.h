@@ -26,8 +26,6 @@ void *oc_xrealloc(void *p, size_t bytes);
 _Noreturn void oc_out_of_memory(size_t bytes); /* 0: unknown */
 /* The same rule for what other libraries and the system say: ends the program when `error` is ENOMEM. */
 void oc_check_memory(int error);
-/* dlopen with RTLD_LAZY, never to be unloaded; NULL: there is no such library. */
-void *oc_load_library(const char *soname);
 
 #define OC_NEW(a, type)          ((type *)oc_alloc((a), sizeof(type)))
 #define OC_NEW_ARRAY(a, n, type) ((type *)oc_alloc_array((a), (n), sizeof(type)))

@@ -1,6 +1,7 @@
 #include "base/xml_lib.h"
 
 #include "base/diag.h"
+#include "base/load_library.h"
 #include "base/xml_read.h"
 
 #include <dlfcn.h>

@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/caps.h"
 #include "base/diag.h"
+#include "base/load_library.h"
 
 /* ---- the library ----------------------------------------------------------------------------------------
  */
