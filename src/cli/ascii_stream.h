@@ -8,7 +8,7 @@
 /* What LC_ALL, LC_CTYPE or LANG, the first that is set, says. */
 bool cli_locale_is_utf8(void);
 
-/* A stream whose text goes on to `to` in ASCII. Closing it does not close `to`. NULL: out of memory. */
+/* A stream whose text goes on to `to` in ASCII. Closing it does not close `to`. */
 FILE *cli_ascii_stream(FILE *to);
 
 #endif

@@ -1,4 +1,3 @@
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -8,13 +7,13 @@
 struct hw_job {
     const struct cli_opts *o;
     struct oc_hwdb *db;
-    FILE *f;
+    struct cli_output out;
 };
 
 static int list(struct hw_job *j)
 {
     struct oc_err err;
-    return oc_hwdb_write_list(j->db, j->o->format, j->f, &err) ? cli_fail_err(&err) : 0;
+    return oc_hwdb_write_list(j->db, j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err) : 0;
 }
 
 static int show(struct hw_job *j)
@@ -22,8 +21,8 @@ static int show(struct hw_job *j)
     const struct oc_device *d;
     struct oc_err err;
     int rc = cli_find_device(j->o, j->o->word.item[1], &j->db, &d);
-    if (!rc && oc_device_write(d, j->o->format, j->f, &err))
-        rc = cli_fail_err(&err);
+    if (!rc && oc_device_write(d, j->o->format, j->out.f, &err))
+        rc = cli_output_fail(&j->out, &err);
     return rc;
 }
 
@@ -36,7 +35,8 @@ static int diff(struct hw_job *j)
         if (rc)
             return rc;
     }
-    return oc_device_write_diff(d[0], d[1], j->o->format, j->f, &err) ? cli_fail_err(&err) : 0;
+    return oc_device_write_diff(d[0], d[1], j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err)
+                                                                          : 0;
 }
 
 static int lint(struct hw_job *j)
@@ -46,9 +46,9 @@ static int lint(struct hw_job *j)
     const struct oc_hw_finding *finding;
     if (oc_hwdb_lint(j->db, j->o->word.item + 1, j->o->word.n - 1, &l, &err))
         return cli_fail_err(&err);
-    int rc = oc_hw_lint_write(l, j->o->format, j->f, &err) ? cli_fail_err(&err)
-             : oc_hw_lint_findings(l, &finding)            ? CLI_FINDINGS
-                                                           : CLI_OK;
+    int rc = oc_hw_lint_write(l, j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err)
+             : oc_hw_lint_findings(l, &finding)                ? CLI_FINDINGS
+                                                               : CLI_OK;
     oc_hw_lint_free(l);
     return rc;
 }
@@ -80,8 +80,8 @@ static int measure(struct hw_job *j)
     size_t n = oc_hw_measurement_diags(m, &diag);
     for (size_t i = 0; i < n; i++)
         cli_warn("%s: %s", diag[i].where, diag[i].text);
-    if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, j->f, &err))
-        rc = cli_fail_err(&err);
+    if (oc_hw_measurement_write(m, o->output && !o->format ? "xml" : o->format, j->out.f, &err))
+        rc = cli_output_fail(&j->out, &err);
     oc_hw_measurement_free(m);
     return rc;
 }
@@ -109,7 +109,6 @@ int cmd_hw(const struct cli_opts *o)
 {
     const struct hw_part *part = find_part(o);
     struct hw_job j = {.o = o};
-    struct cli_output out;
     struct oc_err err;
     if (!part)
         return cli_fail(CLI_USAGE,
@@ -121,12 +120,11 @@ int cmd_hw(const struct cli_opts *o)
         return cli_fail(CLI_USAGE, "--%s is for hw measure", o->quick ? "quick" : "threads");
     if (oc_hwdb_open(NULL, &j.db, &err))
         return cli_fail_err(&err);
-    int rc = cli_output_open(o->output, &out);
+    int rc = cli_output_open(o->output, &j.out);
     if (!rc) {
-        j.f = out.f;
         int done = part->run(&j);
-        rc = cli_output_close(&out, done == CLI_OK || done == CLI_FINDINGS);
-        rc = done ? done : rc;
+        rc = cli_output_close(&j.out, done == CLI_OK || done == CLI_FINDINGS);
+        rc = rc ? rc : done;
     }
     oc_hwdb_free(j.db);
     return rc;

@@ -289,9 +289,11 @@ static int add_rows(struct job *j)
     j->journal = true;
     rc = run(j, f, more);
     j->journal = false;
-    bool bad = ferror(f);
+    bool bad = ferror(f), empty = !more && ftell(f) <= 0;
     if (fclose(f) || bad)
         rc = rc ? rc : fail_write(j);
+    if (rc && empty)
+        unlink(j->o->output);
     return rc;
 }
 

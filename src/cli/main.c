@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -111,10 +112,22 @@ static int run(int argc, char **argv, struct cli_opts *o)
     return rc ? rc : c->run(o);
 }
 
+/* A file must not get the number of a standard stream that is not open: messages would land in it. What
+ * stands there instead cannot be used, as before; messages go nowhere. */
+static void fill_streams(void)
+{
+    static const int way[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", way[fd]) != fd)
+            _exit(CLI_ENVIRONMENT);
+}
+
 int main(int argc, char **argv)
 {
-    /* a closed pipe is a failed write, not a sudden death */
+    fill_streams();
+    /* a closed pipe and a limit on the size of files are failed writes, not a sudden death */
     signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
     cli_fault_install();
     oc_set_oom_handler(cli_out_of_memory);
     struct cli_opts o = {0};

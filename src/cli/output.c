@@ -1,6 +1,8 @@
 #include "cli/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -17,6 +19,72 @@ static int fail_write(const char *path, int error)
     return cli_fail(CLI_ENVIRONMENT, "cannot write '%s': %s", path ? path : "standard output",
                     strerror(error));
 }
+
+/* ---- the stream: writes all or knows why not
+ * ---------------------------------------------------------------
+ */
+
+struct cli_sink {
+    int fd, error; /* errno of the first write that failed; stdio does not keep it */
+    FILE *f, *ascii;
+    char buffer[1 << 16];
+};
+
+/* Whether another try may do: interrupted, or a pipe that does not block is full. */
+static bool again(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (errno == EAGAIN || errno == EWOULDBLOCK)
+        return poll(&p, 1, -1) >= 0 || errno == EINTR;
+    return errno == EINTR;
+}
+
+static ssize_t write_all(void *cookie, const char *data, size_t n)
+{
+    struct cli_sink *s = cookie;
+    size_t done = 0;
+    while (done < n && !s->error) {
+        ssize_t k = write(s->fd, data + done, n - done);
+        if (k >= 0)
+            done += (size_t)k;
+        else if (!again(s->fd))
+            s->error = errno;
+    }
+    return (ssize_t)done;
+}
+
+static int open_stream(struct cli_output *out, int fd)
+{
+    struct cli_sink *s = out->sink = cli_xcalloc(1, sizeof(*s));
+    s->fd = fd;
+    s->f = fopencookie(s, "w", (cookie_io_functions_t){.write = write_all});
+    if (!s->f)
+        cli_out_of_memory(sizeof(*s->f));
+    setvbuf(s->f, s->buffer, out->terminal ? _IOLBF : _IOFBF, sizeof(s->buffer));
+    s->ascii = out->terminal && !out->path && !cli_locale_is_utf8() ? cli_ascii_stream(s->f) : NULL;
+    out->f = s->ascii ? s->ascii : s->f;
+    return 0;
+}
+
+/* Returns errno of what went wrong, 0: nothing. */
+static int close_stream(struct cli_output *out)
+{
+    struct cli_sink *s = out->sink;
+    if (!s)
+        return 0;
+    bool bad = s->ascii && (ferror(s->ascii) | fclose(s->ascii));
+    bad |= ferror(s->f) | fclose(s->f);
+    int error = s->error;
+    if (s->fd != STDOUT_FILENO && close(s->fd) && !error && errno != EINTR)
+        error = errno;
+    free(s);
+    out->sink = NULL;
+    return error ? error : bad ? EIO : 0;
+}
+
+/* ---- the file
+ * ----------------------------------------------------------------------------------------------
+ */
 
 /* A new file gets the permissions that the umask gives, an old one keeps its own. */
 static void set_mode(int fd, const struct stat *old)
@@ -37,7 +105,7 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
     size_t n = strlen(out->target) + sizeof(".XXXXXX");
     out->temporary = cli_xrealloc(NULL, n);
     snprintf(out->temporary, n, "%s.XXXXXX", out->target);
-    int fd = mkstemp(out->temporary);
+    int fd = mkostemp(out->temporary, O_CLOEXEC);
     if (fd < 0) {
         int error = errno;
         free(out->temporary);
@@ -46,29 +114,27 @@ static int open_temporary(struct cli_output *out, const struct stat *old)
     }
     cli_fault_remove(out->temporary);
     set_mode(fd, old);
-    out->f = fdopen(fd, "w");
-    return out->f ? 0 : fail_write(out->path, errno);
+    return open_stream(out, fd);
 }
 
 int cli_output_open(const char *path, struct cli_output *out)
 {
-    *out = (struct cli_output){.f = stdout};
+    *out = (struct cli_output){.f = NULL};
     if (!path || !strcmp(path, "-")) {
         out->terminal = isatty(STDOUT_FILENO);
-        FILE *ascii = out->terminal && !cli_locale_is_utf8() ? cli_ascii_stream(stdout) : NULL;
-        out->f = ascii ? ascii : stdout;
-        return 0;
+        return open_stream(out, STDOUT_FILENO);
     }
     out->path = path;
-    out->f = NULL;
     struct stat st;
     bool there = stat(path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))
         return fail_write(path, EISDIR);
     if (there && !S_ISREG(st.st_mode)) {
-        out->f = fopen(path, "w");
-        out->terminal = out->f && isatty(fileno(out->f));
-        return out->f ? 0 : fail_write(path, errno);
+        int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+        if (fd < 0)
+            return fail_write(path, errno);
+        out->terminal = isatty(fd);
+        return open_stream(out, fd);
     }
     int rc = open_temporary(out, there ? &st : NULL);
     if (rc)
@@ -76,20 +142,19 @@ int cli_output_open(const char *path, struct cli_output *out)
     return rc;
 }
 
+int cli_output_fail(struct cli_output *out, const struct oc_err *err)
+{
+    if (err->code != OC_EOUTPUT || !(ferror(out->f) || fflush(out->f)))
+        return cli_fail_err(err);
+    out->unsaid = true;
+    return CLI_ENVIRONMENT;
+}
+
 int cli_output_close(struct cli_output *out, bool keep)
 {
-    int rc = 0;
-    if (out->f) {
-        errno = 0;
-        bool bad = fflush(out->f) || ferror(out->f);
-        int error = errno ? errno : EIO;
-        if (out->f != stdout && fclose(out->f) && !bad) {
-            bad = true;
-            error = errno;
-        }
-        if (bad && keep)
-            rc = error == EPIPE ? CLI_ENVIRONMENT : fail_write(out->path, error);
-    }
+    int error = close_stream(out), rc = 0;
+    if (error && (keep || out->unsaid))
+        rc = error == EPIPE ? CLI_ENVIRONMENT : fail_write(out->path, error);
     if (out->temporary) {
         if (keep && !rc && rename(out->temporary, out->target))
             rc = fail_write(out->path, errno);
@@ -113,8 +178,7 @@ unsigned cli_width(const struct cli_output *out)
             return (unsigned)v;
     }
     struct winsize size;
-    int fd = out->terminal ? fileno(out->f) : -1; /* -1: no terminal, or one behind a stream of its own */
-    if (out->terminal && !ioctl(fd < 0 ? STDOUT_FILENO : fd, TIOCGWINSZ, &size) && size.ws_col > 0)
+    if (out->terminal && !ioctl(out->sink->fd, TIOCGWINSZ, &size) && size.ws_col > 0)
         return size.ws_col;
     return 0;
 }

@@ -5,16 +5,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "onnxcost.h"
+
 struct cli_output {
     FILE *f;
     const char *path; /* NULL: standard output */
     bool terminal;
-    char *target;    /* what the temporary becomes; NULL: written directly (a device, a pipe) */
-    char *temporary; /* beside the target */
+    struct cli_sink *sink; /* behind f */
+    bool unsaid;           /* a write has failed, and the message is to come from cli_output_close */
+    char *target;          /* what the temporary becomes; NULL: written directly (a device, a pipe) */
+    char *temporary;       /* beside the target */
 };
 
 /* path NULL or "-": standard output. Returns 0, or the exit code after a message. */
 int cli_output_open(const char *path, struct cli_output *out);
+
+/* Says why the library could not write into f. When that is what became of the output, cli_output_close knows
+ * it better, and says it. Returns the exit code. */
+int cli_output_fail(struct cli_output *out, const struct oc_err *err);
 
 /* Flushes, checks every write and puts the file into its place (keep), or removes the temporary.
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */

@@ -66,6 +66,25 @@ static int move(const char *from, const char *to, struct oc_err *err)
     return rename(from, to) ? oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno)) : 0;
 }
 
+/* The runtime does not look whether it could write its profile, the last byte of which closes an array; a
+ * model of no bytes is none. */
+static int check_whole(const char *path, const char *shown, char last, struct oc_err *err)
+{
+    char end[16];
+    FILE *f = fopen(path, "rb");
+    size_t n = f && (!fseek(f, -(long)sizeof(end), SEEK_END) || !fseek(f, 0, SEEK_SET))
+                   ? fread(end, 1, sizeof(end), f)
+                   : 0;
+    if (f)
+        fclose(f);
+    while (n && strchr(" \r\n", end[n - 1]))
+        n--;
+    if (n && (!last || end[n - 1] == last))
+        return 0;
+    return oc_fail(err, OC_EOUTPUT,
+                   "cannot write '%s': ONNX Runtime has left it incomplete: is the disk full?", shown);
+}
+
 static int keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
@@ -73,6 +92,9 @@ static int keep(const struct oc_record_files *f, const char *profile, struct oc_
         return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has written no profile");
     if (access(f->temporary_optimized, R_OK))
         return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has not saved the optimized model");
+    if (check_whole(profile, f->profile, ']', err) ||
+        check_whole(f->temporary_optimized, f->optimized, '\0', err))
+        return -1;
     if (!access(weights, R_OK) && move(weights, oc_printf(f->a, "%s.data", f->optimized), err))
         return -1;
     return move(f->temporary_optimized, f->optimized, err) || move(profile, f->profile, err) ? -1 : 0;

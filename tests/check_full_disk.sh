@@ -1,0 +1,161 @@
+#!/bin/sh
+# Output that cannot be written: a full disk, a limit on the size of files, pipes that are closed, streams that were never
+# open. Every command and every form (tests/faults/output_jobs.txt). Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+# the disk is mounted in a namespace of its own, which goes with this script
+if [ -z "${IN_NAMESPACE:-}" ]; then
+    export IN_NAMESPACE=no
+    for how in '-m' '-rm'; do
+        if unshare $how sh -c 'mount -t tmpfs -o size=64k none /mnt' 2>/dev/null; then
+            export IN_NAMESPACE=yes
+            exec unshare $how "$PWD/tests/check_full_disk.sh"
+        fi
+    done
+fi
+top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/full_disk zoo=$PWD/$BUILD/onnxzoo
+export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
+unset COLUMNS
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work" || exit 1
+. "$top/tests/faults/inputs.sh"
+gzip -dc "$top/models/profiles/vgg16.all.t1.json.gz" >recordings/vgg16.profile.json
+"$zoo" vgg16 -o recordings/vgg16.onnx
+program=$build/onnxcost
+n=0
+bad=0
+result() { # title problems
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
+    fi
+}
+jobs() { # those with a pattern
+    grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -e "$1"
+}
+# what was wrong with the last run: wanted code, pattern of the last line on standard error ('': nothing at all)
+judge() {
+    if [ "$rc" -ne "$1" ]; then
+        echo "'$job': exit code $rc, not $1: $(tail -n 1 err)"
+    elif [ -z "$2" ]; then
+        grep -v ': warning: ' err | sed "s~^~'$job': says: ~" | head -n 1
+    else
+        tail -n 1 err | grep -qE -- "$2" || echo "'$job': says: $(tail -n 1 err)"
+    fi
+}
+# runs $job with another file for @
+run() {
+    # shellcheck disable=SC2046,SC2086 # words
+    timeout 60 "$program" $(echo "$job" | sed "s|@|$1|") >out 2>err </dev/null
+    rc=$?
+}
+
+# ---- a disk
+problems=$(jobs @ | while read -r job; do
+    run o/out
+    [ $rc -le 1 ] && [ -s o/out ] || echo "'$job': exit code $rc: $(tail -n 1 err)"
+    [ "$(ls o)" = out ] || echo "'$job' leaves: $(ls o)"
+    rm -rf o/*
+done)
+result "$(jobs @ | wc -l) commands write their file where there is room" "$problems"
+
+full_disk() { # title, what is there before, '' for nothing (which is what --resume begins with)
+    problems=$(jobs @ | { [ -z "$2" ] && cat || grep -v -e --resume; } | while read -r job; do
+        [ -n "$2" ] && echo "$2" >disk/out
+        cat /dev/zero >disk/filler 2>/dev/null
+        run disk/out
+        judge 4 "^onnxcost: cannot write '(disk/out|the model|standard output)'.*No space left on device"
+        there=$(cd disk && echo *)
+        [ "$there" = "filler${2:+ out}" ] || echo "'$job' leaves: $there"
+        [ -z "$2" ] || [ "$(cat disk/out)" = "$2" ] || echo "'$job' changed what was there"
+        rm -f disk/*
+    done)
+    result "$1" "$problems"
+}
+if [ "$IN_NAMESPACE" = yes ] && mkdir -p disk && mount -t tmpfs -o size=64k none disk; then
+    full_disk 'a full disk: exit code 4, the reason, and no file' ''
+    full_disk 'what was there stays as it was' 'what was there'
+    result 'a disk that fills up half way: the same' "$(
+        for job in 'm.onnx -f html -o @' 'weights.onnx --annotate @' 'scan models -f csv --resume -o @'; do
+            rm -f disk/* && cat /dev/zero >disk/filler 2>/dev/null
+            case $job in scan*) ;; *) truncate -s -16k disk/filler ;; esac
+            run disk/out
+            judge 4 "No space left on device"
+            [ "$(ls disk)" = filler ] || echo "'$job' leaves: $(ls disk)"
+        done)"
+    FAKE_ORT= "$program" record weights.onnx --ort-lib "$build/fake_ort.so" -o disk/r >out 2>err </dev/null
+    rc=$?
+    result 'record: the same' "$(job=record judge 4 '^onnxcost: '; [ "$(ls -A disk)" = filler ] || ls -lA disk)"
+    umount disk
+else
+    for title in 'a full disk' 'what was there' 'a disk that fills up' 'record'; do
+        n=$((n + 1))
+        echo "ok $n - $title # SKIP no small file system: mounting needs root, or user namespaces"
+    done
+fi
+
+# ---- a limit on the size of files, which sends a signal too
+result 'a limit on the size of files: exit code 4, the reason, and no file' "$(jobs 'html -o @\|trace -o @\|annotate @' | while read -r job; do
+    rc=$( (ulimit -f 8; run o/out; echo $rc) )
+    judge 4 "^onnxcost: cannot write '(o/out)'.*File too large"
+    [ -z "$(ls o)" ] || echo "'$job' leaves: $(ls o)"
+    rm -f o/*
+done)"
+
+# ---- standard output
+to_stdout() { # the job without its file
+    echo "$1" | sed 's/ -o @//'
+}
+result 'standard output on a full disk' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+    # shellcheck disable=SC2046
+    timeout 60 "$program" $(to_stdout "$job") >/dev/full 2>err </dev/null
+    rc=$?
+    judge 4 "^onnxcost: cannot write 'standard output': No space left on device"
+done)"
+mkfifo pipe
+exec 8<>pipe 9>pipe 8<&- # only the end for writing is left
+result 'a pipe that was closed: exit code 4 and not a word' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+    # shellcheck disable=SC2046
+    timeout 60 "$program" $(to_stdout "$job") >&9 2>err </dev/null
+    rc=$?
+    judge 4 ''
+done)"
+result 'standard output that is not open' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+    # shellcheck disable=SC2046
+    timeout 60 "$program" $(to_stdout "$job") >&- 2>err </dev/null
+    rc=$?
+    judge 4 "^onnxcost: cannot write 'standard output': Bad file descriptor"
+done)"
+
+# A file that is opened first gets the number of what is not open: nothing that is said may land in it.
+cp ort.json ort.before.json
+result 'none of the streams is open: files that are read stay as they are' "$(
+    for job in 'm.onnx -p ort.json -o @' 'm.onnx -f json -o @' 'summary kineto.json -o @' 'weights.onnx --annotate @' 'scan models -o @' \
+        'nowhere.onnx -o @' 'nsys.sqlite -o @' 'hw show a100-sxm4-80gb -o @'; do
+        for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-' '<&- >&-'; do
+            for where in o/out -; do
+                line=$(echo "$job" | sed "s|@|$where|")
+                case $line in *'annotate -'*) continue ;; esac
+                cp m.onnx m.before.onnx && cp weights.onnx weights.before.onnx
+                timeout 60 "$program" "$top/nowhere" >/dev/null 2>&1
+                eval "timeout 60 \"\$program\" $line $closed" >out 2>err
+                rc=$?
+                cmp -s m.onnx m.before.onnx && cmp -s weights.onnx weights.before.onnx && cmp -s ort.json ort.before.json ||
+                    echo "$line $closed: a file that is read was changed"
+                [ $rc -lt 5 ] || echo "$line $closed: exit code $rc"
+                case $closed:$where:$job in
+                *:nowhere*) [ ! -e o/out ] || echo "$line $closed: a file is there" ;;
+                *:o/out:*) grep -q 'onnxcost: ' o/out && echo "$line $closed: a message landed in the file" ;;
+                esac
+                rm -f o/*
+            done
+        done
+    done)"
+echo "1..$n"
+exit $bad
