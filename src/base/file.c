@@ -156,7 +156,7 @@ static struct oc_stream *new_stream(const void *data, size_t n)
 {
     struct oc_stream *s = oc_xmalloc(sizeof(*s));
     *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
-    if (n < 3 || memcmp(data, "\x1f\x8b\x08", 3) != 0)
+    if (!data || n < 3 || memcmp(data, "\x1f\x8b\x08", 3) != 0)
         return s;
     s->z.next_in = (Bytef *)(uintptr_t)data;
     if (inflateInit2(&s->z, 15 + 16) != Z_OK)

@@ -228,6 +228,7 @@ static int digits_of(double v, int precision, char digit[24])
 {
     char text[64];
     int n = 0, at = 0;
+    digit[1] = '\0';
     snprintf(text, sizeof(text), "%.*e", precision - 1, fabs(v));
     for (; text[at] && text[at] != 'e'; at++)
         if (is_digit(text[at]) && n < 23)
@@ -257,7 +258,7 @@ static bool one_up(char *digit)
 
 static int shortest(double v, char digit[24])
 {
-    int exp10 = digits_of(v, 15, digit);
+    int exp10;
     if (fabs(v) < 0x1p-1022) /* few bits: fewer digits may do */
         for (int p = 1; p < 15; p++) {
             exp10 = digits_of(v, p, digit);

@@ -72,7 +72,7 @@ static int add_filtered(const struct cli_opts *o, const char *filter, struct cli
 
 static int add_name(const struct cli_opts *o, bool filters, const char *name, struct cli_devices *d)
 {
-    const struct oc_device *device;
+    const struct oc_device *device = NULL;
     if (filters && oc_hwdb_is_filter(name))
         return add_filtered(o, name, d);
     int rc = cli_find_device(o, name, &d->db, &device);

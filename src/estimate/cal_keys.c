@@ -443,8 +443,8 @@ static void set_alpha(struct oc_key_tree *t, const struct oc_device *d)
             cache[n++] = &d->level[i];
     t->alpha[t->n_alpha++] = OC_PRIOR_ALPHA;
     if (cache[1] && cache[1]->size->value < cache[0]->size->value)
-        for (double part = 0.5; part <= 2; part *= 2)
-            t->alpha[t->n_alpha++] = part * cache[1]->size->value / cache[0]->size->value;
+        for (int part = 1; part <= 4; part *= 2) /* halves */
+            t->alpha[t->n_alpha++] = part * 0.5 * cache[1]->size->value / cache[0]->size->value;
 }
 
 void oc_key_tree_fit(struct oc_arena *a, const struct oc_cal_data *data, const struct oc_device *device,

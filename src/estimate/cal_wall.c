@@ -7,8 +7,8 @@
 #include "estimate/conformal.h"
 
 #define ROUNDS       10
-#define HUBER        0.05 /* of the wall time */
-#define GAP_LOWEST   -0.9 /* of a short kernel: what a profiler may add to each */
+#define HUBER        0.05   /* of the wall time */
+#define GAP_LOWEST   (-0.9) /* of a short kernel: what a profiler may add to each */
 #define SPREAD_LEAST 0.01
 #define SPREAD_USUAL 0.05
 

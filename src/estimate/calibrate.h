@@ -15,7 +15,6 @@ struct oc_calibrate_opts {
 /* -1: no sample with a known time and known counts. *out is freed by oc_calibration_free. */
 int oc_calibrate(const struct oc_sample_set *set, const struct oc_device *device,
                  const struct oc_calibrate_opts *opts, struct oc_calibration **out, struct oc_err *err);
-void oc_calibration_free(struct oc_calibration *cal);
 
 /* NULL: the calibration has none. dtype OC_CLASS_NONE: any type; cls OC_KC_COUNT + group: a group. */
 const struct oc_cal_key *oc_cal_find_key(const struct oc_calibration *cal, unsigned cls, unsigned dtype);

@@ -53,7 +53,8 @@ static void set_bounds(const double *t_s, size_t n, double *copy, struct oc_cal_
     memcpy(copy, t_s, n * sizeof(*copy));
     qsort(copy, n, sizeof(*copy), by_value);
     for (size_t b = 0; b + 1 < OC_CAL_BINS; b++)
-        out->bound_s[b] = n < OC_CAL_BINS * OC_CONFORMAL_MIN ? INFINITY : copy[(b + 1) * n / OC_CAL_BINS - 1];
+        out->bound_s[b] =
+            n < (size_t)OC_CAL_BINS * OC_CONFORMAL_MIN ? INFINITY : copy[(b + 1) * n / OC_CAL_BINS - 1];
 }
 
 static void set_quantiles(const double *r, const double *t_s, size_t n, double *copy,

@@ -26,8 +26,8 @@ static double bytes_of(const struct oc_fuse *f, uint32_t value, bool blocked)
     double n = oc_fuse_elements(f, value) * 4;
     if (!s || s->rank < 2 || !s->dim[1].v)
         return -1;
-    double c = (double)s->dim[1].v;
-    return blocked ? n / c * (double)((s->dim[1].v + BLOCK - 1) / BLOCK * BLOCK) : n;
+    int64_t channels = s->dim[1].v, whole = (channels + BLOCK - 1) / BLOCK * BLOCK;
+    return blocked ? n / (double)channels * (double)whole : n;
 }
 
 /* ---- inserted kernels ------------------------------------------------------------------------------------

@@ -166,10 +166,8 @@ static bool improve(const struct oc_lm_problem *p, const struct normal *eq, doub
                     double *loss, double *damp)
 {
     double next[OC_LM_MAX];
-    for (; *damp < DAMP_MAX; *damp *= 10) {
-        if (!propose(p, eq, x, *damp, next))
-            continue;
-        double l = oc_lm_loss(p, next, r);
+    while (*damp < DAMP_MAX) {
+        double l = propose(p, eq, x, *damp, next) ? oc_lm_loss(p, next, r) : (double)INFINITY;
         if (l < *loss) {
             memcpy(x, next, p->k * sizeof(*x));
             bool enough = *loss - l <= ENOUGH * *loss;
@@ -177,6 +175,7 @@ static bool improve(const struct oc_lm_problem *p, const struct normal *eq, doub
             *damp = fmax(*damp / 10, 1e-12);
             return !enough;
         }
+        *damp *= 10;
     }
     return false;
 }

@@ -243,8 +243,7 @@ void oc_predict_kernel(const struct oc_calibration *cal, const struct oc_device 
         return;
     a.own = cal && same_device(cal, device);
     out->roof_s = a.point.roof_s;
-    if (opts && opts->band_only)
-        (void)by_band(&a, out);
-    else if (!by_signature(&a, out) && !by_key(&a, out) && !by_prior(&a, out))
+    bool band_only = opts && opts->band_only;
+    if (band_only || (!by_signature(&a, out) && !by_key(&a, out) && !by_prior(&a, out)))
         (void)by_band(&a, out);
 }

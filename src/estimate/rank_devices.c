@@ -219,7 +219,7 @@ static void make_table(struct maker *k, const struct oc_rank_load *load, struct 
     struct key *key = OC_NEW_ARRAY(&k->arena, n, struct key);
     uint32_t *device = OC_NEW_ARRAY(a, n, uint32_t);
     for (uint32_t i = 0; i < n; i++) {
-        span_at(k, i, load, &whole[i], &by_class[i * OC_OP_CLASS_COUNT]);
+        span_at(k, i, load, &whole[i], &by_class[(size_t)i * OC_OP_CLASS_COUNT]);
         loose[i] = row_of(k->r, k->r->device[i], load, &whole[i]);
         key[i] = key_of(&loose[i], k->r->sort, i);
     }

@@ -313,7 +313,7 @@ static void *zeroed(size_t n, size_t size)
 
 int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
 {
-    struct run r = {.crew = crew, .shared_bytes = crew->jobs * DEPTH * crew->result_bytes};
+    struct run r = {.crew = crew, .shared_bytes = (size_t)crew->jobs * DEPTH * crew->result_bytes};
     r.shared = mmap(NULL, r.shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (r.shared == MAP_FAILED)
         oc_check_memory(errno);
@@ -321,7 +321,7 @@ int oc_crew_run(const struct oc_crew *crew, struct oc_err *err)
         return oc_fail(err, OC_EIO, "cannot share memory: %s", strerror(errno));
     r.worker = zeroed(crew->jobs, sizeof(*r.worker));
     r.poll = zeroed(crew->jobs, sizeof(*r.poll));
-    r.again = zeroed(crew->jobs * DEPTH, sizeof(*r.again));
+    r.again = zeroed((size_t)crew->jobs * DEPTH, sizeof(*r.again));
     r.waiting = zeroed(WINDOW, sizeof(*r.waiting));
     int rc = run_all(&r, err);
     clean_up(&r, rc != 0);

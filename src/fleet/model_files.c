@@ -37,7 +37,7 @@ static void add_file(struct oc_model_files *files, const char *path, const struc
     OC_GROW(files->item, files->n, files->cap);
     struct oc_model_file *f = &files->item[files->n++];
     *f = (struct oc_model_file){.path = kept, .error = error};
-    if (!error) {
+    if (st) {
         f->size_bytes = (uint64_t)st->st_size;
         f->mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
     }

@@ -105,7 +105,7 @@ static bool same_bytes(const char *a, const char *b)
 {
     int fa = open(a, O_RDONLY | O_CLOEXEC), fb = fa < 0 ? -1 : open(b, O_RDONLY | O_CLOEXEC);
     bool same = fb >= 0;
-    char *buf = oc_xmalloc(2 * PIECE_BYTES);
+    char *buf = oc_xmalloc((size_t)2 * PIECE_BYTES);
     for (ssize_t n = 1; same && n > 0;) {
         n = read_piece(fa, buf);
         same = n >= 0 && read_piece(fb, buf + PIECE_BYTES) == n && !memcmp(buf, buf + PIECE_BYTES, (size_t)n);

@@ -10,7 +10,9 @@
 
 char oc_hw_fold_char(char c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c == '_' || c == ' ' ? '-' : c;
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c + 32);
+    return c == '_' || c == ' ' ? '-' : c;
 }
 
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name)

@@ -287,6 +287,7 @@ static bool stands_for(const char *rec_type, const char *type)
     const struct definition *d = definition_of(type);
     if (d && strcmp(d->first, rec_type) == 0)
         return true;
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): `type` is the original's */
     return oc_match_made_of(rec_type, type) || (heart && is_member(&(struct pattern){.member = heart}, type));
 }
 

@@ -44,7 +44,9 @@ static void plain_form(struct oc_buf *out, const char *s, size_t n)
         s = colon + 1;
     }
     for (size_t i = 0; i < n; i++) {
-        char c = s[i] == '.' || s[i] == '/' || s[i] == ':' ? '_' : s[i];
+        char c = s[i];
+        if (c == '.' || c == '/' || c == ':')
+            c = '_';
         if (c != '_' || out->n)
             oc_buf_char(out, c);
     }

@@ -267,7 +267,7 @@ static const char *never_text(struct held *h)
         !counts_at(h, last_run(h->l, MOST_BATCH), true, two))
         return NULL;
     struct oc_llm_roof a = roof_of(h, one, last_run(h->l, 1)), b = roof_of(h, two, last_run(h->l, 1));
-    double comp = (b.comp_s - a.comp_s) / (MOST_BATCH / 2), mem = (b.mem_s - a.mem_s) / (MOST_BATCH / 2);
+    double comp = (b.comp_s - a.comp_s) / (MOST_BATCH / 2.0), mem = (b.mem_s - a.mem_s) / (MOST_BATCH / 2.0);
     if (!(comp < mem))
         return NULL;
     char first[40], second[40];

@@ -19,7 +19,7 @@ static void attribute(struct oc_buf *b, const char *name, const char *text)
         if (escape)
             oc_buf_str(b, escape);
         else
-            oc_buf_char(b, (unsigned char)*text < ' ' ? ' ' : *text);
+            oc_buf_char(b, (char)((unsigned char)*text < ' ' ? ' ' : *text));
     }
     oc_buf_char(b, '"');
 }
@@ -28,8 +28,11 @@ static void attribute(struct oc_buf *b, const char *name, const char *text)
 static void value(struct oc_buf *b, double v, const char *unit)
 {
     int decimals = 2;
-    for (double least = 10; decimals < 9 && v < least; least /= 10)
+    double least = 10;
+    while (decimals < 9 && v < least) {
+        least /= 10;
         decimals++;
+    }
     oc_buf_printf(b, " value=\"%.*f\"", decimals, v > 1e-9 ? v : 1e-9);
     if (*unit)
         attribute(b, "unit", unit);
@@ -58,7 +61,7 @@ static void identifier(const struct oc_measured *m, char *out, size_t cap)
     for (const char *p = m->machine.model; *p && n + 24 < cap; p++) {
         bool upper = *p >= 'A' && *p <= 'Z', plain = (*p >= 'a' && *p <= 'z') || (*p >= '0' && *p <= '9');
         if (upper || plain)
-            out[n++] = upper ? (char)(*p - 'A' + 'a') : *p;
+            out[n++] = (char)(upper ? *p - 'A' + 'a' : *p);
         else if (n && out[n - 1] != '-')
             out[n++] = '-';
     }
@@ -305,7 +308,8 @@ static void write_time(struct oc_buf *b, const char *tag, const char *key, const
     if (!(seconds > 0) || isinf(seconds))
         return;
     oc_buf_printf(b, "    <%s", tag);
-    attribute(b, key, name);
+    attribute(b, key,
+              name); /* NOLINT(readability-suspicious-call-argument): the key is the attribute's name */
     value(b, seconds * (ns ? 1e9 : 1e6), ns ? "ns" : "us");
     measured(b, note);
 }

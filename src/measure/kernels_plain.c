@@ -29,6 +29,7 @@ STREAM_KERNELS(plain, PLAIN, u64x2, f64x2)
 #define ISA "baseline"
 #endif
 
+/* NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): products of small numbers */
 static const struct oc_peak_kernel peaks[] = {
 #if !defined(__aarch64__)
     {ISA, "a multiplication and an addition", OC_HW_VECTOR, OC_CLASS_F64, 0, 0, 2 * 12 * 2, false, fma_f64},
@@ -39,6 +40,7 @@ static const struct oc_peak_kernel peaks[] = {
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I16, 0, 0, 12 * 8, true, add_i16},
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I8, 0, 0, 12 * 16, true, add_i8},
 };
+/* NOLINTEND(bugprone-implicit-widening-of-multiplication-result) */
 static const struct oc_stream_kernel streams[] = {STREAM_ROWS(plain, ISA, 0)};
 
 const struct oc_kernel_list oc_kernels_plain = {peaks, sizeof(peaks) / sizeof(peaks[0]), streams,

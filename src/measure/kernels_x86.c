@@ -170,6 +170,7 @@ TILE_KERNEL(amx_bf16, AMX_BF16, float, bf16_bits(xd) * 0x10001, bf16_bits(yd) * 
 STREAM_KERNELS(avx, AVX, u64x4, f64x4)
 STREAM_KERNELS(avx512, AVX512, u64x8, f64x8)
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types */
 /* Non-temporal stores: the line is not read first and does not stay in the caches. */
 #define PAST_KERNELS(suffix, target, bits, reals, store, kind)                                               \
     target static uint64_t write_past_##suffix(void *a, const void *b, const void *c, size_t bytes)          \
@@ -202,6 +203,7 @@ STREAM_KERNELS(avx512, AVX512, u64x8, f64x8)
         _mm_sfence();                                                                                        \
         return 0;                                                                                            \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 PAST_KERNELS(sse2, PLAIN, u64x2, f64x2, _mm_stream_si128, __m128i)
 PAST_KERNELS(avx, AVX, u64x4, f64x4, _mm256_stream_si256, __m256i)
 PAST_KERNELS(avx512, AVX512, u64x8, f64x8, _mm512_stream_si512, __m512i)
@@ -219,6 +221,7 @@ PAST_KERNELS(avx512, AVX512, u64x8, f64x8, _mm512_stream_si512, __m512i)
         isa, how, OC_HW_MATRIX, OC_CLASS_##cls, OC_CLASS_##acc, needs, ops, false, run                       \
     }
 
+/* NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): products of small numbers */
 static const struct oc_peak_kernel peaks[] = {
     VEC("avx512", MULTIPLY_ADD, F64, NONE, OC_CPU_AVX512, 2 * 24 * 8, false, avx512_f64),
     VEC("avx2", MULTIPLY_ADD, F64, NONE, OC_CPU_AVX2, 2 * 12 * 4, false, avx2_f64),
@@ -245,6 +248,7 @@ static const struct oc_peak_kernel peaks[] = {
     TILE("amx-bf16", "tdpbf16ps", BF16, F32, OC_CPU_AMX_BF16, 2 * TILE_ACC * 16 * 16 * 32, amx_bf16),
     TILE("amx-int8", "tdpbssd", I8, I32, OC_CPU_AMX_INT8, 2 * TILE_ACC * 16 * 16 * 64, amx_i8),
 };
+/* NOLINTEND(bugprone-implicit-widening-of-multiplication-result) */
 
 #define PAST_ROWS(suffix, isa, needs)                                                                        \
     {isa, OC_STREAM_WRITE, true, needs, write_past_##suffix},                                                \

@@ -99,10 +99,12 @@ static size_t whole_steps(double bytes)
 static void sweep(struct probe *p)
 {
     const struct oc_stream_kernel *read = find_kernel(p->features, OC_STREAM_READ, false);
-    for (double bytes = 8192; p->n_point + 1 < MAX_POINTS && bytes <= (double)p->one; bytes *= 1.4) {
+    double bytes = 8192;
+    while (p->n_point + 1 < MAX_POINTS && bytes <= (double)p->one) {
         struct oc_stream_place place = {p->block, 0, whole_steps(bytes)};
         double rate = oc_rate_of_stream(p->team, 1, read, &place, &p->effort->sweep).best;
         p->point[p->n_point++] = (struct point){(double)place.bytes, rate};
+        bytes *= 1.4;
     }
 }
 

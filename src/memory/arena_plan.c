@@ -111,7 +111,7 @@ static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(cons
     for (uint32_t i = 0; i < f->n; i++)
         f->order[i] = s[i].i;
     free(s);
-    oc_fit_spend(f, f->n * 8);
+    oc_fit_spend(f, (uint64_t)f->n * 8);
 }
 
 /* Most live bytes over the life of each box: maxima of 2^level steps, by doubling. */

@@ -148,7 +148,7 @@ static int add_blocks(struct level *v)
     v->inside = oc_xmalloc((2 * (size_t)n_at + 1) * sizeof(*v->inside));
     for (uint32_t k = 0; k < n_at && !rc; k++) {
         uint64_t size = 0;
-        v->inside[2 * k] = b->n;
+        v->inside[(size_t)2 * k] = b->n;
         rc = plan_bodies(b, node_at(v, at[k]), &size);
         v->inside[2 * k + 1] = b->n;
         uint32_t x = v->n_box - n_at + k;
@@ -173,7 +173,7 @@ static int place(struct level *v)
     for (uint32_t i = 0; i < v->n_box && !rc; i++)
         b->v[v->from + i].offset = offset[i];
     for (uint32_t k = 0; k < v->n_block && !rc; k++)
-        for (uint32_t i = v->inside[2 * k]; i < v->inside[2 * k + 1]; i++)
+        for (uint32_t i = v->inside[(size_t)2 * k]; i < v->inside[2 * k + 1]; i++)
             b->v[i].offset += offset[v->n_box - v->n_block + k];
     free(offset);
     return rc;

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 
 #define MIN_BYTES  256u
-#define FIRST      (1024u * 1024)          /* kDefaultInitialChunkSizeBytes */
+#define FIRST      (1024ull * 1024)        /* kDefaultInitialChunkSizeBytes */
 #define DEAD_BYTES (128ull * 1024 * 1024)  /* max_dead_bytes_per_chunk */
 #define MOST       (1024ull * 1024 * 1024) /* kDefaultMaxPowerOfTwoExtendBytes */
 #define LIMIT      (1ull << 62)

@@ -200,7 +200,7 @@ static bool from_sparse(const struct oc_model *m, const struct oc_tensor *t, uin
     if (x->elements != (uint64_t)nnz * per)
         return false;
     struct oc_elem *value = OC_NEW_ARRAY(a, nnz, struct oc_elem),
-                   *index = OC_NEW_ARRAY(a, nnz * per, struct oc_elem);
+                   *index = OC_NEW_ARRAY(a, (size_t)nnz * per, struct oc_elem);
     if (!oc_tensor_elems(m, v, nnz, value, a) || !oc_tensor_elems(m, x, nnz * per, index, a))
         return false;
     for (uint32_t i = 0; i < n; i++)

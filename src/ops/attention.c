@@ -64,7 +64,7 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
 
 static int shape_attention(struct oc_op_ctx *c)
 {
-    struct dims d;
+    struct dims d = {.hq = 0};
     int known = read_dims(c, &d);
     if (known <= 0) {
         for (unsigned i = 0; i < 4; i++)
@@ -139,7 +139,7 @@ static void use_softmax_precision(const struct oc_op_ctx *c, struct oc_cost *k)
 
 static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct dims d;
+    struct dims d = {.hq = 0};
     int known = read_dims(c, &d);
     if (known <= 0 || d.hq < 1) {
         c->unknown = true;

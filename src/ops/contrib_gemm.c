@@ -144,7 +144,7 @@ static int weight_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim 
 
 static int shape_block_matmul(struct oc_op_ctx *c)
 {
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     return weight_dims(c, &depth, &width) ? -1 : shape_same_rank(c, width);
 }
 
@@ -152,7 +152,7 @@ static int shape_block_matmul(struct oc_op_ctx *c)
 static int cost_block_matmul(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct weight_form *f = c->op->param;
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     uint64_t n = oc_c_out(c, 0);
     if (weight_dims(c, &depth, &width))
         return -1;
@@ -190,14 +190,14 @@ static int fpq4_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim *w
 
 static int shape_fpq4(struct oc_op_ctx *c)
 {
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     fpq4_dims(c, &depth, &width);
     return shape_same_rank(c, width);
 }
 
 static int cost_fpq4(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     fpq4_dims(c, &depth, &width);
     oc_tell(c, "K", oc_c_dim(c, depth));
     oc_tell(c, "W", oc_c_dim(c, width));
@@ -212,7 +212,7 @@ static const char cost_fpq4_formula[] = "MAC = N(o)*K; DEQ = K*W";
 /* A, skip, norm_scale, gate_B, gate_scales, gate_bias, up_B, up_scales, up_bias -> Y, input_skip_bias_sum */
 static int shape_mlp(struct oc_op_ctx *c)
 {
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     if (weight_dims(c, &depth, &width) || shape_same_rank(c, width))
         return -1;
     oc_set_out_type(c, 1, oc_in(c, 0));
@@ -221,7 +221,7 @@ static int shape_mlp(struct oc_op_ctx *c)
 
 static int cost_mlp(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct oc_dim depth, width;
+    struct oc_dim depth = oc_known(0), width = oc_known(0);
     uint64_t n = oc_c_out(c, 0), in = oc_c_in(c, 0);
     if (weight_dims(c, &depth, &width))
         return -1;

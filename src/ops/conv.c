@@ -381,7 +381,7 @@ static const char qlinear_formula[] =
 #define CONV(d, n, v, s, k)                                                                                  \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = (v), .op_class = OC_OP_CONV, .slots = (s), .shape = shape_conv, \
-        .cost = cost_conv, .param = &k, .formula = k##_formula                                               \
+        .cost = cost_conv, .param = &(k), .formula = k##_formula                                             \
     }
 
 static const struct oc_op rows[] = {

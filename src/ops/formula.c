@@ -375,7 +375,7 @@ static uint64_t factor(struct reader *r)
     if (take(r, '['))
         return condition(r);
     struct span s = word(r);
-    int64_t v;
+    int64_t v = 0;
     if (s.n == 0) {
         r->bad = true;
         return 0;

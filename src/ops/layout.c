@@ -75,7 +75,7 @@ static void place(const struct oc_data *d, const struct oc_shape *s, unsigned ax
             outer *= (uint32_t)s->dim[k].v;
     }
     for (uint32_t o = 0; d && inner && o < outer; o++)
-        memcpy(&e[o * row + at], &d->e[o * inner], inner * sizeof(*e));
+        memcpy(&e[(size_t)o * row + at], &d->e[(size_t)o * inner], inner * sizeof(*e));
 }
 
 static int fold_concat(struct oc_op_ctx *c)

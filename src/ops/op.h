@@ -99,7 +99,7 @@ struct oc_op {
 char oc_op_slot(const struct oc_op *op, uint32_t slot);
 
 /* In a row: a cost rule with its formula, the text `<rule>_formula` that stands beside the rule. */
-#define OC_COST(rule) .cost = rule, .formula = rule##_formula
+#define OC_COST(rule) .cost = (rule), .formula = rule##_formula
 
 struct oc_op_family {
     const char *name;
@@ -221,6 +221,9 @@ bool oc_elem_known_real(const struct oc_elem *e, double *v); /* integers too */
 
 /* "shapes {1,2} and {3} do not broadcast": the engine adds the node. Returns -1. */
 int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#ifdef __clang_analyzer__ /* which sees one file at a time: what it returns */
+#define oc_op_fail(...) (oc_op_fail(__VA_ARGS__), -1)
+#endif
 
 /* A fresh unknown dim that belongs to this node: origin "<node or output>.<axis>", or the given text. */
 struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max);

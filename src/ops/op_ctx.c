@@ -238,7 +238,7 @@ bool oc_elem_known_real(const struct oc_elem *e, double *v)
     return true;
 }
 
-int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...)
+int(oc_op_fail)(struct oc_op_ctx *c, const char *fmt, ...)
 {
     char text[512];
     va_list args;

@@ -83,7 +83,9 @@ _Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "a name for every cla
 char oc_op_slot(const struct oc_op *op, uint32_t slot)
 {
     size_t n = op && op->slots ? strlen(op->slots) : 0;
-    return n == 0 ? '.' : op->slots[slot < n ? slot : n - 1];
+    if (!n)
+        return '.';
+    return op->slots[slot < n ? slot : n - 1];
 }
 
 const char *oc_prim_name(unsigned prim)

@@ -184,12 +184,12 @@ static const char lp_pool_formula[] =
 #define POOL(d, n, s, k)                                                                                     \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_pool,   \
-        .cost = cost_pool, .param = &k, .formula = k##_formula                                               \
+        .cost = cost_pool, .param = &(k), .formula = k##_formula                                             \
     }
 #define GLOBAL(d, n, s, k)                                                                                   \
     {                                                                                                        \
         .domain = (d), .name = (n), .since = 1, .op_class = OC_OP_POOL, .slots = (s), .shape = shape_global, \
-        .cost = cost_global, .param = &k, .formula = k##_formula                                             \
+        .cost = cost_global, .param = &(k), .formula = k##_formula                                           \
     }
 
 static const struct oc_op rows[] = {

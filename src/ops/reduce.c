@@ -236,7 +236,8 @@ static const char sum_square_formula[] = "MUL = N(x); ADD = combined" REDUCED;
 #define REDUCE(n, r)                                                                                         \
     {                                                                                                        \
         .domain = "", .name = (n), .since = 1, .op_class = OC_OP_REDUCE, .slots = ".m",                      \
-        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &r, .formula = r##_formula \
+        .shape = shape_reduce, .fold = fold_reduce, .cost = cost_reduce, .param = &(r),                      \
+        .formula = r##_formula                                                                               \
     }
 
 static const struct oc_op rows[] = {

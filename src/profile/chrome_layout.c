@@ -255,7 +255,11 @@ static void draw_value(struct drawing *d, unsigned field, const char *p, const c
         draw_constant(d, field, p, end);
         return;
     }
-    char kind = *p == '"' ? '"' : *p == '[' || *p == '{' ? '[' : '0';
+    char kind = '0';
+    if (*p == '"')
+        kind = '"';
+    else if (*p == '[' || *p == '{')
+        kind = '[';
     draw_text(d, kind == '"' ? p + 1 : p); /* opening and closing quotes belong to the text */
     if (d->out && d->out->n_slot == MAX_SLOTS)
         d->out = NULL;

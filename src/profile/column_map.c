@@ -53,7 +53,7 @@ static size_t part_length(const char *s)
     size_t i = 0;
     for (; s[i] && (quote || s[i] != ','); i++) {
         if (quote ? s[i] == quote : (s[i] == '\'' || s[i] == '"') && i && s[i - 1] == '=')
-            quote = quote ? '\0' : s[i];
+            quote = (char)(quote ? 0 : s[i]);
     }
     return i;
 }

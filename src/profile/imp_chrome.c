@@ -187,7 +187,7 @@ static void read_all(struct reading *r)
 {
     while (oc_chrome_next(&r->c) && !r->t->full) {
         struct oc_str ph = oc_chrome_text(&r->c, OC_CH_PH);
-        char c = ph.n == 1 ? ph.s[0] : 0;
+        char c = (char)(ph.n == 1 ? ph.s[0] : 0);
         const char *why = c == 'X' || c == 'B' || c == 'E' ? take_event(r, c) : NULL;
         if (why)
             oc_chrome_bad(&r->c, why);

@@ -79,6 +79,7 @@ static void end_launch(struct reading *r)
         oc_launches_add(r->launches, x);
     }
     x->name = NULL;
+    x->counters = NULL;
 }
 
 static void begin_launch(struct reading *r, struct oc_str name)

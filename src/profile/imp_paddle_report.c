@@ -366,7 +366,8 @@ static void finish(struct reading *r)
     struct oc_paddle_head *head = OC_NEW_ARRAY(&p->arena, r->n_head, struct oc_paddle_head);
     struct oc_paddle_row *row = OC_NEW_ARRAY(&p->arena, r->n_row ? r->n_row : 1, struct oc_paddle_row);
     end_copies(r);
-    memcpy(head, r->head, r->n_head * sizeof(*head));
+    if (r->n_head)
+        memcpy(head, r->head, r->n_head * sizeof(*head));
     if (r->n_row)
         memcpy(row, r->row, r->n_row * sizeof(*row));
     *native = (struct oc_paddle_report){head, (uint32_t)r->n_head, row, (uint32_t)r->n_row};

@@ -95,7 +95,7 @@ static uint32_t group_of(struct oc_launches *l, const struct oc_launch *x)
 
 static uint32_t known_group(struct oc_launches *l, const struct oc_launch *x)
 {
-    size_t slot = (((uintptr_t)x->name >> 4) + x->label * 31u + x->kind) % LAUNCH_MEMO;
+    size_t slot = (((uintptr_t)x->name >> 4) + (size_t)x->label * 31 + x->kind) % LAUNCH_MEMO;
     if (l->memo[slot].name != x->name || l->memo[slot].label != x->label ||
         l->group[l->memo[slot].group].kind != x->kind) {
         l->memo[slot].group = group_of(l, x);

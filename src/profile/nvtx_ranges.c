@@ -217,9 +217,12 @@ static void guess_runs(struct oc_ranges *r)
                 OC_GROW(outer, n, cap);
                 outer[n++] = (struct outer){0};
             }
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): ids are given in order, each with its
+             * place */
             outer[id[i]].n++;
             outer[id[i]].ns += x->end_ns == INT64_MAX ? 0 : (double)(x->end_ns - x->start_ns);
         } else if (r->range[x->parent].parent == OC_NONE && (uint32_t)i == x->parent + 1) {
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the parent came before */
             outer[id[x->parent]].n_parent++;
         }
     }
