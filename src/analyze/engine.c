@@ -52,6 +52,7 @@ static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
         return NULL;
     struct oc_data *d = OC_NEW(&e->a->arena, struct oc_data);
     *d = (struct oc_data){.n = (uint32_t)t->elements, .e = elem};
+    e->folded_bytes += t->elements * sizeof(*elem);
     return e->a->data[value] = d;
 }
 

@@ -37,6 +37,7 @@ struct oc_engine {
     int64_t spatial_default;
     bool used_spatial_default;
     uint32_t n_failed; /* nodes whose shape rule failed */
+    uint64_t folded_bytes; /* of values that were read or computed */
     uint64_t n_looked; /* nodes looked at, those of bodies once for each time */
     /* scratch for one node, sized for the widest */
     const struct oc_type **in;

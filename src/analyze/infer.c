@@ -198,8 +198,10 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         return oc_fail(e->err, OC_ELIMIT, "node '%s' (%s): its shape overflows 64 bits", label(e, n),
                        n->op_type);
     uint32_t asked = e->missed;
+    size_t before = e->a->arena.used_bytes;
     if (op->fold)
         op->fold(&c);
+    e->folded_bytes += e->a->arena.used_bytes - before;
     bool folded = is_folded(e, n, op), absorbed = is_weight_dequantizer(e, n);
     finish_outputs(e, n, op, asked);
     if (folded || absorbed)
@@ -249,6 +251,8 @@ static int check_work(struct oc_engine *e)
     uint64_t again = ++e->n_looked > e->m->n_node ? e->n_looked - e->m->n_node : 0;
     if (again > oc_cap(caps, OC_CAP_REPEATS))
         return oc_cap_fail(caps, OC_CAP_REPEATS, 0, e->err);
+    if (e->folded_bytes > oc_cap(caps, OC_CAP_FOLDED_BYTES))
+        return oc_cap_fail(caps, OC_CAP_FOLDED_BYTES, 0, e->err);
     if (e->a->arena.used_bytes > oc_cap(caps, OC_CAP_ANALYSIS_MEMORY))
         return oc_cap_fail(caps, OC_CAP_ANALYSIS_MEMORY, 0, e->err);
     return 0;

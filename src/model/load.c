@@ -100,6 +100,8 @@ static int load(struct oc_model *m, struct oc_view v, struct oc_err *err)
     int rc = load_all(&l, v, &t);
     if (rc == 0 && l.long_text)
         rc = oc_load_over(&l, OC_CAP_STRING_BYTES, l.long_bytes, l.long_text);
+    if (rc == 0 && m->arena.used_bytes > oc_cap(l.caps, OC_CAP_MODEL_MEMORY))
+        rc = oc_load_over(&l, OC_CAP_MODEL_MEMORY, 0, NULL);
     free(t.function);
     free(t.opset);
     free(l.body);

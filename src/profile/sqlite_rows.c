@@ -101,7 +101,7 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
  */
 
 #define HEADER_BYTES  100
-#define STEPS_A_CHECK 1000000
+#define STEPS_A_CHECK 100000
 #define MIN_ROW_BYTES 4
 
 struct oc_sqlite {
