@@ -36,9 +36,9 @@ struct oc_engine {
     bool *rule_seen; /* by user rule: it was used, or passed over, and this was told */
     int64_t spatial_default;
     bool used_spatial_default;
-    uint32_t n_failed; /* nodes whose shape rule failed */
+    uint32_t n_failed;     /* nodes whose shape rule failed */
     uint64_t folded_bytes; /* of values that were read or computed */
-    uint64_t n_looked; /* nodes looked at, those of bodies once for each time */
+    uint64_t n_looked;     /* nodes looked at, those of bodies once for each time */
     /* scratch for one node, sized for the widest */
     const struct oc_type **in;
     const struct oc_data **in_data;

@@ -452,6 +452,8 @@ bool oc_json_raw(struct oc_json *j, struct oc_str *text)
     size_t len;
     if (!scan_value(j, true, &len))
         return false;
+    if (len > j->max_string)
+        return too_long(j, len);
     *text = (struct oc_str){j->win + j->pos, len};
     j->pos += len;
     return true;

@@ -390,8 +390,10 @@ static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *table, si
         int rc = db->lib.step(query);
         if (rc == SQLITE_DONE || is_stopped(db))
             return 0;
-        if (rc != SQLITE_ROW)
-            return broken(db, err) || oc_err_prefix(err, "table '%s'", table);
+        if (rc != SQLITE_ROW) {
+            broken(db, err);
+            return oc_err_prefix(err, "table '%s'", table);
+        }
         if (!db->rows_left)
             return oc_fail(err, OC_EFORMAT, "damaged SQLite file: table '%s' has more rows than fit in it",
                            table);

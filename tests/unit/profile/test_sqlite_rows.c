@@ -204,13 +204,125 @@ static void stopped_between_rows(void **state)
     unlink(sqlite_file(""));
 }
 
+static int count_row(void *user, const struct oc_cell *c)
+{
+    (void)c;
+    size_t *n = user;
+    ++*n;
+    return 0;
+}
+
+static int sleep_once(void *user, const struct oc_cell *c)
+{
+    size_t *n = user;
+    if (!*n)
+        usleep(2100000);
+    return count_row(user, c);
+}
+
+/* 120,000 rows of a byte each and 24 columns: some 3 million steps for a file of 1.3 MB. */
+static void work_and_time(void **state)
+{
+    (void)state;
+    struct oc_buf sql = {0};
+    struct oc_column column[OC_SQLITE_MAX_COLUMNS];
+    char name[OC_SQLITE_MAX_COLUMNS][8];
+    oc_buf_str(&sql,
+               "CREATE TABLE t(c0); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT "
+               "120000) INSERT INTO t SELECT i % 100 FROM n;");
+    for (unsigned i = 0; i < OC_SQLITE_MAX_COLUMNS; i++) {
+        snprintf(name[i], sizeof(name[i]), "c%u", i);
+        column[i] = (struct oc_column){name[i], true};
+        if (i)
+            oc_buf_printf(&sql, "ALTER TABLE t ADD COLUMN c%u;", i);
+    }
+    const char *path = sqlite_file(sql.data);
+    oc_buf_free(&sql);
+    const struct {
+        struct oc_caps caps;
+        int (*row)(void *user, const struct oc_cell *cell);
+        const char *why;
+    } all[] = {
+        {{.most = {[OC_CAP_SQLITE_STEPS] = 64}}, count_row, NULL},
+        {{.most = {[OC_CAP_SQLITE_STEPS] = 1}},
+         count_row,
+         "more than 1 steps for a byte of SQLite's file (--limit sqlite-steps=N)"},
+        {{.most = {[OC_CAP_SQLITE_SECONDS] = 1}},
+         sleep_once,
+         "more than 1 seconds in SQLite (--limit sqlite-seconds=N)"},
+        {{.most = {[OC_CAP_SQLITE_SECONDS] = 100}}, sleep_once, NULL},
+    };
+    for (size_t i = 0; i < OC_COUNT(all); i++) {
+        struct oc_err err = {0};
+        struct oc_sqlite *db;
+        size_t n = 0;
+        assert_int_equal(oc_sqlite_open(path, &all[i].caps, &db, &err), 0);
+        assert_int_equal(oc_sqlite_scan(db, "t", column, OC_SQLITE_MAX_COLUMNS, all[i].row, &n, &err),
+                         all[i].why ? -1 : 0);
+        oc_sqlite_close(db);
+        if (!all[i].why) {
+            assert_int_equal(n, 120000);
+            continue;
+        }
+        assert_int_equal(err.code, OC_ELIMIT);
+        assert_non_null(strstr(err.msg, all[i].why));
+    }
+    unlink(path);
+}
+
+/* What a schema could make SQLite do by itself: defaults, generated columns, indexes and checks with
+ * functions, one that writes, one that loads a library, an endless view behind a table's name. */
+static void nothing_runs(void **state)
+{
+    (void)state;
+    assert_rows(
+        "CREATE TABLE t(a, b DEFAULT (hex(randomblob(9)))); INSERT INTO t VALUES(1, 2); CREATE INDEX i ON "
+        "t(a) WHERE length(a) < 5",
+        "1|2|-;");
+    assert_rows(
+        "CREATE TABLE t(a, b GENERATED ALWAYS AS (hex(zeroblob(a))) STORED); INSERT INTO t(a) VALUES(1)",
+        "1|-|-;");
+    assert_rows("CREATE TABLE x(a); CREATE VIEW t AS SELECT load_extension('/tmp/evil') AS a FROM x", "");
+    struct oc_buf text = {0};
+    struct oc_err err = {0};
+    const char *path =
+        sqlite_file("CREATE TABLE x(a); CREATE VIEW pragma_table_info AS WITH RECURSIVE n(name) AS (SELECT "
+                    "'a' UNION ALL SELECT name FROM n) SELECT name FROM n; CREATE TABLE t(a); INSERT "
+                    "INTO t VALUES(4)");
+    assert_int_equal(scan_of(path, "t", &text, &err), -1); /* and not without end */
+    assert_string_equal(err.msg, "SQLite: 'pragma_table_info' is not a function");
+    unlink(path);
+    oc_buf_free(&text);
+    assert_rows("CREATE TABLE t(a); INSERT INTO t VALUES(4); CREATE TEMP TABLE t(a)", "4|-|-;");
+}
+
+/* Beside a file in WAL mode SQLite would make two more. */
+static void leaves_no_files(void **state)
+{
+    (void)state;
+    struct oc_buf text = {0};
+    struct oc_err err = {0};
+    static const char *const end[] = {"-wal", "-shm", "-journal"};
+    char path[100], other[120];
+    snprintf(path, sizeof(path), "%s",
+             sqlite_file("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(8)"));
+    assert_int_equal(scan_of(path, "t", &text, &err), 0);
+    for (size_t i = 0; i < OC_COUNT(end); i++) {
+        snprintf(other, sizeof(other), "%s%s", path, end[i]);
+        assert_int_equal(access(other, F_OK), -1);
+    }
+    unlink(path);
+    oc_buf_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_and_columns),     cmocka_unit_test(missing_column),
         cmocka_unit_test(hostile_schemas),      cmocka_unit_test(data_in_a_log),
         cmocka_unit_test(what_is_no_database),  cmocka_unit_test(odd_paths),
-        cmocka_unit_test(stopped_between_rows),
+        cmocka_unit_test(stopped_between_rows), cmocka_unit_test(work_and_time),
+        cmocka_unit_test(nothing_runs),         cmocka_unit_test(leaves_no_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
