@@ -1,6 +1,7 @@
 #include "profile/sqlite_rows.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -204,11 +205,14 @@ static int look(const char *path, uint64_t *size_bytes, struct oc_err *err)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return oc_fail(err, OC_EIO, "cannot be opened");
-    ssize_t n = read(fd, head, sizeof(head));
+    size_t n = 0;
+    for (ssize_t got = 1; n < sizeof(head) && got; n += got > 0 ? (size_t)got : 0)
+        if ((got = read(fd, head + n, sizeof(head) - n)) < 0 && errno != EINTR)
+            break;
     int rc = fstat(fd, &st);
     close(fd);
     *size_bytes = rc == 0 ? (uint64_t)st.st_size : 0;
-    return check_header(head, n > 0 ? (size_t)n : 0, err) || check_wal(path, head, err) ? -1 : 0;
+    return check_header(head, n, err) || check_wal(path, head, err) ? -1 : 0;
 }
 
 /* "file:" with everything but plain characters as %xx */
