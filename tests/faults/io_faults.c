@@ -4,7 +4,6 @@
  *   IO_READ=N                  at the N-th pread of a file,
  *   IO_DO=COMMAND              a shell runs this before the program goes on ($PPID is the program) */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Several processes write the same file at the same time: whoever reads it finds one of the whole files, never a mixture, a
+# part, or none. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=build/release}"
+top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/writers zoo=$PWD/$BUILD/onnxzoo
+export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
+rm -rf "$work"
+mkdir -p "$work/o"
+cd "$work" || exit 1
+"$zoo" squeezenet1_1 --fill random -o a.onnx
+"$zoo" keyword_gru --fill random -o b.onnx
+program=$build/onnxcost
+: "${ROUNDS:=$(case $BUILD in */release) echo 60 ;; *) echo 15 ;; esac)}"
+n=0
+bad=0
+result() { # title problems
+    n=$((n + 1))
+    if [ -z "$2" ]; then
+        echo "ok $n - $1"
+    else
+        bad=1
+        echo "not ok $n - $1"
+        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
+    fi
+}
+write() { # model file
+    case $how in
+    annotate) "$program" "$1" --annotate "$2" >/dev/null ;;
+    plan) "$program" memory "$1" --plan "$2" -f json >/dev/null ;;
+    *) "$program" "$1" -f "$how" -o "$2" ;;
+    esac
+}
+writer() { # model
+    i=0
+    while [ $i -lt "$ROUNDS" ]; do
+        write "$1" o/out || echo "exit code $?"
+        i=$((i + 1))
+    done
+}
+for how in json html annotate plan; do
+    rm -f o/* *.problems done
+    write a.onnx o/a && write b.onnx o/b && cp o/a a.whole && cp o/b b.whole && rm o/*
+    cp a.whole o/out
+    writer a.onnx >a.problems 2>&1 &
+    a=$!
+    writer b.onnx >b.problems 2>&1 &
+    b=$!
+    (wait_for() { while kill -0 $a 2>/dev/null || kill -0 $b 2>/dev/null; do
+        cp o/out seen 2>/dev/null || echo 'the file was not there'
+        if cmp -s seen a.whole; then echo a >>seen.which; elif cmp -s seen b.whole; then echo b >>seen.which; else echo "a mixture of $(wc -c <seen) bytes"; fi
+    done; }; : >seen.which; wait_for >reader.problems)
+    wait $a $b
+    # shellcheck disable=SC2010
+    result "$how: $(wc -l <seen.which) times read while two wrote $ROUNDS times each, one or the other whole" "$(cat a.problems b.problems reader.problems
+        [ "$(sort -u seen.which | tr -d '\n')" = ab ] || echo "seen: $(sort seen.which | uniq -c | tr '\n' ' ')"
+        [ "$(ls o)" = out ] || echo "left: $(ls o)")"
+done
+echo "1..$n"
+exit $bad
