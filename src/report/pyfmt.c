@@ -110,7 +110,10 @@ static bool to_ascii(const char *s, size_t n, struct oc_buf *out)
         int digit = cp < 0x80 ? -1 : oc_uni_digit(cp);
         if (cp >= 0x80 && digit < 0 && !oc_uni_is_space(cp))
             return false;
-        oc_buf_char(out, digit >= 0 ? (char)('0' + digit) : cp < 0x80 ? (char)cp : ' ');
+        if (digit >= 0)
+            oc_buf_char(out, (char)('0' + digit));
+        else
+            oc_buf_char(out, (char)(cp < 0x80 ? cp : ' '));
     }
     return out->n > 0;
 }

@@ -171,6 +171,7 @@ void oc_report_roofs(struct oc_report *r)
         if (r->in->profile && (r->in->join || !r->in->analysis))
             use_kernels(&r->in->profile->rec[row->record], work);
         if (r->in->join)
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a join has a profile */
             use_recorded_types(&r->in->profile->rec[row->record], work);
         row->work = work;
         set_roof(r, row, work);

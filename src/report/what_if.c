@@ -198,6 +198,7 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
         begin(x, oc_printf(&x->r->arena, "as %s", to->name),
               oc_printf(&x->r->arena, "%s; each row as far from its roofline as before", to->note));
     for (uint32_t i = 0; i < x->r->all.n; i++) {
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): a copy is the same by the bit */
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
         oc_what_if_limit(x, &x->row[i]);
         if (takes_part(x, i) && !(same && isnan(was[i].roof_s)))
@@ -326,7 +327,7 @@ static int one_wish(struct oc_what_if *x, const char *text, struct oc_err *err)
 {
     const char *equals = strrchr(text, '=');
     size_t n = equals ? strlen(equals + 1) : 0;
-    char unit = n ? equals[n] : '\0';
+    char unit = (char)(n ? equals[n] : 0);
     double v;
     if (n < 2 || equals == text || !oc_parse_double(equals + 1, n - 1, &v) || !(v > 0) || !isfinite(v) ||
         (unit != '%' && unit != 'x') || (unit == '%' && v > 100))

@@ -46,7 +46,7 @@ static bool same_letters(const char *a, const char *b, size_t n)
     if (strlen(a) != n)
         return false;
     for (size_t i = 0; i < n; i++) {
-        char c = b[i] >= 'A' && b[i] <= 'Z' ? (char)(b[i] - 'A' + 'a') : b[i];
+        char c = (char)(b[i] >= 'A' && b[i] <= 'Z' ? b[i] - 'A' + 'a' : b[i]);
         if (c != a[i])
             return false;
     }

@@ -229,6 +229,7 @@ static void put_record(struct wiki *w, const struct oc_rows *rows, uint32_t i, d
     put_text(w, "#", oc_printf(w->a, "%u", i));
     put_times(w, r, cumulative_s);
     for (uint32_t k = 0; k < r->n_info; k++)
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): rows with info come with its keys */
         put_text(w, oc_printf(w->a, "opr %s", rows->info_key[k]), r->info[k]);
     put_costs(w, r);
     put_text(w, "in_shapes", shapes_cell(w->a, w->d, r->in, r->n_in, r->in_state, ", ", &w->b));

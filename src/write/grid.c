@@ -245,7 +245,7 @@ static void put_rule(const struct oc_grid *g, const struct style *st, const stru
     for (uint32_t c = 0; c < g->n_col; c++) {
         if (c)
             oc_buf_str(out, l->sep);
-        for (size_t i = 0; i < col[c].width + 2 * st->padding; i++)
+        for (size_t i = 0; i < col[c].width + (size_t)2 * st->padding; i++)
             oc_buf_str(out, l->fill);
     }
     oc_buf_str(out, l->end);

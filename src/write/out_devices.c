@@ -258,7 +258,7 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
 static size_t telling_device(const struct view *v, const struct oc_rank_table *b)
 {
     for (size_t i = 0; i < v->r->n_device; i++) {
-        const struct oc_span *s = &b->by_class[b->device[i] * OC_OP_CLASS_COUNT];
+        const struct oc_span *s = &b->by_class[(size_t)b->device[i] * OC_OP_CLASS_COUNT];
         unsigned c = 0;
         while (c < OC_OP_CLASS_COUNT && !isnan(s[c].mid_s))
             c++;

@@ -154,7 +154,7 @@ static const char *bytes_text(struct printer *p, double bytes)
 static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
 {
     size_t room = p->o->width_chars > others + 24 ? p->o->width_chars - others : 24;
-    size_t n = strlen(item->name), indent = 2u * item->depth;
+    size_t n = strlen(item->name), indent = (size_t)2 * item->depth;
     if (!p->o->width_chars || oc_utf8_count(item->name, n) + indent <= room)
         return oc_printf(&p->arena, "%*s%s", (int)indent, "", item->name);
     size_t keep = room - indent - 3, head = keep - keep / 3, tail = keep / 3;

@@ -145,7 +145,8 @@ static const char *key(struct oc_fields *f, const char *what, unsigned predictor
     char name[64];
     snprintf(name, sizeof(name), "%s", oc_predictor_name(predictor));
     for (char *p = name; *p; p++)
-        *p = *p == ' ' || *p == '-' ? '_' : *p;
+        if (*p == ' ' || *p == '-')
+            *p = '_';
     return oc_printf(&f->arena, "%s_%s_s", what, name);
 }
 

@@ -83,12 +83,10 @@ static void md_line(struct oc_buf *b, const struct oc_sheet *s, const char *cons
     for (size_t c = 0; c < columns(s); c++) {
         const char *text = cells ? cells[c] : "";
         oc_buf_char(b, ' ');
-        if (head)
+        if (head || s->kinds[c] == 'n')
             oc_buf_str(b, text);
         else if (s->kinds[c] == 'c' && *text && strcmp(text, "-") != 0)
             oc_md_code(b, text);
-        else if (s->kinds[c] == 'n')
-            oc_buf_str(b, text);
         else
             oc_md_text(b, text);
         oc_buf_str(b, " |");
