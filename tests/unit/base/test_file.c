@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -185,6 +186,23 @@ static void peek_inflates(void **state)
     free(data);
 }
 
+/* Closed, and open for writing only: the system says why. */
+static void descriptors_that_cannot_be_mapped(void **state)
+{
+    (void)state;
+    struct oc_file f;
+    struct oc_err err = {0};
+    assert_int_equal(oc_file_map_fd(-1, "x", NULL, &f, &err), -1);
+    assert_string_equal(err.msg, "cannot read 'x': Bad file descriptor");
+    write_file("abc", 3);
+    int fd = open(path, O_WRONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(oc_file_map_fd(fd, "x", NULL, &f, &err), -1);
+    assert_string_equal(err.msg, "cannot read 'x': Permission denied");
+    assert_int_equal(err.code, OC_EIO);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -193,6 +211,7 @@ int main(void)
         cmocka_unit_test(plain_stream_is_one_window),
         cmocka_unit_test(gzip_gives_the_same_bytes),
         cmocka_unit_test(peek_inflates),
+        cmocka_unit_test(descriptors_that_cannot_be_mapped),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
