@@ -181,12 +181,17 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name)
 
 static uint32_t lane_of(struct ort_reading *r)
 {
+    if (r->lane != OC_NONE && r->lane_pid == r->pid && r->lane_tid == r->tid)
+        return r->lane;
     int64_t id[2] = {r->pid, r->tid};
     uint32_t lane = r->t->n_lane;
     if (oc_map_add(&r->lanes, (const char *)id, sizeof(id), &lane, NULL)) {
         OC_GROW(r->t->lane_id, r->t->n_lane, r->t->lane_cap);
         r->t->lane_id[r->t->n_lane++] = (struct ort_thread){r->pid, r->tid};
     }
+    r->lane_pid = r->pid;
+    r->lane_tid = r->tid;
+    r->lane = lane;
     return lane;
 }
 
@@ -231,22 +236,27 @@ static void keep_memory(struct ort_reading *r, uint32_t key)
     m->known = true;
 }
 
+static void add_node_event(struct ort_reading *r, uint32_t key)
+{
+    struct ort_trace *t = r->t;
+    t->read_us += r->dur_us;
+    OC_GROW(t->event, t->n_event, t->event_cap);
+    t->event[t->n_event++] = (struct ort_event){
+        .ts_us = r->ts_us, .dur_us = r->dur_us, .self_us = r->dur_us, .key = key, .lane = lane_of(r)};
+}
+
 static void keep_node(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
     t->saw_fence |= fence;
+    if (fence && r->args != OC_NONE)
+        r->memo.item[r->args].fence = true;
     if (fence && !r->dur_us) /* most of them, and nothing to account for */
         return;
     if (!fence)
         drop_suffix(&name, "_kernel_time");
-    t->read_us += r->dur_us;
-    OC_GROW(t->event, t->n_event, t->event_cap);
-    t->event[t->n_event++] = (struct ort_event){.ts_us = r->ts_us,
-                                                .dur_us = r->dur_us,
-                                                .self_us = r->dur_us,
-                                                .key = fence ? fence_key(r) : event_key(r, name),
-                                                .lane = lane_of(r)};
+    add_node_event(r, fence ? fence_key(r) : event_key(r, name));
     if (!fence)
         keep_memory(r, t->event[t->n_event - 1].key);
 }
@@ -263,17 +273,27 @@ static void keep_kernel(struct ort_reading *r, struct oc_str name)
                                                   .lane = OC_NONE};
 }
 
-static const char *why_bad(const struct ort_reading *r)
+static const char *why_bad_times(const struct ort_reading *r)
 {
-    if (!r->has_name)
-        return "missing \"name\"";
-    if (!r->has_ts)
-        return "missing \"ts\"";
-    if (!r->has_dur)
-        return "missing \"dur\"";
     if (r->dur_us < 0 || r->dur_us > MAX_US)
         return "\"dur\" out of range";
     return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" out of range" : NULL;
+}
+
+static const char *why_bad(const struct ort_reading *r)
+{
+    return !r->has_name  ? "missing \"name\""
+           : !r->has_ts  ? "missing \"ts\""
+           : !r->has_dur ? "missing \"dur\""
+                         : why_bad_times(r);
+}
+
+static void tell_bad(struct ort_reading *r, const char *why)
+{
+    if (!r->bad++) {
+        r->first_bad = r->where;
+        snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
+    }
 }
 
 static void keep_event(struct ort_reading *r)
@@ -285,10 +305,7 @@ static void keep_event(struct ort_reading *r)
         return; /* reserved categories and metadata carry no time */
     const char *why = why_bad(r);
     if (why) {
-        if (!r->bad++) {
-            r->first_bad = r->where;
-            snprintf(r->bad_why, sizeof(r->bad_why), "%s", why);
-        }
+        tell_bad(r, why);
     } else if (session) {
         keep_session(r, name);
     } else if (node) {
@@ -298,6 +315,32 @@ static void keep_event(struct ort_reading *r)
     }
 }
 
+/* An event of a node that is written as one before. */
+static void keep_alike(struct ort_reading *r)
+{
+    const struct ort_args *k = &r->memo.item[r->args];
+    const char *why = why_bad_times(r);
+    if (why)
+        tell_bad(r, why);
+    else if (!k->fence)
+        add_node_event(r, k->key);
+}
+
+/* False: not a complete event. */
+static bool take_event(struct ort_reading *r)
+{
+    oc_json_peek(r->j); /* to the brace */
+    r->where = oc_json_offset(r->j);
+    if (ort_read_alike(r)) {
+        keep_alike(r);
+        return true;
+    }
+    if (!ort_read_event(r))
+        return false;
+    keep_event(r);
+    return true;
+}
+
 /* ---- the file ----------------------------------------------------------------------------------------- */
 
 static void read_all(struct ort_reading *r)
@@ -305,12 +348,13 @@ static void read_all(struct ort_reading *r)
     struct ort_trace *t = r->t;
     uint64_t most = oc_cap(&t->out->caps, OC_CAP_EVENTS);
     for (;;) {
-        while (oc_json_item(r->j) && ort_read_event(r)) {
+        while (oc_json_item(r->j)) {
             if (t->n_event + t->n_kernel + t->n_session + t->n_run >= most) {
                 oc_prof_over(t->out, OC_CAP_EVENTS);
                 return;
             }
-            keep_event(r);
+            if (!take_event(r))
+                break;
             t->last_offset = oc_json_offset(r->j);
             r->number++;
         }
@@ -365,7 +409,8 @@ static int read_trace(const struct oc_source *src, const struct oc_profile_opts 
     struct oc_stream *s = src->file[0].s;
     struct ort_trace t = {.out = out};
     struct oc_arena scratch = {0}; /* key texts */
-    struct ort_reading r = {.t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch};
+    struct ort_reading r = {
+        .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
     r.text.max = MAX_EVENT_TEXT;
     ort_memo_init(&r.memo);
     int rc;

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
 #include "base/units.h"
 
-enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20 };
+enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20, AT_HAND = 1 << 14 };
 
 static const struct {
     const char *key;
@@ -118,7 +119,7 @@ static void remember(struct ort_reading *r, struct ort_args *k, struct oc_str te
     struct ort_memo *m = &r->memo;
     k->text = text.s;
     k->n = text.n;
-    k->has_key = false;
+    k->has_key = k->fence = false;
     k->bytes = (uint32_t)r->text.n - at;
     k->fields = oc_strndup(&m->arena, r->text.data ? r->text.data + at : "", k->bytes);
     for (unsigned f = 0; f < F_COUNT; f++) {
@@ -162,7 +163,8 @@ static void take_args(struct ort_reading *r)
     }
     if (oc_map_add(&m->names, name.s, name.n, &id, NULL)) {
         OC_GROW(m->item, m->n, m->cap);
-        m->item[m->n++] = (struct ort_args){.text = NULL};
+        m->item[m->n++] = (struct ort_args){
+            .text = NULL, .next = OC_NONE, .name = oc_strndup(&m->arena, name.s, name.n), .n_name = name.n};
     }
     const struct ort_args *k = &m->item[id];
     m->tries++;
@@ -236,9 +238,87 @@ bool ort_read_event(struct ort_reading *r)
     return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
 }
 
+/* ---- events as every version of the runtime has written them
+ * ------------------------------------------------
+ */
+
+struct ahead {
+    const char *p, *end;
+};
+
+static bool literal(struct ahead *a, const char *text, size_t n)
+{
+    if ((size_t)(a->end - a->p) < n || !oc_same(a->p, text, n))
+        return false;
+    a->p += n;
+    return true;
+}
+
+#define LITERAL(a, text) literal((a), (text), sizeof(text) - 1)
+
+/* A whole number of at most 18 digits. What stands behind it is checked with the literal that follows. */
+static bool number(struct ahead *a, int64_t *out)
+{
+    const char *p = a->p, *end = a->end - a->p > 19 ? a->p + 19 : a->end;
+    bool minus = p < end && *p == '-';
+    const char *from = p += minus;
+    int64_t v = 0;
+    for (; p < end && (unsigned)(*p - '0') <= 9 && p - from < 18; p++)
+        v = v * 10 + (*p - '0');
+    *out = minus ? -v : v;
+    a->p = p;
+    return p > from;
+}
+
+/* Name and arguments, from behind the quote that opens the name. */
+static bool is_args(struct ahead *a, const struct ort_args *k)
+{
+    const char *start = a->p;
+    if (k->text && literal(a, k->name, k->n_name) && LITERAL(a, "\",\"args\" : ") &&
+        literal(a, k->text, k->n) && LITERAL(a, "}"))
+        return true;
+    a->p = start;
+    return false;
+}
+
+/* The arguments that followed last time, else those of the name. */
+static uint32_t find_args(struct ort_memo *m, struct ahead *a)
+{
+    uint32_t id = m->last == OC_NONE ? OC_NONE : m->item[m->last].next;
+    if (id != OC_NONE && is_args(a, &m->item[id]))
+        return id;
+    const char *quote = a->end > a->p ? memchr(a->p, '"', (size_t)(a->end - a->p)) : NULL;
+    id = quote ? oc_map_get(&m->names, a->p, (size_t)(quote - a->p)) : OC_NONE;
+    return id != OC_NONE && is_args(a, &m->item[id]) ? id : OC_NONE;
+}
+
+bool ort_read_alike(struct ort_reading *r)
+{
+    struct ort_memo *m = &r->memo;
+    if (m->off || !m->n || oc_json_peek(r->j) != OC_JSON_OBJECT)
+        return false;
+    struct oc_str text = oc_json_ahead(r->j, AT_HAND);
+    struct ahead a = {text.s, text.s + text.n};
+    if (!LITERAL(&a, "{\"cat\" : \"Node\",\"pid\" :") || !number(&a, &r->pid) || !LITERAL(&a, ",\"tid\" :") ||
+        !number(&a, &r->tid) || !LITERAL(&a, ",\"dur\" :") || !number(&a, &r->dur_us) ||
+        !LITERAL(&a, ",\"ts\" :") || !number(&a, &r->ts_us) || !LITERAL(&a, ",\"ph\" : \"X\",\"name\" :\""))
+        return false;
+    uint32_t id = find_args(m, &a);
+    if (id == OC_NONE || !(m->item[id].has_key || (m->item[id].fence && !r->dur_us)))
+        return false;
+    if (m->last != OC_NONE)
+        m->item[m->last].next = id;
+    m->last = r->args = id;
+    m->tries++;
+    m->hits++;
+    r->mem_seen = 0;
+    oc_json_step(r->j, (size_t)(a.p - text.s));
+    return true;
+}
+
 void ort_memo_init(struct ort_memo *m)
 {
-    *m = (struct ort_memo){0};
+    *m = (struct ort_memo){.last = OC_NONE};
     m->names.arena = &m->arena;
 }
 

@@ -38,8 +38,11 @@ enum ort_mem { MEM_REQUESTED, MEM_REQUESTED_DELTA, MEM_IN_USE, MEM_IN_USE_DELTA,
 struct ort_args {
     const char *text; /* as written; NULL: none yet */
     size_t n;
-    bool has_key;
-    uint32_t key;       /* of the event */
+    bool has_key, fence; /* fence: the event is one, without a key */
+    uint32_t key;        /* of the event */
+    uint32_t next;       /* arguments of the event that followed last time */
+    const char *name;    /* of the event */
+    size_t n_name;
     const char *fields; /* their texts, one after the other */
     uint32_t at[F_COUNT], len[F_COUNT], bytes;
 };
@@ -48,7 +51,7 @@ struct ort_memo {
     struct oc_arena arena;
     struct oc_map names; /* event name to index */
     struct ort_args *item;
-    uint32_t n, cap;
+    uint32_t n, cap, last; /* last: arguments of the event before */
     size_t tries, hits;
     bool off; /* it does not pay in this file */
 };
@@ -68,6 +71,8 @@ struct ort_reading {
     struct ort_memo memo;
     uint32_t args; /* the event's arguments in the memo, OC_NONE */
     bool args_loaded;
+    int64_t lane_pid, lane_tid; /* of the lane asked for last */
+    uint32_t lane;              /* that one, OC_NONE: none yet */
     size_t bad, number, broken;
     uint64_t first_bad, first_broken;
     char bad_why[64], broken_why[160];
@@ -81,6 +86,9 @@ static inline struct oc_str ort_field(const struct ort_reading *r, unsigned f)
 
 /* Reads the event at the cursor into r. False: it is not complete. */
 bool ort_read_event(struct ort_reading *r);
+/* Reads the event at the cursor into the times and r->args, if it is one of a node whose arguments are those
+ * of the memo. False, and nothing is read: it is another. */
+bool ort_read_alike(struct ort_reading *r);
 /* Brings the fields of remembered arguments into r; moves the texts. */
 void ort_load_args(struct ort_reading *r);
 void ort_memo_init(struct ort_memo *m);
