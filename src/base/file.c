@@ -8,13 +8,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/caps.h"
 #include "base/diag.h"
+#include "base/gz.h"
 
-#define WINDOW_BYTES     ((size_t)1 << 18)
 #define PIECE_BYTES      ((size_t)1 << 20)    /* of a plain file, between two looks at the flag */
+#define FORGET_BYTES     ((size_t)1 << 16)    /* whole pages, however large */
 #define RATIO_FROM_BYTES ((uint64_t)64 << 20) /* less than that is no bomb, whatever the ratio */
 
 struct oc_stream {
@@ -22,19 +22,17 @@ struct oc_stream {
     struct oc_file file; /* the mapping; not used for memory */
     const char *src;     /* bytes as stored */
     size_t src_n;
-    bool gzip, ended; /* ended: nothing more to hand out */
+    struct oc_gz *gz; /* NULL: plain */
     struct oc_caps caps;
     bool over; /* a limit was met: which, and how many were found */
     enum oc_cap which;
     uint64_t found;
-    z_stream z;
-    char *win; /* inflated window */
-    size_t win_n, win_cap;
-    uint64_t offset_bytes; /* of win[0] */
+    size_t n;              /* of the inflated window */
+    uint64_t offset_bytes; /* of that */
     size_t used, shown;    /* the plain window: from the one to the other */
+    size_t forgotten;      /* bytes of the mapping before this are not in memory any more */
     const volatile int *stop;
     bool stopped;
-    char error[160];
 };
 
 static void (*_Atomic map_watch)(const char *path, const void *data, size_t size_bytes);
@@ -156,12 +154,8 @@ static struct oc_stream *new_stream(const void *data, size_t n)
 {
     struct oc_stream *s = oc_xmalloc(sizeof(*s));
     *s = (struct oc_stream){.path = "", .src = data, .src_n = n};
-    if (!data || n < 3 || memcmp(data, "\x1f\x8b\x08", 3) != 0)
-        return s;
-    s->z.next_in = (Bytef *)(uintptr_t)data;
-    if (inflateInit2(&s->z, 15 + 16) != Z_OK)
-        oc_out_of_memory(WINDOW_BYTES);
-    s->gzip = true;
+    if (oc_is_gz(data, n))
+        s->gz = oc_gz_open(data, n);
     return s;
 }
 
@@ -193,9 +187,7 @@ void oc_stream_close(struct oc_stream *s)
 {
     if (!s)
         return;
-    if (s->gzip)
-        inflateEnd(&s->z);
-    free(s->win);
+    oc_gz_close(s->gz);
     oc_file_unmap(&s->file);
     if (s->path[0])
         free((char *)(uintptr_t)s->path);
@@ -209,7 +201,7 @@ const char *oc_stream_path(const struct oc_stream *s)
 
 const char *oc_stream_error(const struct oc_stream *s)
 {
-    return s->error[0] ? s->error : NULL;
+    return s->gz ? oc_gz_error(s->gz) : NULL;
 }
 
 void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps)
@@ -229,7 +221,6 @@ int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t fo
 
 void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found)
 {
-    s->ended = true;
     if (s->over)
         return;
     s->over = true;
@@ -249,7 +240,7 @@ void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop)
 
 static size_t taken(const struct oc_stream *s)
 {
-    return s->gzip ? (size_t)((const char *)s->z.next_in - s->src) : s->shown;
+    return s->gz ? oc_gz_taken(s->gz) : s->shown;
 }
 
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes)
@@ -271,59 +262,23 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
     s->used += used < s->shown - s->used ? used : s->shown - s->used;
     size_t left = s->src_n - s->shown;
     bool added = left > 0 && !s->over && !is_stopped(s);
+    size_t passed = s->used / FORGET_BYTES * FORGET_BYTES;
+    if (added && s->file.mapped && passed > s->forgotten) { /* what was read need not stay in memory */
+        oc_file_forget(&s->file, s->forgotten, passed - s->forgotten);
+        s->forgotten = passed;
+    }
     if (added)
-        s->shown += s->stop && left > PIECE_BYTES ? PIECE_BYTES : left;
+        s->shown += (s->stop || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
     *n = s->shown - s->used;
     *offset_bytes = s->used;
     return added;
 }
 
-/* Zero padding after the last member is common on tapes and is not an error. */
-static bool next_member(struct oc_stream *s)
-{
-    size_t done = taken(s);
-    while (done < s->src_n && s->src[done] == '\0')
-        done++;
-    if (s->src_n - done < 2 || memcmp(s->src + done, "\x1f\x8b", 2) != 0) {
-        if (done < s->src_n)
-            snprintf(s->error, sizeof(s->error), "bytes after the end of the gzip data (offset %zu)", done);
-        return false;
-    }
-    s->z.next_in = (Bytef *)(uintptr_t)(s->src + done);
-    s->z.avail_in = 0;
-    return inflateReset(&s->z) == Z_OK;
-}
-
-/* Inflates into the free part of the window. Returns the number of bytes added. */
-static size_t inflate_some(struct oc_stream *s)
-{
-    size_t room = s->win_cap - s->win_n;
-    s->z.next_out = (Bytef *)(s->win + s->win_n);
-    s->z.avail_out = (uInt)room;
-    while (!s->ended && s->z.avail_out == room) {
-        size_t left = s->src_n - taken(s);
-        s->z.avail_in = (uInt)(left > WINDOW_BYTES ? WINDOW_BYTES : left);
-        int rc = inflate(&s->z, Z_NO_FLUSH);
-        if (rc == Z_MEM_ERROR)
-            oc_out_of_memory(WINDOW_BYTES);
-        if (rc == Z_STREAM_END) {
-            s->ended = !next_member(s);
-        } else if (rc == Z_OK && (left > 0 || s->z.avail_out < room)) {
-            continue;
-        } else {
-            snprintf(s->error, sizeof(s->error), "gzip data %s (compressed offset %zu)",
-                     rc == Z_OK || rc == Z_BUF_ERROR ? "cut off" : "damaged", taken(s));
-            s->ended = true;
-        }
-    }
-    return room - s->z.avail_out;
-}
-
 /* Has the file become more than it may? Counted in bytes of all members. */
 static bool is_bomb(struct oc_stream *s)
 {
-    uint64_t out = s->offset_bytes + s->win_n, in = (uint64_t)((const char *)s->z.next_in - s->src);
+    uint64_t out = s->offset_bytes + s->n, in = oc_gz_taken(s->gz);
     if (out > oc_cap(&s->caps, OC_CAP_GZ_BYTES))
         oc_stream_over(s, OC_CAP_GZ_BYTES, 0);
     else if (out > RATIO_FROM_BYTES && out / oc_cap(&s->caps, OC_CAP_GZ_RATIO) > in)
@@ -333,31 +288,19 @@ static bool is_bomb(struct oc_stream *s)
 
 static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    if (used > s->win_n)
-        used = s->win_n;
-    if (used)
-        memmove(s->win, s->win + used, s->win_n - used);
-    s->win_n -= used;
+    used = used < s->n ? used : s->n;
     s->offset_bytes += used;
-    if (s->win_n > oc_cap(&s->caps, OC_CAP_GZ_VALUE_BYTES))
+    if (s->n - used > oc_cap(&s->caps, OC_CAP_GZ_VALUE_BYTES))
         oc_stream_over(s, OC_CAP_GZ_VALUE_BYTES, 0);
-    else if (s->win_cap - s->win_n < WINDOW_BYTES / 2) {
-        s->win_cap = s->win_cap ? s->win_cap * 2 : WINDOW_BYTES;
-        s->win = oc_xrealloc(s->win, s->win_cap);
-    }
-    size_t added = s->ended || is_stopped(s) ? 0 : inflate_some(s);
-    s->win_n += added;
-    if (added && is_bomb(s))
-        added = 0;
-    *data = s->win;
-    *n = s->win_n;
+    bool added = oc_gz_more(s->gz, used, !s->over && !is_stopped(s), data, n);
+    s->n = *n;
     *offset_bytes = s->offset_bytes;
-    return added > 0;
+    return added && !is_bomb(s);
 }
 
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
-    return (s->gzip ? fill_gzip : fill_plain)(s, used, data, n, offset_bytes);
+    return (s->gz ? fill_gzip : fill_plain)(s, used, data, n, offset_bytes);
 }
 
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
@@ -378,9 +321,4 @@ int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **
     *data = oc_strndup(a, p, *n);
     oc_stream_close(s);
     return 0;
-}
-
-const char *oc_zlib_version(void)
-{
-    return zlibVersion();
 }

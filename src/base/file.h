@@ -24,8 +24,9 @@ void oc_file_unmap(struct oc_file *f);
 /* The bytes are not needed soon: their pages may go from memory. They can still be read. */
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
 
-/* A stream hands out windows of bytes. Plain files: the mapping itself is the one window. gzip (by magic,
- * several members allowed): inflated piece by piece. Memory: one window, never the whole inflated file. */
+/* A stream hands out windows of bytes. Plain files: windows into the mapping, which is forgotten behind them;
+ * memory is one window. gzip (by magic, several members allowed): inflated piece by piece. Memory: one
+ * window, never the whole file. */
 struct oc_stream;
 int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err);
 struct oc_stream *oc_stream_mem(const void *data, size_t n);              /* data must outlive the stream */
@@ -52,8 +53,6 @@ void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found);
 int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t found, struct oc_err *err);
 /* 0: none was met. Else fails with OC_ELIMIT. */
 int oc_stream_check(const struct oc_stream *s, struct oc_err *err);
-
-const char *oc_zlib_version(void);
 
 /* The first at most `max` bytes, inflated, for probing, of a file of any size. Bytes live in the arena. */
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,

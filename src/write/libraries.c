@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/file.h"
+#include "base/gz.h"
 #include "base/xml_read.h"
 #include "profile/sqlite_rows.h"
 #include "report/pattern.h"
