@@ -25,7 +25,8 @@ html() { # name arguments...
 [ -s "$work/bert_base.onnx" ] || "$BUILD/onnxzoo" bert_base -o "$work/bert_base.onnx" || fail 'onnxzoo bert_base'
 cat >"$work/hostile.json" <<'END'
 [{"ph":"X","cat":"operator","name":"</script><img src=x onerror=alert(1)>","ts":0,"dur":50,"pid":1,"tid":1},
-{"ph":"X","cat":"operator","name":"<!--<script>\u2028'\"&lt;","ts":60,"dur":20,"pid":1,"tid":1}]
+{"ph":"X","cat":"operator","name":"<!--<script>\u2028'\"&lt;","ts":60,"dur":20,"pid":1,"tid":1},
+{"ph":"X","cat":"operator","name":"gpj\u202eexe\u2066\u061c\u009b\\u202e","ts":90,"dur":10,"pid":1,"tid":1}]
 END
 html demo "$work/resnet50.onnx" -p models/profiles/resnet50.all.t1.json.gz --hw models/profiles/machine.t2.xml
 html advice "$work/bert_base.onnx" -p models/profiles/bert_base.disabled.t1.json.gz --hw models/profiles/machine.t2.xml

@@ -410,7 +410,11 @@ test("hostile names stay text", async () => {
   await everywhere(page);
   await page.click("#operators [role=radio]:text-is('Types')");
   await page.click("#operators [role=radio]:text-is('Operators')");
-  check((await page.textContent("#operators tbody")).includes("onerror=alert(1)"), "the name is not shown");
+  const names = await page.textContent("#operators tbody");
+  check(names.includes("onerror=alert(1)"), "the name is not shown");
+  check(names.includes("gpj\ufffdexe\ufffd\ufffd\ufffd\\u202e"), "the turned name is not shown: " + names);
+  check(!/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(await page.textContent("body")),
+    "something that turns the direction of text");
   await page.click("#operators tbody tr[data-at]");
   await page.waitForSelector("#details:not([hidden])");
   check((await page.textContent("#details-title")).includes("onerror"), "the name is not told");

@@ -1,5 +1,8 @@
 /* Helpers: elements, numbers for people, the state in the address. */
-const D = JSON.parse(document.getElementById("data").textContent);
+/* In names, what turns the direction of text or is no text at all is shown as a replacement character. The writer
+ * has escaped all of it; behind an escaped backslash a "u" is a letter. */
+const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
+const D = JSON.parse(document.getElementById("data").textContent.replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
 const $ = id => document.getElementById(id);
 
 /* el("td", {class: "left", title: "..."}, child or text, ...): texts are never markup. */
