@@ -12,6 +12,8 @@
 #include "cli/shapes.h"
 #include "cli/xmem.h"
 
+enum { MAX_LIST_BYTES = 256 << 20 };
+
 /* Set by the first SIGINT or SIGTERM; the second one has its usual effect. */
 static volatile int stopped;
 
@@ -58,6 +60,10 @@ static int read_list(struct job *j, FILE *f)
         j->list_bytes += n;
         if (!n)
             break;
+        if (j->list_bytes > MAX_LIST_BYTES) { /* a device without end */
+            errno = EFBIG;
+            return -1;
+        }
     }
     j->list[j->list_bytes] = '\0';
     return ferror(f) ? -1 : 0;

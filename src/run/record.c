@@ -266,8 +266,20 @@ static int no_data(const struct oc_model *m, const struct oc_tensor *t, struct o
     return 0;
 }
 
+/* The runtime would open the file that has been refused here. */
+static int check_folder(const struct oc_model *m, struct oc_err *err)
+{
+    for (size_t i = 0; i < m->diags.n; i++)
+        if (!strcmp(m->diags.item[i].code, "W-external-path"))
+            return oc_fail(err, OC_EFORMAT, "cannot run '%s': %s: %s", m->path, m->diags.item[i].where,
+                           m->diags.item[i].text);
+    return 0;
+}
+
 static int check_weights(const struct oc_model *m, struct oc_err *err)
 {
+    if (check_folder(m, err))
+        return -1;
     for (uint32_t i = 0; i < m->n_value; i++)
         if (m->value[i].constant && no_data(m, m->value[i].constant, err))
             return -1;

@@ -18,6 +18,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 enum { MAX_ARG = 64 };
 
+/* A limit is set to what it may be, or refused with a reason. */
+static void take_limits(struct cli_opts *o)
+{
+    for (size_t i = 0; i < o->limit.n; i++) {
+        struct oc_err err = {.code = OC_OK};
+        struct oc_cap_info info;
+        if (oc_caps_set(&o->caps, o->limit.item[i], &err) && (err.code != OC_EARG || !err.msg[0]))
+            abort();
+        for (size_t k = 0; k < OC_CAP_COUNT && oc_cap_info(k, &info); k++)
+            if (o->caps.most[k] && (o->caps.most[k] < info.least || o->caps.most[k] > info.most))
+                abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     char *text = malloc(n + 1), *argv[MAX_ARG + 1] = {(char[]){"onnxcost"}}, why[64];
@@ -40,6 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     } else {
         for (unsigned bit = 0; bit < 21; bit++)
             cli_foreign_option(argc, argv, 1U << bit);
+        take_limits(&o);
     }
     cli_opts_free(&o);
     free(text);

@@ -15,6 +15,12 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/xml_read.h"
+#include "estimate/cal_file.h"
+#include "hw/hwdb.h"
+#include "ops/user_rules.h"
+#include "profile/kernel_names.h"
+#include "shape/type.h"
 #include "support/build.h"
 
 static char dir[] = "/tmp/oc_limits_XXXXXX";
@@ -575,6 +581,7 @@ static void long_values(void **state)
 static void no_plain_files(void **state)
 {
     (void)state;
+    refused("scan --files-from /dev/zero", "cannot read '/dev/zero'");
     static const char *const what[] = {"/dev/zero", "pipe", ".", "/dev/tty0", "pipe.link"};
     static const char *const how[] = {"%s",
                                       "memory %s",
@@ -701,10 +708,11 @@ static void external_data(void **state)
             fail_msg("'%s' is %sread when anything is allowed", all[i].location,
                      all[i].anywhere ? "not " : "");
     }
-    /* the size of such files is limited like that of others */
-    save_external("model/m.onnx", "in.bin");
-    const struct result *r = run("model/m.onnx");
-    assert_int_equal(r->exit_code, 0);
+    /* ONNX Runtime is not handed what is refused here */
+    save_external("model/m.onnx", "link");
+    const struct result *r = run("record model/m.onnx -o recorded --ort-lib /nonexistent");
+    if (r->exit_code != 3 || !strstr(r->err, "refused: not a path inside the model's folder"))
+        fail_msg("exit code %d: %s", r->exit_code, r->err);
 }
 
 /* ---- XML ------------------------------------------------------------------------------------------------
@@ -772,6 +780,31 @@ static void deep_types(void **state)
     passes("chain.onnx --limit depth=256");
 }
 
+/* What the list says of constants that stand elsewhere. */
+static void fixed_limits(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t is;
+    } all[] = {{"tensor-rank", OC_MAX_RANK},
+               {"value-elements", OC_MAX_DATA},
+               {"xml-depth", OC_XML_MAX_DEPTH},
+               {"xml-value", OC_XML_MAX_VALUE},
+               {"hardware-file", OC_HW_MAX_FILE_BYTES},
+               {"calibration-file", OC_CAL_MAX_FILE_BYTES},
+               {"op-rules-file", OC_RULES_MAX_FILE_BYTES},
+               {"small-file", OC_KERNEL_NAMES_MAX_FILE_BYTES}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct oc_cap_info info;
+        bool found = false;
+        for (size_t k = OC_CAP_COUNT; !found && oc_cap_info(k, &info); k++)
+            found = !strcmp(info.name, all[i].name);
+        assert_true(found);
+        assert_int_equal(info.otherwise, all[i].is);
+    }
+}
+
 static void wrong_options(void **state)
 {
     (void)state;
@@ -809,15 +842,25 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(size_and_nodes), cmocka_unit_test(depth),
-        cmocka_unit_test(functions),      cmocka_unit_test(loops),
-        cmocka_unit_test(memory),         cmocka_unit_test(tensors),
-        cmocka_unit_test(huge_shapes),    cmocka_unit_test(many_operands),
-        cmocka_unit_test(traces),         cmocka_unit_test(tables),
-        cmocka_unit_test(wide_tables),    cmocka_unit_test(compressed),
-        cmocka_unit_test(long_values),    cmocka_unit_test(no_plain_files),
-        cmocka_unit_test(external_data),  cmocka_unit_test(xml),
-        cmocka_unit_test(deep_types),     cmocka_unit_test(wrong_options),
+        cmocka_unit_test(size_and_nodes),
+        cmocka_unit_test(depth),
+        cmocka_unit_test(functions),
+        cmocka_unit_test(loops),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(tensors),
+        cmocka_unit_test(huge_shapes),
+        cmocka_unit_test(many_operands),
+        cmocka_unit_test(traces),
+        cmocka_unit_test(tables),
+        cmocka_unit_test(wide_tables),
+        cmocka_unit_test(compressed),
+        cmocka_unit_test(long_values),
+        cmocka_unit_test(no_plain_files),
+        cmocka_unit_test(external_data),
+        cmocka_unit_test(fixed_limits),
+        cmocka_unit_test(xml),
+        cmocka_unit_test(deep_types),
+        cmocka_unit_test(wrong_options),
     };
     return cmocka_run_group_tests_name("cli/input_limits", tests, set_up, tear_down);
 }
