@@ -7,7 +7,7 @@
 #include "base/json_escape.h"
 #include "base/units.h"
 
-enum { MAX_NUMBER = 64, AT_HAND = 1 << 14 };
+enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };
 
 #define MAX_NS ((int64_t)1 << 61)
 
@@ -169,12 +169,9 @@ static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
     int64_t whole = 0, part = 0, scale = 1;
     p += minus;
     const char *from = p;
-    for (; p < end && (unsigned)(*p - '0') <= 9; p++) {
+    for (; p < end && (unsigned)(*p - '0') <= 9 && p - from < MAX_DIGITS; p++)
         whole = whole * 10 + (*p - '0');
-        if (whole > MAX_NS / 1000)
-            return false;
-    }
-    if (p == from)
+    if (p == from || whole > MAX_NS / 1000)
         return false;
     if (p < end && *p == '.') {
         const char *dot = p++;
@@ -227,10 +224,28 @@ bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out)
     return true;
 }
 
+/* Most numbers are nothing but a few digits. */
+static inline bool digits(struct oc_str v, uint64_t *out)
+{
+    uint64_t n = 0;
+    size_t i = 0;
+    for (; i < v.n && i < MAX_DIGITS && (unsigned)(v.s[i] - '0') <= 9; i++)
+        n = n * 10 + (uint64_t)(v.s[i] - '0');
+    if (!i || i < v.n)
+        return false;
+    *out = n;
+    return true;
+}
+
 bool oc_chrome_i64(const struct oc_chrome *r, unsigned f, int64_t *out)
 {
     struct oc_str v = oc_chrome_unquoted(r->f[f]);
+    uint64_t n;
     double d;
+    if (digits(v, &n)) {
+        *out = (int64_t)n;
+        return true;
+    }
     if (v.n && oc_parse_i64(v.s, v.n, out))
         return true;
     if (!v.n || v.n > MAX_NUMBER || !oc_parse_double(v.s, v.n, &d) || d != floor(d) || !(fabs(d) < 0x1p63))
@@ -257,5 +272,5 @@ static bool hex_number(struct oc_str v, uint64_t *out)
 bool oc_chrome_u64(const struct oc_chrome *r, unsigned f, uint64_t *out)
 {
     struct oc_str v = oc_chrome_unquoted(r->f[f]);
-    return v.n && (oc_parse_u64(v.s, v.n, out) || hex_number(v, out));
+    return digits(v, out) || (v.n && (oc_parse_u64(v.s, v.n, out) || hex_number(v, out)));
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
+
 #include "base/caps.h"
 
 #define MAX_LANES 65000
@@ -48,6 +50,7 @@ struct oc_timeline *oc_timeline_new(struct oc_profile *p)
                               .first_ns = (double)INFINITY,
                               .last_ns = -(double)INFINITY};
     t->max_events = (size_t)oc_cap(&p->caps, OC_CAP_EVENTS);
+    t->likely = oc_xcalloc(OC_LIKELY_NAMES, sizeof(*t->likely));
     t->name_of.arena = t->detail_of.arena = t->lane_of.arena = &t->scratch;
     return t;
 }
@@ -59,7 +62,9 @@ static void free_maps(struct oc_timeline *t)
     oc_map_free(&t->lane_of);
     oc_arena_free(&t->scratch);
     free(t->lane);
+    free(t->likely);
     t->lane = NULL;
+    t->likely = NULL;
 }
 
 void oc_timeline_free(struct oc_timeline *t)
@@ -74,7 +79,7 @@ void oc_timeline_free(struct oc_timeline *t)
     free(t);
 }
 
-uint32_t oc_timeline_name(struct oc_timeline *t, const char *text, size_t n)
+static uint32_t find_name(struct oc_timeline *t, const char *text, size_t n)
 {
     uint32_t id = t->n_name;
     const char *stored;
@@ -83,6 +88,18 @@ uint32_t oc_timeline_name(struct oc_timeline *t, const char *text, size_t n)
     OC_GROW(t->name, t->n_name, t->cap_name);
     t->name[t->n_name++] = oc_intern(&t->profile->names, text, n);
     return id;
+}
+
+uint32_t oc_timeline_name(struct oc_timeline *t, const char *text, size_t n)
+{
+    struct oc_likely_name *likely = &t->likely[(t->last_name * 31 + t->name_before) % OC_LIKELY_NAMES];
+    if (!likely->text || likely->n != n || !oc_same(likely->text, text, n)) {
+        uint32_t id = find_name(t, text, n);
+        *likely = (struct oc_likely_name){t->name[id], n, id};
+    }
+    t->name_before = t->last_name;
+    t->last_name = likely->name;
+    return likely->name;
 }
 
 uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane)

@@ -74,6 +74,14 @@ struct oc_interval {
     double start_ns, end_ns;
 };
 
+/* Runs are alike: the name that followed two others last time. */
+struct oc_likely_name {
+    const char *text; /* NULL: none yet */
+    size_t n;
+    uint32_t name;
+};
+enum { OC_LIKELY_NAMES = 1024 };
+
 struct oc_timeline {
     struct oc_profile *profile; /* lanes and texts */
     struct oc_event *event;     /* heap; by start, longer ones first, after oc_timeline_finish */
@@ -92,6 +100,8 @@ struct oc_timeline {
     struct oc_lane *lane; /* while reading; the profile gets a copy */
     uint32_t n_lane, cap_lane;
     struct oc_map name_of, detail_of, lane_of; /* while reading */
+    struct oc_likely_name *likely;             /* while reading; [OC_LIKELY_NAMES] */
+    uint32_t last_name, name_before;           /* the last two that were asked for */
     struct oc_arena scratch;
     int64_t base_ns; /* of the source's clock: where the first event added began */
     bool has_base, full;

@@ -95,7 +95,7 @@ static double count_of(const struct oc_row *r)
 
 #define FIELD(title, member)                                                                                 \
     {                                                                                                        \
-        .name = (title), .offset = offsetof(struct oc_row, member)                                             \
+        .name = (title), .offset = offsetof(struct oc_row, member)                                           \
     }
 static const struct oc_order_column order_columns[] = {
     FIELD("time", time_s),

@@ -261,7 +261,8 @@ static void time_type_part(struct sum *s)
             OC_GROW(group, n, cap);
             group[n++] = (struct group){.type = row->type};
         }
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a type that is not new has its place in group[] */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a type that is not new has its place in
+         * group[] */
         group[at].time_s += row->time_s;
         group[at].n++;
     }
