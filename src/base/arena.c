@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define FIRST_BLOCK_BYTES  ((size_t)16 << 10)
 #define MAX_BLOCK_BYTES    ((size_t)8 << 20)
@@ -40,13 +41,16 @@ void oc_check_memory(int error)
         oc_out_of_memory(0);
 }
 
-/* Asks for large pages where they pay: a fault for every 4 KiB is what large models take longest with. */
+/* Asks for large pages where they pay: a fault for every 4 KiB is what large models take longest with. For
+ * all pages of the object: of one part the kernel makes a mapping of its own, and realloc would have to copy
+ * what it can else move. */
 static void *in_large_pages(void *p, size_t bytes)
 {
-    uintptr_t from = ((uintptr_t)p + LARGE_PAGE_BYTES - 1) & ~(uintptr_t)(LARGE_PAGE_BYTES - 1);
-    uintptr_t to = ((uintptr_t)p + bytes) & ~(uintptr_t)(LARGE_PAGE_BYTES - 1);
-    if (bytes >= 2 * LARGE_PAGE_BYTES && to > from)
-        madvise((void *)from, to - from, MADV_HUGEPAGE);
+    if (bytes < 2 * LARGE_PAGE_BYTES)
+        return p;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)p / page * page, to = ((uintptr_t)p + bytes + page - 1) / page * page;
+    madvise((void *)from, to - from, MADV_HUGEPAGE);
     return p;
 }
 

@@ -257,16 +257,23 @@ static bool is_stopped(struct oc_stream *s)
     return s->stopped;
 }
 
+/* What was read need not stay in memory. */
+static void forget_before(struct oc_stream *s, size_t place)
+{
+    size_t passed = place / FORGET_BYTES * FORGET_BYTES;
+    if (s->file.mapped && passed > s->forgotten) {
+        oc_file_forget(&s->file, s->forgotten, passed - s->forgotten);
+        s->forgotten = passed;
+    }
+}
+
 static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes)
 {
     s->used += used < s->shown - s->used ? used : s->shown - s->used;
     size_t left = s->src_n - s->shown;
     bool added = left > 0 && !s->over && !is_stopped(s);
-    size_t passed = s->used / FORGET_BYTES * FORGET_BYTES;
-    if (added && s->file.mapped && passed > s->forgotten) { /* what was read need not stay in memory */
-        oc_file_forget(&s->file, s->forgotten, passed - s->forgotten);
-        s->forgotten = passed;
-    }
+    if (added)
+        forget_before(s, s->used);
     if (added)
         s->shown += (s->stop || s->file.mapped) && left > PIECE_BYTES ? PIECE_BYTES : left;
     *data = s->src_n ? s->src + s->used : "";
@@ -295,6 +302,7 @@ static bool fill_gzip(struct oc_stream *s, size_t used, const char **data, size_
     bool added = oc_gz_more(s->gz, used, !s->over && !is_stopped(s), data, n);
     s->n = *n;
     *offset_bytes = s->offset_bytes;
+    forget_before(s, oc_gz_taken(s->gz));
     return added && !is_bomb(s);
 }
 
