@@ -199,7 +199,7 @@ static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const 
     int pads = dynamic_pads(c, &win);
     for (unsigned i = 0; i < n; i++) {
         struct oc_dim *d = &dim[2 + i];
-        *d = oc_window_out_transposed(c->exprs, x->dim[2 + i], &win.axis[i], n_extra ? extra[i] : 0);
+        *d = oc_window_out_transposed(c->exprs, x->dim[2 + i], &win.axis[i], extra && n_extra ? extra[i] : 0);
         if (sizes)
             *d = oc_known(sizes[i]);
         else if (pads < 0)

@@ -316,9 +316,9 @@ static void contract_optimal(struct oc_op_ctx *c, struct oc_cost *k, const struc
 
 static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    struct equation *e;
+    struct equation *e = NULL;
     int known = read_equation(c, &e);
-    if (known <= 0 || e->n_term == 0) {
+    if (known <= 0 || !e || e->n_term == 0) {
         c->unknown = true;
         return known < 0 ? -1 : 0;
     }

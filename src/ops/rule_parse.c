@@ -482,7 +482,7 @@ static void keep_items(struct parser *p, struct oc_rule_expr *e, const struct it
 static void items(struct parser *p, struct oc_rule_expr *e, struct oc_rule_expr *(*one)(struct parser *),
                   const char *end)
 {
-    struct items all;
+    struct items all = {{NULL}};
     if (take(p, end))
         return;
     do
@@ -539,7 +539,7 @@ static struct oc_rule_expr *shape_part(struct parser *p)
 
 static struct oc_rule_expr *shape(struct parser *p)
 {
-    struct items all;
+    struct items all = {{NULL}};
     struct oc_rule_expr *e = node(p, R_JOIN);
     do
         add_item(p, e, &all, shape_part(p));

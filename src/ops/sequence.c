@@ -337,7 +337,7 @@ static const char cost_split_formula[] = "";
 /* Sum of one axis over all elements. */
 static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsigned axis)
 {
-    struct oc_dim n, one = t->elem->shape.dim[axis], sum = oc_known(0);
+    struct oc_dim n = oc_known(0), one = t->elem->shape.dim[axis], sum = oc_known(0);
     bool counted = length_of(t, &n);
     if (t->item) {
         for (int64_t i = 0; i < n.v; i++) {

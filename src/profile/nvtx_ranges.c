@@ -217,8 +217,7 @@ static void guess_runs(struct oc_ranges *r)
                 OC_GROW(outer, n, cap);
                 outer[n++] = (struct outer){0};
             }
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): ids are given in order, each with its
-             * place */
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a new id got its place above */
             outer[id[i]].n++;
             outer[id[i]].ns += x->end_ns == INT64_MAX ? 0 : (double)(x->end_ns - x->start_ns);
         } else if (r->range[x->parent].parent == OC_NONE && (uint32_t)i == x->parent + 1) {

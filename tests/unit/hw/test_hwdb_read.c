@@ -108,6 +108,7 @@ static void complete_file(void **state)
 #define POWER     "<power of=\"TDP\" value=\"1\" unit=\"W\" basis=\"vendor\" source=\"ds\"/>"
 #define BANDWIDTH "<bandwidth value=\"1.5\" unit=\"TB/s\" basis=\"vendor\" source=\"ds\"/>"
 #define OVERHEAD  "<overhead runtime=\"any\" value=\"5\" unit=\"us\" basis=\"assumed\" note=\"a guess\"/>"
+#define LATENCY   "<latency of=\"x\" value=\"5\" unit=\"us\" basis=\"assumed\" note=\"a guess\"/>"
 #define LEVEL(name)                                                                                          \
     "<memory name=\"" name "\"><size value=\"1\" unit=\"MiB\" basis=\"vendor\" source=\"ds\"/></memory>"
 #define LEVELS(name) LEVEL(name "1") LEVEL(name "2") LEVEL(name "3") LEVEL(name "4") LEVEL(name "5")
@@ -186,6 +187,7 @@ static const struct {
      "memory 'n': more than 16 levels"},
     {20, BANDWIDTH BANDWIDTH "</memory>", "memory 'DRAM': bandwidth: given twice"},
     {21, OVERHEAD OVERHEAD, "overhead 'any': given twice"},
+    {21, LATENCY LATENCY, "latency 'x': given twice"},
     {14, "<unit kind=\"matrix\" name=\"again\">", "line 14: device 'a100': unit 'matrix': given twice"},
     {14, "<unit kind=\"special\" name=\"sfu\">", "expected GOP/s, TOP/s or POP/s"},
     {16, "<fallback class=\"bf16\" to=\"f32\" note=\"x\"/>", "only class 'f16' to 'f32' on the vector unit"},
