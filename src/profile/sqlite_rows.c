@@ -157,11 +157,17 @@ static void set_limits(struct oc_sqlite *db)
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
-static int broken(struct oc_sqlite *db, struct oc_err *err)
+/* Also what SQLite says of some broken files: they make it ask for more than it ever takes. */
+static bool says_no_memory(const struct oc_sqlite *db)
 {
     int code = db->lib.errcode(db->db);
-    if ((code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM)
-        oc_out_of_memory(0);
+    return (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
+}
+
+static int broken(struct oc_sqlite *db, struct oc_err *err)
+{
+    if (says_no_memory(db))
+        return oc_fail(err, OC_ELIBRARY, "SQLite: out of memory, or the file is broken");
     if (db->late)
         return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
     if (!db->checks_left) {
@@ -316,8 +322,7 @@ static bool is_stopped(struct oc_sqlite *db)
 /* ---- tables ---------------------------------------------------------------------------------------------
  */
 
-/* 1: the query has a row, 0: it has none, -1: it failed. */
-static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
+static int ask_once(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {
     sqlite3_stmt *query = NULL;
     if (db->lib.prepare(db->db, sql, -1, &query, NULL) != SQLITE_OK)
@@ -330,6 +335,14 @@ static int ask(struct oc_sqlite *db, const char *sql, const char *first, const c
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
 }
 
+/* 1: the query has a row, 0: it has none, -1: it failed. Asked again where memory may have been short: if it
+ * is, the next allocation of ours ends the program; if it fails twice, it is the file. */
+static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
+{
+    int there = ask_once(db, sql, first, second);
+    return there < 0 && says_no_memory(db) ? ask_once(db, sql, first, second) : there;
+}
+
 static int find_table(struct oc_sqlite *db, const char *table)
 {
     return ask(db,
@@ -340,10 +353,7 @@ static int find_table(struct oc_sqlite *db, const char *table)
 
 bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table)
 {
-    int there = find_table(db, table);
-    if (there < 0)
-        broken(db, NULL);
-    return there == 1;
+    return find_table(db, table) == 1;
 }
 
 static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
