@@ -59,8 +59,9 @@ struct oc_diag {
     const char *code, *where, *text;
 };
 
-/* Called when memory cannot be had, here or in a library that is used: bytes asked for, 0 where nobody knows. Must
- * not return; nothing was printed, and every handle of the thread is in no state to be used. NULL: abort(). */
+/* Called when memory cannot be had, here or in a library that is used: bytes asked for, 0 where nobody knows.
+ * Must not return; nothing was printed, and every handle of the thread is in no state to be used. NULL:
+ * abort(). */
 void oc_set_oom_handler(void (*handler)(size_t bytes));
 
 /* Files are mapped. When one is cut while it is read, the system sends SIGBUS; the library leaves signals to
