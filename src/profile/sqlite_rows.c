@@ -101,9 +101,10 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
 /* ---- opening --------------------------------------------------------------------------------------------
  */
 
-#define HEADER_BYTES  100
-#define STEPS_A_CHECK 100000
-#define MIN_ROW_BYTES 4
+#define HEADER_BYTES   100
+#define STEPS_A_CHECK  100000
+#define MIN_ROW_BYTES  4
+#define A_LITTLE_BYTES ((size_t)64 << 10)
 
 struct oc_sqlite {
     struct library lib;
@@ -335,12 +336,15 @@ static int ask_once(struct oc_sqlite *db, const char *sql, const char *first, co
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
 }
 
-/* 1: the query has a row, 0: it has none, -1: it failed. Asked again where memory may have been short: if it
- * is, the next allocation of ours ends the program; if it fails twice, it is the file. */
+/* 1: the query has a row, 0: it has none, -1: it failed. Where memory may have been short we take some
+ * ourselves, which ends the program if there is none, and ask again: if that fails too, it is the file. */
 static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {
     int there = ask_once(db, sql, first, second);
-    return there < 0 && says_no_memory(db) ? ask_once(db, sql, first, second) : there;
+    if (there >= 0 || !says_no_memory(db))
+        return there;
+    free(oc_xmalloc(A_LITTLE_BYTES));
+    return ask_once(db, sql, first, second);
 }
 
 static int find_table(struct oc_sqlite *db, const char *table)
