@@ -231,6 +231,7 @@ static void join_window(struct oc_gz *g, const char *left, size_t n_left, const 
             g->large_cap = 2 * n;
             g->large = oc_xrealloc(g->large, g->large_cap);
         }
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was made above or before */
         memmove(g->large, at == SIZE_MAX ? left : g->large + at, n_left);
         memcpy(g->large + n_left, block, b->n);
         g->win = g->large;

@@ -12,7 +12,7 @@ char oc_hw_fold_char(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c + 32);
-    return c == '_' || c == ' ' ? '-' : c;
+    return (char)(c == '_' || c == ' ' ? '-' : c);
 }
 
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name)

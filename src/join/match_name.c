@@ -344,8 +344,8 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
     const struct oc_prof_rec *r = &x->p->rec[rec];
     struct oc_match *m = &x->match[rec];
     bool inserted = oc_match_inserted(r->name, r->op_type) && is(x->p->format, "onnxruntime");
-    /* NOLINTNEXTLINE(bugprone-branch-clone): the order of the questions matters */
     if (is(r->op_type, "ReorderInput") || is(r->op_type, "ReorderOutput"))
+        /* NOLINTNEXTLINE(bugprone-branch-clone): the order of the questions matters */
         m->bucket = "layout";
     else if (strncmp(r->op_type, "Memcpy", 6) == 0)
         m->bucket = "copies";

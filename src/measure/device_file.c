@@ -308,8 +308,8 @@ static void write_time(struct oc_buf *b, const char *tag, const char *key, const
     if (!(seconds > 0) || isinf(seconds))
         return;
     oc_buf_printf(b, "    <%s", tag);
-    attribute(b, key,
-              name); /* NOLINT(readability-suspicious-call-argument): the key is the attribute's name */
+    /* NOLINTNEXTLINE(readability-suspicious-call-argument): the key is the attribute's name */
+    attribute(b, key, name);
     value(b, seconds * (ns ? 1e9 : 1e6), ns ? "ns" : "us");
     measured(b, note);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 /* The statement for i = 0, 1 ... as constants: the accumulators live in registers. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): arguments are types and statements */
 #define ONE(k, ...)                                                                                          \
     {                                                                                                        \
         enum { i = (k) };                                                                                    \
@@ -110,5 +111,6 @@
     {                                                                                                        \
         isa, OC_STREAM_TRIAD, false, needs, triad_##suffix                                                   \
     }
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #endif

@@ -156,10 +156,12 @@ struct tile_config { /* as the instruction reads it: eight tiles of 16 rows of 6
         _tile_release();                                                                                     \
         return sum;                                                                                          \
     }
+/* NOLINTBEGIN(bugprone-macro-parentheses): a tile is a number in the text */
 #define TILE_SUM(tile, c, sum)                                                                               \
     _tile_stored(tile, c, 64);                                                                               \
     for (size_t i = 0; i < 256; i++)                                                                         \
     sum += (double)(c)[i]
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 TILE_KERNEL(amx_i8, AMX_INT8, int32_t, (int8_t)xd * 0x01010101, (int8_t)yd * 0x01010101, _tile_dpbssd)
 TILE_KERNEL(amx_bf16, AMX_BF16, float, bf16_bits(xd) * 0x10001, bf16_bits(yd) * 0x10001, _tile_dpbf16ps)
