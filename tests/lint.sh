@@ -36,7 +36,8 @@ validate() { # schema files...
 }
 {
     validate hwdb/hwdb.rng hwdb/*.xml
-    validate hwdb/calibration.rng hwdb/calibrations/*.xml
+    validate hwdb/calibration.rng hwdb/calibrations/*.onnxruntime.xml
+    validate hwdb/hwdb.rng hwdb/calibrations/xeon-2-threads.xml
     for kind in budget kernel-names op-rules; do
         validate hwdb/$kind/$kind.rng hwdb/$kind/*.xml
     done
