@@ -99,33 +99,30 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
     insertion_sort(e, n);
 }
 
-/* Insertion while it pays: many traces are nearly in order. Stops behind the last event it has put into its
- * place: at n unless this trace is not. Takes first_ns off the starts of these. */
-static size_t insert_all(struct oc_event *e, size_t n, double first_ns)
+/* Insertion while it pays: many traces are nearly in order. False: this one is not, and stands in no order.
+ * Takes first_ns off all starts. */
+static bool insert_all(struct oc_event *e, size_t n, double first_ns)
 {
     size_t budget = 4 * n + 1000;
+    bool pays = true;
     for (size_t i = 0; i < n; i++) {
         e[i].start_ns -= first_ns;
-        if (!i || !before(&e[i], &e[i - 1]))
+        if (!pays || !i || !before(&e[i], &e[i - 1]))
             continue;
         struct oc_event moved = e[i];
         size_t k = i;
         for (; k > 0 && i - k <= budget && before(&moved, &e[k - 1]); k--)
             e[k] = e[k - 1];
         e[k] = moved;
-        if (i - k > budget)
-            return i + 1;
-        budget -= i - k;
+        pays = i - k <= budget;
+        budget -= pays ? i - k : 0;
     }
-    return n;
+    return pays;
 }
 
 void oc_timeline_sort(struct oc_timeline *t, double first_ns)
 {
-    size_t n = insert_all(t->event, t->n_event, first_ns);
-    for (size_t i = n; i < t->n_event; i++)
-        t->event[i].start_ns -= first_ns;
-    if (n < t->n_event)
+    if (!insert_all(t->event, t->n_event, first_ns))
         sort(t->event, t->n_event, 96);
 }
 

@@ -254,6 +254,22 @@ static void layers_are_not_runs(void **state)
     oc_profile_close(m.p);
 }
 
+/* Events in falling order, however many: insertion gives up at some of them, which may be the last one (at
+ * 50, where 49 * 50 / 2 is more than four an event and 1000). */
+static void test_order(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 300; n++) {
+        struct made m = make();
+        for (unsigned i = 0; i < n; i++)
+            add(&m, OC_EV_OPERATOR, m.host, "op", 1000.0 - i, 0.5);
+        oc_timeline_sort(m.t, 100);
+        for (unsigned i = 0; i < n; i++)
+            assert_true(m.t->event[i].start_ns == 901.0 - n + i);
+        oc_profile_close(m.p);
+    }
+}
+
 /* Many events in falling order, all overlapping crosswise: neither slow nor wrong. */
 static void survives_crossing(void **state)
 {
@@ -281,10 +297,15 @@ static void nothing_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests_and_counts_self_time), cmocka_unit_test(overlap_counts_once),
-        cmocka_unit_test(links_device_work),          cmocka_unit_test(statistics_over_steps),
-        cmocka_unit_test(finds_iterations),           cmocka_unit_test(layers_are_not_runs),
-        cmocka_unit_test(survives_crossing),          cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(nests_and_counts_self_time),
+        cmocka_unit_test(overlap_counts_once),
+        cmocka_unit_test(links_device_work),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(statistics_over_steps),
+        cmocka_unit_test(finds_iterations),
+        cmocka_unit_test(layers_are_not_runs),
+        cmocka_unit_test(survives_crossing),
+        cmocka_unit_test(nothing_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
