@@ -59,7 +59,7 @@ struct oc_launches {
     struct launch_host_time *host;
     size_t n_host, host_cap;
     struct oc_lane *lane;
-    size_t lane_cap;
+    size_t n_lane, lane_cap;
     struct {
         const char *name;
         uint32_t label, group;

@@ -378,5 +378,6 @@ void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_
         set_host_times(l);
     p->rec = keep(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
     p->n_rec = (uint32_t)l->n_rec;
-    p->lane = keep(&p->arena, l->lane, p->n_lane, sizeof(*l->lane));
+    p->lane = keep(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
+    p->n_lane = (uint32_t)l->n_lane;
 }

@@ -64,12 +64,11 @@ void oc_launches_host(struct oc_launches *l, uint32_t label, uint32_t run, doubl
 uint32_t oc_launches_lane(struct oc_launches *l, int64_t process, int64_t device, int64_t stream)
 {
     int64_t key[3] = {process, device, stream};
-    struct oc_profile *p = l->out;
-    uint32_t id = p->n_lane < MAX_LANES ? p->n_lane : MAX_LANES - 1;
-    if (!oc_map_add(&l->lanes, (const char *)key, sizeof(key), &id, NULL) || p->n_lane == MAX_LANES)
+    uint32_t id = l->n_lane < MAX_LANES ? (uint32_t)l->n_lane : MAX_LANES - 1;
+    if (!oc_map_add(&l->lanes, (const char *)key, sizeof(key), &id, NULL) || l->n_lane == MAX_LANES)
         return id;
-    OC_GROW(l->lane, p->n_lane, l->lane_cap);
-    l->lane[p->n_lane++] =
+    OC_GROW(l->lane, l->n_lane, l->lane_cap);
+    l->lane[l->n_lane++] =
         (struct oc_lane){.name = "", .device = true, .process = process, .device_id = device, .id = stream};
     return id;
 }
