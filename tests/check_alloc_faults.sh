@@ -48,6 +48,7 @@ result 'each job ran' "$(wanted=$(grep -cv '^#' "$top/tests/faults/alloc_jobs.tx
     [ "$wanted" -eq "$ran" ] || echo "$ran of $wanted")"
 
 # The size is told where it is known: nobody has memory for this.
+# shellcheck disable=SC3045 # dash has it, as the shells that are sh elsewhere
 "$build/onnxzoo" bigfile --bytes 300000000 -o big.onnx && (ulimit -v 200000 && "$build/onnxcost" big.onnx) >out 2>err
 rc=$?
 result 'a file that does not fit into the address space' "$([ $rc -eq 4 ] && grep -qE '^onnxcost: out of memory \([0-9]{9} bytes\)$' err ||

@@ -39,8 +39,7 @@ printf '%s\n' "above	long	above	>= 100	short	times more	< 2" \
     "alone	fails	ms	< 1000	-	-	-" \
     "absent	short	-	-	nobody	times faster	>= 1" \
     "memory	long	RSS	<= 100	-	-	-" >"$work/t.tsv"
-run
-result 'it ends well whatever it finds' "$([ $? -eq 0 ] || cat "$work/err")"
+result 'it ends well whatever it finds' "$(run || cat "$work/err")"
 has 'a difference of times, met on this machine; a ratio that is missed' '^above +[0-9.]+ ms +>= 100 met +short .*< 2 missed'
 has 'an exponent: ten times the size in ten times the time' '^grows .*short .* [01]\.[0-9]+ exponent +<= 1\.5 met'
 has 'a peer that fails is no success' '^fails .*>= 1 missed'

@@ -37,7 +37,7 @@ result() { # title problems
     fi
 }
 case $BUILD in */asan) every=3 ;; *) every=1 ;; esac # slow: every third there
-jobs() { # those with a pattern
+listed() { # those with a pattern
     grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -e "$1" | awk "NR % $every == 0"
 }
 # what was wrong with the last run: wanted code, pattern of the last line on standard error ('': nothing at all)
@@ -58,16 +58,16 @@ run() {
 }
 
 # ---- a disk
-problems=$(jobs @ | while read -r job; do
+problems=$(listed @ | while read -r job; do
     run o/out
     [ $rc -le 1 ] && [ -s o/out ] || echo "'$job': exit code $rc: $(tail -n 1 err)"
     [ "$(ls o)" = out ] || echo "'$job' leaves: $(ls o)"
     rm -rf o/*
 done)
-result "$(jobs @ | wc -l) commands write their file where there is room" "$problems"
+result "$(listed @ | wc -l) commands write their file where there is room" "$problems"
 
 full_disk() { # title, what is there before, '' for nothing (which is what --resume begins with)
-    problems=$(jobs @ | { [ -z "$2" ] && cat || grep -v -e --resume; } | while read -r job; do
+    problems=$(listed @ | { [ -z "$2" ] && cat || grep -v -e --resume; } | while read -r job; do
         [ -n "$2" ] && echo "$2" >disk/out
         cat /dev/zero >disk/filler 2>/dev/null
         run disk/out
@@ -90,7 +90,7 @@ if [ "$IN_NAMESPACE" = yes ] && mkdir -p disk && mount -t tmpfs -o size=64k none
             judge 4 "No space left on device"
             [ "$(ls disk)" = filler ] || echo "'$job' leaves: $(ls disk)"
         done)"
-    FAKE_ORT= "$program" record weights.onnx --ort-lib "$build/fake_ort.so" -o disk/r >out 2>err </dev/null
+    FAKE_ORT='' "$program" record weights.onnx --ort-lib "$build/fake_ort.so" -o disk/r >out 2>err </dev/null
     rc=$?
     result 'record: the same' "$(job=record judge 4 '^onnxcost: '; [ "$(ls -A disk)" = filler ] || ls -lA disk)"
     umount disk
@@ -102,7 +102,7 @@ else
 fi
 
 # ---- a limit on the size of files, which sends a signal too
-result 'a limit on the size of files: exit code 4, the reason, and no file' "$(jobs 'html -o @\|trace -o @\|annotate @' | while read -r job; do
+result 'a limit on the size of files: exit code 4, the reason, and no file' "$(listed 'html -o @\|trace -o @\|annotate @' | while read -r job; do
     rc=$( (ulimit -f 8; run o/out; echo $rc) )
     judge 4 "^onnxcost: cannot write '(o/out)'.*File too large"
     [ -z "$(ls o)" ] || echo "'$job' leaves: $(ls o)"
@@ -113,21 +113,22 @@ done)"
 to_stdout() { # the job without its file
     echo "$1" | sed 's/ -o @//'
 }
-result 'standard output on a full disk' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+result 'standard output on a full disk' "$(listed '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
     timeout 60 "$program" $(to_stdout "$job") >/dev/full 2>err </dev/null
     rc=$?
     judge 4 "^onnxcost: cannot write 'standard output': No space left on device"
 done)"
 mkfifo pipe
+# shellcheck disable=SC2094 # opened for both so that it does not wait for a reader
 exec 8<>pipe 9>pipe 8<&- # only the end for writing is left
-result 'a pipe that was closed: exit code 4 and not a word' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+result 'a pipe that was closed: exit code 4 and not a word' "$(listed '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
     timeout 60 "$program" $(to_stdout "$job") >&9 2>err </dev/null
     rc=$?
     judge 4 ''
 done)"
-result 'standard output that is not open' "$(jobs '-o @$' | grep -v -e --resume -e measure | while read -r job; do
+result 'standard output that is not open' "$(listed '-o @$' | grep -v -e --resume -e measure | while read -r job; do
     # shellcheck disable=SC2046
     timeout 60 "$program" $(to_stdout "$job") >&- 2>err </dev/null
     rc=$?

@@ -28,7 +28,7 @@ result() { # title problems
 }
 # where=OFFSET:FILE or N, what to do there, arguments: exit code in rc
 at() {
-    case $1 in *:*) touch=$1 reads= ;; *) touch= reads=$1 ;; esac
+    case $1 in *:*) touch=$1 reads='' ;; *) touch='' reads=$1 ;; esac
     action=$2
     shift 2
     rm -f o/* acted
@@ -61,22 +61,22 @@ problems=$(
         names.xml) job='kineto.json --kernel-names names.xml' ;;
         *) job=$f ;;
         esac
-        where=$(half $f)
+        where=$(half "$f")
         [ "$where" -gt 8192 ] || where=0
-        cp $f kept
+        cp "$f" kept
         # shellcheck disable=SC2086 # words
-        at $where:/$f "truncate -s 0 $f" $job -o o/out
-        [ $rc -eq 3 ] || echo "$f: exit code $rc"
+        at "$where:/$f" "truncate -s 0 $f" $job -o o/out
+        [ "$rc" -eq 3 ] || echo "$f: exit code $rc"
         [ "$(cat err)" = "onnxcost: cannot read '$f': it was cut, or its disk failed, while it was read" ] || echo "$f: $(cat err)"
         [ -z "$(ls o)" ] || echo "$f: leaves $(ls o)"
-        cp kept $f
+        cp kept "$f"
         # shellcheck disable=SC2086
         "$program" $job -f json >whole 2>/dev/null
         case $where:$f in 0:* | *:m.onnx) continue ;; esac # a file is opened more than once before it is read, from its beginning
         # shellcheck disable=SC2086
-        at $where:/$f "echo something else >new && mv new $f" $job -f json
+        at "$where:/$f" "echo something else >new && mv new $f" $job -f json
         cmp -s out whole || echo "$f: another result when it is replaced (exit code $rc): $(cat err)"
-        cp kept $f
+        cp kept "$f"
     done
 )
 result 'files that are cut are named, those that are replaced are read as they were' "$problems"
@@ -84,8 +84,8 @@ result 'files that are cut are named, those that are replaced are read as they w
 cp nsys.sqlite kept
 problems=$(
     for k in 1 2 3; do
-        at $k 'truncate -s 4096 nsys.sqlite' nsys.sqlite -o o/out
-        [ $rc -eq 3 ] && grep -q "^onnxcost: cannot read 'nsys.sqlite': " err || echo "page $k: exit code $rc: $(cat err)"
+        at "$k" 'truncate -s 4096 nsys.sqlite' nsys.sqlite -o o/out
+        [ "$rc" -eq 3 ] && grep -q "^onnxcost: cannot read 'nsys.sqlite': " err || echo "page $k: exit code $rc: $(cat err)"
         [ -z "$(ls o)" ] || echo "leaves $(ls o)"
         cp kept nsys.sqlite
     done
@@ -111,8 +111,8 @@ problems=$(grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -v -e measure
 done)
 result 'calls that read and write a few bytes, and are interrupted: the same output' "$problems"
 for f in nsys.sqlite ort.json.gz paddle.txt; do
-    "$program" $f -f json >whole 2>&1
-    IO_SHORT=1 LD_PRELOAD=$preload "$program" $f -f json >few 2>&1
+    "$program" "$f" -f json >whole 2>&1
+    IO_SHORT=1 LD_PRELOAD=$preload "$program" "$f" -f json >few 2>&1
     result "$f read in pieces" "$(cmp whole few)"
 done
 "$program" scan m.onnx gru.onnx >whole
@@ -122,11 +122,11 @@ result 'a list that comes slowly through a pipe' "$(cmp whole few)"
 # ---- signals during an import
 problems=$(
     for f in $big nsys.sqlite; do
-        where=$(half $f):/$f
-        [ $f = nsys.sqlite ] && where=5
+        where=$(half "$f"):/$f
+        [ "$f" = nsys.sqlite ] && where=5
         for s in INT:130 TERM:143 HUP:129; do
-            at $where "kill -${s%:*} \$PPID" $f -o o/out
-            [ $rc -eq ${s#*:} ] && [ ! -s out ] && ! grep -vqx 'Terminated\|Hangup' err && [ -z "$(ls o)" ] ||
+            at "$where" "kill -${s%:*} \$PPID" "$f" -o o/out
+            [ "$rc" -eq "${s#*:}" ] && [ ! -s out ] && ! grep -vqx 'Terminated\|Hangup' err && [ -z "$(ls o)" ] ||
                 echo "$f ${s%:*}: exit code $rc, leaves '$(ls o)', says: $(cat err)"
         done
     done
@@ -135,29 +135,29 @@ result 'SIGINT, SIGTERM and SIGHUP end an import at once and leave nothing' "$pr
 
 problems=$(
     for f in $big; do
-        at "$(half $f):/$f" 'kill -INT $PPID' $f --partial -f json -o o/out
-        [ $rc -eq 0 ] || echo "$f: exit code $rc: $(cat err)"
+        at "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial -f json -o o/out
+        [ "$rc" -eq 0 ] || echo "$f: exit code $rc: $(cat err)"
         grep -q '"W-partial"' o/out || echo "$f: JSON does not say that it is a part"
         told=$(grep -o 'reading was stopped after [0-9]* of [0-9]* bytes' o/out)
-        all=$(wc -c <$f)
+        all=$(wc -c <"$f")
         # shellcheck disable=SC2086
         set -- $told
         [ "${5:-0}" -gt 0 ] && [ "${5:-0}" -lt "$all" ] && [ "${7:-0}" -eq "$all" ] || echo "$f: told '$told' of $all"
         for form in table compact markdown html; do
-            at "$(half $f):/$f" 'kill -INT $PPID' $f --partial -f $form
-            [ $rc -eq 0 ] && grep -q 'reading was stopped after' out || echo "$f -f $form: exit code $rc: $(cat err)"
+            at "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial -f "$form"
+            [ "$rc" -eq 0 ] && grep -q 'reading was stopped after' out || echo "$f -f $form: exit code $rc: $(cat err)"
         done
         for form in csv trace; do
             case $form:$f in trace:*csv) continue ;; esac
-            at "$(half $f):/$f" 'kill -INT $PPID' $f --partial -f $form
-            [ $rc -eq 0 ] && grep -q '^onnxcost: warning: reading was stopped after' err || echo "$f -f $form: exit code $rc: $(cat err)"
+            at "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial -f "$form"
+            [ "$rc" -eq 0 ] && grep -q '^onnxcost: warning: reading was stopped after' err || echo "$f -f $form: exit code $rc: $(cat err)"
         done
-        at "$(half $f):/$f" 'kill -INT $PPID' $f --partial --strict
-        [ $rc -eq 1 ] || echo "$f --strict: exit code $rc"
-        at "$(half $f):/$f" 'kill -INT $PPID; sleep 0.05; kill -INT $PPID' $f --partial -o o/out
-        [ $rc -eq 130 ] && [ -z "$(ls o)" ] || echo "$f, twice: exit code $rc, leaves '$(ls o)'"
-        "$program" $f -f csv >whole 2>/dev/null
-        "$program" $f --partial -f csv >part 2>/dev/null
+        at "$(half "$f"):/$f" 'kill -INT $PPID' "$f" --partial --strict
+        [ "$rc" -eq 1 ] || echo "$f --strict: exit code $rc"
+        at "$(half "$f"):/$f" 'kill -INT $PPID; sleep 0.05; kill -INT $PPID' "$f" --partial -o o/out
+        [ "$rc" -eq 130 ] && [ -z "$(ls o)" ] || echo "$f, twice: exit code $rc, leaves '$(ls o)'"
+        "$program" "$f" -f csv >whole 2>/dev/null
+        "$program" "$f" --partial -f csv >part 2>/dev/null
         cmp whole part
     done
 )
@@ -173,8 +173,8 @@ result 'summary --partial has the events that were read, all of them' "$problems
 
 at 6 'kill -INT $PPID' nsys.sqlite --partial
 result 'a SQLite file that is stopped: a part with its rows, or nothing to report' "$(
-    if [ $rc -eq 0 ]; then grep -q 'reading was stopped after [0-9]* rows' out || cat err
-    else [ $rc -eq 3 ] && grep -q 'reading was stopped after [0-9]* rows' err || echo "exit code $rc: $(cat err)"; fi)"
+    if [ "$rc" -eq 0 ]; then grep -q 'reading was stopped after [0-9]* rows' out || cat err
+    else [ "$rc" -eq 3 ] && grep -q 'reading was stopped after [0-9]* rows' err || echo "exit code $rc: $(cat err)"; fi)"
 result 'no temporary file is left' "$(find . -name '*.??????' -newer big.json ! -name '*.*.*' ! -name '*.json' ! -name '*.sqlite' -type f)"
 echo "1..$n"
 exit $bad

@@ -40,7 +40,7 @@ writer() { # model
     done
 }
 for how in json html annotate plan; do
-    rm -f o/* *.problems done
+    rm -f o/* ./*.problems
     write a.onnx o/a && write b.onnx o/b && cp o/a a.whole && cp o/b b.whole && rm o/*
     cp a.whole o/out
     writer a.onnx >a.problems 2>&1 &

@@ -52,11 +52,11 @@ static inline bool oc_same(const char *a, const char *b, size_t n)
         return memcmp(a, b, n) == 0;
     if (n >= 16) {
         oc_v16 head = (oc_v16)(oc_load16(a) == oc_load16(b));
-        oc_v16 tail = (oc_v16)(oc_load16(a + n - 16) == oc_load16(b + n - 16));
+        oc_v16 tail = (oc_v16)(oc_load16(a + (n - 16)) == oc_load16(b + (n - 16)));
         return oc_lanes(head & tail) == 0xffff;
     }
     if (n >= 8)
-        return ((oc_load8(a) ^ oc_load8(b)) | (oc_load8(a + n - 8) ^ oc_load8(b + n - 8))) == 0;
+        return ((oc_load8(a) ^ oc_load8(b)) | (oc_load8(a + (n - 8)) ^ oc_load8(b + (n - 8)))) == 0;
     size_t i = 0;
     while (i < n && a[i] == b[i])
         i++;

@@ -1,5 +1,7 @@
 # Small files of every kind that the program reads, into the current folder. Sourced by the tests of faults with
 # $top, the tree, and $zoo, the program that writes models.
+# shellcheck shell=sh
+: "${top:?}" "${zoo:?}"
 "$zoo" resnet18 -o m.onnx
 "$zoo" keyword_gru -o gru.onnx
 "$zoo" llama --size toy -o llm.onnx
