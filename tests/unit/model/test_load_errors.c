@@ -108,6 +108,43 @@ static void too_many_nodes(void **state)
             "4 nodes: more than 3 (--limit nodes=N)");
 }
 
+/* Texts of 30 bytes where 20 may stand, each in a place of its own. */
+static void texts_too_long(void **state)
+{
+    (void)state;
+#define LONG "a_text_that_has_thirty_bytes_x"
+    static const struct {
+        const char *op_type, *name, *output, *attribute;
+    } node[] = {{LONG, "n", "y", ""},
+                {"Relu", LONG, "y", ""},
+                {"Relu", "n", LONG, ""},
+                {"Relu", "n", "y", LONG "=1"}};
+    const struct oc_caps caps = {.most = {[OC_CAP_STRING_BYTES] = 20}};
+    for (size_t i = 0; i < OC_COUNT(node); i++) {
+        struct oc_builder *b = oc_b_new(17);
+        oc_b_input(b, "x", "float[1]");
+        oc_b_node(b, node[i].op_type, node[i].name, "x", node[i].output, node[i].attribute);
+        refused(b, &caps, "30 bytes in one piece: more than 20 (--limit string-bytes=N)");
+    }
+#undef LONG
+}
+
+/* Before the nodes, and of what the nodes have: 20,000 numbers are 160,000 bytes. */
+static void too_much_memory(void **state)
+{
+    (void)state;
+    static const char says[] = "bytes of memory for a model (--limit model-memory=N)";
+    refused(relus(4), &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 1}}, says);
+    struct oc_buf text = {0};
+    struct oc_builder *b = relus(1);
+    oc_buf_str(&text, "a=1");
+    for (int i = 1; i < 20000; i++)
+        oc_buf_str(&text, ",1");
+    oc_b_node(b, "Relu", "n", "x0", "y", text.data);
+    refused(b, &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 100000}}, says);
+    oc_buf_free(&text);
+}
+
 /* "float[1,1,1...]" of n axes */
 static const char *type_of_rank(struct oc_buf *text, unsigned n, const char *end)
 {
@@ -190,6 +227,8 @@ int main(void)
         cmocka_unit_test(lists_of_attributes),
         cmocka_unit_test(a_list_too_long),
         cmocka_unit_test(too_many_nodes),
+        cmocka_unit_test(texts_too_long),
+        cmocka_unit_test(too_much_memory),
         cmocka_unit_test(too_many_dimensions),
         cmocka_unit_test(types_too_deep),
         cmocka_unit_test(functions_too_deep),

@@ -29,6 +29,12 @@ static void test_shapes(void **state)
         {"Einsum", 12, "equation=i$->i", "float[2,3]", "y", "error: *"},
         {"Einsum", 12, "equation=ij,jk->ik", "float float[3,4]", "y", "float[...]"},
         {"Einsum", 12, "", "float[2]", "y", "error: no equation"},
+        {"Einsum", 12, "equation=i...$->i", "float[2,3]", "y", "error: malformed equation 'i...$->i'"},
+        {"Einsum", 12, "equation=ij->i$", "float[2,3]", "y", "error: malformed equation 'ij->i$'"},
+        {"Einsum", 12, "equation=ij,jk", "float[2,3]", "y",
+         "error: equation 'ij,jk' has not one term for each of 1 operands"},
+        {"Einsum", 12, "equation=ij->ij", "float[2,3] float[3]", "y",
+         "error: equation 'ij->ij' has not one term for each of 2 operands"},
     };
     (void)state;
     op_check_shapes(rows, OC_COUNT(rows));

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "profile/timeline.h"
+#include "support/profiles.h"
 
 extern const struct oc_importer oc_importer_nsys_csv;
 
@@ -136,6 +137,30 @@ static void sums_of_kernels(void **state)
         assert_int_equal(p->n_kernel, 2);
         assert_ns(p->kernel[0].min_ns, 190);
         assert_ns(p->kernel[0].max_ns, 210);
+        oc_profile_close(p);
+    }
+}
+
+/* Sums over all runs: the first of them cannot be left out, and that is said. */
+static void sums_have_no_first_run(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+        "87.0,600,3,200.0,200.0,190,210,1.0,f\n13.0,90,6,15.0,15.0,14,16,0.0,g\n";
+    for (int32_t warmup = -1; warmup < 2; warmup++) {
+        struct oc_profile_opts opts = {.warmup = warmup, .stat = OC_STAT_MEAN};
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(text, &opts, &err);
+        if (!p)
+            fail_msg("%s", err.msg);
+        const char *told = t_finding(p, "W-warmup");
+        if (warmup > 0)
+            assert_string_equal(told, "the file holds sums only: no run can be left out");
+        else
+            assert_null(told); /* nobody asked for it */
+        assert_int_equal(p->runs_used, 3);
+        assert_ns(find(p, "f")->time_ns, 200);
         oc_profile_close(p);
     }
 }
@@ -333,6 +358,7 @@ int main(void)
         cmocka_unit_test(kernels_by_range),       cmocka_unit_test(projected_ranges),
         cmocka_unit_test(ranges_of_the_host),     cmocka_unit_test(kernels_with_their_calls),
         cmocka_unit_test(what_is_no_report),      cmocka_unit_test(reports_of_the_samples),
+        cmocka_unit_test(sums_have_no_first_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "profile/timeline.h"
+#include "support/profiles.h"
 #include "support/sqlite_file.h"
 
 extern const struct oc_importer oc_importer_nsys_sqlite;
@@ -314,6 +315,31 @@ static void graphs_are_told(void **state)
 }
 
 /* What may be missing: tables, columns; what may be wrong: times and ids of any kind. */
+/* Three runs of one node: of four or three to drop none would be left. */
+static void more_runs_to_drop_than_there_are(void **state)
+{
+    (void)state;
+    for (int32_t warmup = 2; warmup < 5; warmup++) {
+        begin();
+        for (int run = 0; run < 3; run++) {
+            int t = 1000 * run;
+            range("Batch-x Forward", t, t + 500);
+            range("Conv.0(/conv1/Conv)", t + 10, t + 60);
+            launch(100 + run, t + 20, t + 5000, 100 + 10 * run, "1");
+        }
+        struct oc_profile *p = open_sql(warmup);
+        const char *told = t_finding(p, "W-warmup");
+        if (warmup < 3)
+            assert_null(told);
+        else if (!told || !strstr(told, "runs to drop, but the file holds 3: the last one is used"))
+            fail_msg("%d runs to drop: %s", warmup, told ? told : "nothing is said");
+        assert_int_equal(p->runs_total, 3);
+        assert_int_equal(p->runs_used, 1);
+        assert_ns(find(p, "/conv1/Conv")->time_ns, 120);
+        oc_profile_close(p);
+    }
+}
+
 static void broken_tables(void **state)
 {
     (void)state;
@@ -392,10 +418,15 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_of_onnx_runtime), cmocka_unit_test(events_are_kept),
-        cmocka_unit_test(operators_of_pytorch),  cmocka_unit_test(processes_and_threads),
-        cmocka_unit_test(kernels_alone),         cmocka_unit_test(graphs_are_told),
-        cmocka_unit_test(broken_tables),         cmocka_unit_test(engine_of_the_samples),
+        cmocka_unit_test(nodes_of_onnx_runtime),
+        cmocka_unit_test(events_are_kept),
+        cmocka_unit_test(operators_of_pytorch),
+        cmocka_unit_test(processes_and_threads),
+        cmocka_unit_test(kernels_alone),
+        cmocka_unit_test(graphs_are_told),
+        cmocka_unit_test(broken_tables),
+        cmocka_unit_test(engine_of_the_samples),
+        cmocka_unit_test(more_runs_to_drop_than_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, clean);
 }

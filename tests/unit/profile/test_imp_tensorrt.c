@@ -255,6 +255,31 @@ static void survives_what_writers_do(void **state)
     assert_non_null(strstr(e.msg, "a summary without layers"));
 }
 
+/* What is whole around a broken place counts, and the place is told. */
+static void broken_places(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *code, *says;
+        uint32_t n_rec;
+    } file[] = {
+        {"{\"Layers\": [\"a\", \"b\"], 5}", "W-broken",
+         "expected a name, found '5' (offset 23): what is complete before was used", 2},
+        {"{5}", NULL, "expected a name, found '5'", 0},
+    };
+    for (size_t i = 0; i < OC_COUNT(file); i++) {
+        const struct oc_profile_opts opts = {.format = "tensorrt", .warmup = -1};
+        struct oc_err e = {0};
+        struct oc_profile *p = t_profile_text(file[i].text, &opts, &e);
+        const char *told = p && file[i].code ? t_finding(p, file[i].code) : e.msg;
+        if (!p != !file[i].code || !told || !strstr(told, file[i].says))
+            fail_msg("%s: %s", file[i].text, told ? told : "nothing is said");
+        if (p)
+            assert_int_equal(p->n_rec, file[i].n_rec);
+        oc_profile_close(p);
+    }
+}
+
 /* ---- recordings ------------------------------------------------------------------------------------------
  */
 
@@ -389,6 +414,7 @@ int main(void)
         cmocka_unit_test(reads_times_alone),
         cmocka_unit_test(reads_the_log_of_a_run),
         cmocka_unit_test(survives_what_writers_do),
+        cmocka_unit_test(broken_places),
         cmocka_unit_test(recordings_are_whole),
         cmocka_unit_test(names_are_those_of_the_layer_information),
         cmocka_unit_test(run_time_comes_from_times_or_summary),

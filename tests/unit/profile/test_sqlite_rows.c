@@ -129,6 +129,48 @@ static void data_in_a_log(void **state)
     oc_buf_free(&text);
 }
 
+static int count_row(void *user, const struct oc_cell *c);
+
+static void store(unsigned char *at, unsigned n_byte, unsigned v)
+{
+    while (n_byte-- > 0) {
+        at[n_byte] = (unsigned char)v;
+        v >>= 8;
+    }
+}
+
+/* Page 2 is the root of the table: a header of 12 bytes, the places of its cells, each of which begins with
+ * the number of a page of rows. All are made to name page 3, the pages behind are cut off: the same 500 rows
+ * a hundred times, of 12 KiB. */
+static void pages_that_stand_twice(void **state)
+{
+    (void)state;
+    const unsigned page_bytes = 4096;
+    size_t n, rows = 0;
+    unsigned char *data = sqlite_bytes(
+        "PRAGMA page_size = 4096; CREATE TABLE t(a); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+        "FROM n LIMIT 50000) INSERT INTO t SELECT NULL FROM n",
+        &n);
+    unsigned char *root = data + page_bytes;
+    unsigned n_cell = (unsigned)root[3] << 8 | root[4];
+    assert_int_equal(root[0], 5); /* an inner page of a table */
+    assert_true(n_cell > 50 && n > 50 * page_bytes);
+    for (unsigned i = 0; i < n_cell; i++)
+        store(root + ((unsigned)root[12 + 2 * i] << 8 | root[13 + 2 * i]), 4, 3);
+    store(root + 8, 4, 3);
+    store(data + 28, 4, 3); /* pages of the file */
+    struct oc_sqlite *db;
+    struct oc_err err = {0};
+    if (oc_sqlite_open_mem(data, 3 * (size_t)page_bytes, NULL, &db, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), -1);
+    assert_string_equal(err.msg, "damaged SQLite file: table 't' has more rows than fit in it");
+    assert_int_equal(err.code, OC_EFORMAT);
+    assert_true(rows < 3 * page_bytes);
+    oc_sqlite_close(db);
+    free(data);
+}
+
 static void what_is_no_database(void **state)
 {
     (void)state;
@@ -318,11 +360,12 @@ static void leaves_no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_columns),     cmocka_unit_test(missing_column),
-        cmocka_unit_test(hostile_schemas),      cmocka_unit_test(data_in_a_log),
-        cmocka_unit_test(what_is_no_database),  cmocka_unit_test(odd_paths),
-        cmocka_unit_test(stopped_between_rows), cmocka_unit_test(work_and_time),
-        cmocka_unit_test(nothing_runs),         cmocka_unit_test(leaves_no_files),
+        cmocka_unit_test(rows_and_columns),       cmocka_unit_test(missing_column),
+        cmocka_unit_test(hostile_schemas),        cmocka_unit_test(data_in_a_log),
+        cmocka_unit_test(what_is_no_database),    cmocka_unit_test(odd_paths),
+        cmocka_unit_test(stopped_between_rows),   cmocka_unit_test(work_and_time),
+        cmocka_unit_test(nothing_runs),           cmocka_unit_test(leaves_no_files),
+        cmocka_unit_test(pages_that_stand_twice),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

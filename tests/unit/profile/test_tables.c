@@ -96,11 +96,39 @@ static void a_row_behind_the_header(void **state)
     }
 }
 
+/* Without the line that a format begins with, and with rows or units that it does not have. */
+static void no_table_of_that_kind(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *text, *says;
+    } file[] = {
+        {"mindspore", "a,b\n1,2\n", "no header line known"},
+        {"mindspore", "full_kernel_name,execution_time(parsec),execution_frequency\na,1,2\n",
+         "column 'execution_time': unknown unit 'parsec'"},
+        {"openvino", "a;b\n1;2\n", "no header line with layerName, layerType and realTime"},
+        {"openvino", "layerName;execStatus;layerType;execType;realTime (parsec);cpuTime (ms)\n",
+         "column 'realTime': unknown unit"},
+        {"onnxruntime_memory", "a,b\n1,2\n", "no header line with #name and total_dynamic_sizes"},
+        {"paddle_report", "a,b\n1,2\n", "no line 'Profiling Report' and no table of events"},
+        {"paddle_trace", "{\"traceEvents\":[]}", "holds no events of Paddle's profiler"},
+    };
+    for (size_t i = 0; i < OC_COUNT(file); i++) {
+        struct oc_profile_opts opts = {.format = file[i].format, .warmup = -1};
+        struct oc_err err = {0};
+        struct oc_profile *p = t_profile_text(file[i].text, &opts, &err);
+        oc_profile_close(p);
+        if (p || !strstr(err.msg, file[i].says))
+            fail_msg("%s '%s': '%s' has no '%s'", file[i].format, file[i].text, err.msg, file[i].says);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_beyond_a_limit_is_refused),
         cmocka_unit_test(a_row_behind_the_header),
+        cmocka_unit_test(no_table_of_that_kind),
     };
     return cmocka_run_group_tests_name("profile/tables", tests, NULL, NULL);
 }
