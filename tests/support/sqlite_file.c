@@ -40,3 +40,8 @@ unsigned char *sqlite_bytes(const char *sql, size_t *n)
     unlink(sqlite_file(""));
     return data;
 }
+
+void sqlite_fill_heap(bool full)
+{
+    sqlite3_hard_heap_limit64(full ? sqlite3_memory_used() : 0);
+}

@@ -203,6 +203,8 @@ static void what_is_wrong_has_a_line(void **state)
         {" ec=\"0.30000000000000004\"", " ec=\"-1\"", "ec '-1' is not a number"},
         {"align=\"16\"", "align=\"0\"", "align is 1"},
         {"class=\"conv_1x1\"", "class=\"group:noise\"", "class 'group:noise' is not a group of classes"},
+        {"dtype=\"", "dtype=\"x", "is not a class of arithmetic"},
+        {"ec-known=\"yes\"", "ec-known=\"1\"", "ec-known '1' is not yes or no"},
         {"kind=\"curve\"", "kind=\"line\"", "kind 'line' is not one of curve, constant, parent, prior"},
         {"lo=\"-0.5\"", "lo=\"0.75\"", "lo is above hi"},
         {"<tree>", "<tree/><tree>", "a tree without nodes"},

@@ -263,6 +263,9 @@ static void broken_places(void **state)
         const char *text, *code, *says;
         uint32_t n_rec;
     } file[] = {
+        {"[{\"count\": 2},\n{\"name\": \"a\", \"timeMs\": 3, \"averageMs\": 1.5},\n{\"name\": \"b\", 5},"
+         "\n{\"name\": \"c\", \"timeMs\": 1, \"averageMs\": 0.5}]",
+         "W-broken-event", "1 broken entries left out, the first at offset 75", 2},
         {"{\"Layers\": [\"a\", \"b\"], 5}", "W-broken",
          "expected a name, found '5' (offset 23): what is complete before was used", 2},
         {"{5}", NULL, "expected a name, found '5'", 0},

@@ -171,6 +171,27 @@ static void pages_that_stand_twice(void **state)
     free(data);
 }
 
+/* SQLite's own heap is full, ours is not: that is an error, and no end of the program. */
+static void sqlite_without_memory(void **state)
+{
+    (void)state;
+    size_t n, rows = 0;
+    unsigned char *data = sqlite_bytes("CREATE TABLE t(a); INSERT INTO t VALUES(8)", &n);
+    struct oc_sqlite *db;
+    struct oc_err err = {0};
+    assert_int_equal(oc_sqlite_open_mem(data, n, NULL, &db, &err), 0);
+    sqlite_fill_heap(true);
+    int rc = oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err);
+    sqlite_fill_heap(false);
+    assert_int_equal(rc, -1);
+    assert_int_equal(err.code, OC_ELIBRARY);
+    assert_string_equal(err.msg, "SQLite: out of memory, or the file is broken");
+    assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0); /* now there is some */
+    assert_int_equal(rows, 1);
+    oc_sqlite_close(db);
+    free(data);
+}
+
 static void what_is_no_database(void **state)
 {
     (void)state;
@@ -365,7 +386,7 @@ int main(void)
         cmocka_unit_test(what_is_no_database),    cmocka_unit_test(odd_paths),
         cmocka_unit_test(stopped_between_rows),   cmocka_unit_test(work_and_time),
         cmocka_unit_test(nothing_runs),           cmocka_unit_test(leaves_no_files),
-        cmocka_unit_test(pages_that_stand_twice),
+        cmocka_unit_test(pages_that_stand_twice), cmocka_unit_test(sqlite_without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
