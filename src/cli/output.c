@@ -59,7 +59,7 @@ static int open_stream(struct cli_output *out, int fd)
     s->fd = fd;
     s->f = fopencookie(s, "w", (cookie_io_functions_t){.write = write_all});
     if (!s->f)
-        cli_out_of_memory(sizeof(*s->f));
+        cli_out_of_memory(sizeof(*s));
     setvbuf(s->f, s->buffer, out->terminal ? _IOLBF : _IOFBF, sizeof(s->buffer));
     s->ascii = out->terminal && !out->path && !cli_locale_is_utf8() ? cli_ascii_stream(s->f) : NULL;
     out->f = s->ascii ? s->ascii : s->f;

@@ -198,8 +198,8 @@ static int recast(struct oc_what_if *x, struct oc_err *err)
         begin(x, oc_printf(&x->r->arena, "as %s", to->name),
               oc_printf(&x->r->arena, "%s; each row as far from its roofline as before", to->note));
     for (uint32_t i = 0; i < x->r->all.n; i++) {
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): a copy is the same
-         * by the bit */
+        /* A copy is the same by the bit. */
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         bool same = !memcmp(&was[i].work, &x->row[i].work, sizeof(was[i].work));
         oc_what_if_limit(x, &x->row[i]);
         if (takes_part(x, i) && !(same && isnan(was[i].roof_s)))

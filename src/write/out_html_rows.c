@@ -43,8 +43,8 @@ static void number_cell(struct oc_json_out *w, const struct oc_column *c, const 
 static bool same_numbers(const struct oc_field *v, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): NAN is like NAN
-         * here */
+        /* NAN is like NAN here. */
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         if (v[i].whole != v[0].whole || memcmp(&v[i].number, &v[0].number, sizeof(double)))
             return false;
     return n > 1;

@@ -261,8 +261,7 @@ static void time_type_part(struct sum *s)
             OC_GROW(group, n, cap);
             group[n++] = (struct group){.type = row->type};
         }
-        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a type that is not new has its place in
-         * group[] */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a type that was seen has its place */
         group[at].time_s += row->time_s;
         group[at].n++;
     }
