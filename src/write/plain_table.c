@@ -75,7 +75,8 @@ void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *ar
 
 static void put(struct oc_buf *b, FILE *f)
 {
-    fwrite(b->data, 1, b->n, f);
+    if (b->n)
+        fwrite(b->data, 1, b->n, f);
     oc_buf_clear(b);
 }
 

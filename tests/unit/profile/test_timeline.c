@@ -266,6 +266,7 @@ static void test_order(void **state)
         oc_timeline_sort(m.t, 100);
         for (unsigned i = 0; i < n; i++)
             assert_true(m.t->event[i].start_ns == 901.0 - n + i);
+        oc_timeline_free(m.t);
         oc_profile_close(m.p);
     }
 }
