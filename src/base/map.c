@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
+
 /* Slots are small, so that those of many names stay in a cache; the keys stand in order of their arrival. */
 struct oc_map_slot {
     uint32_t hash, at; /* at: place of the entry + 1, 0: empty */
@@ -13,19 +15,12 @@ struct oc_map_entry {
     uint32_t n, value;
 };
 
-static uint64_t load8(const unsigned char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, 8);
-    return v;
-}
-
 static uint32_t hash_bytes(const char *s, size_t n)
 {
     const unsigned char *p = (const unsigned char *)s;
     uint64_t h = 0x9e3779b97f4a7c15u ^ n;
     while (n >= 8) {
-        h = (h ^ load8(p)) * 0xff51afd7ed558ccdu;
+        h = (h ^ oc_load8(p)) * 0xff51afd7ed558ccdu;
         h ^= h >> 32;
         p += 8;
         n -= 8;
@@ -80,12 +75,16 @@ void oc_map_reserve(struct oc_map *m, uint32_t n)
         grow_to(m, (uint32_t)cap);
 }
 
+/* Where the entry of the key stands, or OC_NONE. */
+static uint32_t entry_of(const struct oc_map *m, const char *key, size_t n)
+{
+    return m->cap ? find(m, key, n, hash_bytes(key, n))->at - 1 : OC_NONE;
+}
+
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n)
 {
-    if (!m->cap)
-        return OC_NONE;
-    const struct oc_map_slot *s = find(m, key, n, hash_bytes(key, n));
-    return s->at ? m->entry[s->at - 1].value : OC_NONE;
+    uint32_t at = entry_of(m, key, n);
+    return at == OC_NONE ? OC_NONE : m->entry[at].value;
 }
 
 uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint32_t *hint)
@@ -98,13 +97,11 @@ uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint
             return e->value;
         }
     }
-    if (!m->cap)
+    uint32_t at = entry_of(m, key, n);
+    if (at == OC_NONE)
         return OC_NONE;
-    const struct oc_map_slot *s = find(m, key, n, hash_bytes(key, n));
-    if (!s->at)
-        return OC_NONE;
-    *hint = s->at - 1;
-    return m->entry[s->at - 1].value;
+    *hint = at;
+    return m->entry[at].value;
 }
 
 static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, uint32_t value, bool *is_new)
