@@ -12,10 +12,11 @@
 #define MAX_BLOCK_BYTES    ((size_t)8 << 20)
 #define LARGE_OBJECT_BYTES ((size_t)512 << 10)
 #define LARGE_PAGE_BYTES   ((size_t)2 << 20)
+#define READY_BYTES        ((size_t)32 << 10) /* pages asked for at once */
 
 struct oc_arena_block {
     struct oc_arena_block *next;
-    size_t used, cap;
+    size_t used, ready, cap; /* ready: bytes whose pages are there */
     _Alignas(16) unsigned char mem[];
 };
 
@@ -78,6 +79,20 @@ void *oc_xrealloc(void *old, size_t bytes)
     return in_large_pages(p, bytes);
 }
 
+/* Zeroes what comes next, in pages asked for together: each fault of its own costs more than twice as much.
+ * Where the system cannot do that, nothing is lost. */
+static void make_ready(struct oc_arena_block *b, size_t need)
+{
+    size_t to = b->used + need > b->ready + READY_BYTES ? b->used + need : b->ready + READY_BYTES;
+    to = to < b->cap ? to : b->cap;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)b->mem + b->ready + page - 1) / page * page, end = (uintptr_t)b->mem + to;
+    if (end > from)
+        madvise((void *)from, end - from, MADV_POPULATE_WRITE);
+    memset(b->mem + b->ready, 0, to - b->ready);
+    b->ready = to;
+}
+
 static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
 {
     size_t cap = a->head ? a->head->cap * 2 : FIRST_BLOCK_BYTES;
@@ -85,8 +100,9 @@ static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
         cap = MAX_BLOCK_BYTES;
     if (cap < need)
         cap = need;
-    struct oc_arena_block *b = oc_xcalloc(1, sizeof(*b) + cap);
-    b->cap = cap;
+    bool large = sizeof(struct oc_arena_block) + cap >= 2 * LARGE_PAGE_BYTES;
+    struct oc_arena_block *b = large ? oc_xcalloc(1, sizeof(*b) + cap) : oc_xmalloc(sizeof(*b) + cap);
+    *b = (struct oc_arena_block){.cap = cap, .ready = large ? cap : 0};
     if (a->head && need > LARGE_OBJECT_BYTES) { /* a large object must not waste the open block */
         b->next = a->head->next;
         a->head->next = b;
@@ -107,6 +123,8 @@ void *oc_alloc(struct oc_arena *a, size_t bytes)
     struct oc_arena_block *b = a->head;
     if (!b || b->cap - b->used < need)
         b = add_block(a, need);
+    if (b->ready - b->used < need)
+        make_ready(b, need);
     void *p = b->mem + b->used;
     b->used += need;
     a->used_bytes += need;

@@ -6,7 +6,8 @@
 #include "base/buf.h"
 #include "profile/profile.h"
 
-#define PEEK_BYTES ((size_t)64 << 10)
+#define PEEK_BYTES  ((size_t)64 << 10)
+#define FIRST_BYTES ((size_t)16) /* enough to see a model */
 
 extern const struct oc_importer oc_importer_onnxruntime;
 extern const struct oc_importer oc_importer_onnxruntime_memory;
@@ -62,15 +63,15 @@ bool oc_profile_format(size_t index, const char **name, const char **title)
 
 /* ---- probing ------------------------------------------------------------------------------------------ */
 
-static int look(const char *path, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
+static int look(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
 {
     const char *data;
     size_t n;
-    if (oc_file_peek(path, PEEK_BYTES + 1, a, &data, &n, err) != 0)
+    if (oc_file_peek(path, bytes + 1, a, &data, &n, err) != 0)
         return -1;
-    *peek = (struct oc_peek){.path = path, .whole = n <= PEEK_BYTES};
-    if (n > PEEK_BYTES)
-        n = PEEK_BYTES;
+    *peek = (struct oc_peek){.path = path, .whole = n <= bytes};
+    if (n > bytes)
+        n = bytes;
     size_t skip = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (skip < n && oc_is_space((unsigned char)data[skip]))
         skip++;
@@ -209,7 +210,7 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     struct oc_arena a = {0};
     struct oc_peek peek;
     struct oc_bid bid = {0};
-    int rc = look(path, &a, &peek, err);
+    int rc = look(path, PEEK_BYTES, &a, &peek, err);
     *out = NULL;
     if (rc == 0 && peek.n == 0)
         rc = tell(err, path, OC_EFORMAT, "file is empty");
@@ -246,10 +247,10 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     struct oc_peek peek;
     const struct oc_importer *imp;
     struct oc_bid bid = {0};
-    int rc = look(path, &a, &peek, err);
+    int rc = look(path, FIRST_BYTES, &a, &peek, err);
     if (rc == 0 && begins_as_model(&peek))
         *out = OC_FILE_MODEL;
-    else if (rc == 0) {
+    else if (rc == 0 && (rc = look(path, PEEK_BYTES, &a, &peek, err)) == 0) {
         bool tie = best_bid(&peek, &imp, &bid, NULL) != 0;
         *out = tie || bid.score || (peek.n && is_text(&peek)) || advice_for(&peek) ? OC_FILE_PROFILE
                                                                                    : OC_FILE_MODEL;
