@@ -155,8 +155,9 @@ static inline bool closes(struct oc_json *j, size_t quote)
     return c < 0 || is(c, ENDS_STRING);
 }
 
-/* The string that begins with a quote at the cursor: index of its closing quote, or 0 when the text ended. */
-static inline size_t scan_string(struct oc_json *j, bool *escaped)
+/* The string that begins with a quote at the cursor: index of its closing quote, or 0 when the text ended. A
+ * name ends at its first quote: one without its colon would else reach into the members behind it. */
+static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
 {
     size_t i = 1;
     *escaped = false;
@@ -172,7 +173,7 @@ static inline size_t scan_string(struct oc_json *j, bool *escaped)
                 return 0;
             i += 2;
         } else if (c == '"') {
-            if (closes(j, i))
+            if (is_name || closes(j, i))
                 return i;
             i++;
         } /* else: the window grew, go on */
@@ -278,7 +279,7 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
     if (c != '"')
         return unexpected(j, c, "a name");
     bool escaped;
-    size_t close = scan_string(j, &escaped);
+    size_t close = scan_string(j, true, &escaped);
     if (!close) {
         j->depth--;
         return cut(j);
@@ -288,13 +289,13 @@ bool oc_json_member(struct oc_json *j, struct oc_str *key)
     size_t i = close + 1;
     while (is(c = byte_at(j, i), BLANK))
         i++;
+    *key = (struct oc_str){j->win + j->pos + 1, close - 1};
     if (c != ':') {
         j->pos += i;
         if (c < 0)
             j->depth--;
         return unexpected(j, c, "':'");
     }
-    *key = (struct oc_str){j->win + j->pos + 1, close - 1};
     j->pos += i + 1;
     return true;
 }
@@ -319,7 +320,7 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
         return false;
     }
     bool escaped;
-    size_t close = scan_string(j, &escaped);
+    size_t close = scan_string(j, false, &escaped);
     if (!close)
         return cut(j);
     if (close - 1 > j->max_string)
@@ -430,7 +431,7 @@ static bool scan_value(struct oc_json *j, bool keep, size_t *len)
         *len = scan_container(j, keep);
         return *len != 0;
     case '"':
-        *len = scan_string(j, &escaped) + 1;
+        *len = scan_string(j, false, &escaped) + 1;
         return *len > 1 ? true : cut(j);
     default:
         *len = c < 0 ? 0 : scan_scalar(j);
@@ -568,7 +569,7 @@ bool oc_json_resync(struct oc_json *j, unsigned depth)
     j->failed = false;
     for (int c; (c = byte_at(j, 0)) >= 0; j->pos++) {
         size_t blanks = 0;
-        bool line = c == '\n' && (last == ',' || last == '[');
+        bool line = c == '\n' && (last == ',' || last == '[' || last == '}');
         bool inline_end = c == ',' && last == '}' && before == '}';
         if ((line || inline_end) && object_follows(j, &blanks)) {
             j->pos += 1 + blanks;

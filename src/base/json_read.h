@@ -9,8 +9,8 @@
  * Views (struct oc_str) stay valid until the next call on the reader.
  *
  * A quote inside a string that is not followed by one of , : } ] " or the end belongs to the string (writers
- * that do not escape). A value of another type than asked for is skipped: the call returns false, without an
- * error.
+ * that do not escape); the name of a member ends at its first quote, where a colon has to follow. A value of
+ * another type than asked for is skipped: the call returns false, without an error.
  *
  * Errors are sticky: after the first one every call returns false and oc_json_error has the text. An error
  * inside an array of objects can be repaired with oc_json_resync. */
@@ -40,9 +40,10 @@ struct oc_json *oc_json_open(struct oc_stream *s); /* the stream must outlive th
 void oc_json_close(struct oc_json *j);
 
 enum oc_json_type oc_json_peek(struct oc_json *j);
-bool oc_json_enter(struct oc_json *j);                      /* the value must be an object or an array */
-bool oc_json_member(struct oc_json *j, struct oc_str *key); /* false: the object ended (and was left) */
-bool oc_json_item(struct oc_json *j);                       /* false: the array ended (and was left) */
+bool oc_json_enter(struct oc_json *j); /* the value must be an object or an array */
+bool oc_json_item(struct oc_json *j);  /* false: the array ended (and was left) */
+/* False: the object ended (and was left), or an error; *key has the name that lacks its colon. */
+bool oc_json_member(struct oc_json *j, struct oc_str *key);
 bool oc_json_string(struct oc_json *j, struct oc_str *out); /* escapes decoded (\u to UTF-8) */
 bool oc_json_i64(struct oc_json *j, int64_t *out);          /* exact; also an integral float, also "123" */
 bool oc_json_double(struct oc_json *j, double *out); /* correctly rounded, no locale; also "1.5", "inf" */
@@ -66,8 +67,9 @@ uint64_t oc_json_offset(const struct oc_json *j); /* bytes (inflated) before the
 bool oc_json_truncated(const struct oc_json *j);  /* the text ended inside a value */
 const char *oc_json_error(const struct oc_json *j, uint64_t *offset_bytes); /* NULL: none */
 
-/* After an error: moves to the next line that starts an object ("{" after "},"), inside the array at `depth`
- * (see oc_json_depth), and clears the error. False: nothing left. */
+/* After an error: moves to the next line that starts an object ("{" after "},", or after "}" and with the
+ * comma in front), inside the array at `depth` (see oc_json_depth), and clears the error. False: nothing
+ * left. */
 bool oc_json_resync(struct oc_json *j, unsigned depth);
 unsigned oc_json_depth(const struct oc_json *j); /* number of entered, not yet left containers */
 

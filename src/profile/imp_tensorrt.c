@@ -28,6 +28,7 @@ struct reader {
     struct oc_json *j;
     struct oc_profile *p;
     struct trt_reading *r;
+    size_t entry; /* of the array, from 1 */
 };
 
 static bool enter(struct reader *r, enum oc_json_type type)
@@ -50,8 +51,10 @@ static double read_number(struct reader *r)
 /* One object of either array. */
 struct item {
     const char *name;
+    const char *damaged; /* a key of the format that is not followed by a colon and a value; else NULL */
     double count, total, average, median;
     double compute, start_compute, end_compute, in, out, start_enq, end_enq, start_in, end_in;
+    double unused; /* the last of them that nobody asks for */
 };
 
 static const struct number {
@@ -73,25 +76,43 @@ static const struct number {
     {"endEnqMs", offsetof(struct item, end_enq)},
     {"startInMs", offsetof(struct item, start_in)},
     {"endInMs", offsetof(struct item, end_in)},
+    {"percentage", offsetof(struct item, unused)},
+    {"latencyMs", offsetof(struct item, unused)},
+    {"endToEndMs", offsetof(struct item, unused)},
+    {"startH2dMs", offsetof(struct item, unused)},
+    {"endH2dMs", offsetof(struct item, unused)},
+    {"startD2hMs", offsetof(struct item, unused)},
+    {"endD2hMs", offsetof(struct item, unused)},
+    {"startOutMs", offsetof(struct item, unused)},
+    {"endOutMs", offsetof(struct item, unused)},
 };
+
+static const struct number *number_of(struct oc_str key)
+{
+    for (size_t i = 0; i < OC_COUNT(number); i++)
+        if (oc_str_eq(key, number[i].key))
+            return &number[i];
+    return NULL;
+}
 
 static void read_item(struct reader *r, struct item *x)
 {
-    struct oc_str key;
     *x = (struct item){.name = NULL};
     for (size_t i = 0; i < OC_COUNT(number); i++)
         *(double *)(void *)((char *)x + number[i].at) = NAN;
-    while (oc_json_member(r->j, &key)) {
-        struct oc_str s;
-        size_t i = 0;
-        while (i < OC_COUNT(number) && !oc_str_eq(key, number[i].key))
-            i++;
-        if (i < OC_COUNT(number))
-            *(double *)(void *)((char *)x + number[i].at) = read_number(r);
-        else if (!oc_str_eq(key, "name"))
+    for (bool more = true; more;) {
+        struct oc_str key = {"", 0}, s;
+        more = oc_json_member(r->j, &key);
+        const struct number *f = number_of(key);
+        bool is_name = oc_str_eq(key, "name");
+        if (more && f)
+            *(double *)(void *)((char *)x + f->at) = read_number(r);
+        else if (more && !is_name)
             oc_json_skip(r->j);
-        else if (oc_json_string(r->j, &s))
+        else if (more && oc_json_string(r->j, &s))
             x->name = oc_intern(&r->p->names, s.s, s.n);
+        if ((f || is_name) && oc_json_error(r->j, NULL))
+            x->damaged = f ? f->key : "name";
     }
 }
 
@@ -119,16 +140,21 @@ static void add_run(struct trt_reading *r, const struct item *x)
     r->run[r->n_run++] = run;
 }
 
-static void read_items(struct reader *r)
+/* -1 with *err where a key of trtexec is damaged. Names are not escaped, and what a name breaks is repaired;
+ * trtexec's own keys are not: a layer without its time would be taken for one that needs none. */
+static int read_items(struct reader *r, struct oc_err *err)
 {
-    while (oc_json_item(r->j)) {
+    for (; oc_json_item(r->j); r->entry++) {
         struct item x;
         uint64_t where = oc_json_offset(r->j);
         if (!enter(r, OC_JSON_OBJECT))
             continue;
         read_item(r, &x);
+        if (x.damaged)
+            return oc_fail(err, OC_EFORMAT, "entry %zu: \"%s\": %s", r->entry, x.damaged,
+                           oc_json_error(r->j, NULL));
         if (oc_json_truncated(r->j) || oc_json_error(r->j, NULL))
-            return;
+            return 0;
         if (x.name) {
             add_time(r->r, &x, where);
         } else if (!isnan(x.start_compute) || !isnan(x.compute)) {
@@ -138,26 +164,32 @@ static void read_items(struct reader *r)
             r->r->count = x.count >= 1 && x.count < 9e15 ? (int64_t)x.count : 0;
         }
     }
+    return 0;
 }
 
-static void read_array(struct reader *r)
+static int read_array(struct reader *r, struct oc_err *err)
 {
     uint64_t first = 0;
     size_t broken = 0;
+    char why[160] = "";
     if (!oc_json_enter(r->j))
-        return;
-    for (;;) {
-        read_items(r);
-        if (!oc_json_error(r->j, broken ? NULL : &first) || oc_json_truncated(r->j))
+        return 0;
+    for (r->entry = 1;; r->entry++) {
+        if (read_items(r, err) != 0)
+            return -1;
+        const char *error = oc_json_error(r->j, broken ? NULL : &first);
+        if (!error || oc_json_truncated(r->j))
             break;
-        broken++;
+        if (!broken++)
+            snprintf(why, sizeof(why), "%s", error);
         if (!oc_json_resync(r->j, 1))
             break;
     }
     if (broken)
         oc_diag_add(&r->p->diags, OC_WARNING, "W-broken-event", "",
-                    "%zu broken entries left out, the first at offset %llu", broken,
+                    "%zu broken entries left out, the first: %s (offset %llu)", broken, why,
                     (unsigned long long)first);
+    return 0;
 }
 
 /* ---- objects: layer information, or the summary ----------------------------------------------------------
@@ -220,16 +252,16 @@ static int read_file(struct reader *r, const struct oc_source_file *f, struct oc
         return trt_read_log(f->s, r->p, r->r, err);
     r->j = oc_json_open(f->s);
     enum oc_json_type type = oc_json_peek(r->j);
+    int rc = 0;
     if (type == OC_JSON_ARRAY)
-        read_array(r);
+        rc = read_array(r, err);
     else if (type == OC_JSON_OBJECT)
         read_object(r);
     const char *error = oc_json_error(r->j, &offset), *damaged = oc_stream_error(f->s);
     bool cut = oc_json_truncated(r->j) || damaged;
-    int rc = 0;
-    if (error && !cut && is_empty(r->r))
+    if (rc == 0 && error && !cut && is_empty(r->r))
         rc = oc_fail(err, OC_EFORMAT, "%s", error);
-    else if (error && !cut)
+    else if (rc == 0 && error && !cut)
         oc_diag_add(&r->p->diags, OC_WARNING, "W-broken", "",
                     "%s (offset %llu): what is complete before was used", error, (unsigned long long)offset);
     if (rc == 0 && cut) {

@@ -215,6 +215,33 @@ static void errors_have_a_place(void **state)
     shut(&t);
 }
 
+/* The second colon is that of another member, in another object, which must not become part of the name. */
+static void a_name_needs_its_colon(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+        uint64_t at;
+    } row[] = {
+        {"{\"a\" 2, \"b\" : 3}", "expected ':', found '2'", 5},
+        {"{\"a\" 2 }\n, { \"b\" : 3 }", "expected ':', found '2'", 5},
+        {"{\"a\" \"x\", \"b\" : 3}", "expected ':', found '\"'", 5},
+        {"{\"a\"}", "expected ':', found '}'", 4},
+        {"{\"a\" b\": 1}", "expected ':', found 'b'", 5},
+    };
+    for (size_t i = 0; i < OC_COUNT(row); i++) {
+        struct text t = open_text(row[i].text);
+        struct oc_str s = {"", 0};
+        uint64_t at = 0;
+        assert_true(oc_json_enter(t.j));
+        assert_false(oc_json_member(t.j, &s));
+        assert_true(oc_str_eq(s, "a"));
+        assert_string_equal(oc_json_error(t.j, &at), row[i].error);
+        assert_int_equal(at, row[i].at);
+        shut(&t);
+    }
+}
+
 static void nesting_is_limited(void **state)
 {
     (void)state;
@@ -237,10 +264,9 @@ static void nesting_is_limited(void **state)
     shut(&t);
 }
 
-static void a_broken_line_is_left_behind(void **state)
+static void broken_line(const char *text)
 {
-    (void)state;
-    struct text t = open_text("[\n{\"n\":1},\n{\"n\":\"a\",\"b_kernel\"x\",\"q\":5},\n\n{\"n\":3}\n]");
+    struct text t = open_text(text);
     struct oc_str s;
     int64_t v, sum = 0;
     int repaired = 0;
@@ -258,6 +284,13 @@ static void a_broken_line_is_left_behind(void **state)
     assert_int_equal(repaired, 1);
     assert_int_equal(sum, 4);
     shut(&t);
+}
+
+static void a_broken_line_is_left_behind(void **state)
+{
+    (void)state;
+    broken_line("[\n{\"n\":1},\n{\"n\":\"a\",\"b_kernel\"x\",\"q\":5},\n\n{\"n\":3}\n]");
+    broken_line("[\n{\"n\":1}\n, {\"n\":\"a\",\"b_kernel\"x\",\"q\":5}\n, {\"n\":3}\n]");
 }
 
 /* The same text through windows of an inflated stream: values straddle every boundary. */
@@ -320,6 +353,7 @@ int main(void)
         cmocka_unit_test(skipping),
         cmocka_unit_test(text_may_end_anywhere),
         cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(a_name_needs_its_colon),
         cmocka_unit_test(nesting_is_limited),
         cmocka_unit_test(a_broken_line_is_left_behind),
         cmocka_unit_test(windows_do_not_show),

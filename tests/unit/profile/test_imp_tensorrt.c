@@ -255,7 +255,13 @@ static void survives_what_writers_do(void **state)
     assert_non_null(strstr(e.msg, "a summary without layers"));
 }
 
-/* What is whole around a broken place counts, and the place is told. */
+/* As trtexec writes it, around one entry. */
+#define ENTRIES(entry)                                                                                       \
+    "[\n  { \"count\" : 2 }\n, { \"name\" : \"a\", \"timeMs\" : 3 }\n, " entry                               \
+    "\n, { \"name\" : \"c\", \"timeMs\" : 1 }\n]\n"
+
+/* What is whole around a broken place counts, and the place is told. What a name cannot have broken is an
+ * error. */
 static void broken_places(void **state)
 {
     (void)state;
@@ -265,7 +271,17 @@ static void broken_places(void **state)
     } file[] = {
         {"[{\"count\": 2},\n{\"name\": \"a\", \"timeMs\": 3, \"averageMs\": 1.5},\n{\"name\": \"b\", 5},"
          "\n{\"name\": \"c\", \"timeMs\": 1, \"averageMs\": 0.5}]",
-         "W-broken-event", "1 broken entries left out, the first at offset 75", 2},
+         "W-broken-event", "1 broken entries left out, the first: expected a name, found '5' (offset 75)", 2},
+        {ENTRIES("{ \"name\" : \"b\", \"c\", \"timeMs\" : 3 }"), "W-broken-event",
+         "1 broken entries left out, the first: expected ':', found ',' (offset 74)", 2},
+        {ENTRIES("{ \"name\" \"b\", \"timeMs\" : 3 }"), NULL, "entry 3: \"name\": expected ':', found '\"'",
+         0},
+        {ENTRIES("{ \"name\" : \"b\", \"timeMs\" 3, \"averageMs\" : 1.5 }"), NULL,
+         "entry 3: \"timeMs\": expected ':', found '3'", 0},
+        {ENTRIES("{ \"name\" : \"b\", \"timeMs\" : , \"averageMs\" : 1.5 }"), NULL,
+         "entry 3: \"timeMs\": expected a value, found ','", 0},
+        {ENTRIES("{ \"name\" : \"b\", \"timeMs\" : 3, \"percentage\" 50 }"), NULL,
+         "entry 3: \"percentage\": expected ':', found '5'", 0},
         {"{\"Layers\": [\"a\", \"b\"], 5}", "W-broken",
          "expected a name, found '5' (offset 23): what is complete before was used", 2},
         {"{5}", NULL, "expected a name, found '5'", 0},
