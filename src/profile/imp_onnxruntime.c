@@ -241,8 +241,10 @@ static void add_node_event(struct ort_reading *r, uint32_t key)
     struct ort_trace *t = r->t;
     t->read_us += r->dur_us;
     OC_GROW(t->event, t->n_event, t->event_cap);
-    t->event[t->n_event++] = (struct ort_event){
+    struct ort_event *e = &t->event[t->n_event++];
+    *e = (struct ort_event){
         .ts_us = r->ts_us, .dur_us = r->dur_us, .self_us = r->dur_us, .key = key, .lane = lane_of(r)};
+    t->in_disorder |= t->n_event > 1 && ort_before(e, e - 1, t->key);
 }
 
 static void keep_node(struct ort_reading *r, struct oc_str name)

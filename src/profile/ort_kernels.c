@@ -125,11 +125,11 @@ static void add_left_out(struct ort_recs *recs, const struct left_out *l, const 
 }
 
 static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
-                      struct ort_sums *sums, uint32_t group, uint64_t calls)
+                      struct oc_run_sums *sums, uint32_t group, uint64_t calls)
 {
-    if (!sums->n_touched)
+    if (!sums->n)
         return;
-    double ns = ort_sums_stat(sums, t->out->stat), total_ns = ort_sums_total(sums);
+    double ns = oc_run_sums_stat(sums, t->out->stat, t->out->runs_used), total_ns = oc_run_sums_total(sums);
     if (group != OC_NONE) {
         struct oc_prof_rec *own = &recs->rec[g->group[group].rec];
         own->kernel_ns = ns;
@@ -142,11 +142,11 @@ static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct or
     rec->kernel_ns = ns;
     rec->total_kernel_ns = total_ns;
     rec->calls = calls;
-    rec->runs = sums->n_touched;
+    rec->runs = sums->n;
 }
 
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
-                           struct ort_sums *sums)
+                           struct oc_run_sums *sums)
 {
     if (!t->n_kernel)
         return;
@@ -165,11 +165,11 @@ void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, stru
     learn_launches(&k);
     struct sorted *v = assign(&k);
     uint64_t calls = 0;
-    ort_sums_clear(sums);
+    oc_run_sums_clear(sums);
     for (size_t i = 0; i < t->n_kernel; i++) {
         struct left_out *l = v[i].run == LOAD ? &load : v[i].run == CUT ? &cut : &warmup;
         if (l == &warmup && t->run[v[i].run].used) {
-            ort_sums_add(sums, v[i].run, (double)v[i].dur_us * NS_PER_US);
+            oc_run_sums_add(sums, v[i].run, (double)v[i].dur_us * NS_PER_US);
             calls++;
         } else {
             l->us += v[i].dur_us;
@@ -177,7 +177,7 @@ void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, stru
         }
         if (i + 1 == t->n_kernel || v[i + 1].group != v[i].group) {
             take_stat(t, g, recs, sums, v[i].group, calls);
-            ort_sums_clear(sums);
+            oc_run_sums_clear(sums);
             calls = 0;
         }
     }

@@ -6,24 +6,13 @@
 /* ---- order -----------------------------------------------------------------------------------------------
  */
 
-static bool before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)
-{
-    if (a->lane != b->lane)
-        return a->lane < b->lane;
-    if (a->ts_us != b->ts_us)
-        return a->ts_us < b->ts_us;
-    if (a->dur_us != b->dur_us)
-        return a->dur_us > b->dur_us;
-    return key[a->key].has_body && !key[b->key].has_body;
-}
-
 static void sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
 {
     struct ort_event moved = e[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && before(&e[child], &e[child + 1], key))
+        if (child + 1 < n && ort_before(&e[child], &e[child + 1], key))
             child++;
-        if (!before(&moved, &e[child], key))
+        if (!ort_before(&moved, &e[child], key))
             break;
         e[root] = e[child];
     }
@@ -49,7 +38,7 @@ void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key)
     for (size_t i = 1; i < n; i++) {
         struct ort_event moved = e[i];
         size_t k = i;
-        for (; k > 0 && before(&moved, &e[k - 1], key); k--)
+        for (; k > 0 && ort_before(&moved, &e[k - 1], key); k--)
             e[k] = e[k - 1];
         e[k] = moved;
         if (i - k > budget) {
@@ -94,19 +83,24 @@ static uint32_t find_group(const struct ort_groups *g, uint32_t key, uint32_t pa
 static uint32_t group_of(const struct ort_trace *t, struct ort_groups *g, uint32_t key, uint32_t parent,
                          uint32_t lane)
 {
-    const struct ort_key *k = &t->key[key];
+    struct ort_key *k = &t->key[key];
     uint32_t at = (uint32_t)g->n, last = at;
     if (k->kind == ORT_FENCE)
         parent = OC_NONE;
+    if (k->last_group != OC_NONE && k->last_parent == parent)
+        return k->last_group;
     uint32_t id[2] = {key, parent};
-    if (!oc_map_add(&g->of, (const char *)id, sizeof(id), &at, NULL))
+    bool new = oc_map_add(&g->of, (const char *)id, sizeof(id), &at, NULL);
+    k->last_parent = parent;
+    k->last_group = at;
+    if (!new)
         return at;
     OC_GROW(g->group, g->n, g->cap);
-    struct ort_group *new = &g->group[g->n++];
-    *new =
+    struct ort_group *made = &g->group[g->n++];
+    *made =
         (struct ort_group){.key = key, .parent = parent, .rec = OC_NONE, .lane = lane, .start_run = OC_NONE};
     bool first = oc_map_add(&g->by_name, k->name, strlen(k->name), &last, NULL);
-    new->same_name = first ? OC_NONE : last;
+    made->same_name = first ? OC_NONE : last;
     if (!first)
         oc_map_set(&g->by_name, k->name, strlen(k->name), at);
     return at;
@@ -260,7 +254,10 @@ static void unite_lanes(struct nesting *x)
 {
     struct interval *v = NULL;
     size_t n = 0, cap = 0;
-    for (size_t i = 0; i < x->t->n_event; i++) {
+    bool any = false;
+    for (size_t i = 0; i < x->t->n_run; i++)
+        any |= x->busy[i].many_lanes;
+    for (size_t i = 0; i < x->t->n_event && any; i++) {
         const struct ort_event *e = &x->t->event[i];
         if (e->lane == OC_NONE || !x->busy[e->lane].many_lanes || x->g->group[e->key].parent != OC_NONE)
             continue;
@@ -278,9 +275,28 @@ static void unite_lanes(struct nesting *x)
     free(v);
 }
 
-static void index_groups(const struct ort_trace *t, struct ort_groups *g)
+static void add_unused(const struct ort_trace *t, const struct ort_event *e, int64_t last_end_us,
+                       struct ort_unused *u)
+{
+    if (e->lane != OC_NONE) {
+        u->held_us += t->run[e->lane].used ? 0 : e->self_us;
+    } else if (e->ts_us >= last_end_us) {
+        u->cut_us += e->self_us;
+        u->n_cut++;
+    } else {
+        u->outside_us += e->self_us;
+        u->n_outside++;
+    }
+}
+
+static void index_groups(const struct ort_trace *t, struct ort_groups *g, struct ort_unused *unused)
 {
     uint32_t at = 0;
+    int64_t last_end_us = INT64_MIN;
+    for (size_t i = 0; i < t->n_run; i++) {
+        int64_t end_us = t->run[i].start_us + t->run[i].dur_us;
+        last_end_us = end_us > last_end_us ? end_us : last_end_us;
+    }
     g->order = oc_xmalloc(t->n_event * sizeof(*g->order));
     for (size_t i = 0; i < g->n; i++) {
         g->group[i].first = at;
@@ -290,6 +306,7 @@ static void index_groups(const struct ort_trace *t, struct ort_groups *g)
     for (size_t i = 0; i < t->n_event; i++) {
         struct ort_group *grp = &g->group[t->event[i].key];
         g->order[grp->first + grp->n++] = (uint32_t)i;
+        add_unused(t, &t->event[i], last_end_us, unused);
     }
 }
 
@@ -314,7 +331,7 @@ static uint32_t *runs_by_lane(const struct ort_trace *t, uint32_t *first)
     return by_lane;
 }
 
-void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy)
+void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, struct ort_unused *unused)
 {
     uint32_t *first = calloc((size_t)t->n_lane + 1, sizeof(*first));
     if (!first)
@@ -323,7 +340,10 @@ void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy)
     g->of.arena = g->by_name.arena = &g->arena;
     for (size_t i = 0; i < t->n_run; i++)
         busy[i] = (struct ort_busy){.lane = OC_NONE};
-    ort_sort_events(t->event, t->n_event, t->key);
+    for (size_t i = 0; i < t->n_key; i++)
+        t->key[i].last_group = OC_NONE;
+    if (t->in_disorder)
+        ort_sort_events(t->event, t->n_event, t->key);
     for (size_t i = 0; i < t->n_event;) {
         uint32_t lane = t->event[i].lane;
         x.next_run = first[lane];
@@ -333,7 +353,7 @@ void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy)
             nest_event(&x, i, lane);
     }
     unite_lanes(&x);
-    index_groups(t, g);
+    index_groups(t, g, unused);
     free(x.stack);
     free(x.by_lane);
     free(first);

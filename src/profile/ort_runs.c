@@ -8,63 +8,7 @@
 #define NS_PER_US 1000.0
 #define MAX_TYPES 4096
 
-/* ---- sums by run -----------------------------------------------------------------------------------------
- */
-
-void ort_sums_init(struct ort_sums *s, size_t n_run, size_t runs_used)
-{
-    *s = (struct ort_sums){.runs_used = runs_used};
-    s->sum = oc_xmalloc(n_run * sizeof(*s->sum));
-    s->value = oc_xmalloc(n_run * sizeof(*s->value));
-    s->touched = oc_xmalloc(n_run * sizeof(*s->touched));
-    s->seen = calloc(n_run ? n_run : 1, 1);
-    if (!s->seen)
-        oc_out_of_memory(n_run);
-}
-
-void ort_sums_free(struct ort_sums *s)
-{
-    free(s->sum);
-    free(s->value);
-    free(s->touched);
-    free(s->seen);
-}
-
-void ort_sums_add(struct ort_sums *s, uint32_t run, double ns)
-{
-    if (!s->seen[run]) {
-        s->seen[run] = 1;
-        s->sum[run] = 0;
-        s->touched[s->n_touched++] = run;
-    }
-    s->sum[run] += ns;
-}
-
-void ort_sums_clear(struct ort_sums *s)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->seen[s->touched[i]] = 0;
-    s->n_touched = 0;
-}
-
-double ort_sums_stat(struct ort_sums *s, enum oc_stat stat)
-{
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        s->value[i] = s->sum[s->touched[i]];
-    if (!s->n_touched)
-        return (double)NAN;
-    if (stat == OC_STAT_MEAN)
-        return oc_stat_of(OC_STAT_SUM, s->value, s->n_touched) / (double)s->runs_used;
-    return oc_stat_of(stat, s->value, s->n_touched);
-}
-
-double ort_sums_total(const struct ort_sums *s)
-{
-    double total_ns = 0;
-    for (uint32_t i = 0; i < s->n_touched; i++)
-        total_ns += s->sum[s->touched[i]];
-    return total_ns;
-}
+enum { AHEAD = 16 };
 
 /* ---- records ---------------------------------------------------------------------------------------------
  */
@@ -82,22 +26,6 @@ struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const
     rec->bucket = bucket;
     rec->name = name;
     return rec;
-}
-
-static void set_times(struct oc_prof_rec *rec, struct ort_sums *s, enum oc_stat stat)
-{
-    rec->runs = s->n_touched;
-    rec->median_ns = ort_sums_stat(s, OC_STAT_MEDIAN); /* sorts s->value */
-    if (!s->n_touched)
-        return;
-    rec->min_ns = s->value[0];
-    rec->max_ns = s->value[s->n_touched - 1];
-    rec->p10_ns = oc_percentile_of(s->value, s->n_touched, 0.1);
-    rec->p90_ns = oc_percentile_of(s->value, s->n_touched, 0.9);
-    rec->time_ns = stat == OC_STAT_MEDIAN ? rec->median_ns
-                   : stat == OC_STAT_MIN  ? rec->min_ns
-                   : stat == OC_STAT_MAX  ? rec->max_ns
-                                          : ort_sums_stat(s, stat);
 }
 
 /* ---- recorded types --------------------------------------------------------------------------------------
@@ -232,7 +160,8 @@ struct making {
     struct ort_trace *t;
     struct ort_groups g;
     struct ort_busy *busy;
-    struct ort_sums sums;
+    struct ort_unused unused;
+    struct oc_run_sums sums;
     struct ort_recs recs;
     struct type_cache types;
     enum oc_stat stat;
@@ -258,12 +187,14 @@ static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self
 {
     const struct ort_trace *t = m->t;
     uint64_t calls = 0;
-    ort_sums_clear(&m->sums);
+    oc_run_sums_clear(&m->sums);
+    const uint32_t *order = m->g.order + g->first;
     for (uint32_t i = 0; i < g->n; i++) {
-        const struct ort_event *e = &t->event[m->g.order[g->first + i]];
+        const struct ort_event *e = &t->event[order[i]];
+        __builtin_prefetch(&t->event[order[i + AHEAD < g->n ? i + AHEAD : i]]); /* a run further on each */
         if (!used(t, e->lane))
             continue;
-        ort_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
+        oc_run_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
         *nested |= e->self_us != e->dur_us;
         calls++;
     }
@@ -274,14 +205,14 @@ static void sum_group(struct making *m, const struct ort_group *g, struct oc_pro
 {
     bool nested = false;
     rec->calls = add_calls(m, g, false, &nested);
-    set_times(rec, &m->sums, m->stat);
+    oc_run_sums_tell(&m->sums, m->stat, m->t->out->runs_used, rec);
     rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
     rec->self_ns = rec->time_ns;
     if (nested) {
         add_calls(m, g, true, &nested);
-        rec->self_ns = ort_sums_stat(&m->sums, m->stat);
+        rec->self_ns = oc_run_sums_stat(&m->sums, m->stat, m->t->out->runs_used);
     }
-    rec->total_ns = ort_sums_total(&m->sums);
+    rec->total_ns = oc_run_sums_total(&m->sums);
 }
 
 static void describe(struct making *m, const struct ort_key *k, struct oc_prof_rec *rec)
@@ -368,29 +299,29 @@ static void add_framework(struct making *m)
 {
     struct ort_trace *t = m->t;
     struct oc_profile *p = t->out;
-    struct ort_sums *s = &m->sums;
+    struct oc_run_sums *s = &m->sums;
     p->run_ns = p->busy_ns = (double)NAN;
     if (!p->runs_used)
         return;
-    ort_sums_clear(s);
+    oc_run_sums_clear(s);
     for (uint32_t i = 0; i < t->n_run; i++)
         if (t->run[i].used)
-            ort_sums_add(s, i, (double)m->busy[i].busy_us * NS_PER_US);
-    p->busy_ns = ort_sums_stat(s, m->stat);
+            oc_run_sums_add(s, i, (double)m->busy[i].busy_us * NS_PER_US);
+    p->busy_ns = oc_run_sums_stat(s, m->stat, p->runs_used);
     if (m->guessed)
         return;
-    ort_sums_clear(s);
+    oc_run_sums_clear(s);
     for (uint32_t i = 0; i < t->n_run; i++)
         if (t->run[i].used)
-            ort_sums_add(s, i, (double)t->run[i].dur_us * NS_PER_US);
-    p->run_ns = ort_sums_stat(s, m->stat);
+            oc_run_sums_add(s, i, (double)t->run[i].dur_us * NS_PER_US);
+    p->run_ns = oc_run_sums_stat(s, m->stat, p->runs_used);
     for (uint32_t i = 0; i < t->n_run; i++)
         if (t->run[i].used)
             s->sum[i] -= (double)m->busy[i].busy_us * NS_PER_US;
     struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "framework", "(framework)");
-    set_times(rec, s, m->stat);
+    oc_run_sums_tell(s, m->stat, p->runs_used, rec);
     rec->self_ns = rec->time_ns;
-    rec->total_ns = ort_sums_total(s);
+    rec->total_ns = oc_run_sums_total(s);
     rec->calls = rec->runs;
     rec->calls_per_run = 1;
 }
@@ -415,33 +346,23 @@ static void add_load(struct making *m)
 static void add_unused(struct making *m)
 {
     const struct ort_trace *t = m->t;
-    int64_t warmup_us = 0, held_us = 0, outside_us = 0, cut_us = 0, last_end_us = INT64_MIN;
-    uint64_t n_warmup = 0, n_outside = 0, n_cut = 0;
+    const struct ort_unused *u = &m->unused;
+    int64_t warmup_us = 0, held_us = u->held_us;
+    uint64_t n_warmup = 0;
     for (size_t i = 0; i < t->n_run; i++) {
-        int64_t end_us = t->run[i].start_us + t->run[i].dur_us;
-        last_end_us = end_us > last_end_us ? end_us : last_end_us;
         warmup_us += t->run[i].used ? 0 : t->run[i].dur_us;
         held_us += t->run[i].used ? 0 : t->run[i].dur_us - m->busy[i].busy_us;
         n_warmup += !t->run[i].used;
-    }
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct ort_event *e = &t->event[i];
-        held_us += e->lane != OC_NONE && !used(t, e->lane) ? e->self_us : 0;
-        if (e->lane != OC_NONE)
-            continue;
-        bool cut = e->ts_us >= last_end_us;
-        *(cut ? &cut_us : &outside_us) += e->self_us;
-        *(cut ? &n_cut : &n_outside) += 1;
     }
     if (n_warmup) {
         struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)");
         set_total(rec, warmup_us, n_warmup, 0);
         rec->total_ns = (double)held_us * NS_PER_US; /* more than the runs took when threads overlap */
     }
-    if (n_cut)
-        set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), cut_us, n_cut, 0);
-    if (n_outside)
-        set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), outside_us, n_outside, 0);
+    if (u->n_cut)
+        set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us, u->n_cut, 0);
+    if (u->n_outside)
+        set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), u->outside_us, u->n_outside, 0);
 }
 
 /* All durations that were read, less what a run or a node of control flow holds of the events inside it. */
@@ -498,8 +419,8 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
         p->runs_total = 0;
     m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
     m.types.of.arena = &m.types.arena;
-    ort_nest(t, &m.g, m.busy);
-    ort_sums_init(&m.sums, t->n_run, p->runs_used);
+    ort_nest(t, &m.g, m.busy, &m.unused);
+    oc_run_sums_init(&m.sums, t->n_run);
     add_group_recs(&m);
     tell_split_nodes(&m);
     name_device(&m);
@@ -514,7 +435,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     p->n_rec = (uint32_t)m.recs.n;
     free(m.recs.rec);
     free(m.busy);
-    ort_sums_free(&m.sums);
+    oc_run_sums_free(&m.sums);
     ort_groups_free(&m.g);
     free_types(&m.types);
     return 0;

@@ -9,7 +9,7 @@
 #ifndef OC_ORT_TRACE_H
 #define OC_ORT_TRACE_H
 
-#include "profile/profile.h"
+#include "profile/run_sums.h"
 
 enum ort_kind { ORT_NODE, ORT_FENCE, ORT_KERNEL };
 
@@ -22,6 +22,7 @@ struct ort_key {
     uint64_t where;
     uint8_t kind;  /* enum ort_kind */
     bool has_body; /* control flow: contains the events of its subgraphs */
+    uint32_t last_parent, last_group; /* where its last event stood, while events are nested */
 };
 
 /* At most 32 bytes: a trace holds a million of them. */
@@ -61,6 +62,7 @@ struct ort_trace {
     int64_t read_us, read_kernel_us; /* durations of all events, summed while they are read */
     int64_t twice_us;                /* of these, what events hold of each other */
     uint64_t last_offset;            /* behind the last complete event */
+    bool in_disorder; /* events stand in another order than the nesting takes them */
     bool saw_fence, saw_node_index, saw_graph_index, saw_shapes, saw_memory;
 };
 
@@ -97,29 +99,19 @@ struct ort_busy {
     bool many_lanes;
 };
 
+/* What lies in no used run. */
+struct ort_unused {
+    int64_t held_us, outside_us, cut_us; /* in warm-up runs; before the last run's end; behind it */
+    uint64_t n_outside, n_cut;
+};
+
 /* Sorts, nests, assigns to runs: afterwards event.key is its group and event.lane its run. busy: one a run.
  */
-void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy);
+void ort_nest(struct ort_trace *t, struct ort_groups *g, struct ort_busy *busy, struct ort_unused *unused);
 void ort_groups_free(struct ort_groups *g);
 
 /* Index of the last run that starts at or before ts (runs in order of start), OC_NONE: none. */
 uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us);
-
-/* Sums of one quantity by run, for statistics over the used runs. */
-struct ort_sums {
-    double *sum, *value; /* by run; scratch of the same size */
-    uint32_t *touched;
-    uint8_t *seen;
-    uint32_t n_touched;
-    size_t runs_used;
-};
-void ort_sums_init(struct ort_sums *s, size_t n_run, size_t runs_used);
-void ort_sums_free(struct ort_sums *s);
-void ort_sums_add(struct ort_sums *s, uint32_t run, double ns);
-void ort_sums_clear(struct ort_sums *s);
-/* The statistic over the runs that were added to (the mean: over all used runs). NAN: none. */
-double ort_sums_stat(struct ort_sums *s, enum oc_stat stat);
-double ort_sums_total(const struct ort_sums *s);
 
 /* Records while they are made. A new one is an empty bucket. */
 struct ort_recs {
@@ -130,9 +122,21 @@ struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const
 
 /* Device time: fills kernel_ns of the records and adds the buckets of kernels that belong to none. */
 void ort_attribute_kernels(struct ort_trace *t, const struct ort_groups *g, struct ort_recs *recs,
-                           struct ort_sums *sums);
+                           struct oc_run_sums *sums);
 
-/* In place: by lane, start, longest first, control flow first. Fast for nearly sorted events. */
+/* By lane, start, longest first, control flow first. */
+static inline bool ort_before(const struct ort_event *a, const struct ort_event *b, const struct ort_key *key)
+{
+    if (a->lane != b->lane)
+        return a->lane < b->lane;
+    if (a->ts_us != b->ts_us)
+        return a->ts_us < b->ts_us;
+    if (a->dur_us != b->dur_us)
+        return a->dur_us > b->dur_us;
+    return key[a->key].has_body && !key[b->key].has_body;
+}
+
+/* In place. Fast for nearly sorted events. */
 void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key);
 
 #endif

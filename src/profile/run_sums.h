@@ -5,7 +5,8 @@
 #include "profile/profile.h"
 
 struct oc_run_sums {
-    double *sum, *value; /* by run; of the runs that were added to, sorted by oc_run_sums_stat */
+    double *sum;             /* by run */
+    double *value, *scratch; /* of the runs that were added to, in any order */
     uint32_t *touched;
     uint8_t *seen;
     uint32_t n; /* how many were added to */
@@ -27,5 +28,11 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
 
 /* Statistic over the runs that were added to (the mean: over runs_used). NAN: none. */
 double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
+
+/* Number of runs, median, least, most, percentiles and chosen statistic (time_ns) of a record. Without runs
+ * only their number and the median. */
+void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec);
+
+double oc_run_sums_total(const struct oc_run_sums *s);
 
 #endif

@@ -172,18 +172,6 @@ static inline void look_ahead(const struct making *m, const struct oc_event *e)
         __builtin_prefetch(p + (ptrdiff_t)(i * 64));
 }
 
-static void set_times(struct making *m, struct oc_prof_rec *rec)
-{
-    struct oc_run_sums *s = &m->all;
-    rec->runs = s->n;
-    rec->median_ns = stat_of_sums(m, s, OC_STAT_MEDIAN); /* sorts the values */
-    rec->min_ns = s->value[0];
-    rec->max_ns = s->value[s->n - 1];
-    rec->p10_ns = oc_percentile_of(s->value, s->n, 0.1);
-    rec->p90_ns = oc_percentile_of(s->value, s->n, 0.9);
-    rec->time_ns = m->stat == OC_STAT_MEDIAN ? rec->median_ns : stat_of_sums(m, s, m->stat);
-}
-
 static void host_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
     const struct oc_timeline *t = m->t;
@@ -200,7 +188,7 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
         nested |= e->self_ns != e->dur_ns;
         rec->calls++;
     }
-    set_times(m, rec);
+    oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
 }
 
@@ -248,7 +236,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     if (g->first != OC_NONE)
         return;
     rec->calls = calls; /* a kernel's own record */
-    set_times(m, rec);
+    oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = rec->time_ns;
 }
 
