@@ -20,8 +20,8 @@ struct ort_key {
     int64_t index;
     uint64_t param_bytes, act_bytes, out_bytes;
     uint64_t where;
-    uint8_t kind;  /* enum ort_kind */
-    bool has_body; /* control flow: contains the events of its subgraphs */
+    uint8_t kind;                     /* enum ort_kind */
+    bool has_body;                    /* control flow: contains the events of its subgraphs */
     uint32_t last_parent, last_group; /* where its last event stood, while events are nested */
 };
 
@@ -62,7 +62,7 @@ struct ort_trace {
     int64_t read_us, read_kernel_us; /* durations of all events, summed while they are read */
     int64_t twice_us;                /* of these, what events hold of each other */
     uint64_t last_offset;            /* behind the last complete event */
-    bool in_disorder; /* events stand in another order than the nesting takes them */
+    bool in_disorder;                /* events stand in another order than the nesting takes them */
     bool saw_fence, saw_node_index, saw_graph_index, saw_shapes, saw_memory;
 };
 
