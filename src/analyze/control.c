@@ -1,6 +1,7 @@
 /* Operators with bodies. Each knows how to infer through its bodies and how their cost counts. */
 #include <string.h>
 
+#include "base/same.h"
 #include "analyze/control.h"
 
 struct control {
@@ -307,7 +308,7 @@ static const struct control controls[] = {
 static const struct control *find(const struct oc_node *n)
 {
     for (size_t i = 0; i < OC_COUNT(controls); i++)
-        if (strcmp(n->op_type, controls[i].name) == 0 && strcmp(n->domain, controls[i].domain) == 0)
+        if (oc_equal(n->op_type, controls[i].name) && oc_equal(n->domain, controls[i].domain))
             return &controls[i];
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* Operators that keep a cache: the output is the input with something written into it. */
 #include <string.h>
 
+#include "base/same.h"
 #include "analyze/lives.h"
 
 struct cache_op {
@@ -46,7 +47,7 @@ uint32_t oc_cache_slot(const struct oc_node *n, uint32_t output, enum oc_kv_shar
 {
     for (size_t i = 0; i < OC_COUNT(cache_ops); i++) {
         const struct cache_op *op = &cache_ops[i];
-        if (strcmp(op->name, n->op_type) != 0 || strcmp(op->domain, n->domain) != 0)
+        if (!oc_equal(op->name, n->op_type) || !oc_equal(op->domain, n->domain))
             continue;
         for (unsigned k = 0; k < 2; k++)
             if (op->pair[k].out == output && op->pair[k].in < n->n_in && n->in[op->pair[k].in] != OC_NONE)

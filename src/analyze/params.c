@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
 #include "analyze/dedup.h"
 
 const char *oc_param_class_name(unsigned c)
@@ -56,7 +57,7 @@ static bool scalar_op(const struct oc_node *n)
                                        "Max",  "Min",     "Where",       "Mod",           "Equal",
                                        "Less", "Greater", "LessOrEqual", "GreaterOrEqual"};
     for (size_t i = 0; i < OC_COUNT(name) && n->domain[0] == '\0'; i++)
-        if (strcmp(n->op_type, name[i]) == 0)
+        if (oc_equal(n->op_type, name[i]))
             return true;
     return false;
 }

@@ -57,10 +57,12 @@ static int by_work(const void *a, const void *b)
 static uint32_t type_row(struct oc_engine *e, struct oc_map *index, const struct oc_node *n, uint32_t *cap)
 {
     char key[512];
-    int len = snprintf(key, sizeof(key), "%s\x1f%s", n->domain, n->op_type);
+    size_t d = strnlen(n->domain, sizeof(key) / 2), t = strnlen(n->op_type, sizeof(key) / 2 - 1);
+    memcpy(key, n->domain, d);
+    key[d] = '\x1f';
+    memcpy(key + d + 1, n->op_type, t);
     uint32_t row = e->a->n_by_type;
-    size_t used = len < 0 ? 0 : (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
-    if (oc_map_add(index, key, used, &row, NULL)) {
+    if (oc_map_add(index, key, d + 1 + t, &row, NULL)) {
         OC_GROW(e->a->by_type, e->a->n_by_type, *cap);
         e->a->by_type[e->a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
     }

@@ -152,14 +152,18 @@ char *oc_strdup(struct oc_arena *a, const char *s)
 
 char *oc_printf(struct oc_arena *a, const char *fmt, ...)
 {
+    char text[256]; /* most are short: printed once */
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    char *p = oc_alloc(a, (size_t)(n < 0 ? 0 : n) + 1);
-    if (n > 0)
-        vsnprintf(p, (size_t)n + 1, fmt, again);
+    size_t used = n < 0 ? 0 : (size_t)n;
+    char *p = oc_alloc(a, used + 1);
+    if (used < sizeof(text))
+        memcpy(p, text, used);
+    else
+        vsnprintf(p, used + 1, fmt, again);
     va_end(again);
     return p;
 }

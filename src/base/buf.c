@@ -66,12 +66,27 @@ void oc_buf_pad(struct oc_buf *b, char c, size_t n)
     b->data[b->n] = '\0';
 }
 
+void oc_buf_int(struct oc_buf *b, int64_t v)
+{
+    char text[24], *end = text + sizeof(text), *p = end;
+    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    oc_buf_add(b, p, (size_t)(end - p));
+}
+
 void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
 {
+    char text[256]; /* most are short: printed once */
     va_list again;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    if (n > 0 && reserve(b, (size_t)n)) {
+    int n = vsnprintf(text, sizeof(text), fmt, ap);
+    if (n > 0 && (size_t)n < sizeof(text)) {
+        oc_buf_add(b, text, (size_t)n);
+    } else if (n > 0 && reserve(b, (size_t)n)) {
         vsnprintf(b->data + b->n, (size_t)n + 1, fmt, again);
         b->n += (size_t)n;
     }

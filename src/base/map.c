@@ -104,7 +104,9 @@ uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint
     return m->entry[at].value;
 }
 
-static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, uint32_t value, bool *is_new)
+/* The entry of the key; a new one is made of a key that it keeps or copies. */
+static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, bool keep, uint32_t value,
+                                  bool *is_new)
 {
     if (m->n + 1 > m->cap - m->cap / 4)
         grow_to(m, m->cap ? m->cap * 2 : 64);
@@ -112,7 +114,7 @@ static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, u
     struct oc_map_slot *s = find(m, key, n, hash);
     *is_new = !s->at;
     if (*is_new) {
-        m->entry[m->n] = (struct oc_map_entry){oc_strndup(m->arena, key, n), (uint32_t)n, value};
+        m->entry[m->n] = (struct oc_map_entry){keep ? key : oc_strndup(m->arena, key, n), (uint32_t)n, value};
         *s = (struct oc_map_slot){hash, ++m->n};
     }
     return &m->entry[s->at - 1];
@@ -121,7 +123,7 @@ static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, u
 const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t value)
 {
     bool is_new;
-    struct oc_map_entry *e = place(m, key, n, value, &is_new);
+    struct oc_map_entry *e = place(m, key, n, false, value, &is_new);
     e->value = value;
     return e->key;
 }
@@ -129,17 +131,24 @@ const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t val
 bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, const char **stored)
 {
     bool is_new;
-    struct oc_map_entry *e = place(m, key, n, *value, &is_new);
+    struct oc_map_entry *e = place(m, key, n, false, *value, &is_new);
     *value = e->value;
     if (stored)
         *stored = e->key;
     return is_new;
 }
 
+bool oc_map_add_kept(struct oc_map *m, const char *key, size_t n, uint32_t *value)
+{
+    bool is_new;
+    *value = place(m, key, n, true, *value, &is_new)->value;
+    return is_new;
+}
+
 const char *oc_intern(struct oc_map *m, const char *s, size_t n)
 {
     bool is_new;
-    return place(m, s, n, 0, &is_new)->key;
+    return place(m, s, n, false, 0, &is_new)->key;
 }
 
 void oc_map_free(struct oc_map *m)

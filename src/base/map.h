@@ -1,5 +1,5 @@
 /* Hash map from byte strings to 32-bit numbers, and the string interner built on it.
- * Keys are copied into the arena once; the table itself is on the heap. */
+ * Keys are copied into the arena once, or kept where they are; the table itself is on the heap. */
 #ifndef OC_MAP_H
 #define OC_MAP_H
 
@@ -30,6 +30,9 @@ const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t val
 
 /* Inserts if absent. *value is the old value or the new one; returns true if it was new. */
 bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, const char **stored);
+
+/* The same for a key that lives as long as the map: it is not copied. */
+bool oc_map_add_kept(struct oc_map *m, const char *key, size_t n, uint32_t *value);
 
 /* The one stored copy of the string. */
 const char *oc_intern(struct oc_map *m, const char *s, size_t n);

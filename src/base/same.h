@@ -45,6 +45,12 @@ static inline uint64_t oc_lanes(oc_v16 mask)
 #endif
 }
 
+/* Whether two strings are the same; most that are not differ in their first byte. */
+static inline bool oc_equal(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
 /* Texts of up to 32 bytes: two pieces that overlap. */
 static inline bool oc_same(const char *a, const char *b, size_t n)
 {

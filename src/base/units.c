@@ -298,7 +298,36 @@ size_t oc_format_repr(double v, char *buf, size_t cap)
 }
 
 /* Fixed point with a '.', then the suffix. */
-static const char *fixed(double v, int decimals, const char *prefix, const char *unit, char *buf, size_t cap)
+/* As "%.*f" prints it, which takes a thousand instructions. False: too near to the middle of two, or too
+ * large, to be sure of it. */
+static bool short_decimal(double v, int decimals, char *buf, size_t cap)
+{
+    static const double scale[] = {1, 10, 100, 1000};
+    double a = decimals < (int)OC_COUNT(scale) ? fabs(v) * scale[decimals] : INFINITY;
+    if (!(a < 1e12)) /* the product's error is below 1e-4 */
+        return false;
+    uint64_t n = (uint64_t)a;
+    double rest = a - (double)n;
+    if (fabs(rest - 0.5) < 1e-3)
+        return false;
+    n += rest > 0.5;
+    char text[24], *end = text + sizeof(text), *p = end;
+    for (int i = 0; i <= decimals || n; i++, n /= 10) {
+        if (i == decimals && i)
+            *--p = '.';
+        *--p = (char)('0' + n % 10);
+    }
+    if (signbit(v))
+        *--p = '-';
+    size_t used = (size_t)(end - p);
+    if (used >= cap)
+        return false;
+    memcpy(buf, p, used);
+    buf[used] = '\0';
+    return true;
+}
+
+static void long_decimal(double v, int decimals, char *buf, size_t cap)
 {
     int n = snprintf(buf, cap, "%.*f", decimals, v);
     if (decimals > 0 && n > decimals && (size_t)n < cap) { /* the locale's point may be several bytes */
@@ -307,8 +336,18 @@ static const char *fixed(double v, int decimals, const char *prefix, const char 
         size_t whole = strspn(buf, "-0123456789");
         snprintf(buf + whole, cap - whole, ".%s", frac);
     }
-    size_t used = strlen(buf);
-    if (prefix[0] || unit[0])
+}
+
+static const char *fixed(double v, int decimals, const char *prefix, const char *unit, char *buf, size_t cap)
+{
+    if (!short_decimal(v, decimals, buf, cap))
+        long_decimal(v, decimals, buf, cap);
+    size_t used = strlen(buf), k = strlen(prefix), n = strlen(unit);
+    if (k + n && used + k + n + 2 <= cap) {
+        buf[used] = ' ';
+        memcpy(buf + used + 1, prefix, k);
+        memcpy(buf + used + 1 + k, unit, n + 1);
+    } else if (k + n)
         snprintf(buf + used, cap - used, " %s%s", prefix, unit);
     return buf;
 }

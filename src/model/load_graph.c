@@ -20,6 +20,23 @@ static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, 
     return id;
 }
 
+/* The same for a name that lives as long as the model. */
+static uint32_t define_kept(struct oc_loader *l, struct oc_scope *sc, const char *name, bool *is_new)
+{
+    uint32_t id = l->m->n_value;
+    *is_new = oc_map_add_kept(&sc->names, name, strlen(name), &id);
+    if (*is_new)
+        oc_load_new_value(l, name, sc->graph);
+    return id;
+}
+
+/* Room for n names and their values; most nodes have one output. */
+static void reserve(struct oc_loader *l, struct oc_scope *sc, uint32_t n)
+{
+    oc_map_reserve(&sc->names, n);
+    oc_load_reserve_values(l, n);
+}
+
 struct views {
     struct oc_view *item;
     uint32_t n, cap;
@@ -87,14 +104,15 @@ static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct vi
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
     for (uint32_t i = 0; i < v->n; i++) {
-        const char *name;
+        struct oc_view name;
         struct oc_type type;
         bool is_new;
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
-        id[i] = define(l, sc, name, strlen(name), &is_new);
+        id[i] = define(l, sc, (const char *)name.data, name.n, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is given twice", name);
+            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is given twice",
+                                l->m->value[id[i]].name);
         l->m->value[id[i]].declared = type;
         l->m->value[id[i]].graph_input = true;
     }
@@ -115,7 +133,7 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct vie
             return -1;
         const char *name = tensor[i].name;
         bool is_new;
-        id[i] = define(l, sc, name, strlen(name), &is_new);
+        id[i] = define_kept(l, sc, name, &is_new);
         struct oc_value *value = &l->m->value[id[i]];
         if (value->constant)
             oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name, "the last one counts");
@@ -171,15 +189,21 @@ static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_vi
     return oc_load_end(l, &w, "node");
 }
 
+/* Bytes of a name that a message shows. */
+static int shown(struct oc_view name)
+{
+    return name.n < 200 ? (int)name.n : 200;
+}
+
 /* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t input)
+static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, struct oc_view view, uint32_t input)
 {
-    const char *name = (const char *)f->data;
+    const char *name = (const char *)view.data;
     uint32_t owner = OC_NONE;
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = s == sc ? oc_map_get_near(&sc->names, name, f->n, &sc->near[input % OC_NEAR])
-                              : oc_map_get(&s->names, name, f->n);
+        uint32_t id = s == sc ? oc_map_get_near(&sc->names, name, view.n, &sc->near[input % OC_NEAR])
+                              : oc_map_get(&s->names, name, view.n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -209,9 +233,9 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     switch (f->num) {
     case 1:
         in[n->n_in] = OC_NONE;
-        if (f->n && (in[n->n_in] = resolve(l, sc, f, n->n_in)) == OC_NONE)
+        if (f->n && (in[n->n_in] = resolve(l, sc, (struct oc_view){f->data, f->n}, n->n_in)) == OC_NONE)
             return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined",
-                                (int)(f->n < 200 ? f->n : 200), (const char *)f->data);
+                                shown((struct oc_view){f->data, f->n}), (const char *)f->data);
         if (in[n->n_in] == OC_ABSENT)
             in[n->n_in] = OC_NONE;
         n->n_in++;
@@ -313,8 +337,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view
     uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
     struct node_shape *shape = oc_xmalloc(n * sizeof(*shape));
     memset(shape, 0, n * sizeof(*shape));
-    oc_map_reserve(&sc->names, n); /* most nodes have one output */
-    oc_load_reserve_values(l, n);
+    reserve(l, sc, n);
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
         list[i] = first + i;
@@ -374,14 +397,14 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
     for (uint32_t i = 0; i < v->n; i++) {
-        const char *name;
+        struct oc_view name;
         struct oc_type type;
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
-        struct oc_field f = {.data = (const uint8_t *)name, .n = strlen(name)};
-        id[i] = resolve(l, sc, &f, 0);
+        id[i] = resolve(l, sc, name, 0);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%s' is not defined", name);
+            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%.*s' is not defined",
+                                shown(name), (const char *)name.data);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared.kind == OC_T_NONE)
@@ -396,11 +419,11 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct vie
 {
     uint32_t near = 0; /* they mostly stand in the order of the nodes */
     for (uint32_t i = 0; i < v->n; i++) {
-        const char *name;
+        struct oc_view name;
         struct oc_type type;
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
-        uint32_t id = oc_map_get_near(&sc->names, name, strlen(name), &near);
+        uint32_t id = oc_map_get_near(&sc->names, (const char *)name.data, name.n, &near);
         if (id < OC_ABSENT && l->m->value[id].declared.kind == OC_T_NONE)
             l->m->value[id].declared = type;
     }
@@ -412,6 +435,8 @@ int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v)
     struct parts p = {.name = ""};
     int rc = walk_graph(l, v, &p);
     l->m->graph[sc->graph].name = p.name;
+    if (rc == 0)
+        reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.node.n);
     if (rc == 0)
         rc = load_inputs(l, sc, &p.input);
     if (rc == 0)

@@ -59,29 +59,39 @@ static int set_shape(struct oc_loader *l, const struct dims *d, const uint8_t *a
     return 0;
 }
 
+static bool is_word(struct oc_view s, const char *word)
+{
+    return s.n == strlen(word) && memcmp(s.data, word, s.n) == 0;
+}
+
+static int external_number(struct oc_loader *l, const struct oc_tensor *t, const char *key, struct oc_view s,
+                           uint64_t *out)
+{
+    if (oc_parse_u64((const char *)s.data, s.n, out))
+        return 0;
+    return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %s '%.*s' is no number", t->name, key,
+                        s.n < 200 ? (int)s.n : 200, (const char *)s.data);
+}
+
 /* One key-value pair of external_data. */
 static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tensor *t)
 {
     struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    const char *key = "", *value = "";
-    size_t n = 0;
+    struct oc_field f, value = {.type = OC_WIRE_LEN};
+    struct oc_view key = {v.data, 0};
     while (oc_wire_next(&w, &f)) {
         if (f.num == 1)
-            key = oc_load_text(l, &f);
-        else if (f.num == 2) {
-            value = oc_load_text(l, &f);
-            n = f.n;
-        }
+            key = oc_load_string(l, &f);
+        else if (f.num == 2)
+            value = f;
     }
-    if (strcmp(key, "location") == 0)
-        t->external_path = value;
-    else if (strcmp(key, "offset") == 0 && !oc_parse_u64(value, n, &t->external_offset_bytes))
-        return oc_load_fail(l, OC_EFORMAT, v.data, "tensor '%s': external offset '%s' is no number", t->name,
-                            value);
-    else if (strcmp(key, "length") == 0 && !oc_parse_u64(value, n, &t->size_bytes))
-        return oc_load_fail(l, OC_EFORMAT, v.data, "tensor '%s': external length '%s' is no number", t->name,
-                            value);
+    struct oc_view text = oc_load_string(l, &value);
+    if (is_word(key, "location"))
+        t->external_path = oc_load_text(l, &value);
+    else if (is_word(key, "offset") && external_number(l, t, "offset", text, &t->external_offset_bytes))
+        return -1;
+    else if (is_word(key, "length") && external_number(l, t, "length", text, &t->size_bytes))
+        return -1;
     return oc_load_end(l, &w, "external data");
 }
 
@@ -89,13 +99,16 @@ static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tenso
  */
 static void note_external(struct oc_loader *l, struct oc_tensor *t)
 {
-    uint32_t state = OC_EXTERNAL_FOUND;
     const char *path = t->external_path ? t->external_path : "";
-    bool is_new = oc_map_add(&l->externals, path, strlen(path), &state, NULL);
+    bool again = path == l->last_path; /* texts are interned */
+    uint32_t state = again ? l->last_state : OC_EXTERNAL_FOUND;
+    bool is_new = !again && oc_map_add(&l->externals, path, strlen(path), &state, NULL);
     if (is_new && path[0]) {
         state = oc_external_look(l->m, path);
         oc_map_set(&l->externals, path, strlen(path), state);
     }
+    l->last_path = path;
+    l->last_state = state;
     if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
                     "external data '%s' refused: not a path inside the model's folder "
@@ -130,7 +143,7 @@ static int tensor_field(struct oc_loader *l, const struct oc_field *f, const uin
             t->storage = OC_STORE_FIELDS;
         return 0;
     case 8:
-        t->name = oc_load_text(l, f);
+        t->name = oc_load_name(l, f);
         return 0;
     case 9:
         if (f->type != OC_WIRE_LEN)

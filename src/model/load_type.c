@@ -125,15 +125,15 @@ static int load_type(struct oc_loader *l, struct oc_view v, struct oc_type *out,
     return oc_load_end(l, &w, "type");
 }
 
-int oc_load_value_info(struct oc_loader *l, struct oc_view v, const char **name, struct oc_type *type)
+int oc_load_value_info(struct oc_loader *l, struct oc_view v, struct oc_view *name, struct oc_type *type)
 {
-    *name = "";
+    *name = (struct oc_view){(const uint8_t *)"", 0};
     *type = (struct oc_type){.kind = OC_T_NONE};
     struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
     while (oc_wire_next(&w, &f)) {
         if (f.num == 1 && f.type == OC_WIRE_LEN)
-            *name = oc_load_text(l, &f);
+            *name = oc_load_string(l, &f);
         else if (f.num == 2 && f.type == OC_WIRE_LEN && load_type(l, (struct oc_view){f.data, f.n}, type, 0))
             return -1;
     }

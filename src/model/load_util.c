@@ -38,15 +38,28 @@ int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what)
     return oc_load_fail(l, OC_EFORMAT, w->bad, "%s: %s", what, w->why);
 }
 
+struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f)
+{
+    struct oc_view none = {(const uint8_t *)"", 0};
+    if (f->type != OC_WIRE_LEN || !f->data)
+        return none;
+    if (f->n <= oc_cap(l->caps, OC_CAP_STRING_BYTES))
+        return (struct oc_view){f->data, f->n};
+    l->long_text = f->data;
+    l->long_bytes = f->n;
+    return none;
+}
+
+const char *oc_load_name(struct oc_loader *l, const struct oc_field *f)
+{
+    struct oc_view s = oc_load_string(l, f);
+    return s.n ? oc_strndup(&l->m->arena, (const char *)s.data, s.n) : "";
+}
+
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
 {
-    size_t n = f->type == OC_WIRE_LEN ? f->n : 0;
-    if (n > oc_cap(l->caps, OC_CAP_STRING_BYTES)) {
-        l->long_text = f->data;
-        l->long_bytes = n;
-        n = 0;
-    }
-    return oc_intern(&l->m->names, f->data ? (const char *)f->data : "", n);
+    struct oc_view s = oc_load_string(l, f);
+    return oc_intern(&l->m->names, (const char *)s.data, s.n);
 }
 
 uint32_t oc_load_new_graph(struct oc_loader *l)

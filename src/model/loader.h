@@ -60,7 +60,10 @@ struct oc_loader {
     const uint8_t *base;
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
-    struct oc_map symbols, functions, externals;
+    struct oc_map symbols, functions;
+    struct oc_map externals; /* path to what was found there */
+    const char *last_path;   /* the last one asked for, and its answer */
+    uint32_t last_state;
     struct oc_function *fn;
     uint32_t n_fn;
     struct oc_opset_list opsets;
@@ -80,7 +83,11 @@ int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const u
 /* 0 if the walk ended well, else the error of the damaged field, or of a string that is too long. */
 int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 
-const char *oc_load_text(struct oc_loader *l, const struct oc_field *f); /* interned; "": too long */
+/* The string of a field, empty if it is none or too long (oc_load_end tells then): in the file, a copy of its
+ * own, the one copy of what comes again and again. */
+struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f);
+const char *oc_load_name(struct oc_loader *l, const struct oc_field *f);
+const char *oc_load_text(struct oc_loader *l, const struct oc_field *f);
 uint32_t oc_load_new_graph(struct oc_loader *l);
 void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
@@ -90,7 +97,7 @@ int oc_load_tensor(struct oc_loader *l, struct oc_view v, struct oc_tensor *out)
 int oc_load_sparse(struct oc_loader *l, struct oc_view v, struct oc_tensor *out);
 
 /* load_type.c */
-int oc_load_value_info(struct oc_loader *l, struct oc_view v, const char **name, struct oc_type *type);
+int oc_load_value_info(struct oc_loader *l, struct oc_view v, struct oc_view *name, struct oc_type *type);
 
 /* load_attr.c: scope and owner are needed for graph attributes and for ref_attr_name */
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, struct oc_view v,

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
+
 void oc_model_free(struct oc_model *m)
 {
     if (!m)
@@ -27,7 +29,7 @@ size_t oc_model_diags(const struct oc_model *m, const struct oc_diag **out)
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
 {
     for (uint32_t i = 0; i < n->n_attr; i++)
-        if (strcmp(n->attr[i].name, name) == 0)
+        if (oc_equal(n->attr[i].name, name))
             return &n->attr[i];
     return NULL;
 }

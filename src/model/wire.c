@@ -54,7 +54,7 @@ static bool length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
     return true;
 }
 
-bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
+bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f)
 {
     if (w->p >= w->end)
         return false;

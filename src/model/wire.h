@@ -25,8 +25,30 @@ struct oc_field {
 
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
 
-/* Next field. False at the end or on damage (then w->bad is set). */
-bool oc_wire_next(struct oc_wire *w, struct oc_field *f);
+/* Next field. False at the end or on damage (then w->bad is set). The common ones, a number below 128 for the
+ * key and another one for the value or length, are read here. */
+bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f);
+
+static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
+{
+    const uint8_t *p = w->p;
+    if (p >= w->end)
+        return false;
+    size_t left = (size_t)(w->end - p);
+    if (left < 2 || p[0] < 8 || ((p[0] | p[1]) & 0x80) != 0)
+        return oc_wire_next_any(w, f);
+    uint8_t type = p[0] & 7;
+    bool bytes = type == OC_WIRE_LEN;
+    if (bytes ? p[1] > left - 2 : type != OC_WIRE_VARINT)
+        return oc_wire_next_any(w, f);
+    *f = (struct oc_field){.num = p[0] >> 3,
+                           .type = type,
+                           .v = bytes ? 0 : p[1],
+                           .data = bytes ? p + 2 : NULL,
+                           .n = bytes ? p[1] : 0};
+    w->p = p + 2 + f->n;
+    return true;
+}
 
 /* Elements of a repeated number, packed or not: call with each field of that number. Returns how many
  * elements the field holds, or SIZE_MAX if its length is not a whole number of them. width: bytes (4, 8), 0:

@@ -83,7 +83,7 @@ static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape
             oc_buf_str(b, sep);
         /* known ones leave x as it is: types of a profile are printed by several threads */
         if (oc_is_known(s->dim[i]))
-            oc_buf_printf(b, "%" PRId64, s->dim[i].v);
+            oc_buf_int(b, s->dim[i].v);
         else
             oc_buf_str(b, oc_dim_text(x, s->dim[i]));
     }

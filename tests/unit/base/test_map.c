@@ -96,9 +96,27 @@ static void test_near(void **state)
     oc_arena_free(&arena);
 }
 
+static void a_kept_key_is_not_copied(void **state)
+{
+    (void)state;
+    struct oc_arena a = {0};
+    struct oc_map m = {.arena = &a};
+    static const char one[] = "one", again[] = "one";
+    uint32_t v = 7;
+    assert_true(oc_map_add_kept(&m, one, 3, &v));
+    assert_int_equal(a.used_bytes, 0);
+    v = 8;
+    assert_false(oc_map_add_kept(&m, again, 3, &v));
+    assert_int_equal(v, 7);
+    assert_ptr_equal(oc_intern(&m, "one", 3), one);
+    oc_map_free(&m);
+    oc_arena_free(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kept_key_is_not_copied),
         cmocka_unit_test(many_keys),
         cmocka_unit_test(keys_are_bytes),
         cmocka_unit_test(test_reserve),

@@ -203,6 +203,34 @@ static void the_locale_does_not_matter(void **state)
         skip();
 }
 
+/* Numbers for people are rounded as printf rounds the exact value: also in the middle of two, a bit beside
+ * it, and below zero. */
+static void rounding_is_that_of_printf(void **state)
+{
+    (void)state;
+    uint64_t seed = 42;
+    for (int i = 0; i < 200000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        double v = (double)(seed >> 40) / 16777.216; /* 0 to 1000 */
+        if (i % 4 == 1)
+            v = (double)(seed >> 47) / 200 + 0.005; /* near to x.xx5 */
+        else if (i % 4 == 2)
+            v = nextafter((double)(seed >> 47) / 8, i % 8 == 2 ? 0 : 1000); /* near to x.125, x.375 ... */
+        else if (i % 4 == 3)
+            v = (double)(seed >> 47) / 8;
+        if (i % 3 == 0)
+            v = -v;
+        if (fabs(v) >= 999 || v == floor(v))
+            continue;
+        char got[32], wanted[32];
+        snprintf(wanted, sizeof(wanted), "%.2f x", v);
+        assert_string_equal(oc_format_si(v, "x", got, sizeof(got)), wanted);
+    }
+    char tiny[5];
+    assert_string_equal(oc_format_si(12.3456, "FLOP", tiny, sizeof(tiny)), "12.3");
+    assert_string_equal(oc_format_si(1.5, "FLOP", tiny, sizeof(tiny)), "1.50");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +240,7 @@ int main(void)
         cmocka_unit_test(scaled),
         cmocka_unit_test(repr),
         cmocka_unit_test(for_people),
+        cmocka_unit_test(rounding_is_that_of_printf),
         cmocka_unit_test(the_locale_does_not_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
