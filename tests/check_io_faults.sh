@@ -119,6 +119,40 @@ done
 (printf 'm.on'; sleep 0.1; printf 'nx\ngru'; sleep 0.1; printf '.onnx\n') | "$program" scan --files-from - >few
 result 'a list that comes slowly through a pipe' "$(cmp whole few)"
 
+# ---- a disk that fails when the file is to be kept: 5 EIO, 28 ENOSPC; 22 EINVAL, 30 EROFS, 95 ENOTSUP: it cannot say; 4 EINTR
+problems=$(for job in 'm.onnx -f json -o @' 'weights.onnx --annotate @' 'scan m.onnx -o @'; do
+    for e in 5 28 22 30 95 4; do
+        # shellcheck disable=SC2046 # words
+        set -- $(echo "$job" | sed 's|@|o/out|')
+        rm -f o/*
+        "$program" "$@" >/dev/null 2>&1 && mv o/out whole && echo before >o/out
+        IO_SYNC=$e LD_PRELOAD=$preload "$program" "$@" >out 2>err
+        code=$?
+        case $e in
+        5 | 28)
+            [ "$code" -eq 4 ] && grep -q "^onnxcost: cannot write 'o/out': \(Input/output error\|No space left on device\)$" err ||
+                echo "$job, $e: exit code $code: $(cat err)"
+            echo before | cmp - o/out || echo "$job, $e: what was there has changed"
+            ;;
+        *) [ "$code" -eq 0 ] && cmp whole o/out || echo "$job, $e: exit code $code: $(cat err)" ;;
+        esac
+        [ "$(ls o)" = out ] || echo "$job, $e: leaves $(ls o)"
+    done
+done)
+result 'a file takes its place when it is on the disk, or the disk cannot tell' "$problems"
+rm -rf o && mkdir o
+problems=$(for e in 5 22; do
+    IO_SYNC=$e LD_PRELOAD=$preload "$program" record weights.onnx --ort-lib "$build/fake_ort.so" -o o/r >out 2>err
+    code=$?
+    case $e:$code in
+    5:4) grep -q "^onnxcost: cannot write 'o/r.[a-z.]*': Input/output error$" err && [ -z "$(ls -A o)" ] || echo "$(cat err); leaves $(ls -A o)" ;;
+    22:0) [ -s o/r.profile.json ] && [ -s o/r.optimized.onnx ] || echo "wrote $(ls -A o)" ;;
+    *) echo "$e: exit code $code: $(cat err)" ;;
+    esac
+done)
+result 'record: the same' "$problems"
+rm -rf o && mkdir o
+
 # ---- signals during an import
 problems=$(
     for f in $big nsys.sqlite; do

@@ -47,8 +47,9 @@ for how in json html annotate plan; do
     a=$!
     writer b.onnx >b.problems 2>&1 &
     b=$!
+    # not with cp: it refuses a file that is replaced while it opens it
     (wait_for() { while kill -0 $a 2>/dev/null || kill -0 $b 2>/dev/null; do
-        cp o/out seen 2>/dev/null || echo 'the file was not there'
+        cat o/out >seen 2>/dev/null || echo 'the file was not there'
         if cmp -s seen a.whole; then echo a >>seen.which; elif cmp -s seen b.whole; then echo b >>seen.which; else echo "a mixture of $(wc -c <seen) bytes"; fi
     done; }; : >seen.which; wait_for >reader.problems)
     wait $a $b

@@ -66,8 +66,21 @@ static int open_stream(struct cli_output *out, int fd)
     return 0;
 }
 
+/* To the disk before the file takes the place of another: after a crash of the machine the name has the old
+ * bytes or the new ones, and a disk that fails is known now. Some file systems cannot do that, which is no
+ * failure. The folder may wait: both of its states are whole. Returns errno or 0. */
+static int sync_file(int fd)
+{
+    int rc;
+    do {
+        rc = fsync(fd);
+    } while (rc && errno == EINTR);
+    bool cannot = rc && (errno == EINVAL || errno == EROFS || errno == ENOTSUP || errno == ENOSYS);
+    return rc && !cannot ? errno : 0;
+}
+
 /* Returns errno of what went wrong, 0: nothing. */
-static int close_stream(struct cli_output *out)
+static int close_stream(struct cli_output *out, bool keep)
 {
     struct cli_sink *s = out->sink;
     if (!s)
@@ -75,6 +88,8 @@ static int close_stream(struct cli_output *out)
     bool bad = s->ascii && (ferror(s->ascii) | fclose(s->ascii));
     bad |= ferror(s->f) | fclose(s->f);
     int error = s->error;
+    if (keep && out->temporary && !error && !bad)
+        error = sync_file(s->fd);
     if (s->fd != STDOUT_FILENO && close(s->fd) && !error && errno != EINTR)
         error = errno;
     free(s);
@@ -152,7 +167,7 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err)
 
 int cli_output_close(struct cli_output *out, bool keep)
 {
-    int error = close_stream(out), rc = 0;
+    int error = close_stream(out, keep), rc = 0;
     if (error && (keep || out->unsaid))
         rc = error == EPIPE ? CLI_ENVIRONMENT : fail_write(out->path, error);
     if (out->temporary) {

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -61,9 +62,27 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
     return 0;
 }
 
+/* The runtime leaves its files to the system; they go to the disk before they take the place of others. Some
+ * file systems cannot do that, which is no failure. */
+static bool on_disk(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
+    if (fd < 0)
+        return false;
+    do {
+        rc = fsync(fd);
+    } while (rc && errno == EINTR);
+    int error = rc ? errno : 0;
+    close(fd);
+    errno = error;
+    return !error || error == EINVAL || error == EROFS || error == ENOTSUP || error == ENOSYS;
+}
+
 static int move(const char *from, const char *to, struct oc_err *err)
 {
-    return rename(from, to) ? oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno)) : 0;
+    if (on_disk(from) && !rename(from, to))
+        return 0;
+    return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", to, strerror(errno));
 }
 
 /* The runtime does not look whether it could write its profile, the last byte of which closes an array; a

@@ -1,5 +1,6 @@
 /* Files that change and calls that do less than they were asked for, for LD_PRELOAD:
  *   IO_SHORT=1                 read, pread and write move a few bytes, and are interrupted now and then
+ *   IO_SYNC=ERRNO                fsync fails with that number (interrupted: once)
  *   IO_TOUCH=OFFSET:FILE       when that byte of a mapped file is touched first, or
  *   IO_READ=N                  at the N-th pread of a file,
  *   IO_DO=COMMAND              a shell runs this before the program goes on ($PPID is the program) */
@@ -17,7 +18,7 @@
 static const char *file, *command;
 static unsigned long offset;
 static long reads_left;
-static int few, done;
+static int few, done, sync_error;
 static unsigned calls;
 static char *guard; /* a page that cannot be read yet */
 
@@ -55,6 +56,7 @@ __attribute__((constructor)) static void start(void)
     const char *touch = getenv("IO_TOUCH"), *reads = getenv("IO_READ");
     command = getenv("IO_DO");
     few = getenv("IO_SHORT") != NULL;
+    sync_error = getenv("IO_SYNC") ? atoi(getenv("IO_SYNC")) : 0;
     reads_left = reads ? atol(reads) : -1;
     if (!touch || !strchr(touch, ':'))
         return;
@@ -123,4 +125,13 @@ ssize_t write(int fd, const void *data, size_t n)
 {
     ssize_t k = some(n, 3000);
     return k < 0 ? k : syscall(SYS_write, fd, data, (size_t)k);
+}
+
+int fsync(int fd)
+{
+    int error = sync_error;
+    if (error == EINTR)
+        sync_error = 0;
+    errno = error;
+    return error ? -1 : (int)syscall(SYS_fsync, fd);
 }
