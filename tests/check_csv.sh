@@ -70,6 +70,29 @@ rows = sum(r["self_time_ns"] for r in json.load(open(sys.argv[2]))["join"]["rows
 print("ok times add up" if abs(time - rows) < 1 else f"not ok times add up: {time} is not {rows}")
 PYTHON
 
+# without rows: the header, and the same one
+cp tests/fuzz/seeds/diff/no_nodes.onnx "$work/none.onnx"
+mkdir -p "$work/folder"
+none_of() { # name, the command with rows, the same one without
+    # shellcheck disable=SC2086 # words
+    "$onnxcost" $2 -f csv 2>/dev/null | head -n 1 >"$work/some.head"
+    # shellcheck disable=SC2086
+    "$onnxcost" $3 -f csv >"$work/none.csv" 2>"$work/err"
+    if [ -s "$work/some.head" ] && cmp -s "$work/some.head" "$work/none.csv"; then
+        echo "ok without rows: $1" >>"$lines"
+    else
+        echo "not ok without rows: $1: $(wc -l <"$work/none.csv") lines: $(head -c 70 "$work/none.csv" "$work/err" | tr '\r\n' '  ')" >>"$lines"
+    fi
+}
+none_of report "$work/resnet50.onnx" "$work/none.onnx"
+none_of 'a type that is not there' "$work/resnet50.onnx" "$work/resnet50.onnx --type Nowhere"
+none_of diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.onnx $work/none.onnx"
+none_of memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
+none_of reorder "memory $work/resnet50.onnx --reorder" "memory $work/none.onnx --reorder"
+none_of scan "scan $work/resnet50.onnx" "scan $work/folder"
+none_of summary 'summary models/profiles/resnet50.disabled.t1.json.gz' \
+    'summary models/profiles/resnet50.disabled.t1.json.gz --view operator --search nowhere'
+
 if command -v sqlite3 >/dev/null; then
     got=$(sqlite3 -cmd '.mode csv' -cmd ".import $work/hostile.csv report" :memory: \
         "SELECT COUNT(*), SUM(macs = ''), SUM(name = 'two' || char(10) || 'lines') FROM report" 2>&1)

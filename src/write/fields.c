@@ -13,15 +13,20 @@ void oc_fields_begin(struct oc_fields *f)
         oc_jw_begin_object(f->json);
 }
 
+void oc_fields_head(struct oc_fields *f)
+{
+    f->table.n_col = f->n;
+    if (!f->table.n_row)
+        oc_plain_row(&f->table, f->name);
+}
+
 void oc_fields_end(struct oc_fields *f)
 {
     if (f->json) {
         oc_jw_end_object(f->json);
         return;
     }
-    f->table.n_col = f->n;
-    if (!f->table.n_row)
-        oc_plain_row(&f->table, f->name);
+    oc_fields_head(f);
     oc_plain_row(&f->table, f->cell);
 }
 

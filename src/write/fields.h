@@ -19,6 +19,7 @@ struct oc_fields {
 
 void oc_fields_begin(struct oc_fields *f); /* a row */
 void oc_fields_end(struct oc_fields *f);
+void oc_fields_head(struct oc_fields *f); /* instead of that, CSV: only the names, where there are no rows */
 void oc_field_text(struct oc_fields *f, const char *name, const char *s); /* NULL: unknown */
 void oc_field_u64(struct oc_fields *f, const char *name, uint64_t v);
 void oc_field_double(struct oc_fields *f, const char *name, double v);   /* not finite: unknown */

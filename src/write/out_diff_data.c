@@ -88,6 +88,12 @@ static void row_fields(struct oc_fields *o, const struct oc_diff_row *r)
 void oc_diff_csv(struct oc_diff_view *v, FILE *f)
 {
     struct oc_fields o = {0};
+    const struct oc_diff_row none = {.name = "", .name_b = "", .type = "", .type_b = ""};
+    if (!v->n_row) {
+        oc_fields_begin(&o);
+        row_fields(&o, &none);
+        oc_fields_head(&o);
+    }
     for (uint32_t i = 0; i < v->n_row; i++) {
         oc_fields_begin(&o);
         row_fields(&o, &v->d->row[v->row[i]]);
