@@ -58,7 +58,7 @@ CPPFLAGS += -Isrc -I$(GEN) -D_GNU_SOURCE
 SHARED_CFLAGS := -fPIC -fvisibility=hidden -fno-semantic-interposition
 ALL_CFLAGS = -std=c11 $(FLAGS_$(MODE)) $(SHARED_CFLAGS) $(HARDEN) $(WARN) $(CFLAGS) $(KERNEL_CFLAGS)
 ALL_LDFLAGS = $(FLAGS_$(MODE)) $(HARDEN_LINK) $(LINK_$(MODE)) -Wl,--as-needed $(LDFLAGS)
-LIBS := -lpcre2-8 -lz -lm -ldl -pthread
+LIBS := -lz -lm -ldl -pthread
 # models are written with protobuf-c, by the zoo and the tests; the library reads them by itself
 WRITER_LIBS := -lprotobuf-c $(LIBS)
 

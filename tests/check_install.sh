@@ -39,7 +39,7 @@ text=$("$root/usr/local/bin/onnxcost" --version 2>&1)
 result $? 'the installed program starts' "$text"
 ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" hw show a100 2>&1 | grep -q 'A100'
 result $? 'the installed hardware files are used' ''
-[ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite'
+[ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite|libpcre'
 result $? 'nothing heavy is linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
 
 [ "$(readlink "$root/usr/local/lib/libonnxcost.so")" = libonnxcost.so.0 ] && [ -s "$root/usr/local/lib/libonnxcost.so.0" ]

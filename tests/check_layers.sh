@@ -32,9 +32,9 @@ confined='
 zlib.h            src/base/gz.c|tests/unit/base/|tests/unit/profile/test_csv_rows.c|tests/unit/profile/test_partial.c|tests/unit/cli/test_input_limits.c|tests/bench/
 protobuf-c/|onnx.pb-c.h  models/|tests/support/|tests/oracle/
 libxml/           src/base/xml_lib.h
-pcre2.h           src/report/select.c|src/report/pattern.c
+pcre2.h           src/report/pcre_lib.h
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
-dlfcn.h           src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
+dlfcn.h           src/report/pcre_lib.c|src/report/pattern.c|tests/unit/base/|src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
 '
 n=0
 bad=0

@@ -17,3 +17,14 @@ void *oc_load_library(const char *soname)
         oc_check_memory(errno);
     return handle;
 }
+
+const char *oc_load_symbols(void *handle, const struct oc_symbol *list, size_t n, void *table)
+{
+    for (size_t i = 0; i < n; i++) {
+        void *found = dlsym(handle, list[i].name);
+        if (!found)
+            return list[i].name;
+        memcpy((char *)table + list[i].offset_bytes, &found, sizeof(found));
+    }
+    return NULL;
+}

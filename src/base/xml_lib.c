@@ -9,12 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
-struct symbol {
-    const char *name;
-    size_t offset_bytes;
-};
-
-static const struct symbol symbols[] = {
+static const struct oc_symbol symbols[] = {
     {"xmlReaderForMemory", offsetof(struct oc_xml_lib, reader_for_memory)},
     {"xmlFreeTextReader", offsetof(struct oc_xml_lib, reader_free)},
     {"xmlTextReaderSetStructuredErrorHandler", offsetof(struct oc_xml_lib, reader_on_error)},
@@ -65,15 +60,11 @@ int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
                        "XML files need libxml2, which could not be loaded (package libxml2)");
-    for (size_t i = 0; i < OC_COUNT(symbols); i++) {
-        void *found = dlsym(lib->handle, symbols[i].name);
-        if (!found) {
-            oc_xml_lib_close(lib);
-            return oc_fail(err, OC_ELIBRARY, "the installed libxml2 has no function '%s'", symbols[i].name);
-        }
-        memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
-    }
-    return 0;
+    const char *missing = oc_load_symbols(lib->handle, symbols, OC_COUNT(symbols), lib);
+    if (!missing)
+        return 0;
+    oc_xml_lib_close(lib);
+    return oc_fail(err, OC_ELIBRARY, "the installed libxml2 has no function '%s'", missing);
 }
 
 /* "20914" or "20914-GITv2.9.14": two digits a part. */

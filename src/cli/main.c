@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,8 +123,18 @@ static void fill_streams(void)
             _exit(CLI_ENVIRONMENT);
 }
 
+/* Memory is given back when the program ends, which is soon: by default each large piece costs a mapping, and
+ * each time the top of the heap is free it goes back to the kernel to be asked for again. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TOP_PAD, 512 << 10);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
     fill_streams();
     /* a closed pipe and a limit on the size of files are failed writes, not a sudden death */
     signal(SIGPIPE, SIG_IGN);

@@ -40,10 +40,7 @@ struct library {
     int (*deserialize)(sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned);
 };
 
-static const struct {
-    const char *name;
-    size_t offset_bytes;
-} symbols[] = {
+static const struct oc_symbol symbols[] = {
     {"sqlite3_open_v2", offsetof(struct library, open)},
     {"sqlite3_close_v2", offsetof(struct library, close)},
     {"sqlite3_prepare_v2", offsetof(struct library, prepare)},
@@ -70,14 +67,8 @@ static int load(struct library *lib, struct oc_err *err)
     if (!lib->handle)
         return oc_fail(err, OC_ELIBRARY,
                        "SQLite files need libsqlite3, which could not be loaded (package libsqlite3-0)");
-    for (size_t i = 0; i < OC_COUNT(symbols); i++) {
-        void *found = dlsym(lib->handle, symbols[i].name);
-        if (!found)
-            return oc_fail(err, OC_ELIBRARY, "the installed libsqlite3 has no function '%s'",
-                           symbols[i].name);
-        memcpy((char *)lib + symbols[i].offset_bytes, &found, sizeof(found));
-    }
-    return 0;
+    const char *missing = oc_load_symbols(lib->handle, symbols, OC_COUNT(symbols), lib);
+    return missing ? oc_fail(err, OC_ELIBRARY, "the installed libsqlite3 has no function '%s'", missing) : 0;
 }
 
 int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)

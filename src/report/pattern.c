@@ -1,15 +1,17 @@
 #include "report/pattern.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
 #include <ctype.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/diag.h"
+#include "report/pcre_lib.h"
 
 struct oc_pattern {
+    struct oc_pcre_lib lib;
     pcre2_code *code;
     pcre2_match_data *match;
 };
@@ -79,38 +81,48 @@ static void translate(const char *s, struct oc_buf *out)
 /* ---- matching --------------------------------------------------------------------------------------------
  */
 
-static int fail_compile(const char *expression, int code, size_t offset, struct oc_err *err)
+static int fail_compile(const struct oc_pcre_lib *lib, const char *expression, int code, size_t offset,
+                        struct oc_err *err)
 {
     PCRE2_UCHAR text[160];
-    if (pcre2_get_error_message(code, text, sizeof(text)) < 0)
+    if (lib->message(code, text, sizeof(text)) < 0)
         text[0] = '\0';
     return oc_fail(err, OC_EARG, "invalid pattern '%.200s': %s (at character %zu)", expression,
                    (const char *)text, offset);
 }
 
-int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
+static int compile(struct oc_pattern *p, const char *expression, struct oc_err *err)
 {
     struct oc_buf b = {0};
-    translate(expression, &b);
-    pcre2_compile_context *context = pcre2_compile_context_create(NULL);
+    pcre2_compile_context *context = p->lib.context_create(NULL);
     if (!context)
         oc_out_of_memory(sizeof(void *));
-    pcre2_set_newline(context, PCRE2_NEWLINE_LF);
+    p->lib.set_newline(context, PCRE2_NEWLINE_LF);
+    translate(expression, &b);
     int code = 0;
     size_t offset = 0;
-    pcre2_code *re = pcre2_compile((PCRE2_SPTR)(b.data ? b.data : ""), b.n,
-                                   PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_MATCH_INVALID_UTF, &code,
-                                   &offset, context);
-    pcre2_compile_context_free(context);
+    p->code = p->lib.compile((PCRE2_SPTR)(b.data ? b.data : ""), b.n,
+                             PCRE2_UTF | PCRE2_UCP | PCRE2_ANCHORED | PCRE2_MATCH_INVALID_UTF, &code, &offset,
+                             context);
+    p->lib.context_free(context);
     oc_buf_free(&b);
-    if (!re && code == PCRE2_ERROR_HEAP_FAILED)
+    if (!p->code && code == PCRE2_ERROR_HEAP_FAILED)
         oc_out_of_memory(0);
-    if (!re)
-        return fail_compile(expression, code, offset, err);
-    struct oc_pattern *p = oc_xmalloc(sizeof(*p));
-    *p = (struct oc_pattern){.code = re, .match = pcre2_match_data_create_from_pattern(re, NULL)};
+    if (!p->code)
+        return fail_compile(&p->lib, expression, code, offset, err);
+    p->match = p->lib.match_create(p->code, NULL);
     if (!p->match)
         oc_out_of_memory(sizeof(void *));
+    return 0;
+}
+
+int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err)
+{
+    struct oc_pattern *p = oc_xcalloc(1, sizeof(*p));
+    if (oc_pcre_lib_open(&p->lib, err) || compile(p, expression, err)) {
+        oc_pattern_free(p);
+        return -1;
+    }
     *out = p;
     return 0;
 }
@@ -119,14 +131,17 @@ void oc_pattern_free(struct oc_pattern *p)
 {
     if (!p)
         return;
-    pcre2_match_data_free(p->match);
-    pcre2_code_free(p->code);
+    if (p->code) {
+        p->lib.match_free(p->match);
+        p->lib.code_free(p->code);
+    }
+    oc_pcre_lib_close(&p->lib);
     free(p);
 }
 
 int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err)
 {
-    int rc = pcre2_match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0, p->match, NULL);
+    int rc = p->lib.match(p->code, (PCRE2_SPTR)text, strlen(text), 0, 0, p->match, NULL);
     if (rc >= 0)
         return 1;
     if (rc == PCRE2_ERROR_NOMATCH)
@@ -134,15 +149,24 @@ int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err
     if (rc == PCRE2_ERROR_NOMEMORY)
         oc_out_of_memory(0);
     PCRE2_UCHAR why[160];
-    if (pcre2_get_error_message(rc, why, sizeof(why)) < 0)
+    if (p->lib.message(rc, why, sizeof(why)) < 0)
         why[0] = '\0';
     return oc_fail(err, OC_ELIMIT, "cannot match the pattern against '%.120s': %s", text, (const char *)why);
 }
 
-void oc_pattern_version(char *out, size_t cap)
+int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
 {
+    struct oc_pcre_lib lib;
+    if (oc_pcre_lib_open(&lib, err))
+        return -1;
     char text[64] = "";
-    if (cap && pcre2_config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(text))
-        pcre2_config(PCRE2_CONFIG_VERSION, text);
-    snprintf(out, cap, "%.*s", (int)strcspn(text, " "), text); /* a date stands behind it */
+    Dl_info where;
+    if (lib.config(PCRE2_CONFIG_VERSION, NULL) <= (int)sizeof(text))
+        lib.config(PCRE2_CONFIG_VERSION, text);
+    snprintf(version, version_cap, "%.*s", (int)strcspn(text, " "), text); /* a date stands behind it */
+    file[0] = '\0';
+    if (dladdr((void *)(uintptr_t)lib.config, &where) && where.dli_fname)
+        snprintf(file, file_cap, "%s", where.dli_fname);
+    oc_pcre_lib_close(&lib);
+    return 0;
 }

@@ -7,13 +7,15 @@
 
 struct oc_pattern;
 
-/* Freed by oc_pattern_free. Errors: OC_EARG with the place in the expression. */
+/* Freed by oc_pattern_free. Errors: OC_EARG with the place in the expression, OC_ELIBRARY without
+ * PCRE2. */
 int oc_pattern_compile(const char *expression, struct oc_pattern **out, struct oc_err *err);
 void oc_pattern_free(struct oc_pattern *p);
 
 /* 1: matches, 0: does not, -1: gave up (OC_ELIMIT: the expression backtracks without end). */
 int oc_pattern_match(const struct oc_pattern *p, const char *text, struct oc_err *err);
 
-void oc_pattern_version(char *out, size_t cap); /* PCRE2's, "10.42" */
+/* PCRE2's, "10.42", and the file it was loaded from. */
+int oc_pattern_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err);
 
 #endif

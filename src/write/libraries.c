@@ -15,8 +15,8 @@ static bool find_zlib(struct oc_library_info *out)
 
 static bool find_pcre2(struct oc_library_info *out)
 {
-    oc_pattern_version(out->version, sizeof(out->version));
-    return true;
+    struct oc_err err;
+    return oc_pattern_version(out->version, sizeof(out->version), out->file, sizeof(out->file), &err) == 0;
 }
 
 static bool find_libxml2(struct oc_library_info *out)
@@ -48,7 +48,7 @@ static const struct {
     bool (*find)(struct oc_library_info *out);
 } libraries[] = {
     {"zlib", "compressed traces", false, find_zlib},
-    {"PCRE2", "patterns of names", false, find_pcre2},
+    {"PCRE2", "patterns of names", true, find_pcre2},
     {"libxml2", "hardware files, calibrations, rules of operators, names of kernels", true, find_libxml2},
     {"SQLite", "recordings of Nsight Systems", true, find_sqlite},
     {"ONNX Runtime", "record", true, find_onnxruntime},
