@@ -50,7 +50,6 @@ static uint32_t find_group(struct making *m, const struct oc_event *e, uint32_t 
                                             .detail = e->detail,
                                             .parent = parent,
                                             .lane = e->lane,
-                                            .first = OC_NONE,
                                             .first_kernel = OC_NONE,
                                             .run = e->run,
                                             .caller = caller,

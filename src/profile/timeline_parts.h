@@ -5,10 +5,16 @@
 #include "profile/run_sums.h"
 #include "profile/timeline.h"
 
+/* Events that are summed together. */
+struct calls {
+    uint32_t n;
+    uint32_t end; /* their indices stand in `order` up to here; OC_NONE: not now */
+};
+
 /* Calls that have one record. */
 struct group {
     uint32_t name, detail, parent, lane;
-    uint32_t first;        /* event, OC_NONE: no more */
+    struct calls calls;    /* on the host */
     uint32_t first_kernel; /* index into kernels, OC_NONE */
     uint32_t rec;
     double start_ns; /* of the first call, in its run */
@@ -18,7 +24,9 @@ struct group {
 };
 
 struct kernel {
-    uint32_t name, group, first, next;
+    uint32_t name, group, next;
+    uint32_t likely; /* kernel that followed last time, OC_NONE */
+    struct calls calls;
     uint16_t lane;
     uint8_t kind;
 };
@@ -47,17 +55,25 @@ struct making {
     struct caller *caller;
     uint32_t n_caller, cap_caller;
     struct kernel *kernel;
-    uint32_t n_kernel, cap_kernel;
+    uint32_t n_kernel, cap_kernel, last_kernel;
+    uint32_t *order; /* events of some groups and kernels, one after the other */
+    size_t n_order, cap_order, max_order;
     struct left left[B_COUNT];
     double *sum[B_COUNT];         /* by run: buckets with statistics */
     struct oc_run_sums all, part; /* part: self times, or one of several kernels */
     double *value, *busy;
-    uint32_t *first; /* by run, the event it begins with */
 };
 
 /* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run).
  * False: too many groups. */
 bool oc_timeline_make_groups(struct making *m);
 void oc_timeline_forget_groups(struct making *m);
+
+/* Indices of the calls of groups list[from ...] into order, kernels of these included, until it is full.
+ * Returns the group to go on with. Events tell their group or kernel in link and parent (timeline_records.c).
+ */
+uint32_t oc_timeline_order_groups(struct making *m, const uint32_t *list, uint32_t from, uint32_t n);
+/* Likewise kernels from `from` on that no record has summed. */
+uint32_t oc_timeline_order_kernels(struct making *m, uint32_t from);
 
 #endif

@@ -1,13 +1,13 @@
 /* A finished timeline as records of a profile: what one name (and one set of shapes, and one position among
- * the calls of a run) took in the used runs. Lists of events run through the events themselves: through link
- * for operators, through parent for device work; both are put back at the end if events are kept. */
+ * the calls of a run) took in the used runs. Meanwhile the link of an operator is its group, the parent of device
+ * work its kernel; both are put back at the end if events are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/timeline_parts.h"
 
-enum { AHEAD = 4 };
+enum { AHEAD = 16 };
 
 static const struct {
     const char *bucket, *name;
@@ -44,18 +44,32 @@ static double stat_of_runs(struct making *m, const double *by_run)
 
 /* ---- device work -------------------------------------------------------------------------------------- */
 
-static uint32_t kernel_of(struct making *m, const struct oc_event *e, uint32_t group)
+static uint32_t find_kernel(struct making *m, const struct oc_event *e, uint32_t group)
 {
     uint32_t key[3] = {e->name, e->kind, group}, id = m->n_kernel;
     if (!oc_map_add(&m->kernel_of, (const char *)key, sizeof(key), &id, NULL))
         return id;
     OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
     m->kernel[m->n_kernel++] = (struct kernel){
-        .name = e->name, .group = group, .first = OC_NONE, .next = OC_NONE, .lane = e->lane, .kind = e->kind};
+        .name = e->name, .group = group, .next = OC_NONE, .likely = OC_NONE, .lane = e->lane, .kind = e->kind};
     if (group != OC_NONE && e->kind == OC_EV_KERNEL) {
         m->kernel[id].next = m->group[group].first_kernel;
         m->group[group].first_kernel = id;
     }
+    return id;
+}
+
+/* The kernel that followed last time, if it is the one. */
+static uint32_t kernel_of(struct making *m, const struct oc_event *e, uint32_t group)
+{
+    uint32_t id = m->last_kernel == OC_NONE ? OC_NONE : m->kernel[m->last_kernel].likely;
+    const struct kernel *k = id == OC_NONE ? NULL : &m->kernel[id];
+    if (!k || k->name != e->name || k->kind != e->kind || k->group != group) {
+        id = find_kernel(m, e, group);
+        if (m->last_kernel != OC_NONE)
+            m->kernel[m->last_kernel].likely = id;
+    }
+    m->last_kernel = id;
     return id;
 }
 
@@ -91,7 +105,7 @@ static uint32_t group_of_device(const struct oc_timeline *t, uint32_t i, bool *o
 static void sort_device(struct making *m)
 {
     struct oc_timeline *t = m->t;
-    uint32_t *last = NULL, n_last = 0, cap_last = 0;
+    m->last_kernel = OC_NONE;
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
         bool own;
@@ -108,18 +122,12 @@ static void sort_device(struct making *m)
             leave(m, unused_bucket(m, e), e, 0, e->dur_ns);
         if (!in)
             continue;
-        uint32_t k = kernel_of(m, e, group);
-        for (; n_last <= k; n_last++) {
-            OC_GROW(last, n_last, cap_last);
-            last[n_last] = OC_NONE;
-        }
-        *(last[k] == OC_NONE ? &m->kernel[k].first : &t->event[last[k]].parent) = (uint32_t)i;
-        last[k] = (uint32_t)i;
+        e->parent = kernel_of(m, e, group);
+        m->kernel[e->parent].calls.n++;
     }
-    free(last);
 }
 
-/* Operators in lists by group, in order of time; busy time of the runs; what is left to buckets. */
+/* Operators by group; what is left to buckets. */
 static void sort_host(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -129,13 +137,10 @@ static void sort_host(struct making *m)
             leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns, 0);
         if (!(e->flags & OC_EVF_RECORD) || oc_event_on_device(e->kind))
             continue;
-        uint32_t g = e->link;
-        if (g == OC_NONE) {
+        if (e->link == OC_NONE)
             leave(m, unused_bucket(m, e), e, e->self_ns, 0);
-        } else {
-            e->link = m->group[g].first;
-            m->group[g].first = (uint32_t)i;
-        }
+        else
+            m->group[e->link].calls.n++;
     }
 }
 
@@ -158,30 +163,24 @@ static void add_busy(struct making *m)
 
 /* ---- records ------------------------------------------------------------------------------------------ */
 
-/* While event i of a list is looked at: runs are alike, so that what follows in the list lies about as far
- * from the start of its run. Else every event of a list would be waited for. */
-static inline void look_ahead(const struct making *m, const struct oc_event *e)
+/* Call i of n, and the one to come before long into the cache: calls lie a run apart. */
+static inline const struct oc_event *call_at(const struct making *m, const struct calls *c, uint32_t i)
 {
-    const struct oc_timeline *t = m->t;
-    uint32_t run = e->run + AHEAD;
-    if (run >= t->n_run)
-        return;
-    size_t at = (size_t)(e - t->event) - m->first[e->run] + m->first[run];
-    const char *p = (const char *)&t->event[at < t->n_event ? at : 0];
-    for (int i = -1; i < 3; i++)
-        __builtin_prefetch(p + (ptrdiff_t)(i * 64));
+    const uint32_t *order = m->order + c->end - c->n;
+    const char *ahead = (const char *)&m->t->event[order[i + AHEAD < c->n ? i + AHEAD : c->n - 1]];
+    __builtin_prefetch(ahead);
+    __builtin_prefetch(ahead + sizeof(struct oc_event) - 1);
+    return &m->t->event[order[i]];
 }
 
 static void host_times(struct making *m, const struct group *g, struct oc_prof_rec *rec)
 {
-    const struct oc_timeline *t = m->t;
     bool nested = false;
     oc_run_sums_clear(&m->all);
     oc_run_sums_clear(&m->part);
     rec->total_ns = 0;
-    for (uint32_t i = g->first; i != OC_NONE; i = t->event[i].link) {
-        const struct oc_event *e = &t->event[i];
-        look_ahead(m, e);
+    for (uint32_t i = 0; i < g->calls.n; i++) {
+        const struct oc_event *e = call_at(m, &g->calls, i);
         oc_run_sums_add(&m->all, e->run, e->dur_ns);
         oc_run_sums_add(&m->part, e->run, e->self_ns);
         rec->total_ns += e->self_ns;
@@ -198,11 +197,11 @@ static void add_kernel_calls(struct making *m, uint32_t k, struct oc_run_sums *g
 {
     struct oc_timeline *t = m->t;
     struct oc_prof_kernel *out = &t->profile->kernel[k];
+    const struct calls *calls = &m->kernel[k].calls;
     double bytes = 0;
     oc_run_sums_clear(&m->part);
-    for (uint32_t i = m->kernel[k].first; i != OC_NONE; i = t->event[i].parent) {
-        const struct oc_event *e = &t->event[i];
-        look_ahead(m, e);
+    for (uint32_t i = 0; i < calls->n; i++) {
+        const struct oc_event *e = call_at(m, calls, i);
         uint64_t n = e->detail == OC_NONE ? UINT64_MAX : t->detail[e->detail].bytes;
         bytes += n == UINT64_MAX ? (double)NAN : (double)n;
         oc_run_sums_add(&m->part, e->run, e->dur_ns);
@@ -224,7 +223,7 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     const struct oc_prof_kernel *of = m->t->profile->kernel;
     uint32_t first = g->first_kernel;
     uint64_t calls = 0;
-    bool one = first != OC_NONE && m->kernel[first].next == OC_NONE && g->first != OC_NONE;
+    bool one = first != OC_NONE && m->kernel[first].next == OC_NONE && g->calls.n;
     oc_run_sums_clear(&m->all);
     rec->total_kernel_ns = 0;
     for (uint32_t k = first; k != OC_NONE; k = m->kernel[k].next) {
@@ -233,22 +232,11 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
     }
     rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : stat_of_sums(m, &m->all, m->stat);
     rec->host_ns = rec->self_ns; /* what launches nothing takes no time of the device: known */
-    if (g->first != OC_NONE)
+    if (g->calls.n)
         return;
     rec->calls = calls; /* a kernel's own record */
     oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = rec->time_ns;
-}
-
-static void find_first(struct making *m)
-{
-    const struct oc_timeline *t = m->t;
-    uint32_t at = 0;
-    for (uint32_t run = 0; run < t->n_run; run++) {
-        while (at < t->n_event && t->event[at].start_ns < t->run[run].start_ns)
-            at++;
-        m->first[run] = at;
-    }
 }
 
 static void describe(struct making *m, const struct group *g, struct oc_prof_rec *rec)
@@ -278,14 +266,17 @@ static int by_start(const void *a, const void *b)
     return x->group < y->group ? -1 : x->group > y->group;
 }
 
-static void order_groups(struct making *m, struct ordered *order)
+/* Groups in order of their first calls. */
+static void list_groups(struct making *m, uint32_t *list)
 {
+    struct ordered *order = oc_xmalloc((m->n_group + 1) * sizeof(*order));
     for (uint32_t i = 0; i < m->n_group; i++)
         order[i] = (struct ordered){i, m->group[i].run, m->group[i].start_ns};
     if (m->n_group)
         qsort(order, m->n_group, sizeof(*order), by_start);
     for (uint32_t i = 0; i < m->n_group; i++)
-        m->group[order[i].group].rec = i;
+        m->group[list[i] = order[i].group].rec = i;
+    free(order);
 }
 
 static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec)
@@ -309,24 +300,27 @@ static void fill_bucket(struct making *m, enum bucket b, struct oc_prof_rec *rec
     rec->self_ns = rec->time_ns;
 }
 
+static void make_record(struct making *m, const struct group *g, struct oc_prof_rec *rec)
+{
+    *rec = oc_prof_rec_new("");
+    describe(m, g, rec);
+    if (g->calls.n)
+        host_times(m, g, rec);
+    if (m->device)
+        device_times(m, g, rec);
+    rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
+}
+
 static void make_records(struct making *m)
 {
     struct oc_profile *p = m->t->profile;
-    struct ordered *order = oc_xmalloc((m->n_group + 1) * sizeof(*order));
+    uint32_t *list = oc_xmalloc((m->n_group + 1) * sizeof(*list));
     p->rec = OC_NEW_ARRAY(&p->arena, m->n_group + B_COUNT, struct oc_prof_rec);
-    order_groups(m, order);
-    for (uint32_t i = 0; i < m->n_group; i++) {
-        const struct group *g = &m->group[order[i].group];
-        struct oc_prof_rec *rec = &p->rec[i];
-        *rec = oc_prof_rec_new("");
-        describe(m, g, rec);
-        if (g->first != OC_NONE)
-            host_times(m, g, rec);
-        if (m->device)
-            device_times(m, g, rec);
-        rec->calls_per_run = rec->runs ? (double)rec->calls / rec->runs : (double)NAN;
-    }
-    free(order);
+    list_groups(m, list);
+    for (uint32_t i = 0; i < m->n_group;)
+        for (uint32_t end = oc_timeline_order_groups(m, list, i, m->n_group); i < end; i++)
+            make_record(m, &m->group[list[i]], &p->rec[i]);
+    free(list);
     p->n_rec = m->n_group;
     for (unsigned b = 0; b < B_COUNT; b++)
         if (m->left[b].calls)
@@ -357,12 +351,12 @@ static void end_kernels(struct making *m)
 {
     struct oc_prof_kernel *of = m->t->profile->kernel;
     double ns = 0;
-    for (uint32_t k = 0; k < m->n_kernel; k++) {
-        const struct kernel *from = &m->kernel[k];
-        of[k].rec = from->group == OC_NONE ? OC_NONE : m->group[from->group].rec;
-        if (!of[k].calls) /* none of an operator */
-            add_kernel_calls(m, k, NULL, &ns);
-    }
+    for (uint32_t k = 0; k < m->n_kernel; k++)
+        of[k].rec = m->kernel[k].group == OC_NONE ? OC_NONE : m->group[m->kernel[k].group].rec;
+    for (uint32_t k = 0; k < m->n_kernel;)
+        for (uint32_t end = oc_timeline_order_kernels(m, k); k < end; k++)
+            if (!of[k].calls) /* none of an operator */
+                add_kernel_calls(m, k, NULL, &ns);
 }
 
 /* ---- totals ------------------------------------------------------------------------------------------- */
@@ -424,7 +418,6 @@ static void begin(struct making *m)
     oc_run_sums_init(&m->part, n);
     m->value = zeroed(n, sizeof(double));
     m->busy = zeroed(n, sizeof(double));
-    m->first = zeroed(n, sizeof(uint32_t));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
         m->sum[b] = zeroed(n, sizeof(double));
     m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
@@ -440,7 +433,7 @@ static void end(struct making *m)
     oc_run_sums_free(&m->part);
     free(m->value);
     free(m->busy);
-    free(m->first);
+    free(m->order);
     free(m->group);
     free(m->caller);
     free(m->kernel);
@@ -460,7 +453,6 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     sort_device(&m);
     sort_host(&m);
     add_busy(&m);
-    find_first(&m);
     begin_kernels(&m);
     make_records(&m);
     end_kernels(&m);
