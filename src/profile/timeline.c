@@ -178,79 +178,108 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
 }
 
-static void add_steps(struct oc_timeline *t)
+/* Events that mark runs, in order of start as the runs are. */
+struct steps {
+    uint32_t *event;
+    size_t n, cap;
+};
+
+static void find_steps(const struct oc_timeline *t, struct steps *s, size_t from, size_t to)
+{
+    for (size_t i = from; i < to && t->kinds >> OC_EV_STEP & 1; i++) {
+        if (t->event[i].kind != OC_EV_STEP)
+            continue;
+        OC_GROW(s->event, s->n, s->cap);
+        s->event[s->n++] = (uint32_t)i;
+    }
+}
+
+static void add_steps(struct oc_timeline *t, const struct steps *s)
 {
     t->n_run = 0;
-    if (!(t->kinds >> OC_EV_STEP & 1))
-        return;
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        if (e->kind != OC_EV_STEP)
-            continue;
-        e->run = t->n_run; /* runs are in order of start, as the events are */
+    for (size_t i = 0; i < s->n; i++) {
+        struct oc_event *e = &t->event[s->event[i]];
+        e->run = t->n_run;
         add_run(t, e->start_ns, e->start_ns + e->dur_ns);
     }
 }
 
-/* A step that nothing ran in is none: profilers open one more before they stop. */
-static void runs_from_steps(struct oc_timeline *t)
+/* Does an event with a record begin in the run, and in none that begins later? */
+static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
 {
-    add_steps(t);
-    uint32_t full = 0, at = 0;
-    bool *holds = calloc(t->n_run ? t->n_run : 1, sizeof(*holds));
-    if (!holds)
-        oc_out_of_memory(t->n_run * sizeof(*holds));
-    for (size_t i = 0; i < t->n_event && t->n_run; i++) {
-        const struct oc_event *e = &t->event[i];
-        uint32_t run = e->flags & OC_EVF_RECORD ? oc_timeline_run_at(t, &at, e->start_ns) : OC_NONE;
-        if (run != OC_NONE && !holds[run] && e->start_ns < t->run[run].end_ns) {
-            holds[run] = true;
-            full++;
+    const struct oc_interval *r = &t->run[run];
+    double next_ns = run + 1 < t->n_run ? r[1].start_ns : (double)INFINITY;
+    while (next_ns > r->start_ns && step && t->event[step - 1].start_ns == r->start_ns)
+        step--;
+    for (size_t i = step; i < t->n_event && t->event[i].start_ns < next_ns; i++)
+        if (t->event[i].flags & OC_EVF_RECORD && t->event[i].start_ns < r->end_ns)
+            return true;
+    return false;
+}
+
+/* A step that nothing ran in is none: profilers open one more before they stop. */
+static void runs_from_steps(struct oc_timeline *t, struct steps *s)
+{
+    size_t full = 0;
+    add_steps(t, s);
+    bool *holds = oc_xcalloc(s->n, sizeof(*holds));
+    for (size_t i = 0; i < s->n; i++)
+        full += holds[i] = holds_any(t, (uint32_t)i, s->event[i]);
+    if (full && full < s->n) {
+        full = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            struct oc_event *e = &t->event[s->event[i]];
+            if (holds[i]) {
+                s->event[full++] = s->event[i];
+            } else {
+                e->kind = OC_EV_USER;
+                e->run = OC_NONE;
+            }
         }
+        s->n = full;
+        add_steps(t, s);
     }
-    for (size_t i = 0; i < t->n_event && full && full < t->n_run; i++) {
-        struct oc_event *e = &t->event[i];
-        if (e->kind == OC_EV_STEP && !holds[e->run]) {
-            e->kind = OC_EV_USER;
-            e->run = OC_NONE;
-        }
-    }
-    if (full && full < t->n_run)
-        add_steps(t);
     free(holds);
+    free(s->event);
 }
 
 /* Host events: the run of the enclosing event, else the one they start in. */
-static void assign_host(struct oc_timeline *t)
+static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
-    uint32_t at = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        struct oc_event *e = &t->event[i];
-        if (oc_event_on_device(e->kind) || e->run != OC_NONE)
-            continue;
-        if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE) {
-            e->run = t->event[e->parent].run;
-            continue;
-        }
-        uint32_t run = oc_timeline_run_at(t, &at, e->start_ns);
-        if (run != OC_NONE && e->start_ns < t->run[run].end_ns)
-            e->run = run;
-    }
+    if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE)
+        return t->event[e->parent].run;
+    uint32_t run = oc_timeline_run_at(t, at, e->start_ns);
+    return run != OC_NONE && e->start_ns < t->run[run].end_ns ? run : OC_NONE;
 }
 
 /* Device work: the run that launched it, else the last one that began before it (it lags behind). */
-static void assign_device(struct oc_timeline *t)
+static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
+{
+    uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);
+    if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->run[run].end_ns)
+        return OC_NONE; /* of an iteration that is cut off */
+    return run;
+}
+
+/* Clocks may let device work begin before it was launched: that is looked at once more. */
+static void assign_runs(struct oc_timeline *t)
 {
     uint32_t at = 0;
-    if (!(t->kinds >> OC_EV_KERNEL))
-        return;
+    bool early = false;
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
-        if (!oc_event_on_device(e->kind) || e->run != OC_NONE)
+        bool device = oc_event_on_device(e->kind);
+        if (e->run != OC_NONE)
             continue;
-        e->run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, &at, e->start_ns);
-        if (t->runs_found && e->run == t->n_run - 1 && e->start_ns >= t->run[e->run].end_ns)
-            e->run = OC_NONE; /* of an iteration that is cut off */
+        if (device && e->link != OC_NONE && e->link > i)
+            early = true;
+        else
+            e->run = device ? device_run(t, e, &at) : host_run(t, e, &at);
+    }
+    for (size_t i = 0; i < t->n_event && early; i++) {
+        struct oc_event *e = &t->event[i];
+        if (e->run == OC_NONE && oc_event_on_device(e->kind) && e->link != OC_NONE && e->link > i)
+            e->run = device_run(t, e, &at);
     }
 }
 
@@ -294,17 +323,20 @@ static void drop_far(struct oc_timeline *t)
     t->n_event = n;
 }
 
-/* Which host events have records; every host event is linked to its own. */
-static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *rules)
+/* Kinds of events that have records. */
+static uint32_t kinds_of_records(const struct oc_timeline *t, const struct oc_timeline_rules *rules)
 {
-    uint64_t seen = t->kinds, wanted = 0;
-    if (seen & 1u << OC_EV_OPERATOR)
-        wanted = 1u << OC_EV_OPERATOR;
-    else if (rules->user_are_operators && seen & 1u << OC_EV_USER)
-        wanted = 1u << OC_EV_USER;
-    else if (rules->kernel_are_records)
-        wanted = 1u << OC_EV_KERNEL;
-    for (size_t i = 0; i < t->n_event; i++) {
+    if (t->kinds & 1u << OC_EV_OPERATOR)
+        return 1u << OC_EV_OPERATOR;
+    if (rules->user_are_operators && t->kinds & 1u << OC_EV_USER)
+        return 1u << OC_EV_USER;
+    return rules->kernel_are_records ? 1u << OC_EV_KERNEL : 0;
+}
+
+/* Which events have records; every host event is linked to its own. */
+static void mark_records(struct oc_timeline *t, uint32_t wanted, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
         bool device = oc_event_on_device(e->kind), record = wanted >> e->kind & 1;
         uint32_t up = device || e->parent == OC_NONE ? OC_NONE : t->event[e->parent].link;
@@ -317,6 +349,22 @@ static void mark_records(struct oc_timeline *t, const struct oc_timeline_rules *
     }
 }
 
+static void nest_and_mark(struct oc_timeline *t, const struct oc_timeline_rules *rules)
+{
+    struct oc_nesting *nesting = oc_nesting_begin(t, (1u << OC_EV_KERNEL) - 1, 0, true);
+    struct steps steps = {.n = 0};
+    uint32_t wanted = kinds_of_records(t, rules);
+    for (size_t from = 0, to; from < t->n_event; from = to) {
+        to = oc_timeline_turn(t, from);
+        oc_timeline_settle(t, from, to);
+        oc_nesting_go_on(nesting, from, to);
+        mark_records(t, wanted, from, to);
+        find_steps(t, &steps, from, to);
+    }
+    oc_nesting_end(nesting);
+    runs_from_steps(t, &steps);
+}
+
 void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opts,
                         const struct oc_timeline_rules *rules)
 {
@@ -325,9 +373,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
     oc_timeline_sort(t, t->n_event ? t->first_ns : 0);
     t->end_ns = t->n_event ? t->last_ns - t->first_ns : 0;
     oc_timeline_link(t);
-    oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, 0, true);
-    mark_records(t, rules);
-    runs_from_steps(t);
+    nest_and_mark(t, rules);
     if (!t->n_run && rules->find_runs)
         oc_timeline_find_runs(t);
     if (!t->n_run) {
@@ -336,8 +382,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
                     "no runs are marked and none found: everything in the file counts as one run");
     }
-    assign_host(t);
-    assign_device(t);
+    assign_runs(t);
     choose_runs(t, opts->warmup);
     struct oc_profile *p = t->profile;
     p->n_lane = t->n_lane;

@@ -186,8 +186,22 @@ static inline uint32_t oc_timeline_run_at(const struct oc_timeline *t, uint32_t 
 
 void oc_timeline_sort(struct oc_timeline *t, double first_ns); /* and takes first_ns off all starts */
 void oc_timeline_link(struct oc_timeline *t);
-/* Parents (if asked for) and self times among events of these kinds that have all of `flags`. */
-void oc_timeline_nest(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents);
+void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to); /* once linked */
+
+/* A look at all events costs what it takes to bring them from memory. Steps that need nothing of later events
+ * take turns with so many, which stay in the cache. */
+enum { OC_TURN_EVENTS = 1 << 13 };
+static inline size_t oc_timeline_turn(const struct oc_timeline *t, size_t from)
+{
+    return t->n_event - from > OC_TURN_EVENTS ? from + OC_TURN_EVENTS : t->n_event;
+}
+
+/* Parents (if asked for) and self times among events of these kinds that have all of `flags`: of all events
+ * in turns. Self times are known at the end. */
+struct oc_nesting;
+struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents);
+void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to);
+void oc_nesting_end(struct oc_nesting *x);
 void oc_timeline_find_runs(struct oc_timeline *t);
 
 #endif

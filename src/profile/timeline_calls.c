@@ -1,5 +1,5 @@
-/* Calls by group and kernel. Their indices take four bytes each, for some groups at a time: a trace of gigabytes
- * has no room for all of them. */
+/* Calls by group and kernel. Their indices take four bytes each, for some groups at a time: a trace of
+ * gigabytes has no room for all of them. */
 #include <stdlib.h>
 
 #include "profile/timeline_parts.h"

@@ -82,12 +82,16 @@ void oc_timeline_forget_groups(struct making *m)
     m->last_group = OC_NONE;
 }
 
-bool oc_timeline_make_groups(struct making *m)
+void oc_timeline_begin_groups(struct making *m)
 {
-    struct oc_timeline *t = m->t;
     m->group_of.arena = m->caller_of.arena = m->kernel_of.arena = &m->scratch;
     m->last_group = OC_NONE;
-    for (size_t i = 0; i < t->n_event; i++) {
+}
+
+bool oc_timeline_make_groups(struct making *m, size_t from, size_t to)
+{
+    struct oc_timeline *t = m->t;
+    for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
         if (!(e->flags & OC_EVF_RECORD))
             continue;

@@ -245,31 +245,41 @@ static bool wants_link(const struct oc_event *e, bool launch)
     return oc_event_on_device(e->kind) && !(e->flags & LINKED) && number_of(e, launch);
 }
 
-static void link_device(struct oc_timeline *t, bool launch)
+/* Returns whether device work is left that may be found by the other number. */
+static bool link_device(struct oc_timeline *t, bool launch)
 {
     struct by_number b = {.e = t->event, .launch = launch};
-    bool any = false;
+    bool any = false, left = false;
     for (size_t i = 0; i < t->n_event && t->kinds >> OC_EV_KERNEL && !any; i++)
         any = wants_link(&t->event[i], launch);
     if (any)
         index_host(t, &b);
     for (size_t i = 0; i < t->n_event && b.n; i++) {
         struct oc_event *e = &t->event[i];
-        if (!wants_link(e, launch))
+        if (!wants_link(e, launch)) {
+            left |= wants_link(e, !launch);
             continue;
+        }
         uint32_t host = look_up(&b, number_of(e, launch));
         if (host != OC_NONE) {
             e->link = host;
             e->flags |= LINKED;
         }
+        left |= host == OC_NONE;
     }
+    return left || !b.n;
 }
 
 void oc_timeline_link(struct oc_timeline *t)
 {
-    link_device(t, true);
-    link_device(t, false);
-    for (size_t i = 0; i < t->n_event; i++) {
+    if (link_device(t, true))
+        link_device(t, false);
+}
+
+/* What else reading has left in the fields. */
+void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to)
+{
+    for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
         if (!(e->flags & LINKED))
             e->link = OC_NONE;
@@ -285,6 +295,14 @@ struct open_events { /* of one lane */
     uint32_t *event;
     size_t n, cap;
     double reached_ns; /* time before is given to some event */
+};
+
+struct oc_nesting {
+    struct oc_timeline *t;
+    struct open_events *lane;
+    uint32_t kinds;
+    unsigned flags;
+    bool parents;
 };
 
 static double end_of(const struct oc_event *e)
@@ -320,29 +338,40 @@ static uint32_t find_parent(const struct oc_timeline *t, const struct open_event
     return OC_NONE;
 }
 
-/* An instant belongs to the event that began last: self times of a lane sum up to its union. */
-void oc_timeline_nest(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents)
+struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsigned flags, bool parents)
 {
-    struct open_events *lane = calloc(t->n_lane ? t->n_lane : 1, sizeof(*lane));
-    if (!lane)
-        oc_out_of_memory(t->n_lane * sizeof(*lane));
-    for (size_t i = 0; i < t->n_event; i++) {
+    struct oc_nesting *x = oc_xmalloc(sizeof(*x));
+    *x = (struct oc_nesting){.t = t, .kinds = kinds, .flags = flags, .parents = parents};
+    x->lane = oc_xcalloc(t->n_lane, sizeof(*x->lane));
+    return x;
+}
+
+/* An instant belongs to the event that began last: self times of a lane sum up to its union. */
+void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to)
+{
+    struct oc_timeline *t = x->t;
+    for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
-        struct open_events *o = &lane[e->lane];
-        bool step = e->kind == OC_EV_STEP && kinds >> OC_EV_STEP & 1;
-        if (!(kinds >> e->kind & 1) || (!step && (e->flags & flags) != flags))
+        struct open_events *o = &x->lane[e->lane];
+        bool step = e->kind == OC_EV_STEP && x->kinds >> OC_EV_STEP & 1;
+        if (!(x->kinds >> e->kind & 1) || (!step && (e->flags & x->flags) != x->flags))
             continue;
         close_until(t, o, e->start_ns);
         spend(t, o, e->start_ns);
-        if (parents)
+        if (x->parents)
             e->parent = find_parent(t, o, e);
         e->self_ns = 0;
         OC_GROW(o->event, o->n, o->cap);
         o->event[o->n++] = (uint32_t)i;
     }
-    for (uint32_t l = 0; l < t->n_lane; l++) {
-        close_until(t, &lane[l], (double)INFINITY);
-        free(lane[l].event);
+}
+
+void oc_nesting_end(struct oc_nesting *x)
+{
+    for (uint32_t l = 0; l < x->t->n_lane; l++) {
+        close_until(x->t, &x->lane[l], (double)INFINITY);
+        free(x->lane[l].event);
     }
-    free(lane);
+    free(x->lane);
+    free(x);
 }

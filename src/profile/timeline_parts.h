@@ -62,11 +62,15 @@ struct making {
     double *sum[B_COUNT];         /* by run: buckets with statistics */
     struct oc_run_sums all, part; /* part: self times, or one of several kernels */
     double *value, *busy;
+    double *run_reached, *lane_reached; /* time up to which busy, and host_ns, are summed */
+    double host_ns;                     /* union of operators and runs by lane */
+    bool host;
 };
 
-/* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run).
- * False: too many groups. */
-bool oc_timeline_make_groups(struct making *m);
+/* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run). Goes
+ * through all events in turns. False: too many groups. */
+void oc_timeline_begin_groups(struct making *m);
+bool oc_timeline_make_groups(struct making *m, size_t from, size_t to);
 void oc_timeline_forget_groups(struct making *m);
 
 /* Indices of the calls of groups list[from ...] into order, kernels of these included, until it is full.

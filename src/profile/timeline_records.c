@@ -1,13 +1,13 @@
 /* A finished timeline as records of a profile: what one name (and one set of shapes, and one position among
- * the calls of a run) took in the used runs. Meanwhile the link of an operator is its group, the parent of device
- * work its kernel; both are put back at the end if events are kept. */
+ * the calls of a run) took in the used runs. Meanwhile the link of an operator is its group, the parent of
+ * device work its kernel; both are put back at the end if events are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/timeline_parts.h"
 
-enum { AHEAD = 16 };
+enum { AHEAD = 16, HOST_KINDS = (1 << OC_EV_KERNEL) - 1 };
 
 static const struct {
     const char *bucket, *name;
@@ -50,8 +50,12 @@ static uint32_t find_kernel(struct making *m, const struct oc_event *e, uint32_t
     if (!oc_map_add(&m->kernel_of, (const char *)key, sizeof(key), &id, NULL))
         return id;
     OC_GROW(m->kernel, m->n_kernel, m->cap_kernel);
-    m->kernel[m->n_kernel++] = (struct kernel){
-        .name = e->name, .group = group, .next = OC_NONE, .likely = OC_NONE, .lane = e->lane, .kind = e->kind};
+    m->kernel[m->n_kernel++] = (struct kernel){.name = e->name,
+                                               .group = group,
+                                               .next = OC_NONE,
+                                               .likely = OC_NONE,
+                                               .lane = e->lane,
+                                               .kind = e->kind};
     if (group != OC_NONE && e->kind == OC_EV_KERNEL) {
         m->kernel[id].next = m->group[group].first_kernel;
         m->group[group].first_kernel = id;
@@ -102,11 +106,10 @@ static uint32_t group_of_device(const struct oc_timeline *t, uint32_t i, bool *o
     return *own ? t->event[owner].link : OC_NONE;
 }
 
-static void sort_device(struct making *m)
+static void sort_device(struct making *m, size_t from, size_t to)
 {
     struct oc_timeline *t = m->t;
-    m->last_kernel = OC_NONE;
-    for (size_t i = 0; i < t->n_event; i++) {
+    for (size_t i = from; i < to && m->device; i++) {
         struct oc_event *e = &t->event[i];
         bool own;
         if (e->kind < OC_EV_KERNEL || e->kind > OC_EV_MEMSET)
@@ -128,10 +131,10 @@ static void sort_device(struct making *m)
 }
 
 /* Operators by group; what is left to buckets. */
-static void sort_host(struct making *m)
+static void sort_host(struct making *m, size_t from, size_t to)
 {
     struct oc_timeline *t = m->t;
-    for (size_t i = t->n_event; i-- > 0;) {
+    for (size_t i = from; i < to; i++) {
         struct oc_event *e = &t->event[i];
         if (e->kind == OC_EV_STEP)
             leave(m, oc_timeline_used(m->t, e->run) ? B_FRAMEWORK : B_WARMUP, e, e->self_ns, 0);
@@ -144,21 +147,36 @@ static void sort_host(struct making *m)
     }
 }
 
-static void add_busy(struct making *m)
+static void add_busy(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;
-    double *reached = zeroed(t->n_run, sizeof(*reached));
-    for (size_t i = 0; i < t->n_event; i++) {
+    for (size_t i = from; i < to; i++) {
         const struct oc_event *e = &t->event[i];
         if (!(e->flags & OC_EVF_RECORD) || e->run == OC_NONE)
             continue;
-        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, reached[e->run]);
+        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->run_reached[e->run]);
         if (end_ns > from_ns) {
             m->busy[e->run] += end_ns - from_ns;
-            reached[e->run] = end_ns;
+            m->run_reached[e->run] = end_ns;
         }
     }
-    free(reached);
+}
+
+/* The union of operators and runs by lane, apart from how records are made. */
+static void add_imported(struct making *m, size_t from, size_t to)
+{
+    const struct oc_timeline *t = m->t;
+    for (size_t i = from; i < to; i++) {
+        const struct oc_event *e = &t->event[i];
+        if (oc_event_on_device(e->kind) || (e->kind != OC_EV_STEP && !(e->flags & OC_EVF_RECORD)))
+            continue;
+        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, m->lane_reached[e->lane]);
+        m->host = true;
+        if (end_ns > from_ns) {
+            m->host_ns += end_ns - from_ns;
+            m->lane_reached[e->lane] = end_ns;
+        }
+    }
 }
 
 /* ---- records ------------------------------------------------------------------------------------------ */
@@ -361,32 +379,11 @@ static void end_kernels(struct making *m)
 
 /* ---- totals ------------------------------------------------------------------------------------------- */
 
-/* The union of operators and runs by lane, apart from how records are made. */
-static double imported(const struct oc_timeline *t, bool *any)
-{
-    double *reached = zeroed(t->n_lane, sizeof(*reached)), sum = 0;
-    for (size_t i = 0; i < t->n_event; i++) {
-        const struct oc_event *e = &t->event[i];
-        if (oc_event_on_device(e->kind) || (e->kind != OC_EV_STEP && !(e->flags & OC_EVF_RECORD)))
-            continue;
-        double end_ns = e->start_ns + e->dur_ns, from_ns = fmax(e->start_ns, reached[e->lane]);
-        *any = true;
-        if (end_ns > from_ns) {
-            sum += end_ns - from_ns;
-            reached[e->lane] = end_ns;
-        }
-    }
-    free(reached);
-    return sum;
-}
-
 static void set_totals(struct making *m)
 {
     struct oc_timeline *t = m->t;
     struct oc_profile *p = t->profile;
-    bool any = false;
-    double host_ns = imported(t, &any);
-    p->imported_ns = any ? host_ns : (double)NAN;
+    p->imported_ns = m->host ? m->host_ns : (double)NAN;
     p->imported_kernel_ns = m->device ? t->device_ns : (double)NAN;
     p->time_kind = m->device ? "device time" : "host time";
     p->busy_ns = t->runs_implicit ? (double)NAN : stat_of_runs(m, m->busy);
@@ -407,7 +404,9 @@ static void put_back(struct oc_timeline *t)
         else if (e->flags & OC_EVF_RECORD)
             e->link = (uint32_t)i;
     }
-    oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, 0, false);
+    struct oc_nesting *nesting = oc_nesting_begin(t, HOST_KINDS, 0, false);
+    oc_nesting_go_on(nesting, 0, t->n_event);
+    oc_nesting_end(nesting);
 }
 
 static void begin(struct making *m)
@@ -418,6 +417,8 @@ static void begin(struct making *m)
     oc_run_sums_init(&m->part, n);
     m->value = zeroed(n, sizeof(double));
     m->busy = zeroed(n, sizeof(double));
+    m->run_reached = zeroed(n, sizeof(double));
+    m->lane_reached = zeroed(t->n_lane, sizeof(double));
     for (unsigned b = B_FRAMEWORK; b <= B_COPIES; b++)
         m->sum[b] = zeroed(n, sizeof(double));
     m->device = (t->kinds & (1u << OC_EV_KERNEL | 1u << OC_EV_MEMCPY | 1u << OC_EV_MEMSET)) != 0;
@@ -433,10 +434,40 @@ static void end(struct making *m)
     oc_run_sums_free(&m->part);
     free(m->value);
     free(m->busy);
+    free(m->run_reached);
+    free(m->lane_reached);
     free(m->order);
     free(m->group);
     free(m->caller);
     free(m->kernel);
+}
+
+/* Groups, and time of its own for each event that has a record. False: too many groups. */
+static bool nest_and_group(struct making *m)
+{
+    struct oc_timeline *t = m->t;
+    struct oc_nesting *nesting = oc_nesting_begin(t, HOST_KINDS, OC_EVF_RECORD, false);
+    bool few = true;
+    oc_timeline_begin_groups(m);
+    for (size_t from = 0, to; from < t->n_event && few; from = to) {
+        to = oc_timeline_turn(t, from);
+        oc_nesting_go_on(nesting, from, to);
+        few = oc_timeline_make_groups(m, from, to);
+    }
+    oc_nesting_end(nesting);
+    return few;
+}
+
+static void sort_and_sum(struct making *m)
+{
+    m->last_kernel = OC_NONE;
+    for (size_t from = 0, to; from < m->t->n_event; from = to) {
+        to = oc_timeline_turn(m->t, from);
+        sort_device(m, from, to);
+        sort_host(m, from, to);
+        add_busy(m, from, to);
+        add_imported(m, from, to);
+    }
 }
 
 void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *opts,
@@ -444,15 +475,12 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
 {
     struct making m = {.t = t, .stat = opts->stat, .positions = rules->keep_call_positions};
     begin(&m);
-    oc_timeline_nest(t, (1u << OC_EV_KERNEL) - 1, OC_EVF_RECORD, false);
-    if (!oc_timeline_make_groups(&m)) {
+    if (!nest_and_group(&m)) {
         oc_timeline_forget_groups(&m);
         m.positions = false;
-        oc_timeline_make_groups(&m);
+        nest_and_group(&m);
     }
-    sort_device(&m);
-    sort_host(&m);
-    add_busy(&m);
+    sort_and_sum(&m);
     begin_kernels(&m);
     make_records(&m);
     end_kernels(&m);
