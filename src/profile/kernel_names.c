@@ -36,6 +36,47 @@ static const char *stands_at(const char *part, size_t n, const char *name, const
     return s;
 }
 
+/* Which three characters in a row a name has. Of each count the last five bits, which letter case does not
+ * change: the set may hold more than the name, never less. */
+#define TRIPLES (1u << 15)
+
+struct seen {
+    const char *name;
+    uint64_t triple[TRIPLES / 64];
+};
+
+static unsigned next_triple(unsigned last, char c)
+{
+    return (last << 5 | ((unsigned char)c & 31)) & (TRIPLES - 1);
+}
+
+static void look(struct seen *s, const char *name)
+{
+    unsigned last = 0;
+    s->name = name;
+    memset(s->triple, 0, sizeof(s->triple));
+    for (size_t i = 0; name[i]; i++) {
+        last = next_triple(last, name[i]);
+        if (i >= 2)
+            s->triple[last / 64] |= (uint64_t)1 << last % 64;
+    }
+}
+
+/* False: the name lacks something that the pattern has. Nearly all patterns end here, without a walk through
+ * the name. */
+static bool possible(const char *part, size_t n, const struct seen *s)
+{
+    unsigned last = 0, run = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool is_text = part[i] != '*' && part[i] != '#' && part[i] != '^';
+        run = is_text ? run + 1 : 0;
+        last = next_triple(last, part[i]);
+        if (run >= 3 && !(s->triple[last / 64] >> last % 64 & 1))
+            return false;
+    }
+    return true;
+}
+
 /* The leftmost place leaves the most room for what follows, so no place has to be tried twice. */
 static bool found(const char *part, size_t n, const char *name)
 {
@@ -53,15 +94,22 @@ static bool found(const char *part, size_t n, const char *name)
     return true;
 }
 
-bool oc_kernel_match(const char *pattern, const char *name)
+static bool matches(const char *pattern, const struct seen *s)
 {
     while (*pattern) {
-        size_t n = strcspn(pattern, "|");
-        if (n && found(pattern, n, name))
+        size_t n = (size_t)(strchrnul(pattern, '|') - pattern);
+        if (n && possible(pattern, n, s) && found(pattern, n, s->name))
             return true;
         pattern += n + (pattern[n] == '|');
     }
     return false;
+}
+
+bool oc_kernel_match(const char *pattern, const char *name)
+{
+    struct seen s;
+    look(&s, name);
+    return matches(pattern, &s);
 }
 
 /* ---- what is known --------------------------------------------------------------------------------------
@@ -260,10 +308,10 @@ static const struct oc_kernel_row libraries[] = {
 /* ---- asking ---------------------------------------------------------------------------------------------
  */
 
-static bool fits(const struct oc_kernel_row *row, const char *name)
+static bool fits(const struct oc_kernel_row *row, const struct seen *s)
 {
-    return oc_kernel_match(row->match, name) && (!row->with || oc_kernel_match(row->with, name)) &&
-           (!row->without || !oc_kernel_match(row->without, name));
+    return matches(row->match, s) && (!row->with || matches(row->with, s)) &&
+           (!row->without || !matches(row->without, s));
 }
 
 static void take(const char **fact, const char *said)
@@ -272,10 +320,10 @@ static void take(const char **fact, const char *said)
         *fact = said;
 }
 
-static void ask(const struct oc_kernel_row *row, size_t n, const char *name, struct oc_kernel_facts *out)
+static void ask(const struct oc_kernel_row *row, size_t n, const struct seen *s, struct oc_kernel_facts *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!fits(&row[i], name))
+        if (!fits(&row[i], s))
             continue;
         take(&out->precision, row[i].says.precision);
         take(&out->unit, row[i].says.unit);
@@ -289,11 +337,13 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
 {
     size_t n = 0;
     const struct oc_kernel_row *row = own ? oc_kernel_names_rows(own, &n) : NULL;
+    struct seen s;
+    look(&s, name);
     *out = (struct oc_kernel_facts){NULL, NULL, NULL, NULL, NULL};
-    ask(row, n, name, out);
-    ask(precisions, OC_COUNT(precisions), name, out);
-    ask(classes, OC_COUNT(classes), name, out);
-    ask(libraries, OC_COUNT(libraries), name, out);
+    ask(row, n, &s, out);
+    ask(precisions, OC_COUNT(precisions), &s, out);
+    ask(classes, OC_COUNT(classes), &s, out);
+    ask(libraries, OC_COUNT(libraries), &s, out);
     take(&out->precision, "");
     take(&out->unit, "");
     take(&out->op_class, "");

@@ -1,9 +1,11 @@
 #include "profile/kernel_names.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -25,6 +27,85 @@ static void patterns(void **state)
     assert_false(oc_kernel_match("^trt_", "mytrt_x"));
     assert_false(oc_kernel_match("", "x"));
     assert_false(oc_kernel_match("||", "x"));
+}
+
+/* The same by trying every place for every character, star by star. */
+static bool stands(const char *part, const char *name, const char *at)
+{
+    if (!*part || *part == '|')
+        return true;
+    if (*part == '*')
+        return stands(part + 1, name, at) || (*at && stands(part, name, at + 1));
+    if (*part == '^')
+        return !(at > name && isalnum((unsigned char)at[-1])) && stands(part + 1, name, at);
+    return *at && (*part == '#' ? isdigit((unsigned char)*at) : tolower(*part) == tolower(*at)) &&
+           stands(part + 1, name, at + 1);
+}
+
+static bool slow_match(const char *pattern, const char *name)
+{
+    for (const char *part = pattern; part; part = strchr(part, '|') ? strchr(part, '|') + 1 : NULL)
+        for (const char *at = name; *part && *part != '|'; at++) {
+            if (stands(part, name, at))
+                return true;
+            if (!*at)
+                break;
+        }
+    return false;
+}
+
+static void random_text(uint64_t *seed, const char *letters, char *out, size_t n)
+{
+    size_t k = strlen(letters);
+    for (size_t i = 0; i < n; i++) {
+        *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+        out[i] = letters[(*seed >> 33) % k];
+    }
+    out[n] = '\0';
+}
+
+/* 'p' and '0', 'a' and 'A', '_' and 0x1f share their last five bits. */
+static void patterns_agree_with_a_slow_search(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    unsigned yes = 0, no = 0;
+    for (unsigned i = 0; i < 20000; i++) {
+        char pattern[9], name[25];
+        random_text(&seed, "aaapp00__#^*|", pattern, 1 + i % 8);
+        random_text(&seed, "aApP0_\x1f", name, i % 25);
+        if (oc_kernel_match(pattern, name) != slow_match(pattern, name))
+            fail_msg("'%s' in '%s': %d", pattern, name, slow_match(pattern, name));
+        slow_match(pattern, name) ? yes++ : no++;
+    }
+    assert_true(yes > 2000 && no > 2000);
+}
+
+static double facts_s(const char *name)
+{
+    struct oc_kernel_facts facts;
+    double least = 1e9;
+    for (unsigned round = 0; round < 5; round++) {
+        clock_t start = clock();
+        for (unsigned i = 0; i < 200; i++)
+            oc_kernel_facts(NULL, name, &facts);
+        double s = (double)(clock() - start) / CLOCKS_PER_SEC;
+        least = s < least ? s : least;
+    }
+    return least;
+}
+
+/* Hundreds of patterns, none of which is looked for where it cannot be: 500 characters take no 50 times what
+ * 10 take. */
+static void long_names_are_not_searched_for_every_pattern(void **state)
+{
+    (void)state;
+    char name[501];
+    memset(name, 'q', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    double many = facts_s(name), few = facts_s("qqqqqqqqqq");
+    if (many > 12 * few)
+        fail_msg("500 characters take %.0f times what 10 take", many / few);
 }
 
 struct row {
@@ -298,6 +379,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns),
+        cmocka_unit_test(patterns_agree_with_a_slow_search),
+        cmocka_unit_test(long_names_are_not_searched_for_every_pattern),
         cmocka_unit_test(well_known_names),
         cmocka_unit_test(facts_have_known_names),
         cmocka_unit_test(users_rows_come_first),
