@@ -49,10 +49,11 @@ int cli_fail_err(const struct oc_err *err)
     else if (err->offset_bytes)
         snprintf(place, sizeof(place), " (offset %llu)", (unsigned long long)err->offset_bytes);
     int code = (size_t)err->code < sizeof(exit_of) ? exit_of[err->code] : CLI_INPUT;
-    bool whole = !strncmp(err->msg, "cannot read '", 13); /* the reader has said the file, and the line */
+    bool whole =
+        !strncmp(err->msg, "cannot read '", 13); /* the reader has said the file, lines, and some offsets */
     if (whole)
         return cli_fail(code == CLI_USAGE && err->code == OC_ENOTFOUND ? CLI_INPUT : code, "%s%s", err->msg,
-                        err->line ? "" : place);
+                        err->line || strstr(err->msg, place) ? "" : place);
     if (err->file[0] && !strstr(err->msg, err->file))
         return cli_fail(code, "cannot read '%s': %s%s", err->file, err->msg, place);
     return cli_fail(code, "%s%s", err->msg, place);

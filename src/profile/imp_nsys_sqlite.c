@@ -535,15 +535,19 @@ static int check_tables(struct reading *r, struct oc_err *err)
 {
     static const char *const work[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                                        "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"};
-    for (size_t i = 0; i < OC_COUNT(work); i++)
-        if (oc_sqlite_has_table(r->db, work[i]))
-            return 0;
+    int there = 0;
+    for (size_t i = 0; i < OC_COUNT(work) && !there; i++)
+        there = oc_sqlite_has_table(r->db, work[i], err);
+    if (there)
+        return there < 0 ? -1 : 0;
+    there = oc_sqlite_has_table(r->db, "StringIds", err);
+    if (there < 0)
+        return -1;
     return oc_fail(
         err, OC_EFORMAT,
-        oc_sqlite_has_table(r->db, "StringIds")
-            ? "Nsight Systems recorded no device work: there is no table CUPTI_ACTIVITY_KIND_KERNEL "
-              "(record with --trace=cuda,nvtx)"
-            : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
+        there ? "Nsight Systems recorded no device work: there is no table CUPTI_ACTIVITY_KIND_KERNEL "
+                "(record with --trace=cuda,nvtx)"
+              : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
 }
 
 static int read_all(struct reading *r, const struct oc_profile_opts *opts, struct oc_err *err)

@@ -38,6 +38,7 @@ struct library {
     int (*config)(sqlite3 *, int, ...);
     void (*progress)(sqlite3 *, int, int (*)(void *), void *);
     int (*deserialize)(sqlite3 *, const char *, unsigned char *, sqlite3_int64, sqlite3_int64, unsigned);
+    sqlite3_int64 (*heap_limit)(sqlite3_int64); /* NULL before SQLite 3.31 */
 };
 
 static const struct oc_symbol symbols[] = {
@@ -68,6 +69,8 @@ static int load(struct library *lib, struct oc_err *err)
         return oc_fail(err, OC_ELIBRARY,
                        "SQLite files need libsqlite3, which could not be loaded (package libsqlite3-0)");
     const char *missing = oc_load_symbols(lib->handle, symbols, OC_COUNT(symbols), lib);
+    void *heap_limit = dlsym(lib->handle, "sqlite3_hard_heap_limit64");
+    memcpy(&lib->heap_limit, &heap_limit, sizeof(heap_limit));
     return missing ? oc_fail(err, OC_ELIBRARY, "the installed libsqlite3 has no function '%s'", missing) : 0;
 }
 
@@ -92,10 +95,11 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
 /* ---- opening --------------------------------------------------------------------------------------------
  */
 
-#define HEADER_BYTES   100
-#define STEPS_A_CHECK  100000
-#define MIN_ROW_BYTES  4
-#define A_LITTLE_BYTES ((size_t)64 << 10)
+#define HEADER_BYTES  100
+#define STEPS_A_CHECK 100000
+#define MIN_ROW_BYTES 4
+#define ROW_BYTES     (16 << 20)              /* the longest row that is read */
+#define PLENTY_BYTES  ((size_t)4 * ROW_BYTES) /* more than SQLite has to ask for */
 
 struct oc_sqlite {
     struct library lib;
@@ -108,6 +112,7 @@ struct oc_sqlite {
     uint64_t checks_left; /* of STEPS_A_CHECK steps of SQLite's machine */
     time_t last_second;   /* of the monotonic clock */
     bool late;
+    bool greedy; /* that SQLite lacks memory is the fault of the file */
 };
 
 static time_t now_s(void)
@@ -129,7 +134,7 @@ static void set_limits(struct oc_sqlite *db)
     static const struct {
         int id, value;
     } limits[] = {
-        {SQLITE_LIMIT_LENGTH, 16 << 20},    {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+        {SQLITE_LIMIT_LENGTH, ROW_BYTES},   {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
         {SQLITE_LIMIT_COLUMN, 500},         {SQLITE_LIMIT_EXPR_DEPTH, 50},
         {SQLITE_LIMIT_COMPOUND_SELECT, 3},  {SQLITE_LIMIT_VDBE_OP, 50000},
         {SQLITE_LIMIT_FUNCTION_ARG, 8},     {SQLITE_LIMIT_ATTACHED, 0},
@@ -149,6 +154,8 @@ static void set_limits(struct oc_sqlite *db)
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
+#define NO_MEMORY "SQLite: out of memory, or the file is broken"
+
 /* Also what SQLite says of some broken files: they make it ask for more than it ever takes. */
 static bool says_no_memory(const struct oc_sqlite *db)
 {
@@ -156,10 +163,22 @@ static bool says_no_memory(const struct oc_sqlite *db)
     return (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
 }
 
+/* Where SQLite has found no memory, before it is asked once more: is there plenty, so that the file is to
+ * blame if that fails too? We take some ourselves, which ends the program if there is none; a limit that the
+ * program has set for SQLite alone leaves it open. */
+static bool is_plenty(const struct oc_sqlite *db)
+{
+    free(oc_xmalloc(PLENTY_BYTES));
+    return db->lib.heap_limit && db->lib.heap_limit(-1) == 0;
+}
+
 static int broken(struct oc_sqlite *db, struct oc_err *err)
 {
+    if (db->greedy)
+        return oc_fail(err, OC_EFORMAT,
+                       "damaged SQLite file: SQLite runs out of memory over it while there is plenty");
     if (says_no_memory(db))
-        return oc_fail(err, OC_ELIBRARY, "SQLite: out of memory, or the file is broken");
+        return oc_fail(err, OC_ELIBRARY, NO_MEMORY);
     if (db->late)
         return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
     if (!db->checks_left) {
@@ -327,15 +346,16 @@ static int ask_once(struct oc_sqlite *db, const char *sql, const char *first, co
     return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : -1;
 }
 
-/* 1: the query has a row, 0: it has none, -1: it failed. Where memory may have been short we take some
- * ourselves, which ends the program if there is none, and ask again: if that fails too, it is the file. */
+/* 1: the query has a row, 0: it has none, -1: it failed. */
 static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {
     int there = ask_once(db, sql, first, second);
     if (there >= 0 || !says_no_memory(db))
         return there;
-    free(oc_xmalloc(A_LITTLE_BYTES));
-    return ask_once(db, sql, first, second);
+    bool plenty = is_plenty(db);
+    there = ask_once(db, sql, first, second);
+    db->greedy = there < 0 && plenty && says_no_memory(db);
+    return there;
 }
 
 static int find_table(struct oc_sqlite *db, const char *table)
@@ -346,9 +366,10 @@ static int find_table(struct oc_sqlite *db, const char *table)
                table, NULL);
 }
 
-bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table)
+int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *err)
 {
-    return find_table(db, table) == 1;
+    int there = find_table(db, table);
+    return there < 0 ? broken(db, err) : there;
 }
 
 static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
@@ -391,15 +412,33 @@ static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, stru
     }
 }
 
-static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *table, size_t n_column,
-                int (*row)(void *user, const struct oc_cell *cell), void *user, struct oc_err *err)
+/* SQLite had no memory for the row behind so many: once more, and nobody sees these rows. */
+static void try_again(struct oc_sqlite *db, const char *sql, uint64_t rows)
+{
+    sqlite3_stmt *query = NULL;
+    bool plenty = is_plenty(db);
+    int rc = db->lib.prepare(db->db, sql, -1, &query, NULL) == SQLITE_OK ? SQLITE_ROW : SQLITE_ERROR;
+    for (uint64_t i = 0; i <= rows && rc == SQLITE_ROW && !is_stopped(db); i++)
+        rc = db->lib.step(query);
+    db->greedy = plenty && rc != SQLITE_ROW && says_no_memory(db);
+    db->lib.finalize(query);
+}
+
+static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *sql, const char *table,
+                size_t n_column, int (*row)(void *user, const struct oc_cell *cell), void *user,
+                struct oc_err *err)
 {
     struct oc_cell cell[OC_SQLITE_MAX_COLUMNS];
-    for (;;) {
+    for (uint64_t done = 0;; done++) {
         int rc = db->lib.step(query);
         if (rc == SQLITE_DONE || is_stopped(db))
             return 0;
         if (rc != SQLITE_ROW) {
+            bool no_memory = says_no_memory(db);
+            if (no_memory)
+                try_again(db, sql, done);
+            if (no_memory && !db->greedy)
+                return oc_fail(err, OC_ELIBRARY, "table '%s': " NO_MEMORY, table);
             broken(db, err);
             return oc_err_prefix(err, "table '%s'", table);
         }
@@ -428,7 +467,7 @@ int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_colu
     else if (db->lib.prepare(db->db, sql.data, -1, &query, NULL) != SQLITE_OK)
         rc = broken(db, err);
     else
-        rc = scan(db, query, table, n_column, row, user, err);
+        rc = scan(db, query, sql.data, table, n_column, row, user, err);
     db->lib.finalize(query);
     oc_buf_free(&sql);
     return rc;

@@ -3,7 +3,10 @@
  *
  * Files are not trusted: they are read as they lie (read-only, nothing beside them is read or written), only
  * ordinary tables are read (no views, triggers or virtual tables run), and a scan ends with an error when it
- * does more work than the size of the file explains, or takes too long (base/caps.h). */
+ * does more work than the size of the file explains, or takes too long (base/caps.h).
+ *
+ * Some broken files make SQLite ask for more memory than there ever is, which it tells as a lack of memory.
+ * Those are OC_EFORMAT: the same fails again while plenty can be had. OC_ELIBRARY is left for a real lack. */
 #ifndef OC_SQLITE_ROWS_H
 #define OC_SQLITE_ROWS_H
 
@@ -24,7 +27,8 @@ void oc_sqlite_stop_on(struct oc_sqlite *db, const volatile int *stop);
 /* Whether the flag ended one, and after how many rows of all tables. */
 bool oc_sqlite_stopped(const struct oc_sqlite *db, uint64_t *rows);
 
-bool oc_sqlite_has_table(struct oc_sqlite *db, const char *table);
+/* 1: it has, 0: it has not, -1 with *err. */
+int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *err);
 
 enum oc_cell_kind { OC_CELL_NULL, OC_CELL_INT, OC_CELL_REAL, OC_CELL_TEXT /* or bytes */ };
 

@@ -192,6 +192,59 @@ static void sqlite_without_memory(void **state)
     free(data);
 }
 
+static int fill_heap(void *user, const struct oc_cell *cell)
+{
+    sqlite_fill_heap(true);
+    return count_row(user, cell);
+}
+
+/* The second row needs pages of its own. */
+static void sqlite_without_memory_half_way(void **state)
+{
+    (void)state;
+    size_t n, rows = 0;
+    unsigned char *data = sqlite_bytes("CREATE TABLE t(a); INSERT INTO t VALUES(8), (zeroblob(3000000))", &n);
+    struct oc_sqlite *db;
+    struct oc_err err = {0};
+    assert_int_equal(oc_sqlite_open_mem(data, n, NULL, &db, &err), 0);
+    int rc = oc_sqlite_scan(db, "t", three, 1, fill_heap, &rows, &err);
+    sqlite_fill_heap(false);
+    assert_int_equal(rc, -1);
+    assert_int_equal(err.code, OC_ELIBRARY);
+    assert_string_equal(err.msg, "table 't': SQLite: out of memory, or the file is broken");
+    assert_int_equal(rows, 1);
+    assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0);
+    assert_int_equal(rows, 3);
+    oc_sqlite_close(db);
+    free(data);
+}
+
+/* SQLite says that it has no memory for this one, however much there is. */
+static void files_that_lack_memory(void **state)
+{
+    (void)state;
+    static const char path[] = "tests/fuzz/seeds/nsys_sqlite/no_memory.sqlite";
+    size_t rows = 0;
+    for (int full = 0; full < 2; full++) {
+        struct oc_sqlite *db;
+        struct oc_err err = {0};
+        assert_int_equal(oc_sqlite_open(path, NULL, &db, &err), 0);
+        if (full)
+            sqlite_fill_heap(true);
+        int there = oc_sqlite_has_table(db, "StringIds", &err);
+        int rc = oc_sqlite_scan(db, "StringIds", three, 1, count_row, &rows, full ? NULL : &err);
+        sqlite_fill_heap(false);
+        assert_int_equal(there, -1);
+        assert_int_equal(rc, -1);
+        assert_int_equal(rows, 0);
+        assert_int_equal(err.code, full ? OC_ELIBRARY : OC_EFORMAT);
+        assert_string_equal(
+            err.msg, full ? "SQLite: out of memory, or the file is broken"
+                          : "damaged SQLite file: SQLite runs out of memory over it while there is plenty");
+        oc_sqlite_close(db);
+    }
+}
+
 static void what_is_no_database(void **state)
 {
     (void)state;
@@ -381,12 +434,20 @@ static void leaves_no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_columns),       cmocka_unit_test(missing_column),
-        cmocka_unit_test(hostile_schemas),        cmocka_unit_test(data_in_a_log),
-        cmocka_unit_test(what_is_no_database),    cmocka_unit_test(odd_paths),
-        cmocka_unit_test(stopped_between_rows),   cmocka_unit_test(work_and_time),
-        cmocka_unit_test(nothing_runs),           cmocka_unit_test(leaves_no_files),
-        cmocka_unit_test(pages_that_stand_twice), cmocka_unit_test(sqlite_without_memory),
+        cmocka_unit_test(rows_and_columns),
+        cmocka_unit_test(missing_column),
+        cmocka_unit_test(hostile_schemas),
+        cmocka_unit_test(data_in_a_log),
+        cmocka_unit_test(what_is_no_database),
+        cmocka_unit_test(odd_paths),
+        cmocka_unit_test(stopped_between_rows),
+        cmocka_unit_test(work_and_time),
+        cmocka_unit_test(nothing_runs),
+        cmocka_unit_test(leaves_no_files),
+        cmocka_unit_test(pages_that_stand_twice),
+        cmocka_unit_test(sqlite_without_memory),
+        cmocka_unit_test(sqlite_without_memory_half_way),
+        cmocka_unit_test(files_that_lack_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
