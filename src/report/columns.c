@@ -35,7 +35,7 @@ static bool with_analysis(const struct oc_report *r)
 
 static bool with_macs(const struct oc_report *r)
 {
-    for (uint32_t i = 0; i < r->all.n; i++)
+    for (uint32_t i = 0; !r->in->analysis && i < r->all.n; i++)
         if (!isnan(r->all.row[i].macs))
             return true;
     return r->in->analysis != NULL;
@@ -43,7 +43,7 @@ static bool with_macs(const struct oc_report *r)
 
 static bool with_costs(const struct oc_report *r)
 {
-    for (uint32_t i = 0; i < r->all.n; i++)
+    for (uint32_t i = 0; !r->in->analysis && i < r->all.n; i++)
         if (!isnan(r->all.row[i].computation) || !isnan(r->all.row[i].memory))
             return true;
     return r->in->analysis != NULL;

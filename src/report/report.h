@@ -18,7 +18,7 @@ struct oc_report {
     struct oc_arena arena;
     const struct oc_report_in *in;
     const struct oc_report_opts *o;
-    struct oc_rows all;               /* every row that the source has */
+    struct oc_rows all;               /* every row that the source has; only counted: see few_rows.h */
     struct oc_rows shown;             /* filtered, aggregated, ordered, cut */
     struct oc_rows groups;            /* JSON with --aggregate: the groups; `shown` then has their members */
     uint32_t *place;                  /* JSON: by record, its place among the rows that are written */

@@ -79,53 +79,65 @@ void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct
     row->in_state = row->out_state = OC_SHAPES_KNOWN;
 }
 
+double oc_report_node_flo(const struct oc_node_cost *k)
+{
+    return (double)k->flops + (double)k->ops;
+}
+
 static void set_node_cost(struct oc_row *row, const struct oc_node_cost *k)
 {
     row->quality = k->quality;
     if (k->quality == OC_UNKNOWN)
         return;
-    row->computation = (double)k->flops + (double)k->ops;
+    row->computation = oc_report_node_flo(k);
     row->memory = (double)k->rd_act + (double)k->rd_wt + (double)k->wr;
     row->macs = (double)k->macs;
     row->params = (double)k->params;
     row->intensity = row->memory > 0 ? row->computation / row->memory : NAN;
 }
 
-/* Nodes that do work when the model runs: not what was folded, absorbed or is not taken. */
-static bool executes(const struct oc_node_cost *k)
+bool oc_report_node_executes(const struct oc_node_cost *k)
 {
     return k->state == OC_NODE_NORMAL || k->state == OC_NODE_UNKNOWN_OP || k->state == OC_NODE_NO_SHAPE;
 }
 
-/* Only what choosing rows may ask for: a model can have many nodes and the report few rows. */
-static void node_row(struct oc_report *r, uint32_t i)
+void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row)
 {
     const struct oc_model *m = r->in->model;
-    const struct oc_node *n = &m->node[i];
-    struct oc_row *row = new_row(r);
-    row->name = n->name;
-    if (!*n->name) {
-        char label[512];
-        row->name = oc_strdup(&r->arena, oc_node_label(m, n, label, sizeof(label)));
-    }
+    const struct oc_node *n = &m->node[node];
+    *row = oc_row_blank();
+    row->name = *n->name ? n->name : NULL;
     row->type = n->op_type;
-    row->id_number = i;
+    row->id_number = node;
     row->scope = m->graph[n->graph].scope;
-    row->node = i;
+    row->node = node;
+    set_node_cost(row, &r->in->analysis->cost[node]);
+}
+
+void oc_report_node_texts(struct oc_report *r, struct oc_row *row)
+{
+    const struct oc_node *n = &r->in->model->node[row->node];
+    if (!row->name) {
+        char label[512];
+        row->name = oc_strdup(&r->arena, oc_node_label(r->in->model, n, label, sizeof(label)));
+    }
     if (r->o->n_input_dtype)
         set_node_dtypes(r, row, n);
     if (r->o->order_by && strstr(r->o->order_by, "shapes"))
         oc_report_node_shapes(r, row, n);
-    set_node_cost(row, &r->in->analysis->cost[i]);
 }
 
 static void rows_of_analysis(struct oc_report *r)
 {
     const struct oc_model *m = r->in->model;
     r->all.row = OC_NEW_ARRAY(&r->arena, m->n_node, struct oc_row);
-    for (uint32_t i = 0; i < m->n_node; i++)
-        if (executes(&r->in->analysis->cost[i]))
-            node_row(r, i);
+    for (uint32_t i = 0; i < m->n_node; i++) {
+        if (!oc_report_node_executes(&r->in->analysis->cost[i]))
+            continue;
+        struct oc_row *row = &r->all.row[r->all.n++];
+        oc_report_node_row(r, i, row);
+        oc_report_node_texts(r, row);
+    }
 }
 
 /* ---- a profile alone ------------------------------------------------------------------------------------
@@ -250,10 +262,15 @@ static void set_totals(struct oc_report *r)
     r->total_s = r->has_time ? time_s : NAN;
 }
 
-void oc_report_rows(struct oc_report *r)
+void oc_report_no_rows(struct oc_report *r)
 {
     static const char *const info_key[] = {"name", "type", "id"};
     r->all = (struct oc_rows){.arena = &r->arena, .info_key = info_key};
+}
+
+void oc_report_rows(struct oc_report *r)
+{
+    oc_report_no_rows(r);
     if (r->in->join)
         oc_report_rows_of_join(r);
     else if (r->in->profile)

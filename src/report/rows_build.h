@@ -9,6 +9,16 @@
 struct oc_row *oc_report_record_row(struct oc_report *r, uint32_t record);
 void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct oc_node *n);
 
+/* Nodes that do work when the model runs: not what was folded, absorbed or is not taken. */
+bool oc_report_node_executes(const struct oc_node_cost *k);
+double oc_report_node_flo(const struct oc_node_cost *k);
+
+/* The row of a node: its numbers, and its name if it has one. */
+void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row);
+/* What else choosing rows may ask for: a label for a node without a name, types and shapes. */
+void oc_report_node_texts(struct oc_report *r, struct oc_row *row);
+
+void oc_report_no_rows(struct oc_report *r); /* r->all, empty */
 void oc_report_rows_of_join(struct oc_report *r);
 
 #endif

@@ -331,15 +331,20 @@ struct chosen {
     uint32_t n;
 };
 
+int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err)
+{
+    if ((s->n_type && !listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
+        return 0;
+    return name_matches(s, row, err);
+}
+
 static int filter(const struct oc_select *s, const struct oc_rows *all, struct oc_arena *arena,
                   struct chosen *out, struct oc_err *err)
 {
     *out = (struct chosen){.row = OC_NEW_ARRAY(arena, all->n, const struct oc_row *)};
     for (uint32_t i = 0; i < all->n; i++) {
         const struct oc_row *row = &all->row[i];
-        if ((s->n_type && !listed(row->type, s->type, s->n_type)) || !dtype_listed(s, row))
-            continue;
-        int hit = name_matches(s, row, err);
+        int hit = oc_select_passes(s, row, err);
         if (hit < 0)
             return -1;
         if (hit)
@@ -440,6 +445,19 @@ static bool key_known(const struct oc_order_column *c, const struct oc_row *row)
     return c->known ? c->known(row) : oc_num_known(order_key(c, row));
 }
 
+bool oc_select_before(const struct oc_select *s, const struct oc_row *first, const struct oc_row *row)
+{
+    const struct oc_order_column *c = s->n_order ? s->order[0].own : NULL;
+    if (!s->n_order)
+        return true;
+    if (!c || c->compare)
+        return false;
+    double x = order_key(c, first), y = order_key(c, row);
+    if (x == y)
+        return s->n_order == 1;
+    return s->order[0].ascending ? x < y : x > y;
+}
+
 /* Cells of a column: texts, or numbers; a row without one has neither. */
 struct cells {
     const char **text;
@@ -484,7 +502,7 @@ static uint32_t find_keys(const struct oc_select *s, const struct oc_order *o, s
 
 /* Rows with a key first, in order; then the others as they stand. */
 static void sort_rows(const struct oc_select *s, const struct oc_order *o, struct oc_arena *arena,
-                      struct chosen *rows)
+                      const struct chosen *rows)
 {
     uint32_t tail = 0, cap = rows->n;
     uint32_t *at = OC_NEW_ARRAY(arena, cap, uint32_t), *order = OC_NEW_ARRAY(arena, cap, uint32_t);
@@ -502,7 +520,8 @@ static void sort_rows(const struct oc_select *s, const struct oc_order *o, struc
     for (uint32_t i = 0; i < cap; i++)
         if (!placed[i])
             sorted[n + tail++] = rows->row[i];
-    rows->row = sorted;
+    if (cap)
+        memcpy(rows->row, sorted, cap * sizeof(*sorted));
 }
 
 /* 0 keeps all, a negative number drops the last ones. */
@@ -513,6 +532,15 @@ static uint32_t cut_to(int64_t top, uint32_t n)
     else if (top == 0)
         top = n;
     return top < (int64_t)n ? (uint32_t)top : n;
+}
+
+uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, uint32_t n)
+{
+    struct oc_arena scratch = {0};
+    for (size_t i = s->n_order; i-- > 0;) /* the sort is stable */
+        sort_rows(s, &s->order[i], &scratch, &(struct chosen){row, n});
+    oc_arena_free(&scratch);
+    return cut_to(s->top, n);
 }
 
 /* The groups of the chosen rows instead of them. */
@@ -538,9 +566,7 @@ int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc
         keep_timed(s, time, out->arena, &rows);
     if (s->aggregate.how)
         reduce_chosen(s, &rows, out);
-    for (size_t i = s->n_order; i-- > 0;) /* the sort is stable */
-        sort_rows(s, &s->order[i], out->arena, &rows);
-    rows.n = cut_to(s->top, rows.n);
+    rows.n = oc_select_first(s, rows.row, rows.n);
     copy_rows(&rows, out);
     return 0;
 }

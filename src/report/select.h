@@ -52,6 +52,17 @@ void oc_select_free(struct oc_select *s);
 int oc_select_filter(const struct oc_select *s, const struct oc_rows *all, struct oc_rows *out,
                      struct oc_err *err);
 
+/* Whether a row passes them: 1, 0, or -1 when a pattern gave up. */
+int oc_select_passes(const struct oc_select *s, const struct oc_row *row, struct oc_err *err);
+
+/* True if, of two rows that pass, `first`, which came earlier, surely stands before the other one. */
+bool oc_select_before(const struct oc_select *s, const struct oc_row *first, const struct oc_row *row);
+
+/* Puts n rows into the order and cuts the list; returns how many are left. Rows that are equal in all keys
+ * stay as they stand, so that of rows in parts the first of each part, and then of these, are the first of
+ * all. */
+uint32_t oc_select_first(const struct oc_select *s, const struct oc_row **row, uint32_t n);
+
 /* Everything: filter, time bounds, aggregation, order, top. In `out` time_s is the chosen time. */
 int oc_select_rows(const struct oc_select *s, const struct oc_rows *all, enum oc_time_of time,
                    struct oc_rows *out, struct oc_err *err);

@@ -10,6 +10,7 @@
 #include "write/out_advice.h"
 #include "write/out_match.h"
 #include "write/out_overlay.h"
+#include "report/few_rows.h"
 #include "report/receipts.h"
 #include "report/select.h"
 #include "report/what_if.h"
@@ -22,14 +23,15 @@ static const struct oc_format {
     bool explains; /* has a place for receipts and explanations */
     bool advises;  /* and for findings */
     bool single;   /* rows must be single ones: no groups, no questions about what if */
+    bool few;      /* asks nothing of rows that it does not show: see few_rows.h */
     int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
                  struct oc_err *err); /* NULL */
 } formats[] = {
-    {.name = "table", .write = oc_out_term, .explains = true, .advises = true},
+    {.name = "table", .write = oc_out_term, .explains = true, .advises = true, .few = true},
     {.name = "csv", .write = oc_out_csv, .whole = true},
     {.name = "json", .write = oc_out_json, .whole = true, .explains = true, .advises = true},
-    {.name = "markdown", .write = oc_out_markdown, .advises = true},
-    {.name = "md", .write = oc_out_markdown, .advises = true},
+    {.name = "markdown", .write = oc_out_markdown, .advises = true, .few = true},
+    {.name = "md", .write = oc_out_markdown, .advises = true, .few = true},
     {.name = "trace", .write = oc_out_trace, .whole = true, .single = true},
     {.name = "model-explorer",
      .write = oc_out_overlay,
@@ -74,20 +76,26 @@ static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc
                : 0;
 }
 
+static int choose_from_all(struct oc_report *r, const struct oc_format *format, const struct oc_select *s,
+                           struct oc_err *err)
+{
+    enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
+    if (check_kern(r, s, err) != 0)
+        return -1;
+    return s->aggregate.how && format->write == oc_out_json
+               ? choose_groups(r, s, time, err)
+               : oc_select_rows(s, &r->all, time, &r->shown, err);
+}
+
 /* Largest first: by time where there are times, else by operations. */
-static int choose_rows(struct oc_report *r, const struct oc_format *format, struct oc_err *err)
+static int choose_rows(struct oc_report *r, const struct oc_format *format, bool few, struct oc_err *err)
 {
     struct oc_select s;
     const char *order = r->has_time ? "time" : "computation";
     bool in_order = format->whole && !r->o->has_top;
     int rc = oc_select_init(&s, r->o, r, format->whole ? 0 : TOP, in_order ? NULL : order, err);
     if (!rc)
-        rc = check_kern(r, &s, err);
-    enum oc_time_of time = r->has_time ? OC_TIME_DEVICE : OC_TIME_NONE;
-    if (!rc)
-        rc = s.aggregate.how && format->write == oc_out_json
-                 ? choose_groups(r, &s, time, err)
-                 : oc_select_rows(&s, &r->all, time, &r->shown, err);
+        rc = few ? oc_few_rows_choose(r, &s, err) : choose_from_all(r, format, &s, err);
     oc_select_free(&s);
     return rc;
 }
@@ -163,14 +171,16 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         oc_arena_free(&r.arena);
         return 0;
     }
-    oc_report_rows(&r);
+    bool few = format->few && oc_few_rows_do(&r);
+    if (!few)
+        oc_report_rows(&r);
     oc_report_roofs(&r);
     int rc = oc_what_if_make(&r, err);
     oc_limit_columns(&r);
     count_runs(&r);
     r.shown.arena = &r.arena;
     if (!rc)
-        rc = choose_rows(&r, format, err);
+        rc = choose_rows(&r, format, few, err);
     if (!rc) {
         oc_report_finish(&r);
         r.advice = opts->advise || format->write == oc_out_html ? oc_advice_make(&r) : NULL;

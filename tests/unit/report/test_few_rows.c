@@ -1,0 +1,154 @@
+/* Rows that are made and dropped one after another: what is left must be what choosing from all rows leaves.
+ */
+#include "report/few_rows.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/build.h"
+
+/* More rows than are kept at a time, sizes that come again and again, nodes without a name, one that nobody
+ * knows and one that is folded. */
+enum { NODES = 700 };
+
+struct fixture {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+};
+
+static int setup(void **state)
+{
+    static struct fixture f;
+    static const char *const type[] = {"Add", "Relu", "Exp", "Add", "Sigmoid"};
+    struct oc_builder *b = oc_b_new(17);
+    struct oc_err err;
+    size_t n;
+    oc_b_opset(b, "my.domain", 1);
+    oc_b_init(b, "folded", "float[4]");
+    oc_b_node(b, "Neg", "constant", "folded", "gone", "");
+    for (unsigned i = 0; i < NODES; i++) {
+        char in[40], out[20], shape[40], name[20];
+        unsigned t = i * 7 % 5;
+        snprintf(in, sizeof(in), t % 3 ? "x%u" : "x%u,x%u", i, i);
+        snprintf(out, sizeof(out), "y%u", i);
+        snprintf(shape, sizeof(shape), "float[%u,%u]", 1 + i * 31 % 97, 1 + i * i % 13);
+        snprintf(name, sizeof(name), i % 4 ? "n%u" : "", i * 89 % NODES);
+        oc_b_input(b, strtok(in, ","), shape);
+        snprintf(in, sizeof(in), t % 3 ? "x%u" : "x%u,x%u", i, i);
+        oc_b_node(b, i == 500 ? "my.domain::Mystery" : type[t], name, in, out, "");
+        oc_b_output(b, out, shape);
+    }
+    f.bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(f.bytes, n, NULL, &f.model, &err) || oc_analyze(f.model, NULL, &f.analysis, &err))
+        fail_msg("%s", err.msg);
+    *state = &f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    oc_analysis_free(f->analysis);
+    oc_model_free(f->model);
+    free(f->bytes);
+    return 0;
+}
+
+static void expect_same(const struct oc_row *x, const struct oc_row *y)
+{
+    assert_int_equal(x->node, y->node);
+    assert_string_equal(x->name, y->name);
+    assert_string_equal(x->type, y->type);
+    assert_int_equal(x->n_in_dtype, y->n_in_dtype);
+    assert_int_equal(x->n_in, y->n_in);
+    assert_int_equal(x->quality, y->quality);
+    assert_memory_equal(&x->computation, &y->computation, sizeof(double));
+    assert_memory_equal(&x->memory, &y->memory, sizeof(double));
+}
+
+static void compare(const struct fixture *f, const struct oc_report_opts *o, uint32_t least)
+{
+    struct oc_err err;
+    struct oc_select s;
+    struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
+    struct oc_report all = {.in = &in, .o = o, .runs = 1}, few = all;
+    all.shown.arena = &all.arena;
+    oc_report_rows(&all);
+    assert_int_equal(oc_select_init(&s, o, &all, 20, "computation", &err), 0);
+    assert_int_equal(oc_select_rows(&s, &all.all, OC_TIME_NONE, &all.shown, &err), 0);
+    oc_select_free(&s);
+    assert_true(oc_few_rows_do(&few));
+    assert_int_equal(oc_select_init(&s, o, &few, 20, "computation", &err), 0);
+    assert_int_equal(oc_few_rows_choose(&few, &s, &err), 0);
+    oc_select_free(&s);
+    assert_int_equal(few.all.n, NODES); /* all but the folded one */
+    assert_int_equal(few.all.n, all.all.n);
+    assert_null(few.all.row);
+    assert_memory_equal(&few.total_flo, &all.total_flo, sizeof(double));
+    assert_true(few.shown.n >= least);
+    assert_int_equal(few.shown.n, all.shown.n);
+    for (uint32_t i = 0; i < few.shown.n; i++)
+        expect_same(&few.shown.row[i], &all.shown.row[i]);
+    oc_arena_free(&all.arena);
+    oc_arena_free(&few.arena);
+}
+
+#define O(...) &((struct oc_report_opts){__VA_ARGS__})
+
+static void orders(void **state)
+{
+    static const char *const order[] = {"computation",  "+computation", "memory",       "+opr_id",
+                                        "opr_id",       "name",         "+name",        "type",
+                                        "+in_shapes",   "flops",        "type,+memory", "intensity",
+                                        "flo_fraction", "+type,name",   "trips",        "quality,bytes"};
+    static const int64_t top[] = {1, 3, 20, 64, 300, 4096};
+    for (size_t i = 0; i < OC_COUNT(order); i++)
+        for (size_t k = 0; k < OC_COUNT(top); k++)
+            compare(*state, O(.order_by = order[i], .has_top = true, .top = top[k]), 1);
+    compare(*state, O(0), 20);
+}
+
+static void filters(void **state)
+{
+    const char *type[] = {"Exp", "Mystery"}, *name[] = {"n1", "Relu_.*"}, *dtype[] = {"float32"};
+    compare(*state, O(.type = type, .n_type = 2), 20);
+    compare(*state, O(.type = type, .n_type = 2, .has_top = true, .top = 2, .order_by = "+memory"), 2);
+    compare(*state, O(.name_pattern = name, .n_name_pattern = 2), 2);
+    compare(*state, O(.input_dtype = dtype, .n_input_dtype = 1, .has_top = true, .top = 5), 5);
+}
+
+static void needs_all_rows(void **state)
+{
+    const struct fixture *f = *state;
+    struct oc_report_in in = {.model = f->model, .analysis = f->analysis};
+    struct oc_report r = {.in = &in, .o = O(.has_top = true)};
+    assert_false(oc_few_rows_do(&r)); /* --top 0: all of them */
+    r.o = O(.has_top = true, .top = -3);
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.has_top = true, .top = 5000);
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.group_by = "type");
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.aggregate = "sum");
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.advise = true);
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.top_end_key = "kern");
+    assert_false(oc_few_rows_do(&r));
+    r.o = O(.fuse = "elementwise");
+    assert_false(oc_few_rows_do(&r));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(orders), cmocka_unit_test(filters),
+                                       cmocka_unit_test(needs_all_rows)};
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
