@@ -59,8 +59,8 @@ static const char *open_dimensions(struct oc_advisor *x)
     uint32_t n = 0;
     for (uint32_t i = 0; i < g->n_input && n <= NAMED; i++) {
         const struct oc_value *v = &x->m->value[g->input[i]];
-        for (unsigned k = 0; !v->constant && v->declared.shape.ranked && k < v->declared.shape.rank; k++) {
-            struct oc_dim d = v->declared.shape.dim[k];
+        for (unsigned k = 0; !v->constant && v->declared->shape.ranked && k < v->declared->shape.rank; k++) {
+            struct oc_dim d = v->declared->shape.dim[k];
             if ((!d.expr && d.v >= 0) || n > NAMED)
                 continue;
             const char *one = d.expr ? x->m->symbol[d.expr - 1] : oc_printf(x->arena, "%s.%u", v->name, k);

@@ -51,8 +51,6 @@ void oc_engine_scratch(struct oc_engine *e)
     e->loop_trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->loop_quality = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trip_used = OC_NEW_ARRAY(a, e->o->n_trip, bool);
-    e->decider = OC_NEW_ARRAY(a, e->m->n_value, uint32_t);
-    memset(e->decider, 0xff, e->m->n_value * sizeof(*e->decider));
     e->tried = OC_NEW_ARRAY(a, e->m->n_value, bool);
     e->rule_seen = OC_NEW_ARRAY(a, e->o->rules ? oc_op_rules_count(e->o->rules) : 0, bool);
     e->symbol = OC_NEW_ARRAY(a, e->m->n_symbol, struct oc_symbol);

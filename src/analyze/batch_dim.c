@@ -12,7 +12,7 @@ const char *oc_batch_symbol(const struct oc_model *m)
 {
     for (uint32_t i = 0; i < m->graph[0].n_input; i++) {
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
-        const struct oc_shape *s = &v->declared.shape;
+        const struct oc_shape *s = &v->declared->shape;
         if (!v->constant && s->ranked && s->rank)
             return symbol_of(m, s->dim[0]);
     }
@@ -28,7 +28,7 @@ static bool find(const struct oc_model *m, const char *symbol, struct place *out
 {
     for (uint32_t i = 0; i < m->graph[0].n_input; i++) {
         const struct oc_value *v = &m->value[m->graph[0].input[i]];
-        const struct oc_shape *s = &v->declared.shape;
+        const struct oc_shape *s = &v->declared->shape;
         for (unsigned x = 0; !v->constant && s->ranked && x < s->rank; x++) {
             const char *name = symbol_of(m, s->dim[x]);
             if (name && strcmp(name, symbol) == 0) {
@@ -85,7 +85,7 @@ void oc_batch_opts_init(struct oc_batch_opts *b, struct oc_arena *arena, const s
 /* A shape that was given: its batch is the one looked at. */
 static void set_shape(struct oc_batch_opts *b, size_t index, const struct oc_value *v, int64_t batch)
 {
-    const struct oc_shape *d = &v->declared.shape;
+    const struct oc_shape *d = &v->declared->shape;
     for (unsigned x = 0; d->ranked && x < d->rank && x < b->opts.shape[index].rank; x++)
         if (d->dim[x].expr && strcmp(b->model->symbol[d->dim[x].expr - 1], b->bind[0].symbol) == 0)
             b->dim[index][x] = batch;

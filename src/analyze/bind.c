@@ -65,7 +65,7 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
 /* A given shape against the declared one: binds its symbols. 1: does not fit (only when lenient). */
 static int apply_shape(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b)
 {
-    const struct oc_shape *d = &v->declared.shape;
+    const struct oc_shape *d = &v->declared->shape;
     if (!d->ranked)
         return 0;
     if (d->rank != b->rank)
@@ -160,8 +160,8 @@ static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const c
 /* One dimension of an input that has no given shape. */
 static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, unsigned axis)
 {
-    const struct oc_dim d = v->declared.shape.dim[axis];
-    unsigned rank = v->declared.shape.rank;
+    const struct oc_dim d = v->declared->shape.dim[axis];
+    unsigned rank = v->declared->shape.rank;
     const char *why;
     if (d.expr == 0 && d.v >= 0)
         return d;
@@ -223,7 +223,7 @@ static const struct oc_type *bind_element(struct oc_engine *e, const struct oc_t
 static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_shape_bind *b)
 {
     const struct oc_value *v = &e->m->value[value];
-    struct oc_type t = v->declared;
+    struct oc_type t = *v->declared;
     struct oc_dim dim[OC_MAX_RANK];
     t.elem = bind_element(e, t.elem);
     if (b) {
@@ -256,8 +256,8 @@ static void list_open_dims(struct oc_engine *e, struct oc_err *err)
     bool *told = OC_NEW_ARRAY(&e->a->arena, (size_t)e->m->n_symbol + 1, bool);
     for (uint32_t k = 0; k < g->n_input; k++) {
         const struct oc_value *v = &e->m->value[g->input[k]];
-        for (unsigned ax = 0; v->declared.shape.ranked && ax < v->declared.shape.rank; ax++) {
-            struct oc_dim d = v->declared.shape.dim[ax];
+        for (unsigned ax = 0; v->declared->shape.ranked && ax < v->declared->shape.rank; ax++) {
+            struct oc_dim d = v->declared->shape.dim[ax];
             size_t n = strlen(err->msg);
             if (d.expr && !told[d.expr - 1])
                 snprintf(err->msg + n, sizeof(err->msg) - n, " '%s'", e->m->symbol[d.expr - 1]);
@@ -300,9 +300,9 @@ int oc_bind_inputs(struct oc_engine *e)
     for (int arithmetic = 0; arithmetic < 2; arithmetic++)
         for (uint32_t i = 0; i < g->n_input; i++) {
             const struct oc_value *v = &e->m->value[g->input[i]];
-            for (unsigned ax = 0; !chosen[i] && v->declared.shape.ranked && ax < v->declared.shape.rank;
+            for (unsigned ax = 0; !chosen[i] && v->declared->shape.ranked && ax < v->declared->shape.rank;
                  ax++) {
-                struct oc_dim d = v->declared.shape.dim[ax];
+                struct oc_dim d = v->declared->shape.dim[ax];
                 if (d.expr && is_arithmetic(e->m->symbol[d.expr - 1]) == (bool)arithmetic && !v->constant)
                     input_dim(e, v, ax);
             }

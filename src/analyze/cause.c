@@ -82,6 +82,10 @@ static uint32_t step_back(const struct oc_engine *e, uint32_t v)
 static uint32_t decider(struct oc_engine *e, uint32_t v)
 {
     uint32_t end = v, next;
+    if (!e->decider) {
+        e->decider = OC_NEW_ARRAY(&e->a->arena, e->m->n_value, uint32_t);
+        memset(e->decider, 0xff, e->m->n_value * sizeof(*e->decider));
+    }
     for (uint32_t steps = 0; steps <= e->m->n_value && e->decider[end] == NOT_LOOKED; end = next, steps++)
         if ((next = step_back(e, end)) == OC_NONE)
             break;

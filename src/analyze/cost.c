@@ -39,13 +39,20 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
     return oc_c_bytes(c, t->dtype, oc_c_elems(c, t));
 }
 
-/* True the second time that the node reads the value. */
-static bool repeated(struct oc_engine *e, const struct oc_node *n, uint32_t value)
+/* Whether the node reads the value of this input in one before, that is looked at here too. */
+static bool repeated(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t input)
 {
-    uint32_t me = (uint32_t)(n - e->m->node) + 1;
-    bool again = e->read_by[value] == me;
-    e->read_by[value] = me;
-    return again;
+    enum { FEW = 16 };
+    uint32_t value = n->in[input], me = (uint32_t)(n - e->m->node) + 1;
+    if (n->n_in > FEW) {
+        bool again = e->read_by[value] == me;
+        e->read_by[value] = me;
+        return again;
+    }
+    for (uint32_t i = 0; i < input; i++)
+        if (n->in[i] == value && oc_op_slot(op, i) != 'm')
+            return true;
+    return false;
 }
 
 /* A constant that a dequantizer makes is read in its stored form; each element costs one DEQ. */
@@ -66,7 +73,7 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
 {
     for (uint32_t i = 0; i < n->n_in; i++) {
         k->rd[i] = 0;
-        bool skip = n->in[i] == OC_NONE || oc_op_slot(op, i) == 'm' || repeated(e, n, n->in[i]);
+        bool skip = n->in[i] == OC_NONE || oc_op_slot(op, i) == 'm' || repeated(e, n, op, i);
         if (n->in[i] == OC_NONE || (skip && !e->o->naive_bytes))
             continue;
         uint32_t dq = oc_weight_dequantizer(e, n->in[i]);
@@ -145,6 +152,22 @@ static bool recount(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_co
     return !c->overflow && oc_mul_u64(n, trips, is_int ? &out->ops : &out->flops);
 }
 
+/* Nodes in a row often have the same list: one is enough for them. */
+static const struct oc_prim_count *keep_hist(struct oc_engine *e, const struct oc_prim_count *list, uint8_t n)
+{
+    struct oc_hist_memory *last = &e->hist[n % OC_COUNT(e->hist)];
+    bool same = n == last->n;
+    for (uint8_t i = 0; same && i < n; i++)
+        same = list[i].n == last->list[i].n && list[i].prim == last->list[i].prim &&
+               list[i].is_int == last->list[i].is_int;
+    if (!same || !last->list) {
+        struct oc_prim_count *kept = OC_NEW_ARRAY(&e->a->arena, n, struct oc_prim_count);
+        memcpy(kept, list, n * sizeof(*kept));
+        *last = (struct oc_hist_memory){.list = kept, .n = n};
+    }
+    return last->list;
+}
+
 static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
                   struct oc_node_cost *out)
 {
@@ -155,9 +178,7 @@ static bool store(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost
     if (!weigh(k->hist_f, w, trips, false, &out->flops, out, list) ||
         !weigh(k->hist_i, w, trips, true, &out->ops, out, list) || !sum_bytes(e, n, k, trips, out))
         return false;
-    struct oc_prim_count *kept = OC_NEW_ARRAY(&e->a->arena, out->n_hist, struct oc_prim_count);
-    memcpy(kept, list, out->n_hist * sizeof(*kept));
-    out->hist = kept;
+    out->hist = keep_hist(e, list, out->n_hist);
     out->mac_class = out->macs ? k->mac_class : OC_CLASS_NONE;
     out->rest_class = k->rest_class;
     return !e->convention || recount(e, c, k, trips, out);

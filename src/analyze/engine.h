@@ -12,6 +12,11 @@ struct oc_symbol {       /* a symbolic dim of the model's declarations */
     bool by_default;
 };
 
+struct oc_hist_memory { /* the last list of primitives that was kept */
+    const struct oc_prim_count *list;
+    uint8_t n;
+};
+
 struct oc_engine {
     struct oc_analysis *a;
     const struct oc_model *m;
@@ -28,7 +33,8 @@ struct oc_engine {
     uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
     uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
     bool *trip_used;
-    uint32_t *decider; /* by value: what decides its unknown value, OC_NONE: not looked for (cause.c) */
+    uint32_t *decider; /* by value: what decides its unknown value, OC_NONE: not looked for; NULL: of none
+                          (cause.c) */
     bool *tried;       /* by value: its constant was read (or could not be) */
     const struct oc_convention *convention; /* NULL: ours */
     uint64_t cached_trips; /* of the trips of the graph being counted, those that find constants in a cache */
@@ -47,9 +53,10 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
-    struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
-    uint32_t *read_by;    /* by value: the node that read it last, + 1 */
-    uint32_t missed;      /* the first slot whose value a rule asked for in vain, OC_NONE */
+    struct oc_told *told;          /* NULL: nobody wants the numbers of formulas */
+    uint32_t *read_by;             /* by value: the node that read it last, + 1 */
+    struct oc_hist_memory hist[4]; /* by length */
+    uint32_t missed;               /* the first slot whose value a rule asked for in vain, OC_NONE */
 };
 
 /* analyze.c: the arrays of *e, in the arena of e->a. Needs m, o, a. */

@@ -77,7 +77,7 @@ static void conflict(struct oc_engine *e, const struct oc_node *n, uint32_t valu
 static void store_output(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
 {
     uint32_t value = n->out[slot];
-    const struct oc_type *raw = &e->m->value[value].declared;
+    const struct oc_type *raw = e->m->value[value].declared;
     struct oc_type c = e->out[slot];
     bool tensor = c.kind == OC_T_TENSOR || c.kind == OC_T_NONE;
     if (raw->kind != OC_T_TENSOR || !tensor) {
@@ -135,7 +135,9 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
         if (n->out[i] == OC_NONE)
             continue;
         store_output(e, n, op, i);
-        e->a->data[n->out[i]] = e->out_data[i];
+        if (e->a->data[n->out[i]] !=
+            e->out_data[i]) /* most values are not known: their pages stay untouched */
+            e->a->data[n->out[i]] = e->out_data[i];
     }
     oc_mark_root_cause(e, n, op, asked);
 }

@@ -22,8 +22,9 @@ static void mark_device(struct oc_live_builder *b)
 /* What a body reads from outside is not its own. */
 static void mark_outer(struct oc_live_builder *b, uint32_t graph)
 {
-    bool *outer = oc_xmalloc(((size_t)b->m->n_graph + 1) * sizeof(*outer));
-    memset(outer, 0, b->m->n_graph * sizeof(*outer));
+    if (b->m->graph[graph].parent_node == OC_NONE)
+        return;
+    bool *outer = oc_xcalloc((size_t)b->m->n_graph + 1, sizeof(*outer));
     for (uint32_t node = b->m->graph[graph].parent_node; node != OC_NONE;) {
         outer[b->m->node[node].graph] = true;
         node = b->m->graph[b->m->node[node].graph].parent_node;
@@ -77,29 +78,46 @@ struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a)
                                   .kv_share = a->counting.kv_share};
 }
 
+static void *unset(size_t n, size_t size)
+{
+    void *p = oc_xmalloc((n + 1) * size);
+    memset(p, 0xff, n * size);
+    return p;
+}
+
+/* Ended by end_walk. */
+static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts,
+                 struct oc_live_builder *b, struct oc_live_walk *w)
+{
+    *b = (struct oc_live_builder){.a = a, .m = a->model, .o = *opts};
+    b->of = unset(b->m->n_value, sizeof(*b->of));
+    b->device = oc_xcalloc((size_t)b->m->n_value + 1, sizeof(*b->device));
+    b->made_by = opts->order == OC_ORDER_ORT ? unset(b->m->n_value, sizeof(*b->made_by)) : NULL;
+    b->cap = b->m->n_value + 1;
+    b->slot = oc_xmalloc(b->cap * sizeof(*b->slot));
+    mark_device(b);
+    mark_outer(b, graph);
+    oc_live_walk(b, graph, graph == 0, w);
+}
+
+static void end_walk(struct oc_live_builder *b, struct oc_live_walk *w)
+{
+    oc_live_walk_end(w, true);
+    free(b->of);
+    free(b->device);
+    free(b->made_by);
+    free(b->slot);
+}
+
 struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts)
 {
     struct oc_lives *l = oc_xmalloc(sizeof(*l));
-    struct oc_live_builder b = {.a = a, .m = a->model, .o = *opts};
+    struct oc_live_builder b;
     struct oc_live_walk w;
     *l = (struct oc_lives){.a = a, .opts = *opts};
-    b.of = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.of));
-    b.device = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.device));
-    memset(b.of, 0xff, b.m->n_value * sizeof(*b.of));
-    memset(b.device, 0, b.m->n_value * sizeof(*b.device));
-    if (opts->order == OC_ORDER_ORT) {
-        b.made_by = oc_xmalloc(((size_t)b.m->n_value + 1) * sizeof(*b.made_by));
-        memset(b.made_by, 0xff, b.m->n_value * sizeof(*b.made_by));
-    }
-    mark_device(&b);
-    mark_outer(&b, graph);
-    oc_live_walk(&b, graph, graph == 0, &w);
+    walk(a, graph, opts, &b, &w);
     pack(l, &w);
-    oc_live_walk_end(&w, true);
-    free(b.of);
-    free(b.device);
-    free(b.made_by);
-    free(b.slot);
+    end_walk(&b, &w);
     return l;
 }
 
@@ -134,10 +152,12 @@ uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node)
 void oc_find_peak(struct oc_analysis *a)
 {
     struct oc_lives_opts o = oc_lives_opts_of(a);
-    struct oc_lives *l = oc_lives_make(a, 0, &o);
-    a->peak = (struct oc_peak){.bytes = l->peak,
-                               .lower_bytes = l->lower,
-                               .node = l->n_step ? l->step[l->peak_step] : OC_NONE,
-                               .quality = l->quality};
-    oc_lives_free(l);
+    struct oc_live_builder b;
+    struct oc_live_walk w;
+    walk(a, 0, &o, &b, &w);
+    a->peak = (struct oc_peak){.bytes = w.peak,
+                               .lower_bytes = w.lower,
+                               .node = w.n ? w.step[w.peak_step] : OC_NONE,
+                               .quality = w.quality};
+    end_walk(&b, &w);
 }

@@ -32,9 +32,9 @@ struct oc_lives_opts {
 struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a);
 
 struct oc_life {
+    uint64_t bytes;       /* rounded up */
     uint32_t value;       /* that it was made for; others may share it (views, in place) */
     uint32_t first, last; /* steps, first <= last */
-    uint64_t bytes;       /* rounded up */
     bool input, output; /* holds a graph input, a graph output; both: passed through, or a shared KV cache */
     uint8_t quality;    /* enum oc_quality of bytes; OC_UNKNOWN: bytes is 0, OC_LOWER: strings */
 };

@@ -78,44 +78,44 @@ static void sum_lives(struct oc_live_walk *w)
         w->live[i] += w->live[i - 1];
 }
 
-static uint64_t once(const struct oc_live_walk *w, uint32_t value, uint32_t step, uint32_t *counted_by)
+static uint64_t once(const struct oc_live_walk *w, uint32_t value, uint32_t step)
 {
     uint32_t i = oc_live_own(w, value);
-    if (i >= OC_LIFE_CALLER || counted_by[i - w->base] == step)
+    if (i >= OC_LIFE_CALLER || w->b->slot[i].counted == step + 1)
         return 0;
-    counted_by[i - w->base] = step;
+    w->b->slot[i].counted = step + 1;
     return w->b->slot[i].l.bytes;
 }
 
 /* No order needs less than the distinct inputs and outputs of any one node. In place, an output that could be
  * written over an input in some order counts nothing. */
-static uint64_t node_needs(const struct oc_live_walk *w, uint32_t step, uint32_t *counted_by)
+static uint64_t node_needs(const struct oc_live_walk *w, uint32_t step)
 {
     const struct oc_model *m = w->b->m;
     const struct oc_node *n = &m->node[w->step[step]];
     uint64_t sum = 0;
     for (uint32_t k = 0; k < n->n_in; k++)
-        sum += once(w, n->in[k], step, counted_by);
+        sum += once(w, n->in[k], step);
     uint32_t c = oc_first_capture(m->capture, m->n_capture, w->step[step]);
     for (; c < m->n_capture && m->capture[c].node == w->step[step]; c++)
-        sum += once(w, m->capture[c].value, step, counted_by);
+        sum += once(w, m->capture[c].value, step);
     for (uint32_t k = 0; k < n->n_in; k++)
         if (oc_live_may_reuse(w, step, n->in[k]))
-            once(w, n->out[0], step, counted_by);
+            once(w, n->out[0], step);
     for (uint32_t k = 0; k < n->n_out; k++)
-        sum += once(w, n->out[k], step, counted_by);
+        sum += once(w, n->out[k], step);
     return sum;
 }
 
 static void find_peak(struct oc_live_walk *w)
 {
-    uint32_t *counted_by = oc_xmalloc(((size_t)(w->b->n - w->base) + 1) * sizeof(*counted_by));
-    uint32_t n_slot = w->b->n;
-    memset(counted_by, 0xff, (n_slot - w->base) * sizeof(*counted_by));
     for (uint32_t i = 0; i < w->n; i++) {
-        uint64_t lower = 0, needs = node_needs(w, i, counted_by);
-        bodies(w, i, &w->inner[i], &lower);
-        if (!oc_add_u64(w->live[i], w->inner[i], &w->live[i]) || !oc_add_u64(needs, lower, &needs))
+        uint64_t inner = 0, lower = 0, needs = node_needs(w, i);
+        if (w->b->m->node[w->step[i]].n_attr)
+            bodies(w, i, &inner, &lower);
+        if (inner)
+            w->inner[i] = inner;
+        if (!oc_add_u64(w->live[i], inner, &w->live[i]) || !oc_add_u64(needs, lower, &needs))
             w->quality = OC_UNKNOWN;
         w->lower = needs > w->lower ? needs : w->lower;
         if (w->peak_step == OC_NONE || w->live[i] > w->peak) {
@@ -123,7 +123,6 @@ static void find_peak(struct oc_live_walk *w)
             w->peak_step = i;
         }
     }
-    free(counted_by);
 }
 
 void oc_live_sum(struct oc_live_walk *w, bool main_graph)

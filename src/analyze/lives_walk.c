@@ -198,13 +198,15 @@ void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, st
 {
     *w = (struct oc_live_walk){
         .b = b, .g = &b->m->graph[graph], .base = b->n, .peak_step = OC_NONE, .quality = OC_EXACT};
+    if (main_graph) {
+        w->cap = b->m->n_node + 1;
+        w->step = oc_xmalloc(w->cap * sizeof(*w->step));
+    }
     flatten(w, graph);
     if (b->made_by)
         oc_live_order(w);
-    w->live = oc_xmalloc(((size_t)w->n + 2) * sizeof(*w->live));
-    w->inner = oc_xmalloc(((size_t)w->n + 1) * sizeof(*w->inner));
-    memset(w->live, 0, ((size_t)w->n + 2) * sizeof(*w->live));
-    memset(w->inner, 0, ((size_t)w->n + 1) * sizeof(*w->inner));
+    w->live = oc_xcalloc((size_t)w->n + 2, sizeof(*w->live));
+    w->inner = oc_xcalloc((size_t)w->n + 1, sizeof(*w->inner));
     inputs_born(w, main_graph);
     follow(w);
     oc_live_reuse(w);

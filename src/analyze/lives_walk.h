@@ -9,6 +9,7 @@ struct oc_live_slot {
     struct oc_life l; /* last: that of the root of its tie */
     uint32_t into;    /* buffer that it became, itself, or OC_LIFE_CALLER */
     uint32_t tie;     /* towards the root of those that die together (elements of a sequence) */
+    uint32_t counted; /* lives_sum.c: step + 1 that counted it last, 0: none */
     bool tied;        /* with others */
     bool fixed;       /* input of a body: nobody writes into it */
 };
@@ -29,7 +30,7 @@ struct oc_live_walk { /* over one graph */
     const struct oc_graph *g;
     uint32_t base; /* its first slot */
     uint32_t *step, n, cap;
-    uint64_t *live, *inner, peak, lower;
+    uint64_t *live, *inner, peak, lower; /* inner: mostly 0, and those pages never touched */
     uint32_t peak_step;
     uint8_t quality;
 };

@@ -90,6 +90,12 @@ static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const
     return u;
 }
 
+/* Of two nodes + 1, 0: none. */
+static uint32_t earlier(uint32_t a, uint32_t b)
+{
+    return a && (!b || a < b) ? a : b;
+}
+
 /* Uses flow backwards through folded nodes: a transposed weight is a weight. */
 static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
 {
@@ -103,15 +109,14 @@ static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use
         if (v == OC_NONE || !e->a->is_const[v] || k->state == OC_NODE_NOT_TAKEN)
             continue;
         uint16_t u = op ? use_of(e, n, op, i) : U_DATA | U_NOT_SCALAR;
-        uint32_t by = node;
+        uint32_t by = node + 1;
         if (through && (u & U_DATA)) {
             bool quantized = (u & U_QDATA) && k->state == OC_NODE_ABSORBED;
             u = (uint16_t)(use[n->out[0]] | (quantized ? U_QDATA : 0));
             by = user[n->out[0]];
         }
         use[v] |= u;
-        if (by != OC_NONE && (user[v] == OC_NONE || by < user[v]))
-            user[v] = by;
+        user[v] = earlier(user[v], by);
     }
 }
 
@@ -157,13 +162,26 @@ static bool is_param(unsigned cls)
     return cls == OC_PC_WEIGHT || cls == OC_PC_BIAS || cls == OC_PC_NORM || cls == OC_PC_EMBED;
 }
 
-/* Elements a constant stands for: packed 4-bit blobs of MatMulNBits are N x K weights. */
-static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value, uint32_t user,
-                                 const uint32_t *same)
+/* What is found out about the constants, by value. */
+struct constants {
+    uint16_t *use;  /* enum use */
+    uint32_t *user; /* first node that uses it, + 1; 0: none */
+    uint32_t *same; /* the constant that stands for it; NULL: every one for itself */
+    bool *counted;  /* by constant that stands for others */
+};
+
+static uint32_t same_as(const struct constants *k, uint32_t value)
 {
-    const struct oc_node *n = user == OC_NONE ? NULL : &e->m->node[user];
+    return k->same ? k->same[value] : value;
+}
+
+/* Elements a constant stands for: packed 4-bit blobs of MatMulNBits are N x K weights. */
+static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value,
+                                 const struct constants *k)
+{
+    const struct oc_node *n = k->user[value] ? &e->m->node[k->user[value] - 1] : NULL;
     if (!n || strcmp(n->op_type, "MatMulNBits") != 0 || n->n_in < 2 || n->in[1] == OC_NONE ||
-        same[n->in[1]] != value)
+        same_as(k, n->in[1]) != value)
         return elements;
     const struct oc_attr *rows = oc_node_attr(n, "N"), *cols = oc_node_attr(n, "K");
     uint64_t product;
@@ -172,28 +190,20 @@ static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, u
     return fine ? product : elements;
 }
 
-/* What is found out about the constants, by value. */
-struct constants {
-    uint16_t *use;  /* enum use */
-    uint32_t *user; /* first node that uses it */
-    uint32_t *same; /* the constant that stands for it */
-    bool *counted;  /* by constant that stands for others */
-};
-
 static void count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t elements, unsigned rank,
                   uint64_t bytes, const struct constants *k)
 {
-    uint32_t one = k->same[value], user = k->user[one];
+    uint32_t one = same_as(k, value), user = k->user[one];
     unsigned cls = classify(dtype, elements, rank, k->use[one]);
     e->a->param_class[value] = (uint8_t)cls;
     if (e->o->dedup_content && k->counted[one])
         return;
     k->counted[one] = true;
-    elements = logical_elements(e, elements, one, user, k->same);
+    elements = logical_elements(e, elements, one, k);
     e->a->class_elems[cls] += elements;
     e->a->class_bytes[cls] += bytes;
-    if (is_param(cls) && user != OC_NONE)
-        e->a->cost[user].params += elements;
+    if (is_param(cls) && user)
+        e->a->cost[user - 1].params += elements;
 }
 
 struct place { /* a Constant node and where it stands in the file */
@@ -239,31 +249,26 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
 /* Uses of constants with the same bits are uses of the one that stands for them. */
 static void merge_same(struct oc_engine *e, struct constants *k)
 {
-    if (e->o->dedup_content)
-        oc_find_same(e, k->same);
+    k->same = oc_xmalloc((size_t)e->m->n_value * sizeof(*k->same));
+    oc_find_same(e, k->same);
     for (uint32_t v = 0; v < e->m->n_value; v++) {
-        uint32_t one = e->o->dedup_content ? k->same[v] : v;
-        k->same[v] = one;
+        uint32_t one = k->same[v];
         k->use[one] |= k->use[v];
-        if (k->user[v] != OC_NONE && (k->user[one] == OC_NONE || k->user[v] < k->user[one]))
-            k->user[one] = k->user[v];
+        k->user[one] = earlier(k->user[one], k->user[v]);
     }
 }
 
 void oc_count_params(struct oc_engine *e)
 {
     size_t n = e->m->n_value;
-    struct constants k = {.use = oc_xmalloc(n * sizeof(*k.use)),
-                          .user = oc_xmalloc(n * sizeof(*k.user)),
-                          .same = oc_xmalloc(n * sizeof(*k.same)),
-                          .counted = oc_xmalloc(n * sizeof(*k.counted))};
-    memset(k.counted, 0, n * sizeof(*k.counted));
-    memset(k.use, 0, n * sizeof(*k.use));
-    memset(k.user, 0xff, n * sizeof(*k.user));
+    struct constants k = {.use = oc_xcalloc(n, sizeof(*k.use)),
+                          .user = oc_xcalloc(n, sizeof(*k.user)),
+                          .counted = oc_xcalloc(n, sizeof(*k.counted))};
     collect_uses(e, k.use, k.user);
     if (e->m->n_function)
         collect_uses(e, k.use, k.user); /* constants made in a body and used by the caller */
-    merge_same(e, &k);
+    if (e->o->dedup_content)
+        merge_same(e, &k);
     for (uint32_t g = 0; g < e->m->n_graph; g++) {
         const struct oc_graph *graph = &e->m->graph[g];
         for (uint32_t i = 0; i < graph->n_init && e->graph_use[g] != OC_G_NOT_RUN; i++) {

@@ -184,7 +184,7 @@ const char *oc_dim_source(const struct oc_analysis *a, struct oc_arena *arena, u
 {
     const struct oc_model *m = a->model;
     const struct oc_value *v = &m->value[value];
-    const struct oc_shape *d = &v->declared.shape;
+    const struct oc_shape *d = &v->declared->shape;
     char label[256];
     if (v->producer != OC_NONE)
         return oc_printf(arena, "inferred by %s",

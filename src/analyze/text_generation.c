@@ -47,12 +47,12 @@ static void read_node(struct oc_engine *e, const struct oc_node *n, struct gener
 static void rebind(struct oc_engine *e, const struct oc_graph *body, const struct oc_dim *dim, unsigned rank)
 {
     for (uint32_t i = 0; i < body->n_input; i++) {
-        const struct oc_shape *s = &e->m->value[body->input[i]].declared.shape;
+        const struct oc_shape *s = &e->m->value[body->input[i]].declared->shape;
         for (unsigned a = 0; s->ranked && a < s->rank; a++)
             if (s->dim[a].expr)
                 e->symbol[s->dim[a].expr - 1].bound = false;
     }
-    const struct oc_shape *s = &e->m->value[body->input[0]].declared.shape;
+    const struct oc_shape *s = &e->m->value[body->input[0]].declared->shape;
     for (unsigned a = 0; s->ranked && s->rank == rank && a < rank; a++)
         if (s->dim[a].expr)
             e->symbol[s->dim[a].expr - 1] = (struct oc_symbol){.value = dim[a], .bound = true};

@@ -163,7 +163,7 @@ static bool sizes_declared(const struct oc_model *m)
     const struct oc_graph *g = &m->graph[0];
     for (uint32_t i = 0; i < g->n_input; i++) {
         const struct oc_value *v = &m->value[g->input[i]];
-        const struct oc_type *t = &v->declared;
+        const struct oc_type *t = v->declared;
         if (v->constant)
             continue;
         if (t->kind != OC_T_TENSOR || !oc_shape_known(&t->shape))

@@ -45,7 +45,7 @@ static bool agrees(const struct oc_type *declared, const struct oc_type *t)
 
 static bool needs_shape(const struct oc_model *m, uint32_t v)
 {
-    const struct oc_type *t = &m->value[v].declared;
+    const struct oc_type *t = m->value[v].declared;
     if (m->value[v].constant || (t->kind != OC_T_TENSOR && t->kind != OC_T_NONE))
         return false;
     if (t->kind == OC_T_NONE || !t->shape.ranked)
@@ -70,7 +70,7 @@ static const struct oc_shape *find_shape(const struct oc_matcher *x, uint32_t v)
         for (uint32_t k = 0; k < n->n_in; k++) {
             uint32_t at;
             if (n->in[k] != v || !position_of(x->m, n, k, r->n_in, &at) ||
-                !agrees(&x->m->value[v].declared, &r->in[at]))
+                !agrees(x->m->value[v].declared, &r->in[at]))
                 continue;
             best = &r->in[at].shape;
             best_calls = r->calls;

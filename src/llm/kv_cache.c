@@ -94,7 +94,7 @@ static unsigned length_axis(const struct oc_shape *s, unsigned batch, unsigned u
 
 static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
 {
-    const struct oc_type *t = &m->value[p->past].declared;
+    const struct oc_type *t = m->value[p->past].declared;
     const struct oc_shape *s = &t->shape;
     bool both = p->name->part == OC_KV_BOTH;
     if (t->kind != OC_T_TENSOR || !s->ranked)

@@ -42,9 +42,9 @@ static bool is_arithmetic(const char *name)
 static const char *symbol_at(const struct roles *r, uint32_t value, unsigned axis)
 {
     const struct oc_value *v = &r->m->value[value];
-    if (!v->declared.shape.ranked || axis >= v->declared.shape.rank)
+    if (!v->declared->shape.ranked || axis >= v->declared->shape.rank)
         return NULL;
-    struct oc_dim d = v->declared.shape.dim[axis];
+    struct oc_dim d = v->declared->shape.dim[axis];
     if (d.expr)
         return r->m->symbol[d.expr - 1];
     return d.v < 0 ? oc_printf(r->arena, "%s.%u", v->name, axis) : NULL;
@@ -73,7 +73,7 @@ static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned ro
         return 0;
     if (symbol)
         return give(r, symbol, role);
-    const struct oc_shape *s = &r->m->value[value].declared.shape;
+    const struct oc_shape *s = &r->m->value[value].declared->shape;
     if (s->ranked && axis < s->rank && r->out->fixed[role] < 0)
         r->out->fixed[role] = s->dim[axis].v;
     return 0;
@@ -105,13 +105,13 @@ static uint32_t find_tokens(const struct roles *r)
     for (size_t k = 0; k < OC_COUNT(names); k++)
         for (uint32_t i = 0; i < g->n_input; i++) {
             const struct oc_value *v = input_at(r, i);
-            unsigned rank = v && v->declared.shape.ranked ? v->declared.shape.rank : 0;
+            unsigned rank = v && v->declared->shape.ranked ? v->declared->shape.rank : 0;
             if (v && !strcmp(v->name, names[k]) && (rank == 2 || rank == 3))
                 return g->input[i];
         }
     for (uint32_t i = 0; i < g->n_input; i++) {
         const struct oc_value *v = input_at(r, i);
-        if (v && v->declared.shape.ranked && v->declared.shape.rank == 2 && is_integer(&v->declared) &&
+        if (v && v->declared->shape.ranked && v->declared->shape.rank == 2 && is_integer(v->declared) &&
             contains(v->name, "ids") && !contains(v->name, "position"))
             return g->input[i];
     }
@@ -142,7 +142,7 @@ static bool is_mask(const struct oc_value *v)
 /* attention_mask[batch, total] or [batch, 1, new, total] */
 static int mask_roles(struct roles *r, uint32_t value)
 {
-    unsigned rank = r->m->value[value].declared.shape.rank;
+    unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
     if (last && is_arithmetic(last) && rank == 2)
         r->out->mask = value;
@@ -157,7 +157,7 @@ static int mask_roles(struct roles *r, uint32_t value)
 /* position_ids[batch, new], or with three kinds of positions in front */
 static int position_roles(struct roles *r, uint32_t value)
 {
-    unsigned rank = r->m->value[value].declared.shape.rank;
+    unsigned rank = r->m->value[value].declared->shape.rank;
     const char *last = symbol_at(r, value, rank - 1);
     return last && !is_arithmetic(last) && !given_role(r, last) ? give(r, last, OC_LLM_NEW) : 0;
 }
@@ -165,14 +165,14 @@ static int position_roles(struct roles *r, uint32_t value)
 static int other_roles(struct roles *r, uint32_t value)
 {
     const struct oc_value *v = &r->m->value[value];
-    unsigned rank = v->declared.shape.ranked ? v->declared.shape.rank : 0;
+    unsigned rank = v->declared->shape.ranked ? v->declared->shape.rank : 0;
     if (rank >= 2 && rank <= 4 && is_mask(v) && mask_roles(r, value))
         return -1;
     if (rank >= 2 && rank <= 3 && contains(v->name, "position_ids") && position_roles(r, value))
         return -1;
     for (unsigned axis = 0; axis < rank; axis++) {
         const char *symbol = symbol_at(r, value, axis);
-        unsigned role = symbol && v->declared.shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
+        unsigned role = symbol && v->declared->shape.dim[axis].expr ? role_of_name(symbol) : OC_LLM_ROLES;
         if (role != OC_LLM_ROLES && !is_arithmetic(symbol) && !given_role(r, symbol) && give(r, symbol, role))
             return -1;
         if (symbol && role == OC_LLM_ROLES && axis == 0 && rank == 2 && !given_role(r, symbol) &&
@@ -194,8 +194,8 @@ static void scalar_roles(struct roles *r)
     r->out->scalar = OC_NEW_ARRAY(r->arena, OC_COUNT(names), struct oc_llm_size);
     for (uint32_t i = 0; i < r->m->graph[0].n_input; i++) {
         const struct oc_value *v = input_at(r, i);
-        const struct oc_shape *s = v ? &v->declared.shape : NULL;
-        if (!v || !is_integer(&v->declared) || !s->ranked || s->rank > 1 ||
+        const struct oc_shape *s = v ? &v->declared->shape : NULL;
+        if (!v || !is_integer(v->declared) || !s->ranked || s->rank > 1 ||
             (s->rank == 1 && !oc_is(s->dim[0], 1)))
             continue;
         for (size_t k = 0; k < OC_COUNT(names) && r->out->n_scalar < OC_COUNT(names); k++)
@@ -275,8 +275,8 @@ int oc_llm_find_sizes(const struct oc_model *m, const struct oc_kv_cache_info *k
     struct roles r = {.m = m, .opts = opts, .arena = arena, .out = out, .err = err};
     size_t dims = 1;
     for (uint32_t i = 0; i < m->graph[0].n_input; i++)
-        if (input_at(&r, i) && input_at(&r, i)->declared.shape.ranked)
-            dims += input_at(&r, i)->declared.shape.rank;
+        if (input_at(&r, i) && input_at(&r, i)->declared->shape.ranked)
+            dims += input_at(&r, i)->declared->shape.rank;
     *out = (struct oc_llm_sizes){.size = OC_NEW_ARRAY(arena, dims, struct oc_llm_size), .mask = OC_NONE};
     for (unsigned i = 0; i < OC_LLM_ROLES; i++)
         out->fixed[i] = -1;

@@ -8,6 +8,8 @@
 
 #include "model/loader.h"
 
+enum { NODES = 7 };
+
 int oc_load_opset(struct oc_loader *l, struct oc_view v, struct oc_opset *out)
 {
     *out = (struct oc_opset){.domain = ""};
@@ -90,7 +92,17 @@ const struct oc_function *oc_function_of(const struct oc_loader *l, const struct
     return i == OC_NONE ? NULL : &l->fn[i];
 }
 
-/* Collects the fields of that number: names or node messages. */
+static uint32_t count(const struct oc_function *fn, uint32_t num)
+{
+    uint32_t n = 0;
+    struct oc_wire w = oc_wire_of(fn->view.data, fn->view.n);
+    struct oc_field f;
+    while (oc_wire_next(&w, &f))
+        n += f.num == num && f.type == OC_WIRE_LEN;
+    return n;
+}
+
+/* Collects the names in fields of that number. */
 static struct oc_view *collect(const struct oc_function *fn, uint32_t num, uint32_t *n)
 {
     struct oc_view *list = NULL;
@@ -159,7 +171,7 @@ static uint32_t *ids_of(struct oc_loader *l, const struct oc_scope *in, const st
 }
 
 static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node, const struct oc_function *fn,
-                  const struct oc_view *node_view, uint32_t n_node)
+                  uint32_t n_node)
 {
     char label[256];
     const char *name = oc_node_label(l->m, &l->m->node[node], label, sizeof(label));
@@ -183,7 +195,7 @@ static int expand(struct oc_loader *l, const struct oc_scope *sc, uint32_t node,
     absent_inputs(&in, formal_in, n_formal_in);
     l->m->node[node].kind = OC_NODE_CALL;
     l->m->node[node].body = in.graph;
-    int rc = oc_load_nodes(l, &in, node_view, n_node);
+    int rc = oc_load_nodes(l, &in, fn->view, NODES, n_node);
     g = &l->m->graph[in.graph];
     g->input = ids_of(l, &in, formal_in, n_formal_in);
     g->n_input = n_formal_in;
@@ -202,14 +214,12 @@ int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node
         return oc_load_fail(l, OC_EFORMAT, fn->view.data, "function '%s' calls itself", fn->name);
     if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
         return oc_load_over(l, OC_CAP_DEPTH, 0, fn->view.data);
-    uint32_t n_node;
-    struct oc_view *view = collect(fn, 7, &n_node);
+    uint32_t n_node = count(fn, NODES);
     int rc = 0;
     if (n_node > oc_cap(l->caps, OC_CAP_FUNCTION_NODES) - l->n_expanded)
         rc = oc_load_over(l, OC_CAP_FUNCTION_NODES, 0, fn->view.data);
     l->n_expanded += rc ? 0 : n_node;
     if (rc == 0)
-        rc = expand(l, sc, node, fn, view, n_node);
-    free(view);
+        rc = expand(l, sc, node, fn, n_node);
     return rc;
 }

@@ -105,6 +105,10 @@ static int load(struct oc_model *m, struct oc_view v, struct oc_err *err)
     free(t.function);
     free(t.opset);
     free(l.body);
+    free(l.later);
+    free(l.lists.in);
+    free(l.lists.out);
+    free(l.lists.attr);
     if (rc == 0 && l.n_capture) {
         struct oc_capture *kept = OC_NEW_ARRAY(&m->arena, l.n_capture, struct oc_capture);
         memcpy(kept, l.capture, l.n_capture * sizeof(*kept));

@@ -71,12 +71,12 @@ static struct oc_bytes bytes_of(struct oc_loader *l, const struct oc_field *f)
 
 static void fill_numbers(struct filler *a, const struct oc_field *f)
 {
-    if (f->num == 8) {
+    size_t n = oc_wire_count(f, f->num == 8 ? 0 : 4);
+    if (f->num == 8 && n) {
         oc_wire_numbers(f, 0, (uint64_t *)(a->ints + a->n_ints));
-        a->n_ints += (uint32_t)oc_wire_count(f, 0);
+        a->n_ints += (uint32_t)n;
         return;
     }
-    size_t n = oc_wire_count(f, 4);
     for (size_t i = 0; i < n; i++) {
         uint32_t bits = f->type == OC_WIRE_LEN ? 0 : (uint32_t)f->v;
         if (f->type == OC_WIRE_LEN)
@@ -178,10 +178,19 @@ static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uin
     return 0;
 }
 
+/* Most attributes have none of the lists. */
+static void *list_of(struct oc_arena *arena, uint64_t n, size_t size)
+{
+    return n ? oc_alloc_array(arena, n, size) : NULL;
+}
+
 int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, struct oc_view v,
                  struct oc_attr *out, bool *dropped)
 {
     static const struct oc_attr empty = {.name = "", .s = {.s = ""}, .n = 1};
+    static const int64_t no_ints[1];
+    static const float no_floats[1];
+    static const struct oc_bytes no_strings[1];
     *out = empty;
     *dropped = false;
     struct counts k = {0};
@@ -190,17 +199,17 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
     if (k.ref && sc->call)
         return resolve_reference(l, sc, owner, k.ref, out, dropped);
     struct oc_arena *arena = &l->m->arena;
-    struct filler a = {.ints = OC_NEW_ARRAY(arena, k.ints, int64_t),
-                       .floats = OC_NEW_ARRAY(arena, k.floats, float),
-                       .strings = OC_NEW_ARRAY(arena, k.strings, struct oc_bytes),
-                       .tensors = OC_NEW_ARRAY(arena, k.tensors + k.sparse, struct oc_tensor),
-                       .graphs = OC_NEW_ARRAY(arena, k.graphs, uint32_t)};
+    struct filler a = {.ints = list_of(arena, k.ints, sizeof(int64_t)),
+                       .floats = list_of(arena, k.floats, sizeof(float)),
+                       .strings = list_of(arena, k.strings, sizeof(struct oc_bytes)),
+                       .tensors = list_of(arena, k.tensors + k.sparse, sizeof(struct oc_tensor)),
+                       .graphs = list_of(arena, k.graphs, sizeof(uint32_t))};
     if (fill_fields(l, sc, owner, v, &a, out))
         return -1;
     out->type = k.type <= OC_ATTR_TYPE_PROTOS ? (uint8_t)k.type : OC_ATTR_NONE;
-    out->ints = a.ints;
-    out->floats = a.floats;
-    out->strings = a.strings;
+    out->ints = a.ints ? a.ints : no_ints;
+    out->floats = a.floats ? a.floats : no_floats;
+    out->strings = a.strings ? a.strings : no_strings;
     bool tensors = out->type == OC_ATTR_TENSOR || out->type == OC_ATTR_TENSORS ||
                    out->type == OC_ATTR_SPARSE_TENSOR || out->type == OC_ATTR_SPARSE_TENSORS;
     bool graphs = out->type == OC_ATTR_GRAPH || out->type == OC_ATTR_GRAPHS;

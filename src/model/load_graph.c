@@ -1,9 +1,10 @@
 /* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
  * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload
  *
- * A graph is parsed in this order: inputs and initializers define values; all node outputs define values;
- * then node inputs are resolved (so the order of nodes does not matter); then the bodies of its nodes; at
- * last value_info and outputs, which only refer to values. */
+ * A graph is parsed in this order: inputs and initializers define values; nodes define their outputs and find
+ * their inputs; inputs that were not there yet are looked for once more, also in outer graphs (so the order
+ * of nodes does not matter); then the bodies of its nodes; at last value_info and outputs, which only refer
+ * to values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,13 +50,13 @@ static void views_add(struct views *v, const struct oc_field *f)
 }
 
 struct parts {
-    struct views node, init, sparse, input, output, info;
+    uint32_t n_node;
+    struct views init, sparse, input, output, info;
     const char *name;
 };
 
 static void parts_free(struct parts *p)
 {
-    free(p->node.item);
     free(p->init.item);
     free(p->sparse.item);
     free(p->input.item);
@@ -73,7 +74,7 @@ static int walk_graph(struct oc_loader *l, struct oc_view v, struct parts *p)
             continue;
         switch (f.num) {
         case 1:
-            views_add(&p->node, &f);
+            p->n_node++;
             break;
         case 2:
             p->name = oc_load_text(l, &f);
@@ -100,6 +101,13 @@ static int walk_graph(struct oc_loader *l, struct oc_view v, struct parts *p)
     return oc_load_end(l, &w, "graph");
 }
 
+static void declare(struct oc_loader *l, uint32_t value, const struct oc_type *type)
+{
+    struct oc_type *kept = OC_NEW(&l->m->arena, struct oc_type);
+    *kept = *type;
+    l->m->value[value].declared = kept;
+}
+
 static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
 {
     uint32_t *id = OC_NEW_ARRAY(&l->m->arena, v->n, uint32_t);
@@ -113,7 +121,7 @@ static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct vi
         if (!is_new)
             return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is given twice",
                                 l->m->value[id[i]].name);
-        l->m->value[id[i]].declared = type;
+        declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
     }
     l->m->graph[sc->graph].input = id;
@@ -145,48 +153,43 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct vie
     return 0;
 }
 
-struct node_shape { /* sizes of the node's lists */
-    uint32_t n_in, n_out, n_attr;
-    uint32_t first_out; /* its outputs are this value and those after it; OC_NONE: not in a row */
-};
-
-static void count_output(struct node_shape *k, uint32_t id, bool is_new)
+static int add_output(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t node)
 {
-    if (k->n_out == 0)
-        k->first_out = is_new ? id : OC_NONE;
-    else if (!is_new || (k->first_out != OC_NONE && id != k->first_out + k->n_out))
-        k->first_out = OC_NONE;
-    k->n_out++;
+    struct oc_node_lists *k = &l->lists;
+    OC_GROW(k->out, k->n_out, k->cap_out);
+    k->out[k->n_out++] = OC_NONE;
+    if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
+        return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
+    if (!f->n)
+        return 0;
+    bool is_new;
+    uint32_t id = define(l, sc, (const char *)f->data, f->n, &is_new);
+    if (id == OC_ABSENT)
+        return oc_load_fail(l, OC_EFORMAT, f->data, "a node writes an input of its function");
+    struct oc_value *value = &l->m->value[id];
+    /* outputs of an expanded function were defined by the call and have the call as producer */
+    bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
+    if (!is_new && (taken || value->graph_input || value->constant))
+        return oc_load_fail(l, OC_EFORMAT, f->data, "value '%s' is written twice", value->name);
+    value->producer = node;
+    k->out[k->n_out - 1] = id;
+    return 0;
 }
 
-static int define_outputs(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t node,
-                          struct node_shape *k)
+static void add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t node)
 {
-    struct oc_wire w = oc_wire_of(v.data, v.n);
-    struct oc_field f;
-    for (const uint8_t *at = w.p; oc_wire_next(&w, &f); at = w.p) {
-        k->n_in += f.num == 1;
-        k->n_attr += f.num == 5;
-        if (f.num != 2)
-            continue;
-        if (f.n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
-            return oc_load_over(l, OC_CAP_STRING_BYTES, f.n, at);
-        bool is_new = false;
-        uint32_t id =
-            f.type == OC_WIRE_LEN && f.n ? define(l, sc, (const char *)f.data, f.n, &is_new) : OC_NONE;
-        count_output(k, id, is_new);
-        if (id == OC_NONE)
-            continue;
-        if (id == OC_ABSENT)
-            return oc_load_fail(l, OC_EFORMAT, at, "a node writes an input of its function");
-        struct oc_value *value = &l->m->value[id];
-        /* outputs of an expanded function were defined by the call and have the call as producer */
-        bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
-        if (!is_new && (taken || value->graph_input || value->constant))
-            return oc_load_fail(l, OC_EFORMAT, at, "value '%s' is written twice", value->name);
-        value->producer = node;
+    struct oc_node_lists *k = &l->lists;
+    uint32_t slot = k->n_in++, id = OC_NONE;
+    OC_GROW(k->in, slot, k->cap_in);
+    if (f->n)
+        id = oc_map_get_near(&sc->names, (const char *)f->data, f->n, &sc->near[slot % OC_NEAR]);
+    k->in[slot] = id == OC_ABSENT ? OC_NONE : id;
+    if (id < OC_ABSENT) {
+        l->m->value[id].n_use++;
+    } else if (f->n && id == OC_NONE) {
+        OC_GROW(l->later, l->n_later, l->cap_later);
+        l->later[l->n_later++] = (struct oc_later){.name = {f->data, f->n}, .node = node, .slot = slot};
     }
-    return oc_load_end(l, &w, "node");
 }
 
 /* Bytes of a name that a message shows. */
@@ -197,13 +200,11 @@ static int shown(struct oc_view name)
 
 /* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
  * control-flow node. */
-static uint32_t resolve(struct oc_loader *l, struct oc_scope *sc, struct oc_view view, uint32_t input)
+static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_view name)
 {
-    const char *name = (const char *)view.data;
     uint32_t owner = OC_NONE;
     for (const struct oc_scope *s = sc; s; owner = s->owner, s = s->up) {
-        uint32_t id = s == sc ? oc_map_get_near(&sc->names, name, view.n, &sc->near[input % OC_NEAR])
-                              : oc_map_get(&s->names, name, view.n);
+        uint32_t id = oc_map_get(&s->names, (const char *)name.data, name.n);
         if (id == OC_NONE)
             continue;
         if (id == OC_ABSENT)
@@ -226,45 +227,47 @@ static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
     return 0;
 }
 
-static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id,
-                      uint32_t *in, uint32_t *out, struct oc_attr *attr, const struct node_shape *k)
+static int node_name(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
+                     struct oc_node *n)
+{
+    if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
+        return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
+    if (f->n && sc->call)
+        n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
+                            (const char *)f->data);
+    else
+        n->name = f->n ? oc_strndup(&l->m->arena, (const char *)f->data, f->n) : "";
+    return 0;
+}
+
+static int add_attribute(struct oc_loader *l, const struct oc_scope *sc, const struct oc_field *f,
+                         uint32_t node)
+{
+    struct oc_node_lists *k = &l->lists;
+    bool dropped;
+    OC_GROW(k->attr, k->n_attr, k->cap_attr);
+    if (oc_load_attr(l, sc, node, (struct oc_view){f->data, f->n}, &k->attr[k->n_attr], &dropped))
+        return -1;
+    k->n_attr += !dropped;
+    return 0;
+}
+
+static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_field *f, uint32_t id)
 {
     struct oc_node *n = &l->m->node[id];
     switch (f->num) {
     case 1:
-        in[n->n_in] = OC_NONE;
-        if (f->n && (in[n->n_in] = resolve(l, sc, (struct oc_view){f->data, f->n}, n->n_in)) == OC_NONE)
-            return oc_load_fail(l, OC_EFORMAT, f->data, "input '%.*s' is not defined",
-                                shown((struct oc_view){f->data, f->n}), (const char *)f->data);
-        if (in[n->n_in] == OC_ABSENT)
-            in[n->n_in] = OC_NONE;
-        n->n_in++;
+        add_input(l, sc, f, id);
         return 0;
     case 2:
-        out[n->n_out] = k->first_out != OC_NONE ? k->first_out + n->n_out
-                        : f->n                  ? oc_map_get(&sc->names, (const char *)f->data, f->n)
-                                                : OC_NONE;
-        n->n_out++;
-        return 0;
+        return add_output(l, sc, f, id);
     case 3:
-        if (f->n > oc_cap(l->caps, OC_CAP_STRING_BYTES))
-            return oc_load_over(l, OC_CAP_STRING_BYTES, f->n, f->data);
-        if (f->n && sc->call)
-            n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
-                                (const char *)f->data);
-        else
-            n->name = f->n ? oc_strndup(&l->m->arena, (const char *)f->data, f->n) : "";
-        return 0;
+        return node_name(l, sc, f, n);
     case 4:
         n->op_type = oc_load_text(l, f);
         return 0;
-    case 5: {
-        bool dropped;
-        if (oc_load_attr(l, sc, id, (struct oc_view){f->data, f->n}, &attr[n->n_attr], &dropped))
-            return -1;
-        l->m->node[id].n_attr += !dropped;
-        return 0;
-    }
+    case 5:
+        return add_attribute(l, sc, f, id);
     case 7:
         n->domain = oc_load_text(l, f);
         if (strcmp(n->domain, "ai.onnx") == 0)
@@ -278,74 +281,121 @@ static int node_field(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     }
 }
 
-static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t id,
-                     const struct node_shape *k)
+static int name_node(struct oc_loader *l, uint32_t id)
 {
-    struct oc_arena *arena = &l->m->arena;
-    uint32_t *in = OC_NEW_ARRAY(arena, k->n_in + k->n_out, uint32_t), *out = in + k->n_in;
-    struct oc_attr *attr = k->n_attr ? OC_NEW_ARRAY(arena, k->n_attr, struct oc_attr) : NULL;
-    l->m->node[id].in = in;
-    l->m->node[id].out = out;
-    l->m->node[id].attr = attr;
+    const struct oc_node *n = &l->m->node[id];
+    char label[128];
+    return oc_err_prefix(l->err, "node '%s'%s%s", oc_node_label(l->m, n, label, sizeof(label)),
+                         n->op_type[0] ? " of type " : "", n->op_type);
+}
+
+/* The lists that were collected, as long as they are. */
+static void keep_lists(struct oc_loader *l, struct oc_node *n)
+{
+    const struct oc_node_lists *k = &l->lists;
+    uint32_t *id = OC_NEW_ARRAY(&l->m->arena, (size_t)k->n_in + k->n_out, uint32_t);
+    for (uint32_t i = 0; i < k->n_in; i++)
+        id[i] = k->in[i];
+    for (uint32_t i = 0; i < k->n_out; i++)
+        id[k->n_in + i] = k->out[i];
+    n->in = id;
+    n->out = id + k->n_in;
+    n->n_in = k->n_in;
+    n->n_out = k->n_out;
+    if (!k->n_attr)
+        return;
+    struct oc_attr *attr = OC_NEW_ARRAY(&l->m->arena, k->n_attr, struct oc_attr);
+    memcpy(attr, k->attr, k->n_attr * sizeof(*attr));
+    n->attr = attr;
+    n->n_attr = k->n_attr;
+}
+
+static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t id)
+{
+    l->lists.n_in = l->lists.n_out = l->lists.n_attr = 0;
     struct oc_wire w = oc_wire_of(v.data, v.n);
     struct oc_field f;
     while (oc_wire_next(&w, &f)) {
-        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id, in, out, attr, k)) {
+        if (f.type == OC_WIRE_LEN && node_field(l, sc, &f, id)) {
             while (oc_wire_next(&w, &f)) /* the name follows the inputs */
                 if (f.type == OC_WIRE_LEN && (f.num == 3 || f.num == 4))
-                    node_field(l, sc, &f, id, in, out, attr, k);
-            const struct oc_node *n = &l->m->node[id];
-            char label[128];
-            return oc_err_prefix(l->err, "node '%s'%s%s", oc_node_label(l->m, n, label, sizeof(label)),
-                                 n->op_type[0] ? " of type " : "", n->op_type);
+                    node_field(l, sc, &f, id);
+            return name_node(l, id);
         }
     }
-    l->m->node[id].opset = opset_of(sc->opsets, l->m->node[id].domain);
+    struct oc_node *n = &l->m->node[id];
+    keep_lists(l, n);
+    n->opset = opset_of(sc->opsets, n->domain);
+    return oc_load_end(l, &w, "node");
+}
+
+/* Inputs that were not there yet when their node was read. */
+static int find_later(struct oc_loader *l, const struct oc_scope *sc)
+{
+    for (uint32_t i = 0; i < l->n_later; i++) {
+        const struct oc_later *k = &l->later[i];
+        uint32_t id = resolve(l, sc, k->name);
+        if (id == OC_NONE) {
+            oc_load_fail(l, OC_EFORMAT, k->name.data, "input '%.*s' is not defined", shown(k->name),
+                         (const char *)k->name.data);
+            return name_node(l, k->node);
+        }
+        if (id != OC_ABSENT)
+            ((uint32_t *)l->m->node[k->node].in)[k->slot] = id;
+    }
+    l->n_later = 0;
     return 0;
 }
 
-static int new_nodes(struct oc_loader *l, const struct oc_scope *sc, const struct oc_view *view, uint32_t n)
+/* Room for n more; v is what has them. */
+static int reserve_nodes(struct oc_loader *l, struct oc_view v, uint32_t n)
 {
     struct oc_model *m = l->m;
+    const uint8_t *at = n ? v.data : NULL;
     if (n > oc_cap(l->caps, OC_CAP_NODES) - m->n_node)
-        return oc_load_over(l, OC_CAP_NODES, (uint64_t)m->n_node + n, n ? view[0].data : NULL);
+        return oc_load_over(l, OC_CAP_NODES, (uint64_t)m->n_node + n, at);
     if (m->arena.used_bytes > oc_cap(l->caps, OC_CAP_MODEL_MEMORY))
-        return oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, n ? view[0].data : NULL);
+        return oc_load_over(l, OC_CAP_MODEL_MEMORY, 0, at);
     uint32_t need = m->n_node + n;
     if (need > l->cap_node) {
         uint32_t cap = l->cap_node * 2 > need ? l->cap_node * 2 : need;
         m->node = oc_xrealloc(m->node, (size_t)cap * sizeof(*m->node));
         l->cap_node = cap;
     }
-    for (uint32_t i = 0; i < n; i++)
-        m->node[m->n_node++] = (struct oc_node){.name = "",
-                                                .op_type = "",
-                                                .domain = "",
-                                                .overload = "",
-                                                .graph = sc->graph,
-                                                .body = OC_NONE,
-                                                .file_index = i,
-                                                .where = oc_load_offset(l, view[i].data)};
     return 0;
 }
 
-int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view *view, uint32_t n)
+static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t file_index)
+{
+    uint32_t id = l->m->n_node++;
+    l->m->node[id] = (struct oc_node){.name = "",
+                                      .op_type = "",
+                                      .domain = "",
+                                      .overload = "",
+                                      .graph = sc->graph,
+                                      .body = OC_NONE,
+                                      .file_index = file_index,
+                                      .where = oc_load_offset(l, v.data)};
+    return load_node(l, sc, v, id);
+}
+
+int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n)
 {
     uint32_t first = l->m->n_node, first_body = l->n_body;
-    if (new_nodes(l, sc, view, n))
+    if (reserve_nodes(l, v, n))
         return -1;
     uint32_t *list = OC_NEW_ARRAY(&l->m->arena, n, uint32_t);
-    struct node_shape *shape = oc_xmalloc(n * sizeof(*shape));
-    memset(shape, 0, n * sizeof(*shape));
-    reserve(l, sc, n);
-    int rc = 0;
-    for (uint32_t i = 0; i < n && !rc; i++) {
+    for (uint32_t i = 0; i < n; i++)
         list[i] = first + i;
-        rc = define_outputs(l, sc, view[i], first + i, &shape[i]);
-    }
-    for (uint32_t i = 0; i < n && !rc; i++)
-        rc = load_node(l, sc, view[i], first + i, &shape[i]);
-    free(shape);
+    reserve(l, sc, n);
+    struct oc_wire w = oc_wire_of(v.data, v.n);
+    struct oc_field f;
+    int rc = 0;
+    for (uint32_t i = 0; i < n && !rc && oc_wire_next(&w, &f);)
+        if (f.num == field && f.type == OC_WIRE_LEN)
+            rc = new_node(l, sc, (struct oc_view){f.data, f.n}, i++);
+    if (rc == 0)
+        rc = find_later(l, sc);
     l->m->graph[sc->graph].node = list;
     l->m->graph[sc->graph].n_node = n;
     if (rc == 0)
@@ -401,14 +451,14 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
         struct oc_type type;
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
-        id[i] = resolve(l, sc, name, 0);
+        id[i] = resolve(l, sc, name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
             return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%.*s' is not defined",
                                 shown(name), (const char *)name.data);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
-        if (value->declared.kind == OC_T_NONE)
-            value->declared = type;
+        if (value->declared->kind == OC_T_NONE)
+            declare(l, id[i], &type);
     }
     l->m->graph[sc->graph].output = id;
     l->m->graph[sc->graph].n_output = v->n;
@@ -424,8 +474,8 @@ static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct vie
         if (oc_load_value_info(l, v->item[i], &name, &type))
             return -1;
         uint32_t id = oc_map_get_near(&sc->names, (const char *)name.data, name.n, &near);
-        if (id < OC_ABSENT && l->m->value[id].declared.kind == OC_T_NONE)
-            l->m->value[id].declared = type;
+        if (id < OC_ABSENT && l->m->value[id].declared->kind == OC_T_NONE)
+            declare(l, id, &type);
     }
     return 0;
 }
@@ -436,13 +486,13 @@ int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v)
     int rc = walk_graph(l, v, &p);
     l->m->graph[sc->graph].name = p.name;
     if (rc == 0)
-        reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.node.n);
+        reserve(l, sc, p.input.n + p.init.n + p.sparse.n + p.n_node);
     if (rc == 0)
         rc = load_inputs(l, sc, &p.input);
     if (rc == 0)
         rc = load_inits(l, sc, &p.init, &p.sparse);
     if (rc == 0)
-        rc = oc_load_nodes(l, sc, p.node.item, p.node.n);
+        rc = oc_load_nodes(l, sc, v, 1, p.n_node);
     if (rc == 0)
         rc = load_infos(l, sc, &p.info);
     if (rc == 0)

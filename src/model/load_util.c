@@ -81,8 +81,10 @@ void oc_load_reserve_values(struct oc_loader *l, uint32_t n)
 
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph)
 {
+    static const struct oc_type not_declared = {.kind = OC_T_NONE};
     struct oc_model *m = l->m;
     OC_GROW(m->value, m->n_value, l->cap_value);
-    m->value[m->n_value] = (struct oc_value){.name = name, .producer = OC_NONE, .graph = graph};
+    m->value[m->n_value] =
+        (struct oc_value){.name = name, .declared = &not_declared, .producer = OC_NONE, .graph = graph};
     return m->n_value++;
 }

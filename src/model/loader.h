@@ -46,6 +46,17 @@ struct oc_scope {
     unsigned depth;
 };
 
+struct oc_later { /* an input whose name is not one of its graph, as far as that was read */
+    struct oc_view name;
+    uint32_t node, slot;
+};
+
+struct oc_node_lists { /* of the node that is being read */
+    uint32_t *in, *out;
+    struct oc_attr *attr;
+    uint32_t n_in, n_out, n_attr, cap_in, cap_out, cap_attr;
+};
+
 struct oc_body { /* a graph attribute, parsed after the graph it stands in */
     struct oc_view view;
     uint32_t graph, owner;
@@ -69,6 +80,9 @@ struct oc_loader {
     struct oc_opset_list opsets;
     struct oc_body *body; /* stack of bodies not yet parsed */
     uint32_t n_body, cap_body;
+    struct oc_later *later; /* of the graph whose nodes are being read */
+    uint32_t n_later, cap_later;
+    struct oc_node_lists lists;
     struct oc_capture *capture;
     uint32_t n_capture, cap_capture;
 };
@@ -105,8 +119,9 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
 
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v);
-/* Parses the given node messages into sc->graph: outputs are defined first, then inputs resolved. */
-int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, const struct oc_view *view, uint32_t n);
+/* Parses the nodes of a message that was walked before, its n fields of that number, into sc->graph. Their
+ * order does not matter. */
+int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n);
 int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
 
 /* function.c */

@@ -65,7 +65,7 @@ struct oc_node {
 
 struct oc_value {
     const char *name;
-    struct oc_type declared;          /* kind OC_T_NONE: not declared. A dim is known (v >= 0), unspecified
+    const struct oc_type *declared;   /* kind OC_T_NONE: not declared. A dim is known (v >= 0), unspecified
                                          (v == -1), or symbol[expr - 1] of the model */
     const struct oc_tensor *constant; /* initializer, or NULL. Outputs of Constant nodes are not here */
     uint32_t producer;                /* node id, OC_NONE: graph input, initializer or outer */

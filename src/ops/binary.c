@@ -22,9 +22,25 @@ static struct oc_elem combine(struct oc_op_ctx *c, const struct oc_elem *const *
     return e;
 }
 
+/* Arithmetic of which one side is unknown: nothing of the result is known either. Integers may be a shape,
+ * of which the number of elements counts. */
+static bool nothing_known(const struct oc_op_ctx *c)
+{
+    const struct oc_type *out = oc_out(c, 0);
+    uint32_t n;
+    if (*(const unsigned *)c->op->param >= OC_EL_EQ || !out ||
+        oc_dtype_info(oc_in_dtype(c, 0))->kind != OC_KIND_FLOAT)
+        return false;
+    for (unsigned i = 0; i < c->n_in; i++)
+        if (!oc_in_value(c, i))
+            return oc_fold_count(&out->shape, &n) && n;
+    return false;
+}
+
 static int fold_combine(struct oc_op_ctx *c)
 {
-    oc_fold_broadcast(c, combine);
+    if (!nothing_known(c))
+        oc_fold_broadcast(c, combine);
     return 0;
 }
 

@@ -133,17 +133,13 @@ static bool read_operands(struct oc_op_ctx *c, struct operand *p, uint32_t n_out
     return any;
 }
 
-void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
+static void broadcast_values(struct oc_op_ctx *c, oc_fold_fn *fn, uint32_t n, struct operand *p,
+                             const struct oc_elem **arg)
 {
     static const struct oc_elem unknown = {.kind = OC_E_UNKNOWN};
     const struct oc_type *out = oc_out(c, 0);
-    uint32_t n;
-    if (!out || !oc_fold_count(&out->shape, &n) || c->n_in == 0)
-        return;
-    struct operand *p = OC_NEW_ARRAY(c->arena, c->n_in, struct operand);
     if (!read_operands(c, p, n))
         return;
-    const struct oc_elem **arg = OC_NEW_ARRAY(c->arena, c->n_in, const struct oc_elem *);
     struct oc_elem *e = oc_new_elems(c, n);
     for (uint32_t at = 0; at < n; at++) {
         for (unsigned i = 0; i < c->n_in; i++) {
@@ -153,6 +149,22 @@ void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
         e[at] = fn(c, arg, c->n_in);
     }
     oc_set_data(c, 0, e, n);
+}
+
+void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
+{
+    enum { FEW = 4 };
+    const struct oc_type *out = oc_out(c, 0);
+    struct operand p[FEW];
+    const struct oc_elem *arg[FEW];
+    uint32_t n;
+    if (!out || !oc_fold_count(&out->shape, &n) || c->n_in == 0)
+        return;
+    if (c->n_in <= FEW)
+        broadcast_values(c, fn, n, p, arg);
+    else
+        broadcast_values(c, fn, n, OC_NEW_ARRAY(c->arena, c->n_in, struct operand),
+                         OC_NEW_ARRAY(c->arena, c->n_in, const struct oc_elem *));
 }
 
 /* ---- cost ------------------------------------------------------------------------------------------- */

@@ -31,12 +31,15 @@ int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *
     }
     struct oc_dim dim[UINT8_MAX];
     unsigned rank = s->rank > t->rank ? s->rank : t->rank;
+    bool is_s = s->rank == rank, is_t = t->rank == rank;
     for (unsigned i = 0; i < rank; i++) {
         struct oc_dim d = i + s->rank >= rank ? s->dim[i + s->rank - rank] : oc_known(1);
         struct oc_dim e = i + t->rank >= rank ? t->dim[i + t->rank - rank] : oc_known(1);
         if (!merge(x, d, e, &dim[i], assumed))
             return -1;
+        is_s = is_s && oc_same_dim(dim[i], d);
+        is_t = is_t && oc_same_dim(dim[i], e);
     }
-    *out = oc_shape_of(a, rank, dim);
+    *out = is_s ? *s : is_t ? *t : oc_shape_of(a, rank, dim);
     return 0;
 }

@@ -60,8 +60,9 @@ const char *oc_type_text(struct oc_arena *a, struct oc_exprs *x, const struct oc
 /* Axis in [-rank, rank) to [0, rank); false if outside. */
 bool oc_axis(int64_t axis, unsigned rank, unsigned *out);
 
-/* Multidirectional broadcast of two shapes. Returns 0, or -1 when known sizes differ and neither is 1.
- * *assumed (may be NULL) is set when two unknown sizes had to be taken as compatible. */
+/* Multidirectional broadcast of two shapes; *out may share the dims of one of them. Returns 0, or -1 when
+ * known sizes differ and neither is 1. *assumed (may be NULL) is set when two unknown sizes had to be taken
+ * as compatible. */
 int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s, const struct oc_shape *t,
                  struct oc_shape *out, bool *assumed);
 

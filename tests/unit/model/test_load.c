@@ -72,10 +72,10 @@ static void test_graph(void **state)
     assert_null(oc_node_attr(n, "nothing"));
     const struct oc_value *x = &m->value[n->in[0]], *y = &m->value[n->out[0]], *w = &m->value[n->in[2]];
     assert_true(x->graph_input && y->graph_output && w->constant);
-    assert_int_equal(x->declared.shape.rank, 3);
-    assert_int_equal(x->declared.shape.dim[0].expr, 1); /* N, the first symbol */
-    assert_int_equal(x->declared.shape.dim[1].v, 3);
-    assert_int_equal(x->declared.shape.dim[2].v, -1);
+    assert_int_equal(x->declared->shape.rank, 3);
+    assert_int_equal(x->declared->shape.dim[0].expr, 1); /* N, the first symbol */
+    assert_int_equal(x->declared->shape.dim[1].v, 3);
+    assert_int_equal(x->declared->shape.dim[2].v, -1);
     assert_int_equal(w->constant->elements, 12);
     assert_int_equal(w->constant->size_bytes, 48);
     assert_int_equal(y->producer, 0);

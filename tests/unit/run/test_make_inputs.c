@@ -36,11 +36,11 @@ static int make(struct made *m, struct oc_builder *b, const struct oc_value_bind
         const struct oc_value *v = &m->model->value[g->input[i]];
         if (v->constant)
             continue;
-        int64_t *dim = OC_NEW_ARRAY(&m->arena, v->declared.shape.rank, int64_t);
-        for (uint32_t d = 0; d < v->declared.shape.rank; d++)
-            dim[d] = v->declared.shape.dim[d].v;
+        int64_t *dim = OC_NEW_ARRAY(&m->arena, v->declared->shape.rank, int64_t);
+        for (uint32_t d = 0; d < v->declared->shape.rank; d++)
+            dim[d] = v->declared->shape.dim[d].v;
         m->in[m->n++] = (struct oc_run_input){
-            .value = g->input[i], .dtype = v->declared.dtype, .rank = v->declared.shape.rank, .dim = dim};
+            .value = g->input[i], .dtype = v->declared->dtype, .rank = v->declared->shape.rank, .dim = dim};
     }
     return oc_make_inputs(m->model, given, n_given, seed, m->in, m->n, &m->arena, &m->err);
 }
