@@ -44,7 +44,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->out_used = OC_NEW_ARRAY(a, n_out, bool);
     e->rd = OC_NEW_ARRAY(a, n_in, uint64_t);
     e->wr = OC_NEW_ARRAY(a, n_out, uint64_t);
-    e->read_by = OC_NEW_ARRAY(a, e->m->n_value, uint32_t);
+    e->seen = n_in > OC_FEW_INPUTS ? OC_NEW_ARRAY(a, e->m->n_value, bool) : NULL;
     e->graph_use = OC_NEW_ARRAY(a, e->m->n_graph, uint8_t);
     e->trips = OC_NEW_ARRAY(a, e->m->n_graph, uint64_t);
     e->skip = OC_NEW_ARRAY(a, e->m->n_graph, bool);

@@ -42,17 +42,23 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
 /* Whether the node reads the value of this input in one before, that is looked at here too. */
 static bool repeated(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t input)
 {
-    enum { FEW = 16 };
-    uint32_t value = n->in[input], me = (uint32_t)(n - e->m->node) + 1;
-    if (n->n_in > FEW) {
-        bool again = e->read_by[value] == me;
-        e->read_by[value] = me;
+    uint32_t value = n->in[input];
+    if (n->n_in > OC_FEW_INPUTS) {
+        bool again = e->seen[value];
+        e->seen[value] = true;
         return again;
     }
     for (uint32_t i = 0; i < input; i++)
         if (n->in[i] == value && oc_op_slot(op, i) != 'm')
             return true;
     return false;
+}
+
+static void forget_seen(struct oc_engine *e, const struct oc_node *n)
+{
+    for (uint32_t i = 0; n->n_in > OC_FEW_INPUTS && i < n->n_in; i++)
+        if (n->in[i] != OC_NONE)
+            e->seen[n->in[i]] = false;
 }
 
 /* A constant that a dequantizer makes is read in its stored form; each element costs one DEQ. */
@@ -80,6 +86,7 @@ static void default_bytes(struct oc_engine *e, const struct oc_node *n, const st
         k->rd[i] = dq != OC_NONE && !e->o->naive_bytes ? dequantized_bytes(e, c, k, n->in[i], dq)
                                                        : type_bytes(c, c->in[i]);
     }
+    forget_seen(e, n);
     for (uint32_t i = 0; i < n->n_out; i++)
         k->wr[i] =
             n->out[i] != OC_NONE && (e->out_used[i] || e->o->naive_bytes) ? type_bytes(c, &c->out[i]) : 0;

@@ -5,6 +5,7 @@
 #include "analyze/analysis.h"
 
 #define OC_NEWEST_OPSET 28 /* of ai.onnx that the rules know */
+#define OC_FEW_INPUTS   16 /* are compared with each other */
 
 struct oc_symbol {       /* a symbolic dim of the model's declarations */
     struct oc_dim value; /* in the analysis' own table */
@@ -53,8 +54,8 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
-    struct oc_told *told;          /* NULL: nobody wants the numbers of formulas */
-    uint32_t *read_by;             /* by value: the node that read it last, + 1 */
+    struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
+    bool *seen; /* by value: read by the node, of more than OC_FEW_INPUTS, at hand; NULL: none has as many */
     struct oc_hist_memory hist[4]; /* by length */
     uint32_t missed;               /* the first slot whose value a rule asked for in vain, OC_NONE */
 };

@@ -142,9 +142,6 @@ bool oc_recount_node(struct oc_recount *r, uint32_t node, bool details, struct o
         return false;
     struct oc_op_ctx c = {.err = &r->err};
     r->told.n = 0;
-    for (uint32_t i = 0; i < e->m->node[node].n_in; i++)
-        if (e->m->node[node].in[i] != OC_NONE)
-            e->read_by[e->m->node[node].in[i]] = 0;
     oc_cost_rule(e, node, op, &c, &out->cost);
     if (c.unknown || c.overflow)
         return false;

@@ -22,18 +22,20 @@ static struct oc_elem combine(struct oc_op_ctx *c, const struct oc_elem *const *
     return e;
 }
 
-/* Arithmetic of which one side is unknown: nothing of the result is known either. Integers may be a shape,
- * of which the number of elements counts. */
+/* Arithmetic of which one side is not known before the model runs: nothing of the result is. Integers may be
+ * a shape, of which the number of elements counts. */
 static bool nothing_known(const struct oc_op_ctx *c)
 {
     const struct oc_type *out = oc_out(c, 0);
     uint32_t n;
-    if (*(const unsigned *)c->op->param >= OC_EL_EQ || !out ||
+    if (!out || !oc_fold_count(&out->shape, &n))
+        return true;
+    if (n == 0 || *(const unsigned *)c->op->param >= OC_EL_EQ ||
         oc_dtype_info(oc_in_dtype(c, 0))->kind != OC_KIND_FLOAT)
         return false;
     for (unsigned i = 0; i < c->n_in; i++)
-        if (!oc_in_value(c, i))
-            return oc_fold_count(&out->shape, &n) && n;
+        if (!c->in_data[i] && !c->in_const[i]) /* constants are only read when they are needed */
+            return true;
     return false;
 }
 

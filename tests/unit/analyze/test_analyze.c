@@ -259,6 +259,25 @@ static void test_distinct_inputs_are_read_once(void **state)
     oc_run_free(&r);
 }
 
+/* The same of nodes with many inputs, one after the other: 4 + 8 bytes of x and y, and the first again. */
+static void test_many_inputs_are_read_once(void **state)
+{
+    (void)state;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_input(b, "y", "float[2]");
+    oc_b_node(b, "Concat", "a", "x,y,x,y,x,y,x,y,x,y,x,y,x,y,x,y,x,y", "z", "axis=0"); /* 18 of them */
+    oc_b_node(b, "Concat", "b", "x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x,x", "u", "axis=0");
+    oc_b_output(b, "z", NULL);
+    oc_b_output(b, "u", NULL);
+    struct oc_run r = oc_run_model(b, NULL);
+    assert_int_equal(r.a->cost[0].rd_act, 12);
+    assert_int_equal(r.a->cost[0].wr, 108); /* 9 * (4 + 8) */
+    assert_int_equal(r.a->cost[1].rd_act, 4);
+    assert_int_equal(r.a->cost[1].wr, 68);
+    oc_run_free(&r);
+}
+
 /* Section 8 of cost-semantics.md, the example network: params 448 + 40,970, FLOPs 1,015,818, MACs 483,328. */
 static void test_example_network(void **state)
 {
@@ -349,6 +368,7 @@ int main(void)
         cmocka_unit_test(test_if),
         cmocka_unit_test(test_function_call),
         cmocka_unit_test(test_distinct_inputs_are_read_once),
+        cmocka_unit_test(test_many_inputs_are_read_once),
         cmocka_unit_test(test_example_network),
         cmocka_unit_test(test_peak_of_a_branch),
         cmocka_unit_test(test_peak_of_a_body),

@@ -186,6 +186,40 @@ static void test_body_captures_order(void **state)
     free(bytes);
 }
 
+/* A name that a body gives to a value of its own, also one of a later node, is not the outer one's. */
+static void test_body_shadows_order(void **state)
+{
+    (void)state;
+    uint8_t *bytes;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[1]");
+    oc_b_input(b, "c", "bool[]");
+    oc_b_node(b, "Abs", "outer", "x", "v", "");
+    oc_b_node(b, "If", "branch", "c", "y", "");
+    oc_b_open(b, "then_branch");
+    oc_b_node(b, "Relu", "reads", "v", "t", "");
+    oc_b_node(b, "Neg", "makes", "x", "v", "");
+    oc_b_output(b, "t", NULL);
+    oc_b_close(b);
+    oc_b_open(b, "else_branch");
+    oc_b_node(b, "Neg", "other", "v", "e", "");
+    oc_b_output(b, "e", NULL);
+    oc_b_close(b);
+    oc_b_output(b, "y", NULL);
+    struct oc_model *m = load_ok(b, &bytes);
+    const struct oc_node *first = &m->node[m->graph[1].node[0]], *second = &m->node[m->graph[1].node[1]];
+    assert_string_equal(first->name, "makes"); /* sorted */
+    assert_string_equal(second->name, "reads");
+    assert_int_equal(second->in[0], first->out[0]);
+    const struct oc_node *other = &m->node[m->graph[2].node[0]];
+    assert_int_equal(m->value[other->in[0]].graph, 0);
+    assert_int_equal(m->value[first->out[0]].n_use, 1);
+    assert_int_equal(m->value[other->in[0]].n_use, 1);
+    assert_int_equal(m->n_capture, 2); /* x in one branch, v in the other */
+    oc_model_free(m);
+    free(bytes);
+}
+
 static void add_function(struct oc_builder *b, const char *name, const char *op)
 {
     oc_b_function(b, "my", name, "a,b", "r", "alpha=0.25 beta");
@@ -417,6 +451,7 @@ int main(void)
         cmocka_unit_test(test_elements),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_body_captures_order),
+        cmocka_unit_test(test_body_shadows_order),
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_broken_graphs),
         cmocka_unit_test(test_deep_nesting),
