@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/caps.h"
 #include "base/diag.h"
@@ -378,9 +379,21 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
     return wide && !c->failed ? fail(c, OC_CAP_CSV_COLUMNS) : false;
 }
 
+/* An object, or an array of them: all programs that write tables begin with other text ("[3/8] Executing ..."
+ * too), and looking for a header in each row of a large trace takes long. */
+static bool begins_as_json(const char *data, size_t n)
+{
+    size_t i = n && data[0] == '[';
+    while (i && i < n && oc_is_space((unsigned char)data[i]))
+        i++;
+    return i < n && data[i] == '{';
+}
+
 bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
                         void *ctx, const struct oc_str **field, size_t *n_field)
 {
+    if (begins_as_json(data, n))
+        return false;
     struct oc_stream *s = oc_stream_mem(data, n);
     struct oc_csv *c = oc_csv_open(s);
     const struct oc_str *f;

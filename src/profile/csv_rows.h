@@ -54,8 +54,8 @@ int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...
 size_t oc_csv_max_rows(const struct oc_csv *c);
 int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err);
 
-/* The same in memory, for probes: the first line that is_header accepts. False: none. *field is allocated in
- * `a`. */
+/* The same in memory, for probes: the first line that is_header accepts. False: none, or JSON. *field is
+ * allocated in `a`. */
 bool oc_csv_peek_header(struct oc_arena *a, const char *data, size_t n, oc_csv_is_header *is_header,
                         void *ctx, const struct oc_str **field, size_t *n_field);
 

@@ -240,21 +240,25 @@ static bool begins_as_model(const struct oc_peek *peek)
     return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
+/* By one importer or more. */
+static bool is_wanted(const struct oc_peek *peek)
+{
+    const struct oc_importer *imp;
+    struct oc_bid bid;
+    return best_bid(peek, &imp, &bid, NULL) != 0 || bid.score;
+}
+
 int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
 {
     OC_C_LOCALE;
     struct oc_arena a = {0};
     struct oc_peek peek;
-    const struct oc_importer *imp;
-    struct oc_bid bid = {0};
     int rc = look(path, FIRST_BYTES, &a, &peek, err);
     if (rc == 0 && begins_as_model(&peek))
         *out = OC_FILE_MODEL;
-    else if (rc == 0 && (rc = look(path, PEEK_BYTES, &a, &peek, err)) == 0) {
-        bool tie = best_bid(&peek, &imp, &bid, NULL) != 0;
-        *out = tie || bid.score || (peek.n && is_text(&peek)) || advice_for(&peek) ? OC_FILE_PROFILE
+    else if (rc == 0 && (rc = look(path, PEEK_BYTES, &a, &peek, err)) == 0)
+        *out = (peek.n && is_text(&peek)) || is_wanted(&peek) || advice_for(&peek) ? OC_FILE_PROFILE
                                                                                    : OC_FILE_MODEL;
-    }
     oc_arena_free(&a);
     return rc;
 }
