@@ -94,7 +94,12 @@ static bool unexpected(struct oc_json *j, int c, const char *wanted)
 /* Next byte that is neither blank nor, if asked, a comma; -1 at the end. */
 static inline int skip_blanks(struct oc_json *j, bool commas)
 {
-    int c;
+    int c = byte_at(j, 0);
+    if (!is(c, BLANK) && !(commas && c == ','))
+        return c;
+    j->pos++;
+    if (j->pos + 16 <= j->n) /* a line of its own for each thing, as a rule */
+        j->pos += blanks_at(j->win + j->pos, commas ? ',' : ' ');
     while (is(c = byte_at(j, 0), BLANK) || (commas && c == ','))
         j->pos++;
     return c;

@@ -43,6 +43,14 @@ static inline size_t find_quote(const char *p, size_t n)
     return i;
 }
 
+/* How many of the 16 bytes at p are blanks, or `also`, before another comes. */
+static inline size_t blanks_at(const char *p, char also)
+{
+    oc_v16 v = oc_load16(p);
+    uint64_t bits = oc_lanes((oc_v16)((v == ' ') | (v == '\n') | (v == '\t') | (v == '\r') | (v == also)));
+    return (size_t)__builtin_ctzll(~bits & 0x1ffff);
+}
+
 /* Where the telling bytes of 64 are. */
 struct block {
     uint64_t quote, escape, structure;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digits.h"
 #include "base/json_escape.h"
 #include "base/units.h"
 
@@ -157,11 +158,40 @@ struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f)
     return (struct oc_str){r->text.data, oc_json_unescape(v.s, v.n, r->text.data)};
 }
 
+/* Most numbers are nothing but a few digits. */
+static inline bool digits(struct oc_str v, uint64_t *out)
+{
+    uint64_t n = 0;
+    size_t i = 0;
+    if (v.n <= 16)
+        return oc_digits(v.s, v.n, out);
+    for (; i < v.n && i < MAX_DIGITS && (unsigned)(v.s[i] - '0') <= 9; i++)
+        n = n * 10 + (uint64_t)(v.s[i] - '0');
+    if (i < v.n)
+        return false;
+    *out = n;
+    return true;
+}
+
+/* 123.456: what most times are. */
+static inline bool three_places(struct oc_str v, int64_t *thousandth)
+{
+    uint64_t whole, part;
+    if (v.n < 5 || v.n > 20 || v.s[v.n - 4] != '.' || !oc_digits(v.s, v.n - 4, &whole) ||
+        !oc_digits(v.s + v.n - 3, 3, &part) || whole > (uint64_t)MAX_NS / 1000)
+        return false;
+    *thousandth = (int64_t)(whole * 1000 + part);
+    return true;
+}
+
 /* Digits, perhaps with a sign and a fraction, that fit 18 places: the value times 1000 and what is left of
  * it.
  */
 static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 {
+    *rest = 0;
+    if (three_places(v, thousandth))
+        return true;
     if (!v.n)
         return false;
     const char *p = v.s, *end = v.s + v.n;
@@ -221,19 +251,6 @@ bool oc_chrome_dur_ns(const struct oc_chrome *r, unsigned f, double *out)
     if (!v.n || v.n > MAX_NUMBER || !oc_parse_double(v.s, v.n, out) || !(fabs(*out) < (double)MAX_NS / 1000))
         return false;
     *out *= 1000;
-    return true;
-}
-
-/* Most numbers are nothing but a few digits. */
-static inline bool digits(struct oc_str v, uint64_t *out)
-{
-    uint64_t n = 0;
-    size_t i = 0;
-    for (; i < v.n && i < MAX_DIGITS && (unsigned)(v.s[i] - '0') <= 9; i++)
-        n = n * 10 + (uint64_t)(v.s[i] - '0');
-    if (!i || i < v.n)
-        return false;
-    *out = n;
     return true;
 }
 

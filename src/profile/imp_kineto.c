@@ -55,6 +55,11 @@ static const struct {
     {"overhead", OC_EV_FRAMEWORK, false},
 };
 
+/* What the name and the kind of its category say of an event. */
+struct fact {
+    uint8_t category, kind, flags; /* category OC_EV_COUNT: not looked at yet */
+};
+
 struct reading {
     struct oc_chrome c;
     struct oc_chrome_lanes lanes;
@@ -62,6 +67,8 @@ struct reading {
     struct oc_profile *out;
     struct oc_arena scratch;
     struct oc_buf key;
+    struct fact *fact; /* by name of the timeline */
+    uint32_t n_fact, cap_fact;
     bool old, since_2024, hip, device;
     size_t n_event;
     struct oc_chrome_left_out left_out;
@@ -212,10 +219,30 @@ static void ids_of(const struct reading *r, unsigned kind, uint64_t *launch, uin
         *owner = (uint32_t)external;
 }
 
-static void note_device(struct reading *r, unsigned kind, struct oc_str name)
+/* By the name, and what that tells of the device. */
+static struct fact look_at_name(struct reading *r, unsigned category, struct oc_str name)
 {
+    unsigned kind = category;
+    if (kind == OC_EV_OPERATOR || kind == OC_EV_USER)
+        kind = annotation_kind(name, kind);
+    if (kind == OC_EV_API && contains(name, "Synchronize"))
+        kind = OC_EV_SYNC;
     r->device |= kind >= OC_EV_KERNEL;
     r->hip |= kind == OC_EV_API && starts(name, "hip");
+    return (struct fact){.category = (uint8_t)category,
+                         .kind = (uint8_t)kind,
+                         .flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0};
+}
+
+static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t id, struct oc_str name)
+{
+    while (r->n_fact <= id) {
+        OC_GROW(r->fact, r->n_fact, r->cap_fact);
+        r->fact[r->n_fact++] = (struct fact){.category = OC_EV_COUNT};
+    }
+    if (r->fact[id].category != category)
+        r->fact[id] = look_at_name(r, category, name);
+    return &r->fact[id];
 }
 
 static const char *take_event(void *ctx)
@@ -238,14 +265,11 @@ static const char *take_event(void *ctx)
     if (e.dur_ns < 0)
         return "\"dur\" below zero";
     struct oc_str name = oc_chrome_text(&r->c, OC_CH_NAME);
-    if (kind == OC_EV_OPERATOR || kind == OC_EV_USER)
-        kind = annotation_kind(name, kind);
-    if (kind == OC_EV_API && contains(name, "Synchronize"))
-        kind = OC_EV_SYNC;
-    e.kind = (uint8_t)kind;
-    e.flags = kind == OC_EV_OPERATOR && is_leaf(name) ? OC_EVF_LEAF : 0;
     e.name = oc_timeline_name(r->t, name.s, name.n);
-    note_device(r, kind, name);
+    const struct fact *fact = fact_of(r, kind, e.name, name);
+    e.kind = fact->kind;
+    e.flags = fact->flags;
+    kind = fact->kind;
     e.start_ns = oc_timeline_at(r->t, ts_ns);
     e.lane = lane_of(r, kind);
     e.detail = kind == OC_EV_MEMCPY || kind == OC_EV_MEMSET ? bytes_of(r) : shapes_of(r);
@@ -297,6 +321,7 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
     oc_chrome_close(&r.c);
     oc_chrome_lanes_free(&r.lanes);
     oc_buf_free(&r.key);
+    free(r.fact);
     return rc;
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/same.h"
+#include "base/digits.h"
 #include "base/units.h"
 
 enum { MEMO_TRIAL = 4096, MEMO_BYTES = 16 << 20, AT_HAND = 1 << 14 };
@@ -260,10 +260,17 @@ static bool literal(struct ahead *a, const char *text, size_t n)
 static bool number(struct ahead *a, int64_t *out)
 {
     const char *p = a->p, *end = a->end - a->p > 19 ? a->p + 19 : a->end;
+    uint64_t few = 0;
+    unsigned n = end - p >= 8 ? oc_digits_at(p, &few) : 0;
+    if (n && n < 8) {
+        a->p += n;
+        *out = (int64_t)few;
+        return true;
+    }
     bool minus = p < end && *p == '-';
     const char *from = p += minus;
-    int64_t v = 0;
-    for (; p < end && (unsigned)(*p - '0') <= 9 && p - from < 18; p++)
+    int64_t v = (int64_t)few;
+    for (p += n; p < end && (unsigned)(*p - '0') <= 9 && p - from < 18; p++)
         v = v * 10 + (*p - '0');
     *out = minus ? -v : v;
     a->p = p;

@@ -1,0 +1,88 @@
+/* Whole numbers in text, eight digits at a time. No byte outside of the text is touched. */
+#ifndef OC_DIGITS_H
+#define OC_DIGITS_H
+
+#include <stdbool.h>
+
+#include "base/same.h"
+
+#define OC_ZEROS 0x3030303030303030u /* eight times '0' */
+
+/* Eight bytes of text, the first one lowest. */
+static inline uint64_t oc_load_text(const char *p)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    return oc_load8(p);
+#else
+    return __builtin_bswap64(oc_load8(p));
+#endif
+}
+
+/* Eight digits, the first one lowest. False: they are not all digits. */
+static inline bool oc_eight_digits(uint64_t text, uint64_t *out)
+{
+    uint64_t d = text - OC_ZEROS;
+    if (((text + 0x4646464646464646u) | d) & 0x8080808080808080u)
+        return false;
+    d = d * 10 + (d >> 8); /* pairs, then fours, then all */
+    *out = ((d & 0x000000ff000000ffu) * 0x000f424000000064u +
+            (d >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
+           32;
+    return true;
+}
+
+/* n digits, 1 to 7, put at the end of eight. Bytes that are put twice are the same. */
+static inline uint64_t oc_few_digits(const char *p, size_t n)
+{
+    unsigned shift = 8 * (8 - (unsigned)n);
+    uint64_t v;
+    if (n >= 4) {
+        uint32_t head, tail;
+        memcpy(&head, p, 4);
+        memcpy(&tail, p + n - 4, 4);
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+        head = __builtin_bswap32(head);
+        tail = __builtin_bswap32(tail);
+#endif
+        v = (uint64_t)head << shift | (uint64_t)tail << 32;
+    } else {
+        const unsigned char *b = (const unsigned char *)p;
+        v = (uint64_t)b[0] << shift | (uint64_t)b[n / 2] << (shift + 8 * (n / 2)) | (uint64_t)b[n - 1] << 56;
+    }
+    return v | OC_ZEROS >> (8 * n);
+}
+
+/* n digits and nothing else, at most 16 of them: their value. False: something else, or more. */
+static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
+{
+    static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
+    uint64_t high, low;
+    if (!n || n > 16)
+        return false;
+    if (n < 8)
+        return oc_eight_digits(oc_few_digits(p, n), out);
+    if (!oc_eight_digits(oc_load_text(p), &high))
+        return false;
+    size_t rest = n - 8; /* the last eight, without those that came before */
+    uint64_t seen = rest ? ~(~(uint64_t)0 << (8 * (8 - rest))) : ~(uint64_t)0;
+    if (!oc_eight_digits((oc_load_text(p + rest) & ~seen) | (OC_ZEROS & seen), &low))
+        return false;
+    *out = high * power[rest] + low;
+    return true;
+}
+
+/* How many digits stand at p, 0 to 8, where eight bytes can be read; their value. */
+static inline unsigned oc_digits_at(const char *p, uint64_t *out)
+{
+    uint64_t v = oc_load_text(p), x = v ^ OC_ZEROS;
+    uint64_t other = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u; /* right up to the first one */
+    unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
+    if (!n)
+        return 0;
+    if (n < 8)
+        v = v << (8 * (8 - n)) | OC_ZEROS >> (8 * n);
+    oc_eight_digits(v, out);
+    return n;
+}
+
+#endif
