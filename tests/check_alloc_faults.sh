@@ -3,6 +3,7 @@
 # fails in each run, over jobs of every kind (tests/faults/alloc_jobs.txt). Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 case $BUILD in
 */release | */debug) ;;
@@ -19,18 +20,6 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work" || exit 1
 . "$top/tests/faults/inputs.sh"
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
-    fi
-}
 
 # The test sees what it is for: a program that does not mind is found out.
 cat >careless.sh <<'CARELESS'
@@ -54,5 +43,4 @@ rc=$?
 result 'a file that does not fit into the address space' "$([ $rc -eq 4 ] && grep -qE '^onnxcost: out of memory \([0-9]{9} bytes\)$' err ||
     echo "exit code $rc: $(cat err)")"
 rm -f big.onnx
-echo "1..$n"
-exit $bad
+finish

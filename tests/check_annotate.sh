@@ -3,6 +3,7 @@
 # Runtime where `make corpus` has installed it; with 300 MB of weights in little memory. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/annotate
 rm -rf "$work"
@@ -13,29 +14,14 @@ python=
 for p in /usr/bin/python3 python3; do
     [ -z "$python" ] && "$p" -c 'import onnx' 2>/dev/null && python=$p
 done
-n=0
-bad=0
-result() { # problem title
-    n=$((n + 1))
-    if [ -z "$1" ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        printf '%s\n' "$1" | head -n 8 | sed 's/^/# /'
-    fi
-}
-skip() { # title why
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
+told() { result "$2" "$1"; } # problems title: long ones first
 holds() { # title model annotated
     if [ -z "$python" ]; then
         skip "$1" 'no python3-onnx'
         return
     fi
     "$python" tests/support/annotate_rules.py "$2" "$3" >"$work/lines" 2>&1
-    result "$(grep -v '^ok ' "$work/lines"; [ "$(grep -c '^ok ' "$work/lines")" -ge 7 ] || echo 'checks are missing')" "$1"
+    told "$(grep -v '^ok ' "$work/lines"; [ "$(grep -c '^ok ' "$work/lines")" -ge 7 ] || echo 'checks are missing')" "$1"
 }
 runs() { # title model annotated shapes...
     title="$1: same outputs on ONNX Runtime"
@@ -49,13 +35,13 @@ runs() { # title model annotated shapes...
         skip "$title" "$out"
         return
     fi
-    result "$(case "$out" in *'same '*outputs) ;; *) echo "$out" ;; esac)" "$title"
+    told "$(case "$out" in *'same '*outputs) ;; *) echo "$out" ;; esac)" "$title"
 }
 case_of() { # title name shapes of a run -- options
     title=$1 name=$2 shape=$3
     shift 3
     "$onnxcost" "$work/$name.onnx" "$@" --annotate "$work/$name.out.onnx" -f csv >/dev/null 2>"$work/err" ||
-        result "$(cat "$work/err")" "$title"
+        told "$(cat "$work/err")" "$title"
     holds "$title" "$work/$name.onnx" "$work/$name.out.onnx"
     # shellcheck disable=SC2086 # a list
     runs "$title" "$work/$name.onnx" "$work/$name.out.onnx" $shape
@@ -66,11 +52,11 @@ case_of() { # title name shapes of a run -- options
 "$BUILD/onnxzoo" keyword_gru --fill random -o "$work/keyword_gru.onnx"
 case_of 'a model alone' squeezenet1_1 ''
 case_of 'a model with profile and hardware' mobilenetv2 '' -p models/profiles/mobilenetv2.all.t1.json.gz --hw a100
-result "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty
+told "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty
     a=$("$onnxcost" "$work/mobilenetv2.onnx" -f csv 2>/dev/null | cksum)
     b=$("$onnxcost" "$work/mobilenetv2.out.onnx" -f csv 2>/dev/null | cksum)
     [ "$a" = "$b" ] || echo 'other costs')" 'the annotated model costs what the model costs'
-result "$(for name in group_time_ns roofline_ns; do
+told "$(for name in group_time_ns roofline_ns; do
     grep -aq "onnxcost.$name" "$work/mobilenetv2.out.onnx" || echo "no $name"
 done)" 'times of fused groups and limits are there'
 case_of 'a recurrent model' keyword_gru ''
@@ -81,7 +67,7 @@ done
 
 # weights in a file of their own
 "$BUILD/onnxzoo" resnet18 -o "$work/external.onnx"
-result "$("$onnxcost" "$work/external.onnx" --annotate "$work/beside.onnx" -t 1 2>&1 >/dev/null | grep cannot
+told "$("$onnxcost" "$work/external.onnx" --annotate "$work/beside.onnx" -t 1 2>&1 >/dev/null | grep cannot
     [ -s "$work/beside.onnx" ] || echo 'not written')" 'external weights: beside them'
 refused() { # pattern title arguments...
     pattern=$1 title=$2
@@ -89,7 +75,7 @@ refused() { # pattern title arguments...
     before=$(cksum <"$work/squeezenet1_1.onnx")
     "$onnxcost" "$@" >"$work/report" 2>"$work/err"
     code=$?
-    result "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")"
+    told "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")"
         [ "$before" = "$(cksum <"$work/squeezenet1_1.onnx")" ] || echo 'the model was changed'
         ls "$work"/*.onnx.?????? "$work"/elsewhere/* 2>/dev/null)" "$title"
 }
@@ -108,8 +94,8 @@ if [ "${BUILD#build/}" = release ] && command -v python3 >/dev/null; then
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$onnxcost" "$work/big.onnx" --annotate "$work/big.out.onnx")
-    result "$([ "$mib" -lt 60 ] || echo "$mib MiB")" '200 MB of weights in less than 60 MiB of memory'
-    result "$(python3 - "$work/big.onnx" "$work/big.out.onnx" 2>&1 <<'PYTHON'
+    told "$([ "$mib" -lt 60 ] || echo "$mib MiB")" '200 MB of weights in less than 60 MiB of memory'
+    told "$(python3 - "$work/big.onnx" "$work/big.out.onnx" 2>&1 <<'PYTHON'
 import mmap, sys
 files = [open(p, "rb") for p in sys.argv[1:]]
 a, b = (mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) for f in files)
@@ -123,5 +109,4 @@ PYTHON
 else
     skip '200 MB of weights in less than 60 MiB of memory' 'not the release mode'
 fi
-echo "1..$n"
-exit $bad
+finish

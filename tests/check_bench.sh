@@ -3,23 +3,12 @@
 # program's speed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/check_bench
 rm -rf "$work"
 mkdir -p "$work"
 harness=$BUILD/bench/harness
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
 has() { # title pattern    a line of the table
     result "$1" "$(grep -qE "$2" "$work/table" || { echo "no line has '$2'"; cat "$work/table"; })"
 }
@@ -75,5 +64,4 @@ for row in 'g	a	1	1	-	-	a' 'g	a	1	1	-	-	a	true	more'; do
     run
     result 'a row with another number of fields is refused' "$([ $? -eq 1 ] && grep -q "c.tsv': line 1 is no row" "$work/err" || cat "$work/err")"
 done
-echo "1..$n"
-exit $bad
+finish

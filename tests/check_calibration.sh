@@ -3,26 +3,15 @@
 # the program knows. A file that is read and written again is the same. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
-n=0
-bad=0
-report() { # name problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
-    fi
-}
 
 validate() { # file: prints what is wrong
     xmllint --nonet --noout --relaxng hwdb/calibration.rng "$1" 2>&1 || echo "exit code $?"
 }
 
 if ! command -v xmllint >/dev/null 2>&1; then
-    report 'schema' 'xmllint is missing (package libxml2-utils)'
+    result 'schema' 'xmllint is missing (package libxml2-utils)'
     echo "1..$n"
     exit 1
 fi
@@ -30,13 +19,13 @@ work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 seed=tests/fuzz/seeds/calibration/forest.xml
 for file in tests/fuzz/seeds/calibration/*.xml; do
-    report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
+    result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
 
 # The example that comes with the program.
 shipped=hwdb/calibrations/xeon-2-threads
-report 'the shipped calibration is valid' "$(validate $shipped.onnxruntime.xml | grep -v ' validates$')"
-report 'so is its device' "$("$BUILD/onnxcost" hw lint $shipped.xml | grep -v ' 0 findings$')"
+result 'the shipped calibration is valid' "$(validate $shipped.onnxruntime.xml | grep -v ' validates$')"
+result 'so is its device' "$("$BUILD/onnxcost" hw lint $shipped.xml | grep -v ' 0 findings$')"
 
 # What the program writes of recordings in the repository.
 BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
@@ -47,32 +36,32 @@ BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
     done
 } >"$work/list.csv"
 out=$("$BUILD/onnxcost" calibrate "$work/list.csv" --hw xeon-platinum-8480-plus -o "$work/cal.xml" 2>&1 >/dev/null)
-report 'calibrate writes a file' "$out"
-report 'that is valid' "$(validate "$work/cal.xml" | grep -v ' validates$')"
+result 'calibrate writes a file' "$out"
+result 'that is valid' "$(validate "$work/cal.xml" | grep -v ' validates$')"
 again=$("$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/cal.xml" \
     --format csv 2>&1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "evidence") k = i } NR > 1 { seen[$k]++ }
         END { for (e in seen) print e, seen[e] }')
-report 'and knows the kernels that it was made of' "$(printf '%s\n' "$again" | grep -q '^exact' || echo "evidence: $again")"
+result 'and knows the kernels that it was made of' "$(printf '%s\n' "$again" | grep -q '^exact' || echo "evidence: $again")"
 
 # How much of what was recorded a plan of the fusion has.
 for model in resnet50 mobilenetv2 bert_base; do
     share=$("$BUILD/onnxcost" estimate "$work/zoo/$model.onnx" --hw xeon-platinum-8480-plus --format json \
         -p "models/profiles/$model.all.t1.json.gz" --optimized-model "models/profiles/$model.all.optimized.onnx" |
         sed -n 's/.*"equal_time_fraction": *\([0-9.]*\).*/\1/p')
-    report "the plan of $model is what ran" "$(awk -v s="${share:-0}" 'BEGIN { if (s < 0.99) print "share of the time: " s }')"
+    result "the plan of $model is what ran" "$(awk -v s="${share:-0}" 'BEGIN { if (s < 0.99) print "share of the time: " s }')"
 done
 
 while IFS='|' read -r what edit; do
     sed "$edit" $seed >"$work/edited.xml"
-    cmp -s $seed "$work/edited.xml" && report "schema: $what" 'the edit changes nothing'
+    cmp -s $seed "$work/edited.xml" && result "schema: $what" 'the edit changes nothing'
     case $(validate "$work/edited.xml") in
-    *'fails to validate'*) report "schema: $what" '' ;;
-    *) report "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $what" '' ;;
+    *) result "schema: $what" 'accepted' ;;
     esac
     "$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/edited.xml" \
         >/dev/null 2>"$work/stderr"
     rc=$?
-    report "reader: $what" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
+    result "reader: $what" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
 the version is known|s/version="2"/version="3"/
 a calibration has a device|s/ device="[^"]*"//
@@ -92,6 +81,5 @@ problems=$(for name in $names; do
     grep -q "<value>$name</value>" hwdb/calibration.rng || echo "the schema lacks $name"
 done)
 [ "$(printf '%s\n' "$names" | wc -l)" -ge 25 ] || problems="only $(printf '%s\n' "$names" | wc -l) names were found"
-report 'the schema has all classes' "$problems"
-echo "1..$n"
-exit $bad
+result 'the schema has all classes' "$problems"
+finish

@@ -2,32 +2,18 @@
 # What shells complete, asked of the shells themselves: bash always, zsh and fish where they are. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$PWD/$BUILD/completion
 rm -rf "$work"
 mkdir -p "$work/bin" "$work/place/folder"
 ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
 export PATH="$work/bin:$PATH" ONNXCOST_HWDB="$PWD/hwdb" LC_ALL=C
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2: $3"
-    fi
-}
-skip() { # title why
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
 for shell in bash zsh fish; do
     onnxcost completion $shell >"$work/script.$shell"
     if command -v $shell >/dev/null; then
         text=$($shell -n "$work/script.$shell" 2>&1)
-        result $? "the script is $shell" "$text"
+        passed $? "the script is $shell" "$text"
     else
         skip "the script is $shell" "no $shell"
     fi
@@ -50,7 +36,7 @@ bash_gives() { # title 'words expected' words of the line...
     title=$1 words=$2
     shift 2
     text=$(in_bash onnxcost "$@")
-    [ "$text" = "$want" ]; result $? "bash: $title" "got $(echo "$text" | head -n 12 | tr '\n' ' '), not $words"
+    [ "$text" = "$want" ]; passed $? "bash: $title" "got $(echo "$text" | head -n 12 | tr '\n' ' '), not $words"
 }
 bash_gives 'a command' 'summary' 'summ'
 bash_gives 'commands that begin alike' 'calibrate' 'cal'
@@ -74,27 +60,27 @@ bash_gives 'formats of profiles' 'nsys_csv nsys_sqlite' model.onnx --profile-for
 bash_gives 'conventions' 'mge mge-stats' explain model.onnx --convention 'mg'
 bash_gives 'operators' 'ConvTranspose ConvTransposeWithDynamicPads' model.onnx --type 'ConvT'
 [ "$(in_bash onnxcost model.onnx model)" = "$(printf '%s\n' 'model one.onnx' model.onnx)" ]
-result $? 'bash: names with blanks' "$(in_bash onnxcost model.onnx model)"
+passed $? 'bash: names with blanks' "$(in_bash onnxcost model.onnx model)"
 [ "$(in_bash onnxcost hw show '' | grep -vE '^(folder|model.*onnx|profile.json)$')" = "$(cat "$work/devices")" ]
-result $? 'bash: every device' "$(in_bash onnxcost hw show '' | head -n 3)"
+passed $? 'bash: every device' "$(in_bash onnxcost hw show '' | head -n 3)"
 for command in $(onnxcost --help | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u); do
     in_bash onnxcost "$command" -- >"$work/offered"
     wrong=$(comm -23 "$work/offered" "$work/long"; while read -r option; do
         # an option that the command does not take is refused before anything else
         onnxcost "$command" "$option" 2>&1 </dev/null | grep "has no option"
     done <"$work/offered" | head -n 3)
-    [ -s "$work/offered" ] && [ -z "$wrong" ]; result $? "bash: every option of $command is one" "$wrong"
+    [ -s "$work/offered" ] && [ -z "$wrong" ]; passed $? "bash: every option of $command is one" "$wrong"
 done
 while read -r option; do
     grep -q -- "${option}[ ']" "$work/script.bash" || echo "$option"
 done <"$work/long" >"$work/missing"
-[ ! -s "$work/missing" ]; result $? 'bash: every option is offered somewhere' "$(tr '\n' ' ' <"$work/missing")"
+[ ! -s "$work/missing" ]; passed $? 'bash: every option is offered somewhere' "$(tr '\n' ' ' <"$work/missing")"
 
 # ---- fish
 fish_gives() { # title 'words expected' line
     want=$(echo "$2" | tr -s ' ' '\n' | sort)
     text=$(HOME=$work fish --no-config -c "source $work/script.fish; complete -C '$3'" 2>&1 | cut -f 1 | sort)
-    [ "$text" = "$want" ]; result $? "fish: $1" "got $(echo "$text" | tr '\n' ' ' | head -c 300), not $2"
+    [ "$text" = "$want" ]; passed $? "fish: $1" "got $(echo "$text" | tr '\n' ' ' | head -c 300), not $2"
 }
 if command -v fish >/dev/null; then
     fish_gives 'a command' 'summary' 'onnxcost summ'
@@ -125,7 +111,7 @@ zsh_gives() { # title 'line expected' 'line'
         for ((i = 0; i < 100; i++)); do [[ -s '"$work"'/line ]] && break; sleep 0.05; done
         zpty -d z' zsh "$3" 2>&1; cat "$work/line" 2>&1)
     rm -f "$work/line" "$work/ready"
-    [ "$text" = "[$2]" ]; result $? "zsh: $1" "got '$text', not '[$2]'"
+    [ "$text" = "[$2]" ]; passed $? "zsh: $1" "got '$text', not '[$2]'"
 }
 if command -v zsh >/dev/null; then
     zsh_gives 'a command' 'onnxcost summary ' 'onnxcost summ'
@@ -140,5 +126,4 @@ if command -v zsh >/dev/null; then
 else
     skip 'zsh completes' 'no zsh'
 fi
-echo "1..$n"
-exit $bad
+finish

@@ -3,6 +3,7 @@
 # usage: tests/check_docs.sh [--update]      --update: writes the generated parts of the README anew
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/docs
 rm -rf "$work"
@@ -13,18 +14,6 @@ tests/make_zoo.sh "$work/zoo"
 unset NO_COLOR
 export PATH="$PWD/$work/bin:$PATH" COLUMNS=120 TERM=dumb LC_ALL=C
 
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
 
 # Names of the operators by domain, as in the README.
 operators() {
@@ -129,5 +118,4 @@ done; for folder in src/*/; do
     grep -q "^| \`$(basename "$folder")/\`" src/README.md || echo "$folder is not in src/README.md"
 done)
 result 'the map of the sources is complete' "$problems"
-echo "1..$n"
-exit $bad
+finish

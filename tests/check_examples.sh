@@ -3,6 +3,7 @@
 # printed, where the files that it names are there. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$PWD/$BUILD/examples
 rm -rf "$work"
@@ -10,8 +11,6 @@ mkdir -p "$work/bin" "$work/files/models" "$work/files/recordings"
 ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
 export PATH="$work/bin:$PATH" LC_ALL=C COLUMNS=120 ONNXCOST_HWDB="$PWD/hwdb"
 unset NO_COLOR
-n=0
-bad=0
 
 # ---- the files that the examples speak of
 zoo() { "$BUILD/onnxzoo" "$1" -o "$work/files/$2.onnx"; }
@@ -36,7 +35,6 @@ cp ./*.profile.json resnet18.onnx mobilenetv2.onnx recordings
 cd ..
 
 try() { # where command line
-    n=$((n + 1))
     where=$1
     line=$2
     why=
@@ -46,7 +44,7 @@ try() { # where command line
     *PROFILE* | *RECORDING* | *...*) why='it is a pattern' ;;
     esac
     if [ -n "$why" ]; then
-        echo "ok $n - $where: $line # SKIP $why"
+        skip "$where: $line" "$why"
         return
     fi
     rm -rf place && cp -al files place
@@ -55,10 +53,9 @@ try() { # where command line
     # a finding is an answer where the example asks for one
     case $line in *' check '* | *--fit*) [ $code -eq 1 ] && code=0 ;; esac
     if [ $code -eq 0 ] && ! grep -v '^onnxcost: warning: ' err | grep -q .; then
-        echo "ok $n - $where: $line"
+        result "$where: $line" ''
     else
-        bad=1
-        echo "not ok $n - $where: $line: exit code $code, $(grep -v '^onnxcost: warning: ' err | head -n 2 | tr '\n' ' ')"
+        result "$where: $line" "exit code $code, $(grep -v '^onnxcost: warning: ' err | head -n 2)"
     fi
 }
 
@@ -68,9 +65,7 @@ for command in '' $commands; do
     # shellcheck disable=SC2086 # no command is no argument
     onnxcost help $command | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >"lines.$command"
     if [ ! -s "lines.$command" ] && [ "$command" != cost ]; then
-        n=$((n + 1))
-        bad=1
-        echo "not ok $n - help $command: no examples"
+        result "help $command" 'no examples'
     fi
 done
 onnxcost help cost | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >lines.cost
@@ -84,6 +79,5 @@ sed -n 's/^    \(onnxcost .*\)/\1/p' README.md | sed 's/  *# .*//; s/   *[^ ].*/
 cd "$work" || exit 1
 while read -r line; do try man "$line"; done <lines
 while read -r line; do try README "$line"; done <readme
-[ "$n" -gt 40 ] || { bad=1; n=$((n + 1)); echo "not ok $n - there are examples: $n"; }
-echo "1..$n"
-exit $bad
+[ "$n" -gt 40 ] || result 'there are examples' "$n"
+finish

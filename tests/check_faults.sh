@@ -3,6 +3,7 @@
 # The program is held where it writes into a pipe that nobody empties; then its model is changed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/faults
 rm -rf "$work"
@@ -10,18 +11,6 @@ mkdir -p "$work"
 program=$PWD/$BUILD/onnxcost zoo=$PWD/$BUILD/onnxzoo
 "$zoo" gpt2 -o "$work/whole.onnx"
 cd "$work" || exit 1
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
-    fi
-}
 same() { # title wanted got
     result "$1" "$([ "$2" = "$3" ] || echo "wanted '$2', got '$3'")"
 }
@@ -65,5 +54,4 @@ result 'one line says so, whether it was the program or the kernel that read' "$
 
 left=$(find . -name '*.??????' ! -name '*.json' ! -name '*.onnx' -type f)
 same 'no temporary file is left' '' "$left"
-echo "1..$n"
-exit $bad
+finish

@@ -3,6 +3,7 @@
 # open. Every command and every form (tests/faults/output_jobs.txt). Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 # the disk is mounted in a namespace of its own, which goes with this script
 if [ -z "${IN_NAMESPACE:-}" ]; then
@@ -24,18 +25,6 @@ cd "$work" || exit 1
 gzip -dc "$top/models/profiles/vgg16.all.t1.json.gz" >recordings/vgg16.profile.json
 "$zoo" vgg16 -o recordings/vgg16.onnx
 program=$build/onnxcost
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
 case $BUILD in */asan) every=3 ;; *) every=1 ;; esac # slow: every third there
 listed() { # those with a pattern
     grep -v '^#' "$top/tests/faults/output_jobs.txt" | grep -e "$1" | awk "NR % $every == 0"
@@ -96,8 +85,7 @@ if [ "$IN_NAMESPACE" = yes ] && mkdir -p disk && mount -t tmpfs -o size=64k none
     umount disk
 else
     for title in 'a full disk' 'what was there' 'a disk that fills up' 'record'; do
-        n=$((n + 1))
-        echo "ok $n - $title # SKIP no small file system: mounting needs root, or user namespaces"
+        skip "$title" 'no small file system: mounting needs root, or user namespaces'
     done
 fi
 
@@ -159,5 +147,4 @@ result 'none of the streams is open: files that are read stay as they are' "$(
             done
         done
     done)"
-echo "1..$n"
-exit $bad
+finish

@@ -3,6 +3,7 @@
 # Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD
 work=$BUILD/gate
@@ -15,22 +16,6 @@ done
 samples=$(cd ../shared/samples/onnxruntime 2>/dev/null && pwd)
 cd "$work" || exit 1
 unset NO_COLOR COLUMNS
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        printf '%s\n' "${3:-}" | head -n 20 | sed 's/^/# /'
-    fi
-}
-skip() {
-    n=$((n + 1))
-    echo "ok $n # SKIP $1: $2"
-}
 # expect CODE 'pattern in the output' title arguments...
 expect() {
     want=$1 pattern=$2 title=$3
@@ -38,7 +23,7 @@ expect() {
     "$onnxcost" "$@" >out 2>err </dev/null
     code=$?
     [ "$code" -eq "$want" ] && { [ -z "$pattern" ] || cat out err | grep -qE -- "$pattern"; }
-    result $? "$title" "exit code $code (not $want)
+    passed $? "$title" "exit code $code (not $want)
 $(head -n 12 out err)"
 }
 
@@ -92,8 +77,8 @@ sums() {
     shift 2
     "$onnxcost" diff "$@" --format json -o diff.json 2>err || { result 1 "$title" "$(cat err)"; return; }
     problems=$(python3 sums.py diff.json 2>deltas)
-    result $? "$title: rows add up" "$problems"
-    [ -z "$want" ] || { grep -qF -- "$want" deltas; result $? "$title: $want" "$(cat deltas)"; }
+    passed $? "$title: rows add up" "$problems"
+    [ -z "$want" ] || { grep -qF -- "$want" deltas; passed $? "$title: $want" "$(cat deltas)"; }
 }
 # 4089184256 - 1814073344, 25557032 - 11689512
 sums '"macs": 2275110912' 'ResNet-18 and 50' resnet18.onnx resnet50.onnx
@@ -125,9 +110,9 @@ if [ -n "$samples" ]; then
     "$onnxcost" diff "$samples/ppocr_cls.onnx" "$samples/ppocr_cls_unnamed.onnx" --exit-code >out 2>err
     code=$?
     grep -q '215 rows: 0 changed, 0 added, 0 removed, 215 renamed, 0 the same' out && [ $code -eq 0 ]
-    result $? 'a model without names is found by structure' "$(head -n 14 out)"
+    passed $? 'a model without names is found by structure' "$(head -n 14 out)"
 else
-    skip 'PP-OCR at disabled and all' 'samples are not there'
+    skip_named 'PP-OCR at disabled and all' 'samples are not there'
 fi
 
 expect 0 '0 changed, 0 added, 0 removed' 'nothing differs' diff resnet18.onnx resnet18.onnx --exit-code
@@ -145,17 +130,17 @@ for format in table csv json markdown html; do
     "$onnxcost" diff resnet18.onnx resnet50.onnx --format $format >one 2>/dev/null
     "$onnxcost" diff resnet18.onnx resnet50.onnx --format $format >two 2>/dev/null
     [ -s one ] && cmp -s one two
-    result $? "the same output twice: $format"
+    passed $? "the same output twice: $format"
 done
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format html -t 0 >diff.html && xmllint --html --noout diff.html 2>err
-result $? 'the page is HTML' "$(cat err)"
+passed $? 'the page is HTML' "$(cat err)"
 [ "$(grep -cE '<script|https?://|src=' diff.html)" -eq 0 ]
-result $? 'the page loads nothing'
+passed $? 'the page loads nothing'
 "$onnxcost" diff resnet18.onnx resnet50.onnx --format csv | python3 -c '
 import csv, sys
 rows = list(csv.DictReader(sys.stdin))
 assert len(rows) == 175 and sum(int(r["macs_delta"]) for r in rows) == 2275110912, len(rows)'
-result $? 'the CSV adds up'
+passed $? 'the CSV adds up'
 
 # ---- limits: ResNet-50 has 4089184256 MACs and 25557032 parameters
 expect 0 '1 of 1 limits kept' 'as many MACs as allowed' check resnet50.onnx --max-macs 4089184256
@@ -193,7 +178,7 @@ profile=$top/models/profiles/resnet50
 expect 0 '' 'a baseline is saved' check resnet50.onnx --save-baseline base.xml -p "$profile.all.t1.json.gz" \
     --hw "$top/models/profiles/machine.t1.xml"
 [ "$(grep -c '<value' base.xml)" -eq 10 ] && grep -q 'metric="macs" is="4089184256"' base.xml
-result $? 'with ten figures' "$(cat base.xml)"
+passed $? 'with ten figures' "$(cat base.xml)"
 expect 0 '10 of 10 limits kept' 'nothing has changed' check resnet50.onnx --baseline base.xml \
     -p "$profile.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'a slower run' check resnet50.onnx --baseline base.xml \
@@ -213,7 +198,7 @@ problems=$(for file in "$top"/hwdb/budget/example.xml "$top"/tests/fuzz/seeds/bu
     xmllint --nonet --noout --relaxng "$budget" "$file" 2>&1 | grep -v ' validates$'
 done)
 [ -z "$problems" ]
-result $? 'budgets and baselines are valid' "$problems"
+passed $? 'budgets and baselines are valid' "$problems"
 problems=$(for edit in 's/version="1"/version="2"/' 's/metric="macs" max/metric="macs" min/' 's/metric="opset"/metric="opsets"/' \
     's/<forbid type="Loop"/<forbid/' 's/<forbid type/<allow type/' 's/metric="opset" max/metric="opset" type="Conv" max/'; do
     sed "$edit" "$top/hwdb/budget/example.xml" >edited.xml
@@ -222,7 +207,7 @@ problems=$(for edit in 's/version="1"/version="2"/' 's/metric="macs" max/metric=
     [ $? -eq 3 ] || echo "the reader accepts $edit"
 done)
 [ -z "$problems" ]
-result $? 'schema and reader refuse the same' "$problems"
+passed $? 'schema and reader refuse the same' "$problems"
 
 # ---- what other programs read: names that want to get out of their quotes
 python3 - hostile.onnx <<'EOF'
@@ -270,7 +255,7 @@ for format in table csv json markdown junit sarif; do
     expect 1 '' "hostile names: $format" check hostile.onnx --budget hostile.xml --format $format -o hostile.$format
 done
 xmllint --nonet --noout hostile.junit 2>err
-result $? 'JUnit is XML' "$(cat err)"
+passed $? 'JUnit is XML' "$(cat err)"
 junitparser=
 for python in python3 /usr/bin/python3; do
     [ -z "$junitparser" ] && $python -c 'import junitparser' 2>/dev/null && junitparser=$python
@@ -290,11 +275,11 @@ for want in sys.argv[4:]:
 EOF
 junit() { # file cases failures texts...
     if [ -z "$junitparser" ]; then
-        skip "$1 read by junitparser" 'package python3-junitparser is missing'
+        skip_named "$1 read by junitparser" 'package python3-junitparser is missing'
         return
     fi
     $junitparser junit.py "$@" 2>err
-    result $? "$1 read by junitparser: $2 cases, $3 failures" "$(tail -n 1 err)"
+    passed $? "$1 read by junitparser: $2 cases, $3 failures" "$(tail -n 1 err)"
 }
 junit hostile.junit 5 4 "]]>\"<&'" 'is forbidden' 'unknown <to> us'
 "$onnxcost" check resnet50.onnx --budget tight.xml --format junit >budget.junit 2>/dev/null
@@ -304,9 +289,9 @@ junit kept.junit 1 0
 "$onnxcost" check resnet50.onnx --max-macs 4089184255 --format junit >over.junit 2>over.err
 junit over.junit 1 1 'by 1 '
 grep -q 'onnxcost: macs: 4,089,184,256 exceeds' over.err
-result $? 'reasons stand on standard error too' "$(cat over.err)"
+passed $? 'reasons stand on standard error too' "$(cat over.err)"
 "$onnxcost" check resnet50.onnx --max-latency 60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
-result $? 'a latency is the time of its case'
+passed $? 'a latency is the time of its case'
 
 # The rules of SARIF 2.1.0 that matter, written down apart from the writer.
 cat >sarif.py <<'EOF'
@@ -341,7 +326,7 @@ for want in sys.argv[4:]:
 EOF
 sarif() { # file results model names...
     python3 sarif.py "$@" 2>err
-    result $? "$1: the rules of SARIF" "$(tail -n 1 err)"
+    passed $? "$1: the rules of SARIF" "$(tail -n 1 err)"
 }
 sarif hostile.sarif 4 hostile.onnx "]]>\"<&'" 'unknown <to> us'
 cp resnet18.onnx 'with blank & "quote".onnx'
@@ -351,7 +336,6 @@ sarif blank.sarif 2 'with blank & "quote".onnx' /conv1/Conv
 sarif kept.sarif 0 resnet50.onnx
 "$onnxcost" diff hostile.onnx resnet18.onnx --format html -t 0 >hostile.html
 ! grep -qE '<(to|&)' hostile.html && xmllint --html --noout hostile.html 2>/dev/null
-result $? 'hostile names in the page'
+passed $? 'hostile names in the page'
 
-echo "1..$n"
-exit $bad
+finish

@@ -3,18 +3,8 @@
 # the start, no executable stack or writable code, the program at any address, guards of stacks, checked calls. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
-n=0
-bad=0
-result() { # title problem
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1: $2"
-    fi
-}
 skip_all() { # why
     echo "ok 1 - hardening # SKIP $1"
     echo "1..1"
@@ -52,5 +42,4 @@ if grep -q -e -fcf-protection "$BUILD/flags"; then
         awk '/^File: / { if (file && !marked) print file; file = $2; marked = 0 } /IBT.*SHSTK/ { marked = 1 }
              END { if (!file) print "no objects"; else if (!marked) print file }' | head -n 3 | tr '\n' ' ')"
 fi
-echo "1..$n"
-exit $bad
+finish

@@ -3,32 +3,21 @@
 # that lack what every number needs. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-n=0
-bad=0
-report() { # name problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/tap.sh
 
 validate() { # file: prints what is wrong
     xmllint --nonet --noout --relaxng hwdb/hwdb.rng "$1" 2>&1 || echo "exit code $?"
 }
 
 if ! command -v xmllint >/dev/null 2>&1; then
-    report 'schema' 'xmllint is missing (package libxml2-utils)'
+    result 'schema' 'xmllint is missing (package libxml2-utils)'
     echo "1..$n"
     exit 1
 fi
 
 for file in hwdb/*.xml; do
-    report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
-    report "$file uses its sources" "$(awk '
+    result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
+    result "$file uses its sources" "$(awk '
         { text = text " " $0 }
         END {
             while (match(text, /<[a-z]+ [^>]*>/)) {
@@ -49,10 +38,10 @@ scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
 while IFS='|' read -r what edit; do
     sed "$edit" hwdb/nvidia.xml >"$scratch"
-    cmp -s hwdb/nvidia.xml "$scratch" && report "schema: $what" 'the edit changes nothing'
+    cmp -s hwdb/nvidia.xml "$scratch" && result "schema: $what" 'the edit changes nothing'
     case $(validate "$scratch") in
-    *'fails to validate'*) report "schema: $what" '' ;;
-    *) report "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $what" '' ;;
+    *) result "schema: $what" 'accepted' ;;
     esac
 done <<'EOF'
 a peak needs a unit|s/ unit="TFLOP\/s"//
@@ -72,6 +61,5 @@ kinds of clocks are a closed list|s/ clock="boost"/ clock="fast"/
 EOF
 # Heirs need no vendor, kind or unit.
 sed 's|</hwdb>|<device id="heir" name="Heir" base="t4" sku="x"/></hwdb>|' hwdb/nvidia.xml >"$scratch"
-report 'schema: an heir may have nothing of its own' "$(validate "$scratch" | grep -v ' validates$')"
-echo "1..$n"
-exit $bad
+result 'schema: an heir may have nothing of its own' "$(validate "$scratch" | grep -v ' validates$')"
+finish

@@ -5,6 +5,7 @@
 # CSV is data: its cells keep the bytes of names, quoted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
 work=$BUILD/injection
@@ -14,17 +15,8 @@ program=$PWD/$BUILD/onnxcost zoo=$PWD/$BUILD/onnxzoo top=$PWD
 cd "$work" || exit 1
 unset NO_COLOR COLUMNS
 export LC_ALL=C
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n "${SHOW:-6}" | cut -c 1-400 | cat -v | sed 's/^/# /'
-    fi
+told() { # title problems, which hold hostile text
+    result "$1" "$(printf '%s' "$2" | head -n "${SHOW:-6}" | cut -c 1-400 | cat -v)"
 }
 
 # ---- what is hostile
@@ -120,7 +112,7 @@ for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     clean summary "$m"
 done
 clean scan .
-result 'models: nothing but text on a terminal' "$problems"
+told 'models: nothing but text on a terminal' "$problems"
 
 begin
 for p in ort.json chrome.json generic.csv; do
@@ -144,7 +136,7 @@ for p in ort.json chrome.json generic.csv; do
     clean diff h.onnx -p $p -p ort.json
     clean check h.onnx -p $p --max-latency 1us
 done
-result 'profiles' "$problems"
+told 'profiles' "$problems"
 
 begin
 clean h.onnx --op-rules rules.xml
@@ -180,7 +172,7 @@ clean scan "no$esc"
 clean diff "$esc" "$esc"
 clean h.onnx -o "no$esc/no"
 clean h.onnx "--no$esc"
-result 'data files, arguments and paths' "$problems"
+told 'data files, arguments and paths' "$problems"
 
 # ---- forms that something else reads
 page() { # file: what a browser would take for markup
@@ -192,12 +184,12 @@ begin
 problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
-result 'pages hold no markup of names' "$problems"
+told 'pages hold no markup of names' "$problems"
 
 begin
 "$program" h.onnx -p ort.json -f md >out.md 2>err
 problems=$(sed 's/<code>[^<]*<\/code>//g; s/`[^`]*`//g' out.md | grep -aE '<img|javascript:|</script')
-result 'nor has Markdown' "$problems"
+told 'nor has Markdown' "$problems"
 
 if command -v node >/dev/null || command -v python3 >/dev/null; then
     begin
@@ -211,9 +203,8 @@ if command -v node >/dev/null || command -v python3 >/dev/null; then
         fi
     done
     grep -q 'u009b31m' out.json || problems="${problems}the names are not in out.json"
-    result 'JSON keeps names, escaped' "$problems"
+    told 'JSON keeps names, escaped' "$problems"
 fi
 
-result 'commands were run' "$([ $commands -gt 250 ] || echo "only $commands")"
-echo "1..$n"
-exit $bad
+told 'commands were run' "$([ $commands -gt 250 ] || echo "only $commands")"
+finish

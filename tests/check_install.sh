@@ -3,26 +3,16 @@
 # `.ci/setup` says what is missing. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 mode=${BUILD#build/}
 work=$PWD/$BUILD/install
 rm -rf "$work"
 mkdir -p "$work"
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2: $3"
-    fi
-}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 root=$work/root
 make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" install >"$work/log" 2>&1
-result $? 'make install' "$(tail -n 3 "$work/log")"
+passed $? 'make install' "$(tail -n 3 "$work/log")"
 
 missing=
 for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 \
@@ -32,34 +22,33 @@ for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnx
     share/onnxcost/hwdb/kernel-names/kernel-names.rng share/onnxcost/hwdb/budget/example.xml share/onnxcost/hwdb/budget/budget.rng; do
     [ -s "$root/usr/local/$file" ] || missing="$missing $file"
 done
-[ -z "$missing" ]; result $? 'every file is installed' "missing:$missing"
+[ -z "$missing" ]; passed $? 'every file is installed' "missing:$missing"
 
 text=$("$root/usr/local/bin/onnxcost" --version 2>&1)
 [ "$text" = "onnxcost $(sed -n 's/^#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)" ]
-result $? 'the installed program starts' "$text"
+passed $? 'the installed program starts' "$text"
 ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" hw show a100 2>&1 | grep -q 'A100'
-result $? 'the installed hardware files are used' ''
+passed $? 'the installed hardware files are used' ''
 [ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite|libpcre'
-result $? 'nothing heavy is linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
+passed $? 'nothing heavy is linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
 
 [ "$(readlink "$root/usr/local/lib/libonnxcost.so")" = libonnxcost.so.0 ] && [ -s "$root/usr/local/lib/libonnxcost.so.0" ]
-result $? 'the links of the shared library' "$(ls -l "$root/usr/local/lib")"
+passed $? 'the links of the shared library' "$(ls -l "$root/usr/local/lib")"
 grep -q "$root" "$root/usr/local/lib/pkgconfig/onnxcost.pc"
-[ $? -eq 1 ]; result $? 'no file names the place of the installation' 'onnxcost.pc does'
+[ $? -eq 1 ]; passed $? 'no file names the place of the installation' 'onnxcost.pc does'
 
 make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" uninstall >"$work/log" 2>&1
 left=$(find "$root" ! -type d; ls -d "$root/usr/local/share/onnxcost" "$root/usr/local/share/doc/onnxcost" 2>/dev/null)
-[ -z "$left" ]; result $? 'make uninstall leaves nothing' "$left"
+[ -z "$left" ]; passed $? 'make uninstall leaves nothing' "$left"
 
 mkdir -p "$work/bin"
 for tool in sh id cat mktemp rm env; do ln -s "$(command -v "$tool")" "$work/bin/$tool"; done
 text=$(PATH=$work/bin CC=cc .ci/setup -n build 2>&1)
 code=$?
 [ $code -eq 4 ] && case "$text" in *gcc*protobuf-c-compiler*) true ;; *) false ;; esac
-result $? 'set-up names what is missing and stops' "exit code $code: $text"
+passed $? 'set-up names what is missing and stops' "exit code $code: $text"
 text=$(PATH=$work/bin CC=cc .ci/setup build 2>&1)
 code=$?
 [ $code -eq 4 ] && case "$text" in *"no apt-get"*gcc*) true ;; *) false ;; esac
-result $? 'set-up stops where it cannot install' "exit code $code: $text"
-echo "1..$n"
-exit $bad
+passed $? 'set-up stops where it cannot install' "exit code $code: $text"
+finish

@@ -4,6 +4,7 @@
 # when a chosen byte is touched or a chosen page is read.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/io_faults zoo=$PWD/$BUILD/onnxzoo
 export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C COLUMNS=150
@@ -14,18 +15,6 @@ cd "$work" || exit 1
 program=$build/onnxcost
 preload=$build/io_faults.so
 case $BUILD in */asan) preload="$(gcc -print-file-name=libasan.so):$preload" ;; esac
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 12 | sed 's/^/# /'
-    fi
-}
 # where=OFFSET:FILE or N, what to do there, arguments: exit code in rc
 at() {
     case $1 in *:*) touch=$1 reads='' ;; *) touch='' reads=$1 ;; esac
@@ -210,5 +199,4 @@ result 'a SQLite file that is stopped: a part with its rows, or nothing to repor
     if [ "$rc" -eq 0 ]; then grep -q 'reading was stopped after [0-9]* rows' out || cat err
     else [ "$rc" -eq 3 ] && grep -q 'reading was stopped after [0-9]* rows' err || echo "exit code $rc: $(cat err)"; fi)"
 result 'no temporary file is left' "$(find . -name '*.??????' -newer big.json ! -name '*.*.*' ! -name '*.json' ! -name '*.sqlite' -type f)"
-echo "1..$n"
-exit $bad
+finish

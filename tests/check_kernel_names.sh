@@ -3,38 +3,27 @@
 # classes that the program knows. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-n=0
-bad=0
-report() { # name problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/tap.sh
 
 validate() { # file: prints what is wrong
     xmllint --nonet --noout --relaxng hwdb/kernel-names/kernel-names.rng "$1" 2>&1 || echo "exit code $?"
 }
 
 if ! command -v xmllint >/dev/null 2>&1; then
-    report 'schema' 'xmllint is missing (package libxml2-utils)'
+    result 'schema' 'xmllint is missing (package libxml2-utils)'
     echo "1..$n"
     exit 1
 fi
-report 'the example is valid' "$(validate hwdb/kernel-names/example.xml | grep -v ' validates$')"
+result 'the example is valid' "$(validate hwdb/kernel-names/example.xml | grep -v ' validates$')"
 
 scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
 while IFS='|' read -r what edit; do
     sed "$edit" hwdb/kernel-names/example.xml >"$scratch"
-    cmp -s hwdb/kernel-names/example.xml "$scratch" && report "schema: $what" 'the edit changes nothing'
+    cmp -s hwdb/kernel-names/example.xml "$scratch" && result "schema: $what" 'the edit changes nothing'
     case $(validate "$scratch") in
-    *'fails to validate'*) report "schema: $what" '' ;;
-    *) report "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $what" '' ;;
+    *) result "schema: $what" 'accepted' ;;
     esac
 done <<'EDITS'
 the version is known|s/version="1"/version="2"/
@@ -52,6 +41,5 @@ problems=$(for name in $names; do
     grep -q "<value>$name</value>" hwdb/kernel-names/kernel-names.rng || echo "the schema lacks $name"
 done)
 [ "$(printf '%s\n' "$names" | wc -l)" -ge 15 ] || problems="only $(printf '%s\n' "$names" | wc -l) classes were found"
-report 'the schema has all classes' "$problems"
-echo "1..$n"
-exit $bad
+result 'the schema has all classes' "$problems"
+finish

@@ -3,6 +3,7 @@
 # names are unique. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 
 # folder  folders it may include besides itself (onnxcost.h is allowed everywhere)
 allowed='
@@ -36,18 +37,6 @@ pcre2.h           src/report/pcre_lib.h
 sqlite3.h         src/profile/sqlite_rows.c|tests/support/sqlite_file.c|tests/bench/
 dlfcn.h           src/report/pcre_lib.c|src/report/pattern.c|tests/unit/base/|src/base/xml_lib.c|src/base/load_library.c|src/base/data_dir.c|src/run/|src/profile/sqlite_rows.c|tests/bench/
 '
-n=0
-bad=0
-report() { # name problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
 
 includes=$(grep -HnE '^[[:space:]]*#[[:space:]]*include' src/*/*.[ch])
 
@@ -72,30 +61,29 @@ problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
         else if (n < 2) print part[1] ":" part[2] ": include with its folder: " header
         else if (!(folder "/" target[1] in ok)) print part[1] ":" part[2] ": " folder " may not include " header
     }')
-report 'include directions' "$problems"
+result 'include directions' "$problems"
 
 problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
     [ -n "$pattern" ] || continue
     grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" -r src models tests --include='*.[ch]' 2>/dev/null |
         grep -vE "^($places)"
 done)
-report 'third-party headers stay where they belong' "$problems"
+result 'third-party headers stay where they belong' "$problems"
 
 problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
-report 'file names are unique' "$problems"
+result 'file names are unique' "$problems"
 
 problems=$(grep -nE '\b(atoi|atol|strcpy|strcat|sprintf|vsprintf|gets|strtok|setlocale|strtod|atof)[[:space:]]*\(' \
     src/*/*.[ch] | grep -vE '^[^:]*:[0-9]*:[[:space:]]*\*|newlocale|strtod_l'
     grep -nE '\b(str(n?)casecmp|tolower|toupper|isal(pha|num)|isspace|isupper|islower|ispunct|isprint)\b' src/*/*.[ch] |
         grep -vE '^src/(cli/|base/ascii.h|base/unicode.h)' | sed 's/$/  (see base\/ascii.h)/')
-report 'no unsafe or locale-dependent functions' "$problems"
+result 'no unsafe or locale-dependent functions' "$problems"
 
 problems=$(awk 'FNR == 1 && file { if (lines > 700) print file ": " lines " lines" }
     FNR == 1 { file = FILENAME } { lines = FNR }
     END { if (lines > 700) print file ": " lines " lines" }' src/*/*.[ch])
-report 'no file over 700 lines' "$problems"
+result 'no file over 700 lines' "$problems"
 
 problems=$(grep -nE '(^|[^a-z_])(printf|puts|putchar|perror) *\(' src/*/*.c | grep -v '^src/cli/')
-report 'the library prints nothing' "$problems"
-echo "1..$n"
-exit $bad
+result 'the library prints nothing' "$problems"
+finish

@@ -3,26 +3,12 @@
 # with pkg-config against an installation that was moved. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}" "${CC:=cc}"
 mode=${BUILD#build/}
 work=$PWD/$BUILD/library
 rm -rf "$work"
 mkdir -p "$work"
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2: $3"
-    fi
-}
-skip() { # title why
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
 unset MAKEFLAGS MFLAGS MAKELEVEL
 case "$mode" in
 asan) sanitize='-fsanitize=address,undefined' ;;
@@ -36,11 +22,11 @@ strict='-Wall -Wextra -Werror -pedantic -Wshadow -Wconversion'
 for std in c99 c11 gnu17; do
     # shellcheck disable=SC2086 # the warnings are meant to be split
     echo '#include <onnxcost.h>' | $CC -std=$std $strict -Isrc -x c -fsyntax-only - 2>"$work/log"
-    result $? "the header stands alone in $std" "$(head -n 3 "$work/log")"
+    passed $? "the header stands alone in $std" "$(head -n 3 "$work/log")"
 done
 if command -v "${CXX:-c++}" >/dev/null; then
     echo '#include <onnxcost.h>' | "${CXX:-c++}" -Wall -Wextra -Werror -Isrc -x c++ -fsyntax-only - 2>"$work/log"
-    result $? 'the header stands alone in C++' "$(head -n 3 "$work/log")"
+    passed $? 'the header stands alone in C++' "$(head -n 3 "$work/log")"
 else
     skip 'the header stands alone in C++' 'no C++ compiler'
 fi
@@ -50,13 +36,13 @@ $CC -E -P src/onnxcost.h | tr -s ' \n' '  ' | grep -oE '\boc_[a-z0-9_]+ ?\(' | t
 nm -D --defined-only "$BUILD/libonnxcost.so.0" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     grep -v '^__\(gcov\|asan\|ubsan\|odr_asan\)\|^_\(init\|fini\)$' | sort -u >"$work/shown"
 [ "$(wc -l <"$work/declared")" -gt 100 ]
-result $? 'functions are declared' "$(wc -l <"$work/declared")"
+passed $? 'functions are declared' "$(wc -l <"$work/declared")"
 difference=$(diff "$work/declared" "$work/shown")
-result $? 'the shared library shows what the header declares, nothing else' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
+passed $? 'the shared library shows what the header declares, nothing else' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
 soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }')
-[ "$soname" = libonnxcost.so.0 ]; result $? 'the soname' "$soname"
+[ "$soname" = libonnxcost.so.0 ]; passed $? 'the soname' "$soname"
 heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
-[ -z "$heavy" ]; result $? 'nothing heavy is linked' "$heavy"
+[ -z "$heavy" ]; passed $? 'nothing heavy is linked' "$heavy"
 
 # What can be written to: the handlers of running out of memory and of mapped files, that libxml2 is set up once, and a place where the
 # kernels of a measurement put what nobody reads, one a thread.
@@ -64,42 +50,42 @@ if [ -z "$sanitize" ]; then
     objdump -t "$BUILD/libonnxcost.a" | awk '/ (\.data|\.bss|\.tdata|\.tbss|\.data\.rel|\.data\.rel\.local|\*COM\*)\t/ && !/ d  / {
         sub(/\.[0-9]+$/, "", $NF); print $NF }' | sort >"$work/written"
     printf '%s\n' map_watch oom_handler sink xml_once | diff - "$work/written" >"$work/log"
-    result $? 'no state but the handles' "$(tr '\n' ' ' <"$work/log")"
+    passed $? 'no state but the handles' "$(tr '\n' ' ' <"$work/log")"
 else
     skip 'no state but the handles' 'sanitizers and coverage have their own'
 fi
 
 # ---- an installation, moved, and the example. Nothing is built anew: other tests run the same files meanwhile.
 make -s MODE="$mode" CC="$CC" DESTDIR="$work/made" install >"$work/log" 2>&1
-result $? 'make install' "$(tail -n 3 "$work/log")"
+passed $? 'make install' "$(tail -n 3 "$work/log")"
 mkdir "$work/moved" && mv "$work/made/usr/local" "$work/moved/there"
 root=$work/moved/there
 awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/README.md >"$work/heaviest.c"
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
 sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/README.md | sed 1d | grep . >"$work/want"
-[ "$(wc -l <"$work/want")" -eq 6 ]; result $? 'src/README.md shows what the example prints' "$(cat "$work/want")"
+[ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/README.md shows what the example prints' "$(cat "$work/want")"
 
 run_example() { # title program
     ONNXCOST_HWDB='' "$2" "$work/resnet50.onnx" models/profiles/resnet50.disabled.t1.json.gz >"$work/out" 2>&1
     diff "$work/want" "$work/out" >"$work/log"
-    result $? "$1" "$(head -n 4 "$work/log")"
+    passed $? "$1" "$(head -n 4 "$work/log")"
 }
 if command -v pkg-config >/dev/null; then
     # the prefix is not where it was configured to be
     export PKG_CONFIG_PATH="$root/lib/pkgconfig"
     pc() { pkg-config --define-variable=prefix="$root" "$@" onnxcost; }
     version=$(pc --modversion)
-    [ "onnxcost $version" = "$("$root/bin/onnxcost" --version)" ]; result $? 'pkg-config knows the version' "$version"
+    [ "onnxcost $version" = "$("$root/bin/onnxcost" --version)" ]; passed $? 'pkg-config knows the version' "$version"
     # shellcheck disable=SC2046,SC2086 # flags are words
     $CC -std=c11 $strict $sanitize -o "$work/shared" "$work/heaviest.c" $(pc --cflags --libs) 2>"$work/log"
-    result $? 'the example builds with the shared library' "$(head -n 3 "$work/log")"
+    passed $? 'the example builds with the shared library' "$(head -n 3 "$work/log")"
     LD_LIBRARY_PATH=$root/lib run_example 'and runs with it' "$work/shared"
-    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.0'; result $? 'and needs it' "$(ldd "$work/shared")"
+    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.0'; passed $? 'and needs it' "$(ldd "$work/shared")"
     mkdir "$work/static" && cp "$root/lib/libonnxcost.a" "$work/static"
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 $strict $sanitize -o "$work/alone" "$work/heaviest.c" $(pc --cflags) \
         $(pkg-config --static --libs --define-variable=libdir="$work/static" onnxcost) 2>"$work/log"
-    result $? 'the example builds with the static library' "$(head -n 3 "$work/log")"
+    passed $? 'the example builds with the static library' "$(head -n 3 "$work/log")"
     run_example 'and runs without the shared one' "$work/alone"
 
     # the library of a moved installation finds its data, whatever program it is in
@@ -123,13 +109,12 @@ E2
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 $sanitize -o "/tmp/onnxcost.$$/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
     text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "/tmp/onnxcost.$$/device" 2>&1)
-    [ "$text" = "$root/share/onnxcost/hwdb" ]; result $? 'a library that was moved finds its data' "$text"
+    [ "$text" = "$root/share/onnxcost/hwdb" ]; passed $? 'a library that was moved finds its data' "$text"
     rm -rf "/tmp/onnxcost.$$"
 else
     skip 'the example with pkg-config' 'no pkg-config'
 fi
 folder=$(unset ONNXCOST_HWDB; cd / && "$root/bin/onnxcost" hw show a100 2>&1 | head -n 1)
 case "$folder" in *A100*) true ;; *) false ;; esac
-result $? 'a program that was moved finds its data' "$folder"
-echo "1..$n"
-exit $bad
+passed $? 'a program that was moved finds its data' "$folder"
+finish

@@ -2,6 +2,7 @@
 # onnxcost hw measure: a quick trial of this machine makes a file that the schema, hw lint and --hw accept; what it
 # refuses. Prints TAP. Says nothing of how good the figures are: tests/bench/measure.sh does.
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 schema=$PWD/hwdb/hwdb.rng
 work=$PWD/$BUILD/measure
@@ -10,18 +11,6 @@ mkdir -p "$work"
 export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
 onnxzoo="$PWD/$BUILD/onnxzoo"
 cd "$work" || exit 1
-n=0
-bad=0
-result() { # title problem
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
 # title, exit code, text of standard error, arguments: nothing is printed
 refuses() {
     title=$1 code=$2 text=$3
@@ -72,5 +61,4 @@ refuses 'threads are no number' 2 '--threads needs an integer' measure --threads
 refuses 'a folder that is not there' 4 'none/here.xml' measure --quick -o none/here.xml
 refuses 'words behind it' 2 'usage:' measure this
 refuses '--quick is for measuring' 2 '--quick is for hw measure' list --quick
-echo "1..$n"
-exit $bad
+finish

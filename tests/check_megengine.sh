@@ -2,29 +2,25 @@
 # Reports of a MegEngine profile, byte for byte those of MegEngine's own tool (recorded outputs). Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 samples=../shared/samples/megengine
 [ -e "$samples/CASES.tsv" ] || { echo "1..1"; echo "ok 1 # SKIP recorded MegEngine outputs: $samples is not there"; exit 0; }
 work=$BUILD/megengine
 mkdir -p "$work"
 unset NO_COLOR COLUMNS
-n=0
-bad=0
 tr '\t' '|' <"$samples/CASES.tsv" >"$work/cases" # an empty field between two blanks would be lost
 while IFS='|' read -r name arguments code; do
-    n=$((n + 1))
     # shellcheck disable=SC2086 # arguments are words; none holds a blank or a pattern that matches a file
     set -f && set -- $arguments && set +f
     "$BUILD/onnxcost" "$samples/megengine_cpu_synthetic.json" "$@" >"$work/out" 2>"$work/err" </dev/null
     rc=$?
     if [ "rc=$rc" = "$code" ] && cmp -s "$work/out" "$samples/$name.out"; then
-        echo "ok $n - $name $arguments"
+        result "$name $arguments" ''
     else
-        bad=1
-        echo "not ok $n - $name $arguments: exit code $rc"
-        diff "$samples/$name.out" "$work/out" | head -n 6 | sed 's/^/# /'
-        head -n 3 "$work/err" | sed 's/^/# /'
+        result "$name $arguments" "exit code $rc
+$(diff "$samples/$name.out" "$work/out" | head -n 6)
+$(head -n 3 "$work/err")"
     fi
 done <"$work/cases"
-echo "1..$n"
-exit $bad
+finish

@@ -3,31 +3,20 @@
 # as it can, and names what the program knows. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-n=0
-bad=0
-report() { # name problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | sed 's/^/# /'
-    fi
-}
+. tests/tap.sh
 
 validate() { # file: prints what is wrong
     xmllint --nonet --noout --relaxng hwdb/op-rules/op-rules.rng "$1" 2>&1 || echo "exit code $?"
 }
 
 if ! command -v xmllint >/dev/null 2>&1; then
-    report 'schema' 'xmllint is missing (package libxml2-utils)'
+    result 'schema' 'xmllint is missing (package libxml2-utils)'
     echo "1..$n"
     exit 1
 fi
 
 for file in hwdb/op-rules/*.xml tests/fuzz/seeds/op_rules/all.xml; do
-    report "$file is valid" "$(validate "$file" | grep -v ' validates$')"
+    result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
 
 # The schema must not be one that accepts anything.
@@ -35,10 +24,10 @@ scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
 while IFS='|' read -r what edit; do
     sed "$edit" hwdb/op-rules/example.xml >"$scratch"
-    cmp -s hwdb/op-rules/example.xml "$scratch" && report "schema: $what" 'the edit changes nothing'
+    cmp -s hwdb/op-rules/example.xml "$scratch" && result "schema: $what" 'the edit changes nothing'
     case $(validate "$scratch") in
-    *'fails to validate'*) report "schema: $what" '' ;;
-    *) report "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $what" '' ;;
+    *) result "schema: $what" 'accepted' ;;
     esac
 done <<'EDITS'
 the version is known|s/version="1"/version="2"/
@@ -63,7 +52,6 @@ for array in prim_names class_names; do
         [ $array = class_names ] || grep -qw "$name" hwdb/op-rules/example.xml || echo "the list in the example lacks $name"
     done)
     [ "$(names_of $array | wc -l)" -ge 19 ] || problems="only $(names_of $array | wc -l) names were found"
-    report "schema and example have all of $array" "$problems"
+    result "schema and example have all of $array" "$problems"
 done
-echo "1..$n"
-exit $bad
+finish

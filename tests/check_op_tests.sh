@@ -2,23 +2,13 @@
 # Every operator of the index has a test with types and one with an exact cost (or one as a whole model, where only
 # an analysis can try it), and `onnxcost ops` claims no test that there is not. Prints TAP.
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 table=$(mktemp) || exit 1
 trap 'rm -f "$table"' EXIT
 tests/count_op_tests.sh >"$table"
-bad=0
-report() { # number name problems
-    if [ -z "$3" ]; then
-        echo "ok $1 - $2"
-    else
-        bad=1
-        echo "not ok $1 - $2: $(printf '%s\n' "$3" | wc -l) problems"
-        printf '%s\n' "$3" | sed 's/^/# /'
-    fi
-}
 
-echo 1..3
-report 1 'every operator of the index has tests' "$(awk -F '\t' '
+result 'every operator of the index has tests' "$(awk -F '\t' '
     /^#/ { next }
     NR == FNR { cases[$1, $2] = $3; costs[$1, $2] = $4; models[$1, $2] = $5; next }
     { domain = $2 == "ai.onnx" ? "" : $2; bodies = $1 ~ /^(If|Loop|Scan|SequenceMap|.*Search|Sampling)$/ }
@@ -28,17 +18,17 @@ report 1 'every operator of the index has tests' "$(awk -F '\t' '
 
 # without the test set nothing is known of node_tests
 nodes=$(awk -F '\t' '!/^#/ && $6 { some = 1 } END { print some + 0 }' "$table")
-report 2 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes="$nodes" '
+result 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes="$nodes" '
     /^#/ { next }
     NR == FNR { for (i = 3; i < 7; i++) n[$1, $2, i] = $i; next }
     { for (i = 3; i < 6 + nodes; i++) if ($i > n[$1, $2, i] + 0) { print $1 ":" $2 ": " $0; break } }
     ' "$table" tests/data/op_tests.tsv)"
 
-report 3 'onnxcost ops --format json has the numbers' "$("$BUILD/onnxcost" ops --format json | awk -F '"' '
+result 'onnxcost ops --format json has the numbers' "$("$BUILD/onnxcost" ops --format json | awk -F '"' '
     $2 == "domain" { domain = $4 == "ai.onnx" ? "" : $4 } $2 == "name" { name = $4 }
     $2 == "tests" { gsub(/[^0-9]/, "", $3); print domain "\t" name "\t" $3 }' | awk -F '\t' '
     /^#/ { next }
     FILENAME != "-" { n[$1, $2] = $3 + $5 + $6; next }
     { seen++ } $3 != n[$1, $2] + 0 { print $1 ":" $2 ": " $3 " instead of " n[$1, $2] + 0 }
     END { if (seen < 370) print "only " seen + 0 " operators" }' tests/data/op_tests.tsv -)"
-exit $bad
+finish

@@ -2,6 +2,7 @@
 # Exit codes, messages, and output that is complete or not there. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/output
 rm -rf "$work"
@@ -10,17 +11,6 @@ onnxcost=$PWD/$BUILD/onnxcost
 "$BUILD/onnxzoo" resnet18 -o "$work/model.onnx"
 cd "$work" || exit 1
 unset NO_COLOR COLUMNS
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2: $3"
-    fi
-}
 # expect CODE 'pattern of the one line on stderr' title command...
 expect() {
     want=$1 pattern=$2 title=$3
@@ -28,7 +18,7 @@ expect() {
     "$@" >out 2>err </dev/null
     code=$?
     [ "$code" -eq "$want" ] && [ "$(wc -l <err)" -le 1 ] && grep -qE -- "$pattern" err
-    result $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
+    passed $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
 }
 quiet() { # the same for commands that say nothing on stderr
     want=$1 title=$2
@@ -36,7 +26,7 @@ quiet() { # the same for commands that say nothing on stderr
     "$@" >out 2>err </dev/null
     code=$?
     [ "$code" -eq "$want" ] && [ ! -s err ]
-    result $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
+    passed $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
 }
 
 # ---- usage
@@ -82,10 +72,10 @@ expect 2 'needs a model' 'sizes without a model' "$onnxcost" profile.json --dim 
 expect 2 'needs a model and its profile' 'optimized model without a profile' "$onnxcost" model.onnx --optimized-model model.onnx
 expect 2 'when kernels start' 'kernel times that the source does not have' "$onnxcost" profile.json --top-end-key kern
 quiet 0 'element type by its usual name' "$onnxcost" profile.json -f csv --input-dtype float32
-[ "$(wc -l <out)" -eq 2 ]; result $? 'element type by its usual name: one row' "$(cat out)"
+[ "$(wc -l <out)" -eq 2 ]; passed $? 'element type by its usual name: one row' "$(cat out)"
 "$onnxcost" model.onnx -p profile.json --optimized-model model.onnx >out 2>err
 grep -q '1 of the 1 operators of the profile are not in the optimized model' out
-result $? 'an optimized model of something else is told' "$(grep findings out)"
+passed $? 'an optimized model of something else is told' "$(grep findings out)"
 
 # ---- input
 : >empty.onnx
@@ -110,17 +100,17 @@ for i in $(seq 1 63); do
     { [ "$code" -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "cannot read 'cut.onnx'.*offset" err; } || worst="$worst $i:$code"
 done
 [ -z "$worst" ]
-result $? 'model cut at every 1/64 of its length' "part:exit code$worst"
+passed $? 'model cut at every 1/64 of its length' "part:exit code$worst"
 expect 3 "cannot read 'nested.onnx'.*" '10,000 nested If' sh -c "../onnxzoo nest --depth 10000 -o nested.onnx && '$onnxcost' nested.onnx"
 
 # ---- output
 quiet 0 'output file' "$onnxcost" model.onnx -o report.txt
-[ -s report.txt ]; result $? 'output file is there' 'no report.txt'
+[ -s report.txt ]; passed $? 'output file is there' 'no report.txt'
 quiet 0 'output file again' "$onnxcost" model.onnx -f json -o report.txt
-head -n 1 report.txt | grep -q '^{'; result $? 'output file is replaced' "$(head -n 1 report.txt)"
+head -n 1 report.txt | grep -q '^{'; passed $? 'output file is replaced' "$(head -n 1 report.txt)"
 echo old >kept.txt
 expect 3 "cannot read 'missing.onnx'" 'failure with an output file' "$onnxcost" missing.onnx -o kept.txt
-[ "$(cat kept.txt)" = old ]; result $? 'failure leaves the old file' "$(head -c 100 kept.txt)"
+[ "$(cat kept.txt)" = old ]; passed $? 'failure leaves the old file' "$(head -c 100 kept.txt)"
 expect 4 "cannot write 'no/such/dir'" 'output into a missing folder' "$onnxcost" model.onnx -o no/such/dir
 expect 4 "cannot write '\.'" 'output onto a folder' "$onnxcost" model.onnx -o .
 if [ -c /dev/full ]; then
@@ -131,12 +121,11 @@ fi
 # a limit on file size stands for a disk that fills up half way; SIGXFSZ is ignored so that write fails
 expect 4 "cannot write 'limited.json'" 'disk fills up half way' \
     sh -c "trap '' XFSZ; ulimit -f 8; exec '$onnxcost' model.onnx -f json -o limited.json"
-[ ! -e limited.json ]; result $? 'no partial file' "$(ls -l limited.json 2>&1)"
-! ls limited.json.* >/dev/null 2>&1; result $? 'no temporary file' "$(ls)"
+[ ! -e limited.json ]; passed $? 'no partial file' "$(ls -l limited.json 2>&1)"
+! ls limited.json.* >/dev/null 2>&1; passed $? 'no temporary file' "$(ls)"
 expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >&-"
 # the exit code of the first of two in a pipe, by a file: sh has no PIPESTATUS
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 sleep 0.2
-[ "$(cat code)" -eq 4 ] && [ ! -s err ]; result $? 'closed pipe' "exit code $(cat code), stderr: $(head -c 200 err)"
-echo "1..$n"
-exit $bad
+[ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe' "exit code $(cat code), stderr: $(head -c 200 err)"
+finish

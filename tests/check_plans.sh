@@ -3,14 +3,13 @@
 # (Debian: libonnx-testdata): they are sound, nearly as small as what lives at once, and no new order is worse.
 # usage: tests/check_plans.sh [-t]        -t: with times. Prints a table (lines with '#') and TAP.
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}" "${ONNX_TESTDATA:=/usr/share/libonnx-testdata/data}"
 samples=../shared/samples/onnxruntime
 work=$BUILD/plans
 tests/make_zoo.sh "$work" || exit 1
 times=
 [ "${1:-}" = -t ] && times=-t
-n=0
-bad=0
 plan() { # title models...
     title=$1
     shift
@@ -21,10 +20,9 @@ plan() { # title models...
         { at = index($0, " - "); print (/^not/ ? "not ok " : "ok ") ++n " - " title ": " substr($0, at + 3) }'
     n=$((n + 3))
 }
-skip() { # title why
+missing() { # title why
     echo "# SKIPPED: $2"
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
+    skip "$1" "$2"
 }
 plan zoo "$work"/*.onnx
 if [ -d $samples ]; then
@@ -39,13 +37,12 @@ if [ -d $samples ]; then
     done
     plan samples "$@"
 else
-    skip samples "no samples in '$samples'"
+    missing samples "no samples in '$samples'"
 fi
 if [ -d "$ONNX_TESTDATA" ]; then
     # shellcheck disable=SC2046 # no blanks in these names
     plan 'node tests' $(find "$ONNX_TESTDATA" -name '*.onnx' | LC_ALL=C sort)
 else
-    skip 'node tests' "no ONNX test data in '$ONNX_TESTDATA'"
+    missing 'node tests' "no ONNX test data in '$ONNX_TESTDATA'"
 fi
-echo "1..$n"
-exit $bad
+finish

@@ -2,6 +2,7 @@
 # onnxcost record: what it says without a library and with wrong ones, and real recordings where ONNX Runtime is
 # found (ONNXRUNTIME_LIB, the usual places, or what `make corpus` has installed). Prints TAP; downloads nothing.
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD
 work=$PWD/$BUILD/record
@@ -12,22 +13,6 @@ export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
 onnxzoo="$PWD/$BUILD/onnxzoo"
 fake="$PWD/$BUILD/fake_ort.so"
 cd "$work" || exit 1
-n=0
-bad=0
-result() { # title problem
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
-skip() { # title reason
-    n=$((n + 1))
-    echo "ok $n # SKIP $1: $2"
-}
 # title, exit code, text of standard error, arguments of record: nothing is printed and no file is left
 refuses() {
     title=$1 code=$2 text=$3
@@ -75,7 +60,7 @@ result 'the command that it tells shows the table of all runs' "$(grep -q 'media
 # nothing is found where nothing is: only where the machine has none installed
 if (unset ONNXRUNTIME_LIB NODE_PATH VIRTUAL_ENV CONDA_PREFIX; HOME=/nonexistent; export HOME
     mkdir -p /tmp/oc_nowhere.$$ && cd /tmp/oc_nowhere.$$ && onnxcost record "$work/net.onnx" -o "$work/refused" >"$work/out" 2>"$work/err"); then
-    skip 'without a library' 'ONNX Runtime is installed here'
+    skip_named 'without a library' 'ONNX Runtime is installed here'
 else
     result 'without a library it says how to get one' "$(grep -q 'was not found. To get it: pip install onnxruntime' err || cat err)"
 fi
@@ -103,7 +88,7 @@ records() {
 if ! onnxcost record net.onnx --runs 1 -o probe >out 2>err; then
     grep -qE 'was not found|cannot load|cannot use' err || result 'ONNX Runtime works' "$(cat err)"
     for title in 'zoo: mobilenetv2' 'zoo: resnet50' 'zoo: bert_base' ppocr_cls silero 'a broken graph' 'JSON'; do
-        skip "$title" 'no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
+        skip_named "$title" 'no libonnxruntime is found (ONNXRUNTIME_LIB names one)'
     done
 else
     rm -f probe.*
@@ -120,7 +105,7 @@ else
         done
         records 'silero' "$samples/silero_vad_legacy.onnx" -s input=1x1536 -s sr=scalar --value sr=16000
     else
-        skip ppocr_cls 'no samples'
+        skip_named ppocr_cls 'no samples'
     fi
     # the shape is fine for onnxcost, the model is not for the runtime
     sed 's/Clip/Clop/g' net.onnx >broken.onnx
@@ -130,5 +115,4 @@ else
     rm -f real.*
 fi
 cd "$top" && rm -rf "$work"
-echo "1..$n"
-exit $bad
+finish

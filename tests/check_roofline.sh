@@ -3,28 +3,13 @@
 # and rows that are have a reason. On the recordings of models/profiles, and on new ones of this machine where ONNX
 # Runtime is found. Prints a table (lines with '#') and TAP.
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD
 work=$PWD/$BUILD/roofline
 rm -rf "$work"
 mkdir -p "$work"
 export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
-n=0
-bad=0
-result() { # title problem
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 20 | sed 's/^/# /'
-    fi
-}
-skip() { # title reason
-    n=$((n + 1))
-    echo "ok $n # SKIP $1: $2"
-}
 
 # The member "roofline" of the hardware, and rows above 100 % with and without a reason, of a report as JSON.
 figures() {
@@ -77,11 +62,11 @@ case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}det
 cd "$work" || exit 1
 onnxzoo mobilenetv2 --fill random -o probe.onnx >/dev/null
 if ! onnxcost record probe.onnx --runs 1 -o probe >/dev/null 2>err; then
-    skip 'recordings of this machine' "$(head -n 1 err)"
+    skip_named 'recordings of this machine' "$(head -n 1 err)"
 elif case "$BUILD" in *asan*) true ;; *) false ;; esac; then
-    skip 'recordings of this machine' 'sanitizers slow the measurement of peaks down'
+    skip_named 'recordings of this machine' 'sanitizers slow the measurement of peaks down'
 elif ! onnxcost hw measure --threads 1 -o here.xml >/dev/null 2>err; then
-    skip 'recordings of this machine' "$(head -n 1 err)"
+    skip_named 'recordings of this machine' "$(head -n 1 err)"
 else
     for model in mobilenetv2 resnet18 bert_base; do
         onnxzoo $model --fill random -o model.onnx >/dev/null
@@ -93,5 +78,4 @@ else
         rm -f model.onnx now.*
     done
 fi
-echo "1..$n"
-exit $bad
+finish

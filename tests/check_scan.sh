@@ -2,6 +2,7 @@
 # Scans of many models: a row each, whatever happens; resumed, interrupted, in parts. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 top=$PWD
 : "${BUILD:=build/release}"
 work=$BUILD/scan
@@ -18,22 +19,6 @@ done
 cd "$work" || exit 1
 export PATH="$PWD/bin:$PATH"
 unset NO_COLOR COLUMNS
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
-    fi
-}
-skip() { # title why
-    n=$((n + 1))
-    echo "ok $n # SKIP $1: $2"
-}
 same() { # title wanted got
     result "$1" "$([ "$2" = "$3" ] || echo "wanted '$2', got '$3'")"
 }
@@ -120,7 +105,7 @@ case $BUILD in
     same 'memory that runs out costs one row' '1 memory' "$? $(sed -n 's/^{"path":"m\/a_large.*"error_code":"\([a-z]*\)".*/\1/p' rows)"
     same 'and no other one' 3 "$(grep -c '"error":null' rows)"
     ;;
-*) skip 'memory that runs out costs one row' 'a sanitizer needs more than can be taken away' ;;
+*) skip_named 'memory that runs out costs one row' 'a sanitizer needs more than can be taken away' ;;
 esac
 rm m/a_large.onnx
 
@@ -143,7 +128,7 @@ sys.exit(0 if p.returncode == -signal.SIGINT and 'stopped after' in err else
 PY
     code=$?
     if [ $code = 77 ]; then
-        skip "$how: the rows of a scan that was interrupted" 'it was over before the signal'
+        skip_named "$how: the rows of a scan that was interrupted" 'it was over before the signal'
         continue
     fi
     same "$how: an interrupted scan says so" 0 $code
@@ -170,11 +155,11 @@ if [ -n "$nodes" ]; then
     same 'nothing failed' 0 $code
     case $BUILD in
     */release) result 'in less than five seconds' "$([ "$ms" -lt 5000 ] || echo "$ms ms")" ;;
-    *) skip 'in less than five seconds' 'only the release build is fast' ;;
+    *) skip_named 'in less than five seconds' 'only the release build is fast' ;;
     esac
-    [ -d "$samples" ] || skip 'samples' 'SKIPPED: ../shared/samples is not there'
+    [ -d "$samples" ] || skip_named 'samples' 'SKIPPED: ../shared/samples is not there'
 else
-    skip 'the node tests' 'package libonnx-testdata is not there'
+    skip_named 'the node tests' 'package libonnx-testdata is not there'
 fi
 
 # ---- the recipe of the README, as it stands there
@@ -187,7 +172,6 @@ if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
     for f in parts whole; do plain $f.ndjson | sed 's/"duplicate_of":[^,]*,//' | sort >$f; done
     result 'GNU parallel: parts give the rows of the whole' "$(cmp parts whole 2>&1; [ "$(wc -l <whole)" -gt 1000 ] || wc -l whole)"
 else
-    skip 'GNU parallel' 'package parallel is not there'
+    skip_named 'GNU parallel' 'package parallel is not there'
 fi
-echo "1..$n"
-exit $bad
+finish

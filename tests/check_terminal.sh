@@ -2,6 +2,7 @@
 # Colours, widths, borders, pagers and locales: what a terminal changes, and what nothing changes. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$PWD/$BUILD/terminal
 rm -rf "$work"
@@ -9,21 +10,6 @@ mkdir -p "$work/locale"
 onnxcost=$PWD/$BUILD/onnxcost
 export ONNXCOST_HWDB="$PWD/hwdb" TERM=xterm LC_ALL=C.UTF-8
 unset NO_COLOR COLUMNS LANG LC_CTYPE
-n=0
-bad=0
-result() { # passed? title details
-    n=$((n + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2: $3"
-    fi
-}
-skip() { # title why
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
 esc=$(printf '\033')
 "$BUILD/onnxzoo" resnet18 -o "$work/resnet18.onnx"
 "$BUILD/onnxzoo" bert_base -o "$work/bert.onnx"
@@ -43,7 +29,7 @@ colour() { # yes|no title environment and command...
     want=$1 title=$2
     shift 2
     case $(on_terminal 120 "$*") in *"${esc}["*) got=yes ;; *) got=no ;; esac
-    [ $got = "$want" ]; result $? "colour: $title" "$got"
+    [ $got = "$want" ]; passed $? "colour: $title" "$got"
 }
 if command -v script >/dev/null; then
     colour yes 'on a terminal' "$onnxcost" resnet18.onnx
@@ -55,25 +41,25 @@ if command -v script >/dev/null; then
     colour no 'a pipe' "$onnxcost" resnet18.onnx '|' cat
     for width in 40 60 80 200; do
         text=$(on_terminal $width "$onnxcost resnet18.onnx -p $profile --hw a100 --color never" | sed -n '/^ *#  /,$p' | wc -L)
-        [ "$text" -le $width ] && [ "$text" -gt 20 ]; result $? "a terminal of $width columns" "the table has $text"
+        [ "$text" -le $width ] && [ "$text" -gt 20 ]; passed $? "a terminal of $width columns" "the table has $text"
     done
     text=$(on_terminal 120 "$onnxcost resnet18.onnx --style grid -t 2")
     case $text in *╒*│*╛*) true ;; *) false ;; esac
-    result $? 'borders of UTF-8' "$text"
+    passed $? 'borders of UTF-8' "$text"
     for locale in C POSIX de_DE.ISO-8859-1 ''; do
         on_terminal 70 "env LC_ALL=$locale $onnxcost resnet18.onnx --style grid -t 2; env LC_ALL=$locale $onnxcost names.json" >out
         LC_ALL=C grep -q '[^ -~]' out
         [ $? -eq 1 ] || LC_ALL=C grep '[^ -~]' out | grep -qv "$esc\["
         LC_ALL=C tr -d '\033' <out | LC_ALL=C grep -q '[^ -~]'
-        [ $? -eq 1 ] && grep -q '^|.*|$' out && grep -q '^+=*+' out; result $? "ASCII on a terminal of locale '$locale'" "$(LC_ALL=C grep -m 2 '[^ -~]' out)"
+        [ $? -eq 1 ] && grep -q '^|.*|$' out && grep -q '^+=*+' out; passed $? "ASCII on a terminal of locale '$locale'" "$(LC_ALL=C grep -m 2 '[^ -~]' out)"
     done
     on_terminal 120 "LC_ALL=C $onnxcost resnet18.onnx --style grid -t 2 -o /dev/stderr" | grep -q '╒'
-    result $? 'a file is UTF-8 in every locale' ''
+    passed $? 'a file is UTF-8 in every locale' ''
     if command -v less >/dev/null; then
         # more rows than the screen has; q leaves it, and the program with it
         { sleep 1; printf q; sleep 1; } | timeout 20 script -qec "stty cols 80 rows 20; { $onnxcost resnet18.onnx --top 0 \
             --color always; echo code \$? >code; } | less -R" /dev/null >out 2>&1
-        grep -qE 'code [04]' code && ! grep -q 'cannot write' out; result $? 'less' "$(cat code)"
+        grep -qE 'code [04]' code && ! grep -q 'cannot write' out; passed $? 'less' "$(cat code)"
     else
         skip 'less' 'not installed'
     fi
@@ -82,23 +68,23 @@ else
 fi
 for width in 40 60 80 200; do
     text=$(COLUMNS=$width "$onnxcost" resnet18.onnx -p "$profile" --hw a100 | sed -n '/^ *#  /,$p' | wc -L)
-    [ "$text" -le $width ]; result $? "COLUMNS=$width" "the table has $text"
+    [ "$text" -le $width ]; passed $? "COLUMNS=$width" "the table has $text"
     for command in compare summary; do
         case $command in
         compare) set -- resnet18.onnx --hw t4,a100,l4 ;;
         summary) set -- "$profile" ;;
         esac
-        COLUMNS=$width "$onnxcost" $command "$@" >out 2>err && [ -s out ]; result $? "$command with COLUMNS=$width" "$(head -n 1 err)"
+        COLUMNS=$width "$onnxcost" $command "$@" >out 2>err && [ -s out ]; passed $? "$command with COLUMNS=$width" "$(head -n 1 err)"
     done
 done
 for width in 0 -5 1 x 99999999999999999999 ''; do
-    COLUMNS=$width "$onnxcost" resnet18.onnx >out 2>err && [ "$(grep -c '^ *[0-9]' out)" -ge 20 ]; result $? "COLUMNS='$width'" "$(head -n 1 err)"
+    COLUMNS=$width "$onnxcost" resnet18.onnx >out 2>err && [ "$(grep -c '^ *[0-9]' out)" -ge 20 ]; passed $? "COLUMNS='$width'" "$(head -n 1 err)"
 done
 COLUMNS=80 "$onnxcost" resnet18.onnx -p "$profile" --style ascii -t 3 >out
 LC_ALL=C grep -q '[^ -~]' out
-[ $? -eq 1 ] && grep -q '^+====' out; result $? '--style ascii' "$(LC_ALL=C grep -m 1 '[^ -~]' out)"
+[ $? -eq 1 ] && grep -q '^+====' out; passed $? '--style ascii' "$(LC_ALL=C grep -m 1 '[^ -~]' out)"
 COLUMNS=80 "$onnxcost" resnet18.onnx -p "$profile" --style grid -t 3 >lines; LC_ALL=C.UTF-8 sed 's/[╒╤╕╞╪╡├┼┤╘╧╛]/+/g; s/│/|/g; s/─/-/g; /^+/s/═/=/g' lines | sed '/^+/s/=/-/g' >plain
-sed '/^+/s/=/-/g' out | cmp -s - plain; result $? 'the same table but for its borders' "$(diff out plain | head -n 3)"
+sed '/^+/s/=/-/g' out | cmp -s - plain; passed $? 'the same table but for its borders' "$(diff out plain | head -n 3)"
 
 # ---- locales
 reports() { # file: everything that could depend on one
@@ -119,7 +105,7 @@ reports() { # file: everything that could depend on one
         "$top/models/profiles/bert_base.disabled.t1.json.gz" -- "$profile" >"$1.log" 2>&1 || echo failed >>"$1.library"
 }
 LC_ALL=C reports want
-[ "$(wc -c <want.program)" -gt 100000 ] && [ "$(wc -c <want.library)" -gt 100000 ]; result $? 'there are reports' "$(wc -c want.*)"
+[ "$(wc -c <want.program)" -gt 100000 ] && [ "$(wc -c <want.library)" -gt 100000 ]; passed $? 'there are reports' "$(wc -c want.*)"
 made() { # name source charset: makes the locale
     command -v localedef >/dev/null && localedef -c -i "$2" -f "$3" "$work/locale/$1" >/dev/null 2>&1
     [ -d "$work/locale/$1" ]
@@ -127,8 +113,8 @@ made() { # name source charset: makes the locale
 while read -r name source charset; do
     if made "$name" "$source" "$charset"; then
         LOCPATH=$work/locale LC_ALL=$name reports got
-        cmp want.program got.program >log 2>&1; result $? "the program in $name" "$(diff want.program got.program | head -n 3)"
-        cmp want.library got.library >log 2>&1; result $? "the library in $name" "$(diff want.library got.library | head -n 3)"
+        cmp want.program got.program >log 2>&1; passed $? "the program in $name" "$(diff want.program got.program | head -n 3)"
+        cmp want.library got.library >log 2>&1; passed $? "the library in $name" "$(diff want.library got.library | head -n 3)"
     else
         skip "$name" 'no localedef, or no sources of locales (package locales)'
     fi
@@ -143,9 +129,8 @@ if [ -d locale/de_DE.UTF-8 ]; then
     text=$(LOCPATH=$work/locale "$top/$BUILD/unit/report/test_pyfmt" 2>&1)
     code=$?
     case $text in *SKIPPED*) code=1 ;; esac
-    result $code 'numbers where the locale has a decimal comma' "$(echo "$text" | grep -E 'SKIPPED|ERROR' | head -n 2)"
+    passed $code 'numbers where the locale has a decimal comma' "$(echo "$text" | grep -E 'SKIPPED|ERROR' | head -n 2)"
 else
     skip 'numbers where the locale has a decimal comma' 'no locale'
 fi
-echo "1..$n"
-exit $bad
+finish

@@ -3,6 +3,7 @@
 # lost, and our own reader takes what our writer writes. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 work=$BUILD/trace
 rm -rf "$work"
@@ -14,18 +15,7 @@ export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
 for model in resnet18 bert_base resnet50 mobilenetv2; do
     "$BUILD/onnxzoo" "$model" -o "$work/$model.onnx"
 done
-n=0
-bad=0
-result() { # problems title
-    n=$((n + 1))
-    if [ -z "$1" ]; then
-        echo "ok $n - $2"
-    else
-        bad=1
-        echo "not ok $n - $2"
-        printf '%s\n' "$1" | head -n 10 | sed 's/^/# /'
-    fi
-}
+told() { result "$2" "$1"; } # problems title: long ones first
 write() { # name arguments...: the trace into $work/name.json, what it holds into $work/name.held
     trace=$work/$1.json
     name=$1
@@ -55,36 +45,36 @@ case_of() { # title name arguments...
     shift
     problem=$(write "$@")
     [ -z "$problem" ] && problem=$(again "$1")
-    result "$problem" "$title"
+    told "$problem" "$title"
 }
 
 case_of 'a model alone' alone "$work/resnet18.onnx"
-result "$([ "$(held alone slices)" = 69 ] || held alone slices)" 'a model alone: a slice for each of its 69 nodes'
-result "$([ "$(held alone counters)" -gt 60 ] || held alone counters)" 'a model alone: memory along the steps'
+told "$([ "$(held alone slices)" = 69 ] || held alone slices)" 'a model alone: a slice for each of its 69 nodes'
+told "$([ "$(held alone counters)" -gt 60 ] || held alone counters)" 'a model alone: memory along the steps'
 
 case_of 'a model on hardware' roof "$work/bert_base.onnx" --hw a100
-result "$(near "$(held roof estimated_rows_ns)" "$(report hardware.roofline.roofline_time_ns "$work/bert_base.onnx" --hw a100)")" \
+told "$(near "$(held roof estimated_rows_ns)" "$(report hardware.roofline.roofline_time_ns "$work/bert_base.onnx" --hw a100)")" \
     'a model on hardware: the time of the roofline'
 
 both="$work/resnet50.onnx -p $profiles/resnet50.all.t1.json.gz --hw $profiles/machine.t1.xml"
 # shellcheck disable=SC2086 # the list is meant to be split
 {
     case_of 'a model with its profile' both $both
-    result "$(near "$(held both measured_rows_ns)" "$(report join.imported.host.operators_ns $both)")" \
+    told "$(near "$(held both measured_rows_ns)" "$(report join.imported.host.operators_ns $both)")" \
         'a model with its profile: all time of the operators in the used runs'
-    result "$(near "$(held both estimated_rows_ns)" "$(report hardware.roofline.roofline_time_ns $both)")" \
+    told "$(near "$(held both estimated_rows_ns)" "$(report hardware.roofline.roofline_time_ns $both)")" \
         'a model with its profile: the time of the roofline'
-    result "$([ "$(held both counters)" -gt 50 ] || held both counters)" 'a model with its profile: memory'
+    told "$([ "$(held both counters)" -gt 50 ] || held both counters)" 'a model with its profile: memory'
     case_of 'some rows' some $both --type Gemm
-    result "$([ "$(held some slices)" = 5 ] || held some slices)" 'some rows: four runs of one operator and its estimate'
+    told "$([ "$(held some slices)" = 5 ] || held some slices)" 'some rows: four runs of one operator and its estimate'
 }
 case_of 'a profile alone' profile "$profiles/mobilenetv2.all.t1.json.gz"
 case_of 'several threads' threads "$work/resnet50.onnx" -p "$profiles/resnet50.all.t2.json.gz"
 case_of 'threads and streams of a GPU' gpu tests/data/kineto/small_cuda.json
-result "$([ "$(held gpu threads)" -ge 2 ] || held gpu threads)" 'threads and streams of a GPU: both'
+told "$([ "$(held gpu threads)" -ge 2 ] || held gpu threads)" 'threads and streams of a GPU: both'
 case_of 'begin and end events' chrome tests/data/chrome/begin_end.json
 case_of 'no start times' openvino tests/data/openvino/detailed.csv
-result "$(near "$(held openvino measured_rows_ns)" "$("$onnxcost" tests/data/openvino/detailed.csv -f csv 2>/dev/null |
+told "$(near "$(held openvino measured_rows_ns)" "$("$onnxcost" tests/data/openvino/detailed.csv -f csv 2>/dev/null |
     awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_ns") c = i } NR > 1 { s += $c } END { print s }')")" \
     'no start times: the rows behind one another'
 case_of 'MegEngine' mge tests/data/megengine/mixed.json
@@ -100,16 +90,15 @@ cat >"$work/overlap.in" <<'JSON'
 {"ph":"X","pid":1,"tid":1,"ts":20,"dur":0,"name":"none"}]}
 JSON
 case_of 'slices that overlap' overlap "$work/overlap.in"
-result "$([ "$(held overlap threads)" = 3 ] || held overlap threads)" 'slices that overlap: each on a copy of the thread'
+told "$([ "$(held overlap threads)" = 3 ] || held overlap threads)" 'slices that overlap: each on a copy of the thread'
 
 refused() { # pattern title arguments...
     pattern=$1 title=$2
     shift 2
     "$onnxcost" "$@" >"$work/out" 2>"$work/err"
     code=$?
-    result "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")")" "$title"
+    told "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")")" "$title"
 }
 refused 'no groups' 'no groups' "$work/resnet18.onnx" -f trace --group-by type
 refused 'receipts come as table or json' 'no receipts' "$work/resnet18.onnx" -f trace --why 0
-echo "1..$n"
-exit $bad
+finish

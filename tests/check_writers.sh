@@ -3,6 +3,7 @@
 # part, or none. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
 : "${BUILD:=build/release}"
 top=$PWD build=$PWD/$BUILD work=$PWD/$BUILD/writers zoo=$PWD/$BUILD/onnxzoo
 export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
@@ -13,18 +14,6 @@ cd "$work" || exit 1
 "$zoo" keyword_gru --fill random -o b.onnx
 program=$build/onnxcost
 : "${ROUNDS:=$(case $BUILD in */release) echo 60 ;; *) echo 15 ;; esac)}"
-n=0
-bad=0
-result() { # title problems
-    n=$((n + 1))
-    if [ -z "$2" ]; then
-        echo "ok $n - $1"
-    else
-        bad=1
-        echo "not ok $n - $1"
-        printf '%s\n' "$2" | head -n 10 | sed 's/^/# /'
-    fi
-}
 write() { # model file
     case $how in
     annotate) "$program" "$1" --annotate "$2" >/dev/null ;;
@@ -58,5 +47,4 @@ for how in json html annotate plan; do
         [ "$(sort -u seen.which | tr -d '\n')" = ab ] || echo "seen: $(sort seen.which | uniq -c | tr '\n' ' ')"
         [ "$(ls o)" = out ] || echo "left: $(ls o)")"
 done
-echo "1..$n"
-exit $bad
+finish
