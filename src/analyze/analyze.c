@@ -30,11 +30,7 @@ static struct oc_analysis *new_analysis(const struct oc_model *m)
 
 void oc_engine_scratch(struct oc_engine *e)
 {
-    uint32_t n_in = 1, n_out = 1;
-    for (uint32_t i = 0; i < e->m->n_node; i++) {
-        n_in = e->m->node[i].n_in > n_in ? e->m->node[i].n_in : n_in;
-        n_out = e->m->node[i].n_out > n_out ? e->m->node[i].n_out : n_out;
-    }
+    uint32_t n_in = e->m->most_in, n_out = e->m->most_out;
     struct oc_arena *a = &e->a->arena;
     e->in = OC_NEW_ARRAY(a, n_in, const struct oc_type *);
     e->in_data = OC_NEW_ARRAY(a, n_in, const struct oc_data *);
@@ -59,6 +55,7 @@ void oc_engine_scratch(struct oc_engine *e)
     e->symbol_ids.arena = a;
     for (uint32_t i = 0; i < e->m->n_symbol; i++)
         oc_map_set(&e->symbol_ids, e->m->symbol[i], strlen(e->m->symbol[i]), i);
+    oc_blank_ctx(e);
 }
 
 /* How the nodes are counted, for those who run a rule again later. */

@@ -159,10 +159,10 @@ static bool recount(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_co
     return !c->overflow && oc_mul_u64(n, trips, is_int ? &out->ops : &out->flops);
 }
 
-/* Nodes in a row often have the same list: one is enough for them. */
+/* Nodes of one model often have the same list: one is enough for them. */
 static const struct oc_prim_count *keep_hist(struct oc_engine *e, const struct oc_prim_count *list, uint8_t n)
 {
-    struct oc_hist_memory *last = &e->hist[n % OC_COUNT(e->hist)];
+    struct oc_hist_memory *last = &e->hist[n ? (list[0].n * 31 + list[0].prim + n) % OC_COUNT(e->hist) : 0];
     bool same = n == last->n;
     for (uint8_t i = 0; same && i < n; i++)
         same = list[i].n == last->list[i].n && list[i].prim == last->list[i].prim &&

@@ -81,27 +81,32 @@ static struct oc_counting counting_of(const struct oc_analyze_opts *o)
                                 .kv_share = (uint8_t)o->kv_share};
 }
 
+void oc_blank_ctx(struct oc_engine *e)
+{
+    e->blank = (struct oc_op_ctx){.arena = &e->a->arena,
+                                  .exprs = e->a->exprs,
+                                  .model = e->m,
+                                  .in = e->in,
+                                  .in_data = e->in_data,
+                                  .in_const = e->in_const,
+                                  .load_data = load_data,
+                                  .out = e->out,
+                                  .out_data = e->out_data,
+                                  .out_used = e->out_used,
+                                  .err = e->err,
+                                  .engine = e,
+                                  .opt = counting_of(e->o),
+                                  .told = e->told};
+}
+
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c)
 {
-    *c = (struct oc_op_ctx){.node = n,
-                            .op = op,
-                            .opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET,
-                            .arena = &e->a->arena,
-                            .exprs = e->a->exprs,
-                            .model = e->m,
-                            .in = e->in,
-                            .in_data = e->in_data,
-                            .in_const = e->in_const,
-                            .load_data = load_data,
-                            .n_in = n->n_in,
-                            .n_out = n->n_out,
-                            .out = e->out,
-                            .out_data = e->out_data,
-                            .out_used = e->out_used,
-                            .err = e->err,
-                            .engine = e,
-                            .opt = counting_of(e->o),
-                            .told = e->told};
+    *c = e->blank;
+    c->node = n;
+    c->op = op;
+    c->opset = n->opset > 0 ? n->opset : OC_NEWEST_OPSET;
+    c->n_in = n->n_in;
+    c->n_out = n->n_out;
     e->missed = OC_NONE;
     for (uint32_t i = 0; i < n->n_in; i++) {
         uint32_t v = n->in[i];

@@ -13,7 +13,7 @@ struct oc_symbol {       /* a symbolic dim of the model's declarations */
     bool by_default;
 };
 
-struct oc_hist_memory { /* the last list of primitives that was kept */
+struct oc_hist_memory { /* a list of primitives that was kept */
     const struct oc_prim_count *list;
     uint8_t n;
 };
@@ -43,9 +43,10 @@ struct oc_engine {
     bool *rule_seen; /* by user rule: it was used, or passed over, and this was told */
     int64_t spatial_default;
     bool used_spatial_default;
-    uint32_t n_failed;     /* nodes whose shape rule failed */
-    uint64_t folded_bytes; /* of values that were read or computed */
-    uint64_t n_looked;     /* nodes looked at, those of bodies once for each time */
+    uint32_t n_failed;      /* nodes whose shape rule failed */
+    uint64_t folded_bytes;  /* of values that were read or computed */
+    uint64_t n_looked;      /* nodes looked at, those of bodies once for each time */
+    struct oc_op_ctx blank; /* context of a rule, as far as all nodes have the same */
     /* scratch for one node, sized for the widest */
     const struct oc_type **in;
     const struct oc_data **in_data;
@@ -56,8 +57,8 @@ struct oc_engine {
     uint64_t *rd, *wr;
     struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
     bool *seen; /* by value: read by the node, of more than OC_FEW_INPUTS, at hand; NULL: none has as many */
-    struct oc_hist_memory hist[4]; /* by length */
-    uint32_t missed;               /* the first slot whose value a rule asked for in vain, OC_NONE */
+    struct oc_hist_memory hist[32]; /* the last ones, by what is in them */
+    uint32_t missed;                /* the first slot whose value a rule asked for in vain, OC_NONE */
 };
 
 /* analyze.c: the arrays of *e, in the arena of e->a. Needs m, o, a. */
@@ -67,6 +68,7 @@ void oc_engine_scratch(struct oc_engine *e);
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value,
                const char *reason);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
+void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
 /* bind.c: numbers for the symbols and types of the graph inputs */

@@ -3,6 +3,7 @@
 
 #include "analyze/engine.h"
 #include "base/caps.h"
+#include "base/same.h"
 #include "ops/user_rules.h"
 
 static void set_constant_type(struct oc_engine *e, uint32_t value, const struct oc_tensor *t)
@@ -124,7 +125,7 @@ static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct
 /* QuantizeLinear of a constant is one too, but DequantizeLinear belongs to its consumers. */
 static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
 {
-    return !e->o->keep_qdq && strcmp(n->op_type, "DequantizeLinear") == 0 && n->n_in && n->in[0] != OC_NONE &&
+    return !e->o->keep_qdq && oc_equal(n->op_type, "DequantizeLinear") && n->n_in && n->in[0] != OC_NONE &&
            e->a->is_const[n->in[0]];
 }
 

@@ -5,18 +5,18 @@
 
 #include "analyze/lives_walk.h"
 
-/* Values that something else than the host's metadata slots reads. */
-static void mark_device(struct oc_live_builder *b)
+/* Counts the reads of the host, in metadata slots. */
+static void count_host_reads(struct oc_live_builder *b)
 {
     for (uint32_t i = 0; i < b->m->n_node; i++) {
+        const struct oc_op *op = b->a->op[i];
         const struct oc_node *n = &b->m->node[i];
+        if (!op || !op->slots || !strchr(op->slots, 'm'))
+            continue;
         for (uint32_t k = 0; k < n->n_in; k++)
-            if (n->in[k] != OC_NONE && oc_op_slot(b->a->op[i], k) != 'm')
-                b->device[n->in[k]] = true;
+            if (n->in[k] != OC_NONE && oc_op_slot(op, k) == 'm')
+                b->host_reads[n->in[k]]++;
     }
-    for (uint32_t v = 0; v < b->m->n_value; v++)
-        if (!b->m->value[v].n_use || b->m->value[v].graph_output)
-            b->device[v] = true;
 }
 
 /* What a body reads from outside is not its own. */
@@ -91,11 +91,11 @@ static void walk(const struct oc_analysis *a, uint32_t graph, const struct oc_li
 {
     *b = (struct oc_live_builder){.a = a, .m = a->model, .o = *opts};
     b->of = unset(b->m->n_value, sizeof(*b->of));
-    b->device = oc_xcalloc((size_t)b->m->n_value + 1, sizeof(*b->device));
+    b->host_reads = oc_xcalloc((size_t)b->m->n_value + 1, sizeof(*b->host_reads));
     b->made_by = opts->order == OC_ORDER_ORT ? unset(b->m->n_value, sizeof(*b->made_by)) : NULL;
     b->cap = b->m->n_value + 1;
     b->slot = oc_xmalloc(b->cap * sizeof(*b->slot));
-    mark_device(b);
+    count_host_reads(b);
     mark_outer(b, graph);
     oc_live_walk(b, graph, graph == 0, w);
 }
@@ -104,7 +104,7 @@ static void end_walk(struct oc_live_builder *b, struct oc_live_walk *w)
 {
     oc_live_walk_end(w, true);
     free(b->of);
-    free(b->device);
+    free(b->host_reads);
     free(b->made_by);
     free(b->slot);
 }

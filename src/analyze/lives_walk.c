@@ -56,6 +56,13 @@ uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value)
     return i < OC_LIFE_CALLER && i < w->base ? OC_LIFE_NONE : i;
 }
 
+/* Read by something else than the host. */
+static bool on_device(const struct oc_live_builder *b, uint32_t value)
+{
+    const struct oc_value *v = &b->m->value[value];
+    return !v->n_use || v->graph_output || v->n_use > b->host_reads[value];
+}
+
 static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
 {
     const struct oc_type *t = &b->a->type[value];
@@ -64,7 +71,7 @@ static bool needs_memory(const struct oc_live_builder *b, uint32_t value)
     bool constant = b->a->is_const[value];
     if (b->o.all)
         return !constant || (producer != OC_NONE && !is_constant_node(&b->m->node[producer]));
-    return !constant && !scalar && b->device[value];
+    return !constant && !scalar && on_device(b, value);
 }
 
 static void born(struct oc_live_walk *w, uint32_t value, uint32_t step)

@@ -18,9 +18,9 @@ struct oc_live_builder { /* shared by a graph and its bodies, whose values are a
     const struct oc_analysis *a;
     const struct oc_model *m;
     struct oc_lives_opts o;
-    uint32_t *of;      /* by value, as in struct oc_lives */
-    bool *device;      /* by value: read by something else than the host */
-    uint32_t *made_by; /* by value: scratch of lives_order.c, OC_NONE between walks; NULL: file order */
+    uint32_t *of;         /* by value, as in struct oc_lives */
+    uint32_t *host_reads; /* by value */
+    uint32_t *made_by;    /* by value: scratch of lives_order.c, OC_NONE between walks; NULL: file order */
     struct oc_live_slot *slot;
     uint32_t n, cap;
 };

@@ -70,7 +70,7 @@ static bool takes_quantized(const struct oc_node *n, const struct oc_op *op)
 
 static bool added_to_contraction(const struct oc_engine *e, const struct oc_node *n, uint32_t slot)
 {
-    if (n->n_in != 2 || strcmp(n->op_type, "Add") != 0)
+    if (n->n_in != 2 || !oc_equal(n->op_type, "Add"))
         return false;
     uint32_t other = n->in[1 - slot], p = other == OC_NONE ? OC_NONE : e->m->value[other].producer;
     const struct oc_op *op = p == OC_NONE ? NULL : e->a->op[p];
@@ -180,7 +180,7 @@ static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, u
                                  const struct constants *k)
 {
     const struct oc_node *n = k->user[value] ? &e->m->node[k->user[value] - 1] : NULL;
-    if (!n || strcmp(n->op_type, "MatMulNBits") != 0 || n->n_in < 2 || n->in[1] == OC_NONE ||
+    if (!n || !oc_equal(n->op_type, "MatMulNBits") || n->n_in < 2 || n->in[1] == OC_NONE ||
         same_as(k, n->in[1]) != value)
         return elements;
     const struct oc_attr *rows = oc_node_attr(n, "N"), *cols = oc_node_attr(n, "K");
@@ -226,7 +226,7 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
     uint32_t n = 0, cap = 0;
     for (uint32_t i = 0; i < e->m->n_node; i++) {
         const struct oc_node *node = &e->m->node[i];
-        if (strcmp(node->op_type, "Constant") != 0 || node->n_out == 0 || node->out[0] == OC_NONE ||
+        if (!oc_equal(node->op_type, "Constant") || node->n_out == 0 || node->out[0] == OC_NONE ||
             e->graph_use[node->graph] == OC_G_NOT_RUN)
             continue;
         OC_GROW(list, n, cap);

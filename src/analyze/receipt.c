@@ -33,13 +33,8 @@ struct oc_recount *oc_recount_new(const struct oc_analysis *a)
                               .cached_trips = 1};
     oc_convention_set(a->counting.convention, &r->e.convention);
     oc_engine_scratch(&r->e);
-    uint32_t n_in = 1, n_out = 1;
-    for (uint32_t i = 0; i < a->model->n_node; i++) {
-        n_in = a->model->node[i].n_in > n_in ? a->model->node[i].n_in : n_in;
-        n_out = a->model->node[i].n_out > n_out ? a->model->node[i].n_out : n_out;
-    }
-    r->in = OC_NEW_ARRAY(arena, n_in, struct oc_slot_bytes);
-    r->out = OC_NEW_ARRAY(arena, n_out, struct oc_slot_bytes);
+    r->in = OC_NEW_ARRAY(arena, a->model->most_in, struct oc_slot_bytes);
+    r->out = OC_NEW_ARRAY(arena, a->model->most_out, struct oc_slot_bytes);
     return r;
 }
 

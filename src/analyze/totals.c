@@ -53,36 +53,53 @@ static int by_work(const void *a, const void *b)
     return names ? names : strcmp(x->domain, y->domain);
 }
 
-/* Index of the row for this node's operator type. */
-static uint32_t type_row(struct oc_engine *e, struct oc_map *index, const struct oc_node *n, uint32_t *cap)
+struct type_rows { /* rows by operator type */
+    struct oc_map index;
+    uint32_t cap;
+    struct {
+        const char *domain, *op_type;
+        uint32_t row;
+    } recent[64]; /* by the addresses of the texts, which are interned */
+};
+
+static uint32_t find_row(struct oc_engine *e, struct type_rows *t, const struct oc_node *n)
 {
     char key[512];
-    size_t d = strnlen(n->domain, sizeof(key) / 2), t = strnlen(n->op_type, sizeof(key) / 2 - 1);
-    memcpy(key, n->domain, d);
-    key[d] = '\x1f';
-    memcpy(key + d + 1, n->op_type, t);
+    int len = snprintf(key, sizeof(key), "%s\x1f%s", n->domain, n->op_type);
     uint32_t row = e->a->n_by_type;
-    if (oc_map_add(index, key, d + 1 + t, &row, NULL)) {
-        OC_GROW(e->a->by_type, e->a->n_by_type, *cap);
+    size_t used = len < 0 ? 0 : (size_t)len < sizeof(key) ? (size_t)len : sizeof(key) - 1;
+    if (oc_map_add(&t->index, key, used, &row, NULL)) {
+        OC_GROW(e->a->by_type, e->a->n_by_type, t->cap);
         e->a->by_type[e->a->n_by_type++] = (struct oc_type_total){.domain = n->domain, .op_type = n->op_type};
     }
     return row;
 }
 
+/* Index of the row for this node's operator type. */
+static uint32_t type_row(struct oc_engine *e, struct type_rows *t, const struct oc_node *n)
+{
+    size_t at = ((uintptr_t)n->op_type >> 4) % OC_COUNT(t->recent);
+    if (t->recent[at].op_type != n->op_type || t->recent[at].domain != n->domain) {
+        t->recent[at].row = find_row(e, t, n);
+        t->recent[at].op_type = n->op_type;
+        t->recent[at].domain = n->domain;
+    }
+    return t->recent[at].row;
+}
+
 static bool sum_nodes(struct oc_engine *e)
 {
-    struct oc_map index = {.arena = &e->a->arena};
-    uint32_t cap = 0;
+    struct type_rows rows = {.index = {.arena = &e->a->arena}};
     bool ok = true;
     for (uint32_t i = 0; i < e->m->n_node && ok; i++) {
         const struct oc_node *n = &e->m->node[i];
         const struct oc_node_cost *k = &e->a->cost[i];
         if (e->graph_use[n->graph] != OC_G_RUN || k->state == OC_NODE_NOT_TAKEN)
             continue;
-        uint32_t row = type_row(e, &index, n, &cap);
+        uint32_t row = type_row(e, &rows, n);
         ok = add_node(&e->a->total, k) && add_type(&e->a->by_type[row], k);
     }
-    oc_map_free(&index);
+    oc_map_free(&rows.index);
     if (e->a->n_by_type)
         qsort(e->a->by_type, e->a->n_by_type, sizeof(*e->a->by_type), by_work);
     return ok;

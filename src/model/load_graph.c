@@ -222,7 +222,7 @@ static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct o
 static int32_t opset_of(const struct oc_opset_list *list, const char *domain)
 {
     for (uint32_t i = 0; i < list->n; i++)
-        if (strcmp(list->item[i].domain, domain) == 0)
+        if (list->item[i].domain == domain || strcmp(list->item[i].domain, domain) == 0)
             return list->item[i].version > INT32_MAX ? INT32_MAX : (int32_t)list->item[i].version;
     return 0;
 }
@@ -302,6 +302,8 @@ static void keep_lists(struct oc_loader *l, struct oc_node *n)
     n->out = id + k->n_in;
     n->n_in = k->n_in;
     n->n_out = k->n_out;
+    l->m->most_in = n->n_in > l->m->most_in ? n->n_in : l->m->most_in;
+    l->m->most_out = n->n_out > l->m->most_out ? n->n_out : l->m->most_out;
     if (!k->n_attr)
         return;
     struct oc_attr *attr = OC_NEW_ARRAY(&l->m->arena, k->n_attr, struct oc_attr);
@@ -342,6 +344,7 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
         }
         if (id != OC_ABSENT)
             ((uint32_t *)l->m->node[k->node].in)[k->slot] = id;
+        l->m->graph[sc->graph].unsure_order |= id != OC_ABSENT && l->m->value[id].graph == sc->graph;
     }
     l->n_later = 0;
     return 0;
@@ -398,6 +401,8 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
         rc = find_later(l, sc);
     l->m->graph[sc->graph].node = list;
     l->m->graph[sc->graph].n_node = n;
+    l->m->graph[sc->graph].unsure_order |=
+        sc->call != NULL; /* values of a call are there before their nodes */
     if (rc == 0)
         rc = oc_load_bodies(l, sc, first_body);
     for (uint32_t i = 0; i < n && !rc; i++)

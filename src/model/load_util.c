@@ -1,6 +1,7 @@
 /* Shared by the loader's files: errors with a place, interned text, new graphs and values. */
 #include <stdarg.h>
 
+#include "base/same.h"
 #include "model/loader.h"
 
 uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at)
@@ -59,7 +60,13 @@ const char *oc_load_name(struct oc_loader *l, const struct oc_field *f)
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
 {
     struct oc_view s = oc_load_string(l, f);
-    return oc_intern(&l->m->names, (const char *)s.data, s.n);
+    if (!s.n)
+        return "";
+    const char *text = (const char *)s.data;
+    struct oc_recent_text *r = &l->recent[(s.n + 3 * s.data[0] + 5 * s.data[s.n - 1]) % OC_COUNT(l->recent)];
+    if (r->n != s.n || !oc_same(r->text, text, s.n))
+        *r = (struct oc_recent_text){.text = oc_intern(&l->m->names, text, s.n), .n = s.n};
+    return r->text;
 }
 
 uint32_t oc_load_new_graph(struct oc_loader *l)

@@ -62,6 +62,11 @@ struct oc_body { /* a graph attribute, parsed after the graph it stands in */
     uint32_t graph, owner;
 };
 
+struct oc_recent_text { /* an interned text */
+    const char *text;
+    size_t n; /* 0: none */
+};
+
 struct oc_loader {
     struct oc_model *m;
     struct oc_err *err;
@@ -72,8 +77,9 @@ struct oc_loader {
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
     struct oc_map symbols, functions;
-    struct oc_map externals; /* path to what was found there */
-    const char *last_path;   /* the last one asked for, and its answer */
+    struct oc_recent_text recent[64]; /* names of operators and attributes come again and again */
+    struct oc_map externals;          /* path to what was found there */
+    const char *last_path;            /* the last one asked for, and its answer */
     uint32_t last_state;
     struct oc_function *fn;
     uint32_t n_fn;

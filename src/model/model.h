@@ -80,6 +80,7 @@ struct oc_graph {
     uint32_t n_node;
     const uint32_t *input, *output, *init; /* value ids; inputs as listed (initializers may be among them) */
     uint32_t n_input, n_output, n_init;
+    bool unsure_order;    /* while loading: a node may stand before one that it reads */
     uint32_t parent_node; /* control-flow or call node, OC_NONE for the main graph */
     const char *scope;    /* "" for main; path of control-flow nodes and functions, "If_3/then_branch" */
 };
@@ -107,8 +108,9 @@ struct oc_model {
     struct oc_node *node;
     struct oc_value *value;
     uint32_t n_graph, n_node, n_value;
-    uint32_t n_function; /* local functions defined */
-    const char **symbol; /* names of symbolic dims (dim_param), each once */
+    uint32_t most_in, most_out; /* of one node */
+    uint32_t n_function;        /* local functions defined */
+    const char **symbol;        /* names of symbolic dims (dim_param), each once */
     uint32_t n_symbol;
     struct oc_diags diags;            /* findings while loading */
     uint64_t init_bytes;              /* stored bytes of all initializers */

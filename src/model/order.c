@@ -199,7 +199,7 @@ int oc_order_graphs(struct oc_loader *l)
     mark_late_captures(l, sort);
     int rc = 0;
     for (uint32_t i = 0; i < l->m->n_graph && !rc; i++)
-        if (sort[i] || !in_order(l->m, &l->m->graph[i], i))
+        if (sort[i] || (l->m->graph[i].unsure_order && !in_order(l->m, &l->m->graph[i], i)))
             rc = order_graph(l, i);
     free(sort);
     return rc;

@@ -58,6 +58,7 @@ static void sum_rows(struct oc_report *r)
 
 static int choose(struct oc_report *r, struct best *b, struct oc_err *err)
 {
+    b->row[0] = oc_row_blank();
     for (uint32_t i = 0; i < r->in->model->n_node; i++) {
         struct oc_row *row = &b->row[b->n];
         if (!oc_report_node_executes(&r->in->analysis->cost[i]))
@@ -72,6 +73,7 @@ static int choose(struct oc_report *r, struct best *b, struct oc_err *err)
         b->n += (uint32_t)passes;
         if (b->n == b->cap)
             settle(b);
+        b->row[b->n] = oc_row_blank();
     }
     settle(b);
     return 0;

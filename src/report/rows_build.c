@@ -87,8 +87,10 @@ double oc_report_node_flo(const struct oc_node_cost *k)
 static void set_node_cost(struct oc_row *row, const struct oc_node_cost *k)
 {
     row->quality = k->quality;
-    if (k->quality == OC_UNKNOWN)
+    if (k->quality == OC_UNKNOWN) {
+        row->computation = row->memory = row->macs = row->params = row->intensity = NAN;
         return;
+    }
     row->computation = oc_report_node_flo(k);
     row->memory = (double)k->rd_act + (double)k->rd_wt + (double)k->wr;
     row->macs = (double)k->macs;
@@ -105,7 +107,6 @@ void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row 
 {
     const struct oc_model *m = r->in->model;
     const struct oc_node *n = &m->node[node];
-    *row = oc_row_blank();
     row->name = *n->name ? n->name : NULL;
     row->type = n->op_type;
     row->id_number = node;
@@ -135,6 +136,7 @@ static void rows_of_analysis(struct oc_report *r)
         if (!oc_report_node_executes(&r->in->analysis->cost[i]))
             continue;
         struct oc_row *row = &r->all.row[r->all.n++];
+        *row = oc_row_blank();
         oc_report_node_row(r, i, row);
         oc_report_node_texts(r, row);
     }

@@ -13,9 +13,9 @@ void oc_report_node_shapes(struct oc_report *r, struct oc_row *row, const struct
 bool oc_report_node_executes(const struct oc_node_cost *k);
 double oc_report_node_flo(const struct oc_node_cost *k);
 
-/* The row of a node: its numbers, and its name if it has one. */
+/* Makes a blank row, or one for another node, that of the node: its numbers, and its name if it has one. */
 void oc_report_node_row(const struct oc_report *r, uint32_t node, struct oc_row *row);
-/* What else choosing rows may ask for: a label for a node without a name, types and shapes. */
+/* What else choosing rows may ask for: a label for a node without a name, types and shapes. Once a row. */
 void oc_report_node_texts(struct oc_report *r, struct oc_row *row);
 
 void oc_report_no_rows(struct oc_report *r); /* r->all, empty */
