@@ -41,13 +41,15 @@ void oc_chrome_note_thread(struct oc_chrome_lanes *l, struct oc_chrome *r, unsig
 
 uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const struct oc_lane *lane)
 {
-    if (l->has_last && l->last.device == lane->device && l->last.process == lane->process &&
-        l->last.device_id == lane->device_id && l->last.id == lane->id)
-        return l->last_index;
-    l->last = *lane;
-    l->last_index = oc_timeline_lane(t, lane);
-    l->has_last = true;
-    return l->last_index;
+    unsigned d = lane->device;
+    const struct oc_lane *last = &l->last[d].lane;
+    if (!l->last[d].known || last->process != lane->process || last->device_id != lane->device_id ||
+        last->id != lane->id) {
+        l->last[d].lane = *lane;
+        l->last[d].index = oc_timeline_lane(t, lane);
+        l->last[d].known = true;
+    }
+    return l->last[d].index;
 }
 
 static int by_ids(const void *a, const void *b)

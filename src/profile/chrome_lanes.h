@@ -14,9 +14,11 @@ struct oc_chrome_thread {
 struct oc_chrome_lanes {
     struct oc_chrome_thread *thread; /* heap */
     size_t n, cap;
-    struct oc_lane last; /* asked for last, and its index */
-    uint16_t last_index;
-    bool has_last;
+    struct {
+        struct oc_lane lane;
+        uint16_t index;
+        bool known;
+    } last[2]; /* asked for last: of the host, of a device */
 };
 
 /* A number as it stands in "pid" or "tid": 7, "7", "stream 7", "4242(C++)"; another text: a number made of
