@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/same.h"
+
 enum { MAX_THREADS = 1 << 16 };
 
 int64_t oc_chrome_id(const struct oc_chrome *r, unsigned field)
@@ -50,6 +52,28 @@ uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const 
         l->last[d].known = true;
     }
     return l->last[d].index;
+}
+
+uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r, struct oc_timeline *t,
+                           bool device, const unsigned field[2])
+{
+    const struct oc_str a = r->f[field[0]], b = r->f[field[1]];
+    struct oc_chrome_written *w = &l->written[device];
+    if (w->known && a.n == w->n[0] && b.n == w->n[1] && oc_same(a.s, w->text[0], a.n) &&
+        oc_same(b.s, w->text[1], b.n))
+        return w->index;
+    int64_t owner = oc_chrome_id(r, field[0]);
+    struct oc_lane lane = {.device = device,
+                           .process = device ? OC_NO_ID : owner,
+                           .device_id = device ? owner : OC_NO_ID,
+                           .id = oc_chrome_id(r, field[1])};
+    w->index = oc_chrome_lane(l, t, &lane);
+    w->known = a.n <= sizeof(w->text[0]) && b.n <= sizeof(w->text[1]);
+    if (w->known) {
+        memcpy(w->text[0], a.n ? a.s : "", w->n[0] = (uint8_t)a.n);
+        memcpy(w->text[1], b.n ? b.s : "", w->n[1] = (uint8_t)b.n);
+    }
+    return w->index;
 }
 
 static int by_ids(const void *a, const void *b)

@@ -19,6 +19,12 @@ struct oc_chrome_lanes {
         uint16_t index;
         bool known;
     } last[2]; /* asked for last: of the host, of a device */
+    struct oc_chrome_written {
+        char text[2][20]; /* its numbers as they were written */
+        uint8_t n[2];
+        uint16_t index;
+        bool known;
+    } written[2]; /* likewise */
 };
 
 /* A number as it stands in "pid" or "tid": 7, "7", "stream 7", "4242(C++)"; another text: a number made of
@@ -29,6 +35,9 @@ int64_t oc_chrome_id(const struct oc_chrome *r, unsigned field);
 void oc_chrome_note_thread(struct oc_chrome_lanes *l, struct oc_chrome *r, unsigned name_field,
                            struct oc_profile *p);
 uint16_t oc_chrome_lane(struct oc_chrome_lanes *l, struct oc_timeline *t, const struct oc_lane *lane);
+/* The lane of a process and a thread, or of a device and a stream, whose numbers stand in these fields. */
+uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r, struct oc_timeline *t,
+                           bool device, const unsigned field[2]);
 /* Gives the names to the lanes; before oc_timeline_finish. */
 void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t);
 

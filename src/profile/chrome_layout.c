@@ -29,7 +29,8 @@ struct slot {
 /* Slots one after the other that seldom change between events of one name: their text is kept, and where the
  * next event has the same, there is nothing to look through. */
 struct span {
-    uint8_t slot, n; /* the first one, and how many */
+    uint8_t slot, n;          /* the first one, and how many */
+    uint8_t wanted, n_wanted; /* of these the ones with a field: in layout.wanted */
 };
 
 /* What is kept of the last event with this name (or another that falls here). */
@@ -57,6 +58,7 @@ struct layout {
     struct slot slot[MAX_SLOTS];
     struct span span[MAX_SPANS];
     struct constant constant[4];
+    uint8_t wanted[MAX_SLOTS];
     unsigned n_slot, n_span, n_constant;
     uint16_t start_n; /* text before the first value */
     bool whole;
@@ -306,6 +308,19 @@ static bool may_be_kept(const struct slot *s)
     return !s->loose && s->field != OC_CH_NAME && s->field != OC_CH_TS && s->field != OC_CH_DUR;
 }
 
+static void find_wanted(struct layout *l)
+{
+    unsigned at = 0;
+    for (unsigned k = 0; k < l->n_span; k++) {
+        struct span *span = &l->span[k];
+        span->wanted = (uint8_t)at;
+        for (unsigned i = span->slot; i < span->slot + (unsigned)span->n; i++)
+            if (l->slot[i].field != NO_FIELD)
+                l->wanted[at++] = (uint8_t)i;
+        span->n_wanted = (uint8_t)(at - span->wanted);
+    }
+}
+
 static void find_spans(struct layout *l)
 {
     l->spans++;
@@ -321,6 +336,7 @@ static void find_spans(struct layout *l)
         else
             l->loose_arrays |= s->kind == '[' && s->field != NO_FIELD;
     }
+    find_wanted(l);
 }
 
 bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event)
@@ -450,8 +466,9 @@ static inline const char *take_span(struct oc_chrome *r, struct layout *l, struc
     const struct span *span = &l->span[at];
     if (!way->span[at].n || !starts_with(p, end, way->span[at].text, way->span[at].n))
         return take_changed(r, l, way, at, p, end);
-    for (unsigned i = span->slot; i < span->slot + (unsigned)span->n; i++)
-        set_field(r, &l->slot[i], p + way->value[i].from, way->value[i].n);
+    const uint8_t *wanted = l->wanted + span->wanted;
+    for (unsigned i = 0; i < span->n_wanted; i++)
+        set_field(r, &l->slot[wanted[i]], p + way->value[wanted[i]].from, way->value[wanted[i]].n);
     return p + way->span[at].n;
 }
 

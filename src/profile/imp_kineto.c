@@ -157,16 +157,13 @@ static unsigned find_kind(struct reading *r)
 
 static uint16_t lane_of(struct reading *r, unsigned kind)
 {
-    struct oc_lane lane = {.process = OC_NO_ID, .device_id = OC_NO_ID};
-    lane.device = oc_event_on_device(kind) || oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
-    if (!lane.device) {
-        lane.process = oc_chrome_id(&r->c, OC_CH_PID);
-        lane.id = oc_chrome_id(&r->c, OC_CH_TID);
-    } else {
-        lane.device_id = oc_chrome_id(&r->c, oc_chrome_has(&r->c, F_DEVICE) ? F_DEVICE : OC_CH_PID);
-        lane.id = oc_chrome_id(&r->c, oc_chrome_has(&r->c, F_STREAM) ? F_STREAM : OC_CH_TID);
-    }
-    return oc_chrome_lane(&r->lanes, r->t, &lane);
+    bool device = oc_event_on_device(kind) || oc_chrome_is(&r->c, OC_CH_CAT, "cuda_sync");
+    unsigned field[2] = {OC_CH_PID, OC_CH_TID};
+    if (device && oc_chrome_has(&r->c, F_DEVICE))
+        field[0] = F_DEVICE;
+    if (device && oc_chrome_has(&r->c, F_STREAM))
+        field[1] = F_STREAM;
+    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
 }
 
 static uint32_t shapes_of(struct reading *r)

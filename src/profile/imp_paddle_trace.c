@@ -248,12 +248,8 @@ static const char *times_of(struct reading *r, int64_t *start_ns, double *dur_ns
 
 static uint16_t lane_of(struct reading *r, bool device)
 {
-    int64_t pid = oc_chrome_id(&r->c, OC_CH_PID);
-    struct oc_lane lane = {.device = device,
-                           .process = device ? OC_NO_ID : pid,
-                           .device_id = device ? pid : OC_NO_ID,
-                           .id = oc_chrome_id(&r->c, OC_CH_TID)};
-    return oc_chrome_lane(&r->lanes, r->t, &lane);
+    static const unsigned field[2] = {OC_CH_PID, OC_CH_TID};
+    return oc_chrome_lane_at(&r->lanes, &r->c, r->t, device, field);
 }
 
 static const char *take_event(void *ctx)
