@@ -75,6 +75,12 @@ void oc_map_reserve(struct oc_map *m, uint32_t n)
         grow_to(m, (uint32_t)cap);
 }
 
+void oc_map_expect(const struct oc_map *m, const char *key, size_t n)
+{
+    if (m->cap)
+        __builtin_prefetch(&m->slot[hash_bytes(key, n) & (m->cap - 1)], 1);
+}
+
 /* Where the entry of the key stands, or OC_NONE. */
 static uint32_t entry_of(const struct oc_map *m, const char *key, size_t n)
 {

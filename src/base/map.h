@@ -18,6 +18,9 @@ struct oc_map {
 /* Makes room for n more keys at once. */
 void oc_map_reserve(struct oc_map *m, uint32_t n);
 
+/* Has the place of a key that will be asked for soon fetched into the cache; pays for tables of many keys. */
+void oc_map_expect(const struct oc_map *m, const char *key, size_t n);
+
 /* Value of the key, or OC_NONE. */
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n);
 

@@ -14,10 +14,12 @@
 static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, size_t n, bool *is_new)
 {
     uint32_t id = l->m->n_value;
-    const char *name;
-    *is_new = oc_map_add(&sc->names, s, n, &id, &name);
+    const char *name = oc_load_keep(l, s, n);
+    *is_new = oc_map_add_kept(&sc->names, name, n, &id);
     if (*is_new)
         oc_load_new_value(l, name, sc->graph);
+    else
+        oc_load_drop(l, n);
     return id;
 }
 
@@ -236,7 +238,7 @@ static int node_name(struct oc_loader *l, const struct oc_scope *sc, const struc
         n->name = oc_printf(&l->m->arena, "%s%.*s", sc->call->prefix, (int)(f->n < 65536 ? f->n : 65536),
                             (const char *)f->data);
     else
-        n->name = f->n ? oc_strndup(&l->m->arena, (const char *)f->data, f->n) : "";
+        n->name = f->n ? oc_load_keep(l, f->data, f->n) : "";
     return 0;
 }
 
@@ -350,6 +352,8 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
     return 0;
 }
 
+enum { MANY_NODES = 1 << 14 }; /* their names are more than a cache of a processor holds */
+
 /* Room for n more; v is what has them. */
 static int reserve_nodes(struct oc_loader *l, struct oc_view v, uint32_t n)
 {
@@ -382,6 +386,21 @@ static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, 
     return load_node(l, sc, v, id);
 }
 
+/* Has the first output of the next node looked for while this one is read: of many names most are far away.
+ */
+static void foresee(const struct oc_scope *sc, struct oc_wire rest, uint32_t field)
+{
+    struct oc_field f;
+    if (!oc_wire_next(&rest, &f) || f.num != field || f.type != OC_WIRE_LEN)
+        return;
+    struct oc_wire w = oc_wire_of(f.data, f.n);
+    while (oc_wire_next(&w, &f) && f.num <= 2)
+        if (f.num == 2 && f.type == OC_WIRE_LEN) {
+            oc_map_expect(&sc->names, (const char *)f.data, f.n);
+            return;
+        }
+}
+
 int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n)
 {
     uint32_t first = l->m->n_node, first_body = l->n_body;
@@ -395,8 +414,11 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
     struct oc_field f;
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc && oc_wire_next(&w, &f);)
-        if (f.num == field && f.type == OC_WIRE_LEN)
+        if (f.num == field && f.type == OC_WIRE_LEN) {
+            if (n >= MANY_NODES)
+                foresee(sc, w, field);
             rc = new_node(l, sc, (struct oc_view){f.data, f.n}, i++);
+        }
     if (rc == 0)
         rc = find_later(l, sc);
     l->m->graph[sc->graph].node = list;

@@ -1,5 +1,6 @@
 /* Shared by the loader's files: errors with a place, interned text, new graphs and values. */
 #include <stdarg.h>
+#include <string.h>
 
 #include "base/same.h"
 #include "model/loader.h"
@@ -51,10 +52,31 @@ struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f)
     return none;
 }
 
+const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n)
+{
+    enum { TOGETHER = 4096 };
+    if (n >= l->names_left) {
+        l->names_left = n < TOGETHER ? TOGETHER : n + 1;
+        l->names_room = oc_alloc(&l->m->arena, l->names_left);
+    }
+    char *kept = l->names_room;
+    memcpy(kept, text, n);
+    kept[n] = '\0';
+    l->names_room += n + 1;
+    l->names_left -= n + 1;
+    return kept;
+}
+
+void oc_load_drop(struct oc_loader *l, size_t n)
+{
+    l->names_room -= n + 1;
+    l->names_left += n + 1;
+}
+
 const char *oc_load_name(struct oc_loader *l, const struct oc_field *f)
 {
     struct oc_view s = oc_load_string(l, f);
-    return s.n ? oc_strndup(&l->m->arena, (const char *)s.data, s.n) : "";
+    return s.n ? oc_load_keep(l, s.data, s.n) : "";
 }
 
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)

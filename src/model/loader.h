@@ -77,6 +77,8 @@ struct oc_loader {
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
     struct oc_map symbols, functions;
+    char *names_room; /* for names, one behind the other */
+    size_t names_left;
     struct oc_recent_text recent[64]; /* names of operators and attributes come again and again */
     struct oc_map externals;          /* path to what was found there */
     const char *last_path;            /* the last one asked for, and its answer */
@@ -108,6 +110,10 @@ int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f);
 const char *oc_load_name(struct oc_loader *l, const struct oc_field *f);
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f);
+/* A copy of a name that lives as long as the model, with a NUL; the last one, of n bytes, taken back. */
+const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n);
+void oc_load_drop(struct oc_loader *l, size_t n);
+
 uint32_t oc_load_new_graph(struct oc_loader *l);
 void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);

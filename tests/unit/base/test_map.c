@@ -96,6 +96,23 @@ static void test_near(void **state)
     oc_arena_free(&arena);
 }
 
+static void expecting_a_key_changes_nothing(void **state)
+{
+    (void)state;
+    struct oc_arena a = {0};
+    struct oc_map m = {.arena = &a};
+    oc_map_expect(&m, "a", 1); /* no table yet */
+    assert_int_equal(oc_map_get(&m, "a", 1), OC_NONE);
+    oc_map_set(&m, "a", 1, 7);
+    oc_map_expect(&m, "a", 1);
+    oc_map_expect(&m, "b", 1);
+    assert_int_equal(oc_map_get(&m, "a", 1), 7);
+    assert_int_equal(oc_map_get(&m, "b", 1), OC_NONE);
+    assert_int_equal(m.n, 1);
+    oc_map_free(&m);
+    oc_arena_free(&a);
+}
+
 static void a_kept_key_is_not_copied(void **state)
 {
     (void)state;
@@ -116,6 +133,7 @@ static void a_kept_key_is_not_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(expecting_a_key_changes_nothing),
         cmocka_unit_test(a_kept_key_is_not_copied),
         cmocka_unit_test(many_keys),
         cmocka_unit_test(keys_are_bytes),
