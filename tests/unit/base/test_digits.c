@@ -21,7 +21,7 @@ static bool read_copy(const char *text, size_t n, uint64_t *out)
 static void numbers_of_all_lengths(void **state)
 {
     (void)state;
-    uint64_t v, random = 1;
+    uint64_t v = 0, random = 1;
     for (size_t i = 0; i < 20000; i++) {
         char text[24];
         random = random * 6364136223846793005u + 1442695040888963407u;
