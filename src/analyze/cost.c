@@ -118,7 +118,10 @@ static bool add_checked(uint64_t *sum, uint64_t v)
 static bool weigh(const uint64_t *hist, const uint32_t *w, uint64_t trips, bool is_int, uint64_t *sum,
                   struct oc_node_cost *out, struct oc_prim_count *list)
 {
-    for (unsigned p = 0; p < OC_PRIM_COUNT; p++) {
+    uint64_t any = 0;
+    for (unsigned p = 0; p < OC_PRIM_COUNT; p++)
+        any |= hist[p];
+    for (unsigned p = 0; any && p < OC_PRIM_COUNT; p++) {
         uint64_t n, weighted;
         if (!hist[p])
             continue;

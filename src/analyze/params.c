@@ -219,29 +219,40 @@ static int by_place(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+/* False: not known. */
+static bool elements_of(struct oc_engine *e, const struct oc_type *t, uint64_t *n)
+{
+    if (oc_type_elements(t, n)) /* nearly always */
+        return true;
+    struct oc_dim size = oc_shape_count(e->a->exprs, &t->shape);
+    *n = (uint64_t)size.v;
+    return t->shape.ranked && oc_is_known(size);
+}
+
 /* Constant nodes. Those of a function count once however often it is called: told apart by their place. */
 static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
 {
     struct place *list = NULL;
     uint32_t n = 0, cap = 0;
+    bool in_order = true; /* as where no bodies and functions are */
     for (uint32_t i = 0; i < e->m->n_node; i++) {
         const struct oc_node *node = &e->m->node[i];
         if (!oc_equal(node->op_type, "Constant") || node->n_out == 0 || node->out[0] == OC_NONE ||
             e->graph_use[node->graph] == OC_G_NOT_RUN)
             continue;
         OC_GROW(list, n, cap);
+        in_order = in_order && (n == 0 || list[n - 1].where < node->where);
         list[n++] = (struct place){.where = node->where, .node = i};
     }
-    if (n)
+    if (!in_order)
         qsort(list, n, sizeof(*list), by_place);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t v = e->m->node[list[i].node].out[0];
         const struct oc_type *t = &e->a->type[v];
-        uint64_t bytes = 0;
-        struct oc_dim size = oc_shape_count(e->a->exprs, &t->shape);
+        uint64_t elements, bytes = 0;
         bool first = i == 0 || list[i].where != list[i - 1].where;
-        if (first && t->shape.ranked && oc_is_known(size) && oc_bytes_of(t->dtype, (uint64_t)size.v, &bytes))
-            count(e, v, t->dtype, (uint64_t)size.v, t->shape.rank, bytes, k);
+        if (first && elements_of(e, t, &elements) && oc_bytes_of(t->dtype, elements, &bytes))
+            count(e, v, t->dtype, elements, t->shape.rank, bytes, k);
     }
     free(list);
 }
