@@ -54,7 +54,7 @@ static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
     return oc_load_end(l, &w, "attribute");
 }
 
-struct filler { /* arrays being filled */
+struct filler { /* arrays being filled: as long as was counted, NULL where that is nothing */
     int64_t *ints;
     float *floats;
     struct oc_bytes *strings;
@@ -81,6 +81,7 @@ static void fill_numbers(struct filler *a, const struct oc_field *f)
         uint32_t bits = f->type == OC_WIRE_LEN ? 0 : (uint32_t)f->v;
         if (f->type == OC_WIRE_LEN)
             memcpy(&bits, f->data + 4 * i, 4);
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): they were counted */
         memcpy(&a->floats[a->n_floats++], &bits, 4);
     }
 }
@@ -98,6 +99,7 @@ static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t
     if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
         return oc_load_over(l, OC_CAP_DEPTH, 0, f->data);
     uint32_t g = oc_load_new_graph(l);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): they were counted */
     a->graphs[a->n_graphs++] = g;
     OC_GROW(l->body, l->n_body, l->cap_body);
     l->body[l->n_body++] = (struct oc_body){.view = part, .graph = g, .owner = owner};
@@ -128,6 +130,7 @@ static int fill_fields(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
             fill_numbers(a, &f);
             break;
         case 9:
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): they were counted */
             a->strings[a->n_strings++] = bytes_of(l, &f);
             break;
         case 5:

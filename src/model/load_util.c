@@ -85,7 +85,8 @@ const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
     if (!s.n)
         return "";
     const char *text = (const char *)s.data;
-    struct oc_recent_text *r = &l->recent[(s.n + 3 * s.data[0] + 5 * s.data[s.n - 1]) % OC_COUNT(l->recent)];
+    size_t first = s.data[0], last = s.data[s.n - 1];
+    struct oc_recent_text *r = &l->recent[(s.n + 3 * first + 5 * last) % OC_COUNT(l->recent)];
     if (r->n != s.n || !oc_same(r->text, text, s.n))
         *r = (struct oc_recent_text){.text = oc_intern(&l->m->names, text, s.n), .n = s.n};
     return r->text;

@@ -155,7 +155,7 @@ void oc_fold_broadcast(struct oc_op_ctx *c, oc_fold_fn *fn)
 {
     enum { FEW = 4 };
     const struct oc_type *out = oc_out(c, 0);
-    struct operand p[FEW];
+    struct operand p[FEW] = {{.data = NULL}};
     const struct oc_elem *arg[FEW];
     uint32_t n;
     if (!out || !oc_fold_count(&out->shape, &n) || c->n_in == 0)
