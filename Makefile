@@ -45,7 +45,7 @@ HARDEN_LINK := $(if $(HARDEN),$(addprefix -Wl$(comma)-z$(comma),relro now noexec
 PIE := $(if $(HARDEN),-pie)
 endif
 FLAGS_debug := -O0 -g3
-FLAGS_asan := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FLAGS_asan := -O1 -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all -fno-omit-frame-pointer
 FLAGS_fuzz := $(FLAGS_asan) -fsanitize=fuzzer-no-link
 FLAGS_tsan := -O1 -g -fsanitize=thread
 # atomic: threads that count at the same time would else make lines look reached that are not

@@ -87,7 +87,7 @@ static void finish_rec(const struct making *m, uint32_t i, double runs)
     bool once = runs == 1;
     r->time_ns = r->self_ns = r->kernel_ns = r->total_kernel_ns / (m->opts->stat == OC_STAT_SUM ? 1 : runs);
     r->min_ns = r->max_ns = r->median_ns = once ? r->time_ns : (double)NAN;
-    r->runs = (uint32_t)runs;
+    r->runs = m->out->runs_used;
     r->calls_per_run = (double)r->calls / runs;
     if (!m->rows->host)
         return;
