@@ -8,7 +8,7 @@
 #include "base/c_locale.h"
 #include "base/caps.h"
 #include "profile/kernel_names.h"
-
+#include "profile/quantiles.h"
 #include "profile/timeline.h"
 
 struct oc_prof_rec oc_prof_rec_new(const char *name)
@@ -52,17 +52,6 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void insert_values(double *v, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        double moved = v[i];
-        size_t k = i;
-        for (; k > 0 && moved < v[k - 1]; k--)
-            v[k] = v[k - 1];
-        v[k] = moved;
-    }
-}
-
 static double middle_of(double a, double b, double c)
 {
     if (a < b)
@@ -97,7 +86,7 @@ static void sort_values(double *v, size_t n)
         v += left < right ? left : 0;
         n = left < right ? right : left;
     }
-    insert_values(v, n);
+    oc_sort_few(v, n);
 }
 
 static double sum_of(const double *v, size_t n)

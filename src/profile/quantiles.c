@@ -15,7 +15,7 @@ static inline uint64_t key_of(double v)
     return bits ^ (bits >> 63 ? UINT64_MAX : (uint64_t)1 << 63);
 }
 
-static void insertion_sort(double *v, size_t n)
+void oc_sort_few(double *v, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
         double moved = v[i];
@@ -46,7 +46,7 @@ static void find(double *v, size_t n, double *scratch, size_t base, const struct
         high = key > high ? key : high;
     }
     if (n <= FEW || low == high) {
-        insertion_sort(v, n <= FEW ? n : 0);
+        oc_sort_few(v, n <= FEW ? n : 0);
         for (size_t i = 0; i < w->n; i++)
             *w->value[i] = v[w->rank[i] - base];
         return;
@@ -104,7 +104,7 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
     double at10 = 0.1 * (double)(n - 1), at90 = 0.9 * (double)(n - 1);
     struct wanted w = {.n = 0};
     if (n <= FEW) {
-        insertion_sort(v, n);
+        oc_sort_few(v, n);
         *out = (struct oc_quantiles){v[0], oc_percentile_of(v, n, 0.1),
                                      n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2,
                                      oc_percentile_of(v, n, 0.9), v[n - 1]};

@@ -14,4 +14,7 @@ struct oc_quantiles {
 void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *out);
 double oc_median_of(double *v, size_t n, double *scratch);
 
+/* Insertion: for some dozens. */
+void oc_sort_few(double *v, size_t n);
+
 #endif

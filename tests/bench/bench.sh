@@ -62,9 +62,13 @@ BIG_MB=$(mb "$BIG_BYTES") ORT_MB=$(mb "$TRACE_BYTES") KINETO_MB=$(mb "$KINETO_BY
 
 # 4 GB where twice that is free, in memory and on disk: it is measured from the page cache
 ORT_HUGE='' ORT_HUGE_EVENTS=''
+case ",$ONLY," in
+,, | *,sweep*) ;;
+*) HUGE=no ;;
+esac
 if [ -z "$HUGE" ]; then
     HUGE=$(awk -v disk="$(df -Pk "$B" | awk 'END { print $4 }')" '
-        /^MemAvailable:/ { print $2 > 8e6 && disk > 8e6 ? "yes" : "no" }' /proc/meminfo)
+        /^MemAvailable:/ { print ($2 > 8e6 && disk > 8e6) ? "yes" : "no" }' /proc/meminfo)
 fi
 if [ "$HUGE" = yes ]; then
     ORT_HUGE=$B/trace.4000000000.json
