@@ -14,7 +14,7 @@
 #include "base/gz.h"
 
 #define PIECE_BYTES      ((size_t)1 << 20)    /* of a plain file, between two looks at the flag */
-#define FORGET_BYTES     ((size_t)1 << 16)    /* whole pages, however large */
+#define FORGET_BYTES     ((size_t)1 << 20)    /* each time the processors of other threads are interrupted */
 #define RATIO_FROM_BYTES ((uint64_t)64 << 20) /* less than that is no bomb, whatever the ratio */
 
 struct oc_stream {
