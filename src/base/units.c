@@ -346,7 +346,8 @@ static const char *fixed(double v, int decimals, const char *prefix, const char 
     if (k + n && used + k + n + 2 <= cap) {
         buf[used] = ' ';
         memcpy(buf + used + 1, prefix, k);
-        memcpy(buf + used + 1 + k, unit, n + 1);
+        memcpy(buf + used + 1 + k, unit, n);
+        buf[used + 1 + k + n] = '\0';
     } else if (k + n)
         snprintf(buf + used, cap - used, " %s%s", prefix, unit);
     return buf;

@@ -64,13 +64,13 @@ static bool is_word(struct oc_view s, const char *word)
     return s.n == strlen(word) && memcmp(s.data, word, s.n) == 0;
 }
 
-static int external_number(struct oc_loader *l, const struct oc_tensor *t, const char *key, struct oc_view s,
-                           uint64_t *out)
+static int external_number(struct oc_loader *l, const struct oc_tensor *t, struct oc_view key,
+                           struct oc_view s, uint64_t *out)
 {
     if (oc_parse_u64((const char *)s.data, s.n, out))
         return 0;
-    return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %s '%.*s' is no number", t->name, key,
-                        s.n < 200 ? (int)s.n : 200, (const char *)s.data);
+    return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %.*s '%.*s' is no number", t->name,
+                        (int)key.n, (const char *)key.data, s.n < 200 ? (int)s.n : 200, (const char *)s.data);
 }
 
 /* One key-value pair of external_data. */
@@ -86,11 +86,12 @@ static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tenso
             value = f;
     }
     struct oc_view text = oc_load_string(l, &value);
+    uint64_t *number = is_word(key, "offset")   ? &t->external_offset_bytes
+                       : is_word(key, "length") ? &t->size_bytes
+                                                : NULL;
     if (is_word(key, "location"))
         t->external_path = oc_load_text(l, &value);
-    else if (is_word(key, "offset") && external_number(l, t, "offset", text, &t->external_offset_bytes))
-        return -1;
-    else if (is_word(key, "length") && external_number(l, t, "length", text, &t->size_bytes))
+    if (number && external_number(l, t, key, text, number))
         return -1;
     return oc_load_end(l, &w, "external data");
 }
