@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/units.h"
 
 static bool reserve(struct oc_buf *b, size_t more)
 {
@@ -68,11 +69,8 @@ void oc_buf_pad(struct oc_buf *b, char c, size_t n)
 
 void oc_buf_int(struct oc_buf *b, int64_t v)
 {
-    char text[24], *end = text + sizeof(text), *p = end;
-    uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
-    do
-        *--p = (char)('0' + left % 10);
-    while (left /= 10);
+    char text[24], *end = text + sizeof(text);
+    char *p = oc_put_digits(end, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
     if (v < 0)
         *--p = '-';
     oc_buf_add(b, p, (size_t)(end - p));

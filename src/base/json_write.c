@@ -162,12 +162,9 @@ void oc_jw_string(struct oc_json_out *w, const char *s)
 
 void oc_jw_u64(struct oc_json_out *w, uint64_t v)
 {
-    char text[24], *p = text + sizeof(text) - 1;
-    *p = '\0';
-    do
-        *--p = (char)('0' + v % 10);
-    while (v /= 10);
-    plain(w, p);
+    char text[24], *end = text + sizeof(text) - 1;
+    *end = '\0';
+    plain(w, oc_put_digits(end, v));
 }
 
 void oc_jw_i64(struct oc_json_out *w, int64_t v)

@@ -14,6 +14,14 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+char *oc_put_digits(char *end, uint64_t v)
+{
+    do
+        *--end = (char)('0' + v % 10);
+    while (v /= 10);
+    return end;
+}
+
 bool oc_parse_u64(const char *s, size_t n, uint64_t *out)
 {
     uint64_t v = 0;

@@ -28,4 +28,7 @@ const char *oc_format_bytes(double v, char *buf, size_t cap);                /* 
 const char *oc_format_time_ns(double ns, char *buf, size_t cap);             /* 12.3 us, 1.25 ms */
 const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 118,013,952 */
 
+/* Writes the digits of v in front of `end` (20 bytes at most) and returns the first one; no zero byte. */
+char *oc_put_digits(char *end, uint64_t v);
+
 #endif

@@ -194,12 +194,6 @@ static void add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     }
 }
 
-/* Bytes of a name that a message shows. */
-static int shown(struct oc_view name)
-{
-    return name.n < 200 ? (int)name.n : 200;
-}
-
 /* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
  * control-flow node. */
 static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_view name)
@@ -340,7 +334,7 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
         const struct oc_later *k = &l->later[i];
         uint32_t id = resolve(l, sc, k->name);
         if (id == OC_NONE) {
-            oc_load_fail(l, OC_EFORMAT, k->name.data, "input '%.*s' is not defined", shown(k->name),
+            oc_load_fail(l, OC_EFORMAT, k->name.data, "input '%.*s' is not defined", oc_load_shown(k->name),
                          (const char *)k->name.data);
             return name_node(l, k->node);
         }
@@ -481,7 +475,7 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
         id[i] = resolve(l, sc, name);
         if (id[i] == OC_NONE || id[i] == OC_ABSENT)
             return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph output '%.*s' is not defined",
-                                shown(name), (const char *)name.data);
+                                oc_load_shown(name), (const char *)name.data);
         struct oc_value *value = &l->m->value[id[i]];
         value->graph_output = true;
         if (value->declared->kind == OC_T_NONE)

@@ -69,9 +69,8 @@ static int external_number(struct oc_loader *l, const struct oc_tensor *t, struc
 {
     if (oc_parse_u64((const char *)s.data, s.n, out))
         return 0;
-    int shown = s.n < 200 ? (int)s.n : 200;
     return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %.*s '%.*s' is no number", t->name,
-                        (int)key.n, (const char *)key.data, shown, (const char *)s.data);
+                        (int)key.n, (const char *)key.data, oc_load_shown(s), (const char *)s.data);
 }
 
 /* One key-value pair of external_data. */

@@ -92,6 +92,11 @@ const char *oc_load_text(struct oc_loader *l, const struct oc_field *f)
     return r->text;
 }
 
+int oc_load_shown(struct oc_view s)
+{
+    return s.n < 200 ? (int)s.n : 200;
+}
+
 uint32_t oc_load_new_graph(struct oc_loader *l)
 {
     struct oc_model *m = l->m;

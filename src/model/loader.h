@@ -114,6 +114,7 @@ const char *oc_load_text(struct oc_loader *l, const struct oc_field *f);
 const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n);
 void oc_load_drop(struct oc_loader *l, size_t n);
 
+int oc_load_shown(struct oc_view s); /* bytes of it that a message shows */
 uint32_t oc_load_new_graph(struct oc_loader *l);
 void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
