@@ -19,9 +19,7 @@ const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32
     const struct oc_value *v = &a->model->value[value];
     if (v->constant || v->producer == OC_NONE)
         return v->constant;
-    const struct oc_node *n = &a->model->node[v->producer];
-    const struct oc_attr *attr = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
-    return attr && attr->type == OC_ATTR_TENSOR ? attr->tensor : NULL;
+    return oc_node_constant(&a->model->node[v->producer]);
 }
 
 void oc_analysis_total(const struct oc_analysis *a, struct oc_totals *out)

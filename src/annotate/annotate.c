@@ -270,6 +270,7 @@ static int check_external(struct annotating *a, const struct oc_tensor *t, const
 static int check_place(struct annotating *a, const char *out, struct oc_err *err)
 {
     const struct oc_model *m = a->r.in->model;
+    const struct oc_tensor *t;
     int rc = 0;
     if (same_file(m->path, out))
         return oc_fail(err, OC_EARG, "cannot write '%s': it is the model itself", out);
@@ -277,8 +278,8 @@ static int check_place(struct annotating *a, const char *out, struct oc_err *err
         rc = check_external(a, m->value[i].constant, out, err);
     for (uint32_t i = 0; i < m->n_node && !rc; i++)
         for (uint32_t k = 0; k < m->node[i].n_attr && !rc; k++)
-            for (uint32_t x = 0; m->node[i].attr[k].tensor && x < m->node[i].attr[k].n && !rc; x++)
-                rc = check_external(a, &m->node[i].attr[k].tensor[x], out, err);
+            for (uint32_t x = 0; !rc && (t = oc_attr_tensor_at(&m->node[i].attr[k], x)); x++)
+                rc = check_external(a, t, out, err);
     return rc;
 }
 

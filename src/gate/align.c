@@ -74,6 +74,15 @@ static uint64_t mix_values(uint64_t h, const struct oc_analysis *a, const uint32
     return h;
 }
 
+/* Values are left out: weights may be gigabytes in another file. */
+static uint64_t mix_tensors(uint64_t h, const struct oc_attr *t)
+{
+    const struct oc_tensor *one;
+    for (uint32_t i = 0; (one = oc_attr_tensor_at(t, i)); i++)
+        h = mix(mix(h, one->dtype), one->elements);
+    return mix(h, t->n);
+}
+
 static uint64_t attr_hash(const struct oc_attr *t)
 {
     uint64_t h = mix(mix_text(1, t->name), t->type);
@@ -92,10 +101,8 @@ static uint64_t attr_hash(const struct oc_attr *t)
         for (uint32_t i = 0; i < t->n; i++)
             h = mix_bytes(h, t->strings[i].s, t->strings[i].n);
         return h;
-    case OC_ATTR_TENSOR:
-        return mix(mix(h, t->tensor->dtype), t->tensor->elements);
     default:
-        return mix(h, t->n);
+        return mix_tensors(h, t);
     }
 }
 

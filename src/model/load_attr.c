@@ -216,7 +216,7 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
     bool tensors = out->type == OC_ATTR_TENSOR || out->type == OC_ATTR_TENSORS ||
                    out->type == OC_ATTR_SPARSE_TENSOR || out->type == OC_ATTR_SPARSE_TENSORS;
     bool graphs = out->type == OC_ATTR_GRAPH || out->type == OC_ATTR_GRAPHS;
-    out->tensor = tensors && a.n_tensors ? a.tensors : NULL;
+    out->tensors_or_null = tensors && a.n_tensors ? a.tensors : NULL;
     out->graph = graphs && a.n_graphs ? a.graphs : NULL;
     const uint32_t lists[] = {[OC_ATTR_FLOATS] = a.n_floats,         [OC_ATTR_INTS] = a.n_ints,
                               [OC_ATTR_STRINGS] = a.n_strings,       [OC_ATTR_TENSORS] = a.n_tensors,

@@ -34,6 +34,17 @@ const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name)
     return NULL;
 }
 
+const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i)
+{
+    return a && a->tensors_or_null && i < a->n ? &a->tensors_or_null[i] : NULL;
+}
+
+const struct oc_tensor *oc_node_constant(const struct oc_node *n)
+{
+    const struct oc_attr *a = strcmp(n->op_type, "Constant") == 0 ? oc_node_attr(n, "value") : NULL;
+    return a && a->type == OC_ATTR_TENSOR ? oc_attr_tensor_at(a, 0) : NULL;
+}
+
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap)
 {
     (void)m;

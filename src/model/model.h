@@ -42,8 +42,8 @@ struct oc_attr {
     const int64_t *ints;
     const float *floats;
     const struct oc_bytes *strings;
-    const struct oc_tensor *tensor; /* tensor(s), sparse tensor(s): n of them; NULL for other types */
-    const uint32_t *graph;          /* graph(s): n graph indices; NULL for other types */
+    const struct oc_tensor *tensors_or_null; /* dense or sparse, n of them; read by oc_attr_tensor_at */
+    const uint32_t *graph;                   /* graph(s): n graph indices; NULL for other types */
 };
 
 enum oc_node_kind { OC_NODE_OP, OC_NODE_CALL /* of a model-local function: body = graph[body] */ };
@@ -126,6 +126,11 @@ uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t no
 
 /* Attribute by name, or NULL. */
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
+/* Tensor `i` of an attribute. NULL: no attribute, one of another type, or fewer tensors: a file may declare
+ * an attribute a tensor and give none. */
+const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);
+/* The dense tensor that a Constant node holds; NULL: another node, or another kind of value. */
+const struct oc_tensor *oc_node_constant(const struct oc_node *n);
 /* Name for people: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap);
 

@@ -26,8 +26,9 @@ uint32_t oc_ml_count(const struct oc_op_ctx *c, const char *attr)
     const struct oc_attr *a = oc_node_attr(c->node, attr);
     if (!a)
         return 0;
-    if (a->type == OC_ATTR_TENSOR && a->tensor)
-        return a->tensor->elements < UINT32_MAX ? (uint32_t)a->tensor->elements : UINT32_MAX;
+    const struct oc_tensor *t = oc_attr_tensor(c, attr);
+    if (t)
+        return t->elements < UINT32_MAX ? (uint32_t)t->elements : UINT32_MAX;
     bool list = a->type == OC_ATTR_INTS || a->type == OC_ATTR_FLOATS || a->type == OC_ATTR_STRINGS;
     return list ? a->n : 0;
 }

@@ -67,7 +67,8 @@ const float *oc_attr_floats(const struct oc_op_ctx *c, const char *name, uint32_
 const struct oc_tensor *oc_attr_tensor(const struct oc_op_ctx *c, const char *name)
 {
     const struct oc_attr *a = find_attr(c, name);
-    return a && (a->type == OC_ATTR_TENSOR || a->type == OC_ATTR_SPARSE_TENSOR) ? a->tensor : NULL;
+    return a && (a->type == OC_ATTR_TENSOR || a->type == OC_ATTR_SPARSE_TENSOR) ? oc_attr_tensor_at(a, 0)
+                                                                                : NULL;
 }
 
 /* ---- inputs ----------------------------------------------------------------------------------------- */

@@ -44,8 +44,7 @@ static uint64_t constant_dim(const struct oc_model *m, uint32_t value, int64_t a
     for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
         const struct oc_value *v = &m->value[value];
         const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
-        const struct oc_attr *attr = n && !strcmp(n->op_type, "Constant") ? oc_node_attr(n, "value") : NULL;
-        const struct oc_tensor *t = v->constant ? v->constant : attr ? attr->tensor : NULL;
+        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
         if (t) {
             axis += axis < 0 ? t->rank : 0;
             return axis >= 0 && axis < t->rank ? (uint64_t)t->dim[axis] : 0;

@@ -310,7 +310,7 @@ static void read_attrs(struct op_case *t, const char *attrs)
         expect(&x, "=");
         if (starts_tensor(x.s)) {
             a[n].type = OC_ATTR_TENSOR;
-            a[n].tensor = read_tensor(&x);
+            a[n].tensors_or_null = read_tensor(&x);
         } else if (eat(&x, "[")) {
             list_attr(&x, &a[n]);
         } else {

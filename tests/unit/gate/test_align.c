@@ -161,9 +161,51 @@ static void kin(void **state)
     done(&t);
 }
 
+/* A file may declare an attribute a tensor and give none: every type, with and without content. */
+static void attributes_without_content_are_compared(void **state)
+{
+    (void)state;
+    static const struct oc_tensor tensor = {.dtype = OC_DT_FLOAT, .elements = 3};
+    for (unsigned type = OC_ATTR_NONE; type <= OC_ATTR_TYPE_PROTOS; type++) {
+        const struct oc_attr none = {.name = "value", .type = (uint8_t)type, .s = {.s = ""}};
+        bool tensors = type == OC_ATTR_TENSOR || type == OC_ATTR_TENSORS || type == OC_ATTR_SPARSE_TENSOR ||
+                       type == OC_ATTR_SPARSE_TENSORS;
+        assert_true(oc_attr_same(&none, &none));
+        assert_null(oc_attr_tensor_at(&none, 0));
+        if (!tensors)
+            continue;
+        struct oc_attr one = none;
+        one.n = 1;
+        assert_null(oc_attr_tensor_at(&one, 0));
+        one.tensors_or_null = &tensor;
+        assert_ptr_equal(oc_attr_tensor_at(&one, 0), &tensor);
+        assert_null(oc_attr_tensor_at(&one, 1));
+        assert_false(oc_attr_same(&none, &one));
+    }
+    assert_null(oc_attr_tensor_at(NULL, 0));
+}
+
+static void constant_is_the_dense_tensor_of_a_constant_node(void **state)
+{
+    (void)state;
+    static const struct oc_tensor tensor = {.dtype = OC_DT_FLOAT, .elements = 3};
+    struct oc_attr value = {.name = "value", .type = OC_ATTR_TENSOR, .n = 1};
+    struct oc_node n = {.op_type = "Constant", .attr = &value, .n_attr = 1};
+    assert_null(oc_node_constant(&n));
+    value.tensors_or_null = &tensor;
+    assert_ptr_equal(oc_node_constant(&n), &tensor);
+    value.type = OC_ATTR_SPARSE_TENSOR;
+    assert_null(oc_node_constant(&n));
+    value.type = OC_ATTR_TENSOR;
+    n.op_type = "ConstantOfShape";
+    assert_null(oc_node_constant(&n));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(attributes_without_content_are_compared),
+        cmocka_unit_test(constant_is_the_dense_tensor_of_a_constant_node),
         cmocka_unit_test(names_first),
         cmocka_unit_test(numbers_are_no_names),
         cmocka_unit_test(by_structure_without_names),

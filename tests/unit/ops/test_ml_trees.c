@@ -164,7 +164,7 @@ static void test_worked_case_68(void **state)
         {.name = "nodes_falsenodeids", .type = OC_ATTR_INTS, .n = l.n, .ints = l.no},
         {.name = "nodes_falseleafs", .type = OC_ATTR_INTS, .n = l.n, .ints = l.no_leaf},
         {.name = "tree_roots", .type = OC_ATTR_INTS, .n = 100, .ints = l.root},
-        {.name = "leaf_weights", .type = OC_ATTR_TENSOR, .n = 1, .tensor = &weights},
+        {.name = "leaf_weights", .type = OC_ATTR_TENSOR, .n = 1, .tensors_or_null = &weights},
     };
     struct op_case t;
     op_case_init(&t, ML "TreeEnsemble", 5, "", "float[32,20]", "y");
