@@ -99,7 +99,7 @@ PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
 .PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast coverage check-unit check-golden golden-update check-layers demo \
-        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy format install uninstall deb deb-check readme-check clean help FORCE
+        oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
 shared: $(SHARED)
@@ -127,6 +127,7 @@ help:
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
 	@echo 'make readme-check  the quick start of the README, typed in a clean chroot'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
+	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
 	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'
 	@echo 'make clean        remove build/'
 	@echo 'MODE=release|debug|asan|tsan|coverage (now $(MODE)), CC=$(CC), CI=true makes warnings errors'
@@ -373,6 +374,9 @@ lint:
 	@.ci/setup lint
 	@+$(MAKE) --no-print-directory $(PARALLEL) lint-tidy
 	@JOBS='$(JOBS)' tests/lint.sh
+
+words:
+	@tests/words.sh
 
 # ---- install -----------------------------------------------------------------------------------------------
 bashdir ?= $(datadir)/bash-completion/completions

@@ -28,6 +28,8 @@ xargs "$SHELLCHECK" -f gcc <"$work/scripts" >"$work/shell.found" 2>&1
     # shellcheck disable=SC2069 # the complaints, not the page
     LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z src/onnxcost.1 2>&1 >/dev/null
 } >"$work/man.found" 2>&1
+# plain words
+tests/words.sh | grep -v '^words: ' >"$work/words.found"
 # files of data against their schemas
 validate() { # schema files...
     schema=$1
@@ -52,6 +54,6 @@ cat "$work"/*.found >"$found"
 cat "$found"
 rules=$("$CLANG_TIDY" --list-checks | grep -c '^  ')
 files=$(cat "$work/sources" "$work/scripts" | wc -l)
-printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, mandoc, xmllint: %d findings\n' \
+printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, mandoc, xmllint, words: %d findings\n' \
     "$files" "$rules" "$(wc -l <"$found")"
 [ ! -s "$found" ]
