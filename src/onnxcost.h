@@ -417,7 +417,15 @@ int oc_ops_write(const char *format, FILE *f, struct oc_err *err);
 
 struct oc_profile;
 
-enum oc_stat { OC_STAT_MEDIAN, OC_STAT_MEAN, OC_STAT_MIN, OC_STAT_MAX, OC_STAT_SUM };
+enum oc_stat {
+    OC_STAT_MEDIAN,
+    OC_STAT_MEAN,
+    OC_STAT_MIN,
+    OC_STAT_MAX,
+    OC_STAT_SUM,
+    OC_STAT_AUTO /* the median, or the minimum where the runs are noisy: where the interquartile range of
+                    their times is more than 10 % of the median (warning W-noisy-runs) */
+};
 
 /* What names of kernels tell about precision, unit, class and library: rows of a file
  * (hwdb/kernel-names/kernel-names.rng) that are asked before the built-in ones. */

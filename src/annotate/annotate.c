@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 #include "join/join.h"
+#include "report/headline.h"
 #include "report/report.h"
 #include "base/unicode.h"
 
@@ -318,9 +319,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
     if (!in->model || !in->analysis)
         return oc_fail(err, OC_EARG, "only a model can be annotated");
     const struct oc_profile *p = in->profile;
-    struct annotating a = {.r = {.in = in,
-                                 .o = opts,
-                                 .runs = p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1}};
+    struct annotating a = {.r = {.in = in, .o = opts, .runs = oc_report_runs(p)}};
     int rc = path ? check_place(&a, path, err) : 0;
     if (rc == 0) {
         oc_report_rows(&a.r);

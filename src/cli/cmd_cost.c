@@ -10,6 +10,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/shapes.h"
+#include "cli/side.h"
 #include "cli/xmem.h"
 
 /* Everything that one report needs, in the order in which it is made. */
@@ -125,19 +126,6 @@ static int load_model(struct job *j)
     return oc_model_load(j->model_path, &j->o->caps, &j->model, &err) ? cli_fail_err(&err) : 0;
 }
 
-static enum oc_stat stat_of(const char *name)
-{
-    static const char *const names[] = {[OC_STAT_MEDIAN] = "median",
-                                        [OC_STAT_MEAN] = "mean",
-                                        [OC_STAT_MIN] = "min",
-                                        [OC_STAT_MAX] = "max",
-                                        [OC_STAT_SUM] = "sum"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (is(name, names[i]))
-            return (enum oc_stat)i;
-    return OC_STAT_MEDIAN;
-}
-
 static int load_profile(struct job *j)
 {
     const struct cli_int *warmup = &j->o->warmup;
@@ -152,7 +140,7 @@ static int load_profile(struct job *j)
                                    .caps = &j->o->caps,
                                    .format = j->o->profile_format,
                                    .warmup = warmup->set ? (int32_t)warmup->v : -1,
-                                   .stat = stat_of(j->o->stat),
+                                   .stat = cli_stat(j->o->stat),
                                    .keep_events =
                                        j->o->advise || is(j->o->format, "trace") || is(j->o->format, "html")};
     cli_progress_say(j->progress, "reading", j->profile_path);

@@ -15,7 +15,7 @@ enum oc_stat cli_stat(const char *name)
     for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
         if (!strcmp(name, names[i]))
             return (enum oc_stat)i;
-    return OC_STAT_MEDIAN;
+    return OC_STAT_AUTO;
 }
 
 static int check_options(const struct cli_opts *o, const struct cli_side *s)

@@ -29,7 +29,7 @@ struct cli_side {
 int cli_side_open(const struct cli_opts *o, struct cli_side *s);
 void cli_side_close(struct cli_side *s);
 
-/* --stat by its name; the median without one. */
+/* --stat by its name; OC_STAT_AUTO without one. */
 enum oc_stat cli_stat(const char *name);
 
 #endif

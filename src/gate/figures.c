@@ -6,17 +6,13 @@
 
 #include "estimate/estimate.h"
 #include "join/join.h"
-
-static double runs_of(const struct oc_profile *p)
-{
-    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
-}
+#include "report/headline.h"
 
 void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
                      bool cache)
 {
     *f = (struct oc_figures){.in = in, .estimate = estimate, .opts = {.cache = cache}};
-    f->report = (struct oc_report){.in = in, .runs = runs_of(in->profile)};
+    f->report = (struct oc_report){.in = in, .runs = oc_report_runs(in->profile)};
     f->report.o = &f->opts;
     if (!in->profile && !in->device)
         return;

@@ -217,20 +217,20 @@ static int by_key(const void *a, const void *b)
 }
 
 /* One record of the rows [0, n) of one layer: a row a run. */
-static void make_record(const struct layer *l, size_t n, const struct oc_profile_opts *opts, double *v,
+static void make_record(const struct layer *l, size_t n, enum oc_stat stat, double *v,
                         struct oc_prof_rec *rec, bool ran)
 {
     double total_ns = 0;
     for (size_t i = 0; i < n; i++)
         total_ns += v[i] = l[i].real_ns;
-    rec->time_ns = rec->self_ns = oc_stat_of(opts->stat, v, n);
+    rec->time_ns = rec->self_ns = oc_stat_of(stat, v, n);
     rec->min_ns = v[0];
     rec->max_ns = v[n - 1];
     rec->median_ns = oc_stat_of(OC_STAT_MEDIAN, v, n);
     rec->total_ns = total_ns;
     for (size_t i = 0; i < n; i++)
         v[i] = l[i].cpu_ns;
-    rec->host_ns = isnan(l[0].cpu_ns) ? (double)NAN : oc_stat_of(opts->stat, v, n);
+    rec->host_ns = isnan(l[0].cpu_ns) ? (double)NAN : oc_stat_of(stat, v, n);
     rec->runs = (uint32_t)n;
     rec->calls = ran ? n : 0;
     rec->calls_per_run = ran ? 1 : 0;
@@ -255,7 +255,7 @@ static void make_records(struct reading *r, const struct oc_profile_opts *opts, 
         const struct key *k = &r->key[r->layer[i].key];
         struct oc_prof_rec *rec = oc_rec_add(&list);
         name_record(k, opts, rec);
-        make_record(r->layer + first, end - first, opts, v, rec, k->ran);
+        make_record(r->layer + first, end - first, r->p->stat, v, rec, k->ran);
     }
     if (warmup) {
         struct oc_prof_rec *rec = oc_rec_add(&list);
@@ -269,6 +269,17 @@ static void make_records(struct reading *r, const struct oc_profile_opts *opts, 
     oc_rec_list_end(&list, r->p);
 }
 
+/* The statistic of the runs, from how much the sums of their layers differ. */
+static void choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
+{
+    double *ns = oc_xcalloc(r->runs, sizeof(*ns));
+    for (size_t i = 0; i < r->n; i++)
+        ns[r->layer[i].run] += r->layer[i].real_ns;
+    oc_run_spread_of(ns + warmup, r->runs - warmup, &r->p->spread);
+    r->p->stat = oc_run_spread_stat(&r->p->spread, wanted, &r->p->diags);
+    free(ns);
+}
+
 static void finish(struct reading *r, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = r->p;
@@ -279,9 +290,11 @@ static void finish(struct reading *r, const struct oc_profile_opts *opts)
     p->producer = "OpenVINO benchmark_app";
     p->time_kind = "host time";
     p->run_ns = p->busy_ns = NAN;
-    p->stat = r->runs > 1 ? opts->stat : OC_STAT_MEAN;
     p->runs_total = r->runs > 1 ? r->runs : 0; /* one table holds averages of an unknown number of runs */
     p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
+    p->stat = OC_STAT_MEAN;
+    if (r->runs > 1)
+        choose_stat(r, opts->stat, warmup);
     make_records(r, opts, warmup);
     oc_diag_add(&p->diags, OC_INFO, "I-runs", "",
                 r->runs > 1 ? "%u tables, one a request: each counts as a run"

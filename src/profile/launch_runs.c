@@ -131,17 +131,23 @@ static void measure_runs(struct oc_launches *l)
 static void set_run_times(struct oc_launches *l, bool known)
 {
     struct oc_profile *p = l->out;
-    launch_sums_clear(&l->sums);
-    for (uint32_t i = l->drop; i < l->n_run; i++)
-        launch_sums_add(&l->sums, i, l->run[i].busy_ns);
-    p->busy_ns = launch_sums_stat(l, &l->sums, p->stat);
-    launch_sums_clear(&l->sums);
+    struct launch_sums *s = &l->sums;
+    launch_sums_clear(s);
     for (uint32_t i = l->drop; i < l->n_run; i++) {
         if (!isnan(l->run[i].first_ns))
-            launch_sums_add(&l->sums, i, l->run[i].end_ns - l->run[i].first_ns);
+            launch_sums_add(s, i, l->run[i].end_ns - l->run[i].first_ns);
     }
-    p->run_ns = known ? launch_sums_stat(l, &l->sums, p->stat) : (double)NAN;
-    launch_sums_clear(&l->sums);
+    if (known) {
+        launch_sums_stat(l, s, OC_STAT_MEDIAN); /* s->value */
+        oc_run_spread_of(s->value, s->n_touched, &p->spread);
+        p->stat = oc_run_spread_stat(&p->spread, l->opts->stat, &p->diags);
+    }
+    p->run_ns = known ? launch_sums_stat(l, s, p->stat) : (double)NAN;
+    launch_sums_clear(s);
+    for (uint32_t i = l->drop; i < l->n_run; i++)
+        launch_sums_add(s, i, l->run[i].busy_ns);
+    p->busy_ns = launch_sums_stat(l, s, p->stat);
+    launch_sums_clear(s);
 }
 
 bool launch_find_runs(struct oc_launches *l, uint32_t n_run)

@@ -148,6 +148,19 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
     p->runs_used = (uint32_t)(t->n_run - drop);
 }
 
+/* The statistic of the runs, from how much their times differ. */
+static void choose_stat(struct ort_trace *t, enum oc_stat wanted)
+{
+    double *ns = oc_xmalloc(t->n_run * sizeof(*ns));
+    size_t n = 0;
+    for (size_t i = 0; i < t->n_run; i++)
+        if (t->run[i].used)
+            ns[n++] = (double)t->run[i].dur_us * NS_PER_US;
+    oc_run_spread_of(ns, n, &t->out->spread);
+    t->out->stat = oc_run_spread_stat(&t->out->spread, wanted, &t->out->diags);
+    free(ns);
+}
+
 static bool used(const struct ort_trace *t, uint32_t run)
 {
     return run != OC_NONE && t->run[run].used;
@@ -406,10 +419,9 @@ static void name_device(struct making *m)
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
 {
     struct oc_profile *p = t->out;
-    struct making m = {.t = t, .stat = opts->stat, .guessed = !t->n_run && t->n_event > 0};
+    struct making m = {.t = t, .guessed = !t->n_run && t->n_event > 0};
     (void)err;
     p->time_kind = "host time";
-    p->stat = opts->stat;
     if (t->n_run)
         qsort(t->run, t->n_run, sizeof(*t->run), run_by_start);
     if (m.guessed)
@@ -417,6 +429,9 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     choose_runs(t, opts->warmup);
     if (m.guessed)
         p->runs_total = 0;
+    else
+        choose_stat(t, opts->stat);
+    m.stat = p->stat;
     m.busy = oc_xmalloc(t->n_run * sizeof(*m.busy));
     m.types.of.arena = &m.types.arena;
     ort_nest(t, &m.g, m.busy, &m.unused);

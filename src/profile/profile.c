@@ -253,7 +253,7 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
     *p = (struct oc_profile){.format = s->imp->name,
                              .producer = "",
                              .device = "",
-                             .stat = opts->stat,
+                             .stat = opts->stat == OC_STAT_AUTO ? OC_STAT_MEDIAN : opts->stat,
                              .imported_ns = NAN,
                              .imported_kernel_ns = NAN};
     p->names.arena = p->diags.arena = &p->arena;

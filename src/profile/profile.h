@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "profile/run_spread.h"
 #include "shape/type.h"
 
 struct oc_timeline;
@@ -115,11 +116,12 @@ struct oc_profile {
     const char *path, *format; /* importer name */
     const char *producer;      /* "ONNX Runtime 1.14 or later", "" if unknown */
     const char *device;        /* "CPU", "CUDA", ... "" if unknown */
-    enum oc_stat stat;
+    enum oc_stat stat;         /* never OC_STAT_AUTO */
     uint32_t runs_total, runs_used;
-    double run_ns;         /* chosen statistic of the duration of a run, NAN if unknown */
-    double busy_ns;        /* union of top-level operator time in a run, NAN if unknown */
-    const char *time_kind; /* "host time" or "device time": what time_ns means */
+    struct oc_run_spread spread; /* of the times of the used runs */
+    double run_ns;               /* chosen statistic of the duration of a run, NAN if unknown */
+    double busy_ns;              /* union of top-level operator time in a run, NAN if unknown */
+    const char *time_kind;       /* "host time" or "device time": what time_ns means */
     struct oc_prof_rec *rec;
     uint32_t n_rec;
     struct oc_prof_kernel *kernel; /* arena */

@@ -379,6 +379,14 @@ static void end_kernels(struct making *m)
 
 /* ---- totals ------------------------------------------------------------------------------------------- */
 
+/* m->value: times of the used runs. */
+static void take_run_times(struct making *m)
+{
+    const struct oc_timeline *t = m->t;
+    for (uint32_t i = t->first_used_run; i < t->n_run; i++)
+        m->value[i - t->first_used_run] = t->run[i].end_ns - t->run[i].start_ns;
+}
+
 static void set_totals(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -386,12 +394,25 @@ static void set_totals(struct making *m)
     p->imported_ns = m->host ? m->host_ns : (double)NAN;
     p->imported_kernel_ns = m->device ? t->device_ns : (double)NAN;
     p->time_kind = m->device ? "device time" : "host time";
-    p->busy_ns = t->runs_implicit ? (double)NAN : stat_of_runs(m, m->busy);
-    double *length = zeroed(t->n_run, sizeof(*length));
-    for (uint32_t i = 0; i < t->n_run; i++)
-        length[i] = t->run[i].end_ns - t->run[i].start_ns;
-    p->run_ns = t->runs_implicit ? (double)NAN : stat_of_runs(m, length);
-    free(length);
+    p->busy_ns = p->run_ns = (double)NAN;
+    if (t->runs_implicit)
+        return;
+    p->busy_ns = stat_of_runs(m, m->busy);
+    take_run_times(m);
+    p->run_ns = oc_stat_of(m->stat, m->value, t->n_run - t->first_used_run);
+}
+
+/* The statistic of the runs, from how much their times differ. */
+static void choose_stat(struct making *m, enum oc_stat wanted)
+{
+    struct oc_timeline *t = m->t;
+    struct oc_profile *p = t->profile;
+    if (!t->runs_implicit) {
+        take_run_times(m);
+        oc_run_spread_of(m->value, t->n_run - t->first_used_run, &p->spread);
+        p->stat = oc_run_spread_stat(&p->spread, wanted, &p->diags);
+    }
+    m->stat = p->stat;
 }
 
 /* Links and parents as oc_timeline_finish left them. */
@@ -473,8 +494,9 @@ static void sort_and_sum(struct making *m)
 void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *opts,
                          const struct oc_timeline_rules *rules)
 {
-    struct making m = {.t = t, .stat = opts->stat, .positions = rules->keep_call_positions};
+    struct making m = {.t = t, .positions = rules->keep_call_positions};
     begin(&m);
+    choose_stat(&m, opts->stat);
     if (!nest_and_group(&m)) {
         oc_timeline_forget_groups(&m);
         m.positions = false;

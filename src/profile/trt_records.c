@@ -291,10 +291,10 @@ static void set_run_time(struct builder *b, double *v)
  */
 
 /* A profile has sums, means and, from 8.4 on, medians; anything else asked for cannot be told. */
-static void choose_stat(struct builder *b)
+static void choose_layer_stat(struct builder *b)
 {
     bool medians = b->r->n_time > 0;
-    enum oc_stat wanted = b->opts->stat;
+    enum oc_stat wanted = b->opts->stat == OC_STAT_AUTO ? OC_STAT_MEDIAN : b->opts->stat;
     for (size_t i = 0; i < b->r->n_time; i++)
         medians = medians && !isnan(b->r->time[i].median_ms);
     if (!b->r->has_times || wanted == OC_STAT_SUM || wanted == OC_STAT_MEAN ||
@@ -304,6 +304,16 @@ static void choose_stat(struct builder *b)
     oc_diag_add(&b->p->diags, wanted == OC_STAT_MEDIAN ? OC_INFO : OC_WARNING, "W-no-statistic", "",
                 "the profile does not tell the %s of a layer's times: the %s is shown", oc_stat_name(wanted),
                 oc_stat_name(b->p->stat));
+}
+
+/* The spread of the iterations chooses the statistic only where no layer has times of its own. */
+static void choose_stat(struct builder *b, double *v)
+{
+    struct oc_profile *p = b->p;
+    double sum_ns;
+    choose_layer_stat(b);
+    oc_run_spread_of(v, take_runs(b->r, COMPUTE, v, &sum_ns), &p->spread);
+    p->stat = oc_run_spread_stat(&p->spread, b->r->has_times ? p->stat : b->opts->stat, &p->diags);
 }
 
 static void check_layers(struct builder *b)
@@ -337,7 +347,7 @@ void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, s
     p->time_kind = "device time";
     p->runs_total = p->runs_used = runs < UINT32_MAX ? (uint32_t)runs : UINT32_MAX;
     p->run_ns = p->busy_ns = NAN;
-    choose_stat(&b);
+    choose_stat(&b, v);
     index_layers(&b);
     if (r->has_times || r->has_count)
         layer_records(&b);

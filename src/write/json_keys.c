@@ -76,6 +76,29 @@ bool oc_json_narrowed(const struct oc_report *r)
            o->min_time || o->max_time;
 }
 
+void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s)
+{
+    oc_jw_key(w, "run_times");
+    if (!s->n) {
+        oc_jw_null(w);
+        return;
+    }
+    oc_jw_begin_object(w);
+    oc_key_u64(w, "runs", s->n);
+    oc_key_time(w, "min_ns", s->min_ns);
+    oc_key_time(w, "p25_ns", s->p25_ns);
+    oc_key_time(w, "median_ns", s->median_ns);
+    oc_key_time(w, "p75_ns", s->p75_ns);
+    oc_key_time(w, "max_ns", s->max_ns);
+    oc_key_time(w, "median_low_ns", s->low_ns);
+    oc_key_time(w, "median_high_ns", s->high_ns);
+    oc_key_u64(w, "outliers", s->outliers);
+    oc_key_double(w, "spread", oc_run_spread_share(s));
+    oc_jw_key(w, "noisy");
+    oc_jw_bool(w, oc_run_spread_noisy(s));
+    oc_jw_end_object(w);
+}
+
 void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
 {
     oc_jw_begin_object(w);

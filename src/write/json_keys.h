@@ -35,6 +35,9 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node);
 /* The member "groups": the rows of --aggregate, null without it. */
 void oc_json_groups(struct oc_json_out *w, const struct oc_report *r);
 
+/* The member "run_times": how much the runs of a profile differ; null where their times are not known. */
+void oc_json_run_times(struct oc_json_out *w, const struct oc_run_spread *s);
+
 /* A change of the device by the user, as an object in a list of assumptions. */
 void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set);
 

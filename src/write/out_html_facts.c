@@ -4,6 +4,7 @@
 #include "hw/hwdb.h"
 #include "report/bounds.h"
 #include "report/findings.h"
+#include "report/headline.h"
 #include "write/out_html.h"
 
 static void sum_of_model(struct oc_json_out *w, const struct oc_analysis *a)
@@ -50,8 +51,17 @@ static void profile(struct oc_json_out *w, const struct oc_report *r)
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
-    oc_key_time(w, "run_ns", p->run_ns / r->runs);
-    oc_key_time(w, "busy_ns", p->busy_ns / r->runs);
+    struct oc_headline h;
+    oc_headline_of(r, &h);
+    oc_key_time(w, "run_ns", h.run_ns);
+    oc_key_time(w, "busy_ns", h.busy_ns);
+    oc_key_double(w, "inferences_per_s", h.inferences_per_s);
+    oc_key_double(w, "flops_per_s", h.flops_per_s);
+    oc_key_double(w, "ops_per_s", h.ops_per_s);
+    oc_key_double(w, "bytes_per_s", h.bytes_per_s);
+    oc_jw_key(w, "least");
+    oc_jw_bool(w, h.least);
+    oc_json_run_times(w, &p->spread);
     oc_jw_key(w, "functions");
     oc_jw_bool(w, p->functions);
     oc_jw_end_object(w);

@@ -5,6 +5,7 @@
 #include "write/json_limits.h"
 #include "report/receipts.h"
 #include "report/findings.h"
+#include "report/headline.h"
 #include "report/what_if.h"
 #include "write/out_advice.h"
 
@@ -142,12 +143,6 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-static double run_time_ns(const struct oc_report *r)
-{
-    const struct oc_profile *p = r->in->profile;
-    return p && !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s);
-}
-
 static void peak(struct oc_json_out *w, const struct oc_report *r)
 {
     const struct oc_peak *p = r->in->analysis ? &r->in->analysis->peak : NULL;
@@ -161,8 +156,8 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
 {
     bool known = r->in->analysis != NULL;
     struct oc_totals t = known ? r->in->analysis->total : (struct oc_totals){.quality = OC_UNKNOWN};
-    double ns = run_time_ns(r),
-           moved = (double)t.bytes_read_act + (double)t.bytes_read_weight + (double)t.bytes_written;
+    struct oc_headline h;
+    oc_headline_of(r, &h);
     oc_jw_key(w, "totals");
     oc_jw_begin_object(w);
     oc_key_u64_if(w, "nodes", known, t.nodes);
@@ -177,9 +172,12 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64_if(w, "bytes_read_weight", known, t.bytes_read_weight);
     oc_key_u64_if(w, "bytes_written", known, t.bytes_written);
     peak(w, r);
-    oc_key_time(w, "time_ns", ns);
-    oc_key_double(w, "achieved_flops_per_s", known ? (double)t.flops * r->runs / ns * 1e9 : NAN);
-    oc_key_double(w, "achieved_bytes_per_s", known ? moved * r->runs / ns * 1e9 : NAN);
+    oc_key_time(w, "time_ns", h.run_ns * r->runs);
+    oc_key_double(w, "achieved_flops_per_s", h.flops_per_s);
+    oc_key_double(w, "achieved_ops_per_s", h.ops_per_s);
+    oc_key_double(w, "achieved_bytes_per_s", h.bytes_per_s);
+    oc_key_double(w, "operator_flops_per_s", h.operator_flops_per_s);
+    oc_key_double(w, "inferences_per_s", h.inferences_per_s);
     oc_key_quality(w, t.quality);
     oc_jw_key(w, "not_exact");
     oc_jw_begin_object(w);
@@ -353,8 +351,11 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_key_u64(w, "runs_total", p->runs_total);
     oc_key_u64(w, "runs_used", p->runs_used);
     oc_key_text(w, "statistic", oc_stat_name(p->stat));
-    oc_key_time(w, "time_ns", run_time_ns(r));
+    struct oc_headline h;
+    oc_headline_of(r, &h);
+    oc_key_time(w, "time_ns", h.run_ns * r->runs);
     profile_times(w, p);
+    oc_json_run_times(w, &p->spread);
     oc_jw_end_object(w);
     oc_jw_end_array(w);
 }

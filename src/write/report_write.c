@@ -11,6 +11,7 @@
 #include "write/out_match.h"
 #include "write/out_overlay.h"
 #include "report/few_rows.h"
+#include "report/headline.h"
 #include "report/receipts.h"
 #include "report/select.h"
 #include "report/what_if.h"
@@ -100,11 +101,6 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, bool
     return rc;
 }
 
-static double runs_of(const struct oc_profile *p)
-{
-    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
-}
-
 /* Work stands beside the time it took: with --stat sum that of all runs. */
 static void count_runs(struct oc_report *r)
 {
@@ -161,7 +157,7 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     }
     if (tells_as_megengine(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
-    struct oc_report r = {.in = in, .o = opts, .runs = runs_of(in->profile)};
+    struct oc_report r = {.in = in, .o = opts, .runs = oc_report_runs(in->profile)};
     if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {
         oc_arena_free(&r.arena);
         return -1;

@@ -11,6 +11,7 @@
 #include "report/findings.h"
 #include "report/buckets.h"
 #include "report/class_share.h"
+#include "report/headline.h"
 
 struct sum { /* what every part below works on */
     struct oc_report *r;
@@ -210,37 +211,30 @@ static void profile_part(struct sum *s)
         oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
                   *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
                   p->truncated ? "; cut off" : ""));
-    double run_ns = (!isnan(p->run_ns) ? p->run_ns : s->r->total_s * 1e9) / s->r->runs;
-    if (!(run_ns > 0) || p->functions) /* how often the model ran is not told */
+    struct oc_headline h;
+    oc_headline_of(s->r, &h);
+    if (!(h.run_ns > 0) || p->functions) /* how often the model ran is not known */
         return;
-    const char *busy = isnan(p->busy_ns) ? ""
-                                         : oc_printf(s->arena, ", operators busy %.1f %%",
-                                                     100 * p->busy_ns / s->r->runs / run_ns);
-    add(s, "latency",
-        oc_printf(s->arena, "%s  (%.4g inferences/s%s)", duration(s, run_ns), 1e9 / run_ns, busy));
+    const char *rate =
+        h.inferences_per_s > 0 ? oc_printf(s->arena, ", %.4g inferences/s", h.inferences_per_s) : "";
+    const char *busy = isnan(h.busy_ns) ? ""
+                                        : oc_printf(s->arena, ", operator time / run time %.1f %%",
+                                                    100 * h.busy_ns / h.run_ns);
+    add(s, "latency", oc_printf(s->arena, "%s%s%s", oc_headline_latency_text(s->r, s->arena), rate, busy));
 }
 
-/* What the operators with a known time and a known cost reached while they ran. */
+/* Work of the operators over the latency, and over their own time. */
 static void achieved_part(struct sum *s)
 {
-    double flo = 0, flo_s = 0, moved = 0, moved_s = 0;
-    for (uint32_t i = 0; i < s->r->all.n; i++) {
-        const struct oc_row *row = &s->r->all.row[i];
-        if (isnan(row->time_s))
-            continue;
-        if (!isnan(row->computation)) {
-            flo += row->computation;
-            flo_s += row->time_s;
-        }
-        if (!isnan(row->memory)) {
-            moved += row->memory;
-            moved_s += row->time_s;
-        }
-    }
-    if (flo_s > 0 && moved_s > 0)
-        add(s, "achieved",
-            oc_printf(s->arena, "%s and %s/s while operators run", si(s, flo / flo_s, "FLOPS"),
-                      bytes(s, moved / moved_s)));
+    struct oc_headline h;
+    oc_headline_of(s->r, &h);
+    if (!(h.flops_per_s > 0) || isnan(h.bytes_per_s))
+        return;
+    const char *ops = h.ops_per_s > 0 ? oc_printf(s->arena, " + %s", si(s, h.ops_per_s, "OP/s")) : "";
+    add(s, "achieved",
+        oc_printf(s->arena, "%s%s%s and %s  (over operator time: %s)", h.least ? "at least " : "",
+                  si(s, h.flops_per_s, "FLOP/s"), ops, si(s, h.bytes_per_s, "B/s"),
+                  si(s, h.operator_flops_per_s, "FLOP/s")));
 }
 
 static void time_type_part(struct sum *s)

@@ -1,7 +1,7 @@
 /* Head line, cards, and where the imported time is. */
 const T = D.totals, P = D.profile;
 const asNumber = v => v === null || v === undefined ? NaN : Number(v);
-const runTime = P ? (asNumber(P.run_ns) || asNumber(T.rows_time_ns) / T.runs) : NaN;
+const runTime = P ? asNumber(P.run_ns) : NaN;
 
 function headline() {
   $("title").textContent = D.title;
@@ -17,14 +17,22 @@ function card(label, value, sub, title) {
   return el("div", { class: "card", title: title || null }, el("dt", null, label),
     el("dd", null, el("div", { class: "value" }, number, unit.length ? el("small", null, THIN + unit.join(THIN)) : null), el("div", { class: "sub" }, sub || "")));
 }
+/* The statistic over the runs, how much they differ, and the rate. */
+function latencyNote() {
+  const note = [], r = P.run_times;
+  if (P.runs_total) note.push(P.statistic + " of " + P.runs_used + " of " + P.runs_total + " runs");
+  if (r && r.runs > 1) note.push((r.noisy ? "noisy: " : "") + time(r.min_ns) + " to " + time(r.max_ns) + ", IQR " + percent(r.spread) + " %");
+  if (known(P.inferences_per_s)) note.push(si(P.inferences_per_s) + "/s");
+  return note.join(", ");
+}
 function cards() {
   const list = [], q = T.model ? qualityNo(T.quality) % 4 : 0, least = T.model && Number(T.unknown_nodes) > 0;
   const mark = least ? "≥" : MARK[q], word = least ? " (at least: some nodes have no cost)" : q ? " (" + WORD[q] + ")" : "";
   const sums = totals();
   if (P && !P.functions && runTime > 0)
-    list.push(card("Latency", time(runTime), (P.runs_total ? P.statistic + " of " + P.runs_used + " of " + P.runs_total + " runs, " : "") + si(1e9 / runTime) + "/s", exact("time", runTime) + ", " + P.time_kind));
-  if (P && sums.point.time > 0 && sums.point.flo > 0)
-    list.push(card("Reached", si(sums.point.flo / sums.point.time * 1e9, "FLOP/s"), bytes(sums.point.bytes / sums.point.time * 1e9) + "/s", "operations and bytes of the rows over their time, where all are known"));
+    list.push(card("Latency", time(runTime), latencyNote(), exact("time", runTime) + ", " + P.time_kind));
+  if (P && P.flops_per_s > 0)
+    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "operations and bytes of the rows over the latency"));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
     list.push(card("Roofline", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? percent(h.roofline_ns / h.time_ns) + " % reached, " + time(h.wasted_ns) + " wasted" : "least time on " + h.name,
@@ -45,18 +53,16 @@ function cards() {
 }
 /* Of the model where there is one, else of the rows. */
 function totals() {
-  const point = { flo: 0, bytes: 0, time: 0, roof: 0, n: 0 };
-  if (hasTime) for (const t of types) for (const k in point) point[k] += t.points[k];
   if (T.model) {
     const sum = (...v) => String(v.reduce((a, b) => a + BigInt(b), 0n));
     const none = Number(T.nodes) > 0 && Number(T.unknown_nodes) === Number(T.nodes);
     return {
-      point, flo: none ? null : sum(T.flops, T.ops), macs: none ? null : T.macs, bytes: none ? null : sum(T.bytes_read_act, T.bytes_read_weight, T.bytes_written),
+      flo: none ? null : sum(T.flops, T.ops), macs: none ? null : T.macs, bytes: none ? null : sum(T.bytes_read_act, T.bytes_read_weight, T.bytes_written),
       split: bytes(Number(T.bytes_read_act)) + " act., " + bytes(Number(T.bytes_read_weight)) + " weights, " + bytes(Number(T.bytes_written)) + " written",
     };
   }
   const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
-  return { point, flo: of("flo"), macs: null, bytes: of("bytes"), split: "as the source says" };
+  return { flo: of("flo"), macs: null, bytes: of("bytes"), split: "as the source says" };
 }
 
 /* ---- where the imported time is: every nanosecond of the profile ---- */

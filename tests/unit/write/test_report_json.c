@@ -403,6 +403,54 @@ static void integers_are_exact(void **state)
     free_made(&x);
 }
 
+/* fc takes half of each run: FLOPs, bytes and rates of all forms of the report follow from the same minimum.
+ */
+static const char *const noisy_profile =
+    "[\n" EVENT("Session", "model_run", 0, 400, "") NODE("fc", "MatMul", 1, 200, "")
+        EVENT("Session", "model_run", 1000, 1100, "") NODE("fc", "MatMul", 1001, 550, "")
+            EVENT("Session", "model_run", 3000, 200, "") NODE("fc", "MatMul", 3001, 100, "")
+                EVENT("Session", "model_run", 4000, 600, "") NODE("fc", "MatMul", 4001, 300, "")
+                    EVENT("Session", "model_run", 5000, 900, "") NODE("fc", "MatMul", 5001, 450, "") "]\n";
+
+static void holds(const struct made *x, const char *format, const char *const *text, size_t n)
+{
+    char *out = write_report(x, &(struct oc_report_opts){.format = format});
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(out, text[i]))
+            fail_msg("%s has no '%s': %s", format ? format : "table", text[i], out);
+    free(out);
+}
+
+static void rates_of_every_form_use_the_statistic_of_the_latency(void **state)
+{
+    (void)state;
+    struct made x = {0};
+    load_model(&x, "2");
+    load_profile(&x, noisy_profile, OC_STAT_AUTO);
+    join(&x);
+    struct t_json j = json_of(&x, (struct oc_report_opts){0});
+    assert_string_equal(t_text(&j, "profile[0].statistic"), "min");
+    assert_true(t_number(&j, "totals.time_ns") == 200e3 && t_number(&j, "profile[0].time_ns") == 200e3);
+    assert_true(t_number(&j, "totals.achieved_flops_per_s") == 2 * 2 * 8 * 4 / 200e-6);
+    assert_true(t_number(&j, "totals.operator_flops_per_s") == 2 * 2 * 8 * 4 / 100e-6);
+    assert_true(t_number(&j, "totals.inferences_per_s") == 5000);
+    assert_true(t_number(&j, "join.rows[0].time_ns") == 100e3);
+    assert_int_equal(t_whole(&j, "profile[0].run_times.runs"), 5);
+    assert_true(t_number(&j, "profile[0].run_times.median_ns") == 600e3);
+    assert_true(t_number(&j, "profile[0].run_times.max_ns") == 1100e3);
+    t_json_free(&j);
+    static const char *const people[] = {"200 us (min of 5 runs; NOISY: 200 us to 1.10 ms, IQR 83.3 %)",
+                                         "5000 inferences/s", "640.00 kFLOP/s", "W-noisy-runs"};
+    static const char *const page[] = {"\"statistic\":\"min\"", "\"run_ns\":200000", "\"flops_per_s\":640000",
+                                       "\"inferences_per_s\":5000"};
+    static const char *const csv[] = {"1,100000,1,1,fc,MatMul,128,1280000,"};
+    holds(&x, NULL, people, 4);
+    holds(&x, "markdown", people, 4);
+    holds(&x, "html", page, 4);
+    holds(&x, "csv", csv, 1);
+    free_made(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +464,7 @@ int main(void)
         cmocka_unit_test(rooflines_by_hand),
         cmocka_unit_test(efficiency_by_hand),
         cmocka_unit_test(integers_are_exact),
+        cmocka_unit_test(rates_of_every_form_use_the_statistic_of_the_latency),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

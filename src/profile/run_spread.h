@@ -1,0 +1,38 @@
+/* How much the runs of one measurement differ, and the statistic that follows from it. */
+#ifndef OC_RUN_SPREAD_H
+#define OC_RUN_SPREAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "onnxcost.h"
+
+struct oc_diags;
+
+/* Above this oc_run_spread_share the runs count as noisy. */
+#define OC_NOISY_SPREAD 0.10
+
+/* Times of n runs. n 0: run times are not known, and the times are NAN. */
+struct oc_run_spread {
+    uint32_t n;
+    double min_ns, p25_ns, median_ns, p75_ns, max_ns;
+    /* 95 % confidence interval of the median, distribution-free (order statistics); below 6 runs no interval
+     * reaches 95 %, and these are min_ns and max_ns */
+    double low_ns, high_ns;
+    uint32_t outliers; /* runs more than three interquartile ranges outside the quartiles */
+};
+
+/* Sorts the n values. */
+void oc_run_spread_of(double *ns, size_t n, struct oc_run_spread *out);
+
+/* Interquartile range / median. NAN below two runs. */
+double oc_run_spread_share(const struct oc_run_spread *s);
+/* Half of the confidence interval of the median / median. NAN below two runs. */
+double oc_run_spread_error(const struct oc_run_spread *s);
+bool oc_run_spread_noisy(const struct oc_run_spread *s);
+
+/* The statistic for the wanted one: OC_STAT_AUTO becomes the minimum where the runs are noisy, else the
+ * median. Noisy runs are reported as W-noisy-runs. */
+enum oc_stat oc_run_spread_stat(const struct oc_run_spread *s, enum oc_stat wanted, struct oc_diags *diags);
+
+#endif

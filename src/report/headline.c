@@ -1,0 +1,85 @@
+#include "report/headline.h"
+
+#include "base/units.h"
+#include "join/join.h"
+
+struct work { /* of the operators that have a time */
+    double flops, ops, bytes;
+    double operations, operations_s; /* of those with operations */
+    bool counted, moved, unknown;
+};
+
+static void add_row(const struct oc_report *r, const struct oc_row *row, struct work *w)
+{
+    const struct oc_join *j = r->in->join;
+    if (isnan(row->time_s))
+        return;
+    if (!isnan(row->computation)) {
+        const struct oc_join_rec *rec = j && row->record != OC_NONE ? &j->rec[row->record] : NULL;
+        double ops = rec && rec->quality != OC_UNKNOWN ? (double)rec->ops * r->runs : 0;
+        w->counted = true;
+        w->ops += ops;
+        w->flops += row->computation - ops;
+        w->operations += row->computation;
+        w->operations_s += row->time_s;
+    }
+    w->unknown |= isnan(row->computation);
+    if (!isnan(row->memory)) {
+        w->moved = true;
+        w->bytes += row->memory;
+    }
+}
+
+/* Means stand for one run even where the file does not say how many there were. */
+static bool runs_known(const struct oc_profile *p)
+{
+    return !p->functions && (p->runs_total || p->stat == OC_STAT_MEAN);
+}
+
+double oc_report_runs(const struct oc_profile *p)
+{
+    return p && p->stat == OC_STAT_SUM && p->runs_used > 1 ? p->runs_used : 1;
+}
+
+void oc_headline_of(const struct oc_report *r, struct oc_headline *out)
+{
+    const struct oc_profile *p = r->in->profile;
+    const double none = (double)NAN;
+    struct work w = {0};
+    *out = (struct oc_headline){none, none, none, none, none, none, false, none};
+    if (!p)
+        return;
+    double all_ns = !isnan(p->run_ns) ? p->run_ns : oc_ns_of(r->total_s); /* of all runs with --stat sum */
+    out->run_ns = all_ns / r->runs;
+    out->busy_ns = p->busy_ns / r->runs;
+    if (!(all_ns > 0))
+        return;
+    if (runs_known(p))
+        out->inferences_per_s = 1e9 / out->run_ns;
+    for (uint32_t i = 0; i < r->all.n; i++)
+        add_row(r, &r->all.row[i], &w);
+    out->least = w.unknown;
+    if (w.counted) {
+        out->flops_per_s = w.flops / all_ns * 1e9;
+        out->ops_per_s = w.ops / all_ns * 1e9;
+        out->operator_flops_per_s = w.operations_s > 0 ? w.operations / w.operations_s : none;
+    }
+    if (w.moved)
+        out->bytes_per_s = w.bytes / all_ns * 1e9;
+}
+
+const char *oc_headline_latency_text(const struct oc_report *r, struct oc_arena *a)
+{
+    const struct oc_profile *p = r->in->profile;
+    const struct oc_run_spread *s = &p->spread;
+    char run[32], low[32], high[32];
+    struct oc_headline h;
+    oc_headline_of(r, &h);
+    oc_format_time_ns(h.run_ns, run, sizeof(run));
+    if (s->n < 2)
+        return oc_strdup(a, run);
+    return oc_printf(a, "%s (%s of %u runs; %s%s to %s, IQR %.1f %%)", run,
+                     p->stat == OC_STAT_SUM ? "mean" : oc_stat_name(p->stat), s->n,
+                     oc_run_spread_noisy(s) ? "NOISY: " : "", oc_format_time_ns(s->min_ns, low, sizeof(low)),
+                     oc_format_time_ns(s->max_ns, high, sizeof(high)), 100 * oc_run_spread_share(s));
+}
