@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The second time in memory that the first has left full of ones. */
+/* The second use reads memory that the first use filled with ones. */
 static void memory_is_zeroed_and_aligned(void **state)
 {
     (void)state;
@@ -35,7 +35,7 @@ static void large_objects_do_not_waste_the_open_block(void **state)
     oc_arena_free(&a);
 }
 
-static void texts(void **state)
+static void strings_are_copied_and_printed(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -55,7 +55,7 @@ static void on_oom(size_t bytes)
     longjmp(escape, 1);
 }
 
-static void a_product_that_overflows_is_out_of_memory(void **state)
+static void product_overflow_calls_the_out_of_memory_handler(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -74,8 +74,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
         cmocka_unit_test(large_objects_do_not_waste_the_open_block),
-        cmocka_unit_test(texts),
-        cmocka_unit_test(a_product_that_overflows_is_out_of_memory),
+        cmocka_unit_test(strings_are_copied_and_printed),
+        cmocka_unit_test(product_overflow_calls_the_out_of_memory_handler),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

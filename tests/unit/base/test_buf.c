@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 
-static void it_grows_and_stays_terminated(void **state)
+static void buffer_grows_and_stays_terminated(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
@@ -28,7 +28,7 @@ static void it_grows_and_stays_terminated(void **state)
     oc_buf_free(&b);
 }
 
-static void the_ceiling_holds(void **state)
+static void writes_past_the_maximum_are_dropped(void **state)
 {
     (void)state;
     struct oc_buf b = {.max = 10};
@@ -46,7 +46,7 @@ static void the_ceiling_holds(void **state)
     assert_int_equal(b.max, 10);
 }
 
-static void whole_numbers(void **state)
+static void prints_integers(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
@@ -59,8 +59,8 @@ static void whole_numbers(void **state)
     oc_buf_free(&b);
 }
 
-/* Longer than what is printed at once, and as long. */
-static void long_lines(void **state)
+/* Shorter than, equal to and longer than the internal print buffer. */
+static void prints_lines_longer_than_the_internal_buffer(void **state)
 {
     (void)state;
     char line[300];
@@ -81,10 +81,10 @@ static void long_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_numbers),
-        cmocka_unit_test(long_lines),
-        cmocka_unit_test(it_grows_and_stays_terminated),
-        cmocka_unit_test(the_ceiling_holds),
+        cmocka_unit_test(prints_integers),
+        cmocka_unit_test(prints_lines_longer_than_the_internal_buffer),
+        cmocka_unit_test(buffer_grows_and_stays_terminated),
+        cmocka_unit_test(writes_past_the_maximum_are_dropped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,15 +9,15 @@
 #include "base/arena.h"
 #include "base/diag.h"
 
-static void names_and_ranges(void **state)
+static void every_limit_has_a_name_a_default_and_a_range(void **state)
 {
     (void)state;
     struct oc_cap_info a, b;
     size_t n = 0;
     for (; oc_cap_info(n, &a); n++) {
-        assert_true(a.name[0] && a.text[0] && a.least >= 1); /* 0 stands for the default */
+        assert_true(a.name[0] && a.text[0] && a.least >= 1); /* 0 means the default */
         assert_true(a.least <= a.otherwise && a.otherwise <= a.most);
-        assert_int_equal(a.least == a.most, n >= OC_CAP_COUNT); /* the others are fixed */
+        assert_int_equal(a.least == a.most, n >= OC_CAP_COUNT); /* the other limits are fixed */
         for (size_t i = 0; i < n; i++) {
             assert_true(oc_cap_info(i, &b));
             assert_string_not_equal(a.name, b.name);
@@ -26,7 +26,7 @@ static void names_and_ranges(void **state)
     assert_true(n > OC_CAP_COUNT);
 }
 
-static void defaults(void **state)
+static void unset_limits_have_their_default(void **state)
 {
     (void)state;
     struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7}};
@@ -35,7 +35,7 @@ static void defaults(void **state)
     assert_int_equal(oc_cap(&caps, OC_CAP_DEPTH), 64);
 }
 
-static void texts_name_the_limit(void **state)
+static void message_names_the_limit_and_its_option(void **state)
 {
     (void)state;
     struct oc_caps caps = {.most = {[OC_CAP_NODES] = 7, [OC_CAP_DEPTH] = 256}};
@@ -44,13 +44,13 @@ static void texts_name_the_limit(void **state)
     assert_string_equal(oc_cap_text(&caps, OC_CAP_NODES, 9, text), "9 nodes: more than 7 (--limit nodes=N)");
     assert_string_equal(oc_cap_text(NULL, OC_CAP_NODES, 0, text),
                         "more than 4000000 nodes (--limit nodes=N)");
-    /* 256 is the most that it can be set to: no hint */
+    /* 256 is the maximum: no hint */
     assert_string_equal(oc_cap_text(&caps, OC_CAP_DEPTH, 0, text),
                         "more than 256 levels of graphs inside each other");
     assert_int_equal(oc_cap_fail(&caps, OC_CAP_NODES, 9, &err), -1);
     assert_int_equal(err.code, OC_ELIMIT);
     assert_string_equal(err.msg, "9 nodes: more than 7 (--limit nodes=N)");
-    for (size_t i = 0; i < OC_CAP_COUNT; i++) { /* the longest number still leaves room for the name */
+    for (size_t i = 0; i < OC_CAP_COUNT; i++) { /* the longest number leaves room for the name */
         struct oc_caps most;
         for (size_t k = 0; k < OC_CAP_COUNT; k++)
             most.most[k] = UINT64_MAX / 2;
@@ -58,7 +58,7 @@ static void texts_name_the_limit(void **state)
     }
 }
 
-static void taken_from_text(void **state)
+static void parses_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -71,7 +71,7 @@ static void taken_from_text(void **state)
         {"file-bytes=2GiB", OC_CAP_FILE_BYTES, (uint64_t)2 << 30},
         {"file-bytes=9223372036854775807", OC_CAP_FILE_BYTES, INT64_MAX},
         {"sqlite-seconds=5 s", OC_CAP_SQLITE_SECONDS, 5},
-        {"gz-ratio=1.5k", OC_CAP_COUNT, 0}, /* deflate gives 1032 at most */
+        {"gz-ratio=1.5k", OC_CAP_COUNT, 0}, /* deflate reaches at most 1032 */
     };
     for (size_t i = 0; i < OC_COUNT(good); i++) {
         struct oc_caps caps = {.external_anywhere = true};
@@ -84,7 +84,7 @@ static void taken_from_text(void **state)
     }
 }
 
-static void refused_texts(void **state)
+static void rejects_malformed_limits(void **state)
 {
     (void)state;
     static const struct {
@@ -119,9 +119,11 @@ static void refused_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_ranges),     cmocka_unit_test(defaults),
-        cmocka_unit_test(texts_name_the_limit), cmocka_unit_test(taken_from_text),
-        cmocka_unit_test(refused_texts),
+        cmocka_unit_test(every_limit_has_a_name_a_default_and_a_range),
+        cmocka_unit_test(unset_limits_have_their_default),
+        cmocka_unit_test(message_names_the_limit_and_its_option),
+        cmocka_unit_test(parses_limits),
+        cmocka_unit_test(rejects_malformed_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,8 @@
 #include <zlib.h>
 #include <cmocka.h>
 
-/* All lengths around those at which something else is done, at all alignments, behind any other bytes. */
-static void the_sum_of_zlib(void **state)
+/* All lengths around the block sizes of the implementation, at all alignments, continuing any earlier sum. */
+static void crc_equals_zlib_at_all_lengths_and_alignments(void **state)
 {
     (void)state;
     enum { BYTES = 100000 };
@@ -36,7 +36,7 @@ static void the_sum_of_zlib(void **state)
     }
 }
 
-/* x^n mod P, as the fold takes it: the bits reflected, one place higher. */
+/* x^n mod P as the folding code uses it: bits reflected, shifted one place up. */
 static uint64_t power(unsigned n)
 {
     uint32_t v = 1; /* x^0; P is x^32 + 04c11db7 */
@@ -48,8 +48,8 @@ static uint64_t power(unsigned n)
     return mirrored << 1;
 }
 
-/* The numbers that stand in the source. */
-static void powers_of_the_fold(void **state)
+/* The constants in the source. */
+static void folding_constants_are_powers_of_x(void **state)
 {
     (void)state;
     assert_int_equal(power(544), 0x154442bd4);
@@ -60,7 +60,7 @@ static void powers_of_the_fold(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_sum_of_zlib),
-                                       cmocka_unit_test(powers_of_the_fold)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(crc_equals_zlib_at_all_lengths_and_alignments),
+                                       cmocka_unit_test(folding_constants_are_powers_of_x)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

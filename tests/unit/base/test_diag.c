@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void errors_keep_their_place(void **state)
+static void errors_include_file_and_offset(void **state)
 {
     (void)state;
     struct oc_err e;
@@ -19,7 +19,7 @@ static void errors_keep_their_place(void **state)
     assert_int_equal(oc_fail(NULL, OC_EIO, "x"), -1);
 }
 
-static void long_texts_are_cut_not_overrun(void **state)
+static void long_texts_are_truncated_at_the_buffer_end(void **state)
 {
     (void)state;
     struct oc_err e;
@@ -34,7 +34,7 @@ static void long_texts_are_cut_not_overrun(void **state)
     assert_int_equal(strlen(e.file), sizeof(e.file) - 1);
 }
 
-static void the_list_has_an_end(void **state)
+static void diagnostic_list_is_bounded(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -53,9 +53,9 @@ static void the_list_has_an_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_keep_their_place),
-        cmocka_unit_test(long_texts_are_cut_not_overrun),
-        cmocka_unit_test(the_list_has_an_end),
+        cmocka_unit_test(errors_include_file_and_offset),
+        cmocka_unit_test(long_texts_are_truncated_at_the_buffer_end),
+        cmocka_unit_test(diagnostic_list_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

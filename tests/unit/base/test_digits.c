@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-/* A copy that ends where its memory does, so that a look behind it is found by ASan. */
+/* A copy that ends at the end of its allocation, so that ASan reports a read past it. */
 static bool read_copy(const char *text, size_t n, uint64_t *out)
 {
     char *copy = malloc(n ? n : 1);
@@ -18,7 +18,7 @@ static bool read_copy(const char *text, size_t n, uint64_t *out)
     return good;
 }
 
-static void numbers_of_all_lengths(void **state)
+static void parses_digits_of_all_lengths(void **state)
 {
     (void)state;
     uint64_t v = 0, random = 1;
@@ -38,7 +38,7 @@ static void numbers_of_all_lengths(void **state)
     assert_false(read_copy("12345678901234567", 17, &v));
 }
 
-static void anything_else_is_no_number(void **state)
+static void rejects_anything_but_digits(void **state)
 {
     (void)state;
     uint64_t v;
@@ -51,7 +51,7 @@ static void anything_else_is_no_number(void **state)
             }
 }
 
-static void digits_before_something_else(void **state)
+static void reads_leading_digits(void **state)
 {
     (void)state;
     uint64_t v = 0, want = 0;
@@ -72,9 +72,9 @@ static void digits_before_something_else(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_of_all_lengths),
-        cmocka_unit_test(anything_else_is_no_number),
-        cmocka_unit_test(digits_before_something_else),
+        cmocka_unit_test(parses_digits_of_all_lengths),
+        cmocka_unit_test(rejects_anything_but_digits),
+        cmocka_unit_test(reads_leading_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

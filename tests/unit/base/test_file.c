@@ -60,7 +60,7 @@ static void errors_name_the_path(void **state)
     assert_int_equal(e.code, OC_ELIMIT);
 }
 
-static void map_and_empty(void **state)
+static void maps_files_and_empty_files(void **state)
 {
     (void)state;
     struct oc_file f;
@@ -75,7 +75,7 @@ static void map_and_empty(void **state)
     oc_file_unmap(&f);
 }
 
-/* 3 MiB of numbered lines; every line tells its own offset. */
+/* 3 MiB of numbered lines; every line contains its own offset. */
 static char *numbered(size_t n)
 {
     char *p = malloc(n + 16);
@@ -99,7 +99,7 @@ static size_t pack(const char *data, size_t n, char *out, size_t cap)
     return packed;
 }
 
-/* Reads to the end, taking `take` bytes of each window, and compares all bytes. */
+/* Reads to the end, consuming `take` bytes of each window, and compares all bytes. */
 static size_t drain(struct oc_stream *s, const char *want, size_t want_n, size_t take)
 {
     const char *p;
@@ -109,11 +109,11 @@ static size_t drain(struct oc_stream *s, const char *want, size_t want_n, size_t
         assert_int_equal(offset, seen);
         assert_true(offset + n <= want_n);
         assert_memory_equal(p, want + offset, n);
-        assert_true(n < MIB || take < MIB); /* whoever takes all gets small windows */
+        assert_true(n < MIB || take < MIB); /* a reader that consumes everything gets small windows */
         used = n < take ? n : take;
         seen += used;
     }
-    return seen - used + n; /* the last fill dropped `used` and added nothing */
+    return seen - used + n; /* the last fill dropped `used` bytes and added none */
 }
 
 static void plain_stream_is_one_window(void **state)
@@ -150,7 +150,7 @@ static void gzip_gives_the_same_bytes(void **state)
         assert_null(oc_stream_error(s));
         oc_stream_close(s);
     }
-    for (size_t cut = 4; cut < n; cut += n / 40 + 1) { /* cut off or damaged: an error, never more bytes */
+    for (size_t cut = 4; cut < n; cut += n / 40 + 1) { /* truncated or damaged: an error, never extra bytes */
         struct oc_stream *s = oc_stream_mem(packed, cut);
         const char *p;
         size_t m;
@@ -164,7 +164,7 @@ static void gzip_gives_the_same_bytes(void **state)
     free(data);
 }
 
-static void peek_inflates(void **state)
+static void peek_decompresses_gzip(void **state)
 {
     (void)state;
     char *data = numbered(MIB), *packed = malloc(2 * MIB);
@@ -186,8 +186,8 @@ static void peek_inflates(void **state)
     free(data);
 }
 
-/* Closed, and open for writing only: the system says why. */
-static void descriptors_that_cannot_be_mapped(void **state)
+/* Closed, and opened for writing only: the error is that of the system. */
+static void unreadable_descriptors_report_the_system_error(void **state)
 {
     (void)state;
     struct oc_file f;
@@ -207,11 +207,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_name_the_path),
-        cmocka_unit_test(map_and_empty),
+        cmocka_unit_test(maps_files_and_empty_files),
         cmocka_unit_test(plain_stream_is_one_window),
         cmocka_unit_test(gzip_gives_the_same_bytes),
-        cmocka_unit_test(peek_inflates),
-        cmocka_unit_test(descriptors_that_cannot_be_mapped),
+        cmocka_unit_test(peek_decompresses_gzip),
+        cmocka_unit_test(unreadable_descriptors_report_the_system_error),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

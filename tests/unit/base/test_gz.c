@@ -1,5 +1,5 @@
-/* Members of gzip data and what stands behind each: sum and length (RFC 1952). Blocks of the reader are 192
- * KiB; from 2 MiB on a thread inflates. */
+/* Members of gzip data with their trailer: CRC and length (RFC 1952). The reader's blocks are 192 KiB; from 2
+ * MiB on a thread inflates. */
 #include "base/gz.h"
 
 #include <setjmp.h>
@@ -12,13 +12,13 @@
 #define KIB ((size_t)1024)
 
 struct packed {
-    char *data, *gz; /* the text, and members with all of it */
+    char *data, *gz; /* the text, and the gzip members that contain all of it */
     size_t n, n_gz, cap;
     size_t end[64]; /* of each member in gz */
     size_t members;
 };
 
-/* Text that can be told from other places of it, and that packs to about a fifth. */
+/* Text that differs at every position and compresses to about a fifth. */
 static void add_text(struct packed *p, size_t n)
 {
     p->data = realloc(p->data, p->n + n + 1);
@@ -37,7 +37,7 @@ static void add_member(struct packed *p, size_t n)
         p->gz = realloc(p->gz, p->cap);
         assert_non_null(p->gz);
     }
-    gz_header head = {.hcrc = 1}; /* it has a sum of its own */
+    gz_header head = {.hcrc = 1}; /* the member has its own CRC */
     assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
     assert_int_equal(deflateSetHeader(&z, &head), Z_OK);
     z.next_in = (Bytef *)p->data + from;
@@ -50,15 +50,15 @@ static void add_member(struct packed *p, size_t n)
     p->end[p->members++ % 64] = p->n_gz;
 }
 
-static void let_go(struct packed *p)
+static void packed_free(struct packed *p)
 {
     free(p->data);
     free(p->gz);
     *p = (struct packed){.n = 0};
 }
 
-/* Reads the first n_gz bytes to the end, `pause` calls of crc32 between windows for a reader that is slow;
- * all bytes must be those of the text. Returns how many; *why: the error, "" for none. */
+/* Reads the first n_gz bytes to the end, with `pause` calls of crc32 between windows to simulate a slow
+ * reader; all bytes must equal the text. Returns their number; *why: the error, "" for none. */
 static size_t read_gz(const struct packed *p, size_t n_gz, unsigned pause, char why[160])
 {
     struct oc_gz *g = oc_gz_open(p->gz, n_gz);
@@ -78,7 +78,7 @@ static size_t read_gz(const struct packed *p, size_t n_gz, unsigned pause, char 
     return at + n;
 }
 
-static void members_of_all_sizes(void **state)
+static void reads_members_of_all_sizes(void **state)
 {
     (void)state;
     static const size_t size[] = {0, 1, 100, 192 * KIB, 0, 0, 384 * KIB, 192 * KIB - 1, 1, 5000 * KIB, 0, 7};
@@ -95,11 +95,11 @@ static void members_of_all_sizes(void **state)
         add_member(&p, i % 50);
     assert_int_equal(read_gz(&p, p.n_gz, 0, why), p.n);
     assert_string_equal(why, "");
-    let_go(&p);
+    packed_free(&p);
 }
 
-/* What is behind a member that is not what was packed is not read; the member is shown as far as it came. */
-static void sums_and_lengths_are_checked(void **state)
+/* Data after a damaged member is not read; the member is returned up to its end. */
+static void damaged_checksum_or_length_is_an_error(void **state)
 {
     (void)state;
     static const size_t size[] = {100, 192 * KIB, 500 * KIB, 6000 * KIB};
@@ -110,7 +110,7 @@ static void sums_and_lengths_are_checked(void **state)
             add_member(&p, 3);
             add_member(&p, size[i]);
             add_member(&p, 70);
-            for (size_t back = 1; back <= 8; back++) { /* bytes of the length, then those of the sum */
+            for (size_t back = 1; back <= 8; back++) { /* bytes of the length, then those of the CRC */
                 p.gz[p.end[1] - back] ^= 0x40;
                 assert_int_equal(read_gz(&p, p.n_gz, pause, why), 3 + size[i]);
                 snprintf(want, sizeof(want), "gzip data damaged (compressed offset %zu)",
@@ -120,11 +120,11 @@ static void sums_and_lengths_are_checked(void **state)
             }
             assert_int_equal(read_gz(&p, p.n_gz, pause, why), p.n);
             assert_string_equal(why, "");
-            let_go(&p);
+            packed_free(&p);
         }
 }
 
-static void cut_off_behind_the_data(void **state)
+static void truncated_trailer_is_an_error(void **state)
 {
     (void)state;
     for (size_t n = 100; n < 4000 * KIB; n *= 30) {
@@ -136,12 +136,12 @@ static void cut_off_behind_the_data(void **state)
             snprintf(want, sizeof(want), "gzip data cut off (compressed offset %zu)", p.n_gz - back);
             assert_string_equal(why, want);
         }
-        let_go(&p);
+        packed_free(&p);
     }
 }
 
-/* Bit 4 of the header: the sum of the header is wrong then. */
-static void the_sum_of_a_header_is_checked(void **state)
+/* Bit 4 of the header: the CRC of the header is wrong then. */
+static void header_checksum_is_verified(void **state)
 {
     (void)state;
     struct packed p = {.n = 0};
@@ -149,19 +149,19 @@ static void the_sum_of_a_header_is_checked(void **state)
     add_member(&p, 3000 * KIB);
     size_t second = p.n_gz;
     add_member(&p, 100);
-    p.gz[second + 4] ^= 1; /* the time */
+    p.gz[second + 4] ^= 1; /* the time stamp */
     assert_int_equal(read_gz(&p, p.n_gz, 0, why), 3000 * KIB);
     assert_non_null(strstr(why, "damaged"));
-    let_go(&p);
+    packed_free(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_of_all_sizes),
-        cmocka_unit_test(sums_and_lengths_are_checked),
-        cmocka_unit_test(cut_off_behind_the_data),
-        cmocka_unit_test(the_sum_of_a_header_is_checked),
+        cmocka_unit_test(reads_members_of_all_sizes),
+        cmocka_unit_test(damaged_checksum_or_length_is_an_error),
+        cmocka_unit_test(truncated_trailer_is_an_error),
+        cmocka_unit_test(header_checksum_is_verified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static struct text open_text(const char *data)
     return open_mem(data, strlen(data));
 }
 
-static void shut(struct text *t)
+static void text_close(struct text *t)
 {
     oc_json_close(t->j);
     oc_stream_close(t->s);
@@ -64,10 +64,10 @@ static void reads_values(void **state)
     assert_int_equal(oc_json_peek(t.j), OC_JSON_NONE);
     assert_null(oc_json_error(t.j, NULL));
     assert_false(oc_json_truncated(t.j));
-    shut(&t);
+    text_close(&t);
 }
 
-static void numbers_that_json_does_not_have(void **state)
+static void rejects_numbers_that_json_does_not_have(void **state)
 {
     (void)state;
     struct text t = open_text("[nan,-nan,NaN,inf,-inf,Infinity,\"inf\",\"nan\",+1.5,.5]");
@@ -79,10 +79,10 @@ static void numbers_that_json_does_not_have(void **state)
         assert_true(isnan(want[i]) ? isnan(d) : d == want[i]);
     }
     assert_false(oc_json_item(t.j));
-    shut(&t);
+    text_close(&t);
 }
 
-static void integers_are_exact_or_refused(void **state)
+static void integers_are_exact_or_rejected(void **state)
 {
     (void)state;
     struct text t =
@@ -97,11 +97,11 @@ static void integers_are_exact_or_refused(void **state)
         if (want[i])
             assert_int_equal(v, value[i]);
     }
-    assert_null(oc_json_error(t.j, NULL)); /* a wrong type is no error */
-    shut(&t);
+    assert_null(oc_json_error(t.j, NULL)); /* a wrong type is not an error */
+    text_close(&t);
 }
 
-static void strings(void **state)
+static void decodes_string_escapes(void **state)
 {
     (void)state;
     static const struct {
@@ -112,11 +112,11 @@ static void strings(void **state)
         {"\"a\\\"b\\\\c\\/d\\n\\t\\r\\b\\f\"", "a\"b\\c/d\n\t\r\b\f"},
         {"\"\\u0041\\u00e9\\u20ac\"", "A\xc3\xa9\xe2\x82\xac"},
         {"\"\\ud83d\\ude00!\"", "\xf0\x9f\x98\x80!"},
-        {"\"\\ud83d!\"", "\xef\xbf\xbd!"}, /* half a pair */
+        {"\"\\ud83d!\"", "\xef\xbf\xbd!"}, /* half of a surrogate pair */
         {"\"\\ude00\\ud83d\"", "\xef\xbf\xbd\xef\xbf\xbd"},
         {"\"\\q\\u12\"", "\\q\\u12"}, /* unknown escapes are kept */
         {"\"tab\there\nand line\"", "tab\there\nand line"},
-        {"\"say \"hi\" there\"", "say \"hi\" there"}, /* quotes that nobody escaped */
+        {"\"say \"hi\" there\"", "say \"hi\" there"}, /* unescaped quotes */
         {"\"\xff\xfe\"", "\xff\xfe"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
@@ -125,11 +125,11 @@ static void strings(void **state)
         assert_true(oc_json_string(t.j, &s));
         assert_int_equal(s.n, strlen(row[i].want));
         assert_memory_equal(s.s, row[i].want, s.n);
-        shut(&t);
+        text_close(&t);
     }
 }
 
-static void commas_are_forgiven(void **state)
+static void missing_and_extra_commas_are_accepted(void **state)
 {
     (void)state;
     struct text t = open_text("{\"a\":[1 2,,3,],\"b\":\"x\" \"c\":2,}");
@@ -145,11 +145,11 @@ static void commas_are_forgiven(void **state)
     assert_true(oc_json_member(t.j, &s) && oc_str_eq(s, "c") && oc_json_i64(t.j, &v) && v == 2);
     assert_false(oc_json_member(t.j, &s));
     assert_null(oc_json_error(t.j, NULL));
-    shut(&t);
+    text_close(&t);
 }
 
-/* Skipping and raw text must agree with each other at every length, for the block path and its tail. */
-static void skipping(void **state)
+/* Skipping and raw text must agree at every length, in the block loop and in its tail. */
+static void skip_and_raw_text_agree_at_every_length(void **state)
 {
     (void)state;
     char text[512];
@@ -168,11 +168,11 @@ static void skipping(void **state)
         assert_true(oc_json_item(t.j) && oc_json_i64(t.j, &v) && v == 42);
         assert_false(oc_json_item(t.j));
         assert_null(oc_json_error(t.j, NULL));
-        shut(&t);
+        text_close(&t);
     }
 }
 
-static void text_may_end_anywhere(void **state)
+static void truncated_text_keeps_complete_members(void **state)
 {
     (void)state;
     const char whole[] = "[{\"a\":\"b\\\"c\",\"d\":[1,2,{\"e\":null}]},{\"f\":1.5}]";
@@ -191,11 +191,11 @@ static void text_may_end_anywhere(void **state)
         assert_null(oc_json_error(t.j, NULL));
         assert_int_equal(oc_json_offset(t.j), n);
         assert_int_equal(closed, (n >= 34) + (n >= 44)); /* the objects are [1, 34) and [35, 44) */
-        shut(&t);
+        text_close(&t);
     }
 }
 
-static void errors_have_a_place(void **state)
+static void errors_have_an_offset(void **state)
 {
     (void)state;
     struct text t = open_text("{\"a\":1, 2}");
@@ -205,18 +205,18 @@ static void errors_have_a_place(void **state)
     assert_false(oc_json_member(t.j, &s));
     assert_string_equal(oc_json_error(t.j, &at), "expected a name, found '2'");
     assert_int_equal(at, 8);
-    assert_false(oc_json_member(t.j, &s)); /* sticky */
+    assert_false(oc_json_member(t.j, &s)); /* the error is sticky */
     assert_false(oc_json_skip(t.j));
-    shut(&t);
+    text_close(&t);
     t = open_text("[[1}]");
     assert_true(oc_json_enter(t.j) && oc_json_item(t.j));
     assert_false(oc_json_skip(t.j));
     assert_non_null(strstr(oc_json_error(t.j, &at), "'}' does not close '['"));
-    shut(&t);
+    text_close(&t);
 }
 
-/* The second colon is that of another member, in another object, which must not become part of the name. */
-static void a_name_needs_its_colon(void **state)
+/* The second colon belongs to another member of another object and must not become part of the name. */
+static void member_name_needs_a_colon(void **state)
 {
     (void)state;
     static const struct {
@@ -238,7 +238,7 @@ static void a_name_needs_its_colon(void **state)
         assert_true(oc_str_eq(s, "a"));
         assert_string_equal(oc_json_error(t.j, &at), row[i].error);
         assert_int_equal(at, row[i].at);
-        shut(&t);
+        text_close(&t);
     }
 }
 
@@ -250,18 +250,18 @@ static void nesting_is_limited(void **state)
     struct text t = open_mem(deep, sizeof(deep));
     assert_false(oc_json_skip(t.j));
     assert_non_null(strstr(oc_json_error(t.j, NULL), "nested deeper"));
-    shut(&t);
+    text_close(&t);
     t = open_mem(deep, sizeof(deep));
     unsigned n = 0;
     while (oc_json_enter(t.j) && oc_json_item(t.j))
         n++;
     assert_int_equal(n, 256);
     assert_non_null(oc_json_error(t.j, NULL));
-    shut(&t);
+    text_close(&t);
     memset(deep + 256, ']', 256); /* exactly the limit */
     t = open_mem(deep, 512);
     assert_true(oc_json_skip(t.j));
-    shut(&t);
+    text_close(&t);
 }
 
 static void broken_line(const char *text)
@@ -283,18 +283,18 @@ static void broken_line(const char *text)
     }
     assert_int_equal(repaired, 1);
     assert_int_equal(sum, 4);
-    shut(&t);
+    text_close(&t);
 }
 
-static void a_broken_line_is_left_behind(void **state)
+static void damaged_line_is_skipped(void **state)
 {
     (void)state;
     broken_line("[\n{\"n\":1},\n{\"n\":\"a\",\"b_kernel\"x\",\"q\":5},\n\n{\"n\":3}\n]");
     broken_line("[\n{\"n\":1}\n, {\"n\":\"a\",\"b_kernel\"x\",\"q\":5}\n, {\"n\":3}\n]");
 }
 
-/* The same text through windows of an inflated stream: values straddle every boundary. */
-static void windows_do_not_show(void **state)
+/* The same text through windows of an inflated stream: values cross every boundary. */
+static void values_across_window_boundaries_are_complete(void **state)
 {
     (void)state;
     size_t cap = 3 << 20, n = 0;
@@ -338,7 +338,7 @@ static void windows_do_not_show(void **state)
     assert_false(oc_json_truncated(t.j));
     assert_int_equal(sum, want);
     assert_int_equal(oc_json_offset(t.j), n);
-    shut(&t);
+    text_close(&t);
     free(data);
 }
 
@@ -346,17 +346,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_values),
-        cmocka_unit_test(numbers_that_json_does_not_have),
-        cmocka_unit_test(integers_are_exact_or_refused),
-        cmocka_unit_test(strings),
-        cmocka_unit_test(commas_are_forgiven),
-        cmocka_unit_test(skipping),
-        cmocka_unit_test(text_may_end_anywhere),
-        cmocka_unit_test(errors_have_a_place),
-        cmocka_unit_test(a_name_needs_its_colon),
+        cmocka_unit_test(rejects_numbers_that_json_does_not_have),
+        cmocka_unit_test(integers_are_exact_or_rejected),
+        cmocka_unit_test(decodes_string_escapes),
+        cmocka_unit_test(missing_and_extra_commas_are_accepted),
+        cmocka_unit_test(skip_and_raw_text_agree_at_every_length),
+        cmocka_unit_test(truncated_text_keeps_complete_members),
+        cmocka_unit_test(errors_have_an_offset),
+        cmocka_unit_test(member_name_needs_a_colon),
         cmocka_unit_test(nesting_is_limited),
-        cmocka_unit_test(a_broken_line_is_left_behind),
-        cmocka_unit_test(windows_do_not_show),
+        cmocka_unit_test(damaged_line_is_skipped),
+        cmocka_unit_test(values_across_window_boundaries_are_complete),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static char *written(void (*fill)(struct oc_json_out *), bool pretty)
     return text;
 }
 
-static void structure(void **state)
+static void writes_nested_structure(void **state)
 {
     (void)state;
     char *text = written(sample, false);
@@ -60,11 +60,11 @@ static void odd_strings(struct oc_json_out *w)
     oc_jw_end_array(w);
 }
 
-static void escaping(void **state)
+static void escapes_control_characters_and_invalid_utf8(void **state)
 {
     (void)state;
     char *text = written(odd_strings, false);
-    /* ed a0 80 is half of a surrogate pair and c0 af an overlong slash: three and two bad bytes */
+    /* ed a0 80 is half of a surrogate pair and c0 af an overlong slash: three and two invalid bytes */
     assert_string_equal(
         text, "[\"q\\\" b\\\\ n\\n t\\t e\\u001b d\\u007f /\","
               "\"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\","
@@ -84,7 +84,7 @@ static void numbers(struct oc_json_out *w)
     oc_jw_end_array(w);
 }
 
-static void doubles(void **state)
+static void writes_doubles(void **state)
 {
     (void)state;
     char *text = written(numbers, false);
@@ -95,9 +95,9 @@ static void doubles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(structure),
-        cmocka_unit_test(escaping),
-        cmocka_unit_test(doubles),
+        cmocka_unit_test(writes_nested_structure),
+        cmocka_unit_test(escapes_control_characters_and_invalid_utf8),
+        cmocka_unit_test(writes_doubles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

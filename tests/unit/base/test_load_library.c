@@ -11,7 +11,7 @@ struct table {
     double (*sine)(double);
 };
 
-static void functions_are_found(void **state)
+static void loads_functions(void **state)
 {
     (void)state;
     static const struct oc_symbol list[] = {{"cos", offsetof(struct table, cosine)},
@@ -24,7 +24,7 @@ static void functions_are_found(void **state)
     dlclose(handle);
 }
 
-static void what_is_missing_is_named(void **state)
+static void missing_library_or_symbol_is_named(void **state)
 {
     (void)state;
     static const struct oc_symbol list[] = {{"cos", offsetof(struct table, cosine)},
@@ -40,8 +40,8 @@ static void what_is_missing_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(functions_are_found),
-        cmocka_unit_test(what_is_missing_is_named),
+        cmocka_unit_test(loads_functions),
+        cmocka_unit_test(missing_library_or_symbol_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

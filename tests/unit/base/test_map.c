@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-static void many_keys(void **state)
+static void finds_many_keys(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -28,7 +28,7 @@ static void many_keys(void **state)
     oc_arena_free(&a);
 }
 
-static void keys_are_bytes(void **state)
+static void keys_are_byte_strings(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -51,8 +51,8 @@ static void keys_are_bytes(void **state)
     oc_arena_free(&a);
 }
 
-/* Room made at once is room for that many, and what was there is still found. */
-static void test_reserve(void **state)
+/* A reservation has room for that many keys, and earlier keys are still found. */
+static void reserve_makes_room_and_preserves_keys(void **state)
 {
     (void)state;
     struct oc_arena arena = {0};
@@ -74,8 +74,8 @@ static void test_reserve(void **state)
     oc_arena_free(&arena);
 }
 
-/* Whatever the hint says, what is found is what oc_map_get finds. */
-static void test_near(void **state)
+/* Whatever the hint is, the result equals that of oc_map_get. */
+static void lookup_with_a_hint_equals_lookup_without(void **state)
 {
     (void)state;
     struct oc_arena arena = {0};
@@ -96,7 +96,7 @@ static void test_near(void **state)
     oc_arena_free(&arena);
 }
 
-static void expecting_a_key_changes_nothing(void **state)
+static void prefetching_a_key_changes_nothing(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -113,7 +113,7 @@ static void expecting_a_key_changes_nothing(void **state)
     oc_arena_free(&a);
 }
 
-static void a_kept_key_is_not_copied(void **state)
+static void borrowed_key_is_not_copied(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -133,12 +133,12 @@ static void a_kept_key_is_not_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(expecting_a_key_changes_nothing),
-        cmocka_unit_test(a_kept_key_is_not_copied),
-        cmocka_unit_test(many_keys),
-        cmocka_unit_test(keys_are_bytes),
-        cmocka_unit_test(test_reserve),
-        cmocka_unit_test(test_near),
+        cmocka_unit_test(prefetching_a_key_changes_nothing),
+        cmocka_unit_test(borrowed_key_is_not_copied),
+        cmocka_unit_test(finds_many_keys),
+        cmocka_unit_test(keys_are_byte_strings),
+        cmocka_unit_test(reserve_makes_room_and_preserves_keys),
+        cmocka_unit_test(lookup_with_a_hint_equals_lookup_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static void decodes_and_encodes(void **state)
     }
 }
 
-static void broken_bytes_count_one_each(void **state)
+static void each_invalid_byte_counts_as_one_character(void **state)
 {
     (void)state;
     static const char *const broken[] = {"\x80",  "\xC0\x80",    "\xE4\xB8", "\xED\xA0", "\xF5\x80\x80\x80",
@@ -32,7 +32,7 @@ static void broken_bytes_count_one_each(void **state)
     assert_int_equal(oc_utf8_count("a中😀", 8), 3);
 }
 
-static void classes(void **state)
+static void classifies_word_characters(void **state)
 {
     (void)state;
     assert_true(oc_uni_is_word('_') && oc_uni_is_word(0x4E2D) && oc_uni_is_word(0xB2));
@@ -47,7 +47,7 @@ static void classes(void **state)
     assert_true(oc_uni_is_line_break(0x2028) && oc_uni_is_line_break(0x85) && !oc_uni_is_line_break(0x1F));
 }
 
-static void strips_both_ends(void **state)
+static void strips_white_space_at_both_ends(void **state)
 {
     (void)state;
     size_t n = strlen("\xE3\x80\x80 a b\t");
@@ -64,19 +64,19 @@ static size_t columns(const char *s)
     return oc_utf8_columns(s, strlen(s));
 }
 
-static void columns_of_a_terminal(void **state)
+static void display_width_counts_terminal_columns(void **state)
 {
     (void)state;
     assert_int_equal(columns(""), 0);
     assert_int_equal(columns("abc"), 3);
     assert_int_equal(columns("卷积/畳み込み"), 2 * 2 + 1 + 4 * 2);
     assert_int_equal(columns("한글"), 4);
-    assert_int_equal(columns("e\xcc\x81t\xc3\xa9"), 3); /* a combining accent takes none */
-    assert_int_equal(columns("\xff\xfe"), 2);           /* no UTF-8: one each */
+    assert_int_equal(columns("e\xcc\x81t\xc3\xa9"), 3); /* a combining accent takes no column */
+    assert_int_equal(columns("\xff\xfe"), 2);           /* not UTF-8: one column each */
     assert_int_equal(columns("Ａ…"), 2 + 1);
 }
 
-static void what_is_hidden_becomes_visible(void **state)
+static void invisible_characters_are_escaped(void **state)
 {
     (void)state;
     static const struct {
@@ -94,7 +94,7 @@ static void what_is_hidden_becomes_visible(void **state)
         {"\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f\xe2\x80\xa8\xe2\x80\xa9", "?????"}, /* ALM LRM RLM LS PS */
         {"\x9b"
          "31m\xff\xc3",
-         "?31m??"},            /* bytes that are not UTF-8 */
+         "?31m??"},            /* a surrogate */
         {"\xed\xa0\x80", "?"}, /* a surrogate */
         {"", ""},
     };
@@ -110,11 +110,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decodes_and_encodes),
-        cmocka_unit_test(broken_bytes_count_one_each),
-        cmocka_unit_test(classes),
-        cmocka_unit_test(strips_both_ends),
-        cmocka_unit_test(columns_of_a_terminal),
-        cmocka_unit_test(what_is_hidden_becomes_visible),
+        cmocka_unit_test(each_invalid_byte_counts_as_one_character),
+        cmocka_unit_test(classifies_word_characters),
+        cmocka_unit_test(strips_white_space_at_both_ends),
+        cmocka_unit_test(display_width_counts_terminal_columns),
+        cmocka_unit_test(invisible_characters_are_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 
-static void integers(void **state)
+static void parses_integers(void **state)
 {
     (void)state;
     int64_t i;
@@ -27,7 +27,7 @@ static void integers(void **state)
     }
 }
 
-/* Against the C library, over numbers of all lengths and exponents (fixed seed). */
+/* Compared with the C library, for numbers of all lengths and exponents (fixed seed). */
 static void doubles_are_correctly_rounded(void **state)
 {
     (void)state;
@@ -45,7 +45,7 @@ static void doubles_are_correctly_rounded(void **state)
     }
 }
 
-static void doubles_are_strict(void **state)
+static void rejects_malformed_doubles(void **state)
 {
     (void)state;
     static const char *const bad[] = {"",      ".",   "-",  "e5",   "1e",    "1e+",  "1.5x",
@@ -64,12 +64,12 @@ static void doubles_are_strict(void **state)
     assert_true(oc_parse_double("9007199254740993", 16, &v) && v == 9007199254740992.0); /* tie to even */
 }
 
-static void scaled(void **state)
+static void parses_numbers_with_units(void **state)
 {
     (void)state;
     static const struct {
         const char *text, *unit;
-        double want; /* NAN: refused */
+        double want; /* NAN: rejected */
     } row[] = {
         {"1.5T", "FLOP/s", 1.5e12},
         {"1.5 TFLOP/s", "FLOP/s", 1.5e12},
@@ -105,7 +105,7 @@ static void scaled(void **state)
 }
 
 /* What Python's repr() prints for these doubles. */
-static void repr(void **state)
+static void prints_doubles_like_python_repr(void **state)
 {
     (void)state;
     static const struct {
@@ -126,7 +126,7 @@ static void repr(void **state)
         {5e-324, "5e-324"},
         {2.2250738585072014e-308, "2.2250738585072014e-308"},
         {1.7976931348623157e308, "1.7976931348623157e+308"},
-        {0x1p-44, "5.684341886080802e-14"}, /* the nearest 16 digits do not read back, the next ones do */
+        {0x1p-44, "5.684341886080802e-14"}, /* 16 digits do not read back, 17 do */
         {9007199254740993.0, "9007199254740992.0"},
         {0.01959297011404281, "0.01959297011404281"},
         {1e22, "1e+22"},
@@ -158,7 +158,7 @@ static void repr(void **state)
     }
 }
 
-static void for_people(void **state)
+static void formats_numbers_with_si_prefixes(void **state)
 {
     (void)state;
     char b[32];
@@ -182,7 +182,7 @@ static void for_people(void **state)
     assert_string_equal(oc_format_count(UINT64_MAX, b, 32), "18,446,744,073,709,551,615");
 }
 
-static void the_locale_does_not_matter(void **state)
+static void result_is_independent_of_the_locale(void **state)
 {
     (void)state;
     static const char *const name[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
@@ -203,9 +203,9 @@ static void the_locale_does_not_matter(void **state)
         skip();
 }
 
-/* Numbers for people are rounded as printf rounds the exact value: also in the middle of two, a bit beside
- * it, and below zero. */
-static void rounding_is_that_of_printf(void **state)
+/* Formatted numbers are rounded as printf rounds the exact value: also at ties, next to ties, and below zero.
+ */
+static void rounding_equals_printf(void **state)
 {
     (void)state;
     uint64_t seed = 42;
@@ -234,14 +234,14 @@ static void rounding_is_that_of_printf(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),
+        cmocka_unit_test(parses_integers),
         cmocka_unit_test(doubles_are_correctly_rounded),
-        cmocka_unit_test(doubles_are_strict),
-        cmocka_unit_test(scaled),
-        cmocka_unit_test(repr),
-        cmocka_unit_test(for_people),
-        cmocka_unit_test(rounding_is_that_of_printf),
-        cmocka_unit_test(the_locale_does_not_matter),
+        cmocka_unit_test(rejects_malformed_doubles),
+        cmocka_unit_test(parses_numbers_with_units),
+        cmocka_unit_test(prints_doubles_like_python_repr),
+        cmocka_unit_test(formats_numbers_with_si_prefixes),
+        cmocka_unit_test(rounding_equals_printf),
+        cmocka_unit_test(result_is_independent_of_the_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Loading: what a file says ends in the graph, and every broken file is an error with a place. */
+/* Loading: the content of a file appears in the graph, and every damaged file is an error with a location. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void load_fails(struct oc_builder *b, const char *needle)
     free(bytes);
 }
 
-static uint32_t value_id(const struct oc_model *m, const char *name)
+static uint32_t find_value(const struct oc_model *m, const char *name)
 {
     for (uint32_t i = 0; i < m->n_value; i++)
         if (strcmp(m->value[i].name, name) == 0)
@@ -46,7 +46,7 @@ static uint32_t value_id(const struct oc_model *m, const char *name)
     return 0;
 }
 
-static void test_graph(void **state)
+static void loads_nodes_attributes_and_types(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -64,7 +64,7 @@ static void test_graph(void **state)
     assert_int_equal(n->opset, 17);
     assert_int_equal(n->n_in, 3);
     assert_int_equal(n->in[1], OC_NONE);
-    assert_int_equal(n->in[0], value_id(m, "x"));
+    assert_int_equal(n->in[0], find_value(m, "x"));
     assert_int_equal(oc_node_attr(n, "a")->i, 1);
     assert_string_equal(oc_node_attr(n, "s")->s.s, "text");
     assert_int_equal(oc_node_attr(n, "l")->n, 3);
@@ -83,18 +83,18 @@ static void test_graph(void **state)
     free(bytes);
 }
 
-static double real_at(const struct oc_model *m, const char *name, unsigned i)
+static double element_at(const struct oc_model *m, const char *name, unsigned i)
 {
     struct oc_elem e[8];
     struct oc_arena a = {0};
-    const struct oc_tensor *t = m->value[value_id(m, name)].constant;
+    const struct oc_tensor *t = m->value[find_value(m, name)].constant;
     assert_true(oc_tensor_elems(m, t, (uint32_t)t->elements, e, &a));
     double v = e[i].kind == OC_E_REAL ? e[i].r : (double)e[i].i.v;
     oc_arena_free(&a);
     return v;
 }
 
-static void test_elements(void **state)
+static void reads_elements_of_every_type(void **state)
 {
     (void)state;
     static const struct {
@@ -131,16 +131,17 @@ static void test_elements(void **state)
         struct oc_model *m = load_ok(b, &bytes);
         const char *names[] = {"raw", "fields"};
         for (int k = 0; k < 2; k++) {
-            if (real_at(m, names[k], 0) != row[i].first || real_at(m, names[k], row[i].n - 1) != row[i].last)
-                fail_msg("%s as %s: %g %g", row[i].tensor, names[k], real_at(m, names[k], 0),
-                         real_at(m, names[k], row[i].n - 1));
+            if (element_at(m, names[k], 0) != row[i].first ||
+                element_at(m, names[k], row[i].n - 1) != row[i].last)
+                fail_msg("%s as %s: %g %g", row[i].tensor, names[k], element_at(m, names[k], 0),
+                         element_at(m, names[k], row[i].n - 1));
         }
         oc_model_free(m);
         free(bytes);
     }
 }
 
-static void test_order(void **state)
+static void sorts_nodes_topologically(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -159,9 +160,9 @@ static void test_order(void **state)
     free(bytes);
 }
 
-static void test_body_captures_order(void **state)
+static void sort_respects_values_captured_by_bodies(void **state)
 {
-    (void)state; /* the If reads `late` through its body only: it must come after its producer */
+    (void)state; /* the If reads `late` only in its body: it must come after its producer */
     uint8_t *bytes;
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[1]");
@@ -186,8 +187,8 @@ static void test_body_captures_order(void **state)
     free(bytes);
 }
 
-/* A name that a body gives to a value of its own, also one of a later node, is not the outer one's. */
-static void test_body_shadows_order(void **state)
+/* A name that a body defines itself, even in a later node, is not the outer value. */
+static void body_names_shadow_outer_names(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -230,7 +231,7 @@ static void add_function(struct oc_builder *b, const char *name, const char *op)
     oc_b_close(b);
 }
 
-static void test_functions(void **state)
+static void inlines_functions(void **state)
 {
     (void)state;
     uint8_t *bytes;
@@ -249,14 +250,14 @@ static void test_functions(void **state)
     assert_string_equal(inner->name, "call1/inner");
     assert_string_equal(g->scope, "call1");
     assert_int_equal(inner->opset, 15);
-    assert_int_equal(inner->in[1], value_id(m, "x"));
-    assert_int_equal(relu->out[0], value_id(m, "y"));
+    assert_int_equal(inner->in[1], find_value(m, "x"));
+    assert_int_equal(relu->out[0], find_value(m, "y"));
     assert_float_equal(oc_node_attr(inner, "alpha")->f, 0.25f, 0);
     assert_int_equal(oc_node_attr(inner, "beta")->i, 7);
     const struct oc_node *again = &m->node[m->graph[m->node[1].body].node[0]];
-    assert_int_equal(again->in[1], OC_NONE); /* the second input is left out */
+    assert_int_equal(again->in[1], OC_NONE); /* the second input is omitted */
     assert_float_equal(oc_node_attr(again, "alpha")->f, 0.5f, 0);
-    assert_null(oc_node_attr(again, "beta")); /* neither given nor defaulted */
+    assert_null(oc_node_attr(again, "beta")); /* neither given nor with a default */
     oc_model_free(m);
     free(bytes);
 }
@@ -270,7 +271,7 @@ static struct oc_builder *one_relu(void)
     return b;
 }
 
-static void test_broken_graphs(void **state)
+static void rejects_broken_graphs(void **state)
 {
     (void)state;
     struct oc_builder *b = one_relu();
@@ -302,7 +303,7 @@ static void test_broken_graphs(void **state)
     load_fails(b, "function 'F' calls itself");
 }
 
-static void test_deep_nesting(void **state)
+static void rejects_deep_nesting(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -320,8 +321,8 @@ static void test_deep_nesting(void **state)
     load_fails(b, "more than 64 levels of graphs inside each other (--limit depth=N)");
 }
 
-/* A function that calls another twice, fifty levels deep, is 2^50 nodes. */
-static void test_function_bomb(void **state)
+/* A function that calls another twice, fifty levels deep, expands to 2^50 nodes. */
+static void rejects_exponential_function_expansion(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -343,7 +344,7 @@ static void test_function_bomb(void **state)
     load_fails(b, "more than 1000000 nodes out of functions (--limit function-nodes=N)");
 }
 
-static void test_truncated_everywhere(void **state)
+static void truncated_models_are_rejected_at_every_length(void **state)
 {
     (void)state;
     struct oc_builder *b = one_relu();
@@ -356,7 +357,7 @@ static void test_truncated_everywhere(void **state)
     oc_b_free(b);
     unsigned failed = 0;
     for (size_t k = 0; k < n; k++) {
-        uint8_t *cut = malloc(k ? k : 1); /* exact size: a read past the end is seen */
+        uint8_t *cut = malloc(k ? k : 1); /* exact size: ASan reports a read past the end */
         memcpy(cut, bytes, k);
         struct oc_model *m = NULL;
         struct oc_err err = {0};
@@ -371,7 +372,7 @@ static void test_truncated_everywhere(void **state)
     free(bytes);
 }
 
-static void test_not_models(void **state)
+static void rejects_files_that_are_not_models(void **state)
 {
     (void)state;
     static const char *const text[] = {"", "{\"traceEvents\": []}", "hello world, this is text\n",
@@ -398,7 +399,7 @@ static void write_file(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-static void test_external_data(void **state)
+static void finds_external_data(void **state)
 {
     (void)state;
     char dir[] = "/tmp/oc_external_XXXXXX", model[64], data[64], link[64];
@@ -422,11 +423,11 @@ static void test_external_data(void **state)
     struct oc_err err = {0};
     if (oc_model_load(model, NULL, &m, &err))
         fail_msg("%s", err.msg);
-    assert_true(real_at(m, "good", 0) == 11 && real_at(m, "good", 1) == 13);
+    assert_true(element_at(m, "good", 0) == 11 && element_at(m, "good", 1) == 13);
     static const char *const absent[] = {"missing", "outside", "absolute", "linked"};
     for (size_t i = 0; i < OC_COUNT(absent); i++) {
         struct oc_elem e[2];
-        const struct oc_tensor *t = m->value[value_id(m, absent[i])].constant;
+        const struct oc_tensor *t = m->value[find_value(m, absent[i])].constant;
         assert_int_equal(t->size_bytes, 16);
         assert_false(oc_tensor_elems(m, t, 2, e, &m->arena));
     }
@@ -435,7 +436,7 @@ static void test_external_data(void **state)
         missing += strcmp(m->diags.item[i].code, "W-external-missing") == 0;
         refused += strcmp(m->diags.item[i].code, "W-external-path") == 0;
     }
-    assert_int_equal(missing, 1); /* once a file */
+    assert_int_equal(missing, 1); /* once per file */
     assert_int_equal(refused, 3);
     oc_model_free(m);
     unlink(model);
@@ -447,18 +448,18 @@ static void test_external_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph),
-        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_body_captures_order),
-        cmocka_unit_test(test_body_shadows_order),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_broken_graphs),
-        cmocka_unit_test(test_deep_nesting),
-        cmocka_unit_test(test_function_bomb),
-        cmocka_unit_test(test_truncated_everywhere),
-        cmocka_unit_test(test_not_models),
-        cmocka_unit_test(test_external_data),
+        cmocka_unit_test(loads_nodes_attributes_and_types),
+        cmocka_unit_test(reads_elements_of_every_type),
+        cmocka_unit_test(sorts_nodes_topologically),
+        cmocka_unit_test(sort_respects_values_captured_by_bodies),
+        cmocka_unit_test(body_names_shadow_outer_names),
+        cmocka_unit_test(inlines_functions),
+        cmocka_unit_test(rejects_broken_graphs),
+        cmocka_unit_test(rejects_deep_nesting),
+        cmocka_unit_test(rejects_exponential_function_expansion),
+        cmocka_unit_test(truncated_models_are_rejected_at_every_length),
+        cmocka_unit_test(rejects_files_that_are_not_models),
+        cmocka_unit_test(finds_external_data),
     };
     return cmocka_run_group_tests_name("model/load", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* What the loader refuses beyond what test_load.c has: lists that lie about their length, and sizes beyond
- * its limits. */
+/* Errors of the loader that test_load.c does not cover: lists with a wrong length, and sizes beyond the
+ * limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "model/loader.h"
 #include "support/build.h"
 
-static void refused_bytes(const void *data, size_t n, const struct oc_caps *caps, const char *says)
+static void expect_load_error(const void *data, size_t n, const struct oc_caps *caps, const char *says)
 {
     struct oc_model *m = NULL;
     struct oc_err err = {0};
@@ -23,19 +23,18 @@ static void refused_bytes(const void *data, size_t n, const struct oc_caps *caps
     assert_null(strchr(err.msg, '\n'));
 }
 
-static void refused(struct oc_builder *b, const struct oc_caps *caps, const char *says)
+static void expect_builder_error(struct oc_builder *b, const struct oc_caps *caps, const char *says)
 {
     size_t n;
     uint8_t *bytes = oc_b_pack(b, &n);
     oc_b_free(b);
-    refused_bytes(bytes, n, caps, says);
+    expect_load_error(bytes, n, caps, says);
     free(bytes);
 }
 
-/* ---- by the byte ------------------------------------------------------------------------------------------
- */
+/* ---- malformed bytes ----------------------------------------------------------------------------------- */
 
-/* A field of bytes: its number, a length of up to 2^28, what is in it. */
+/* A length-delimited field: its number, a length of up to 2^28, its content. */
 static struct oc_buf field(unsigned number, const void *data, size_t n)
 {
     struct oc_buf b = {0};
@@ -49,8 +48,8 @@ static struct oc_buf field(unsigned number, const void *data, size_t n)
     return b;
 }
 
-/* A model with one node that has one attribute "a", whose field has these bytes. */
-static void refused_attribute(unsigned number, const void *data, size_t n, const char *says)
+/* A model with one node that has one attribute "a" whose field has these bytes. */
+static void expect_attribute_error(unsigned number, const void *data, size_t n, const char *says)
 {
     struct oc_buf list = field(number, data, n), attribute = {0};
     oc_buf_add(&attribute,
@@ -60,7 +59,7 @@ static void refused_attribute(unsigned number, const void *data, size_t n, const
     oc_buf_add(&attribute, list.data, list.n);
     struct oc_buf in_node = field(5, attribute.data, attribute.n);
     struct oc_buf node = field(1, in_node.data, in_node.n), graph = field(7, node.data, node.n);
-    refused_bytes(graph.data, graph.n, NULL, says);
+    expect_load_error(graph.data, graph.n, NULL, says);
     oc_buf_free(&list);
     oc_buf_free(&attribute);
     oc_buf_free(&in_node);
@@ -68,16 +67,15 @@ static void refused_attribute(unsigned number, const void *data, size_t n, const
     oc_buf_free(&graph);
 }
 
-static void lists_of_attributes(void **state)
+static void rejects_truncated_attribute_lists(void **state)
 {
     (void)state;
-    refused_attribute(7, "\0\0\0", 3, "attribute 'a': a list is cut off"); /* a float has four bytes */
-    refused_attribute(8, "\x80", 1, "attribute 'a': a list is cut off"); /* a number goes on behind the end */
+    expect_attribute_error(7, "\0\0\0", 3, "attribute 'a': a list is cut off"); /* a float has four bytes */
+    expect_attribute_error(8, "\x80", 1,
+                           "attribute 'a': a list is cut off"); /* a varint that continues past the end */
 }
 
-/* ---- graphs that are too much
- * -------------------------------------------------------------------------------
- */
+/* ---- graphs beyond the limits -------------------------------------------------------------------------- */
 
 static struct oc_builder *relus(unsigned n)
 {
@@ -92,24 +90,24 @@ static struct oc_builder *relus(unsigned n)
     return b;
 }
 
-static void a_list_too_long(void **state)
+static void rejects_lists_beyond_the_limit(void **state)
 {
     (void)state;
     struct oc_builder *b = relus(1);
     oc_b_node(b, "Relu", "n", "x0", "y", "a=[1,2,3]");
-    refused(b, &(struct oc_caps){.most = {[OC_CAP_LIST_ELEMENTS] = 2}},
-            "attribute 'a': 3 elements: more than 2 (--limit list-elements=N)");
+    expect_builder_error(b, &(struct oc_caps){.most = {[OC_CAP_LIST_ELEMENTS] = 2}},
+                         "attribute 'a': 3 elements: more than 2 (--limit list-elements=N)");
 }
 
-static void too_many_nodes(void **state)
+static void rejects_node_counts_beyond_the_limit(void **state)
 {
     (void)state;
-    refused(relus(4), &(struct oc_caps){.most = {[OC_CAP_NODES] = 3}},
-            "4 nodes: more than 3 (--limit nodes=N)");
+    expect_builder_error(relus(4), &(struct oc_caps){.most = {[OC_CAP_NODES] = 3}},
+                         "4 nodes: more than 3 (--limit nodes=N)");
 }
 
-/* Texts of 30 bytes where 20 may stand, each in a place of its own. */
-static void texts_too_long(void **state)
+/* Strings of 30 bytes where the limit is 20, each in another place. */
+static void rejects_strings_beyond_the_limit(void **state)
 {
     (void)state;
 #define LONG "a_text_that_has_thirty_bytes_x"
@@ -124,24 +122,24 @@ static void texts_too_long(void **state)
         struct oc_builder *b = oc_b_new(17);
         oc_b_input(b, "x", "float[1]");
         oc_b_node(b, node[i].op_type, node[i].name, "x", node[i].output, node[i].attribute);
-        refused(b, &caps, "30 bytes in one piece: more than 20 (--limit string-bytes=N)");
+        expect_builder_error(b, &caps, "30 bytes in one piece: more than 20 (--limit string-bytes=N)");
     }
 #undef LONG
 }
 
-/* Before the nodes, and of what the nodes have: 20,000 numbers are 160,000 bytes. */
-static void too_much_memory(void **state)
+/* Before the nodes, and for the nodes' attributes: 20,000 numbers take 160,000 bytes. */
+static void rejects_models_beyond_the_memory_limit(void **state)
 {
     (void)state;
     static const char says[] = "bytes of memory for a model (--limit model-memory=N)";
-    refused(relus(4), &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 1}}, says);
+    expect_builder_error(relus(4), &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 1}}, says);
     struct oc_buf text = {0};
     struct oc_builder *b = relus(1);
     oc_buf_str(&text, "a=1");
     for (int i = 1; i < 20000; i++)
         oc_buf_str(&text, ",1");
     oc_b_node(b, "Relu", "n", "x0", "y", text.data);
-    refused(b, &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 100000}}, says);
+    expect_builder_error(b, &(struct oc_caps){.most = {[OC_CAP_MODEL_MEMORY] = 100000}}, says);
     oc_buf_free(&text);
 }
 
@@ -156,20 +154,20 @@ static const char *type_of_rank(struct oc_buf *text, unsigned n, const char *end
     return text->data;
 }
 
-static void too_many_dimensions(void **state)
+static void rejects_too_many_dimensions(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
     struct oc_builder *b = relus(1);
     oc_b_init(b, "w", type_of_rank(&text, OC_MAX_RANK + 1, "]{1}"));
-    refused(b, NULL, "tensor: more than 64 dimensions");
+    expect_builder_error(b, NULL, "tensor: more than 64 dimensions");
     b = relus(1);
     oc_b_input(b, "y", type_of_rank(&text, OC_MAX_RANK + 1, "]"));
-    refused(b, NULL, "shape: more than 64 dimensions");
+    expect_builder_error(b, NULL, "shape: more than 64 dimensions");
     oc_buf_free(&text);
 }
 
-static void types_too_deep(void **state)
+static void rejects_deeply_nested_types(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -180,12 +178,12 @@ static void types_too_deep(void **state)
     for (unsigned i = 0; i < 20; i++)
         oc_buf_char(&text, ')');
     oc_b_input(b, "s", text.data);
-    refused(b, NULL, "type: nested deeper than 16");
+    expect_builder_error(b, NULL, "type: nested deeper than 16");
     oc_buf_free(&text);
 }
 
 /* Each function calls the one before it. */
-static void functions_too_deep(void **state)
+static void rejects_deeply_nested_functions(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -202,11 +200,11 @@ static void functions_too_deep(void **state)
     }
     oc_b_input(b, "x", "float[1]");
     oc_b_node(b, "my::F69", "call", "x", "y", "");
-    refused(b, NULL, "more than 64 levels");
+    expect_builder_error(b, NULL, "more than 64 levels");
 }
 
-/* The call leaves the second input out, and a node inside writes it. */
-static void an_absent_input_is_written(void **state)
+/* The call omits the second input, and a node inside the function writes it. */
+static void rejects_function_that_writes_an_omitted_input(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -218,21 +216,21 @@ static void an_absent_input_is_written(void **state)
     oc_b_close(b);
     oc_b_input(b, "x", "float[1]");
     oc_b_node(b, "my::F", "call", "x", "y", "");
-    refused(b, NULL, "a node writes an input of its function");
+    expect_builder_error(b, NULL, "a node writes an input of its function");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_of_attributes),
-        cmocka_unit_test(a_list_too_long),
-        cmocka_unit_test(too_many_nodes),
-        cmocka_unit_test(texts_too_long),
-        cmocka_unit_test(too_much_memory),
-        cmocka_unit_test(too_many_dimensions),
-        cmocka_unit_test(types_too_deep),
-        cmocka_unit_test(functions_too_deep),
-        cmocka_unit_test(an_absent_input_is_written),
+        cmocka_unit_test(rejects_truncated_attribute_lists),
+        cmocka_unit_test(rejects_lists_beyond_the_limit),
+        cmocka_unit_test(rejects_node_counts_beyond_the_limit),
+        cmocka_unit_test(rejects_strings_beyond_the_limit),
+        cmocka_unit_test(rejects_models_beyond_the_memory_limit),
+        cmocka_unit_test(rejects_too_many_dimensions),
+        cmocka_unit_test(rejects_deeply_nested_types),
+        cmocka_unit_test(rejects_deeply_nested_functions),
+        cmocka_unit_test(rejects_function_that_writes_an_omitted_input),
     };
     return cmocka_run_group_tests_name("model/load_errors", tests, NULL, NULL);
 }

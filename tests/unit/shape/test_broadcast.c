@@ -27,7 +27,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct oc_shape shape(const char *dims) /* one letter or digit a dim; a letter is a symbol */
+static struct oc_shape shape(const char *dims) /* one letter or digit per dimension; a letter is a symbol */
 {
     struct oc_dim d[16];
     unsigned n = (unsigned)strlen(dims);
@@ -38,8 +38,8 @@ static struct oc_shape shape(const char *dims) /* one letter or digit a dim; a l
     return oc_shape_of(&arena, n, d);
 }
 
-/* The text of the result, "!" when the shapes do not fit, a trailing "?" when something was assumed. */
-static const char *both(const char *a, const char *b)
+/* The text of the result: "!" when the shapes are incompatible, a trailing "?" when something was assumed. */
+static const char *broadcast(const char *a, const char *b)
 {
     struct oc_shape s = shape(a), t = shape(b), out, back;
     bool assumed = false;
@@ -51,28 +51,28 @@ static const char *both(const char *a, const char *b)
     return oc_printf(&arena, "%s%s", oc_shape_text(&arena, x, &out, ","), assumed ? "?" : "");
 }
 
-static void known_sizes(void **state)
+static void broadcasts_known_sizes(void **state)
 {
     (void)state;
-    assert_string_equal(both("418", "31"), "4,3,8");
-    assert_string_equal(both("234", ""), "2,3,4");
-    assert_string_equal(both("", ""), "scalar");
-    assert_string_equal(both("5", "11115"), "1,1,1,1,5");
-    assert_string_equal(both("30", "31"), "3,0");
-    assert_string_equal(both("23", "32"), "!");
-    assert_string_equal(both("20", "23"), "!");
+    assert_string_equal(broadcast("418", "31"), "4,3,8");
+    assert_string_equal(broadcast("234", ""), "2,3,4");
+    assert_string_equal(broadcast("", ""), "scalar");
+    assert_string_equal(broadcast("5", "11115"), "1,1,1,1,5");
+    assert_string_equal(broadcast("30", "31"), "3,0");
+    assert_string_equal(broadcast("23", "32"), "!");
+    assert_string_equal(broadcast("20", "23"), "!");
 }
 
-static void unknown_sizes(void **state)
+static void broadcasts_symbolic_sizes(void **state)
 {
     (void)state;
-    assert_string_equal(both("B3", "B1"), "B,3");
-    assert_string_equal(both("B3", "1"), "B,3");
-    assert_string_equal(both("B", "4"), "4");
-    assert_string_equal(both("MB", "NB"), "max(N, M),B?");
+    assert_string_equal(broadcast("B3", "B1"), "B,3");
+    assert_string_equal(broadcast("B3", "1"), "B,3");
+    assert_string_equal(broadcast("B", "4"), "4");
+    assert_string_equal(broadcast("MB", "NB"), "max(N, M),B?");
     struct oc_shape s = shape("M"), t = oc_shape_unranked(), out;
     struct oc_dim n =
-        oc_dim_add(x, oc_dim_symbol(x, "N", -1), oc_known(2)); /* at least 2: the other fits it */
+        oc_dim_add(x, oc_dim_symbol(x, "N", -1), oc_known(2)); /* at least 2: the other one must equal it */
     assert_int_equal(oc_broadcast(&arena, x, &s, &t, &out, NULL), 0);
     assert_false(out.ranked);
     t = oc_shape_1d(&arena, n);
@@ -83,8 +83,8 @@ static void unknown_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(known_sizes, setup, teardown),
-        cmocka_unit_test_setup_teardown(unknown_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(broadcasts_known_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(broadcasts_symbolic_sizes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,7 +48,7 @@ static struct oc_dim mul(struct oc_dim a, struct oc_dim b)
     return oc_dim_mul(x, a, b);
 }
 
-static struct oc_dim over(struct oc_dim a, struct oc_dim b)
+static struct oc_dim floordiv(struct oc_dim a, struct oc_dim b)
 {
     return oc_dim_floordiv(x, a, b);
 }
@@ -56,13 +56,13 @@ static struct oc_dim over(struct oc_dim a, struct oc_dim b)
 #define assert_text(d, s) assert_string_equal(oc_dim_text(x, d), s)
 #define assert_same(a, b) assert_true(oc_same_dim(a, b))
 
-static void known_numbers(void **state)
+static void folds_known_numbers(void **state)
 {
     (void)state;
     assert_true(oc_is(add(k(2), k(3)), 5));
     assert_true(oc_is(oc_dim_sub(x, k(2), k(3)), -1));
-    assert_true(oc_is(over(k(-7), k(2)), -4));
-    assert_true(oc_is(over(k(7), k(-2)), -4));
+    assert_true(oc_is(floordiv(k(-7), k(2)), -4));
+    assert_true(oc_is(floordiv(k(7), k(-2)), -4));
     assert_true(oc_is(oc_dim_ceildiv(x, k(7), k(2)), 4));
     assert_true(oc_is(oc_dim_ceildiv(x, k(-7), k(2)), -3));
     assert_true(oc_is(oc_dim_mod(x, k(-7), k(3)), 2));
@@ -73,7 +73,7 @@ static void known_numbers(void **state)
     assert_false(oc_exprs_overflowed(x));
 }
 
-static void overflow_is_remembered(void **state)
+static void overflow_is_recorded(void **state)
 {
     (void)state;
     struct oc_dim d = mul(k(INT64_MAX), k(2));
@@ -82,7 +82,7 @@ static void overflow_is_remembered(void **state)
     assert_true(oc_exprs_overflowed(x));
     oc_exprs_clear_overflow(x);
     assert_false(oc_exprs_overflowed(x));
-    assert_false(oc_is_known(over(k(1), k(0))));
+    assert_false(oc_is_known(floordiv(k(1), k(0))));
     assert_true(oc_exprs_overflowed(x));
     oc_exprs_clear_overflow(x);
     assert_false(oc_is_known(oc_dim_sub(x, k(INT64_MIN), k(1))));
@@ -91,22 +91,22 @@ static void overflow_is_remembered(void **state)
     assert_false(oc_dim_divides(x, k(INT64_MIN), k(-1), &q));
 }
 
-static void names_are_shared_and_fresh_ones_are_not(void **state)
+static void symbols_are_shared_by_name_and_fresh_symbols_are_distinct(void **state)
 {
     (void)state;
     assert_same(oc_dim_symbol(x, "H", -1), H);
     assert_false(oc_same_dim(oc_dim_fresh(x, "n", 4), oc_dim_fresh(x, "n", 4)));
 }
 
-static void equal_things_cancel(void **state)
+static void equal_expressions_cancel(void **state)
 {
     (void)state;
     assert_true(oc_is(oc_dim_sub(x, H, H), 0));
     struct oc_dim e = add(mul(H, W), k(3));
     assert_true(oc_is(oc_dim_sub(x, e, add(k(3), mul(W, H))), 0));
-    assert_true(oc_is(over(e, e), 1));
-    assert_same(over(mul(B, S), B), S);
-    assert_same(over(mul(mul(B, S), k(768)), mul(k(64), B)), mul(S, k(12)));
+    assert_true(oc_is(floordiv(e, e), 1));
+    assert_same(floordiv(mul(B, S), B), S);
+    assert_same(floordiv(mul(mul(B, S), k(768)), mul(k(64), B)), mul(S, k(12)));
     /* (B + 1)*(S + 2) / (S + 2) */
     struct oc_dim s2 = add(S, k(2)), b1 = add(B, k(1)), q;
     assert_true(oc_dim_divides(x, mul(b1, s2), s2, &q));
@@ -117,20 +117,20 @@ static void equal_things_cancel(void **state)
 }
 
 /* shape-inference section 8 a: a 7x7 window, stride 2, padding 3 */
-static void convolution_prints_like_the_formula(void **state)
+static void convolution_output_prints_as_its_formula(void **state)
 {
     (void)state;
-    struct oc_dim o = add(over(add(add(H, k(6)), k(-7)), k(2)), k(1));
+    struct oc_dim o = add(floordiv(add(add(H, k(6)), k(-7)), k(2)), k(1));
     assert_text(o, "floor((H - 1)/2) + 1");
     assert_int_equal(oc_dim_max_value(x, o), 112); /* floor(223/2) + 1 */
-    /* the same size whatever the window: ceil(H/2) */
+    /* the same size for any window: ceil(H/2) */
     assert_same(o, oc_dim_ceildiv(x, H, k(2)));
-    assert_same(o, over(add(H, k(1)), k(2)));
+    assert_same(o, floordiv(add(H, k(1)), k(2)));
     /* and again: floor((floor((H - 1)/2) + 1 - 1)/2) + 1 = floor((H - 1)/4) + 1 */
     assert_text(oc_dim_ceildiv(x, o, k(2)), "floor((H - 1)/4) + 1");
 }
 
-static void texts(void **state)
+static void prints_expressions(void **state)
 {
     (void)state;
     assert_text(mul(k(2), H), "2*H");
@@ -142,10 +142,10 @@ static void texts(void **state)
     assert_text(oc_dim_sub(x, k(5), H), "5 - H");
     assert_text(oc_dim_sub(x, k(-5), H), "-H - 5");
     assert_text(mul(H, H), "H^2");
-    assert_text(over(S, k(2)), "floor(S/2)");
-    assert_text(mul(B, over(S, k(2))), "B*floor(S/2)");
-    assert_text(over(H, S), "floor(H/S)");
-    assert_text(over(add(H, k(1)), S), "floor((H + 1)/S)");
+    assert_text(floordiv(S, k(2)), "floor(S/2)");
+    assert_text(mul(B, floordiv(S, k(2))), "B*floor(S/2)");
+    assert_text(floordiv(H, S), "floor(H/S)");
+    assert_text(floordiv(add(H, k(1)), S), "floor((H + 1)/S)");
     assert_text(oc_dim_ceildiv(x, H, mul(S, B)), "ceil(H/(B*S))");
     assert_text(oc_dim_min(x, W, k(7)), "min(W, 7)");
     assert_text(oc_dim_max(x, S, P), "max(past, S)");
@@ -155,21 +155,21 @@ static void texts(void **state)
     assert_text(mul(named, k(2)), "2*(a - b)");
 }
 
-static void quotients_normalise(void **state)
+static void quotients_are_normalized(void **state)
 {
     (void)state;
-    assert_same(over(add(mul(k(4), H), k(3)), k(2)), add(mul(k(2), H), k(1)));
-    assert_text(over(add(mul(k(2), W), k(-1)), k(4)), "floor((W - 1)/2)");
-    assert_same(over(over(W, k(2)), k(3)), over(W, k(6)));
-    assert_same(over(W, k(-2)), over(mul(W, k(-1)), k(2)));
-    assert_text(over(mul(k(3), W), k(2)), "floor((3*W)/2)");
-    assert_true(oc_is(over(S, k(1000)), 0)); /* 0 <= S <= 128 */
+    assert_same(floordiv(add(mul(k(4), H), k(3)), k(2)), add(mul(k(2), H), k(1)));
+    assert_text(floordiv(add(mul(k(2), W), k(-1)), k(4)), "floor((W - 1)/2)");
+    assert_same(floordiv(floordiv(W, k(2)), k(3)), floordiv(W, k(6)));
+    assert_same(floordiv(W, k(-2)), floordiv(mul(W, k(-1)), k(2)));
+    assert_text(floordiv(mul(k(3), W), k(2)), "floor((3*W)/2)");
+    assert_true(oc_is(floordiv(S, k(1000)), 0)); /* 0 <= S <= 128 */
     assert_true(oc_is(oc_dim_mod(x, mul(W, k(6)), k(3)), 0));
     assert_same(oc_dim_mod(x, S, k(1000)), S);
     assert_true(oc_is(oc_dim_mod(x, add(mul(W, k(6)), k(7)), k(3)), 1));
 }
 
-static void ranges_follow(void **state)
+static void ranges_are_propagated(void **state)
 {
     (void)state;
     assert_int_equal(oc_dim_max_value(x, add(mul(k(2), S), k(4))), 260);
@@ -178,14 +178,14 @@ static void ranges_follow(void **state)
     assert_int_equal(oc_dim_max_value(x, mul(S, W)), -1);
     assert_int_equal(oc_dim_max_value(x, oc_dim_sub(x, S, W)), 128);
     assert_int_equal(oc_dim_max_value(x, oc_dim_sub(x, k(-3), W)), 0);
-    assert_int_equal(oc_dim_max_value(x, over(H, S)), 224);
+    assert_int_equal(oc_dim_max_value(x, floordiv(H, S)), 224);
     assert_int_equal(oc_dim_max_value(x, oc_dim_min(x, W, k(7))), 7);
     assert_int_equal(oc_dim_max_value(x, oc_dim_mod(x, W, k(7))), 6);
     assert_int_equal(oc_dim_max_value(x, k(9)), 9);
     assert_int_equal(oc_dim_min_value(x, k(-9)), -9);
 }
 
-static void extremes(void **state)
+static void min_and_max_are_simplified_by_ranges(void **state)
 {
     (void)state;
     assert_same(oc_dim_max(x, W, k(0)), W);
@@ -199,8 +199,8 @@ static void extremes(void **state)
     assert_same(oc_dim_min(x, W, W), W);
 }
 
-/* Past the limits of a polynomial results are frozen: still one value for the same operands. */
-static void growth_is_bounded(void **state)
+/* Beyond the limits of a polynomial a result is opaque: still one value for the same operands. */
+static void expression_growth_is_bounded(void **state)
 {
     (void)state;
     struct oc_dim sum = k(0), product = k(1);
@@ -212,15 +212,15 @@ static void growth_is_bounded(void **state)
         sum = add(sum, s);
         assert_same(add(before, s), sum);
         product = mul(product, s);
-        sum = over(mul(sum, product), k(3));
+        sum = floordiv(mul(sum, product), k(3));
         assert_true(strlen(oc_dim_text(x, sum)) <= 160);
         assert_true(strlen(oc_dim_text(x, product)) <= 160);
     }
-    assert_int_equal(oc_dim_max_value(x, product), -1); /* 10^60 is past all numbers */
+    assert_int_equal(oc_dim_max_value(x, product), -1); /* 10^60 exceeds every number */
     assert_true(oc_is(oc_dim_sub(x, sum, sum), 0));
 }
 
-static void a_full_table_still_answers(void **state)
+static void full_expression_table_still_returns_values(void **state)
 {
     (void)state;
     struct oc_dim d = k(0);
@@ -229,28 +229,29 @@ static void a_full_table_still_answers(void **state)
     assert_text(d, "?");
     assert_int_equal(oc_dim_max_value(x, d), -1);
     assert_true(oc_is(oc_dim_sub(x, d, d), 0));
-    assert_true(oc_is(over(d, d), 1));
+    assert_true(oc_is(floordiv(d, d), 1));
     assert_false(oc_same_dim(add(d, k(1)), d));
     assert_false(oc_same_dim(oc_dim_min(x, d, H), oc_dim_min(x, d, H)));
     assert_same(oc_dim_symbol(x, "H", -1), H);
-    assert_false(oc_is_known(over(mul(add(H, d), k(2)), k(3))));
+    assert_false(oc_is_known(floordiv(mul(add(H, d), k(2)), k(3))));
     assert_false(oc_is_known(oc_dim_mod(x, d, k(3))));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(known_numbers, setup, teardown),
-        cmocka_unit_test_setup_teardown(overflow_is_remembered, setup, teardown),
-        cmocka_unit_test_setup_teardown(names_are_shared_and_fresh_ones_are_not, setup, teardown),
-        cmocka_unit_test_setup_teardown(equal_things_cancel, setup, teardown),
-        cmocka_unit_test_setup_teardown(convolution_prints_like_the_formula, setup, teardown),
-        cmocka_unit_test_setup_teardown(texts, setup, teardown),
-        cmocka_unit_test_setup_teardown(quotients_normalise, setup, teardown),
-        cmocka_unit_test_setup_teardown(ranges_follow, setup, teardown),
-        cmocka_unit_test_setup_teardown(extremes, setup, teardown),
-        cmocka_unit_test_setup_teardown(growth_is_bounded, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_full_table_still_answers, setup, teardown),
+        cmocka_unit_test_setup_teardown(folds_known_numbers, setup, teardown),
+        cmocka_unit_test_setup_teardown(overflow_is_recorded, setup, teardown),
+        cmocka_unit_test_setup_teardown(symbols_are_shared_by_name_and_fresh_symbols_are_distinct, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(equal_expressions_cancel, setup, teardown),
+        cmocka_unit_test_setup_teardown(convolution_output_prints_as_its_formula, setup, teardown),
+        cmocka_unit_test_setup_teardown(prints_expressions, setup, teardown),
+        cmocka_unit_test_setup_teardown(quotients_are_normalized, setup, teardown),
+        cmocka_unit_test_setup_teardown(ranges_are_propagated, setup, teardown),
+        cmocka_unit_test_setup_teardown(min_and_max_are_simplified_by_ranges, setup, teardown),
+        cmocka_unit_test_setup_teardown(expression_growth_is_bounded, setup, teardown),
+        cmocka_unit_test_setup_teardown(full_expression_table_still_returns_values, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

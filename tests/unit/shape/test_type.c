@@ -27,7 +27,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static struct oc_shape shape(const char *dims) /* one letter or digit a dim; a letter is a symbol */
+static struct oc_shape shape(const char *dims) /* one letter or digit per dimension; a letter is a symbol */
 {
     struct oc_dim d[16];
     unsigned n = (unsigned)strlen(dims);
@@ -37,7 +37,7 @@ static struct oc_shape shape(const char *dims) /* one letter or digit a dim; a l
     return oc_shape_of(&arena, n, d);
 }
 
-static void dtypes(void **state)
+static void looks_up_data_types(void **state)
 {
     (void)state;
     assert_string_equal(oc_dtype_info(OC_DT_INT4)->name, "int4");
@@ -58,7 +58,7 @@ static void dtypes(void **state)
 }
 
 /* shape-inference section 8 m: 5 x int4 are 3 bytes; cost-semantics section 5: 7 x int2 are 2 */
-static void bytes(void **state)
+static void bytes_of_elements_are_rounded_up(void **state)
 {
     (void)state;
     static const struct {
@@ -76,7 +76,7 @@ static void bytes(void **state)
     assert_false(oc_bytes_of(OC_DT_DOUBLE, UINT64_MAX / 4, &b));
 }
 
-static void counts(void **state)
+static void counts_elements(void **state)
 {
     (void)state;
     struct oc_shape s = shape("B34");
@@ -93,7 +93,7 @@ static void counts(void **state)
     assert_false(oc_is_known(oc_shape_count(x, &s)));
 }
 
-static void comparisons(void **state)
+static void compares_shapes(void **state)
 {
     (void)state;
     struct oc_shape s = shape("B3"), t = shape("B3"), u = shape("33"), n = oc_shape_unranked();
@@ -110,7 +110,7 @@ static void comparisons(void **state)
     assert_false(oc_axis(0, 0, &axis));
 }
 
-static void texts(void **state)
+static void prints_types_and_shapes(void **state)
 {
     (void)state;
     struct oc_type t = oc_tensor_type(OC_DT_FLOAT, shape("N34"));
@@ -133,11 +133,11 @@ static void texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(dtypes, setup, teardown),
-        cmocka_unit_test_setup_teardown(bytes, setup, teardown),
-        cmocka_unit_test_setup_teardown(counts, setup, teardown),
-        cmocka_unit_test_setup_teardown(comparisons, setup, teardown),
-        cmocka_unit_test_setup_teardown(texts, setup, teardown),
+        cmocka_unit_test_setup_teardown(looks_up_data_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(bytes_of_elements_are_rounded_up, setup, teardown),
+        cmocka_unit_test_setup_teardown(counts_elements, setup, teardown),
+        cmocka_unit_test_setup_teardown(compares_shapes, setup, teardown),
+        cmocka_unit_test_setup_teardown(prints_types_and_shapes, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

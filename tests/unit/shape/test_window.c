@@ -40,7 +40,7 @@ static int64_t out(int64_t in, struct oc_window w)
 }
 
 /* The resnet stem and its stages: 224, 112, 56, 28, 14, 7 */
-static void plain(void **state)
+static void output_size_of_plain_windows(void **state)
 {
     (void)state;
     int64_t size = out(224, window(7, 2, 3));
@@ -54,7 +54,7 @@ static void plain(void **state)
     w = window(3, 1, 2);
     w.dilation = 2; /* spans 5 */
     assert_int_equal(out(32, w), 32);
-    assert_int_equal(out(2, window(5, 1, 0)), -2); /* does not fit: as it is */
+    assert_int_equal(out(2, window(5, 1, 0)), -2); /* the window does not fit: unchanged */
     w = window(3, 1, 0);
     w.auto_pad = OC_PAD_VALID;
     w.pad_begin = w.pad_end = 7;
@@ -62,7 +62,7 @@ static void plain(void **state)
 }
 
 /* shape-inference section 8 f */
-static void ceil_mode(void **state)
+static void output_size_in_ceil_mode(void **state)
 {
     (void)state;
     static const struct {
@@ -79,7 +79,7 @@ static void ceil_mode(void **state)
     }
 }
 
-static void same(void **state)
+static void auto_pad_same_padding(void **state)
 {
     (void)state;
     struct oc_window w = window(3, 2, 0);
@@ -87,7 +87,7 @@ static void same(void **state)
     assert_int_equal(out(7, w), 4);
     assert_int_equal(out(8, w), 4);
     assert_int_equal(oc_window_pad_begin(8, 4, &w),
-                     0); /* total (4-1)*2 + 3 - 8 = 1, the odd one at the end */
+                     0); /* total (4-1)*2 + 3 - 8 = 1; the odd element is at the end */
     w.auto_pad = OC_PAD_SAME_LOWER;
     assert_int_equal(oc_window_pad_begin(8, 4, &w), 1);
     w.auto_pad = OC_PAD_VALID;
@@ -97,7 +97,7 @@ static void same(void **state)
 }
 
 /* shape-inference section 8 g, and auto_pad of 4.2 */
-static void transposed(void **state)
+static void output_size_of_transposed_windows(void **state)
 {
     (void)state;
     struct oc_window w = window(4, 2, 1);
@@ -113,7 +113,7 @@ static void transposed(void **state)
     assert_int_equal(oc_window_out_transposed(x, oc_known(16), &w, 0).v, 50); /* 3*15 + 5 */
 }
 
-static void unknown_sizes(void **state)
+static void output_size_of_unknown_inputs(void **state)
 {
     (void)state;
     struct oc_dim h = oc_dim_symbol(x, "H", 224);
@@ -150,11 +150,11 @@ static void huge_sizes_do_not_wrap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(plain, setup, teardown),
-        cmocka_unit_test_setup_teardown(ceil_mode, setup, teardown),
-        cmocka_unit_test_setup_teardown(same, setup, teardown),
-        cmocka_unit_test_setup_teardown(transposed, setup, teardown),
-        cmocka_unit_test_setup_teardown(unknown_sizes, setup, teardown),
+        cmocka_unit_test_setup_teardown(output_size_of_plain_windows, setup, teardown),
+        cmocka_unit_test_setup_teardown(output_size_in_ceil_mode, setup, teardown),
+        cmocka_unit_test_setup_teardown(auto_pad_same_padding, setup, teardown),
+        cmocka_unit_test_setup_teardown(output_size_of_transposed_windows, setup, teardown),
+        cmocka_unit_test_setup_teardown(output_size_of_unknown_inputs, setup, teardown),
         cmocka_unit_test_setup_teardown(huge_sizes_do_not_wrap, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include "support/build.h"
 
-/* Packs, frees the builder and reads the bytes back: what a loader would see. */
+/* Packs, frees the builder and reads the bytes back, as a loader does. */
 static Onnx__ModelProto *reread(struct oc_builder *b)
 {
     size_t n;
@@ -21,12 +21,12 @@ static Onnx__ModelProto *reread(struct oc_builder *b)
     return m;
 }
 
-static void drop(Onnx__ModelProto *m)
+static void model_free(Onnx__ModelProto *m)
 {
     onnx__model_proto__free_unpacked(m, NULL);
 }
 
-static void test_small_graph(void **state)
+static void packs_a_small_graph(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -54,10 +54,10 @@ static void test_small_graph(void **state)
     assert_string_equal(n->input[2], "");
     assert_int_equal(n->attribute[1]->n_ints, 4);
     assert_int_equal(n->attribute[2]->type, ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT);
-    drop(m);
+    model_free(m);
 }
 
-static void test_attribute_forms(void **state)
+static void packs_every_attribute_form(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -85,10 +85,10 @@ static void test_attribute_forms(void **state)
     assert_non_null(a[12]->tp->sequence_type->elem_type->tensor_type);
     assert_string_equal(a[13]->ref_attr_name, "axis");
     assert_false(a[13]->has_i);
-    drop(m);
+    model_free(m);
 }
 
-static void test_bodies_and_functions(void **state)
+static void packs_bodies_and_functions(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(18);
@@ -120,7 +120,7 @@ static void test_bodies_and_functions(void **state)
     assert_true(f->attribute_proto[0]->f == 2.0F);
     assert_int_equal(f->opset_import[0]->version, 18);
     assert_int_equal(m->graph->n_output, 1);
-    drop(m);
+    model_free(m);
 }
 
 static void check_raw(const char *text, const void *want, size_t n)
@@ -133,10 +133,10 @@ static void check_raw(const char *text, const void *want, size_t n)
     oc_b_free(b);
 }
 
-/* Bit patterns by hand. half: 1 = 3c00; 1/3 = 0x1.555p-2 -> 3555; 65520 rounds to infinity; 2^-24 is the
- * smallest subnormal; 2^-25 is a tie and goes to even, 0; 2049 is a tie between 2048 (6800) and 2050, goes to
- * even. bfloat16: 1 = 3f80; 1/3 = 3eaaaaab -> 3eab. */
-static void test_element_bits(void **state)
+/* Bit patterns computed by hand. half: 1 = 3c00; 1/3 = 0x1.555p-2 -> 3555; 65520 rounds to infinity; 2^-24 is
+ * the smallest subnormal; 2^-25 is a tie and rounds to even, 0; 2049 is a tie between 2048 (6800) and 2050
+ * and rounds to even. bfloat16: 1 = 3f80; 1/3 = 3eaaaaab -> 3eab. */
+static void packs_element_bits_of_every_type(void **state)
 {
     (void)state;
     check_raw("float[2]{1,-0.5}", (uint8_t[]){0, 0, 0x80, 0x3f, 0, 0, 0, 0xbf}, 8);
@@ -155,7 +155,7 @@ static void test_element_bits(void **state)
     check_raw("int64[0]{}", "", 0);
 }
 
-static void test_typed_fields(void **state)
+static void packs_typed_fields(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(21);
@@ -174,7 +174,7 @@ static void test_typed_fields(void **state)
     oc_b_free(b);
 }
 
-static void test_types(void **state)
+static void packs_types(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(21);
@@ -192,7 +192,7 @@ static void test_types(void **state)
     oc_b_free(b);
 }
 
-static void test_stored_elsewhere(void **state)
+static void packs_external_data(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -210,10 +210,10 @@ static void test_stored_elsewhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_graph),          cmocka_unit_test(test_attribute_forms),
-        cmocka_unit_test(test_bodies_and_functions), cmocka_unit_test(test_element_bits),
-        cmocka_unit_test(test_typed_fields),         cmocka_unit_test(test_types),
-        cmocka_unit_test(test_stored_elsewhere),
+        cmocka_unit_test(packs_a_small_graph),        cmocka_unit_test(packs_every_attribute_form),
+        cmocka_unit_test(packs_bodies_and_functions), cmocka_unit_test(packs_element_bits_of_every_type),
+        cmocka_unit_test(packs_typed_fields),         cmocka_unit_test(packs_types),
+        cmocka_unit_test(packs_external_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
