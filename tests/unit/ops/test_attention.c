@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 /* Property 5 of cost-semantics section 12. */
-static void test_visible_pairs(void **state)
+static void attention_counts_visible_pairs(void **state)
 {
     struct oc_op_ctx c = {0};
     (void)state;
@@ -28,8 +28,8 @@ static int64_t clamp(int64_t v, int64_t lo, int64_t hi)
     return v < lo ? lo : v > hi ? hi : v;
 }
 
-/* The definition, pair by pair, over many sizes. */
-static void test_visible_pairs_by_counting(void **state)
+/* The definition, counted pair by pair, over many sizes. */
+static void attention_pairs_equal_a_count_by_enumeration(void **state)
 {
     struct oc_op_ctx c = {0};
     (void)state;
@@ -53,8 +53,8 @@ static void test_visible_pairs_by_counting(void **state)
                         }
 }
 
-/* Time does not grow with the sizes, and an overflow is told. */
-static void test_huge_sizes(void **state)
+/* Time does not grow with the sizes, and an overflow is reported. */
+static void attention_pairs_of_huge_sizes_are_exact_or_overflow(void **state)
 {
     struct oc_op_ctx c = {0};
     (void)state;
@@ -64,7 +64,7 @@ static void test_huge_sizes(void **state)
     assert_true(c.overflow);
 }
 
-static void test_shapes(void **state)
+static void attention_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Attention", 23, "", "float[2,8,5,64] float[2,2,7,64] float[2,2,7,32]", "y", "float[2,8,5,32]"},
@@ -141,7 +141,7 @@ static void test_shapes(void **state)
 }
 
 /* B 2, Hq 8, Sq 5, L 7, dk 64, dv 32: V = 2*8*35 = 560 pairs, 96 MAC each */
-static void test_costs(void **state)
+static void attention_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"Attention", 23, "", "float[2,8,5,64] float[2,2,7,64] float[2,2,7,32]", "y",
@@ -150,14 +150,14 @@ static void test_costs(void **state)
          "MAC 53760, ADD 1680, MUL 560, CMP 560, DIV 560, EXP 560"},
         {"Attention", 23, "softcap=30.0", "float[2,8,5,64] float[2,2,7,64] float[2,2,7,32]", "y",
          "MAC 53760, ADD 1120, MUL 1120, CMP 560, DIV 1120, EXP 560, TANH 560"},
-        /* causal: 1+2+3+4+5 = 15 pairs a head */
+        /* causal: 1+2+3+4+5 = 15 pairs per head */
         {"Attention", 23, "is_causal=1", "float[2,8,5,64] float[2,2,7,64] float[2,2,7,32]", "y",
          "MAC 23040, ADD 480, MUL 240, CMP 240, DIV 240, EXP 240"},
-        /* with 2 keys in the cache the first query sees 3 */
+        /* with 2 keys in the cache the first query sees 3 keys */
         {"Attention", 23, "is_causal=1",
          "float[1,1,5,4] float[1,1,5,4] float[1,1,5,4] - float[1,1,2,4] float[1,1,2,4]", "y",
          "MAC 200, ADD 50, MUL 25, CMP 25, DIV 25, EXP 25"},
-        /* a window of the query's key and one to each side */
+        /* a window of the query's own key and one on each side */
         {"Attention", 25, "left_window_size=1 right_window_size=1",
          "float[1,1,5,4] float[1,1,5,4] float[1,1,5,4]", "y",
          "MAC 104, ADD 26, MUL 13, CMP 13, DIV 13, EXP 13"},
@@ -167,7 +167,7 @@ static void test_costs(void **state)
         {"Attention", 24, "is_causal=1", "float[2,1,2,4] float[2,1,9,4] float[2,1,9,4] - - - int64[2]", "y",
          "MAC 272, ADD 68, MUL 34, CMP 34, DIV 34, EXP 34, est"}, /* 8+9 keys twice */
         {"Attention", 23, "", "float[B,8,5,64] float[B,2,7,64] float[B,2,7,32]", "y", "nothing, unknown"},
-        /* 2*8*5*64 elements, all turned; or 16 of 64 */
+        /* 2*8*5*64 elements, all rotated; or 16 of 64 */
         {"RotaryEmbedding", 23, "", "float[2,8,5,64] float[2,5,32] float[2,5,32]", "y",
          "ADD 5120, MUL 10240"},
         {"RotaryEmbedding", 23, "rotary_embedding_dim=16", "float[2,8,5,64] float[2,5,8] float[2,5,8]", "y",
@@ -207,8 +207,8 @@ static void test_costs(void **state)
          "yyy", "MAC 4096, ADD 528, MUL 256, CMP 256, DIV 256, EXP 272"},
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1",
          "float[1,1,8] float[1,1,8] float[1,1,8] float[1,1,9,8] float[1,1,9,8] int32[1] int32[]", "yyy",
-         "MAC 144, ADD 18, MUL 9, CMP 9, DIV 9, EXP 9, est"}, /* the cache taken as full */
-        /* a cache of 8-bit values: 2 * 15 keys * 8 are dequantized, head norms on 1 query and 1 key */
+         "MAC 144, ADD 18, MUL 9, CMP 9, DIV 9, EXP 9, est"}, /* the cache is assumed full */
+        /* an 8-bit cache: 2 * 15 keys * 8 are dequantized, head norms on 1 query and 1 key */
         {"com.microsoft:GroupQueryAttention", 1, "num_heads=1 kv_num_heads=1 k_quant_type=PER_TENSOR",
          "float[1,1,8] float[1,1,8] float[1,1,8] int8[1,1,99,8] int8[1,1,99,8] int32[1] int32[]{16} - - - - "
          "- "
@@ -221,7 +221,7 @@ static void test_costs(void **state)
         /* one token, 2 heads, 3 x 5 state: update and read-out 30 MAC each */
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=linear",
          "float[1,1,6] float[1,1,6] float[1,1,10]", "yy", "MAC 60, MUL 10"},
-        /* one query for two states: both are updated and read */
+        /* one query for two states: both are updated and read out */
         {"com.microsoft:LinearAttention", 1, "q_num_heads=1 kv_num_heads=2 update_rule=linear",
          "float[1,1,3] float[1,1,6] float[1,1,10]", "yy", "MAC 60, MUL 10"},
         {"LinearAttention", 27, "q_num_heads=2 kv_num_heads=2 update_rule=delta",
@@ -251,17 +251,17 @@ static void test_costs(void **state)
 }
 
 /* cost-semantics 5.6 */
-static void test_cache_bytes(void **state)
+static void attention_counts_cache_bytes(void **state)
 {
     struct op_case t;
     (void)state;
-    /* not shared: the past is read to be copied and to attend, the whole of present is written */
+    /* not shared: past is read to be copied and to attend, all of present is written */
     op_case_run(&t, "Attention", 23, "",
                 "float[1,1,1,4] float[1,1,1,4] float[1,1,1,4] - float[1,1,9,4] float[1,1,9,4]", "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 2 * 9 * 16);
     assert_int_equal(t.wr, 16 + 2 * 10 * 16);
     op_case_free(&t);
-    /* shared: what is in it is read once, one token is written */
+    /* shared: its content is read once, one token is written */
     op_case_run(
         &t, "com.microsoft:DecoderMaskedMultiHeadAttention", 1, "num_heads=1 past_present_share_buffer=1",
         "float[1,1,4] float[1,1,4] float[1,1,4] - - float[1,1,99,4] float[1,1,99,4] int32[1]{9}", "yyy");
@@ -274,12 +274,12 @@ static void test_cache_bytes(void **state)
                 "yyy");
     assert_int_equal(t.rd_act, 3 * 16 + 2 * 4 * 16);
     op_case_free(&t);
-    /* rows of the rotary tables that the positions select */
+    /* the rows of the rotary tables that the positions select */
     op_case_run(&t, "com.microsoft:RotaryEmbedding", 1, "",
                 "float[2,4,3,8] int64[2,3] float[1000,4] float[1000,4]", "y");
     assert_int_equal(t.rd_act, 2 * 4 * 3 * 8 * 4 + 6 * 8 + 2 * 6 * 4 * 4);
     op_case_free(&t);
-    /* of 8 experts the two that work */
+    /* only the 2 active of 8 experts */
     op_case_run(&t, "com.microsoft:MoE", 1, "k=2", "float[1,16] float[1,8] float[8,32,16]! - float[8,16,32]!",
                 "y");
     assert_int_equal(t.rd_const, 2 * 2 * 32 * 16 * 4);
@@ -289,9 +289,12 @@ static void test_cache_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_visible_pairs), cmocka_unit_test(test_visible_pairs_by_counting),
-        cmocka_unit_test(test_huge_sizes),    cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),         cmocka_unit_test(test_cache_bytes),
+        cmocka_unit_test(attention_counts_visible_pairs),
+        cmocka_unit_test(attention_pairs_equal_a_count_by_enumeration),
+        cmocka_unit_test(attention_pairs_of_huge_sizes_are_exact_or_overflow),
+        cmocka_unit_test(attention_infers_shapes),
+        cmocka_unit_test(attention_counts_operations),
+        cmocka_unit_test(attention_counts_cache_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

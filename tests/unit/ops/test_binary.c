@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void binary_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Add", 14, "", "float[4,1,8] float[3,1]", "y", "float[4,3,8]"},
@@ -16,7 +16,7 @@ static void test_shapes(void **state)
         {"Add", 14, "", "float[] float[]", "y", "float[]"},
         {"Add", 14, "", "float[0,3] float[1,3]", "y", "float[0,3]"},
         {"Add", 14, "", "float float[3]", "y", "float[...]"},
-        /* until version 6 the second operand is laid into the first, where `axis` says */
+        /* until version 6 the second operand is aligned with the first at `axis` */
         {"Add", 6, "broadcast=1 axis=1", "float[2,3,4,5] float[3,4]", "y", "float[2,3,4,5]"},
         {"Mul", 1, "broadcast=1", "float[2,3] float[3]", "y", "float[2,3]"},
         {"Less", 1, "broadcast=1 axis=0", "float[2,3] float[2]", "y", "bool[2,3]"},
@@ -35,7 +35,7 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void binary_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"Add", 14, "", "float[4,1,8] float[3,1]", "y", "ADD 96"},
@@ -48,12 +48,12 @@ static void test_costs(void **state)
         {"Where", 16, "", "bool[5] float[5] float[5]", "y", "CMP 5"},
         {"PRelu", 16, "", "float[5] float[1]", "y", "MUL 5, CMP 5"},
         {"SwiGLU", 28, "", "float[5] float[5]", "y", "MUL 10, SIG 5"},
-        /* k inputs: k - 1 steps an element */
+        /* k inputs: k - 1 steps per element */
         {"Max", 13, "", "float[5] float[5] float[5]", "y", "CMP 10"},
         {"Sum", 13, "", "float[5]", "y", "nothing"},
         {"Mean", 13, "", "float[5] float[5] float[5]", "y", "ADD 10, DIV 5"},
         {"Mean", 13, "", "float[5]", "y", "nothing"},
-        /* powers that are cheaper when the exponent is known */
+        /* powers with a known exponent can be cheaper */
         {"Pow", 15, "", "float[5] float[]", "y", "POW 5"},
         {"Pow", 15, "", "float[5] float[]{2}", "y", "MUL 5"},
         {"Pow", 15, "", "float[5] int64[]{3}", "y", "MUL 10"},
@@ -68,8 +68,8 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-/* The class decides the side: integers and booleans are operations, not FLOPs. */
-static void test_sides(void **state)
+/* The class decides the kind: integers and booleans count as operations, not FLOPs. */
+static void binary_splits_flops_and_integer_operations_by_class(void **state)
 {
     static const struct {
         const char *op, *in;
@@ -89,7 +89,7 @@ static void test_sides(void **state)
     }
 }
 
-static void test_one_tensor_twice_is_read_once(void **state)
+static void binary_reads_a_tensor_used_twice_once(void **state)
 {
     struct op_case t;
     (void)state;
@@ -98,7 +98,7 @@ static void test_one_tensor_twice_is_read_once(void **state)
     op_case_free(&t);
 }
 
-static void test_folds(void **state)
+static void binary_folds_values(void **state)
 {
     static const struct op_fold_row rows[] = {
         {"Add", 14, "", "int64[2]{1,H} int64[1]{2}", "3,H + 2"},
@@ -108,7 +108,7 @@ static void test_folds(void **state)
         {"Div", 14, "", "int64[1]{H} int64[1]{2}", "floor(H/2)"},
         {"Div", 14, "", "int64[1]{2*H} int64[1]{2}", "H"},
         {"Div", 14, "", "int64[1]{7} int64[1]{0}", "?"},
-        {"Div", 14, "", "float[1]{1} float[1]{3}", "0.3333333432674408"}, /* as float32 has it */
+        {"Div", 14, "", "float[1]{1} float[1]{3}", "0.3333333432674408"}, /* rounded as float32 */
         {"Mod", 13, "", "int64[2]{-7,7} int64[2]{3,-3}", "2,-2"},
         {"Mod", 13, "fmod=1", "int64[2]{-7,7} int64[2]{3,-3}", "-1,1"},
         {"Mul", 14, "", "float[1]{H} float[1]{0.5}", "(H)*0.5+0"},
@@ -132,7 +132,7 @@ static void test_folds(void **state)
 }
 
 /* The exporters' idiom for Expand: Where(target == -1, 1, target). */
-static void test_expand_idiom(void **state)
+static void binary_folds_the_expand_idiom_of_exporters(void **state)
 {
     (void)state;
     assert_string_equal(op_fold("Equal", 13, "", "int64[3]{B,-1,S} int64[1]{-1}"), "0,1,0");
@@ -143,9 +143,12 @@ static void test_expand_idiom(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_sides),  cmocka_unit_test(test_one_tensor_twice_is_read_once),
-        cmocka_unit_test(test_folds),  cmocka_unit_test(test_expand_idiom),
+        cmocka_unit_test(binary_infers_shapes),
+        cmocka_unit_test(binary_counts_operations),
+        cmocka_unit_test(binary_splits_flops_and_integer_operations_by_class),
+        cmocka_unit_test(binary_reads_a_tensor_used_twice_once),
+        cmocka_unit_test(binary_folds_values),
+        cmocka_unit_test(binary_folds_the_expand_idiom_of_exporters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

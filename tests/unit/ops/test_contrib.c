@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void contrib_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"com.microsoft:FastGelu", 1, "", "float16[2,8] float16[8]", "y", "float16[2,8]"},
@@ -25,7 +25,7 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void contrib_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"com.microsoft:Gelu", 1, "", "float[10]", "y", "ADD 10, MUL 30, ERF 10"},
@@ -33,7 +33,7 @@ static void test_costs(void **state)
         {"com.microsoft:FastGelu", 1, "", "float[10] float[10]", "y", "ADD 30, MUL 60, TANH 10"},
         {"com.microsoft:QuickGelu", 1, "", "float[10]", "y", "MUL 20, SIG 10"},
         {"com.microsoft:BiasGelu", 1, "", "float[10] float[10]", "y", "ADD 20, MUL 30, ERF 10"},
-        /* 20 wide: 20 additions, then 10 Gelus and 10 products */
+        /* width 20: 20 additions, then 10 Gelus and 10 products */
         {"com.microsoft:BiasSplitGelu", 1, "", "float[20] float[20]", "y", "ADD 30, MUL 40, ERF 10"},
         {"com.microsoft:BiasAdd", 1, "", "float[2,5] float[5] float[2,5]", "y", "ADD 20"},
         {"com.microsoft:BiasDropout", 1, "", "float[10] float[10] float[10]", "y", "ADD 20"},
@@ -61,8 +61,8 @@ static void add(struct op_case *sum, const char *op, int opset, const char *attr
     op_case_free(&t);
 }
 
-/* A fused operator counts what the nodes it stands for count (cost-semantics 1). */
-static void test_fusion_invariance(void **state)
+/* A fused operator counts the same as the nodes it replaces (cost-semantics 1). */
+static void contrib_fused_operator_counts_equal_its_parts(void **state)
 {
     struct part {
         const char *op;
@@ -118,9 +118,9 @@ static void test_fusion_invariance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_fusion_invariance),
+        cmocka_unit_test(contrib_infers_shapes),
+        cmocka_unit_test(contrib_counts_operations),
+        cmocka_unit_test(contrib_fused_operator_counts_equal_its_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void contrib_misc_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"com.microsoft:RemovePadding", 1, "", "float[2,5,8] int32[2]", "yyyy",
@@ -46,20 +46,20 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void contrib_misc_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"com.microsoft:RemovePadding", 1, "", "float[2,5,8] int32[2]", "yyyy", "nothing, upper"},
         {"com.microsoft:RelativePositionBias", 1, "", "float[32,8] int64[1]{5} int64[1]{6}", "y", "nothing"},
         {"com.microsoft:MurmurHash3", 1, "", "int64[5]", "y", "BIT 50, est"},
         {"com.microsoft:DynamicTimeWarping", 1, "", "float[1,5,6]", "y", "ADD 30, CMP 90, upper"},
-        /* 3 new tokens on 4 and 1 on 9 in the cache: 5+6+7 + 10 pairs, 4 heads of 8 */
+        /* 3 new tokens with 4 cached and 1 with 9 cached: 5+6+7 + 10 pairs, 4 heads of 8 */
         {"com.microsoft:PagedAttention", 1, "num_heads=4 kv_num_heads=2",
          "float16[4,32] float16[4,16] float16[4,16] float16[9,16,2,8] float16[9,16,2,8] int32[3]{0,3,4} "
          "int32[2]{4,9} "
          "int32[2,4]",
          "yyy", "MAC 1792, ADD 224, MUL 112, CMP 112, DIV 112, EXP 112"},
-        /* lengths not known: 4 tokens on 4 blocks of 16 */
+        /* unknown lengths: 4 tokens with 4 blocks of 16 */
         {"com.microsoft:PagedAttention", 1, "num_heads=4 kv_num_heads=2",
          "float16[4,32] float16[4,16] float16[4,16] float16[9,16,2,8] float16[9,16,2,8] int32[3] int32[2] "
          "int32[2,4]",
@@ -84,8 +84,8 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-/* 4 + 9 tokens of the past are read, 4 new ones written in place. */
-static void test_paged_bytes(void **state)
+/* 4 + 9 cached tokens are read, 4 new ones are written in place. */
+static void contrib_misc_counts_paged_attention_bytes(void **state)
 {
     struct op_case t;
     (void)state;
@@ -102,9 +102,9 @@ static void test_paged_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_paged_bytes),
+        cmocka_unit_test(contrib_misc_infers_shapes),
+        cmocka_unit_test(contrib_misc_counts_operations),
+        cmocka_unit_test(contrib_misc_counts_paged_attention_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

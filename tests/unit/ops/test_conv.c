@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void conv_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Conv", 1, "kernel_shape=[3,3]", "float[1,3,8,8] float[4,3,3,3]", "y", "float[1,4,6,6]"},
@@ -71,7 +71,7 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void conv_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         /* 4*6*6 results of 3*3*3 taps */
@@ -87,7 +87,7 @@ static void test_costs(void **state)
          "float[1,3,8,8] float[4,3,3,3] float[4] float[1,4,6,6]", "y", "MAC 3888, ADD 288, CMP 144"},
         {"ConvInteger", 10, "", "uint8[1,3,8,8] int8[4,3,3,3]! uint8[]{1}", "y", "MAC 3888, ADD 192"},
         {"ConvInteger", 10, "", "uint8[1,3,8,8] int8[4,3,3,3]! uint8[]{0}", "y", "MAC 3888"},
-        /* each of 1*8*4 elements goes to 3*2 places */
+        /* each of 1*8*4 elements contributes to 3*2 positions */
         {"ConvTranspose", 11, "group=2", "float[1,8,4] float[8,3,2] float[6]", "y", "MAC 192, ADD 30"},
         {"com.microsoft:ConvTransposeWithDynamicPads", 1, "",
          "float[1,8,4] float[8,3,3] int64[2]{1,1} float[3]", "y", "MAC 288, ADD 12"},
@@ -110,7 +110,7 @@ static uint64_t macs(const char *op, const char *attrs, const char *in, bool val
 }
 
 /* Property 4: never more than all taps, equal exactly when no tap falls into the padding. */
-static void test_valid_taps(void **state)
+static void conv_valid_taps_exclude_padding(void **state)
 {
     static const struct {
         const char *op, *attrs, *in;
@@ -125,7 +125,7 @@ static void test_valid_taps(void **state)
         {"Conv", "auto_pad=SAME_LOWER strides=[2]", "float[1,1,4] float[1,1,3]", 6, 5},
         {"ConvTranspose", "strides=[2]", "float[1,1,4] float[1,1,3]", 12, 12},
         {"ConvTranspose", "strides=[2] pads=[1,1]", "float[1,1,4] float[1,1,3]", 12,
-         10}, /* one cropped a side */
+         10}, /* one cropped on each side */
         {"ConvTranspose", "strides=[2] output_shape=[7]", "float[1,1,4] float[1,1,3]", 12, 10},
     };
     (void)state;
@@ -135,8 +135,8 @@ static void test_valid_taps(void **state)
     }
 }
 
-/* The same by visiting every tap, over many sizes. */
-static void test_valid_taps_by_visiting(void **state)
+/* The same counted tap by tap, over many sizes. */
+static void conv_valid_taps_equal_a_count_by_enumeration(void **state)
 {
     (void)state;
     for (int in = 3; in < 9; in++)
@@ -160,8 +160,9 @@ static void test_valid_taps_by_visiting(void **state)
                     }
 }
 
-/* Property 6: g groups are g convolutions of 1/g of the channels. Property 2: twice the batch, twice all. */
-static void test_groups_and_batch(void **state)
+/* Property 6: g groups are g convolutions of 1/g of the channels. Property 2: twice the batch doubles every
+ * count. */
+static void conv_cost_is_linear_in_groups_and_batch(void **state)
 {
     (void)state;
     uint64_t one = macs("Conv", "", "float[1,3,8,8] float[2,3,3,3]", false);
@@ -171,8 +172,8 @@ static void test_groups_and_batch(void **state)
                      12 * macs("Conv", "", "float[1,1,8,8] float[1,1,3,3]", false));
 }
 
-/* A weight whose header claims an absurd kernel must not cost time. */
-static void test_absurd_kernel(void **state)
+/* A weight whose header declares an absurd kernel must not cost time. */
+static void conv_absurd_kernel_is_counted_in_constant_time(void **state)
 {
     struct op_case t;
     (void)state;
@@ -188,9 +189,12 @@ static void test_absurd_kernel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),           cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_valid_taps),       cmocka_unit_test(test_valid_taps_by_visiting),
-        cmocka_unit_test(test_groups_and_batch), cmocka_unit_test(test_absurd_kernel),
+        cmocka_unit_test(conv_infers_shapes),
+        cmocka_unit_test(conv_counts_operations),
+        cmocka_unit_test(conv_valid_taps_exclude_padding),
+        cmocka_unit_test(conv_valid_taps_equal_a_count_by_enumeration),
+        cmocka_unit_test(conv_cost_is_linear_in_groups_and_batch),
+        cmocka_unit_test(conv_absurd_kernel_is_counted_in_constant_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

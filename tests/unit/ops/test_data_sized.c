@@ -15,7 +15,7 @@ static const struct op_shape_row shapes[] = {
     {"Unique", 11, "", "float[3,4]", "yyyy", "float[node.0] int64[node.0] int64[12] int64[node.0]"},
     {"Unique", 11, "axis=1", "float[3,4]", "yyyy", "float[3,node.1] int64[node.1] int64[4] int64[node.1]"},
     {"Unique", 11, "", "int64[4]!{3,1,3,2}", "y", "int64[3]"},
-    /* slices [1,2] [3,4] [1,2], and columns [1,3,1] [2,4,2]: both differ */
+    /* slices [1,2] [3,4] [1,2] and columns [1,3,1] [2,4,2]: two distinct each */
     {"Unique", 11, "axis=0", "float[3,2]~{1,2,3,4,1,2}", "yyyy", "float[2,2] int64[2] int64[3] int64[2]"},
     {"Unique", 11, "axis=-1", "float[3,2]~{1,2,3,4,1,2}", "y", "float[3,2]"},
     {"Unique", 11, "axis=1", "float[2,3,1]~{1,2,1,5,7,5}", "y", "float[2,2,1]"},
@@ -43,7 +43,7 @@ static const struct op_cost_row costs[] = {
     {"Compress", 11, "axis=1", "float[3,4] bool[4]", "y", 0, 0, 48 + 4, 0, 48},
 };
 
-static void bounds(void **state)
+static void data_sized_outputs_have_an_upper_bound(void **state)
 {
     static const struct {
         const char *op, *in;
@@ -66,19 +66,19 @@ static void bounds(void **state)
     }
 }
 
-static void test_shapes(void **state)
+static void data_sized_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void data_sized_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void data_sized_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -86,7 +86,9 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs), cmocka_unit_test(bounds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(data_sized_infers_shapes),
+                                       cmocka_unit_test(data_sized_folds_values),
+                                       cmocka_unit_test(data_sized_counts_operations),
+                                       cmocka_unit_test(data_sized_outputs_have_an_upper_bound)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

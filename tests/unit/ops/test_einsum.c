@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void einsum_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[3,4]", "y", "float[2,4]"},
@@ -40,7 +40,7 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void einsum_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"Einsum", 12, "equation=ij,jk->ik", "float[2,3] float[3,4]", "y", "MAC 24"},
@@ -52,7 +52,7 @@ static void test_costs(void **state)
          "MAC 840"}, /* 35*24 */
         /* left to right: ab,bc -> ac (2*3*4), then ac,cd -> ad (2*4*5) */
         {"Einsum", 12, "equation=ab,bc,cd->ad", "float[2,3] float[3,4] float[4,5]", "y", "MAC 64"},
-        /* a label that a later operand needs is kept: i,i -> i is a product, then i,i -> summed */
+        /* a label used by a later operand is kept: i,i -> i is a product, then i,i -> is a sum */
         {"Einsum", 12, "equation=i,i,i->", "float[5] float[5] float[5]", "y", "MAC 5, MUL 5"},
         {"Einsum", 12, "equation=ij,jk->ik", "float[N,3] float[3,4]", "y", "nothing, unknown"},
     };
@@ -62,6 +62,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(einsum_infers_shapes),
+                                       cmocka_unit_test(einsum_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

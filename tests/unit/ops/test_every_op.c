@@ -1,6 +1,7 @@
-/* Types, work and bytes of the operators that the tests of their families leave out, so that each name of the
- * index has a case with exact numbers (tests/check_op_tests.sh). The numbers follow from the counting rules:
- * per element where nothing else is said; bytes are whole tensors but for metadata and partial reads. */
+/* Types, operations and bytes of the operators that the tests of their families omit, so that each operator
+ * of the index has a case with exact numbers (tests/check_op_tests.sh). The numbers follow from the counting
+ * rules: per element unless stated otherwise; bytes are those of whole tensors except metadata and partial
+ * reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -17,7 +18,7 @@ struct row {
     const char *op;
     int opset;
     const char *attrs, *in, *out, *types, *hist;
-    uint64_t rd, wr; /* bytes, of activations and constants */
+    uint64_t rd, wr; /* bytes of activations and of constants */
 };
 
 static const struct row elementwise[] = {
@@ -50,7 +51,7 @@ static const struct row elementwise[] = {
     {"LessOrEqual", 16, "", "float[2,3] float[3]", "y", "bool[2,3]", "CMP 6", 36, 6},
     {"GreaterOrEqual", 16, "", "float[2,3] float[3]", "y", "bool[2,3]", "CMP 6", 36, 6},
     {"Min", 13, "", "float[2,3] float[3] float[1]", "y", "float[2,3]", "CMP 12", 40, 24},
-    /* without training only the bias is added; one bit of the mask for each element, 32 a word */
+    /* without training only the bias is added; the mask has one bit per element, 32 per word */
     {MS "BitmaskBiasDropout", 1, "", "float[5,8] float[8]", "yy", "float[5,8] uint32[2]", "ADD 40", 192, 168},
     {MS "ComplexMulConj", 1, "", "float[5,2] float[5,2]", "y", "float[5,2]", "ADD 10, MUL 20", 80, 40},
     {MS "Range", 1, "", "float[]!{0} float[]!{10} float[]!{2}", "y", "float[5]", "ADD 5, MUL 5", 0, 20},
@@ -65,7 +66,7 @@ static const struct row contractions[] = {
     /* 8 channels of 5 elements, 4 taps: 2*8*5*4 */
     {MS "CausalConvWithState", 1, "", "float[2,8,5] float[8,1,4] float[8]", "yy", "float[2,8,5] float[2,8,3]",
      "MAC 320, ADD 80", 320 + 128 + 32, 320 + 192},
-    /* 36 places of 4 filters of 27 taps; the bias; Relu */
+    /* 36 positions of 4 filters of 27 taps; the bias; Relu */
     {MS "NhwcFusedConv", 1, "activation=Relu", "float[1,8,8,3] float[4,3,3,3] float[4]", "y",
      "float[1,6,6,4]", "MAC 3888, ADD 144, CMP 144", 768 + 432 + 16, 576},
     /* and the zero point of 192 inputs; requantization of 144 outputs: MUL, RND, ADD, 2 CMP */
@@ -77,7 +78,7 @@ static const struct row contractions[] = {
      "MAC 24, MUL 8", 72, 32},
     {MS "GemmFloat8", 1, "transB=1 dtype=1 beta=1.0", "float8e4m3fn[2,3] float8e4m3fn[4,3] float[4]", "y",
      "float[2,4]", "MAC 24, ADD 8", 6 + 12 + 16, 32},
-    /* the zero point of A; a scale for each result */
+    /* the zero point of A; a scale per result */
     {MS "QGemm", 1, "transB=1", "uint8[2,3] float[] uint8[] int8[4,3]! float[]! int8[]!", "y", "float[2,4]",
      "MAC 24, ADD 6, MUL 8", 11 + 17, 32},
     {MS "MatMulBnb4", 1, "K=64 N=10 block_size=64 quant_type=1", "float[3,64] uint8[320]! float[10]!", "y",
@@ -88,7 +89,7 @@ static const struct row contractions[] = {
      "float16[3,10]", "MAC 1920, DEQ 640", 384 + 364, 60},
     {MS "MatMulBlockQuantizedFp8Weight", 1, "", "float16[3,64] float8e4m3fn[10,64]! float[1,1]!", "y",
      "float16[3,10]", "MAC 1920, DEQ 640", 384 + 644, 60},
-    /* dense, an upper bound of what is not zero */
+    /* counted as dense: an upper bound, the non-zero elements are unknown */
     {MS "SparseToDenseMatMul", 1, "", "float[2,3] float[3,4]", "y", "float[2,4]", "MAC 24, upper", 72, 32},
     /* 2*8*5*7 = 560 pairs of heads of 64 and 32 */
     {"ai.onnx.preview:FlexAttention", 1, "", "float[2,8,5,64] float[2,8,7,64] float[2,8,7,32]", "y",
@@ -98,7 +99,7 @@ static const struct row contractions[] = {
        pairs */
     {MS "PackedMultiHeadAttention", 1, "num_heads=4", "float16[20,4,3,8] - - - int32[2,16] int32[3]", "y",
      "float16[20,32]", "MAC 12800, ADD 1600, MUL 800, CMP 800, DIV 800, EXP 800, est", 3840 + 128 + 12, 1280},
-    /* 2 MUL and an ADD for each of 2*5*64 elements */
+    /* 2 MUL and one ADD for each of 2*5*64 elements */
     {MS "MRotaryEmbedding", 1, "num_heads=8", "float[2,5,64] int64[2,5] float[99,4] float[99,4]", "y",
      "float[2,5,64]", "ADD 640, MUL 1280", 2560 + 80 + 2 * 5 * 2 * 16, 2560},
 };
@@ -113,7 +114,7 @@ static const struct row others[] = {
      "CMP 1024", 4096, 1024},
     {MS "MaxpoolWithMask", 1, "kernel_shape=[2,2] strides=[2,2]", "float[1,3,8,8] int32[1,3,8,8]", "y",
      "float[1,3,4,4]", "CMP 192", 768 + 768, 192},
-    /* 4 values of 4 MUL, 3 ADD; 4 places of 2 + 4 MUL, 6 ADD, 2 RND; 4*4 samples are read */
+    /* 4 values of 4 MUL, 3 ADD; 4 positions of 2 + 4 MUL, 6 ADD, 2 RND; 4*4 samples are read */
     {MS "GridSample", 1, "", "float[1,1,8,8] float[1,2,2,2]", "y", "float[1,1,2,2]", "ADD 36, MUL 40, RND 8",
      64 + 32, 16},
     /* 16 elements in 2 rows: 4*16 + 2 ADD, 3*16 MUL, 3*2 DIV, 2 SQRT; without mean and bias 16 + 2 ADD, 2*2
@@ -122,7 +123,7 @@ static const struct row others[] = {
      "ADD 66, MUL 48, DIV 6, SQRT 2", 64 + 64, 64},
     {"SimplifiedLayerNormalization", 1, "", "float[2,8] float[8]", "y", "float[2,8]",
      "ADD 18, MUL 48, DIV 4, SQRT 2", 64 + 32, 64},
-    /* ADD, MUL; without a zero point MUL alone */
+    /* ADD, MUL; without a zero point only MUL */
     {MS "DequantizeLinear", 1, "", "uint8[2,3] float[] uint8[]", "y", "float[2,3]", "ADD 6, MUL 6", 11, 24},
     {MS "DequantizeWithOrder", 1, "to=10", "int8[2,3] float[]", "y", "float16[2,3]", "MUL 6", 10, 12},
     {MS "QuantizeLinear", 1, "", "float[2,3] float[] uint8[]", "y", "uint8[2,3]",
@@ -137,7 +138,7 @@ static const struct row others[] = {
      "CMP 6", 48, 0},
 };
 
-/* No work: what is moved. */
+/* No arithmetic: only data movement. */
 static const struct row moves[] = {
     {"Crop", 1, "border=[1,2,3,4]", "float[1,3,10,10]", "y", "float[1,3,4,6]", "nothing", 288, 288},
     {"DynamicSlice", 1, "", "float[4,5] int64[1]!{1} int64[1]!{3} int64[1]!{1}", "y", "float[4,2]", "nothing",
@@ -155,12 +156,12 @@ static const struct row moves[] = {
     {MS "GatherND", 1, "", "float[2,3] int64[4,1]", "y", "float[4,3]", "nothing", 48 + 32, 48},
     {MS "TorchEmbedding", 1, "", "float[50,8] int64[2,3]", "y", "float[2,3,8]", "nothing", 192 + 48, 192},
     {MS "RestorePadding", 1, "", "float[7,8] int32[2,5]", "y", "float[2,5,8]", "nothing", 224 + 40, 320},
-    /* 24 of 32 channels are of use */
+    /* 24 of 32 channels are used */
     {NCHWC "ReorderOutput", 1, "channels=24", "float[1,32,56,56]", "y", "float[1,24,56,56]", "nothing",
      401408, 301056},
     {ML "FeatureVectorizer", 1, "inputdimensions=[2,3]", "float[2,2] int64[2,3]", "y", "float[2,5]",
      "nothing", 64, 40},
-    /* maps and strings count as no bytes */
+    /* maps and strings count as zero bytes */
     {ML "CastMap", 1, "map_form=SPARSE max_map=9", "map(int64,float[])", "y", "float[1,9]", "nothing, est", 0,
      36},
     {ML "DictVectorizer", 1, "int64_vocabulary=[1,2]", "map(int64,float[])", "y", "float[1,2]",
@@ -171,7 +172,7 @@ static const struct row moves[] = {
     {MS "Tokenizer", 1, "", "string[2,3]", "y", "string[2,3,words]", "nothing, est", 0, 0},
 };
 
-/* Aliases move nothing. */
+/* Aliases move no data. */
 static const struct row views[] = {
     {"BitCast", 26, "to=6", "float[2,3]", "y", "int32[2,3]", "nothing, alias", 0, 0},
     {"Identity", 13, "", "float[2,3]", "y", "float[2,3]", "nothing, alias", 0, 0},
@@ -188,7 +189,7 @@ static const struct row views[] = {
     {"SequenceLength", 11, "", "seq(float[5])*2", "y", "int64[]", "nothing, alias", 0, 0},
 };
 
-static unsigned check(const struct row *r)
+static unsigned check_op(const struct row *r)
 {
     struct op_case t;
     op_case_run(&t, r->op, r->opset, r->attrs, r->in, r->out);
@@ -212,7 +213,7 @@ static unsigned check(const struct row *r)
         unsigned wrong = 0;                                                                                  \
         (void)state;                                                                                         \
         for (size_t i = 0; i < OC_COUNT(rows); i++)                                                          \
-            wrong += check(&rows[i]);                                                                        \
+            wrong += check_op(&rows[i]);                                                                     \
         assert_int_equal(wrong, 0);                                                                          \
     }
 CHECK(elementwise)
@@ -221,16 +222,16 @@ CHECK(others)
 CHECK(moves)
 CHECK(views)
 
-/* A constant is there before the model runs: it costs nothing. */
-static void test_constant(void **state)
+/* A constant exists before the model runs: it costs nothing. */
+static void constant_costs_nothing(void **state)
 {
     (void)state;
     assert_string_equal(op_shapes("Constant", 13, "value=int64[2]{1,2}", "", "y"), "int64[2]");
     assert_string_equal(op_hist("Constant", 13, "value=int64[2]{1,2}", "", "y"), "nothing");
 }
 
-/* Sorting 6: 6*clog2(6) = 6*3. How many are left is not known. */
-static void test_unique(void **state)
+/* Sorting 6: 6*clog2(6) = 6*3. The number of results is unknown. */
+static void unique_output_size_is_unknown(void **state)
 {
     (void)state;
     assert_string_equal(op_shapes("com.microsoft:Unique", 1, "", "int64[6]", "yyy"),
@@ -241,10 +242,13 @@ static void test_unique(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_elementwise), cmocka_unit_test(test_contractions),
-        cmocka_unit_test(test_others),      cmocka_unit_test(test_moves),
-        cmocka_unit_test(test_views),       cmocka_unit_test(test_constant),
-        cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_elementwise),
+        cmocka_unit_test(test_contractions),
+        cmocka_unit_test(test_others),
+        cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_views),
+        cmocka_unit_test(constant_costs_nothing),
+        cmocka_unit_test(unique_output_size_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The notation of formulas. That every rule counts what its formula says is checked in
- * tests/support/op_case.c, wherever a test runs a rule. */
+/* The notation of formulas. tests/support/op_case.c checks, whenever a test runs a rule, that the rule counts
+ * what its formula states. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void for_each_row(void (*check)(const struct oc_op *op))
             check(&family[i]->op[k]);
 }
 
-/* Without a single tensor every name must still be readable. */
+/* Without any tensor every name must still be readable. */
 static void check_row(const struct oc_op *op)
 {
     struct oc_arena arena = {0};
@@ -36,13 +36,13 @@ static void check_row(const struct oc_op *op)
     oc_arena_free(&arena);
 }
 
-static void test_every_cost_rule_has_a_formula(void **state)
+static void every_cost_rule_has_a_formula(void **state)
 {
     (void)state;
     for_each_row(check_row);
 }
 
-static void gemm(struct op_case *t) /* a case points into itself: it cannot be returned */
+static void gemm(struct op_case *t) /* a case points into itself: it cannot be returned by value */
 {
     op_case_run(t, "Gemm", 13, "alpha=2.0 transB=1", "float[2,3] float[5,3]! float[5]!", "y");
 }
@@ -64,7 +64,7 @@ static const struct oc_formula *read_text(struct op_case *t, const char *text)
 }
 
 /* x is [2,3], w [5,3], in2 the bias [5], o [2,5] */
-static void test_values(void **state)
+static void formula_values_are_computed(void **state)
 {
     static const struct {
         const char *text;
@@ -97,7 +97,7 @@ static void test_values(void **state)
     }
 }
 
-static void test_histograms(void **state)
+static void formula_histograms_are_expanded(void **state)
 {
     struct op_case t;
     gemm(&t);
@@ -115,8 +115,8 @@ static void test_histograms(void **state)
     op_case_free(&t);
 }
 
-/* Differences below 0, division by 0, overflow, missing axes, unknown names: no value. */
-static void test_no_value(void **state)
+/* Negative differences, division by 0, overflow, missing axes, unknown names: no value. */
+static void formula_without_a_value_is_unknown(void **state)
 {
     static const char *const text[] = {
         "ADD = 1 - 2",  "ADD = 1/(N(x) - N(x))",           "ADD = x[5]",
@@ -134,7 +134,7 @@ static void test_no_value(void **state)
     }
 }
 
-static void test_malformed(void **state)
+static void rejects_malformed_formulas(void **state)
 {
     static const char *const text[] = {"MAC",
                                        "MAC =",
@@ -162,11 +162,11 @@ static void test_malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_cost_rule_has_a_formula),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_histograms),
-        cmocka_unit_test(test_no_value),
-        cmocka_unit_test(test_malformed),
+        cmocka_unit_test(every_cost_rule_has_a_formula),
+        cmocka_unit_test(formula_values_are_computed),
+        cmocka_unit_test(formula_histograms_are_expanded),
+        cmocka_unit_test(formula_without_a_value_is_unknown),
+        cmocka_unit_test(rejects_malformed_formulas),
     };
     return cmocka_run_group_tests_name("ops/formula", tests, NULL, NULL);
 }

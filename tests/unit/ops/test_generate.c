@@ -71,19 +71,19 @@ static const struct op_cost_row costs[] = {
     {"EyeLike", 9, "", "int32[3,3]", "y", 0, 0, 0, 0, 36},
 };
 
-static void test_shapes(void **state)
+static void generate_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void generate_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void generate_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -91,7 +91,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(generate_infers_shapes),
+                                       cmocka_unit_test(generate_folds_values),
+                                       cmocka_unit_test(generate_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,13 +31,13 @@ static const struct op_cost_row costs[] = {
     {MS "UnfoldTensor", 1, "dim=1 size=3 step=2", "float[4,9,5]", "y", 0, 0, 720, 0, 960},
 };
 
-static void test_shapes(void **state)
+static void hashing_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void hashing_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -45,6 +45,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hashing_infers_shapes),
+                                       cmocka_unit_test(hashing_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

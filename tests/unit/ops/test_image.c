@@ -44,33 +44,34 @@ static const struct op_cost_row costs[] = {
     {"Resize", 13, "mode=linear", "float[4,4] - float[2]!{1,1}", "y", 0, 0, 0, 0, 0},
     {"Resize", 13, "mode=linear", "float[4,4] - float[2]!{1,2}", "y", 0, 32 * 3, 64, 0, 128},
     {"Resize", 13, "mode=cubic", "float[4,4] - float[2]!{2,2}", "y", 0, 64 * 31, 64, 0, 256},
-    /* a quarter of each axis: linear reads 2 x 2 of the 16 elements for its one output */
+    /* a quarter of each axis: linear reads 2 x 2 of the 16 elements for its single output */
     {"Resize", 13, "mode=linear", "float[4,4] - float[2]!{0.25,0.25}", "y", 0, 7, 16, 0, 4},
-    /* antialias: 2*ceil(1/0.25) = 8 taps an axis */
+    /* antialias: 2*ceil(1/0.25) = 8 taps per axis */
     {"Resize", 18, "mode=linear antialias=1", "float[4,4] - float[2]!{0.25,0.25}", "y", 0, 127, 64, 0, 4},
     {"Resize", 13, "mode=nearest", "float[4,4] - float[2]!{0.25,0.25}", "y", 0, 0, 4, 0, 4},
     {"Upsample", 7, "mode=bilinear scales=[2.0,2.0]", "float[4,4]", "y", 0, 64 * 7, 64, 0, 256},
-    /* 4 outputs; nearest: 4 places of 2 MUL, 2 ADD, 2 RND; cubic: 31 a value, 92 a place: 30+16 MUL, 30, 2 */
+    /* 4 outputs; nearest: 4 positions of 2 MUL, 2 ADD, 2 RND; cubic: 31 per value, 92 per position: 30+16
+       MUL, 30, 2 */
     {"GridSample", 20, "mode=nearest", "float[1,1,8,8] float[1,2,2,2]", "y", 0, 24, 16 + 32, 0, 16},
     {"GridSample", 20, "mode=cubic", "float[1,1,8,8] float[1,2,2,2]", "y", 0, 4 * 31 + 4 * 78, 256 + 32, 0,
      16},
-    /* 2*5*6 places of 2 x 3 */
+    /* 2*5*6 positions of 2 x 3 */
     {"AffineGrid", 20, "", "float[2,2,3] int64[4]!{2,3,5,6}", "y", 360, 720, 48, 0, 480},
 };
 
-static void test_shapes(void **state)
+static void image_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void image_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void image_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -78,7 +79,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(image_infers_shapes),
+                                       cmocka_unit_test(image_folds_values),
+                                       cmocka_unit_test(image_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* Every operator of the index (tests/data/operator_index.tsv: name and domain, from the operator index of the
- * counting rules) has a row. */
+ * counting rules) has a row in the operator table. */
 #include "ops/op.h"
 
 #include <setjmp.h>
@@ -11,12 +11,12 @@
 
 #define INDEX "tests/data/operator_index.tsv"
 
-static void test_every_operator_has_a_row(void **state)
+static void every_operator_of_the_index_has_a_row(void **state)
 {
     (void)state;
     FILE *f = fopen(INDEX, "r");
     if (!f)
-        fail_msg("cannot read '%s': the tests run in the root of the checkout", INDEX);
+        fail_msg("cannot read '%s': run the tests in the root of the checkout", INDEX);
     char line[256], name[128], domain[128];
     unsigned n = 0, missing = 0;
     while (fgets(line, sizeof(line), f)) {
@@ -35,6 +35,6 @@ static void test_every_operator_has_a_row(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_operator_has_a_row)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_operator_of_the_index_has_a_row)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void matmul_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"MatMul", 13, "", "float[2,3] float[3,4]", "y", "float[2,4]"},
@@ -29,7 +29,7 @@ static void test_shapes(void **state)
          "int8[2,4]"},
         {"Det", 11, "", "float[5,3,3]", "y", "float[5]"},
         {"com.microsoft:FusedMatMul", 1, "transA=1", "float[2,4,3] float[2,4,5]", "y", "float[2,3,5]"},
-        /* transBatchA: axis 0 becomes the row axis, the others in front of it the batch */
+        /* transBatchA: axis 0 becomes the row axis, the axes before it are the batch */
         {"com.microsoft:FusedMatMul", 1, "transBatchA=1 transBatchB=1", "float[2,7,3] float[3,7,5]", "y",
          "float[7,2,5]"},
         {"com.microsoft:TransposeMatMul", 1, "transB=1", "float[2,3] float[4,3]", "y", "float[2,4]"},
@@ -55,7 +55,7 @@ static void test_shapes(void **state)
 }
 
 /* {2,3} x {3,4}: 24 MAC, 8 results */
-static void test_costs(void **state)
+static void matmul_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"MatMul", 13, "", "float[2,3] float[3,4]", "y", "MAC 24"},
@@ -75,7 +75,7 @@ static void test_costs(void **state)
          "MAC 24, est"},
         {"com.microsoft:GemmFastGelu", 1, "", "float[2,3] float[3,4] float[4]", "y",
          "MAC 24, ADD 24, MUL 48, TANH 8"},
-        /* a zero point of A is taken off at run time, one of a constant B beforehand */
+        /* a zero point of A is subtracted at run time, one of a constant B in advance */
         {"MatMulInteger", 10, "", "uint8[2,3] int8[3,4]! uint8[]{128} int8[]{3}", "y", "MAC 24, ADD 6"},
         {"MatMulInteger", 10, "", "uint8[2,3] int8[3,4] uint8[]{128} int8[]{3}", "y", "MAC 24, ADD 18"},
         {"MatMulInteger", 10, "", "uint8[2,3] int8[3,4]! uint8[]{0}", "y", "MAC 24"},
@@ -102,7 +102,7 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-static void test_quantized_sides(void **state)
+static void matmul_quantized_classes_are_separate(void **state)
 {
     struct op_case t;
     (void)state;
@@ -119,8 +119,8 @@ static void test_quantized_sides(void **state)
     op_case_free(&t);
 }
 
-/* 81e18 elements do not fit 64 bits: said, not wrapped. */
-static void test_overflow(void **state)
+/* 81e18 elements exceed 64 bits: reported, not wrapped. */
+static void matmul_overflow_is_reported(void **state)
 {
     struct op_case t;
     (void)state;
@@ -132,10 +132,10 @@ static void test_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_quantized_sides),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(matmul_infers_shapes),
+        cmocka_unit_test(matmul_counts_operations),
+        cmocka_unit_test(matmul_quantized_classes_are_separate),
+        cmocka_unit_test(matmul_overflow_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,7 +40,7 @@ static const struct op_shape_row shapes[] = {
     {ML "ZipMap", 1, "classlabels_int64s=[0,1]", "float[N,2]", "y", "seq(map(int64,float[]))"},
     {ML "LinearClassifier", 1, "classlabels_ints=[0,1,2] intercepts=[0.5,0.5,0.5]", "float[N,4]", "yy",
      "int64[N] float[N,3]"},
-    /* one intercept tells two classes apart */
+    /* one intercept: two classes */
     {ML "LinearClassifier", 1, "classlabels_strings=[\"a\",\"b\"] intercepts=[0.5]", "float[4]", "yy",
      "string[1] float[1,2]"},
     {ML "LinearClassifier", 1, "classlabels_ints=[0,1,2]", "float[2,3,4]", "yy",
@@ -49,7 +49,7 @@ static const struct op_shape_row shapes[] = {
     {ML "LinearRegressor", 1, "targets=3", "int64[N,4]", "y", "float[N,3]"},
     {ML "LinearRegressor", 1, "targets=0", "int64[N,4]", "y", "error: 0 targets"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3]", "float[N,4]", "yy", "int64[N] float[N,4]"},
-    /* raw scores of the 6 pairs of 4 classes; probabilities are of the classes */
+    /* raw scores of the 6 pairs of 4 classes; probabilities are per class */
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1]", "float[N,4]", "yy",
      "int64[N] float[N,6]"},
     {ML "SVMClassifier", 1, "classlabels_ints=[0,1,2,3] vectors_per_class=[1,1,2,1] prob_a=[0.5]",
@@ -75,7 +75,7 @@ static const struct op_cost_row costs[] = {
      "classlabels_ints=[0,1,2] intercepts=[0.5,0.5,0.5] post_transform=SOFTMAX "
      "coefficients=[0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5,0.5]",
      "float[5,4]", "yy", 60, 120 + 15 + 75, 80, 0, 40 + 60},
-    /* two classes by one row: the coefficients say what is multiplied; the logistic of both scores */
+    /* two classes from one row: the number of coefficients gives the products; the logistic of both scores */
     {ML "LinearClassifier", 1,
      "classlabels_ints=[0,1] intercepts=[0.5] post_transform=LOGISTIC coefficients=[0.5,0.5,0.5,0.5]",
      "float[5,4]", "yy", 20, 40 + 5 + 10, 80, 0, 40 + 40},
@@ -87,23 +87,23 @@ static const struct op_cost_row costs[] = {
     {ML "SVMRegressor", 1, "n_supports=6 kernel_type=POLY", "float[5,4]", "y", 120 + 30, 300 + 30, 80, 0, 20},
     {ML "SVMRegressor", 1, "n_supports=6 kernel_type=SIGMOID", "float[5,4]", "y", 120 + 30, 300 + 30, 80, 0,
      20},
-    /* without support vectors a linear model */
+    /* without support vectors: a linear model */
     {ML "SVMRegressor", 1, "coefficients=[0.5,0.5,0.5,0.5]", "float[5,4]", "y", 20, 40, 80, 0, 20},
 };
 
-static void test_shapes(void **state)
+static void ml_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void ml_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
-static void test_integer_samples_are_multiplied_as_floats(void **state)
+static void ml_integer_samples_are_multiplied_as_floats(void **state)
 {
     (void)state;
     struct op_case t;
@@ -115,7 +115,7 @@ static void test_integer_samples_are_multiplied_as_floats(void **state)
     op_case_free(&t);
 }
 
-static void test_zip_map_is_as_long_as_the_rows(void **state)
+static void ml_zip_map_has_one_entry_per_row(void **state)
 {
     (void)state;
     struct op_case t;
@@ -129,10 +129,10 @@ static void test_zip_map_is_as_long_as_the_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_integer_samples_are_multiplied_as_floats),
-        cmocka_unit_test(test_zip_map_is_as_long_as_the_rows),
+        cmocka_unit_test(ml_infers_shapes),
+        cmocka_unit_test(ml_counts_operations),
+        cmocka_unit_test(ml_integer_samples_are_multiplied_as_floats),
+        cmocka_unit_test(ml_zip_map_has_one_entry_per_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

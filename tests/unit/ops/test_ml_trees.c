@@ -29,21 +29,21 @@ static const struct op_cost_row costs[] = {
        additions */
     {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0]", "float[9,4]", "y", 0, 24 + 18, 144, 0,
      36},
-    /* two votes a leaf, and the logistic of 9 scores */
+    /* two votes per leaf, and the logistic of 9 scores */
     {ML "TreeEnsembleRegressor", 1, TWO_TREES "target_ids=[0,0,0,0,0,0,0,0,0,0] post_transform=LOGISTIC",
      "float[9,4]", "y", 0, 24 + 36 + 9, 144, 0, 36},
     /* softmax of 9 * 3 scores, 5 operations each */
     {ML "TreeEnsembleClassifier", 3,
      TWO_TREES "class_ids=[0,1,0,2,1] classlabels_int64s=[5,6,7] post_transform=SOFTMAX", "float[9,4]", "yy",
      0, 24 + 18 + 135, 144, 0, 72 + 108},
-    /* the same trees in the new form: interior nodes 0 | 1 {leaf, 2}, 2 */
+    /* the same trees in the newer form: interior nodes 0 | 1 {leaf, 2}, 2 */
     {ML "TreeEnsemble", 5,
      "nodes_featureids=[0,0,1] nodes_splits=float[3]{1,2,3} nodes_truenodeids=[0,2,3] "
      "nodes_trueleafs=[1,1,1] "
      "nodes_falsenodeids=[1,2,4] nodes_falseleafs=[1,0,1] tree_roots=[0,1] "
      "leaf_weights=float[5]{1,2,3,4,5} leaf_targetids=[0,0,0,0,0] n_targets=1 post_transform=2",
      "float[9,4]", "y", 0, 24 + 18 + 9, 144, 0, 36},
-    /* a tree of one leaf: nothing to compare */
+    /* a tree of one leaf: no comparison */
     {ML "TreeEnsembleRegressor", 1,
      "nodes_treeids=[0] nodes_nodeids=[0] nodes_truenodeids=[0] nodes_falsenodeids=[0] "
      "nodes_modes=[\"LEAF\"] "
@@ -51,19 +51,19 @@ static const struct op_cost_row costs[] = {
      "float[9,4]", "y", 0, 9, 144, 0, 36},
 };
 
-static void test_shapes(void **state)
+static void ml_trees_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void ml_trees_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
-static void test_parameters_are_thresholds_and_leaf_weights(void **state)
+static void trees_count_thresholds_and_leaf_weights_as_parameters(void **state)
 {
     (void)state;
     struct op_case t;
@@ -110,7 +110,7 @@ static const struct broken broken[] = {
      "nodes_truenodeids and nodes_trueleafs have 1 and 1 elements, not 2"},
 };
 
-static void test_broken_trees_are_refused(void **state)
+static void trees_with_cycles_or_shared_children_are_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(broken); i++) {
@@ -122,7 +122,7 @@ static void test_broken_trees_are_refused(void **state)
     }
 }
 
-/* ---- worked case 68 --------------------------------------------------------------------------------- */
+/* ---- worked case 68 ---- */
 
 struct lists {
     int64_t feature[9500], yes[9500], no[9500], yes_leaf[9500], no_leaf[9500], root[100];
@@ -135,7 +135,7 @@ static void set_child(struct lists *l, int64_t *child, int64_t *leaf, int64_t in
     *child = bottom ? (int64_t)l->leaves++ : index;
 }
 
-/* A complete tree: its nodes level by level. */
+/* A complete tree, level by level. */
 static void add_tree(struct lists *l, unsigned depth)
 {
     uint32_t first = l->n, inner = (1U << depth) - 1;
@@ -149,7 +149,7 @@ static void add_tree(struct lists *l, unsigned depth)
 }
 
 /* 50 trees of depth 6 and 50 of depth 7: 6.5 comparisons on average; 32 samples: 32*650 + 32*100 = 24,000 */
-static void test_worked_case_68(void **state)
+static void trees_match_worked_case_68(void **state)
 {
     (void)state;
     static struct lists l;
@@ -185,11 +185,11 @@ static void test_worked_case_68(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_parameters_are_thresholds_and_leaf_weights),
-        cmocka_unit_test(test_broken_trees_are_refused),
-        cmocka_unit_test(test_worked_case_68),
+        cmocka_unit_test(ml_trees_infers_shapes),
+        cmocka_unit_test(ml_trees_counts_operations),
+        cmocka_unit_test(trees_count_thresholds_and_leaf_weights_as_parameters),
+        cmocka_unit_test(trees_with_cycles_or_shared_children_are_rejected),
+        cmocka_unit_test(trees_match_worked_case_68),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

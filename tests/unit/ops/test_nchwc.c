@@ -6,15 +6,15 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void nchwc_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
-        /* blocks of 8 and of 16 agree */
+        /* blocks of 8 and of 16 give the same */
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,32,56,56]", "y", "float[1,32,56,56]"},
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,30,56,56]", "y", "float[1,32,56,56]"},
         {"com.microsoft.nchwc:ReorderInput", 1, "channels_last=1", "float[1,56,57,16]", "y",
          "float[1,16,56,57]"},
-        /* they do not, and no convolution tells */
+        /* they differ, and no convolution decides */
         {"com.microsoft.nchwc:ReorderInput", 1, "", "float[1,24,56,56]", "y", "float[1,node.1,56,56]"},
         {"com.microsoft.nchwc:ReorderOutput", 1, "channels=24", "float[1,32,56,56]", "y",
          "float[1,24,56,56]"},
@@ -38,7 +38,7 @@ static void test_shapes(void **state)
     op_check_hists(costs, OC_COUNT(costs));
 }
 
-/* ReorderInput followed by a convolution whose weight has `channels` of them. */
+/* ReorderInput followed by a convolution whose weight has `channels` channels. */
 static void check_consumer(int64_t channels, int64_t group, const char *types, uint64_t wr)
 {
     struct op_case t;
@@ -67,8 +67,8 @@ static void check_consumer(int64_t channels, int64_t group, const char *types, u
     op_case_free(&t);
 }
 
-/* Case 73 of cost-semantics: 24 channels in blocks of 16 make 32; in blocks of 8 they stay 24. */
-static void test_block_of_the_consumer(void **state)
+/* Case 73 of cost-semantics: 24 channels in blocks of 16 are padded to 32; in blocks of 8 they stay 24. */
+static void nchwc_block_size_follows_the_consumer(void **state)
 {
     (void)state;
     check_consumer(32, 1, "float[1,32,56,56]", 401408);
@@ -78,7 +78,7 @@ static void test_block_of_the_consumer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes),
-                                       cmocka_unit_test(test_block_of_the_consumer)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nchwc_infers_shapes),
+                                       cmocka_unit_test(nchwc_block_size_follows_the_consumer)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void norm_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"BatchNormalization", 9, "", "float[2,3,4] float[3] float[3] float[3] float[3]", "y",
@@ -45,13 +45,13 @@ static void test_shapes(void **state)
 }
 
 /* n = 24 elements */
-static void test_costs(void **state)
+static void norm_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         /* 3 channels: MUL + 2 ADD + SQRT + DIV each */
         {"BatchNormalization", 9, "", "float[2,3,4] float[3] float[3] float[3] float[3]", "y",
          "ADD 30, MUL 27, DIV 3, SQRT 3"},
-        /* training: 4 ADD + 2 MUL an element; 3 DIV, SQRT, 5 MUL, 4 ADD a channel */
+        /* training: 4 ADD + 2 MUL per element; 3 DIV, SQRT, 5 MUL, 4 ADD per channel */
         {"BatchNormalization", 14, "training_mode=1", "float[2,3,4] float[3] float[3] float[3] float[3]",
          "yyy", "ADD 108, MUL 63, DIV 9, SQRT 3"},
         {"BatchNormalization", 9, "", "float[2,3,4] float[3] float[3] float[3] float[3]", "yyyyy",
@@ -68,7 +68,7 @@ static void test_costs(void **state)
         {"RMSNormalization", 23, "", "float[2,3,4] float[4]", "y", "ADD 30, MUL 72, DIV 12, SQRT 6"},
         {"com.microsoft:SimplifiedLayerNormalization", 1, "", "float[2,3,4] float[4]", "y",
          "ADD 30, MUL 72, DIV 12, SQRT 6"},
-        /* by channel: 3 rows; ADD 3n + 2R, MUL n + R, DIV n + 2R, SQRT R */
+        /* per channel: 3 rows; ADD 3n + 2R, MUL n + R, DIV n + 2R, SQRT R */
         {"MeanVarianceNormalization", 13, "axes=[0,2]", "float[2,3,4]", "y",
          "ADD 78, MUL 27, DIV 30, SQRT 3"},
         {"LpNormalization", 1, "axis=1", "float[2,3,4]", "y", "ADD 24, MUL 24, DIV 24, SQRT 8"},
@@ -95,8 +95,8 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-/* Statistics are kept in the stash type: its class, not that of the data, does the work. */
-static void test_stash_type(void **state)
+/* Statistics are computed in the stash type: its class counts, not that of the data. */
+static void norm_statistics_use_the_stash_type(void **state)
 {
     struct op_case t;
     (void)state;
@@ -111,8 +111,8 @@ static void test_stash_type(void **state)
     op_case_free(&t);
 }
 
-/* Of the tables only the rows in use: words and segments by token, positions once for all sentences. */
-static void test_embedding_reads(void **state)
+/* Only the used rows of the tables: words and segments per token, positions once for all sentences. */
+static void norm_embedding_reads_only_used_rows(void **state)
 {
     struct op_case t;
     (void)state;
@@ -127,10 +127,10 @@ static void test_embedding_reads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_stash_type),
-        cmocka_unit_test(test_embedding_reads),
+        cmocka_unit_test(norm_infers_shapes),
+        cmocka_unit_test(norm_counts_operations),
+        cmocka_unit_test(norm_statistics_use_the_stash_type),
+        cmocka_unit_test(norm_embedding_reads_only_used_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

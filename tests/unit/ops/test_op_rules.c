@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-/* The value goes on with a view of it, unless the new shape has another number of elements. */
-static void test_values_of_views(void **state)
+/* A view keeps the value, unless the new shape has another number of elements. */
+static void views_keep_folded_values(void **state)
 {
     static const struct op_fold_row rows[] = {
         {"Identity", 16, "", "int64[2]{3,4}", "3,4"},
@@ -28,8 +28,8 @@ static uint64_t prims_of(const char *name)
     return n;
 }
 
-/* Sums of cost-semantics 4.5; any letter case. */
-static void test_activations(void **state)
+/* Sums of cost-semantics 4.5; letter case is ignored. */
+static void activation_functions_expand_to_primitives(void **state)
 {
     (void)state;
     assert_int_equal(prims_of("Relu"), 1);
@@ -46,8 +46,8 @@ static void test_activations(void **state)
     assert_null(oc_activation_prims(NULL));
 }
 
-/* An overflow gives 0 and is remembered; an empty axis makes a product 0 whatever the others are. */
-static void test_cost_arithmetic(void **state)
+/* An overflow gives 0 and is recorded; an empty axis makes a product 0 whatever the other factors are. */
+static void cost_arithmetic_records_overflow_and_unknown(void **state)
 {
     struct op_case t;
     (void)state;
@@ -71,9 +71,9 @@ static void test_cost_arithmetic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values_of_views),
-        cmocka_unit_test(test_activations),
-        cmocka_unit_test(test_cost_arithmetic),
+        cmocka_unit_test(views_keep_folded_values),
+        cmocka_unit_test(activation_functions_expand_to_primitives),
+        cmocka_unit_test(cost_arithmetic_records_overflow_and_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

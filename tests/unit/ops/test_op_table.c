@@ -12,8 +12,8 @@ static int order(const struct oc_op *a, const struct oc_op *b)
     return d ? d : a->since - b->since;
 }
 
-/* Look-up is a binary search inside each family. */
-static void test_rows_are_sorted(void **state)
+/* Lookup is a binary search within each family. */
+static void op_table_rows_are_sorted(void **state)
 {
     size_t n;
     const struct oc_op_family *const *f = oc_op_families(&n);
@@ -24,8 +24,8 @@ static void test_rows_are_sorted(void **state)
                 fail_msg("family %s: %s before %s", f[i]->name, f[i]->op[k - 1].name, f[i]->op[k].name);
 }
 
-/* Two rows of one operator never cover the same version, inside a family or across. */
-static void test_versions_do_not_overlap(void **state)
+/* Two rows of one operator never cover the same version, within a family or across families. */
+static void op_table_versions_do_not_overlap(void **state)
 {
     size_t n;
     const struct oc_op_family *const *f = oc_op_families(&n);
@@ -39,7 +39,7 @@ static void test_versions_do_not_overlap(void **state)
         }
 }
 
-static void test_rows_are_complete(void **state)
+static void op_table_rows_are_complete(void **state)
 {
     size_t n;
     const struct oc_op_family *const *f = oc_op_families(&n);
@@ -54,22 +54,22 @@ static void test_rows_are_complete(void **state)
         }
 }
 
-static void test_find(void **state)
+static void op_table_finds_the_row_of_a_version(void **state)
 {
     (void)state;
     assert_null(oc_op_find("", "NoSuchOperator", 13));
     assert_null(oc_op_find("no.such.domain", "Conv", 13));
-    assert_null(oc_op_find("", "Gelu", 19)); /* Gelu came with 20 */
+    assert_null(oc_op_find("", "Gelu", 19)); /* Gelu was added in version 20 */
     assert_int_equal(oc_op_find("", "Gelu", 20)->since, 20);
     assert_int_equal(oc_op_find("", "Gelu", 9999)->since, 20);
     assert_int_equal(oc_op_find("", "Clip", 10)->until, 10);
     assert_int_equal(oc_op_find("", "Clip", 11)->until, 0);
-    assert_int_equal(oc_op_find("", "Clip", 0)->until, 0); /* domain not imported: newest */
+    assert_int_equal(oc_op_find("", "Clip", 0)->until, 0); /* domain not imported: the newest version */
     assert_ptr_equal(oc_op_find("ai.onnx", "Conv", 11), oc_op_find("", "Conv", 11));
     assert_ptr_not_equal(oc_op_find("com.microsoft.nchwc", "Conv", 1), oc_op_find("", "Conv", 11));
 }
 
-static void test_cache_gives_the_same(void **state)
+static void op_table_cache_returns_the_same_row(void **state)
 {
     struct oc_op_cache cache = {0};
     static const char *const names[] = {"Conv", "Clip", "NoSuchOperator", "Softmax", "Add"};
@@ -81,7 +81,7 @@ static void test_cache_gives_the_same(void **state)
                                  oc_op_find("", names[i], opset));
 }
 
-static void test_names(void **state)
+static void op_table_names_primitives_and_classes(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < OC_PRIM_COUNT; i++)
@@ -95,9 +95,12 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_are_sorted),      cmocka_unit_test(test_versions_do_not_overlap),
-        cmocka_unit_test(test_rows_are_complete),    cmocka_unit_test(test_find),
-        cmocka_unit_test(test_cache_gives_the_same), cmocka_unit_test(test_names),
+        cmocka_unit_test(op_table_rows_are_sorted),
+        cmocka_unit_test(op_table_versions_do_not_overlap),
+        cmocka_unit_test(op_table_rows_are_complete),
+        cmocka_unit_test(op_table_finds_the_row_of_a_version),
+        cmocka_unit_test(op_table_cache_returns_the_same_row),
+        cmocka_unit_test(op_table_names_primitives_and_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static const char *const opaque[] = {"com.microsoft:EPContext",
                                      "ATen",
                                      "GRUUnit"};
 
-static void test_cost_is_unknown_and_says_why(void **state)
+static void opaque_cost_is_unknown_with_a_reason(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(opaque); i++) {
@@ -37,13 +37,13 @@ static const struct op_cost_row costs[] = {
     {"com.microsoft:MemcpyToHost", 1, "", "float[2]", "y", 0, 0, 8, 0, 8},
 };
 
-static void test_shapes(void **state)
+static void opaque_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_copies(void **state)
+static void opaque_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -51,7 +51,8 @@ static void test_copies(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_cost_is_unknown_and_says_why),
-                                       cmocka_unit_test(test_shapes), cmocka_unit_test(test_copies)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(opaque_cost_is_unknown_with_a_reason),
+                                       cmocka_unit_test(opaque_infers_shapes),
+                                       cmocka_unit_test(opaque_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,27 +36,27 @@ static const struct op_cost_row costs[] = {
      480 + 30, 108, 0, 60},
     {MS "GatedDeltaNet", 1, "update_rule=delta",
      "float16[3,1,4] float16[3,1,4] float16[3,2,5] - - float[3,2]", "y", 360, 720 + 90, 132, 0, 60},
-    /* gates made on the way: 5 for each of 6 decays; 6 SIG; queries and keys 3*24 and 6 SQRT */
+    /* gates computed inside: 5 for each of 6 decays; 6 SIG; queries and keys 3*24 and 6 SQRT */
     {MS "GatedDeltaNet", 1, "gate_activation=qwen beta_activation=sigmoid qk_l2_norm=1",
      DELTA " float[2]! float[2]!", "yy", 360, 936 + 30 + 6 + 78, 316, 16, 220},
     /* 40 outputs of 4 taps, bias, SIG and MUL */
     {MS "VarlenCausalConvWithState", 1, "activation=silu",
      "float[5,8] float[8,1,4]! int32[3] float[8]! float[2,8,3]", "yy", 160, 320 + 40 + 80, 160 + 192,
      128 + 32, 160 + 192},
-    /* n = 24, 6 rows: two norms of 4n + 4R, the product, 7 a row for the gate, gate times value */
+    /* n = 24, 6 rows: two norms of 4n + 4R, the product, 7 per row for the gate, gate times value */
     {MS "EngramGate", 1, "", "float[1,2,3,4] float[1,2,3,4] float[1,2,4] float[3,4]! float[3,4]!", "y", 24,
      2 * 120 + 48 + 42 + 24, 96 + 96 + 32, 96, 96},
     {MS "EngramGate", 1, "", "float[1,2,3,4] float[1,2,3,4] float[1,2,4] float[3,4]! float[3,4]! float[3,4]!",
      "yy", 24, 354 + 120, 224, 144, 192},
 };
 
-static void test_shapes(void **state)
+static void packed_state_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void packed_state_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -64,6 +64,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(packed_state_infers_shapes),
+                                       cmocka_unit_test(packed_state_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

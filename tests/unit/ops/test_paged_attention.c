@@ -10,13 +10,13 @@
 /* 4 query heads on 2 key heads of 8; blocks of 4 keys */
 #define HEADS    "num_heads=4 kv_num_heads=2"
 #define OPERANDS "float16[3,32] float16[3,16] float16[3,16] float16[10,4,2,8] float16[10,4,2,8] "
-/* one token on 4 cached ones, and two new ones */
+/* one token with 4 cached ones, and two new ones */
 #define LENGTHS "int32[3]~{0,1,3} int32[2]~{4,0} int32[2,2]"
 
 static const struct op_shape_row shapes[] = {
     {MS "PagedAttention", 1, HEADS, OPERANDS LENGTHS, "yyy",
      "float16[3,32] float16[10,4,2,8] float16[10,4,2,8]"},
-    /* Q, K and V in one: (4 + 2*2)*8 wide */
+    /* Q, K and V in one tensor: width (4 + 2*2)*8 */
     {MS "PagedAttention", 1, HEADS, "float16[T,64] - - float16[10,4,2,8] float16[10,4,2,8]", "y",
      "float16[T,32]"},
     {MS "PagedAttention", 1, HEADS, "float16[T,60] - - float16[10,4,2,8] float16[10,4,2,8]", "y",
@@ -29,19 +29,18 @@ static const struct op_shape_row shapes[] = {
 };
 
 static const struct op_cost_row costs[] = {
-    /* pairs 5 + (1 + 2), 4 heads: 32, MAC 16 each, scale and 5 of softmax; 4 cached keys of 2*8, 3 new ones
-     */
+    /* pairs 5 + (1 + 2), 4 heads: 32, MAC 16 each, scale and softmax (5); 4 cached keys of 2*8, 3 new ones */
     {MS "PagedAttention", 1, HEADS, OPERANDS LENGTHS, "yyy", 512, 1024 + 32 * 6, 192 + 96 + 96 + 2 * 128, 0,
      192 + 2 * 96},
-    /* a window of 2: pairs 2 + (1 + 2), 20 for all heads; of the cache one key is left */
+    /* a window of 2: pairs 2 + (1 + 2), 20 for all heads; one key of the cache is visible */
     {MS "PagedAttention", 1, HEADS " local_window_size=2", OPERANDS LENGTHS, "yyy", 320, 640 + 20 * 6,
      192 + 96 + 96 + 2 * 32, 0, 192 + 2 * 96},
     /* not causal: 5 + 4 pairs */
     {MS "PagedAttention", 1, HEADS " is_causal=0", OPERANDS LENGTHS, "y", 576, 1152 + 36 * 6, 640, 0, 192},
-    /* rotation of 3*(4 + 2)*8 elements, 3 each; rows of the tables for 3 tokens, 4 wide */
+    /* rotation of 3*(4 + 2)*8 elements, 3 each; table rows for 3 tokens, width 4 */
     {MS "PagedAttention", 1, HEADS " do_rotary=1", OPERANDS LENGTHS " float16[64,4]! float16[64,4]!", "y",
      512, 1024 + 192 + 432, 640, 2 * 24, 192},
-    /* norms of 18 rows of 8: 4*144 + 4*18; a sink: 2 a row of 3*4 */
+    /* norms of 18 rows of 8: 4*144 + 4*18; a sink: 2 per row of 3*4 */
     {MS "PagedAttention", 1, HEADS, OPERANDS LENGTHS " - - - float16[4]! float16[8]! float16[8]!", "y", 512,
      1024 + 192 + 576 + 72 + 24, 640, 8 + 32, 192},
     /* 4 rows of 8 to 3 * 8, scaled and biased; 2*16 pairs of 8, scale and softmax */
@@ -50,26 +49,26 @@ static const struct op_cost_row costs[] = {
      "float[]! "
      "float[8]! float[8]! float[8]! float[]! float[]! float[]!",
      "y", 768 + 256, 2048 + 192 + 32 * 6, 32, 192 + 96 + 40, 32},
-    /* with projections of its own, one token on 3 cached: 1*8*24 and bias; 2*4 pairs of 8 */
+    /* with its own projections, one token with 3 cached: 1*8*24 and bias; 2*4 pairs of 8 */
     {MS "DecoderMaskedSelfAttention", 1, "num_heads=2",
      "float[1,1,8] float[8,24]! float[24]! - float[2,1,2,3,4]", "y-", 192 + 64, 512 + 24 + 8 * 6, 32 + 192,
      768 + 96, 32},
 };
 
-static void test_shapes(void **state)
+static void paged_attention_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void paged_attention_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
 /* Unknown lengths: each of 4 tokens may see the 8 keys of a sequence's blocks, in 4 heads, MAC 16. */
-static void test_unknown_lengths_are_bounded_by_the_blocks(void **state)
+static void paged_attention_unknown_lengths_are_bounded_by_the_blocks(void **state)
 {
     (void)state;
     struct op_case t;
@@ -84,7 +83,7 @@ static void test_unknown_lengths_are_bounded_by_the_blocks(void **state)
     op_case_free(&t);
 }
 
-static void test_negative_lengths_are_refused(void **state)
+static void paged_attention_rejects_negative_lengths(void **state)
 {
     (void)state;
     struct op_case t;
@@ -95,8 +94,8 @@ static void test_negative_lengths_are_refused(void **state)
     op_case_free(&t);
 }
 
-/* A cache of 8 bits is turned back: 4 cached keys of 2*8, for K and V. */
-static void test_quantized_cache(void **state)
+/* An 8-bit cache is dequantized: 4 cached keys of 2*8, for K and V. */
+static void paged_attention_dequantizes_an_8_bit_cache(void **state)
 {
     (void)state;
     struct op_case t;
@@ -108,7 +107,7 @@ static void test_quantized_cache(void **state)
     op_case_free(&t);
 }
 
-static void test_classes_of_ordered_attention(void **state)
+static void quant_ordered_attention_has_separate_classes(void **state)
 {
     (void)state;
     struct op_case t;
@@ -122,12 +121,12 @@ static void test_classes_of_ordered_attention(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_unknown_lengths_are_bounded_by_the_blocks),
-        cmocka_unit_test(test_negative_lengths_are_refused),
-        cmocka_unit_test(test_quantized_cache),
-        cmocka_unit_test(test_classes_of_ordered_attention),
+        cmocka_unit_test(paged_attention_infers_shapes),
+        cmocka_unit_test(paged_attention_counts_operations),
+        cmocka_unit_test(paged_attention_unknown_lengths_are_bounded_by_the_blocks),
+        cmocka_unit_test(paged_attention_rejects_negative_lengths),
+        cmocka_unit_test(paged_attention_dequantizes_an_8_bit_cache),
+        cmocka_unit_test(quant_ordered_attention_has_separate_classes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

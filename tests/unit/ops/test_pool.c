@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void pool_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"MaxPool", 1, "kernel_shape=[2,2] strides=[2,2]", "float[1,3,8,8]", "y", "float[1,3,4,4]"},
@@ -14,7 +14,7 @@ static void test_shapes(void **state)
          "float[1,3,4,4] int64[1,3,4,4]"},
         {"MaxPool", 12, "kernel_shape=[2]", "uint8[1,3,8]", "y", "uint8[1,3,7]"},
         {"MaxPool", 10, "kernel_shape=[2] dilations=[3]", "float[1,3,8]", "y", "float[1,3,5]"},
-        /* the ceiling: the last window must begin inside the input or the padding before it */
+        /* the ceiling: the last window must begin inside the input or the leading padding */
         {"MaxPool", 10, "kernel_shape=[3] strides=[2] pads=[1,1] ceil_mode=1", "float[1,1,6]", "y",
          "float[1,1,4]"},
         {"MaxPool", 10, "kernel_shape=[2] strides=[2] pads=[1,1] ceil_mode=1", "float[1,1,4]", "y",
@@ -52,7 +52,7 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_literal_ceiling(void **state)
+static void pool_literal_ceil_mode_keeps_windows_in_the_padding(void **state)
 {
     static const struct {
         const char *attrs, *in, *types;
@@ -73,7 +73,7 @@ static void test_literal_ceiling(void **state)
 }
 
 /* [1,3,8,8], windows of 2x2 by 2: 48 results of 4 taps */
-static void test_costs(void **state)
+static void pool_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"MaxPool", 12, "kernel_shape=[2,2] strides=[2,2]", "float[1,3,8,8]", "y", "CMP 192"},
@@ -97,8 +97,8 @@ static void test_costs(void **state)
          "nothing"},
         /* 5*8*2*2 results of at most ceil(20/2)^2 elements */
         {"MaxRoiPool", 1, "pooled_shape=[2,2]", "float[1,8,20,20] float[5,5]", "y", "CMP 16000, upper"},
-        /* 5 regions of 1x1 with 2x2 points, 8 channels: 160 samples of 4 MUL + 3 ADD, 20 places of 6 MUL + 6
-         * ADD + 2 RND, 160 additions and 40 products to average */
+        /* 5 regions of 1x1 with 2x2 points, 8 channels: 160 samples of 4 MUL + 3 ADD, 20 positions of 6 MUL +
+           6 ADD + 2 RND, 160 additions and 40 products for the mean */
         {"RoiAlign", 10, "", "float[1,8,20,20] float[5,4] int64[5]", "y", "ADD 760, MUL 800, RND 40, est"},
         {"RoiAlign", 10, "mode=max sampling_ratio=1", "float[1,8,20,20] float[5,4] int64[5]", "y",
          "ADD 150, MUL 190, CMP 40, RND 10"},
@@ -109,7 +109,7 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-static void test_options(void **state)
+static void pool_strict_and_valid_options_reduce_counts(void **state)
 {
     struct op_case t;
     (void)state;
@@ -123,12 +123,12 @@ static void test_options(void **state)
     t.ctx.opt.taps_valid = true;
     assert_int_equal(op_case_shape(&t), 0);
     op_case_cost(&t);
-    assert_int_equal(t.total, 13); /* 15 taps, two in the padding */
+    assert_int_equal(t.total, 13); /* 15 taps, two of them in the padding */
     op_case_free(&t);
 }
 
-/* Few regions read only what they sample: 5*8 results of 4 points of 4 taps. */
-static void test_partial_read(void **state)
+/* Few regions read only the samples: 5*8 results of 4 points of 4 taps. */
+static void pool_roi_align_reads_only_sampled_elements(void **state)
 {
     struct op_case t;
     (void)state;
@@ -140,8 +140,11 @@ static void test_partial_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),  cmocka_unit_test(test_literal_ceiling), cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_options), cmocka_unit_test(test_partial_read),
+        cmocka_unit_test(pool_infers_shapes),
+        cmocka_unit_test(pool_literal_ceil_mode_keeps_windows_in_the_padding),
+        cmocka_unit_test(pool_counts_operations),
+        cmocka_unit_test(pool_strict_and_valid_options_reduce_counts),
+        cmocka_unit_test(pool_roi_align_reads_only_sampled_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-/* Properties that hold for many operators at once (cost-semantics section 12). */
+/* Properties of many operators at once (cost-semantics section 12). */
 
-/* Rows whose inputs have a batch, %d, and no per-channel or per-weight work. */
+/* Rows whose inputs have a batch, %d, and no operations per channel or per weight. */
 static const struct {
     const char *op;
     int opset;
@@ -74,7 +74,7 @@ static void run(struct op_case *t, size_t i, int batch)
 }
 
 /* 2: twice the batch, twice of everything that is not a constant. */
-static void test_batch_is_linear(void **state)
+static void cost_is_linear_in_the_batch(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
@@ -93,8 +93,8 @@ static void test_batch_is_linear(void **state)
     }
 }
 
-/* 8: nothing to do for an empty batch, and no division by zero. */
-static void test_empty_batch_is_free(void **state)
+/* 8: an empty batch costs nothing and divides by zero nowhere. */
+static void empty_batch_costs_nothing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
@@ -107,8 +107,8 @@ static void test_empty_batch_is_free(void **state)
     }
 }
 
-/* The same counts whatever the options say where they do not apply; fewer or the same where they do. */
-static void test_options_never_add(void **state)
+/* The same counts whatever the options are where they do not apply; fewer or the same where they do. */
+static void counting_options_never_increase_counts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
@@ -128,9 +128,9 @@ static void test_options_never_add(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_batch_is_linear),
-        cmocka_unit_test(test_empty_batch_is_free),
-        cmocka_unit_test(test_options_never_add),
+        cmocka_unit_test(cost_is_linear_in_the_batch),
+        cmocka_unit_test(empty_batch_costs_nothing),
+        cmocka_unit_test(counting_options_never_increase_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,20 +40,20 @@ static const struct op_cost_row costs[] = {
      15 * 80 + 50, 80, 80 + 40 + 80 + 16, 320},
 };
 
-static void test_shapes(void **state)
+static void quant_order_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void quant_order_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
-/* Block floating point is no larger than what it was made of: 64 floats. */
-static void test_bfp_is_bounded(void **state)
+/* Block floating point is no larger than its source: 64 floats. */
+static void quant_order_bfp_size_is_bounded(void **state)
 {
     (void)state;
     struct op_case t;
@@ -66,7 +66,8 @@ static void test_bfp_is_bounded(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs),
-                                       cmocka_unit_test(test_bfp_is_bounded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quant_order_infers_shapes),
+                                       cmocka_unit_test(quant_order_counts_operations),
+                                       cmocka_unit_test(quant_order_bfp_size_is_bounded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

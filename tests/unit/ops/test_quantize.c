@@ -61,12 +61,12 @@ static const struct op_cost_row costs[] = {
     {"QuantizeLinear", 19, "", "float[10] float[] float8e4m3fn[]", "y", 0, 40, 45, 0, 10},
     {"QuantizeLinear", 19, "saturate=0", "float[10] float[] float8e4m3fn[]", "y", 0, 20, 45, 0, 10},
     {"DequantizeLinear", 19, "", "uint8[10] float[] uint8[]", "y", 0, 20, 15, 0, 40},
-    /* 10 an element: two dequantized operands, the product, requantization (5) */
+    /* 10 per element: two dequantized operands, the product, requantization (5) */
     {"com.microsoft:QLinearMul", 1, "", "int8[4] float[] int8[] int8[4] float[] int8[] float[] int8[]", "y",
      0, 40, 8 + 15, 0, 4},
     {"com.microsoft:QLinearSigmoid", 1, "", "int8[4] float[] int8[] float[] int8[]", "y", 0, 32, 14, 0, 4},
     {"com.microsoft:QLinearLeakyRelu", 1, "", "int8[4] float[] int8[] float[] int8[]", "y", 0, 36, 14, 0, 4},
-    /* the first part has the scale and zero point of the result: only the second costs 7 an element */
+    /* the first part has the scale and zero point of the result: only the second costs 7 per element */
     {"com.microsoft:QLinearConcat", 1, "axis=0",
      "float[]!{0.5} uint8[]!{3} uint8[2] float[]!{0.5} uint8[]!{3} uint8[4] float[]!{0.25} uint8[]!{3}", "y",
      0, 28, 6, 15, 6},
@@ -75,19 +75,19 @@ static const struct op_cost_row costs[] = {
      "uint8[100,32]! int64[3] float16[100,4]!", "y", 0, 0, 24, 96 + 24, 384},
 };
 
-static void test_shapes(void **state)
+static void quantize_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void quantize_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void quantize_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -95,7 +95,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quantize_infers_shapes),
+                                       cmocka_unit_test(quantize_folds_values),
+                                       cmocka_unit_test(quantize_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void reduce_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"ReduceSum", 1, "axes=[1]", "float[2,3,4]", "y", "float[2,1,4]"},
@@ -19,7 +19,7 @@ static void test_shapes(void **state)
         {"ReduceMax", 18, "keepdims=0", "float[2,3,4] int64[0]{}", "y", "float[]"},
         {"ReduceMax", 18, "noop_with_empty_axes=1", "float[2,3,4] int64[0]{}", "y", "float[2,3,4]"},
         {"ReduceMax", 18, "noop_with_empty_axes=1", "float[2,3,4]", "y", "float[2,3,4]"},
-        {"ReduceMax", 18, "keepdims=0", "float[2,3,4] int64[2]", "y", "float[node.0]"}, /* axes not known */
+        {"ReduceMax", 18, "keepdims=0", "float[2,3,4] int64[2]", "y", "float[node.0]"}, /* unknown axes */
         {"ReduceMax", 18, "", "float[2,3,4] int64[2]", "y", "float[node.0,node.1,node.2]"},
         {"ReduceMax", 18, "keepdims=0", "float[2,3,4] int64[N]", "y", "float[...]"},
         {"ReduceMax", 13, "keepdims=0", "float", "y", "float[]"},
@@ -45,7 +45,7 @@ static void test_shapes(void **state)
 }
 
 /* 24 elements to 6 results */
-static void test_costs(void **state)
+static void reduce_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"ReduceSum", 11, "axes=[-1]", "float[2,3,4]", "y", "ADD 24"},
@@ -57,19 +57,19 @@ static void test_costs(void **state)
         {"ReduceSumSquare", 11, "axes=[-1]", "float[2,3,4]", "y", "ADD 24, MUL 24"},
         {"ReduceLogSum", 11, "axes=[-1]", "float[2,3,4]", "y", "ADD 24, LOG 6"},
         {"ReduceLogSumExp", 11, "axes=[-1]", "float[2,3,4]", "y", "ADD 24, EXP 24, LOG 6"},
-        /* no axes and noop: an alias, but for what is done to each element */
+        /* no axes and noop: an alias, except for the operation on each element */
         {"ReduceSum", 13, "noop_with_empty_axes=1", "float[2,3,4]", "y", "nothing, alias"},
         {"ReduceMean", 18, "noop_with_empty_axes=1", "float[2,3,4]", "y", "nothing, alias"},
         {"ReduceSumSquare", 18, "noop_with_empty_axes=1", "float[2,3,4]", "y", "MUL 24"},
         {"ReduceL2", 18, "noop_with_empty_axes=1", "float[2,3,4]", "y", "MUL 24, SQRT 24"},
         {"ReduceLogSum", 18, "noop_with_empty_axes=1", "float[2,3,4]", "y", "LOG 24"},
-        {"ReduceMean", 18, "", "float[2,3,4] int64[1]", "y", "ADD 24, DIV 24, upper"}, /* axes not known */
+        {"ReduceMean", 18, "", "float[2,3,4] int64[1]", "y", "ADD 24, DIV 24, upper"}, /* unknown axes */
         {"ReduceMax", 18, "keepdims=0", "float[2,3,4] int64[2]", "y", "CMP 24, unknown"},
         {"com.microsoft:ReduceSumInteger", 1, "axes=[1]", "uint8[2,3]", "y", "ADD 6"},
         {"com.microsoft:QLinearReduceMean", 1, "axes=[1]", "uint8[2,3] float[] uint8[] float[] int8[]", "y",
          "ADD 8, MUL 2, CMP 4, RND 2"},
         {"ArgMax", 13, "axis=-1", "float[2,3,4]", "y", "CMP 24"},
-        /* clog2(3) = 2 comparisons an element, at least 1 */
+        /* clog2(3) = 2 comparisons per element, at least 1 */
         {"TopK", 11, "", "float[2,5] int64[1]{3}", "yy", "CMP 20"},
         {"TopK", 11, "", "float[2,5] int64[1]{1}", "yy", "CMP 10"},
         {"TopK", 11, "", "float[2,5] int64[1]{4}", "-y", "CMP 20"},
@@ -83,7 +83,7 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-static void test_strict(void **state)
+static void reduce_strict_option_counts_n_minus_1(void **state)
 {
     struct op_case t;
     (void)state;
@@ -95,7 +95,7 @@ static void test_strict(void **state)
     op_case_free(&t);
 }
 
-static void test_folds(void **state)
+static void reduce_folds_values(void **state)
 {
     static const struct op_fold_row rows[] = {
         {"ReduceProd", 11, "keepdims=0", "int64[3]{2,H,3}", "6*H"},
@@ -125,10 +125,10 @@ static void test_folds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_strict),
-        cmocka_unit_test(test_folds),
+        cmocka_unit_test(reduce_infers_shapes),
+        cmocka_unit_test(reduce_counts_operations),
+        cmocka_unit_test(reduce_strict_option_counts_n_minus_1),
+        cmocka_unit_test(reduce_folds_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

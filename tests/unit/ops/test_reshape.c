@@ -84,19 +84,19 @@ static const struct op_cost_row costs[] = {
     {"Shape", 15, "", "float[2,3,4]", "y", 0, 0, 0, 0, 0},
 };
 
-static void test_shapes(void **state)
+static void reshape_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void reshape_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void reshape_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -104,7 +104,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reshape_infers_shapes),
+                                       cmocka_unit_test(reshape_folds_values),
+                                       cmocka_unit_test(reshape_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static const struct op_shape_row shapes[] = {
      "float[5,1,2,4] float[1,2,4]"},
     {"RNN", 14, "hidden_size=4 direction=reverse", "float[5,2,3] float[1,4,3] float[1,4,4]", "yy",
      "float[5,1,2,4] float[1,2,4]"},
-    /* weights the other way round */
+    /* weights in the other order */
     {"com.microsoft:DynamicQuantizeLSTM", 1, "", "float[S,B,4] int8[1,4,20] int8[1,5,20]", "yyy",
      "float[S,1,B,5] float[1,B,5] float[1,B,5]"},
     {"com.microsoft:DynamicQuantizeLSTM", 1, "hidden_size=5", "float[3,2,4] int8[1,20,4] int8[1,5,20]", "y",
@@ -61,8 +61,8 @@ static const struct op_cost_row costs[] = {
      "float[3,2,4] uint8[1,4,20]! uint8[1,5,20]! float[1,40]!", "y", 1080, 2160 + 270 + 90 + 60 + 90 + 378,
      96, 80 + 100 + 160, 120},
     /* the same sizes without bias, the input joined with a context of 6: MAC 30*4*15, ADD 30*5. Attention on
-     * 8 steps of a memory 6 deep, 7 wide: keys 2*8*6*7, queries 6*5*7; 48 scores: 7 sums, tanh and products
-     * each, softmax 5, context 6 products */
+       8 steps of a memory 6 deep, 7 wide: keys 2*8*6*7, queries 6*5*7; 48 scores: 7 sums, tanh and products
+       each, softmax 5, context 6 products */
     {"com.microsoft:AttnLSTM", 1, "hidden_size=5",
      "float[3,2,4] float[1,20,10]! float[1,20,5]! - - - - - float[1,5,7]! float[1,6,7]! float[1,7]! "
      "float[2,8,6]",
@@ -70,19 +70,19 @@ static const struct op_cost_row costs[] = {
      800 + 400 + 140 + 168 + 28, 120},
 };
 
-static void test_shapes(void **state)
+static void rnn_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void rnn_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void rnn_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -90,7 +90,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(rnn_infers_shapes),
+                                       cmocka_unit_test(rnn_folds_values),
+                                       cmocka_unit_test(rnn_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

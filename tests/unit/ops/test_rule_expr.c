@@ -1,4 +1,4 @@
-/* The expressions of user rules: what they give for sizes known and unknown, and what is refused. */
+/* The expressions of user rules: values for known and unknown sizes, and rejected texts. */
 #include "support/op_case.h"
 
 #include <setjmp.h>
@@ -32,7 +32,7 @@ struct bench {
     char text[1200];
 };
 
-static void set_up(struct bench *b)
+static void bench_init(struct bench *b)
 {
     op_case_init_row(&b->t, &row, 1, node_attrs, node_in, "y");
     struct oc_dim dim[] = {oc_dim_symbol(b->t.exprs, "N", -1), oc_known(5)};
@@ -41,48 +41,48 @@ static void set_up(struct bench *b)
     b->env = (struct oc_rule_env){.c = &b->t.ctx};
 }
 
-static const char *say(struct bench *b, const char *prefix, const char *text)
+static const char *error_text(struct bench *b, const char *prefix, const char *text)
 {
     snprintf(b->text, sizeof(b->text), "%s%s", prefix, text);
     op_case_free(&b->t);
     return b->text;
 }
 
-/* The number as text, "wrong: ..." for a text that is refused, "error: ..." for a failure at the node. */
+/* The number as text, "wrong: ..." for a rejected text, "error: ..." for a failure at the node. */
 static const char *number(struct bench *b, const char *text)
 {
     struct oc_dim d;
-    set_up(b);
+    bench_init(b);
     const struct oc_rule_expr *e = oc_rule_parse_number(&b->scope, text);
     if (!e)
-        return say(b, "wrong: ", b->scope.why);
+        return error_text(b, "wrong: ", b->scope.why);
     if (oc_rule_number(&b->env, e, &d))
-        return say(b, "error: ", b->t.err.msg);
-    return say(b, oc_exprs_overflowed(b->t.exprs) ? "overflow " : "", oc_dim_text(b->t.exprs, d));
+        return error_text(b, "error: ", b->t.err.msg);
+    return error_text(b, oc_exprs_overflowed(b->t.exprs) ? "overflow " : "", oc_dim_text(b->t.exprs, d));
 }
 
 static const char *shape(struct bench *b, const char *text)
 {
     struct oc_shape s;
-    set_up(b);
+    bench_init(b);
     const struct oc_rule_expr *e = oc_rule_parse_shape(&b->scope, text);
     if (!e)
-        return say(b, "wrong: ", b->scope.why);
+        return error_text(b, "wrong: ", b->scope.why);
     if (oc_rule_shape(&b->env, e, &s))
-        return say(b, "error: ", b->t.err.msg);
-    return say(b, "", s.ranked ? oc_shape_text(&b->t.arena, b->t.exprs, &s, ",") : "unranked");
+        return error_text(b, "error: ", b->t.err.msg);
+    return error_text(b, "", s.ranked ? oc_shape_text(&b->t.arena, b->t.exprs, &s, ",") : "unranked");
 }
 
 static const char *dtype(struct bench *b, const char *text)
 {
     unsigned code;
-    set_up(b);
+    bench_init(b);
     const struct oc_rule_expr *e = oc_rule_parse_dtype(&b->scope, text);
     if (!e)
-        return say(b, "wrong: ", b->scope.why);
+        return error_text(b, "wrong: ", b->scope.why);
     if (oc_rule_dtype(&b->env, e, &code))
-        return say(b, "error: ", b->t.err.msg);
-    return say(b, "", oc_dtype_info(code)->name);
+        return error_text(b, "error: ", b->t.err.msg);
+    return error_text(b, "", oc_dtype_info(code)->name);
 }
 
 struct expected {
@@ -99,7 +99,7 @@ static void check_all(const char *(*run)(struct bench *, const char *), const st
     }
 }
 
-static void numbers(void **state)
+static void evaluates_numbers(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -108,7 +108,7 @@ static void numbers(void **state)
         {"(1 + 2)*3", "9"},
         {"10 - 4 - 3", "3"},
         {"7/2", "3"},
-        {"-7/2", "-4"}, /* down, not towards 0 */
+        {"-7/2", "-4"}, /* rounded down, not towards 0 */
         {"24/4/3", "2"},
         {"ceil(7/2)", "4"},
         {"ceil(7, 2)", "4"},
@@ -125,13 +125,13 @@ static void numbers(void **state)
         {"1 > 2", "0"},
         {"3 == 3", "1"},
         {"3 != 3", "0"},
-        {"if(2 > 1, 5, 1/0)", "5"}, /* the other one is not looked at */
+        {"if(2 > 1, 5, 1/0)", "5"}, /* the other operand is not evaluated */
         {"9223372036854775807", "9223372036854775807"},
     };
     check_all(number, list, OC_COUNT(list));
 }
 
-static void names(void **state)
+static void evaluates_names(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -172,8 +172,8 @@ static void names(void **state)
     check_all(number, list, OC_COUNT(list));
 }
 
-/* What is not known stays so, and keeps what can be said of it. */
-static void unknown_numbers(void **state)
+/* Unknown values stay unknown and keep their known bounds. */
+static void unknown_values_keep_their_bounds(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -209,7 +209,7 @@ static void unknown_numbers(void **state)
     check_all(number, list, OC_COUNT(list));
 }
 
-static void failures_at_the_node(void **state)
+static void failures_at_the_node_name_the_operand(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -242,7 +242,7 @@ static void failures_at_the_node(void **state)
     check_all(number, list, OC_COUNT(list));
 }
 
-static void refused_texts(void **state)
+static void rejects_malformed_expressions(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -285,7 +285,7 @@ static void refused_texts(void **state)
     check_all(number, list, OC_COUNT(list));
 }
 
-static void shapes(void **state)
+static void evaluates_shapes(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -325,7 +325,7 @@ static void shapes(void **state)
     check_all(shape, list, OC_COUNT(list));
 }
 
-static void types(void **state)
+static void evaluates_types(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -356,8 +356,8 @@ static const char *repeated(char *text, size_t cap, const char *piece, unsigned 
     return text;
 }
 
-/* Depth costs stack: of brackets, of sums, and of names that speak of names. */
-static void depth_is_limited(void **state)
+/* Depth costs stack: of brackets, of sums, and of names that refer to names. */
+static void nesting_depth_is_limited(void **state)
 {
     (void)state;
     struct bench b;
@@ -381,7 +381,7 @@ static void depth_is_limited(void **state)
     assert_string_equal(shape(&b, list), "error: a shape of more than 64 axes");
 }
 
-/* n0 = N; n1 = n0*n0 - n0*n0 + n0; ...: 2^32 evaluations if names were texts. */
+/* n0 = N; n1 = n0*n0 - n0*n0 + n0; ...: 2^32 evaluations if names were substituted as text. */
 static void names_are_computed_once(void **state)
 {
     (void)state;
@@ -389,7 +389,7 @@ static void names_are_computed_once(void **state)
     struct oc_rule_let let[OC_RULE_LETS];
     char text[64], name[OC_RULE_LETS][16];
     struct oc_dim d;
-    set_up(&b);
+    bench_init(&b);
     b.scope.let = b.env.let = let;
     for (unsigned i = 0; i < OC_RULE_LETS; i++) {
         snprintf(name[i], sizeof(name[i]), "n%u", i);
@@ -406,7 +406,7 @@ static void names_are_computed_once(void **state)
     op_case_free(&b.t);
 }
 
-static void printed_with_numbers(void **state)
+static void prints_expressions_with_numbers(void **state)
 {
     (void)state;
     static const struct expected list[] = {
@@ -423,12 +423,12 @@ static void printed_with_numbers(void **state)
     for (size_t i = 0; i < OC_COUNT(list); i++) {
         struct bench b;
         struct oc_buf out = {0};
-        set_up(&b);
+        bench_init(&b);
         const struct oc_rule_expr *e = oc_rule_parse_number(&b.scope, list[i].text);
         assert_non_null(e);
         oc_rule_print_numbers(&b.env, e, &out);
         assert_string_equal(out.data, list[i].result);
-        assert_string_equal(b.t.err.msg, ""); /* what fails prints "?" */
+        assert_string_equal(b.t.err.msg, ""); /* a failing part prints "?" */
         oc_buf_free(&out);
         op_case_free(&b.t);
     }
@@ -437,16 +437,16 @@ static void printed_with_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(names),
-        cmocka_unit_test(unknown_numbers),
-        cmocka_unit_test(failures_at_the_node),
-        cmocka_unit_test(refused_texts),
-        cmocka_unit_test(shapes),
-        cmocka_unit_test(types),
-        cmocka_unit_test(depth_is_limited),
+        cmocka_unit_test(evaluates_numbers),
+        cmocka_unit_test(evaluates_names),
+        cmocka_unit_test(unknown_values_keep_their_bounds),
+        cmocka_unit_test(failures_at_the_node_name_the_operand),
+        cmocka_unit_test(rejects_malformed_expressions),
+        cmocka_unit_test(evaluates_shapes),
+        cmocka_unit_test(evaluates_types),
+        cmocka_unit_test(nesting_depth_is_limited),
         cmocka_unit_test(names_are_computed_once),
-        cmocka_unit_test(printed_with_numbers),
+        cmocka_unit_test(prints_expressions_with_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,19 +27,19 @@ static const struct op_cost_row costs[] = {
     {"ScatterElements", 18, "reduction=max", "float[3,4] int64[3,1] float[3,1]", "y", 0, 3, 84, 0, 48},
 };
 
-static void test_shapes(void **state)
+static void scatter_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void scatter_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void scatter_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -47,7 +47,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(scatter_infers_shapes),
+                                       cmocka_unit_test(scatter_folds_values),
+                                       cmocka_unit_test(scatter_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

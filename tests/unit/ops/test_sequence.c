@@ -46,7 +46,7 @@ static const struct op_shape_row shapes[] = {
     {"ConcatFromSequence", 11, "axis=0", "seq(float[2,3])*5", "y", "float[10,3]"},
     {"ConcatFromSequence", 11, "axis=1", "seq(float[2,3])*N", "y", "float[2,3*N]"},
     {"ConcatFromSequence", 11, "axis=0", "seq(float[2,3])", "y", "float[node.0,3]"},
-    /* unknown sizes may differ from element to element */
+    /* unknown sizes may differ between elements */
     {"ConcatFromSequence", 11, "axis=0", "seq(float[M,3])*2", "y", "float[node.0,3]"},
     {"ConcatFromSequence", 11, "axis=-1 new_axis=1", "seq(float[2,3])*5", "y", "float[2,3,5]"},
     {"ConcatFromSequence", 11, "axis=0 new_axis=1", "seq(float[2,3])", "y", "float[node.0,2,3]"},
@@ -88,7 +88,7 @@ static const struct op_cost_row costs[] = {
 
 struct length_row {
     const char *op, *attrs, *in;
-    const char *length; /* of the sequence that comes out, or the types of its elements */
+    const char *length; /* of the resulting sequence, or the types of its elements */
 };
 
 static const struct length_row lengths[] = {
@@ -128,7 +128,7 @@ static const char *length_text(struct op_case *t)
     return s;
 }
 
-static void test_lengths(void **state)
+static void sequence_lengths_are_inferred(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(lengths); i++) {
@@ -143,19 +143,19 @@ static void test_lengths(void **state)
     }
 }
 
-static void test_shapes(void **state)
+static void sequence_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void sequence_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void sequence_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -163,7 +163,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_lengths),
-                                       cmocka_unit_test(test_folds), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequence_infers_shapes), cmocka_unit_test(sequence_lengths_are_inferred),
+        cmocka_unit_test(sequence_folds_values), cmocka_unit_test(sequence_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

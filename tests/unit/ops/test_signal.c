@@ -61,7 +61,7 @@ static const struct op_cost_row costs[] = {
     /* 98 frames of 400: 98 * (400 + round(5*400*log2 400)/2); 5*400*8.643856... = 17287.71: 17288/2 = 8644 */
     {"STFT", 17, "", "float[1,16000,1] int64[]!{160} float[400]!", "y", 0, 98 * (400 + 8644), 64000, 1600,
      98 * 201 * 2 * 4},
-    /* without a window no products; complex input in full: 3 frames of 5*8*3 = 120 */
+    /* no products without a window; complex input in full: 3 frames of 5*8*3 = 120 */
     {"STFT", 17, "onesided=0", "float[1,16,2] int64[]!{4} - int64[]!{8}", "y", 0, 360, 128, 0, 3 * 8 * 2 * 4},
     {"MelWeightMatrix", 17, "", "int64[]{4} int64[]{16} int64[] float[] float[]", "y", 0, 9 * 4 * 8, 0, 0,
      144},
@@ -72,13 +72,13 @@ static const struct op_cost_row costs[] = {
     {"com.microsoft:Irfft", 1, "signal_ndim=2", "float[8,9,2]", "y", 0, 8 * 160 + 9 * 120, 576, 0, 512},
 };
 
-static void test_shapes(void **state)
+static void signal_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void signal_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -86,6 +86,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(signal_infers_shapes),
+                                       cmocka_unit_test(signal_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

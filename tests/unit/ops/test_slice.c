@@ -90,19 +90,19 @@ static const struct op_cost_row costs[] = {
     {"CenterCropPad", 18, "", "float[10,4] int64[2]!{8,6}", "y", 0, 0, 128, 0, 192}, /* 8 x 4 are kept */
 };
 
-static void test_shapes(void **state)
+static void slice_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_folds(void **state)
+static void slice_folds_values(void **state)
 {
     (void)state;
     op_check_folds(folds, OC_COUNT(folds));
 }
 
-static void test_costs(void **state)
+static void slice_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -110,7 +110,8 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_folds),
-                                       cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slice_infers_shapes),
+                                       cmocka_unit_test(slice_folds_values),
+                                       cmocka_unit_test(slice_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,12 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void softmax_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Softmax", 1, "", "float[2,3,4]", "y", "float[2,3,4]"},
         {"Softmax", 11, "axis=3", "float[2,3,4]", "y",
-         "float[2,3,4]"}, /* the rank itself: one element a row */
+         "float[2,3,4]"}, /* axis equal to the rank: one element per row */
         {"Softmax", 13, "axis=3", "float[2,3,4]", "y", "error: axis 3 of rank 3"},
         {"LogSoftmax", 13, "axis=-3", "float[2,3,4]", "y", "float[2,3,4]"},
         {"Hardmax", 13, "axis=-4", "float[2,3,4]", "y", "error: axis -4 of rank 3"},
@@ -25,12 +25,12 @@ static void test_shapes(void **state)
     op_check_shapes(rows, OC_COUNT(rows));
 }
 
-static void test_costs(void **state)
+static void softmax_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"Softmax", 13, "", "float[2,3,4]", "y", "ADD 48, CMP 24, DIV 24, EXP 24"},
         {"Softmax", 11, "", "float[2,3,4]", "y", "ADD 48, CMP 24, DIV 24, EXP 24"},
-        /* rows: from 13 one axis, before it all axes from `axis` on */
+        /* rows: from version 13 one axis, before it all axes from `axis` on */
         {"LogSoftmax", 13, "axis=1", "float[2,3,4]", "y", "ADD 72, CMP 24, EXP 24, LOG 8"},
         {"LogSoftmax", 11, "axis=1", "float[2,3,4]", "y", "ADD 72, CMP 24, EXP 24, LOG 2"},
         {"LogSoftmax", 13, "", "float[2,3,4]", "y", "ADD 72, CMP 24, EXP 24, LOG 6"},
@@ -57,6 +57,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(softmax_infers_shapes),
+                                       cmocka_unit_test(softmax_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -34,8 +34,8 @@ static const struct op_shape_row shapes[] = {
 };
 
 static const struct op_cost_row costs[] = {
-    /* Width 16, 2 heads of 8, 64 tokens, W = 4; flags not known. Projections 2*64*16*48 = 98,304, biases
-     * 6,144. 64*9 pairs, both heads 1,152: MAC 16, scale, mask and 5 of softmax each. */
+    /* Width 16, 2 heads of 8, 64 tokens, W = 4; unknown flags. Projections 2*64*16*48 = 98,304, biases 6,144.
+       64*9 pairs, both heads 1,152: MAC 16, scale, mask and softmax (5) each. */
     {MS "LongformerAttention", 1, "num_heads=2 window=4",
      "float[1,64,16] float[16,48]! float[48]! float[1,64] float[16,48]! float[48]! int32[1,64]", "y",
      98304 + 16 * 1152, 2 * (98304 + 16 * 1152) + 6144 + 7 * 1152, 4096 + 256 + 256, 2 * (3072 + 192), 4096},
@@ -47,7 +47,7 @@ static const struct op_cost_row costs[] = {
     {MS "LongformerAttention", 1, "num_heads=1 window=1",
      "float[1,8,4] float[4,12]! float[12]! float[1,8] float[4,12]! float[12]! int32[1,8]~{0,0,0,0,0,0,0,0}",
      "y", 384 + 24 * 8, 2 * (384 + 192) + 96 + 24 * 7, 128 + 32 + 32, 2 * (192 + 48), 128},
-    /* with two of 8 bits: a scale for each of 192 projected elements */
+    /* with two 8-bit operands: a scale for each of 192 projected elements */
     {MS "QOrderedLongformerAttention", 1, "num_heads=1 window=1",
      "int8[1,8,4] float[]! int8[4,12]! float[]! float[12]! float[]! float[]! float16[1,8] int8[4,12]! "
      "float[]! "
@@ -57,32 +57,32 @@ static const struct op_cost_row costs[] = {
     {MS "DecoderAttention", 1, "num_heads=2",
      "float[2,3,8] @0 float[8,8]! float[8,16]! float[24]! - - - bool[]{false} bool[]{false} bool[]{false}",
      "y--", 384 + 768 + 192, 2 * 1344 + 144 + 24 * 6, 192, 256 + 512 + 96, 192},
-    /* keys and values of the encoder are in the cache, 7 long: only Q is projected; 84 pairs */
+    /* keys and values of the encoder are cached, length 7: only Q is projected; 84 pairs */
     {MS "DecoderAttention", 1, "num_heads=2",
      "float[2,3,8] float[9,3,8] float[8,8]! float[8,16]! float[24]! - float[3,2,7,4] float[3,2,7,4] "
      "bool[]{true} "
      "bool[]{true} bool[]{true} bool[]{false}",
      "y--", 384 + 672, 2 * 1056 + 48 + 84 * 6, 192 + 2 * 672, 256 + 96, 192},
-    /* 12 rows of 4 against [4,6]; biases 48 and 72, sums 72; 6 a row for its factor; a product for 36 scores
-     */
+    /* 12 rows of 4 times [4,6]; biases 48 and 72, sums 72; 6 per row for its factor; a product for each of 36
+       scores */
     {MS "GatedRelativePositionBias", 1, "num_heads=2",
      "float[2,3,8] float[8]! float[1,2,3,3] float[4,6]! float[6]! float[1,2,1,1]!", "y", 288,
      576 + 48 + 144 + 72 + 36, 192 + 72, 32 + 96 + 24 + 8, 144},
 };
 
-static void test_shapes(void **state)
+static void sparse_attention_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void sparse_attention_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
-static void test_what_is_assumed_is_said(void **state)
+static void sparse_attention_lists_its_assumptions(void **state)
 {
     (void)state;
     struct op_case t;
@@ -97,7 +97,8 @@ static void test_what_is_assumed_is_said(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs),
-                                       cmocka_unit_test(test_what_is_assumed_is_said)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sparse_attention_infers_shapes),
+                                       cmocka_unit_test(sparse_attention_counts_operations),
+                                       cmocka_unit_test(sparse_attention_lists_its_assumptions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

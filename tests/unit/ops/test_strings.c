@@ -19,7 +19,7 @@ static const struct op_shape_row shapes[] = {
     /* nothing left: one empty string */
     {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[2]~{\"a\",\"A\"}", "y", "string[1]"},
     {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[2]~{\"a\",?}", "y", "string[node.0]"},
-    /* the case of letters beyond ASCII is the locale's */
+    /* letter case beyond ASCII depends on the locale */
     {"StringNormalizer", 10, "stopwords=[\"\xc3\xa4\"]", "string[1]~{\"b\"}", "y", "string[node.0]"},
     {"StringNormalizer", 10, "stopwords=[\"a\"]", "string[1,1,7]", "y", "error: the strings must be *"},
     {"TfIdfVectorizer", 9, "ngram_indexes=[0,4,2]", "int64[12]", "y", "float[5]"},
@@ -31,14 +31,14 @@ static const struct op_shape_row shapes[] = {
     {"ImageDecoder", 20, "pixel_format=Grayscale", "uint8[N]", "y", "uint8[node.0,node.1,1]"},
 };
 
-static void test_shapes(void **state)
+static void strings_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-/* Stop words only take away, and an empty string is left at least. */
-static void test_normalizer_bound(void **state)
+/* Stop words only remove, and at least an empty string remains. */
+static void string_normalizer_output_is_bounded(void **state)
 {
     (void)state;
     struct op_case t;
@@ -50,7 +50,7 @@ static void test_normalizer_bound(void **state)
     op_case_free(&t);
 }
 
-static void test_cost_is_an_estimate(void **state)
+static void string_cost_is_an_estimate(void **state)
 {
     (void)state;
     struct op_case t;
@@ -67,7 +67,8 @@ static void test_cost_is_an_estimate(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_normalizer_bound),
-                                       cmocka_unit_test(test_cost_is_an_estimate)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(strings_infers_shapes),
+                                       cmocka_unit_test(string_normalizer_output_is_bounded),
+                                       cmocka_unit_test(string_cost_is_an_estimate)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,19 +33,19 @@ static const struct op_cost_row costs[] = {
      0, 40},
 };
 
-static void test_shapes(void **state)
+static void train_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void train_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
 }
 
-static void test_a_gradient_is_of_unknown_cost(void **state)
+static void gradient_cost_is_unknown(void **state)
 {
     (void)state;
     struct op_case t;
@@ -57,7 +57,8 @@ static void test_a_gradient_is_of_unknown_cost(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs),
-                                       cmocka_unit_test(test_a_gradient_is_of_unknown_cost)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(train_infers_shapes),
+                                       cmocka_unit_test(train_counts_operations),
+                                       cmocka_unit_test(gradient_cost_is_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

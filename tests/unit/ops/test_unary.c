@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static void test_shapes(void **state)
+static void unary_infers_shapes(void **state)
 {
     static const struct op_shape_row rows[] = {
         {"Relu", 1, "", "float[2,N]", "y", "float[2,N]"},
@@ -26,7 +26,7 @@ static void test_shapes(void **state)
 }
 
 /* Per element: cost-semantics 4.5. */
-static void test_costs(void **state)
+static void unary_counts_operations(void **state)
 {
     static const struct op_hist_row rows[] = {
         {"Relu", 14, "", "float[10]", "y", "CMP 10"},
@@ -54,19 +54,19 @@ static void test_costs(void **state)
         {"ScaledTanh", 1, "", "float[10]", "y", "MUL 20, TANH 10"},
         {"ParametricSoftplus", 1, "", "float[10]", "y", "ADD 10, MUL 20, EXP 10, LOG 10"},
         {"ImageScaler", 1, "", "float[10]", "y", "ADD 10, MUL 10"},
-        /* a comparison for each bound there is */
+        /* one comparison for each given bound */
         {"Clip", 6, "min=0.0", "float[10]", "y", "CMP 10"},
         {"Clip", 6, "", "float[10]", "y", "nothing"},
         {"Clip", 13, "", "float[10] float[]{0} float[]{6}", "y", "CMP 20"},
         {"Clip", 13, "", "float[10] - float[]{6}", "y", "CMP 10"},
-        /* Dropout trains before 7 without is_test, from 12 by an input */
+        /* Dropout trains before version 7 without is_test, from 12 on by an input */
         {"Dropout", 6, "", "float[10]", "y", "MUL 10, CMP 10, RNG 10"},
         {"Dropout", 6, "is_test=1", "float[10]", "y", "nothing, alias"},
         {"Dropout", 7, "", "float[10]", "y", "nothing, alias"},
         {"Dropout", 13, "", "float[10] float[]{0.5} bool[]{true}", "y", "MUL 10, CMP 10, RNG 10"},
         {"Dropout", 13, "", "float[10] float[]{0.5} bool[]{false}", "y", "nothing, alias"},
         {"Dropout", 13, "", "float[10] - bool[]", "y", "nothing, alias, est"},
-        /* sizes that are not known */
+        /* unknown sizes */
         {"Relu", 14, "", "float[N,2]", "y", "nothing, unknown"},
         {"Relu", 14, "", "float", "y", "nothing, unknown"},
         {"Relu", 14, "", "float[N,0]", "y", "nothing"},
@@ -75,7 +75,7 @@ static void test_costs(void **state)
     op_check_hists(rows, OC_COUNT(rows));
 }
 
-static void test_dropout_writes_its_mask(void **state)
+static void dropout_writes_its_mask(void **state)
 {
     struct op_case t;
     (void)state;
@@ -86,7 +86,7 @@ static void test_dropout_writes_its_mask(void **state)
     op_case_free(&t);
 }
 
-static void test_folds(void **state)
+static void unary_folds_values(void **state)
 {
     static const struct op_fold_row rows[] = {
         {"Neg", 13, "", "int64[3]{1,-2,H}", "-1,2,-H"},
@@ -112,10 +112,10 @@ static void test_folds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_dropout_writes_its_mask),
-        cmocka_unit_test(test_folds),
+        cmocka_unit_test(unary_infers_shapes),
+        cmocka_unit_test(unary_counts_operations),
+        cmocka_unit_test(dropout_writes_its_mask),
+        cmocka_unit_test(unary_folds_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

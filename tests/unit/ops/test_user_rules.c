@@ -1,4 +1,4 @@
-/* Files of user rules: reading them, and running what they say. The expressions have tests of their own. */
+/* Files of user rules: reading them and running them. test_rule_expr.c tests the expressions. */
 #include "support/op_case.h"
 
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static void run(struct op_case *t, const struct oc_op_rules *rules, const char *
         op_case_cost(t);
 }
 
-/* ---- the examples ------------------------------------------------------------------------------------- */
+/* ---- the examples ---- */
 
 static struct oc_op_rules *examples(void)
 {
@@ -67,9 +67,9 @@ static struct oc_op_rules *examples(void)
 }
 
 /* The same convolution as ai.onnx:DeformConv (worked case 11 of the cost semantics): 64*64*784*9 = 28,901,376
- * MACs, S = 64*784*9 = 451,584 samples, L = 784*9 = 7056 places: MUL 4*S + 4*L + S = 2,286,144; ADD 3*S + 6*L
- * = 1,397,088; RND 2*L = 14,112. All: 57,802,752 + 3,697,344 = 61,500,096 FLOPs. */
-static void deformable_convolution(void **state)
+ * MACs, S = 64*784*9 = 451,584 samples, L = 784*9 = 7056 positions: MUL 4*S + 4*L + S = 2,286,144; ADD 3*S +
+ * 6*L = 1,397,088; RND 2*L = 14,112. Total: 57,802,752 + 3,697,344 = 61,500,096 FLOPs. */
+static void deformable_convolution_example_matches_the_built_in_rule(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = examples();
@@ -85,7 +85,7 @@ static void deformable_convolution(void **state)
     assert_int_equal(t.rd_const, 147456);
     assert_int_equal(t.wr, 200704);
     op_case_free(&t);
-    /* (17 + 2*1 - (2*2 + 1))/2 + 1 = 8 rows of as many columns; bias: 6*8*8 adds */
+    /* (17 + 2*1 - (2*2 + 1))/2 + 1 = 8 rows and columns; bias: 6*8*8 adds */
     run(&t, rules, "mmcv", "MMCVModulatedDeformConv2d", "stride=[2,2] padding=[1,1] dilation=[2,2]",
         "float[1,4,17,17] float[1,18,8,8] float[1,9,8,8] float[6,4,3,3]! float[6]!", "y");
     assert_string_equal(op_case_types(&t), "float[1,6,8,8]");
@@ -97,7 +97,7 @@ static void deformable_convolution(void **state)
 
 /* 2 images, 100 boxes, 5 classes, at most 20 detections: 10 lists, 10*20*100 = 20,000 pairs;
  * CMP 10*100*(1 + 7) + 5*20,000 = 108,000. */
-static void detections(void **state)
+static void nms_example_counts_detections(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = examples();
@@ -112,8 +112,8 @@ static void detections(void **state)
     oc_op_rules_free(rules);
 }
 
-/* x[8,30], 15 units: 8*30*15 = 3600 MACs, 450 weights of half a byte: 225 of the 256 bytes that are there. */
-static void packed_weights(void **state)
+/* x[8,30], 15 units: 8*30*15 = 3600 MACs, 450 weights of half a byte: 225 of the 256 given bytes. */
+static void packed_weights_example_counts_half_bytes(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = examples();
@@ -128,21 +128,20 @@ static void packed_weights(void **state)
     oc_op_rules_free(rules);
 }
 
-/* ---- unknown sizes --------------------------------------------------------------------------------------
- */
+/* ---- unknown sizes ---- */
 
 static const char halves[] = HEAD "<op domain=\"t\" name=\"Half\" since=\"1\">"
                                   "<output shape=\"[floor(in0[0]/2), 3]\"/>"
                                   "<count prim=\"ADD\" n=\"N(out0) - in0[0]\"/></op>" TAIL;
 
-static void symbols_stay_symbols(void **state)
+static void symbols_are_preserved(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = read_rules(halves);
     struct op_case t;
     run(&t, rules, "t", "Half", "", "float[N,8]", "y");
     assert_string_equal(op_case_types(&t), "float[floor(N/2),3]");
-    assert_true(t.ctx.unknown); /* no bound: no number, and above all not 0 */
+    assert_true(t.ctx.unknown); /* no bound: no number, and never 0 */
     op_case_free(&t);
     run(&t, rules, "t", "Half", "", "float[10,8]", "y");
     assert_string_equal(hist(&t), "ADD 5"); /* 5*3 - 10 */
@@ -174,7 +173,7 @@ static void bounds_are_upper_bounds(void **state)
     oc_op_rules_free(rules);
 }
 
-static void amounts_below_0_are_refused(void **state)
+static void rejects_negative_amounts(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = read_rules(halves);
@@ -187,7 +186,7 @@ static void amounts_below_0_are_refused(void **state)
     oc_op_rules_free(rules);
 }
 
-static void failures_tell_the_line(void **state)
+static void failures_name_the_line(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = read_rules(HEAD "<op domain=\"t\" name=\"A\" since=\"1\">\n"
@@ -207,10 +206,9 @@ static void failures_tell_the_line(void **state)
     oc_op_rules_free(rules);
 }
 
-/* ---- rows
- * -------------------------------------------------------------------------------------------------- */
+/* ---- rows ---- */
 
-static void versions(void **state)
+static void row_is_selected_by_version(void **state)
 {
     (void)state;
     struct oc_op_rules *rules =
@@ -225,7 +223,7 @@ static void versions(void **state)
     assert_int_equal(find(rules, "t", "A", 4)->flags, OC_F_VIEW);
     assert_null(find(rules, "t", "A", 5));
     assert_int_equal(find(rules, "t", "A", 7)->flags, OC_F_NO_FOLD);
-    assert_int_equal(find(rules, "t", "A", 0)->since, 7); /* domain not imported: newest */
+    assert_int_equal(find(rules, "t", "A", 0)->since, 7); /* domain not imported: the newest version */
     assert_null(find(rules, "", "A", 7));
     assert_true(oc_op_rules_find(rules, "", "B", 1, &info));
     assert_true(info.overrides);
@@ -237,7 +235,7 @@ static void versions(void **state)
     oc_op_rules_free(rules);
 }
 
-static void formula_with_numbers(void **state)
+static void formula_prints_with_numbers(void **state)
 {
     (void)state;
     struct oc_op_rules *rules =
@@ -259,7 +257,7 @@ static void formula_with_numbers(void **state)
     assert_true(f.term[0].known);
     assert_string_equal(f.term[1].numbers, "?*2");
     assert_false(f.term[1].known);
-    assert_int_equal(f.n_name, 1); /* nobody asked for the other one */
+    assert_int_equal(f.n_name, 1); /* the other name is not used */
     assert_string_equal(f.name[0].name, "rows");
     assert_string_equal(f.name[0].expr, "in0[:-1]");
     assert_int_equal(f.name[0].value, 6);
@@ -268,7 +266,7 @@ static void formula_with_numbers(void **state)
     oc_op_rules_free(rules);
 }
 
-static void estimates(void **state)
+static void estimates_are_marked_with_their_reason(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = read_rules(
@@ -283,11 +281,10 @@ static void estimates(void **state)
     oc_op_rules_free(rules);
 }
 
-/* ---- broken files
- * ------------------------------------------------------------------------------------------ */
+/* ---- broken files ---- */
 
 static const struct {
-    const char *inside, *message; /* inside: what stands in line 2, in the root */
+    const char *inside, *message; /* inside: the text of line 2, inside the root element */
 } broken[] = {
     {"<operator/>", "line 2: unknown element 'operator'"},
     {"<op domain=\"t\" name=\"A\"/>", "line 2: op 't:A': missing since"},
@@ -348,7 +345,7 @@ static const struct {
     {"<op domain=\"&bomb;\" name=\"A\" since=\"1\"/>", "line 2: not well-formed"},
 };
 
-static void refuse(const char *text, size_t n, const char *message)
+static void expect_read_error(const char *text, size_t n, const char *message)
 {
     struct oc_op_rules *rules = (struct oc_op_rules *)&rules;
     struct oc_err err = {0};
@@ -359,61 +356,63 @@ static void refuse(const char *text, size_t n, const char *message)
         fail_msg("%.200s: wrong message: %s", text, err.msg);
 }
 
-static void each_mistake_is_told(void **state)
+static void each_mistake_has_its_own_message(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
         char text[1000];
         snprintf(text, sizeof(text), HEAD "%s" TAIL, broken[i].inside);
-        refuse(text, strlen(text), broken[i].message);
+        expect_read_error(text, strlen(text), broken[i].message);
     }
-    refuse("<op-rules version=\"2\"/>", 23, "version '2' is not known");
-    refuse("<op-rules/>", 11, "missing version");
-    refuse("<hwdb version=\"1\"/>", 19, "unknown element 'hwdb'");
-    refuse("", 0, "the file is empty");
+    expect_read_error("<op-rules version=\"2\"/>", 23, "version '2' is not known");
+    expect_read_error("<op-rules/>", 11, "missing version");
+    expect_read_error("<hwdb version=\"1\"/>", 19, "unknown element 'hwdb'");
+    expect_read_error("", 0, "the file is empty");
 }
 
-static void entities_are_refused(void **state)
+static void rejects_xml_entities(void **state)
 {
     (void)state;
     static const char bomb[] =
         "<?xml version=\"1.0\"?>\n<!DOCTYPE op-rules [<!ENTITY a \"aaaaaaaaaa\">\n"
         "<!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;\">]>\n"
         "<op-rules version=\"1\"><op domain=\"&b;\" name=\"A\" since=\"1\"/></op-rules>";
-    refuse(bomb, strlen(bomb), "line 2: document types and entities are not allowed");
+    expect_read_error(bomb, strlen(bomb), "line 2: document types and entities are not allowed");
 }
 
-static void refuse_many(const char *before, const char *piece, unsigned times, const char *after,
-                        const char *message)
+static void expect_read_error_of_many(const char *before, const char *piece, unsigned times,
+                                      const char *after, const char *message)
 {
     struct oc_buf text = {0};
     oc_buf_printf(&text, HEAD "%s", before);
     for (unsigned i = 0; i < times; i++)
         oc_buf_printf(&text, piece, i);
     oc_buf_str(&text, after);
-    refuse(text.data, text.n, message);
+    expect_read_error(text.data, text.n, message);
     oc_buf_free(&text);
 }
 
-static void limits(void **state)
+static void rejects_files_beyond_the_limits(void **state)
 {
     (void)state;
     static const char op[] = "<op domain=\"t\" name=\"A\" since=\"1\">";
-    refuse_many(op, "<output/>", 65, "", "more than 64 outputs");
-    refuse_many(op, "<count prim=\"ADD\" n=\"1\"/>", 129, "", "more than 128 amounts");
-    refuse_many(op, "<let name=\"n%u\" value=\"1\"/>", 33, "", "more than 32 names");
-    refuse_many("", "<op domain=\"t\" name=\"A%u\" since=\"1\"/>", 10001, "", "more than 10000 operators");
-    refuse_many("<op domain=\"t\" name=\"A\" since=\"1\" estimate=\"", "x%u", 500, "\"/>",
-                "longer than 1000 bytes");
-    refuse_many("<op domain=\"t\" since=\"1\" name=\"", "x%u", 120, "\"/>", "have more than 254 bytes");
+    expect_read_error_of_many(op, "<output/>", 65, "", "more than 64 outputs");
+    expect_read_error_of_many(op, "<count prim=\"ADD\" n=\"1\"/>", 129, "", "more than 128 amounts");
+    expect_read_error_of_many(op, "<let name=\"n%u\" value=\"1\"/>", 33, "", "more than 32 names");
+    expect_read_error_of_many("", "<op domain=\"t\" name=\"A%u\" since=\"1\"/>", 10001, "",
+                              "more than 10000 operators");
+    expect_read_error_of_many("<op domain=\"t\" name=\"A\" since=\"1\" estimate=\"", "x%u", 500, "\"/>",
+                              "longer than 1000 bytes");
+    expect_read_error_of_many("<op domain=\"t\" since=\"1\" name=\"", "x%u", 120, "\"/>",
+                              "have more than 254 bytes");
     struct oc_buf big = {0};
     oc_buf_pad(&big, ' ', OC_RULES_MAX_FILE_BYTES + 1);
-    refuse(big.data, big.n, "larger than 4 MiB");
+    expect_read_error(big.data, big.n, "larger than 4 MiB");
     oc_buf_free(&big);
 }
 
-/* Names that speak of names, each a sum of 249 terms: too deep for the stack long before the 32nd. */
-static void deep_names(void **state)
+/* Names that refer to names, each a sum of 249 terms: too deep for the stack long before the 32nd. */
+static void rejects_deeply_nested_names(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -425,12 +424,12 @@ static void deep_names(void **state)
         oc_buf_str(&text, "\"/>");
     }
     oc_buf_str(&text, "</op>" TAIL);
-    refuse(text.data, text.n, "let 'n4': too deep with the names it uses"); /* 4*250 > 1000 */
+    expect_read_error(text.data, text.n, "let 'n4': too deep with the names it uses"); /* 4*250 > 1000 */
     oc_buf_free(&text);
 }
 
-/* Cut anywhere, the file is an error with a line. */
-static void truncated(void **state)
+/* Truncated anywhere, the file is an error with a line. */
+static void truncated_files_are_errors_with_a_line(void **state)
 {
     (void)state;
     struct oc_file file;
@@ -440,16 +439,16 @@ static void truncated(void **state)
         n--;
     for (size_t i = 0; i < 64; i++) {
         size_t cut = n * i / 64;
-        char *part = malloc(cut ? cut : 1); /* exactly so long: reading further is seen by a sanitizer */
+        char *part = malloc(cut ? cut : 1); /* exact size: a sanitizer reports a read past it */
         assert_non_null(part);
         memcpy(part, file.data, cut);
-        refuse(part, cut, "line ");
+        expect_read_error(part, cut, "line ");
         free(part);
     }
     oc_file_unmap(&file);
 }
 
-static void files(void **state)
+static void file_errors_name_the_file(void **state)
 {
     (void)state;
     struct oc_op_rules *rules;
@@ -464,22 +463,22 @@ static void files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(deformable_convolution),
-        cmocka_unit_test(detections),
-        cmocka_unit_test(packed_weights),
-        cmocka_unit_test(symbols_stay_symbols),
+        cmocka_unit_test(deformable_convolution_example_matches_the_built_in_rule),
+        cmocka_unit_test(nms_example_counts_detections),
+        cmocka_unit_test(packed_weights_example_counts_half_bytes),
+        cmocka_unit_test(symbols_are_preserved),
         cmocka_unit_test(bounds_are_upper_bounds),
-        cmocka_unit_test(amounts_below_0_are_refused),
-        cmocka_unit_test(failures_tell_the_line),
-        cmocka_unit_test(versions),
-        cmocka_unit_test(formula_with_numbers),
-        cmocka_unit_test(estimates),
-        cmocka_unit_test(each_mistake_is_told),
-        cmocka_unit_test(entities_are_refused),
-        cmocka_unit_test(limits),
-        cmocka_unit_test(deep_names),
-        cmocka_unit_test(truncated),
-        cmocka_unit_test(files),
+        cmocka_unit_test(rejects_negative_amounts),
+        cmocka_unit_test(failures_name_the_line),
+        cmocka_unit_test(row_is_selected_by_version),
+        cmocka_unit_test(formula_prints_with_numbers),
+        cmocka_unit_test(estimates_are_marked_with_their_reason),
+        cmocka_unit_test(each_mistake_has_its_own_message),
+        cmocka_unit_test(rejects_xml_entities),
+        cmocka_unit_test(rejects_files_beyond_the_limits),
+        cmocka_unit_test(rejects_deeply_nested_names),
+        cmocka_unit_test(truncated_files_are_errors_with_a_line),
+        cmocka_unit_test(file_errors_name_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,19 +14,19 @@ static const struct op_shape_row shapes[] = {
 };
 
 static const struct op_cost_row costs[] = {
-    /* 18 positions: 5*18*12 sums of 3*8 products, each with bias, tanh and comparison; 100 of 100 rows or
-       fewer */
+    /* 18 positions: 5*18*12 sums of 3*8 products, each with bias, tanh and comparison; at most 100 of 100
+       rows */
     {MS "WordConvEmbedding", 1, "", "int32[5,20] float[12,1,3,8]! float[12]! float[1000,8]!", "y",
      5 * 18 * 12 * 24, 2 * 5 * 18 * 12 * 24 + 3 * 5 * 18 * 12, 400, 12 * 24 * 4 + 48 + 5 * 20 * 8 * 4, 240},
 };
 
-static void test_shapes(void **state)
+static void word_conv_infers_shapes(void **state)
 {
     (void)state;
     op_check_shapes(shapes, OC_COUNT(shapes));
 }
 
-static void test_costs(void **state)
+static void word_conv_counts_operations(void **state)
 {
     (void)state;
     op_check_costs(costs, OC_COUNT(costs));
@@ -34,6 +34,7 @@ static void test_costs(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shapes), cmocka_unit_test(test_costs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(word_conv_infers_shapes),
+                                       cmocka_unit_test(word_conv_counts_operations)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

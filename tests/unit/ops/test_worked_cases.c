@@ -1,6 +1,6 @@
-/* The worked cases of cost-semantics section 10, to the digit: MACs, FLOPs with weights `unit` and `hw`,
+/* The worked cases of cost-semantics section 10, with every digit: MACs, FLOPs with weights `unit` and `hw`,
  * bytes read from activations and from constants, bytes written. The numbers are those of the document, which
- * has them from scalar implementations that count every operation. */
+ * computed them with scalar implementations that count every operation. */
 #include "support/op_case.h"
 
 #include <setjmp.h>
@@ -185,7 +185,7 @@ static const struct worked cases[] = {
      118272, 264192, 0, 65536, false, false},
 };
 
-static void test_case(void **state)
+static void worked_case_is_exact(void **state)
 {
     const struct worked *w = *state;
     struct op_case t;
@@ -213,7 +213,7 @@ int main(void)
     for (size_t i = 0; i < OC_COUNT(cases); i++) {
         snprintf(names[i], sizeof(names[i]), "case %d: %s", cases[i].number, cases[i].op);
         tests[i] = (struct CMUnitTest){
-            .name = names[i], .test_func = test_case, .initial_state = (void *)(uintptr_t)&cases[i]};
+            .name = names[i], .test_func = worked_case_is_exact, .initial_state = (void *)(uintptr_t)&cases[i]};
     }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
