@@ -20,7 +20,7 @@ static struct oc_builder *relu_of(const char *type)
 }
 
 /* Documented defaults: batch-like and leading 1, heights and widths 224, sequences 128, pasts 0, others 1. */
-static void test_defaults(void **state)
+static void unbound_symbols_take_documented_defaults(void **state)
 {
     (void)state;
     static const struct {
@@ -44,7 +44,7 @@ static void test_defaults(void **state)
     }
 }
 
-static void test_dim_and_shape_options(void **state)
+static void dim_and_shape_options_bind_symbols(void **state)
 {
     (void)state;
     const struct oc_bind bind[] = {{"N", 4}, {"x.2", 48}};
@@ -58,7 +58,7 @@ static void test_dim_and_shape_options(void **state)
     assert_null(r.a);
     assert_non_null(strstr(r.err.msg, "no dimension is called 'N'; there are: 'M' 'x.1'"));
     oc_run_free(&r);
-    r = oc_run_model(relu_of("float[M,M]"), &o); /* each once */
+    r = oc_run_model(relu_of("float[M,M]"), &o); /* once each */
     assert_string_equal(strstr(r.err.msg, "there are:"), "there are: 'M'");
     oc_run_free(&r);
     r = oc_run_model(relu_of("float[2,3]"), &o);
@@ -86,7 +86,7 @@ static void test_dim_and_shape_options(void **state)
     oc_run_free(&r);
 }
 
-static void test_no_defaults(void **state)
+static void symbols_stay_unknown_without_defaults(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.no_defaults = true};
@@ -97,8 +97,8 @@ static void test_no_defaults(void **state)
     oc_run_free(&r);
 }
 
-/* A dim_param that is arithmetic over other names follows them. */
-static void test_dim_arithmetic(void **state)
+/* A dim_param that is an expression of other names follows their values. */
+static void dim_param_expressions_are_evaluated(void **state)
 {
     (void)state;
     const struct oc_bind bind[] = {{"past", 5}, {"seq", 2}};
@@ -115,14 +115,14 @@ static void test_dim_arithmetic(void **state)
     oc_run_free(&r);
 }
 
-static void test_declared_conflict(void **state)
+static void declared_type_conflict_is_a_warning(void **state)
 {
     (void)state;
     struct oc_builder *b = relu_of("float[2,3]");
     oc_b_node(b, "Relu", "m", "y", "z", "");
     oc_b_value(b, "z", "float[2,5]");
     struct oc_run r = oc_run_model(b, NULL);
-    assert_string_equal(oc_run_type(&r, "z"), "float[2,3]"); /* the computed one wins */
+    assert_string_equal(oc_run_type(&r, "z"), "float[2,3]"); /* the computed type wins */
     assert_int_equal(oc_run_diags(&r, "W-shape-conflict"), 1);
     oc_run_free(&r);
     const struct oc_analyze_opts strict = {.strict = true};
@@ -137,7 +137,7 @@ static void test_declared_conflict(void **state)
     oc_run_free(&r);
 }
 
-static void test_unknown_operator(void **state)
+static void unknown_operator_leaves_costs_unknown(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -153,7 +153,7 @@ static void test_unknown_operator(void **state)
     assert_non_null(r.a);
     assert_int_equal(r.a->cost[oc_run_node(&r, "magic")].state, OC_NODE_UNKNOWN_OP);
     assert_int_equal(r.a->cost[oc_run_node(&r, "lost")].quality, OC_UNKNOWN);
-    assert_int_equal(r.a->cost[oc_run_node(&r, "kept")].quality, OC_EXACT); /* the declared type helps */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "kept")].quality, OC_EXACT); /* the declared type is used */
     assert_int_equal(r.a->cost[oc_run_node(&r, "kept")].flops, 4);
     assert_int_equal(r.a->total.unknown_nodes, 3);
     assert_int_equal(r.a->total.quality, OC_UNKNOWN);
@@ -183,10 +183,10 @@ static struct oc_builder *if_model(const char *condition)
     return b;
 }
 
-static void test_if(void **state)
+static void if_counts_one_branch_or_an_upper_bound(void **state)
 {
     (void)state;
-    /* unknown condition: the branch with more work counts, 2*3*5 MACs, as an upper bound */
+    /* unknown condition: the branch with more operations counts, 2*3*5 MACs, as an upper bound */
     struct oc_run r = oc_run_model(if_model("c"), NULL);
     assert_int_equal(r.a->total.macs, 30);
     assert_int_equal(r.a->total.flops, 60);
@@ -211,8 +211,8 @@ static void test_if(void **state)
     oc_run_free(&r);
 }
 
-/* A function costs what its body costs at each call; the call node itself nothing. */
-static void test_function_call(void **state)
+/* A function costs what its body costs at each call; the call node itself costs nothing. */
+static void function_call_costs_its_body(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -259,7 +259,7 @@ static void test_distinct_inputs_are_read_once(void **state)
     oc_run_free(&r);
 }
 
-/* The same of nodes with many inputs, one after the other: 4 + 8 bytes of x and y, and the first again. */
+/* The same for nodes with many inputs in sequence: 4 + 8 bytes of x and y, and the first again. */
 static void test_many_inputs_are_read_once(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void test_many_inputs_are_read_once(void **state)
 }
 
 /* Section 8 of cost-semantics.md, the example network: params 448 + 40,970, FLOPs 1,015,818, MACs 483,328. */
-static void test_example_network(void **state)
+static void example_network_matches_the_documented_counts(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -313,8 +313,8 @@ static void test_example_network(void **state)
     oc_run_free(&r);
 }
 
-/* A value that waits for a late reader is in memory all the while; a view is not a second copy. */
-static void test_peak_of_a_branch(void **state)
+/* A value that waits for a late reader stays in memory until then; a view is not a second copy. */
+static void peak_of_parallel_branches_keeps_waiting_values(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -334,9 +334,9 @@ static void test_peak_of_a_branch(void **state)
     oc_run_free(&r);
 }
 
-/* Both branches of an If need memory only while it runs; the larger one counts. x, c: 24 bytes + a scalar;
- * the branch's own result is the If's. */
-static void test_peak_of_a_body(void **state)
+/* The branches of an If need memory only while it runs; the larger one counts. x, c: 24 bytes + a scalar; the
+ * branch's own result is the result of the If. */
+static void peak_of_an_if_counts_the_larger_branch(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(if_model("c"), NULL);
@@ -345,8 +345,8 @@ static void test_peak_of_a_body(void **state)
     oc_run_free(&r);
 }
 
-/* Huge dims: an error that names the node, never a wrapped number. */
-static void test_overflow(void **state)
+/* Huge dimensions: an error that names the node, never a wrapped number. */
+static void overflow_is_an_error_that_names_the_node(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(relu_of("float[4611686018427387904,4]"), NULL);
@@ -359,20 +359,20 @@ static void test_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_dim_and_shape_options),
-        cmocka_unit_test(test_no_defaults),
-        cmocka_unit_test(test_dim_arithmetic),
-        cmocka_unit_test(test_declared_conflict),
-        cmocka_unit_test(test_unknown_operator),
-        cmocka_unit_test(test_if),
-        cmocka_unit_test(test_function_call),
+        cmocka_unit_test(unbound_symbols_take_documented_defaults),
+        cmocka_unit_test(dim_and_shape_options_bind_symbols),
+        cmocka_unit_test(symbols_stay_unknown_without_defaults),
+        cmocka_unit_test(dim_param_expressions_are_evaluated),
+        cmocka_unit_test(declared_type_conflict_is_a_warning),
+        cmocka_unit_test(unknown_operator_leaves_costs_unknown),
+        cmocka_unit_test(if_counts_one_branch_or_an_upper_bound),
+        cmocka_unit_test(function_call_costs_its_body),
         cmocka_unit_test(test_distinct_inputs_are_read_once),
         cmocka_unit_test(test_many_inputs_are_read_once),
-        cmocka_unit_test(test_example_network),
-        cmocka_unit_test(test_peak_of_a_branch),
-        cmocka_unit_test(test_peak_of_a_body),
-        cmocka_unit_test(test_overflow),
+        cmocka_unit_test(example_network_matches_the_documented_counts),
+        cmocka_unit_test(peak_of_parallel_branches_keeps_waiting_values),
+        cmocka_unit_test(peak_of_an_if_counts_the_larger_branch),
+        cmocka_unit_test(overflow_is_an_error_that_names_the_node),
     };
     return cmocka_run_group_tests_name("analyze/analyze", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Models whose weights are attributes, and operators without a cost: what the whole analysis says of them. */
+/* The whole analysis of models whose weights are attributes, and of operators without a cost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,14 +31,14 @@ static struct result run(struct oc_builder *b)
     return r;
 }
 
-static void drop(struct result *r)
+static void result_free(struct result *r)
 {
     oc_analysis_free(r->a);
     oc_model_free(r->m);
     free(r->bytes);
 }
 
-static struct oc_builder *begin(void)
+static struct oc_builder *begin_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
     oc_b_opset(b, "ai.onnx.ml", 3);
@@ -48,19 +48,19 @@ static struct oc_builder *begin(void)
 }
 
 /* 8 coefficients and 2 intercepts; 9 samples of 4 features, 2 targets */
-static void test_linear_model(void **state)
+static void linear_model_counts_attribute_parameters(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin();
+    struct oc_builder *b = begin_model();
     oc_b_node(b, "ai.onnx.ml::LinearRegressor", NULL, "x", "y",
               "targets=2 coefficients:floats=[1,2,3,4,5,6,7,8] intercepts:floats=[1,2]");
     struct result r = run(b);
     assert_int_equal(r.total.params, 10);
     assert_int_equal(r.total.macs, 72);
     assert_int_equal(r.total.flops, 144 + 18);
-    assert_int_equal(r.total.bytes_read_weight, 0); /* attributes are no tensors */
+    assert_int_equal(r.total.bytes_read_weight, 0); /* attributes are not tensors */
     assert_int_equal(r.a->cost[0].params, 10);
-    drop(&r);
+    result_free(&r);
 }
 
 static const char two_trees[] =
@@ -69,52 +69,52 @@ static const char two_trees[] =
     "nodes_modes='BRANCH_LEQ','LEAF','LEAF','BRANCH_LT','LEAF','BRANCH_EQ','LEAF','LEAF'";
 
 /* 3 thresholds and 5 leaves; mean depths 1 and 5/3 */
-static void test_trees(void **state)
+static void tree_ensemble_counts_attribute_parameters(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin();
+    struct oc_builder *b = begin_model();
     oc_b_node(b, "ai.onnx.ml::TreeEnsembleRegressor", NULL, "x", "y", two_trees);
     struct result r = run(b);
     assert_int_equal(r.total.params, 8);
     assert_int_equal(r.total.flops, 24 + 18);
     assert_int_equal(r.total.quality, OC_EXACT);
-    drop(&r);
+    result_free(&r);
 }
 
-/* The shape is known all the same, and the reason is told. */
-static void test_broken_trees_are_unknown(void **state)
+/* The shape is still known, and the reason is reported. */
+static void broken_trees_have_unknown_cost_and_known_shape(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin();
+    struct oc_builder *b = begin_model();
     oc_b_node(b, "ai.onnx.ml::TreeEnsembleRegressor", NULL, "x", "y",
               "nodes_treeids=3,3 nodes_nodeids=[0] nodes_truenodeids=[7] nodes_falsenodeids=[0] "
               "nodes_modes:strings=['LEAF']");
     struct result r = run(b);
     assert_int_equal(r.total.unknown_nodes, 1);
     assert_string_equal(r.a->cost[0].note, "the lists of nodes have different lengths");
-    drop(&r);
+    result_free(&r);
 }
 
-static void test_opaque_operators_are_unknown(void **state)
+static void opaque_operators_have_unknown_cost(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin();
+    struct oc_builder *b = begin_model();
     oc_b_value(b, "y", "float[9,2]");
     oc_b_node(b, "com.microsoft::EPContext", NULL, "x", "y", "");
     struct result r = run(b);
     assert_int_equal(r.total.unknown_nodes, 1);
     assert_string_equal(r.a->cost[0].note, "what the operator does is not in the model");
     assert_string_equal(oc_type_text(&r.a->arena, r.a->exprs, &r.a->type[r.m->node[0].out[0]]), "float[9,2]");
-    drop(&r);
+    result_free(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_linear_model),
-        cmocka_unit_test(test_trees),
-        cmocka_unit_test(test_broken_trees_are_unknown),
-        cmocka_unit_test(test_opaque_operators_are_unknown),
+        cmocka_unit_test(linear_model_counts_attribute_parameters),
+        cmocka_unit_test(tree_ensemble_counts_attribute_parameters),
+        cmocka_unit_test(broken_trees_have_unknown_cost_and_known_shape),
+        cmocka_unit_test(opaque_operators_have_unknown_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

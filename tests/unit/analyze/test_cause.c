@@ -1,4 +1,4 @@
-/* Which value of a model is named as the reason of an open size. */
+/* Which value of a model is named as the reason of an unknown size. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "support/build.h"
 
 /* The name of the root cause of value y, or "known". Frees the builder. */
-static const char *cause(struct oc_builder *b)
+static const char *cause_name(struct oc_builder *b)
 {
     static char name[64];
     const struct oc_analyze_opts o = {.no_defaults = true};
@@ -44,8 +44,8 @@ static struct oc_builder *model(void)
     return b;
 }
 
-/* The shape is computed from a graph input, through nodes whose constants play no part. */
-static void test_value_of_an_input(void **state)
+/* The shape is computed from a graph input, through nodes whose constants are irrelevant. */
+static void cause_is_the_input_that_a_shape_is_computed_from(void **state)
 {
     (void)state;
     struct oc_builder *b = model();
@@ -54,40 +54,40 @@ static void test_value_of_an_input(void **state)
     oc_b_node(b, "Concat", NULL, "k64,four,k64", "shape", "axis=0");
     oc_b_node(b, "Reshape", NULL, "x,shape", "r", "");
     oc_b_node(b, "Relu", NULL, "r", "y", "");
-    assert_string_equal(cause(b), "k");
+    assert_string_equal(cause_name(b), "k");
 }
 
-/* NonZero counts in x; Compress reads its second operand, not the first unknown one. */
-static void test_slot_that_decides(void **state)
+/* NonZero counts elements of x; Compress depends on its second operand, not on the first unknown one. */
+static void cause_is_the_operand_that_decides_the_size(void **state)
 {
     (void)state;
     struct oc_builder *b = model();
     oc_b_node(b, "NonZero", NULL, "x", "at", "");
     oc_b_node(b, "Cast", NULL, "at", "y", "to=1");
-    assert_string_equal(cause(b), "x");
+    assert_string_equal(cause_name(b), "x");
     b = model();
     oc_b_input(b, "which", "bool[2]");
     oc_b_node(b, "Compress", NULL, "x,which", "y", "axis=0");
-    assert_string_equal(cause(b), "which");
+    assert_string_equal(cause_name(b), "which");
 }
 
-/* An open size of an input, also where it comes back as a value. */
-static void test_open_type(void **state)
+/* An unknown size of an input, also when it is used as a value. */
+static void cause_is_the_input_with_an_unknown_type(void **state)
 {
     (void)state;
     struct oc_builder *b = model();
     oc_b_input(b, "any", "float");
     oc_b_node(b, "Shape", NULL, "any", "s", "");
     oc_b_node(b, "Expand", NULL, "x,s", "y", "");
-    assert_string_equal(cause(b), "any");
+    assert_string_equal(cause_name(b), "any");
     b = model();
     oc_b_input(b, "batch", "float[N,12]");
     oc_b_node(b, "Concat", NULL, "x,batch", "y", "axis=0");
-    assert_string_equal(cause(b), "batch");
+    assert_string_equal(cause_name(b), "batch");
 }
 
-/* The number of trips; and a size that is lost inside of a body, by a value from outside. */
-static void test_bodies(void **state)
+/* The trip count; and a size that becomes unknown inside a body because of a value from outside. */
+static void cause_is_found_across_loop_bodies(void **state)
 {
     (void)state;
     struct oc_builder *b = model();
@@ -102,7 +102,7 @@ static void test_bodies(void **state)
     oc_b_output(b, "c2", "bool[]");
     oc_b_output(b, "z", "float");
     oc_b_close(b);
-    assert_string_equal(cause(b), "trips");
+    assert_string_equal(cause_name(b), "trips");
     b = model();
     oc_b_init(b, "true", "bool[]{1}");
     oc_b_node(b, "If", NULL, "true", "y", "");
@@ -113,21 +113,21 @@ static void test_bodies(void **state)
         oc_b_output(b, i ? "tx" : "ex", "float");
         oc_b_close(b);
     }
-    assert_string_equal(cause(b), "k");
+    assert_string_equal(cause_name(b), "k");
 }
 
-/* A list of no elements has no unknown value. */
-static void test_empty_list(void **state)
+/* An empty list has no unknown value. */
+static void empty_list_is_not_a_cause(void **state)
 {
     (void)state;
     struct oc_builder *b = model();
     oc_b_input(b, "axes", "int64[0]");
     oc_b_node(b, "ReduceSum", NULL, "x,axes", "y", "keepdims=1");
-    assert_string_equal(cause(b), "known");
+    assert_string_equal(cause_name(b), "known");
 }
 
-/* Strings count as no bytes, so words whose number is not known leave no cost unknown. */
-static void test_words(void **state)
+/* Strings count as zero bytes, so an unknown number of words leaves no cost unknown. */
+static void unknown_number_of_strings_leaves_costs_known(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(20);
@@ -152,9 +152,12 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_value_of_an_input), cmocka_unit_test(test_slot_that_decides),
-        cmocka_unit_test(test_open_type),         cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_empty_list),        cmocka_unit_test(test_words),
+        cmocka_unit_test(cause_is_the_input_that_a_shape_is_computed_from),
+        cmocka_unit_test(cause_is_the_operand_that_decides_the_size),
+        cmocka_unit_test(cause_is_the_input_with_an_unknown_type),
+        cmocka_unit_test(cause_is_found_across_loop_bodies),
+        cmocka_unit_test(empty_list_is_not_a_cause),
+        cmocka_unit_test(unknown_number_of_strings_leaves_costs_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Shapes computed by the model itself: the chains of operators that exporters write, followed through with
- * unknown sizes and with numbers (shape-inference sections 3 and 8). */
+/* Shapes computed by the model itself: the operator chains that exporters write, with unknown sizes and with
+ * numbers (shape-inference sections 3 and 8). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static struct oc_arena texts;
 
 /* The type of value y with the symbols unknown (bind NULL) or bound. Frees the builder. */
-static const char *result(struct oc_builder *b, const struct oc_bind *bind, size_t n_bind)
+static const char *infer_output(struct oc_builder *b, const struct oc_bind *bind, size_t n_bind)
 {
     const struct oc_analyze_opts o = {.bind = bind, .n_bind = n_bind, .no_defaults = true};
     struct oc_model *m;
@@ -40,12 +40,12 @@ static const char *result(struct oc_builder *b, const struct oc_bind *bind, size
 
 static const struct oc_bind numbers[] = {{"B", 2}, {"S", 128}, {"H", 33}, {"W", 50}, {"past", 7}};
 
-/* As many of `numbers` as the model has symbols, from the first name on. */
-static void both(struct oc_builder *(*make)(void), const char *unknown, const char *bound, size_t from,
-                 size_t n)
+/* Binds the `n` symbols from the first name `from` on. */
+static void check_chain(struct oc_builder *(*make)(void), const char *unknown, const char *bound, size_t from,
+                        size_t n)
 {
-    assert_string_equal(result(make(), NULL, 0), unknown);
-    assert_string_equal(result(make(), numbers + from, n), bound);
+    assert_string_equal(infer_output(make(), NULL, 0), unknown);
+    assert_string_equal(infer_output(make(), numbers + from, n), bound);
 }
 
 static struct oc_builder *with_input(const char *type)
@@ -60,7 +60,7 @@ static struct oc_builder *with_input(const char *type)
     return b;
 }
 
-static struct oc_builder *finish(struct oc_builder *b)
+static struct oc_builder *finish_model(struct oc_builder *b)
 {
     oc_b_output(b, "y", NULL);
     return b;
@@ -80,7 +80,7 @@ static struct oc_builder *heads(void)
     oc_b_node(b, "MatMul", NULL, "w,q", "o", "");
     oc_b_node(b, "Transpose", NULL, "o", "t", "perm=0,2,1,3");
     oc_b_node(b, "Reshape", NULL, "t,back", "y", "");
-    return finish(b);
+    return finish_model(b);
 }
 
 /* c: Shape, Gather, Div, Unsqueeze, Concat, Reshape */
@@ -96,7 +96,7 @@ static struct oc_builder *half(void)
     oc_b_node(b, "Concat", NULL, "u,v,minus1", "shape", "axis=0");
     oc_b_node(b, "Reshape", NULL, "x,shape", "r", "");
     oc_b_node(b, "ReduceSum", NULL, "r,minus1", "y", "keepdims=0");
-    return finish(b);
+    return finish_model(b);
 }
 
 /* d: Where(Equal(target, -1), ones, target) */
@@ -115,11 +115,11 @@ static struct oc_builder *expand(void)
     oc_b_node(b, "Equal", NULL, "target,minus", "is_minus", "");
     oc_b_node(b, "Where", NULL, "is_minus,ones,target", "shape", "");
     oc_b_node(b, "Expand", NULL, "x,shape", "y", "");
-    return finish(b);
+    return finish_model(b);
 }
 
 /* sizes of a Resize: Slice, Cast, Mul, Floor, Cast, Concat */
-static struct oc_builder *enlarge(void)
+static struct oc_builder *upscale(void)
 {
     struct oc_builder *b = with_input("float[1,3,H,W]");
     oc_b_init(b, "two", "int64[1]{2}");
@@ -133,7 +133,7 @@ static struct oc_builder *enlarge(void)
     oc_b_node(b, "Cast", NULL, "floor", "whole", "to=7");
     oc_b_node(b, "Concat", NULL, "nc,whole", "sizes", "axis=0");
     oc_b_node(b, "Resize", NULL, "x,,,sizes", "y", "mode='nearest'");
-    return finish(b);
+    return finish_model(b);
 }
 
 /* positions: Range over the length, expanded, looked up */
@@ -146,10 +146,10 @@ static struct oc_builder *positions(void)
     oc_b_node(b, "Unsqueeze", NULL, "r,first", "row", "");
     oc_b_node(b, "Expand", NULL, "row,s", "ids", "");
     oc_b_node(b, "Gather", NULL, "table,ids", "y", "");
-    return finish(b);
+    return finish_model(b);
 }
 
-/* a cut of a stored mask, added to scores: the scores' size stays */
+/* a slice of a stored mask, added to scores: the size of the scores is preserved */
 static struct oc_builder *mask(void)
 {
     struct oc_builder *b = with_input("float[B,12,S,S]");
@@ -161,10 +161,10 @@ static struct oc_builder *mask(void)
     oc_b_node(b, "Slice", NULL, "mask,first,length,axis2", "m", "");
     oc_b_node(b, "Slice", NULL, "m,first,length,axis3", "n", "");
     oc_b_node(b, "Add", NULL, "x,n", "y", "");
-    return finish(b);
+    return finish_model(b);
 }
 
-/* e: a cache grows by one and is cut back */
+/* e: a cache grows by one and is sliced back */
 static struct oc_builder *cache(void)
 {
     struct oc_builder *b = with_input("float[B,8,past,64]");
@@ -173,7 +173,7 @@ static struct oc_builder *cache(void)
     oc_b_node(b, "Concat", NULL, "x,new", "grown", "axis=2");
     oc_b_node(b, "Slice", NULL, "grown,first,minus1,axis2", "cut", "");
     oc_b_node(b, "Concat", NULL, "cut,grown", "y", "axis=2");
-    return finish(b);
+    return finish_model(b);
 }
 
 /* Tile by a computed count; pads computed the way an exporter writes them (reversed pairs) */
@@ -192,24 +192,25 @@ static struct oc_builder *tile_and_pad(void)
     oc_b_init(b, "single", "int64[1]{1}");
     oc_b_node(b, "Concat", NULL, "single,batch", "repeats", "axis=0");
     oc_b_node(b, "Tile", NULL, "padded,repeats", "y", "");
-    return finish(b);
+    return finish_model(b);
 }
 
-static void test_chains(void **state)
+static void exporter_chains_keep_symbols_and_fold_numbers(void **state)
 {
     (void)state;
-    both(heads, "float[B,S,768]", "float[2,128,768]", 0, 2);
-    both(half, "float[B,floor(S/2)]", "float[2,64]", 0, 2);
-    both(expand, "float[B,1,S]", "float[2,1,128]", 0, 2);
-    both(enlarge, "float[1,3,floor((3*H)/2),floor((3*W)/2)]", "float[1,3,49,75]", 2, 2);
-    both(positions, "float[B,S,768]", "float[2,128,768]", 0, 2);
-    both(mask, "float[B,12,S,S]", "float[2,12,128,128]", 0, 2);
-    both(tile_and_pad, "float[B + 7,B*S + 3*B]", "float[9,262]", 0, 2); /* 2 + 3 + 4; 2*(128 + 1 + 2) */
-    assert_string_equal(result(cache(), NULL, 0), "float[B,8,2*past + 1,64]");
+    check_chain(heads, "float[B,S,768]", "float[2,128,768]", 0, 2);
+    check_chain(half, "float[B,floor(S/2)]", "float[2,64]", 0, 2);
+    check_chain(expand, "float[B,1,S]", "float[2,1,128]", 0, 2);
+    check_chain(upscale, "float[1,3,floor((3*H)/2),floor((3*W)/2)]", "float[1,3,49,75]", 2, 2);
+    check_chain(positions, "float[B,S,768]", "float[2,128,768]", 0, 2);
+    check_chain(mask, "float[B,12,S,S]", "float[2,12,128,128]", 0, 2);
+    check_chain(tile_and_pad, "float[B + 7,B*S + 3*B]", "float[9,262]", 0,
+                2); /* 2 + 3 + 4; 2*(128 + 1 + 2) */
+    assert_string_equal(infer_output(cache(), NULL, 0), "float[B,8,2*past + 1,64]");
 }
 
-/* n: a size that only the data tells goes on as one unknown, with its bound */
-static void test_data_dependent(void **state)
+/* n: a data-dependent size is propagated as one unknown with its bound */
+static void data_dependent_size_is_one_bounded_unknown(void **state)
 {
     (void)state;
     struct oc_builder *b = with_input("float[4,S]");
@@ -217,8 +218,8 @@ static void test_data_dependent(void **state)
     oc_b_node(b, "Transpose", NULL, "at", "rows", "");
     oc_b_node(b, "GatherND", NULL, "x,rows", "values", "");
     oc_b_node(b, "Concat", NULL, "values,values", "y", "axis=0");
-    finish(b);
-    assert_string_equal(result(b, numbers + 1, 1), "float[2*found.1]");
+    finish_model(b);
+    assert_string_equal(infer_output(b, numbers + 1, 1), "float[2*found.1]");
 }
 
 static int free_texts(void **state)
@@ -230,6 +231,7 @@ static int free_texts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chains), cmocka_unit_test(test_data_dependent)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(exporter_chains_keep_symbols_and_fold_numbers),
+                                       cmocka_unit_test(data_dependent_size_is_one_bounded_unknown)};
     return cmocka_run_group_tests(tests, NULL, free_texts);
 }

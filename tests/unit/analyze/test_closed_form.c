@@ -1,4 +1,4 @@
-/* Property 3 of the counting rules: a closed form is equal to the count wherever it claims to hold. And
+/* Property 3 of the counting rules: a closed form equals the count wherever it claims to be valid. And
  * sweeps. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,7 +66,7 @@ static void count(const struct loaded *l, const struct oc_closed_form *f, const 
     oc_analysis_free(a);
 }
 
-/* Returns how many formulas spoke of the point. */
+/* Returns the number of formulas that are valid at the point. */
 static unsigned compare(const struct loaded *l, const struct oc_closed_form *f, const int64_t *at)
 {
     uint64_t value[OC_METRIC_COUNT];
@@ -84,7 +84,7 @@ static unsigned compare(const struct loaded *l, const struct oc_closed_form *f, 
     return n;
 }
 
-static void test_bert(void **state)
+static void closed_form_of_bert_matches_counts(void **state)
 {
     (void)state;
     struct loaded l;
@@ -93,21 +93,21 @@ static void test_bert(void **state)
     assert_int_equal(oc_closed_form_symbols(f), 2);
     assert_string_equal(oc_closed_form_symbol(f, 0), "batch");
     assert_string_equal(oc_closed_form_symbol(f, 1), "sequence");
-    /* a layer: 4 * 768^2 + 2 * 768 * 3072 = 7077888 a token, times 12; scores and mixing 2 * 768 * s a token,
-     * times 12; pooler 768^2 a sequence */
+    /* a layer: 4 * 768^2 + 2 * 768 * 3072 = 7077888 per token, times 12; scores and weighted sum 2 * 768 * s
+     * per token, times 12; pooler 768^2 per sequence */
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_MACS),
                         "batch*(18432*sequence^2 + 84934656*sequence + 589824)");
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_PARAMS), "109482240");
     for (int64_t batch = 1; batch < 40; batch = batch * 3 + 1)
         for (int64_t sequence = 2; sequence <= 512; sequence = sequence * 2 + 3)
             assert_true(compare(&l, f, (const int64_t[]){batch, sequence}) >= OC_METRIC_COUNT - 1);
-    /* What is in use at once is the largest of several terms. For short sequences: three results of 3072
-     * floats in the GELU, 768 for the residual and one of the mask a token, 4 * (3 * 3072 + 768 + 1) = 39940;
-     * for long ones the scores. */
+    /* Peak activation memory is the maximum of several terms. For short sequences: three results of 3072
+     * floats in the GELU, 768 for the residual and one of the mask per token, 4 * (3 * 3072 + 768 + 1) =
+     * 39940; for long ones the scores. */
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_PEAK), "39940*batch*sequence");
     assert_int_equal(compare(&l, f, (const int64_t[]){3, 128}), OC_METRIC_COUNT);
     assert_int_equal(compare(&l, f, (const int64_t[]){3, 512}), OC_METRIC_COUNT - 1);
-    /* 512 positions are embedded: nothing is said of longer sequences */
+    /* 512 positions are embedded: the formula makes no claim for longer sequences */
     assert_int_equal(compare(&l, f, (const int64_t[]){3, 513}), 0);
     assert_true(f->result[OC_METRIC_PEAK].axis[1].piece);
     assert_int_equal(oc_closed_form_findings(f), 1);
@@ -115,13 +115,14 @@ static void test_bert(void **state)
     unload(&l);
 }
 
-static void test_gpt2(void **state)
+static void closed_form_of_gpt2_matches_counts(void **state)
 {
     (void)state;
     struct loaded l;
     load_zoo(&l, "gpt2", false);
     struct oc_closed_form *f = formula_of(&l, NULL);
-    /* a layer: 12 * 768^2 = 7077888 a token, times 12, and the output embedding of 768 * 50257 = 38597376 */
+    /* a layer: 12 * 768^2 = 7077888 per token, times 12, and the output embedding of 768 * 50257 = 38597376
+     */
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_MACS),
                         "batch*(18432*sequence^2 + 123532032*sequence)");
     for (int64_t sequence = 2; sequence <= 1024; sequence = sequence * 3 + 1)
@@ -130,7 +131,7 @@ static void test_gpt2(void **state)
     unload(&l);
 }
 
-static void test_resnet50(void **state)
+static void closed_form_of_resnet50_holds_on_multiples_of_its_stride(void **state)
 {
     (void)state;
     struct loaded l;
@@ -144,16 +145,16 @@ static void test_resnet50(void **state)
     assert_int_equal(a[1].step, 32);
     assert_int_equal(a[2].step, 32);
     assert_int_equal(f->result[OC_METRIC_PARAMS].axis[1].step, 1);
-    /* MACs, FLOPs, bytes of activations: read, written, in use */
+    /* MACs, FLOPs, activation bytes: read, written, peak */
     assert_int_equal(oc_closed_form_findings(f), 5);
-    /* in use from 224 on: three results of 256 floats
-     * on a sixteenth of the pixels: 4 * 768 / 16 = 192 bytes a pixel */
+    /* peak from 224 on: three results of 256 floats on a sixteenth of the pixels: 4 * 768 / 16 = 192 bytes
+     * per pixel */
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_PEAK), "192*batch*height*width");
     assert_int_equal(compare(&l, f, (const int64_t[]){1, 224, 640}), OC_METRIC_COUNT);
     assert_int_equal(compare(&l, f, (const int64_t[]){7, 1024, 96}), OC_METRIC_COUNT - 1);
     /* elsewhere only what does not depend on the size: OPs, weights, parameters */
     assert_int_equal(compare(&l, f, (const int64_t[]){2, 225, 224}), 3);
-    /* and indeed the formula would be wrong there */
+    /* the formula would be wrong there */
     uint64_t value[OC_METRIC_COUNT];
     count(&l, f, (const int64_t[]){1, 225, 224}, value);
     assert_int_not_equal(value[OC_METRIC_MACS], 81456LL * 225 * 224 + 2048000);
@@ -161,7 +162,7 @@ static void test_resnet50(void **state)
     unload(&l);
 }
 
-static void test_bound_dimension(void **state)
+static void closed_form_omits_bound_dimensions(void **state)
 {
     (void)state;
     struct loaded l;
@@ -180,7 +181,7 @@ static void test_bound_dimension(void **state)
     unload(&l);
 }
 
-/* ---- small graphs ------------------------------------------------------------------------------------ */
+/* ---- small graphs ---- */
 
 static struct oc_closed_form *formula_of_graph(struct loaded *l, struct oc_builder *b)
 {
@@ -189,7 +190,7 @@ static struct oc_closed_form *formula_of_graph(struct loaded *l, struct oc_build
     return formula_of(l, NULL);
 }
 
-static void test_no_open_dimension(void **state)
+static void closed_form_without_symbols_is_constant(void **state)
 {
     (void)state;
     struct loaded l;
@@ -205,8 +206,8 @@ static void test_no_open_dimension(void **state)
     unload(&l);
 }
 
-/* Two inputs whose symbols have different names but must agree. */
-static void test_tied(void **state)
+/* Two inputs whose symbols have different names but must be equal. */
+static void closed_form_ties_symbols_that_must_be_equal(void **state)
 {
     (void)state;
     struct loaded l;
@@ -226,9 +227,9 @@ static void test_tied(void **state)
     unload(&l);
 }
 
-/* NonZero gives at most as many rows as there are elements: the work behind it is an upper bound, and said
- * so. */
-static void test_bound(void **state)
+/* NonZero gives at most as many rows as there are elements: the count after it is an upper bound and marked
+ * as one. */
+static void closed_form_marks_upper_bounds(void **state)
 {
     (void)state;
     struct loaded l;
@@ -246,7 +247,7 @@ static void test_bound(void **state)
     struct oc_closed_form *f = formula_of_graph(&l, b);
     assert_string_equal(oc_closed_form_text(f, OC_METRIC_MACS), "160*n"); /* 16 n rows at most, 2 * 5 each */
     assert_int_equal(oc_trust_quality(&f->trust, OC_METRIC_MACS), OC_UPPER);
-    assert_int_equal(oc_closed_form_findings(f), OC_METRIC_COUNT - 1); /* all but the parameters */
+    assert_int_equal(oc_closed_form_findings(f), OC_METRIC_COUNT - 1); /* all except the parameters */
     FILE *out = open_memstream(&text, &size);
     assert_int_equal(oc_closed_form_write(f, NULL, out, &err), 0);
     fclose(out);
@@ -256,7 +257,7 @@ static void test_bound(void **state)
     unload(&l);
 }
 
-static void test_unknown(void **state)
+static void closed_form_of_unknown_operators_is_unknown(void **state)
 {
     (void)state;
     struct loaded l;
@@ -275,9 +276,9 @@ static void test_unknown(void **state)
     unload(&l);
 }
 
-/* ---- sweeps ------------------------------------------------------------------------------------------ */
+/* ---- sweeps ---- */
 
-static void test_sweep(void **state)
+static void sweep_evaluates_every_point(void **state)
 {
     (void)state;
     struct loaded l;
@@ -289,7 +290,7 @@ static void test_sweep(void **state)
     const struct oc_sweep_axis axis[] = {{"batch", batch, 2}, {"sequence", sequence, 3}};
     assert_int_equal(oc_sweep_make(l.model, NULL, axis, 2, &s, &err), 0);
     assert_int_equal(oc_sweep_rows(s, &row), 6);
-    /* the last axis is the fastest; counts by the formula of test_bert */
+    /* the last axis varies fastest; counts from the formula of closed_form_of_bert_matches_counts */
     for (size_t i = 0; i < 6; i++) {
         uint64_t n = (uint64_t)row[i].at[0], k = (uint64_t)row[i].at[1];
         assert_int_equal(n, batch[i / 3]);
@@ -304,8 +305,8 @@ static void test_sweep(void **state)
     unload(&l);
 }
 
-static void check_refused(const struct loaded *l, const struct oc_analyze_opts *o,
-                          const struct oc_sweep_axis *axis, size_t n_axis, const char *message)
+static void expect_sweep_error(const struct loaded *l, const struct oc_analyze_opts *o,
+                               const struct oc_sweep_axis *axis, size_t n_axis, const char *message)
 {
     struct oc_sweep *s;
     struct oc_err err;
@@ -315,7 +316,7 @@ static void check_refused(const struct loaded *l, const struct oc_analyze_opts *
         fail_msg("'%s' is not in '%s'", message, err.msg);
 }
 
-static void test_refused_sweeps(void **state)
+static void rejects_invalid_sweeps(void **state)
 {
     (void)state;
     struct loaded l;
@@ -324,18 +325,19 @@ static void test_refused_sweeps(void **state)
     const int64_t one[] = {1};
     const struct oc_bind bind = {"batch", 2};
     const struct oc_analyze_opts bound = {.bind = &bind, .n_bind = 1};
-    check_refused(&l, NULL, &(struct oc_sweep_axis){"nonsense", one, 1}, 1,
-                  "no dimension is called 'nonsense'");
-    check_refused(&l, NULL, &(struct oc_sweep_axis){"batch", one, 0}, 1, "has no sizes");
-    check_refused(&l, &bound, &(struct oc_sweep_axis){"batch", one, 1}, 1, "both bound and swept");
-    check_refused(&l, NULL, (const struct oc_sweep_axis[]){{"batch", one, 1}, {"batch", one, 1}}, 2, "twice");
-    check_refused(&l, NULL, (const struct oc_sweep_axis[]){{"a", many, 1000}, {"b", many, 1000}}, 2,
-                  "more than 100000 combinations");
+    expect_sweep_error(&l, NULL, &(struct oc_sweep_axis){"nonsense", one, 1}, 1,
+                       "no dimension is called 'nonsense'");
+    expect_sweep_error(&l, NULL, &(struct oc_sweep_axis){"batch", one, 0}, 1, "has no sizes");
+    expect_sweep_error(&l, &bound, &(struct oc_sweep_axis){"batch", one, 1}, 1, "both bound and swept");
+    expect_sweep_error(&l, NULL, (const struct oc_sweep_axis[]){{"batch", one, 1}, {"batch", one, 1}}, 2,
+                       "twice");
+    expect_sweep_error(&l, NULL, (const struct oc_sweep_axis[]){{"a", many, 1000}, {"b", many, 1000}}, 2,
+                       "more than 100000 combinations");
     unload(&l);
 }
 
-/* A row that overflows fails alone. */
-static void test_failing_row(void **state)
+/* Only the row that overflows fails. */
+static void sweep_row_that_overflows_fails_alone(void **state)
 {
     (void)state;
     struct loaded l;
@@ -363,8 +365,8 @@ static void test_failing_row(void **state)
     unload(&l);
 }
 
-/* A thousand open sizes: refused at once, with what to do about it. */
-static void test_too_many_sizes(void **state)
+/* A thousand unknown sizes: rejected immediately, with a hint. */
+static void closed_form_rejects_too_many_symbols(void **state)
 {
     (void)state;
     struct loaded l;
@@ -390,18 +392,18 @@ static void test_too_many_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_too_many_sizes),
-        cmocka_unit_test(test_bert),
-        cmocka_unit_test(test_gpt2),
-        cmocka_unit_test(test_resnet50),
-        cmocka_unit_test(test_bound_dimension),
-        cmocka_unit_test(test_no_open_dimension),
-        cmocka_unit_test(test_tied),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_sweep),
-        cmocka_unit_test(test_refused_sweeps),
-        cmocka_unit_test(test_failing_row),
+        cmocka_unit_test(closed_form_rejects_too_many_symbols),
+        cmocka_unit_test(closed_form_of_bert_matches_counts),
+        cmocka_unit_test(closed_form_of_gpt2_matches_counts),
+        cmocka_unit_test(closed_form_of_resnet50_holds_on_multiples_of_its_stride),
+        cmocka_unit_test(closed_form_omits_bound_dimensions),
+        cmocka_unit_test(closed_form_without_symbols_is_constant),
+        cmocka_unit_test(closed_form_ties_symbols_that_must_be_equal),
+        cmocka_unit_test(closed_form_marks_upper_bounds),
+        cmocka_unit_test(closed_form_of_unknown_operators_is_unknown),
+        cmocka_unit_test(sweep_evaluates_every_point),
+        cmocka_unit_test(rejects_invalid_sweeps),
+        cmocka_unit_test(sweep_row_that_overflows_fails_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Sequences and optionals through whole models: lengths, elements of their own size, loops that collect. */
+/* Sequences and optionals in whole models: lengths, elements of different sizes, loops that append. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static struct result run(struct oc_builder *b)
     return r;
 }
 
-static void drop(struct result *r)
+static void result_free(struct result *r)
 {
     oc_analysis_free(r->a);
     oc_model_free(r->m);
@@ -46,8 +46,8 @@ static const char *type_of(struct result *r, const char *name)
     return "no such value";
 }
 
-/* [7,4] in parts of 3, 3 and 1; the last is taken, the rest joined again. */
-static void test_parts_keep_their_size(void **state)
+/* [7,4] split into 3, 3 and 1; the last part is taken, the rest concatenated again. */
+static void split_parts_keep_their_size(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -68,12 +68,12 @@ static void test_parts_keep_their_size(void **state)
     struct result r = run(b);
     assert_string_equal(type_of(&r, "last"), "float[1,4]");
     assert_string_equal(type_of(&r, "y"), "float[6,4]");
-    assert_string_equal(type_of(&r, "z"), "float[2]"); /* as many as the sequence is long */
-    drop(&r);
+    assert_string_equal(type_of(&r, "z"), "float[2]"); /* one per element of the sequence */
+    result_free(&r);
 }
 
 /* for i < M: s.insert(x); then all are stacked */
-static struct oc_builder *collecting(const char *trips)
+static struct oc_builder *loop_that_appends(const char *trips)
 {
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[2,3]");
@@ -98,23 +98,23 @@ static struct oc_builder *collecting(const char *trips)
     return b;
 }
 
-static void test_a_loop_collects(void **state)
+static void loop_appends_to_a_sequence(void **state)
 {
     (void)state;
-    struct result r = run(collecting("int64[]{5}"));
+    struct result r = run(loop_that_appends("int64[]{5}"));
     assert_string_equal(type_of(&r, "y"), "float[5,2,3]");
-    drop(&r);
-    /* too many to follow one by one, and a number that is not known: the elements are known all the same */
-    r = run(collecting("int64[]{1000}"));
+    result_free(&r);
+    /* too many to unroll, and an unknown trip count: the element type is still known */
+    r = run(loop_that_appends("int64[]{1000}"));
     assert_non_null(strstr(type_of(&r, "y"), ",2,3]"));
-    drop(&r);
-    r = run(collecting(NULL));
+    result_free(&r);
+    r = run(loop_that_appends(NULL));
     assert_non_null(strstr(type_of(&r, "y"), ",2,3]"));
-    drop(&r);
+    result_free(&r);
 }
 
-/* The body of a SequenceMap runs as often as the sequence is long: 4 products of [2,3] and [3,5]. */
-static void test_map_over_a_known_length(void **state)
+/* The body of a SequenceMap runs once per element: 4 products of [2,3] and [3,5]. */
+static void sequence_map_runs_once_per_element(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -136,11 +136,11 @@ static void test_map_over_a_known_length(void **state)
     assert_string_equal(type_of(&r, "y"), "float[8,5]");
     assert_int_equal(total.macs, 4 * 2 * 3 * 5);
     assert_int_equal(total.quality, OC_EXACT);
-    drop(&r);
+    result_free(&r);
 }
 
-/* A branch on whether an optional holds something is decided where that is known. */
-static void test_optionals_decide_branches(void **state)
+/* A branch on whether an optional has an element is decided when that is known. */
+static void optional_has_element_decides_branches(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(18);
@@ -160,11 +160,11 @@ static void test_optionals_decide_branches(void **state)
     oc_b_output(b, "y", NULL);
     struct result r = run(b);
     assert_string_equal(type_of(&r, "y"), "float[2,3]");
-    drop(&r);
+    result_free(&r);
 }
 
-/* Branches that give sequences of different lengths: what both have in common is kept. */
-static void test_branches_merge_sequences(void **state)
+/* Branches that give sequences of different lengths: their common properties are kept. */
+static void branches_merge_sequence_types(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -186,15 +186,17 @@ static void test_branches_merge_sequences(void **state)
     struct result r = run(b);
     assert_non_null(strstr(type_of(&r, "y"), ",3]"));
     assert_null(strstr(type_of(&r, "y"), "[2,3]"));
-    drop(&r);
+    result_free(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts_keep_their_size),    cmocka_unit_test(test_a_loop_collects),
-        cmocka_unit_test(test_map_over_a_known_length),  cmocka_unit_test(test_optionals_decide_branches),
-        cmocka_unit_test(test_branches_merge_sequences),
+        cmocka_unit_test(split_parts_keep_their_size),
+        cmocka_unit_test(loop_appends_to_a_sequence),
+        cmocka_unit_test(sequence_map_runs_once_per_element),
+        cmocka_unit_test(optional_has_element_decides_branches),
+        cmocka_unit_test(branches_merge_sequence_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

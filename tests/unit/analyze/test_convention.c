@@ -54,16 +54,16 @@ static uint64_t count_op(const struct op *op, const char *convention)
 }
 
 #define INIT(...) ((const char *const[]){__VA_ARGS__, NULL})
-static const uint64_t none = UINT64_MAX; /* the document has no single number */
+static const uint64_t none = UINT64_MAX; /* the document gives no single number */
 
-static void test_reference_numbers(void **state)
+static void conventions_match_reference_numbers(void **state)
 {
     (void)state;
     static const char *const name[] = {NULL,     "mge",   "mge-stats", "onnx-tool",
                                        "fvcore", "torch", "calflops",  "xla"};
     const struct {
         struct op op;
-        uint64_t count[8]; /* ours first, then as `name` */
+        uint64_t count[8]; /* onnxcost first, then as in `name` */
     } row[] = {
         /* cases 1 and 2: a 7x7 convolution, without and with bias */
         {{"Conv", "strides=2,2 pads=3,3,3,3", "float[1,3,224,224]", INIT("float[64,3,7,7]")},
@@ -82,8 +82,8 @@ static void test_reference_numbers(void **state)
         {{"Softmax", "axis=-1", "float[1,12,128,128]", NULL}, {983040, 0, 0, 7077888, 0, 0, 196608, 783360}},
         {{"MaxPool", "kernel_shape=3,3 strides=2,2 pads=1,1,1,1", "float[1,64,112,112]", NULL},
          {1806336, 1806336, 1806336, 1806336, 0, 0, 802816, 1605632}},
-        /* case 10: transposed convolution; of 16 x 4 taps an axis 62 fall inside the output, 2*64*32*62*62 =
-         * 15,745,024 without the bias */
+        /* case 10: transposed convolution; of 16 x 4 taps per axis 62 fall inside the output, 2*64*32*62*62 =
+           15,745,024 without the bias */
         {{"ConvTranspose", "strides=2,2 pads=1,1,1,1", "float[1,64,16,16]",
           INIT("float[64,32,4,4]", "float[32]")},
          {16809984, 16777216, 8421376, 16809984, 8388608, 16777216, none, 15745024 + 32768}},
@@ -101,8 +101,8 @@ static void test_reference_numbers(void **state)
         }
 }
 
-/* What fvcore prints for the models of torchvision, batch normalization kept apart. */
-static void test_whole_models(void **state)
+/* What fvcore prints for the models of torchvision, batch normalization not folded. */
+static void fvcore_convention_matches_fvcore_on_whole_models(void **state)
 {
     static const struct {
         const char *name;
@@ -121,7 +121,7 @@ static void test_whole_models(void **state)
     }
 }
 
-static void test_unknown_name(void **state)
+static void rejects_unknown_convention(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -145,9 +145,9 @@ static void test_unknown_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_numbers),
-        cmocka_unit_test(test_whole_models),
-        cmocka_unit_test(test_unknown_name),
+        cmocka_unit_test(conventions_match_reference_numbers),
+        cmocka_unit_test(fvcore_convention_matches_fvcore_on_whole_models),
+        cmocka_unit_test(rejects_unknown_convention),
     };
     return cmocka_run_group_tests_name("analyze/convention", tests, NULL, NULL);
 }

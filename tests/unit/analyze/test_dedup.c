@@ -1,4 +1,4 @@
-/* Constants with the same bits. */
+/* Constants with equal bits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static const struct oc_analyze_opts merged = {.dedup_content = true};
 
-/* An embedding table that is exported again as a weight of the same shape; one in typed fields; a transposed,
+/* An embedding table exported a second time as a weight of the same shape; one in typed fields; a transposed,
  * a different and a shorter one. */
 static struct oc_builder *tied(void)
 {
@@ -40,28 +40,28 @@ static struct oc_builder *tied(void)
     return b;
 }
 
-static void test_the_same_bits_count_once(void **state)
+static void equal_constants_count_once(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(tied(), NULL);
-    assert_int_equal(r.a->total.params, 6 * 6); /* all but the integers */
+    assert_int_equal(r.a->total.params, 6 * 6); /* all except the integers */
     assert_int_equal(r.a->total.const_bytes, 7 * 24);
     oc_run_free(&r);
     r = oc_run_model(tied(), &merged);
-    assert_int_equal(r.a->total.params, 3 * 6); /* table, turned, other */
+    assert_int_equal(r.a->total.params, 3 * 6); /* table, transposed, other */
     assert_int_equal(r.a->total.const_bytes, 4 * 24);
-    assert_int_equal(r.a->class_elems[OC_PC_EMBED], 6); /* an embedding before it is a weight */
+    assert_int_equal(r.a->class_elems[OC_PC_EMBED], 6); /* an embedding takes precedence over a weight */
     assert_int_equal(r.a->class_elems[OC_PC_WEIGHT], 12);
-    assert_int_equal(r.a->cost[oc_run_node(&r, "embed")].params, 6); /* with the first that reads it */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "embed")].params, 6); /* assigned to its first reader */
     assert_int_equal(r.a->cost[oc_run_node(&r, "m2")].params, 0);
-    assert_int_equal(r.a->cost[oc_run_node(&r, "m2")].rd_wt, 24); /* it is read all the same */
+    assert_int_equal(r.a->cost[oc_run_node(&r, "m2")].rd_wt, 24); /* it is still read */
     assert_int_equal(oc_run_diags(&r, "W-dedup-unread"), 0);
     oc_run_free(&r);
 }
 
-/* Data that is not there is not compared, and not taken for equal; where nothing has the same kind nothing is
- * read. */
-static void test_absent_data(void **state)
+/* Absent data is not compared and not assumed equal; where no two constants have the same type and size
+ * nothing is read. */
+static void absent_data_is_not_equal(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -87,8 +87,8 @@ static void write_file(const char *path, const void *data, size_t n)
         abort();
 }
 
-/* Two tensors in one file beside the model, and one whose file is missing. */
-static void test_external_data(void **state)
+/* Two tensors in one file next to the model, and one whose file is missing. */
+static void equal_external_data_counts_once(void **state)
 {
     (void)state;
     char dir[] = "/tmp/oc_dedup_XXXXXX", model[64], data[64];
@@ -103,7 +103,7 @@ static void test_external_data(void **state)
     oc_b_init_external(b, "v", "float[2,2]", "w.bin", 0, 16);
     oc_b_init_external(b, "w", "float[2,2]", "w.bin", 16, 16);
     oc_b_init_external(b, "u", "float[2,2]", "gone.bin", 0, 16);
-    oc_b_init_external(b, "t", "float[2,2]", "w.bin", 24, 16); /* reaches beyond the file */
+    oc_b_init_external(b, "t", "float[2,2]", "w.bin", 24, 16); /* extends past the end of the file */
     oc_b_node(b, "MatMul", "m1", "x,v", "a", "");
     oc_b_node(b, "MatMul", "m2", "a,w", "c", "");
     oc_b_node(b, "MatMul", "m3", "c,u", "d", "");
@@ -128,8 +128,9 @@ static void test_external_data(void **state)
     rmdir(dir);
 }
 
-/* A Constant node of a function that is called twice stays one; so does its copy in the main graph. */
-static void test_functions(void **state)
+/* A Constant node of a function that is called twice stays one constant; so does its copy in the main graph.
+ */
+static void constants_of_inlined_functions_count_once(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -152,8 +153,9 @@ static void test_functions(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_bits_count_once), cmocka_unit_test(test_absent_data),
-        cmocka_unit_test(test_external_data), cmocka_unit_test(test_functions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(equal_constants_count_once),
+                                       cmocka_unit_test(absent_data_is_not_equal),
+                                       cmocka_unit_test(equal_external_data_counts_once),
+                                       cmocka_unit_test(constants_of_inlined_functions_count_once)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Differences between conventions: they add up, and their reasons are the right ones. */
+/* Differences between conventions: they add up, and their reasons are correct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void explain(struct pair *p, struct oc_builder *b, const char *first, con
         fail_msg("%s", err.msg);
 }
 
-static void done(struct pair *p)
+static void pair_free(struct pair *p)
 {
     oc_explanation_free(&p->x);
     oc_analysis_free(p->a[0]);
@@ -46,7 +46,7 @@ static void done(struct pair *p)
     free(p->bytes);
 }
 
-/* Terms add up to types, types to totals, totals are those of the analyses. */
+/* Terms add up to types, types to totals, and totals equal those of the analyses. */
 static void check_sums(const struct pair *p)
 {
     uint64_t count[2] = {0};
@@ -65,7 +65,7 @@ static void check_sums(const struct pair *p)
     }
 }
 
-static int64_t reason(const struct pair *p, const char *type, const char *text)
+static int64_t reason_delta(const struct pair *p, const char *type, const char *text)
 {
     for (uint32_t i = 0; i < p->x.n_type; i++)
         for (uint32_t k = 0; k < p->x.type[i].n_term; k++)
@@ -89,31 +89,32 @@ static struct oc_builder *small(void)
     return b;
 }
 
-/* Conv: MAC 4*64*36 = 9216 with 9*64 taps a plane; of 8x3 taps an axis 22 are on data: 4*4*22*22 = 7744.
+/* Conv: MAC 4*64*36 = 9216 with 9*64 taps per plane; of 8x3 taps per axis 22 are on data: 4*4*22*22 = 7744.
  * ConvTranspose {1,4,8,8} -> {1,4,16,16}: MAC 4*64*16 = 4096; by output positions 4*256*16 = 16,384. */
-static void test_reasons(void **state)
+static void differences_have_the_correct_reasons(void **state)
 {
     struct pair p;
     (void)state;
     struct oc_builder *b = small();
     explain(&p, b, NULL, "fvcore");
     check_sums(&p);
-    assert_int_equal(reason(&p, "Conv", "a MAC counts 2 -> 1"), -9216);
-    assert_int_equal(reason(&p, "Conv", "bias"), -256);
-    assert_int_equal(reason(&p, "Relu", "element-wise work"), -1024);
-    done(&p);
+    assert_int_equal(reason_delta(&p, "Conv", "a MAC counts 2 -> 1"), -9216);
+    assert_int_equal(reason_delta(&p, "Conv", "bias"), -256);
+    assert_int_equal(reason_delta(&p, "Relu", "element-wise work"), -1024);
+    pair_free(&p);
     explain(&p, b, NULL, "xla");
     check_sums(&p);
-    assert_int_equal(reason(&p, "Conv", "taps on padding"), 2 * (7744 - 9216));
-    done(&p);
+    assert_int_equal(reason_delta(&p, "Conv", "taps on padding"), 2 * (7744 - 9216));
+    pair_free(&p);
     explain(&p, b, "fvcore", "onnx-tool");
     check_sums(&p);
-    assert_int_equal(reason(&p, "ConvTranspose", "every output element takes a whole window"), 16384 - 4096);
-    done(&p);
+    assert_int_equal(reason_delta(&p, "ConvTranspose", "every output element takes a whole window"),
+                     16384 - 4096);
+    pair_free(&p);
     oc_b_free(b);
 }
 
-static void test_all_pairs_add_up(void **state)
+static void differences_of_all_pairs_add_up(void **state)
 {
     (void)state;
     for (size_t i = 0; i < zoo_model_count; i++) {
@@ -124,14 +125,14 @@ static void test_all_pairs_add_up(void **state)
             struct pair p;
             explain(&p, z.b, k % 2 ? "onnxcost" : oc_convention_name(k + 1), oc_convention_name(k));
             check_sums(&p);
-            done(&p);
+            pair_free(&p);
         }
         zoo_free(&z);
     }
 }
 
-/* Only one branch of an If counts, and which one may depend on the convention. */
-static void test_other_branch(void **state)
+/* Only one branch of an If counts, and which one can depend on the convention. */
+static void difference_of_another_branch_is_explained(void **state)
 {
     struct pair p;
     (void)state;
@@ -151,18 +152,18 @@ static void test_other_branch(void **state)
     oc_b_output(b, "y", NULL);
     explain(&p, b, NULL, "onnx-tool");
     check_sums(&p);
-    assert_int_equal(reason(&p, "Conv", "another branch"), -8192);
-    assert_int_equal(reason(&p, "Softmax", "another branch"), 18432);
-    done(&p);
+    assert_int_equal(reason_delta(&p, "Conv", "another branch"), -8192);
+    assert_int_equal(reason_delta(&p, "Softmax", "another branch"), 18432);
+    pair_free(&p);
     oc_b_free(b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_all_pairs_add_up),
-        cmocka_unit_test(test_other_branch),
+        cmocka_unit_test(differences_have_the_correct_reasons),
+        cmocka_unit_test(differences_of_all_pairs_add_up),
+        cmocka_unit_test(difference_of_another_branch_is_explained),
     };
     return cmocka_run_group_tests_name("analyze/explain", tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Which buffers live when (cost-semantics 7). float[256] is 1024 bytes, called 1K in the comments. */
+/* Liveness of buffers (cost-semantics 7). float[256] is 1024 bytes, called 1K in the comments. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@ struct seen {
     struct oc_lives *l;
 };
 
-static struct seen look(struct oc_builder *b, const struct oc_lives_opts *o)
+static struct seen analyze_lives(struct oc_builder *b, const struct oc_lives_opts *o)
 {
     static const struct oc_lives_opts plain = {0};
     struct seen s = {.r = oc_run_model(b, NULL)};
@@ -23,13 +23,13 @@ static struct seen look(struct oc_builder *b, const struct oc_lives_opts *o)
     return s;
 }
 
-static void done(struct seen *s)
+static void seen_free(struct seen *s)
 {
     oc_lives_free(s->l);
     oc_run_free(&s->r);
 }
 
-static uint32_t value(const struct seen *s, const char *name)
+static uint32_t find_value(const struct seen *s, const char *name)
 {
     for (uint32_t v = 0; v < s->r.m->n_value; v++)
         if (strcmp(s->r.m->value[v].name, name) == 0)
@@ -38,17 +38,17 @@ static uint32_t value(const struct seen *s, const char *name)
     return 0;
 }
 
-static const struct oc_life *life(const struct seen *s, const char *name)
+static const struct oc_life *find_life(const struct seen *s, const char *name)
 {
-    uint32_t i = s->l->of_value[value(s, name)];
+    uint32_t i = s->l->of_value[find_value(s, name)];
     if (i >= OC_LIFE_CALLER)
         fail_msg("'%s' has no buffer", name);
     return &s->l->life[i];
 }
 
-static void lives(const struct seen *s, const char *name, uint32_t first, uint32_t last, uint64_t bytes)
+static void check_life(const struct seen *s, const char *name, uint32_t first, uint32_t last, uint64_t bytes)
 {
-    const struct oc_life *l = life(s, name);
+    const struct oc_life *l = find_life(s, name);
     if (l->first != first || l->last != last || l->bytes != bytes)
         fail_msg("%s: %u..%u, %llu bytes", name, l->first, l->last, (unsigned long long)l->bytes);
 }
@@ -66,19 +66,19 @@ static struct oc_builder *chain(void)
     return b;
 }
 
-/* x lives at step 0, t with its view u in one buffer to the last step. Live: x t, t, t v, t v y. */
-static void test_views_share(void **state)
+/* x is live at step 0, t with its view u in one buffer until the last step. Live: x t, t, t v, t v y. */
+static void views_share_the_buffer_of_their_source(void **state)
 {
     (void)state;
-    struct seen s = look(chain(), NULL);
+    struct seen s = analyze_lives(chain(), NULL);
     assert_int_equal(s.l->n_step, 4);
     assert_int_equal(s.l->n_life, 4);
-    lives(&s, "x", 0, 0, 1024);
-    lives(&s, "t", 0, 3, 1024);
-    lives(&s, "v", 2, 3, 1024);
-    lives(&s, "y", 3, 3, 1024);
-    assert_ptr_equal(life(&s, "t"), life(&s, "u"));
-    assert_true(life(&s, "x")->input && !life(&s, "x")->output && life(&s, "y")->output);
+    check_life(&s, "x", 0, 0, 1024);
+    check_life(&s, "t", 0, 3, 1024);
+    check_life(&s, "v", 2, 3, 1024);
+    check_life(&s, "y", 3, 3, 1024);
+    assert_ptr_equal(find_life(&s, "t"), find_life(&s, "u"));
+    assert_true(find_life(&s, "x")->input && !find_life(&s, "x")->output && find_life(&s, "y")->output);
     static const uint64_t live[] = {2048, 1024, 2048, 3072};
     assert_memory_equal(s.l->live, live, sizeof(live));
     assert_int_equal(s.l->peak, 3072);
@@ -86,62 +86,62 @@ static void test_views_share(void **state)
     assert_int_equal(s.l->lower, 3072); /* d: v, t, y */
     assert_int_equal(s.l->quality, OC_EXACT);
     assert_int_equal(s.r.a->peak.bytes, 3072);
-    done(&s);
+    seen_free(&s);
 }
 
 /* 1024 rounded up to multiples of 1000 is 2000, four buffers. */
-static void test_alignment(void **state)
+static void buffers_are_rounded_up_to_the_alignment(void **state)
 {
     (void)state;
-    struct seen s = look(chain(), &(struct oc_lives_opts){.align = 1000});
+    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.align = 1000});
     assert_int_equal(s.l->peak, 6000);
     assert_int_equal(s.l->lower, 6000);
-    lives(&s, "t", 0, 3, 2000);
-    done(&s);
-    s = look(chain(), &(struct oc_lives_opts){.align = 512});
+    check_life(&s, "t", 0, 3, 2000);
+    seen_free(&s);
+    s = analyze_lives(chain(), &(struct oc_lives_opts){.align = 512});
     assert_int_equal(s.l->peak, 3072);
-    done(&s);
+    seen_free(&s);
 }
 
-/* x stays: x t v y at the end. Without inputs: t v y. */
-static void test_inputs(void **state)
+/* x is kept: x t v y at the end. Without inputs: t v y. */
+static void inputs_are_kept_or_excluded_by_option(void **state)
 {
     (void)state;
-    struct seen s = look(chain(), &(struct oc_lives_opts){.keep_inputs = true});
-    lives(&s, "x", 0, 3, 1024);
+    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.keep_inputs = true});
+    check_life(&s, "x", 0, 3, 1024);
     assert_int_equal(s.l->peak, 4096);
-    done(&s);
-    s = look(chain(), &(struct oc_lives_opts){.without_inputs = true});
-    assert_int_equal(s.l->of_value[value(&s, "x")], OC_LIFE_CALLER);
+    seen_free(&s);
+    s = analyze_lives(chain(), &(struct oc_lives_opts){.without_inputs = true});
+    assert_int_equal(s.l->of_value[find_value(&s, "x")], OC_LIFE_CALLER);
     assert_int_equal(s.l->n_life, 3);
     assert_int_equal(s.l->live[0], 1024);
     assert_int_equal(s.l->peak, 3072);
-    done(&s);
+    seen_free(&s);
 }
 
-/* a writes over x, which dies there. c may not write over u: t, the same buffer, is read later. d writes over
- * v. Two buffers: 2K; d alone needs v and t, 2K. Kept inputs are not written over: x t v, 3K. */
-static void test_in_place(void **state)
+/* a writes over x, whose live range ends there. c may not write over u: t, the same buffer, is read later. d
+ * writes over v. Two buffers: 2K; d alone needs v and t, 2K. Kept inputs are not overwritten: x t v, 3K. */
+static void in_place_reuses_the_buffer_of_the_last_read(void **state)
 {
     (void)state;
-    struct seen s = look(chain(), &(struct oc_lives_opts){.inplace = true});
+    struct seen s = analyze_lives(chain(), &(struct oc_lives_opts){.inplace = true});
     assert_int_equal(s.l->n_life, 2);
-    assert_ptr_equal(life(&s, "x"), life(&s, "u"));
-    assert_ptr_equal(life(&s, "v"), life(&s, "y"));
-    lives(&s, "x", 0, 3, 1024);
-    lives(&s, "y", 2, 3, 1024);
-    assert_true(life(&s, "y")->output && life(&s, "x")->input);
+    assert_ptr_equal(find_life(&s, "x"), find_life(&s, "u"));
+    assert_ptr_equal(find_life(&s, "v"), find_life(&s, "y"));
+    check_life(&s, "x", 0, 3, 1024);
+    check_life(&s, "y", 2, 3, 1024);
+    assert_true(find_life(&s, "y")->output && find_life(&s, "x")->input);
     assert_int_equal(s.l->peak, 2048);
     assert_int_equal(s.l->lower, 2048);
-    done(&s);
-    s = look(chain(), &(struct oc_lives_opts){.inplace = true, .keep_inputs = true});
+    seen_free(&s);
+    s = analyze_lives(chain(), &(struct oc_lives_opts){.inplace = true, .keep_inputs = true});
     assert_int_equal(s.l->peak, 3072);
-    done(&s);
+    seen_free(&s);
 }
 
-/* Add of [256] and [1]: the output has the bytes of the first only. MatMul and Softmax write elsewhere.
- * x 1K, o 4 bytes; s 1K. add: x o p; in place p is x's. soft: p s. */
-static void test_in_place_only_element_wise_of_equal_bytes(void **state)
+/* Add of [256] and [1]: the output has the bytes of the first only. MatMul and Softmax write elsewhere. x 1K,
+ * o 4 bytes; s 1K. add: x o p; in place p is the buffer of x. soft: p s. */
+static void in_place_needs_element_wise_operator_and_equal_bytes(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -150,16 +150,16 @@ static void test_in_place_only_element_wise_of_equal_bytes(void **state)
     oc_b_node(b, "Add", "add", "o,x", "p", "");
     oc_b_node(b, "Softmax", "soft", "p", "s", "");
     oc_b_output(b, "s", NULL);
-    struct seen s = look(b, &(struct oc_lives_opts){.inplace = true});
-    assert_ptr_equal(life(&s, "p"), life(&s, "x"));
-    assert_ptr_not_equal(life(&s, "p"), life(&s, "s"));
+    struct seen s = analyze_lives(b, &(struct oc_lives_opts){.inplace = true});
+    assert_ptr_equal(find_life(&s, "p"), find_life(&s, "x"));
+    assert_ptr_not_equal(find_life(&s, "p"), find_life(&s, "s"));
     static const uint64_t live[] = {1028, 2048};
     assert_memory_equal(s.l->live, live, sizeof(live));
-    done(&s);
+    seen_free(&s);
 }
 
-/* Constants, scalars, folded nodes and what only the host reads (the repeats of Tile) take nothing; an output
- * that nobody reads lives for its step. */
+/* Constants, scalars, folded nodes and what only the host reads (the repeats of Tile) take no memory; an
+ * output without a reader is live for its step. */
 static struct oc_builder *small_things(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -177,31 +177,31 @@ static struct oc_builder *small_things(void)
     return b;
 }
 
-static void test_what_takes_nothing(void **state)
+static void constants_scalars_and_host_values_take_no_memory(void **state)
 {
     (void)state;
-    struct seen s = look(small_things(), NULL);
+    struct seen s = analyze_lives(small_things(), NULL);
     assert_int_equal(s.l->n_step, 3);
-    assert_int_equal(s.l->of_value[value(&s, "scalar")], OC_LIFE_NONE);
-    assert_int_equal(s.l->of_value[value(&s, "w")], OC_LIFE_NONE);
-    assert_int_equal(s.l->of_value[value(&s, "four")], OC_LIFE_NONE);
-    lives(&s, "lost", 1, 1, 1024);
-    lives(&s, "x", 0, 2, 1024);
+    assert_int_equal(s.l->of_value[find_value(&s, "scalar")], OC_LIFE_NONE);
+    assert_int_equal(s.l->of_value[find_value(&s, "w")], OC_LIFE_NONE);
+    assert_int_equal(s.l->of_value[find_value(&s, "four")], OC_LIFE_NONE);
+    check_life(&s, "lost", 1, 1, 1024);
+    check_life(&s, "x", 0, 2, 1024);
     /* r, which no node reads: 8 bytes at step 0 */
     static const uint64_t live[] = {1032, 2048, 2048};
     assert_memory_equal(s.l->live, live, sizeof(live));
-    done(&s);
-    /* everything: the scalars four and scalar of 4 bytes too, four from step 0 to 3 */
-    s = look(small_things(), &(struct oc_lives_opts){.all = true});
+    seen_free(&s);
+    /* counted in full: the scalars four and scalar of 4 bytes too, four from step 0 to 3 */
+    s = analyze_lives(small_things(), &(struct oc_lives_opts){.all = true});
     static const uint64_t all[] = {1024 + 8 + 4, 1024 + 4 + 4, 1024 + 4 + 4 + 1024, 1024 + 4 + 4 + 1024};
     assert_int_equal(s.l->n_step, 4);
     assert_memory_equal(s.l->live, all, sizeof(all));
-    done(&s);
+    seen_free(&s);
 }
 
-/* The condition's branches: then has t u v with u, v of 1K each and t captured; v is the buffer of y.
- * else is smaller. Outer live at the If: t, y = 2K; the body's own: u = 1K. */
-static void test_branches(void **state)
+/* The branches of the If: then has t u v with u, v of 1K each and t captured; v is the buffer of y. else is
+ * smaller. Live outside at the If: t, y = 2K; the body's own: u = 1K. */
+static void branch_buffers_are_live_while_the_if_runs(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -219,24 +219,24 @@ static void test_branches(void **state)
     oc_b_output(b, "w", NULL);
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
-    struct seen s = look(b, NULL);
+    struct seen s = analyze_lives(b, NULL);
     assert_int_equal(s.l->n_step, 2);
     assert_int_equal(s.l->inner[0], 0);
     assert_int_equal(s.l->inner[1], 1024);
     assert_int_equal(s.l->live[1], 3072);
-    lives(&s, "t", 0, 1, 1024); /* its only readers are in the branches */
+    check_life(&s, "t", 0, 1, 1024); /* its only readers are in the branches */
     uint32_t body = oc_lives_body(s.l, oc_run_node(&s.r, "if"));
     struct oc_lives *then = oc_lives_make(s.r.a, body, &s.l->opts);
     assert_int_equal(then->peak, 1024);
-    assert_int_equal(then->of_value[value(&s, "t")], OC_LIFE_CALLER);
+    assert_int_equal(then->of_value[find_value(&s, "t")], OC_LIFE_CALLER);
     oc_lives_free(then);
-    done(&s);
+    seen_free(&s);
 }
 
-/* Loop of 5: state of 1K, scan output [5,256] of 5K. At the loop live outside: x (initial state), y, all =
- * 1 + 1 + 5 = 7K. In the body: the state s for the whole body, t is the buffer of y, u a view of t, z 1K. So
- * the state is there twice, besides the initial value: 7 + 1 + 1 = 9K. */
-static void test_loops(void **state)
+/* Loop of 5: state of 1K, scan output [5,256] of 5K. Live outside at the loop: x (initial state), y, all = 1
+ * + 1 + 5 = 7K. In the body: the state s during the whole body, t is the buffer of y, u a view of t, z 1K. So
+ * the state exists twice, in addition to the initial value: 7 + 1 + 1 = 9K. */
+static void loop_state_is_live_during_the_body(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -256,20 +256,20 @@ static void test_loops(void **state)
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "all", NULL);
-    struct seen s = look(b, NULL);
+    struct seen s = analyze_lives(b, NULL);
     assert_int_equal(s.l->n_step, 1);
-    lives(&s, "all", 0, 0, 5 * 1024);
+    check_life(&s, "all", 0, 0, 5 * 1024);
     assert_int_equal(s.l->inner[0], 2048);
     assert_int_equal(s.l->peak, 9 * 1024);
     struct oc_lives *body = oc_lives_make(s.r.a, oc_lives_body(s.l, 0), &s.l->opts);
-    static const uint64_t live[] = {1024, 2048, 2048}; /* s to the end, z from the second step */
+    static const uint64_t live[] = {1024, 2048, 2048}; /* s to the end, z from the second step on */
     assert_memory_equal(body->live, live, sizeof(live));
     oc_lives_free(body);
-    done(&s);
+    seen_free(&s);
 }
 
 /* past [1,2,8,16] float16 = 512 bytes each; present [1,2,9,16] = 576. Shared, the two are one buffer of 576.
- * K and V of one token: 1*2*1*16*2 = 64 bytes each, q and y with 2 heads too. */
+ * K and V of one token: 1*2*1*16*2 = 64 bytes each; q and y with 2 heads have the same size. */
 static struct oc_builder *attention(void)
 {
     struct oc_builder *b = oc_b_new(23);
@@ -285,24 +285,24 @@ static struct oc_builder *attention(void)
     return b;
 }
 
-static void test_caches(void **state)
+static void shared_kv_caches_are_one_buffer(void **state)
 {
     (void)state;
-    struct seen s = look(attention(), NULL);
+    struct seen s = analyze_lives(attention(), NULL);
     assert_int_equal(s.l->peak, 4 * 64 + 2 * 512 + 2 * 576);
-    done(&s);
-    s = look(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON});
+    seen_free(&s);
+    s = analyze_lives(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON});
     assert_int_equal(s.l->peak, 4 * 64 + 2 * 576);
-    assert_ptr_equal(life(&s, "pk"), life(&s, "nk"));
-    assert_true(life(&s, "nv")->input && life(&s, "nv")->output);
-    done(&s);
-    s = look(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON, .without_inputs = true});
+    assert_ptr_equal(find_life(&s, "pk"), find_life(&s, "nk"));
+    assert_true(find_life(&s, "nv")->input && find_life(&s, "nv")->output);
+    seen_free(&s);
+    s = analyze_lives(attention(), &(struct oc_lives_opts){.kv_share = OC_KV_ON, .without_inputs = true});
     assert_int_equal(s.l->peak, 64);
-    done(&s);
+    seen_free(&s);
 }
 
-/* A sequence is its elements: a and c live until the last read of one of them. */
-static void test_sequences(void **state)
+/* A sequence is its elements: a and c are live until the last read of either. */
+static void sequence_elements_are_live_with_the_sequence(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -315,17 +315,17 @@ static void test_sequences(void **state)
     oc_b_node(b, "SequenceAt", "get", "seq,one", "e", "");
     oc_b_node(b, "Add", "h", "d,e", "y", "");
     oc_b_output(b, "y", NULL);
-    struct seen s = look(b, NULL);
-    lives(&s, "a", 0, 5, 1024);
-    lives(&s, "c", 1, 5, 1024);
+    struct seen s = analyze_lives(b, NULL);
+    check_life(&s, "a", 0, 5, 1024);
+    check_life(&s, "c", 1, 5, 1024);
     assert_int_equal(s.l->n_life, 5); /* x a c d y */
     assert_int_equal(s.l->quality, OC_EXACT);
     assert_int_equal(s.l->peak, 4096); /* h: a c d y */
-    done(&s);
+    seen_free(&s);
 }
 
-/* N from 0 to what Compress lets through: 256 at most. An operator without a rule: not known. */
-static void test_quality(void **state)
+/* N from 0 to the bound of Compress: at most 256. An operator without a rule: unknown. */
+static void unknown_sizes_lower_the_quality(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -333,28 +333,27 @@ static void test_quality(void **state)
     oc_b_input(b, "c", "bool[256]");
     oc_b_node(b, "Compress", "z", "x,c", "y", "axis=0");
     oc_b_output(b, "y", NULL);
-    struct seen s = look(b, NULL);
+    struct seen s = analyze_lives(b, NULL);
     assert_int_equal(s.l->peak, 1024 + 256 + 1024);
     assert_int_equal(s.l->quality, OC_UPPER);
-    assert_int_equal(life(&s, "y")->quality, OC_UPPER);
-    assert_int_equal(life(&s, "x")->quality, OC_EXACT);
-    done(&s);
+    assert_int_equal(find_life(&s, "y")->quality, OC_UPPER);
+    assert_int_equal(find_life(&s, "x")->quality, OC_EXACT);
+    seen_free(&s);
     b = oc_b_new(17);
     oc_b_opset(b, "private", 1);
     oc_b_input(b, "x", "float[256]");
     oc_b_node(b, "private::Odd", "z", "x", "y", "");
     oc_b_node(b, "Relu", "r", "y", "t", "");
     oc_b_output(b, "t", NULL);
-    s = look(b, NULL);
+    s = analyze_lives(b, NULL);
     assert_int_equal(s.l->quality, OC_UNKNOWN);
-    assert_int_equal(life(&s, "y")->quality, OC_UNKNOWN);
+    assert_int_equal(find_life(&s, "y")->quality, OC_UNKNOWN);
     assert_int_equal(s.l->peak, 1024);
-    done(&s);
+    seen_free(&s);
 }
 
-/* The peak of an analysis is made with its options: 3K plain, 4K with the input kept, rounded to 2000 each.
- */
-static void test_options_of_an_analysis(void **state)
+/* The peak of an analysis uses its options: 3K plain, 4K with the input kept, each rounded up to 2000. */
+static void analysis_peak_uses_the_memory_options(void **state)
 {
     (void)state;
     static const struct {
@@ -371,7 +370,7 @@ static void test_options_of_an_analysis(void **state)
     }
 }
 
-static bool lists(const uint32_t *at, const uint32_t *list, uint32_t step, uint32_t what)
+static bool list_contains(const uint32_t *at, const uint32_t *list, uint32_t step, uint32_t what)
 {
     for (uint32_t i = at[step]; i < at[step + 1]; i++)
         if (list[i] == what)
@@ -379,20 +378,20 @@ static bool lists(const uint32_t *at, const uint32_t *list, uint32_t step, uint3
     return false;
 }
 
-/* Steps a view c d: view needs a; d needs c and a. With a written over x, another reader of x must be before.
- */
-static void test_links(void **state)
+/* Steps a view c d: view needs a; d needs c and a. With a written over x, another reader of x must run before
+ * a. */
+static void links_list_needed_and_waiting_steps(void **state)
 {
     (void)state;
-    struct seen s = look(chain(), NULL);
+    struct seen s = analyze_lives(chain(), NULL);
     struct oc_lives_links k = oc_lives_links(s.l);
     assert_int_equal(k.needs_at[1], 0); /* a needs nothing */
-    assert_true(lists(k.needs_at, k.needs, 1, 0));
-    assert_true(lists(k.needs_at, k.needs, 2, 1));
-    assert_true(lists(k.needs_at, k.needs, 3, 2) && lists(k.needs_at, k.needs, 3, 0));
+    assert_true(list_contains(k.needs_at, k.needs, 1, 0));
+    assert_true(list_contains(k.needs_at, k.needs, 2, 1));
+    assert_true(list_contains(k.needs_at, k.needs, 3, 2) && list_contains(k.needs_at, k.needs, 3, 0));
     assert_int_equal(k.needs_at[4], 4);
     assert_int_equal(k.touch_at[4], 2 + 1 + 2 + 3); /* x t | t | t v | v t y */
-    done(&s);
+    seen_free(&s);
 
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[256]");
@@ -400,29 +399,29 @@ static void test_links(void **state)
     oc_b_node(b, "Relu", "over", "x", "t", "");
     oc_b_node(b, "Add", "sum", "s,t", "y", "");
     oc_b_output(b, "y", NULL);
-    s = look(b, &(struct oc_lives_opts){.inplace = true});
+    s = analyze_lives(b, &(struct oc_lives_opts){.inplace = true});
     k = oc_lives_links(s.l);
-    assert_ptr_equal(life(&s, "x"), life(&s, "t"));
-    assert_true(lists(k.needs_at, k.needs, 1, 0));
-    done(&s);
+    assert_ptr_equal(find_life(&s, "x"), find_life(&s, "t"));
+    assert_true(list_contains(k.needs_at, k.needs, 1, 0));
+    seen_free(&s);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_views_share),
-        cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_inputs),
-        cmocka_unit_test(test_in_place),
-        cmocka_unit_test(test_in_place_only_element_wise_of_equal_bytes),
-        cmocka_unit_test(test_what_takes_nothing),
-        cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_caches),
-        cmocka_unit_test(test_sequences),
-        cmocka_unit_test(test_quality),
-        cmocka_unit_test(test_options_of_an_analysis),
-        cmocka_unit_test(test_links),
+        cmocka_unit_test(views_share_the_buffer_of_their_source),
+        cmocka_unit_test(buffers_are_rounded_up_to_the_alignment),
+        cmocka_unit_test(inputs_are_kept_or_excluded_by_option),
+        cmocka_unit_test(in_place_reuses_the_buffer_of_the_last_read),
+        cmocka_unit_test(in_place_needs_element_wise_operator_and_equal_bytes),
+        cmocka_unit_test(constants_scalars_and_host_values_take_no_memory),
+        cmocka_unit_test(branch_buffers_are_live_while_the_if_runs),
+        cmocka_unit_test(loop_state_is_live_during_the_body),
+        cmocka_unit_test(shared_kv_caches_are_one_buffer),
+        cmocka_unit_test(sequence_elements_are_live_with_the_sequence),
+        cmocka_unit_test(unknown_sizes_lower_the_quality),
+        cmocka_unit_test(analysis_peak_uses_the_memory_options),
+        cmocka_unit_test(links_list_needed_and_waiting_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Bodies that run several times: types that are carried, trip counts, costs (shape-inference 4.10 and 8 j, k;
+/* Bodies that run several times: carried types, trip counts, costs (shape-inference 4.10 and 8 j, k;
  * cost-semantics 4.15, case 67 and property 7). */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "support/run_model.h"
 
 /* Loop over state x W with `trips` as initializer text, or as a graph input when NULL; the condition is
- * handed through. */
+ * passed through. */
 static struct oc_builder *matmul_loop(const char *trips)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -38,7 +38,7 @@ static struct oc_builder *matmul_loop(const char *trips)
 }
 
 /* Case 67: 10 trips of a 64x64x64 product: 2,621,440 MACs, 163,840 bytes of each kind. */
-static void test_known_trips(void **state)
+static void known_trip_count_multiplies_the_body(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(matmul_loop("int64[]{10}"), NULL);
@@ -56,8 +56,8 @@ static void test_known_trips(void **state)
     oc_run_free(&r);
 }
 
-/* Property 7: k trips cost what the body costs, k times. */
-static void test_trips_multiply(void **state)
+/* Property 7: k trips cost k times the body. */
+static void cost_is_linear_in_trips(void **state)
 {
     (void)state;
     struct oc_run one = oc_run_model(matmul_loop("int64[]{1}"), NULL);
@@ -82,7 +82,7 @@ static void test_convention_that_counts_once(void **state)
     oc_run_free(&r);
 }
 
-static void test_unknown_trips(void **state)
+static void unknown_trip_count_is_a_lower_bound(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(matmul_loop(NULL), NULL); /* one trip is counted, as a lower bound */
@@ -111,8 +111,8 @@ static void test_unknown_trips(void **state)
     oc_run_free(&r);
 }
 
-/* A condition that the body computes may end the loop earlier: trips are at most M. */
-static void test_condition_from_data(void **state)
+/* A condition computed by the body can end the loop earlier: trips are at most M. */
+static void computed_condition_makes_trips_an_upper_bound(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -140,7 +140,7 @@ static void test_condition_from_data(void **state)
     oc_run_free(&r);
 }
 
-/* Concatenation in a loop: followed trip by trip where the number is known, else of unknown length. */
+/* Concatenation in a loop: unrolled where the trip count is known, otherwise of unknown length. */
 static struct oc_builder *growing(const char *trips)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -164,20 +164,20 @@ static struct oc_builder *growing(const char *trips)
     return b;
 }
 
-static void test_growing_state(void **state)
+static void growing_state_is_unrolled_for_known_trips(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(growing("int64[]{5}"), NULL);
     assert_string_equal(oc_run_type(&r, "y"), "float[6,4]");
-    assert_int_equal(r.a->total.quality, OC_UPPER); /* each trip is counted like the last */
+    assert_int_equal(r.a->total.quality, OC_UPPER); /* each trip is counted like the last one */
     oc_run_free(&r);
     r = oc_run_model(growing(NULL), NULL);
     assert_string_equal(oc_run_type(&r, "y"), "float[y.0,4]");
     oc_run_free(&r);
 }
 
-/* Scan runs once for each slice; axes are taken off the inputs and put into the outputs. */
-static void test_scan(void **state)
+/* Scan runs once per slice; axes are removed from the inputs and inserted into the outputs. */
+static void scan_runs_once_per_slice(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -204,8 +204,9 @@ static void test_scan(void **state)
     oc_run_free(&r);
 }
 
-/* Branches of different shapes: equal dims stay, others become one unknown that the larger bounds. */
-static void test_if_merges(void **state)
+/* Branches of different shapes: equal dimensions are kept, others become one unknown bounded by the larger.
+ */
+static void if_merges_branch_shapes(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -233,14 +234,14 @@ static void test_if_merges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_trips),
-        cmocka_unit_test(test_trips_multiply),
-        cmocka_unit_test(test_unknown_trips),
+        cmocka_unit_test(known_trip_count_multiplies_the_body),
+        cmocka_unit_test(cost_is_linear_in_trips),
+        cmocka_unit_test(unknown_trip_count_is_a_lower_bound),
         cmocka_unit_test(test_convention_that_counts_once),
-        cmocka_unit_test(test_condition_from_data),
-        cmocka_unit_test(test_growing_state),
-        cmocka_unit_test(test_scan),
-        cmocka_unit_test(test_if_merges),
+        cmocka_unit_test(computed_condition_makes_trips_an_upper_bound),
+        cmocka_unit_test(growing_state_is_unrolled_for_known_trips),
+        cmocka_unit_test(scan_runs_once_per_slice),
+        cmocka_unit_test(if_merges_branch_shapes),
     };
     return cmocka_run_group_tests_name("analyze/loop", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* The naive model of bytes against what ONNX Runtime wrote down for the same node: activation_size +
- * parameter_size for all inputs, output_size for all outputs. Constant weights that its kernels pack
- * beforehand are missing from its parameter_size (cost-semantics section 5). */
+/* The naive byte model compared with what ONNX Runtime recorded for the same node: activation_size +
+ * parameter_size for all inputs, output_size for all outputs. Constant weights that its kernels prepack are
+ * missing from its parameter_size (cost-semantics section 5). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static const struct oc_node *node_of(const struct oc_model *m, const char *name)
     return NULL;
 }
 
-/* The constant second operand of MatMul and Gemm lives in packed form; that of a float Conv does not. */
+/* The constant second operand of MatMul and Gemm is stored in packed form; that of a float Conv is not. */
 static uint64_t packed_bytes(const struct oc_analysis *a, const struct oc_node *n)
 {
     static const char *const packers[] = {"MatMul", "Gemm"};
@@ -92,7 +92,7 @@ static void check_model(const char *name, uint32_t n_expected)
     oc_profile_close(p);
 }
 
-static void test_recorded_sizes(void **state)
+static void naive_bytes_equal_recorded_sizes(void **state)
 {
     (void)state;
     check_model("resnet50", 175); /* every operator in the file */
@@ -102,6 +102,6 @@ static void test_recorded_sizes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_recorded_sizes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(naive_bytes_equal_recorded_sizes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

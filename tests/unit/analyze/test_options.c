@@ -10,11 +10,10 @@
 #include "analyze/explain.h"
 #include "support/run_model.h"
 
-/* ---- --loop-cached
- * ------------------------------------------------------------------------------------------- */
+/* ---- --loop-cached ---- */
 
-/* 10 trips of a product with a constant of 16384 bytes (worked case 67); inside of it, if asked for, 3 trips
- * of the same. */
+/* 10 trips of a product with a constant of 16384 bytes (worked case 67); optionally 3 inner trips of the
+ * same. */
 static struct oc_builder *loop_model(bool nested)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -51,7 +50,7 @@ static struct oc_builder *loop_model(bool nested)
     return b;
 }
 
-static void test_loop_cached(void **state)
+static void loop_cached_option_reads_constants_once(void **state)
 {
     (void)state;
     static const struct {
@@ -70,15 +69,14 @@ static void test_loop_cached(void **state)
         assert_int_equal(r.a->cost[oc_run_node(&r, "mul")].rd_act, 10 * 16384);
         if (row[i].nested)
             assert_int_equal(r.a->cost[oc_run_node(&r, "mul2")].rd_wt, row[i].deeper);
-        assert_int_equal(r.a->cost[oc_run_node(&r, "after")].rd_wt, 16384); /* outside of the loop */
+        assert_int_equal(r.a->cost[oc_run_node(&r, "after")].rd_wt, 16384); /* outside the loop */
         oc_run_free(&r);
     }
 }
 
-/* ---- --if avg
- * ------------------------------------------------------------------------------------------------ */
+/* ---- --if avg ---- */
 
-/* then: MatMul {2,3}x{3,5} and Relu; else: Relu of {1,3} twice over and an If of two more branches */
+/* then: MatMul {2,3}x{3,5} and Relu; else: Relu of {1,3} twice and an If of two more branches */
 static struct oc_builder *if_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -111,7 +109,7 @@ static struct oc_builder *if_model(void)
 
 /* then: 60 + 50 FLOPs, 30 MACs, bytes 24 + 60 + 40 and 40 + 40. else: 3 + half of (3 + 6) = 4, the bytes 12 +
  * 12 and half of (12 + 12) + (24 + 24) = 36. Mean of 110 and 3 + 4 = 117/2; of 204 and 24 + 36. */
-static void test_average_of_branches(void **state)
+static void if_avg_option_averages_branches(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.if_mode = OC_IF_AVG};
@@ -129,8 +127,8 @@ static void test_average_of_branches(void **state)
     oc_run_free(&r);
 }
 
-/* Terms add up although only half of what is executed counts. */
-static void test_average_is_explained(void **state)
+/* Terms add up although only half of the executed operations count. */
+static void if_avg_differences_add_up(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.if_mode = OC_IF_AVG},
@@ -154,8 +152,7 @@ static void test_average_is_explained(void **state)
     oc_run_free(&r);
 }
 
-/* ---- --weights
- * ----------------------------------------------------------------------------------------------- */
+/* ---- --weights ---- */
 
 static struct oc_builder *softmax_model(void)
 {
@@ -166,7 +163,7 @@ static struct oc_builder *softmax_model(void)
     return b;
 }
 
-static void test_named_weights(void **state)
+static void named_weights_scale_primitives(void **state)
 {
     (void)state;
     static const struct {
@@ -186,11 +183,10 @@ static void test_named_weights(void **state)
     oc_run_free(&r);
 }
 
-/* ---- --bytes
- * ------------------------------------------------------------------------------------------------- */
+/* ---- --bytes ---- */
 
-/* A table of which 2 of 100 rows of 16 bytes are read, twice; a view; a constant for the host; one nobody
- * reads */
+/* A table of which 2 of 100 rows of 16 bytes are read, twice; a view; a constant for the host; a constant
+ * without a reader */
 static struct oc_builder *bytes_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -206,7 +202,7 @@ static struct oc_builder *bytes_model(void)
     return b;
 }
 
-static void test_models_of_bytes(void **state)
+static void bytes_option_selects_the_byte_model(void **state)
 {
     (void)state;
     static const struct {
@@ -215,9 +211,9 @@ static void test_models_of_bytes(void **state)
     } row[] = {
         /* indices 16, then 32 once; rows 32; Gather 32 and Add 32 */
         {false, false, 16 + 32, 32, 32 + 32},
-        /* indices, the view's input, both of Add; table and shape; all three outputs */
+        /* indices, the view's input, both inputs of Add; table and shape; all three outputs */
         {true, false, 16 + 32 + 64, 1600 + 8, 96},
-        /* what is read of the inputs, the table, the output */
+        /* the bytes read of the inputs, the table, the output */
         {false, true, 16, 1600, 32},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
@@ -232,10 +228,9 @@ static void test_models_of_bytes(void **state)
     }
 }
 
-/* ---- --prefer-functions
- * -------------------------------------------------------------------------------------- */
+/* ---- --prefer-functions ---- */
 
-/* A function that has the name of an operator, but does twice as much. */
+/* A function that has the name of an operator but twice its operations. */
 static struct oc_builder *function_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -250,7 +245,7 @@ static struct oc_builder *function_model(void)
     return b;
 }
 
-static void test_prefer_functions(void **state)
+static void prefer_functions_option_uses_the_function_body(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(function_model(), NULL);
@@ -267,10 +262,9 @@ static void test_prefer_functions(void **state)
     oc_run_free(&r);
 }
 
-/* ---- options that reach a rule
- * -------------------------------------------------------------------------------- */
+/* ---- options that reach a rule ---- */
 
-static void test_options_reach_the_rules(void **state)
+static void counting_options_reach_the_rules(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.einsum_optimal = true, .inplace = true};
@@ -294,13 +288,13 @@ static void test_options_reach_the_rules(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_loop_cached),
-        cmocka_unit_test(test_average_of_branches),
-        cmocka_unit_test(test_average_is_explained),
-        cmocka_unit_test(test_named_weights),
-        cmocka_unit_test(test_models_of_bytes),
-        cmocka_unit_test(test_prefer_functions),
-        cmocka_unit_test(test_options_reach_the_rules),
+        cmocka_unit_test(loop_cached_option_reads_constants_once),
+        cmocka_unit_test(if_avg_option_averages_branches),
+        cmocka_unit_test(if_avg_differences_add_up),
+        cmocka_unit_test(named_weights_scale_primitives),
+        cmocka_unit_test(bytes_option_selects_the_byte_model),
+        cmocka_unit_test(prefer_functions_option_uses_the_function_body),
+        cmocka_unit_test(counting_options_reach_the_rules),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Receipts: the numbers behind the counts of one node. */
+/* Cost breakdowns: the numbers behind the counts of one node. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static struct run run_with(struct oc_builder *b, const struct oc_analyze_opts *o
     return r;
 }
 
-static void done(struct run *r)
+static void run_free(struct run *r)
 {
     oc_arena_free(&r->arena);
     oc_analysis_free(r->a);
@@ -39,7 +39,7 @@ static void done(struct run *r)
     free(r->bytes);
 }
 
-static uint32_t id(struct run *r, const char *name)
+static uint32_t find_node(struct run *r, const char *name)
 {
     uint32_t node;
     if (oc_find_node(r->m, name, &node, &r->err))
@@ -47,7 +47,7 @@ static uint32_t id(struct run *r, const char *name)
     return node;
 }
 
-static const struct oc_formula_term *term(const struct oc_receipt *x, unsigned prim)
+static const struct oc_formula_term *find_term(const struct oc_receipt *x, unsigned prim)
 {
     for (uint32_t i = 0; i < x->formula.n_term; i++)
         if (x->formula.term[i].prim == prim)
@@ -71,7 +71,7 @@ static struct oc_builder *conv_model(void)
 }
 
 /* x {2,3,16,32}: MAC = 2*8*(16*32*9)*3 = 221,184, ADD = 2*8*16*32 = 8192 */
-static void test_formula(void **state)
+static void breakdown_contains_the_formula_with_numbers(void **state)
 {
     const struct oc_bind bind[] = {{"N", 2}, {"x.2", 16}};
     const struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
@@ -79,18 +79,18 @@ static void test_formula(void **state)
     struct oc_recount *recount = oc_recount_new(r.a);
     struct oc_receipt x;
     (void)state;
-    assert_true(oc_recount_node(recount, id(&r, "conv"), true, &x));
-    assert_string_equal(term(&x, OC_MAC)->expr, "N*M*taps*Cg");
-    assert_string_equal(term(&x, OC_MAC)->numbers, "2*8*4608*3");
-    assert_int_equal(term(&x, OC_MAC)->value, 221184);
-    assert_string_equal(term(&x, OC_ADD)->numbers, "1*8192");
+    assert_true(oc_recount_node(recount, find_node(&r, "conv"), true, &x));
+    assert_string_equal(find_term(&x, OC_MAC)->expr, "N*M*taps*Cg");
+    assert_string_equal(find_term(&x, OC_MAC)->numbers, "2*8*4608*3");
+    assert_int_equal(find_term(&x, OC_MAC)->value, 221184);
+    assert_string_equal(find_term(&x, OC_ADD)->numbers, "1*8192");
     assert_int_equal(x.flops, 2 * 221184 + 8192);
-    assert_int_equal(x.flops, r.a->cost[id(&r, "conv")].flops);
+    assert_int_equal(x.flops, r.a->cost[find_node(&r, "conv")].flops);
     oc_recount_free(recount);
-    done(&r);
+    run_free(&r);
 }
 
-static void test_bytes(void **state)
+static void breakdown_contains_the_bytes_of_each_tensor(void **state)
 {
     const struct oc_bind bind[] = {{"N", 2}, {"x.2", 16}};
     const struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
@@ -98,28 +98,28 @@ static void test_bytes(void **state)
     struct oc_recount *recount = oc_recount_new(r.a);
     struct oc_receipt x;
     (void)state;
-    assert_true(oc_recount_node(recount, id(&r, "conv"), true, &x));
+    assert_true(oc_recount_node(recount, find_node(&r, "conv"), true, &x));
     assert_int_equal(x.in[0].moved, 2 * 3 * 16 * 32 * 4);
     assert_int_equal(x.in[1].moved, 8 * 27 * 4);
     assert_null(x.in[0].why);
-    assert_true(oc_recount_node(recount, id(&r, "twice"), true, &x)); /* reads y once */
+    assert_true(oc_recount_node(recount, find_node(&r, "twice"), true, &x)); /* reads y once */
     assert_int_equal(x.in[0].moved, 32768);
     assert_int_equal(x.in[1].moved, 0);
     assert_int_equal(x.in[1].whole, 32768);
     assert_string_equal(x.in[1].why, "the same tensor as input 0");
-    assert_true(oc_recount_node(recount, id(&r, "flat"), true, &x));
+    assert_true(oc_recount_node(recount, find_node(&r, "flat"), true, &x));
     assert_string_equal(x.in[0].why, "a view: nothing moves");
     assert_int_equal(x.formula.n_term, 0);
     oc_recount_free(recount);
-    done(&r);
+    run_free(&r);
 }
 
-static void test_sources(void **state)
+static void breakdown_names_the_sources_of_dimensions(void **state)
 {
     const struct oc_bind bind[] = {{"x.2", 16}};
     const struct oc_analyze_opts o = {.bind = bind, .n_bind = 1};
     struct run r = run_with(conv_model(), &o);
-    const struct oc_node *conv = &r.m->node[id(&r, "conv")];
+    const struct oc_node *conv = &r.m->node[find_node(&r, "conv")];
     static const char *const x[] = {"N: default for a batch", "declared", "x.2: --dim", "declared"};
     (void)state;
     for (unsigned i = 0; i < 4; i++)
@@ -127,32 +127,32 @@ static void test_sources(void **state)
     assert_string_equal(oc_dim_source(r.a, &r.arena, conv->in[1], 0), "of the initializer");
     assert_string_equal(oc_dim_source(r.a, &r.arena, conv->out[0], 0), "inferred by conv");
     assert_string_equal(oc_value_source(r.a, &r.arena, conv->in[0]), "graph input");
-    done(&r);
+    run_free(&r);
     const int64_t dim[] = {1, 3, 8, 32};
     const struct oc_shape_bind shape = {.input = "x", .rank = 4, .dim = dim};
     const struct oc_analyze_opts s = {.shape = &shape, .n_shape = 1};
     r = run_with(conv_model(), &s);
     assert_string_equal(oc_dim_source(r.a, &r.arena, r.m->node[0].in[0], 0), "--shape");
-    done(&r);
+    run_free(&r);
 }
 
-static void test_names(void **state)
+static void nodes_are_found_by_name_label_or_index(void **state)
 {
     struct run r = run_with(conv_model(), NULL);
     uint32_t node;
     (void)state;
-    assert_int_equal(id(&r, "Relu_3"), 3); /* unnamed */
-    assert_int_equal(id(&r, "Conv_0"), 0); /* by its type as well */
-    assert_int_equal(id(&r, "2"), 2);
+    assert_int_equal(find_node(&r, "Relu_3"), 3); /* unnamed */
+    assert_int_equal(find_node(&r, "Conv_0"), 0); /* by its type as well */
+    assert_int_equal(find_node(&r, "2"), 2);
     assert_int_equal(oc_find_node(r.m, "con", &node, &r.err), -1);
     assert_string_equal(r.err.msg, "no node is called 'con'; there are 'conv'");
     assert_int_equal(oc_find_node(r.m, "4", &node, &r.err), -1);
     assert_int_equal(oc_find_node(r.m, "", &node, &r.err), -1);
-    done(&r);
+    run_free(&r);
 }
 
 /* w int8 {4,6} with a float scale: read as 24 + 4 bytes instead of 96, 24 DEQ; in a Loop of 5. */
-static void test_stored_weights_and_loops(void **state)
+static void breakdown_of_stored_weights_in_loops(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -175,24 +175,24 @@ static void test_stored_weights_and_loops(void **state)
     struct run r = run_with(b, NULL);
     struct oc_recount *recount = oc_recount_new(r.a);
     struct oc_receipt x;
-    assert_true(oc_recount_node(recount, id(&r, "mm"), true, &x));
+    assert_true(oc_recount_node(recount, find_node(&r, "mm"), true, &x));
     assert_int_equal(x.dequantized, 24);
     assert_int_equal(x.in[1].moved, 28);
     assert_int_equal(x.in[1].whole, 96);
     assert_string_equal(x.in[1].why, "in its stored form, before dq");
     assert_int_equal(x.flops, 2 * 2 * 4 * 6);
-    assert_int_equal(r.a->cost[id(&r, "mm")].flops, 5 * x.flops);
-    assert_int_equal(r.a->cost[id(&r, "mm")].trips, 5);
-    assert_false(oc_recount_node(recount, id(&r, "dq"), true, &x));
-    assert_string_equal(oc_node_reason(&r.a->cost[id(&r, "dq")]),
+    assert_int_equal(r.a->cost[find_node(&r, "mm")].flops, 5 * x.flops);
+    assert_int_equal(r.a->cost[find_node(&r, "mm")].trips, 5);
+    assert_false(oc_recount_node(recount, find_node(&r, "dq"), true, &x));
+    assert_string_equal(oc_node_reason(&r.a->cost[find_node(&r, "dq")]),
                         "weights are dequantized by those who read them");
-    assert_string_equal(oc_node_reason(&r.a->cost[id(&r, "loop")]), "its body carries the cost");
+    assert_string_equal(oc_node_reason(&r.a->cost[find_node(&r, "loop")]), "its body carries the cost");
     oc_recount_free(recount);
-    done(&r);
+    run_free(&r);
 }
 
-/* Every node of the zoo, counted again: the same as the analysis; every formula is its histogram. */
-static void same_as_analysis(struct run *r)
+/* Every node of the zoo, counted again: equal to the analysis; every formula equals its histogram. */
+static void check_equals_analysis(struct run *r)
 {
     struct oc_recount *recount = oc_recount_new(r->a);
     uint64_t total = 0;
@@ -221,7 +221,7 @@ static void same_as_analysis(struct run *r)
     oc_recount_free(recount);
 }
 
-static void test_zoo(void **state)
+static void breakdowns_of_all_zoo_models_equal_the_analysis(void **state)
 {
     static const char *const convention[] = {NULL, "onnxcost", "mge", "onnx-tool", "fvcore", "xla"};
     (void)state;
@@ -236,13 +236,13 @@ static void test_zoo(void **state)
         zoo_free(&z);
         if (oc_model_load_mem(r.bytes, n, NULL, &r.m, &r.err) || oc_analyze(r.m, &o, &r.a, &r.err))
             fail_msg("%s: %s", zoo_models[i].name, r.err.msg);
-        same_as_analysis(&r);
-        done(&r);
+        check_equals_analysis(&r);
+        run_free(&r);
     }
 }
 
-/* The same of real models. */
-static void test_samples(void **state)
+/* The same for real models. */
+static void breakdowns_of_sample_models_equal_the_analysis(void **state)
 {
     static const char *const pattern[] = {"../shared/samples/*/*.onnx", "../shared/samples/*/*/*.onnx"};
     glob_t found = {0};
@@ -258,8 +258,8 @@ static void test_samples(void **state)
         struct run r = {0};
         if (oc_model_load(found.gl_pathv[i], NULL, &r.m, &r.err) || oc_analyze(r.m, NULL, &r.a, &r.err))
             fail_msg("%s", r.err.msg);
-        same_as_analysis(&r);
-        done(&r);
+        check_equals_analysis(&r);
+        run_free(&r);
     }
     globfree(&found);
 }
@@ -267,13 +267,13 @@ static void test_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formula),
-        cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_sources),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_zoo),
-        cmocka_unit_test(test_samples),
-        cmocka_unit_test(test_stored_weights_and_loops),
+        cmocka_unit_test(breakdown_contains_the_formula_with_numbers),
+        cmocka_unit_test(breakdown_contains_the_bytes_of_each_tensor),
+        cmocka_unit_test(breakdown_names_the_sources_of_dimensions),
+        cmocka_unit_test(nodes_are_found_by_name_label_or_index),
+        cmocka_unit_test(breakdowns_of_all_zoo_models_equal_the_analysis),
+        cmocka_unit_test(breakdowns_of_sample_models_equal_the_analysis),
+        cmocka_unit_test(breakdown_of_stored_weights_in_loops),
     };
     return cmocka_run_group_tests_name("analyze/receipt", tests, NULL, NULL);
 }

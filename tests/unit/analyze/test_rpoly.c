@@ -55,7 +55,7 @@ static uint64_t mixed(const int64_t *x)
     return u(2 * x[0] * x[0] * x[1] + 3 * x[0] * x[1] * x[1] + x[1] * x[2] + 11);
 }
 
-static uint64_t triangle(const int64_t *x) /* pairs seen by causal attention */
+static uint64_t triangle(const int64_t *x) /* query-key pairs of causal attention */
 {
     return u(x[0] * (x[0] + 1) / 2 * x[1]);
 }
@@ -70,7 +70,7 @@ static uint64_t nothing(const int64_t *x)
     return u(x[0] - x[0]);
 }
 
-static uint64_t halves(const int64_t *x) /* a whole number on even x only */
+static uint64_t halves(const int64_t *x) /* an integer on even x only */
 {
     return u(9 * x[0] * x[0] / 4 + 1);
 }
@@ -80,15 +80,15 @@ static uint64_t alternating(const int64_t *x)
     return u((x[0] - 3) * (x[0] - 3) * (x[1] + 2));
 }
 
-/* The texts are the functions above, multiplied out by hand. */
-static void test_known_polynomials(void **state)
+/* The expected texts are the functions above, multiplied out by hand. */
+static void fits_known_polynomials(void **state)
 {
     (void)state;
     const struct oc_rpoly_axis one[] = {{128, 1, 1}};
     check_text(linear, one, 1, 1, "5*a + 7");
     const struct oc_rpoly_axis three[] = {{2, 1, 2}, {128, 3, 2}, {7, 1, 1}};
     check_text(mixed, three, 3, 3, "2*a^2*b + 3*a*b^2 + b*c + 11");
-    /* degrees that are too high leave no terms behind */
+    /* degrees that are too high leave no extra terms */
     const struct oc_rpoly_axis more[] = {{2, 1, 4}, {128, 3, 3}, {7, 1, 2}};
     check_text(mixed, more, 3, 5, "2*a^2*b + 3*a*b^2 + b*c + 11");
     const struct oc_rpoly_axis two[] = {{2, 1, 2}, {2, 1, 1}};
@@ -103,7 +103,7 @@ static void test_known_polynomials(void **state)
     check_text(alternating, far, 2, 3, "a^2*(b + 2) + a*(-6*b - 12) + 9*b + 18");
 }
 
-static void test_eval(void **state)
+static void evaluates_exactly_or_not_at_all(void **state)
 {
     (void)state;
     const struct oc_rpoly_axis even[] = {{4, 2, 2}};
@@ -113,19 +113,19 @@ static void test_eval(void **state)
     assert_true(oc_rpoly_eval(&p, &x, &v));
     assert_int_equal(v, 22501); /* 9 * 10000 / 4 + 1 */
     x = 3;
-    assert_false(oc_rpoly_eval(&p, &x, &v)); /* 81 / 4 + 1 is no whole number */
+    assert_false(oc_rpoly_eval(&p, &x, &v)); /* 81 / 4 + 1 is not an integer */
     x = INT64_MAX / 2;
-    assert_false(oc_rpoly_eval(&p, &x, &v)); /* beyond 64 bits */
+    assert_false(oc_rpoly_eval(&p, &x, &v)); /* exceeds 64 bits */
     oc_rpoly_free(&p);
     const struct oc_rpoly_axis square[] = {{5, 1, 2}};
     p = fit(falling, square, 1, 2);
     x = 2000;
-    assert_false(oc_rpoly_eval(&p, &x, &v)); /* below 0 */
+    assert_false(oc_rpoly_eval(&p, &x, &v)); /* negative */
     assert_int_equal(oc_rpoly_degree_in(&p, 0), 2);
     oc_rpoly_free(&p);
 }
 
-static void test_degree(void **state)
+static void finds_the_degree_by_differences(void **state)
 {
     (void)state;
     const uint64_t constant[] = {9, 9, 9, 9}, square[] = {4, 9, 16, 25, 36, 49},
@@ -140,7 +140,7 @@ static void test_degree(void **state)
     assert_int_equal(oc_rpoly_degree(constant, 0, 3), -1);
 }
 
-static void test_points(void **state)
+static void chooses_one_point_per_term(void **state)
 {
     (void)state;
     static struct oc_pow point[OC_RPOLY_TERMS];
@@ -153,7 +153,7 @@ static void test_points(void **state)
     assert_int_equal(oc_rpoly_points(wide, 6, 36, point), 0); /* 7^6 */
 }
 
-static void test_too_large(void **state)
+static void values_beyond_128_bits_are_rejected(void **state)
 {
     (void)state;
     static struct oc_pow point[OC_RPOLY_TERMS];
@@ -172,11 +172,11 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_polynomials),
-        cmocka_unit_test(test_eval),
-        cmocka_unit_test(test_degree),
-        cmocka_unit_test(test_points),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(fits_known_polynomials),
+        cmocka_unit_test(evaluates_exactly_or_not_at_all),
+        cmocka_unit_test(finds_the_degree_by_differences),
+        cmocka_unit_test(chooses_one_point_per_term),
+        cmocka_unit_test(values_beyond_128_bits_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,14 +31,14 @@ static struct result run(struct oc_builder *b, const struct oc_analyze_opts *o)
     return r;
 }
 
-static void drop(struct result *r)
+static void result_free(struct result *r)
 {
     oc_analysis_free(r->a);
     oc_model_free(r->m);
     free(r->bytes);
 }
 
-static uint64_t macs(const struct result *r)
+static uint64_t total_macs(const struct result *r)
 {
     struct oc_totals t;
     oc_analysis_total(r->a, &t);
@@ -53,7 +53,7 @@ static const char *type_of(struct result *r, const char *name)
     return "no such value";
 }
 
-/* Words to logits over a vocabulary of 100: 1,600 MACs a token. */
+/* Words to logits over a vocabulary of 100: 1,600 MACs per token. */
 static void language_body(struct oc_builder *b, const char *attribute, const char *prefix)
 {
     char words[32], states[32], logits[32];
@@ -69,7 +69,7 @@ static void language_body(struct oc_builder *b, const char *attribute, const cha
     oc_b_close(b);
 }
 
-static struct oc_builder *begin(const char *ids)
+static struct oc_builder *begin_model(const char *ids)
 {
     struct oc_builder *b = oc_b_new(17);
     oc_b_opset(b, "com.microsoft", 1);
@@ -82,11 +82,11 @@ static struct oc_builder *begin(const char *ids)
     return b;
 }
 
-/* 12 tokens behind a prompt of 8, for 2 sentences with 3 beams each; the body's symbols are its own. */
-static void test_beams(void **state)
+/* 12 tokens after a prompt of 8, for 2 sentences with 3 beams each; the body has its own symbols. */
+static void beam_search_runs_the_decoder_per_token_and_beam(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin("int32[batch,seq]");
+    struct oc_builder *b = begin_model("int32[batch,seq]");
     oc_b_node(b, "com.microsoft::BeamSearch", "search", "ids,longest,,beams,returned", "y,scores",
               "eos_token_id=1");
     language_body(b, "decoder", "step");
@@ -97,15 +97,15 @@ static void test_beams(void **state)
     assert_string_equal(type_of(&r, "scores"), "float[2,2]");
     assert_string_equal(type_of(&r, "step_logits"), "float[6,1,100]");
     assert_string_equal(type_of(&r, "ids"), "int32[2,8]");
-    assert_int_equal(macs(&r), 12 * 6 * 1600);
-    drop(&r);
+    assert_int_equal(total_macs(&r), 12 * 6 * 1600);
+    result_free(&r);
 }
 
-/* The first run sees the prompt; 11 tokens are left to the decoder. */
-static void test_first_run(void **state)
+/* The first run processes the prompt; the decoder generates the other 11 tokens. */
+static void first_run_processes_the_prompt(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin("int32[2,8]");
+    struct oc_builder *b = begin_model("int32[2,8]");
     oc_b_node(b, "com.microsoft::GreedySearch", "search", "ids,longest", "y", "eos_token_id=1");
     language_body(b, "decoder", "step");
     language_body(b, "init_decoder", "first");
@@ -113,30 +113,30 @@ static void test_first_run(void **state)
     struct result r = run(b, NULL);
     assert_string_equal(type_of(&r, "y"), "int32[2,20]");
     assert_string_equal(type_of(&r, "first_logits"), "float[2,8,100]");
-    assert_int_equal(macs(&r), 2 * 8 * 1600 + 11 * 2 * 1600);
-    drop(&r);
+    assert_int_equal(total_macs(&r), 2 * 8 * 1600 + 11 * 2 * 1600);
+    result_free(&r);
 }
 
-/* Behind an encoder the sequence begins with one token: 19 are made. */
-static void test_encoder(void **state)
+/* After an encoder the sequence starts with one token: 19 are generated. */
+static void decoder_after_an_encoder_starts_with_one_token(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin("int32[2,8]");
+    struct oc_builder *b = begin_model("int32[2,8]");
     oc_b_node(b, "com.microsoft::Sampling", "search", "ids,longest", "y", "eos_token_id=1");
     language_body(b, "decoder", "step");
     language_body(b, "encoder", "enc");
     oc_b_output(b, "y", NULL);
     struct result r = run(b, NULL);
     assert_string_equal(type_of(&r, "enc_logits"), "float[2,8,100]");
-    assert_int_equal(macs(&r), 2 * 8 * 1600 + 19 * 2 * 1600);
-    drop(&r);
+    assert_int_equal(total_macs(&r), 2 * 8 * 1600 + 19 * 2 * 1600);
+    result_free(&r);
 }
 
-/* Audio to begin with: the encoder sees it, the decoder begins with one token for each of 2 * 3 beams. */
-static void test_audio(void **state)
+/* Audio input: the encoder processes it, the decoder starts with one token for each of 2 * 3 beams. */
+static void whisper_beam_search_encodes_audio_once(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin("int32[2,8,80]");
+    struct oc_builder *b = begin_model("int32[2,8,80]");
     oc_b_node(b, "com.microsoft::WhisperBeamSearch", "search", "ids,longest,,beams,returned", "y",
               "eos_token_id=1");
     language_body(b, "decoder", "step");
@@ -144,16 +144,16 @@ static void test_audio(void **state)
     struct result r = run(b, NULL);
     assert_string_equal(type_of(&r, "y"), "int32[2,2,20]");
     assert_string_equal(type_of(&r, "step_logits"), "float[6,1,100]");
-    assert_int_equal(macs(&r), 19 * 6 * 1600);
-    drop(&r);
+    assert_int_equal(total_macs(&r), 19 * 6 * 1600);
+    result_free(&r);
 }
 
-/* An unknown length counts one token, and less than what is run; --trip says how many. */
-static void test_unknown_length(void **state)
+/* An unknown length counts one token as a lower bound; --trip sets the number. */
+static void unknown_length_counts_one_token_as_a_lower_bound(void **state)
 {
     (void)state;
     for (int given = 0; given < 2; given++) {
-        struct oc_builder *b = begin("int32[2,8]");
+        struct oc_builder *b = begin_model("int32[2,8]");
         oc_b_input(b, "until", "int32[1]");
         oc_b_node(b, "com.microsoft::GreedySearch", "search", "ids,until", "y", "eos_token_id=1");
         language_body(b, "decoder", "step");
@@ -163,16 +163,16 @@ static void test_unknown_length(void **state)
         struct oc_totals t;
         oc_analysis_total(r.a, &t);
         assert_string_equal(type_of(&r, "y"), "int32[2,max_length]");
-        assert_int_equal(macs(&r), (given ? 7 : 1) * 2 * 1600);
+        assert_int_equal(total_macs(&r), (given ? 7 : 1) * 2 * 1600);
         assert_int_equal(t.quality, given ? OC_EST : OC_LOWER);
-        drop(&r);
+        result_free(&r);
     }
 }
 
-static void test_missing_decoder(void **state)
+static void missing_decoder_is_an_error(void **state)
 {
     (void)state;
-    struct oc_builder *b = begin("int32[2,8]");
+    struct oc_builder *b = begin_model("int32[2,8]");
     oc_b_node(b, "com.microsoft::GreedySearch", "search", "ids,longest", "y", "eos_token_id=1");
     oc_b_output(b, "y", NULL);
     struct oc_model *m;
@@ -191,9 +191,12 @@ static void test_missing_decoder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beams),          cmocka_unit_test(test_first_run),
-        cmocka_unit_test(test_encoder),        cmocka_unit_test(test_audio),
-        cmocka_unit_test(test_unknown_length), cmocka_unit_test(test_missing_decoder),
+        cmocka_unit_test(beam_search_runs_the_decoder_per_token_and_beam),
+        cmocka_unit_test(first_run_processes_the_prompt),
+        cmocka_unit_test(decoder_after_an_encoder_starts_with_one_token),
+        cmocka_unit_test(whisper_beam_search_encodes_audio_once),
+        cmocka_unit_test(unknown_length_counts_one_token_as_a_lower_bound),
+        cmocka_unit_test(missing_decoder_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

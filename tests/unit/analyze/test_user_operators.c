@@ -1,4 +1,4 @@
-/* Models with operators that only a user's file has rules for. */
+/* Models with operators that only a user's rule file defines. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "ops/user_rules.h"
 #include "support/run_model.h"
 
-/* Twice the rows, one MAC an element of the output. */
+/* Twice the rows, one MAC per output element. */
 static const char twice[] =
     "<op-rules version=\"1\"><op domain=\"acme\" name=\"Twice\" since=\"1\" class=\"gemm\">\n"
     "<output shape=\"[in0[0]*2] + in0[1:]\"/>\n"
@@ -41,7 +41,7 @@ static struct oc_builder *chain(const char *type)
     return b;
 }
 
-static void without_the_file_nothing_is_known(void **state)
+static void operators_are_unknown_without_the_rule_file(void **state)
 {
     (void)state;
     struct oc_run r = oc_run_model(chain("float[5,4]"), NULL);
@@ -74,7 +74,7 @@ static void rules_of_the_file_are_used(void **state)
     oc_op_rules_free(rules);
 }
 
-static void override_replaces_what_is_built_in(void **state)
+static void override_replaces_a_built_in_rule(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = rules_with(" override=\"yes\"");
@@ -88,7 +88,7 @@ static void override_replaces_what_is_built_in(void **state)
     oc_op_rules_free(rules);
 }
 
-static void unbound_sizes_stay_symbols(void **state)
+static void unbound_sizes_stay_symbolic(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = rules_with("");
@@ -101,7 +101,7 @@ static void unbound_sizes_stay_symbols(void **state)
     oc_op_rules_free(rules);
 }
 
-/* 2^61 rows, twice and again: 2^63 does not fit a size. */
+/* 2^61 rows, doubled twice: 2^63 exceeds a size. */
 static void overflow_names_the_node(void **state)
 {
     (void)state;
@@ -119,13 +119,14 @@ static void overflow_names_the_node(void **state)
     oc_op_rules_free(rules);
 }
 
-static void failures_are_findings(void **state)
+static void rule_failures_are_warnings(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = rules_with("");
     struct oc_analyze_opts o = {.rules = rules};
     struct oc_run r = oc_run_model(chain("float[]"), &o);
-    assert_int_equal(oc_run_diags(&r, "E-shape"), 1); /* the second one has no rank to miss an axis in */
+    assert_int_equal(oc_run_diags(&r, "E-shape"),
+                     1); /* the second node has no rank to check an axis against */
     assert_string_equal(r.a->diags.item[0].text,
                         "Twice: r.xml:2: output 0: in0 has no axis 0: its rank is 0");
     assert_int_equal(r.a->total.unknown_nodes, 3);
@@ -133,7 +134,7 @@ static void failures_are_findings(void **state)
     oc_op_rules_free(rules);
 }
 
-/* A function that the model defines is what the model says it is. */
+/* The model's own definition of a function takes precedence. */
 static struct oc_builder *with_function(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -148,7 +149,7 @@ static struct oc_builder *with_function(void)
     return b;
 }
 
-static void functions_of_the_model_win(void **state)
+static void functions_of_the_model_take_precedence(void **state)
 {
     (void)state;
     struct oc_op_rules *rules = rules_with("");
@@ -161,7 +162,7 @@ static void functions_of_the_model_win(void **state)
     oc_op_rules_free(rules);
 }
 
-static void override_replaces_functions(void **state)
+static void override_replaces_functions_of_the_model(void **state)
 {
     (void)state;
     static const char text[] =
@@ -178,8 +179,8 @@ static void override_replaces_functions(void **state)
     oc_op_rules_free(rules);
 }
 
-/* Without inputs everything is constant: such a node is folded unless the rule says that it runs. */
-static void folding(void **state)
+/* Without inputs everything is constant: such a node is folded unless the rule forbids it. */
+static void node_without_inputs_is_folded_unless_the_rule_forbids_it(void **state)
 {
     (void)state;
     static const char *const fold[] = {"", " fold=\"no\""};
@@ -204,8 +205,8 @@ static void folding(void **state)
     }
 }
 
-/* The model of tests/golden/op_rules and others: two operators of hwdb/op-rules/example.xml and one that
- * nobody knows. */
+/* The model of tests/golden/op_rules and others: two operators of hwdb/op-rules/example.xml and one unknown
+ * operator. */
 static struct oc_builder *golden_model(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -231,7 +232,7 @@ static struct oc_builder *golden_model(void)
 }
 
 /* The file that the golden tests read is this model. */
-static void file_of_the_golden_tests(void **state)
+static void golden_test_file_is_current(void **state)
 {
     (void)state;
     struct oc_file file;
@@ -248,7 +249,7 @@ static void file_of_the_golden_tests(void **state)
 
 /* Batch 2: offsets 2*27*1024*144 = 7,962,624 MACs, deform 2*32*1024*144 = 9,437,184, dense 2*32*160 = 10,240.
  */
-static void examples_in_a_model(void **state)
+static void example_rules_count_in_a_model(void **state)
 {
     (void)state;
     struct oc_op_rules *rules;
@@ -269,17 +270,17 @@ static void examples_in_a_model(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(without_the_file_nothing_is_known),
+        cmocka_unit_test(operators_are_unknown_without_the_rule_file),
         cmocka_unit_test(rules_of_the_file_are_used),
-        cmocka_unit_test(override_replaces_what_is_built_in),
-        cmocka_unit_test(unbound_sizes_stay_symbols),
+        cmocka_unit_test(override_replaces_a_built_in_rule),
+        cmocka_unit_test(unbound_sizes_stay_symbolic),
         cmocka_unit_test(overflow_names_the_node),
-        cmocka_unit_test(failures_are_findings),
-        cmocka_unit_test(functions_of_the_model_win),
-        cmocka_unit_test(override_replaces_functions),
-        cmocka_unit_test(folding),
-        cmocka_unit_test(file_of_the_golden_tests),
-        cmocka_unit_test(examples_in_a_model),
+        cmocka_unit_test(rule_failures_are_warnings),
+        cmocka_unit_test(functions_of_the_model_take_precedence),
+        cmocka_unit_test(override_replaces_functions_of_the_model),
+        cmocka_unit_test(node_without_inputs_is_folded_unless_the_rule_forbids_it),
+        cmocka_unit_test(golden_test_file_is_current),
+        cmocka_unit_test(example_rules_count_in_a_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

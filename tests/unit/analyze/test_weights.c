@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* Reads a text as a file of weights; the place of the file in messages becomes '*'. */
+/* Reads a text as a file of weights; the path in messages becomes '*'. */
 static int read_text(const char *text, struct oc_weights *w, char *msg, size_t cap, uint32_t *line)
 {
     char path[] = "/tmp/oc_weights_XXXXXX";
@@ -25,7 +25,7 @@ static int read_text(const char *text, struct oc_weights *w, char *msg, size_t c
     return rc;
 }
 
-static void test_lines(void **state)
+static void reads_weight_files(void **state)
 {
     (void)state;
     struct oc_weights w;
@@ -44,7 +44,7 @@ static void test_lines(void **state)
     assert_int_equal(w.w[OC_MAC], 2);
 }
 
-static void test_mistakes(void **state)
+static void mistakes_in_weight_files_name_the_line(void **state)
 {
     (void)state;
     static const struct {
@@ -75,6 +75,7 @@ static void test_mistakes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_mistakes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(reads_weight_files),
+                                       cmocka_unit_test(mistakes_in_weight_files_name_the_line)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

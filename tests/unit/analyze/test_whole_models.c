@@ -1,4 +1,4 @@
-/* Whole models: published MAC counts, and the properties of cost-semantics section 12 that hold for any
+/* Whole models: published MAC counts, and the properties of cost-semantics section 12 that apply to any
  * model. */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static uint64_t contraction_macs(const struct oc_run *r)
     return macs;
 }
 
-static const struct zoo_model *each(size_t i)
+static const struct zoo_model *nth_model(size_t i)
 {
     return i < zoo_model_count ? &zoo_models[i] : NULL;
 }
@@ -65,14 +65,14 @@ static size_t binds_of(const struct zoo_model *m, char *text, struct oc_bind *bi
     return n;
 }
 
-/* To the digit: ResNet-18 1,814,073,344; ResNet-50 4,089,184,256; MobileNetV2 300,774,272; VGG-16
+/* Exact values: ResNet-18 1,814,073,344; ResNet-50 4,089,184,256; MobileNetV2 300,774,272; VGG-16
  * 15,470,264,320; ViT-B/16 17,563,828,224; BERT-base 11,174,215,680; GPT-2 16,114,089,984 (zoo_list.c,
  * checked by hand in tests/unit/models). */
-static void test_published_macs(void **state)
+static void macs_equal_published_values(void **state)
 {
     (void)state;
     size_t n = 0;
-    for (const struct zoo_model *m; (m = each(n)); n++) {
+    for (const struct zoo_model *m; (m = nth_model(n)); n++) {
         char text[64];
         struct oc_bind bind[4];
         snprintf(text, sizeof(text), "%s", m->bind);
@@ -89,14 +89,14 @@ static void test_published_macs(void **state)
     assert_true(n >= 7);
 }
 
-/* Property 2: twice the batch doubles MACs; what does not depend on it (masks, statistics) stays. */
-static void test_batch(void **state)
+/* Property 2: twice the batch doubles MACs; counts independent of it (masks, statistics) stay. */
+static void doubling_the_batch_doubles_macs(void **state)
 {
     (void)state;
     const struct oc_bind one = {"batch", 1}, two = {"batch", 2};
-    for (size_t i = 0; each(i); i++) {
+    for (size_t i = 0; nth_model(i); i++) {
         const struct oc_analyze_opts o1 = {.bind = &one, .n_bind = 1}, o2 = {.bind = &two, .n_bind = 1};
-        struct oc_run a = run_zoo(each(i), &o1), b = run_zoo(each(i), &o2);
+        struct oc_run a = run_zoo(nth_model(i), &o1), b = run_zoo(nth_model(i), &o2);
         assert_int_equal(b.a->total.macs, 2 * a.a->total.macs);
         assert_true(b.a->total.flops <= 2 * a.a->total.flops);
         /* not at most twice: a transposition that moves a batch of 1 is a view, of 2 a copy */
@@ -108,12 +108,12 @@ static void test_batch(void **state)
     }
 }
 
-/* Property 9: the classes hold every element of every constant, once. */
-static void test_classes_add_up(void **state)
+/* Property 9: the classes contain every element of every constant, once. */
+static void parameter_classes_add_up(void **state)
 {
     (void)state;
-    for (size_t i = 0; each(i); i++) {
-        struct oc_run r = run_zoo(each(i), NULL);
+    for (size_t i = 0; nth_model(i); i++) {
+        struct oc_run r = run_zoo(nth_model(i), NULL);
         uint64_t constants = 0, classes = 0, by_node = 0;
         for (uint32_t v = 0; v < r.m->n_value; v++) {
             const struct oc_tensor *t = oc_analysis_constant(r.a, v);
@@ -129,12 +129,12 @@ static void test_classes_add_up(void **state)
     }
 }
 
-/* Property 10: the peak is at least what the largest node needs. Sums over nodes are the totals. */
-static void test_peak_and_sums(void **state)
+/* Property 10: the peak is at least what the largest node needs. Sums over nodes equal the totals. */
+static void peak_covers_the_largest_node_and_sums_equal_totals(void **state)
 {
     (void)state;
-    for (size_t i = 0; each(i); i++) {
-        struct oc_run r = run_zoo(each(i), NULL);
+    for (size_t i = 0; nth_model(i); i++) {
+        struct oc_run r = run_zoo(nth_model(i), NULL);
         uint64_t flops = 0, written = 0;
         assert_int_equal(r.a->peak.quality, OC_EXACT);
         assert_true(r.a->peak.bytes >= r.a->peak.lower_bytes && r.a->peak.lower_bytes > 0);
@@ -148,13 +148,13 @@ static void test_peak_and_sums(void **state)
     }
 }
 
-/* Property 10: in place needs no more, nor does its lower bound; larger buffers and inputs that stay need no
- * less. ONNX Runtime's order is one of the orders that the lower bound is for. */
-static void test_ways_to_count_memory(void **state)
+/* Property 10: in-place reuse does not increase the peak or its lower bound; larger buffers and kept inputs
+ * do not decrease it. ONNX Runtime's order is one of the orders covered by the lower bound. */
+static void memory_options_change_the_peak_monotonically(void **state)
 {
     (void)state;
-    for (size_t i = 0; each(i); i++) {
-        struct oc_run r = run_zoo(each(i), NULL);
+    for (size_t i = 0; nth_model(i); i++) {
+        struct oc_run r = run_zoo(nth_model(i), NULL);
         static const struct oc_lives_opts ways[] = {{.inplace = true},
                                                     {.align = 0},
                                                     {.align = 256},
@@ -175,30 +175,30 @@ static void test_ways_to_count_memory(void **state)
 }
 
 /* Property 8: an empty batch computes and moves nothing, and nothing divides by it. */
-static void test_empty_batch(void **state)
+static void empty_batch_computes_nothing(void **state)
 {
     (void)state;
     const struct oc_bind none = {"batch", 0};
     const struct oc_analyze_opts o = {.bind = &none, .n_bind = 1};
-    for (size_t i = 0; each(i); i++) {
-        struct oc_run r = run_zoo(each(i), &o);
+    for (size_t i = 0; nth_model(i); i++) {
+        struct oc_run r = run_zoo(nth_model(i), &o);
         assert_int_equal(r.a->total.macs, 0);
         oc_run_free(&r);
     }
 }
 
 /* Folding changes which nodes cost something, never a shape. */
-static void test_folding_keeps_shapes(void **state)
+static void folding_keeps_shapes(void **state)
 {
     (void)state;
     const struct oc_analyze_opts o = {.no_fold = true};
-    for (size_t i = 0; each(i); i++) {
-        struct oc_run a = run_zoo(each(i), NULL), b = run_zoo(each(i), &o);
+    for (size_t i = 0; nth_model(i); i++) {
+        struct oc_run a = run_zoo(nth_model(i), NULL), b = run_zoo(nth_model(i), &o);
         for (uint32_t v = 0; v < a.m->n_value; v++) {
             const char *x = oc_type_text(&a.a->arena, a.a->exprs, &a.a->type[v]);
             const char *y = oc_type_text(&b.a->arena, b.a->exprs, &b.a->type[v]);
             if (strcmp(x, y))
-                fail_msg("%s: '%s' is %s folded, %s not", each(i)->name, a.m->value[v].name, x, y);
+                fail_msg("%s: '%s' is %s folded, %s not", nth_model(i)->name, a.m->value[v].name, x, y);
         }
         assert_int_equal(a.a->total.macs, b.a->total.macs);
         oc_run_free(&a);
@@ -206,20 +206,20 @@ static void test_folding_keeps_shapes(void **state)
     }
 }
 
-/* Heights and widths that are symbols give the same counts as the numbers. */
-static void test_symbolic_sizes(void **state)
+/* Symbolic heights and widths give the same counts as the numbers. */
+static void symbolic_sizes_give_the_same_counts(void **state)
 {
     (void)state;
     unsigned n = 0;
-    for (size_t i = 0; each(i); i++) {
-        if (!each(i)->any_size)
+    for (size_t i = 0; nth_model(i); i++) {
+        if (!nth_model(i)->any_size)
             continue;
-        struct oc_run fixed = run_zoo(each(i), NULL);
+        struct oc_run fixed = run_zoo(nth_model(i), NULL);
         int64_t side;
         assert_int_equal(sscanf(oc_run_type(&fixed, "input"), "float[%*d,%*d,%" SCNd64, &side), 1);
         const struct oc_bind bind[] = {{"height", side}, {"width", side}};
         const struct oc_analyze_opts o = {.bind = bind, .n_bind = 2};
-        struct oc_run open = run_zoo_sized(each(i), true, &o);
+        struct oc_run open = run_zoo_sized(nth_model(i), true, &o);
         assert_string_equal(oc_run_type(&open, "output"), oc_run_type(&fixed, "output"));
         assert_int_equal(open.a->total.macs, fixed.a->total.macs);
         assert_int_equal(open.a->total.flops, fixed.a->total.flops);
@@ -235,10 +235,14 @@ static void test_symbolic_sizes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published_macs),       cmocka_unit_test(test_batch),
-        cmocka_unit_test(test_classes_add_up),       cmocka_unit_test(test_peak_and_sums),
-        cmocka_unit_test(test_ways_to_count_memory), cmocka_unit_test(test_empty_batch),
-        cmocka_unit_test(test_folding_keeps_shapes), cmocka_unit_test(test_symbolic_sizes),
+        cmocka_unit_test(macs_equal_published_values),
+        cmocka_unit_test(doubling_the_batch_doubles_macs),
+        cmocka_unit_test(parameter_classes_add_up),
+        cmocka_unit_test(peak_covers_the_largest_node_and_sums_equal_totals),
+        cmocka_unit_test(memory_options_change_the_peak_monotonically),
+        cmocka_unit_test(empty_batch_computes_nothing),
+        cmocka_unit_test(folding_keeps_shapes),
+        cmocka_unit_test(symbolic_sizes_give_the_same_counts),
     };
     return cmocka_run_group_tests_name("analyze/whole_models", tests, NULL, NULL);
 }
