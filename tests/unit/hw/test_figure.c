@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-static void plain_numbers_only(void **state)
+static void accepts_only_plain_decimal_numbers(void **state)
 {
     (void)state;
     static const char *const bad[] = {"",
@@ -55,7 +55,7 @@ static void units_are_strict(void **state)
         assert_true(*oc_quantity_choices((enum oc_quantity)q));
 }
 
-static void formulas(void **state)
+static void evaluates_formulas(void **state)
 {
     (void)state;
     static const struct {
@@ -90,9 +90,9 @@ static void formulas(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_numbers_only),
+        cmocka_unit_test(accepts_only_plain_decimal_numbers),
         cmocka_unit_test(units_are_strict),
-        cmocka_unit_test(formulas),
+        cmocka_unit_test(evaluates_formulas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Inheritance between devices, and figures that the user sets. */
+/* Inheritance between devices, and values set by the user. */
 #include "hw/hwdb.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #define HEAD           "<hwdb version=\"1\"><source id=\"ds\" title=\"Data sheet\"/>\n"
 #define V(value, unit) "value=\"" value "\" unit=\"" unit "\" basis=\"vendor\" source=\"ds\""
 
-/* 10 cores x 100 FLOP x 1 GHz = 1 TFLOP/s; the tensor units do four times that in f16 */
+/* 10 cores x 100 FLOP x 1 GHz = 1 TFLOP/s; the tensor units reach four times that in f16 */
 static const char parent[] =
     "<device id=\"big\" name=\"Big\" vendor=\"V\" kind=\"gpu\" sku=\"40 GB\"><alias name=\"large\"/>"
     "<count of=\"core\" value=\"10\" basis=\"vendor\" source=\"ds\"/>"
@@ -77,8 +77,8 @@ static const char heir[] =
                                                                  "<memory name=\"DRAM\"><size " V(
                                                                      "80", "GB") "/></memory></device>";
 
-/* Units and memories are replaced as a whole, other figures one by one; names stay with their device. */
-static void heir_has_the_rest(void **state)
+/* Units and memories are replaced as a whole, other values one by one; names stay with their device. */
+static void derived_device_inherits_what_it_does_not_replace(void **state)
 {
     (void)state;
     for (int first = 0; first < 2; first++) {
@@ -102,7 +102,7 @@ static void heir_has_the_rest(void **state)
         assert_null(oc_device_dram(d)->type);
         assert_true(d->power->value == 300);
         assert_true(d->overhead->value == 5 * 1e-6);
-        /* the base is as it was */
+        /* the base is unchanged */
         const struct oc_device *base = f.list.item[!first ? 0 : 1];
         assert_true(oc_device_dram(base)->size->value == 40e9);
         assert_int_equal(base->n_level, 1);
@@ -110,7 +110,7 @@ static void heir_has_the_rest(void **state)
     }
 }
 
-static void refuse(const char *body, const char *message)
+static void expect_build_error(const char *body, const char *message)
 {
     struct files f = {0};
     size_t cap = strlen(body) + sizeof(parent) + sizeof(HEAD) + 16;
@@ -126,22 +126,23 @@ static void refuse(const char *body, const char *message)
     close_files(&f);
 }
 
-static void wrong_bases(void **state)
+static void rejects_missing_and_circular_bases(void **state)
 {
     (void)state;
-    refuse("<device id=\"a\" name=\"a\" base=\"b\"/>\n<device id=\"b\" name=\"b\" base=\"a\"/>",
-           "cannot read 'x.xml': line 3: device 'a': bases go round: a, b, a");
-    refuse("<device id=\"a\" name=\"a\" base=\"a\"/>", "line 3: device 'a': bases go round: a, a");
-    refuse("<device id=\"a\" name=\"a\" base=\"none\"/>",
-           "line 3: device 'a': base 'none' is not in this file");
-    refuse("<device id=\"a\" name=\"a\" kind=\"gpu\"/>", "line 3: device 'a': missing vendor");
-    refuse("<device id=\"a\" name=\"a\" base=\"big\"><memory name=\"L2\"><size " V(
-               "50", "GB") "/></memory></device>",
-           "line 3: device 'a': memory 'DRAM' is not larger than the level before it");
+    expect_build_error("<device id=\"a\" name=\"a\" base=\"b\"/>\n<device id=\"b\" name=\"b\" base=\"a\"/>",
+                       "cannot read 'x.xml': line 3: device 'a': bases go round: a, b, a");
+    expect_build_error("<device id=\"a\" name=\"a\" base=\"a\"/>",
+                       "line 3: device 'a': bases go round: a, a");
+    expect_build_error("<device id=\"a\" name=\"a\" base=\"none\"/>",
+                       "line 3: device 'a': base 'none' is not in this file");
+    expect_build_error("<device id=\"a\" name=\"a\" kind=\"gpu\"/>", "line 3: device 'a': missing vendor");
+    expect_build_error("<device id=\"a\" name=\"a\" base=\"big\"><memory name=\"L2\"><size " V(
+                           "50", "GB") "/></memory></device>",
+                       "line 3: device 'a': memory 'DRAM' is not larger than the level before it");
 }
 
-/* Eight bases, one above the other, are enough for anybody; in either order of the file. */
-static void depth_is_limited(void **state)
+/* At most eight levels of bases, in either order of the file. */
+static void inheritance_depth_is_limited(void **state)
 {
     (void)state;
     for (int backwards = 0; backwards < 2; backwards++)
@@ -154,7 +155,7 @@ static void depth_is_limited(void **state)
                 strcat(text, line);
             }
             if (depth == 9) {
-                refuse(text, "more than 8 bases, one above the other");
+                expect_build_error(text, "more than 8 bases, one above the other");
                 continue;
             }
             struct files f = {0};
@@ -169,8 +170,8 @@ static void depth_is_limited(void **state)
         }
 }
 
-/* 10000 heirs of a device with many figures would need gigabytes. */
-static void inherited_figures_are_limited(void **state)
+/* 10000 devices derived from a device with many values would need gigabytes. */
+static void inherited_values_are_limited(void **state)
 {
     (void)state;
     size_t cap = 1u << 20, used = 0;
@@ -184,11 +185,11 @@ static void inherited_figures_are_limited(void **state)
     for (int i = 0; i < 600; i++)
         used += (size_t)snprintf(text + used, cap - used, "<device id=\"h%d\" name=\"h\" base=\"wide\"/>", i);
     assert_true(used < cap);
-    refuse(text, "more than 100000 inherited figures in a file");
+    expect_build_error(text, "more than 100000 inherited figures in a file");
     free(text);
 }
 
-/* ---- figures that the user sets ---------------------------------------------------------------------- */
+/* ---- values set by the user ---- */
 
 static const struct {
     const char *set, *message;
@@ -209,7 +210,7 @@ static const struct {
     {"overhead=5", "is no value in ns, us or ms"},
 };
 
-static void sets_that_are_wrong(void **state)
+static void rejects_invalid_hw_settings(void **state)
 {
     (void)state;
     struct files f = {0};
@@ -225,7 +226,7 @@ static void sets_that_are_wrong(void **state)
     close_files(&f);
 }
 
-static void sets(void **state)
+static void hw_settings_change_a_copy_of_the_device(void **state)
 {
     (void)state;
     struct files f = {0};
@@ -250,7 +251,7 @@ static void sets(void **state)
     assert_string_equal(d->info.set[0].key, "dram.bandwidth");
     assert_string_equal(d->info.set[0].before, "100 GB/s");
     assert_null(d->info.set[2].before);
-    /* the device of the file is as it was, and a second change stands on the first */
+    /* the device of the file is unchanged, and a second change builds on the first */
     assert_true(oc_device_dram(base)->bandwidth->value == 100e9);
     assert_int_equal(base->info.n_set, 0);
     static const char *const again[] = {"dram.bandwidth=60GB/s"};
@@ -265,9 +266,12 @@ static void sets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heir_has_the_rest),   cmocka_unit_test(wrong_bases),
-        cmocka_unit_test(depth_is_limited),    cmocka_unit_test(inherited_figures_are_limited),
-        cmocka_unit_test(sets_that_are_wrong), cmocka_unit_test(sets),
+        cmocka_unit_test(derived_device_inherits_what_it_does_not_replace),
+        cmocka_unit_test(rejects_missing_and_circular_bases),
+        cmocka_unit_test(inheritance_depth_is_limited),
+        cmocka_unit_test(inherited_values_are_limited),
+        cmocka_unit_test(rejects_invalid_hw_settings),
+        cmocka_unit_test(hw_settings_change_a_copy_of_the_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Wrong figures of every sort are found, each with its line, and reading goes on behind them. */
+/* Wrong values of every kind are found, each with its line, and reading continues after them. */
 #include "hw/hwdb.h"
 
 #include <setjmp.h>
@@ -100,7 +100,7 @@ static const struct {
      PEAK("i8", I32_ACC,
           "value=\"8\" unit=\"TOP/s\" basis=\"derived\" source=\"ds\" formula=\"16 TOP/s / 2 sparse\""),
      13, "matrix i8 into i32: the formula halves a rate with sparsity, no source says that it gives one"},
-    /* twice the best f16 rate, four times the one into the same accumulator */
+    /* twice the best f16 rate, four times the rate into the same accumulator */
     {13,
      PEAK("f16", F16_ACC, V("8", "TFLOP/s") " formula=\"10 SM * 800 FLOP/cycle * 1 GHz\"")
          PEAK("f8", F32_ACC, V("16", "TFLOP/s") " formula=\"10 SM * 1600 FLOP/cycle * 1 GHz\""),
@@ -174,7 +174,7 @@ static struct oc_hw_lint *lint_lines(struct file *f, const char *const *line)
     return lint;
 }
 
-/* The findings of the file with one or two lines replaced. */
+/* The warnings of the file with one or two lines replaced. */
 static struct oc_hw_lint *lint_with(struct file *f, size_t a, size_t b)
 {
     const char *line[LINES];
@@ -213,7 +213,7 @@ static void print_all(const struct oc_hw_lint *lint)
     oc_hw_lint_write(lint, NULL, stderr, NULL);
 }
 
-static void good_file_is_clean(void **state)
+static void good_file_has_no_warnings(void **state)
 {
     struct oc_hw_lint *lint = lint_with(*state, SIZE_MAX, SIZE_MAX);
     const struct oc_hw_finding *finding;
@@ -224,7 +224,7 @@ static void good_file_is_clean(void **state)
     oc_hw_lint_free(lint);
 }
 
-static void each_wrong_figure_is_found(void **state)
+static void each_wrong_value_is_found(void **state)
 {
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct oc_hw_lint *lint = lint_with(*state, i, SIZE_MAX);
@@ -236,8 +236,8 @@ static void each_wrong_figure_is_found(void **state)
     }
 }
 
-/* What is next to the wrong ones and right. */
-static void memories_that_agree(void **state)
+/* Correct values next to the wrong ones. */
+static void consistent_memory_types_have_no_warnings(void **state)
 {
     static const char *const type[] = {"LPDDR5, 64 bit",    "DDR5-2000, 2 channels",
                                        "DDR5-4000, 64 bit", "HBM3",
@@ -255,7 +255,7 @@ static void memories_that_agree(void **state)
 }
 
 /* A wrong formula does not hide the next one. */
-static void all_are_found_at_once(void **state)
+static void all_wrong_values_are_found_in_one_pass(void **state)
 {
     struct oc_hw_lint *lint = lint_with(*state, 0, 4);
     assert_true(found(lint, 0));
@@ -263,7 +263,7 @@ static void all_are_found_at_once(void **state)
     oc_hw_lint_free(lint);
 }
 
-static void no_such_file(void **state)
+static void missing_file_is_a_warning(void **state)
 {
     struct file *f = *state;
     const char *path = "/nonexistent/x.xml";
@@ -279,9 +279,11 @@ static void no_such_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(good_file_is_clean),  cmocka_unit_test(each_wrong_figure_is_found),
-        cmocka_unit_test(memories_that_agree), cmocka_unit_test(all_are_found_at_once),
-        cmocka_unit_test(no_such_file),
+        cmocka_unit_test(good_file_has_no_warnings),
+        cmocka_unit_test(each_wrong_value_is_found),
+        cmocka_unit_test(consistent_memory_types_have_no_warnings),
+        cmocka_unit_test(all_wrong_values_are_found_in_one_pass),
+        cmocka_unit_test(missing_file_is_a_warning),
     };
     return cmocka_run_group_tests(tests, open_file, close_file);
 }

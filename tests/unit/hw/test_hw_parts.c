@@ -1,4 +1,4 @@
-/* Figures of a part of a device: of some cores, of one instruction set, of one kind of traffic. */
+/* Values of a part of a device: of some cores, of one instruction set, of one kind of traffic. */
 #include "hw/hwdb.h"
 
 #include <setjmp.h>
@@ -24,8 +24,8 @@ static int read_with(const char *peaks, const char *rates, const char *times, st
     return oc_hw_read_mem("x.xml", text, strlen(text), a, list, err);
 }
 
-/* The first one that is the whole device's counts, whatever parts stand before it. */
-static void parts_are_told_not_used(void **state)
+/* The first value of the whole device is used, whatever partial values precede it. */
+static void partial_values_are_listed_and_not_used_as_peaks(void **state)
 {
     struct oc_arena a = {0};
     struct oc_device_list list = {0};
@@ -43,7 +43,7 @@ static void parts_are_told_not_used(void **state)
     assert_true(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->value == 100e9);
     assert_string_equal(d->peak[OC_HW_VECTOR][OC_CLASS_F32]->isa, "wide");
     assert_true(oc_device_dram(d)->bandwidth->value == 10e9);
-    assert_null(d->overhead); /* a latency is none */
+    assert_null(d->overhead); /* a latency is not a bandwidth */
     assert_int_equal(d->n_figure, 8);
     assert_string_equal(d->figure[0].cores, "1");
     assert_string_equal(d->figure[3].mode, "read");
@@ -52,7 +52,7 @@ static void parts_are_told_not_used(void **state)
     oc_arena_free(&a);
 }
 
-static void wrong_parts_are_refused(void **state)
+static void rejects_invalid_partial_values(void **state)
 {
     static const struct {
         const char *peaks, *rates, *says;
@@ -85,8 +85,8 @@ static void wrong_parts_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_are_told_not_used),
-        cmocka_unit_test(wrong_parts_are_refused),
+        cmocka_unit_test(partial_values_are_listed_and_not_used_as_peaks),
+        cmocka_unit_test(rejects_invalid_partial_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Devices by kind and vendor, out of the files that come with the program. */
+/* Devices by kind and vendor, from the installed hardware files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +26,7 @@ static size_t count(struct oc_hwdb *db, const char *filter, const struct oc_devi
     return n;
 }
 
-static void kinds_add_up(void **state)
+static void kinds_partition_the_devices(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_db();
@@ -39,7 +39,7 @@ static void kinds_add_up(void **state)
     oc_hwdb_free(db);
 }
 
-static void vendor_and_kind(void **state)
+static void filters_combine_vendor_and_kind(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_db();
@@ -56,7 +56,7 @@ static void vendor_and_kind(void **state)
     oc_hwdb_free(db);
 }
 
-static void wrong_filters(void **state)
+static void rejects_malformed_filters(void **state)
 {
     (void)state;
     static const char *const wrong[] = {"",          "kind=",       "kind", "kind=gpu+", "kind=gpu+x=1",
@@ -82,9 +82,9 @@ static void wrong_filters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kinds_add_up),
-        cmocka_unit_test(vendor_and_kind),
-        cmocka_unit_test(wrong_filters),
+        cmocka_unit_test(kinds_partition_the_devices),
+        cmocka_unit_test(filters_combine_vendor_and_kind),
+        cmocka_unit_test(rejects_malformed_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,15 +88,15 @@ static const struct oc_device *find(struct oc_hwdb *db, const char *name)
     return d;
 }
 
-static void assert_fails(int rc, const struct oc_err *err, enum oc_code code, const char *text)
+static void expect_error(int rc, const struct oc_err *err, enum oc_code code, const char *text)
 {
     assert_int_equal(rc, -1);
     if (err->code != code || !strstr(err->msg, text))
         fail_msg("code %d: %s", (int)err->code, err->msg);
 }
 
-/* The library is big and slow to load: nothing may pull it in before a file is read. Runs first. */
-static void xml_library_is_not_linked(void **state)
+/* libxml2 is large and slow to load: it must not be loaded before a file is read. Runs first. */
+static void xml_library_is_loaded_on_demand(void **state)
 {
     (void)state;
     char line[512];
@@ -110,7 +110,7 @@ static void xml_library_is_not_linked(void **state)
     assert_false(loaded);
 }
 
-static void names_and_aliases(void **state)
+static void devices_are_found_by_name_and_alias(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("one");
@@ -123,26 +123,26 @@ static void names_and_aliases(void **state)
     oc_hwdb_free(db);
 }
 
-static void near_names_are_listed(void **state)
+static void unknown_device_lists_near_names(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("one");
     const struct oc_device *d;
     struct oc_err err = {0};
-    assert_fails(oc_hwdb_find(db, "alpha", &d, &err), &err, OC_ENOTFOUND,
+    expect_error(oc_hwdb_find(db, "alpha", &d, &err), &err, OC_ENOTFOUND,
                  "no device 'alpha' in the hardware files; near names: alpha-100");
-    assert_fails(oc_hwdb_find(db, "betta", &d, &err), &err, OC_ENOTFOUND, "; near names: beta");
-    assert_fails(oc_hwdb_find(db, "zzzzzz", &d, &err), &err, OC_ENOTFOUND, "no device 'zzzzzz'");
+    expect_error(oc_hwdb_find(db, "betta", &d, &err), &err, OC_ENOTFOUND, "; near names: beta");
+    expect_error(oc_hwdb_find(db, "zzzzzz", &d, &err), &err, OC_ENOTFOUND, "no device 'zzzzzz'");
     assert_null(strstr(err.msg, "near"));
-    assert_fails(oc_hwdb_find(db, "", &d, &err), &err, OC_ENOTFOUND, "no device ''");
+    expect_error(oc_hwdb_find(db, "", &d, &err), &err, OC_ENOTFOUND, "no device ''");
     assert_null(d);
     oc_hwdb_free(db);
     db = open_folder("none");
-    assert_fails(oc_hwdb_find(db, "beta", &d, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    expect_error(oc_hwdb_find(db, "beta", &d, &err), &err, OC_ENOTFOUND, "no hardware files were found");
     oc_hwdb_free(db);
 }
 
-static void broken_files_matter_when_read(void **state)
+static void broken_file_is_an_error_only_when_read(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("bad");
@@ -151,23 +151,23 @@ static void broken_files_matter_when_read(void **state)
     size_t n;
     struct oc_err err = {0};
     assert_string_equal(oc_device_info(find(db, "fine")).id, "fine");
-    assert_fails(oc_hwdb_find(db, "else", &d, &err), &err, OC_EFORMAT, "not well-formed");
-    assert_fails(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "b.xml': line 1: not well-formed");
+    expect_error(oc_hwdb_find(db, "else", &d, &err), &err, OC_EFORMAT, "not well-formed");
+    expect_error(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "b.xml': line 1: not well-formed");
     oc_hwdb_free(db);
 }
 
-static void names_are_unique_in_a_folder(void **state)
+static void duplicate_names_in_a_folder_are_an_error(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("twice");
     const struct oc_device *const *list;
     size_t n;
     struct oc_err err = {0};
-    assert_fails(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "name 'SAME' is also in");
+    expect_error(oc_hwdb_list(db, &list, &n, &err), &err, OC_EFORMAT, "name 'SAME' is also in");
     oc_hwdb_free(db);
 }
 
-static void earlier_folders_win(void **state)
+static void earlier_folders_take_precedence(void **state)
 {
     (void)state;
     char one[256], path[600];
@@ -187,16 +187,16 @@ static void earlier_folders_win(void **state)
     for (size_t i = 0; i < n; i++)
         alpha += strcmp(oc_device_info(list[i]).id, "alpha-100") == 0;
     assert_int_equal(alpha, 1);
-    assert_true(n >= 4); /* and those of the checkout */
+    assert_true(n >= 4); /* and the devices of the checkout */
     oc_hwdb_free(db);
     assert_int_equal(setenv("ONNXCOST_HWDB", "/nonexistent", 1), 0);
-    assert_fails(oc_hwdb_open(NULL, &db, &err), &err, OC_EIO,
+    expect_error(oc_hwdb_open(NULL, &db, &err), &err, OC_EIO,
                  "ONNXCOST_HWDB: cannot read the hardware folder '/nonexistent'");
     assert_null(db);
     assert_int_equal(unsetenv("ONNXCOST_HWDB"), 0);
 }
 
-static void own_files(void **state)
+static void device_files_are_read_by_path(void **state)
 {
     (void)state;
     char path[256], with_id[300];
@@ -206,20 +206,20 @@ static void own_files(void **state)
     path_in(path, sizeof(path), "one/a.xml");
     assert_string_equal(oc_device_info(find(db, path)).id, "alpha-100");
     path_in(path, sizeof(path), "one/b.xml");
-    assert_fails(oc_hwdb_get(db, path, &d, &err), &err, OC_EARG, "has 2 devices: name one as");
+    expect_error(oc_hwdb_get(db, path, &d, &err), &err, OC_EARG, "has 2 devices: name one as");
     snprintf(with_id, sizeof(with_id), "%s#Gamma", path);
     assert_string_equal(oc_device_info(find(db, with_id)).id, "gamma");
     snprintf(with_id, sizeof(with_id), "%s#gama", path);
-    assert_fails(oc_hwdb_get(db, with_id, &d, &err), &err, OC_ENOTFOUND, "no device 'gama' in");
+    expect_error(oc_hwdb_get(db, with_id, &d, &err), &err, OC_ENOTFOUND, "no device 'gama' in");
     assert_non_null(strstr(err.msg, "near names: gamma"));
-    assert_fails(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_EIO, "missing.xml");
-    assert_fails(oc_hwdb_get(db, root, &d, &err), &err, OC_EIO, root); /* a folder */
+    expect_error(oc_hwdb_get(db, "missing.xml", &d, &err), &err, OC_EIO, "missing.xml");
+    expect_error(oc_hwdb_get(db, root, &d, &err), &err, OC_EIO, root); /* a folder */
     path_in(path, sizeof(path), "empty/a.xml");
-    assert_fails(oc_hwdb_get(db, path, &d, &err), &err, OC_EFORMAT, "no device in it");
+    expect_error(oc_hwdb_get(db, path, &d, &err), &err, OC_EFORMAT, "no device in it");
     oc_hwdb_free(db);
 }
 
-static void folders_of_no_use(void **state)
+static void rejects_unusable_folders(void **state)
 {
     (void)state;
     char path[256];
@@ -227,13 +227,13 @@ static void folders_of_no_use(void **state)
     struct oc_hw_lint *lint;
     struct oc_err err = {0};
     path_in(path, sizeof(path), "many");
-    assert_fails(oc_hwdb_open(path, &db, &err), &err, OC_ELIMIT, "more than 1000 files");
+    expect_error(oc_hwdb_open(path, &db, &err), &err, OC_ELIMIT, "more than 1000 files");
     db = open_folder("none");
-    assert_fails(oc_hwdb_lint(db, NULL, 0, &lint, &err), &err, OC_ENOTFOUND, "no hardware files were found");
+    expect_error(oc_hwdb_lint(db, NULL, 0, &lint, &err), &err, OC_ENOTFOUND, "no hardware files were found");
     oc_hwdb_free(db);
 }
 
-static void full_disk(void **state)
+static void full_disk_is_reported(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("one");
@@ -244,14 +244,14 @@ static void full_disk(void **state)
         skip();
     setvbuf(f, NULL, _IONBF, 0);
     assert_int_equal(oc_hwdb_lint(db, NULL, 0, &lint, &err), 0);
-    assert_fails(oc_hw_lint_write(lint, "text", f, &err), &err, OC_EOUTPUT, "cannot write the findings");
-    assert_fails(oc_hwdb_write_list(db, "csv", f, &err), &err, OC_EOUTPUT, "cannot write the devices");
+    expect_error(oc_hw_lint_write(lint, "text", f, &err), &err, OC_EOUTPUT, "cannot write the findings");
+    expect_error(oc_hwdb_write_list(db, "csv", f, &err), &err, OC_EOUTPUT, "cannot write the devices");
     fclose(f);
     oc_hw_lint_free(lint);
     oc_hwdb_free(db);
 }
 
-static void description(void **state)
+static void description_lists_every_value(void **state)
 {
     (void)state;
     struct oc_hwdb *db = open_folder("one");
@@ -269,7 +269,7 @@ static void description(void **state)
     f = fopen("/dev/full", "w");
     if (f) {
         setvbuf(f, NULL, _IONBF, 0);
-        assert_fails(oc_device_describe(find(db, "alpha-100"), f, &err), &err, OC_EOUTPUT, "cannot write");
+        expect_error(oc_device_describe(find(db, "alpha-100"), f, &err), &err, OC_EOUTPUT, "cannot write");
         fclose(f);
     }
     oc_hwdb_free(db);
@@ -279,16 +279,16 @@ static void description(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(xml_library_is_not_linked),
-        cmocka_unit_test(names_and_aliases),
-        cmocka_unit_test(near_names_are_listed),
-        cmocka_unit_test(broken_files_matter_when_read),
-        cmocka_unit_test(names_are_unique_in_a_folder),
-        cmocka_unit_test(earlier_folders_win),
-        cmocka_unit_test(own_files),
-        cmocka_unit_test(folders_of_no_use),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(description),
+        cmocka_unit_test(xml_library_is_loaded_on_demand),
+        cmocka_unit_test(devices_are_found_by_name_and_alias),
+        cmocka_unit_test(unknown_device_lists_near_names),
+        cmocka_unit_test(broken_file_is_an_error_only_when_read),
+        cmocka_unit_test(duplicate_names_in_a_folder_are_an_error),
+        cmocka_unit_test(earlier_folders_take_precedence),
+        cmocka_unit_test(device_files_are_read_by_path),
+        cmocka_unit_test(rejects_unusable_folders),
+        cmocka_unit_test(full_disk_is_reported),
+        cmocka_unit_test(description_lists_every_value),
     };
     return cmocka_run_group_tests(tests, make_folders, remove_folders);
 }

@@ -1,6 +1,5 @@
-/* The hardware files that come with the program: complete, sourced, and in agreement with themselves. The
- * reader checks much on its own (formulas to 2 %, levels in order); this is about what only our own files
- * must have. */
+/* The installed hardware files: complete, with sources, and consistent. The reader checks much itself
+ * (formulas to 2 %, levels in order); these tests cover what only our own files must have. */
 #include "hw/hwdb.h"
 
 #include <math.h>
@@ -99,19 +98,19 @@ static void every_number_has_unit_and_source(void **state)
         }
 }
 
-/* Of an accelerator for neural networks the vendor may tell the rate of its matrix unit alone. */
-static bool tells_all(const struct oc_device *d)
+/* For an NPU the vendor may publish only the rate of its matrix unit. */
+static bool has_all_peaks(const struct oc_device *d)
 {
     return strcmp(d->info.kind, "npu") != 0;
 }
 
-/* Without these two no operator has a roofline. */
-static void each_has_f32_and_bandwidth(void **state)
+/* Without these two values no operator has a roofline time. */
+static void every_device_has_f32_peak_and_bandwidth(void **state)
 {
     (void)state;
     for (size_t i = 0; i < n_device; i++) {
         const struct oc_device *d = device[i];
-        if (tells_all(d) &&
+        if (has_all_peaks(d) &&
             (!d->peak[OC_HW_VECTOR][OC_CLASS_F32] || !oc_device_dram(d) || !oc_device_dram(d)->bandwidth))
             fail_msg("%s has no f32 vector peak or no DRAM bandwidth", d->info.id);
         if (!d->overhead)
@@ -119,13 +118,13 @@ static void each_has_f32_and_bandwidth(void **state)
     }
 }
 
-/* A figure in the wrong unit is off by 1000; no device of these kinds is outside of these bounds. */
-static void magnitudes(void **state)
+/* A value in the wrong unit is off by 1000; every device of these kinds is within these bounds. */
+static void magnitudes_are_plausible(void **state)
 {
     (void)state;
     for (size_t i = 0; i < n_device; i++) {
         const struct oc_device *d = device[i];
-        if (!tells_all(d))
+        if (!has_all_peaks(d))
             continue;
         double f32 = d->peak[OC_HW_VECTOR][OC_CLASS_F32]->value, bw = oc_device_dram(d)->bandwidth->value;
         bool ok = f32 >= 50e9 && f32 <= 500e12 && bw >= 5e9 && bw <= 10e12 && f32 / bw >= 2 &&
@@ -135,8 +134,8 @@ static void magnitudes(void **state)
     }
 }
 
-/* Narrower classes are not slower on one unit, and a matrix unit is not slower than the vector unit. */
-static void classes_in_order(void **state)
+/* Narrower classes are not slower on the same unit, and a matrix unit is not slower than the vector unit. */
+static void narrower_classes_are_not_slower(void **state)
 {
     (void)state;
     static const uint8_t order[] = {OC_CLASS_F64, OC_CLASS_F32, OC_CLASS_TF32, OC_CLASS_F16, OC_CLASS_F8};
@@ -171,7 +170,7 @@ static const struct {
     {"jetson-agx-orin", OC_HW_MATRIX, OC_CLASS_I8, 85},
     {"mi300x", OC_HW_MATRIX, OC_CLASS_F16, 1307.4},
     {"xeon-platinum-8380", OC_HW_VECTOR, OC_CLASS_F32,
-     8.704},                                          /* 40 x 64 x 3.4 GHz, the turbo before the base */
+     8.704}, /* 40 x 64 x 3.4 GHz, turbo clock instead of base clock */
     {"epyc-7763", OC_HW_VECTOR, OC_CLASS_F32, 7.168}, /* 64 x 32 x 3.5 GHz */
     {"b200", OC_HW_MATRIX, OC_CLASS_F16, 2250},       /* not the 4500 with sparsity */
     {"rtx-5090", OC_HW_MATRIX, OC_CLASS_F16, 209.5},
@@ -179,7 +178,7 @@ static const struct {
     {"tpu-v5e", OC_HW_MATRIX, OC_CLASS_I8, 393},
 };
 
-static void well_known_peaks(void **state)
+static void well_known_peaks_are_exact(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -193,8 +192,8 @@ static void well_known_peaks(void **state)
     }
 }
 
-/* TF32 and sparse rates never pass for f32. */
-static void no_class_stands_in_for_another(void **state)
+/* TF32 and sparse rates are never used for f32. */
+static void classes_are_not_substituted(void **state)
 {
     (void)state;
     const struct oc_device *d;
@@ -206,8 +205,8 @@ static void no_class_stands_in_for_another(void **state)
     assert_false(d->f16_fallback);
 }
 
-/* onnxcost hw lint has nothing to say, and recomputed most of them. */
-static void lint_is_clean(void **state)
+/* onnxcost hw lint has no warnings and recomputes most of the values. */
+static void lint_has_no_warnings(void **state)
 {
     (void)state;
     struct oc_hw_lint *lint;
@@ -225,12 +224,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(enough_devices_of_each_kind),
         cmocka_unit_test(every_number_has_unit_and_source),
-        cmocka_unit_test(each_has_f32_and_bandwidth),
-        cmocka_unit_test(magnitudes),
-        cmocka_unit_test(classes_in_order),
-        cmocka_unit_test(well_known_peaks),
-        cmocka_unit_test(no_class_stands_in_for_another),
-        cmocka_unit_test(lint_is_clean),
+        cmocka_unit_test(every_device_has_f32_peak_and_bandwidth),
+        cmocka_unit_test(magnitudes_are_plausible),
+        cmocka_unit_test(narrower_classes_are_not_slower),
+        cmocka_unit_test(well_known_peaks_are_exact),
+        cmocka_unit_test(classes_are_not_substituted),
+        cmocka_unit_test(lint_has_no_warnings),
     };
     return cmocka_run_group_tests(tests, open_files, close_files);
 }

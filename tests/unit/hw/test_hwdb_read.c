@@ -65,7 +65,7 @@ static int read_text(const char *text, size_t n, struct oc_arena *arena, struct 
     return oc_hw_read_mem("x.xml", text, n, arena, list, err);
 }
 
-static void complete_file(void **state)
+static void reads_a_complete_file(void **state)
 {
     (void)state;
     struct oc_arena arena = {0};
@@ -81,7 +81,7 @@ static void complete_file(void **state)
     assert_string_equal(d->info.file, "x.xml");
     assert_int_equal(d->info.n_alias, 1);
     assert_int_equal(d->n_figure, 10);
-    /* of the two f16 peaks the one that accumulates in f32; the sparse i8 rate is no peak */
+    /* of the two f16 peaks the one that accumulates in f32; the sparse i8 rate is not a peak */
     assert_true(d->peak[OC_HW_MATRIX][OC_CLASS_F16]->value == 30e12);
     assert_string_equal(d->peak[OC_HW_MATRIX][OC_CLASS_F16]->section, "table 2");
     assert_null(d->peak[OC_HW_MATRIX][OC_CLASS_I8]);
@@ -213,7 +213,7 @@ static const struct {
     {6, "<alias name=\"\xff\"/>", "not well-formed"},
 };
 
-static void each_mistake_is_told(void **state)
+static void each_mistake_has_its_own_message(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof(broken) / sizeof(broken[0]); i++) {
@@ -236,7 +236,7 @@ static void each_mistake_is_told(void **state)
     }
 }
 
-static void refuse(const char *text, size_t n, const char *message)
+static void expect_read_error(const char *text, size_t n, const char *message)
 {
     struct oc_arena arena = {0};
     struct oc_device_list list = {0};
@@ -249,8 +249,8 @@ static void refuse(const char *text, size_t n, const char *message)
     oc_arena_free(&arena);
 }
 
-/* Nested entities would grow to 10^9 copies; external ones would read files. Both need a document type. */
-static void entities_are_refused(void **state)
+/* Nested entities would expand to 10^9 copies; external ones would read files. Both need a document type. */
+static void rejects_xml_entities(void **state)
 {
     (void)state;
     static const char bomb[] = "<?xml version=\"1.0\"?>\n<!DOCTYPE hwdb [<!ENTITY a \"aaaaaaaaaa\">\n"
@@ -260,32 +260,32 @@ static void entities_are_refused(void **state)
     static const char external[] = "<!DOCTYPE hwdb [<!ENTITY x SYSTEM \"file:///etc/passwd\">]>"
                                    "<hwdb version=\"1\">&x;</hwdb>";
     static const char subset[] = "<!DOCTYPE hwdb SYSTEM \"http://example.com/x.dtd\"><hwdb version=\"1\"/>";
-    refuse(bomb, strlen(bomb), "line 2: document types and entities are not allowed");
-    refuse(external, strlen(external), "line 1: document types and entities are not allowed");
-    refuse(subset, strlen(subset), "line 1: document types and entities are not allowed");
-    /* UTF-16 would hide the word from a search of bytes */
+    expect_read_error(bomb, strlen(bomb), "line 2: document types and entities are not allowed");
+    expect_read_error(external, strlen(external), "line 1: document types and entities are not allowed");
+    expect_read_error(subset, strlen(subset), "line 1: document types and entities are not allowed");
+    /* UTF-16 would hide the word from a byte search */
     static const char wide[] = "\xff\xfe<\0!\0D\0O\0C\0T\0Y\0P\0E\0";
-    refuse(wide, sizeof(wide) - 1, "a zero byte");
+    expect_read_error(wide, sizeof(wide) - 1, "a zero byte");
     static const char declared[] =
         "<?xml version=\"1.0\" encoding=\"UTF-7\"?><hwdb version=\"1\">+ADw-</hwdb>";
-    refuse(declared, strlen(declared), "text outside of attributes");
+    expect_read_error(declared, strlen(declared), "text outside of attributes");
 }
 
-static void odd_sizes(void **state)
+static void rejects_empty_and_oversized_files(void **state)
 {
     (void)state;
-    refuse("", 0, "the file is empty");
-    refuse("\n\n", 2, "not well-formed");
-    refuse("plain text", 10, "not well-formed");
+    expect_read_error("", 0, "the file is empty");
+    expect_read_error("\n\n", 2, "not well-formed");
+    expect_read_error("plain text", 10, "not well-formed");
     size_t n = OC_HW_MAX_FILE_BYTES + 1;
     char *big = malloc(n);
     assert_non_null(big);
     memset(big, ' ', n);
-    refuse(big, n, "larger than 16 MiB");
+    expect_read_error(big, n, "larger than 16 MiB");
     free(big);
 }
 
-static void long_values_are_refused(void **state)
+static void rejects_long_values(void **state)
 {
     (void)state;
     char line[1200];
@@ -293,11 +293,12 @@ static void long_values_are_refused(void **state)
     memcpy(line, "<alias name=\"", 13);
     memcpy(line + sizeof(line) - 4, "\"/>", 4);
     char *text = text_with(6, line);
-    refuse(text, strlen(text), "line 6: device 'a100': alias: attribute 'name' is longer than 1000 bytes");
+    expect_read_error(text, strlen(text),
+                      "line 6: device 'a100': alias: attribute 'name' is longer than 1000 bytes");
     free(text);
 }
 
-/* The good file, which has 10 figures, with n counts more. */
+/* The good file, which has 10 values, with n more counts. */
 static char *with_counts(size_t n)
 {
     char *counts = t_many("", "<count of=\"#\" value=\"1\" basis=\"vendor\" source=\"ds\"/>", n, "");
@@ -308,27 +309,27 @@ static char *with_counts(size_t n)
     return b.data;
 }
 
-static void too_many_figures(void **state)
+static void rejects_too_many_values(void **state)
 {
     (void)state;
     char *text = with_counts(247);
-    refuse(text, strlen(text), "more than 256 figures in a device");
+    expect_read_error(text, strlen(text), "more than 256 figures in a device");
     free(text);
 }
 
-static void too_many_names(void **state)
+static void rejects_too_many_names(void **state)
 {
     (void)state;
     char *aliases = t_many("", "<alias name=\"#\"/>", 65, ""), *text = text_with(6, aliases);
-    refuse(text, strlen(text), "more than 64 aliases");
+    expect_read_error(text, strlen(text), "more than 64 aliases");
     free(text);
     free(aliases);
     text = t_many("<hwdb version=\"1\">", "<device id=\"#\" name=\"D\" vendor=\"V\" kind=\"cpu\"/>",
                   OC_HW_MAX_DEVICES + 1, "</hwdb>");
-    refuse(text, strlen(text), "more than 10000 devices");
+    expect_read_error(text, strlen(text), "more than 10000 devices");
     free(text);
     struct oc_arena arena = {0};
-    struct oc_device_list full = {.n = OC_HW_MAX_DEVICES}; /* of the files before */
+    struct oc_device_list full = {.n = OC_HW_MAX_DEVICES}; /* of the earlier files */
     struct oc_err err = {0};
     text = text_with(0, NULL);
     assert_int_equal(read_text(text, strlen(text), &arena, &full, &err), -1);
@@ -338,8 +339,8 @@ static void too_many_names(void **state)
     oc_arena_free(&arena);
 }
 
-/* What the user sets is held to the same rules as what files say. */
-static void changes_are_held_to_the_rules(void **state)
+/* Values set by the user follow the same rules as files. */
+static void hw_settings_follow_the_rules_of_files(void **state)
 {
     (void)state;
     static const char *const slow = "L2.bandwidth=1 TB/s", *const power = "power.idle=1 W";
@@ -364,24 +365,24 @@ static void changes_are_held_to_the_rules(void **state)
     oc_arena_free(&arena);
 }
 
-/* Cut anywhere, the file is an error with a line, and nothing is taken from it. */
-static void truncated_at_every_64th(void **state)
+/* Truncated anywhere, the file is an error with a line, and no device is read from it. */
+static void truncated_files_are_errors_with_a_line(void **state)
 {
     (void)state;
     char *text = text_with(0, NULL);
     size_t n = strlen(text);
     for (size_t i = 0; i < 64; i++) {
         size_t cut = n * i / 64;
-        char *part = malloc(cut ? cut : 1); /* exactly so long: reading further is seen by a sanitizer */
+        char *part = malloc(cut ? cut : 1); /* exact size: a sanitizer reports a read past it */
         assert_non_null(part);
         memcpy(part, text, cut);
-        refuse(part, cut, "cannot read 'x.xml': line ");
+        expect_read_error(part, cut, "cannot read 'x.xml': line ");
         free(part);
     }
     free(text);
 }
 
-static void error_may_be_null(void **state)
+static void error_pointer_may_be_null(void **state)
 {
     (void)state;
     struct oc_arena arena = {0};
@@ -394,11 +395,16 @@ static void error_may_be_null(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(complete_file),           cmocka_unit_test(each_mistake_is_told),
-        cmocka_unit_test(entities_are_refused),    cmocka_unit_test(odd_sizes),
-        cmocka_unit_test(long_values_are_refused), cmocka_unit_test(too_many_figures),
-        cmocka_unit_test(too_many_names),          cmocka_unit_test(changes_are_held_to_the_rules),
-        cmocka_unit_test(truncated_at_every_64th), cmocka_unit_test(error_may_be_null),
+        cmocka_unit_test(reads_a_complete_file),
+        cmocka_unit_test(each_mistake_has_its_own_message),
+        cmocka_unit_test(rejects_xml_entities),
+        cmocka_unit_test(rejects_empty_and_oversized_files),
+        cmocka_unit_test(rejects_long_values),
+        cmocka_unit_test(rejects_too_many_values),
+        cmocka_unit_test(rejects_too_many_names),
+        cmocka_unit_test(hw_settings_follow_the_rules_of_files),
+        cmocka_unit_test(truncated_files_are_errors_with_a_line),
+        cmocka_unit_test(error_pointer_may_be_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
