@@ -28,7 +28,7 @@ static struct oc_cal_key example_key(void)
                                .kind = OC_CAL_CURVE,
                                .parent = 1,
                                .curve = {.t0_s = 1.0 / 3e6,
-                                         .ec = 0.1 + 0.2, /* no short decimal */
+                                         .ec = 0.1 + 0.2, /* no short decimal form */
                                          .w_half_flop = 12345.678,
                                          .em = 0.7,
                                          .b_half_bytes = 5e-324, /* the smallest number */
@@ -132,8 +132,8 @@ static void assert_bits(double a, double b)
     assert_memory_equal(&a, &b, sizeof(a));
 }
 
-/* Every number of the curve, the forest and the kernels reads back to the last bit. */
-static void all_of_it_reads_back(void **state)
+/* Every number of the curves, the forest and the kernels reads back exactly. */
+static void written_calibration_reads_back_exactly(void **state)
 {
     (void)state;
     struct example x;
@@ -178,7 +178,7 @@ static void all_of_it_reads_back(void **state)
     oc_calibration_free(c);
 }
 
-/* Puts `to` in the place of the first `from`. */
+/* Replaces the first `from` by `to`. */
 static char *edited(const char *text, const char *from, const char *to)
 {
     const char *at = strstr(text, from);
@@ -191,7 +191,7 @@ static char *edited(const char *text, const char *from, const char *to)
     return out;
 }
 
-static void what_is_wrong_has_a_line(void **state)
+static void mistakes_name_the_line(void **state)
 {
     (void)state;
     static const struct {
@@ -241,7 +241,7 @@ static void what_is_wrong_has_a_line(void **state)
     free(text);
 }
 
-static void refused(char *text, const char *says)
+static void expect_read_error(char *text, const char *says)
 {
     struct oc_calibration *c;
     struct oc_err err = {0};
@@ -252,41 +252,41 @@ static void refused(char *text, const char *says)
     free(text);
 }
 
-/* Two places of the text changed, such as the beginning and the end of a comment. */
-static void refused_without(const struct example *x, const char *from, const char *end, const char *says)
+/* Replaces two parts of the text, such as the beginning and the end of a comment. */
+static void expect_error_without(const struct example *x, const char *from, const char *end, const char *says)
 {
     char open[40], close[40];
     size_t n;
     snprintf(open, sizeof(open), "<!-- %s", from);
     snprintf(close, sizeof(close), "--> %s", end);
     char *text = text_of(&x->cal, &n), *one = edited(text, from, open);
-    refused(edited(one, end, close), says);
+    expect_read_error(edited(one, end, close), says);
     free(one);
     free(text);
 }
 
-static void what_is_missing_or_there_twice(void **state)
+static void missing_and_duplicate_elements_are_rejected(void **state)
 {
     (void)state;
     struct example x;
     size_t n;
     fill(&x);
-    refused_without(&x, "<curve", "<errors", "a curve and its errors are missing");
-    refused_without(&x, "<again", "<key", "'run' and 'again' are missing");
+    expect_error_without(&x, "<curve", "<errors", "a curve and its errors are missing");
+    expect_error_without(&x, "<again", "<key", "'run' and 'again' are missing");
     x.key[1].cls = x.key[0].cls;
     x.key[1].dtype = x.key[0].dtype;
-    refused(text_of(&x.cal, &n), "stands twice");
+    expect_read_error(text_of(&x.cal, &n), "stands twice");
 }
 
-/* `n` times `part` stands before `from`. */
-static void too_many(const char *from, const char *before, const char *part, size_t n, const char *after,
-                     const char *says)
+/* Inserts `n` times `part` before `from`. */
+static void expect_error_with_many(const char *from, const char *before, const char *part, size_t n,
+                                   const char *after, const char *says)
 {
     struct example x;
     size_t bytes;
     fill(&x);
     char *text = text_of(&x.cal, &bytes), *many = t_many(before, part, n, after);
-    refused(edited(text, from, many), says);
+    expect_read_error(edited(text, from, many), says);
     free(many);
     free(text);
 }
@@ -296,25 +296,25 @@ static void too_many(const char *from, const char *before, const char *part, siz
 #define TEN        "-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;-1 0 0;"
 #define FULL_NODES "<nodes v=\"" TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN "\"/>" /* 100 */
 
-static void limits_of_size(void **state)
+static void rejects_files_beyond_the_size_limits(void **state)
 {
     (void)state;
-    too_many("</calibration>", "", FOREST TREE "</forest>", OC_CAL_MAX_FORESTS, "</calibration>",
-             "more than 4096 forests");
-    too_many("</calibration>", FOREST, TREE, OC_CAL_MAX_TREES + 1, "</forest></calibration>",
-             "more than 1000 trees");
-    too_many("</calibration>", FOREST "<tree>", FULL_NODES, OC_CAL_MAX_TREE_NODES / 100 + 1,
-             "</tree></forest></calibration>", "a tree of more than 65535 nodes");
-    too_many("<kernel", "", "<kernel id=\"000000000#\" t=\"1\" sd=\"0\" n=\"1\"/>", OC_CAL_MAX_SIGNATURES,
-             "<kernel", "more than 1000000 kernels");
+    expect_error_with_many("</calibration>", "", FOREST TREE "</forest>", OC_CAL_MAX_FORESTS,
+                           "</calibration>", "more than 4096 forests");
+    expect_error_with_many("</calibration>", FOREST, TREE, OC_CAL_MAX_TREES + 1, "</forest></calibration>",
+                           "more than 1000 trees");
+    expect_error_with_many("</calibration>", FOREST "<tree>", FULL_NODES, OC_CAL_MAX_TREE_NODES / 100 + 1,
+                           "</tree></forest></calibration>", "a tree of more than 65535 nodes");
+    expect_error_with_many("<kernel", "", "<kernel id=\"000000000#\" t=\"1\" sd=\"0\" n=\"1\"/>",
+                           OC_CAL_MAX_SIGNATURES, "<kernel", "more than 1000000 kernels");
     char *tree = t_many("<tree>", FULL_NODES, 600, "</tree>"); /* 60,000 nodes each */
-    too_many("</calibration>", FOREST, tree, OC_CAL_MAX_FOREST_NODES / 60000 + 1, "</forest></calibration>",
-             "more than 4000000 nodes in all");
+    expect_error_with_many("</calibration>", FOREST, tree, OC_CAL_MAX_FOREST_NODES / 60000 + 1,
+                           "</forest></calibration>", "more than 4000000 nodes in all");
     free(tree);
 }
 
-/* A file of another program's XML, an empty one, half of one. */
-static void other_files_are_refused(void **state)
+/* A file of another program's XML, an empty file, half of a file. */
+static void rejects_other_files(void **state)
 {
     (void)state;
     struct example x;
@@ -332,7 +332,7 @@ static void other_files_are_refused(void **state)
     free(text);
 }
 
-static void texts(void **state)
+static void calibration_texts_are_valid_utf8_lines(void **state)
 {
     (void)state;
     assert_true(oc_cal_text_ok("onnxruntime 1.30 \xc3\xa9"));
@@ -350,9 +350,12 @@ static void texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_reads_back),           cmocka_unit_test(what_is_wrong_has_a_line),
-        cmocka_unit_test(what_is_missing_or_there_twice), cmocka_unit_test(limits_of_size),
-        cmocka_unit_test(other_files_are_refused),        cmocka_unit_test(texts),
+        cmocka_unit_test(written_calibration_reads_back_exactly),
+        cmocka_unit_test(mistakes_name_the_line),
+        cmocka_unit_test(missing_and_duplicate_elements_are_rejected),
+        cmocka_unit_test(rejects_files_beyond_the_size_limits),
+        cmocka_unit_test(rejects_other_files),
+        cmocka_unit_test(calibration_texts_are_valid_utf8_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,8 +12,8 @@
 #include "estimate/forest.h"
 #include "support/made_samples.h"
 
-/* A law: T = t0 + (Tc^p + Tm^p)^(1/p) with efficiencies Ec and Em and hardly any saturation. */
-static struct oc_cal_curve law(double t0, double ec, double em, double p)
+/* A cost curve: T = t0 + (Tc^p + Tm^p)^(1/p) with efficiencies Ec and Em and almost no saturation. */
+static struct oc_cal_curve make_curve(double t0, double ec, double em, double p)
 {
     return (struct oc_cal_curve){.t0_s = t0,
                                  .ec = ec,
@@ -31,9 +31,9 @@ struct sizes {
 };
 static const struct sizes all_sizes = {1e4, 1e10, 1e3, 3e8};
 
-static void add_law(struct oc_made *m, const struct oc_made_device *d, unsigned cls,
-                    const struct oc_cal_curve *c, const struct sizes *s, unsigned models, unsigned each,
-                    double noise)
+static void add_curve_samples(struct oc_made *m, const struct oc_made_device *d, unsigned cls,
+                              const struct oc_cal_curve *c, const struct sizes *s, unsigned models,
+                              unsigned each, double noise)
 {
     char name[32];
     for (unsigned i = 0; i < models; i++) {
@@ -64,8 +64,8 @@ static void assert_within(double got, double want, double part)
         fail_msg("%g is not within %g %% of %g", got, 100 * part, want);
 }
 
-/* 5 % of log-normal noise: Ec and Em come back within 5 %, t0 within 10 %, p as it was. */
-static void recovers_the_law(void **state)
+/* 5 % of log-normal noise: Ec and Em are recovered within 5 %, t0 within 10 %, p exactly. */
+static void recovers_the_parameters_of_a_curve(void **state)
 {
     (void)state;
     static const double p[] = {1, 2, 4, INFINITY};
@@ -74,8 +74,8 @@ static void recovers_the_law(void **state)
         struct oc_made m;
         oc_made_device(&d);
         oc_made_start(&m, 17 + i);
-        struct oc_cal_curve truth = law(4e-6, 0.55, 0.65, p[i]);
-        add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 12, 40, 0.05);
+        struct oc_cal_curve truth = make_curve(4e-6, 0.55, 0.65, p[i]);
+        add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 12, 40, 0.05);
         struct oc_calibration *cal = calibrate(&m, &d);
         const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
         assert_non_null(k);
@@ -90,8 +90,9 @@ static void recovers_the_law(void **state)
     }
 }
 
-/* Kernels that only move bytes say nothing of Ec: it stays at the prior of the class, and the key says so. */
-static void memory_bound_sets_leave_ec_alone(void **state)
+/* Kernels that only move bytes do not determine Ec: it stays at the prior of the class, and the key says so.
+ */
+static void memory_bound_samples_leave_ec_at_its_prior(void **state)
 {
     (void)state;
     static const struct sizes moving = {2, 1e4, 1e3, 3e8};
@@ -99,8 +100,8 @@ static void memory_bound_sets_leave_ec_alone(void **state)
     struct oc_made m;
     oc_made_device(&d);
     oc_made_start(&m, 5);
-    struct oc_cal_curve truth = law(4e-6, 0.3, 0.6, 2);
-    add_law(&m, &d, OC_KC_GEMM, &truth, &moving, 10, 20, 0.05);
+    struct oc_cal_curve truth = make_curve(4e-6, 0.3, 0.6, 2);
+    add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &moving, 10, 20, 0.05);
     struct oc_calibration *cal = calibrate(&m, &d);
     const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
     assert_false(k->ec_known);
@@ -111,7 +112,7 @@ static void memory_bound_sets_leave_ec_alone(void **state)
     oc_made_free(&m);
 }
 
-static void compute_bound_sets_leave_em_alone(void **state)
+static void compute_bound_samples_leave_em_at_its_prior(void **state)
 {
     (void)state;
     static const struct sizes computing = {1e5, 1e8, 1e1, 1e3};
@@ -119,8 +120,8 @@ static void compute_bound_sets_leave_em_alone(void **state)
     struct oc_made m;
     oc_made_device(&d);
     oc_made_start(&m, 6);
-    struct oc_cal_curve truth = law(4e-6, 0.3, 0.6, 2);
-    add_law(&m, &d, OC_KC_GEMM, &truth, &computing, 10, 20, 0.05);
+    struct oc_cal_curve truth = make_curve(4e-6, 0.3, 0.6, 2);
+    add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &computing, 10, 20, 0.05);
     struct oc_calibration *cal = calibrate(&m, &d);
     const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
     assert_true(k->ec_known);
@@ -131,7 +132,7 @@ static void compute_bound_sets_leave_em_alone(void **state)
     oc_made_free(&m);
 }
 
-static void all_finite(const struct oc_calibration *cal)
+static void check_finite(const struct oc_calibration *cal)
 {
     for (size_t i = 0; i < cal->n_key; i++) {
         const struct oc_cal_key *k = &cal->key[i];
@@ -150,7 +151,7 @@ struct poor {
 };
 
 /* One sample, equal samples, no operations, no bytes, neither. */
-static void poor_sets_do_not_diverge(void **state)
+static void degenerate_samples_do_not_diverge(void **state)
 {
     (void)state;
     static const struct poor set[] = {{1e8, 1e6, 1}, {1e8, 1e6, 40}, {0, 1e6, 40}, {1e8, 0, 40}, {0, 0, 40}};
@@ -166,14 +167,14 @@ static void poor_sets_do_not_diverge(void **state)
             oc_made_add(&m, j % 2 ? a : b, &k, 1e-3 * (1 + 1e-3 * j), 1);
         }
         struct oc_calibration *cal = calibrate(&m, &d);
-        all_finite(cal);
+        check_finite(cal);
         oc_calibration_free(cal);
         oc_made_free(&m);
     }
 }
 
-/* Fewer than 8 signatures or less than a decade of sizes: the curve is the parent's. */
-static void few_signatures_take_the_parent(void **state)
+/* Fewer than 8 signatures or less than a decade of sizes: the parent's curve is used. */
+static void few_signatures_use_the_parent_curve(void **state)
 {
     (void)state;
     static const struct sizes narrow = {1e8, 5e8, 1e6, 5e6};
@@ -181,10 +182,10 @@ static void few_signatures_take_the_parent(void **state)
     struct oc_made m;
     oc_made_device(&d);
     oc_made_start(&m, 8);
-    struct oc_cal_curve truth = law(4e-6, 0.5, 0.6, 2);
-    add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 6, 20, 0.05);
-    add_law(&m, &d, OC_KC_CONV_KXK, &truth, &narrow, 6, 10, 0.05);
-    add_law(&m, &d, OC_KC_CONV_1X1, &truth, &all_sizes, 6, 1, 0.05);
+    struct oc_cal_curve truth = make_curve(4e-6, 0.5, 0.6, 2);
+    add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 6, 20, 0.05);
+    add_curve_samples(&m, &d, OC_KC_CONV_KXK, &truth, &narrow, 6, 10, 0.05);
+    add_curve_samples(&m, &d, OC_KC_CONV_1X1, &truth, &all_sizes, 6, 1, 0.05);
     struct oc_calibration *cal = calibrate(&m, &d);
     assert_int_equal(oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32)->kind, OC_CAL_CURVE);
     assert_int_equal(oc_cal_find_key(cal, OC_KC_CONV_KXK, OC_CLASS_NONE)->kind, OC_CAL_PARENT);
@@ -192,26 +193,26 @@ static void few_signatures_take_the_parent(void **state)
     assert_int_equal(k->kind, OC_CAL_PARENT);
     assert_int_equal(k->n, 6);
     assert_int_equal(cal->key[k->parent].cls, OC_KC_COUNT + OC_KG_COMPUTE);
-    /* conv_1x1 has the prior of gemm, so the group's curve is its own */
+    /* conv_1x1 has the prior of gemm, so the curve of the group is its own */
     assert_within(k->curve.ec, cal->key[k->parent].curve.ec, 1e-9);
     oc_calibration_free(cal);
     oc_made_free(&m);
 }
 
-/* Time in proportion to the roofline: a curve cannot beat the constant 3 by a fifth, so that is what is kept.
- */
-static void a_constant_where_that_is_all(void **state)
+/* Time proportional to the roofline time: a curve cannot beat the constant 3 by a fifth, so the constant is
+ * used. */
+static void constant_factor_is_used_when_a_curve_is_not_better(void **state)
 {
     (void)state;
     struct oc_made_device d;
     struct oc_made m;
     oc_made_device(&d);
     oc_made_start(&m, 9);
-    struct oc_cal_curve truth = law(1e-12, 1.0 / 3, 1.0 / 3, INFINITY);
+    struct oc_cal_curve truth = make_curve(1e-12, 1.0 / 3, 1.0 / 3, INFINITY);
     truth.w_half_flop = truth.b_half_bytes = 0;
     static const struct sizes large = {1e7, 1e11, 1e6, 1e9};
     truth.alpha = 0;
-    add_law(&m, &d, OC_KC_GEMM, &truth, &large, 10, 20, 0.05);
+    add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &large, 10, 20, 0.05);
     struct oc_calibration *cal = calibrate(&m, &d);
     const struct oc_cal_key *k = oc_cal_find_key(cal, OC_KC_GEMM, OC_CLASS_F32);
     assert_int_equal(k->kind, OC_CAL_CONSTANT);
@@ -230,7 +231,7 @@ static void shuffle(struct oc_made *m, uint64_t seed)
         m->set.item[i - 1] = m->set.item[j];
         m->set.item[j] = s;
     }
-    /* models the other way round */
+    /* models in reverse order */
     for (size_t i = 0, j = m->set.n_model; i + 1 < j; i++) {
         struct oc_sample_model s = m->set.model[i];
         m->set.model[i] = m->set.model[--j];
@@ -245,23 +246,23 @@ static void add_shared(struct oc_made *m)
     for (uint32_t i = 0; i < m->set.n_model; i++) {
         struct oc_kernel k = oc_made_kernel(OC_KC_POOL, 1e6, 1e6);
         oc_made_add(m, i, &k, 1e-4 * (1 + 0.01 * i), 1 + i);
-        oc_made_add(m, i, &k, 1.2e-4, 1); /* the same once more: merged */
+        oc_made_add(m, i, &k, 1.2e-4, 1); /* the same again: merged */
         m->set.model[i].run_s = 1e-2 + 1e-4 * i;
     }
 }
 
-/* The same samples in another order: the same calibration, to the bit. */
-static void order_does_not_matter(void **state)
+/* The same samples in another order give the same calibration, bit for bit. */
+static void order_of_samples_does_not_matter(void **state)
 {
     (void)state;
     struct oc_made_device d;
     struct oc_made m;
     oc_made_device(&d);
     oc_made_start(&m, 10);
-    struct oc_cal_curve truth = law(4e-6, 0.5, 0.6, 2), other = law(6e-6, 0.2, 0.4, 1);
-    add_law(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 7, 15, 0.2);
-    add_law(&m, &d, OC_KC_CONV_1X1, &other, &all_sizes, 7, 15, 0.2);
-    add_law(&m, &d, OC_KC_NORM, &other, &all_sizes, 7, 9, 0.2);
+    struct oc_cal_curve truth = make_curve(4e-6, 0.5, 0.6, 2), other = make_curve(6e-6, 0.2, 0.4, 1);
+    add_curve_samples(&m, &d, OC_KC_GEMM, &truth, &all_sizes, 7, 15, 0.2);
+    add_curve_samples(&m, &d, OC_KC_CONV_1X1, &other, &all_sizes, 7, 15, 0.2);
+    add_curve_samples(&m, &d, OC_KC_NORM, &other, &all_sizes, 7, 9, 0.2);
     add_shared(&m);
     struct oc_calibration *a = calibrate(&m, &d);
     shuffle(&m, 77);
@@ -285,8 +286,8 @@ static void order_does_not_matter(void **state)
     oc_made_free(&m);
 }
 
-/* Runs take 200 us and 3 us for each of their kernels, besides the kernels. */
-static void the_rest_of_a_run(void **state)
+/* Runs take 200 us and 3 us per kernel in addition to the kernels. */
+static void overhead_of_runs_is_fitted(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -313,7 +314,7 @@ static void the_rest_of_a_run(void **state)
     oc_made_free(&m);
 }
 
-/* Kernels twice as fast as physics allows are not what they are said to be; nothing left is an error. */
+/* Kernels twice as fast as physically possible are not what they claim to be; no sample left is an error. */
 static void impossible_samples_are_rejected(void **state)
 {
     (void)state;
@@ -330,7 +331,7 @@ static void impossible_samples_are_rejected(void **state)
     oc_made_add(&m, model, &unknown, 1, 1);
     oc_made_add(&m, model, &k, NAN, 1);
     oc_made_add(&m, model, &k, 0, 1);
-    oc_made_add(&m, 7, &k, 1, 1); /* a model that there is not */
+    oc_made_add(&m, 7, &k, 1, 1); /* a model that does not exist */
     assert_int_equal(oc_calibrate(&m.set, &d.device, NULL, &cal, &err), -1);
     assert_non_null(strstr(err.msg, "cannot calibrate"));
     assert_null(cal);
@@ -345,14 +346,14 @@ static void impossible_samples_are_rejected(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(recovers_the_law),
-        cmocka_unit_test(memory_bound_sets_leave_ec_alone),
-        cmocka_unit_test(compute_bound_sets_leave_em_alone),
-        cmocka_unit_test(poor_sets_do_not_diverge),
-        cmocka_unit_test(few_signatures_take_the_parent),
-        cmocka_unit_test(a_constant_where_that_is_all),
-        cmocka_unit_test(order_does_not_matter),
-        cmocka_unit_test(the_rest_of_a_run),
+        cmocka_unit_test(recovers_the_parameters_of_a_curve),
+        cmocka_unit_test(memory_bound_samples_leave_ec_at_its_prior),
+        cmocka_unit_test(compute_bound_samples_leave_em_at_its_prior),
+        cmocka_unit_test(degenerate_samples_do_not_diverge),
+        cmocka_unit_test(few_signatures_use_the_parent_curve),
+        cmocka_unit_test(constant_factor_is_used_when_a_curve_is_not_better),
+        cmocka_unit_test(order_of_samples_does_not_matter),
+        cmocka_unit_test(overhead_of_runs_is_fitted),
         cmocka_unit_test(impossible_samples_are_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

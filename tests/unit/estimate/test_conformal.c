@@ -16,7 +16,7 @@ static void assert_near(double got, double want)
 }
 
 /* ceil((n + 1) level): of 9 values 80 % is the 8th, of 4 the 4th, of 3 there is none so high: the largest. */
-static void quantiles_of_few(void **state)
+static void quantiles_of_small_samples(void **state)
 {
     (void)state;
     double nine[] = {9, 1, 8, 2, 7, 3, 6, 4, 5}, four[] = {4, 2, 3, 1}, three[] = {3, 1, 2};
@@ -26,8 +26,8 @@ static void quantiles_of_few(void **state)
     assert_true(isnan(oc_conformal_quantile(three, 0, 0.8)));
 }
 
-/* 90 errors: small kernels err by 0.3, middling by 0.2, large by 0.1. */
-static void bins_by_size(void **state)
+/* 90 errors: small kernels err by 0.3, medium ones by 0.2, large ones by 0.1. */
+static void errors_are_binned_by_size(void **state)
 {
     (void)state;
     double r[90], t[90];
@@ -48,8 +48,8 @@ static void bins_by_size(void **state)
     assert_int_equal(oc_conformal_bin(&e, 1), 2);
 }
 
-/* Fewer than 20: what the parent has, half as wide again. */
-static void few_take_the_parents(void **state)
+/* Fewer than 20: the parent's errors, half as wide again. */
+static void few_errors_use_the_parent_widened(void **state)
 {
     (void)state;
     struct oc_cal_errors parent, e;
@@ -64,16 +64,16 @@ static void few_take_the_parents(void **state)
 }
 
 /* 4 equal kernels of 60 % of the time: one share of 0.15 each; 4 * 0.15^2 * sd^2 * (1 + 3 * 0.8). */
-static void variance_of_repeats(void **state)
+static void variance_of_repeated_kernels_is_correlated(void **state)
 {
     (void)state;
     assert_near(oc_conformal_variance(0.6, 0.2, 4, 0.8), 4 * 0.15 * 0.15 * 0.04 * 3.4);
     assert_near(oc_conformal_variance(0.6, 0.2, 1, 0.8), 0.36 * 0.04);
 }
 
-/* Models that err by a normal deviate of 0.3 as a whole and 0.1 in their kernels: tau is 0.3 again, z80 and
- * z95 are about those of a normal distribution. */
-static void models_in_common(void **state)
+/* Models with a normal common error of 0.3 and kernel errors of 0.1: tau is 0.3 again, z80 and z95 are about
+ * those of a normal distribution. */
+static void common_error_of_models_is_estimated(void **state)
 {
     (void)state;
     enum { N = 2000 };
@@ -87,7 +87,7 @@ static void models_in_common(void **state)
     assert_true(fabs(cal.tau - 0.3) < 0.01);
     assert_true(fabs(cal.z80 - 1.28) < 0.06);
     assert_true(fabs(cal.z95 - 1.96) < 0.10);
-    oc_conformal_models(e, 5, &cal); /* too few for quantiles of one's own */
+    oc_conformal_models(e, 5, &cal); /* too few for quantiles of its own */
     assert_true(fabs(cal.z80 - 1.2816) < 1e-4);
     free(e);
     oc_made_free(&m);
@@ -96,9 +96,11 @@ static void models_in_common(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(quantiles_of_few),     cmocka_unit_test(bins_by_size),
-        cmocka_unit_test(few_take_the_parents), cmocka_unit_test(variance_of_repeats),
-        cmocka_unit_test(models_in_common),
+        cmocka_unit_test(quantiles_of_small_samples),
+        cmocka_unit_test(errors_are_binned_by_size),
+        cmocka_unit_test(few_errors_use_the_parent_widened),
+        cmocka_unit_test(variance_of_repeated_kernels_is_correlated),
+        cmocka_unit_test(common_error_of_models_is_estimated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct oc_cal_point point_of(const struct oc_made_device *d, const struct
 
 /* 2e9 FLOP at 200 GFLOP/s are 10 ms; 40 MB at 20 GB/s are 2 ms. With Ec 0.5 and Em 0.8: Tc 20 ms, Tm 2.5 ms.
  */
-static void the_formula(void **state)
+static void curve_formula_is_exact(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -48,9 +48,9 @@ static void the_formula(void **state)
     assert_near(oc_curve_time(&c, &p, NULL), 1e-3 + 0.040);
 }
 
-/* The cache has 8 MB; alpha 0.5 of it counts. 40 MB of activations: 4 MB at 5 x, 36 MB at DRAM speed:
- * 4 / 100 + 36 / 20 = 1.84 ms. 4 MB: all of them in cache, 0.04 ms. */
-static void caches(void **state)
+/* The cache has 8 MB; alpha 0.5 of it is used. 40 MB of activations: 4 MB at 5 x, 36 MB at DRAM speed: 4 /
+ * 100 + 36 / 20 = 1.84 ms. 4 MB: all of it cached, 0.04 ms. */
+static void last_level_cache_speeds_up_activations(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -74,11 +74,11 @@ static void caches(void **state)
     assert_near(oc_curve_time(&c, &p, NULL), 0.05e-3);
 }
 
-/* 2 MB of caches of the cores before the last one, which copy 60 GB/s and that one 30; 0.6 of them counts. 1
- * MB would take half of what it takes in the last cache (10 us at 5 x DRAM), but 100 GB/s is what physics
- * allows; of 4 MB, 0.3 does: 40 us * (0.3 / 2 + 0.7). Without rates of copies the highest ones stand for
- * them: 100 / 100 is no gain. On a GPU nothing stays. */
-static void caches_of_the_cores(void **state)
+/* 2 MB of per-core caches before the last level; they copy 60 GB/s and the last level 30; 0.6 of them is
+ * used. 1 MB would take half of its time in the last level (10 us at 5 x DRAM), but 100 GB/s is the physical
+ * limit; of 4 MB, 0.3 is cached: 40 us * (0.3 / 2 + 0.7). Without copy rates the highest rates are used: 100
+ * / 100 is no gain. On a GPU nothing stays cached. */
+static void per_core_caches_speed_up_small_kernels(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -111,7 +111,7 @@ static void caches_of_the_cores(void **state)
 
 /* No prediction is more than 5 % faster than physics; 3x3 convolutions of stride 1 may take half the
  * operations. */
-static void guards(void **state)
+static void predictions_respect_physical_bounds(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -129,7 +129,7 @@ static void guards(void **state)
     k.stride = 2;
     p = point_of(&d, &k);
     assert_near(oc_curve_time(&c, &p, NULL), 0.010 / 1.05);
-    /* 8 MB of 40 may be in the cache, DRAM has 32 at 20 GB/s, whatever the curve says of caches */
+    /* 8 MB of 40 may be cached, DRAM serves 32 at 20 GB/s, whatever the curve's cache share */
     c.alpha = 10;
     struct oc_kernel copy = oc_made_kernel(OC_KC_COPY, 0, 40e6);
     p = point_of(&d, &copy);
@@ -142,7 +142,7 @@ static void guards(void **state)
 
 /* 33 rows in blocks of 16 take 3 of them: 33 / 48. Waves: 5 x 4 tiles on 8 multiprocessors are 3 waves: 20
  * / 24. */
-static void blocks_and_waves(void **state)
+static void alignment_and_waves_lower_the_efficiency(void **state)
 {
     (void)state;
     struct oc_cal_point p = {.m = 33, .n = 64, .k = 0, .units = 8};
@@ -156,8 +156,8 @@ static void blocks_and_waves(void **state)
     assert_near(oc_curve_wave(&p, 64, 128), 1);
 }
 
-/* A class without a peak is held against another one; unknown counts have no time. */
-static void what_is_not_known(void **state)
+/* A class without a peak is compared with another one; unknown counts have no time. */
+static void unknown_peaks_and_counts_are_marked(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -167,7 +167,7 @@ static void what_is_not_known(void **state)
     struct oc_cal_point p = point_of(&d, &k);
     assert_true(p.tc_assumed);
     assert_near(p.tc_s, 2e6 / 200e9);
-    assert_near(p.roof_s, 1e6 / 100e9); /* of the bytes alone */
+    assert_near(p.roof_s, 1e6 / 100e9); /* from the bytes alone */
     k.work.unknown = true;
     p = point_of(&d, &k);
     struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, OC_KC_GEMM, 200e9, 20e9);
@@ -179,8 +179,8 @@ static void what_is_not_known(void **state)
 }
 
 /* 10 steps of a batch of 2, hidden size 8, LSTM: N = 32, K = 8 + 8; it writes 10 x 2 x 8 floats. R has 32 x 8
- * floats, 1024 bytes, read 9 times again. */
-static void recurrent_weights_are_read_again(void **state)
+ * floats, 1024 bytes, read 9 more times. */
+static void recurrent_weights_are_read_every_step(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -193,7 +193,7 @@ static void recurrent_weights_are_read_again(void **state)
     assert_near(p.again_fill, 1024 / 8e6);
 }
 
-static void priors_for_every_class(void **state)
+static void every_class_has_a_prior(void **state)
 {
     (void)state;
     for (unsigned kind = 0; kind < OC_CAL_DEVICE_COUNT; kind++)
@@ -205,9 +205,9 @@ static void priors_for_every_class(void **state)
     assert_near(oc_curve_prior(OC_CAL_CPU, OC_KC_TRANSPOSE).em, 0.35);
 }
 
-/* Rebased to its own class a curve is itself; on hardware twice as fast the half-saturation is twice the
+/* Rebased to its own class a curve is unchanged; on hardware twice as fast the half-saturation is twice the
  * work. */
-static void curves_move(void **state)
+static void curves_are_rebased_to_other_hardware(void **state)
 {
     (void)state;
     struct oc_cal_curve c = oc_curve_shipped(OC_CAL_CPU, OC_KC_GEMM, 200e9, 20e9);
@@ -225,15 +225,15 @@ static void curves_move(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_formula),
-        cmocka_unit_test(caches),
-        cmocka_unit_test(caches_of_the_cores),
-        cmocka_unit_test(guards),
-        cmocka_unit_test(blocks_and_waves),
-        cmocka_unit_test(what_is_not_known),
-        cmocka_unit_test(recurrent_weights_are_read_again),
-        cmocka_unit_test(priors_for_every_class),
-        cmocka_unit_test(curves_move),
+        cmocka_unit_test(curve_formula_is_exact),
+        cmocka_unit_test(last_level_cache_speeds_up_activations),
+        cmocka_unit_test(per_core_caches_speed_up_small_kernels),
+        cmocka_unit_test(predictions_respect_physical_bounds),
+        cmocka_unit_test(alignment_and_waves_lower_the_efficiency),
+        cmocka_unit_test(unknown_peaks_and_counts_are_marked),
+        cmocka_unit_test(recurrent_weights_are_read_every_step),
+        cmocka_unit_test(every_class_has_a_prior),
+        cmocka_unit_test(curves_are_rebased_to_other_hardware),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static struct data *make_data(void)
     return d;
 }
 
-static void learns_steps(void **state)
+static void forest_learns_steps(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -53,8 +53,8 @@ static void learns_steps(void **state)
     free(d);
 }
 
-/* The same seed: the same bits. Answers stay within what was seen, and within the clip. */
-static void deterministic_and_clipped(void **state)
+/* The same seed gives the same bits. Predictions stay within the seen values, and within the clip. */
+static void forest_is_deterministic_and_clipped(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -73,14 +73,14 @@ static void deterministic_and_clipped(void **state)
     free(d);
 }
 
-static void needs_two_leaves(void **state)
+static void forest_needs_two_leaves(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
     struct data *d = make_data();
     assert_null(oc_forest_fit(&a, d->x, d->y, d->w, 15, NULL));
     assert_null(oc_forest_fit(&a, d->x, d->y, d->w, 0, NULL));
-    /* features without any variation: no split, the mean is the answer */
+    /* features without any variation: no split, the mean is the prediction */
     memset(d->x, 0, sizeof(d->x));
     const struct oc_forest *f = oc_forest_fit(&a, d->x, d->y, d->w, N, NULL);
     assert_int_equal(f->n_node, f->n_tree);
@@ -108,9 +108,9 @@ static void features_have_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(learns_steps),
-        cmocka_unit_test(deterministic_and_clipped),
-        cmocka_unit_test(needs_two_leaves),
+        cmocka_unit_test(forest_learns_steps),
+        cmocka_unit_test(forest_is_deterministic_and_clipped),
+        cmocka_unit_test(forest_needs_two_leaves),
         cmocka_unit_test(features_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

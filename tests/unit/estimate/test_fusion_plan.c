@@ -1,5 +1,5 @@
-/* What a plan makes of small graphs. Each expectation is what ONNX Runtime 1.30 (CPU, all optimizations) made
- * of such a graph in models that it saved. */
+/* Fusion plans of small graphs. Each expectation is what ONNX Runtime 1.30 (CPU, all optimizations) made of
+ * such a graph in saved models. */
 #include "estimate/fusion_plan.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 static struct oc_buf text;
 
-static void tell(const struct oc_model *m, const struct oc_kernel_use *u)
+static void append_kernel(const struct oc_model *m, const struct oc_kernel_use *u)
 {
     oc_buf_str(&text, text.n ? " | " : "");
     if (!u->n_node)
@@ -40,7 +40,7 @@ static const char *plan_of(struct oc_builder *b, enum oc_fusion_rules rules)
     oc_buf_clear(&text);
     oc_fusion_plan(m, a, rules, &arena, &list);
     for (size_t i = 0; i < list.n; i++)
-        tell(m, &list.item[i]);
+        append_kernel(m, &list.item[i]);
     oc_arena_free(&arena);
     oc_analysis_free(a);
     oc_model_free(m);
@@ -59,7 +59,8 @@ static void norm(struct oc_builder *b, const char *name, const char *in, const c
     oc_b_node(b, "BatchNormalization", name, inputs, out, "");
 }
 
-/* Bottleneck of a ResNet: normalisations go into convolutions, the residual and its Relu to the last one. */
+/* Bottleneck of a ResNet: normalizations are fused into convolutions, the residual and its Relu into the last
+ * one. */
 static struct oc_builder *bottleneck(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -80,8 +81,8 @@ static struct oc_builder *bottleneck(void)
     return b;
 }
 
-/* x to blocks, relu0's result to blocks, y back: 2 * 4 * 64 * 64 = 32768 bytes each */
-static void residual_blocks(void **state)
+/* x to blocks, the result of relu0 to blocks, y back: 2 * 4 * 64 * 64 = 32768 bytes each */
+static void fuses_residual_blocks(void **state)
 {
     (void)state;
     assert_string_equal(plan_of(bottleneck(), OC_FUSE_ORT_CPU),
@@ -91,9 +92,9 @@ static void residual_blocks(void **state)
                         "conv1 | bn1 | relu1 | conv2 | bn2 | relu0 | conv0 | add | relu2");
 }
 
-/* 6 channels are no multiple of 4: plain convolutions with their activation; the clip's bounds are constants.
- */
-static void odd_channels_stay_plain(void **state)
+/* 6 channels are not a multiple of 4: plain convolutions with their activation; the bounds of the clip are
+ * constants. */
+static void odd_channel_counts_are_not_blocked(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -107,8 +108,8 @@ static void odd_channels_stay_plain(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "conv+clip");
 }
 
-/* A result that two read is not fused; the two equal Relus are one. */
-static void shared_results(void **state)
+/* A result with two readers is not fused; the two equal Relus are merged. */
+static void results_with_two_readers_are_not_fused(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -126,7 +127,7 @@ static void shared_results(void **state)
 }
 
 /* x * (1 + erf(x / sqrt 2)) / 2 with the bias before it. */
-static void gelu_with_bias(void **state)
+static void fuses_gelu_with_bias(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -147,7 +148,7 @@ static void gelu_with_bias(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mm | add+div+erf+plus+mul+mul2");
 }
 
-static void layer_norm_spelt_out(void **state)
+static void fuses_decomposed_layer_norm(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -169,9 +170,9 @@ static void layer_norm_spelt_out(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mean+sub+pow+var+plus+sqrt+div+mul+add");
 }
 
-/* Scores of attention: scaled, with the keys transposed. The shape is put together from the input's sizes,
- * which the model leaves open: a constant with zeros does as well. */
-static void attention_parts(void **state)
+/* Attention scores: scaled, with transposed keys. The shape is built from the input's symbolic sizes: a
+ * constant with zeros is equivalent. */
+static void fuses_attention_scores(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -194,7 +195,7 @@ static void attention_parts(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "turn+mm+div | soft | flat");
 }
 
-static void no_effect_no_kernel(void **state)
+static void nodes_without_effect_have_no_kernel(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -211,8 +212,9 @@ static void no_effect_no_kernel(void **state)
     assert_string_equal(plan_of(b, OC_FUSE_ORT_CPU), "mm | tanh");
 }
 
-/* Any optimizing runtime: residual and activation behind the convolution, element-wise operators in one. */
-static void generic_rules(void **state)
+/* Any optimizing runtime: residual and activation fused after the convolution, element-wise operators in one
+ * kernel. */
+static void generic_rules_fuse_element_wise_operators(void **state)
 {
     (void)state;
     assert_string_equal(plan_of(bottleneck(), OC_FUSE_GENERIC),
@@ -232,10 +234,14 @@ static int drop_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual_blocks),      cmocka_unit_test(odd_channels_stay_plain),
-        cmocka_unit_test(shared_results),       cmocka_unit_test(gelu_with_bias),
-        cmocka_unit_test(layer_norm_spelt_out), cmocka_unit_test(attention_parts),
-        cmocka_unit_test(no_effect_no_kernel),  cmocka_unit_test(generic_rules),
+        cmocka_unit_test(fuses_residual_blocks),
+        cmocka_unit_test(odd_channel_counts_are_not_blocked),
+        cmocka_unit_test(results_with_two_readers_are_not_fused),
+        cmocka_unit_test(fuses_gelu_with_bias),
+        cmocka_unit_test(fuses_decomposed_layer_norm),
+        cmocka_unit_test(fuses_attention_scores),
+        cmocka_unit_test(nodes_without_effect_have_no_kernel),
+        cmocka_unit_test(generic_rules_fuse_element_wise_operators),
     };
     return cmocka_run_group_tests(tests, NULL, drop_text);
 }

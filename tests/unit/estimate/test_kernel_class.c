@@ -21,7 +21,7 @@ static void every_operator_has_a_class(void **state)
                 fail_msg("%s has no class", op->name);
             if ((cls == OC_KC_OTHER) != (op->op_class == OC_OP_OTHER))
                 fail_msg("%s: class %s", op->name, oc_kernel_class_name(cls));
-            /* an attention operator without queries of its own is no contraction */
+            /* an attention operator without its own queries is not a contraction */
             if (op->op_class == OC_OP_GEMM && cls != OC_KC_GEMM)
                 fail_msg("%s: class %s", op->name, oc_kernel_class_name(cls));
         }
@@ -37,7 +37,7 @@ static unsigned class_of(const char *domain, const char *name)
     return oc_kernel_class_of_op(op);
 }
 
-static void operators_that_runtimes_make(void **state)
+static void runtime_operators_have_a_class(void **state)
 {
     (void)state;
     static const struct {
@@ -75,7 +75,7 @@ static void operators_that_runtimes_make(void **state)
                      oc_kernel_class_name(class_of(want[i].domain, want[i].name)));
 }
 
-static void names(void **state)
+static void class_names_are_unique(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < OC_KC_COUNT; i++) {
@@ -92,8 +92,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_operator_has_a_class),
-        cmocka_unit_test(operators_that_runtimes_make),
-        cmocka_unit_test(names),
+        cmocka_unit_test(runtime_operators_have_a_class),
+        cmocka_unit_test(class_names_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

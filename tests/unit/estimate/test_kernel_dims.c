@@ -18,7 +18,7 @@ struct made {
     struct oc_kernel_maker maker;
 };
 
-static void make(struct made *x, struct oc_builder *b)
+static void load_model(struct made *x, struct oc_builder *b)
 {
     size_t n;
     struct oc_err e;
@@ -31,7 +31,7 @@ static void make(struct made *x, struct oc_builder *b)
     oc_kernel_maker_open(&x->maker, x->m, x->a, &x->arena);
 }
 
-static void drop(struct made *x)
+static void made_free(struct made *x)
 {
     oc_kernel_maker_close(&x->maker);
     oc_arena_free(&x->arena);
@@ -55,13 +55,13 @@ struct sizes {
     double m, n, k, batch;
 };
 
-static void check(const struct oc_kernel *k, struct sizes want)
+static void check_sizes(const struct oc_kernel *k, struct sizes want)
 {
     if (k->cls != want.cls || k->m != want.m || k->n != want.n || k->k != want.k || k->batch != want.batch)
         fail_msg("%s %g %g %g %g", oc_kernel_class_name(k->cls), k->m, k->n, k->k, k->batch);
 }
 
-static void one(const char *op, const char *in, const char *w, const char *attrs, struct sizes want)
+static void check_op(const char *op, const char *in, const char *w, const char *attrs, struct sizes want)
 {
     struct oc_builder *b = oc_b_new(17);
     struct made x;
@@ -69,46 +69,48 @@ static void one(const char *op, const char *in, const char *w, const char *attrs
     oc_b_init(b, "w", w);
     oc_b_node(b, op, "n", "x,w", "y", attrs);
     oc_b_output(b, "y", NULL);
-    make(&x, b);
+    load_model(&x, b);
     struct oc_kernel_use u = kernel(&x, 1, NULL);
-    check(&u.kernel, want);
+    check_sizes(&u.kernel, want);
     /* the contraction has as many MACs as the operator */
     uint64_t macs = u.kernel.work.macs[OC_CLASS_F32];
     assert_true((double)macs == want.m * want.n * want.k * want.batch);
     assert_int_equal(u.kernel.dtype, OC_CLASS_F32);
     assert_true(u.kernel.signature != 0);
-    drop(&x);
+    made_free(&x);
 }
 
 /* M: output channels of a group, N: positions of all images, K: taps times channels of a group, batch: groups
  */
-static void convolutions(void **state)
+static void sizes_of_convolutions(void **state)
 {
     (void)state;
-    one("Conv", "float[2,16,10,12]", "float[32,16,1,1]", "", (struct sizes){OC_KC_CONV_1X1, 32, 240, 16, 1});
-    one("Conv", "float[1,16,10,12]", "float[32,16,3,3]", "pads=1,1,1,1 strides=2,2",
-        (struct sizes){OC_KC_CONV_KXK, 32, 30, 144, 1});
-    one("Conv", "float[1,16,10,12]", "float[16,1,3,3]", "pads=1,1,1,1 group=16",
-        (struct sizes){OC_KC_CONV_DEPTHWISE, 1, 120, 9, 16});
-    one("Conv", "float[1,16,10,12]", "float[32,4,3,3]", "pads=1,1,1,1 group=4",
-        (struct sizes){OC_KC_CONV_GROUPED, 8, 120, 36, 4});
+    check_op("Conv", "float[2,16,10,12]", "float[32,16,1,1]", "",
+             (struct sizes){OC_KC_CONV_1X1, 32, 240, 16, 1});
+    check_op("Conv", "float[1,16,10,12]", "float[32,16,3,3]", "pads=1,1,1,1 strides=2,2",
+             (struct sizes){OC_KC_CONV_KXK, 32, 30, 144, 1});
+    check_op("Conv", "float[1,16,10,12]", "float[16,1,3,3]", "pads=1,1,1,1 group=16",
+             (struct sizes){OC_KC_CONV_DEPTHWISE, 1, 120, 9, 16});
+    check_op("Conv", "float[1,16,10,12]", "float[32,4,3,3]", "pads=1,1,1,1 group=4",
+             (struct sizes){OC_KC_CONV_GROUPED, 8, 120, 36, 4});
     /* 16 channels to 8, 2x2: 8*4 numbers of 16 for each of 120 inputs */
-    one("ConvTranspose", "float[1,16,10,12]", "float[16,8,2,2]", "strides=2,2",
-        (struct sizes){OC_KC_CONV_TRANSPOSED, 32, 120, 16, 1});
+    check_op("ConvTranspose", "float[1,16,10,12]", "float[16,8,2,2]", "strides=2,2",
+             (struct sizes){OC_KC_CONV_TRANSPOSED, 32, 120, 16, 1});
 }
 
-static void matrices(void **state)
+static void sizes_of_matrix_products(void **state)
 {
     (void)state;
-    one("MatMul", "float[2,50,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMM, 100, 96, 64, 1});
-    one("MatMul", "float[4,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMV, 4, 96, 64, 1});
-    one("MatMul", "float[5,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMM, 5, 96, 64, 1});
-    one("MatMul", "float[2,12,50,64]", "float[2,12,64,50]", "",
-        (struct sizes){OC_KC_BATCHED_GEMM, 50, 50, 64, 24});
-    one("Gemm", "float[64,8]", "float[96,64]", "transA=1 transB=1", (struct sizes){OC_KC_GEMM, 8, 96, 64, 1});
+    check_op("MatMul", "float[2,50,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMM, 100, 96, 64, 1});
+    check_op("MatMul", "float[4,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMV, 4, 96, 64, 1});
+    check_op("MatMul", "float[5,64]", "float[64,96]", "", (struct sizes){OC_KC_GEMM, 5, 96, 64, 1});
+    check_op("MatMul", "float[2,12,50,64]", "float[2,12,64,50]", "",
+             (struct sizes){OC_KC_BATCHED_GEMM, 50, 50, 64, 24});
+    check_op("Gemm", "float[64,8]", "float[96,64]", "transA=1 transB=1",
+             (struct sizes){OC_KC_GEMM, 8, 96, 64, 1});
 }
 
-/* Conv, BatchNormalization, Relu as the model has them, and what ONNX Runtime makes of them. */
+/* Conv, BatchNormalization, Relu in the model, and the operator into which ONNX Runtime fuses them. */
 static uint64_t signature_of_original(const char *act)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -121,15 +123,15 @@ static uint64_t signature_of_original(const char *act)
     oc_b_node(b, "BatchNormalization", "bn", "c,s,b,mean,var", "d", "");
     oc_b_node(b, act, "act", "d", "y", "");
     oc_b_output(b, "y", NULL);
-    make(&x, b);
+    load_model(&x, b);
     struct oc_kernel_use u = kernel(&x, 3, "Conv");
     assert_int_equal(u.kernel.members, 3);
-    /* only what crosses the border: x and the weights in, y out */
+    /* only the tensors that cross the border: x and the weights in, y out */
     assert_true(u.kernel.rd_act == 4 * 16 * 120 && u.kernel.wr == 4 * 32 * 120);
     assert_true(u.kernel.work.bytes == u.kernel.rd_act + u.kernel.rd_wt + u.kernel.wr);
     assert_int_equal(u.kernel.work.launches, 1);
     uint64_t signature = u.kernel.signature;
-    drop(&x);
+    made_free(&x);
     return signature;
 }
 
@@ -143,10 +145,10 @@ static uint64_t signature_of_fused(const char *attrs)
     oc_b_init(b, "bias", "float[32]");
     oc_b_node(b, "com.microsoft::FusedConv", "conv", "x,w,bias", "y", attrs);
     oc_b_output(b, "y", NULL);
-    make(&x, b);
+    load_model(&x, b);
     struct oc_kernel_use u = kernel(&x, 1, NULL);
     uint64_t signature = u.kernel.signature;
-    drop(&x);
+    made_free(&x);
     return signature;
 }
 
@@ -162,7 +164,7 @@ static void fused_kernels_keep_their_signature(void **state)
     assert_true(relu != signature_of_fused("pads=0,0,2,2 strides=2,2 activation='Relu'"));
 }
 
-/* Without a contraction shapes and attributes tell kernels apart. */
+/* Without a contraction, shapes and attributes distinguish kernels. */
 static uint64_t signature_of_transpose(const char *type, const char *attrs)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -170,15 +172,15 @@ static uint64_t signature_of_transpose(const char *type, const char *attrs)
     oc_b_input(b, "x", type);
     oc_b_node(b, "Transpose", "t", "x", "y", attrs);
     oc_b_output(b, "y", NULL);
-    make(&x, b);
+    load_model(&x, b);
     struct oc_kernel_use u = kernel(&x, 1, NULL);
     assert_int_equal(u.kernel.cls, OC_KC_TRANSPOSE);
     uint64_t signature = u.kernel.signature;
-    drop(&x);
+    made_free(&x);
     return signature;
 }
 
-static void movements(void **state)
+static void signatures_of_data_movement_depend_on_shape_and_attributes(void **state)
 {
     (void)state;
     uint64_t s = signature_of_transpose("float[4,6,8]", "perm=0,2,1");
@@ -191,10 +193,10 @@ static void movements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolutions),
-        cmocka_unit_test(matrices),
+        cmocka_unit_test(sizes_of_convolutions),
+        cmocka_unit_test(sizes_of_matrix_products),
         cmocka_unit_test(fused_kernels_keep_their_signature),
-        cmocka_unit_test(movements),
+        cmocka_unit_test(signatures_of_data_movement_depend_on_shape_and_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 #include "ops/op.h"
 #include "support/build.h"
 
-/* The kernel that a model of one node is. */
+/* The kernel of a model with one node. */
 static struct oc_kernel kernel_of(struct oc_builder *b)
 {
     size_t n;
@@ -37,7 +37,7 @@ static struct oc_kernel kernel_of(struct oc_builder *b)
     return use.kernel;
 }
 
-static struct oc_kernel one(const char *type, const char *x, const char *y, const char *attributes)
+static struct oc_kernel kernel_of_op(const char *type, const char *x, const char *y, const char *attributes)
 {
     struct oc_builder *b = oc_b_new(13);
     oc_b_input(b, "x", x);
@@ -48,49 +48,49 @@ static struct oc_kernel one(const char *type, const char *x, const char *y, cons
     return kernel_of(b);
 }
 
-static void rows_and_columns(void **state)
+static void contiguous_runs_of_data_movement(void **state)
 {
     (void)state;
-    /* heads before positions: rows of 64 keep together; the last two swapped: nothing does */
-    assert_true(one("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,1,3").run == 64);
-    assert_true(one("Transpose", "float[2,8,12,64]", NULL, "perm=0,1,3,2").run == 1);
-    assert_true(one("Softmax", "float[2,16,4,84]", NULL, "axis=-1").run == 84);
-    assert_true(one("Softmax", "float[2,16,4,84]", NULL, "axis=1").run == 1);
-    assert_true(one("Concat", "float[2,3,5]", "float[2,4,5]", "axis=1").run == 15);
-    assert_true(one("Gather", "float[30,64]", "int64[7]", "axis=0").run == 64);
-    assert_true(one("ReduceMean", "float[2,10,6]", NULL, "axes=-1").run == 6);
+    /* heads before positions: rows of 64 stay contiguous; the last two axes swapped: nothing does */
+    assert_true(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,2,1,3").run == 64);
+    assert_true(kernel_of_op("Transpose", "float[2,8,12,64]", NULL, "perm=0,1,3,2").run == 1);
+    assert_true(kernel_of_op("Softmax", "float[2,16,4,84]", NULL, "axis=-1").run == 84);
+    assert_true(kernel_of_op("Softmax", "float[2,16,4,84]", NULL, "axis=1").run == 1);
+    assert_true(kernel_of_op("Concat", "float[2,3,5]", "float[2,4,5]", "axis=1").run == 15);
+    assert_true(kernel_of_op("Gather", "float[30,64]", "int64[7]", "axis=0").run == 64);
+    assert_true(kernel_of_op("ReduceMean", "float[2,10,6]", NULL, "axes=-1").run == 6);
 }
 
-/* What an operand keeps the same for: everything, a channel of 4 x 5, a row. */
-static void broadcast_runs(void **state)
+/* The number of elements for which an operand repeats: all, a channel of 4 x 5, a row. */
+static void contiguous_runs_of_broadcast_operands(void **state)
 {
     (void)state;
-    assert_true(one("Add", "float[2,3,4,5]", "float[2,3,4,5]", "").run == 0);
-    assert_true(one("Mul", "float[2,3,4,5]", "float[2,3,1,1]", "").run == 20);
-    assert_true(one("Add", "float[2,3,4,5]", "float[5]", "").run == 5);
-    assert_true(one("Mul", "float[2,3,4,5]", "float[1]", "").run == 0);
+    assert_true(kernel_of_op("Add", "float[2,3,4,5]", "float[2,3,4,5]", "").run == 0);
+    assert_true(kernel_of_op("Mul", "float[2,3,4,5]", "float[2,3,1,1]", "").run == 20);
+    assert_true(kernel_of_op("Add", "float[2,3,4,5]", "float[5]", "").run == 5);
+    assert_true(kernel_of_op("Mul", "float[2,3,4,5]", "float[1]", "").run == 0);
 }
 
-static void functions(void **state)
+static void special_functions_are_identified(void **state)
 {
     (void)state;
-    assert_int_equal(one("Erf", "float[10]", NULL, "").function, OC_ERF);
-    assert_int_equal(one("Div", "float[10]", "float[10]", "").function, OC_DIV);
-    assert_int_equal(one("Relu", "float[10]", NULL, "").function, 0);
+    assert_int_equal(kernel_of_op("Erf", "float[10]", NULL, "").function, OC_ERF);
+    assert_int_equal(kernel_of_op("Div", "float[10]", "float[10]", "").function, OC_DIV);
+    assert_int_equal(kernel_of_op("Relu", "float[10]", NULL, "").function, 0);
 }
 
 /* Moves only dimensions of one element: a view by the rules, a copy where it is launched. 4 * 6 floats. */
-static void launched_views(void **state)
+static void launched_views_are_copies(void **state)
 {
     (void)state;
-    struct oc_kernel k = one("Transpose", "float[1,4,6]", NULL, "perm=1,0,2");
+    struct oc_kernel k = kernel_of_op("Transpose", "float[1,4,6]", NULL, "perm=1,0,2");
     assert_int_equal(k.rd_act, 96);
     assert_int_equal(k.wr, 96);
     assert_int_equal(k.work.bytes, 192);
 }
 
-/* 7 steps, 2 directions; the recurrent weights, 2 * 4 * 5 * 5 floats, come in again 6 times. */
-static void recurrent_layers(void **state)
+/* 7 steps, 2 directions; the recurrent weights, 2 * 4 * 5 * 5 floats, are read 6 more times. */
+static void recurrent_layers_read_weights_every_step(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(13);
@@ -105,10 +105,10 @@ static void recurrent_layers(void **state)
     assert_int_equal(k.reload_bytes, 6 * 200 * 4);
 }
 
-static void float16_in_float(void **state)
+static void float16_kernels_can_be_recast_to_float(void **state)
 {
     (void)state;
-    struct oc_kernel k = one("MatMul", "float16[8,8]", "float16[8,8]", "");
+    struct oc_kernel k = kernel_of_op("MatMul", "float16[8,8]", "float16[8,8]", "");
     assert_int_equal(k.dtype, OC_CLASS_F16);
     oc_kernel_in_float(&k);
     assert_int_equal(k.dtype, OC_CLASS_F32);
@@ -120,9 +120,12 @@ static void float16_in_float(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_columns), cmocka_unit_test(broadcast_runs),
-        cmocka_unit_test(functions),        cmocka_unit_test(launched_views),
-        cmocka_unit_test(recurrent_layers), cmocka_unit_test(float16_in_float),
+        cmocka_unit_test(contiguous_runs_of_data_movement),
+        cmocka_unit_test(contiguous_runs_of_broadcast_operands),
+        cmocka_unit_test(special_functions_are_identified),
+        cmocka_unit_test(launched_views_are_copies),
+        cmocka_unit_test(recurrent_layers_read_weights_every_step),
+        cmocka_unit_test(float16_kernels_can_be_recast_to_float),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* y = exp(x0) + exp(x1) u: a cost for each and a cost for each unit. */
+/* y = exp(x0) + exp(x1) u: a fixed cost and a cost per unit. */
 struct line {
     const double *u, *y;
     size_t n;
@@ -21,7 +21,7 @@ static void line_residuals(void *user, const double *x, double *r)
         r[i] = log(l->y[i] / (exp(x[0]) + exp(x[1]) * l->u[i]));
 }
 
-static void finds_a_line(void **state)
+static void fits_a_line(void **state)
 {
     (void)state;
     const double u[] = {0, 1, 2, 5, 10}, y[] = {3, 5, 7, 13, 23}; /* 3 + 2 u */
@@ -33,9 +33,9 @@ static void finds_a_line(void **state)
     assert_true(fabs(exp(x[0]) - 3) < 1e-3 && fabs(exp(x[1]) - 2) < 1e-3);
 }
 
-/* One value of 1000 among five of 3: least squares of logarithms take it to 3 * (1000 / 3)^(1/6) = 7.9, the
- * robust loss stays below 3.5: with the limit 0.15 it pulls like 0.15 against 5 r, so r = 0.03. */
-static void an_outlier_hardly_counts(void **state)
+/* One value of 1000 among five of 3: least squares of logarithms give 3 * (1000 / 3)^(1/6) = 7.9, the robust
+ * loss stays below 3.5: with the limit 0.15 it pulls like 0.15 against 5 r, so r = 0.03. */
+static void outlier_has_little_weight(void **state)
 {
     (void)state;
     const double u[6] = {0}, y[] = {3, 3, 3, 3, 3, 1000};
@@ -50,7 +50,7 @@ static void an_outlier_hardly_counts(void **state)
     x[0] = 0;
     oc_lm_fit(&p, x, work);
     assert_true(fabs(x[0] - log(3) - 0.03) < 0.005);
-    assert_true(x[1] == -30); /* sd 0: held */
+    assert_true(x[1] == -30); /* sd 0: fixed */
 }
 
 /* One datum and a prior of the same weight: the answer is half way between them, (0 + 2) / 2. */
@@ -59,7 +59,7 @@ static void mean_of(void *user, const double *x, double *r)
     r[0] = x[0] - *(const double *)user;
 }
 
-static void a_prior_counts_like_data(void **state)
+static void prior_counts_like_a_datum(void **state)
 {
     (void)state;
     double datum = 2, prior = 0, sd = 1, x = 7, work[2];
@@ -69,10 +69,10 @@ static void a_prior_counts_like_data(void **state)
     assert_true(fabs(x - 1) < 1e-4);
     p.n = 0;
     oc_lm_fit(&p, &x, work);
-    assert_true(fabs(x) < 1e-4); /* nothing measured: the prior */
+    assert_true(fabs(x) < 1e-4); /* no data: the prior */
 }
 
-static void keeps_to_bounds(void **state)
+static void parameters_stay_within_bounds(void **state)
 {
     (void)state;
     double datum = 5, lo = -1, hi = 1, x = 0, work[2];
@@ -88,8 +88,8 @@ static void not_finite(void *user, const double *x, double *r)
     r[1] = NAN;
 }
 
-/* Residuals that are not finite, and a parameter that nothing depends on. */
-static void never_diverges(void **state)
+/* Non-finite residuals, and a parameter that nothing depends on. */
+static void fit_never_diverges(void **state)
 {
     (void)state;
     double x[2] = {-0.5, 3}, work[3 * 2];
@@ -107,7 +107,7 @@ static void two_valleys(void *user, const double *x, double *r)
     r[1] = 0.5 * (x[0] + 2);
 }
 
-static void several_starts_find_the_lower_valley(void **state)
+static void several_starts_find_the_global_minimum(void **state)
 {
     (void)state;
     double start = 1.8, sd = 4, prior = 1.8, x = 0, work[2 * 2];
@@ -122,12 +122,12 @@ static void several_starts_find_the_lower_valley(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_a_line),
-        cmocka_unit_test(an_outlier_hardly_counts),
-        cmocka_unit_test(a_prior_counts_like_data),
-        cmocka_unit_test(keeps_to_bounds),
-        cmocka_unit_test(never_diverges),
-        cmocka_unit_test(several_starts_find_the_lower_valley),
+        cmocka_unit_test(fits_a_line),
+        cmocka_unit_test(outlier_has_little_weight),
+        cmocka_unit_test(prior_counts_like_a_datum),
+        cmocka_unit_test(parameters_stay_within_bounds),
+        cmocka_unit_test(fit_never_diverges),
+        cmocka_unit_test(several_starts_find_the_global_minimum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,10 +22,10 @@ struct fixture {
     struct oc_made_device d;
     struct oc_made m;
     struct oc_calibration *cal;
-    struct oc_kernel known; /* one of those that were measured */
+    struct oc_kernel known; /* one of the measured kernels */
 };
 
-/* Matrix products and elementwise kernels in 12 networks; the CPU's shipped curves, 5 % noise. */
+/* Matrix products and element-wise kernels in 12 networks; the CPU's shipped curves, 5 % noise. */
 static void set_up(struct fixture *f)
 {
     static const unsigned cls[] = {OC_KC_GEMM, OC_KC_ELEMENTWISE};
@@ -66,7 +66,7 @@ static struct oc_prediction predict(const struct oc_calibration *cal, const stru
     return p;
 }
 
-static void ordered(const struct oc_prediction *p)
+static void check_order(const struct oc_prediction *p)
 {
     assert_true(p->lo95_s <= p->lo80_s && p->lo80_s <= p->t_s && p->t_s <= p->hi80_s &&
                 p->hi80_s <= p->hi95_s);
@@ -78,8 +78,8 @@ static double width(const struct oc_prediction *p)
     return log(p->hi80_s / p->t_s);
 }
 
-/* Each rung of the ladder, from the best evidence down; further down the interval is wider. */
-static void the_ladder(void **state)
+/* Each level of evidence, from the best one; lower levels have wider intervals. */
+static void evidence_levels_fall_back_with_wider_intervals(void **state)
 {
     (void)state;
     struct fixture f;
@@ -88,20 +88,20 @@ static void the_ladder(void **state)
     struct oc_prediction p = predict(f.cal, d, &f.known, false);
     assert_int_equal(p.evidence, OC_EVIDENCE_EXACT);
     assert_near(p.t_s, oc_cal_find_signature(f.cal, f.known.signature)->t_s);
-    ordered(&p);
+    check_order(&p);
 
     p = predict(f.cal, d, &f.known, true);
     assert_int_equal(p.evidence, OC_EVIDENCE_CALIBRATED);
-    ordered(&p);
+    check_order(&p);
     double calibrated = width(&p);
 
-    struct oc_kernel other = oc_made_kernel(OC_KC_NORM, 1e6, 1e6); /* memory-bound like elementwise */
+    struct oc_kernel other = oc_made_kernel(OC_KC_NORM, 1e6, 1e6); /* memory-bound like element-wise */
     p = predict(f.cal, d, &other, false);
     assert_int_equal(p.evidence, OC_EVIDENCE_RELATED);
-    ordered(&p);
+    check_order(&p);
     assert_true(width(&p) > calibrated);
 
-    /* the same silicon, twice as fast everywhere: half the time, but for t0 and the like of it */
+    /* the same design, twice as fast everywhere: half the time, except for t0 */
     struct oc_made_device fast;
     oc_made_device(&fast);
     fast.f32.value *= 2;
@@ -111,13 +111,13 @@ static void the_ladder(void **state)
     p = predict(f.cal, d, &f.known, true);
     struct oc_prediction q = predict(f.cal, &fast.device, &f.known, false);
     assert_int_equal(q.evidence, OC_EVIDENCE_SISTER);
-    ordered(&q);
+    check_order(&q);
     assert_true(fabs(2 * (q.t_s - q.t0_s) / (p.t_s - p.t0_s) - 1) < 0.02);
     assert_true(width(&q) > calibrated);
 
     p = predict(NULL, d, &f.known, false);
     assert_int_equal(p.evidence, OC_EVIDENCE_PRIOR);
-    ordered(&p);
+    check_order(&p);
     assert_true(width(&p) > calibrated);
 
     struct oc_kernel odd = oc_made_kernel(OC_KC_OTHER, 2e9, 1e6); /* 10 ms at peak */
@@ -135,7 +135,7 @@ static void the_ladder(void **state)
 }
 
 /* A type that was not measured: the class is known, the efficiency of the type is not. */
-static void another_type_is_only_related(void **state)
+static void unmeasured_type_is_related_evidence(void **state)
 {
     (void)state;
     struct fixture f;
@@ -150,7 +150,7 @@ static void another_type_is_only_related(void **state)
 }
 
 /* Two decades above the largest kernel: the interval is wider by ln(2 + 1) * 0.2 on each side. */
-static void extrapolation_widens(void **state)
+static void extrapolation_widens_the_interval(void **state)
 {
     (void)state;
     struct fixture f;
@@ -169,7 +169,7 @@ static void extrapolation_widens(void **state)
     tear_down(&f);
 }
 
-static void bounds(void **state)
+static void bound_is_compute_memory_or_cache(void **state)
 {
     (void)state;
     struct fixture f;
@@ -185,7 +185,7 @@ static void bounds(void **state)
     tear_down(&f);
 }
 
-static struct oc_prediction fixed(double t, unsigned evidence, double sd, uint64_t signature)
+static struct oc_prediction make_prediction(double t, unsigned evidence, double sd, uint64_t signature)
 {
     return (struct oc_prediction){.t_s = t,
                                   .lo80_s = t / 2,
@@ -196,16 +196,16 @@ static struct oc_prediction fixed(double t, unsigned evidence, double sd, uint64
                                   .signature = signature};
 }
 
-/* 3 x 2 ms, 1 x 4 ms: 10 ms of kernels, 4 gaps of 10 us, 100 us beside. Shares 0.6 and 0.4; the first was
- * measured itself, so only 0.4 of tau counts. Var = (0.4 * 0.2)^2 + 3 * 0.2^2 * 0.1^2 * (1 + 2 * 0.8)
- * + 0.4^2 * 0.3^2 = 0.0064 + 0.00312 + 0.0144. */
-static void a_serial_model(void **state)
+/* 3 x 2 ms, 1 x 4 ms: 10 ms of kernels, 4 gaps of 10 us, 100 us fixed. Shares 0.6 and 0.4; the first was
+ * measured itself, so only 0.4 of tau counts. Var = (0.4 * 0.2)^2 + 3 * 0.2^2 * 0.1^2 * (1 + 2 * 0.8) + 0.4^2
+ * * 0.3^2 = 0.0064 + 0.00312 + 0.0144. */
+static void serial_model_adds_kernels_gaps_and_variances(void **state)
 {
     (void)state;
     struct oc_calibration cal = {
         .t_fix_s = 100e-6, .gap_s = 10e-6, .tau = 0.2, .rho = 0.8, .z80 = 1.5, .z95 = 3};
-    struct oc_prediction a = fixed(2e-3, OC_EVIDENCE_EXACT, 0.1, 1),
-                         b = fixed(4e-3, OC_EVIDENCE_PRIOR, 0.3, 2);
+    struct oc_prediction a = make_prediction(2e-3, OC_EVIDENCE_EXACT, 0.1, 1),
+                         b = make_prediction(4e-3, OC_EVIDENCE_PRIOR, 0.3, 2);
     struct oc_model_part part[] = {{&a, 3}, {&b, 1}};
     struct oc_model_prediction m;
     oc_predict_model(&cal, part, 2, NULL, &m);
@@ -224,8 +224,8 @@ static void a_serial_model(void **state)
     assert_near(s.sd, m.sd);
 }
 
-/* A band counts with its middle, what is not known does not count and is told. */
-static void bands_and_gaps_of_knowledge(void **state)
+/* A range counts with its geometric mean; unknown kernels are not counted and are reported. */
+static void ranges_and_unknown_kernels_in_a_model(void **state)
 {
     (void)state;
     struct oc_prediction
@@ -243,16 +243,16 @@ static void bands_and_gaps_of_knowledge(void **state)
     assert_true(isnan(m.t_s));
 }
 
-/* Issue 10 us a kernel. 100 kernels of 2 us: the host is the limit, 100 * 10 + 2 us. 100 of 50 us: the device
- * is, 10 + 100 * 50 us. Sync 5 us on top. A long one first hides the issue of short ones: 10 + 1000 + 20 * 2
- * us. */
-static void an_asynchronous_device(void **state)
+/* Issue takes 10 us per kernel. 100 kernels of 2 us: the host is the limit, 100 * 10 + 2 us. 100 of 50 us:
+ * the device is, 10 + 100 * 50 us. Sync adds 5 us. A long kernel first hides the issue of short ones: 10 +
+ * 1000 + 20 * 2 us. */
+static void asynchronous_device_overlaps_issue_and_kernels(void **state)
 {
     (void)state;
     struct oc_replay how = {.on = true, .issue_s = 10e-6, .sync_s = 5e-6};
-    struct oc_prediction small = fixed(2e-6, OC_EVIDENCE_EXACT, 0.1, 1),
-                         large = fixed(50e-6, OC_EVIDENCE_EXACT, 0.1, 2),
-                         huge = fixed(1000e-6, OC_EVIDENCE_EXACT, 0.1, 3);
+    struct oc_prediction small = make_prediction(2e-6, OC_EVIDENCE_EXACT, 0.1, 1),
+                         large = make_prediction(50e-6, OC_EVIDENCE_EXACT, 0.1, 2),
+                         huge = make_prediction(1000e-6, OC_EVIDENCE_EXACT, 0.1, 3);
     struct oc_model_prediction m;
     oc_predict_model(NULL, &(struct oc_model_part){&small, 100}, 1, &how, &m);
     assert_near(m.t_s, 1002e-6 + 5e-6);
@@ -263,9 +263,8 @@ static void an_asynchronous_device(void **state)
     assert_near(m.t_s, 1050e-6 + 5e-6);
 }
 
-/* 50 calibrations of 40 networks each, which err by 10 % in common and by 20 % in every kernel; 20 new
- * networks for each calibration. The intervals hold for 80 and 95 % of the 1,000 networks, and of their
- * kernels. */
+/* 50 calibrations of 40 networks each, with a common error of 10 % and 20 % in every kernel; 20 new networks
+ * for each calibration. The intervals contain 80 and 95 % of the 1,000 networks, and of their kernels. */
 struct tally {
     size_t n, in80, in95;
 };
@@ -312,14 +311,14 @@ static void try_network(struct oc_made *m, const struct oc_made_device *d, const
     count(models, sum, all.lo80_s, all.hi80_s, all.lo95_s, all.hi95_s);
 }
 
-static void assert_covers(const struct tally *t)
+static void check_coverage(const struct tally *t)
 {
     double in80 = (double)t->in80 / (double)t->n, in95 = (double)t->in95 / (double)t->n;
     if (fabs(in80 - 0.80) > 0.03 || fabs(in95 - 0.95) > 0.03)
         fail_msg("of %zu in the intervals: %.3f, %.3f", t->n, in80, in95);
 }
 
-static void coverage(void **state)
+static void intervals_have_their_nominal_coverage(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -351,21 +350,21 @@ static void coverage(void **state)
     print_message("in the intervals: %zu and %zu of 1000 networks, %zu and %zu of 15000 kernels\n",
                   models.in80, models.in95, kernels.in80, kernels.in95);
     assert_int_equal(models.n, 1000);
-    assert_covers(&models);
-    assert_covers(&kernels);
+    check_coverage(&models);
+    check_coverage(&kernels);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ladder),
-        cmocka_unit_test(another_type_is_only_related),
-        cmocka_unit_test(extrapolation_widens),
-        cmocka_unit_test(bounds),
-        cmocka_unit_test(a_serial_model),
-        cmocka_unit_test(bands_and_gaps_of_knowledge),
-        cmocka_unit_test(an_asynchronous_device),
-        cmocka_unit_test(coverage),
+        cmocka_unit_test(evidence_levels_fall_back_with_wider_intervals),
+        cmocka_unit_test(unmeasured_type_is_related_evidence),
+        cmocka_unit_test(extrapolation_widens_the_interval),
+        cmocka_unit_test(bound_is_compute_memory_or_cache),
+        cmocka_unit_test(serial_model_adds_kernels_gaps_and_variances),
+        cmocka_unit_test(ranges_and_unknown_kernels_in_a_model),
+        cmocka_unit_test(asynchronous_device_overlaps_issue_and_kernels),
+        cmocka_unit_test(intervals_have_their_nominal_coverage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Devices in order: two made-up ones whose crossing can be computed by hand, what has no time, what does not
- * fit; and that counts between analysed batches are those of an analysis. */
+/* Ranking of devices: two synthetic devices whose crossing can be computed by hand, devices without a time,
+ * devices without enough memory; and counts between analyzed batches equal those of an analysis. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "estimate/rank_phases.h"
 #include "zoo.h"
 
-/* ---- models -------------------------------------------------------------------------------------------- */
+/* ---- models ---- */
 
 struct loaded {
     uint8_t *bytes;
@@ -37,7 +37,7 @@ static void unload(struct loaded *l)
 }
 
 /* One product, 4,096 N MACs. Bytes: 256 N read, 256 N written, weights 16,384. */
-static struct loaded product(const char *input)
+static struct loaded load_product(const char *input)
 {
     struct loaded l;
     struct oc_builder *b = oc_b_new(17);
@@ -50,7 +50,7 @@ static struct loaded product(const char *input)
     return l;
 }
 
-/* ---- devices ------------------------------------------------------------------------------------------- */
+/* ---- devices ---- */
 
 static const struct oc_hw_figure fast = {.value = 1e18}, gb100 = {.value = 100e9}, gb1 = {.value = 1e9},
                                  us100 = {.value = 100e-6}, us1 = {.value = 1e-6}, w50 = {.value = 50},
@@ -93,7 +93,7 @@ static struct oc_rank *rank(const struct loaded *l, struct oc_rank_opts o)
     return r;
 }
 
-static void refuse(const struct loaded *l, struct oc_rank_opts o, const char *message)
+static void expect_rank_error(const struct loaded *l, struct oc_rank_opts o, const char *message)
 {
     struct oc_rank *r;
     struct oc_err err;
@@ -119,14 +119,14 @@ static void assert_phases(const struct oc_rank_phase *p, size_t n, const struct 
     }
 }
 
-/* ---- order --------------------------------------------------------------------------------------------- */
+/* ---- order ---- */
 
-/* X = 512 N + 16,384 bytes; at N = 1 16,896. wide: 0.16896 us / e + 100 us; narrow: 16.896 us / e + 1 us;
- * e = 0.9, sqrt(0.27), 0.3. Energy of one: 50 W and 10 W. */
-static void times_of_one(void **state)
+/* X = 512 N + 16,384 bytes; at N = 1 16,896. wide: 0.16896 us / e + 100 us; narrow: 16.896 us / e + 1 us; e =
+ * 0.9, sqrt(0.27), 0.3. Energy per inference: 50 W and 10 W. */
+static void times_of_batch_1_equal_hand_calculation(void **state)
 {
     (void)state;
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     struct oc_rank *r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
@@ -157,15 +157,16 @@ static void times_of_one(void **state)
     unload(&l);
 }
 
-/* Middle: 1e-6 + X / 1e9 / e = 100e-6 + X / 1e11 / e, so X = 99e-6 e / 0.99e-9 = 51,961.5 and N = 69.49: wide
- * is faster from 70 on. Narrow surely as long as 1e-6 + X / 0.3e9 < 100e-6 + X / 0.9e11: X < 29,799.3, up to
- * N = 26. Wide surely once 100e-6 + X / 0.3e11 < 1e-6 + X / 0.9e9: X > 91,855.7, from N = 148 on. */
-static void crossing_by_hand(void **state)
+/* Geometric mean: 1e-6 + X / 1e9 / e = 100e-6 + X / 1e11 / e, so X = 99e-6 e / 0.99e-9 = 51,961.5 and N
+ * = 69.49: wide is faster from 70 on. Narrow is faster with separate intervals while 1e-6 + X / 0.3e9 <
+ * 100e-6 + X / 0.9e11: X < 29,799.3, up to N = 26. Wide once 100e-6 + X / 0.3e11 < 1e-6 + X / 0.9e9: X >
+ * 91,855.7, from N = 148 on. */
+static void crossing_batch_equals_hand_calculation(void **state)
 {
     (void)state;
     static const struct oc_rank_phase want[] = {
         {1, OC_RANK_SECOND_SURELY}, {27, OC_RANK_SECOND}, {70, OC_RANK_FIRST}, {148, OC_RANK_FIRST_SURELY}};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     struct oc_rank *r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
@@ -174,23 +175,23 @@ static void crossing_by_hand(void **state)
     assert_phases(p, n, want, OC_COUNT(want));
     assert_int_equal(oc_rank_faster(r, 1, 0, &p), 0);
     assert_int_equal(oc_rank_max_batch(r), 1024);
-    /* wide holds 100,000 bytes: 512 N + 16,384 up to N = 163. Then only narrow is left. */
+    /* wide has 100,000 bytes: 512 N + 16,384 up to N = 163. Above it only narrow is left. */
     static const struct oc_rank_phase fastest[] = {{1, 1}, {70, 0}, {164, 1}};
     n = oc_rank_fastest(r, &p);
     assert_phases(p, n, fastest, OC_COUNT(fastest));
-    assert_int_equal(r->analyses <= 4, true); /* the rest are points of a line */
+    assert_int_equal(r->analyses <= 4, true); /* the other points are on a line */
     oc_rank_free(r);
     unload(&l);
 }
 
-/* In wide, memory takes longer than the launch once X / 1e11 / e > 100e-6: X > 5,196,152.4, N > 10,116.7. In
+/* On wide, memory takes longer than the launch once X / 1e11 / e > 100e-6: X > 5,196,152.4, N > 10,116.7. On
  * narrow always: 1e-6 e 1e9 = 519.6 < X. */
-static void limits_by_hand(void **state)
+static void limiting_resource_changes_at_the_computed_batch(void **state)
 {
     (void)state;
     static const struct oc_rank_phase want[] = {{1, OC_SPAN_OVERHEAD}, {10117, OC_SPAN_MEMORY}};
     static const int64_t batch[] = {16384};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     struct oc_rank *r =
@@ -202,7 +203,7 @@ static void limits_by_hand(void **state)
     assert_string_equal(oc_rank_limit_name(p[0].what), "DRAM");
     assert_int_equal(oc_rank_limits(r, 2, &p), 0);
     oc_rank_free(r);
-    /* up to 1,024 it never leaves the launch behind */
+    /* up to 1,024 it is always launch bound */
     r = rank(&l, (struct oc_rank_opts){.device = device, .n_device = 2});
     assert_int_equal(oc_rank_limits(r, 0, &p), 1);
     assert_string_equal(oc_rank_limit_name(p[0].what), "overhead");
@@ -210,13 +211,13 @@ static void limits_by_hand(void **state)
     unload(&l);
 }
 
-/* At 64, X = 49,152: narrow 55.6 to 164.8 us, wide 100.5 to 101.6 us. The bands overlap: both may be first.
- * At 200 wide does not hold the model, though it is faster: 118,784 bytes. */
-static void overlapping_bands_and_small_memories(void **state)
+/* At 64, X = 49,152: narrow 55.6 to 164.8 us, wide 100.5 to 101.6 us. The intervals overlap: either may be
+ * first. At 200 the model does not fit wide, though it is faster: 118,784 bytes. */
+static void overlapping_intervals_and_insufficient_memory(void **state)
 {
     (void)state;
     static const int64_t batch[] = {64, 200};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     struct oc_rank *r =
@@ -241,12 +242,13 @@ static void overlapping_bands_and_small_memories(void **state)
     unload(&l);
 }
 
-/* At 128, X = 81,920: narrow 158.7 us x 10 W = 1.59 mJ, wide 101.6 us x 50 W = 5.1 mJ. By time wide wins. */
-static void order_by_energy(void **state)
+/* At 128, X = 81,920: narrow 158.7 us x 10 W = 1.59 mJ, wide 101.6 us x 50 W = 5.1 mJ. Wide is first by time.
+ */
+static void devices_are_ranked_by_energy(void **state)
 {
     (void)state;
     static const int64_t batch[] = {128};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow(), c = wide();
     const struct oc_device *const device[] = {&a, &c, &b};
     c.info.id = "no power";
@@ -255,7 +257,7 @@ static void order_by_energy(void **state)
     struct oc_rank *r = rank(&l, o);
     const struct oc_rank_row *row;
     oc_rank_rows(r, 0, NULL, &row);
-    assert_ptr_equal(row[0].device, &a); /* as fast as the next, and given before it */
+    assert_ptr_equal(row[0].device, &a); /* as fast as the next, and listed before it */
     assert_ptr_equal(row[1].device, &c);
     oc_rank_free(r);
     o.sort = "energy";
@@ -272,13 +274,13 @@ static void order_by_energy(void **state)
     unload(&l);
 }
 
-/* Everything is kept by a cache of 20,000 bytes: 16,384 of weights, 256 read, 256 written; with 1 TB/s and a
- * launch of 1 ns. Without caches it is narrow's DRAM. */
+/* A cache of 20,000 bytes holds everything: 16,384 of weights, 256 read, 256 written; with 1 TB/s and a
+ * launch of 1 ns. Without caches DRAM of narrow is the limit. */
 static void caches_are_an_option(void **state)
 {
     (void)state;
     static const struct oc_hw_figure size = {.value = 20000}, tb1 = {.value = 1e12}, ns1 = {.value = 1e-9};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device d = narrow();
     const struct oc_hw_level level[] = {{.name = "L2", .size = &size, .bandwidth = &tb1}, narrow_dram};
     const struct oc_device *const device[] = {&d};
@@ -298,11 +300,11 @@ static void caches_are_an_option(void **state)
 }
 
 /* In fp16 every tensor has half of its bytes, 8,448, and the products need an f16 peak. In fp16-weights only
- * the weights have, 16,896 - 8,192 bytes, and the arithmetic stays. */
-static void another_type(void **state)
+ * the weights are halved, 16,896 - 8,192 bytes, and the arithmetic is unchanged. */
+static void recast_changes_bytes_and_peaks(void **state)
 {
     (void)state;
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = narrow(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     const struct oc_rank_row *row;
@@ -314,7 +316,7 @@ static void another_type(void **state)
     assert_ptr_equal(row[0].device, &b);
     assert_near(row[0].lo_ns, 8448 / 0.9 + 1000);
     assert_string_equal(row[1].missing, "no vector f16 peak");
-    assert_int_equal(row[0].need_bytes, 16384 + 512); /* as it is */
+    assert_int_equal(row[0].need_bytes, 16384 + 512); /* unchanged */
     oc_rank_free(r);
     o.as = "fp16-weights";
     r = rank(&l, o);
@@ -329,14 +331,15 @@ static void another_type(void **state)
     unload(&l);
 }
 
-/* The calibrated device has what oc_estimate_make says of the analysis at each batch, the other its band. */
-static void a_calibration_gives_an_estimate(void **state)
+/* The calibrated device has the estimate of oc_estimate_make for the analysis at each batch, the other device
+ * its interval. */
+static void calibrated_device_has_an_estimate(void **state)
 {
     (void)state;
     static const int64_t batch[] = {1, 40};
     const struct oc_calibration cal = {
         .device = "narrow", .runtime = "onnxruntime", .runtime_version = "1.0", .n_sample = 7, .n_model = 2};
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device a = wide(), b = narrow();
     const struct oc_device *const device[] = {&a, &b};
     struct oc_rank_opts o = {
@@ -369,26 +372,26 @@ static void a_calibration_gives_an_estimate(void **state)
     assert_string_equal(r->calibration, "narrow with onnxruntime 1.0, 7 samples of 2 recordings");
     oc_rank_free(r);
     o.n_device = 1;
-    refuse(&l, o, "the calibration is of 'narrow', which is not among the devices");
+    expect_rank_error(&l, o, "the calibration is of 'narrow', which is not among the devices");
     o.n_device = 2;
     o.as = "fp16";
-    refuse(&l, o, "a calibration tells nothing of the model as fp16");
+    expect_rank_error(&l, o, "a calibration tells nothing of the model as fp16");
     unload(&l);
 }
 
-/* ---- what is not known --------------------------------------------------------------------------------- */
+/* ---- unknown values ---- */
 
-static void no_time_without_figures(void **state)
+static void device_without_peak_or_bandwidth_has_no_time(void **state)
 {
     (void)state;
-    struct loaded l = product("float[N,64]");
+    struct loaded l = load_product("float[N,64]");
     struct oc_device peak = wide(), launch = wide(), memory = wide(), good = narrow();
     const struct oc_device *const device[] = {&peak, &launch, &memory, &good};
     static const char *const missing[] = {"no vector f32 peak", "no overhead of a launch",
                                           "no DRAM bandwidth"};
     peak.info.id = "peak";
     peak.peak[OC_HW_VECTOR][OC_CLASS_F32] = NULL;
-    peak.peak[OC_HW_MATRIX][OC_CLASS_F16] = &fast; /* a neighbouring class says nothing */
+    peak.peak[OC_HW_MATRIX][OC_CLASS_F16] = &fast; /* a neighbouring class is not used */
     launch.info.id = "launch";
     launch.overhead = NULL;
     memory.info.id = "memory";
@@ -412,9 +415,9 @@ static void no_time_without_figures(void **state)
     unload(&l);
 }
 
-/* 2 x 4,096 FLOPs of the product, and n operations on integers beside it: 64 are 0.8 % and left out, 128 are
- * 1.5 % and make the time unknown. */
-static void little_may_be_left_out(void **state)
+/* 2 x 4,096 FLOPs of the product, and n integer operations: 64 are 0.8 % and ignored, 128 are 1.5 % and make
+ * the time unknown. */
+static void at_most_one_percent_of_operations_without_a_peak_is_ignored(void **state)
 {
     (void)state;
     static const char *const shape[] = {"int64[64]", "int64[128]"};
@@ -438,7 +441,7 @@ static void little_may_be_left_out(void **state)
         assert_near(s->left_out_part, i ? 128.0 / 8320 : 64.0 / 8256);
         assert_string_equal(s->missing, i ? "no vector i64 peak" : "");
         assert_int_equal(isnan(s->mid_s), i);
-        /* of its own class it is all */
+        /* of its own class it is 100 % */
         assert_true(isnan(r->table[0].by_class[OC_OP_ELEMENTWISE].mid_s));
         assert_true(r->table[0].by_class[OC_OP_GEMM].mid_s > 0);
         oc_rank_free(r);
@@ -446,29 +449,30 @@ static void little_may_be_left_out(void **state)
     }
 }
 
-/* ---- options ------------------------------------------------------------------------------------------- */
+/* ---- options ---- */
 
-static void wrong_options(void **state)
+static void rejects_invalid_options(void **state)
 {
     (void)state;
     static const int64_t zero[] = {0}, two[] = {2};
-    struct loaded l = product("float[N,64]"), fixed = product("float[1,64]");
+    struct loaded l = load_product("float[N,64]"), fixed = load_product("float[1,64]");
     struct oc_device a = wide(), b = wide();
     const struct oc_device *const twice[] = {&a, &b};
     struct oc_rank_opts one = {.device = twice, .n_device = 1}, o = one;
-    refuse(&l, (struct oc_rank_opts){0}, "no device to compare");
-    refuse(&l, (struct oc_rank_opts){.device = twice, .n_device = 2}, "device 'wide' is there twice");
+    expect_rank_error(&l, (struct oc_rank_opts){0}, "no device to compare");
+    expect_rank_error(&l, (struct oc_rank_opts){.device = twice, .n_device = 2},
+                      "device 'wide' is there twice");
     o.sort = "price";
-    refuse(&l, o, "no order is called 'price': time, throughput, energy");
+    expect_rank_error(&l, o, "no order is called 'price': time, throughput, energy");
     o = one;
     o.batch_dim = "M";
-    refuse(&l, o, "no input has a dimension 'M'");
+    expect_rank_error(&l, o, "no input has a dimension 'M'");
     o = one;
     o.batch = zero;
     o.n_batch = 1;
-    refuse(&l, o, "a batch is a number from 1 to 1048576, not 0");
+    expect_rank_error(&l, o, "a batch is a number from 1 to 1048576, not 0");
     o.batch = two;
-    refuse(&fixed, o, "other batches cannot be asked for: the model fixes its batch");
+    expect_rank_error(&fixed, o, "other batches cannot be asked for: the model fixes its batch");
     struct oc_rank *r = rank(&fixed, one);
     const struct oc_rank_phase *p;
     assert_int_equal(oc_rank_max_batch(r), 0);
@@ -479,13 +483,13 @@ static void wrong_options(void **state)
     unload(&fixed);
 }
 
-/* The batch stays 3 while the sequence changes: three inferences a run. */
-static void another_dimension(void **state)
+/* The batch stays 3 while the sequence changes: three inferences per run. */
+static void another_dimension_than_the_batch_can_vary(void **state)
 {
     (void)state;
     static const int64_t sizes[] = {8};
     static const struct oc_bind bind[] = {{"N", 3}};
-    struct loaded l = product("float[N,T,64]");
+    struct loaded l = load_product("float[N,T,64]");
     struct oc_device d = narrow();
     const struct oc_device *const device[] = {&d};
     struct oc_analyze_opts analyze = {.bind = bind, .n_bind = 1};
@@ -506,9 +510,9 @@ static void another_dimension(void **state)
     unload(&l);
 }
 
-/* ---- counts between analyses --------------------------------------------------------------------------- */
+/* ---- counts between analyses ---- */
 
-static void assert_same_load(const struct oc_rank_load *a, const struct oc_rank_load *b)
+static void check_equal_load(const struct oc_rank_load *a, const struct oc_rank_load *b)
 {
     assert_int_equal(a->batch, b->batch);
     assert_int_equal(a->n_item, b->n_item);
@@ -539,15 +543,15 @@ static void compare_with_analyses(const struct loaded *l, const char *symbol, un
         const struct oc_rank_load *b = oc_rank_load_at(direct, batch[i], &err);
         assert_non_null(a);
         assert_non_null(b);
-        assert_same_load(a, b);
+        check_equal_load(a, b);
     }
     if (most_analyses < 48)
-        assert_int_equal(oc_rank_loads_analyses(lines), before); /* all were on lines */
+        assert_int_equal(oc_rank_loads_analyses(lines), before); /* all points were on lines */
     oc_rank_loads_free(lines);
     oc_rank_loads_free(direct);
 }
 
-static void lines_of_real_models(void **state)
+static void lines_through_counts_equal_analyses_of_real_models(void **state)
 {
     (void)state;
     static const char *const names[] = {"resnet50", "bert_base", "mobilenetv2", "gpt2"};
@@ -563,8 +567,8 @@ static void lines_of_real_models(void **state)
     }
 }
 
-/* x x^T has N^2 elements: no line, each batch is analysed. */
-static void squares_are_analysed(void **state)
+/* x x^T has N^2 elements: not a line, each batch is analyzed. */
+static void quadratic_counts_are_analyzed_at_every_batch(void **state)
 {
     (void)state;
     struct loaded l;
@@ -579,7 +583,7 @@ static void squares_are_analysed(void **state)
     unload(&l);
 }
 
-/* ---- phases -------------------------------------------------------------------------------------------- */
+/* ---- phases ---- */
 
 static int steps(void *ctx, int64_t batch)
 {
@@ -588,7 +592,7 @@ static int steps(void *ctx, int64_t batch)
     return batch < 5 ? 0 : batch < 300 ? 1 : batch < 310 ? 2 : batch < 1000 ? 3 : 1;
 }
 
-static void every_change_is_found(void **state)
+static void every_phase_change_is_found(void **state)
 {
     (void)state;
     static const struct oc_rank_phase want[] = {{1, 0}, {5, 1}, {300, 2}, {310, 3}, {1000, 1}};
@@ -609,21 +613,21 @@ static void every_change_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_of_one),
-        cmocka_unit_test(crossing_by_hand),
-        cmocka_unit_test(limits_by_hand),
-        cmocka_unit_test(overlapping_bands_and_small_memories),
-        cmocka_unit_test(order_by_energy),
+        cmocka_unit_test(times_of_batch_1_equal_hand_calculation),
+        cmocka_unit_test(crossing_batch_equals_hand_calculation),
+        cmocka_unit_test(limiting_resource_changes_at_the_computed_batch),
+        cmocka_unit_test(overlapping_intervals_and_insufficient_memory),
+        cmocka_unit_test(devices_are_ranked_by_energy),
         cmocka_unit_test(caches_are_an_option),
-        cmocka_unit_test(another_type),
-        cmocka_unit_test(a_calibration_gives_an_estimate),
-        cmocka_unit_test(no_time_without_figures),
-        cmocka_unit_test(little_may_be_left_out),
-        cmocka_unit_test(wrong_options),
-        cmocka_unit_test(another_dimension),
-        cmocka_unit_test(lines_of_real_models),
-        cmocka_unit_test(squares_are_analysed),
-        cmocka_unit_test(every_change_is_found),
+        cmocka_unit_test(recast_changes_bytes_and_peaks),
+        cmocka_unit_test(calibrated_device_has_an_estimate),
+        cmocka_unit_test(device_without_peak_or_bandwidth_has_no_time),
+        cmocka_unit_test(at_most_one_percent_of_operations_without_a_peak_is_ignored),
+        cmocka_unit_test(rejects_invalid_options),
+        cmocka_unit_test(another_dimension_than_the_batch_can_vary),
+        cmocka_unit_test(lines_through_counts_equal_analyses_of_real_models),
+        cmocka_unit_test(quadratic_counts_are_analyzed_at_every_batch),
+        cmocka_unit_test(every_phase_change_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,10 +67,10 @@ static struct oc_work recast(const struct made *x, const char *to, uint32_t firs
 
 enum { FC, SOFT, ADD, PICK, INT };
 
-/* Gemm 3x5 . 5x7: 105 MACs, 21 adds of the bias. f32: x 60 B, w 140 B + c 28 B, y 84 B.
- * fp16: all of it halves, the adds are f16 too. int8: x 15, w 35 + c 28, y 21; the adds stay f32.
- * int4: x 15 elements in 8 B, w 35 in 18 B, y 21 in 11 B. Weights alone: x and y stay. */
-static void a_product(void **state)
+/* Gemm 3x5 . 5x7: 105 MACs, 21 adds of the bias. f32: x 60 B, w 140 B + c 28 B, y 84 B. fp16: everything is
+ * halved, the adds are f16 too. int8: x 15, w 35 + c 28, y 21; the adds stay f32. int4: x 15 elements in 8 B,
+ * w 35 in 18 B, y 21 in 11 B. Weights only: x and y are unchanged. */
+static void recast_of_a_product(void **state)
 {
     (void)state;
     struct made x = make();
@@ -99,9 +99,9 @@ static void a_product(void **state)
     free_made(&x);
 }
 
-/* Softmax of 21: 84 B in, 84 B out; CMP, ADD, ADD 63 in all, EXP and DIV 42 special. fp16: bytes halve, the
- * arithmetic stays f32; int8: all stays. */
-static void what_stays(void **state)
+/* Softmax of 21: 84 B in, 84 B out; CMP, ADD, ADD 63 in total, EXP and DIV 42 special. fp16: bytes are
+ * halved, the arithmetic stays f32; int8: unchanged. */
+static void recast_leaves_softmax_arithmetic_in_f32(void **state)
 {
     (void)state;
     struct made x = make();
@@ -117,8 +117,9 @@ static void what_stays(void **state)
 }
 
 /* Add 84 + 28 B in, 84 B out: int8 21 + 7 + 21, adds stay f32. Gather reads 6 of 21 elements, 24 B, 16 B of
- * indices and writes 24 B: int8 6 + 16 + 6. What it reads in all, 24 B, shrinks as its tensor, 84 B to 21. */
-static void what_moves(void **state)
+ * indices and writes 24 B: int8 6 + 16 + 6. Its total read, 24 B, shrinks in proportion to its tensor, 84 B
+ * to 21. */
+static void recast_of_data_movement(void **state)
 {
     (void)state;
     struct made x = make();
@@ -132,7 +133,7 @@ static void what_moves(void **state)
 }
 
 /* One launch: with the product all tensors are narrow; without it the Softmax keeps those of the Add. */
-static void launches(void **state)
+static void recast_of_fused_launches(void **state)
 {
     (void)state;
     struct made x = make();
@@ -142,7 +143,7 @@ static void launches(void **state)
     free_made(&x);
 }
 
-static void names(void **state)
+static void recast_names_are_unique(void **state)
 {
     (void)state;
     size_t n = 0;
@@ -155,8 +156,9 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_product), cmocka_unit_test(what_stays), cmocka_unit_test(what_moves),
-        cmocka_unit_test(launches),  cmocka_unit_test(names),
+        cmocka_unit_test(recast_of_a_product),     cmocka_unit_test(recast_leaves_softmax_arithmetic_in_f32),
+        cmocka_unit_test(recast_of_data_movement), cmocka_unit_test(recast_of_fused_launches),
+        cmocka_unit_test(recast_names_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

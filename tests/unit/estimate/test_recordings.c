@@ -64,7 +64,7 @@ static const struct oc_recording_files *find(struct oc_recordings *r, const char
     return r->item;
 }
 
-static void files_beside_each_other(void **state)
+static void files_in_one_folder_belong_together(void **state)
 {
     (void)state;
     struct oc_recordings r;
@@ -86,8 +86,8 @@ static void files_beside_each_other(void **state)
     oc_recordings_free(&r);
 }
 
-/* A model is that of the profiles behind it. */
-static void models_before_profiles(void **state)
+/* A model belongs to the profiles after it. */
+static void model_applies_to_the_profiles_after_it(void **state)
 {
     (void)state;
     struct oc_recordings r;
@@ -100,7 +100,7 @@ static void models_before_profiles(void **state)
     oc_recordings_free(&r);
 }
 
-static void lists(void **state)
+static void lists_are_read(void **state)
 {
     (void)state;
     struct oc_recordings r;
@@ -125,7 +125,7 @@ static void lists(void **state)
     oc_recordings_free(&r);
 }
 
-static void refuse(const char *list, const char *says)
+static void expect_list_error(const char *list, const char *says)
 {
     struct oc_recordings r;
     struct oc_err err = {0};
@@ -136,26 +136,26 @@ static void refuse(const char *list, const char *says)
         fail_msg("%s: %s", says, err.msg);
 }
 
-static void what_is_wrong(void **state)
+static void rejects_invalid_lists(void **state)
 {
     (void)state;
-    refuse("", "no profile is given");
-    refuse("model\nx\n", "no column 'profile'");
-    refuse("profile,modell\n", "unknown column 'modell'");
-    refuse("profile,profile\n", "column 'profile' twice");
-    refuse("profile,model\n,x\n", "line 2: no profile is named");
-    refuse("profile,model,plain_ms\na,b,-1\n", "plain_ms is not a time: '-1'");
-    refuse("profile,model,warmup\na,b,many\n", "warmup is not a number of runs: 'many'");
-    refuse("profile\nt1/lost.profile.json\n", "no model for");
+    expect_list_error("", "no profile is given");
+    expect_list_error("model\nx\n", "no column 'profile'");
+    expect_list_error("profile,modell\n", "unknown column 'modell'");
+    expect_list_error("profile,profile\n", "column 'profile' twice");
+    expect_list_error("profile,model\n,x\n", "line 2: no profile is named");
+    expect_list_error("profile,model,plain_ms\na,b,-1\n", "plain_ms is not a time: '-1'");
+    expect_list_error("profile,model,warmup\na,b,many\n", "warmup is not a number of runs: 'many'");
+    expect_list_error("profile\nt1/lost.profile.json\n", "no model for");
     char *text = t_many("profile,model\n", ",", 8192, "\n");
-    refuse(text, "line 2: more than 8192 columns (--limit csv-columns=N)");
+    expect_list_error(text, "line 2: more than 8192 columns (--limit csv-columns=N)");
     free(text);
     text = t_many("model,profile\n", "net50.onnx,net50.profile.json\n", OC_MAX_RECORDINGS + 1, "");
-    refuse(text, "more than 10000 recordings");
+    expect_list_error(text, "more than 10000 recordings");
     free(text);
 }
 
-static void dimensions(void **state)
+static void dimensions_are_parsed(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -177,11 +177,11 @@ static void dimensions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_beside_each_other),
-        cmocka_unit_test(models_before_profiles),
-        cmocka_unit_test(lists),
-        cmocka_unit_test(what_is_wrong),
-        cmocka_unit_test(dimensions),
+        cmocka_unit_test(files_in_one_folder_belong_together),
+        cmocka_unit_test(model_applies_to_the_profiles_after_it),
+        cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(rejects_invalid_lists),
+        cmocka_unit_test(dimensions_are_parsed),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-/* The device of the example in cost-semantics section 8: 10 TFLOP/s f32, 100 GB/s, 5 us. The matrix unit
- * knows f16 only (40 TFLOP/s); special functions 1 TOP/s in f32. */
+/* The device of the example in cost-semantics section 8: 10 TFLOP/s f32, 100 GB/s, 5 us. The matrix unit has
+ * only f16 (40 TFLOP/s); special functions 1 TOP/s in f32. */
 static const struct oc_hw_figure f32_peak = {.value = 10e12}, f16_matrix = {.value = 40e12},
                                  special_rate = {.value = 1e12}, bandwidth = {.value = 100e9},
                                  launch = {.value = 5e-6};
@@ -44,7 +44,7 @@ static struct oc_work case_15(void)
 
 /* flops 603,979,776 / 10e12 = 60.3979776 us; bytes 11,403,264 / 100e9 = 114.03264 us;
  * I = 603,979,776 / 11,403,264 = 52.9655...; ridge 10e12 / 100e9 = 100; est = 114.03264 + 5 us */
-static void example_of_section_8(void **state)
+static void example_of_section_8_is_exact(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -64,7 +64,7 @@ static void example_of_section_8(void **state)
 
 /* 150 us: 603,979,776 / 150e-6 = 4,026.53 GFLOPS; 11,403,264 / 150e-6 = 76.02 GB/s; 114.03264 / 150 = 76.02 %
  */
-static void measured_example(void **state)
+static void measured_example_has_exact_rates(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -80,7 +80,7 @@ static void measured_example(void **state)
     assert_int_equal(r.bound, OC_BOUND_DRAM);
     oc_roof_achieved(&w, &r, NAN, &a);
     assert_true(isnan(a.flops_per_s) && isnan(a.roofline_efficiency));
-    oc_roof_achieved(&w, &r, 0, &a); /* a time of 0 says nothing */
+    oc_roof_achieved(&w, &r, 0, &a); /* a time of 0 gives no rates */
     assert_true(isnan(a.bytes_per_s));
 }
 
@@ -92,7 +92,7 @@ static void missing_peak_is_unknown(void **state)
     w.macs[OC_CLASS_F8] = 1;
     struct oc_roof r = roof_of(&d, &w, NAN);
     assert_true(isnan(r.comp_s) && isnan(r.roof_s) && isnan(r.est_s) && isnan(r.ridge));
-    assert_near(r.mem_s, 114.03264e-6); /* what is known stays known */
+    assert_near(r.mem_s, 114.03264e-6); /* known parts stay known */
     assert_int_equal(r.bound, OC_BOUND_UNKNOWN);
     assert_string_equal(r.missing, "vector f8 peak");
 
@@ -105,7 +105,7 @@ static void missing_peak_is_unknown(void **state)
     assert_string_equal(oc_bound_name(r.bound), "unknown");
 }
 
-static void unknown_counts(void **state)
+static void unknown_counts_have_no_roofline(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -118,9 +118,9 @@ static void unknown_counts(void **state)
     assert_true(isnan(a.flops_per_s) && isnan(a.bytes_per_s));
 }
 
-/* f16 MACs to the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs to vector although there is a matrix
+/* f16 MACs run on the matrix unit (2 x 10e6 / 40e12 = 0.5 us), f32 MACs on vector although there is a matrix
  * unit. */
-static void matrix_takes_its_classes(void **state)
+static void macs_run_on_the_unit_that_has_their_class(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -140,7 +140,7 @@ static void matrix_takes_its_classes(void **state)
 }
 
 /* 1e6 transcendentals: 1 us on the special unit; without one they are vector flops: 0.1 us. */
-static void special_unit(void **state)
+static void special_functions_run_on_the_special_unit(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -160,7 +160,7 @@ static void special_unit(void **state)
     assert_true(isnan(r.overhead_s) && isnan(r.est_s));
 }
 
-static void f16_fallback(void **state)
+static void f16_falls_back_to_f32(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -171,7 +171,7 @@ static void f16_fallback(void **state)
     struct oc_roof r = roof_of(&d, &w, NAN);
     assert_near(r.comp_s, 1e-6);
     assert_true(r.fallback);
-    w.macs[OC_CLASS_BF16] = 1; /* only f16 is excepted */
+    w.macs[OC_CLASS_BF16] = 1; /* only for f16 */
     r = roof_of(&d, &w, NAN);
     assert_string_equal(r.missing, "vector bf16 peak");
 }
@@ -186,14 +186,14 @@ static void aliases_cost_nothing(void **state)
     assert_string_equal(oc_bound_name(r.bound), "none");
 }
 
-/* t_roof in us against an overhead of 5 us */
-static void bound_by_overhead(void **state)
+/* t_roof in us compared with an overhead of 5 us */
+static void small_kernels_are_bound_by_overhead(void **state)
 {
     (void)state;
     struct oc_device d = example();
     struct oc_work w = {.bytes = 400000, .launches = 1}; /* 4 us */
     assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "overhead");
-    w.bytes = 600000; /* 6 us: DRAM when predicted and when measured near it */
+    w.bytes = 600000; /* 6 us: DRAM when predicted and when the measurement is close */
     assert_int_equal(roof_of(&d, &w, NAN).bound, OC_BOUND_DRAM);
     assert_int_equal(roof_of(&d, &w, 12e-6).bound, OC_BOUND_DRAM);
     /* overhead while 4 * t_roof < T < 4 * overhead = 20 us: never here, 4 * 6 = 24 */
@@ -204,7 +204,7 @@ static void bound_by_overhead(void **state)
 }
 
 /* Vector 6 us; DRAM 5.5 us is within 10 % of it, 5.3 us is not; a device without overhead */
-static void balanced(void **state)
+static void equal_compute_and_memory_times_are_balanced(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -220,9 +220,9 @@ static void balanced(void **state)
     assert_string_equal(oc_bound_name(roof_of(&d, &w, NAN).bound), "DRAM");
 }
 
-/* f16 MACs go to the matrix unit (603,979,776 / 40e12 = 15.0994944 us), unless they are known to have run on
- * the vector unit, whose f16 rate is not known here. */
-static void macs_on_the_vector_unit(void **state)
+/* f16 MACs run on the matrix unit (603,979,776 / 40e12 = 15.0994944 us), unless they are known to have run on
+ * the vector unit, whose f16 rate is unknown here. */
+static void macs_known_to_run_on_the_vector_unit(void **state)
 {
     (void)state;
     struct oc_device d = example();
@@ -235,8 +235,7 @@ static void macs_on_the_vector_unit(void **state)
     assert_near(roof_of(&d, &w, NAN).comp_s, 60.3979776e-6);
 }
 
-/* ---- caches ---------------------------------------------------------------------------------------------
- */
+/* ---- caches ---- */
 
 static const struct oc_hw_figure l2_size = {.value = 1e6}, l2_rate = {.value = 1e12},
                                  l3_size = {.value = 9e6}, l3_rate = {.value = 400e9};
@@ -262,11 +261,11 @@ static struct oc_roof cached(const struct oc_device *d, const struct oc_work *w,
     return r;
 }
 
-/* Case 15 of a model that has these constants alone: of 9,437,184 B L2 can have kept 1,000,000, L3 the other
- * 8,437,184. 393,216 B are read, all of them from L2; of 1,572,864 B written 1,000,000 fit L2 and 572,864 L3.
- * L2: 2,393,216 B / 1 TB/s = 2.393216 us; L3: 9,010,048 B / 400 GB/s = 22.52512 us; DRAM nothing; the
- * arithmetic takes 60.3979776 us. */
-static void everything_fits(void **state)
+/* Case 15 of a model that has only these constants: of 9,437,184 B L2 can hold 1,000,000, L3 the other
+ * 8,437,184. 393,216 B are read, all from L2; of 1,572,864 B written 1,000,000 fit L2 and 572,864 L3. L2:
+ * 2,393,216 B / 1 TB/s = 2.393216 us; L3: 9,010,048 B / 400 GB/s = 22.52512 us; DRAM nothing; the arithmetic
+ * takes 60.3979776 us. */
+static void model_that_fits_the_caches_needs_no_dram(void **state)
 {
     (void)state;
     struct oc_device d = with_caches();
@@ -284,14 +283,14 @@ static void everything_fits(void **state)
     assert_near(r.mem_s, 22.52512e-6);
     assert_near(r.roof_s, 60.3979776e-6);
     assert_string_equal(r.bound_name, "compute:vector");
-    /* without caches, section 8's example as it stands */
+    /* without caches: the unchanged example of section 8 */
     assert_near(roof_of(&d, &w, NAN).mem_s, 114.03264e-6);
     assert_string_equal(roof_of(&d, &w, NAN).bound_name, "DRAM");
 }
 
-/* The same in a model with 100,000,000 B of constants: L2 has kept a hundredth (94,371 B of these), L3 nine
- * (849,346 B), DRAM gives 9,437,184 - 94,371 - 849,346 = 8,493,467 B: 84.93467 us. */
-static void constants_of_a_large_model(void **state)
+/* The same in a model with 100,000,000 B of constants: L2 holds a hundredth (94,371 B of these), L3 nine
+ * (849,346 B), DRAM serves 9,437,184 - 94,371 - 849,346 = 8,493,467 B: 84.93467 us. */
+static void constants_of_a_large_model_come_from_dram(void **state)
 {
     (void)state;
     struct oc_device d = with_caches();
@@ -307,9 +306,9 @@ static void constants_of_a_large_model(void **state)
 }
 
 /* An activation of 25 MB that is copied: read 1 + 9 + 15 MB, written 1 + 9 + 15 MB. DRAM: 30 MB in 300 us,
- * not the 500 us of all bytes. Ten launches of a tenth each move the same from near: 2.5 MB at a time are 1
- * from L2, 1.5 from L3. */
-static void large_activations(void **state)
+ * not the 500 us of all bytes. Ten launches of a tenth each stay in the caches: of 2.5 MB each, 1 from
+ * L2, 1.5 from L3. */
+static void large_activations_exceed_the_caches(void **state)
 {
     (void)state;
     struct oc_device d = with_caches();
@@ -330,9 +329,9 @@ static void large_activations(void **state)
 }
 
 /* 20 trips with 5 MB of constants each: the first trip's share of 50 MB of constants (L2 1/50: 100,000 B, L3
- * 9/50: 900,000 B, DRAM 4,000,000 B), the other 19 from what the trip before left: 19 x 5 MB, of which L2 can
- * give 20 x 1 MB. */
-static void constants_in_a_loop(void **state)
+ * 9/50: 900,000 B, DRAM 4,000,000 B), the other 19 from what the previous trip left: 19 x 5 MB, of which L2
+ * can serve 20 x 1 MB. */
+static void loop_constants_are_cached_after_the_first_trip(void **state)
 {
     (void)state;
     struct oc_device d = with_caches();
@@ -343,9 +342,9 @@ static void constants_in_a_loop(void **state)
     assert_int_equal(r.level_bytes[2], 4000000);
 }
 
-/* A level without a size holds nothing that could be told; one without a bandwidth makes unknown what it
- * holds, and only that. */
-static void caches_with_gaps(void **state)
+/* A level without a size is ignored; a level without a bandwidth makes the bytes it holds unknown, and only
+ * those. */
+static void cache_levels_with_missing_values(void **state)
 {
     (void)state;
     struct oc_device d = with_caches();
@@ -363,7 +362,7 @@ static void caches_with_gaps(void **state)
     assert_string_equal(r.bound_name, "unknown");
     gap[0].size = &l2_size;
     assert_near(cached(&d, &w, 0).roof_s, 0.4e-6);
-    /* DRAM alone: with or without caches the same */
+    /* DRAM only: with or without caches the same */
     d.level = &dram;
     d.n_level = 1;
     assert_near(cached(&d, &w, 0).roof_s, 4e-6);
@@ -373,22 +372,22 @@ static void caches_with_gaps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(example_of_section_8),
-        cmocka_unit_test(measured_example),
+        cmocka_unit_test(example_of_section_8_is_exact),
+        cmocka_unit_test(measured_example_has_exact_rates),
         cmocka_unit_test(missing_peak_is_unknown),
-        cmocka_unit_test(unknown_counts),
-        cmocka_unit_test(matrix_takes_its_classes),
-        cmocka_unit_test(special_unit),
-        cmocka_unit_test(f16_fallback),
+        cmocka_unit_test(unknown_counts_have_no_roofline),
+        cmocka_unit_test(macs_run_on_the_unit_that_has_their_class),
+        cmocka_unit_test(special_functions_run_on_the_special_unit),
+        cmocka_unit_test(f16_falls_back_to_f32),
         cmocka_unit_test(aliases_cost_nothing),
-        cmocka_unit_test(bound_by_overhead),
-        cmocka_unit_test(macs_on_the_vector_unit),
-        cmocka_unit_test(balanced),
-        cmocka_unit_test(everything_fits),
-        cmocka_unit_test(constants_of_a_large_model),
-        cmocka_unit_test(large_activations),
-        cmocka_unit_test(constants_in_a_loop),
-        cmocka_unit_test(caches_with_gaps),
+        cmocka_unit_test(small_kernels_are_bound_by_overhead),
+        cmocka_unit_test(macs_known_to_run_on_the_vector_unit),
+        cmocka_unit_test(equal_compute_and_memory_times_are_balanced),
+        cmocka_unit_test(model_that_fits_the_caches_needs_no_dram),
+        cmocka_unit_test(constants_of_a_large_model_come_from_dram),
+        cmocka_unit_test(large_activations_exceed_the_caches),
+        cmocka_unit_test(loop_constants_are_cached_after_the_first_trip),
+        cmocka_unit_test(cache_levels_with_missing_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Samples from a model and a profile made here. */
+/* Samples from a model and a profile generated here. */
 #include "estimate/samples_read.h"
 
 #include <math.h>
@@ -13,10 +13,10 @@
 #include "base/buf.h"
 #include "support/build.h"
 
-/* Four times the same matrix product and a Relu: 100 us give or take, 3 us, wild, an inserted operator. */
+/* Four equal matrix products and a Relu: about 100 us, 3 us, widely varying, an inserted operator. */
 enum { RUNS = 12 };
 
-static void event(struct oc_buf *b, unsigned *ts, const char *name, const char *type, unsigned us)
+static void add_event(struct oc_buf *b, unsigned *ts, const char *name, const char *type, unsigned us)
 {
     oc_buf_printf(b,
                   ",\n{\"cat\" : \"Node\",\"pid\" :1,\"tid\" :1,\"dur\" :%u,\"ts\" :%u,\"ph\" : \"X\","
@@ -32,12 +32,12 @@ static void write_profile(const char *path)
     oc_buf_str(&b, "[\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :5,\"ts\" :0,\"ph\" : \"X\","
                    "\"name\" :\"model_loading_uri\",\"args\" : {}}");
     for (unsigned r = 0; r < RUNS; r++) {
-        unsigned from = ts, slow = r < 3 ? 1000 : 0; /* three to warm up */
-        event(&b, &ts, "mm1", "MatMul", 100 + r % 2 + slow);
-        event(&b, &ts, "mm2", "MatMul", 110 + r % 2 + slow);
-        event(&b, &ts, "mm3", "MatMul", 130 + slow);
-        event(&b, &ts, "small", "Relu", 3);
-        event(&b, &ts, "wild", "Tanh", r % 2 ? 20 : 60);
+        unsigned from = ts, slow = r < 3 ? 1000 : 0; /* three warm-up runs */
+        add_event(&b, &ts, "mm1", "MatMul", 100 + r % 2 + slow);
+        add_event(&b, &ts, "mm2", "MatMul", 110 + r % 2 + slow);
+        add_event(&b, &ts, "mm3", "MatMul", 130 + slow);
+        add_event(&b, &ts, "small", "Relu", 3);
+        add_event(&b, &ts, "wild", "Tanh", r % 2 ? 20 : 60);
         oc_buf_printf(&b,
                       ",\n{\"cat\" : \"Session\",\"pid\" :1,\"tid\" :1,\"dur\" :%u,\"ts\" :%u,\"ph\" : \"X\","
                       "\"name\" :\"model_run\",\"args\" : {}}",
@@ -67,7 +67,7 @@ static void write_model(const char *path)
     oc_b_free(b);
 }
 
-static void from_a_recording(void **state)
+static void samples_from_a_recording(void **state)
 {
     (void)state;
     char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
@@ -92,11 +92,11 @@ static void from_a_recording(void **state)
     assert_int_equal(x->kernel.cls, OC_KC_GEMM);
     assert_true(x->kernel.m == 40 && x->kernel.n == 64 && x->kernel.k == 64);
     assert_string_equal(x->kernel.label, "mm1");
-    /* 3 us are less than 5 ticks of 1 us; 20 to 60 us are too far apart */
+    /* 3 us are less than 5 ticks of 1 us; 20 to 60 us vary too much */
     assert_int_equal(s->reject[OC_REJECT_TIMER].n, 1);
     assert_int_equal(s->reject[OC_REJECT_SPREAD].n, 1);
     assert_int_equal(s->n_kernel, 5);
-    double sum = (100.5 + 110.5 + 130 + 3) * 1e-6; /* and 20 or 60 of the wild one */
+    double sum = (100.5 + 110.5 + 130 + 3) * 1e-6; /* and 20 or 60 of the varying one */
     assert_true(s->kernels_s > sum + 15e-6 && s->kernels_s < sum + 65e-6);
     assert_string_equal(s->set.runtime, "onnxruntime");
     assert_string_equal(s->set.runtime_version, "1.30");
@@ -111,8 +111,8 @@ static void from_a_recording(void **state)
     rmdir(folder);
 }
 
-/* A table of functions beside a model. */
-static void functions_are_no_operators(void **state)
+/* A table of functions next to a model. */
+static void function_profile_gives_no_samples(void **state)
 {
     (void)state;
     char folder[] = "/tmp/onnxcost-test-XXXXXX", model[64], profile[64];
@@ -136,7 +136,7 @@ static void functions_are_no_operators(void **state)
     rmdir(folder);
 }
 
-static void without_files(void **state)
+static void missing_files_are_an_error(void **state)
 {
     (void)state;
     struct oc_samples *s;
@@ -152,9 +152,9 @@ static void without_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(from_a_recording),
-        cmocka_unit_test(functions_are_no_operators),
-        cmocka_unit_test(without_files),
+        cmocka_unit_test(samples_from_a_recording),
+        cmocka_unit_test(function_profile_gives_no_samples),
+        cmocka_unit_test(missing_files_are_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@ static const unsigned classes[] = {OC_KC_GEMM,        OC_KC_CONV_1X1, OC_KC_CONV
                                    OC_KC_ELEMENTWISE, OC_KC_NORM,     OC_KC_TRANSPOSE, OC_KC_POOL};
 
 /* Networks with kernels of several classes; each network is slower or faster as a whole by `common`, each
- * kernel by `noise`. Kernels that many networks have are a share of `shared` of all. */
+ * kernel by `noise`. A share `shared` of all kernels occurs in many networks. */
 static void make_networks(struct oc_made *m, const struct oc_made_device *d, unsigned networks,
                           unsigned kernels, double common, double noise)
 {
@@ -51,9 +51,9 @@ static struct oc_validation *validate(const struct oc_made *m, const struct oc_m
     return v;
 }
 
-/* 10 % in common, 15 % in each kernel: the calibration is right but for the noise, the simple ones are not.
- */
-static void beats_the_simple_ones(void **state)
+/* 10 % in common, 15 % in each kernel: the calibration is correct up to the noise, the simple predictors are
+ * not. */
+static void calibration_beats_simple_predictors(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -75,16 +75,16 @@ static void beats_the_simple_ones(void **state)
     for (unsigned p = OC_PREDICTOR_ROOFLINE; p < OC_PREDICTOR_COUNT; p++)
         assert_true(curves->all.median_abs_ln < 0.8 * s[p].all.median_abs_ln);
     assert_true(s[OC_PREDICTOR_ROOFLINE].all.bias < -0.5); /* the roofline is too fast */
-    /* runs: 50 us and 2 us a kernel besides the kernels, found from the other networks */
+    /* runs: 50 us and 2 us per kernel in addition to the kernels, fitted to the other networks */
     assert_int_equal(s[OC_PREDICTOR_FULL].runs.n, 16);
     assert_true(s[OC_PREDICTOR_FULL].runs.ape_median < 0.15);
     oc_validation_free(v);
     oc_made_free(&m);
 }
 
-/* The first network once more under another name: each has seen the other's kernels. As one family they have
- * not. */
-static void seen_and_unseen(void **state)
+/* The first network again under another name: each has seen the other's kernels. As one family they have not.
+ */
+static void seen_and_unseen_kernels_are_scored_separately(void **state)
 {
     (void)state;
     struct oc_made_device d;
@@ -133,7 +133,7 @@ static void one_network_is_not_enough(void **state)
 }
 
 /* Errors of +10 %, -10 % and +50 % of 1, 2 and 4 s: time-weighted (0.1 + 0.2 + 2) / 7. */
-static void scores_by_hand(void **state)
+static void scores_equal_hand_calculation(void **state)
 {
     (void)state;
     const struct oc_score_item item[] = {
@@ -159,10 +159,10 @@ static void scores_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beats_the_simple_ones),
-        cmocka_unit_test(seen_and_unseen),
+        cmocka_unit_test(calibration_beats_simple_predictors),
+        cmocka_unit_test(seen_and_unseen_kernels_are_scored_separately),
         cmocka_unit_test(one_network_is_not_enough),
-        cmocka_unit_test(scores_by_hand),
+        cmocka_unit_test(scores_equal_hand_calculation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,8 +10,8 @@ static const struct oc_prim_count float_hist[] = {
     {.n = 3, .prim = OC_DIV},    {.n = 90, .prim = OC_CVT},
 };
 
-/* 1000 MACs; ADD 50; EXP 7 + DIV 3 are special; CVT weighs nothing */
-static void float_node(void **state)
+/* 1000 MACs; ADD 50; EXP 7 + DIV 3 are special; CVT has weight 0 */
+static void work_of_a_float_node(void **state)
 {
     (void)state;
     struct oc_node_cost k = {.hist = float_hist,
@@ -38,8 +38,8 @@ static void float_node(void **state)
     assert_int_equal(w.launches, 8);
 }
 
-/* QLinearConv: integer MACs and adds, float requantization; an integer division is no transcendental */
-static void quantized_node(void **state)
+/* QLinearConv: integer MACs and adds, float requantization; an integer division is not a transcendental */
+static void work_of_a_quantized_node(void **state)
 {
     (void)state;
     static const struct oc_prim_count hist[] = {
@@ -58,7 +58,7 @@ static void quantized_node(void **state)
     assert_int_equal(w.special[OC_CLASS_I32], 0);
 }
 
-static void what_is_not_launched(void **state)
+static void folded_and_alias_nodes_launch_nothing(void **state)
 {
     (void)state;
     struct oc_work w = {0};
@@ -83,9 +83,9 @@ static void overflow_is_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(float_node),
-        cmocka_unit_test(quantized_node),
-        cmocka_unit_test(what_is_not_launched),
+        cmocka_unit_test(work_of_a_float_node),
+        cmocka_unit_test(work_of_a_quantized_node),
+        cmocka_unit_test(folded_and_alias_nodes_launch_nothing),
         cmocka_unit_test(overflow_is_unknown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
