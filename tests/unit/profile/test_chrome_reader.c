@@ -30,9 +30,9 @@ static void close_all(struct opened *o)
     oc_stream_close(o->s);
 }
 
-/* Many events of two kinds that are written alike, with values of other lengths: the quick way and the slow
- * one read the same. */
-static void alike_and_not(void **state)
+/* Many events of two kinds with the same layout and values of other lengths: the fast path and the slow path
+ * read the same. */
+static void fast_and_slow_path_read_the_same(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
@@ -65,15 +65,15 @@ static void alike_and_not(void **state)
         assert_false(oc_chrome_has(&o.c, OC_CH_PID));
     }
     assert_false(oc_chrome_next(&o.c));
-    assert_true(oc_chrome_alike(&o.c) > 450); /* most went the quick way */
+    assert_true(oc_chrome_alike(&o.c) > 450); /* most events took the fast path */
     assert_false(oc_json_truncated(o.c.j));
     close_all(&o);
     oc_buf_free(&b);
 }
 
-/* Arrays that stay the same, change, begin like the one before, or are too long to be kept; what an importer
- * keeps with them is there only while they are the same, and mostly then. */
-static void repeated_arrays(void **state)
+/* Arrays that repeat, change, begin like the previous one, or are too long to be cached; the data that an
+ * importer caches with them is available only while they repeat, and then mostly. */
+static void repeated_arrays_are_cached(void **state)
 {
     (void)state;
     static const char *const shape[] = {"[1, [2, 3]]", "[1, [2, 3], 4]", "[1]", "[\"a]\", [1]]",
@@ -98,7 +98,7 @@ static void repeated_arrays(void **state)
         assert_true(oc_str_eq(o.c.f[F_SHAPE], i >= 50 ? wide : shape[i / 10]));
         assert_true(oc_chrome_i64(&o.c, F_SIZE, &size) && size == i);
         if (!i)
-            continue; /* the first shows how events are written */
+            continue; /* the first event gives the layout */
         uint32_t *arrays = o.c.note[OC_CH_NOTE_ARRAYS], *category = o.c.note[OC_CH_NOTE_CATEGORY];
         assert_non_null(arrays);
         assert_non_null(category);
@@ -109,7 +109,7 @@ static void repeated_arrays(void **state)
         assert_int_equal(*category, i == 1 ? OC_NONE : 7);
         *category = 7;
     }
-    assert_true(known >= 42); /* of 44: once more when "size" is found to change always */
+    assert_true(known >= 42); /* of 44: one more when "size" is found to change always */
     close_all(&o);
     oc_buf_free(&b);
 }
@@ -120,7 +120,7 @@ static unsigned below(uint32_t *random, unsigned n)
     return (*random >> 16) % n;
 }
 
-/* An event of few names whose values repeat, get longer, begin alike, and look like the text behind them. */
+/* An event of few names whose values repeat, get longer, begin alike, and resemble the text after them. */
 static void add_event(struct oc_buf *b, uint32_t *random)
 {
     static const char *const name[] = {"a", "conv", "a somewhat longer name", "quoted \\\"]\\\"", "a\"b", ""};
@@ -141,8 +141,8 @@ static void add_event(struct oc_buf *b, uint32_t *random)
                   way & 2 ? "\"" : "", odd);
 }
 
-/* An event among many is read as if it stood alone, by the slow way. */
-static void as_if_alone(void **state)
+/* An event among many is read as if it were the only one, on the slow path. */
+static void event_is_read_the_same_among_others_and_alone(void **state)
 {
     (void)state;
     enum { N = 4000 };
@@ -175,14 +175,15 @@ static void as_if_alone(void **state)
     }
     assert_false(oc_chrome_next(&o.c));
     assert_false(oc_json_truncated(o.c.j));
-    assert_true(oc_chrome_alike(&o.c) > N / 2); /* a name with a bare quote always takes the slow way */
+    assert_true(oc_chrome_alike(&o.c) >
+                N / 2); /* a name with an unescaped quote always takes the slow path */
     close_all(&o);
     oc_buf_free(&all);
     oc_buf_free(&one);
 }
 
 /* An absolute time in microseconds has more digits than a double. */
-static void times(void **state)
+static void absolute_times_are_exact(void **state)
 {
     (void)state;
     struct opened o;
@@ -213,8 +214,8 @@ static void times(void **state)
     close_all(&o);
 }
 
-/* The file may end anywhere, in the array or in the object: complete events count. */
-static void cut_off(void **state)
+/* The file may end anywhere, in the array or in the object: complete events are read. */
+static void truncated_file_gives_its_complete_events(void **state)
 {
     (void)state;
     static const char text[] =
@@ -231,7 +232,7 @@ static void cut_off(void **state)
     assert_true(p.truncated);
     assert_int_equal(p.diags.n, 1);
     assert_non_null(strstr(p.diags.item[0].text, "2 complete events are used"));
-    char place[32]; /* behind the second event */
+    char place[32]; /* after the second event */
     snprintf(place, sizeof(place), "(offset %zu)", (size_t)(strstr(text, "two\"}") + 5 - text));
     assert_non_null(strstr(p.diags.item[0].text, place));
     close_all(&o);
@@ -239,8 +240,8 @@ static void cut_off(void **state)
     oc_arena_free(&p.arena);
 }
 
-/* A broken event is left out, those after it are read. */
-static void broken_event(void **state)
+/* A broken event is skipped, later events are read. */
+static void broken_event_is_skipped(void **state)
 {
     (void)state;
     struct opened o;
@@ -258,8 +259,12 @@ static void broken_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alike_and_not), cmocka_unit_test(repeated_arrays), cmocka_unit_test(times),
-        cmocka_unit_test(cut_off),       cmocka_unit_test(broken_event),    cmocka_unit_test(as_if_alone),
+        cmocka_unit_test(fast_and_slow_path_read_the_same),
+        cmocka_unit_test(repeated_arrays_are_cached),
+        cmocka_unit_test(absolute_times_are_exact),
+        cmocka_unit_test(truncated_file_gives_its_complete_events),
+        cmocka_unit_test(broken_event_is_skipped),
+        cmocka_unit_test(event_is_read_the_same_among_others_and_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* No time is lost: for every sample that an importer wants, whole and cut off, the records hold what was
- * read, to the nanosecond. */
+/* Conservation of time: for every sample that an importer accepts, whole and truncated, the records contain
+ * the time that was read, to the nanosecond. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,10 +14,9 @@
 
 static size_t n_read, n_whole;
 
-/* ---- one profile -----------------------------------------------------------------------------------------
- */
+/* ---- one profile ---- */
 
-/* Layer information alone, or counters, have no times to sum. */
+/* Layer information or counters without times have nothing to sum. */
 static bool sums_are_missing(const struct oc_profile *p)
 {
     bool timed = false;
@@ -66,11 +65,10 @@ static void check(const char *path, const char *what, bool whole)
     }
 }
 
-/* ---- every file ------------------------------------------------------------------------------------------
- */
+/* ---- every file ---- */
 
-/* The first part of the file, under its own name: the end of it may tell the format. */
-static void check_cut(const char *path, unsigned percent)
+/* The first part of the file, under its own name: the end of the name may determine the format. */
+static void check_truncated(const char *path, unsigned percent)
 {
     char dir[] = "/tmp/onnxcost-cut-XXXXXX", cut[400], what[400];
     struct oc_file f;
@@ -98,11 +96,11 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
         return 0;
     check(path, path, true);
     for (size_t i = 0; i < OC_COUNT(percent); i++)
-        check_cut(path, percent[i]);
+        check_truncated(path, percent[i]);
     return 0;
 }
 
-static void every_sample(void **state)
+static void every_sample_conserves_time(void **state)
 {
     (void)state;
     if (!t_sample("onnxruntime/ppocr_cls.onnx"))
@@ -113,7 +111,7 @@ static void every_sample(void **state)
     assert_true(n_whole >= 75 && n_read > 75 * 8);
 }
 
-static void every_recorded_zoo_profile(void **state)
+static void every_recorded_zoo_profile_conserves_time(void **state)
 {
     (void)state;
     n_read = n_whole = 0;
@@ -121,8 +119,7 @@ static void every_recorded_zoo_profile(void **state)
     assert_true(n_whole >= 12);
 }
 
-/* ---- by hand ---------------------------------------------------------------------------------------------
- */
+/* ---- computed by hand ---- */
 
 #define EVENT(cat, name, ts, dur, args)                                                                      \
     "{\"cat\" : \"" cat "\",\"pid\" :1,\"tid\" :1,\"dur\" :" #dur ",\"ts\" :" #ts                            \
@@ -130,8 +127,8 @@ static void every_recorded_zoo_profile(void **state)
 #define NODE(name, ts, dur) EVENT("Node", name "_kernel_time", ts, dur, "\"op_name\" : \"Relu\"")
 
 /* Load 40; run 1 of 100 with nodes of 30 and 20; run 2 of 90 with nodes of 25 and 15, the second with 5
- * inside it; 7 after the last run: all that is read is 40 + 100 + 90 + 7 = 237 us, whatever is dropped. */
-static void by_hand(void **state)
+ * inside it; 7 after the last run: the total is 40 + 100 + 90 + 7 = 237 us, whatever runs are dropped. */
+static void time_of_a_small_trace_is_conserved(void **state)
 {
     (void)state;
     static const char text[] =
@@ -156,8 +153,8 @@ static void by_hand(void **state)
     }
 }
 
-/* A record that holds less than was read is told. */
-static void a_loss_is_told(void **state)
+/* A record with less time than was read is reported. */
+static void lost_time_is_reported(void **state)
 {
     (void)state;
     struct oc_prof_rec rec[2] = {{.total_ns = 100, .total_kernel_ns = NAN},
@@ -176,10 +173,10 @@ static void a_loss_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_sample),
-        cmocka_unit_test(every_recorded_zoo_profile),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(a_loss_is_told),
+        cmocka_unit_test(every_sample_conserves_time),
+        cmocka_unit_test(every_recorded_zoo_profile_conserves_time),
+        cmocka_unit_test(time_of_a_small_trace_is_conserved),
+        cmocka_unit_test(lost_time_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void close_text(struct table *t)
     oc_stream_close(t->s);
 }
 
-/* The next row as its fields with | between, "(end)" behind the last. */
+/* The next row as its fields separated by |, "(end)" after the last one. */
 static const char *next_row(struct oc_csv *c)
 {
     static char text[512];
@@ -69,8 +69,8 @@ static void splits_rows(void **state)
     close_text(&t);
 }
 
-/* A pair of quotes right behind a closing one is one quote; behind a blank it is text. */
-static void quotes_end_where_they_end(void **state)
+/* A pair of quotes directly after a closing one is one quote; after a blank it is text. */
+static void quotes_end_at_the_closing_quote(void **state)
 {
     (void)state;
     struct table t = open_text("\"a\" \"b\nc\"\"d\n \"e;f\" ;g\n\"\"\"\";\"\"\"h\"\"\"\n", ';');
@@ -82,7 +82,7 @@ static void quotes_end_where_they_end(void **state)
     close_text(&t);
 }
 
-static void a_quote_without_end_is_a_cut(void **state)
+static void missing_closing_quote_is_a_truncation(void **state)
 {
     (void)state;
     struct table t = open_text("a,b\n1,\"x\n2,y\n", ',');
@@ -98,7 +98,7 @@ static bool has_name(void *ctx, const struct oc_str *f, size_t n)
     return n >= 2 && oc_csv_column(f, n, ctx) != OC_CSV_NONE;
 }
 
-static void finds_headers_behind_anything(void **state)
+static void finds_header_after_any_text(void **state)
 {
     (void)state;
     const struct oc_str *f;
@@ -122,7 +122,7 @@ static void finds_headers_behind_anything(void **state)
 
 enum { MAX_ROW = 16 << 20, MAX_FIELDS = 8192 }; /* the defaults (base/caps.c) */
 
-static void limits_hold(void **state)
+static void row_and_field_limits_are_enforced(void **state)
 {
     (void)state;
     struct oc_err err;
@@ -158,7 +158,7 @@ static void limits_hold(void **state)
     free(text);
 }
 
-/* Windows of a .gz end anywhere: 300,000 rows, every one is whole. */
+/* Windows of a .gz end anywhere: all of 300,000 rows are complete. */
 static void reads_gzip(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static void parses_numbers(void **state)
     assert_false(oc_csv_u64(str("1.0"), &n));
 }
 
-static void splits_units_of_headers(void **state)
+static void splits_units_from_headers(void **state)
 {
     (void)state;
     static const struct {
@@ -268,13 +268,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(splits_rows),
-        cmocka_unit_test(quotes_end_where_they_end),
-        cmocka_unit_test(a_quote_without_end_is_a_cut),
-        cmocka_unit_test(finds_headers_behind_anything),
-        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(quotes_end_at_the_closing_quote),
+        cmocka_unit_test(missing_closing_quote_is_a_truncation),
+        cmocka_unit_test(finds_header_after_any_text),
+        cmocka_unit_test(row_and_field_limits_are_enforced),
         cmocka_unit_test(reads_gzip),
         cmocka_unit_test(parses_numbers),
-        cmocka_unit_test(splits_units_of_headers),
+        cmocka_unit_test(splits_units_from_headers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,9 +22,9 @@ static struct oc_profile *open_kept(const char *path, const char *importer)
     return p;
 }
 
-/* outer [10,50) holds inner [20.5,30.5), which holds leaf [21,25); inner again [70,71.25); beside them
- * [12,15). An E without a B, a B without an E, an X without ts. */
-static void pairs_and_nesting(void **state)
+/* outer [10,50) contains inner [20.5,30.5), which contains leaf [21,25); inner again [70,71.25); on another
+ * thread [12,15). An E without a B, a B without an E, an X without ts. */
+static void begin_and_end_events_nest(void **state)
 {
     (void)state;
     struct oc_profile *p = open_kept("tests/data/chrome/begin_end.json", "chrome");
@@ -33,7 +33,7 @@ static void pairs_and_nesting(void **state)
     assert_true(outer && inner && leaf);
     assert_true(outer->time_ns == 40000 && outer->self_ns == 30000);
     assert_true(t_rec(p, "other thread")->time_ns == 3000);
-    /* inner appears inside outer and alone: one record each, by where it stands */
+    /* inner appears inside outer and alone: one record each, by position */
     assert_true(inner->time_ns == 10000 && inner->self_ns == 6000);
     assert_true(leaf->time_ns == 4000);
     assert_ptr_equal(&p->rec[leaf->parent], inner);
@@ -45,9 +45,9 @@ static void pairs_and_nesting(void **state)
     oc_profile_close(p);
 }
 
-/* One operator of 303.84 us on the host with a kernel of 5.792 us; a copy for an operator that is not there.
- */
-static void mindspore(void **state)
+/* One operator of 303.84 us on the host with a kernel of 5.792 us; a copy for an operator that does not
+ * exist. */
+static void reads_mindspore_timelines(void **state)
 {
     (void)state;
     struct oc_profile *p = open_kept("tests/data/chrome/mindspore_timeline.json", "mindspore_timeline");
@@ -66,8 +66,8 @@ static void mindspore(void **state)
     oc_profile_close(p);
 }
 
-/* Producers that have an importer of their own keep their files. */
-static void bids_below_the_others(void **state)
+/* Files of producers with an importer of their own are left to that importer. */
+static void probe_ranks_below_specific_importers(void **state)
 {
     (void)state;
     static const struct {
@@ -82,9 +82,9 @@ static void bids_below_the_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pairs_and_nesting),
-        cmocka_unit_test(mindspore),
-        cmocka_unit_test(bids_below_the_others),
+        cmocka_unit_test(begin_and_end_events_nest),
+        cmocka_unit_test(reads_mindspore_timelines),
+        cmocka_unit_test(probe_ranks_below_specific_importers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static void check_conserved(const struct oc_profile *p, double imported_ns)
     assert_true(fabs(c.lost_ns) < 1e-2);
 }
 
-/* Seconds with and without their letter: 1.25 + 0.5 + 0.125 + 0.125 = 2 s. */
+/* Seconds with and without a unit letter: 1.25 + 0.5 + 0.125 + 0.125 = 2 s. */
 static void reads_vtune(void **state)
 {
     (void)state;
@@ -56,7 +56,7 @@ static void reads_vtune(void **state)
 }
 
 /* 200 ms of samples: 125, 50, and 12.5 % that are not listed. */
-static void reads_perf_in_columns(void **state)
+static void reads_perf_columns(void **state)
 {
     (void)state;
     struct oc_profile *p = open_mapped("tests/data/functions/perf_n.txt", NULL);
@@ -71,8 +71,8 @@ static void reads_perf_in_columns(void **state)
 }
 
 /* 40.79 % of 1866750000 ns = 761447325 ns; all rows: 40.79 + 40.27 + 13.45 + 4.57 + 0.33 + 0.24 + 2 * 0.08 +
- * 2 * 0.03 + 10 * 0.01 = 99.97 %, which rounding of 20 rows explains: nothing is left over. */
-static void reads_the_perf_samples(void **state)
+ * 2 * 0.03 + 10 * 0.01 = 99.97 %, within the rounding of 20 rows: no remainder. */
+static void reads_perf_samples(void **state)
 {
     (void)state;
     struct oc_profile *p = open_sample("cpu_profilers/perf_report_csv.txt");
@@ -82,7 +82,8 @@ static void reads_the_perf_samples(void **state)
     assert_string_equal(cosine->provider, "libm.so.6");
     check_conserved(p, 0.9997 * 1866750000);
     oc_profile_close(p);
-    /* with a call graph: the second share is the function's own; the cut file lists two without any */
+    /* with a call graph: the second percentage is the function's own; the truncated file lists two without
+     * any */
     p = open_sample("cpu_profilers/perf_report_stdio.txt");
     assert_int_equal(p->n_rec, 3);
     assert_string_equal(p->rec[0].name, "__libc_start_call_main");
@@ -91,7 +92,7 @@ static void reads_the_perf_samples(void **state)
     oc_profile_close(p);
 }
 
-static void other_events_are_no_time(void **state)
+static void events_other_than_time_are_rejected(void **state)
 {
     (void)state;
     struct oc_err err = {0};
@@ -102,7 +103,7 @@ static void other_events_are_no_time(void **state)
     assert_non_null(strstr(err.msg, "perf counted 'cycles', which is no time"));
 }
 
-/* Calls stand only where gprof has counted them. */
+/* Call counts exist only where gprof counted them. */
 static void reads_gprof(void **state)
 {
     (void)state;
@@ -119,7 +120,7 @@ static void reads_gprof(void **state)
     oc_profile_close(p);
 }
 
-/* Own times: 2 + 31 + 80 + 50 + 42 + 37 + 1 = 243 ms; "20/5" are 20 calls. */
+/* Own times: 2 + 31 + 80 + 50 + 42 + 37 + 1 = 243 ms; "20/5" means 20 calls. */
 static void reads_pstats(void **state)
 {
     (void)state;
@@ -136,7 +137,7 @@ static struct oc_profile *read_mapped(const char *text, const char *map, struct 
     return t_profile_text(text, &(struct oc_profile_opts){.warmup = -1, .map = map}, err);
 }
 
-/* Units: of the field, of the map, of the header. A type makes rows operators. */
+/* Units: of the field, of the map, of the header. A type column makes rows operators. */
 static void maps_columns(void **state)
 {
     (void)state;
@@ -151,14 +152,14 @@ static void maps_columns(void **state)
     assert_string_equal(p->rec[0].op_type, "Conv");
     assert_true(p->rec[1].time_ns == 5e9);
     oc_profile_close(p);
-    /* means of calls: each call is a run; 4 * 2.5 ms in all */
+    /* means of calls: each call is a run; 4 * 2.5 ms in total */
     p = read_mapped("a,\"b,c\",n\nf,2.5,4\n", "name=a, mean='b,c':ms, calls=n", &err);
     assert_non_null(p);
     assert_true(p->rec[0].time_ns == 2.5e6 && p->rec[0].total_ns == 10e6 && p->stat == OC_STAT_MEAN);
     oc_profile_close(p);
 }
 
-static void tells_what_is_wrong(void **state)
+static void errors_name_the_column_or_line(void **state)
 {
     (void)state;
     static const struct {
@@ -183,14 +184,10 @@ static void tells_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_vtune),
-        cmocka_unit_test(reads_perf_in_columns),
-        cmocka_unit_test(reads_the_perf_samples),
-        cmocka_unit_test(other_events_are_no_time),
-        cmocka_unit_test(reads_gprof),
-        cmocka_unit_test(reads_pstats),
-        cmocka_unit_test(maps_columns),
-        cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(reads_vtune),        cmocka_unit_test(reads_perf_columns),
+        cmocka_unit_test(reads_perf_samples), cmocka_unit_test(events_other_than_time_are_rejected),
+        cmocka_unit_test(reads_gprof),        cmocka_unit_test(reads_pstats),
+        cmocka_unit_test(maps_columns),       cmocka_unit_test(errors_name_the_column_or_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

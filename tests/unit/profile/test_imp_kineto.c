@@ -22,12 +22,12 @@ static struct oc_profile *open_with(const char *path, int32_t warmup)
     return p;
 }
 
-/* ---- a small trace, whose numbers stand in tests/data/kineto/small_cuda.json --------------------------- */
+/* ---- a small trace whose numbers are listed in tests/data/kineto/small_cuda.json ---- */
 
 /* conv2d: 60 us on the host, 40.5 us on the device through its convolution; 7 us of a kernel launched outside
- * any operator; 3 us of a copy launched there too. The step of 100 us holds conv2d only: 40 us framework. The
- * second step is empty: no run. */
-static void small_trace(void **state)
+ * any operator; 3 us of a copy launched there too. The step of 100 us contains only conv2d: 40 us framework.
+ * The second step is empty: not a run. */
+static void small_trace_gives_host_and_device_times(void **state)
 {
     (void)state;
     struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
@@ -47,7 +47,7 @@ static void small_trace(void **state)
     oc_profile_close(p);
 }
 
-static void shapes_and_types(void **state)
+static void recorded_shapes_and_types_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
@@ -62,13 +62,13 @@ static void shapes_and_types(void **state)
     oc_profile_close(p);
 }
 
-static void events_and_lanes(void **state)
+static void events_and_lanes_are_kept(void **state)
 {
     (void)state;
     struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
     const struct oc_timeline *t = p->timeline;
     assert_non_null(t);
-    assert_int_equal(t->n_event, 11); /* "Trace" spans, flows and instants are none */
+    assert_int_equal(t->n_event, 11); /* "Trace" spans, flows and instants are omitted */
     for (size_t i = 0; i < t->n_event; i++)
         if (strcmp(t->name[t->event[i].name], "lonely \"kernel\"") == 0)
             assert_true(t->event[i].start_ns == 180000 && t->event[i].dur_ns == 7000);
@@ -85,8 +85,8 @@ static void events_and_lanes(void **state)
     oc_profile_close(p);
 }
 
-/* Cut at every byte: never more time than in the whole file, and one warning at most. */
-static void cut_off_anywhere(void **state)
+/* Truncated at every byte: never more time than in the whole file, and at most one warning. */
+static void truncated_trace_never_gains_time(void **state)
 {
     (void)state;
     FILE *f = fopen("tests/data/kineto/small_cuda.json", "rb");
@@ -107,11 +107,11 @@ static void cut_off_anywhere(void **state)
     }
 }
 
-/* ---- the samples --------------------------------------------------------------------------------------- */
+/* ---- samples ---- */
 
-/* `union_ns`: of the kernels by stream; `without_ns`: those that no operator launched. Both counted by a
- * script of a few lines over the same files (sums of unions of [ts, ts+dur) by pid and tid; kernels whose
- * launching call, by correlation, lies in no Operator or cpu_op of its thread). */
+/* `union_ns`: union of the kernels by stream; `without_ns`: kernels launched by no operator. Both counted by
+ * a short independent script over the same files (sums of unions of [ts, ts+dur) by pid and tid; kernels
+ * whose launching call, by correlation, is in no Operator or cpu_op of its thread). */
 static const struct {
     const char *file;
     unsigned n_kernel;
@@ -166,13 +166,13 @@ static void check_sample(size_t i, int32_t warmup)
     assert_true(fabs(without - sample[i].without_ns) < 1);
     /* operators (in used runs or not) and the bucket: the union of the kernels by stream */
     assert_true(fabs(device - copies - sample[i].union_ns) < 1);
-    /* nothing lost */
+    /* no time is lost */
     assert_true(fabs(host - (isnan(p->imported_ns) ? 0 : p->imported_ns)) < 1);
     assert_true(fabs(device - (isnan(p->imported_kernel_ns) ? 0 : p->imported_kernel_ns)) < 1);
     oc_profile_close(p);
 }
 
-static void samples(void **state)
+static void samples_match_independent_sums(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(sample); i++) {
@@ -181,8 +181,8 @@ static void samples(void **state)
     }
 }
 
-/* AlexNet ran forward twice: five convolutions each, with the shapes of the first one's input recorded. */
-static void sample_shapes(void **state)
+/* AlexNet ran forward twice: five convolutions each, with recorded shapes of the first one's input. */
+static void sample_shapes_are_read(void **state)
 {
     (void)state;
     const char *path = t_sample("pytorch/kineto_2023.alexnet.cuda.trace.json.gz");
@@ -199,9 +199,12 @@ static void sample_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_trace),      cmocka_unit_test(shapes_and_types),
-        cmocka_unit_test(events_and_lanes), cmocka_unit_test(cut_off_anywhere),
-        cmocka_unit_test(samples),          cmocka_unit_test(sample_shapes),
+        cmocka_unit_test(small_trace_gives_host_and_device_times),
+        cmocka_unit_test(recorded_shapes_and_types_are_read),
+        cmocka_unit_test(events_and_lanes_are_kept),
+        cmocka_unit_test(truncated_trace_never_gains_time),
+        cmocka_unit_test(samples_match_independent_sums),
+        cmocka_unit_test(sample_shapes_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

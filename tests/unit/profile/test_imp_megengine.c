@@ -38,7 +38,7 @@ static const struct oc_mge *read_text(const char *text, size_t n)
     return p.native;
 }
 
-/* Whatever order the parts stand in, operators keep the order of the file. */
+/* Whatever the order of the parts is, operators keep the order of the file. */
 static void reads_operators(void **state)
 {
     (void)state;
@@ -50,7 +50,7 @@ static void reads_operators(void **state)
     assert_int_equal(m->opr[0].n_in_dtype, 2);
     assert_null(m->opr[0].in_dtype[0]);
     assert_string_equal(m->opr[0].in_dtype[1], "Float16");
-    assert_true(isnan(m->opr[1].computation)); /* 0 means not known */
+    assert_true(isnan(m->opr[1].computation)); /* 0 means unknown */
     assert_true(m->opr[1].memory == 64 && isinf(m->opr[0].computation));
     assert_int_equal(m->opr[1].in.n, 2);
     assert_int_equal(m->opr[1].in.item[0].dim[1], 3);
@@ -61,8 +61,8 @@ static void reads_operators(void **state)
     mge_free(&p);
 }
 
-/* The longest of several computing nodes, for each end on its own. */
-static void takes_the_longest_entry(void **state)
+/* The longest of several computing nodes, for each end separately. */
+static void longest_entry_is_used(void **state)
 {
     (void)state;
     const struct oc_mge *m = read_text(dump, sizeof(dump) - 1);
@@ -81,9 +81,9 @@ static void fills_the_common_records(void **state)
 {
     (void)state;
     read_text(dump, sizeof(dump) - 1);
-    assert_int_equal(p.n_rec, 3); /* the weight did not run; 99 is no operator of the graph */
+    assert_int_equal(p.n_rec, 3); /* the weight did not run; 99 is not an operator of the graph */
     assert_string_equal(p.rec[2].bucket, "times of no operator");
-    assert_true(p.rec[2].total_ns == 9e9 && p.imported_ns == 9e9 + 5e8); /* nan is no time to sum */
+    assert_true(p.rec[2].total_ns == 9e9 && p.imported_ns == 9e9 + 5e8); /* nan is not a time */
     const struct oc_prof_rec *r = &p.rec[1];
     assert_string_equal(r->name, "a");
     assert_string_equal(r->op_type, "Copy");
@@ -99,8 +99,8 @@ static void fills_the_common_records(void **state)
     mge_free(&p);
 }
 
-/* Cut anywhere, a dump gives what was complete, or says what is missing. */
-static void survives_every_truncation(void **state)
+/* Truncated anywhere, a dump gives its complete part, or an error that names the missing part. */
+static void truncated_dump_gives_its_complete_part_or_an_error(void **state)
 {
     (void)state;
     size_t usable = 0;
@@ -121,7 +121,7 @@ static void survives_every_truncation(void **state)
     assert_true(usable > 100);
 }
 
-static void says_what_is_missing(void **state)
+static void missing_members_are_named(void **state)
 {
     (void)state;
     static const struct {
@@ -140,7 +140,7 @@ static void says_what_is_missing(void **state)
     }
 }
 
-static void says_when_there_are_no_device_times(void **state)
+static void missing_device_times_are_reported(void **state)
 {
     (void)state;
     static const char empty[] = "{\"graph_exec\":{},\"profiler\":{\"device\":{}}}";
@@ -175,9 +175,12 @@ static void probes_by_content(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_operators),          cmocka_unit_test(takes_the_longest_entry),
-        cmocka_unit_test(fills_the_common_records), cmocka_unit_test(survives_every_truncation),
-        cmocka_unit_test(says_what_is_missing),     cmocka_unit_test(says_when_there_are_no_device_times),
+        cmocka_unit_test(reads_operators),
+        cmocka_unit_test(longest_entry_is_used),
+        cmocka_unit_test(fills_the_common_records),
+        cmocka_unit_test(truncated_dump_gives_its_complete_part_or_an_error),
+        cmocka_unit_test(missing_members_are_named),
+        cmocka_unit_test(missing_device_times_are_reported),
         cmocka_unit_test(probes_by_content),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,8 +40,8 @@ static void check_conserved(const struct oc_profile *p, bool device, double impo
     assert_true(fabs(c.lost_ns) < 1e-3);
 }
 
-/* Milliseconds, another name of the name. Most operators ran 4 times: 4 steps; ReLU ran twice a step: 2 *
- * 0.25. */
+/* Milliseconds, another header for the name. Most operators ran 4 times: 4 steps; ReLU ran twice per step: 2
+ * * 0.25. */
 static void reads_cpu_operators(void **state)
 {
     (void)state;
@@ -60,8 +60,8 @@ static void reads_cpu_operators(void **state)
     oc_profile_close(p);
 }
 
-/* task_duration is the mean: 2 * (125 + 62.5) us = 375 us. The types (300 + 125 us) are a check, found
- * beside. */
+/* task_duration is the mean: 2 * (125 + 62.5) us = 375 us. The file of types (300 + 125 us) in the same
+ * folder is a cross-check. */
 static void reads_ascend_with_shapes(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void reads_ascend_with_shapes(void **state)
     oc_profile_close(p);
 }
 
-static void shapes_alone_are_no_profile(void **state)
+static void shapes_without_times_are_not_a_profile(void **state)
 {
     (void)state;
     struct oc_profile *p;
@@ -106,7 +106,7 @@ static const char *sample(const char *name)
     return path;
 }
 
-/* Sums by a spreadsheet over the columns: 28402.157 us on the host, 19902.262 us on the device. */
+/* Sums computed in a spreadsheet over the columns: 28402.157 us on the host, 19902.262 us on the device. */
 static void reads_gpu_operators(void **state)
 {
     (void)state;
@@ -121,7 +121,7 @@ static void reads_gpu_operators(void **state)
     oc_profile_close(p);
 }
 
-/* Kernels, never summed by operator: they make one bucket. With the operators beside they add no time. */
+/* Kernels without an operator: they make one bucket. With the file of operators they add no time. */
 static void activities_belong_to_no_operator(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void types_alone_are_one_recording(void **state)
     oc_profile_close(p);
 }
 
-/* New headers (mean and frequency: 3.46535 ms) and old ones (mean alone: 23.088095 ms); the types beside
+/* New headers (mean and frequency: 3.46535 ms) and old ones (only the mean: 23.088095 ms); the files of types
  * agree. */
 static void reads_real_ascend_files(void **state)
 {
@@ -186,7 +186,7 @@ static void reads_real_ascend_files(void **state)
     oc_profile_close(p);
 }
 
-static void tells_what_is_wrong(void **state)
+static void errors_name_the_line_and_column(void **state)
 {
     (void)state;
     static const struct {
@@ -211,8 +211,8 @@ static void tells_what_is_wrong(void **state)
     oc_profile_close(p);
 }
 
-/* The table of shapes beside one of times. */
-static void a_broken_row_of_shapes(void **state)
+/* A table of shapes next to a table of times. */
+static void broken_row_of_shapes_is_skipped(void **state)
 {
     (void)state;
     char folder[] = "/tmp/onnxcost-test-XXXXXX", times[80], shapes[80];
@@ -246,13 +246,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_cpu_operators),
         cmocka_unit_test(reads_ascend_with_shapes),
-        cmocka_unit_test(shapes_alone_are_no_profile),
+        cmocka_unit_test(shapes_without_times_are_not_a_profile),
         cmocka_unit_test(reads_gpu_operators),
         cmocka_unit_test(activities_belong_to_no_operator),
         cmocka_unit_test(types_alone_are_one_recording),
         cmocka_unit_test(reads_real_ascend_files),
-        cmocka_unit_test(tells_what_is_wrong),
-        cmocka_unit_test(a_broken_row_of_shapes),
+        cmocka_unit_test(errors_name_the_line_and_column),
+        cmocka_unit_test(broken_row_of_shapes_is_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,11 +54,10 @@ static void assert_near(double got, double want)
 #define ROW(id, kernel)                                                                                      \
     "\"" id "\",\"7\",\"p\",\"h\",\"" kernel "\",\"1\",\"3\",\"(1, 1, 1)\",\"(1, 1, 1)\",\"0\",\"8.0\","
 
-/* ---- details ----------------------------------------------------------------------------------------------
- */
+/* ---- details ---- */
 
-/* The time in each unit that ncu writes: 1205 ns. */
-static void units_of_time(void **state)
+/* The same time in each unit that ncu writes: 1205 ns. */
+static void reads_all_time_units(void **state)
 {
     (void)state;
     static const char *const written[][2] = {
@@ -79,9 +78,9 @@ static void units_of_time(void **state)
     }
 }
 
-/* The same metric name is a share in one section and a rate in another: 400 Gbyte/s during 10 us are
+/* The same metric name is a percentage in one section and a rate in another: 400 Gbyte/s during 10 us are
  * 4,000,000 bytes. Launch 1 has no duration. */
-static void sections_tell_names_apart(void **state)
+static void metrics_are_distinguished_by_section(void **state)
 {
     (void)state;
     struct oc_profile *p = read_text(
@@ -136,9 +135,9 @@ static void sections_tell_names_apart(void **state)
     oc_profile_close(p);
 }
 
-/* The last range of several is the innermost; domains and ids are no part of the name; a range of the run
- * names nothing. */
-static void ranges(void **state)
+/* The last of several ranges is the innermost; domains and ids are not part of the name; a range of the run
+ * names no operator. */
+static void innermost_nvtx_range_names_the_record(void **state)
 {
     (void)state;
     static const char head[] =
@@ -173,17 +172,15 @@ static void ranges(void **state)
     }
 }
 
-/* ---- raw --------------------------------------------------------------------------------------------------
- */
+/* ---- raw page ---- */
 
 #define OPS(p)                                                                                               \
     "\"smsp__sass_thread_inst_executed_op_" p "add_pred_on.sum\",\"smsp__sass_thread_inst_executed_op_" p    \
     "fma_pred_on.sum\",\"smsp__sass_thread_inst_executed_op_" p "mul_pred_on.sum\""
 
 /* f: 1000 + 3 + 2 * 50 single, 7 + 0 + 2 * 4 half, and 1e6 of the tensor cores, counted twice (sm and smsp)
- * and once more by sparsity. Bytes 2.5e6 + 500. g: one instruction of the tensor pipe on an 8.0 chip: not
- * known. */
-static void counters(void **state)
+ * and once more by sparsity. Bytes 2.5e6 + 500. g: one tensor pipe instruction on an 8.0 chip: unknown. */
+static void counters_are_summed_without_double_counting(void **state)
 {
     (void)state;
     struct oc_profile *p = read_text(
@@ -223,10 +220,9 @@ static void counters(void **state)
     oc_profile_close(p);
 }
 
-/* ---- text -------------------------------------------------------------------------------------------------
- */
+/* ---- text ---- */
 
-static void printed_page(void **state)
+static void reads_the_printed_page(void **state)
 {
     (void)state;
     struct oc_profile *p =
@@ -263,7 +259,7 @@ static void printed_page(void **state)
     oc_profile_close(p);
 }
 
-static void what_is_no_report(void **state)
+static void rejects_text_that_is_not_a_report(void **state)
 {
     (void)state;
     static const struct {
@@ -286,13 +282,12 @@ static void what_is_no_report(void **state)
     }
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
 #define NCU "../shared/samples/ncu/"
 
-/* Sums of gpu__time_duration.sum (Duration), added up outside of this program. */
-static void reports_of_the_samples(void **state)
+/* Sums of gpu__time_duration.sum (Duration), computed outside this program. */
+static void sample_reports_match_independent_sums(void **state)
 {
     (void)state;
     static const struct {
@@ -334,7 +329,7 @@ static void reports_of_the_samples(void **state)
 
 /* Kernel 1 of the raw page: 1,024 + 4,096 + 2 * 16,777,216 FLOP, 2.05 + 0.13 MB. Kernel 0 ran on the tensor
  * cores of an A100, whose operations were not counted. */
-static void counters_of_the_samples(void **state)
+static void sample_counters_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p;
@@ -359,14 +354,14 @@ static void counters_of_the_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_of_time),
-        cmocka_unit_test(sections_tell_names_apart),
-        cmocka_unit_test(ranges),
-        cmocka_unit_test(counters),
-        cmocka_unit_test(printed_page),
-        cmocka_unit_test(what_is_no_report),
-        cmocka_unit_test(reports_of_the_samples),
-        cmocka_unit_test(counters_of_the_samples),
+        cmocka_unit_test(reads_all_time_units),
+        cmocka_unit_test(metrics_are_distinguished_by_section),
+        cmocka_unit_test(innermost_nvtx_range_names_the_record),
+        cmocka_unit_test(counters_are_summed_without_double_counting),
+        cmocka_unit_test(reads_the_printed_page),
+        cmocka_unit_test(rejects_text_that_is_not_a_report),
+        cmocka_unit_test(sample_reports_match_independent_sums),
+        cmocka_unit_test(sample_counters_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,12 +51,11 @@ static void assert_ns(double got, double want)
         fail_msg("%.3f ns is not %.3f ns", got, want);
 }
 
-/* ---- headers ----------------------------------------------------------------------------------------------
- */
+/* ---- headers ---- */
 
 /* The same three launches in each version of the header: 2 us of "a, b" at 1 us, 0.5 us of a copy, 1 us of c.
  */
-static void traces_of_all_versions(void **state)
+static void reads_traces_of_all_versions(void **state)
 {
     (void)state;
     static const char *const text[] = {
@@ -102,8 +101,8 @@ static void traces_of_all_versions(void **state)
     }
 }
 
-/* 2021 (no median) and since; 600 ns in 3 calls of f, 90 in 6 of g: 3 runs of 200 + 30 ns. */
-static void sums_of_kernels(void **state)
+/* 2021 (no median) and later; 600 ns in 3 calls of f, 90 in 6 of g: 3 runs of 200 + 30 ns. */
+static void reads_kernel_sums(void **state)
 {
     (void)state;
     static const char *const text[] = {
@@ -141,8 +140,8 @@ static void sums_of_kernels(void **state)
     }
 }
 
-/* Sums over all runs: the first of them cannot be left out, and that is said. */
-static void sums_have_no_first_run(void **state)
+/* Sums over all runs: the first run cannot be dropped, and a warning says so. */
+static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
 {
     (void)state;
     static const char text[] =
@@ -158,16 +157,16 @@ static void sums_have_no_first_run(void **state)
         if (warmup > 0)
             assert_string_equal(told, "the file holds sums only: no run can be left out");
         else
-            assert_null(told); /* nobody asked for it */
+            assert_null(told); /* not requested */
         assert_int_equal(p->runs_used, 3);
         assert_ns(find(p, "f")->time_ns, 200);
         oc_profile_close(p);
     }
 }
 
-/* Layers by kernel; the outer range holds them all: 2 runs of 100 + 20 + 30 ns, and 40 ns of kernels of no
- * layer in both runs together. The sums of kernels of the same recording must not count twice. */
-static void kernels_by_range(void **state)
+/* Layers by kernel; the outer range contains all of them: 2 runs of 100 + 20 + 30 ns, and 40 ns of kernels in
+ * no layer in both runs together. The kernel sums of the same recording must not count twice. */
+static void kernels_by_nvtx_range_are_layers(void **state)
 {
     (void)state;
     struct oc_profile *p =
@@ -202,7 +201,7 @@ static void kernels_by_range(void **state)
 
 /* Ranges projected on the device nest: conv has 100 ns, 30 of them in its part; 20 ns of the run are in no
  * layer. */
-static void projected_ranges(void **state)
+static void projected_nvtx_ranges_nest(void **state)
 {
     (void)state;
     struct oc_profile *p =
@@ -237,7 +236,7 @@ static void projected_ranges(void **state)
     oc_profile_close(p);
 }
 
-static void ranges_of_the_host(void **state)
+static void host_nvtx_ranges_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p = read_text("Start (ns),End (ns),Duration (ns),DurChild (ns),DurNonChild "
@@ -261,7 +260,7 @@ static void ranges_of_the_host(void **state)
     oc_profile_close(p);
 }
 
-static void kernels_with_their_calls(void **state)
+static void kernels_with_api_calls_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p =
@@ -277,7 +276,7 @@ static void kernels_with_their_calls(void **state)
     oc_profile_close(p);
 }
 
-static void what_is_no_report(void **state)
+static void rejects_text_that_is_not_a_report(void **state)
 {
     (void)state;
     static const char *const text[] = {"a,b\n1,2\n", "Time (%),Total Time (ns),Num Calls,Name\n1,2,3,read\n",
@@ -292,13 +291,12 @@ static void what_is_no_report(void **state)
     }
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
 #define NSYS "../shared/samples/nsys/"
 
-/* Sums and counts of the columns Total Time and Instances, added up outside of this program. The printed
- * tables of 2023 cut names, so kernels may share one. */
+/* Sums and counts of the columns Total Time and Instances, computed outside this program. The printed tables
+ * of 2023 truncate names, so kernels may share one. */
 static const struct sample {
     const char *file;
     double kernels_ns, copies_ns;
@@ -340,7 +338,7 @@ static void check_sample(const struct sample *s)
     oc_profile_close(p);
 }
 
-static void reports_of_the_samples(void **state)
+static void sample_reports_match_independent_sums(void **state)
 {
     (void)state;
     if (access(NSYS, R_OK)) {
@@ -354,11 +352,15 @@ static void reports_of_the_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(traces_of_all_versions), cmocka_unit_test(sums_of_kernels),
-        cmocka_unit_test(kernels_by_range),       cmocka_unit_test(projected_ranges),
-        cmocka_unit_test(ranges_of_the_host),     cmocka_unit_test(kernels_with_their_calls),
-        cmocka_unit_test(what_is_no_report),      cmocka_unit_test(reports_of_the_samples),
-        cmocka_unit_test(sums_have_no_first_run),
+        cmocka_unit_test(reads_traces_of_all_versions),
+        cmocka_unit_test(reads_kernel_sums),
+        cmocka_unit_test(kernels_by_nvtx_range_are_layers),
+        cmocka_unit_test(projected_nvtx_ranges_nest),
+        cmocka_unit_test(host_nvtx_ranges_are_read),
+        cmocka_unit_test(kernels_with_api_calls_are_read),
+        cmocka_unit_test(rejects_text_that_is_not_a_report),
+        cmocka_unit_test(sample_reports_match_independent_sums),
+        cmocka_unit_test(sums_without_runs_keep_the_first_run_with_a_warning),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static const struct oc_prof_rec *find(const struct oc_profile *p, const char *na
     return NULL;
 }
 
-static bool said(const struct oc_profile *p, const char *code)
+static bool has_warning(const struct oc_profile *p, const char *code)
 {
     const struct oc_diag *d;
     size_t n = oc_profile_diags(p, &d);
@@ -62,8 +62,7 @@ static void assert_ns(double got, double want)
         fail_msg("%.3f ns is not %.3f ns", got, want);
 }
 
-/* ---- tables -----------------------------------------------------------------------------------------------
- */
+/* ---- tables ---- */
 
 #define TABLES                                                                                               \
     "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"                                            \
@@ -84,21 +83,21 @@ static void assert_ns(double got, double want)
 
 static struct oc_buf sql;
 
-static void begin(void)
+static void begin_sql(void)
 {
     oc_buf_clear(&sql);
     oc_buf_str(&sql, TABLES "INSERT INTO StringIds VALUES(1, 'ampere_sgemm_128x64_nn'), (2, 'relu_kernel'), "
                             "(3, 'Conv_0'), (9000000000, 'far_kernel');");
 }
 
-static void range(const char *text, int start, int end)
+static void add_range(const char *text, int start, int end)
 {
     oc_buf_printf(&sql, "INSERT INTO NVTX_EVENTS VALUES(%d, %d, 59, '%s', NULL, " TID ", 0);", start, end,
                   text);
 }
 
 /* A call and the kernel it launched. */
-static void launch(int id, int call_ns, int start, int dur, const char *name)
+static void add_launch(int id, int call_ns, int start, int dur, const char *name)
 {
     oc_buf_printf(&sql,
                   "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(%d, %d, " TID ", %d, 0);"
@@ -113,21 +112,22 @@ static struct oc_profile *open_sql(int32_t warmup)
     return p;
 }
 
-/* Three runs of two nodes, one of them with two kernels; the device lags behind. Per run: conv1 100 + 10, 110
- * + 10, 120 + 10 ns; relu 20 ns each. Without the first: medians (120 + 130) / 2 = 125 and 20 ns. */
-static void nodes_of_onnx_runtime(void **state)
+/* Three runs of two nodes, one of them with two kernels; the device runs behind the host. Per run: conv1 100
+ * + 10, 110 + 10, 120 + 10 ns; relu 20 ns each. Without the first: medians (120 + 130) / 2 = 125 and 20 ns.
+ */
+static void nvtx_ranges_of_onnx_runtime_are_nodes(void **state)
 {
     (void)state;
-    begin();
+    begin_sql();
     for (int run = 0; run < 3; run++) {
         int t = 1000 * run;
-        range("Batch-x Forward", t, t + 500);
-        range("Conv.0(/conv1/Conv)", t + 10, t + 60);
-        range("Relu.1(/relu)", t + 70, t + 90);
-        range("Shape.2(/shape)", t + 100, t + 107);
-        launch(100 + 3 * run, t + 20, t + 5000, 100 + 10 * run, "1");
-        launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
-        launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
+        add_range("Batch-x Forward", t, t + 500);
+        add_range("Conv.0(/conv1/Conv)", t + 10, t + 60);
+        add_range("Relu.1(/relu)", t + 70, t + 90);
+        add_range("Shape.2(/shape)", t + 100, t + 107);
+        add_launch(100 + 3 * run, t + 20, t + 5000, 100 + 10 * run, "1");
+        add_launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
+        add_launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
     }
     struct oc_profile *p = open_sql(-1);
     assert_int_equal(p->runs_total, 3);
@@ -145,7 +145,7 @@ static void nodes_of_onnx_runtime(void **state)
     assert_string_equal(conv->precision, "f32"); /* 220 of 250 ns */
     assert_string_equal(conv->unit, "CUDA core");
     assert_ns(find(p, "/relu")->time_ns, 20);
-    assert_ns(find(p, "/shape")->time_ns, 0); /* a node that launched nothing */
+    assert_ns(find(p, "/shape")->time_ns, 0); /* a node without kernels */
     assert_ns(find(p, "/shape")->host_ns, 7);
     assert_ns(find(p, "(launches of warm-up runs)")->kernel_ns, 130);
     assert_ns(p->imported_kernel_ns, 130 + 140 + 150);
@@ -165,20 +165,20 @@ static void nodes_of_onnx_runtime(void **state)
 }
 
 /* Each run: a step, two nodes, three calls, three kernels, each linked to its call; the records and their
- * runs are the same as without events. The first step goes on to the second run, the last to the end of the
- * device. */
+ * runs equal those without events. The first step extends to the second run, the last to the end of the
+ * device work. */
 static void events_are_kept(void **state)
 {
     (void)state;
-    begin();
+    begin_sql();
     for (int run = 0; run < 2; run++) {
         int t = 1000 * run;
-        range("Batch-x Forward", t, t + 500);
-        range("Conv.0(/conv1/Conv)", t + 10, t + 60);
-        range("Relu.1(/relu)", t + 70, t + 90);
-        launch(100 + 3 * run, t + 20, t + 5000, 100, "1");
-        launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
-        launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
+        add_range("Batch-x Forward", t, t + 500);
+        add_range("Conv.0(/conv1/Conv)", t + 10, t + 60);
+        add_range("Relu.1(/relu)", t + 70, t + 90);
+        add_launch(100 + 3 * run, t + 20, t + 5000, 100, "1");
+        add_launch(101 + 3 * run, t + 30, t + 5200, 10, "2");
+        add_launch(102 + 3 * run, t + 75, t + 5300, 20, "9000000000");
     }
     struct oc_profile_opts opts = {.warmup = 0, .stat = OC_STAT_SUM, .keep_events = true};
     struct oc_profile *p;
@@ -202,25 +202,25 @@ static void events_are_kept(void **state)
     oc_profile_close(p);
 }
 
-/* emit_nvtx: the outermost aten range counts, and shapes tell records apart. Without marked runs the steps,
- * which hold ranges and come again, are runs. */
-static void operators_of_pytorch(void **state)
+/* emit_nvtx: the outermost aten range counts, and shapes separate records. Without marked runs the repeated
+ * steps that contain ranges are runs. */
+static void nvtx_ranges_of_pytorch_are_operators(void **state)
 {
     (void)state;
-    begin();
+    begin_sql();
     for (int run = 0; run < 2; run++) {
         int t = 1000 * run;
         char name[200];
-        range(run ? "step 1" : "step 0", t, t + 900);
+        add_range(run ? "step 1" : "step 0", t, t + 900);
         snprintf(name, sizeof(name), "aten::conv2d, seq = %d, sizes = [[1, 3, 8, 8], [4, 3, 3, 3], []]", run);
-        range(name, t + 10, t + 60);
-        range("aten::convolution", t + 12, t + 58);
-        launch(10 + 3 * run, t + 20, t + 100, 40, "1");
+        add_range(name, t + 10, t + 60);
+        add_range("aten::convolution", t + 12, t + 58);
+        add_launch(10 + 3 * run, t + 20, t + 100, 40, "1");
         snprintf(name, sizeof(name), "aten::conv2d, seq = %d, sizes = [[1, 4, 6, 6], [4, 4, 3, 3], []]",
                  run + 5);
-        range(name, t + 70, t + 90);
-        launch(11 + 3 * run, t + 75, t + 200, 30, "1");
-        launch(12 + 3 * run, t + 200, t + 300, 5, "2"); /* in the step, in no operator */
+        add_range(name, t + 70, t + 90);
+        add_launch(11 + 3 * run, t + 75, t + 200, 30, "1");
+        add_launch(12 + 3 * run, t + 200, t + 300, 5, "2"); /* in the step, in no operator */
     }
     struct oc_profile *p = open_sql(0);
     assert_int_equal(p->runs_used, 2);
@@ -237,15 +237,15 @@ static void operators_of_pytorch(void **state)
     oc_profile_close(p);
 }
 
-/* Two processes use the same correlation ids; a range of another thread is never the one. */
-static void processes_and_threads(void **state)
+/* Two processes use the same correlation ids; a range of another thread never matches. */
+static void correlation_respects_processes_and_threads(void **state)
 {
     (void)state;
-    begin();
-    range("mine", 0, 100);
+    begin_sql();
+    add_range("mine", 0, 100);
     oc_buf_str(&sql, "INSERT INTO NVTX_EVENTS VALUES(0, 100, 59, 'other thread', NULL, 16777222, 0),"
                      "(0, NULL, 59, 'other process', NULL, 33554433, 0);");
-    launch(1, 10, 1000, 7, "1");
+    add_launch(1, 10, 1000, 7, "1");
     oc_buf_str(
         &sql, "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(500, 501, 33554433, 1, 0);"
               "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(2000, 2011, 1, 7, 1, 33554432, 2, NULL, NULL);");
@@ -254,30 +254,30 @@ static void processes_and_threads(void **state)
     assert_ns(find(p, "other process")->time_ns, 11); /* never closed: open to the end */
     assert_int_equal(p->n_lane, 2);
     assert_int_equal(p->runs_total, 0);
-    assert_true(said(p, "W-no-run"));
+    assert_true(has_warning(p, "W-no-run"));
     oc_profile_close(p);
 }
 
-/* Without ranges kernels are the records; the same three launches four times are four runs, what is before
- * them is outside. Copies have a bucket. Run: 10 + 20 + 5 ns of kernels, 4 of the copy. */
-static void kernels_alone(void **state)
+/* Without ranges kernels are the records; the same three launches four times are four runs, earlier kernels
+ * are outside the runs. Copies have a bucket. Run: 10 + 20 + 5 ns of kernels, 4 of the copy. */
+static void kernels_without_ranges_are_records(void **state)
 {
     (void)state;
-    begin();
+    begin_sql();
     oc_buf_str(&sql, "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(10, 60, 0, 7, 1, " PID
                      ", 9000000000, NULL, NULL);");
     for (int run = 0; run < 4; run++) {
         int t = 1000 + 100 * run;
-        launch(10 + 3 * run, 0, t, 10, "1");
-        launch(11 + 3 * run, 0, t + 20, 20, "2");
-        launch(12 + 3 * run, 0, t + 50, 5, "1");
+        add_launch(10 + 3 * run, 0, t, 10, "1");
+        add_launch(11 + 3 * run, 0, t + 20, 20, "2");
+        add_launch(12 + 3 * run, 0, t + 50, 5, "1");
         oc_buf_printf(&sql,
                       "INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(%d, %d, 0, 7, 99, " PID ", 4096, 2);",
                       t + 60, t + 64);
     }
     struct oc_profile *p = open_sql(1);
-    assert_true(said(p, "I-runs-by-repetition"));
-    assert_true(said(p, "I-no-nvtx"));
+    assert_true(has_warning(p, "I-runs-by-repetition"));
+    assert_true(has_warning(p, "I-no-nvtx"));
     assert_int_equal(p->runs_total, 4);
     assert_int_equal(p->runs_used, 3);
     assert_ns(find(p, "ampere_sgemm_128x64_nn")->time_ns, 15);
@@ -292,11 +292,11 @@ static void kernels_alone(void **state)
     oc_profile_close(p);
 }
 
-static void graphs_are_told(void **state)
+static void cuda_graphs_are_reported(void **state)
 {
     (void)state;
-    begin();
-    range("ExecutionContext::enqueueV3", 0, 100);
+    begin_sql();
+    add_range("ExecutionContext::enqueueV3", 0, 100);
     oc_buf_str(
         &sql,
         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(10, 20, " TID ", 4, 0);"
@@ -306,7 +306,7 @@ static void graphs_are_told(void **state)
         "graphId INT);"
         "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(300, 400, 4, " PID ", 3);");
     struct oc_profile *p = open_sql(-1);
-    assert_true(said(p, "W-cuda-graph"));
+    assert_true(has_warning(p, "W-cuda-graph"));
     assert_int_equal(p->n_rec, 1);
     assert_string_equal(p->rec[0].bucket, "kernels without operator");
     assert_ns(p->rec[0].total_kernel_ns, 140);
@@ -314,25 +314,25 @@ static void graphs_are_told(void **state)
     oc_profile_close(p);
 }
 
-/* What may be missing: tables, columns; what may be wrong: times and ids of any kind. */
-/* Three runs of one node: of four or three to drop none would be left. */
-static void more_runs_to_drop_than_there_are(void **state)
+/* Possible damage: missing tables and columns; wrong times and ids of any kind. */
+/* Three runs of one node: dropping four or three would leave none. */
+static void dropping_all_runs_is_a_warning(void **state)
 {
     (void)state;
     for (int32_t warmup = 2; warmup < 5; warmup++) {
-        begin();
+        begin_sql();
         for (int run = 0; run < 3; run++) {
             int t = 1000 * run;
-            range("Batch-x Forward", t, t + 500);
-            range("Conv.0(/conv1/Conv)", t + 10, t + 60);
-            launch(100 + run, t + 20, t + 5000, 100 + 10 * run, "1");
+            add_range("Batch-x Forward", t, t + 500);
+            add_range("Conv.0(/conv1/Conv)", t + 10, t + 60);
+            add_launch(100 + run, t + 20, t + 5000, 100 + 10 * run, "1");
         }
         struct oc_profile *p = open_sql(warmup);
         const char *told = t_finding(p, "W-warmup");
         if (warmup < 3)
             assert_null(told);
         else if (!told || !strstr(told, "runs to drop, but the file holds 3: the last one is used"))
-            fail_msg("%d runs to drop: %s", warmup, told ? told : "nothing is said");
+            fail_msg("%d runs to drop: %s", warmup, told ? told : "no warning");
         assert_int_equal(p->runs_total, 3);
         assert_int_equal(p->runs_used, 1);
         assert_ns(find(p, "/conv1/Conv")->time_ns, 120);
@@ -340,7 +340,7 @@ static void more_runs_to_drop_than_there_are(void **state)
     }
 }
 
-static void broken_tables(void **state)
+static void broken_tables_are_errors_or_warnings(void **state)
 {
     (void)state;
     static const struct {
@@ -362,25 +362,24 @@ static void broken_tables(void **state)
             fail_msg("'%s' has no '%s'", err.msg, bad[i].why);
         free(data);
     }
-    begin();
+    begin_sql();
     oc_buf_str(
         &sql,
         "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES('x', 5, 0, 0, 0, 0, 1, 1, 0), (5, 4, 0, 0, 0, 0, 1, "
         "1, 0),"
         "(0, 9223372036854775807, 0, 0, 0, 0, 1, 1, 0), (10, 13, NULL, 'a', -1, 1.5, 12345, 'b', 'c');");
     struct oc_profile *p = open_sql(-1);
-    assert_true(said(p, "W-bad-event"));
+    assert_true(has_warning(p, "W-bad-event"));
     assert_ns(find(p, "(unnamed kernel)")->time_ns, 3);
     oc_profile_close(p);
 }
 
-/* ---- the sample -------------------------------------------------------------------------------------------
- */
+/* ---- the sample ---- */
 
 #define SAMPLE "../shared/samples/nsys/trt_resnet_head.synthetic.sqlite"
 
 /* Sums of the rows of cuda_gpu_kern_sum.synthetic.csv, which describes the same recording. */
-static void engine_of_the_samples(void **state)
+static void sample_engine_matches_the_kernel_sums(void **state)
 {
     (void)state;
     if (access(SAMPLE, R_OK)) {
@@ -408,7 +407,7 @@ static void engine_of_the_samples(void **state)
     oc_profile_close(p);
 }
 
-static int clean(void **state)
+static int free_sql(void **state)
 {
     (void)state;
     oc_buf_free(&sql);
@@ -418,15 +417,15 @@ static int clean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nodes_of_onnx_runtime),
+        cmocka_unit_test(nvtx_ranges_of_onnx_runtime_are_nodes),
         cmocka_unit_test(events_are_kept),
-        cmocka_unit_test(operators_of_pytorch),
-        cmocka_unit_test(processes_and_threads),
-        cmocka_unit_test(kernels_alone),
-        cmocka_unit_test(graphs_are_told),
-        cmocka_unit_test(broken_tables),
-        cmocka_unit_test(engine_of_the_samples),
-        cmocka_unit_test(more_runs_to_drop_than_there_are),
+        cmocka_unit_test(nvtx_ranges_of_pytorch_are_operators),
+        cmocka_unit_test(correlation_respects_processes_and_threads),
+        cmocka_unit_test(kernels_without_ranges_are_records),
+        cmocka_unit_test(cuda_graphs_are_reported),
+        cmocka_unit_test(broken_tables_are_errors_or_warnings),
+        cmocka_unit_test(sample_engine_matches_the_kernel_sums),
+        cmocka_unit_test(dropping_all_runs_is_a_warning),
     };
-    return cmocka_run_group_tests(tests, NULL, clean);
+    return cmocka_run_group_tests(tests, NULL, free_sql);
 }

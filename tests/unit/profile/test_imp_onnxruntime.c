@@ -21,11 +21,10 @@ static struct oc_profile *open_file(const char *path, int32_t warmup, enum oc_st
     return p;
 }
 
-/* ---- traces made here ------------------------------------------------------------------------------------
- */
+/* ---- generated traces ---- */
 
-static void event(struct oc_buf *b, const char *cat, int tid, int ts, int dur, const char *name,
-                  const char *args)
+static void add_event(struct oc_buf *b, const char *cat, int tid, int ts, int dur, const char *name,
+                      const char *args)
 {
     oc_buf_printf(b,
                   "%s\n{\"cat\" : \"%s\",\"pid\" :1,\"tid\" :%d,\"dur\" :%d,\"ts\" :%d,\"ph\" : \"X\","
@@ -33,17 +32,17 @@ static void event(struct oc_buf *b, const char *cat, int tid, int ts, int dur, c
                   b->n ? "," : "[", cat, tid, dur, ts, name, args);
 }
 
-static void node(struct oc_buf *b, int tid, int ts, int dur, const char *name, const char *op)
+static void add_node(struct oc_buf *b, int tid, int ts, int dur, const char *name, const char *op)
 {
     char args[200], full[100];
     snprintf(args, sizeof(args), "\"op_name\" : \"%s\",\"provider\" : \"CPUExecutionProvider\"", op);
     snprintf(full, sizeof(full), "%s_kernel_time", name);
-    event(b, "Node", tid, ts, dur, full, args);
+    add_event(b, "Node", tid, ts, dur, full, args);
 }
 
-static void run(struct oc_buf *b, int tid, int ts, int dur)
+static void add_run(struct oc_buf *b, int tid, int ts, int dur)
 {
-    event(b, "Session", tid, ts, dur, "model_run", "");
+    add_event(b, "Session", tid, ts, dur, "model_run", "");
 }
 
 static struct oc_profile *close_trace(struct oc_buf *b, int32_t warmup, enum oc_stat stat)
@@ -58,10 +57,9 @@ static struct oc_profile *close_trace(struct oc_buf *b, int32_t warmup, enum oc_
     return p;
 }
 
-/* ---- the fixture: two runs of Conv and a Loop of two iterations -------------------------------------------
- */
+/* ---- the fixture: two runs of Conv and a Loop of two iterations ---- */
 
-static void default_drops_the_first_run(void **state)
+static void first_run_is_dropped_by_default(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file(FIXTURE, -1, OC_STAT_MEDIAN);
@@ -88,7 +86,7 @@ static void default_drops_the_first_run(void **state)
     oc_profile_close(p);
 }
 
-static void recorded_types(void **state)
+static void recorded_types_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file(FIXTURE, -1, OC_STAT_MEDIAN);
@@ -135,7 +133,7 @@ static void statistics_over_runs(void **state)
     }
 }
 
-static void too_many_dropped_runs_leave_one(void **state)
+static void one_run_remains_when_too_many_are_dropped(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file(FIXTURE, 5, OC_STAT_MEDIAN);
@@ -145,8 +143,7 @@ static void too_many_dropped_runs_leave_one(void **state)
     oc_profile_close(p);
 }
 
-/* ---- order, names, damage --------------------------------------------------------------------------------
- */
+/* ---- order, names, damage ---- */
 
 static char *read_whole(const char *path, size_t *n)
 {
@@ -159,7 +156,7 @@ static char *read_whole(const char *path, size_t *n)
 }
 
 /* The lines in reverse order give the same records. */
-static void order_does_not_matter(void **state)
+static void order_of_events_does_not_matter(void **state)
 {
     (void)state;
     size_t n;
@@ -188,8 +185,9 @@ static void order_does_not_matter(void **state)
     free(data);
 }
 
-/* Cut at every 7th byte: never an error once there is an event, all complete events counted, offset told. */
-static void cut_anywhere(void **state)
+/* Truncated at every 7th byte: never an error once there is an event, all complete events are read, the
+ * offset is reported. */
+static void truncated_trace_gives_its_complete_events(void **state)
 {
     (void)state;
     size_t n;
@@ -213,13 +211,13 @@ static void cut_anywhere(void **state)
     free(data);
 }
 
-static void an_incomplete_run_is_kept_apart(void **state)
+static void incomplete_run_is_excluded(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 50, "a", "Conv");
-    run(&b, 1, 5, 80);
-    node(&b, 1, 110, 30, "a", "Conv");
+    add_node(&b, 1, 10, 50, "a", "Conv");
+    add_run(&b, 1, 5, 80);
+    add_node(&b, 1, 110, 30, "a", "Conv");
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_int_equal(p->runs_used, 1);
     assert_true(t_rec(p, "a")->time_ns == 50e3);
@@ -227,11 +225,11 @@ static void an_incomplete_run_is_kept_apart(void **state)
     oc_profile_close(p);
 }
 
-static void without_a_run_the_events_are_still_shown(void **state)
+static void events_without_a_run_are_shown(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 50, "a", "Conv");
+    add_node(&b, 1, 10, 50, "a", "Conv");
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_int_equal(p->runs_total, 0);
     assert_true(isnan(p->run_ns));
@@ -240,18 +238,18 @@ static void without_a_run_the_events_are_still_shown(void **state)
     oc_profile_close(p);
 }
 
-static void odd_names(void **state)
+static void unusual_names_are_decoded(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 1, "say \"hi\" twice", "Conv");
-    node(&b, 1, 12, 2, "a\",\"b", "Conv"); /* beyond repair: left out */
-    node(&b, 1, 15, 3, "C:\\new\\u00e9", "Conv");
-    node(&b, 1, 20, 4, "x_kernel_time", "Conv"); /* only the end is the decoration */
-    node(&b, 1, 25, 5, "", "Relu");
-    event(&b, "Node", 1, 31, 6, "_kernel_time", "\"op_name\" : \"Relu\",\"node_index\" : \"7\"");
-    node(&b, 1, 38, 7, "tab\there", "Conv");
-    run(&b, 1, 5, 80);
+    add_node(&b, 1, 10, 1, "say \"hi\" twice", "Conv");
+    add_node(&b, 1, 12, 2, "a\",\"b", "Conv"); /* cannot be repaired: skipped */
+    add_node(&b, 1, 15, 3, "C:\\new\\u00e9", "Conv");
+    add_node(&b, 1, 20, 4, "x_kernel_time", "Conv"); /* only the suffix is removed */
+    add_node(&b, 1, 25, 5, "", "Relu");
+    add_event(&b, "Node", 1, 31, 6, "_kernel_time", "\"op_name\" : \"Relu\",\"node_index\" : \"7\"");
+    add_node(&b, 1, 38, 7, "tab\there", "Conv");
+    add_run(&b, 1, 5, 80);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_true(t_rec(p, "say \"hi\" twice")->time_ns == 1e3);
     assert_true(t_rec(p, "C:\\new\\u00e9")->time_ns == 3e3);
@@ -264,16 +262,16 @@ static void odd_names(void **state)
     oc_profile_close(p);
 }
 
-static void events_without_time_are_told(void **state)
+static void events_without_time_are_reported(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 5, "a", "Conv");
+    add_node(&b, 1, 10, 5, "a", "Conv");
     oc_buf_str(&b, ",\n{\"cat\" : \"Node\",\"ts\" :20,\"name\" :\"b_kernel_time\",\"args\" : {}}");
     oc_buf_str(&b,
                ",\n{\"cat\" : \"Node\",\"ts\" :20,\"dur\" :-4,\"name\" :\"c_kernel_time\",\"args\" : {}}");
     oc_buf_str(&b, ",\n42");
-    run(&b, 1, 5, 80);
+    add_run(&b, 1, 5, 80);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_non_null(
         strstr(t_finding(p, "W-bad-event"), "2 events left out, the first: missing \"dur\" (offset "));
@@ -282,20 +280,19 @@ static void events_without_time_are_told(void **state)
     oc_profile_close(p);
 }
 
-/* ---- nesting, threads, shapes -----------------------------------------------------------------------------
- */
+/* ---- nesting, threads, shapes ---- */
 
-static void the_same_name_in_two_bodies(void **state)
+static void equal_names_in_two_bodies_are_two_records(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 5, "x", "Add"); /* outside */
-    node(&b, 1, 22, 6, "x", "Add"); /* in if_a */
-    node(&b, 1, 20, 10, "if_a", "If");
-    node(&b, 1, 41, 7, "x", "Add"); /* in inner, in if_b */
-    node(&b, 1, 41, 8, "inner", "If");
-    node(&b, 1, 40, 10, "if_b", "If");
-    run(&b, 1, 5, 60);
+    add_node(&b, 1, 10, 5, "x", "Add"); /* outside */
+    add_node(&b, 1, 22, 6, "x", "Add"); /* in if_a */
+    add_node(&b, 1, 20, 10, "if_a", "If");
+    add_node(&b, 1, 41, 7, "x", "Add"); /* in inner, in if_b */
+    add_node(&b, 1, 41, 8, "inner", "If");
+    add_node(&b, 1, 40, 10, "if_b", "If");
+    add_run(&b, 1, 5, 60);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     double seen = 0;
     for (uint32_t i = 0; i < p->n_rec; i++)
@@ -312,16 +309,16 @@ static void the_same_name_in_two_bodies(void **state)
     oc_profile_close(p);
 }
 
-/* Starts and durations are cut to whole microseconds: the next node may start where an If ends as written,
- * and must not become its child. */
-static void neighbours_are_not_nested(void **state)
+/* Starts and durations are truncated to whole microseconds: the next node may start at the recorded end of an
+ * If and must not become its child. */
+static void adjacent_nodes_are_not_nested(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    node(&b, 1, 10, 10, "if", "If");
-    node(&b, 1, 20, 0, "next", "Add");
-    node(&b, 1, 20, 3, "after", "Add");
-    run(&b, 1, 5, 60);
+    add_node(&b, 1, 10, 10, "if", "If");
+    add_node(&b, 1, 20, 0, "next", "Add");
+    add_node(&b, 1, 20, 3, "after", "Add");
+    add_run(&b, 1, 5, 60);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_int_equal(t_rec(p, "next")->parent, OC_NONE);
     assert_int_equal(t_rec(p, "after")->parent, OC_NONE);
@@ -329,18 +326,18 @@ static void neighbours_are_not_nested(void **state)
     oc_profile_close(p);
 }
 
-/* Two threads call Run at the same time; a pool thread works for whichever run goes on. */
-static void threads(void **state)
+/* Two threads call Run at the same time; a pool thread works for the run that is in progress. */
+static void events_are_assigned_to_the_run_of_their_thread(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    run(&b, 1, 0, 100);
-    run(&b, 2, 50, 100);
-    run(&b, 1, 200, 50);
-    node(&b, 1, 60, 10, "a", "Conv"); /* run of thread 1, though that of thread 2 started later */
-    node(&b, 2, 60, 20, "a", "Conv");
-    node(&b, 1, 210, 30, "a", "Conv");
-    node(&b, 9, 215, 40, "b", "Relu");                      /* pool */
+    add_run(&b, 1, 0, 100);
+    add_run(&b, 2, 50, 100);
+    add_run(&b, 1, 200, 50);
+    add_node(&b, 1, 60, 10, "a", "Conv"); /* run of thread 1, though that of thread 2 started later */
+    add_node(&b, 2, 60, 20, "a", "Conv");
+    add_node(&b, 1, 210, 30, "a", "Conv");
+    add_node(&b, 9, 215, 40, "b", "Relu");                  /* pool */
     struct oc_profile *p = close_trace(&b, 1, OC_STAT_SUM); /* without the first run */
     assert_int_equal(p->runs_total, 3);
     assert_int_equal(p->runs_used, 2);
@@ -351,7 +348,7 @@ static void threads(void **state)
     oc_profile_close(p);
 }
 
-static void shapes_split_a_node(void **state)
+static void different_shapes_are_different_records(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
@@ -359,8 +356,8 @@ static void shapes_split_a_node(void **state)
         char args[200];
         snprintf(args, sizeof(args), "\"op_name\" : \"Conv\",\"input_type_shape\" : [{\"float\":[%d,3]}]",
                  i / 2 + 1);
-        run(&b, 1, 100 * i, 50);
-        event(&b, "Node", 1, 100 * i + 5, 10 + i, "c_kernel_time", args);
+        add_run(&b, 1, 100 * i, 50);
+        add_event(&b, "Node", 1, 100 * i + 5, 10 + i, "c_kernel_time", args);
     }
     struct oc_profile *p = close_trace(&b, 0, OC_STAT_MEAN);
     assert_non_null(t_finding(p, "W-shapes-vary"));
@@ -377,34 +374,33 @@ static void shapes_split_a_node(void **state)
     oc_profile_close(p);
 }
 
-/* ---- device time ------------------------------------------------------------------------------------------
- */
+/* ---- device time ---- */
 
-static void kernel(struct oc_buf *b, int ts, int dur, const char *name, const char *parent, int grid)
+static void add_kernel(struct oc_buf *b, int ts, int dur, const char *name, const char *parent, int grid)
 {
     char args[300];
     snprintf(args, sizeof(args), "%s%s%s\"stream\" : \"0x1\",\"grid_x\" : \"%d\",\"block_x\" : \"64\"",
              parent ? "\"parent_name\" : \"" : "", parent ? parent : "", parent ? "_kernel_time\"," : "",
              grid);
-    event(b, "Kernel", -1, ts, dur, name, args);
+    add_event(b, "Kernel", -1, ts, dur, name, args);
 }
 
-static void kernels(void **state)
+static void kernels_are_assigned_to_their_node(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    event(&b, "Session", 1, 0, 50, "session_initialization", "");
-    kernel(&b, 40, 9, "MemcpyHostToDevice", NULL, -1);
+    add_event(&b, "Session", 1, 0, 50, "session_initialization", "");
+    add_kernel(&b, 40, 9, "MemcpyHostToDevice", NULL, -1);
     for (int i = 0; i < 3; i++) {
-        run(&b, 1, 1000 * i + 1000, 500);
-        node(&b, 1, 1000 * i + 1010, 5, "c1", "Conv");
-        node(&b, 1, 1000 * i + 1020, 5, "c2", "Conv");
-        node(&b, 1, 1000 * i + 1030, 5, "shape", "Shape");
-        kernel(&b, 1000 * i + 1015, 100, "gemm", "c1", 1);
-        kernel(&b, 1000 * i + 1600, 30, "split", "c1", 2); /* behind the end of the run */
-        kernel(&b, 1000 * i + 1200, 200, "gemm", "c2", 4);
-        kernel(&b, 1000 * i + 1300, 10, "gemm", NULL, 4); /* only c2 launches it so */
-        kernel(&b, 1000 * i + 1350, 1, "odd", NULL, 1);   /* nobody's */
+        add_run(&b, 1, 1000 * i + 1000, 500);
+        add_node(&b, 1, 1000 * i + 1010, 5, "c1", "Conv");
+        add_node(&b, 1, 1000 * i + 1020, 5, "c2", "Conv");
+        add_node(&b, 1, 1000 * i + 1030, 5, "shape", "Shape");
+        add_kernel(&b, 1000 * i + 1015, 100, "gemm", "c1", 1);
+        add_kernel(&b, 1000 * i + 1600, 30, "split", "c1", 2); /* after the end of the run */
+        add_kernel(&b, 1000 * i + 1200, 200, "gemm", "c2", 4);
+        add_kernel(&b, 1000 * i + 1300, 10, "gemm", NULL, 4); /* only c2 launches this shape */
+        add_kernel(&b, 1000 * i + 1350, 1, "odd", NULL, 1);   /* of no node */
     }
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_true(t_rec(p, "c1")->kernel_ns == 130e3);
@@ -418,22 +414,21 @@ static void kernels(void **state)
     oc_profile_close(p);
 }
 
-static void gpu_without_kernels_says_so(void **state)
+static void missing_gpu_kernels_are_reported(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
-    event(&b, "Node", 1, 10, 5, "c_kernel_time",
-          "\"op_name\" : \"Conv\",\"provider\" : \"CUDAExecutionProvider\"");
-    node(&b, 1, 20, 5, "d", "Conv");
-    run(&b, 1, 5, 60);
+    add_event(&b, "Node", 1, 10, 5, "c_kernel_time",
+              "\"op_name\" : \"Conv\",\"provider\" : \"CUDAExecutionProvider\"");
+    add_node(&b, 1, 20, 5, "d", "Conv");
+    add_run(&b, 1, 5, 60);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_string_equal(p->device, "CUDA + CPU");
     assert_non_null(t_finding(p, "W-host-time"));
     oc_profile_close(p);
 }
 
-/* ---- recorded files --------------------------------------------------------------------------------------
- */
+/* ---- recorded files ---- */
 
 static const char *const samples[] = {
     "ppocr_cls.ort1.10.0.all.2runs.json",
@@ -467,7 +462,7 @@ static struct oc_profile *open_sample(const char *name, int32_t warmup, enum oc_
     return open_file(full, warmup, stat);
 }
 
-/* Every nanosecond of the used runs is in one record's own time or in the framework's. */
+/* Every nanosecond of the used runs is in the own time of one record or in the framework's. */
 static void time_is_conserved(void **state)
 {
     (void)state;
@@ -490,7 +485,7 @@ static void time_is_conserved(void **state)
             }
 }
 
-static void runs_of_the_samples(void **state)
+static void samples_have_the_expected_runs(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(samples); i++) {
@@ -506,7 +501,7 @@ static void runs_of_the_samples(void **state)
 
 /* Names differ between versions only in the counters of inserted nodes (`_token_<n>`) and the prefix of 1.10.
  */
-static void versions_agree_on_the_nodes(void **state)
+static void ort_versions_give_the_same_nodes(void **state)
 {
     (void)state;
     struct oc_profile *want = open_sample(samples[6], -1, OC_STAT_MEDIAN);
@@ -534,7 +529,7 @@ static void subgraphs_are_not_counted_twice(void **state)
 {
     (void)state;
     struct oc_profile *p = open_sample("silero_legacy.ort1.30.all.2runs.json", 0, OC_STAT_MAX);
-    /* the first run: 3046 us of plain sums in 1842 us, outermost events 1643 us */
+    /* the first run: plain sums give 3046 us in 1842 us, outermost events 1643 us */
     assert_true(p->run_ns == 1842e3);
     oc_profile_close(p);
     p = open_sample("silero_legacy.ort1.30.all.2runs.json", 0, OC_STAT_SUM);
@@ -546,7 +541,7 @@ static void subgraphs_are_not_counted_twice(void **state)
     oc_profile_close(p);
 }
 
-static void the_cut_sample(void **state)
+static void truncated_sample_is_read_with_a_warning(void **state)
 {
     (void)state;
     struct oc_profile *p = open_sample("ppocr_cls.ort1.14.0.all.truncated.json", -1, OC_STAT_MEDIAN);
@@ -556,19 +551,19 @@ static void the_cut_sample(void **state)
     oc_profile_close(p);
 }
 
-static void the_device_sample(void **state)
+static void device_sample_has_kernel_times(void **state)
 {
     (void)state;
     struct oc_profile *p = open_sample("cuda_ep.kernel_events.synthetic.json", -1, OC_STAT_MEDIAN);
     assert_true(t_rec(p, "Conv_0")->kernel_ns == 311e3);
-    assert_true(t_rec(p, "Gemm_48")->kernel_ns == 41e3); /* unlabelled in the second run */
+    assert_true(t_rec(p, "Gemm_48")->kernel_ns == 41e3); /* without a label in the second run */
     assert_null(t_rec(p, "(unattributed kernels)"));
     oc_profile_close(p);
 }
 
-/* The same events in time: runs as steps, nodes as operators nested by control flow, whose records they are.
+/* The same events over time: runs as steps, nodes as operators nested by control flow, each with its record.
  */
-static void events_in_time(void **state)
+static void events_link_to_records_and_nest(void **state)
 {
     (void)state;
     struct oc_profile_opts opts = {.warmup = -1, .keep_events = true};
@@ -591,7 +586,7 @@ static void events_in_time(void **state)
     }
     assert_int_equal(steps, 2);
     assert_true(nested > 0); /* the body of the loop */
-    double self_ns = 0;      /* one used run: the records' self times are those of its events */
+    double self_ns = 0;      /* one used run: the own times of the records are those of its events */
     for (uint32_t i = 0; i < p->n_rec; i++)
         self_ns += p->rec[i].bucket ? 0 : p->rec[i].self_ns;
     assert_true(used_ns == self_ns);
@@ -601,29 +596,29 @@ static void events_in_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(default_drops_the_first_run),
-        cmocka_unit_test(recorded_types),
+        cmocka_unit_test(first_run_is_dropped_by_default),
+        cmocka_unit_test(recorded_types_are_read),
         cmocka_unit_test(statistics_over_runs),
-        cmocka_unit_test(too_many_dropped_runs_leave_one),
-        cmocka_unit_test(order_does_not_matter),
-        cmocka_unit_test(cut_anywhere),
-        cmocka_unit_test(an_incomplete_run_is_kept_apart),
-        cmocka_unit_test(without_a_run_the_events_are_still_shown),
-        cmocka_unit_test(odd_names),
-        cmocka_unit_test(events_without_time_are_told),
-        cmocka_unit_test(the_same_name_in_two_bodies),
-        cmocka_unit_test(neighbours_are_not_nested),
-        cmocka_unit_test(threads),
-        cmocka_unit_test(shapes_split_a_node),
-        cmocka_unit_test(kernels),
-        cmocka_unit_test(gpu_without_kernels_says_so),
+        cmocka_unit_test(one_run_remains_when_too_many_are_dropped),
+        cmocka_unit_test(order_of_events_does_not_matter),
+        cmocka_unit_test(truncated_trace_gives_its_complete_events),
+        cmocka_unit_test(incomplete_run_is_excluded),
+        cmocka_unit_test(events_without_a_run_are_shown),
+        cmocka_unit_test(unusual_names_are_decoded),
+        cmocka_unit_test(events_without_time_are_reported),
+        cmocka_unit_test(equal_names_in_two_bodies_are_two_records),
+        cmocka_unit_test(adjacent_nodes_are_not_nested),
+        cmocka_unit_test(events_are_assigned_to_the_run_of_their_thread),
+        cmocka_unit_test(different_shapes_are_different_records),
+        cmocka_unit_test(kernels_are_assigned_to_their_node),
+        cmocka_unit_test(missing_gpu_kernels_are_reported),
         cmocka_unit_test(time_is_conserved),
-        cmocka_unit_test(runs_of_the_samples),
-        cmocka_unit_test(versions_agree_on_the_nodes),
+        cmocka_unit_test(samples_have_the_expected_runs),
+        cmocka_unit_test(ort_versions_give_the_same_nodes),
         cmocka_unit_test(subgraphs_are_not_counted_twice),
-        cmocka_unit_test(the_cut_sample),
-        cmocka_unit_test(the_device_sample),
-        cmocka_unit_test(events_in_time),
+        cmocka_unit_test(truncated_sample_is_read_with_a_warning),
+        cmocka_unit_test(device_sample_has_kernel_times),
+        cmocka_unit_test(events_link_to_records_and_nest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,8 +27,7 @@ static void check_conserved(const struct oc_profile *p, double imported_ns)
     assert_true(fabs(c.lost_ns) < 1e-3);
 }
 
-/* conv1: 1.5, 1.2, 1.3 ms: median 1.3; pool 0.25, 0.3, 0.2: median 0.25. In all 1.75 + 1.5 + 1.5 = 4.75 ms.
- */
+/* conv1: 1.5, 1.2, 1.3 ms: median 1.3; pool 0.25, 0.3, 0.2: median 0.25. Total 1.75 + 1.5 + 1.5 = 4.75 ms. */
 static void each_request_is_a_run(void **state)
 {
     (void)state;
@@ -48,7 +47,7 @@ static void each_request_is_a_run(void **state)
     check_conserved(p, 4.75e6);
     assert_null(t_finding(p, "W-total"));
     oc_profile_close(p);
-    /* without the first table: conv 1.2 + 1.3, what is left out is 1.75 ms */
+    /* without the first table: conv 1.2 + 1.3, 1.75 ms are dropped */
     p = open_file("tests/data/openvino/detailed.csv", 1, OC_STAT_SUM);
     assert_true(fabs(t_rec(p, "/conv1/Conv")->time_ns - 2.5e6) < 1e-3);
     assert_true(t_rec(p, "(warm-up runs)")->total_ns == 1.75e6);
@@ -71,7 +70,7 @@ static void reads_numa_header(void **state)
     oc_profile_close(p);
 }
 
-/* The sample's own last row: 1.002 ms. */
+/* The last row of the sample: 1.002 ms. */
 static void reads_the_sample(void **state)
 {
     (void)state;
@@ -87,7 +86,7 @@ static void reads_the_sample(void **state)
     oc_profile_close(p);
 }
 
-static void tells_what_is_wrong(void **state)
+static void errors_name_the_line_and_column(void **state)
 {
     (void)state;
     static const char head[] = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\n";
@@ -119,7 +118,7 @@ int main(void)
         cmocka_unit_test(each_request_is_a_run),
         cmocka_unit_test(reads_numa_header),
         cmocka_unit_test(reads_the_sample),
-        cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(errors_name_the_line_and_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

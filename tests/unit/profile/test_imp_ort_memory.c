@@ -10,8 +10,8 @@
 
 #include "support/profiles.h"
 
-/* The hash behind the last '_' goes, digits of the name itself stay. */
-static void reads_bytes(void **state)
+/* The hash after the last '_' is removed, digits of the name itself are kept. */
+static void reads_bytes_per_node(void **state)
 {
     (void)state;
     struct oc_profile *p;
@@ -29,7 +29,7 @@ static void reads_bytes(void **state)
     oc_profile_close(p);
 }
 
-static void tells_what_is_wrong(void **state)
+static void errors_name_the_line_and_column(void **state)
 {
     (void)state;
     struct oc_err err = {0};
@@ -48,8 +48,8 @@ static void tells_what_is_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_bytes),
-        cmocka_unit_test(tells_what_is_wrong),
+        cmocka_unit_test(reads_bytes_per_node),
+        cmocka_unit_test(errors_name_the_line_and_column),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static void check_conserved(const struct oc_profile *p, bool device, double impo
 
 /* Own times: conv2d 600 - 400 - 150 = 50 us, conv2d0 400 - 300 = 100 us; the top rows are 600 + 400 = 1000
  * us. */
-static void rows_nest(void **state)
+static void indented_rows_nest(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file("tests/data/paddle_report/detail.txt");
@@ -58,7 +58,7 @@ static void rows_nest(void **state)
     oc_profile_close(p);
 }
 
-static void keeps_the_summaries(void **state)
+static void summaries_are_kept(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file("tests/data/paddle_report/detail.txt");
@@ -95,10 +95,9 @@ static void reads_the_cpu_header(void **state)
     oc_profile_close(p);
 }
 
-/* Five reports of different programs. Sum of the rows that stand at the margin, in ms:
- * A 1424.49 + 615.933 + 219.691 + 208.415 + 152.785 = 2621.314; B 248048 + 65632.7 + 57642 = 371322.7;
- * C 7382.84 + 3603.45 + 1476.78 = 12463.07; D 8.39139 + 4.41263 = 12.80402; E 1.66654.
- * In all 386421.55456 ms. */
+/* Five reports of different programs. Sum of the top-level rows in ms: A 1424.49 + 615.933 + 219.691 +
+ * 208.415 + 152.785 = 2621.314; B 248048 + 65632.7 + 57642 = 371322.7; C 7382.84 + 3603.45 + 1476.78 =
+ * 12463.07; D 8.39139 + 4.41263 = 12.80402; E 1.66654. Total 386421.55456 ms. */
 static void reads_the_sample(void **state)
 {
     (void)state;
@@ -110,7 +109,7 @@ static void reads_the_sample(void **state)
     assert_int_equal(r->n_report, 5);
     assert_int_equal(p->n_rec, 18);
     const struct oc_prof_rec *hash = t_rec(p, "pyramid_hash"), *gru = t_rec(p, "gru");
-    assert_true(hash->host_ns == 248048.281171e6 && hash->calls == 79752); /* columns that touch */
+    assert_true(hash->host_ns == 248048.281171e6 && hash->calls == 79752); /* columns without a gap */
     assert_true(r->row[hash - p->rec].gpu_ns == 0);
     assert_true(fabs(gru->kernel_ns - 129.579848e6) < 1e-3);
     assert_true(fabs(r->report[3].overhead_ns - 8.95985e6) < 1e-6 && r->report[3].n_copy == 3);
@@ -125,7 +124,7 @@ static void reads_the_sample(void **state)
     oc_profile_close(p);
 }
 
-static void passes_over_what_is_no_row(void **state)
+static void lines_that_are_not_rows_are_skipped(void **state)
 {
     (void)state;
     struct oc_err err;
@@ -143,11 +142,11 @@ static void passes_over_what_is_no_row(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_nest),
-        cmocka_unit_test(keeps_the_summaries),
+        cmocka_unit_test(indented_rows_nest),
+        cmocka_unit_test(summaries_are_kept),
         cmocka_unit_test(reads_the_cpu_header),
         cmocka_unit_test(reads_the_sample),
-        cmocka_unit_test(passes_over_what_is_no_row),
+        cmocka_unit_test(lines_that_are_not_rows_are_skipped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,8 @@ static struct oc_profile *open_kept(const char *path, int32_t warmup)
 static const char small[] = "tests/data/paddle/small.paddle_trace.json";
 
 /* Second step, [300.25, 1550.25) us: conv2d [350.75, 446.25), conv2d dygraph [500, 510). The first step is
- * empty, so that there is one run. The process and the device have the same number. */
-static void names_and_precise_times(void **state)
+ * empty, so there is one run. The process and the device have the same number. */
+static void reads_names_and_fractional_times(void **state)
 {
     (void)state;
     struct oc_profile *p = open_kept(small, -1);
@@ -39,7 +39,7 @@ static void names_and_precise_times(void **state)
     assert_null(t_rec(p, "compute"));
     assert_int_equal(p->runs_total, 1);
     assert_true(p->run_ns == 1250000);
-    assert_true(p->imported_ns == 1250000); /* operators lie inside the step, on its thread */
+    assert_true(p->imported_ns == 1250000); /* operators are inside the step, on its thread */
     assert_true(t_rec(p, "(framework)")->total_ns == 1250000 - 95500 - 10000);
     assert_true(p->imported_kernel_ns == 312125 + 3100);
     assert_int_equal(p->n_kernel, 2);
@@ -48,7 +48,7 @@ static void names_and_precise_times(void **state)
     oc_profile_close(p);
 }
 
-static void inputs_and_lanes(void **state)
+static void reads_inputs_and_lanes(void **state)
 {
     (void)state;
     struct oc_profile *p = open_kept(small, -1);
@@ -63,13 +63,13 @@ static void inputs_and_lanes(void **state)
     assert_true(host->process == 0 && host->id == 5);
     assert_string_equal(host->name, "thread 5:MainThread(C++)");
     assert_true(p->timeline->cpu_process_share == 0.98 && p->timeline->cpu_system_share == 0.12);
-    assert_null(t_finding(p, "W-bad-event")); /* the empty object at the end is none */
+    assert_null(t_finding(p, "W-bad-event")); /* the empty object at the end is skipped */
     oc_profile_close(p);
 }
 
 /* Two steps of 4.2 ms with six operators of 95 us and kernels of 312, 21.5, 9.8, 15.1, 41 and 4.3 us, a copy
- * of 3.1 us each. The step's thread is that of the operators: 6 * 95 us of 4200 us are operators. */
-static void samples(void **state)
+ * of 3.1 us each. The step is on the thread of the operators: 6 * 95 us of 4200 us are operators. */
+static void samples_have_the_expected_times(void **state)
 {
     (void)state;
     static const char *const file[] = {"paddle/paddle_trace.schema1.0.0.synthetic.paddle_trace.json",
@@ -95,9 +95,9 @@ static void samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_and_precise_times),
-        cmocka_unit_test(inputs_and_lanes),
-        cmocka_unit_test(samples),
+        cmocka_unit_test(reads_names_and_fractional_times),
+        cmocka_unit_test(reads_inputs_and_lanes),
+        cmocka_unit_test(samples_have_the_expected_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,8 +14,8 @@ extern const struct oc_importer oc_importer_tensorrt;
 
 static const struct oc_profile_opts defaults = {.warmup = -1};
 
-/* One file, without those beside it. */
-static struct oc_profile *alone(const char *path)
+/* One file, without other files of its folder. */
+static struct oc_profile *open_alone(const char *path)
 {
     struct oc_file f;
     struct oc_err e = {0};
@@ -27,7 +27,7 @@ static struct oc_profile *alone(const char *path)
     return p;
 }
 
-static struct oc_profile *whole(const char *path, enum oc_stat stat)
+static struct oc_profile *open_with_siblings(const char *path, enum oc_stat stat)
 {
     struct oc_profile_opts o = {.warmup = -1, .stat = stat};
     struct oc_profile *p;
@@ -43,7 +43,7 @@ static void assert_near(double a, double b)
         fail_msg("%.9g is not %.9g", a, b);
 }
 
-static uint64_t macs_of(const struct oc_profile *p)
+static uint64_t total_macs(const struct oc_profile *p)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < p->n_rec; i++)
@@ -51,16 +51,15 @@ static uint64_t macs_of(const struct oc_profile *p)
     return sum;
 }
 
-/* ---- own files -------------------------------------------------------------------------------------------
- */
+/* ---- own files ---- */
 
 /* Conv: 9x9 with pads 1, kernel 3, stride 2 gives 5x5; MACs 2 * 25 * 108 = 5,400; results 2 * 4 * 25 = 200:
- * bias 200, Relu 200; the pool: 2 * 4 * 2 * 2 results of 4 taps, 128. FLOPs 10,800 + 528.
- * Bytes, half: 2*3*81 = 486 in, 32 out, 108 + 4 weights: 630 * 2. */
-static void counts_a_convolution_with_a_pool_inside(void **state)
+ * bias 200, Relu 200; the pool: 2 * 4 * 2 * 2 results of 4 taps, 128. FLOPs 10,800 + 528. Bytes, half: 2*3*81
+ * = 486 in, 32 out, 108 + 4 weights: 630 * 2. */
+static void counts_a_convolution_fused_with_a_pool(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
     const struct oc_prof_rec *r = t_rec(p, "stem + relu + pool");
     assert_true(r->has_macs);
     assert_int_equal(r->macs, 5400);
@@ -79,12 +78,12 @@ static void counts_a_convolution_with_a_pool_inside(void **state)
     oc_profile_close(p);
 }
 
-/* up: every one of 2 * 2 * 2 positions meets 4 * 6 * 4 = 96 weights: 768.
- * twin: 2 * 6 * 7 * 16 = 1,344 and 2 * 6 * 7 * 5 = 420, one record: 1,764; 0.2 + 0.3 ms an iteration. */
-static void counts_other_products_and_adds_layers_of_one_name(void **state)
+/* up: each of 2 * 2 * 2 positions uses 4 * 6 * 4 = 96 weights: 768. twin: 2 * 6 * 7 * 16 = 1,344 and 2 * 6 *
+ * 7 * 5 = 420, one record: 1,764; 0.2 + 0.3 ms per iteration. */
+static void layers_of_one_name_are_one_record(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/fused.graph.json", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/fused.graph.json", OC_STAT_MEDIAN);
     assert_string_equal(p->producer, "TensorRT");
     assert_int_equal(t_rec(p, "up")->macs, 768);
     const struct oc_prof_rec *twin = t_rec(p, "twin");
@@ -96,7 +95,7 @@ static void counts_other_products_and_adds_layers_of_one_name(void **state)
     const struct oc_prof_rec *kgen = t_rec(p, "a \"quoted\" name");
     assert_non_null(kgen);
     assert_false(kgen->has_macs);
-    assert_true(isnan(kgen->flop) && isnan(kgen->bytes)); /* an open dimension */
+    assert_true(isnan(kgen->flop) && isnan(kgen->bytes)); /* an unknown dimension */
     assert_near(kgen->time_ns, 400e3);
     oc_profile_close(p);
 }
@@ -106,7 +105,7 @@ static void counts_other_products_and_adds_layers_of_one_name(void **state)
 static void joins_the_files_of_one_measurement(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/fused.profile.json", OC_STAT_MEDIAN);
     assert_int_equal(p->n_rec, 6);
     assert_near(p->imported_ns, 10e6);
     assert_int_equal(p->runs_total, 4);
@@ -119,7 +118,7 @@ static void joins_the_files_of_one_measurement(void **state)
     oc_profile_close(p);
 }
 
-static void chooses_the_statistic_that_is_told(void **state)
+static void requested_statistic_is_used(void **state)
 {
     (void)state;
     static const struct {
@@ -129,10 +128,10 @@ static void chooses_the_statistic_that_is_told(void **state)
         {OC_STAT_MEDIAN, OC_STAT_MEDIAN, 0.5e6, 0.9e6},
         {OC_STAT_MEAN, OC_STAT_MEAN, 0.5e6, 1e6},
         {OC_STAT_SUM, OC_STAT_SUM, 2e6, 4e6},
-        {OC_STAT_MAX, OC_STAT_MEDIAN, 0.5e6, 0.9e6}, /* not told by the file */
+        {OC_STAT_MAX, OC_STAT_MEDIAN, 0.5e6, 0.9e6}, /* not in the file */
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
-        struct oc_profile *p = whole("tests/data/tensorrt/fused.profile.json", row[i].asked);
+        struct oc_profile *p = open_with_siblings("tests/data/tensorrt/fused.profile.json", row[i].asked);
         assert_int_equal(p->stat, row[i].used);
         assert_near(t_rec(p, "up")->time_ns, row[i].up_ns);
         assert_near(t_rec(p, "stem + relu + pool")->time_ns, row[i].stem_ns);
@@ -142,13 +141,13 @@ static void chooses_the_statistic_that_is_told(void **state)
     }
 }
 
-/* Layers without a profile: shapes and counts, and no time, which is not 0. */
+/* Layers without a profile: shapes and counts, and unknown time, not 0. */
 static void reads_layer_information_alone(void **state)
 {
     (void)state;
-    struct oc_profile *p = alone("tests/data/tensorrt/fused.graph.json");
-    assert_int_equal(p->n_rec, 6); /* the second optimization profile is left out, the twins are one */
-    assert_int_equal(macs_of(p), 5400 + 768 + 1764);
+    struct oc_profile *p = open_alone("tests/data/tensorrt/fused.graph.json");
+    assert_int_equal(p->n_rec, 6); /* the second optimization profile is skipped, the twins are one record */
+    assert_int_equal(total_macs(p), 5400 + 768 + 1764);
     for (uint32_t i = 0; i < p->n_rec; i++)
         assert_true(isnan(p->rec[i].time_ns) && isnan(p->rec[i].total_ns));
     assert_true(isnan(p->imported_ns) && isnan(p->run_ns));
@@ -160,7 +159,7 @@ static void reads_layer_information_alone(void **state)
 static void reads_the_layout_of_version_11(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/tensors.graph.json", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/tensors.graph.json", OC_STAT_MEDIAN);
     assert_int_equal(p->n_rec, 1);
     assert_int_equal(p->rec[0].macs, 512);
     assert_int_equal(p->rec[0].in[0].dtype, OC_DT_BFLOAT16);
@@ -171,7 +170,7 @@ static void reads_the_layout_of_version_11(void **state)
 static void reads_names_only(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/names.graph.json", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/names.graph.json", OC_STAT_MEDIAN);
     assert_int_equal(p->n_rec, 3);
     assert_string_equal(p->rec[0].overhead, "framework");
     assert_string_equal(p->rec[1].name, "conv + PWN(relu)");
@@ -180,11 +179,11 @@ static void reads_names_only(void **state)
     oc_profile_close(p);
 }
 
-/* Computing 3 + 2 + 2.5 ms, in 3 * 0.5, out 3 * 0.25. */
+/* Compute 3 + 2 + 2.5 ms, in 3 * 0.5, out 3 * 0.25. */
 static void reads_times_alone(void **state)
 {
     (void)state;
-    struct oc_profile *p = alone("tests/data/tensorrt/fused.timing.json");
+    struct oc_profile *p = open_alone("tests/data/tensorrt/fused.timing.json");
     assert_int_equal(p->n_rec, 3);
     assert_near(p->imported_ns, 7.5e6 + 1.5e6 + 0.75e6);
     assert_string_equal(p->rec[0].bucket, "whole engine");
@@ -196,8 +195,8 @@ static void reads_times_alone(void **state)
     assert_near(p->run_ns, 2.5e6);
     assert_int_equal(p->runs_used, 3);
     oc_profile_close(p);
-    p = whole("tests/data/tensorrt/old.timing.json", OC_STAT_MEDIAN);
-    assert_near(p->rec[0].host_ns, 0.125e6); /* stands under startInMs, endInMs */
+    p = open_with_siblings("tests/data/tensorrt/old.timing.json", OC_STAT_MEDIAN);
+    assert_near(p->rec[0].host_ns, 0.125e6); /* named startInMs, endInMs */
     assert_near(p->rec[1].total_ns, 0.5e6);
     assert_near(p->imported_ns, 2.75e6);
     oc_profile_close(p);
@@ -207,7 +206,7 @@ static void reads_times_alone(void **state)
 static void reads_the_log_of_a_run(void **state)
 {
     (void)state;
-    struct oc_profile *p = whole("tests/data/tensorrt/dump.log", OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings("tests/data/tensorrt/dump.log", OC_STAT_MEDIAN);
     assert_int_equal(p->n_rec, 3);
     assert_int_equal(p->runs_used, 100);
     assert_near(p->imported_ns, 149e6);
@@ -218,7 +217,7 @@ static void reads_the_log_of_a_run(void **state)
     assert_near(p->run_ns, 1.25e6);
     assert_false(p->truncated);
     oc_profile_close(p);
-    p = whole("tests/data/tensorrt/old_dump.log", OC_STAT_MEDIAN);
+    p = open_with_siblings("tests/data/tensorrt/old_dump.log", OC_STAT_MEDIAN);
     assert_int_equal(p->n_rec, 2);
     assert_near(p->imported_ns, 10e6);
     assert_string_equal(p->rec[0].name, "conv 1 + relu");
@@ -226,7 +225,7 @@ static void reads_the_log_of_a_run(void **state)
     oc_profile_close(p);
 }
 
-static void survives_what_writers_do(void **state)
+static void reads_unusual_writer_output(void **state)
 {
     (void)state;
     struct oc_err e = {0};
@@ -240,7 +239,7 @@ static void survives_what_writers_do(void **state)
     assert_true(p->rec[0].time_ns == 0);
     assert_int_equal(p->stat, OC_STAT_MEAN); /* up to 8.2 without medians */
     oc_profile_close(p);
-    /* cut off: the complete layers count */
+    /* truncated: the complete layers count */
     p = t_profile_text(
         "[ { \"count\" : 2 }\n, { \"name\" : \"a\", \"timeMs\" : 3, \"averageMs\" : 1.5, \"medianMs\" "
         ": 1.5 }\n, { \"name\" : \"b\", \"timeMs\" : 3",
@@ -260,9 +259,9 @@ static void survives_what_writers_do(void **state)
     "[\n  { \"count\" : 2 }\n, { \"name\" : \"a\", \"timeMs\" : 3 }\n, " entry                               \
     "\n, { \"name\" : \"c\", \"timeMs\" : 1 }\n]\n"
 
-/* What is whole around a broken place counts, and the place is told. What a name cannot have broken is an
- * error. */
-static void broken_places(void **state)
+/* Complete entries around a broken one count, and the position is reported. Damage that cannot be in a name
+ * is an error. */
+static void broken_entries_are_skipped_with_a_position(void **state)
 {
     (void)state;
     static const struct {
@@ -292,18 +291,17 @@ static void broken_places(void **state)
         struct oc_profile *p = t_profile_text(file[i].text, &opts, &e);
         const char *told = p && file[i].code ? t_finding(p, file[i].code) : e.msg;
         if (!p != !file[i].code || !told || !strstr(told, file[i].says))
-            fail_msg("%s: %s", file[i].text, told ? told : "nothing is said");
+            fail_msg("%s: %s", file[i].text, told ? told : "no warning");
         if (p)
             assert_int_equal(p->n_rec, file[i].n_rec);
         oc_profile_close(p);
     }
 }
 
-/* ---- recordings ------------------------------------------------------------------------------------------
- */
+/* ---- recordings ---- */
 
-/* Sums of timeMs and medianMs by decimal arithmetic over the files. MACs: 32 pictures, ResNet-18 has
- * 1,814,073,344 MACs a picture, ResNet-50 v1 3,857,973,248; MobileNet v2 300,774,272 for one. */
+/* Sums of timeMs and medianMs by decimal arithmetic over the files. MACs: 32 images, ResNet-18 has
+ * 1,814,073,344 MACs per image, ResNet-50 v1 3,857,973,248; MobileNet v2 300,774,272 for one. */
 static const struct engine {
     const char *name;
     uint32_t layers, elided;
@@ -348,62 +346,63 @@ static void check_engine(const struct engine *e, const struct oc_profile *p)
     assert_true(fabs(p->imported_ns - e->total_ns) < 1 && fabs(held_ns - e->total_ns) < 1);
     assert_true(fabs(iteration_ns - e->iteration_ns) < 1);
     if (e->macs)
-        assert_int_equal(macs_of(p), e->macs);
+        assert_int_equal(total_macs(p), e->macs);
 }
 
-static void recordings_are_whole(void **state)
+static void recordings_have_exact_sums_and_counts(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(engine); i++) {
         const char *path = sample_of(&engine[i], ".profile.json");
         if (!path)
             continue;
-        struct oc_profile *p = whole(path, OC_STAT_MEDIAN);
+        struct oc_profile *p = open_with_siblings(path, OC_STAT_MEDIAN);
         check_engine(&engine[i], p);
         oc_profile_close(p);
     }
 }
 
-/* Both files alone name the same layers in the same order. */
-static void names_are_those_of_the_layer_information(void **state)
+/* Each of the two files alone names the same layers in the same order. */
+static void profile_and_layer_information_have_the_same_names(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(engine); i++) {
         const char *path = sample_of(&engine[i], ".profile.json");
         if (!path)
             continue;
-        struct oc_profile *p = alone(path);
+        struct oc_profile *p = open_alone(path);
         struct oc_profile *l =
-            alone(sample_of(&engine[i], engine[i].macs ? ".graph.json" : ".layer_info.json"));
+            open_alone(sample_of(&engine[i], engine[i].macs ? ".graph.json" : ".layer_info.json"));
         assert_int_equal(p->n_rec, l->n_rec);
         for (uint32_t k = 0; k < p->n_rec; k++)
             assert_string_equal(p->rec[k].name, l->rec[k].name);
         if (engine[i].macs)
-            assert_int_equal(macs_of(l), engine[i].macs);
-        assert_true(!macs_of(p) && isnan(l->rec[0].time_ns));
+            assert_int_equal(total_macs(l), engine[i].macs);
+        assert_true(!total_macs(p) && isnan(l->rec[0].time_ns));
         oc_profile_close(p);
         oc_profile_close(l);
     }
 }
 
-/* Median computeMs of 263 iterations; the summary's median beside the A100 engine. */
+/* Median computeMs of 263 iterations; for the A100 engine the median of the summary. */
 static void run_time_comes_from_times_or_summary(void **state)
 {
     (void)state;
     const char *path = t_sample("tensorrt/tensorflow.resnet.RTX-3090.fp32.resnet.onnx.engine.profile.json");
     if (!path)
         skip();
-    struct oc_profile *p = whole(path, OC_STAT_MEDIAN);
+    struct oc_profile *p = open_with_siblings(path, OC_STAT_MEDIAN);
     assert_near(p->run_ns, 12168200);
     oc_profile_close(p);
-    p = whole(t_sample("tensorrt/pytorch.resnet.A100.fp16.resnet.onnx.engine.profile.json"), OC_STAT_MEDIAN);
+    p = open_with_siblings(t_sample("tensorrt/pytorch.resnet.A100.fp16.resnet.onnx.engine.profile.json"),
+                           OC_STAT_MEDIAN);
     assert_near(p->run_ns, 862183);
     assert_string_equal(p->device, "NVIDIA A100 80GB PCIe");
     assert_string_equal(t_rec(p, "Conv_3 + Relu_4")->precision, "f16");
     oc_profile_close(p);
 }
 
-static void files_of_two_engines(void **state)
+static void files_of_two_engines_are_two_profiles(void **state)
 {
     (void)state;
     static const char *const path[] = {"tests/data/tensorrt/resnet18.profile.json",
@@ -422,20 +421,20 @@ static void files_of_two_engines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_a_convolution_with_a_pool_inside),
-        cmocka_unit_test(counts_other_products_and_adds_layers_of_one_name),
+        cmocka_unit_test(counts_a_convolution_fused_with_a_pool),
+        cmocka_unit_test(layers_of_one_name_are_one_record),
         cmocka_unit_test(joins_the_files_of_one_measurement),
-        cmocka_unit_test(chooses_the_statistic_that_is_told),
+        cmocka_unit_test(requested_statistic_is_used),
         cmocka_unit_test(reads_layer_information_alone),
         cmocka_unit_test(reads_the_layout_of_version_11),
         cmocka_unit_test(reads_names_only),
-        cmocka_unit_test(files_of_two_engines),
+        cmocka_unit_test(files_of_two_engines_are_two_profiles),
         cmocka_unit_test(reads_times_alone),
         cmocka_unit_test(reads_the_log_of_a_run),
-        cmocka_unit_test(survives_what_writers_do),
-        cmocka_unit_test(broken_places),
-        cmocka_unit_test(recordings_are_whole),
-        cmocka_unit_test(names_are_those_of_the_layer_information),
+        cmocka_unit_test(reads_unusual_writer_output),
+        cmocka_unit_test(broken_entries_are_skipped_with_a_position),
+        cmocka_unit_test(recordings_have_exact_sums_and_counts),
+        cmocka_unit_test(profile_and_layer_information_have_the_same_names),
         cmocka_unit_test(run_time_comes_from_times_or_summary),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

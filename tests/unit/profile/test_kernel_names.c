@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "support/many.h"
 
-static void patterns(void **state)
+static void patterns_match_case_insensitively_with_wildcards(void **state)
 {
     (void)state;
     assert_true(oc_kernel_match("gemm", "ampere_SGEMM_128x64"));
@@ -29,24 +29,24 @@ static void patterns(void **state)
     assert_false(oc_kernel_match("||", "x"));
 }
 
-/* The same by trying every place for every character, star by star. */
-static bool stands(const char *part, const char *name, const char *at)
+/* The same by testing every position for every character, star by star. */
+static bool matches_at(const char *part, const char *name, const char *at)
 {
     if (!*part || *part == '|')
         return true;
     if (*part == '*')
-        return stands(part + 1, name, at) || (*at && stands(part, name, at + 1));
+        return matches_at(part + 1, name, at) || (*at && matches_at(part, name, at + 1));
     if (*part == '^')
-        return !(at > name && isalnum((unsigned char)at[-1])) && stands(part + 1, name, at);
+        return !(at > name && isalnum((unsigned char)at[-1])) && matches_at(part + 1, name, at);
     return *at && (*part == '#' ? isdigit((unsigned char)*at) : tolower(*part) == tolower(*at)) &&
-           stands(part + 1, name, at + 1);
+           matches_at(part + 1, name, at + 1);
 }
 
 static bool slow_match(const char *pattern, const char *name)
 {
     for (const char *part = pattern; part; part = strchr(part, '|') ? strchr(part, '|') + 1 : NULL)
         for (const char *at = name; *part && *part != '|'; at++) {
-            if (stands(part, name, at))
+            if (matches_at(part, name, at))
                 return true;
             if (!*at)
                 break;
@@ -95,8 +95,8 @@ static double facts_s(const char *name)
     return least;
 }
 
-/* Hundreds of patterns, none of which is looked for where it cannot be: 500 characters take no 50 times what
- * 10 take. */
+/* Hundreds of patterns, none of which is searched where it cannot match: 500 characters take less than 50
+ * times the time of 10. */
 static void long_names_are_not_searched_for_every_pattern(void **state)
 {
     (void)state;
@@ -105,15 +105,15 @@ static void long_names_are_not_searched_for_every_pattern(void **state)
     name[sizeof(name) - 1] = '\0';
     double many = facts_s(name), few = facts_s("qqqqqqqqqq");
     if (many > 12 * few)
-        fail_msg("500 characters take %.0f times what 10 take", many / few);
+        fail_msg("500 characters take %.0f times the time of 10", many / few);
 }
 
 struct row {
     const char *name, *precision, *unit, *op_class, *library, *algorithm;
 };
 
-/* Names as runtimes print them, with what the vendors' naming says of them: leading h or s before the shape
- * of the instruction (884 Volta, 1688 Turing, 16816 Ampere) is the accumulator, xmma spells input, output,
+/* Names as runtimes print them, with the facts of the vendors' naming scheme: leading h or s before the shape
+ * of the instruction (884 Volta, 1688 Turing, 16816 Ampere) is the accumulator, xmma lists input, output,
  * accumulator. */
 static const struct row known[] = {
     {"volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn", "f16", "tensor core", "gemm", "cuBLAS", ""},
@@ -215,7 +215,7 @@ static const struct row known[] = {
     {"", "", "", "", "", ""},
 };
 
-static void well_known_names(void **state)
+static void well_known_names_are_classified(void **state)
 {
     (void)state;
     size_t bad = 0;
@@ -255,10 +255,9 @@ static void facts_have_known_names(void **state)
     assert_int_equal(oc_precision_class("a precision with a long name"), OC_CLASS_NONE);
 }
 
-/* ---- files ------------------------------------------------------------------------------------------------
- */
+/* ---- files ---- */
 
-static void users_rows_come_first(void **state)
+static void rows_of_the_user_come_first(void **state)
 {
     (void)state;
     struct oc_kernel_names *own;
@@ -271,7 +270,7 @@ static void users_rows_come_first(void **state)
     assert_string_equal(f.unit, "tensor core");
     assert_string_equal(f.op_class, "conv");
     assert_string_equal(f.library, "acme");
-    oc_kernel_facts(own, "acme_sgemm_tc4", &f); /* left out by without: the built-in row */
+    oc_kernel_facts(own, "acme_sgemm_tc4", &f); /* excluded by without: the built-in row */
     assert_string_equal(f.precision, "f32");
     assert_string_equal(f.unit, "CUDA core");
     assert_string_equal(f.library, "");
@@ -293,7 +292,7 @@ static void rows_may_say_unknown(void **state)
     oc_kernel_names_free(own);
 }
 
-static void refused(char *text, const char *why)
+static void expect_read_error(char *text, const char *why)
 {
     struct oc_kernel_names *own;
     struct oc_err err = {0};
@@ -304,7 +303,7 @@ static void refused(char *text, const char *why)
     free(text);
 }
 
-static void bad_files(void **state)
+static void rejects_bad_files(void **state)
 {
     (void)state;
     static const struct {
@@ -320,20 +319,20 @@ static void bad_files(void **state)
         {"<kernels match=\"x\" class=\"conv\"/>", "kernels"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++)
-        refused(t_many("<kernel-names version=\"1\">", bad[i].row, 1, "</kernel-names>"), bad[i].why);
-    refused(
+        expect_read_error(t_many("<kernel-names version=\"1\">", bad[i].row, 1, "</kernel-names>"),
+                          bad[i].why);
+    expect_read_error(
         t_many("<kernel-names version=\"2\">", "<kernel match=\"x\" class=\"conv\"/>", 1, "</kernel-names>"),
         "version '2' is not known");
-    refused(t_many("<kernel-names version=\"1\">", "<kernel match=\"x#\" class=\"conv\"/>", 10001,
-                   "</kernel-names>"),
-            "more than 10000 rows");
+    expect_read_error(t_many("<kernel-names version=\"1\">", "<kernel match=\"x#\" class=\"conv\"/>", 10001,
+                             "</kernel-names>"),
+                      "more than 10000 rows");
 }
 
-/* ---- samples ----------------------------------------------------------------------------------------------
- */
+/* ---- samples ---- */
 
-/* TensorRT's engines say in their names in what precision they were built: TacticName of an fp32 engine is
- * never f16 or i8, that of an fp16 engine never i8 or tf32. */
+/* TensorRT kernel names contain the precision of the engine: the TacticName of an fp32 engine is never f16 or
+ * i8, that of an fp16 engine never i8 or tf32. */
 static void check_tactics(const char *path, const char *allowed, unsigned at_least)
 {
     struct oc_file file;
@@ -360,7 +359,7 @@ static void check_tactics(const char *path, const char *allowed, unsigned at_lea
         fail_msg("%s: only %u names", path, told);
 }
 
-static void tactics_of_samples(void **state)
+static void tactics_of_samples_are_classified(void **state)
 {
     (void)state;
 #define TRT "../shared/samples/tensorrt/"
@@ -378,15 +377,15 @@ static void tactics_of_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns),
+        cmocka_unit_test(patterns_match_case_insensitively_with_wildcards),
         cmocka_unit_test(patterns_agree_with_a_slow_search),
         cmocka_unit_test(long_names_are_not_searched_for_every_pattern),
-        cmocka_unit_test(well_known_names),
+        cmocka_unit_test(well_known_names_are_classified),
         cmocka_unit_test(facts_have_known_names),
-        cmocka_unit_test(users_rows_come_first),
+        cmocka_unit_test(rows_of_the_user_come_first),
         cmocka_unit_test(rows_may_say_unknown),
-        cmocka_unit_test(bad_files),
-        cmocka_unit_test(tactics_of_samples),
+        cmocka_unit_test(rejects_bad_files),
+        cmocka_unit_test(tactics_of_samples_are_classified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

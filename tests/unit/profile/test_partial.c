@@ -1,5 +1,5 @@
-/* Reading that is stopped by a flag: what came before is a profile whose time is conserved, and says how much
- * of the file it has. The flag is set when a chosen byte is read for the first time: its page cannot be read
+/* Reading stopped by a flag: the part read is a profile whose time is conserved, and reports how much of the
+ * file it covers. The flag is set when a chosen byte is read for the first time: its page is not readable
  * until then. */
 #include <math.h>
 #include <setjmp.h>
@@ -34,9 +34,7 @@ static void on_touch(int signal_number, siginfo_t *info, void *context)
     stop = 1;
 }
 
-/* ---- files: a head, and events of EVENT_BYTES each, the i-th of i % 7 + 1 us
- * --------------------------------
- */
+/* ---- files: a head, and events of EVENT_BYTES each, the i-th of i % 7 + 1 us ---- */
 
 struct form {
     const char *name, *map, *head, *event, *tail;
@@ -80,7 +78,7 @@ static char *packed(const char *text, size_t *n)
     return out;
 }
 
-/* The bytes in memory of which the page of byte `at` sets the flag. */
+/* The bytes in memory; reading the page of byte `at` sets the flag. */
 static char *guarded(const char *text, size_t n, size_t at)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -105,8 +103,7 @@ static const struct oc_importer *importer(const char *name)
     return NULL;
 }
 
-/* ---- what is left of them ---------------------------------------------------------------------------------
- */
+/* ---- the remaining part ---- */
 
 static double time_ns_of(int events)
 {
@@ -116,7 +113,7 @@ static double time_ns_of(int events)
     return us * 1e3;
 }
 
-static void assert_holds(const struct oc_profile *p, int events)
+static void check_profile(const struct oc_profile *p, int events)
 {
     struct oc_conserved c;
     oc_profile_conserved(p, false, &c);
@@ -138,9 +135,9 @@ static int open_until(const struct form *f, const char *text, size_t n, size_t a
     return rc;
 }
 
-/* Byte 1.5 MiB lies in the second piece: that one is read to its end, the third is not begun, and an event
- * that goes over the end is left out. */
-static void what_was_read_is_a_profile(void **state)
+/* Byte 1.5 MiB is in the second block: that block is read to its end, the third is not started, and an event
+ * that crosses the end is skipped. */
+static void stopped_reading_gives_a_partial_profile(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
@@ -151,7 +148,7 @@ static void what_was_read_is_a_profile(void **state)
         assert_true(n > 4 * PIECE);
         if (open_until(&forms[i], text, n, PIECE + PIECE / 2, &p, &err))
             fail_msg("%s: %s", forms[i].name, err.msg);
-        assert_holds(p, (2 * PIECE - HEAD_BYTES) / EVENT_BYTES);
+        check_profile(p, (2 * PIECE - HEAD_BYTES) / EVENT_BYTES);
         snprintf(want, sizeof(want),
                  "reading was stopped after %d of %zu bytes: this is a part of the measurement", 2 * PIECE,
                  n);
@@ -161,7 +158,7 @@ static void what_was_read_is_a_profile(void **state)
     }
 }
 
-static void so_is_what_was_inflated(void **state)
+static void stopped_decompression_gives_a_partial_profile(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
@@ -183,8 +180,8 @@ static void so_is_what_was_inflated(void **state)
     }
 }
 
-/* The flag in the last piece: nothing is missing. */
-static void a_file_that_was_read_is_whole(void **state)
+/* The flag in the last block: nothing is missing. */
+static void stop_in_the_last_block_gives_a_whole_profile(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
@@ -205,7 +202,7 @@ static void a_file_that_was_read_is_whole(void **state)
     }
 }
 
-static void nothing_is_no_profile(void **state)
+static void stop_before_any_event_is_an_error(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
@@ -227,10 +224,10 @@ static void nothing_is_no_profile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_read_is_a_profile),
-        cmocka_unit_test(so_is_what_was_inflated),
-        cmocka_unit_test(a_file_that_was_read_is_whole),
-        cmocka_unit_test(nothing_is_no_profile),
+        cmocka_unit_test(stopped_reading_gives_a_partial_profile),
+        cmocka_unit_test(stopped_decompression_gives_a_partial_profile),
+        cmocka_unit_test(stop_in_the_last_block_gives_a_whole_profile),
+        cmocka_unit_test(stop_before_any_event_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "support/profiles.h"
 
-static void statistics(void **state)
+static void statistics_are_exact(void **state)
 {
     (void)state;
     double odd[] = {5, 1, 9}, even[] = {4, 1, 3, 100}, one[] = {7};
@@ -42,8 +42,9 @@ static void importers_are_listed_once(void **state)
     assert_false(oc_profile_format(n, &name, &title));
 }
 
-/* Every probe on every kind of rubbish: none may want it, and the message must be one line that says why. */
-static void rubbish_is_refused(void **state)
+/* Every probe on every kind of invalid input: none may accept it, and the message must be one line with the
+ * reason. */
+static void invalid_input_is_rejected_by_every_probe(void **state)
 {
     (void)state;
     static const struct {
@@ -72,8 +73,8 @@ static void rubbish_is_refused(void **state)
     }
 }
 
-/* Only its own tool can read it; and a text that two readers want. */
-static void files_that_need_a_word(void **state)
+/* A file that only its own tool can read; and a text that two importers accept. */
+static void binary_and_ambiguous_files_have_a_hint(void **state)
 {
     (void)state;
     static const struct {
@@ -94,7 +95,7 @@ static void files_that_need_a_word(void **state)
     }
 }
 
-static void bad_paths(void **state)
+static void errors_name_the_path(void **state)
 {
     (void)state;
     struct oc_profile *p;
@@ -107,14 +108,14 @@ static void bad_paths(void **state)
     struct oc_profile_opts opts = {.format = "no-such-format", .warmup = -1};
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_string_equal(e.msg, "unknown profile format 'no-such-format'");
-    opts.format = "onnxruntime"; /* forced on what is none */
+    opts.format = "onnxruntime"; /* forced on another format */
     assert_null(t_profile_text("{}", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
     assert_null(t_profile_text("[{}]", &opts, &e));
     assert_non_null(strstr(e.msg, "holds no events of ONNX Runtime"));
 }
 
-static void kinds_of_files(void **state)
+static void detects_the_kind_of_a_file(void **state)
 {
     (void)state;
     enum oc_file_kind kind;
@@ -134,9 +135,12 @@ static void kinds_of_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statistics),         cmocka_unit_test(importers_are_listed_once),
-        cmocka_unit_test(rubbish_is_refused), cmocka_unit_test(bad_paths),
-        cmocka_unit_test(kinds_of_files),     cmocka_unit_test(files_that_need_a_word),
+        cmocka_unit_test(statistics_are_exact),
+        cmocka_unit_test(importers_are_listed_once),
+        cmocka_unit_test(invalid_input_is_rejected_by_every_probe),
+        cmocka_unit_test(errors_name_the_path),
+        cmocka_unit_test(detects_the_kind_of_a_file),
+        cmocka_unit_test(binary_and_ambiguous_files_have_a_hint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,8 +21,8 @@ static unsigned next(unsigned *state)
     return *state >> 8; /* 24 bits */
 }
 
-/* Values as they come: times in whole microseconds, all the same, with one that is far off, of all sizes, on
- * both sides of zero, rising, alike but for the last bits. */
+/* Values as they occur: times in whole microseconds, all equal, with one outlier, of all magnitudes, on both
+ * sides of zero, rising, equal but for the last bits. */
 static double value_of(unsigned shape, size_t i, size_t n, unsigned *state)
 {
     unsigned r = next(state);
@@ -44,7 +44,7 @@ static double value_of(unsigned shape, size_t i, size_t n, unsigned *state)
     }
 }
 
-static void the_same_as_of_sorted_values(void **state)
+static void quantiles_equal_those_of_sorted_values(void **state)
 {
     (void)state;
     static const size_t size[] = {1, 2, 3, 10, 63, 64, 65, 66, 100, 1001, 20000};
@@ -76,6 +76,6 @@ static void the_same_as_of_sorted_values(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_as_of_sorted_values)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_equal_those_of_sorted_values)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-/* Letters to numbers from 0 as they appear. */
+/* Letters to numbers from 0 in order of appearance. */
 static bool find(const char *text, struct oc_repeat *out)
 {
     uint32_t v[200], n = 0, known = 0, id[256];
@@ -19,7 +19,7 @@ static bool find(const char *text, struct oc_repeat *out)
     return oc_find_repeat(v, n, out);
 }
 
-static void assert_repeat(const char *text, size_t first, size_t period, size_t count, size_t rest)
+static void check_repeat(const char *text, size_t first, size_t period, size_t count, size_t rest)
 {
     struct oc_repeat r;
     if (!find(text, &r))
@@ -28,19 +28,19 @@ static void assert_repeat(const char *text, size_t first, size_t period, size_t 
         fail_msg("%s: first %zu, period %zu, %zu times, rest %zu", text, r.first, r.period, r.count, r.rest);
 }
 
-static void loops(void **state)
+static void finds_loops(void **state)
 {
     (void)state;
-    assert_repeat("abcabcabc", 0, 3, 3, 0);
-    assert_repeat("xyzabcabcabc", 3, 3, 3, 0);     /* something before */
-    assert_repeat("abcabcabcxyz", 0, 3, 3, 0);     /* something behind */
-    assert_repeat("xyabcabcabcabuv", 2, 3, 3, 2);  /* cut off in the middle of the last */
-    assert_repeat("aabaabaab", 0, 3, 3, 0);        /* a kernel twice in the loop */
-    assert_repeat("abacabadabacabad", 0, 8, 2, 0); /* c and d once, a four times */
-    assert_repeat("aaaaaaaaaa", 0, 1, 10, 0);      /* nothing else at all */
+    check_repeat("abcabcabc", 0, 3, 3, 0);
+    check_repeat("xyzabcabcabc", 3, 3, 3, 0);     /* something before */
+    check_repeat("abcabcabcxyz", 0, 3, 3, 0);     /* something after */
+    check_repeat("xyabcabcabcabuv", 2, 3, 3, 2);  /* cut in the middle of the last iteration */
+    check_repeat("aabaabaab", 0, 3, 3, 0);        /* a kernel twice in the loop */
+    check_repeat("abacabadabacabad", 0, 8, 2, 0); /* c and d once, a four times */
+    check_repeat("aaaaaaaaaa", 0, 1, 10, 0);      /* nothing but the loop */
 }
 
-static void no_loops(void **state)
+static void sequences_without_a_loop_are_rejected(void **state)
 {
     (void)state;
     struct oc_repeat r;
@@ -53,6 +53,7 @@ static void no_loops(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loops), cmocka_unit_test(no_loops)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_loops),
+                                       cmocka_unit_test(sequences_without_a_loop_are_rejected)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@
 
 static const struct oc_column three[] = {{"a", true}, {"b", false}, {"c", false}};
 
-/* Cells as text, "1|x|-;" a row. */
+/* Cells as text, "1|x|-;" per row. */
 static int write_row(void *user, const struct oc_cell *c)
 {
     struct oc_buf *b = user;
@@ -39,7 +39,7 @@ static int write_row(void *user, const struct oc_cell *c)
     return b->n > 1000000 ? 7 : 0;
 }
 
-static int scan_of(const char *path, const char *table, struct oc_buf *text, struct oc_err *err)
+static int scan_table(const char *path, const char *table, struct oc_buf *text, struct oc_err *err)
 {
     struct oc_sqlite *db;
     oc_buf_clear(text);
@@ -51,53 +51,53 @@ static int scan_of(const char *path, const char *table, struct oc_buf *text, str
     return rc;
 }
 
-static void assert_rows(const char *sql, const char *rows)
+static void check_rows(const char *sql, const char *rows)
 {
     struct oc_buf text = {0};
     struct oc_err err = {0};
-    if (scan_of(sqlite_file(sql), "t", &text, &err))
+    if (scan_table(sqlite_file(sql), "t", &text, &err))
         fail_msg("%s", err.msg);
     assert_string_equal(text.data, rows);
     oc_buf_free(&text);
     unlink(sqlite_file(""));
 }
 
-static void rows_and_columns(void **state)
+static void reads_rows_and_columns(void **state)
 {
     (void)state;
-    assert_rows(
+    check_rows(
         "CREATE TABLE t(b TEXT, x, a INTEGER); INSERT INTO t VALUES('p', 0, 1), (NULL, 0, -5), (2.5, 0, 'q')",
         "1|p|-;-5|-|-;q|2.5|-;");
-    assert_rows("CREATE TABLE u(a)", ""); /* no such table */
-    assert_rows("CREATE TABLE t(a INTEGER PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO t VALUES(3, 4)",
-                "3|4|-;");
-    assert_rows("CREATE TABLE t(\"a\", \"b\"\"c\"); INSERT INTO t VALUES(1, 2)", "1|-|-;");
+    check_rows("CREATE TABLE u(a)", ""); /* no such table */
+    check_rows("CREATE TABLE t(a INTEGER PRIMARY KEY, b) WITHOUT ROWID; INSERT INTO t VALUES(3, 4)",
+               "3|4|-;");
+    check_rows("CREATE TABLE t(\"a\", \"b\"\"c\"); INSERT INTO t VALUES(1, 2)", "1|-|-;");
 }
 
-static void missing_column(void **state)
+static void missing_column_is_an_error(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
     struct oc_err err = {0};
-    assert_int_equal(scan_of(sqlite_file("CREATE TABLE t(b)"), "t", &text, &err), -1);
+    assert_int_equal(scan_table(sqlite_file("CREATE TABLE t(b)"), "t", &text, &err), -1);
     assert_string_equal(err.msg, "table 't' has no column 'a'");
     oc_buf_free(&text);
     unlink(sqlite_file(""));
 }
 
-/* Views and virtual tables in the place of a table are not read, triggers do not run, and columns that are
- * computed do not count as columns. */
-static void hostile_schemas(void **state)
+/* Views and virtual tables instead of a table are not read, triggers do not run, and generated columns do not
+ * count as columns. */
+static void hostile_schemas_are_not_executed(void **state)
 {
     (void)state;
-    assert_rows(
+    check_rows(
         "CREATE VIEW t AS WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT a FROM n",
         "");
-    assert_rows("CREATE VIRTUAL TABLE t USING fts5(a)", "");
-    assert_rows("CREATE TABLE t(a); INSERT INTO t VALUES(1); CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE "
-                "FROM t; END",
-                "1|-|-;");
-    assert_rows("CREATE TABLE t(a, b AS (zeroblob(900000000))); INSERT INTO t(a) VALUES(1)", "1|-|-;");
+    check_rows("CREATE VIRTUAL TABLE t USING fts5(a)", "");
+    check_rows("CREATE TABLE t(a); INSERT INTO t VALUES(1); CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE "
+               "FROM t; END",
+               "1|-|-;");
+    check_rows("CREATE TABLE t(a, b AS (zeroblob(900000000))); INSERT INTO t(a) VALUES(1)", "1|-|-;");
 }
 
 static void write_file(const char *path, const void *data, size_t n)
@@ -108,21 +108,21 @@ static void write_file(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-static void data_in_a_log(void **state)
+static void data_in_a_write_ahead_log_is_read(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
     struct oc_err err = {0};
     char wal[110], path[100];
-    /* a closed file in this mode has no log beside it */
+    /* a closed file in this mode has no log file */
     snprintf(path, sizeof(path), "%s",
              sqlite_file("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(8)"));
     snprintf(wal, sizeof(wal), "%s-wal", path);
-    if (scan_of(path, "t", &text, &err))
+    if (scan_table(path, "t", &text, &err))
         fail_msg("%s", err.msg);
     assert_string_equal(text.data, "8|-|-;");
     write_file(wal, "x", 1);
-    assert_int_equal(scan_of(path, "t", &text, &err), -1);
+    assert_int_equal(scan_table(path, "t", &text, &err), -1);
     assert_non_null(strstr(err.msg, "part of its data is in"));
     unlink(wal);
     unlink(path);
@@ -139,10 +139,10 @@ static void store(unsigned char *at, unsigned n_byte, unsigned v)
     }
 }
 
-/* Page 2 is the root of the table: a header of 12 bytes, the places of its cells, each of which begins with
- * the number of a page of rows. All are made to name page 3, the pages behind are cut off: the same 500 rows
- * a hundred times, of 12 KiB. */
-static void pages_that_stand_twice(void **state)
+/* Page 2 is the root of the table: a header of 12 bytes, the offsets of its cells, each of which begins with
+ * the number of a page of rows. All are set to page 3, the later pages are cut off: the same 500 rows a
+ * hundred times, from 12 KiB. */
+static void repeated_pages_are_limited(void **state)
 {
     (void)state;
     const unsigned page_bytes = 4096;
@@ -171,8 +171,8 @@ static void pages_that_stand_twice(void **state)
     free(data);
 }
 
-/* SQLite's own heap is full, ours is not: that is an error, and no end of the program. */
-static void sqlite_without_memory(void **state)
+/* SQLite's own heap is full, ours is not: an error, and the program continues. */
+static void sqlite_out_of_memory_is_an_error(void **state)
 {
     (void)state;
     size_t n, rows = 0;
@@ -186,7 +186,7 @@ static void sqlite_without_memory(void **state)
     assert_int_equal(rc, -1);
     assert_int_equal(err.code, OC_ELIBRARY);
     assert_string_equal(err.msg, "SQLite: out of memory, or the file is broken");
-    assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0); /* now there is some */
+    assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0); /* now there is memory */
     assert_int_equal(rows, 1);
     oc_sqlite_close(db);
     free(data);
@@ -199,7 +199,7 @@ static int fill_heap(void *user, const struct oc_cell *cell)
 }
 
 /* The second row needs pages of its own. */
-static void sqlite_without_memory_half_way(void **state)
+static void sqlite_out_of_memory_while_reading_is_an_error(void **state)
 {
     (void)state;
     size_t n, rows = 0;
@@ -219,8 +219,8 @@ static void sqlite_without_memory_half_way(void **state)
     free(data);
 }
 
-/* SQLite says that it has no memory for this one, however much there is. */
-static void files_that_lack_memory(void **state)
+/* SQLite reports that it lacks memory for this file, however much there is. */
+static void file_that_exhausts_memory_is_an_error(void **state)
 {
     (void)state;
     static const char path[] = "tests/fuzz/seeds/nsys_sqlite/no_memory.sqlite";
@@ -245,7 +245,7 @@ static void files_that_lack_memory(void **state)
     }
 }
 
-static void what_is_no_database(void **state)
+static void rejects_files_that_are_not_databases(void **state)
 {
     (void)state;
     struct oc_sqlite *db;
@@ -264,7 +264,7 @@ static void what_is_no_database(void **state)
     assert_non_null(strstr(err.msg, "unpack"));
 }
 
-static void odd_paths(void **state)
+static void paths_with_uri_characters_are_opened(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -273,7 +273,7 @@ static void odd_paths(void **state)
     const char *path = "/tmp/onnxcost test#1?mode=rw&x%41.sqlite";
     unsigned char *data = sqlite_bytes("CREATE TABLE t(a); INSERT INTO t VALUES(8)", &n);
     write_file(path, data, n);
-    int rc = scan_of(path, "t", &text, &err);
+    int rc = scan_table(path, "t", &text, &err);
     unlink(path);
     free(data);
     assert_int_equal(rc, 0);
@@ -281,8 +281,7 @@ static void odd_paths(void **state)
     oc_buf_free(&text);
 }
 
-/* ---- a flag that ends it ----------------------------------------------------------------------------------
- */
+/* ---- a flag that stops reading ---- */
 
 static volatile int stop;
 
@@ -294,7 +293,7 @@ static int third_is_enough(void *user, const struct oc_cell *c)
     return 0;
 }
 
-static void stopped_between_rows(void **state)
+static void reading_stops_between_rows(void **state)
 {
     (void)state;
     struct oc_sqlite *db;
@@ -315,7 +314,7 @@ static void stopped_between_rows(void **state)
     assert_true(oc_sqlite_stopped(db, &rows));
     assert_int_equal(rows, 3); /* one of the first table */
     assert_int_equal(oc_sqlite_scan(db, "u", three, 3, third_is_enough, &seen, &err), 0);
-    assert_int_equal(seen, 3); /* and no other table is begun */
+    assert_int_equal(seen, 3); /* and no other table is started */
     oc_sqlite_close(db);
     unlink(sqlite_file(""));
 }
@@ -336,8 +335,8 @@ static int sleep_once(void *user, const struct oc_cell *c)
     return count_row(user, c);
 }
 
-/* 120,000 rows of a byte each and 24 columns: some 3 million steps for a file of 1.3 MB. */
-static void work_and_time(void **state)
+/* 120,000 rows of one byte each and 24 columns: about 3 million steps for a file of 1.3 MB. */
+static void steps_and_time_are_limited(void **state)
 {
     (void)state;
     struct oc_buf sql = {0};
@@ -386,34 +385,34 @@ static void work_and_time(void **state)
     unlink(path);
 }
 
-/* What a schema could make SQLite do by itself: defaults, generated columns, indexes and checks with
- * functions, one that writes, one that loads a library, an endless view behind a table's name. */
-static void nothing_runs(void **state)
+/* What a schema could make SQLite execute: defaults, generated columns, indexes and checks with functions,
+ * one that writes, one that loads a library, an endless view under a table's name. */
+static void schema_code_is_never_executed(void **state)
 {
     (void)state;
-    assert_rows(
+    check_rows(
         "CREATE TABLE t(a, b DEFAULT (hex(randomblob(9)))); INSERT INTO t VALUES(1, 2); CREATE INDEX i ON "
         "t(a) WHERE length(a) < 5",
         "1|2|-;");
-    assert_rows(
+    check_rows(
         "CREATE TABLE t(a, b GENERATED ALWAYS AS (hex(zeroblob(a))) STORED); INSERT INTO t(a) VALUES(1)",
         "1|-|-;");
-    assert_rows("CREATE TABLE x(a); CREATE VIEW t AS SELECT load_extension('/tmp/evil') AS a FROM x", "");
+    check_rows("CREATE TABLE x(a); CREATE VIEW t AS SELECT load_extension('/tmp/evil') AS a FROM x", "");
     struct oc_buf text = {0};
     struct oc_err err = {0};
     const char *path =
         sqlite_file("CREATE TABLE x(a); CREATE VIEW pragma_table_info AS WITH RECURSIVE n(name) AS (SELECT "
                     "'a' UNION ALL SELECT name FROM n) SELECT name FROM n; CREATE TABLE t(a); INSERT "
                     "INTO t VALUES(4)");
-    assert_int_equal(scan_of(path, "t", &text, &err), -1); /* and not without end */
+    assert_int_equal(scan_table(path, "t", &text, &err), -1); /* and it terminates */
     assert_string_equal(err.msg, "SQLite: 'pragma_table_info' is not a function");
     unlink(path);
     oc_buf_free(&text);
-    assert_rows("CREATE TABLE t(a); INSERT INTO t VALUES(4); CREATE TEMP TABLE t(a)", "4|-|-;");
+    check_rows("CREATE TABLE t(a); INSERT INTO t VALUES(4); CREATE TEMP TABLE t(a)", "4|-|-;");
 }
 
-/* Beside a file in WAL mode SQLite would make two more. */
-static void leaves_no_files(void **state)
+/* For a file in WAL mode SQLite would create two more files. */
+static void reading_creates_no_files(void **state)
 {
     (void)state;
     struct oc_buf text = {0};
@@ -422,7 +421,7 @@ static void leaves_no_files(void **state)
     char path[100], other[120];
     snprintf(path, sizeof(path), "%s",
              sqlite_file("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(8)"));
-    assert_int_equal(scan_of(path, "t", &text, &err), 0);
+    assert_int_equal(scan_table(path, "t", &text, &err), 0);
     for (size_t i = 0; i < OC_COUNT(end); i++) {
         snprintf(other, sizeof(other), "%s%s", path, end[i]);
         assert_int_equal(access(other, F_OK), -1);
@@ -434,20 +433,20 @@ static void leaves_no_files(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_and_columns),
-        cmocka_unit_test(missing_column),
-        cmocka_unit_test(hostile_schemas),
-        cmocka_unit_test(data_in_a_log),
-        cmocka_unit_test(what_is_no_database),
-        cmocka_unit_test(odd_paths),
-        cmocka_unit_test(stopped_between_rows),
-        cmocka_unit_test(work_and_time),
-        cmocka_unit_test(nothing_runs),
-        cmocka_unit_test(leaves_no_files),
-        cmocka_unit_test(pages_that_stand_twice),
-        cmocka_unit_test(sqlite_without_memory),
-        cmocka_unit_test(sqlite_without_memory_half_way),
-        cmocka_unit_test(files_that_lack_memory),
+        cmocka_unit_test(reads_rows_and_columns),
+        cmocka_unit_test(missing_column_is_an_error),
+        cmocka_unit_test(hostile_schemas_are_not_executed),
+        cmocka_unit_test(data_in_a_write_ahead_log_is_read),
+        cmocka_unit_test(rejects_files_that_are_not_databases),
+        cmocka_unit_test(paths_with_uri_characters_are_opened),
+        cmocka_unit_test(reading_stops_between_rows),
+        cmocka_unit_test(steps_and_time_are_limited),
+        cmocka_unit_test(schema_code_is_never_executed),
+        cmocka_unit_test(reading_creates_no_files),
+        cmocka_unit_test(repeated_pages_are_limited),
+        cmocka_unit_test(sqlite_out_of_memory_is_an_error),
+        cmocka_unit_test(sqlite_out_of_memory_while_reading_is_an_error),
+        cmocka_unit_test(file_that_exhausts_memory_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* Limits of what readers take, in the words of --limit: each of them on a file that is good without the
- * limit. */
+/* Limits of readers, in the terms of --limit: each one on a file that is valid without the limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -52,7 +51,7 @@ static const struct {
     {DATA "kineto/small_cuda.json", NULL, OC_CAP_STRING_BYTES, 8, "more than 8"},
 };
 
-static void what_is_beyond_a_limit_is_refused(void **state)
+static void input_beyond_a_limit_is_rejected(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(beyond); i++) {
@@ -73,8 +72,8 @@ static void what_is_beyond_a_limit_is_refused(void **state)
     }
 }
 
-/* The second row is wider than any may be: the header is not where the limit is met. */
-static void a_row_behind_the_header(void **state)
+/* The second row is wider than allowed: the limit is met after the header. */
+static void row_after_the_header_beyond_a_limit_is_rejected(void **state)
 {
     (void)state;
     static const struct {
@@ -96,8 +95,8 @@ static void a_row_behind_the_header(void **state)
     }
 }
 
-/* Without the line that a format begins with, and with rows or units that it does not have. */
-static void no_table_of_that_kind(void **state)
+/* Without the first line of a format, and with rows or units that the format does not have. */
+static void rejects_tables_of_another_format(void **state)
 {
     (void)state;
     static const struct {
@@ -126,9 +125,9 @@ static void no_table_of_that_kind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_beyond_a_limit_is_refused),
-        cmocka_unit_test(a_row_behind_the_header),
-        cmocka_unit_test(no_table_of_that_kind),
+        cmocka_unit_test(input_beyond_a_limit_is_rejected),
+        cmocka_unit_test(row_after_the_header_beyond_a_limit_is_rejected),
+        cmocka_unit_test(rejects_tables_of_another_format),
     };
     return cmocka_run_group_tests_name("profile/tables", tests, NULL, NULL);
 }

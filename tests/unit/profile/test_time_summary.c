@@ -73,11 +73,11 @@ static void check_times(const struct oc_times *t, uint64_t calls, double total, 
     assert_true(t->max_ns == max);
 }
 
-static void test_totals(void **state)
+static void totals_and_run_statistics(void **state)
 {
     (void)state;
     struct oc_time_summary *s = summary(0, NULL);
-    assert_true(s->total_ns == 145); /* 100 + 45: the gap between the steps is no time of them */
+    assert_true(s->total_ns == 145); /* 100 + 45: the gap between the steps belongs to no step */
     assert_int_equal(s->run.n, 2);
     assert_true(s->run.median == 72.5);
     assert_true(s->run.stddev == 27.5);   /* both are 27.5 from the mean */
@@ -100,7 +100,7 @@ static const struct oc_sum_kind *kind_of(const struct oc_sum_kind *k, uint32_t n
     return NULL;
 }
 
-static void test_overview(void **state)
+static void overview_sums_by_event_kind(void **state)
 {
     (void)state;
     struct oc_time_summary *s = summary(0, NULL);
@@ -111,7 +111,7 @@ static void test_overview(void **state)
     oc_time_summary_free(s);
 }
 
-static void test_lanes(void **state)
+static void lanes_have_busy_time_and_utilization(void **state)
 {
     (void)state;
     struct oc_time_summary *s = summary(0, NULL);
@@ -122,26 +122,26 @@ static void test_lanes(void **state)
     assert_true(s->lane[0].kernel_ns == 65);
     assert_true(s->lane[0].idle_ns == 145 - 70);
     assert_true(s->lane[0].longest_gap_ns == 60); /* 60-120 */
-    /* the thread: steps and phases are no work; 0-10, 12-30, 32-50, 112-136 */
+    /* the thread: steps and phases are not counted as busy; 0-10, 12-30, 32-50, 112-136 */
     assert_true(s->lane[1].busy_ns == 10 + 18 + 18 + 24);
     assert_true(s->lane[1].longest_gap_ns == 62); /* 50-112 */
     oc_time_summary_free(s);
 }
 
-static void test_model(void **state)
+static void model_phases_have_host_and_device_times(void **state)
 {
     (void)state;
     struct oc_time_summary *s = summary(0, NULL);
     assert_int_equal(s->model.n, 3);
     assert_string_equal(s->model.item[0].name, oc_event_kind_name(OC_EV_DATALOADER));
     check_times(&s->model.item[1].host, 2, 80, 30, 50);
-    check_times(&s->model.item[1].device, 2, 80, 30, 50); /* 25 + 15 + 10; 30: all below forward */
+    check_times(&s->model.item[1].device, 2, 80, 30, 50); /* 25 + 15 + 10; 30: all inside forward */
     assert_true(s->model.item[2].host.total_ns == 145 - 90);
     assert_true(s->model.item[2].device.total_ns == 0);
     oc_time_summary_free(s);
 }
 
-static void test_operators(void **state)
+static void operators_have_nested_parts(void **state)
 {
     (void)state;
     struct oc_sum_table_opts o = {.op_detail = true};
@@ -153,16 +153,16 @@ static void test_operators(void **state)
     check_times(&item[0].both, 3, 140, 43, 54); /* 18+25, 18+25, 24+30 */
     assert_string_equal(item[1].name, "compute");
     check_times(&item[1].device, 1, 25, 25, 25);
-    assert_string_equal(item[2].name, "sgemm_32x32"); /* what the part launched */
+    assert_string_equal(item[2].name, "sgemm_32x32"); /* launched by the part */
     assert_int_equal(item[2].depth, 2);
     check_times(&item[2].device, 1, 25, 25, 25);
-    assert_int_equal(item[3].depth, 1); /* what the operator launched itself */
+    assert_int_equal(item[3].depth, 1); /* launched by the operator itself */
     check_times(&item[4].device, 2, 40, 10, 30);
     assert_string_equal(item[3].name, "copy");
     oc_time_summary_free(s);
 }
 
-static void test_kernels(void **state)
+static void kernels_have_times_and_precision(void **state)
 {
     (void)state;
     struct oc_time_summary *s = summary(0, NULL);
@@ -171,11 +171,11 @@ static void test_kernels(void **state)
     assert_string_equal(s->kernels.item[0].precision, "f32");
     assert_int_equal(s->copies.n, 1);
     assert_int_equal(s->copies.item[0].bytes, 150);
-    assert_int_equal(s->operators.n, 1); /* no detail was asked for */
+    assert_int_equal(s->operators.n, 1); /* details were not requested */
     oc_time_summary_free(s);
 }
 
-static void test_search(void **state)
+static void search_filters_operators(void **state)
 {
     (void)state;
     struct oc_sum_table_opts o = {.search = "CONV"}, none = {.search = "pool"};
@@ -187,7 +187,7 @@ static void test_search(void **state)
     oc_time_summary_free(s);
 }
 
-static void test_sort_keys(void **state)
+static void sort_keys_are_known(void **state)
 {
     (void)state;
     assert_true(oc_summary_sort_known("cputotal"));
@@ -196,7 +196,7 @@ static void test_sort_keys(void **state)
     assert_false(oc_summary_sort_known(NULL));
 }
 
-static void test_nothing(void **state)
+static void empty_profile_has_unknown_totals(void **state)
 {
     (void)state;
     struct oc_profile empty = {.path = "", .format = ""};
@@ -210,9 +210,15 @@ static void test_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_totals), cmocka_unit_test(test_overview),  cmocka_unit_test(test_lanes),
-        cmocka_unit_test(test_model),  cmocka_unit_test(test_operators), cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_search), cmocka_unit_test(test_sort_keys), cmocka_unit_test(test_nothing),
+        cmocka_unit_test(totals_and_run_statistics),
+        cmocka_unit_test(overview_sums_by_event_kind),
+        cmocka_unit_test(lanes_have_busy_time_and_utilization),
+        cmocka_unit_test(model_phases_have_host_and_device_times),
+        cmocka_unit_test(operators_have_nested_parts),
+        cmocka_unit_test(kernels_have_times_and_precision),
+        cmocka_unit_test(search_filters_operators),
+        cmocka_unit_test(sort_keys_are_known),
+        cmocka_unit_test(empty_profile_has_unknown_totals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "profile/timeline.h"
 
-/* ---- a profile to fill -------------------------------------------------------------------------------- */
+/* ---- building a profile ---- */
 
 struct made {
     struct oc_profile *p;
@@ -18,7 +18,7 @@ struct made {
     uint16_t host, other, stream;
 };
 
-static struct made make(void)
+static struct made make_profile(void)
 {
     struct made m = {.p = calloc(1, sizeof(struct oc_profile))};
     assert_non_null(m.p);
@@ -51,7 +51,7 @@ static void add(struct made *m, unsigned kind, uint16_t lane, const char *name, 
     add_linked(m, kind, lane, name, from, dur, 0, 0);
 }
 
-static const struct oc_event *event(const struct oc_timeline *t, const char *name, unsigned nth)
+static const struct oc_event *find_event(const struct oc_timeline *t, const char *name, unsigned nth)
 {
     for (size_t i = 0; i < t->n_event; i++)
         if (strcmp(t->name[t->event[i].name], name) == 0 && !nth--)
@@ -60,7 +60,7 @@ static const struct oc_event *event(const struct oc_timeline *t, const char *nam
     return NULL;
 }
 
-static const struct oc_prof_rec *rec(const struct oc_profile *p, const char *name, unsigned nth)
+static const struct oc_prof_rec *find_record(const struct oc_profile *p, const char *name, unsigned nth)
 {
     for (uint32_t i = 0; i < p->n_rec; i++)
         if (strcmp(p->rec[i].name, name) == 0 && !nth--)
@@ -68,8 +68,8 @@ static const struct oc_prof_rec *rec(const struct oc_profile *p, const char *nam
     return NULL;
 }
 
-/* What records hold is what was imported. */
-static void conserved(const struct oc_profile *p)
+/* The records contain the imported time. */
+static void check_conserved(const struct oc_profile *p)
 {
     double host = 0, device = 0;
     for (uint32_t i = 0; i < p->n_rec; i++) {
@@ -83,60 +83,60 @@ static void conserved(const struct oc_profile *p)
 static const struct oc_timeline_rules all_rules = {
     .find_runs = true, .user_are_operators = true, .kernel_are_records = true, .keep_call_positions = true};
 
-static void finish(struct made *m, int32_t warmup)
+static void finish_timeline(struct made *m, int32_t warmup)
 {
     struct oc_profile_opts opts = {.warmup = warmup, .stat = OC_STAT_MEAN, .keep_events = true};
     oc_timeline_finish(m->t, &opts, &all_rules);
     oc_timeline_records(m->t, &opts, &all_rules);
     oc_timeline_keep(m->t, &opts);
-    conserved(m->p);
+    check_conserved(m->p);
 }
 
-/* ---- nesting ------------------------------------------------------------------------------------------ */
+/* ---- nesting ---- */
 
-/* main: step [0,100) holds conv [10,60), which holds its part [20,30) and add [40,55);
- * the thread beside: mul [50,80). Added in no order. */
+/* main: step [0,100) contains conv [10,60), which contains its part [20,30) and add [40,55); on the other
+ * thread: mul [50,80). Added in random order. */
 static void nests_and_counts_self_time(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     add(&m, OC_EV_OPERATOR, m.other, "mul", 1050, 30);
     add(&m, OC_EV_OPERATOR, m.host, "add", 1040, 15);
     add(&m, OC_EV_OPERATOR, m.host, "conv", 1010, 50);
     add(&m, OC_EV_INNER, m.host, "compute", 1020, 10);
     add(&m, OC_EV_STEP, m.host, "step", 1000, 100);
-    finish(&m, 0);
+    finish_timeline(&m, 0);
     const struct oc_timeline *t = m.t;
-    assert_true(event(t, "step", 0)->start_ns == 0);
-    assert_true(event(t, "step", 0)->self_ns == 50); /* 100 - 50 */
-    assert_true(event(t, "conv", 0)->self_ns == 25); /* 50 - 10 - 15 */
-    assert_true(event(t, "compute", 0)->self_ns == 10);
-    assert_ptr_equal(&t->event[event(t, "add", 0)->parent], event(t, "conv", 0));
-    assert_int_equal(event(t, "mul", 0)->parent, OC_NONE);
-    assert_int_equal(event(t, "mul", 0)->run, 0); /* by time: it starts within the step */
-    /* records: the part is none; conv's own time is 50 - 15, union of both threads is 100 + 30 */
-    assert_true(rec(m.p, "conv", 0)->time_ns == 50);
-    assert_true(rec(m.p, "conv", 0)->self_ns == 35);
-    assert_true(m.p->rec[rec(m.p, "add", 0)->parent].name == rec(m.p, "conv", 0)->name);
-    assert_null(rec(m.p, "compute", 0));
+    assert_true(find_event(t, "step", 0)->start_ns == 0);
+    assert_true(find_event(t, "step", 0)->self_ns == 50); /* 100 - 50 */
+    assert_true(find_event(t, "conv", 0)->self_ns == 25); /* 50 - 10 - 15 */
+    assert_true(find_event(t, "compute", 0)->self_ns == 10);
+    assert_ptr_equal(&t->event[find_event(t, "add", 0)->parent], find_event(t, "conv", 0));
+    assert_int_equal(find_event(t, "mul", 0)->parent, OC_NONE);
+    assert_int_equal(find_event(t, "mul", 0)->run, 0); /* by time: it starts within the step */
+    /* records: the part has none; the own time of conv is 50 - 15, the union of both threads is 100 + 30 */
+    assert_true(find_record(m.p, "conv", 0)->time_ns == 50);
+    assert_true(find_record(m.p, "conv", 0)->self_ns == 35);
+    assert_true(m.p->rec[find_record(m.p, "add", 0)->parent].name == find_record(m.p, "conv", 0)->name);
+    assert_null(find_record(m.p, "compute", 0));
     assert_true(m.p->imported_ns == 130);
-    assert_true(rec(m.p, "(framework)", 0)->time_ns == 50);
+    assert_true(find_record(m.p, "(framework)", 0)->time_ns == 50);
     assert_true(m.p->run_ns == 100);
     assert_true(m.p->busy_ns == 70); /* [10,60) and [50,80) */
     oc_profile_close(m.p);
 }
 
-/* [0,10) and [6,14) on one thread: the instants of both belong to the later one, the sum is the union. */
+/* [0,10) and [6,14) on one thread: the time in both belongs to the later one, the sum is the union. */
 static void overlap_counts_once(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     add(&m, OC_EV_OPERATOR, m.host, "a", 0, 10000);
     add(&m, OC_EV_OPERATOR, m.host, "b", 6000, 8000);
-    finish(&m, 0);
-    assert_true(event(m.t, "a", 0)->self_ns == 6000);
-    assert_true(event(m.t, "b", 0)->self_ns == 8000);
-    assert_int_equal(event(m.t, "b", 0)->parent, OC_NONE);
+    finish_timeline(&m, 0);
+    assert_true(find_event(m.t, "a", 0)->self_ns == 6000);
+    assert_true(find_event(m.t, "b", 0)->self_ns == 8000);
+    assert_int_equal(find_event(m.t, "b", 0)->parent, OC_NONE);
     assert_true(m.p->imported_ns == 14000);
     struct oc_union_of of = {
         .kinds = 1u << OC_EV_OPERATOR, .lane = m.host, .run = OC_NONE, .device = OC_NONE, .to_ns = 12000};
@@ -146,13 +146,13 @@ static void overlap_counts_once(void **state)
     oc_profile_close(m.p);
 }
 
-/* ---- links -------------------------------------------------------------------------------------------- */
+/* ---- links ---- */
 
-/* Three kernels: of conv by its launch, of relu by the operator's number, of nobody. And a copy. */
-static void links_device_work(void **state)
+/* Three kernels: of conv by its launch, of relu by the operator's number, of no operator. And a copy. */
+static void links_device_work_to_operators(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     add_linked(&m, OC_EV_KERNEL, m.stream, "k1", 100, 40, 91, 0);
     add_linked(&m, OC_EV_KERNEL, m.stream, "k2", 140, 20, 92, 5);
     add_linked(&m, OC_EV_KERNEL, m.stream, "k3", 160, 7, 93, 6);
@@ -161,15 +161,15 @@ static void links_device_work(void **state)
     add_linked(&m, OC_EV_API, m.host, "copyAsync", 12, 2, 94, 0);
     add_linked(&m, OC_EV_OPERATOR, m.host, "conv", 10, 10, 0, 4);
     add_linked(&m, OC_EV_OPERATOR, m.host, "relu", 30, 10, 0, 5);
-    finish(&m, 0);
+    finish_timeline(&m, 0);
     const struct oc_timeline *t = m.t;
-    assert_ptr_equal(&t->event[event(t, "k1", 0)->link], event(t, "launch", 0));
-    assert_ptr_equal(&t->event[event(t, "k2", 0)->link], event(t, "relu", 0));
-    assert_int_equal(event(t, "k3", 0)->link, OC_NONE);
-    assert_true(rec(m.p, "conv", 0)->kernel_ns == 40);
-    assert_true(rec(m.p, "relu", 0)->kernel_ns == 20);
-    assert_true(rec(m.p, "(kernels without operator)", 0)->total_kernel_ns == 7);
-    assert_true(rec(m.p, "(copies)", 0)->total_kernel_ns == 3);
+    assert_ptr_equal(&t->event[find_event(t, "k1", 0)->link], find_event(t, "launch", 0));
+    assert_ptr_equal(&t->event[find_event(t, "k2", 0)->link], find_event(t, "relu", 0));
+    assert_int_equal(find_event(t, "k3", 0)->link, OC_NONE);
+    assert_true(find_record(m.p, "conv", 0)->kernel_ns == 40);
+    assert_true(find_record(m.p, "relu", 0)->kernel_ns == 20);
+    assert_true(find_record(m.p, "(kernels without operator)", 0)->total_kernel_ns == 7);
+    assert_true(find_record(m.p, "(copies)", 0)->total_kernel_ns == 3);
     assert_true(m.p->imported_kernel_ns == 70);
     assert_int_equal(m.p->n_kernel, 4);
     for (uint32_t i = 0; i < m.p->n_kernel; i++)
@@ -178,29 +178,29 @@ static void links_device_work(void **state)
     oc_profile_close(m.p);
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 /* Three steps with two calls of add each, 1 ns longer every time; the first step is warm-up. */
 static void statistics_over_steps(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     for (unsigned k = 0; k < 3; k++) {
         add(&m, OC_EV_STEP, m.host, "step", 1000 * k, 500);
         add(&m, OC_EV_OPERATOR, m.host, "add", 1000 * k + 10, 100 + k);
         add(&m, OC_EV_OPERATOR, m.host, "add", 1000 * k + 200, 50 + k);
     }
     add(&m, OC_EV_OPERATOR, m.host, "add", 2600, 9);
-    finish(&m, -1);
+    finish_timeline(&m, -1);
     assert_int_equal(m.p->runs_total, 3);
     assert_int_equal(m.p->runs_used, 2);
-    const struct oc_prof_rec *first = rec(m.p, "add", 0), *second = rec(m.p, "add", 1);
+    const struct oc_prof_rec *first = find_record(m.p, "add", 0), *second = find_record(m.p, "add", 1);
     assert_true(first->time_ns == 101.5 && first->total_ns == 203 && first->start_ns == 10);
     assert_true(second->time_ns == 51.5 && second->min_ns == 51 && second->max_ns == 52);
     assert_int_equal(second->calls, 2);
-    assert_null(rec(m.p, "add", 2));
-    assert_true(rec(m.p, "(warm-up runs)", 0)->total_ns == 500);
-    assert_true(rec(m.p, "(outside runs)", 0)->total_ns == 9);
+    assert_null(find_record(m.p, "add", 2));
+    assert_true(find_record(m.p, "(warm-up runs)", 0)->total_ns == 500);
+    assert_true(find_record(m.p, "(outside runs)", 0)->total_ns == 9);
     oc_profile_close(m.p);
 }
 
@@ -218,49 +218,50 @@ static void add_pass(struct made *m, const char *names, double *at, double gap, 
 static void finds_iterations(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     double at = 0;
     add_pass(&m, "cxcycc", &at, 1, 100);
     for (unsigned k = 0; k < 12; k++)
         add_pass(&m, "abcabd", &at, 1, 100);
     add_pass(&m, "ab", &at, 1, 0);
-    finish(&m, -1);
+    finish_timeline(&m, -1);
     assert_true(m.t->runs_found);
     assert_int_equal(m.p->runs_total, 12);
     assert_int_equal(m.p->runs_used, 11);
-    assert_int_equal(rec(m.p, "a", 0)->runs, 11);
-    assert_true(rec(m.p, "a", 1)->start_ns == 33);
-    assert_null(rec(m.p, "a", 2));
-    assert_true(m.p->run_ns == 65);                                         /* 6 kernels of 10, 5 gaps of 1 */
-    assert_true(rec(m.p, "(warm-up runs)", 0)->total_kernel_ns == 60 + 60); /* and the first equal one */
-    assert_true(rec(m.p, "(outside runs)", 0)->total_kernel_ns == 20);      /* the one that is cut off */
+    assert_int_equal(find_record(m.p, "a", 0)->runs, 11);
+    assert_true(find_record(m.p, "a", 1)->start_ns == 33);
+    assert_null(find_record(m.p, "a", 2));
+    assert_true(m.p->run_ns == 65); /* 6 kernels of 10, 5 gaps of 1 */
+    assert_true(find_record(m.p, "(warm-up runs)", 0)->total_kernel_ns ==
+                60 + 60);                                                      /* and the first equal one */
+    assert_true(find_record(m.p, "(outside runs)", 0)->total_kernel_ns == 20); /* the truncated one */
     oc_profile_close(m.p);
 }
 
-/* One pass through many equal layers between a beginning and an end is one run, not many. */
-static void layers_are_not_runs(void **state)
+/* One pass through many equal layers between a start and an end is one run, not many. */
+static void equal_layers_are_not_runs(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     double at = 0;
     add_pass(&m, "ee", &at, 1, 0);
     for (unsigned k = 0; k < 24; k++)
         add_pass(&m, "qkvos", &at, 1, 0);
     add_pass(&m, "hhnts", &at, 1, 0);
-    finish(&m, -1);
+    finish_timeline(&m, -1);
     assert_false(m.t->runs_found);
     assert_int_equal(m.t->n_run, 1);
     assert_int_equal(m.p->runs_used, 1);
     oc_profile_close(m.p);
 }
 
-/* Events in falling order, however many: insertion gives up at some of them, which may be the last one (at
- * 50, where 49 * 50 / 2 is more than four an event and 1000). */
-static void test_order(void **state)
+/* Events in descending order, of any number: insertion sort gives up after some of them, which may be the
+ * last one (at 50, where 49 * 50 / 2 exceeds four per event and 1000). */
+static void events_are_sorted_from_any_order(void **state)
 {
     (void)state;
     for (unsigned n = 0; n < 300; n++) {
-        struct made m = make();
+        struct made m = make_profile();
         for (unsigned i = 0; i < n; i++)
             add(&m, OC_EV_OPERATOR, m.host, "op", 1000.0 - i, 0.5);
         oc_timeline_sort(m.t, 100);
@@ -271,26 +272,26 @@ static void test_order(void **state)
     }
 }
 
-/* Many events in falling order, all overlapping crosswise: neither slow nor wrong. */
-static void survives_crossing(void **state)
+/* Many events in descending order, all overlapping crosswise: neither slow nor wrong. */
+static void crossing_events_take_linear_time(void **state)
 {
     (void)state;
-    struct made m = make();
+    struct made m = make_profile();
     unsigned n = 200000;
     for (unsigned k = n; k-- > 0;)
         add(&m, OC_EV_OPERATOR, m.host, "x", 10.0 * k, 1e9);
-    finish(&m, 0);
+    finish_timeline(&m, 0);
     assert_true(m.p->imported_ns == 10.0 * (n - 1) + 1e9);
     for (size_t i = 1; i < m.t->n_event; i++)
         assert_true(m.t->event[i - 1].start_ns < m.t->event[i].start_ns);
     oc_profile_close(m.p);
 }
 
-static void nothing_at_all(void **state)
+static void empty_timeline_has_no_records(void **state)
 {
     (void)state;
-    struct made m = make();
-    finish(&m, 3);
+    struct made m = make_profile();
+    finish_timeline(&m, 3);
     assert_int_equal(m.p->n_rec, 0);
     oc_profile_close(m.p);
 }
@@ -298,15 +299,11 @@ static void nothing_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nests_and_counts_self_time),
-        cmocka_unit_test(overlap_counts_once),
-        cmocka_unit_test(links_device_work),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(statistics_over_steps),
-        cmocka_unit_test(finds_iterations),
-        cmocka_unit_test(layers_are_not_runs),
-        cmocka_unit_test(survives_crossing),
-        cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(nests_and_counts_self_time),     cmocka_unit_test(overlap_counts_once),
+        cmocka_unit_test(links_device_work_to_operators), cmocka_unit_test(events_are_sorted_from_any_order),
+        cmocka_unit_test(statistics_over_steps),          cmocka_unit_test(finds_iterations),
+        cmocka_unit_test(equal_layers_are_not_runs),      cmocka_unit_test(crossing_events_take_linear_time),
+        cmocka_unit_test(empty_timeline_has_no_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

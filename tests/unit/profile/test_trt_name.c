@@ -21,7 +21,7 @@ static bool one_of(const void *ctx, const char *s, size_t n)
 }
 
 /* "A|B": texts of the parts; ranges as first>last. */
-static void assert_split(const char *name, const char *const *names, const char *want)
+static void check_split(const char *name, const char *const *names, const char *want)
 {
     struct trt_known known = {one_of, names};
     struct trt_part part[MAX_PARTS];
@@ -37,61 +37,60 @@ static void assert_split(const char *name, const char *const *names, const char 
     assert_string_equal(text, want);
 }
 
-static void names_have_parts(void **state)
+static void splits_names_into_parts(void **state)
 {
     (void)state;
-    assert_split("Conv_0 + Relu_1", NULL, "nConv_0|nRelu_1");
-    assert_split("a || b || c", NULL, "na|nb|nc");
-    assert_split("w + Conv_9 + PWN(Clip_13)", NULL, "nw|nConv_9|nClip_13");
-    assert_split(
-        "PWN((Unnamed Layer* 2) [ElementWise], PWN(PWN(k + (Unnamed Layer* 0) [ElementWise], u), v))", NULL,
-        "u(Unnamed Layer* 2) [ElementWise]|nk|u(Unnamed Layer* 0) [ElementWise]|nu|nv");
-    assert_split("{ForeignNode[/head/Constant_2_output_0.../Unsqueeze_2]}", NULL,
-                 "r/head/Constant_2_output_0>/Unsqueeze_2");
-    assert_split("{ForeignNode[only]}", NULL, "ronly>only");
-    assert_split("reshape_after_Gemm_48", NULL, "aGemm_48");
-    assert_split("copied_squeeze_after_(Unnamed Layer* 3) [ElementWise]", NULL,
-                 "a(Unnamed Layer* 3) [ElementWise]");
-    assert_split("transpose_before_m/MatMul + m/MatMul", NULL, "am/MatMul|nm/MatMul");
-    assert_split("node_of_relu:0", NULL, "trelu:0");
-    assert_split("__myl_MulSum", NULL, "g__myl_MulSum");
-    assert_split("", NULL, "");
-    assert_split(" + ", NULL, "");
-    assert_split("a + ", NULL, "na");
-    assert_split("f(x + y) + g", NULL, "nf(x + y)|ng"); /* nothing is parted inside brackets */
-    assert_split("f(x + y", NULL, "nf(x|ny");           /* unless they do not close */
+    check_split("Conv_0 + Relu_1", NULL, "nConv_0|nRelu_1");
+    check_split("a || b || c", NULL, "na|nb|nc");
+    check_split("w + Conv_9 + PWN(Clip_13)", NULL, "nw|nConv_9|nClip_13");
+    check_split("PWN((Unnamed Layer* 2) [ElementWise], PWN(PWN(k + (Unnamed Layer* 0) [ElementWise], u), v))",
+                NULL, "u(Unnamed Layer* 2) [ElementWise]|nk|u(Unnamed Layer* 0) [ElementWise]|nu|nv");
+    check_split("{ForeignNode[/head/Constant_2_output_0.../Unsqueeze_2]}", NULL,
+                "r/head/Constant_2_output_0>/Unsqueeze_2");
+    check_split("{ForeignNode[only]}", NULL, "ronly>only");
+    check_split("reshape_after_Gemm_48", NULL, "aGemm_48");
+    check_split("copied_squeeze_after_(Unnamed Layer* 3) [ElementWise]", NULL,
+                "a(Unnamed Layer* 3) [ElementWise]");
+    check_split("transpose_before_m/MatMul + m/MatMul", NULL, "am/MatMul|nm/MatMul");
+    check_split("node_of_relu:0", NULL, "trelu:0");
+    check_split("__myl_MulSum", NULL, "g__myl_MulSum");
+    check_split("", NULL, "");
+    check_split(" + ", NULL, "");
+    check_split("a + ", NULL, "na");
+    check_split("f(x + y) + g", NULL, "nf(x + y)|ng"); /* no split inside brackets */
+    check_split("f(x + y", NULL, "nf(x|ny");           /* unless they do not close */
 }
 
-static void known_names_win(void **state)
+static void known_names_take_precedence(void **state)
 {
     (void)state;
     static const char *const names[] = {"a + b", "c, d", "PWN(e)", "reshape_after_f", "g", "a", NULL};
-    assert_split("a + b", names, "na + b");
-    assert_split("a + b + g", names, "na + b|ng");
-    assert_split("g + a + b", names, "ng|na + b");
-    assert_split("a + g", names, "na|ng");
-    assert_split("PWN(c, d, g)", names, "nc, d|ng");
-    assert_split("PWN(e) + g", names, "nPWN(e)|ng");
-    assert_split("reshape_after_f", names, "nreshape_after_f");
-    assert_split("z + a + b", names, "nz|na + b");
+    check_split("a + b", names, "na + b");
+    check_split("a + b + g", names, "na + b|ng");
+    check_split("g + a + b", names, "ng|na + b");
+    check_split("a + g", names, "na|ng");
+    check_split("PWN(c, d, g)", names, "nc, d|ng");
+    check_split("PWN(e) + g", names, "nPWN(e)|ng");
+    check_split("reshape_after_f", names, "nreshape_after_f");
+    check_split("z + a + b", names, "nz|na + b");
 }
 
-static void assert_stem(const char *name, const char *want)
+static void check_stem(const char *name, const char *want)
 {
     assert_int_equal(trt_stem(name, strlen(name)), strlen(want));
     assert_memory_equal(name, want, strlen(want));
 }
 
-static void suffixes_are_dropped(void **state)
+static void suffixes_are_removed(void **state)
 {
     (void)state;
-    assert_stem("/m/MatMul_myl109_2", "/m/MatMul");
-    assert_stem("conv + relu [profile 1]", "conv + relu");
-    assert_stem("/m/MatMul_myl9_2 [profile 12]", "/m/MatMul");
-    assert_stem("Conv_2", "Conv_2");
-    assert_stem("x_myl_2", "x_myl_2");
-    assert_stem("x [profile ]", "x [profile ]");
-    assert_stem("", "");
+    check_stem("/m/MatMul_myl109_2", "/m/MatMul");
+    check_stem("conv + relu [profile 1]", "conv + relu");
+    check_stem("/m/MatMul_myl9_2 [profile 12]", "/m/MatMul");
+    check_stem("Conv_2", "Conv_2");
+    check_stem("x_myl_2", "x_myl_2");
+    check_stem("x [profile ]", "x [profile ]");
+    check_stem("", "");
 }
 
 static void inserted_layers_have_buckets(void **state)
@@ -116,8 +115,8 @@ static void inserted_layers_have_buckets(void **state)
     }
 }
 
-/* Nothing stops the parser: deep nesting, many parts. */
-static void hostile_names_end(void **state)
+/* The parser terminates for deep nesting and many parts. */
+static void hostile_names_terminate(void **state)
 {
     (void)state;
     enum { N = 20000 };
@@ -176,7 +175,7 @@ static void count_name(const char *name, struct engine *sum)
     }
 }
 
-static void recorded_names_are_understood(void **state)
+static void recorded_names_are_parsed(void **state)
 {
     (void)state;
     for (size_t i = 0; i < OC_COUNT(engine); i++) {
@@ -207,9 +206,9 @@ static void recorded_names_are_understood(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_have_parts),     cmocka_unit_test(known_names_win),
-        cmocka_unit_test(suffixes_are_dropped), cmocka_unit_test(inserted_layers_have_buckets),
-        cmocka_unit_test(hostile_names_end),    cmocka_unit_test(recorded_names_are_understood),
+        cmocka_unit_test(splits_names_into_parts), cmocka_unit_test(known_names_take_precedence),
+        cmocka_unit_test(suffixes_are_removed),    cmocka_unit_test(inserted_layers_have_buckets),
+        cmocka_unit_test(hostile_names_terminate), cmocka_unit_test(recorded_names_are_parsed),
     };
     return cmocka_run_group_tests_name("profile/trt_name", tests, NULL, NULL);
 }
