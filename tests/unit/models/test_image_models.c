@@ -1,5 +1,5 @@
-/* Multiply-accumulates and parameters of the image models from the layer tables of their papers, beside the
- * counts that torchvision, timm and Ultralytics publish. */
+/* Multiply-accumulates and parameters of the image models from the layer tables of their papers, compared
+ * with the counts that torchvision, timm and Ultralytics publish. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,8 +10,8 @@
 
 #include "zoo.h"
 
-/* norms: channels of batch norms. Two numbers of each are parameters; mean and variance are in the file too.
- */
+/* norms: channels of batch norms. Two numbers per channel are parameters; mean and variance are in the file
+ * too. */
 struct sum {
     uint64_t macs, weights, biases, norms;
 };
@@ -64,11 +64,11 @@ static void check(const char *name, const struct sum *s, uint64_t parameters)
     zoo_free(&z);
 }
 
-/* ---- convolutional networks at 224 x 224 -------------------------------------------------------------- */
+/* ---- convolutional networks at 224 x 224 ---- */
 
-/* The first layer leaves (224 - 3) / 2 + 1 = 111 pixels a side, the poolings (side - 3) / 2 + 1: 55, 27, 13.
- * The last convolution makes the classes: 512 x 1000 x 13 x 13. Published: 1,235,496; 0.35 G. */
-static void test_squeezenet(void **state)
+/* The first layer leaves (224 - 3) / 2 + 1 = 111 pixels per side, the poolings (side - 3) / 2 + 1: 55,
+ * 27, 13. The last convolution gives the classes: 512 x 1000 x 13 x 13. Published: 1,235,496; 0.35 G. */
+static void squeezenet_matches_published_counts(void **state)
 {
     (void)state;
     static const struct {
@@ -87,10 +87,10 @@ static void test_squeezenet(void **state)
     check("squeezenet1_1", &s, 1235496);
 }
 
-/* Each unit works on half of its channels: 1x1, depthwise 3x3, 1x1. The first of a stage also takes the other
- * half from depthwise 3x3 and 1x1, and its 1x1 in the main branch is still at the larger size. Published:
- * 2,278,604; 146 M in the paper. */
-static void test_shufflenet(void **state)
+/* Each unit works on half of its channels: 1x1, depthwise 3x3, 1x1. The first unit of a stage also computes
+ * the other half with depthwise 3x3 and 1x1, and its 1x1 in the main branch is still at the larger size.
+ * Published: 2,278,604; 146 M in the paper. */
+static void shufflenet_matches_published_counts(void **state)
 {
     (void)state;
     static const uint64_t units[] = {4, 8, 4}, channels[] = {116, 232, 464};
@@ -114,9 +114,9 @@ static void test_shufflenet(void **state)
     check("shufflenetv2", &s, 2278604);
 }
 
-/* A layer norms all features so far, makes 128 of them with 1x1, norms those, and adds 32 with 3x3.
- * Published: 7,978,856; 2.834 G. */
-static void test_densenet(void **state)
+/* A layer normalizes all features so far, computes 128 of them with 1x1, normalizes those, and adds 32 with
+ * 3x3. Published: 7,978,856; 2.834 G. */
+static void densenet_matches_published_counts(void **state)
 {
     (void)state;
     static const uint64_t layers[] = {6, 12, 24, 16};
@@ -155,7 +155,7 @@ static void inverted(struct sum *s, uint64_t side, uint64_t stride, uint64_t in,
 }
 
 /* Published: 5,288,548; 0.386 G. */
-static void test_efficientnet(void **state)
+static void efficientnet_matches_published_counts(void **state)
 {
     (void)state;
     static const struct {
@@ -175,8 +175,8 @@ static void test_efficientnet(void **state)
     check("efficientnet_b0", &s, 5288548);
 }
 
-/* The squeezed widths are wide / 4 to a multiple of 8. Published: 5,483,032; 0.217 G. */
-static void test_mobilenetv3(void **state)
+/* The squeezed widths are wide / 4 rounded to a multiple of 8. Published: 5,483,032; 0.217 G. */
+static void mobilenetv3_matches_published_counts(void **state)
 {
     (void)state;
     static const struct {
@@ -201,9 +201,9 @@ static void test_mobilenetv3(void **state)
     check("mobilenetv3", &s, 5483032);
 }
 
-/* A block: depthwise 7x7, norm, two linear layers on every pixel, one scale for each channel. Before each
- * later stage a norm and 2x2 with stride 2. Published: 28,589,128; 4.456 G. */
-static void test_convnext(void **state)
+/* A block: depthwise 7x7, norm, two linear layers on every pixel, one scale per channel. Before each later
+ * stage a norm and 2x2 with stride 2. Published: 28,589,128; 4.456 G. */
+static void convnext_matches_published_counts(void **state)
 {
     (void)state;
     static const uint64_t blocks[] = {3, 3, 9, 3};
@@ -228,7 +228,7 @@ static void test_convnext(void **state)
 
 /* 14 x 14 patches of 16 x 16 pixels; in each of 12 blocks an MLP over the 196 patches for every channel and
  * one over the 768 channels for every patch. Published: 59 M in the paper, 59,880,472 in timm; 12.6 G. */
-static void test_mixer(void **state)
+static void mixer_matches_published_counts(void **state)
 {
     (void)state;
     struct sum s = {0};
@@ -247,12 +247,12 @@ static void test_mixer(void **state)
     check("mixer_b_16", &s, 59880472);
 }
 
-/* ---- images to images --------------------------------------------------------------------------------- */
+/* ---- image to image ---- */
 
-/* Two 3x3 convolutions a level, 32 features at 256 x 256, 512 at 16 x 16. On the way up a transposed 2x2
+/* Two 3x3 convolutions per level, 32 features at 256 x 256, 512 at 16 x 16. In the decoder a transposed 2x2
  * convolution of stride 2 multiplies every weight once per pixel of its input and halves the features; half
- * of what the next convolution reads comes from the way down. Published: 7,763,041. */
-static void test_unet(void **state)
+ * of the next convolution's input comes from the encoder. Published: 7,763,041. */
+static void unet_matches_published_counts(void **state)
 {
     (void)state;
     struct sum s = {0};
@@ -273,8 +273,8 @@ static void test_unet(void **state)
 }
 
 /* Sub-pixel network: 64 x 25 + 64, 64 x 64 x 9 + 64, 32 x 64 x 9 + 32, 9 x 32 x 9 + 9 parameters, 59,657, the
- * 240 kB of the file that ONNX's own collection has. */
-static void test_espcn(void **state)
+ * 240 kB of the file in ONNX's own collection. */
+static void espcn_matches_published_counts(void **state)
 {
     (void)state;
     struct sum s = {0};
@@ -287,7 +287,7 @@ static void test_espcn(void **state)
 }
 
 /* 1,369,859 is published without the two 1x1 convolutions for the mean colours, 3 x 3 + 3 each. */
-static void test_edsr(void **state)
+static void edsr_matches_published_counts(void **state)
 {
     (void)state;
     struct sum s = {0};
@@ -302,7 +302,7 @@ static void test_edsr(void **state)
     check("edsr", &s, 1369859 + 24);
 }
 
-/* ---- a detector --------------------------------------------------------------------------------------- */
+/* ---- a detector ---- */
 
 static void c2f(struct sum *s, uint64_t side, uint64_t in, uint64_t out, uint64_t n)
 {
@@ -313,7 +313,7 @@ static void c2f(struct sum *s, uint64_t side, uint64_t in, uint64_t out, uint64_
 }
 
 /* Boxes: 3x3, 3x3, 1x1 to 4 x 16 distances; classes: the same to 80. */
-static void head(struct sum *s, uint64_t side, uint64_t in)
+static void detection_head(struct sum *s, uint64_t side, uint64_t in)
 {
     for (uint64_t k = 0; k < 2; k++) {
         uint64_t width = k ? 80 : 64;
@@ -323,10 +323,10 @@ static void head(struct sum *s, uint64_t side, uint64_t in)
     }
 }
 
-/* 640 / 2 / 2 = 160 pixels a side for the first C2f, then 80, 40, 20, and up again. The mean of 16 distances
- * is a 1x1 convolution over 4 x 8400 places. Published, norms fused: 3,151,904; 8.7 G operations, two for
- * each MAC. */
-static void test_yolo(void **state)
+/* 640 / 2 / 2 = 160 pixels per side for the first C2f, then 80, 40, 20, and up again. The mean of 16
+ * distances is a 1x1 convolution over 4 x 8400 positions. Published, norms fused: 3,151,904; 8.7 G
+ * operations, two per MAC. */
+static void yolov8_matches_published_counts(void **state)
 {
     (void)state;
     struct sum s = {0};
@@ -344,16 +344,16 @@ static void test_yolo(void **state)
     conv_bias(&s, 20, 128, 128, 3, 1);
     c2f(&s, 20, 128 + 256, 256, 1);
     for (uint64_t k = 0; k < 3; k++)
-        head(&s, 80u >> k, 64u << k);
+        detection_head(&s, 80u >> k, 64u << k);
     s.weights += 16;
     s.macs += UINT64_C(16) * 4 * (80 * 80 + 40 * 40 + 20 * 20);
     assert_int_equal(s.macs, 4371993600);
     check("yolov8n", &s, 3151904);
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------------- */
+/* ---- nodes ---- */
 
-static size_t count_of(const Onnx__GraphProto *g, const char *op_type)
+static size_t count_nodes(const Onnx__GraphProto *g, const char *op_type)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++)
@@ -361,12 +361,12 @@ static size_t count_of(const Onnx__GraphProto *g, const char *op_type)
     return n;
 }
 
-/* SqueezeNet joins in 8 fire modules; ShuffleNet shuffles in 16 units, of which the 13 that keep their size
- * split first. EfficientNet has an SiLU after 49 convolutions but the 16 projections and, in each of 16
- * blocks, one and a sigmoid of squeezing. ConvNeXt has a GELU in 18 blocks; a norm there, before 3 stages,
- * after the first layer and the last. A Mixer block has 2 GELUs. In YOLO all convolutions but the 6 last of
- * the head and the mean of distances have an SiLU; the classes have a sigmoid. */
-static void test_nodes(void **state)
+/* SqueezeNet concatenates in 8 fire modules; ShuffleNet shuffles in 16 units, of which the 13 that keep their
+ * size split first. EfficientNet has an SiLU after 49 convolutions except the 16 projections and, in each of
+ * 16 blocks, one and a sigmoid of squeezing. ConvNeXt has a GELU in 18 blocks; a norm there, before 3 stages,
+ * after the first layer and the last. A Mixer block has 2 GELUs. In YOLO all convolutions except the last 6
+ * of the head and the mean of distances have an SiLU; the classes have a sigmoid. */
+static void node_counts_match_the_architectures(void **state)
 {
     (void)state;
     static const struct {
@@ -402,7 +402,7 @@ static void test_nodes(void **state)
         struct zoo z;
         zoo_init(&z, 17);
         zoo_find(rows[i].name)->build(&z);
-        size_t n = count_of(oc_b_model(z.b)->graph, rows[i].op_type);
+        size_t n = count_nodes(oc_b_model(z.b)->graph, rows[i].op_type);
         if (n != rows[i].n)
             fail_msg("%s: %zu %s, expected %zu", rows[i].name, n, rows[i].op_type, rows[i].n);
         zoo_free(&z);
@@ -412,12 +412,18 @@ static void test_nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_squeezenet),  cmocka_unit_test(test_shufflenet),
-        cmocka_unit_test(test_densenet),    cmocka_unit_test(test_efficientnet),
-        cmocka_unit_test(test_mobilenetv3), cmocka_unit_test(test_convnext),
-        cmocka_unit_test(test_mixer),       cmocka_unit_test(test_unet),
-        cmocka_unit_test(test_espcn),       cmocka_unit_test(test_edsr),
-        cmocka_unit_test(test_yolo),        cmocka_unit_test(test_nodes),
+        cmocka_unit_test(squeezenet_matches_published_counts),
+        cmocka_unit_test(shufflenet_matches_published_counts),
+        cmocka_unit_test(densenet_matches_published_counts),
+        cmocka_unit_test(efficientnet_matches_published_counts),
+        cmocka_unit_test(mobilenetv3_matches_published_counts),
+        cmocka_unit_test(convnext_matches_published_counts),
+        cmocka_unit_test(mixer_matches_published_counts),
+        cmocka_unit_test(unet_matches_published_counts),
+        cmocka_unit_test(espcn_matches_published_counts),
+        cmocka_unit_test(edsr_matches_published_counts),
+        cmocka_unit_test(yolov8_matches_published_counts),
+        cmocka_unit_test(node_counts_match_the_architectures),
     };
     return cmocka_run_group_tests_name("image_models", tests, NULL, NULL);
 }

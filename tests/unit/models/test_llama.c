@@ -1,4 +1,4 @@
-/* The Llama-style decoders: parameters, multiply-accumulates and cache, with the arithmetic. */
+/* The Llama-style decoders: parameters, multiply-accumulates and cache, with the calculation. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static struct oc_run run_llama(const char *size, enum zoo_llama_layout layout, i
  *   products    6,607,077,376 * 128                                = 845,705,904,128
  *   attention   32 layers * 32 heads * 128 queries * 128 keys * (128 + 128) = 4,294,967,296, all pairs
  *   MACs                                                             850,000,871,424 */
-static void test_llama_2_7b(void **state)
+static void llama_2_7b_matches_hand_calculation(void **state)
 {
     (void)state;
     struct oc_run r = run_llama("7b", ZOO_LLAMA_OPTIMUM, 16, 128, 0);
@@ -52,10 +52,9 @@ static void test_llama_2_7b(void **state)
     oc_run_free(&r);
 }
 
-/* GroupQueryAttention knows that it is causal: 128 * 129 / 2 = 8,256 of the 16,384 pairs, so
- * 32 * 32 * 8256 * 256 = 2,164,260,864 MACs, with the products 847,870,164,992. Each weight counts once
- * however it is stored. */
-static void test_causal_pairs(void **state)
+/* GroupQueryAttention is causal: 128 * 129 / 2 = 8,256 of the 16,384 pairs, so 32 * 32 * 8256 * 256 =
+ * 2,164,260,864 MACs, with the products 847,870,164,992. Each weight counts once however it is stored. */
+static void causal_attention_counts_visible_pairs(void **state)
 {
     (void)state;
     for (int bits = 4; bits <= 16; bits += 12) {
@@ -66,10 +65,10 @@ static void test_causal_pairs(void **state)
     }
 }
 
-/* Published: 68,976,648,192 and 1,100,048,384 parameters.
- * 70B, one token after 1000: products (80 * (2 * 8192^2 + 2 * 8192 * 1024 + 3 * 8192 * 28672) + 8192 * 32000)
- * = 68,713,185,280 and attention 80 * 64 * 1001 * 256 = 1,312,030,720 MACs. */
-static void test_other_sizes(void **state)
+/* Published: 68,976,648,192 and 1,100,048,384 parameters. 70B, one token after 1000: products (80 * (2 *
+ * 8192^2 + 2 * 8192 * 1024 + 3 * 8192 * 28672) + 8192 * 32000) = 68,713,185,280 and attention 80 * 64 * 1001
+ * * 256 = 1,312,030,720 MACs. */
+static void other_llama_sizes_match_published_counts(void **state)
 {
     (void)state;
     for (int genai = 0; genai < 2; genai++) {
@@ -84,10 +83,10 @@ static void test_other_sizes(void **state)
 }
 
 /* A four-bit weight of 4096 x 4096 takes 8,388,608 bytes and, in blocks of 32, 524,288 scales of 2 bytes: 4.5
- * bits a weight. The products' weights then take 6,607,077,376 * 4.5 / 8 = 3,716,481,024 bytes; the rest
- * stays float16: input 262,144,000, norms 532,480, tables 2 * 4096 * 64 * 2 = 1,048,576; and three constants
- * of eight bytes. */
-static void test_four_bit_bytes(void **state)
+ * bits per weight. The weights of the products then take 6,607,077,376 * 4.5 / 8 = 3,716,481,024 bytes; the
+ * rest stays float16: input 262,144,000, norms 532,480, tables 2 * 4096 * 64 * 2 = 1,048,576; and three
+ * constants of eight bytes. */
+static void four_bit_weights_count_stored_bytes(void **state)
 {
     (void)state;
     struct oc_run r = run_llama("7b", ZOO_LLAMA_GENAI, 4, 1, 0);
@@ -95,7 +94,7 @@ static void test_four_bit_bytes(void **state)
     oc_run_free(&r);
 }
 
-static void test_names_and_lengths(void **state)
+static void llama_inputs_have_optimum_names_and_lengths(void **state)
 {
     (void)state;
     struct oc_run r = run_llama("toy", ZOO_LLAMA_OPTIMUM, 4, 3, 5);
@@ -113,9 +112,11 @@ static void test_names_and_lengths(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_llama_2_7b),        cmocka_unit_test(test_causal_pairs),
-        cmocka_unit_test(test_other_sizes),       cmocka_unit_test(test_four_bit_bytes),
-        cmocka_unit_test(test_names_and_lengths),
+        cmocka_unit_test(llama_2_7b_matches_hand_calculation),
+        cmocka_unit_test(causal_attention_counts_visible_pairs),
+        cmocka_unit_test(other_llama_sizes_match_published_counts),
+        cmocka_unit_test(four_bit_weights_count_stored_bytes),
+        cmocka_unit_test(llama_inputs_have_optimum_names_and_lengths),
     };
     return cmocka_run_group_tests_name("llama", tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "zoo.h"
 
-static const Onnx__GraphProto *build(struct zoo *z, const char *name)
+static const Onnx__GraphProto *build_model(struct zoo *z, const char *name)
 {
     const struct zoo_model *m = zoo_find(name);
     assert_non_null(m);
@@ -17,7 +17,7 @@ static const Onnx__GraphProto *build(struct zoo *z, const char *name)
     return oc_b_model(z->b)->graph;
 }
 
-static size_t count_of(const Onnx__GraphProto *g, const char *op_type)
+static size_t count_nodes(const Onnx__GraphProto *g, const char *op_type)
 {
     size_t n = 0;
     for (size_t i = 0; i < g->n_node; i++)
@@ -25,7 +25,7 @@ static size_t count_of(const Onnx__GraphProto *g, const char *op_type)
     return n;
 }
 
-/* The table ends with {NULL, all nodes}. The numbers come from the papers' layer tables, see beside them. */
+/* The table ends with {NULL, all nodes}. The numbers come from the layer tables of the papers. */
 struct expect {
     const char *op_type;
     size_t n;
@@ -34,16 +34,16 @@ struct expect {
 static void check_nodes(const char *name, const struct expect *e)
 {
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, name);
+    const Onnx__GraphProto *g = build_model(&z, name);
     for (; e->op_type; e++)
-        if (count_of(g, e->op_type) != e->n)
-            fail_msg("%s: %zu %s, expected %zu", name, count_of(g, e->op_type), e->op_type, e->n);
+        if (count_nodes(g, e->op_type) != e->n)
+            fail_msg("%s: %zu %s, expected %zu", name, count_nodes(g, e->op_type), e->op_type, e->n);
     if (e->n)
         assert_int_equal(g->n_node, e->n);
     zoo_free(&z);
 }
 
-static void test_nodes_of_cnns(void **state)
+static void node_counts_of_cnns_match_the_papers(void **state)
 {
     (void)state;
     /* stem, 8 blocks of 2, 3 downsamples = 20 convolutions; a Relu after the stem and 2 in each block */
@@ -54,8 +54,8 @@ static void test_nodes_of_cnns(void **state)
     check_nodes(
         "resnet50",
         (struct expect[]){{"Conv", 53}, {"BatchNormalization", 53}, {"Relu", 49}, {"Add", 16}, {NULL, 175}});
-    /* stem, head, one block of 2 and 16 blocks of 3 = 52; no activation after the 17 projections;
-     * 17 blocks less the 7 that change width or size have a sum */
+    /* stem, head, one block of 2 and 16 blocks of 3 = 52; no activation after the 17 projections; 17 blocks
+     * except the 7 that change width or size have a sum */
     check_nodes("mobilenetv2", (struct expect[]){{"Conv", 52},
                                                  {"BatchNormalization", 52},
                                                  {"Clip", 35},
@@ -66,10 +66,10 @@ static void test_nodes_of_cnns(void **state)
                 (struct expect[]){{"Conv", 13}, {"Relu", 15}, {"MaxPool", 5}, {"Gemm", 3}, {NULL, 38}});
 }
 
-static void test_nodes_of_transformers(void **state)
+static void node_counts_of_transformers_match_the_papers(void **state)
 {
     (void)state;
-    /* a layer: packed in-projection, scores, mixing, 2 of the MLP; out-projection is a Gemm */
+    /* a layer: packed in-projection, scores, weighted sum, 2 of the MLP; out-projection is a Gemm */
     check_nodes("vit_b_16", (struct expect[]){{"Conv", 1},
                                               {"MatMul", 60},
                                               {"Gemm", 13},
@@ -77,7 +77,7 @@ static void test_nodes_of_transformers(void **state)
                                               {"Softmax", 12},
                                               {"Erf", 12},
                                               {NULL, 0}});
-    /* a layer: q, k, v, scores, mixing, out, 2 of the MLP */
+    /* a layer: q, k, v, scores, weighted sum, out, 2 of the MLP */
     check_nodes("bert_base", (struct expect[]){{"MatMul", 96},
                                                {"Gemm", 1},
                                                {"LayerNormalization", 25},
@@ -85,8 +85,8 @@ static void test_nodes_of_transformers(void **state)
                                                {"Erf", 12},
                                                {"Tanh", 1},
                                                {NULL, 0}});
-    /* a layer: scores and mixing are MatMul, the 4 linear ones Gemm; the output embedding is one more MatMul
-     */
+    /* a layer: scores and weighted sum are MatMul, the 4 linear ones Gemm; the output embedding is one more
+     * MatMul */
     check_nodes("gpt2", (struct expect[]){{"MatMul", 25},
                                           {"Gemm", 48},
                                           {"LayerNormalization", 25},
@@ -97,10 +97,10 @@ static void test_nodes_of_transformers(void **state)
                                           {NULL, 0}});
 }
 
-/* Published parameter counts of torchvision and transformers, plus what the file holds besides: running means
- * and variances (2 x 4800, 2 x 26560, 2 x 17056 channels), the transposed copy of GPT-2's embedding (50257 x
- * 768). */
-static void test_parameters(void **state)
+/* Published parameter counts of torchvision and transformers, plus the other numbers in the file: running
+ * means and variances (2 x 4800, 2 x 26560, 2 x 17056 channels), the transposed copy of GPT-2's embedding
+ * (50257 x 768). */
+static void parameters_match_published_counts(void **state)
 {
     (void)state;
     static const struct {
@@ -113,15 +113,15 @@ static void test_parameters(void **state)
     };
     for (size_t i = 0; i < OC_COUNT(rows); i++) {
         struct zoo z;
-        build(&z, rows[i].name);
+        build_model(&z, rows[i].name);
         assert_int_equal(zoo_param_elements(&z), rows[i].published + rows[i].more);
         zoo_free(&z);
     }
 }
 
-/* ---- multiply-accumulates ----------------------------------------------------------------------------- */
+/* ---- multiply-accumulates ---- */
 
-static int64_t attr0(const Onnx__NodeProto *n, const char *name)
+static int64_t first_attribute(const Onnx__NodeProto *n, const char *name)
 {
     for (size_t i = 0; i < n->n_attribute; i++)
         if (!strcmp(n->attribute[i]->name, name))
@@ -130,7 +130,7 @@ static int64_t attr0(const Onnx__NodeProto *n, const char *name)
     return 0;
 }
 
-static const Onnx__TensorProto *weight_of(const Onnx__GraphProto *g, const char *name)
+static const Onnx__TensorProto *find_weight(const Onnx__GraphProto *g, const char *name)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!strcmp(g->initializer[i]->name, name))
@@ -158,18 +158,19 @@ static uint64_t step(const Onnx__GraphProto *g, const Onnx__NodeProto *n, struct
     static const char *const windows[] = {"Conv", "MaxPool", "AveragePool"};
     for (size_t i = 0; i < OC_COUNT(windows); i++)
         if (!strcmp(n->op_type, windows[i]))
-            out =
-                (uint32_t)((in + 2 * attr0(n, "pads") - attr0(n, "kernel_shape")) / attr0(n, "strides") + 1);
+            out = (uint32_t)((in + 2 * first_attribute(n, "pads") - first_attribute(n, "kernel_shape")) /
+                                 first_attribute(n, "strides") +
+                             1);
     oc_map_set(side, n->output[0], strlen(n->output[0]), out);
     if (!strcmp(n->op_type, "Conv"))
-        return (uint64_t)out * out * elements(weight_of(g, n->input[1]));
-    return strcmp(n->op_type, "Gemm") ? 0 : elements(weight_of(g, n->input[1]));
+        return (uint64_t)out * out * elements(find_weight(g, n->input[1]));
+    return strcmp(n->op_type, "Gemm") ? 0 : elements(find_weight(g, n->input[1]));
 }
 
 static uint64_t cnn_macs(const char *name)
 {
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, name);
+    const Onnx__GraphProto *g = build_model(&z, name);
     struct oc_map side = {.arena = oc_b_arena(z.b)};
     oc_map_set(&side, "input", 5, 224);
     uint64_t macs = 0;
@@ -180,7 +181,7 @@ static uint64_t cnn_macs(const char *name)
     return macs;
 }
 
-static void test_macs_of_cnns(void **state)
+static void macs_of_cnns_match_layer_sizes(void **state)
 {
     (void)state;
     static const char *const names[] = {"resnet18", "resnet50", "mobilenetv2", "vgg16"};
@@ -195,18 +196,17 @@ static uint64_t encoder_macs(uint64_t s)
     return 12 * (s * (4 * d * d + 2 * d * 4 * d) + 2 * s * s * d);
 }
 
-static void test_macs_of_transformers(void **state)
+static void macs_of_transformers_match_layer_sizes(void **state)
 {
     (void)state;
     const uint64_t d = 768;
-    /* 196 patches of 3 x 16 x 16 = 768 numbers; class token makes 197; 1000 classes */
+    /* 196 patches of 3 x 16 x 16 = 768 numbers; with the class token 197; 1000 classes */
     assert_int_equal(zoo_find("vit_b_16")->macs, 196 * d * d + encoder_macs(197) + d * 1000);
     assert_int_equal(zoo_find("bert_base")->macs, encoder_macs(128) + d * d);
     assert_int_equal(zoo_find("gpt2")->macs, encoder_macs(128) + 128 * d * 50257);
 }
 
-/* ---- the graphs are sound -------------------------------------------------------------------------------
- */
+/* ---- graphs are valid ---- */
 
 static void define(struct oc_map *known, const char *name)
 {
@@ -215,11 +215,11 @@ static void define(struct oc_map *known, const char *name)
         fail_msg("%s is defined twice", name);
 }
 
-/* Nodes are in order, names are unique, nothing is undefined, parameters are all used. */
-static void check_sound(const char *name)
+/* Nodes are in order, names are unique, nothing is undefined, all parameters are used. */
+static void check_valid(const char *name)
 {
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, name);
+    const Onnx__GraphProto *g = build_model(&z, name);
     struct oc_arena arena = {0};
     struct oc_map known = {.arena = &arena}, nodes = {.arena = &arena}, used = {.arena = &arena};
     for (size_t i = 0; i < g->n_input; i++)
@@ -250,33 +250,33 @@ static void check_sound(const char *name)
     zoo_free(&z);
 }
 
-static void test_sound(void **state)
+static void all_zoo_graphs_are_valid(void **state)
 {
     (void)state;
     for (size_t i = 0; i < zoo_model_count; i++)
-        check_sound(zoo_models[i].name);
+        check_valid(zoo_models[i].name);
 }
 
-static void test_names(void **state)
+static void node_names_follow_the_exporter(void **state)
 {
     (void)state;
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, "resnet18");
+    const Onnx__GraphProto *g = build_model(&z, "resnet18");
     assert_string_equal(g->node[0]->name, "/conv1/Conv");
     assert_string_equal(g->node[4]->name, "/layer1/layer1.0/conv1/Conv");
     assert_string_equal(g->node[4]->input[1], "layer1.0.conv1.weight");
     assert_string_equal(g->node[4]->output[0], "/layer1/layer1.0/conv1/Conv_output_0");
     zoo_free(&z);
-    g = build(&z, "mobilenetv2");
+    g = build_model(&z, "mobilenetv2");
     assert_string_equal(g->node[0]->name, "/features/features.0/features.0.0/Conv");
     assert_string_equal(g->node[5]->name, "/features/features.1/conv/conv.0/conv.0.0/Conv");
     zoo_free(&z);
 }
 
-/* ---- files -------------------------------------------------------------------------------------------- */
+/* ---- files ---- */
 
-/* What zoo_write or zoo_write_nest put into a file, to be freed. */
-static uint8_t *content(FILE *f, size_t *n)
+/* The file that zoo_write or zoo_write_nest wrote, to be freed. */
+static uint8_t *read_file(FILE *f, size_t *n)
 {
     assert_int_equal(fseek(f, 0, SEEK_END), 0);
     *n = (size_t)ftell(f);
@@ -287,22 +287,22 @@ static uint8_t *content(FILE *f, size_t *n)
     return bytes;
 }
 
-static uint8_t *written(const char *name, const char *external, uint64_t seed, size_t *n)
+static uint8_t *write_model(const char *name, const char *external, uint64_t seed, size_t *n)
 {
     struct zoo z;
-    build(&z, name);
+    build_model(&z, name);
     FILE *f = tmpfile();
     assert_int_equal(zoo_write(&z, external, seed, f, NULL), 0);
     zoo_free(&z);
-    return content(f, n);
+    return read_file(f, n);
 }
 
-static void test_file_with_data(void **state)
+static void written_file_has_seeded_data(void **state)
 {
     (void)state;
     size_t n, n2, n3;
-    uint8_t *a = written("mobilenetv2", NULL, 1, &n), *b = written("mobilenetv2", NULL, 1, &n2);
-    uint8_t *c = written("mobilenetv2", NULL, 2, &n3);
+    uint8_t *a = write_model("mobilenetv2", NULL, 1, &n), *b = write_model("mobilenetv2", NULL, 1, &n2);
+    uint8_t *c = write_model("mobilenetv2", NULL, 2, &n3);
     assert_int_equal(n, n2);
     assert_memory_equal(a, b, n);
     assert_int_equal(n, n3);
@@ -322,11 +322,11 @@ static void test_file_with_data(void **state)
     free(c);
 }
 
-static void test_file_without_data(void **state)
+static void written_file_without_data_refers_to_external_data(void **state)
 {
     (void)state;
     size_t n;
-    uint8_t *bytes = written("resnet18", "r.data", 0, &n);
+    uint8_t *bytes = write_model("resnet18", "r.data", 0, &n);
     Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
     assert_non_null(m);
     const Onnx__TensorProto *t = m->graph->initializer[1];
@@ -339,7 +339,7 @@ static void test_file_without_data(void **state)
     free(bytes);
 }
 
-static void test_strip(void **state)
+static void strip_removes_weight_data(void **state)
 {
     (void)state;
     char path[] = "/tmp/test_zoo_XXXXXX";
@@ -347,14 +347,14 @@ static void test_strip(void **state)
     assert_true(fd >= 0);
     FILE *full = fdopen(fd, "wb"), *bare = tmpfile();
     struct zoo z;
-    build(&z, "mobilenetv2");
+    build_model(&z, "mobilenetv2");
     assert_int_equal(zoo_write(&z, NULL, 1, full, NULL), 0);
     zoo_free(&z);
     fclose(full);
     assert_int_equal(zoo_strip(path, "m.data", bare, NULL), 0);
     remove(path);
     size_t n;
-    uint8_t *bytes = content(bare, &n);
+    uint8_t *bytes = read_file(bare, &n);
     Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
     assert_non_null(m);
     assert_int_equal(m->graph->n_node, 222);
@@ -367,7 +367,7 @@ static void test_strip(void **state)
     free(bytes);
 }
 
-static void test_strip_of_something_else(void **state)
+static void strip_rejects_other_files(void **state)
 {
     (void)state;
     struct oc_err err = {0};
@@ -378,7 +378,7 @@ static void test_strip_of_something_else(void **state)
     fclose(f);
 }
 
-static void test_benchmark_graphs(void **state)
+static void benchmark_graphs_have_the_requested_size(void **state)
 {
     (void)state;
     struct zoo z;
@@ -394,13 +394,13 @@ static void test_benchmark_graphs(void **state)
     zoo_free(&z);
 }
 
-static void test_nest(void **state)
+static void nested_graphs_have_the_requested_depth(void **state)
 {
     (void)state;
     FILE *f = tmpfile();
     assert_int_equal(zoo_write_nest(3, f, NULL), 0);
     size_t n;
-    uint8_t *bytes = content(f, &n);
+    uint8_t *bytes = read_file(f, &n);
     Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
     assert_non_null(m);
     assert_int_equal(m->opset_import[0]->version, 17);
@@ -421,19 +421,19 @@ static void test_nest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_of_cnns),
-        cmocka_unit_test(test_nodes_of_transformers),
-        cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_macs_of_cnns),
-        cmocka_unit_test(test_macs_of_transformers),
-        cmocka_unit_test(test_sound),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_file_with_data),
-        cmocka_unit_test(test_file_without_data),
-        cmocka_unit_test(test_strip),
-        cmocka_unit_test(test_strip_of_something_else),
-        cmocka_unit_test(test_benchmark_graphs),
-        cmocka_unit_test(test_nest),
+        cmocka_unit_test(node_counts_of_cnns_match_the_papers),
+        cmocka_unit_test(node_counts_of_transformers_match_the_papers),
+        cmocka_unit_test(parameters_match_published_counts),
+        cmocka_unit_test(macs_of_cnns_match_layer_sizes),
+        cmocka_unit_test(macs_of_transformers_match_layer_sizes),
+        cmocka_unit_test(all_zoo_graphs_are_valid),
+        cmocka_unit_test(node_names_follow_the_exporter),
+        cmocka_unit_test(written_file_has_seeded_data),
+        cmocka_unit_test(written_file_without_data_refers_to_external_data),
+        cmocka_unit_test(strip_removes_weight_data),
+        cmocka_unit_test(strip_rejects_other_files),
+        cmocka_unit_test(benchmark_graphs_have_the_requested_size),
+        cmocka_unit_test(nested_graphs_have_the_requested_depth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Quantized models: what became of the layers in floating point, the numbers in the files. */
+/* Quantized models: what the floating-point layers become, and the numbers in the files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "zoo.h"
 
-static const Onnx__GraphProto *build(struct zoo *z, const char *name)
+static const Onnx__GraphProto *build_model(struct zoo *z, const char *name)
 {
     zoo_init(z, 17);
     zoo_find(name)->build(z);
@@ -25,16 +25,16 @@ static void check_nodes(const Onnx__GraphProto *g, const char *op_type, size_t e
         fail_msg("%zu %s, not %zu", n, op_type, expected);
 }
 
-/* Published parameters less weight and bias of the batch norms (26,560 and 17,056 channels), which are
- * folded, and a bias for each of those channels. Multiplications stay what they are. */
-static void test_sizes(void **state)
+/* Published parameters minus weight and bias of the batch norms (26,560 and 17,056 channels), which are
+ * folded, plus a bias for each of those channels. The number of multiplications is unchanged. */
+static void quantized_parameters_match_published_counts(void **state)
 {
     (void)state;
     struct zoo z;
-    build(&z, "resnet50_qdq");
+    build_model(&z, "resnet50_qdq");
     assert_int_equal(zoo_param_elements(&z), 25557032 - 2 * 26560 + 26560);
     zoo_free(&z);
-    build(&z, "mobilenetv2_qoperator");
+    build_model(&z, "mobilenetv2_qoperator");
     assert_int_equal(zoo_param_elements(&z), 3504872 - 2 * 17056 + 17056);
     zoo_free(&z);
     assert_int_equal(zoo_find("resnet50_qdq")->macs, zoo_find("resnet50")->macs);
@@ -43,12 +43,12 @@ static void test_sizes(void **state)
 }
 
 /* Quantized are the input and the outputs of 53 Conv, 16 Add, MaxPool, GlobalAveragePool, Flatten and Gemm;
- * weight and bias of 54 layers have a DequantizeLinear of their own. */
-static void test_qdq(void **state)
+ * weight and bias of 54 layers have a DequantizeLinear each. */
+static void qdq_model_has_the_expected_nodes(void **state)
 {
     (void)state;
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, "resnet50_qdq");
+    const Onnx__GraphProto *g = build_model(&z, "resnet50_qdq");
     check_nodes(g, "Conv", 53);
     check_nodes(g, "Add", 16);
     check_nodes(g, "Relu", 0);
@@ -63,11 +63,11 @@ static void test_qdq(void **state)
     zoo_free(&z);
 }
 
-static void test_qoperator(void **state)
+static void qoperator_model_has_the_expected_nodes(void **state)
 {
     (void)state;
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, "mobilenetv2_qoperator");
+    const Onnx__GraphProto *g = build_model(&z, "mobilenetv2_qoperator");
     check_nodes(g, "QLinearConv", 52);
     check_nodes(g, "QLinearAdd", 10);
     check_nodes(g, "QLinearGlobalAveragePool", 1);
@@ -78,15 +78,15 @@ static void test_qoperator(void **state)
     zoo_free(&z);
 }
 
-/* 20 convolutions of 17 tensors: three read what another one reads too. Each is an integer product, a cast,
- * two products with scales and the sum with a bias (its own Reshape); the rest is as in floating point: 8
- * additions of blocks, 17 Relu, MaxPool, GlobalAveragePool, Flatten, Gemm. Parameters: published less 2 *
- * 4,800 of the batch norms and a bias for each of those channels. */
-static void test_dynamic(void **state)
+/* 20 convolutions of 17 tensors: three share an input with another one. Each is an integer product, a cast,
+ * two products with scales and the sum with a bias (with its own Reshape); the rest is as in floating point:
+ * 8 additions of blocks, 17 Relu, MaxPool, GlobalAveragePool, Flatten, Gemm. Parameters: published minus 2 *
+ * 4,800 of the batch norms plus a bias for each of those channels. */
+static void dynamic_model_has_the_expected_nodes(void **state)
 {
     (void)state;
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, "resnet18_dynamic");
+    const Onnx__GraphProto *g = build_model(&z, "resnet18_dynamic");
     check_nodes(g, "ConvInteger", 20);
     check_nodes(g, "DynamicQuantizeLinear", 17);
     check_nodes(g, "Cast", 20);
@@ -101,7 +101,7 @@ static void test_dynamic(void **state)
     assert_string_equal(g->node[1]->input[3], "onnx::Conv_1000_zero_point");
     assert_int_equal(zoo_param_elements(&z), 11689512 - 2 * 4800 + 4800);
     zoo_free(&z);
-    g = build(&z, "mobilenetv2_dynamic");
+    g = build_model(&z, "mobilenetv2_dynamic");
     check_nodes(g, "ConvInteger", 52);
     check_nodes(g, "DynamicQuantizeLinear", 52);
     assert_int_equal(zoo_param_elements(&z), 3504872 - 2 * 17056 + 17056);
@@ -110,7 +110,7 @@ static void test_dynamic(void **state)
     assert_int_equal(zoo_find("mobilenetv2_dynamic")->macs, zoo_find("mobilenetv2")->macs);
 }
 
-static const Onnx__TensorProto *tensor(const Onnx__GraphProto *g, const char *name)
+static const Onnx__TensorProto *find_tensor(const Onnx__GraphProto *g, const char *name)
 {
     for (size_t i = 0; i < g->n_initializer; i++)
         if (!strcmp(g->initializer[i]->name, name))
@@ -119,7 +119,7 @@ static const Onnx__TensorProto *tensor(const Onnx__GraphProto *g, const char *na
     return NULL;
 }
 
-static float real_of(const Onnx__TensorProto *t)
+static float float_of(const Onnx__TensorProto *t)
 {
     float v;
     assert_true(t->raw_data.len >= sizeof(v));
@@ -127,35 +127,37 @@ static float real_of(const Onnx__TensorProto *t)
     return v;
 }
 
-/* Images are -1 to 1: 2 / 255, and -1 is 127.5 steps below 0. Behind a Relu 4 / 255 from 0, in a sum without
+/* Images are -1 to 1: 2 / 255, and -1 is 127.5 steps below 0. After a Relu 4 / 255 from 0, in a sum without
  * one 16 / 255. 7 x 7 x 3 = 147 weights reach sqrt(3 / 147) = 1/7 in 127 steps; a step of the bias is the
  * product. */
-static void test_scales(void **state)
+static void scales_match_the_value_ranges(void **state)
 {
     (void)state;
     struct zoo z;
-    const Onnx__GraphProto *g = build(&z, "resnet50_qdq");
-    assert_float_equal(real_of(tensor(g, "input_scale")), 2.0 / 255, 1e-8);
-    assert_int_equal(tensor(g, "input_zero_point")->raw_data.data[0], 128);
-    assert_float_equal(real_of(tensor(g, "/conv1/Conv_output_0_scale")), 4.0 / 255, 1e-8);
-    assert_int_equal(tensor(g, "/conv1/Conv_output_0_zero_point")->raw_data.data[0], 0);
-    assert_float_equal(real_of(tensor(g, "onnx::Conv_1000_scale")), 1.0 / 7 / 127, 1e-8);
-    assert_int_equal(tensor(g, "onnx::Conv_1000_scale")->dims[0], 64);
-    assert_float_equal(real_of(tensor(g, "onnx::Conv_1001_quantized_scale")), 2.0 / 255 / 7 / 127, 1e-10);
-    assert_int_equal(tensor(g, "onnx::Conv_1001_quantized")->data_type, ONNX__TENSOR_PROTO__DATA_TYPE__INT32);
+    const Onnx__GraphProto *g = build_model(&z, "resnet50_qdq");
+    assert_float_equal(float_of(find_tensor(g, "input_scale")), 2.0 / 255, 1e-8);
+    assert_int_equal(find_tensor(g, "input_zero_point")->raw_data.data[0], 128);
+    assert_float_equal(float_of(find_tensor(g, "/conv1/Conv_output_0_scale")), 4.0 / 255, 1e-8);
+    assert_int_equal(find_tensor(g, "/conv1/Conv_output_0_zero_point")->raw_data.data[0], 0);
+    assert_float_equal(float_of(find_tensor(g, "onnx::Conv_1000_scale")), 1.0 / 7 / 127, 1e-8);
+    assert_int_equal(find_tensor(g, "onnx::Conv_1000_scale")->dims[0], 64);
+    assert_float_equal(float_of(find_tensor(g, "onnx::Conv_1001_quantized_scale")), 2.0 / 255 / 7 / 127,
+                       1e-10);
+    assert_int_equal(find_tensor(g, "onnx::Conv_1001_quantized")->data_type,
+                     ONNX__TENSOR_PROTO__DATA_TYPE__INT32);
     zoo_free(&z);
-    g = build(&z, "mobilenetv2_qoperator");
-    assert_float_equal(real_of(tensor(g, "/features/features.3/Add_output_0_scale")), 16.0 / 255, 1e-8);
-    assert_int_equal(tensor(g, "/features/features.3/Add_output_0_zero_point")->raw_data.data[0], 128);
+    g = build_model(&z, "mobilenetv2_qoperator");
+    assert_float_equal(float_of(find_tensor(g, "/features/features.3/Add_output_0_scale")), 16.0 / 255, 1e-8);
+    assert_int_equal(find_tensor(g, "/features/features.3/Add_output_0_zero_point")->raw_data.data[0], 128);
     zoo_free(&z);
 }
 
-/* int8 weights are symmetric: -127 to 127, all of them among 1000 x 2048 numbers. */
-static void test_written(void **state)
+/* int8 weights are symmetric: -127 to 127, all of which occur among 1000 x 2048 numbers. */
+static void written_int8_weights_are_symmetric(void **state)
 {
     (void)state;
     struct zoo z;
-    build(&z, "resnet50_qdq");
+    build_model(&z, "resnet50_qdq");
     FILE *f = tmpfile();
     assert_int_equal(zoo_write(&z, NULL, 1, f, NULL), 0);
     zoo_free(&z);
@@ -166,8 +168,8 @@ static void test_written(void **state)
     fclose(f);
     Onnx__ModelProto *m = onnx__model_proto__unpack(NULL, n, bytes);
     assert_non_null(m);
-    const Onnx__TensorProto *w = tensor(m->graph, "fc.weight_quantized"),
-                            *b = tensor(m->graph, "fc.bias_quantized");
+    const Onnx__TensorProto *w = find_tensor(m->graph, "fc.weight_quantized"),
+                            *b = find_tensor(m->graph, "fc.bias_quantized");
     assert_int_equal(w->raw_data.len, 1000 * 2048);
     for (size_t i = 0; i < w->raw_data.len; i++)
         seen[w->raw_data.data[i]]++;
@@ -181,8 +183,12 @@ static void test_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),  cmocka_unit_test(test_qdq),     cmocka_unit_test(test_qoperator),
-        cmocka_unit_test(test_scales), cmocka_unit_test(test_written), cmocka_unit_test(test_dynamic),
+        cmocka_unit_test(quantized_parameters_match_published_counts),
+        cmocka_unit_test(qdq_model_has_the_expected_nodes),
+        cmocka_unit_test(qoperator_model_has_the_expected_nodes),
+        cmocka_unit_test(scales_match_the_value_ranges),
+        cmocka_unit_test(written_int8_weights_are_symmetric),
+        cmocka_unit_test(dynamic_model_has_the_expected_nodes),
     };
     return cmocka_run_group_tests_name("models/zoo_quant", tests, NULL, NULL);
 }
