@@ -1,4 +1,4 @@
-/* An annotated model is the model: take the entries away and it is the same message again. */
+/* An annotated model is the same model: without the entries it is the same message again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,8 +55,7 @@ static Onnx__ModelProto *unpack(const void *bytes, size_t n)
     return m;
 }
 
-/* ---- taking the entries away -----------------------------------------------------------------------------
- */
+/* ---- removing the entries ---- */
 
 static size_t strip(Onnx__StringStringEntryProto **props, size_t n)
 {
@@ -111,25 +110,24 @@ static const char *value_of(Onnx__StringStringEntryProto *const *props, size_t n
     const char *found = NULL;
     for (size_t i = 0; i < n; i++)
         if (strncmp(props[i]->key, "onnxcost.", 9) == 0 && strcmp(props[i]->key + 9, key) == 0) {
-            assert_null(found); /* keys are there once */
+            assert_null(found); /* every key exists once */
             found = props[i]->value;
         }
     return found;
 }
 
-static const char *of_node(const Onnx__NodeProto *n, const char *key)
+static const char *find_value(const Onnx__NodeProto *n, const char *key)
 {
     return value_of(n->metadata_props, n->n_metadata_props, key);
 }
 
-static void assert_same(struct text a, struct text b)
+static void check_equal(struct text a, struct text b)
 {
     assert_int_equal(a.n, b.n);
     assert_memory_equal(a.data, b.data, a.n);
 }
 
-/* ---- tests -----------------------------------------------------------------------------------------------
- */
+/* ---- tests ---- */
 
 /* MatMul 2x3 by 3x4: 24 MACs; the body of the If has one more; the function is called twice. */
 static uint8_t *model(size_t *n)
@@ -165,21 +163,21 @@ static uint8_t *model(size_t *n)
     return bytes;
 }
 
-static void test_only_entries_are_added(void **state)
+static void only_entries_are_added(void **state)
 {
     (void)state;
     size_t n;
     uint8_t *bytes = model(&n);
     struct text out = annotate(bytes, n), before = bare(bytes, n), after = bare(out.data, out.n);
     assert_true(out.n > n);
-    assert_same(before, after);
+    check_equal(before, after);
     free(bytes);
     free(out.data);
     free(before.data);
     free(after.data);
 }
 
-static void test_numbers(void **state)
+static void entries_contain_the_exact_counts(void **state)
 {
     (void)state;
     size_t n;
@@ -187,36 +185,36 @@ static void test_numbers(void **state)
     struct text out = annotate(bytes, n);
     Onnx__ModelProto *m = unpack(out.data, out.n);
     Onnx__NodeProto **node = m->graph->node;
-    assert_string_equal(of_node(node[0], "macs"), "24");
-    assert_string_equal(of_node(node[0], "flops"), "48");
-    assert_string_equal(of_node(node[0], "params"), "12");
-    assert_string_equal(of_node(node[0], "bytes_read_act"), "24");    /* 2*3 floats */
-    assert_string_equal(of_node(node[0], "bytes_read_weight"), "48"); /* 3*4 */
-    assert_string_equal(of_node(node[0], "bytes_written"), "32");     /* 2*4 */
-    assert_string_equal(of_node(node[0], "quality"), "exact");
+    assert_string_equal(find_value(node[0], "macs"), "24");
+    assert_string_equal(find_value(node[0], "flops"), "48");
+    assert_string_equal(find_value(node[0], "params"), "12");
+    assert_string_equal(find_value(node[0], "bytes_read_act"), "24");    /* 2*3 floats */
+    assert_string_equal(find_value(node[0], "bytes_read_weight"), "48"); /* 3*4 */
+    assert_string_equal(find_value(node[0], "bytes_written"), "32");     /* 2*4 */
+    assert_string_equal(find_value(node[0], "quality"), "exact");
     /* the If itself costs nothing: its body does */
-    assert_string_equal(of_node(node[1], "state"), "its body");
-    assert_null(of_node(node[1], "macs"));
+    assert_string_equal(find_value(node[1], "state"), "its body");
+    assert_null(find_value(node[1], "macs"));
     const Onnx__NodeProto *inner = node[1]->attribute[0]->g->node[0];
-    assert_string_equal(of_node(inner, "macs"), "24");
+    assert_string_equal(find_value(inner, "macs"), "24");
     /* Add of 2*4 elements, called twice: 16 operations */
     const Onnx__NodeProto *sum = m->functions[0]->node[0];
-    assert_string_equal(of_node(sum, "flops"), "16");
-    assert_string_equal(of_node(sum, "executions"), "2");
+    assert_string_equal(find_value(sum, "flops"), "16");
+    assert_string_equal(find_value(sum, "executions"), "2");
     /* unknown is not 0 */
-    assert_string_equal(of_node(node[5], "quality"), "unknown");
-    assert_null(of_node(node[5], "macs"));
-    assert_null(of_node(node[5], "flops"));
+    assert_string_equal(find_value(node[5], "quality"), "unknown");
+    assert_null(find_value(node[5], "macs"));
+    assert_null(find_value(node[5], "flops"));
     assert_string_equal(value_of(m->metadata_props, m->n_metadata_props, "macs"), "48");
     assert_string_equal(value_of(m->metadata_props, m->n_metadata_props, "unknown_nodes"), "1");
-    assert_int_equal(m->ir_version, 8); /* as it was */
+    assert_int_equal(m->ir_version, 8); /* unchanged */
     onnx__model_proto__free_unpacked(m, NULL);
     free(out.data);
     free(bytes);
 }
 
-/* Entries of others stay, our own are replaced: a second time gives the same file. */
-static void test_again(void **state)
+/* Entries of other tools stay, our own are replaced: annotating again gives the same file. */
+static void annotating_again_replaces_own_entries(void **state)
 {
     (void)state;
     size_t n;
@@ -236,13 +234,13 @@ static void test_again(void **state)
     oc_b_model(b)->graph->node[0]->n_metadata_props = 2;
     uint8_t *bytes = oc_b_pack(b, &n);
     struct text once = annotate(bytes, n), twice = annotate(once.data, once.n);
-    assert_same(once, twice);
+    check_equal(once, twice);
     Onnx__ModelProto *m = unpack(once.data, once.n);
     assert_string_equal(m->metadata_props[0]->value, "somebody");
     assert_string_equal(m->graph->node[0]->metadata_props[0]->value, "somebody");
     assert_null(value_of(m->metadata_props, m->n_metadata_props, "gone"));
-    assert_null(of_node(m->graph->node[0], "gone"));
-    assert_string_equal(of_node(m->graph->node[0], "flops"), "2");
+    assert_null(find_value(m->graph->node[0], "gone"));
+    assert_string_equal(find_value(m->graph->node[0], "flops"), "2");
     onnx__model_proto__free_unpacked(m, NULL);
     oc_b_model(b)->n_metadata_props = oc_b_model(b)->graph->node[0]->n_metadata_props = 0;
     oc_b_model(b)->metadata_props = oc_b_model(b)->graph->node[0]->metadata_props = NULL;
@@ -257,7 +255,7 @@ struct place {
 };
 
 /* A model with its weights in w.bin, and a folder below it. */
-static struct oc_model *in_a_folder(struct place *p)
+static struct oc_model *load_in_folder(struct place *p)
 {
     struct oc_model *m = NULL;
     struct oc_err err;
@@ -282,12 +280,12 @@ static struct oc_model *in_a_folder(struct place *p)
     return m;
 }
 
-static void test_places(void **state)
+static void output_may_not_overwrite_the_model_or_its_weights(void **state)
 {
     (void)state;
     struct place p;
     struct oc_err err;
-    struct oc_model *m = in_a_folder(&p);
+    struct oc_model *m = load_in_folder(&p);
     struct text t = annotate_to(m, p.beside, &err);
     assert_non_null(t.data);
     free(t.data);
@@ -306,10 +304,10 @@ static void test_places(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_only_entries_are_added),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_places),
+        cmocka_unit_test(only_entries_are_added),
+        cmocka_unit_test(entries_contain_the_exact_counts),
+        cmocka_unit_test(annotating_again_replaces_own_entries),
+        cmocka_unit_test(output_may_not_overwrite_the_model_or_its_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

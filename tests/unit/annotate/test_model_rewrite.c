@@ -1,4 +1,4 @@
-/* The file written again: unusual but lawful protobuf, damage, and what is too large. */
+/* Rewriting the file: unusual but valid protobuf, damage, and oversized input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,7 +56,7 @@ static void check(const char *in, size_t n, const char *want, size_t n_want)
     "\x12\x01"                                                                                               \
     "v"
 
-static void test_empty(void **state)
+static void empty_model_gets_an_entry(void **state)
 {
     (void)state;
     CHECK("", MODEL_ENTRY);
@@ -65,7 +65,7 @@ static void test_empty(void **state)
 
 /* A graph with the nodes "" and (op_type "R"), and a name between them: the second node's message begins at
  * offset 9. */
-static void test_nodes(void **state)
+static void every_node_gets_an_entry(void **state)
 {
     (void)state;
     CHECK("\x3a\x0a"
@@ -89,8 +89,8 @@ static void test_nodes(void **state)
           "9" MODEL_ENTRY);
 }
 
-/* A length of two bytes where one would do is a length; unknown fields of every type stay where they are. */
-static void test_unusual(void **state)
+/* A non-minimal length of two bytes is valid; unknown fields of every type stay in place. */
+static void unusual_encodings_are_preserved(void **state)
 {
     (void)state;
     CHECK("\x3a\x80\x00", "\x3a\x00" MODEL_ENTRY);
@@ -98,15 +98,15 @@ static void test_unusual(void **state)
           "\xf8\x7f\x01\x3a\x00\xfd\x7f\x01\x02\x03\x04\xf9\x7f\x01\x02\x03\x04\x05\x06\x07\x08" MODEL_ENTRY);
 }
 
-/* Ours go, wherever they stand; those of others stay. */
-static void test_old_entries(void **state)
+/* Own entries are removed wherever they are; those of other tools stay. */
+static void old_entries_are_removed(void **state)
 {
     (void)state;
     CHECK("\x72\x07\x0a\x03p.x\x12\x00\x72\x05\x0a\x03q.x\x72\x05\x0a\x03p.y\x08\x07",
           "\x72\x05\x0a\x03q.x\x08\x07" MODEL_ENTRY);
 }
 
-static void test_damage(void **state)
+static void damaged_models_are_rejected(void **state)
 {
     (void)state;
     static const char cut[] = "\x3a\x05\x0a\x07zzz"; /* the node is longer than its graph */
@@ -116,12 +116,12 @@ static void test_damage(void **state)
     assert_int_equal(rewrite(cut, sizeof(cut) - 1, &out, &n_out, &err), -1);
     assert_int_equal(err.code, OC_EFORMAT);
     assert_non_null(strstr(err.msg, "offset 2"));
-    assert_int_equal(n_out, 0); /* nothing is written before all of it was seen */
+    assert_int_equal(n_out, 0); /* nothing is written before all input was read */
     free(out);
 }
 
-/* Attributes and graphs in turn, a thousand deep and more: a length of three bytes each. */
-static void test_depth(void **state)
+/* Attributes and graphs alternating, a thousand deep and more: a length of three bytes each. */
+static void deep_nesting_is_limited(void **state)
 {
     (void)state;
     enum { DEEP = 1200 };
@@ -143,9 +143,9 @@ static void test_depth(void **state)
     free(out);
 }
 
-/* One byte less than 2 GiB of zeros in an unknown field: the file itself is lawful, with an entry it is not.
+/* One byte less than 2 GiB of zeros in an unknown field: the file itself is valid, with an entry it is not.
  */
-static void test_too_large(void **state)
+static void output_beyond_2_gib_is_rejected(void **state)
 {
     (void)state;
     char path[] = "/tmp/onnxcost.rewrite.XXXXXX";
@@ -169,9 +169,10 @@ static void test_too_large(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),       cmocka_unit_test(test_nodes),  cmocka_unit_test(test_unusual),
-        cmocka_unit_test(test_old_entries), cmocka_unit_test(test_damage), cmocka_unit_test(test_depth),
-        cmocka_unit_test(test_too_large),
+        cmocka_unit_test(empty_model_gets_an_entry),       cmocka_unit_test(every_node_gets_an_entry),
+        cmocka_unit_test(unusual_encodings_are_preserved), cmocka_unit_test(old_entries_are_removed),
+        cmocka_unit_test(damaged_models_are_rejected),     cmocka_unit_test(deep_nesting_is_limited),
+        cmocka_unit_test(output_beyond_2_gib_is_rejected),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

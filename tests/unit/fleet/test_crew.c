@@ -23,7 +23,7 @@ struct seen {
     size_t stop_at;
 };
 
-/* A square; every 50th process is killed, the 7th piece leaves. */
+/* A square; every 50th worker process is killed, the 7th item exits. */
 static void square(void *arg, size_t index, void *result)
 {
     (void)arg;
@@ -65,7 +65,7 @@ static int done(void *arg, size_t index, void *result, struct oc_err *err)
     return 0;
 }
 
-static void crashes_cost_one_piece(void **state)
+static void crash_costs_one_item(void **state)
 {
     struct oc_err err;
     (void)state;
@@ -102,7 +102,7 @@ static void no_memory(void *arg, size_t index, void *result)
     only_work(arg, index, result);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
@@ -131,7 +131,7 @@ static bool even_is_ready(void *arg, size_t index, void *result)
     return true;
 }
 
-static void what_is_ready_needs_no_work(void **state)
+static void ready_results_need_no_worker(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
@@ -149,7 +149,7 @@ static void what_is_ready_needs_no_work(void **state)
         assert_int_equal(s.value[i], i % 2 ? i + 1 : 7000 + i);
 }
 
-static void a_stop_finishes_what_was_begun(void **state)
+static void stop_finishes_started_items(void **state)
 {
     struct oc_err err;
     struct seen s = {.stop_at = 20};
@@ -163,7 +163,7 @@ static void a_stop_finishes_what_was_begun(void **state)
                                  .done = done};
     (void)state;
     assert_int_equal(oc_crew_run(&crew, &err), 0);
-    assert_in_range(s.next, 20, 20 + 4096 + 2 * 4); /* what waits, and four pieces a process */
+    assert_in_range(s.next, 20, 20 + 4096 + 2 * 4); /* the pending items, and four items per process */
     for (size_t i = 0; i < s.next && i < N; i++)
         assert_int_equal(s.value[i], i + 1);
 }
@@ -175,7 +175,7 @@ static int refuse(void *arg, size_t index, void *result, struct oc_err *err)
     return index == 5 ? oc_fail(err, OC_EOUTPUT, "full") : 0;
 }
 
-static void a_refusal_ends_it(void **state)
+static void error_of_the_callback_ends_the_run(void **state)
 {
     struct oc_err err = {0};
     struct seen s = {0};
@@ -192,7 +192,7 @@ static void a_refusal_ends_it(void **state)
     assert_int_equal(s.next, 6);
 }
 
-static void nothing_to_do(void **state)
+static void empty_list_is_accepted(void **state)
 {
     struct oc_err err;
     struct seen s = {0};
@@ -205,9 +205,11 @@ static void nothing_to_do(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crashes_cost_one_piece),      cmocka_unit_test(memory_that_runs_out_is_told),
-        cmocka_unit_test(what_is_ready_needs_no_work), cmocka_unit_test(a_stop_finishes_what_was_begun),
-        cmocka_unit_test(a_refusal_ends_it),           cmocka_unit_test(nothing_to_do)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(crash_costs_one_item),
+                                       cmocka_unit_test(out_of_memory_is_reported),
+                                       cmocka_unit_test(ready_results_need_no_worker),
+                                       cmocka_unit_test(stop_finishes_started_items),
+                                       cmocka_unit_test(error_of_the_callback_ends_the_run),
+                                       cmocka_unit_test(empty_list_is_accepted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 
 #include "fleet/file_hash.h"
 
-static void known_values(void **state)
+static void hashes_equal_xxhsum(void **state)
 {
     /* what xxhsum -H64 prints */
     static const struct {
@@ -24,7 +24,7 @@ static void known_values(void **state)
     assert_true(oc_xxh64(NULL, 0, 0) == row[0].hash);
 }
 
-static void every_byte_counts(void **state)
+static void every_byte_changes_the_hash(void **state)
 {
     unsigned char data[100];
     (void)state;
@@ -43,6 +43,7 @@ static void every_byte_counts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(every_byte_counts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(hashes_equal_xxhsum),
+                                       cmocka_unit_test(every_byte_changes_the_hash)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static int set_up(void **state)
     put("b/deep/two.onnx", "22");
     put("b/notes.txt", "no model");
     put("b/.onnx", "hidden, and no name");
-    assert_int_equal(symlink("../b", path("a/link")), 0);     /* another way to b */
+    assert_int_equal(symlink("../b", path("a/link")), 0);     /* another path to b */
     assert_int_equal(symlink("../..", path("b/deep/up")), 0); /* a loop */
     assert_int_equal(symlink("z.onnx", path("same.onnx")), 0);
     assert_int_equal(symlink("gone", path("broken.onnx")), 0);
@@ -63,7 +63,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void expect(const char *const *arg, size_t n_arg, const char *const *wanted, size_t n)
+static void expect_files(const char *const *arg, size_t n_arg, const char *const *wanted, size_t n)
 {
     struct oc_model_files files = {0};
     oc_model_files_add(&files, arg, n_arg);
@@ -73,23 +73,23 @@ static void expect(const char *const *arg, size_t n_arg, const char *const *want
     oc_model_files_free(&files);
 }
 
-static void folders_are_gone_through(void **state)
+static void folders_are_walked_in_byte_order(void **state)
 {
-    /* in the order of bytes; b through its name, not through the link; the loop ends */
+    /* in byte order; b by its name, not by the link; the loop ends */
     const char *const wanted[] = {"b/deep/two.onnx", "b/one.ONNX", "broken.onnx", "same.onnx", "z.onnx"};
     const char *const arg[] = {top};
     (void)state;
-    expect(arg, 1, wanted, OC_COUNT(wanted));
+    expect_files(arg, 1, wanted, OC_COUNT(wanted));
 }
 
-static void links_are_a_way_when_there_is_no_other(void **state)
+static void links_are_followed_when_there_is_no_other_path(void **state)
 {
     const char *const arg[] = {path("a")};
-    /* b/deep/up leads to the top, from where b is not read again, nor a */
+    /* b/deep/up leads to the top folder, from which neither b nor a is read again */
     const char *const wanted[] = {"a/link/deep/two.onnx", "a/link/deep/up/broken.onnx",
                                   "a/link/deep/up/same.onnx", "a/link/deep/up/z.onnx", "a/link/one.ONNX"};
     (void)state;
-    expect(arg, 1, wanted, OC_COUNT(wanted));
+    expect_files(arg, 1, wanted, OC_COUNT(wanted));
 }
 
 static void named_files_keep_their_order(void **state)
@@ -99,10 +99,10 @@ static void named_files_keep_their_order(void **state)
         "z.onnx",           "b/notes.txt", "b/deep/two.onnx", "b/deep/up/broken.onnx", "b/deep/up/same.onnx",
         "b/deep/up/z.onnx", "b/one.ONNX"};
     (void)state;
-    expect(arg, 4, wanted, OC_COUNT(wanted));
+    expect_files(arg, 4, wanted, OC_COUNT(wanted));
 }
 
-static void sizes_and_errors(void **state)
+static void sizes_and_errors_are_listed(void **state)
 {
     struct oc_model_files files = {0};
     const char *const arg[] = {path("z.onnx"), path("gone.onnx"), path("broken.onnx")};
@@ -119,8 +119,9 @@ static void sizes_and_errors(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_are_gone_through), cmocka_unit_test(links_are_a_way_when_there_is_no_other),
-        cmocka_unit_test(named_files_keep_their_order), cmocka_unit_test(sizes_and_errors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(folders_are_walked_in_byte_order),
+                                       cmocka_unit_test(links_are_followed_when_there_is_no_other_path),
+                                       cmocka_unit_test(named_files_keep_their_order),
+                                       cmocka_unit_test(sizes_and_errors_are_listed)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

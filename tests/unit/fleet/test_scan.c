@@ -57,7 +57,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(top));
     mkdir(path("m"), 0777);
     put_relu("m/a.onnx", "10");
-    put_relu("m/b.onnx", "20"); /* as many bytes as the first one, other ones */
+    put_relu("m/b.onnx", "20"); /* as many bytes as the first file, other content */
     put_relu("m/c.onnx", "10");
     put_relu("m/d.onnx", "N,1000");
     put("m/e.onnx", "\x08\x09garbage", 9);
@@ -142,7 +142,7 @@ static void check_rows(const struct seen *s)
         assert_int_equal(r[i].opset, 17);
         assert_string_equal(r[i].domains, "com.microsoft 1");
     }
-    /* one comparison an element; read and written 4 bytes each */
+    /* one comparison per element; read and written 4 bytes each */
     assert_int_equal(r[0].flops, 10);
     assert_int_equal(r[0].bytes, 80);
     assert_int_equal(r[0].peak_activation_bytes, 80);
@@ -166,7 +166,7 @@ static void check_rows(const struct seen *s)
     assert_true(r[6].size_bytes == OC_SCAN_UNKNOWN);
 }
 
-static void a_row_each(void **state)
+static void every_file_has_one_row(void **state)
 {
     (void)state;
     for (unsigned jobs = 1; jobs <= 4; jobs++) {
@@ -177,7 +177,7 @@ static void a_row_each(void **state)
     }
 }
 
-static void same(const struct seen *a, const struct seen *b)
+static void check_equal(const struct seen *a, const struct seen *b)
 {
     assert_int_equal(a->n, b->n);
     for (size_t k = 0; k < a->n; k++)
@@ -193,8 +193,8 @@ static void same(const struct seen *a, const struct seen *b)
         }
 }
 
-/* Rows written and read again are the same; only the file that could not be opened is tried again. */
-static void rows_are_kept(void **state)
+/* Rows written and read again are equal; only the file that could not be opened is analyzed again. */
+static void rows_are_reused(void **state)
 {
     static const char *const format[] = {"ndjson", "csv"};
     (void)state;
@@ -204,7 +204,7 @@ static void rows_are_kept(void **state)
         run(&first, &opts, NULL, 0, format[i]);
         run(&second, &opts, path("rows"), 6, NULL);
         check_rows(&second);
-        same(&second, &first);
+        check_equal(&second, &first);
         for (size_t k = 0; k < second.n; k++)
             assert_int_equal(second.row[k].kept, k < 6);
         oc_arena_free(&first.arena);
@@ -212,7 +212,7 @@ static void rows_are_kept(void **state)
     }
 }
 
-static void only_kept_rows(void **state)
+static void kept_only_returns_only_stored_rows(void **state)
 {
     struct seen first = {0}, second = {0};
     (void)state;
@@ -223,7 +223,7 @@ static void only_kept_rows(void **state)
     oc_arena_free(&second.arena);
 }
 
-static void other_options_make_other_rows(void **state)
+static void other_options_invalidate_rows(void **state)
 {
     struct seen first = {0}, second = {0}, third = {0};
     const struct oc_bind bind = {"N", 3};
@@ -235,8 +235,7 @@ static void other_options_make_other_rows(void **state)
         NULL);
     assert_int_equal(second.row[3].flops, 3000);
     assert_null(second.row[0].error);
-    /* hashes that are missing make a row void: here that of d, which is alone with its size, and of e and f
-     */
+    /* missing hashes invalidate a row: here that of d, the only file of its size, and those of e and f */
     run(&third, &(struct oc_scan_opts){.jobs = 1, .settings = "", .hash = OC_SCAN_HASH_ALL}, path("rows"), 3,
         NULL);
     assert_non_null(third.row[3].hash);
@@ -245,7 +244,7 @@ static void other_options_make_other_rows(void **state)
     oc_arena_free(&third.arena);
 }
 
-static void changed_files_are_read_again(void **state)
+static void changed_files_are_analyzed_again(void **state)
 {
     struct seen first = {0}, second = {0};
     (void)state;
@@ -260,8 +259,8 @@ static void changed_files_are_read_again(void **state)
     oc_arena_free(&second.arena);
 }
 
-/* Cut anywhere, the file gives the rows that are whole. */
-static void a_cut_file_is_read_to_the_cut(void **state)
+/* Truncated anywhere, the file gives its complete rows. */
+static void truncated_rows_file_is_read_to_the_cut(void **state)
 {
     static const char *const format[] = {"ndjson", "csv"};
     static char all[16384];
@@ -299,7 +298,7 @@ static void a_cut_file_is_read_to_the_cut(void **state)
     }
 }
 
-static void foreign_files_are_refused(void **state)
+static void rejects_foreign_rows_files(void **state)
 {
     static const char *const text[] = {"hello\nworld\n", "{\"a\": 1}\n", "path,size_bytes\r\n",
                                        "{\"path\":\"x\",\"nodes\":\"many\"}\n"};
@@ -319,7 +318,7 @@ static void foreign_files_are_refused(void **state)
     }
 }
 
-static void kept_fails(const char *says)
+static void expect_kept_error(const char *says)
 {
     struct oc_err err = {0};
     struct oc_scan *scan;
@@ -332,34 +331,34 @@ static void kept_fails(const char *says)
     oc_scan_free(scan);
 }
 
-/* Behind rows that are good. */
-static void rows_without_end(void **state)
+/* After valid rows. */
+static void rejects_rows_beyond_the_limit(void **state)
 {
     (void)state;
     struct oc_buf b = {0};
     oc_buf_str(&b, "{\"path\":\"x\"}\n");
     oc_buf_pad(&b, 'x', ((size_t)16 << 20) + 2);
     put("rows", b.data, b.n);
-    kept_fails("line 2: more than 16777216 bytes in a row");
+    expect_kept_error("line 2: more than 16777216 bytes in a row");
     oc_buf_clear(&b);
     oc_buf_str(&b, "path,size_bytes,nodes,csv_version\r\n");
     oc_buf_pad(&b, ',', 8192);
     put("rows", b.data, b.n);
-    kept_fails("line 2: more than 8192 columns (--limit csv-columns=N)");
+    expect_kept_error("line 2: more than 8192 columns (--limit csv-columns=N)");
     oc_buf_free(&b);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_row_each),
-        cmocka_unit_test(rows_are_kept),
-        cmocka_unit_test(only_kept_rows),
-        cmocka_unit_test(other_options_make_other_rows),
-        cmocka_unit_test(changed_files_are_read_again),
-        cmocka_unit_test(a_cut_file_is_read_to_the_cut),
-        cmocka_unit_test(foreign_files_are_refused),
-        cmocka_unit_test(rows_without_end),
+        cmocka_unit_test(every_file_has_one_row),
+        cmocka_unit_test(rows_are_reused),
+        cmocka_unit_test(kept_only_returns_only_stored_rows),
+        cmocka_unit_test(other_options_invalidate_rows),
+        cmocka_unit_test(changed_files_are_analyzed_again),
+        cmocka_unit_test(truncated_rows_file_is_read_to_the_cut),
+        cmocka_unit_test(rejects_foreign_rows_files),
+        cmocka_unit_test(rejects_rows_beyond_the_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1,5 +1,5 @@
-/* The view of a language model: counts of a prompt and of decode steps against arithmetic by hand, sums
- * against single runs, and the tables of a 7B on three devices. */
+/* Analysis of a language model: counts of prefill and decode steps compared with hand calculations, sums
+ * compared with single runs, and the tables of a 7B on three devices. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,8 +20,8 @@ struct case_ {
     struct oc_err err;
 };
 
-static struct case_ make(const char *size, enum zoo_llama_layout layout, int bits,
-                         const struct oc_llm_opts *o)
+static struct case_ analyze_llama(const char *size, enum zoo_llama_layout layout, int bits,
+                                  const struct oc_llm_opts *o)
 {
     struct case_ c = {.l = NULL};
     struct zoo z;
@@ -35,14 +35,14 @@ static struct case_ make(const char *size, enum zoo_llama_layout layout, int bit
     return c;
 }
 
-static void drop(struct case_ *c)
+static void case_free(struct case_ *c)
 {
     oc_llm_free(c->l);
     oc_model_free(c->m);
     free(c->bytes);
 }
 
-static struct oc_llm_counts run(const struct case_ *c, enum oc_llm_part part)
+static struct oc_llm_counts count_part(const struct case_ *c, enum oc_llm_part part)
 {
     struct oc_llm_counts k;
     assert_true(oc_llm_run(c->l, part, &k));
@@ -81,8 +81,8 @@ static uint64_t rotary_written(void)
     return V + V / 2 + V / 2 + V / 2 + V + V + V;
 }
 
-/* What does not depend on the cache: q, k and v; rotation of q and k; new keys and values into Concat; q into
- * the scores; o; the sums; gate and up, Sigmoid, Mul, Mul, down. */
+/* Independent of the cache: q, k and v; rotation of q and k; new keys and values into Concat; q into the
+ * scores; o; the sums; gate and up, Sigmoid, Mul, Mul, down. */
 static uint64_t layer_read(void)
 {
     return 3 * V + 2 * rotary_read() + 2 * V + V + V + 2 * V + 2 * V + M + 2 * M + 2 * M + M + 2 * V;
@@ -97,8 +97,8 @@ static uint64_t layer_written(void)
  */
 enum { TABLES_READ = 8 + 4 + 256 + 4 * 512, TABLES_WRITTEN = 4 + 256 + 512 + 512 + 256 + 512 + 256 };
 
-/* A key more: K is transposed, both are multiplied; the scores of 32 heads go through MatMul, Mul, Add (with
- * the mask), Cast, Softmax in float, Cast and MatMul; the mask through Cast, Not, Or, Where. */
+/* One more key: K is transposed, both are multiplied; the scores of 32 heads go through MatMul, Mul, Add
+ * (with the mask), Cast, Softmax in float, Cast and MatMul; the mask through Cast, Not, Or, Where. */
 static uint64_t key_read(void)
 {
     return LAYERS * (3 * V + HEADS * (2 + 2 + 2 + 4 + 4 + 2) + 2) + (8 + 1 + 1 + 1);
@@ -111,7 +111,7 @@ static uint64_t key_written(void)
 
 static uint64_t decode_read(uint64_t past)
 {
-    uint64_t cache = LAYERS * 2 * V * past; /* Concat takes it in */
+    uint64_t cache = LAYERS * 2 * V * past; /* Concat reads it */
     return cache + (past + 1) * key_read() + 65 * norm_read() + LAYERS * layer_read() +
            V /* output matrix */ + 8 /* input_ids */ + TABLES_READ;
 }
@@ -124,7 +124,7 @@ static uint64_t decode_written(uint64_t past)
 }
 
 /* Products 6,607,077,376 and norms 266,240 weights of 2 bytes; a row of the embedding; 64 frequencies; three
- * scalars a norm, one a scale; the two values of the mask; a byte of the folded causal mask for each key. */
+ * scalars per norm, one per scale; the two values of the mask; one byte of the folded causal mask per key. */
 static uint64_t decode_weights(uint64_t past)
 {
     return 2 * (UINT64_C(6607077376) + 266240) + V + 64 * 4 + 65 * 12 + LAYERS * 2 + 4 + (past + 1);
@@ -136,7 +136,8 @@ static uint64_t decode_macs(uint64_t past)
 }
 
 /* A norm: 4 per element and 4. Rotation: 2 Mul, Add, Neg of half. Sums 2, Sigmoid and 2 Mul of the MLP.
- * Tables: Mul of 64, Cos and Sin of 128. A key: Mul, Add and 5 of Softmax per head, a select in the mask. */
+ * Tables: Mul of 64, Cos and Sin of 128. Per key: Mul, Add and 5 of Softmax per head, a select in the mask.
+ */
 static uint64_t decode_flops(uint64_t past)
 {
     uint64_t layer = 2 * (3 * WIDTH + WIDTH / 2) + 2 * WIDTH + 3 * MLP;
@@ -157,18 +158,18 @@ static void check_step(const struct oc_llm_counts *k, uint64_t past)
 
 static const struct oc_llm_opts answer = {.batch = 1, .prompt = 128, .generate = 129};
 
-/* 128 tokens of prompt, 128 decode steps with 128 to 255 tokens in the cache. */
-static void test_7b_by_hand(void **state)
+/* 128 prompt tokens, 128 decode steps with 128 to 255 tokens in the cache. */
+static void llama_7b_counts_equal_hand_calculation(void **state)
 {
     (void)state;
-    struct case_ c = make("7b", ZOO_LLAMA_OPTIMUM, 16, &answer);
-    struct oc_llm_counts k = run(&c, OC_LLM_PART_PREFILL);
+    struct case_ c = analyze_llama("7b", ZOO_LLAMA_OPTIMUM, 16, &answer);
+    struct oc_llm_counts k = count_part(&c, OC_LLM_PART_PREFILL);
     assert_int_equal(k.macs, 850000871424); /* tests/unit/models/test_llama.c */
     assert_int_equal(k.kv_read, 0);
     assert_int_equal(k.kv_written, 524288 * 128);
-    k = run(&c, OC_LLM_PART_FIRST);
+    k = count_part(&c, OC_LLM_PART_FIRST);
     check_step(&k, 128);
-    k = run(&c, OC_LLM_PART_LAST);
+    k = count_part(&c, OC_LLM_PART_LAST);
     check_step(&k, 255);
     uint64_t macs = 0, flops = 0, weights = 0, read = 0, written = 0;
     for (uint64_t past = 128; past <= 255; past++) {
@@ -178,29 +179,29 @@ static void test_7b_by_hand(void **state)
         read += decode_read(past);
         written += decode_written(past);
     }
-    k = run(&c, OC_LLM_PART_STEPS);
+    k = count_part(&c, OC_LLM_PART_STEPS);
     assert_int_equal(k.macs, macs);
     assert_int_equal(k.flops, flops);
     assert_int_equal(k.bytes_read_weight, weights);
     assert_int_equal(k.bytes_read_act, read);
     assert_int_equal(k.bytes_written, written);
-    k = run(&c, OC_LLM_PART_WHOLE);
+    k = count_part(&c, OC_LLM_PART_WHOLE);
     assert_int_equal(k.macs, macs + 850000871424);
-    drop(&c);
+    case_free(&c);
 }
 
 /* ---- three devices --------------------------------------------------------------------------------------
  *
- * Dense peaks of float16 products into float, and bandwidths, as the files have them:
+ * Dense float16 peaks with float accumulation, and bandwidths, from the hardware files:
  *   A100 SXM4 80GB   312 TFLOP/s   2039 GB/s     RTX 4090   165.2 TFLOP/s   1008 GB/s
  *   AGX Orin 64GB    42.5 TFLOP/s  204.8 GB/s
- * Prompt of 128: products 2 * 850,000,871,424 / 312e12 = 5.449 ms on the A100; bytes 13,215,753,296 of
+ * Prefill of 128 tokens: products 2 * 850,000,871,424 / 312e12 = 5.449 ms on the A100; bytes 13,215,753,296 of
  * constants, 2,605,111,040 read, 2,146,716,416 written: 17,967,580,752 / 2039e9 = 8.812 ms, the limit.
  *
- * A token after 255: 13,214,696,784 bytes of constants, 355,645,476 read, 218,360,852 written: together
+ * Decode step after 255 tokens: 13,214,696,784 bytes of constants, 355,645,476 read, 218,360,852 written: together
  * 13,788,703,112 / 2039e9 = 6.762 ms, 147.87 tokens/s at most; arithmetic 2 * 6,674,186,240 / 312e12 = 42.8
  * us. */
-static void near(double a, double b)
+static void check_near(double a, double b)
 {
     if (!(fabs(a - b) <= 1e-12 * fabs(b)))
         fail_msg("%.17g, not %.17g", a, b);
@@ -210,40 +211,41 @@ static void check_roof(const struct oc_llm_device *d, double peak, double bandwi
 {
     const struct oc_llm_roof *r = &d->prefill;
     double prompt_bytes = 13215753296.0 + 2605111040.0 + 2146716416.0;
-    near(r->comp_s, 2 * 850000871424.0 / peak);
-    near(r->mem_s, prompt_bytes / bandwidth);
-    near(r->s, fmax(r->comp_s, r->mem_s));
+    check_near(r->comp_s, 2 * 850000871424.0 / peak);
+    check_near(r->mem_s, prompt_bytes / bandwidth);
+    check_near(r->s, fmax(r->comp_s, r->mem_s));
     r = &d->last;
     double bytes = (double)(decode_weights(255) + decode_read(255) + decode_written(255));
-    near(r->comp_s, 2.0 * (double)decode_macs(255) / peak);
-    near(r->mem_s, bytes / bandwidth);
+    check_near(r->comp_s, 2.0 * (double)decode_macs(255) / peak);
+    check_near(r->mem_s, bytes / bandwidth);
     assert_string_equal(r->bound, "DRAM");
-    /* on chip: constants, 255 tokens of the cache in and one out */
-    near(r->chip_s, ((double)decode_weights(255) + 524288.0 * 256) / bandwidth);
+    /* fused: constants, 255 tokens of the cache in and one out */
+    check_near(r->chip_s, ((double)decode_weights(255) + 524288.0 * 256) / bandwidth);
     double steps = 0;
     for (uint64_t past = 128; past <= 255; past++)
         steps += (double)(decode_weights(past) + decode_read(past) + decode_written(past)) / bandwidth;
-    near(d->all.s, steps);
-    near(d->whole.s, d->prefill.s + steps);
-    /* A sequence more brings 13,348,372,480 FLOPs, 42.8 us on the A100, but 574 MB, 282 us: never. */
+    check_near(d->all.s, steps);
+    check_near(d->whole.s, d->prefill.s + steps);
+    /* Each further sequence adds 13,348,372,480 FLOPs, 42.8 us on the A100, but 574 MB, 282 us: never compute
+     * bound. */
     assert_true(d->compute_bound.known && d->compute_bound.never);
 }
 
-static uint64_t need(struct oc_llm *l, int64_t batch, int64_t past)
+static uint64_t needed_bytes(struct oc_llm *l, int64_t batch, int64_t past)
 {
     const struct oc_llm_cost *k = oc_llm_cost_at(&l->meter, (struct oc_llm_at){batch, 1, past});
     assert_non_null(k);
     return oc_llm_need(l, k);
 }
 
-/* The answer fits, one sequence or token more does not. */
+/* The generation fits; one sequence or token more does not. */
 static void check_fit(struct oc_llm *l, const struct oc_llm_device *d)
 {
     assert_true(d->batch.known && d->batch.v > 0 && d->context.known);
-    assert_true((double)need(l, d->batch.v, 255) <= d->memory_bytes);
-    assert_true((double)need(l, d->batch.v + 1, 255) > d->memory_bytes);
-    assert_true((double)need(l, 1, d->context.v - 1) <= d->memory_bytes);
-    assert_true((double)need(l, 1, d->context.v) > d->memory_bytes);
+    assert_true((double)needed_bytes(l, d->batch.v, 255) <= d->memory_bytes);
+    assert_true((double)needed_bytes(l, d->batch.v + 1, 255) > d->memory_bytes);
+    assert_true((double)needed_bytes(l, 1, d->context.v - 1) <= d->memory_bytes);
+    assert_true((double)needed_bytes(l, 1, d->context.v) > d->memory_bytes);
     assert_true(d->prompt.known && d->prompt.v > 0 && !d->prompt.beyond);
     for (int more = 0; more < 2; more++) {
         const struct oc_llm_cost *k = oc_llm_cost_at(&l->meter, (struct oc_llm_at){1, d->prompt.v + more, 0});
@@ -269,7 +271,7 @@ static struct devices open_devices(void)
     return d;
 }
 
-static void test_7b_on_three_devices(void **state)
+static void llama_7b_on_three_devices_equals_hand_calculation(void **state)
 {
     (void)state;
     static const double peak[] = {312e12, 165.2e12, 42.5e12}, bandwidth[] = {2039e9, 1008e9, 204.8e9};
@@ -277,26 +279,26 @@ static void test_7b_on_three_devices(void **state)
     struct oc_llm_opts o = answer;
     o.device = d.item;
     o.n_device = 3;
-    struct case_ c = make("7b", ZOO_LLAMA_OPTIMUM, 16, &o);
+    struct case_ c = analyze_llama("7b", ZOO_LLAMA_OPTIMUM, 16, &o);
     assert_int_equal(c.l->n_device, 3);
     for (size_t i = 0; i < 3; i++) {
         check_roof(&c.l->device[i], peak[i], bandwidth[i]);
         check_fit(c.l, &c.l->device[i]);
     }
-    /* Orin's file has no float16 peak of the vector unit: that work is told, not counted. */
+    /* Orin's file has no float16 peak of the vector unit: those operations are reported, not counted. */
     assert_string_equal(c.l->device[2].left_out, "f16, b1");
-    drop(&c);
+    case_free(&c);
     oc_hwdb_free(d.db);
 }
 
-/* GroupQueryAttention on the 70B, four bits: 8 heads of keys, so a sequence more brings little traffic, and
- * decode becomes a matter of arithmetic. The smallest such batch is found: it is, one less is not. */
-static void test_70b_turns_to_arithmetic(void **state)
+/* GroupQueryAttention on the 70B, four bits: 8 key heads, so another sequence adds little traffic and decode
+ * becomes compute bound. The smallest such batch is reported: it is compute bound, one less is not. */
+static void llama_70b_becomes_compute_bound_at_the_reported_batch(void **state)
 {
     (void)state;
     struct devices d = open_devices();
     struct oc_llm_opts o = {.batch = 1, .prompt = 512, .generate = 1, .device = d.item, .n_device = 2};
-    struct case_ c = make("70b", ZOO_LLAMA_GENAI, 4, &o);
+    struct case_ c = analyze_llama("70b", ZOO_LLAMA_GENAI, 4, &o);
     for (size_t i = 0; i < 2; i++) {
         const struct oc_llm_limit *at = &c.l->device[i].compute_bound;
         const struct oc_device *dev = d.item[i];
@@ -309,18 +311,17 @@ static void test_70b_turns_to_arithmetic(void **state)
             assert_int_equal(2.0 * (double)k->v[OC_LN_MACS] / peak >= bytes / bandwidth, b == at->v);
         }
     }
-    /* 24 GB hold no 36 GiB of weights */
+    /* 36 GiB of weights do not fit 24 GB */
     assert_true(c.l->device[1].batch.known && c.l->device[1].batch.v == 0);
     assert_true(c.l->device[1].context.known && c.l->device[1].context.v == 0);
-    drop(&c);
+    case_free(&c);
     oc_hwdb_free(d.db);
 }
 
-/* ---- facts and laws -------------------------------------------------------------------------------------
- */
+/* ---- facts and closed forms ---- */
 
-/* 2 * layers * heads of keys * size * bytes: 7B 2*32*32*128*2, 70B 2*80*8*128*2, 1B 2*22*4*64*2 */
-static void test_cache_bytes(void **state)
+/* 2 * layers * key heads * size * bytes: 7B 2*32*32*128*2, 70B 2*80*8*128*2, 1B 2*22*4*64*2 */
+static void kv_cache_bytes_per_token_are_exact(void **state)
 {
     (void)state;
     static const struct {
@@ -334,7 +335,7 @@ static void test_cache_bytes(void **state)
     for (size_t i = 0; i < OC_COUNT(rows); i++)
         for (int genai = 0; genai < 2; genai++) {
             struct case_ c =
-                make(rows[i].size, genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM, genai ? 4 : 16, &o);
+                analyze_llama(rows[i].size, genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM, genai ? 4 : 16, &o);
             const struct oc_llm_facts *f = oc_llm_facts(c.l);
             assert_int_equal(f->layers, rows[i].layers);
             assert_int_equal(f->kv_pairs, 2 * rows[i].layers);
@@ -346,7 +347,7 @@ static void test_cache_bytes(void **state)
             assert_string_equal(f->kv_dtype, "float16");
             assert_true(f->kv_bytes_known);
             assert_int_equal(f->kv_bytes_per_token, rows[i].bytes);
-            drop(&c);
+            case_free(&c);
         }
 }
 
@@ -358,27 +359,27 @@ static uint64_t bytes_stored(const struct oc_llm *l, const char *label)
     return 0;
 }
 
-/* test_llama.c has the arithmetic. */
-static void test_weights_of_four_bits(void **state)
+/* test_llama.c has the calculation. */
+static void four_bit_weights_count_their_stored_bytes(void **state)
 {
     (void)state;
     const struct oc_llm_opts o = {.batch = 1, .prompt = 1, .generate = 1};
-    struct case_ c = make("7b", ZOO_LLAMA_GENAI, 4, &o);
+    struct case_ c = analyze_llama("7b", ZOO_LLAMA_GENAI, 4, &o);
     assert_int_equal(bytes_stored(c.l, "4 bits in blocks of 32"), 6607077376 / 2);
     assert_int_equal(bytes_stored(c.l, "scales, zero points"), 6607077376 / 32 * 2);
     assert_int_equal(bytes_stored(c.l, "float16"), 262144000 + 532480 + 1048576);
-    drop(&c);
+    case_free(&c);
 }
 
-/* The law in batch and tokens equals the analysis where it was not fitted; the sum of the steps equals the
- * sum of single analyses. */
-static void test_laws(void **state)
+/* The closed form in batch and tokens equals the analysis at points it was not fitted to; the sum of the
+ * steps equals the sum of single analyses. */
+static void closed_forms_equal_single_analyses(void **state)
 {
     (void)state;
     static const int64_t at[][2] = {{2, 77}, {11, 5000}, {5, 1}};
     const struct oc_llm_opts o = {.batch = 3, .prompt = 10, .generate = 30};
     for (int genai = 0; genai < 2; genai++) {
-        struct case_ c = make("toy", genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM, 4, &o);
+        struct case_ c = analyze_llama("toy", genai ? ZOO_LLAMA_GENAI : ZOO_LLAMA_OPTIMUM, 4, &o);
         for (size_t i = 0; i < OC_COUNT(at); i++) {
             const struct oc_llm_cost *k =
                 oc_llm_cost_at(&c.l->meter, (struct oc_llm_at){at[i][0], 1, at[i][1]});
@@ -398,11 +399,11 @@ static void test_laws(void **state)
         for (unsigned n = 0; n < OC_LN_COUNT; n++)
             if (n != OC_LN_PEAK)
                 assert_int_equal(c.l->sum[n], sum[n]);
-        drop(&c);
+        case_free(&c);
     }
 }
 
-static void test_bad_numbers(void **state)
+static void rejects_invalid_sizes(void **state)
 {
     (void)state;
     static const struct oc_llm_opts bad[] = {
@@ -432,13 +433,13 @@ static void test_bad_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_7b_by_hand),
-        cmocka_unit_test(test_7b_on_three_devices),
-        cmocka_unit_test(test_70b_turns_to_arithmetic),
-        cmocka_unit_test(test_cache_bytes),
-        cmocka_unit_test(test_weights_of_four_bits),
-        cmocka_unit_test(test_laws),
-        cmocka_unit_test(test_bad_numbers),
+        cmocka_unit_test(llama_7b_counts_equal_hand_calculation),
+        cmocka_unit_test(llama_7b_on_three_devices_equals_hand_calculation),
+        cmocka_unit_test(llama_70b_becomes_compute_bound_at_the_reported_batch),
+        cmocka_unit_test(kv_cache_bytes_per_token_are_exact),
+        cmocka_unit_test(four_bit_weights_count_their_stored_bytes),
+        cmocka_unit_test(closed_forms_equal_single_analyses),
+        cmocka_unit_test(rejects_invalid_sizes),
     };
     return cmocka_run_group_tests_name("llm", tests, NULL, NULL);
 }

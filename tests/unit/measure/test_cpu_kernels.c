@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-/* With x and y 1 the lanes of all accumulators sum up to the multiply-adds that were done (two operations
- * each), or to the additions: the number of operations that rates are made of is that of the instructions. */
-static void kernels_do_what_they_count(void **state)
+/* With x and y 1 the lanes of all accumulators sum to the multiply-adds executed (two operations each), or to
+ * the additions: the operation count used for rates is that of the executed instructions. */
+static void kernels_execute_the_operations_they_count(void **state)
 {
     uint32_t has = oc_cpu_features();
     const struct oc_peak_kernel *k;
@@ -24,11 +24,11 @@ static void kernels_do_what_they_count(void **state)
         }
         tried++;
     }
-    assert_true(tried >= 6); /* those that every machine has */
+    assert_true(tried >= 6); /* the kernels that run on every machine */
 }
 
-/* Multiplied by 3 and increased by 1: 0, 1, 4, 13. Dot products of threes and ones: 3 a multiply-add. */
-static void operands_are_used(void **state)
+/* Multiplied by 3 and increased by 1: 0, 1, 4, 13. Dot products of threes and ones: 3 per multiply-add. */
+static void kernels_use_their_operands(void **state)
 {
     uint32_t has = oc_cpu_features();
     const struct oc_peak_kernel *k;
@@ -41,8 +41,9 @@ static void operands_are_used(void **state)
     }
 }
 
-/* For each class and unit at least one needs nothing, or there is a row only because of what it needs. */
-static void rows_are_complete(void **state)
+/* For each class and unit at least one kernel needs no CPU feature, or the row exists only because of its
+ * feature. */
+static void kernel_table_is_complete(void **state)
 {
     const struct oc_peak_kernel *k, *o;
     bool plain[OC_CLASS_COUNT] = {false};
@@ -50,10 +51,10 @@ static void rows_are_complete(void **state)
     for (size_t i = 0; (k = oc_peak_kernel(i)); i++) {
         assert_true(k->unit < OC_HW_UNIT_COUNT && k->cls > OC_CLASS_NONE && k->cls < OC_CLASS_COUNT);
         assert_true(k->ops > 0 && k->run && k->isa && k->how);
-        assert_true(k->unit != OC_HW_MATRIX || k->accumulate); /* as the schema of devices wants it */
+        assert_true(k->unit != OC_HW_MATRIX || k->accumulate); /* as the hardware schema requires */
         assert_null(strpbrk(k->isa, " ,"));                    /* a token */
         plain[k->cls] |= !k->needs;
-        for (size_t j = 0; j < i && (o = oc_peak_kernel(j)); j++) /* no figure twice */
+        for (size_t j = 0; j < i && (o = oc_peak_kernel(j)); j++) /* no duplicate values */
             assert_false(o->unit == k->unit && o->cls == k->cls && o->accumulate == k->accumulate &&
                          !strcmp(o->isa, k->isa));
     }
@@ -63,7 +64,7 @@ static void rows_are_complete(void **state)
 
 #define DOUBLES 384 /* three steps */
 
-static void streams_move_what_they_say(void **state)
+static void stream_kernels_move_the_counted_bytes(void **state)
 {
     uint32_t has = oc_cpu_features();
     const struct oc_stream_kernel *k;
@@ -99,7 +100,7 @@ static void streams_move_what_they_say(void **state)
     free(a);
 }
 
-static void the_chain_has_no_short_cut(void **state)
+static void pointer_chain_visits_every_line(void **state)
 {
     uint64_t a = 0x123456789, b = 0xfedcba98, x = 7;
     (void)state;
@@ -113,9 +114,11 @@ static void the_chain_has_no_short_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_do_what_they_count), cmocka_unit_test(operands_are_used),
-        cmocka_unit_test(rows_are_complete),          cmocka_unit_test(streams_move_what_they_say),
-        cmocka_unit_test(the_chain_has_no_short_cut),
+        cmocka_unit_test(kernels_execute_the_operations_they_count),
+        cmocka_unit_test(kernels_use_their_operands),
+        cmocka_unit_test(kernel_table_is_complete),
+        cmocka_unit_test(stream_kernels_move_the_counted_bytes),
+        cmocka_unit_test(pointer_chain_visits_every_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

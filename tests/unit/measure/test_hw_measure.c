@@ -14,7 +14,7 @@ static void count_calls(void *user, const char *what)
     ++*(unsigned *)user;
 }
 
-static void a_quick_measurement_is_a_device(void **state)
+static void quick_measurement_gives_a_readable_device(void **state)
 {
     struct oc_hw_measurement *m;
     struct oc_err err;
@@ -36,14 +36,14 @@ static void a_quick_measurement_is_a_device(void **state)
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
             if (d->peak[u][c])
-                assert_null(d->peak[u][c]->cores); /* a part never stands for the whole */
+                assert_null(d->peak[u][c]->cores); /* a partial value is never used for the whole device */
     assert_true(oc_hw_measurement_diags(m, &diag) >= 1);
     assert_string_equal(diag[0].code, "W-hw-quick");
     oc_hw_measurement_free(m);
     oc_hw_measurement_free(NULL);
 }
 
-static void too_many_threads(void **state)
+static void rejects_too_many_threads(void **state)
 {
     struct oc_hw_measurement *m;
     struct oc_err err;
@@ -54,8 +54,7 @@ static void too_many_threads(void **state)
     assert_null(m);
 }
 
-/* ---- what is made of results ------------------------------------------------------------------------------
- */
+/* ---- device files from results ---- */
 
 static double unused(uint64_t rounds, double x, double y, double zero)
 {
@@ -72,7 +71,7 @@ static struct oc_rate rate(double best)
     return (struct oc_rate){best, 0.99 * best, 0.99 * best, 10};
 }
 
-/* Two threads; two caches of 1 MiB, one of 64 MiB that all share, of which a quarter is seen. */
+/* Two threads; two caches of 1 MiB, one of 64 MiB shared by all, of which a quarter is visible. */
 static struct oc_measured *some_results(void)
 {
     struct oc_measured *m = calloc(1, sizeof(*m));
@@ -116,9 +115,9 @@ static const struct oc_device *read_back(const struct oc_measured *m, struct oc_
     return list->item[0];
 }
 
-/* The fastest instructions on all cores are the peak; the highest rate of all is the bandwidth: the triad's,
- * 103 GB/s of the first level. */
-static void files_say_what_was_measured(void **state)
+/* The fastest instructions on all cores give the peak; the highest rate is the bandwidth: the triad's, 103
+ * GB/s of the first level. */
+static void device_file_contains_the_measured_values(void **state)
 {
     struct oc_measured *m = some_results();
     struct oc_arena a = {0};
@@ -143,14 +142,14 @@ static void files_say_what_was_measured(void **state)
     free(m);
 }
 
-/* Others may take a core while all are measured. */
-static void one_core_is_part_of_all(void **state)
+/* Other processes can take a core while all are measured. */
+static void rate_of_one_core_is_bounded_by_the_rate_of_all(void **state)
 {
     struct oc_measured *m = some_results();
     struct oc_arena a = {0};
     struct oc_device_list list = {0};
     (void)state;
-    m->levels.level[2].rate[0][OC_STREAM_COPY] = rate(40e9); /* all: 103 / 3 at most */
+    m->levels.level[2].rate[0][OC_STREAM_COPY] = rate(40e9); /* all: at most 103 / 3 */
     const struct oc_device *d = read_back(m, &a, &list);
     assert_true(d->level[2].bandwidth->value == 40e9);
     assert_string_equal(d->level[2].bandwidth->note, "The highest of the rates below: copy by one core.");
@@ -159,9 +158,9 @@ static void one_core_is_part_of_all(void **state)
     free(m);
 }
 
-/* A level that is not faster than DRAM has no bandwidth, one that is not larger than the one before is not
- * there: else no reader would take the file. */
-static void levels_stay_in_order(void **state)
+/* A level that is not faster than DRAM has no bandwidth, and a level that is not larger than the one before
+ * is omitted: otherwise no reader would accept the file. */
+static void cache_levels_are_written_in_order(void **state)
 {
     struct oc_measured *m = some_results();
     struct oc_arena a = {0};
@@ -194,7 +193,7 @@ static const char *const *codes_of(const struct oc_measured *m, struct oc_arena 
     return codes;
 }
 
-static void judged(void **state)
+static void unreliable_measurements_have_warnings(void **state)
 {
     struct oc_measured *m = some_results();
     struct oc_arena a = {0};
@@ -223,12 +222,12 @@ static void judged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_quick_measurement_is_a_device),
-        cmocka_unit_test(too_many_threads),
-        cmocka_unit_test(files_say_what_was_measured),
-        cmocka_unit_test(one_core_is_part_of_all),
-        cmocka_unit_test(levels_stay_in_order),
-        cmocka_unit_test(judged),
+        cmocka_unit_test(quick_measurement_gives_a_readable_device),
+        cmocka_unit_test(rejects_too_many_threads),
+        cmocka_unit_test(device_file_contains_the_measured_values),
+        cmocka_unit_test(rate_of_one_core_is_bounded_by_the_rate_of_all),
+        cmocka_unit_test(cache_levels_are_written_in_order),
+        cmocka_unit_test(unreliable_measurements_have_warnings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

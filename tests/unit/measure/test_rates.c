@@ -21,8 +21,9 @@ static void count_in(void *user, unsigned index)
     atomic_fetch_add(&((atomic_uint *)user)[index], 1);
 }
 
-/* Asleep, awake, and changing between: every thread works once a region, and all are done when it ends. */
-static void regions_are_whole(void **state)
+/* Sleeping, awake, and changing between the two: every thread runs once per region, and all have finished
+ * when it ends. */
+static void every_thread_runs_once_per_region(void **state)
 {
     unsigned threads = oc_team_processors() > 1 ? 2 : 1;
     struct oc_team *t = make_team(threads);
@@ -42,8 +43,8 @@ static void regions_are_whole(void **state)
     oc_team_free(NULL);
 }
 
-/* A round that takes 10 us: the rate is not above 100,000 a second, for the clock only moves forward. Above,
- * others at work make it less. */
+/* A round takes 10 us: the rate is at most 100,000 per second because the clock is monotonic. Load by other
+ * processes lowers it. */
 static void ten_microseconds(const struct oc_task *task, unsigned index, uint64_t rounds)
 {
     (void)task, (void)index;
@@ -51,7 +52,7 @@ static void ten_microseconds(const struct oc_task *task, unsigned index, uint64_
         ;
 }
 
-static void rates_are_work_by_time(void **state)
+static void rates_are_work_divided_by_time(void **state)
 {
     struct oc_team *t = make_team(1);
     const struct oc_task task = {ten_microseconds, NULL, 3};
@@ -65,7 +66,7 @@ static void rates_are_work_by_time(void **state)
     oc_team_free(t);
 }
 
-static void the_timer_moves(void **state)
+static void timer_has_a_plausible_resolution(void **state)
 {
     struct oc_timer t = oc_timer_of();
     (void)state;
@@ -76,9 +77,9 @@ static void the_timer_moves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_are_whole),
-        cmocka_unit_test(rates_are_work_by_time),
-        cmocka_unit_test(the_timer_moves),
+        cmocka_unit_test(every_thread_runs_once_per_region),
+        cmocka_unit_test(rates_are_work_divided_by_time),
+        cmocka_unit_test(timer_has_a_plausible_resolution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

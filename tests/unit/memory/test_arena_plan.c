@@ -29,10 +29,10 @@ static struct oc_arena_plan plan(const struct oc_box *box, uint32_t n, uint64_t 
     return p;
 }
 
-static void a_chain_needs_two_buffers(void **state)
+static void chain_needs_two_buffers(void **state)
 {
     (void)state;
-    /* 100 -> 40 -> 60 -> 10: at a time 140, 100, 70 */
+    /* 100 -> 40 -> 60 -> 10: pairs of 140, 100, 70 */
     const struct oc_box box[] = {{100, 0, 1}, {40, 1, 2}, {60, 2, 3}, {10, 3, 3}};
     uint64_t offset[4];
     struct oc_arena_plan p = plan(box, 4, 0, 0, offset);
@@ -41,7 +41,7 @@ static void a_chain_needs_two_buffers(void **state)
     assert_true(p.optimal);
 }
 
-static void nothing_and_empty_boxes(void **state)
+static void empty_plans_and_empty_boxes_take_no_memory(void **state)
 {
     (void)state;
     struct oc_arena_plan p = plan(NULL, 0, 0, 0, NULL);
@@ -67,7 +67,7 @@ static void alignment_rounds_sizes_up(void **state)
     assert_int_equal(oc_boxes_live(box, 3, 0), 130);
 }
 
-static void what_cannot_be_planned_is_refused(void **state)
+static void rejects_invalid_boxes(void **state)
 {
     (void)state;
     struct oc_arena_plan p;
@@ -83,10 +83,9 @@ static void what_cannot_be_planned_is_refused(void **state)
     assert_int_equal(oc_arena_plan_make(huge, 1, &align, offset, &p, &err), -1);
 }
 
-/* ---- against all orders -----------------------------------------------------------------------------------
- */
+/* ---- compared with all orders ---- */
 
-/* Size when the boxes are put down in this order, each at the lowest free place. */
+/* Size when the boxes are placed in this order, each at the lowest free offset. */
 static uint64_t place_in_order(const struct oc_box *box, const uint32_t *order, uint32_t n)
 {
     uint64_t at[8], size = 0;
@@ -110,7 +109,7 @@ static uint64_t place_in_order(const struct oc_box *box, const uint32_t *order, 
     return size;
 }
 
-/* Some order gives the best plan: that by offset. */
+/* Some order gives the optimal plan: the order by offset. */
 static uint64_t best_of_all_orders(const struct oc_box *box, uint32_t *order, uint32_t from, uint32_t n)
 {
     if (from == n)
@@ -128,7 +127,7 @@ static uint64_t best_of_all_orders(const struct oc_box *box, uint32_t *order, ui
     return best;
 }
 
-static void small_plans_are_the_best_there_are(void **state)
+static void small_plans_are_optimal(void **state)
 {
     (void)state;
     uint64_t random = 4711;
@@ -147,8 +146,8 @@ static void small_plans_are_the_best_there_are(void **state)
     }
 }
 
-/* Sets that no plan fits into the lower bound, however placed: found at random, decided by all orders. */
-static void gaps_that_no_plan_avoids(void **state)
+/* Sets for which every plan exceeds the lower bound: found at random, proven by enumerating all orders. */
+static void plans_above_the_lower_bound_are_proven_optimal(void **state)
 {
     (void)state;
     static const struct {
@@ -170,8 +169,7 @@ static void gaps_that_no_plan_avoids(void **state)
     }
 }
 
-/* ---- many boxes
- * --------------------------------------------------------------------------------------------- */
+/* ---- many boxes ---- */
 
 static void fill(struct oc_box *box, uint32_t n, int kind, uint64_t *random)
 {
@@ -186,7 +184,7 @@ static void fill(struct oc_box *box, uint32_t n, int kind, uint64_t *random)
     }
 }
 
-static void many_boxes_get_sound_plans(void **state)
+static void plans_of_many_boxes_are_valid(void **state)
 {
     (void)state;
     uint64_t random = 99;
@@ -207,8 +205,8 @@ static void many_boxes_get_sound_plans(void **state)
         }
 }
 
-/* 8000 boxes that all live at once make 32 million pairs: more than are stored. */
-static void too_many_pairs_are_planned_too(void **state)
+/* 8000 boxes that are all live together make 32 million pairs: more than are stored. */
+static void plans_with_too_many_pairs_to_store_are_valid(void **state)
 {
     (void)state;
     uint32_t n = 8000;
@@ -228,14 +226,14 @@ static void too_many_pairs_are_planned_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_needs_two_buffers),
-        cmocka_unit_test(nothing_and_empty_boxes),
+        cmocka_unit_test(chain_needs_two_buffers),
+        cmocka_unit_test(empty_plans_and_empty_boxes_take_no_memory),
         cmocka_unit_test(alignment_rounds_sizes_up),
-        cmocka_unit_test(what_cannot_be_planned_is_refused),
-        cmocka_unit_test(small_plans_are_the_best_there_are),
-        cmocka_unit_test(gaps_that_no_plan_avoids),
-        cmocka_unit_test(many_boxes_get_sound_plans),
-        cmocka_unit_test(too_many_pairs_are_planned_too),
+        cmocka_unit_test(rejects_invalid_boxes),
+        cmocka_unit_test(small_plans_are_optimal),
+        cmocka_unit_test(plans_above_the_lower_bound_are_proven_optimal),
+        cmocka_unit_test(plans_of_many_boxes_are_valid),
+        cmocka_unit_test(plans_with_too_many_pairs_to_store_are_valid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Plans and orders of whole models. float[256] is 1024 bytes, called 1K in the comments. */
+/* Memory plans and orders of whole models. float[256] is 1024 bytes, called 1K in the comments. */
 #include "memory/memory_plan.h"
 
 #include <setjmp.h>
@@ -16,7 +16,8 @@ struct made {
     struct oc_err err;
 };
 
-static struct made make(struct oc_builder *b, const struct oc_analyze_opts *a, const struct oc_plan_opts *o)
+static struct made make_plan(struct oc_builder *b, const struct oc_analyze_opts *a,
+                             const struct oc_plan_opts *o)
 {
     struct made m = {.r = oc_run_model(b, a)};
     assert_non_null(m.r.a);
@@ -25,13 +26,13 @@ static struct made make(struct oc_builder *b, const struct oc_analyze_opts *a, c
     return m;
 }
 
-static void done(struct made *m)
+static void made_free(struct made *m)
 {
     oc_memory_plan_free(m->p);
     oc_run_free(&m->r);
 }
 
-static const struct oc_planned *buffer(const struct made *m, const char *value)
+static const struct oc_planned *find_buffer(const struct made *m, const char *value)
 {
     for (uint32_t i = 0; m->p && i < m->p->n_buffer; i++)
         if (m->p->buffer[i].value != OC_NONE && !strcmp(m->r.m->value[m->p->buffer[i].value].name, value))
@@ -57,12 +58,12 @@ static struct oc_builder *two_branches(void)
 }
 
 /* In the file's order: a and c with x 9K, then a, c and b 9K. One branch after the other: x a 5K, x a b 6K (x
- * is still to be read), x b c 6K, b c d 6K, b d y 3K. No order needs less: the second branch begins when b or
- * d (1K), x and its 4K live. */
-static void an_order_that_needs_less(void **state)
+ * is still to be read), x b c 6K, b c d 6K, b d y 3K. No order needs less: the second branch starts while b
+ * or d (1K), x and its own 4K are live. */
+static void reordering_lowers_the_peak(void **state)
 {
     (void)state;
-    struct made m = make(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
     struct oc_plan_info i;
     oc_memory_plan_info(m.p, &i);
     assert_int_equal(i.file_order_live, 9 * 1024);
@@ -72,46 +73,45 @@ static void an_order_that_needs_less(void **state)
     assert_int_equal(i.size, 6 * 1024);
     assert_int_equal(i.buffers, 6);
     /* the steps of the plan are those of the new order */
-    const struct oc_planned *a = buffer(&m, "a"), *c = buffer(&m, "c");
+    const struct oc_planned *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_true(a->last < c->first || c->last < a->first);
     assert_string_equal(m.r.m->node[a->first_node].name, "to_a");
     assert_string_equal(m.r.m->node[a->last_node].name, "to_b");
     for (uint32_t k = 0; k < m.p->lives->n_step; k++)
         assert_true(m.p->live[k] <= 6 * 1024);
-    done(&m);
+    made_free(&m);
 
-    m = make(two_branches(), NULL, NULL);
+    m = make_plan(two_branches(), NULL, NULL);
     oc_memory_plan_info(m.p, &i);
     assert_true(!i.reordered && i.live == 9 * 1024 && i.size == 9 * 1024);
-    done(&m);
+    made_free(&m);
 }
 
-static void alignment_and_inputs(void **state)
+static void alignment_and_input_options_change_the_plan(void **state)
 {
     (void)state;
     /* 1024 and 4096 bytes round up to 3000 and 6000; a c b of the third step and x a c of the second: 15000
      */
-    struct made m = make(two_branches(), &(struct oc_analyze_opts){.align_bytes = 3000}, NULL);
+    struct made m = make_plan(two_branches(), &(struct oc_analyze_opts){.align_bytes = 3000}, NULL);
     struct oc_plan_info i;
     oc_memory_plan_info(m.p, &i);
     assert_int_equal(i.live, 15000);
     assert_int_equal(i.size, 15000);
     for (uint32_t k = 0; k < m.p->n_buffer; k++)
         assert_true(m.p->buffer[k].offset % 3000 == 0 && m.p->buffer[k].bytes % 3000 == 0);
-    done(&m);
-    /* x is the caller's: a c 8K, a c b 9K */
-    m = make(two_branches(), NULL, &(struct oc_plan_opts){.without_inputs = true});
+    made_free(&m);
+    /* x belongs to the caller: a c 8K, a c b 9K */
+    m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.without_inputs = true});
     oc_memory_plan_info(m.p, &i);
     assert_int_equal(i.buffers, 5);
     assert_int_equal(i.live, 9 * 1024);
-    done(&m);
-    m = make(two_branches(), &(struct oc_analyze_opts){.keep_inputs = true}, NULL);
-    assert_int_equal(buffer(&m, "x")->last, 4);
-    done(&m);
+    made_free(&m);
+    m = make_plan(two_branches(), &(struct oc_analyze_opts){.keep_inputs = true}, NULL);
+    assert_int_equal(find_buffer(&m, "x")->last, 4);
+    made_free(&m);
 }
 
-/* Both branches of the If have t outside; then: u 1K in the block of the If (v is y itself), else: nothing.
- */
+/* Both branches of the If capture t; then: u 1K in the arena of the If (v is y itself), else: nothing. */
 static struct oc_builder *branches(void)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -132,12 +132,12 @@ static struct oc_builder *branches(void)
     return b;
 }
 
-static void bodies_have_a_block(void **state)
+static void bodies_have_an_arena_of_their_own(void **state)
 {
     (void)state;
-    struct made m = make(branches(), NULL, &(struct oc_plan_opts){.reorder = true});
-    assert_int_equal(m.p->size, 3 * 1024); /* t, y, and the block */
-    const struct oc_planned *block = NULL, *u = buffer(&m, "u");
+    struct made m = make_plan(branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    assert_int_equal(m.p->size, 3 * 1024); /* t, y, and the arena of the If */
+    const struct oc_planned *block = NULL, *u = find_buffer(&m, "u");
     for (uint32_t i = 0; i < m.p->n_buffer; i++)
         if (m.p->buffer[i].value == OC_NONE)
             block = &m.p->buffer[i];
@@ -145,12 +145,12 @@ static void bodies_have_a_block(void **state)
     assert_true(block->bytes == 1024 && block->first == 1 && block->last == 1 && block->graph == 0);
     assert_true(u->graph != 0 && u->offset == block->offset && u->bytes == 1024);
     assert_string_equal(m.r.m->node[u->first_node].name, "s");
-    assert_int_equal(m.p->n_buffer, 5); /* x t y, the block, u */
-    done(&m);
+    assert_int_equal(m.p->n_buffer, 5); /* x t y, the arena, u */
+    made_free(&m);
 }
 
 /* As in test_lives.c: x, y and all are 7K; in the body the state 1K to its end and z 1K. */
-static void state_of_loops_stays(void **state)
+static void loop_state_is_live_during_the_body(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -170,15 +170,15 @@ static void state_of_loops_stays(void **state)
     oc_b_close(b);
     oc_b_output(b, "y", NULL);
     oc_b_output(b, "all", NULL);
-    struct made m = make(b, NULL, NULL);
+    struct made m = make_plan(b, NULL, NULL);
     assert_int_equal(m.p->size, 9 * 1024);
-    const struct oc_planned *s = buffer(&m, "s"), *z = buffer(&m, "z");
+    const struct oc_planned *s = find_buffer(&m, "s"), *z = find_buffer(&m, "z");
     assert_true(s->first == 0 && s->last == 2 && s->offset != z->offset);
-    done(&m);
+    made_free(&m);
 }
 
-/* What a sequence holds lives as long as it: a and c (1K each) to the last reader, whatever comes between. */
-static void elements_of_sequences_stay(void **state)
+/* Elements of a sequence are live as long as the sequence: a and c (1K each) until the last reader. */
+static void sequence_elements_are_live_with_the_sequence(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -191,51 +191,51 @@ static void elements_of_sequences_stay(void **state)
     oc_b_node(b, "SequenceAt", "get", "seq,at", "e", "");
     oc_b_node(b, "Add", "sum", "e,z", "y", "");
     oc_b_output(b, "y", NULL);
-    struct made m = make(b, NULL, &(struct oc_plan_opts){.reorder = true});
+    struct made m = make_plan(b, NULL, &(struct oc_plan_opts){.reorder = true});
     if (!m.p)
         fail_msg("%s", m.err.msg);
     assert_int_equal(m.p->lives->peak, m.p->reorder.before);
-    const struct oc_planned *a = buffer(&m, "a"), *c = buffer(&m, "c");
+    const struct oc_planned *a = find_buffer(&m, "a"), *c = find_buffer(&m, "c");
     assert_int_equal(a->last, c->last);
-    done(&m);
+    made_free(&m);
 }
 
-static void unknown_sizes_are_refused(void **state)
+static void rejects_unknown_sizes(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
     oc_b_input(b, "x", "float[N,4]");
     oc_b_node(b, "Relu", "a", "x", "t", "");
     oc_b_output(b, "t", NULL);
-    struct made m = make(b, &(struct oc_analyze_opts){.no_defaults = true}, NULL);
+    struct made m = make_plan(b, &(struct oc_analyze_opts){.no_defaults = true}, NULL);
     assert_null(m.p);
     assert_string_equal(m.err.msg,
                         "cannot plan memory: the size of 'x' is not known (--dim and --shape give sizes)");
-    done(&m);
+    made_free(&m);
 
     b = oc_b_new(17);
     oc_b_input(b, "s", "string[4]");
     oc_b_node(b, "Identity", "a", "s", "t", "");
     oc_b_output(b, "t", NULL);
-    m = make(b, NULL, NULL);
+    m = make_plan(b, NULL, NULL);
     assert_null(m.p);
     assert_string_equal(m.err.msg, "cannot plan memory: how long the strings of 's' are is not known");
-    done(&m);
+    made_free(&m);
 
-    /* an upper bound is a size: NonZero gives at most 1 x 64 positions of 8 bytes */
+    /* an upper bound is a valid size: NonZero gives at most 1 x 64 positions of 8 bytes */
     b = oc_b_new(17);
     oc_b_input(b, "x", "float[64]");
     oc_b_node(b, "NonZero", "a", "x", "t", "");
     oc_b_output(b, "t", NULL);
-    m = make(b, NULL, NULL);
+    m = make_plan(b, NULL, NULL);
     assert_non_null(m.p);
     assert_int_equal(m.p->quality, OC_UPPER);
-    assert_int_equal(buffer(&m, "t")->bytes, 512);
-    done(&m);
+    assert_int_equal(find_buffer(&m, "t")->bytes, 512);
+    made_free(&m);
 }
 
-/* Written in place: y may take the buffer of t only after the other reader of t; orders keep that. */
-static void writes_in_place_keep_their_place(void **state)
+/* In-place writes: y may take the buffer of t only after the other reader of t; reordering keeps that. */
+static void reordering_keeps_in_place_writes_valid(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -246,7 +246,7 @@ static void writes_in_place_keep_their_place(void **state)
     oc_b_node(b, "Concat", "cat", "u,v", "y", "axis=0");
     oc_b_output(b, "y", NULL);
     struct made m =
-        make(b, &(struct oc_analyze_opts){.inplace = true}, &(struct oc_plan_opts){.reorder = true});
+        make_plan(b, &(struct oc_analyze_opts){.inplace = true}, &(struct oc_plan_opts){.reorder = true});
     assert_int_equal(m.p->n_buffer, 4); /* x, t with v, u, y */
     uint32_t other = 0, over = 0;
     for (uint32_t i = 0; i < m.p->lives->n_step; i++) {
@@ -255,13 +255,12 @@ static void writes_in_place_keep_their_place(void **state)
         over = strcmp(name, "over") ? over : i;
     }
     assert_true(other < over);
-    done(&m);
+    made_free(&m);
 }
 
-/* ---- written
- * ------------------------------------------------------------------------------------------------ */
+/* ---- written plans ---- */
 
-static char *written(const struct oc_memory_plan *p, const char *format, bool order)
+static char *write_plan(const struct oc_memory_plan *p, const char *format, bool order)
 {
     char *text = NULL;
     size_t n;
@@ -273,53 +272,53 @@ static char *written(const struct oc_memory_plan *p, const char *format, bool or
     return text;
 }
 
-static void documents(void **state)
+static void plan_is_written_as_csv_and_json(void **state)
 {
     (void)state;
-    struct made m = make(branches(), NULL, NULL);
-    char *csv = written(m.p, "csv", false);
+    struct made m = make_plan(branches(), NULL, NULL);
+    char *csv = write_plan(m.p, "csv", false);
     assert_non_null(strstr(csv, "t,tensor,,1024,"));
     assert_non_null(strstr(csv, ",bodies,,1024,"));
     assert_non_null(strstr(csv, "u,tensor,if/then_branch,1024,"));
     free(csv);
-    char *json = written(m.p, NULL, false);
+    char *json = write_plan(m.p, NULL, false);
     assert_non_null(strstr(json, "\"schema\": \"onnxcost.plan\""));
     assert_non_null(strstr(json, "\"size_bytes\": 3072"));
     assert_non_null(strstr(json, "\"ratio\": 1"));
     free(json);
-    char *order = written(m.p, "csv", true);
+    char *order = write_plan(m.p, "csv", true);
     assert_string_equal(order, "position,file_position,node,name,op_type,live_bytes,csv_version\r\n"
                                "0,0,0,a,Relu,2048,1\r\n1,1,1,if,If,3072,1\r\n");
     free(order);
-    order = written(m.p, "json", true);
+    order = write_plan(m.p, "json", true);
     assert_non_null(strstr(order, "\"lower_bytes\": 3072"));
     free(order);
     struct oc_err err;
     assert_int_equal(oc_memory_plan_write(m.p, "table", stdout, &err), -1);
     assert_string_equal(err.msg, "no form of a plan is called 'table'");
-    done(&m);
-    m = make(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
-    order = written(m.p, NULL, true);
+    made_free(&m);
+    m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
+    order = write_plan(m.p, NULL, true);
     assert_string_equal(
         order, "order       6.00 KiB in use at once instead of 9.00 KiB, 33.3 % less\n"
                "            proven: no order needs less\n"
                "plan        6.00 KiB in one block for 6 buffers, 1.000 times what is in use at once\n"
                "            proven: no plan of this order needs less (size, first fit)\n");
     free(order);
-    done(&m);
+    made_free(&m);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_that_needs_less),
-        cmocka_unit_test(alignment_and_inputs),
-        cmocka_unit_test(bodies_have_a_block),
-        cmocka_unit_test(state_of_loops_stays),
-        cmocka_unit_test(elements_of_sequences_stay),
-        cmocka_unit_test(unknown_sizes_are_refused),
-        cmocka_unit_test(writes_in_place_keep_their_place),
-        cmocka_unit_test(documents),
+        cmocka_unit_test(reordering_lowers_the_peak),
+        cmocka_unit_test(alignment_and_input_options_change_the_plan),
+        cmocka_unit_test(bodies_have_an_arena_of_their_own),
+        cmocka_unit_test(loop_state_is_live_during_the_body),
+        cmocka_unit_test(sequence_elements_are_live_with_the_sequence),
+        cmocka_unit_test(rejects_unknown_sizes),
+        cmocka_unit_test(reordering_keeps_in_place_writes_valid),
+        cmocka_unit_test(plan_is_written_as_csv_and_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

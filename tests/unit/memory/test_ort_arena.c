@@ -1,4 +1,4 @@
-/* ONNX Runtime's arena by hand: sizes of its chunks and regions. K is 1024 bytes, M 1024 K. */
+/* ONNX Runtime's arena computed by hand: sizes of its chunks and regions. K is 1024 bytes, M 1024 K. */
 #include "memory/ort_arena.h"
 
 #include <setjmp.h>
@@ -12,8 +12,8 @@
 #define K 1024u
 #define M (1024u * K)
 
-/* 100 bytes take 256 of the first region of 1 M; what is given back joins its neighbours. */
-static void test_rounding_and_joining(void **state)
+/* 100 bytes take 256 of the first region of 1 M; a freed chunk merges with its free neighbours. */
+static void chunks_are_rounded_up_and_merged(void **state)
 {
     (void)state;
     struct oc_ort_arena a;
@@ -24,8 +24,8 @@ static void test_rounding_and_joining(void **state)
     assert_int_equal(a.in_use, 256 + 512 + 256);
     assert_int_equal(a.held, M);
     oc_ort_arena_give(&a, x);
-    oc_ort_arena_give(&a, z); /* joins the rest of the region */
-    oc_ort_arena_give(&a, y); /* joins both */
+    oc_ort_arena_give(&a, z); /* merges with the rest of the region */
+    oc_ort_arena_give(&a, y); /* merges with both */
     assert_int_equal(a.in_use, 0);
     assert_int_equal(a.requested, 0);
     x = oc_ort_arena_take(&a, M); /* the whole region again */
@@ -36,8 +36,8 @@ static void test_rounding_and_joining(void **state)
     oc_ort_arena_free(&a);
 }
 
-/* A free chunk is split when it is twice the request: 600 K of 1 M are given as 1 M, 512 K as 512 K. */
-static void test_splitting(void **state)
+/* A free chunk is split when it is twice the request: 600 K of 1 M take 1 M, 512 K take 512 K. */
+static void chunks_are_split_when_twice_the_request(void **state)
 {
     (void)state;
     struct oc_ort_arena a;
@@ -51,9 +51,9 @@ static void test_splitting(void **state)
     oc_ort_arena_free(&a);
 }
 
-/* Regions: 1 M first; the next one is 2 M, or as many doublings as the request needs. 3 M: 4 M, in one piece
- * because 3 M is more than half of it; the region after a doubled one is as large, then twice that. */
-static void test_regions(void **state)
+/* Regions: 1 M first; the next one is 2 M, or as many doublings as the request needs. 3 M: 4 M, as one chunk
+ * because 3 M is more than half of it; the region after a doubled one has the same size, then twice that. */
+static void regions_double_in_size(void **state)
 {
     (void)state;
     struct oc_ort_arena a;
@@ -70,8 +70,8 @@ static void test_regions(void **state)
     oc_ort_arena_free(&a);
 }
 
-/* Of several free chunks the smallest that fits: 2 K freed between used ones serves 2 K, not the rest. */
-static void test_best_fit(void **state)
+/* Best fit among free chunks: 2 K freed between used ones serves 2 K, not the rest of the region. */
+static void smallest_free_chunk_that_fits_is_used(void **state)
 {
     (void)state;
     struct oc_ort_arena a;
@@ -91,9 +91,10 @@ static void test_best_fit(void **state)
     oc_ort_arena_free(&a);
 }
 
-/* x [200000] float is the caller's. t: 800,000 bytes, all of the first region of 1 M. u as much: a second
- * one, now of 2 M, split: 800,000 = 3125 * 256 exactly. Requested 1,600,000; in use 1 M + 800,000. */
-static void test_first_run(void **state)
+/* x [200000] float belongs to the caller. t: 800,000 bytes, all of the first region of 1 M. u has the same
+ * size: a second region, now of 2 M, split: 800,000 = 3125 * 256 exactly. Requested 1,600,000; in use 1 M +
+ * 800,000. */
+static void first_run_of_a_model_allocates_as_ort(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -114,9 +115,9 @@ static void test_first_run(void **state)
     oc_run_free(&r);
 }
 
-/* The order: leaves first, and of a node's inputs the one whose maker is last in the file. add reads t (node
- * 0) and v (node 2): u v t, then add; lone, which nobody reads, is the last leaf and comes first. */
-static void test_order(void **state)
+/* The order: leaves first, and of a node's inputs the one whose producer is last in the file. add reads t
+ * (node 0) and v (node 2): u v t, then add; lone, which has no reader, is the last leaf and comes first. */
+static void execution_order_follows_ort(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -139,8 +140,8 @@ static void test_order(void **state)
     oc_run_free(&r);
 }
 
-/* w [8,4,2,2] is kept as 512 bytes from the start and not part of the run: y is [1,4,4,4], 256 bytes. */
-static void test_filters_that_are_kept(void **state)
+/* w [8,4,2,2] is stored as 512 bytes from the start and not part of the run: y is [1,4,4,4], 256 bytes. */
+static void prepacked_filters_are_not_part_of_the_run(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -161,13 +162,13 @@ static void test_filters_that_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rounding_and_joining),
-        cmocka_unit_test(test_splitting),
-        cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_best_fit),
-        cmocka_unit_test(test_first_run),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_filters_that_are_kept),
+        cmocka_unit_test(chunks_are_rounded_up_and_merged),
+        cmocka_unit_test(chunks_are_split_when_twice_the_request),
+        cmocka_unit_test(regions_double_in_size),
+        cmocka_unit_test(smallest_free_chunk_that_fits_is_used),
+        cmocka_unit_test(first_run_of_a_model_allocates_as_ort),
+        cmocka_unit_test(execution_order_follows_ort),
+        cmocka_unit_test(prepacked_filters_are_not_part_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Which dead tensors ONNX Runtime takes again. float[256] is 1024 bytes. */
+/* Which dead tensors ONNX Runtime reuses. float[256] is 1024 bytes. */
 #include "memory/ort_reuse.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ struct planned {
     uint32_t *into;
 };
 
-static struct planned plan(struct oc_builder *b)
+static struct planned make_plan(struct oc_builder *b)
 {
     struct planned p = {.r = oc_run_model(b, NULL)};
     struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true};
@@ -33,7 +33,7 @@ static struct planned plan(struct oc_builder *b)
     return p;
 }
 
-static void done(struct planned *p)
+static void planned_free(struct planned *p)
 {
     free(p->into);
     oc_lives_free(p->l);
@@ -41,7 +41,7 @@ static void done(struct planned *p)
     oc_run_free(&p->r);
 }
 
-static uint32_t at(const struct planned *p, const char *name)
+static uint32_t find_buffer(const struct planned *p, const char *name)
 {
     for (uint32_t v = 0; v < p->r.m->n_value; v++)
         if (strcmp(p->r.m->value[v].name, name) == 0)
@@ -52,11 +52,11 @@ static uint32_t at(const struct planned *p, const char *name)
 
 static bool shares(const struct planned *p, const char *x, const char *y)
 {
-    return p->into[at(p, x)] == p->into[at(p, y)];
+    return p->into[find_buffer(p, x)] == p->into[find_buffer(p, y)];
 }
 
-/* a = MatMul(x), b = Relu(a) over a, c = MatMul(b), d = MatMul(c) takes the memory of a and b, which died
- * with c; y is an output and has memory of its own. */
+/* a = MatMul(x), b = Relu(a) in place of a, c = MatMul(b), d = MatMul(c) reuses the memory of a and b, which
+ * is dead after c; y is an output and has its own memory. */
 static struct oc_builder *chain(const char *type)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -71,31 +71,32 @@ static struct oc_builder *chain(const char *type)
     return b;
 }
 
-static void test_over_inputs_and_dead_ones(void **state)
+static void reuses_inputs_in_place_and_dead_tensors(void **state)
 {
     (void)state;
-    struct planned p = plan(chain("float[16,16]"));
+    struct planned p = make_plan(chain("float[16,16]"));
     assert_true(shares(&p, "a", "b"));
     assert_false(shares(&p, "b", "c"));
     assert_true(shares(&p, "d", "a"));
-    assert_int_equal(p.into[at(&p, "y")], at(&p, "y"));
-    done(&p);
+    assert_int_equal(p.into[find_buffer(&p, "y")], find_buffer(&p, "y"));
+    planned_free(&p);
 }
 
-/* A name is as good as a number, as long as nothing is computed with it; without either nothing is known. */
-static void test_names(void **state)
+/* A symbol is as good as a number as long as nothing is computed with it; without either the size is unknown.
+ */
+static void named_dimensions_allow_reuse(void **state)
 {
     (void)state;
-    struct planned p = plan(chain("float[N,16]"));
+    struct planned p = make_plan(chain("float[N,16]"));
     assert_true(shares(&p, "a", "b") && shares(&p, "d", "a"));
-    done(&p);
-    p = plan(chain("float[?,16]"));
+    planned_free(&p);
+    p = make_plan(chain("float[?,16]"));
     assert_false(shares(&p, "a", "b") || shares(&p, "d", "a"));
-    done(&p);
+    planned_free(&p);
 }
 
-/* What is read again is not written over: skip reads a. Mul(a,a) reads it twice. */
-static void test_still_needed(void **state)
+/* A tensor with a later reader is not overwritten: skip reads a. Mul(a,a) reads it twice. */
+static void tensor_with_a_later_reader_is_not_reused(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -107,15 +108,15 @@ static void test_still_needed(void **state)
     oc_b_node(b, "Add", "skip", "c,a", "d", "");
     oc_b_node(b, "MatMul", "m2", "d,w", "y", "");
     oc_b_output(b, "y", NULL);
-    struct planned p = plan(b);
+    struct planned p = make_plan(b);
     assert_false(shares(&p, "a", "b"));
     assert_false(shares(&p, "b", "c"));
-    assert_true(shares(&p, "c", "d")); /* Add over its first input */
-    done(&p);
+    assert_true(shares(&p, "c", "d")); /* Add in place of its first input */
+    planned_free(&p);
 }
 
-/* A fused convolution adds its fourth input and may write over that; not over the first. */
-static void test_fused_sum(void **state)
+/* A fused convolution adds its fourth input and may overwrite it; not the first. */
+static void fused_sum_is_written_over_its_addend(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -128,14 +129,14 @@ static void test_fused_sum(void **state)
     oc_b_node(b, "com.microsoft::FusedConv", "f", "a,w,bias,s", "t", "activation='Relu'");
     oc_b_node(b, "Conv", "c3", "t,w", "y", "");
     oc_b_output(b, "y", NULL);
-    struct planned p = plan(b);
+    struct planned p = make_plan(b);
     assert_true(shares(&p, "s", "t"));
     assert_false(shares(&p, "a", "t"));
-    done(&p);
+    planned_free(&p);
 }
 
-/* A shape that is computed when the model runs is not known: t and what comes of it. */
-static void test_computed_shapes(void **state)
+/* A shape computed at run time is unknown: t and everything derived from it. */
+static void computed_shapes_are_not_reused(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -147,16 +148,16 @@ static void test_computed_shapes(void **state)
     oc_b_node(b, "Relu", "r", "t", "u", "");
     oc_b_node(b, "MatMul", "m2", "u,w", "y", "");
     oc_b_output(b, "y", NULL);
-    struct planned p = plan(b);
-    assert_true(shares(&p, "a", "t")); /* a view all the same */
+    struct planned p = make_plan(b);
+    assert_true(shares(&p, "a", "t")); /* a view nevertheless */
     assert_false(shares(&p, "t", "u"));
-    done(&p);
+    planned_free(&p);
 }
 
-/* Memory that is taken again later is kept until then. p2 [16,16], 1024 bytes, is dead after `two`; r and r2
- * are [1,256], as many bytes but another shape; s [16,16] takes p2 again, the one that died last. So at
- * `three` there are p2, r and r2, 3072 bytes, although two of them are alive. */
-static void test_kept_for_later(void **state)
+/* Memory that is reused later stays allocated until then. p2 [16,16], 1024 bytes, is dead after `two`; r and
+ * r2 are [1,256], the same bytes but another shape; s [16,16] reuses p2, the most recent dead one. So at
+ * `three` p2, r and r2 are allocated, 3072 bytes, although only two of them are live. */
+static void memory_reused_later_stays_allocated(void **state)
 {
     (void)state;
     struct oc_builder *b = oc_b_new(17);
@@ -173,23 +174,23 @@ static void test_kept_for_later(void **state)
     oc_b_node(b, "Softmax", "four", "r3", "s", "");
     oc_b_node(b, "MatMul", "m2", "s,w", "y", "");
     oc_b_output(b, "y", NULL);
-    struct planned p = plan(b);
+    struct planned p = make_plan(b);
     assert_true(shares(&p, "s", "p2"));
     assert_false(shares(&p, "s", "p") || shares(&p, "r", "p2") || shares(&p, "r2", "p2"));
     assert_int_equal(oc_ort_first_run(p.l, NULL).max_requested, 2048);
     assert_int_equal(oc_ort_first_run(p.l, p.open).max_requested, 3072);
-    done(&p);
+    planned_free(&p);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_over_inputs_and_dead_ones),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_still_needed),
-        cmocka_unit_test(test_computed_shapes),
-        cmocka_unit_test(test_fused_sum),
-        cmocka_unit_test(test_kept_for_later),
+        cmocka_unit_test(reuses_inputs_in_place_and_dead_tensors),
+        cmocka_unit_test(named_dimensions_allow_reuse),
+        cmocka_unit_test(tensor_with_a_later_reader_is_not_reused),
+        cmocka_unit_test(computed_shapes_are_not_reused),
+        cmocka_unit_test(fused_sum_is_written_over_its_addend),
+        cmocka_unit_test(memory_reused_later_stays_allocated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@ static const char *verdict(const struct oc_box *box, const uint64_t *offset, uin
     return oc_plan_check(box, offset, n, align, size, &err) ? err.msg : "sound";
 }
 
-static void sound_plans_pass(void **state)
+static void valid_plans_pass(void **state)
 {
     (void)state;
     assert_string_equal(verdict(three, (const uint64_t[]){0, 100, 0}, 3, 0, 150), "sound");
@@ -29,7 +29,7 @@ static void sound_plans_pass(void **state)
     assert_string_equal(verdict(NULL, NULL, 0, 0, 0), "sound");
 }
 
-static void broken_plans_are_found(void **state)
+static void overlaps_and_misalignment_are_found(void **state)
 {
     (void)state;
     static const struct {
@@ -52,7 +52,7 @@ static void broken_plans_are_found(void **state)
     assert_string_equal(verdict(backwards, (const uint64_t[]){0}, 1, 0, 8), "buffer 0 ends before it begins");
 }
 
-/* Last and first step count both: what ends in step 2 clashes with what begins there. */
+/* First and last step are inclusive: a buffer that ends in step 2 conflicts with one that begins there. */
 static void steps_are_inclusive(void **state)
 {
     (void)state;
@@ -64,7 +64,7 @@ static void steps_are_inclusive(void **state)
     assert_string_equal(verdict(last, offset, 2, 0, 16), "buffers 0 and 1 overlap in step 4294967295");
 }
 
-static void empty_buffers_clash_with_nothing(void **state)
+static void empty_buffers_conflict_with_nothing(void **state)
 {
     (void)state;
     const struct oc_box box[] = {{8, 0, 2}, {0, 1, 1}};
@@ -72,8 +72,8 @@ static void empty_buffers_clash_with_nothing(void **state)
     assert_string_equal(verdict(box, (const uint64_t[]){0, 9}, 2, 0, 8), "buffer 1 lies outside the block");
 }
 
-/* The verdict is that of comparing every two boxes. */
-static void agrees_with_all_pairs(void **state)
+/* The verdict equals that of comparing every pair of boxes. */
+static void verdict_equals_comparison_of_all_pairs(void **state)
 {
     (void)state;
     uint64_t r = 12345;
@@ -104,9 +104,11 @@ static void agrees_with_all_pairs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sound_plans_pass),      cmocka_unit_test(broken_plans_are_found),
-        cmocka_unit_test(steps_are_inclusive),   cmocka_unit_test(empty_buffers_clash_with_nothing),
-        cmocka_unit_test(agrees_with_all_pairs),
+        cmocka_unit_test(valid_plans_pass),
+        cmocka_unit_test(overlaps_and_misalignment_are_found),
+        cmocka_unit_test(steps_are_inclusive),
+        cmocka_unit_test(empty_buffers_conflict_with_nothing),
+        cmocka_unit_test(verdict_equals_comparison_of_all_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
