@@ -546,9 +546,9 @@ struct oc_hw_set {
     const char *key, *value, *before;
 };
 
-/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then those above the program and above the
- * shared library (hwdb of a checkout, share/onnxcost/hwdb of an installation), then the one that the library
- * was compiled for. Only lists the files; they are read when they are needed. */
+/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then one default folder, the first that exists of: above
+ * the program, above the shared library (hwdb in a checkout, share/onnxcost/hwdb in an installation), the folder set at
+ * build time. Only lists the files; each file is read on demand. */
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err);
 void oc_hwdb_free(struct oc_hwdb *db);
 const char *oc_hwdb_folder(const struct oc_hwdb *db, size_t index); /* in that order; NULL past the end */

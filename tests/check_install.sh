@@ -37,6 +37,28 @@ passed $? 'the links of the shared library' "$(ls -l "$root/usr/local/lib")"
 grep -q "$root" "$root/usr/local/lib/pkgconfig/onnxcost.pc"
 [ $? -eq 1 ]; passed $? 'no file names the place of the installation' 'onnxcost.pc does'
 
+# a program whose compiled-in folder is another copy: the tree around it counts, and the two are never mixed
+if [ "$mode" = release ]; then
+    mkdir -p "$work/tree/build/release" "$work/installed"
+    cp -r "$root/usr/local/share/onnxcost/hwdb" "$work/tree/hwdb"
+    cp -r "$root/usr/local/share/onnxcost/hwdb" "$work/installed/hwdb"
+    # shellcheck disable=SC2046 # names without blanks
+    ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -DOC_DATADIR="\"$work/installed\"" -o "$work/tree/build/release/onnxcost" \
+        src/base/data_dir.c $(find "$BUILD/obj/src/cli" -name '*.o') "$BUILD/libonnxcost.a" -lz -lm -ldl -pthread >"$work/log" 2>&1
+    passed $? 'a program with another data folder links' "$(tail -n 3 "$work/log")"
+    folders() { env -u ONNXCOST_HWDB "$1" --version --verbose | grep -o "$work/[^ ]*hwdb" | sed "s|$work/||"; }
+    text=$(folders "$work/tree/build/release/onnxcost")
+    [ "$text" = tree/hwdb ]; passed $? 'the build tree is used, the installed copy is not mixed in' "$text"
+    text=$(env -u ONNXCOST_HWDB "$work/tree/build/release/onnxcost" hw lint 2>&1)
+    [ "$text" = "$(ONNXCOST_HWDB=$PWD/hwdb "$BUILD/onnxcost" hw lint)" ]
+    passed $? 'no device is loaded twice' "$text"
+    alone=$(mktemp -d) # outside of any checkout
+    mv "$work/tree/build/release/onnxcost" "$alone/onnxcost"
+    text=$(folders "$alone/onnxcost")
+    rm -r "$alone"
+    [ "$text" = installed/hwdb ]; passed $? 'without a tree the installed copy is used' "$text"
+fi
+
 make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" uninstall >"$work/log" 2>&1
 left=$(find "$root" ! -type d; ls -d "$root/usr/local/share/onnxcost" "$root/usr/local/share/doc/onnxcost" 2>/dev/null)
 [ -z "$left" ]; passed $? 'make uninstall leaves nothing' "$left"

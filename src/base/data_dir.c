@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LEVELS 6 /* build/<mode>/unit/<folder>/test is five below the checkout */
+#define LEVELS 6 /* build/<mode>/unit/<folder>/test is five levels below the checkout */
 
-/* The folder of the name above `path`, which is cut on the way. NULL: there is none. */
+/* The nearest folder `name` in a parent folder of `path`; modifies `path`. NULL: none exists. */
 static const char *above(struct oc_arena *a, char *path, const char *name)
 {
     static const char *const below[] = {"", "share/onnxcost/"};
@@ -31,7 +31,7 @@ static char *program_path(struct oc_arena *a)
     return n > 0 ? oc_strndup(a, path, (size_t)n) : NULL;
 }
 
-/* The file that this code was loaded from. NULL: not known, or a relative name, as a program's may be. */
+/* The file that this code was loaded from. NULL: unknown, or the loader knows only a relative name. */
 static char *library_path(struct oc_arena *a)
 {
     static const char here = 0;
@@ -41,17 +41,14 @@ static char *library_path(struct oc_arena *a)
     return oc_strdup(a, info.dli_fname);
 }
 
-size_t oc_data_dirs(struct oc_arena *a, const char *name, const char *out[OC_DATA_DIRS])
+const char *oc_data_dir(struct oc_arena *a, const char *name)
 {
     char *place[] = {program_path(a), library_path(a)};
-    size_t n = 0;
     for (size_t i = 0; i < OC_COUNT(place); i++) {
         const char *dir = place[i] ? above(a, place[i], name) : NULL;
         if (dir)
-            out[n++] = dir;
+            return dir;
     }
     const char *installed = oc_printf(a, OC_DATADIR "/%s", name);
-    if (access(installed, R_OK) == 0)
-        out[n++] = installed;
-    return n;
+    return access(installed, R_OK) == 0 ? installed : NULL;
 }

@@ -1,14 +1,13 @@
-/* Where the files are that come along with the program and the library. */
+/* Finds the data files that are installed with the program and the library. */
 #ifndef OC_DATA_DIR_H
 #define OC_DATA_DIR_H
 
 #include "base/arena.h"
 
-enum { OC_DATA_DIRS = 3 };
-
-/* Folders NAME that have a file NAME.rng: above the program and above the shared library (NAME of a checkout,
- * share/onnxcost/NAME of an installation, which may have been moved as a whole), then the one that was
- * compiled in. Returns how many; some may be the same. Paths are in the arena. */
-size_t oc_data_dirs(struct oc_arena *a, const char *name, const char *out[OC_DATA_DIRS]);
+/* The folder NAME that contains NAME.rng. Searched in this order, and only the first match counts, so that a build tree
+ * never mixes its data with an installed copy: above the program, above the shared library (NAME in a checkout,
+ * share/onnxcost/NAME in an installation that may have been moved as a whole), the folder set at build time.
+ * NULL: none exists. The path is in the arena. */
+const char *oc_data_dir(struct oc_arena *a, const char *name);
 
 #endif

@@ -118,14 +118,11 @@ static int add_folder_list(struct oc_hwdb *db, const char *list, struct oc_err *
 
 static int add_default_folders(struct oc_hwdb *db, struct oc_err *err)
 {
-    const char *env = getenv("ONNXCOST_HWDB"), *dir[OC_DATA_DIRS];
+    const char *env = getenv("ONNXCOST_HWDB");
     if (env && add_folder_list(db, env, err))
         return -1;
-    size_t n = oc_data_dirs(&db->arena, "hwdb", dir);
-    for (size_t i = 0; i < n; i++)
-        if (add_folder(db, dir[i], err))
-            return -1;
-    return 0;
+    const char *dir = oc_data_dir(&db->arena, "hwdb");
+    return dir ? add_folder(db, dir, err) : 0;
 }
 
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err)
