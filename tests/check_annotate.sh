@@ -12,7 +12,8 @@ onnxcost=$PWD/$BUILD/onnxcost
 export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}" NODE_PATH="${NODE_PATH:-$PWD/build/corpus/node_modules}"
 python=
 for p in /usr/bin/python3 python3; do
-    [ -z "$python" ] && "$p" -c 'import onnx' 2>/dev/null && python=$p
+    # libonnx-testdata alone installs a folder `onnx` that Python imports as an empty package
+    [ -z "$python" ] && "$p" -c 'import onnx.checker' 2>/dev/null && python=$p
 done
 told() { result "$2" "$1"; } # problems title: long ones first
 holds() { # title model annotated

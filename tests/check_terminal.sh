@@ -23,7 +23,7 @@ cd "$work" || exit 1
 on_terminal() { # columns command...: what it prints there
     columns=$1
     shift
-    timeout 20 script -qec "stty cols $columns rows 50; $*" /dev/null </dev/null 2>&1 | tr -d '\r'
+    timeout 120 script -qec "stty cols $columns rows 50; $*" /dev/null </dev/null 2>&1 | tr -d '\r'
 }
 colour() { # yes|no title environment and command...
     want=$1 title=$2
@@ -57,7 +57,7 @@ if command -v script >/dev/null; then
     passed $? 'a file is UTF-8 in every locale' ''
     if command -v less >/dev/null; then
         # more rows than the screen has; q leaves it, and the program with it
-        { sleep 1; printf q; sleep 1; } | timeout 20 script -qec "stty cols 80 rows 20; { $onnxcost resnet18.onnx --top 0 \
+        { sleep 1; printf q; sleep 1; } | timeout 120 script -qec "stty cols 80 rows 20; { $onnxcost resnet18.onnx --top 0 \
             --color always; echo code \$? >code; } | less -R" /dev/null >out 2>&1
         grep -qE 'code [04]' code && ! grep -q 'cannot write' out; passed $? 'less' "$(cat code)"
     else

@@ -20,7 +20,7 @@
 #include "onnxcost.h"
 #include "wire_mutator.h"
 
-enum { CPU_S = 2, WALL_S = 30, MAX_ARGS = 8, N_CODE = 8, N_KIND = 5 };
+enum { CPU_S = 2, WALL_S = 120, MAX_ARGS = 8, N_CODE = 8, N_KIND = 5 };
 
 struct bytes {
     uint8_t *data;
