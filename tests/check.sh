@@ -101,7 +101,7 @@ progress() {
             BEGIN { while ((getline line < all) > 0) { split(line, f, "\t"); s[f[1]] = f[2]; n++; total += f[2] } }
             { done++; sum += s[$1] }
             END { left = sum > 0 ? took * (total - sum) / sum : 0
-                printf "  %d of %d suites (%s)%s\n", done, n, at, sum > total / 10 ? sprintf(", about %d:%02d left", left / 60, left % 60) : "" }'
+                printf "  %d of %d suites (%s)%s\n", done, n, at, (sum > total / 10 ? sprintf(", about %d:%02d left", left / 60, left % 60) : "") }'
     done
 }
 progress &
