@@ -1,6 +1,7 @@
 #!/bin/sh
 # Memory that runs out: the program ends with exit code 4 and says so, or does what it would have done. One allocation
 # fails in each run, over jobs of every kind (tests/faults/alloc_jobs.txt). Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The harness of `make bench`: ratios and verdicts of commands that take a known time. Prints TAP. Says nothing of the
 # program's speed.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -2,6 +2,7 @@
 # The HTML report: written for several sources, and used in headless Chromium (tests/browser/page_test.js).
 # Needs node, Chromium and playwright-core (`make browser` gets it from npm); what is missing is told and skipped.
 # SHOTS=FOLDER keeps screenshots.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"

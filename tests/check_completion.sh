@@ -1,5 +1,6 @@
 #!/bin/bash
 # What shells complete, asked of the shells themselves: bash always, zsh and fish where they are. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The help, the manual page and the README tell the same story as the program. Prints TAP.
 # usage: tests/check_docs.sh [--update]      --update: writes the generated parts of the README anew
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

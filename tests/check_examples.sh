@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every example of the help and of the manual page, and every line of the README that begins with "onnxcost", works as
 # printed, where the files that it names are there. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The built program and shared library have what makes mistakes in memory hard to use: read-only relocations bound at
 # the start, no executable stack or writable code, the program at any address, guards of stacks, checked calls. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

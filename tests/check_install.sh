@@ -1,6 +1,7 @@
 #!/bin/sh
 # `make install` puts everything where it belongs, what is installed works, `make uninstall` takes it all away.
 # `.ci/setup` says what is missing. Prints TAP.
+# modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

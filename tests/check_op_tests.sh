@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every operator of the index has a test with types and one with an exact cost (or one as a whole model, where only
 # an analysis can try it), and `onnxcost ops` claims no test that there is not. Prints TAP.
+# modes: release
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"

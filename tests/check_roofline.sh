@@ -2,6 +2,7 @@
 # The roofline is a lower bound: with --cache on and the measured bandwidth of each memory no recorded model is faster,
 # and rows that are have a reason. On the recordings of models/profiles, and on new ones of this machine where ONNX
 # Runtime is found. Prints a table (lines with '#') and TAP.
+# modes: release
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
