@@ -1176,7 +1176,7 @@ struct oc_diff_info oc_diff_info(const struct oc_diff *d);
 void oc_diff_total(const struct oc_diff *d, enum oc_diff_metric m, struct oc_diff_total *out);
 
 struct oc_diff_write_opts {
-    const char *format; /* "table" (NULL), "csv", "json", "markdown", "html" */
+    const char *format; /* "table" (NULL), "csv", "json", "markdown", "html", "github" */
     const char
         *sort; /* largest difference first: "macs", "flops", "bytes", "params", "time", "roofline"; "order":
                   as they run; NULL: in tables the first of time, roofline, macs, bytes that differs */
@@ -1202,9 +1202,10 @@ int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, 
                     const char *module, struct oc_err *err);
 /* Those of a budget file (hwdb/budget/example.xml). */
 int oc_budget_read(struct oc_budget *b, const char *path, struct oc_err *err);
-/* Those that a baseline makes, which oc_baseline_write has written: no figure may be worse than it was by
- * more than its tolerance. Tolerances "METRIC=VALUE", a share ("latency=5%") or an amount ("macs=1000"), win
- * over those of the file; else it is 0 for counts and 10% for latency and efficiency. */
+/* Those of a baseline (oc_baseline_write): no figure may be worse than it was by more than its tolerance.
+ * Tolerances: "2%" for all metrics, "METRIC=VALUE" with a share ("latency=5%") or an amount ("macs=1000"), or
+ * a list of these parted by commas. They override those of the file; without any it is 0 for counts and 10%
+ * for latency and efficiency. */
 int oc_baseline_read(struct oc_budget *b, const char *path, const char *const *tolerance, size_t n_tolerance,
                      struct oc_err *err);
 size_t oc_budget_limits(const struct oc_budget *b);
@@ -1213,25 +1214,31 @@ bool oc_budget_has(const struct oc_budget *b, const char *metric);
 enum oc_check_result {
     OC_CHECK_PASSED,
     OC_CHECK_FAILED,
-    OC_CHECK_UNCLEAR /* what is known of the figure lies on both sides of the limit */
+    OC_CHECK_INCONCLUSIVE /* the interval of the figure holds the limit */
 };
 struct oc_check_counts {
     size_t limits, failed, unclear;
 };
-/* Holds a model (with an analysis) against the limits. Latency: measured if `in` has a profile and its join,
- * else the interval of `estimate` (may be NULL). Efficiency needs a profile and a device. An upper bound that
- * keeps the limit passes, a lower bound beyond it fails. Everything must outlive the check. */
+/* Compares a model (with an analysis) with the limits. Latency: measured if `in` has a profile and its join,
+ * else the interval of `estimate` (may be NULL). Efficiency needs a profile and a device. An upper bound
+ * within the limit passes, a lower bound beyond it fails. Everything must outlive the check. */
 struct oc_check;
 int oc_check_make(const struct oc_report_in *in, const struct oc_estimate *estimate,
                   const struct oc_budget *budget, struct oc_check **out, struct oc_err *err);
 void oc_check_free(struct oc_check *c);
 struct oc_check_counts oc_check_counts(const struct oc_check *c);
-/* The present figures as a baseline, but for those that are not known. Arguments as for oc_check_make. */
-int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *estimate, FILE *f,
-                      struct oc_err *err);
+struct oc_baseline_kept { /* figures of an older baseline that are unknown now */
+    size_t n;
+    char names[160]; /* "latency, efficiency" */
+};
+/* The present figures as a baseline, except those that are unknown. old_path: a baseline whose figures are
+ * updated; its tolerances, limits and comments stay, and so do figures that are unknown now (*kept, may be
+ * NULL). NULL, or no such file: a new one. OC_EFORMAT: that file is not a baseline. */
+int oc_baseline_write(const struct oc_report_in *in, const struct oc_estimate *estimate, const char *old_path,
+                      struct oc_baseline_kept *kept, FILE *f, struct oc_err *err);
 /* One line for the i-th limit, in the order of the budget; NULL past the end. */
 const char *oc_check_reason(const struct oc_check *c, size_t index, enum oc_check_result *result);
-/* "table" (NULL), "csv", "json", "markdown", "junit", "sarif" */
+/* "table" (NULL), "csv", "json", "markdown", "junit", "sarif", "github" (annotations of GitHub Actions) */
 int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err);
 
 #ifdef __GNUC__

@@ -143,58 +143,118 @@ assert len(rows) == 175 and sum(int(r["macs_delta"]) for r in rows) == 227511091
 passed $? 'the CSV adds up'
 
 # ---- limits: ResNet-50 has 4089184256 MACs and 25557032 parameters
-expect 0 '1 of 1 limits kept' 'as many MACs as allowed' check resnet50.onnx --max-macs 4089184256
+expect 0 '1 of 1 limits passed' 'as many MACs as allowed' check resnet50.onnx --max-macs 4089184256
 expect 1 'macs: 4,089,184,256 exceeds the limit of 4089184255 by 1 ' 'one MAC too many' check resnet50.onnx \
     --max-macs 4089184255
-expect 0 'limits kept' 'a limit with a unit' check resnet50.onnx --max-macs 4.1G --max-params 25.6M
-expect 1 '0 of 2 limits kept, 2 exceeded' 'all reasons' check resnet50.onnx --max-macs 4G --max-params 25M
+expect 0 'limits passed' 'a limit with a unit' check resnet50.onnx --max-macs 4.1G --max-params 25.6M
+expect 1 '0 of 2 limits passed, 2 failed' 'all reasons' check resnet50.onnx --max-macs 4G --max-params 25M
 expect 1 'type Relu is forbidden' 'a forbidden operator' check resnet50.onnx --forbid-op Relu
-expect 1 'neither a profile nor hardware' 'no time to tell' check resnet50.onnx --max-latency 1s
+expect 1 'needs a profile .* or a device' 'a latency without a profile and a device is inconclusive' check resnet50.onnx --max-latency 1s
 expect 0 'passed +latency' 'an estimate within the limit' check resnet50.onnx --max-latency 1s --hw a100
 expect 1 'latency: .* exceeds the limit of 1us' 'an estimate beyond it' check resnet50.onnx --max-latency 1us --hw a100
-expect 1 'cannot be held against' 'an estimate on both sides of it' check resnet50.onnx --max-latency 1ms --hw a100
+expect 1 'inconclusive .*latency' 'an estimate whose interval holds the limit is inconclusive' check resnet50.onnx --max-latency 1ms --hw a100
 expect 1 'efficiency: .* is below the limit of 90%' 'efficiency' check resnet50.onnx --min-efficiency 90% \
     -p "$top/models/profiles/resnet50.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 0 'measured|limits kept' 'measured latency' check resnet50.onnx --max-latency 60ms \
+expect 0 'measured|limits passed' 'measured latency' check resnet50.onnx --max-latency 60ms \
     -p "$top/models/profiles/resnet50.all.t1.json.gz"
 expect 1 'latency: .* exceeds the limit of 50ms' 'measured latency too long' check resnet50.onnx --max-latency 50ms \
     -p "$top/models/profiles/resnet50.all.t1.json.gz"
 expect 2 'there is no limit' 'no limit' check resnet50.onnx
-expect 2 'is no limit for macs' 'a wrong limit' check resnet50.onnx --max-macs many
-expect 2 'is no limit for latency' 'a time without a unit' check resnet50.onnx --max-latency 12
+expect 2 'is not a limit for macs' 'a wrong limit' check resnet50.onnx --max-macs many
+expect 2 'is not a limit for latency' 'a time without a unit' check resnet50.onnx --max-latency 12
 expect 3 'cannot read' 'no such model' check missing.onnx --max-macs 1G
 expect 4 'cannot write' 'no place to write' check resnet50.onnx --max-macs 9G -o missing/out
 
 # ---- budgets and baselines
 budget=$top/hwdb/budget/budget.rng
-expect 0 '12 of 12 limits kept' 'the example of a budget' check resnet50.onnx --budget "$top/hwdb/budget/example.xml"
+expect 0 '12 of 12 limits passed' 'the example of a budget' check resnet50.onnx --budget "$top/hwdb/budget/example.xml"
 sed 's/max="4.1G"/max="4.0G"/' "$top/hwdb/budget/example.xml" >tight.xml
 expect 1 'macs: 4,089,184,256 exceeds the limit of 4.0G by 89,184,256' 'a tighter one' check resnet50.onnx --budget tight.xml
 expect 1 'tight.xml:10' 'with its file and line' check resnet50.onnx --budget tight.xml
 sed 's/metric="opset"/metric="opsets"/' tight.xml >wrong.xml
-expect 3 "cannot read 'wrong.xml': line 14: .*nothing called 'opsets'" 'a wrong one' check resnet50.onnx --budget wrong.xml
+expect 3 "cannot read 'wrong.xml': line 14: .*unknown metric 'opsets'.*opset" 'a wrong one' check resnet50.onnx --budget wrong.xml
 expect 3 "cannot read 'missing.xml'" 'a missing one' check resnet50.onnx --budget missing.xml
 profile=$top/models/profiles/resnet50
 expect 0 '' 'a baseline is saved' check resnet50.onnx --save-baseline base.xml -p "$profile.all.t1.json.gz" \
     --hw "$top/models/profiles/machine.t1.xml"
 [ "$(grep -c '<value' base.xml)" -eq 10 ] && grep -q 'metric="macs" is="4089184256"' base.xml
 passed $? 'with ten figures' "$(cat base.xml)"
-expect 0 '10 of 10 limits kept' 'nothing has changed' check resnet50.onnx --baseline base.xml \
+expect 0 '10 of 10 limits passed' 'nothing has changed' check resnet50.onnx --baseline base.xml \
     -p "$profile.all.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 expect 1 'latency: 73.717 ms exceeds the limit of 56.3294 ms' 'a slower run' check resnet50.onnx --baseline base.xml \
     -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
-expect 0 '10 of 10 limits kept' 'a wider tolerance' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
+expect 0 '10 of 10 limits passed' 'a wider tolerance' check resnet50.onnx --baseline base.xml --tolerance latency=50% \
     --tolerance efficiency=20% -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
 "$onnxcost" check resnet50.onnx --save-baseline counts.xml
-expect 0 '8 of 8 limits kept' 'counts alone' check resnet50.onnx --baseline counts.xml
+expect 0 '8 of 8 limits passed' 'counts alone' check resnet50.onnx --baseline counts.xml
 sed 's/4089184256/4089184255/' counts.xml >one.xml
 expect 1 'macs: 4,089,184,256 exceeds the limit of 4,089,184,255 \(baseline\) by 1 ' 'one MAC more than the baseline' \
     check resnet50.onnx --baseline one.xml
 expect 0 '8 of 8' 'one MAC of tolerance' check resnet50.onnx --baseline one.xml --tolerance macs=1
 expect 0 '8 of 8' 'a better model passes' check resnet18.onnx --baseline counts.xml
-expect 2 'goes with --baseline' 'a tolerance of nothing' check resnet50.onnx --tolerance macs=1 --max-macs 9G
-expect 2 "'macs' is no tolerance" 'a wrong tolerance' check resnet50.onnx --baseline counts.xml --tolerance macs
-problems=$(for file in "$top"/hwdb/budget/example.xml "$top"/tests/fuzz/seeds/budget/*.xml tight.xml base.xml counts.xml; do
+expect 2 '--tolerance needs --baseline' 'a tolerance without a baseline' check resnet50.onnx --tolerance macs=1 --max-macs 9G
+expect 2 "'macs' has no tolerance: write macs=5%" 'a metric without a tolerance' check resnet50.onnx --baseline counts.xml --tolerance macs
+expect 0 '8 of 8' 'a tolerance for all metrics' check resnet50.onnx --baseline one.xml --tolerance 1%
+expect 0 '8 of 8' 'a tolerance for all metrics, another one for macs' check resnet50.onnx --baseline one.xml --tolerance 1%,macs=1
+expect 1 '1 failed' 'the tolerance of a metric overrides that for all' check resnet50.onnx --baseline one.xml --tolerance macs=0,1%
+expect 0 '10 of 10' 'several tolerances in one list' check resnet50.onnx --baseline base.xml --tolerance latency=50%,efficiency=20% \
+    -p "$profile.disabled.t1.json.gz" --hw "$top/models/profiles/machine.t1.xml"
+expect 2 "unknown metric 'mac'.*alid: macs, flops, ops, .*efficiency" 'an unknown metric lists the valid ones' \
+    check resnet50.onnx --baseline counts.xml --tolerance mac=2%
+expect 2 "unknown metric 'nodes'" 'a metric that baselines do not have' check resnet50.onnx --baseline counts.xml --tolerance nodes=2%
+expect 2 "'1000' is not a tolerance for all metrics: give a share such as 2%" 'an amount for all metrics' \
+    check resnet50.onnx --baseline counts.xml --tolerance 1000
+expect 2 "'5' is not a tolerance of latency: give a share such as 5% or an amount such as 12ms" 'a time without a unit' \
+    check resnet50.onnx --baseline counts.xml --tolerance macs=1,latency=5
+[ "$("$onnxcost" check resnet50.onnx --baseline one.xml --format markdown 2>/dev/null |
+    grep -c '^- macs: 4,089,184,256 exceeds the limit of 4,089,184,255 (baseline) by 1 ')" -eq 1 ]
+passed $? 'Markdown has the reason of a failed limit'
+
+# ---- a baseline that is saved again: what was set by hand stays
+cat >hand.xml <<'EOF'
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- agreed with the <hardware> team -->
+<baseline version="1" tool='0'>
+  <value tolerance="3%" metric="macs" is="1"/> <!-- <value metric="flops" is="7"/> -->
+  <value metric = 'params'
+         is = '2' ></value>
+  <value metric="latency" is="51 ms" tolerance='20%'/>
+  <limit metric="latency" max="80ms"/>
+  <limit metric="macs" type="Gemm" max="3M"/>
+  <forbid type="Loop"/></baseline>
+EOF
+cp hand.xml saved.xml
+expect 0 "'saved.xml' keeps the old value of latency: unknown without a profile" 'an unknown figure keeps its old value' \
+    check resnet50.onnx --save-baseline saved.xml
+problems=$(for text in '<!-- agreed with the <hardware> team -->' 'tolerance="3%" metric="macs" is="4089184256"' \
+    '<!-- <value metric="flops" is="7"/> -->' "is = '25557032' ></value>" '<value metric="flops" is="8217767080"/>' \
+    "<value metric=\"latency\" is=\"51 ms\" tolerance='20%'/>" '<limit metric="latency" max="80ms"/>' 'model="resnet50.onnx"' \
+    '<limit metric="macs" type="Gemm" max="3M"/>' '<forbid type="Loop"/>'; do
+    [ "$(grep -cF -- "$text" saved.xml)" -eq 1 ] || echo "not once: $text"
+done)
+[ -z "$problems" ]
+passed $? 'tolerances, limits and comments stay' "$problems
+$(cat saved.xml)"
+cp saved.xml again.xml
+"$onnxcost" check resnet50.onnx --save-baseline again.xml 2>/dev/null && cmp -s saved.xml again.xml
+passed $? 'saved twice it is the same file'
+expect 1 '10 of 12 limits passed, 2 inconclusive' 'its limits are checked' check resnet50.onnx --baseline saved.xml
+expect 1 '12 of 13 limits passed, 1 failed' 'limits of the command line are added' check resnet50.onnx \
+    --baseline saved.xml --tolerance latency=90% -p "$profile.disabled.t1.json.gz" --max-latency 60ms
+expect 0 '12 of 12' 'with a profile all of them' check resnet50.onnx --baseline saved.xml -p "$profile.all.t1.json.gz"
+printf '<baseline version="1"/>' >bare.xml
+"$onnxcost" check resnet50.onnx --save-baseline bare.xml && "$onnxcost" check resnet50.onnx --baseline bare.xml >out 2>&1 &&
+    grep -q '8 of 8' out
+passed $? 'an empty baseline is filled' "$(cat bare.xml out)"
+echo 'do not lose this' >notes.txt
+expect 3 "cannot read 'notes.txt'.*updated only if it is a baseline" 'a file that is not a baseline is not overwritten' \
+    check resnet50.onnx --save-baseline notes.txt
+[ "$(cat notes.txt)" = 'do not lose this' ]
+passed $? 'it is unchanged'
+cp "$top/hwdb/budget/example.xml" budget.xml
+expect 3 'updated only if it is a baseline' 'a budget is not overwritten' check resnet50.onnx --save-baseline budget.xml
+
+problems=$(for file in "$top"/hwdb/budget/example.xml "$top"/tests/fuzz/seeds/budget/*.xml tight.xml base.xml counts.xml hand.xml saved.xml bare.xml; do
     xmllint --nonet --noout --relaxng "$budget" "$file" 2>&1 | grep -v ' validates$'
 done)
 [ -z "$problems" ]
@@ -251,7 +311,7 @@ cat >hostile.xml <<'EOF'
   <forbid type="Relu"/>
 </budget>
 EOF
-for format in table csv json markdown junit sarif; do
+for format in table csv json markdown junit sarif github; do
     expect 1 '' "hostile names: $format" check hostile.onnx --budget hostile.xml --format $format -o hostile.$format
 done
 xmllint --nonet --noout hostile.junit 2>err
@@ -289,7 +349,7 @@ junit kept.junit 1 0
 "$onnxcost" check resnet50.onnx --max-macs 4089184255 --format junit >over.junit 2>over.err
 junit over.junit 1 1 'by 1 '
 grep -q 'onnxcost: macs: 4,089,184,256 exceeds' over.err
-passed $? 'reasons stand on standard error too' "$(cat over.err)"
+passed $? 'reasons are on standard error too' "$(cat over.err)"
 "$onnxcost" check resnet50.onnx --max-latency 60ms -p "$profile.all.t1.json.gz" --format junit | grep -q 'time="0.0512085"'
 passed $? 'a latency is the time of its case'
 
@@ -337,5 +397,89 @@ sarif kept.sarif 0 resnet50.onnx
 "$onnxcost" diff hostile.onnx resnet18.onnx --format html -t 0 >hostile.html
 ! grep -qE '<(to|&)' hostile.html && xmllint --html --noout hostile.html 2>/dev/null
 passed $? 'hostile names in the page'
+
+# ---- annotations of GitHub Actions and the step summary
+cat >annotations.py <<'EOF'
+"""Reads workflow commands as the runner does and prints one a line: level, properties, message."""
+import re, sys
+for line in open(sys.argv[1], encoding="utf-8"):
+    m = re.fullmatch(r"::(error|warning|notice)( (.*?))?::(.*)\n", line)
+    if line.startswith("::") and not m:
+        sys.exit(f"not a command: {line}")
+    if not m:
+        continue
+    def plain(text, names):
+        assert not re.search("%(?!(" + "|".join(n[1:] for n in names) + "))", text), text
+        for name in names:
+            text = text.replace(name, chr(int(name[1:], 16)))
+        return text
+    props = dict(p.split("=", 1) for p in m[3].split(",")) if m[3] else {}
+    props = {k: plain(v, ["%0D", "%0A", "%3A", "%2C", "%25"]) for k, v in props.items()}
+    print(m[1], props.get("file"), props.get("line"), props.get("title"), repr(plain(m[4], ["%0D", "%0A", "%25"]))[1:-1], sep="|")
+EOF
+annotations() { # title, exit code, lines of annotations (ERE each), arguments
+    title=$1 want=$2 lines=$3
+    shift 3
+    rm -f summary.md
+    GITHUB_STEP_SUMMARY=summary.md "$onnxcost" "$@" --format github >out 2>err
+    code=$?
+    python3 annotations.py out >read 2>>err
+    [ "$code" -eq "$want" ] && [ "$(grep -c . read)" -eq "$(printf '%s\n' "$lines" | grep -c .)" ] &&
+        printf '%s\n' "$lines" | while read -r line; do [ -z "$line" ] || grep -qxE -- "$line" read || exit 1; done
+    passed $? "$title" "exit code $code (not $want)
+$(cat read out err)"
+}
+annotations 'a failed limit of the command line is an error of the model' 1 \
+    'error[|]resnet50.onnx[|]None[|]onnxcost check: macs failed[|]macs: 4,089,184,256 exceeds the limit of 4G by 89,184,256 .*' \
+    check resnet50.onnx --max-macs 4G --max-params 26M
+grep -q '^### onnxcost check: `resnet50.onnx`' summary.md && grep -q '^| failed | macs |' summary.md && grep -q '^| passed | params |' summary.md
+passed $? 'the step summary has the table' "$(cat summary.md)"
+annotations 'a limit of a file is annotated there, an inconclusive one is a warning' 1 \
+    'error[|]one.xml[|]3[|]onnxcost check: macs failed[|]macs: .*
+warning[|]resnet50.onnx[|]None[|]onnxcost check: latency inconclusive[|]latency: unknown cannot be compared .*' \
+    check resnet50.onnx --baseline one.xml --max-latency 1s
+cp resnet18.onnx '100%,a:b,line=7::error::c.onnx'
+annotations 'a file name with %, commas and colons' 1 \
+    'error[|]100%,a:b,line=7::error::c.onnx[|]None[|]onnxcost check: macs failed[|]macs: .*' \
+    check '100%,a:b,line=7::error::c.onnx' --max-macs 1G
+annotations 'names with line breaks stay in their line' 1 \
+    'error[|]hostile.xml[|].*
+error[|]hostile.xml[|].*
+error[|]hostile.xml[|].*
+warning[|]hostile.xml[|].*' check hostile.onnx --budget hostile.xml
+grep -q 'line%0Abreak' out && ! grep -qE '^(break|%0A)' out
+passed $? 'a line break is escaped' "$(cat out)"
+annotations 'nothing is annotated when all limits pass' 0 '' check resnet50.onnx --max-macs 9G
+[ "$(cat out)" = '1 of 1 limits passed' ]
+passed $? 'the summary is printed' "$(cat out)"
+annotations 'differences of totals are warnings when larger' 0 \
+    'warning[|]resnet50.onnx[|]None[|]onnxcost diff: MACs[|]1,814,073,344 -> 4,089,184,256 \(\+2,275,110,912, \+125.4 %\)
+warning[|].*FLOPs.*
+warning[|].*bytes.*
+warning[|].*parameters.*
+warning[|].*peak .*
+warning[|].*weights.*' diff resnet18.onnx resnet50.onnx
+grep -q '^### onnxcost diff' summary.md && grep -q '| MACs |' summary.md
+passed $? 'the step summary has the diff' "$(head -n 20 summary.md)"
+annotations 'smaller ones are notices' 0 'notice[|]resnet18.onnx[|]None[|]onnxcost diff: MACs[|].*-55.6 %\)
+notice.*FLOPs.*
+notice.*bytes.*
+notice.*parameters.*
+notice.*peak.*
+notice.*weights.*' diff resnet50.onnx resnet18.onnx
+annotations 'a slower run is a warning, a faster one a notice' 0 'warning.*latency.*51.* -> 73.*
+warning.*time.*' diff resnet50.onnx -p "$profile.all.t1.json.gz" -p "$profile.disabled.t1.json.gz"
+annotations 'the same model twice has no annotation' 0 '' diff resnet18.onnx resnet18.onnx
+printf 'before\n' >kept.md
+GITHUB_STEP_SUMMARY=kept.md "$onnxcost" check resnet50.onnx --max-macs 9G --format github >/dev/null 2>&1
+[ "$(head -n 1 kept.md)" = before ] && [ "$(grep -c '^### onnxcost check' kept.md)" -eq 1 ]
+passed $? 'the step summary is appended to' "$(cat kept.md)"
+rm -f none.md
+GITHUB_STEP_SUMMARY=none.md "$onnxcost" check resnet50.onnx --max-macs 9G >/dev/null 2>&1
+[ ! -e none.md ]
+passed $? 'other formats write no step summary'
+GITHUB_STEP_SUMMARY=missing/s.md "$onnxcost" check resnet50.onnx --max-macs 9G --format github >/dev/null 2>err
+[ $? -eq 4 ] && grep -qF "cannot write 'missing/s.md' (\$GITHUB_STEP_SUMMARY)" err
+passed $? 'a step summary that cannot be written' "$(cat err)"
 
 finish

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "cli/step_summary.h"
 
 struct check_job {
     const struct cli_opts *o;
@@ -53,7 +54,7 @@ static int read_limits(struct check_job *j)
         if (oc_budget_read(j->budget, o->budget.item[i], &err))
             return cli_fail_err(&err);
     if (o->tolerance.n && !o->baseline)
-        return cli_fail(CLI_USAGE, "--tolerance goes with --baseline");
+        return cli_fail(CLI_USAGE, "--tolerance needs --baseline FILE");
     if (o->baseline && oc_baseline_read(j->budget, o->baseline, o->tolerance.item, o->tolerance.n, &err))
         return cli_fail_err(&err);
     return 0;
@@ -72,8 +73,9 @@ static int make_budget(struct check_job *j)
     if (!rc)
         rc = read_limits(j);
     if (!rc && !oc_budget_limits(j->budget) && !j->o->save_baseline)
-        return cli_fail(CLI_USAGE,
-                        "there is no limit to check: give --budget, --max-macs, --max-latency, ...");
+        return cli_fail(
+            CLI_USAGE,
+            "there is no limit to check: give --baseline, --budget, --max-macs, --max-latency, ...");
     return rc;
 }
 
@@ -114,8 +116,13 @@ static int save_baseline(struct check_job *j)
     int rc = cli_output_open(j->o->save_baseline, &out);
     if (rc)
         return rc;
-    int failed = oc_baseline_write(&j->side.in, j->estimate, out.f, &err) ? cli_fail_err(&err) : 0;
+    const char *path = j->o->save_baseline;
+    struct oc_baseline_kept kept;
+    int failed =
+        oc_baseline_write(&j->side.in, j->estimate, path, &kept, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
+    if (!failed && !rc && kept.n)
+        cli_warn("'%s' keeps the old value of %s: unknown without a profile and a device", path, kept.names);
     return failed ? failed : rc;
 }
 
@@ -123,21 +130,26 @@ static int check(struct check_job *j)
 {
     struct oc_err err;
     if (!oc_budget_limits(j->budget))
-        return 0; /* the baseline was all that is wanted */
+        return 0; /* only --save-baseline */
     return oc_check_make(&j->side.in, j->estimate, j->budget, &j->check, &err) ? cli_fail_err(&err) : 0;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------
  */
 
-/* Where the report itself is not what people read, the reasons stand on standard error. */
-static void tell_reasons(const struct check_job *j)
+/* A report for programs, or one in a file, has the reasons on standard error. */
+static void print_reasons(const struct check_job *j)
 {
     enum oc_check_result result;
     const char *reason;
     for (size_t i = 0; (reason = oc_check_reason(j->check, i, &result)); i++)
         if (result != OC_CHECK_PASSED)
             cli_fail(CLI_FINDINGS, "%s", reason);
+}
+
+static int write_markdown(const void *check, FILE *f, struct oc_err *err)
+{
+    return oc_check_write(check, "markdown", f, err);
 }
 
 static int write_check(struct check_job *j)
@@ -153,11 +165,12 @@ static int write_check(struct check_job *j)
         return rc;
     int failed = oc_check_write(j->check, format, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
-    if (failed || rc)
-        return failed ? failed : rc;
+    rc = failed ? failed : rc ? rc : cli_step_summary(o, write_markdown, j->check);
+    if (rc)
+        return rc;
     struct oc_check_counts n = oc_check_counts(j->check);
-    if (o->output || (format && strcmp(format, "table") != 0))
-        tell_reasons(j);
+    if (o->output || (format && strcmp(format, "table") != 0 && strcmp(format, "github") != 0))
+        print_reasons(j);
     return n.failed || n.unclear ? CLI_FINDINGS : CLI_OK;
 }
 

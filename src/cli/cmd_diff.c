@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 #include "cli/output.h"
 #include "cli/side.h"
+#include "cli/step_summary.h"
 #include "cli/xmem.h"
 
 struct diff_job {
@@ -120,6 +121,11 @@ static int make(struct diff_job *j)
     return oc_diff_make(&j->side[0].in, &j->side[1].in, &opts, &j->diff, &err) ? cli_fail_err(&err) : 0;
 }
 
+static int write_markdown(const void *diff, FILE *f, struct oc_err *err)
+{
+    return oc_diff_write(diff, &(struct oc_diff_write_opts){.format = "markdown"}, f, err);
+}
+
 static int write_diff(struct diff_job *j)
 {
     const struct cli_opts *o = j->o;
@@ -137,8 +143,9 @@ static int write_diff(struct diff_job *j)
                                             .color = cli_color(&out, o->color)};
     int failed = oc_diff_write(j->diff, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);
-    if (failed || rc)
-        return failed ? failed : rc;
+    rc = failed ? failed : rc ? rc : cli_step_summary(o, write_markdown, j->diff);
+    if (rc)
+        return rc;
     return o->exit_code && oc_diff_info(j->diff).different ? CLI_FINDINGS : CLI_OK;
 }
 

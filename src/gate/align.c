@@ -13,11 +13,11 @@ struct side {
     const struct oc_analysis *a;
     const struct oc_model *m;
     struct oc_graph_index x;
-    uint32_t *place;   /* by node: in the order, OC_NONE */
+    uint32_t *place;   /* by node: position in the order, OC_NONE */
     uint64_t *full;    /* by node: hash of type, attributes, shapes */
     uint64_t *outline; /* of type and attributes */
     uint64_t *type;    /* of the type alone */
-    uint64_t *kin; /* of what the type comes down to: FusedConv, QLinearConv and nchwc:Conv are all Conv */
+    uint64_t *kin;     /* of the base type: FusedConv, QLinearConv and nchwc:Conv are all Conv */
 };
 
 struct aligning {
@@ -106,8 +106,7 @@ static uint64_t attr_hash(const struct oc_attr *t)
     }
 }
 
-/* Hashes stand for equality here: 64 bits, and the worst that a collision does is a pair that looks changed.
- */
+/* 64-bit hashes stand for equality: a collision hides one changed attribute. */
 bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b)
 {
     return attr_hash(a) == attr_hash(b);
@@ -128,7 +127,7 @@ static uint64_t kin_hash(const char *type)
 static void hash_node(struct side *s, uint32_t i)
 {
     const struct oc_node *n = &s->m->node[i];
-    uint64_t attrs = 0; /* their order says nothing */
+    uint64_t attrs = 0; /* independent of their order */
     for (uint32_t k = 0; k < n->n_attr; k++)
         attrs += attr_hash(&n->attr[k]);
     s->type[i] = mix(mix_text(mix_text(2, n->op_type), n->domain), n->graph != 0);
@@ -137,7 +136,8 @@ static void hash_node(struct side *s, uint32_t i)
     s->full[i] = mix_values(mix_values(s->outline[i], s->a, n->in, n->n_in), s->a, n->out, n->n_out);
 }
 
-/* ---- who takes part --------------------------------------------------------------------------------------
+/* ---- selection of nodes
+ * --------------------------------------------------------------------------------------
  */
 
 static bool takes_part(const struct oc_analysis *a, uint32_t i)
@@ -208,7 +208,7 @@ bool oc_name_is_made_up(const char *name, const char *op_type)
     return n >= type && oc_ncasecmp(name + n - type, op_type, type) == 0;
 }
 
-/* What nodes can be known by: fills `key`, returns its length; 0: this node has none. */
+/* Writes the nth key of a node; returns its length, 0: no such key. */
 typedef size_t (*key_fn)(const struct side *s, uint32_t node, uint32_t nth, char *key, size_t cap);
 
 static size_t with_type(const struct oc_node *n, const char *text, char *key, size_t cap)
@@ -242,7 +242,7 @@ static size_t output_key(const struct side *s, uint32_t node, uint32_t nth, char
     return oc_name_is_made_up(name, n->op_type) ? 0 : with_type(n, name, key, cap);
 }
 
-/* The nth input, where it is a constant with a name that somebody gave. */
+/* The nth input, where it is a constant with a name that no tool made. */
 static size_t weight_key(const struct side *s, uint32_t node, uint32_t nth, char *key, size_t cap)
 {
     const struct oc_node *n = &s->m->node[node];
@@ -255,7 +255,7 @@ static size_t weight_key(const struct side *s, uint32_t node, uint32_t nth, char
 
 enum { TWICE = UINT32_MAX - 1, KEY = 2048 };
 
-/* The nodes of b by their keys; TWICE: several have it. */
+/* Maps keys to nodes of b; TWICE: several nodes have the key. */
 static void index_keys(struct aligning *x, key_fn key_of, uint32_t slots, struct oc_map *map)
 {
     char key[KEY];
@@ -270,7 +270,7 @@ static void index_keys(struct aligning *x, key_fn key_of, uint32_t slots, struct
     }
 }
 
-/* Pairs of which neither key stands for anything else. */
+/* Pairs nodes whose key is unique on both sides. */
 static void by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_align_rule rule)
 {
     struct oc_arena scratch = {0};
@@ -285,7 +285,7 @@ static void by_key(struct aligning *x, key_fn key_of, uint32_t slots, enum oc_al
                 uint32_t value = node, partner = len ? oc_map_get(&of_b, key, len) : OC_NONE;
                 if (partner == OC_NONE || partner == TWICE)
                     continue;
-                if (!round) { /* is it the only one here too? */
+                if (!round) { /* unique in a? */
                     if (!oc_map_add(&taken, key, len, &value, NULL) && value != node)
                         oc_map_set(&taken, key, len, TWICE);
                 } else if (oc_map_get(&taken, key, len) == node && is_free(x, 1, partner)) {
@@ -333,7 +333,7 @@ static uint32_t reader(const struct side *s, const struct oc_node *n)
 static void propagate(struct aligning *x, bool loose)
 {
     struct walk w = {0};
-    for (uint32_t i = x->out->n[0]; i-- > 0;) /* the first is worked on first */
+    for (uint32_t i = x->out->n[0]; i-- > 0;) /* a stack: the first node last */
         if (x->out->b_of_a[x->out->order[0][i]] != OC_NONE) {
             OC_GROW(w.todo, w.n, w.cap);
             w.todo[w.n++] = x->out->order[0][i];
@@ -351,7 +351,7 @@ static void propagate(struct aligning *x, bool loose)
 /* ---- order -----------------------------------------------------------------------------------------------
  */
 
-/* Unpaired nodes between two pairs that stand in the same order on both sides. */
+/* Unpaired nodes between two consecutive anchors. */
 struct gap {
     struct aligning *x;
     uint32_t *node[2];
@@ -378,7 +378,8 @@ static void collect(struct gap *g, unsigned which, uint32_t from, uint32_t to, c
     }
 }
 
-/* Pairs in the order of a that also stand in that of b. Returns how many; their places in a and b. */
+/* Anchors: pairs in ascending order on both sides (longest increasing subsequence). Returns their number;
+ * at, to: their positions in a and b. */
 static uint32_t anchors(struct aligning *x, uint32_t *at, uint32_t *to)
 {
     uint32_t n = 0, kept = 0;
@@ -440,7 +441,7 @@ static void by_name_alone(struct aligning *x)
     }
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------
+/* ---- public -------------------------------------------------------------------------------------------
  */
 
 static uint32_t most_inputs(const struct oc_model *m)

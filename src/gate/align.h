@@ -1,4 +1,4 @@
-/* Which node of one model is which node of another: by name where names mean something, else by structure. */
+/* Alignment of two models: matches nodes by name where names were given by people, else by structure. */
 #ifndef OC_ALIGN_H
 #define OC_ALIGN_H
 
@@ -12,8 +12,8 @@ enum oc_align_rule {
     OC_ALIGN_OUTPUT,    /* the same name of the first output */
     OC_ALIGN_WEIGHT,    /* reads the constant of the same name */
     OC_ALIGN_STRUCTURE, /* type, attributes and shapes, in their order */
-    OC_ALIGN_NEIGHBOUR, /* stands at the same side of a node that was found */
-    OC_ALIGN_TYPE,      /* the type alone, in order, between two nodes that were found */
+    OC_ALIGN_NEIGHBOUR, /* the same neighbour of a matched node */
+    OC_ALIGN_TYPE,      /* the type alone, in order, between two matched nodes */
     OC_ALIGN_KIN,       /* likewise, of types that are forms of one: Conv and FusedConv */
     OC_ALIGN_RULES
 };
@@ -22,8 +22,8 @@ const char *oc_align_rule_name(unsigned rule); /* "name", "structure" ... */
 struct oc_alignment {
     uint32_t *b_of_a, *a_of_b; /* by node: its partner, OC_NONE */
     uint8_t *rule;             /* by node of a: enum oc_align_rule */
-    uint32_t *order[2]; /* the nodes that take part, in order: those that count (oc_node_counts), without
-                           Constants, unless they are broken */
+    uint32_t *order[2];        /* the nodes compared, in order: those that count (oc_node_counts), without
+                                  Constants, unless they are broken */
     uint32_t n[2];
 };
 

@@ -1,4 +1,4 @@
-/* Limits of the command line, and the handle that all limits are kept in. */
+/* Limits of the command line, and the handle of all limits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,13 +45,13 @@ int oc_budget_limit(struct oc_budget *b, const char *metric, const char *limit, 
     enum oc_gate_metric m = oc_gate_metric_of(metric, strlen(metric));
     struct oc_limit l = {.metric = (uint8_t)m};
     if (m == OC_GATE_METRICS)
-        return oc_fail(err, OC_EARG, "nothing called '%s' can be limited", metric);
+        return oc_gate_metric_fail(err, metric, strlen(metric), false);
     if ((type || module) && !oc_gate_info[m].parts)
-        return oc_fail(err, OC_EARG, "%s is of the whole model, not of a type or module", metric);
+        return oc_fail(err, OC_EARG, "%s is a figure of the whole model, not of a type or module", metric);
     if (m == OC_GATE_PRESENT && (!type || !*type))
-        return oc_fail(err, OC_EARG, "an operator type is missing");
+        return oc_fail(err, OC_EARG, "forbid needs an operator type");
     if (!oc_gate_parse(m, limit, &l.at))
-        return oc_fail(err, OC_EARG, "'%s' is no limit for %s (such as %s)", limit, metric,
+        return oc_fail(err, OC_EARG, "'%s' is not a limit for %s (such as %s)", limit, metric,
                        oc_gate_example(m));
     l.text = oc_strdup(&b->arena, limit);
     l.type = type ? oc_strdup(&b->arena, type) : NULL;

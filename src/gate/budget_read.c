@@ -7,20 +7,19 @@
 #include "base/diag.h"
 #include "base/file.h"
 #include "base/xml_read.h"
-#include "gate/limits.h"
+#include "gate/tolerances.h"
 
 #define MAX_BYTES  (1u << 20)
 #define MAX_LIMITS 10000
 
 enum { E_BUDGET, E_LIMIT, E_FORBID, E_BUDGET_KINDS };
-enum { E_BASELINE, E_VALUE, E_BASELINE_KINDS };
+enum { E_BASELINE, E_VALUE, E_BASELINE_LIMIT, E_BASELINE_FORBID, E_BASELINE_KINDS };
 
 struct reader {
     const struct oc_xml *xml;
     struct oc_budget *b;
     const char *path;
-    const char *const *tolerance; /* of the command line: "METRIC=VALUE" */
-    size_t n_tolerance;
+    struct oc_tolerances tolerance; /* of the command line */
     bool seen[OC_GATE_METRICS];
 };
 
@@ -30,7 +29,7 @@ static int start_root(void *user, const struct oc_xml_elem *e)
     const char *version = oc_xml_get(e, "version");
     return strcmp(version, "1") == 0
                ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+               : oc_xml_fail(r->xml, "version '%.20s' is unknown (this program reads version 1)", version);
 }
 
 static int add(struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
@@ -47,9 +46,11 @@ static int find_metric(const struct reader *r, const struct oc_xml_elem *e, enum
 {
     const char *name = oc_xml_get(e, "metric");
     *out = oc_gate_metric_of(name, strlen(name));
-    if (*out == OC_GATE_METRICS || *out == OC_GATE_PRESENT)
-        return oc_xml_fail(r->xml, "nothing called '%.40s' can be limited", name);
-    return 0;
+    if (*out != OC_GATE_METRICS && *out != OC_GATE_PRESENT)
+        return 0;
+    struct oc_err unknown;
+    oc_gate_metric_fail(&unknown, name, strlen(name), false);
+    return oc_xml_fail(r->xml, "%s", unknown.msg);
 }
 
 /* ---- budgets ---------------------------------------------------------------------------------------------
@@ -60,7 +61,7 @@ static int get_part(const struct reader *r, const struct oc_xml_elem *e, struct 
     l->type = oc_xml_get(e, "type");
     l->module = oc_xml_get(e, "module");
     if ((l->type || l->module) && !oc_gate_info[l->metric].parts)
-        return oc_xml_fail(r->xml, "%s is of the whole model, not of a type or module",
+        return oc_xml_fail(r->xml, "%s is a figure of the whole model, not of a type or module",
                            oc_gate_info[l->metric].name);
     return 0;
 }
@@ -76,9 +77,10 @@ static int start_limit(void *user, const struct oc_xml_elem *e)
     bool least = oc_gate_info[m].least;
     l.text = least ? min : max;
     if (!l.text || (least ? max : min))
-        return oc_xml_fail(r->xml, "%s has a limit called %s", oc_gate_info[m].name, least ? "min" : "max");
+        return oc_xml_fail(r->xml, "the limit of %s is given by %s=\"%s\"", oc_gate_info[m].name,
+                           least ? "min" : "max", oc_gate_example(m));
     if (!oc_gate_parse(m, l.text, &l.at))
-        return oc_xml_fail(r->xml, "'%.40s' is no limit for %s (such as %s)", l.text, oc_gate_info[m].name,
+        return oc_xml_fail(r->xml, "'%.40s' is not a limit for %s (such as %s)", l.text, oc_gate_info[m].name,
                            oc_gate_example(m));
     return get_part(r, e, &l) ? -1 : add(r, e, &l);
 }
@@ -112,18 +114,6 @@ static const struct oc_xml_format budget_format = {
 /* ---- baselines -------------------------------------------------------------------------------------------
  */
 
-/* That of the command line, of the file, or the metric's own. */
-static const char *tolerance_of(const struct reader *r, enum oc_gate_metric m, const char *in_file)
-{
-    const char *text = in_file ? in_file : oc_gate_info[m].tolerance;
-    for (size_t i = 0; i < r->n_tolerance; i++) {
-        const char *eq = strchr(r->tolerance[i], '=');
-        if (eq && oc_gate_metric_of(r->tolerance[i], (size_t)(eq - r->tolerance[i])) == m)
-            text = eq + 1;
-    }
-    return text;
-}
-
 static int start_value(void *user, const struct oc_xml_elem *e)
 {
     struct reader *r = user;
@@ -132,18 +122,18 @@ static int start_value(void *user, const struct oc_xml_elem *e)
     if (find_metric(r, e, &m))
         return -1;
     if (!oc_gate_info[m].baseline)
-        return oc_xml_fail(r->xml, "%s does not stand in baselines", oc_gate_info[m].name);
+        return oc_xml_fail(r->xml, "a baseline has no value for %s; write a limit", oc_gate_info[m].name);
     if (r->seen[m])
-        return oc_xml_fail(r->xml, "%s is there twice", oc_gate_info[m].name);
+        return oc_xml_fail(r->xml, "a second value for %s", oc_gate_info[m].name);
     r->seen[m] = true;
     struct oc_limit l = {.metric = (uint8_t)m, .text = is};
     struct oc_tolerance *t = OC_NEW(&r->b->arena, struct oc_tolerance);
-    const char *tolerance = tolerance_of(r, m, oc_xml_get(e, "tolerance"));
+    const char *tolerance = oc_tolerance_of(&r->tolerance, m, oc_xml_get(e, "tolerance"));
     if (!oc_gate_parse(m, is, &l.base))
-        return oc_xml_fail(r->xml, "'%.40s' is no figure of %s (such as %s)", is, oc_gate_info[m].name,
+        return oc_xml_fail(r->xml, "'%.40s' is not a figure of %s (such as %s)", is, oc_gate_info[m].name,
                            oc_gate_example(m));
     if (!oc_tolerance_parse(m, tolerance, t))
-        return oc_xml_fail(r->xml, "'%.40s' is no tolerance (such as 5%%, or %s)", tolerance,
+        return oc_xml_fail(r->xml, "'%.40s' is not a tolerance (such as 5%%, or %s)", tolerance,
                            oc_gate_example(m));
     t->text = oc_strdup(&r->b->arena, tolerance);
     l.tolerance = t;
@@ -163,6 +153,18 @@ static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
                  .required = "metric is",
                  .optional = "tolerance from",
                  .start = start_value},
+    [E_BASELINE_LIMIT] = {.name = "limit",
+                          .parent = E_BASELINE,
+                          .label = "metric",
+                          .required = "metric",
+                          .optional = "max min type module",
+                          .start = start_limit},
+    [E_BASELINE_FORBID] = {.name = "forbid",
+                           .parent = E_BASELINE,
+                           .label = "type",
+                           .required = "type",
+                           .optional = "module",
+                           .start = start_forbid},
 };
 static const struct oc_xml_format baseline_format = {
     .spec = baseline_specs, .n_spec = E_BASELINE_KINDS, .max_bytes = MAX_BYTES};
@@ -171,11 +173,9 @@ static const struct oc_xml_format baseline_format = {
  */
 
 static int read_mem(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
-                    const void *data, size_t n, const char *const *tolerance, size_t n_tolerance,
-                    struct oc_err *err)
+                    const void *data, size_t n, const struct oc_tolerances *tolerance, struct oc_err *err)
 {
-    struct reader r = {
-        .b = b, .path = oc_strdup(&b->arena, name), .tolerance = tolerance, .n_tolerance = n_tolerance};
+    struct reader r = {.b = b, .path = oc_strdup(&b->arena, name), .tolerance = *tolerance};
     size_t before = b->n;
     int rc = oc_xml_read(format, name, data, n, &b->arena, &r, &r.xml, err);
     if (rc)
@@ -185,21 +185,17 @@ static int read_mem(struct oc_budget *b, const struct oc_xml_format *format, con
 
 int oc_budget_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n, struct oc_err *err)
 {
-    return read_mem(b, &budget_format, name, data, n, NULL, 0, err);
+    static const struct oc_tolerances none = {0};
+    return read_mem(b, &budget_format, name, data, n, &none, err);
 }
 
 int oc_baseline_read_mem(struct oc_budget *b, const char *name, const void *data, size_t n,
                          const char *const *tolerance, size_t n_tolerance, struct oc_err *err)
 {
-    for (size_t i = 0; i < n_tolerance; i++) {
-        const char *eq = strchr(tolerance[i], '=');
-        enum oc_gate_metric m =
-            eq ? oc_gate_metric_of(tolerance[i], (size_t)(eq - tolerance[i])) : OC_GATE_METRICS;
-        struct oc_tolerance t;
-        if (m == OC_GATE_METRICS || !oc_gate_info[m].baseline || !oc_tolerance_parse(m, eq + 1, &t))
-            return oc_fail(err, OC_EARG, "'%s' is no tolerance (such as macs=0, latency=5%%)", tolerance[i]);
-    }
-    return read_mem(b, &baseline_format, name, data, n, tolerance, n_tolerance, err);
+    struct oc_tolerances given;
+    if (oc_tolerances_parse(&b->arena, tolerance, n_tolerance, &given, err))
+        return -1;
+    return read_mem(b, &baseline_format, name, data, n, &given, err);
 }
 
 static int from_file(struct oc_budget *b, const char *path, bool baseline, const char *const *tolerance,

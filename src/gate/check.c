@@ -22,7 +22,7 @@ static struct oc_gate_number distance(struct oc_gate_number a, struct oc_gate_nu
                                    .v = a.v > b.v ? a.v - b.v : b.v - a.v};
 }
 
-/* A bound that holds on the right side of the limit is enough either way; between them nobody can tell. */
+/* A bound on one side of the limit decides; an interval that holds the limit is inconclusive. */
 static void judge(struct oc_verdict *v)
 {
     enum oc_gate_metric m = (enum oc_gate_metric)v->limit->metric;
@@ -31,7 +31,7 @@ static void judge(struct oc_verdict *v)
     bool least = oc_gate_info[m].least;
     bool pass = least ? compare(m, s->lo, at) >= 0 : s->bounded && compare(m, s->hi, at) <= 0;
     bool fail = least ? s->bounded && compare(m, s->hi, at) < 0 : compare(m, s->lo, at) > 0;
-    v->result = pass ? OC_CHECK_PASSED : fail ? OC_CHECK_FAILED : OC_CHECK_UNCLEAR;
+    v->result = pass ? OC_CHECK_PASSED : fail ? OC_CHECK_FAILED : OC_CHECK_INCONCLUSIVE;
     if (fail)
         v->excess = distance(least ? s->hi : s->lo, at);
 }
@@ -55,8 +55,8 @@ static const char *value_text(struct oc_arena *a, enum oc_gate_metric m, const s
                       : oc_printf(a, "at least %s", lo);
 }
 
-/* ", of a baseline": what the limit was made of. */
-static const char *made_of(struct oc_arena *a, const struct oc_limit *l)
+/* The baseline and tolerance behind a limit; "" for other limits. */
+static const char *basis_text(struct oc_arena *a, const struct oc_limit *l)
 {
     if (!l->tolerance)
         return "";
@@ -74,13 +74,13 @@ static const char *limit_number(struct oc_arena *a, const struct oc_limit *l)
 static const char *bound_text(struct oc_arena *a, const struct oc_limit *l)
 {
     return oc_printf(a, "%s %s%s", oc_gate_info[l->metric].least ? "at least" : "at most", limit_number(a, l),
-                     made_of(a, l));
+                     basis_text(a, l));
 }
 
 /* "the limit of 4.1G", "the limit of 56.3 ms (baseline 51.2 ms, tolerance 10%)" */
 static const char *limit_text(struct oc_arena *a, const struct oc_limit *l)
 {
-    return oc_printf(a, "the limit of %s%s", limit_number(a, l), made_of(a, l));
+    return oc_printf(a, "the limit of %s%s", limit_number(a, l), basis_text(a, l));
 }
 
 /* The first few of them, with how many there are. */
@@ -102,14 +102,14 @@ static bool lists_nodes(const struct oc_verdict *v)
     return v->limit->metric == OC_GATE_UNKNOWN || v->limit->metric == OC_GATE_PRESENT;
 }
 
-/* What the node that is named with a figure is. */
+/* How the node named with a figure relates to it. */
 static const char *pointer_of(enum oc_gate_metric m)
 {
     switch (m) {
     case OC_GATE_LATENCY:
         return "the longest:";
     case OC_GATE_EFFICIENCY:
-        return "most is lost by";
+        return "largest gap to the roofline:";
     case OC_GATE_PEAK:
     case OC_GATE_MEMORY:
         return "at";
@@ -138,8 +138,8 @@ static const char *reason_of(struct oc_check *c, const struct oc_verdict *v)
     if (v->result == OC_CHECK_FAILED)
         return failed_text(c, v);
     if (v->result == OC_CHECK_PASSED)
-        return oc_printf(a, "%s: %s keeps %s", v->title, v->value, limit_text(a, v->limit));
-    return oc_printf(a, "%s: %s, cannot be held against %s (%s)", v->title, v->value, limit_text(a, v->limit),
+        return oc_printf(a, "%s: %s is within %s", v->title, v->value, limit_text(a, v->limit));
+    return oc_printf(a, "%s: %s cannot be compared with %s: %s", v->title, v->value, limit_text(a, v->limit),
                      v->span.why ? v->span.why : "only a bound is known");
 }
 
@@ -155,7 +155,7 @@ static void fill(struct oc_check *c, const struct oc_limit *l, struct oc_verdict
     v->reason = reason_of(c, v);
     c->counts.limits++;
     c->counts.failed += v->result == OC_CHECK_FAILED;
-    c->counts.unclear += v->result == OC_CHECK_UNCLEAR;
+    c->counts.unclear += v->result == OC_CHECK_INCONCLUSIVE;
 }
 
 /* ---- public ----------------------------------------------------------------------------------------------

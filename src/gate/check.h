@@ -1,4 +1,4 @@
-/* A report held against limits: every limit with its figure, the verdict, and one line of reason. */
+/* The check of a report: every limit with its figure, the verdict, and one line of reason. */
 #ifndef OC_CHECK_H
 #define OC_CHECK_H
 

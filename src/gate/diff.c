@@ -64,7 +64,7 @@ static void set_model_totals(struct oc_diff *d, unsigned s)
     }
 }
 
-/* Sums over the records, and what the runtime did between them. */
+/* Sums over the records and over the buckets of the run. */
 static void set_times(struct oc_diff *d, unsigned s)
 {
     const struct oc_report *r = &d->side[s].report;
@@ -120,7 +120,7 @@ static void sum_times(const struct oc_diff *d, unsigned m, struct oc_diff_total 
     }
 }
 
-/* The promise that all of this makes: rows add up to the totals. */
+/* Invariant: rows add up to the totals. */
 static int conserve(struct oc_diff *d, struct oc_err *err)
 {
     static const char *const name[] = {"MACs", "FLOPs", "OPs", "bytes", "parameters"};
@@ -145,7 +145,7 @@ static int conserve(struct oc_diff *d, struct oc_err *err)
     return 0;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------------------
+/* ---- public -------------------------------------------------------------------------------------------
  */
 
 static void count_rows(struct oc_diff *d)

@@ -1,7 +1,7 @@
-/* Two reports held against each other. A row is a set of nodes of each side that belong together: two nodes
- * that were put to each other, with all that a runtime fused with either. Counts are those of the nodes,
+/* The difference of two reports. A row is a set of matched nodes of each side: a pair of the alignment, with
+ * all nodes that a runtime fused with either. Counts are those of the nodes,
  * times those of the records, so that both add up: over the rows, the sum of b less a is the difference of
- * the totals. Time that stands on no node has rows by the name of its bucket. */
+ * the totals. Time that is attributed to no node has rows by the name of its bucket. */
 #ifndef OC_DIFF_H
 #define OC_DIFF_H
 
@@ -14,7 +14,7 @@ enum oc_diff_status {
     OC_DIFF_CHANGED,
     OC_DIFF_ADDED,
     OC_DIFF_REMOVED,
-    OC_DIFF_BUCKET, /* time on no node */
+    OC_DIFF_BUCKET, /* time attributed to no node */
     OC_DIFF_STATUSES
 };
 const char *oc_diff_status_name(unsigned status);
@@ -38,7 +38,7 @@ struct oc_diff_cell {
     uint32_t n_node;
     uint64_t count[OC_DIFF_COUNTS]; /* of the nodes with known costs */
     uint32_t n_unknown;             /* nodes without a cost: the counts but params are not known */
-    double time_ns, roof_ns;        /* NAN: not known, or nobody asked */
+    double time_ns, roof_ns;        /* NAN: unknown */
     uint32_t records;
 };
 

@@ -73,10 +73,10 @@ static void make_units(struct units *u, struct oc_diff *d)
     unite_records(u, 1);
 }
 
-/* ---- which of them have a row ----------------------------------------------------------------------------
+/* ---- rows ----------------------------------------------------------------------------
  */
 
-/* What is folded on both sides and was not measured has nothing to tell. */
+/* Nodes that are folded on both sides and have no record need no row. */
 static void mark(struct units *u, bool *wanted)
 {
     for (unsigned s = 0; s < 2; s++)
@@ -102,7 +102,7 @@ static void add_row(struct units *u, uint32_t root, const bool *wanted)
     u->row[root] = d->n_row++;
 }
 
-/* Both orders merged: what only one side has stands behind what it follows there. */
+/* Merges both orders: a node of one side follows its predecessor there. */
 static void order_rows(struct units *u, const bool *wanted)
 {
     const struct oc_alignment *al = &u->d->align;
@@ -123,7 +123,7 @@ static void order_rows(struct units *u, const bool *wanted)
         if (!u->size[0][other])
             add_row(u, other, wanted);
     }
-    for (uint32_t i = 0; i < u->n; i++) /* what takes no part by name, and was measured all the same */
+    for (uint32_t i = 0; i < u->n; i++) /* nodes that are not compared but have a record */
         add_row(u, root_of(u, i), wanted);
 }
 
@@ -160,7 +160,7 @@ static void fill_nodes(struct units *u, unsigned s)
 /* ---- times -----------------------------------------------------------------------------------------------
  */
 
-/* Rows by the name of a bucket, kept behind those of operators. */
+/* Rows by the name of a bucket, after those of operators. */
 struct buckets {
     struct oc_diff *d;
     struct oc_map names;
@@ -216,14 +216,14 @@ static void fill_times(struct units *u, unsigned s, struct buckets *b)
         const struct oc_row *row = &r->all.row[i];
         uint32_t at = row_of(u, s, row);
         if (at == OC_NONE && !d->in[s].join)
-            continue; /* nothing in it: folded, or of a body that does not run */
+            continue; /* folded, or in a body that does not run */
         const char *name = at == OC_NONE ? d->in[s].join->rec[row->record].bucket : NULL;
         add_times(at != OC_NONE ? &d->row[at].side[s] : &bucket_row(b, name ? name : "unmatched")->side[s], r,
                   row);
     }
 }
 
-/* Loading, runs that are left out and the like are not of the run. */
+/* Loading and excluded runs are not part of the run. */
 bool oc_diff_in_run(const struct oc_diff *d, unsigned side, const struct oc_prof_rec *rec)
 {
     const struct oc_profile *p = d->in[side].profile;
@@ -261,7 +261,7 @@ static struct oc_diff_row *keep(struct oc_diff *d, struct buckets *b)
     return row;
 }
 
-/* ---- parameters that stand on no node --------------------------------------------------------------------
+/* ---- parameters of no node --------------------------------------------------------------------
  */
 
 static void add_rest(struct oc_diff *d, struct buckets *b)

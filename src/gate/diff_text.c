@@ -1,4 +1,4 @@
-/* What a row of a diff is called, and in words what changed. */
+/* Names of the rows of a diff, and the description of what changed. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ struct comparing {
     const struct oc_node *node[2];
     uint8_t change;
     struct oc_buf text;
-    bool tell; /* of this pair the text is wanted */
+    bool describe; /* add the text of this pair */
 };
 
 __attribute__((format(printf, 3, 4))) static void found(struct comparing *x, unsigned bit, const char *fmt,
@@ -94,7 +94,7 @@ __attribute__((format(printf, 3, 4))) static void found(struct comparing *x, uns
 {
     char part[320];
     x->change |= (uint8_t)bit;
-    if (!x->tell || x->text.n > 400)
+    if (!x->describe || x->text.n > 400)
         return;
     va_list ap;
     va_start(ap, fmt);
@@ -111,12 +111,12 @@ static void compare_attrs(struct comparing *x)
         const struct oc_attr *other = oc_node_attr(q, p->attr[i].name);
         if (!other || !oc_attr_same(&p->attr[i], other))
             found(x, OC_DIFF_ATTRS, "%.60s %s -> %s", p->attr[i].name,
-                  x->tell ? attr_text(a, &p->attr[i]) : "", x->tell ? attr_text(a, other) : "");
+                  x->describe ? attr_text(a, &p->attr[i]) : "", x->describe ? attr_text(a, other) : "");
     }
     for (uint32_t i = 0; i < q->n_attr; i++)
         if (!oc_node_attr(p, q->attr[i].name))
             found(x, OC_DIFF_ATTRS, "%.60s none -> %s", q->attr[i].name,
-                  x->tell ? attr_text(a, &q->attr[i]) : "");
+                  x->describe ? attr_text(a, &q->attr[i]) : "");
 }
 
 static const struct oc_type *type_of(const struct comparing *x, unsigned s, uint32_t value)
@@ -145,15 +145,15 @@ static void compare_value(struct comparing *x, const char *side, uint32_t slot, 
 {
     const struct oc_type *p = type_of(x, 0, a), *q = type_of(x, 1, b);
     if (!p != !q)
-        found(x, OC_DIFF_INPUTS, "%s%u is %s", side, slot, p ? "gone" : "new");
+        found(x, OC_DIFF_INPUTS, "%s%u %s", side, slot, p ? "removed" : "added");
     if (!p || !q)
         return;
     if (p->dtype != q->dtype || p->kind != q->kind)
         found(x, OC_DIFF_DTYPES, "%s%u %s -> %s", side, slot, oc_dtype_info(p->dtype)->name,
               oc_dtype_info(q->dtype)->name);
     if (p->kind == OC_T_TENSOR && q->kind == OC_T_TENSOR && !same_shape(&p->shape, &q->shape))
-        found(x, OC_DIFF_SHAPES, "%s%u %.100s -> %.100s", side, slot, x->tell ? shape_text(x, 0, p) : "",
-              x->tell ? shape_text(x, 1, q) : "");
+        found(x, OC_DIFF_SHAPES, "%s%u %.100s -> %.100s", side, slot, x->describe ? shape_text(x, 0, p) : "",
+              x->describe ? shape_text(x, 1, q) : "");
 }
 
 static void compare_nodes(struct comparing *x)
@@ -189,13 +189,13 @@ static void compare_pairs(struct comparing *x, struct oc_diff_row *r, uint32_t l
         paired++;
         x->node[0] = &x->d->in[0].model->node[a];
         x->node[1] = &x->d->in[1].model->node[b];
-        x->tell = a == largest || !x->text.n;
+        x->describe = a == largest || !x->text.n;
         if (!r->rule || a == largest)
             r->rule = al->rule[a];
         compare_nodes(x);
     }
     if (paired < r->side[0].n_node || paired < r->side[1].n_node) {
-        x->tell = true;
+        x->describe = true;
         found(x, OC_DIFF_FUSION, "%u -> %u nodes", r->side[0].n_node, r->side[1].n_node);
     }
 }

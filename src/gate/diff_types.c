@@ -55,7 +55,7 @@ static void add_nodes(struct typing *x, unsigned s)
                 ->n_unknown[s]++;
 }
 
-/* Records are told by the runtime's type, which has no domain; a node's own where it has that type's name. */
+/* Records count under the runtime's type, which has no domain; under the node's own if the names agree. */
 static struct oc_diff_type *type_of_row(struct typing *x, unsigned s, const struct oc_row *row)
 {
     const struct oc_join *j = x->d->in[s].join;
@@ -83,7 +83,7 @@ static void add_times(struct typing *x, unsigned s)
     }
 }
 
-/* What is in a run and on no record of an operator: framework, constants of no operator. */
+/* Parts of a run that belong to no operator record: framework, constants of no operator. */
 static void add_buckets(struct typing *x)
 {
     for (uint32_t i = x->d->n_operator; i < x->d->n_row; i++) {

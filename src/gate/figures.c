@@ -37,7 +37,8 @@ bool oc_node_has_work(const struct oc_node_cost *k)
            k->params;
 }
 
-/* ---- which nodes -----------------------------------------------------------------------------------------
+/* ---- selection of nodes
+ * -----------------------------------------------------------------------------------------
  */
 
 struct part {
@@ -80,13 +81,13 @@ static uint64_t count_of(const struct oc_node_cost *k, enum oc_gate_metric m)
     }
 }
 
-/* Parameters and nodes are counted whatever is known of sizes. */
+/* Parameters and nodes are counted also where sizes are unknown. */
 static bool always_known(enum oc_gate_metric m)
 {
     return m == OC_GATE_PARAMS || m == OC_GATE_NODES || m == OC_GATE_UNKNOWN;
 }
 
-/* Sums cannot overflow: those of the whole model, which the analysis made, did not. */
+/* Sums cannot overflow: the larger sums of the analysis did not. */
 static void sum_nodes(struct oc_figures *f, enum oc_gate_metric m, const struct part *p,
                       struct oc_figure_span *s)
 {
@@ -149,7 +150,7 @@ static void set_by_quality(struct oc_figure_span *s, uint64_t n, unsigned qualit
 
 static void set_memory(const struct oc_analysis *a, bool constants, struct oc_figure_span *s)
 {
-    set_by_quality(s, a->peak.bytes, a->peak.quality, "some sizes are not known exactly");
+    set_by_quality(s, a->peak.bytes, a->peak.quality, "some sizes are bounds or unknown");
     if (constants) {
         s->lo.n += a->total.const_bytes;
         s->hi.n += a->total.const_bytes;
@@ -158,12 +159,12 @@ static void set_memory(const struct oc_analysis *a, bool constants, struct oc_fi
         note(s, a->peak.node);
 }
 
-/* --bytes graph has totals that are no sums of nodes. */
+/* With --bytes graph the totals are not sums over nodes. */
 static void set_graph_bytes(const struct oc_analysis *a, struct oc_figure_span *s)
 {
     const struct oc_totals *t = &a->total;
     set_by_quality(s, t->bytes_read_act + t->bytes_read_weight + t->bytes_written, t->quality,
-                   "some sizes are not known exactly");
+                   "some sizes are bounds or unknown");
 }
 
 static void set_opset(const struct oc_model *m, struct oc_figure_span *s)
@@ -194,7 +195,7 @@ static bool has_row(const struct oc_figures *f, const struct part *p, const stru
 }
 
 struct times {
-    double time_s, roof_s, without_s; /* without: of records that the roofline has nothing to say about */
+    double time_s, roof_s, without_s; /* without: of records without a roofline */
     const struct oc_row *longest, *worst;
     uint32_t n, without;
 };
@@ -234,20 +235,20 @@ static void point_at(const struct oc_figures *f, const struct oc_row *row, struc
 static void set_estimate(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
 {
     if (!f->estimate || p->type || p->module) {
-        s->why = f->estimate || f->in->device ? "no profile tells the time of these operators"
-                                              : "neither a profile nor hardware tells a time";
+        s->why = f->estimate || f->in->device ? "no profile measures these operators"
+                                              : "needs a profile (--profile) or a device (--hw)";
         return;
     }
     struct oc_estimate_info e = oc_estimate_info(f->estimate);
     bool calibrated = !isnan(e.time_ns);
-    s->from = calibrated ? "estimate, 80 % interval" : "estimate, band of the roofline";
+    s->from = calibrated ? "estimate, 80 % interval" : "estimate, interval of the roofline";
     s->lo.v = e.low_ns > 0 ? e.low_ns : 0;
     s->hi.v = e.high_ns;
     s->bounded = isfinite(e.high_ns) && !e.unknown_kernels;
     if (e.unknown_kernels)
         s->why = oc_printf(&f->report.arena, "%zu kernels cannot be estimated", e.unknown_kernels);
     else
-        s->why = s->bounded ? "it is an estimate" : "the device's file does not say enough";
+        s->why = s->bounded ? "an estimate" : "the device file lacks figures";
 }
 
 static void set_latency(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
@@ -271,12 +272,12 @@ static void set_latency(struct oc_figures *f, const struct part *p, struct oc_fi
     point_at(f, t.longest, s);
 }
 
-/* Operators without a roofline may have reached nothing of it or all. */
+/* Operators without a roofline may have an efficiency of 0 to 1. */
 static void set_efficiency(struct oc_figures *f, const struct part *p, struct oc_figure_span *s)
 {
     struct times t;
     if (!f->in->profile || !f->in->device) {
-        s->why = f->in->device ? "there is no profile" : "there is no hardware to hold the times against";
+        s->why = f->in->device ? "needs a profile (--profile)" : "needs a device (--hw)";
         return;
     }
     sum_times(f, p, &t);
@@ -327,7 +328,7 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
             set_graph_bytes(a, s);
         else
             sum_nodes(f, m, p, s);
-        if (m == OC_GATE_PARAMS && whole) /* some may be on no node */
+        if (m == OC_GATE_PARAMS && whole) /* some may belong to no node */
             s->lo.n = s->hi.n = a->total.params;
     }
 }

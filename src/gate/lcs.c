@@ -8,7 +8,7 @@
 
 enum { MAX_CELLS = 1 << 18, ALL_CELLS = 1 << 22, MAX_DEPTH = 48 };
 
-/* Patience: piles by their last value; each member remembers the top of the pile before its own. */
+/* Longest increasing subsequence by patience sorting; each element links to the top of the previous pile. */
 void oc_ascending(const uint32_t *value, uint32_t n, uint8_t *keep)
 {
     uint32_t *top = oc_xmalloc(((size_t)n + 1) * sizeof(*top)),
@@ -46,7 +46,7 @@ struct lcs {
     const uint64_t *a, *b;
     oc_lcs_fn tell;
     void *user;
-    size_t cells; /* that exact tables may still take */
+    size_t cells; /* budget for exact tables */
     struct range *todo;
     size_t n, cap;
 };
@@ -65,7 +65,7 @@ static void trim(struct lcs *x, struct range *r)
         x->tell(x->user, --r->a_end, --r->b_end);
 }
 
-/* The table of lengths from the ends, two rows of it; where to go from each cell is kept in a byte. */
+/* Dynamic programming from the ends with two rows of lengths and a byte of direction per cell. */
 static void exact(struct lcs *x, const struct range *r)
 {
     uint32_t n = r->a_end - r->a, m = r->b_end - r->b, i = 0, j = 0;
@@ -97,7 +97,8 @@ static void exact(struct lcs *x, const struct range *r)
     free(step);
 }
 
-/* ---- long ranges: what is there as often on both sides ----------------------------------------------------
+/* ---- long ranges: keys that occur equally often on both sides
+ * ----------------------------------------------------
  */
 
 struct place {
@@ -147,7 +148,7 @@ static uint32_t find_partners(const struct place *p, uint32_t n, uint32_t from, 
     return found;
 }
 
-/* Splits the range at those pairs that stand in order. False: there are none. */
+/* Splits the range at the pairs that are in order. False: there are none. */
 static bool split(struct lcs *x, const struct range *r, const uint32_t *partner, uint32_t found)
 {
     uint32_t n = r->a_end - r->a, k = 0;

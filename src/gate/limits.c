@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/diag.h"
 #include "base/units.h"
 
 const struct oc_gate_info oc_gate_info[OC_GATE_METRICS] = {
@@ -48,6 +50,17 @@ enum oc_gate_metric oc_gate_metric_of(const char *name, size_t n)
     return OC_GATE_METRICS;
 }
 
+int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_baselines)
+{
+    struct oc_buf valid = {0};
+    for (unsigned i = 0; i < OC_GATE_METRICS; i++)
+        if (of_baselines ? oc_gate_info[i].baseline : i != OC_GATE_PRESENT)
+            oc_buf_printf(&valid, "%s%s", valid.n ? ", " : "", oc_gate_info[i].name);
+    oc_fail(err, OC_EARG, "unknown metric '%.*s'; valid: %s", n < 40 ? (int)n : 40, name, valid.data);
+    oc_buf_free(&valid);
+    return -1;
+}
+
 /* ---- numbers ---------------------------------------------------------------------------------------------
  */
 
@@ -71,13 +84,13 @@ static bool parse_share(const char *text, double *out)
     return oc_parse_double(text, strlen(text), out) && *out >= 0 && *out <= 1e4;
 }
 
-/* A time without its unit could be anything. */
+/* A time needs its unit. */
 static bool parse_time(const char *text, double *ns)
 {
     size_t n = strlen(text);
     if (!n || text[n - 1] != 's' || !oc_parse_scaled(text, "s", ns) || *ns < 0 || *ns > 1e9)
         return false;
-    *ns = round(*ns * 1e12) / 1e3; /* without the dust of the conversion */
+    *ns = round(*ns * 1e12) / 1e3; /* removes the rounding error of the conversion */
     return true;
 }
 
@@ -101,7 +114,7 @@ const char *oc_gate_example(enum oc_gate_metric m)
     return example[oc_gate_info[m].kind];
 }
 
-/* Rounded to so many parts of one, in any locale; whole numbers without a point. */
+/* Rounded to 1/parts, in any locale; whole numbers without a point. */
 static const char *rounded(struct oc_arena *a, double v, double parts, const char *unit)
 {
     char text[40];
@@ -167,7 +180,7 @@ struct oc_gate_number oc_tolerance_limit(enum oc_gate_metric m, struct oc_gate_n
     return (struct oc_gate_number){.n = sum > UINT64_MAX ? UINT64_MAX : (uint64_t)sum, .v = base.v + v};
 }
 
-/* ---- whom a limit is about -------------------------------------------------------------------------------
+/* ---- scope of a limit ----------------------------------------------------------------------------------
  */
 
 static bool glob(const char *pattern, const char *pattern_end, const char *text)

@@ -43,6 +43,8 @@ extern const struct oc_gate_info oc_gate_info[OC_GATE_METRICS];
 
 /* OC_GATE_METRICS: there is none of that name. */
 enum oc_gate_metric oc_gate_metric_of(const char *name, size_t n);
+/* Fails with the valid names: of baselines, or of limits. Returns -1. */
+int oc_gate_metric_fail(struct oc_err *err, const char *name, size_t n, bool of_baselines);
 
 /* Whole numbers are kept exactly in n, times (ns) and shares in v. */
 struct oc_gate_number {

@@ -12,7 +12,7 @@
 
 const char *oc_check_result_name(enum oc_check_result r)
 {
-    static const char *const name[] = {"passed", "failed", "cannot tell"};
+    static const char *const name[] = {"passed", "failed", "inconclusive"};
     return name[r];
 }
 
@@ -27,10 +27,11 @@ const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l)
 const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c)
 {
     const struct oc_check_counts *n = &c->counts;
-    const char *text = oc_printf(a, "%zu of %zu limits kept", n->limits - n->failed - n->unclear, n->limits);
+    const char *text =
+        oc_printf(a, "%zu of %zu limits passed", n->limits - n->failed - n->unclear, n->limits);
     if (n->failed)
-        text = oc_printf(a, "%s, %zu exceeded", text, n->failed);
-    return n->unclear ? oc_printf(a, "%s, %zu cannot be told", text, n->unclear) : text;
+        text = oc_printf(a, "%s, %zu failed", text, n->failed);
+    return n->unclear ? oc_printf(a, "%s, %zu inconclusive", text, n->unclear) : text;
 }
 
 static const char *origin(struct oc_arena *a, const struct oc_limit *l)
@@ -76,10 +77,10 @@ static void write_table(const struct oc_check *c, FILE *f)
     fputc('\n', f);
     for (size_t i = 0; i < c->n; i++)
         if (c->verdict[i].result != OC_CHECK_PASSED)
-            oc_plain_say(oc_check_result_name(c->verdict[i].result), 12, 0, c->verdict[i].reason, f);
-    oc_plain_say("summary", 12, 0, oc_check_summary(&a, c), f);
+            oc_plain_say(oc_check_result_name(c->verdict[i].result), 14, 0, c->verdict[i].reason, f);
+    oc_plain_say("summary", 14, 0, oc_check_summary(&a, c), f);
     for (uint32_t i = 0; (text = oc_check_assumption(&a, c, i)); i++)
-        oc_plain_say(i ? "" : "assumed", 12, 0, text, f);
+        oc_plain_say(i ? "" : "assumptions", 14, 0, text, f);
     oc_sheet_free(&s);
     oc_arena_free(&a);
 }
@@ -101,7 +102,7 @@ static void write_markdown(const struct oc_check *c, FILE *f)
             oc_buf_char(&b, '\n');
         }
     for (uint32_t i = 0; (text = oc_check_assumption(&a, c, i)); i++) {
-        oc_buf_str(&b, "- assumed: ");
+        oc_buf_str(&b, "- assumption: ");
         oc_md_text(&b, text);
         oc_buf_char(&b, '\n');
     }
@@ -176,7 +177,8 @@ static void write_json(const struct oc_check *c, FILE *f)
     oc_jw_bool(&w, !c->counts.failed && !c->counts.unclear);
     oc_key_u64(&w, "limits", c->counts.limits);
     oc_key_u64(&w, "failed", c->counts.failed);
-    oc_key_u64(&w, "cannot_tell", c->counts.unclear);
+    oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* name of version 1 */
+    oc_key_u64(&w, "inconclusive", c->counts.unclear);
     oc_jw_key(&w, "checks");
     oc_jw_begin_array(&w);
     for (size_t i = 0; i < c->n; i++) {
@@ -210,13 +212,15 @@ int oc_check_write(const struct oc_check *c, const char *format, FILE *out, stru
     static const struct {
         const char *name;
         void (*write)(const struct oc_check *c, FILE *f);
-    } forms[] = {{"table", write_table},       {"csv", write_csv},     {"json", write_json},
-                 {"markdown", write_markdown}, {"md", write_markdown}, {"junit", oc_check_junit},
-                 {"sarif", oc_check_sarif}};
+    } forms[] = {{"table", write_table},       {"csv", write_csv},         {"json", write_json},
+                 {"markdown", write_markdown}, {"md", write_markdown},     {"junit", oc_check_junit},
+                 {"sarif", oc_check_sarif},    {"github", oc_check_github}};
     for (size_t i = 0; i < OC_COUNT(forms); i++)
         if (!format || strcmp(forms[i].name, format) == 0) {
             forms[i].write(c, out);
             return 0;
         }
-    return oc_fail(err, OC_EARG, "a check has no form called '%s'", format);
+    return oc_fail(err, OC_EARG,
+                   "check has no format '%s'; valid: table, csv, json, markdown, junit, sarif, github",
+                   format);
 }

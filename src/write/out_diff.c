@@ -75,9 +75,10 @@ int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts
         const char *name;
         void (*write)(struct oc_diff_view *v, FILE *f);
         bool whole;
-    } forms[] = {{"table", write_table, false}, {"csv", oc_diff_csv, true},
-                 {"json", oc_diff_json, true},  {"markdown", write_markdown, false},
-                 {"md", write_markdown, false}, {"html", oc_diff_html, false}};
+    } forms[] = {{"table", write_table, false},    {"csv", oc_diff_csv, true},
+                 {"json", oc_diff_json, true},     {"markdown", write_markdown, false},
+                 {"md", write_markdown, false},    {"html", oc_diff_html, false},
+                 {"github", oc_diff_github, false}};
     for (size_t i = 0; i < OC_COUNT(forms); i++) {
         struct oc_diff_view v;
         if (opts->format && strcmp(forms[i].name, opts->format) != 0)

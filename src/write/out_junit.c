@@ -1,5 +1,5 @@
-/* A check as JUnit's XML: a suite with a case for each limit. The time of a case is that of the model's run
- * where the limit is about it, else 0. */
+/* A check as JUnit XML: a test suite with a test case for each limit. A case of a latency has that time, the
+ * others 0. */
 #include <string.h>
 
 #include "base/units.h"
@@ -48,7 +48,7 @@ static void properties(struct oc_buf *b, const struct oc_check *c, struct oc_are
     if (in->device)
         property(b, "hardware", oc_device_info(in->device).id);
     for (uint32_t i = 0; (text = oc_check_assumption(a, c, i)); i++)
-        property(b, "assumed", text);
+        property(b, "assumption", text);
     oc_buf_str(b, "    </properties>\n");
 }
 
@@ -64,7 +64,7 @@ static void test_case(struct oc_buf *b, const struct oc_verdict *v, struct oc_ar
         return;
     }
     oc_buf_str(b, ">\n      <failure");
-    oc_xml_attribute(b, "type", v->result == OC_CHECK_FAILED ? "exceeded" : "unknown");
+    oc_xml_attribute(b, "type", oc_check_result_name(v->result));
     oc_xml_attribute(b, "message", v->reason);
     oc_buf_char(b, '>');
     oc_xml_text(b, v->reason);

@@ -1,5 +1,5 @@
-/* A check as SARIF 2.1.0: a rule for each kind of limit, a result for each that is not kept, located in the
- * file of the model and at the nodes to look at. */
+/* A check as SARIF 2.1.0: a rule for each kind of limit, a result for each limit that failed or is
+ * inconclusive, located in the model file and at the nodes to look at. */
 #include <string.h>
 
 #include "write/json_keys.h"
@@ -49,7 +49,7 @@ static const char *about(struct sarif *s, const struct oc_limit *l)
 {
     const struct oc_gate_info *info = &oc_gate_info[l->metric];
     if (l->metric == OC_GATE_PRESENT)
-        return "operators that must not be in the model";
+        return "forbidden operators";
     if (l->metric == OC_GATE_UNKNOWN && !l->at.n)
         return "every executed operator has a cost";
     return oc_printf(&s->arena, "%s %s", info->name,
@@ -134,7 +134,7 @@ static void result(struct sarif *s, size_t i, const char *uri)
     oc_jw_begin_object(&s->w);
     oc_key_text(&s->w, "ruleId", s->rule[i]);
     oc_key_u64(&s->w, "ruleIndex", rule_index(s, s->rule[i]));
-    oc_key_text(&s->w, "level", "error");
+    oc_key_text(&s->w, "level", v->result == OC_CHECK_FAILED ? "error" : "warning");
     text_object(s, "message", v->reason);
     locations(s, v, uri);
     oc_jw_key(&s->w, "partialFingerprints");

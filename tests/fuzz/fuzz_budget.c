@@ -61,7 +61,7 @@ static void read_back(const struct oc_report_in *in)
     struct oc_err err;
     struct oc_budget *b;
     FILE *f = open_memstream(&text, &n);
-    if (!f || oc_baseline_write(in, NULL, f, &err) || fclose(f) || oc_budget_make(&b, &err) ||
+    if (!f || oc_baseline_write(in, NULL, NULL, NULL, f, &err) || fclose(f) || oc_budget_make(&b, &err) ||
         oc_baseline_read_mem(b, "made.xml", text, n, NULL, 0, &err))
         abort();
     oc_budget_free(b);

@@ -52,14 +52,14 @@ static void refused_with_their_place(void **state)
     static const struct {
         const char *inside, *message;
     } bad[] = {
-        {"<limit metric=\"speed\" max=\"1\"/>",
-         "line 2: limit 'speed': nothing called 'speed' can be limited"},
-        {"<limit metric=\"macs\" max=\"many\"/>", "'many' is no limit for macs (such as 4.1G)"},
-        {"<limit metric=\"macs\" min=\"1\"/>", "macs has a limit called max"},
-        {"<limit metric=\"macs\"/>", "macs has a limit called max"},
-        {"<limit metric=\"efficiency\" max=\"1\"/>", "efficiency has a limit called min"},
-        {"<limit metric=\"latency\" max=\"12\"/>", "'12' is no limit for latency (such as 12ms)"},
-        {"<limit metric=\"peak-memory\" max=\"1\" type=\"Conv\"/>", "peak-memory is of the whole model"},
+        {"<limit metric=\"speed\" max=\"1\"/>", "line 2: limit 'speed': unknown metric 'speed'"},
+        {"<limit metric=\"macs\" max=\"many\"/>", "'many' is not a limit for macs (such as 4.1G)"},
+        {"<limit metric=\"macs\" min=\"1\"/>", "the limit of macs is given by max=\"4.1G\""},
+        {"<limit metric=\"macs\"/>", "the limit of macs is given by max=\"4.1G\""},
+        {"<limit metric=\"efficiency\" max=\"1\"/>", "the limit of efficiency is given by min="},
+        {"<limit metric=\"latency\" max=\"12\"/>", "'12' is not a limit for latency (such as 12ms)"},
+        {"<limit metric=\"peak-memory\" max=\"1\" type=\"Conv\"/>",
+         "peak-memory is a figure of the whole model"},
         {"<limit metric=\"macs\" max=\"1\" type=\"\"/>", "attribute 'type' is empty"},
         {"<limit metric=\"macs\" max=\"1\" size=\"2\"/>", "size"},
         {"<limit max=\"1\"/>", "metric"},
@@ -125,20 +125,72 @@ static void limits_of_a_baseline(void **state)
     oc_budget_free(b);
 }
 
+static uint64_t macs_limit(const char *in_file, const char *given)
+{
+    char value[128];
+    struct oc_err err;
+    struct oc_budget *b = empty();
+    snprintf(value, sizeof(value), "<value metric=\"macs\" is=\"1000\"%s/>", in_file);
+    if (baseline(b, value, given, &err))
+        fail_msg("%s", err.msg);
+    uint64_t n = b->limit[0].at.n;
+    oc_budget_free(b);
+    return n;
+}
+
+static void tolerance_of_the_metric_overrides_that_of_all_and_that_of_the_file(void **state)
+{
+    (void)state;
+    assert_int_equal(macs_limit("", NULL), 1000);
+    assert_int_equal(macs_limit("", "2%"), 1020);
+    assert_int_equal(macs_limit(" tolerance=\"5%\"", NULL), 1050);
+    assert_int_equal(macs_limit(" tolerance=\"5%\"", "2%"), 1020);
+    assert_int_equal(macs_limit(" tolerance=\"5%\"", "latency=2%"), 1050);
+    assert_int_equal(macs_limit("", "2%,macs=7"), 1007);
+    assert_int_equal(macs_limit("", "macs=7,2%"), 1007);
+    assert_int_equal(macs_limit("", "macs=7,latency=5%,macs=8"), 1008);
+    assert_int_equal(macs_limit(" tolerance=\"5%\"", "0"), 1000);
+}
+
+static void baseline_has_limits_set_by_hand(void **state)
+{
+    (void)state;
+    struct oc_err err = {0};
+    struct oc_budget *b = empty();
+    assert_int_equal(baseline(b,
+                              "<value metric=\"macs\" is=\"1000\"/><limit metric=\"latency\" max=\"80ms\"/>"
+                              "<forbid type=\"Loop\"/>",
+                              "2%", &err),
+                     0);
+    assert_int_equal(b->n, 3);
+    assert_true(b->limit[0].at.n == 1020);
+    assert_null(b->limit[1].tolerance);
+    assert_true(b->limit[1].at.v == 80e6);
+    assert_int_equal(b->limit[2].metric, OC_GATE_PRESENT);
+    oc_budget_free(b);
+}
+
 static void wrong_baselines(void **state)
 {
     (void)state;
     static const struct {
         const char *values, *tolerance, *message;
     } bad[] = {
-        {"<value metric=\"macs\" is=\"1\"/><value metric=\"macs\" is=\"2\"/>", NULL, "macs is there twice"},
-        {"<value metric=\"macs\" is=\"x\"/>", NULL, "'x' is no figure of macs"},
-        {"<value metric=\"macs\" is=\"1\" tolerance=\"x\"/>", NULL, "'x' is no tolerance"},
-        {"<value metric=\"nodes\" is=\"1\"/>", NULL, "nodes does not stand in baselines"},
-        {"<value metric=\"macs\" is=\"1\"/>", "macs", "'macs' is no tolerance"},
-        {"<value metric=\"macs\" is=\"1\"/>", "speed=1%", "'speed=1%' is no tolerance"},
-        {"<value metric=\"macs\" is=\"1\"/>", "latency=5", "'latency=5' is no tolerance"},
-        {"<limit metric=\"macs\" max=\"1\"/>", NULL, "limit"},
+        {"<value metric=\"macs\" is=\"1\"/><value metric=\"macs\" is=\"2\"/>", NULL,
+         "a second value for macs"},
+        {"<value metric=\"macs\" is=\"x\"/>", NULL, "'x' is not a figure of macs"},
+        {"<value metric=\"macs\" is=\"1\" tolerance=\"x\"/>", NULL, "'x' is not a tolerance"},
+        {"<value metric=\"nodes\" is=\"1\"/>", NULL, "a baseline has no value for nodes"},
+        {"<value metric=\"macs\" is=\"1\"/>", "macs", "'macs' has no tolerance: write macs=5%"},
+        {"<value metric=\"macs\" is=\"1\"/>", "speed=1%", "unknown metric 'speed'"},
+        {"<value metric=\"macs\" is=\"1\"/>", "latency=5", "'5' is not a tolerance of latency"},
+        {"<value metric=\"macs\" is=\"1\"/>", "", "'' is not a tolerance for all metrics"},
+        {"<value metric=\"macs\" is=\"1\"/>", "1%,", "'' is not a tolerance for all metrics"},
+        {"<value metric=\"macs\" is=\"1\"/>", "1000", "'1000' is not a tolerance for all metrics"},
+        {"<value metric=\"macs\" is=\"1\"/>", "peak", "unknown metric 'peak'"},
+        {"<value metric=\"macs\" is=\"1\"/>", "opset=1", "unknown metric 'opset'; "},
+        {"<limit metric=\"macs\" min=\"1\"/>", NULL, "the limit of macs is given by max="},
+        {"<forbid/>", NULL, "type"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         struct oc_budget *b = empty();
@@ -154,9 +206,13 @@ static void wrong_baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_a_file), cmocka_unit_test(refused_with_their_place),
-        cmocka_unit_test(too_many_limits),  cmocka_unit_test(limits_of_a_baseline),
+        cmocka_unit_test(limits_of_a_file),
+        cmocka_unit_test(refused_with_their_place),
+        cmocka_unit_test(too_many_limits),
+        cmocka_unit_test(limits_of_a_baseline),
         cmocka_unit_test(wrong_baselines),
+        cmocka_unit_test(tolerance_of_the_metric_overrides_that_of_all_and_that_of_the_file),
+        cmocka_unit_test(baseline_has_limits_set_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "join/join.h"
+#include "support/profiles.h"
 #include "support/run_model.h"
 
 /* x [1,3,8,8] -> conv1 (out channels, 3x3, same size) -> act -> ... */
@@ -164,6 +166,62 @@ static void rows_stand_in_order(void **state)
     end(d, &a, &b);
 }
 
+struct profiled {
+    struct oc_run run;
+    struct oc_profile *profile;
+    struct oc_join *join;
+    struct oc_report_in in;
+};
+
+static void record(struct profiled *x, bool tail, const char *table)
+{
+    struct oc_err err = {0};
+    const struct oc_profile_opts opts = {.map = "name=name,type=type,time=time:us"};
+    x->run = make(4, "Relu", tail);
+    x->profile = t_profile_text(table, &opts, &err);
+    if (!x->profile || oc_join_make(x->run.m, x->run.a, x->profile, NULL, &x->join, &err))
+        fail_msg("%s", err.msg);
+    x->in = (struct oc_report_in){x->run.m, x->run.a, x->profile, x->join, NULL};
+}
+
+/* A: one kernel for convolution and activation. B: one kernel for three nodes, of which the third has no
+ * partner in A: it is counted, and the pair of the convolution gives the text. */
+static void fused_rows_report_how_many_nodes_they_have(void **state)
+{
+    (void)state;
+    struct profiled p[2];
+    struct oc_diff *d = NULL;
+    struct oc_err err = {0};
+    record(&p[0], false, "name,type,time\n/conv1 + /act,Conv,7\n");
+    record(&p[1], true, "name,type,time\n/conv1 + /act + /tail,Conv,9\n");
+    if (oc_diff_make(&p[0].in, &p[1].in, NULL, &d, &err))
+        fail_msg("%s", err.msg);
+    const struct oc_diff_row *r = row(d, "/conv1");
+    assert_int_equal(r->side[0].n_node, 2);
+    assert_int_equal(r->side[1].n_node, 3);
+    assert_int_equal(r->status, OC_DIFF_CHANGED);
+    assert_true(r->change & OC_DIFF_FUSION);
+    assert_string_equal(r->what, "2 -> 3 nodes");
+    assert_string_equal(r->type, "Conv+Relu");
+    assert_string_equal(r->type_b, "Conv+Relu+Tanh");
+    assert_int_equal(r->rule, OC_ALIGN_NAME);
+    oc_diff_free(d);
+    if (oc_diff_make(&p[1].in, &p[0].in, NULL, &d, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(row(d, "/conv1")->what, "3 -> 2 nodes");
+    oc_diff_free(d);
+    if (oc_diff_make(&p[1].in, &p[1].in, NULL, &d, &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(row(d, "/conv1")->status, OC_DIFF_SAME);
+    assert_string_equal(row(d, "/conv1")->what, "");
+    oc_diff_free(d);
+    for (unsigned i = 0; i < 2; i++) {
+        oc_join_free(p[i].join);
+        oc_profile_close(p[i].profile);
+        oc_run_free(&p[i].run);
+    }
+}
+
 static void bytes_of_the_whole_graph_are_refused(void **state)
 {
     (void)state;
@@ -188,6 +246,7 @@ int main(void)
         cmocka_unit_test(unknown_rows_are_counted),
         cmocka_unit_test(one_model_with_two_shapes),
         cmocka_unit_test(rows_stand_in_order),
+        cmocka_unit_test(fused_rows_report_how_many_nodes_they_have),
         cmocka_unit_test(bytes_of_the_whole_graph_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
