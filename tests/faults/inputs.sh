@@ -25,6 +25,7 @@ cp "$seeds/ncu/raw.csv" ncu.csv
 cp "$top/hwdb/op-rules/example.xml" rules.xml
 cp "$top/hwdb/kernel-names/example.xml" names.xml
 cp "$top/hwdb/budget/example.xml" budget.xml
+printf '<baseline version="1"><value metric="macs" is="1"/><forbid type="Loop"/></baseline>' >base.xml
 cp "$top/models/profiles/machine.t1.xml" here.xml
 cp "$top/hwdb/calibrations/xeon-2-threads.onnxruntime.xml" cal.xml
 mkdir -p models recordings o
