@@ -128,8 +128,8 @@ void oc_chrome_tell(struct oc_chrome *r, const struct oc_stream *s, const struct
     struct oc_diags *d = &t->profile->diags;
     oc_chrome_findings(r, s, t->profile);
     if (x && x->n)
-        oc_diag_add(d, OC_INFO, "I-category", "", "%zu events of other categories left out, the first: %s",
-                    x->n, x->category);
+        oc_diag_add(d, OC_INFO, "I-category", "",
+                    "%zu events of unsupported categories were skipped, the first: %s", x->n, x->category);
 }
 
 void oc_chrome_finish(const struct oc_chrome_lanes *l, struct oc_timeline *t,

@@ -13,37 +13,37 @@ enum {
     MAX_LAYOUT_BYTES = 4096,
     MAX_KEPT = 768,
     TRIAL = 4096,
-    LOOSE_AFTER = 16, /* changes */
+    LOOSE_AFTER = 16, /* number of changes */
     NO_FIELD = 255
 };
 
-/* A value that differs between events, and the text behind it. */
+/* A value that varies between events, and the constant text after it. */
 struct slot {
-    uint16_t at, n;   /* of the text behind the value, in text */
-    uint8_t field;    /* NO_FIELD: the value is only passed over */
-    char kind;        /* '"' string, '[' container, '0' number or word */
+    uint16_t at, n;   /* position in `text` of the constant text after the value */
+    uint8_t field;    /* NO_FIELD: the value is skipped */
+    char kind;        /* '"' string, '[' container, '0' number or literal */
     bool loose;       /* changes often */
-    uint16_t changes; /* between events, while it is in a span */
+    uint16_t changes; /* number of changes between events while the slot is in a span */
 };
 
-/* Slots one after the other that seldom change between events of one name: their text is kept, and where the
- * next event has the same, there is nothing to look through. */
+/* Consecutive slots that rarely change between events of one name: their text is cached, and an event with
+ * the same text needs no parsing. */
 struct span {
-    uint8_t slot, n;          /* the first one, and how many */
-    uint8_t wanted, n_wanted; /* of these the ones with a field: in layout.wanted */
+    uint8_t slot, n;          /* first slot and number of slots */
+    uint8_t wanted, n_wanted; /* range in layout.wanted: the slots of the span that have a field */
 };
 
-/* What is kept of the last event with this name (or another that falls here). */
+/* Cached text of the last event with this name (or another name with the same hash). */
 struct way {
-    uint32_t spans;  /* for which spans of the layout */
+    uint32_t spans;  /* generation of the spans it was cached for */
     uint32_t arrays; /* OC_CH_NOTE_ARRAYS */
     struct {
-        uint16_t n; /* bytes from the first value to behind the text after the last one, 0: none */
+        uint16_t n; /* bytes from the first value to the end of the text after the last one, 0: none */
         char text[MAX_KEPT];
     } span[MAX_SPANS];
     struct {
         uint16_t from, n;
-    } value[MAX_SLOTS]; /* in the text of its span */
+    } value[MAX_SLOTS]; /* position in the text of its span */
 };
 
 struct constant {
@@ -51,8 +51,8 @@ struct constant {
     uint8_t field;
 };
 
-/* How an event is written: the text before the first value, the values, the text behind each. "ph" and "cat"
- * are part of the text: events of other kinds do not fit. */
+/* The layout of an event: the text before the first value, the values, and the text after each. "ph" and
+ * "cat" are part of the text, so events of other kinds do not match. */
 struct layout {
     char text[MAX_LAYOUT_BYTES];
     struct slot slot[MAX_SLOTS];
@@ -60,22 +60,22 @@ struct layout {
     struct constant constant[4];
     uint8_t wanted[MAX_SLOTS];
     unsigned n_slot, n_span, n_constant;
-    uint16_t start_n; /* text before the first value */
+    uint16_t start_n; /* length of the text before the first value */
     bool whole;
-    bool loose_arrays; /* containers that are asked for change often */
+    bool loose_arrays; /* array and object fields change often */
     size_t tries;
-    uint32_t fields;   /* bit 1 << field: that it has */
-    uint32_t spans;    /* counts how often they were chosen anew */
+    uint32_t fields;   /* bit 1 << field: fields of the layout */
+    uint32_t spans;    /* generation counter: incremented when the spans are recomputed */
     uint32_t category; /* OC_CH_NOTE_CATEGORY */
     struct way way[WAYS];
 };
 
 struct oc_chrome_layouts {
     size_t tries, hits;
-    unsigned n, next;                        /* next: the one to overwrite */
-    unsigned last, before;                   /* of the last two events */
-    uint32_t filled;                         /* bit 1 << field: that may be set */
-    uint8_t after[MAX_LAYOUTS][MAX_LAYOUTS]; /* layout that followed [before][last] last time */
+    unsigned n, next;                        /* next: the one to replace */
+    unsigned last, before;                   /* layouts of the last two events */
+    uint32_t filled;                         /* bit 1 << field: fields that may be set */
+    uint8_t after[MAX_LAYOUTS][MAX_LAYOUTS]; /* layout that followed [before][last] last time (prediction) */
     struct layout *layout[MAX_LAYOUTS];
 };
 
@@ -96,10 +96,9 @@ bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all)
     return all->tries < TRIAL || all->hits * 2 > all->tries;
 }
 
-/* ---- ends of values -------------------------------------------------------------------------------------
- */
+/* ---- ends of values ------------------------------------------------------------------------------------ */
 
-/* A quote that closes its string, as oc_json_raw saw it. */
+/* A quote that closes its string, by the rule of oc_json_raw. */
 static inline bool closes_string(const char *quote, const char *end)
 {
     const char *q = quote + 1;
@@ -108,7 +107,7 @@ static inline bool closes_string(const char *quote, const char *end)
     return q >= end || is((unsigned char)*q, ENDS_STRING);
 }
 
-/* Behind the string that begins at p, NULL: it does not end. */
+/* The position after the string that begins at p. NULL: it is not closed. */
 static const char *string_end(const char *p, const char *end)
 {
     for (p++; p < end; p++) {
@@ -123,8 +122,8 @@ static const char *string_end(const char *p, const char *end)
     return NULL;
 }
 
-/* The 64 bytes at p, at `depth`. Returns where to go on; *done: behind the container; NULL: it does not end.
- */
+/* Scans the 64 bytes at p, at nesting `depth`. Returns the position to continue at; *done: the container
+ * is closed there. NULL: it is not closed. */
 static inline const char *container_block(const char *p, const char *end, unsigned *depth, bool *done)
 {
     struct block b = look_at(p);
@@ -183,8 +182,7 @@ static const char *value_end(const char *p, const char *end)
     return q > p ? q : NULL;
 }
 
-/* ---- one event, member by member ------------------------------------------------------------------------
- */
+/* ---- parsing an event member by member ----------------------------------------------------------------- */
 
 struct cursor {
     const char *p, *end;
@@ -215,14 +213,14 @@ static unsigned arg_field(const struct oc_chrome *r, struct oc_str key)
     return NO_FIELD;
 }
 
-/* A layout while an event is taken apart; NULL out: it gets too large. */
+/* A layout under construction while an event is parsed; NULL out: it is too large. */
 struct drawing {
     struct layout *out;
-    const char *from; /* text not yet part of the layout */
+    const char *from; /* text not yet added to the layout */
     size_t n;
 };
 
-/* The text up to `to`, behind the last value or at the start. */
+/* Appends the text up to `to`, after the last value or at the start. */
 static void draw_text(struct drawing *d, const char *to)
 {
     size_t len = (size_t)(to - d->from);
@@ -262,7 +260,7 @@ static void draw_value(struct drawing *d, unsigned field, const char *p, const c
         kind = '"';
     else if (*p == '[' || *p == '{')
         kind = '[';
-    draw_text(d, kind == '"' ? p + 1 : p); /* opening and closing quotes belong to the text */
+    draw_text(d, kind == '"' ? p + 1 : p); /* opening and closing quotes are part of the constant text */
     if (d->out && d->out->n_slot == MAX_SLOTS)
         d->out = NULL;
     if (d->out)
@@ -272,7 +270,7 @@ static void draw_value(struct drawing *d, unsigned field, const char *p, const c
 
 static bool take_members(struct oc_chrome *r, struct cursor *c, struct drawing *d, bool args)
 {
-    c->p++; /* the brace */
+    c->p++; /* the opening brace */
     for (blanks(c); c->p < c->end && *c->p == '"'; blanks(c)) {
         const char *key_end = string_end(c->p, c->end);
         if (!key_end)
@@ -368,10 +366,10 @@ bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event)
     return true;
 }
 
-/* ---- one event that is written as one before -------------------------------------------------------------
- */
+/* ---- parsing an event with a memoised layout ----------------------------------------------------------- */
 
-/* Behind the value at p. The quote that ends a string is checked with the text that follows. */
+/* The position after the value at p. The closing quote of a string is checked together with the text that
+ * follows. */
 static inline const char *pass_value(const char *p, const char *end, char kind)
 {
     if (kind == '0')
@@ -399,7 +397,7 @@ static inline void set_field(struct oc_chrome *r, const struct slot *s, const ch
         r->f[s->field] = (struct oc_str){value - quote, n + 2 * quote};
 }
 
-/* The slot's value at p and the text behind it. */
+/* Parses the slot's value at p and checks the text after it. */
 static inline const char *take_slot(struct oc_chrome *r, const struct layout *l, const struct slot *s,
                                     const char *p, const char *end)
 {
@@ -427,7 +425,7 @@ static struct way *way_of(struct layout *l, const char *name, size_t n)
     return way;
 }
 
-/* A span that is not as it was last time. */
+/* Parses a span whose text differs from the cached one and updates the cache. */
 static const char *take_changed(struct oc_chrome *r, struct layout *l, struct way *way, unsigned at,
                                 const char *p, const char *end)
 {
@@ -435,7 +433,7 @@ static const char *take_changed(struct oc_chrome *r, struct layout *l, struct wa
     const char *start = p;
     char *kept = way->span[at].text;
     bool loosened = false, had = way->span[at].n != 0;
-    way->span[at].n = 0; /* until all of it has been seen */
+    way->span[at].n = 0; /* invalid until the whole span is parsed */
     for (unsigned i = span->slot; i < span->slot + (unsigned)span->n; i++) {
         struct slot *s = &l->slot[i];
         const char *behind = take_slot(r, l, s, p, end);
@@ -481,8 +479,8 @@ static inline void clear_fields(struct oc_chrome *r, uint32_t fields)
     }
 }
 
-/* Length of the event, 0: it is written differently. */
-static size_t fits(struct oc_chrome *r, struct layout *l, struct oc_str ahead)
+/* Length of the event, 0: it does not match the layout. */
+static size_t match_layout(struct oc_chrome *r, struct layout *l, struct oc_str ahead)
 {
     const char *p = ahead.s, *end = ahead.s + ahead.n;
     struct way *way = NULL;
@@ -497,7 +495,7 @@ static size_t fits(struct oc_chrome *r, struct layout *l, struct oc_str ahead)
         const struct slot *s = &l->slot[i];
         if (next_span < l->n_span && l->span[next_span].slot == i) {
             i += l->span[next_span].n;
-            way = way ? way : way_of(l, "", 0); /* the name comes later, if at all */
+            way = way ? way : way_of(l, "", 0); /* the name follows later or is absent */
             p = take_span(r, l, way, next_span++, p, end);
             continue;
         }
@@ -516,7 +514,7 @@ static size_t fits(struct oc_chrome *r, struct layout *l, struct oc_str ahead)
     return (size_t)(p - ahead.s);
 }
 
-/* The layouts, the likely one first. */
+/* Tries the predicted layout first. */
 size_t oc_chrome_take_alike(struct oc_chrome *r, struct oc_str ahead)
 {
     struct oc_chrome_layouts *all = r->layouts;
@@ -527,7 +525,7 @@ size_t oc_chrome_take_alike(struct oc_chrome *r, struct oc_str ahead)
         size_t n;
         if (at >= all->n || !all->layout[at]->whole || (i && at == likely))
             continue;
-        if ((n = fits(r, all->layout[at], ahead)) == 0)
+        if ((n = match_layout(r, all->layout[at], ahead)) == 0)
             continue;
         all->hits++;
         all->after[all->before][all->last] = (uint8_t)at;

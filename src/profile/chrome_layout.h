@@ -1,5 +1,5 @@
-/* Events of chrome traces taken apart, and how they are written: what differs between events that are written
- * alike, and where. Inside of the reader. */
+/* Private to the Chrome reader. Parses one event and memoises its layout: producers write events alike, so
+ * the reader stores which parts of the text vary and parses only those. */
 #ifndef OC_CHROME_LAYOUT_H
 #define OC_CHROME_LAYOUT_H
 
@@ -8,18 +8,17 @@
 struct oc_chrome_layouts *oc_chrome_layouts_new(void);
 void oc_chrome_layouts_free(struct oc_chrome_layouts *all);
 
-/* Remembering pays in this file so far. */
+/* memoisation pays off in this file so far */
 bool oc_chrome_layouts_pay(const struct oc_chrome_layouts *all);
 
-/* The event at the start of `ahead` into r->f and r->note if it is written as one before. Returns its length,
- * 0: it is not. */
+/* Parses the event at the start of `ahead` into r->f and r->note if it has a memoised layout. Returns its
+ * length, or 0 if no layout matches. */
 size_t oc_chrome_take_alike(struct oc_chrome *r, struct oc_str ahead);
 
-/* How many events were. */
+/* Number of events parsed by a memoised layout. */
 size_t oc_chrome_alike(const struct oc_chrome *r);
 
-/* A whole event, member by member, into r->f; its way of writing is remembered. False: it cannot be told
- * apart. */
+/* Parses a whole event, member by member, into r->f and memoises its layout. False: it is not valid JSON. */
 bool oc_chrome_take_apart(struct oc_chrome *r, struct oc_str event);
 
 #endif

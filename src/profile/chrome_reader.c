@@ -12,8 +12,7 @@ enum { MAX_NUMBER = 64, MAX_DIGITS = 18, AT_HAND = 1 << 14 };
 
 #define MAX_NS ((int64_t)1 << 61)
 
-/* ---- the file -------------------------------------------------------------------------------------------
- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
 int oc_chrome_open(struct oc_chrome *r, struct oc_stream *s, const struct oc_chrome_key *key, size_t n_key,
                    struct oc_err *err)
@@ -37,7 +36,7 @@ void oc_chrome_close(struct oc_chrome *r)
     oc_chrome_layouts_free(r->layouts);
 }
 
-/* Over the outer object's members to its events. False: they are over. */
+/* Skips members of the outer object up to the events. False: no more members. */
 static bool to_events(struct oc_chrome *r)
 {
     struct oc_str key;
@@ -52,7 +51,7 @@ static bool to_events(struct oc_chrome *r)
     return r->in_array;
 }
 
-/* After an error in an event: to the next one. Outside the events: the end. */
+/* Recovers from an error: skips to the next event. Outside the events: to the end. */
 static bool recover(struct oc_chrome *r)
 {
     const char *why = oc_json_error(r->j, NULL);
@@ -74,7 +73,7 @@ static void clear(struct oc_chrome *r)
 static bool read_event(struct oc_chrome *r)
 {
     struct oc_str event;
-    enum oc_json_type type = oc_json_peek(r->j); /* to the brace */
+    enum oc_json_type type = oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
     if (type == OC_JSON_OBJECT && oc_chrome_layouts_pay(r->layouts)) {
         size_t n = oc_chrome_take_alike(r, oc_json_ahead(r->j, AT_HAND));
@@ -87,7 +86,7 @@ static bool read_event(struct oc_chrome *r)
         return false;
     if (type == OC_JSON_OBJECT && !oc_chrome_take_apart(r, event)) {
         clear(r);
-        oc_chrome_bad(r, "members cannot be told apart");
+        oc_chrome_bad(r, "it is not valid JSON");
     }
     return true;
 }
@@ -105,7 +104,7 @@ bool oc_chrome_next(struct oc_chrome *r)
             }
             if (oc_json_error(r->j, NULL) || oc_json_truncated(r->j))
                 break;
-            r->in_array = false; /* the array ended */
+            r->in_array = false; /* end of the array */
             if (!r->object)
                 break;
         }
@@ -128,25 +127,23 @@ void oc_chrome_findings(struct oc_chrome *r, const struct oc_stream *s, struct o
     const char *damaged = oc_stream_error(s);
     if (r->broken)
         oc_diag_add(d, OC_WARNING, "W-broken-event", "",
-                    "%zu broken events left out, the first: %s (offset %llu)", r->broken, r->broken_why,
+                    "%zu broken events were skipped, the first: %s (offset %llu)", r->broken, r->broken_why,
                     (unsigned long long)r->first_broken);
     if (r->bad)
         oc_diag_add(d, OC_WARNING, "W-bad-event", "",
-                    "%zu events left out, the first: event %zu: %s (offset %llu)", r->bad,
+                    "%zu events were skipped, the first: event %zu: %s (offset %llu)", r->bad,
                     r->first_bad_number, r->bad_why, (unsigned long long)r->first_bad);
     if (damaged)
         oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
     if (oc_json_truncated(r->j)) {
         p->truncated = true;
-        oc_diag_add(
-            d, OC_WARNING, "W-truncated", "",
-            "file ends in the middle: %zu complete events are used, the rest is missing (offset %llu)",
-            r->number, (unsigned long long)r->last_offset);
+        oc_diag_add(d, OC_WARNING, "W-truncated", "",
+                    "the file is truncated: %zu complete events are used (offset %llu)", r->number,
+                    (unsigned long long)r->last_offset);
     }
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f)
 {
@@ -158,7 +155,7 @@ struct oc_str oc_chrome_text(struct oc_chrome *r, unsigned f)
     return (struct oc_str){r->text.data, oc_json_unescape(v.s, v.n, r->text.data)};
 }
 
-/* Most numbers are nothing but a few digits. */
+/* Fast path: most numbers are a few digits. */
 static inline bool digits(struct oc_str v, uint64_t *out)
 {
     uint64_t n = 0;
@@ -173,7 +170,7 @@ static inline bool digits(struct oc_str v, uint64_t *out)
     return true;
 }
 
-/* 123.456: what most times are. */
+/* Fast path for 123.456, the usual form of times. */
 static inline bool three_places(struct oc_str v, int64_t *thousandth)
 {
     uint64_t whole, part;
@@ -184,9 +181,8 @@ static inline bool three_places(struct oc_str v, int64_t *thousandth)
     return true;
 }
 
-/* Digits, perhaps with a sign and a fraction, that fit 18 places: the value times 1000 and what is left of
- * it.
- */
+/* Parses digits with an optional sign and fraction that fit 18 places: the value times 1000, and the
+ * remainder. */
 static bool plain_number(struct oc_str v, int64_t *thousandth, double *rest)
 {
     *rest = 0;

@@ -30,7 +30,7 @@ static unsigned key_of(struct oc_str s)
     return k;
 }
 
-/* "'CPU Time':ms": the column without quotes, and the unit. */
+/* "'CPU Time':ms": splits the column without quotes from the unit. */
 static bool take_column(struct oc_str s, struct oc_arena *a, unsigned key, struct oc_column_map *out)
 {
     const char *colon = s.n ? memrchr(s.s, ':', s.n) : NULL;
@@ -46,7 +46,7 @@ static bool take_column(struct oc_str s, struct oc_arena *a, unsigned key, struc
     return s.n > 0;
 }
 
-/* Up to the next comma that is not in quotes. */
+/* Text up to the next comma outside quotes. */
 static size_t part_length(const char *s)
 {
     char quote = '\0';
@@ -68,23 +68,23 @@ int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_m
         size_t k = equals ? (size_t)(equals - part.s) : 0;
         unsigned key = key_of(oc_csv_trim((struct oc_str){part.s, k}));
         if (!equals || key == OC_MAP_KEYS)
-            return oc_fail(
-                err, OC_EARG,
-                "'%.*s' in the map of columns: give KEY=COLUMN, KEY one of name, type, provider, time, "
-                "mean, calls, min, max, median, kernel",
-                (int)(part.n < 80 ? part.n : 80), part.s);
+            return oc_fail(err, OC_EARG,
+                           "--map: '%.*s' is not KEY=COLUMN; the keys are name, type, provider, time, "
+                           "mean, calls, min, max, median, kernel",
+                           (int)(part.n < 80 ? part.n : 80), part.s);
         if (out->column[key])
-            return oc_fail(err, OC_EARG, "'%s' stands twice in the map of columns", key_name[key]);
+            return oc_fail(err, OC_EARG, "--map: '%s' is given twice; give each key once", key_name[key]);
         if (!take_column(oc_csv_trim((struct oc_str){equals + 1, part.n - k - 1}), a, key, out))
-            return oc_fail(err, OC_EARG, "'%s' has no column in the map of columns", key_name[key]);
+            return oc_fail(err, OC_EARG, "--map: '%s' has no column; write %s=COLUMN", key_name[key],
+                           key_name[key]);
         text += n + (text[n] == ',');
     }
     if (!out->column[OC_MAP_NAME] || !(out->column[OC_MAP_TIME] || out->column[OC_MAP_MEAN]))
-        return oc_fail(err, OC_EARG, "the map of columns needs name=COLUMN and time=COLUMN (or mean=COLUMN)");
+        return oc_fail(err, OC_EARG, "--map needs name=COLUMN and time=COLUMN (or mean=COLUMN)");
     return 0;
 }
 
-/* The header itself, or its name before the unit. */
+/* Compares with the header itself, or with its name before the unit. */
 static size_t find(const struct oc_str *f, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)

@@ -1,8 +1,8 @@
-/* Which column of a table is what: --map name=Function,time='CPU Time'. Keys: name (needed), type, provider,
- * time (of the row, all its calls), mean (of one call), calls, min, max, median (of calls), kernel (device
- * time). A column is given by its header, unit in brackets left out; quotes keep commas. Behind the last ':'
- * a unit of time may stand: time=Total:ms. Else the unit is that of the field ("1.2s") or of the header
- * ("Total (ms)"). */
+/* Maps the columns of a table to quantities: --map name=Function,time='CPU Time'. Keys: name (required),
+ * type, provider, time (total of the row), mean (of one call), calls, min, max, median (of calls), kernel
+ * (device time). A column is named by its header without the unit in brackets; quotes protect commas. A
+ * unit of time may follow the last ':' (time=Total:ms); without it the unit comes from the field ("1.2s")
+ * or the header ("Total (ms)"). */
 #ifndef OC_COLUMN_MAP_H
 #define OC_COLUMN_MAP_H
 
@@ -23,16 +23,16 @@ enum oc_map_key {
 };
 
 struct oc_column_map {
-    const char *column[OC_MAP_KEYS]; /* as given, NULL: not mapped */
-    double
-        unit_ns[OC_MAP_KEYS]; /* as given, or of the header, or the table's own; NAN: only fields can tell */
-    size_t at[OC_MAP_KEYS];   /* set by oc_column_map_find */
+    const char *column[OC_MAP_KEYS]; /* as given; NULL: not mapped */
+    double unit_ns[OC_MAP_KEYS]; /* from the map, the header or the table itself; NAN: each field has its own
+                                  * unit */
+    size_t at[OC_MAP_KEYS];      /* set by oc_column_map_find */
 };
 
-/* Texts go to the arena. Errors name the part that is wrong. */
+/* Parses the map. Texts are allocated in the arena. Errors name the invalid part. */
 int oc_column_map_parse(const char *text, struct oc_arena *a, struct oc_column_map *out, struct oc_err *err);
 
-/* Looks the columns up in a header; false: one is missing (its name in *missing, if not NULL). */
+/* Finds the columns in a header. False: one is missing (its name in *missing, if not NULL). */
 bool oc_column_map_find(struct oc_column_map *m, const struct oc_str *field, size_t n, const char **missing);
 
 const char *oc_map_key_name(unsigned key);

@@ -1,4 +1,4 @@
-/* What stands in the fields of csv_rows.h: numbers, units, names of columns. */
+/* Field values of csv_rows.h: numbers, units, column names. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -55,8 +55,8 @@ size_t oc_csv_column(const struct oc_str *field, size_t n, const char *name)
     return OC_CSV_NONE;
 }
 
-/* Copies the number at the start of `s` without its thousands separators. Returns the bytes of it in `s`, 0:
- * there is no number, or too long a one. */
+/* Copies the number at the start of `s` without its thousands separators. Returns its length in `s`, 0: no
+ * number, or too long. */
 static size_t bare_number(struct oc_str s, char *out, size_t cap, size_t *n)
 {
     size_t i = 0, digits = 0, k = 0;

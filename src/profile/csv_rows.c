@@ -12,23 +12,23 @@
 #include "base/units.h"
 
 struct place {
-    size_t at; /* in the window */
+    size_t at; /* position in the window */
     uint32_t line;
 };
 
 struct oc_csv {
     struct oc_stream *s;
-    const char *data; /* the window */
+    const char *data; /* buffered part of the text */
     size_t n;
-    uint64_t offset_bytes;   /* of the window */
-    struct place now, start; /* start: of the row last read */
+    uint64_t offset_bytes;   /* offset of the window in the text */
+    struct place now, start; /* start: of the row read last */
     char delimiter;
     bool started, cut, failed;
     size_t max_field, max_row, max_rows; /* max_row: bytes */
     struct oc_err err;
     struct oc_str *field;
     size_t n_field, cap_field;
-    struct oc_buf text; /* fields with doubled quotes */
+    struct oc_buf text; /* storage of fields with doubled quotes */
 };
 
 struct oc_csv *oc_csv_open(struct oc_stream *s)
@@ -58,7 +58,7 @@ void oc_csv_delimiter(struct oc_csv *c, char delimiter)
     c->delimiter = delimiter;
 }
 
-/* ---- errors and places -------------------------------------------------------------------------------- */
+/* ---- errors and positions ------------------------------------------------------------------------------ */
 
 uint32_t oc_csv_line_number(const struct oc_csv *c)
 {
@@ -98,7 +98,7 @@ int oc_csv_fail(const struct oc_csv *c, struct oc_err *err, const char *fmt, ...
     return oc_err_at(err, oc_stream_path(c->s), c->start.line, oc_csv_offset(c));
 }
 
-static int over(const struct oc_csv *c, enum oc_cap which, struct oc_err *err)
+static int fail_limit(const struct oc_csv *c, enum oc_cap which, struct oc_err *err)
 {
     oc_stream_cap_fail(c->s, which, 0, err);
     oc_err_prefix(err, "line %u", c->start.line);
@@ -108,7 +108,7 @@ static int over(const struct oc_csv *c, enum oc_cap which, struct oc_err *err)
 static bool fail(struct oc_csv *c, enum oc_cap which)
 {
     c->failed = true;
-    over(c, which, &c->err);
+    fail_limit(c, which, &c->err);
     return false;
 }
 
@@ -119,13 +119,12 @@ size_t oc_csv_max_rows(const struct oc_csv *c)
 
 int oc_csv_too_many(const struct oc_csv *c, struct oc_err *err)
 {
-    return over(c, OC_CAP_TABLE_ROWS, err);
+    return fail_limit(c, OC_CAP_TABLE_ROWS, err);
 }
 
-/* ---- finding the end of a row ---------------------------------------------------------------------------
- */
+/* ---- finding the end of a row -------------------------------------------------------------------------- */
 
-/* Drops what is before the row and gets more of it. */
+/* Drops the text before the row and reads more after it. */
 static bool fill(struct oc_csv *c)
 {
     size_t had = c->n - c->start.at;
@@ -137,14 +136,14 @@ static bool fill(struct oc_csv *c)
     return more;
 }
 
-/* Where the reading of a row stands: a row in pieces is not read from its start again. */
+/* State of the row scanner: a row that spans several windows is not scanned again from its start. */
 struct scan {
     size_t i;
-    bool in_quotes, field_start, was_quote; /* was_quote: right behind a closing quote */
+    bool in_quotes, field_start, was_quote; /* was_quote: the previous character closed a quote */
     uint32_t lines;
 };
 
-/* Moves to the line end that closes the row; false: the window ends before. */
+/* Advances to the line end that closes the row. False: the window ends first. */
 static bool scan_row(const struct oc_csv *c, struct scan *k)
 {
     while (k->i < c->n) {
@@ -163,7 +162,7 @@ static bool scan_row(const struct oc_csv *c, struct scan *k)
         }
         if (*p == '\n')
             return true;
-        if (*p == '"' && (k->field_start || k->was_quote)) /* a pair of quotes stands for one */
+        if (*p == '"' && (k->field_start || k->was_quote)) /* a doubled quote is one quote character */
             k->in_quotes = true;
         else if (*p != ' ')
             k->field_start = *p == c->delimiter;
@@ -173,7 +172,7 @@ static bool scan_row(const struct oc_csv *c, struct scan *k)
     return false;
 }
 
-/* A line without a quote is a row, whatever is in it. */
+/* Fast path: a line without quotes is a row. */
 static bool plain_row(const struct oc_csv *c, struct scan *k)
 {
     const char *p = c->data + k->i, *lf = k->i < c->n ? memchr(p, '\n', c->n - k->i) : NULL;
@@ -190,7 +189,8 @@ static bool scan_line(const struct oc_csv *c, struct scan *k)
     return lf != NULL;
 }
 
-/* Moves `k` to the end of the row that starts at c->start, filling the window. False: the text ends there. */
+/* Advances `k` to the end of the row that starts at c->start, and refills the window. False: end of the
+ * text. */
 static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
 {
     for (;;) {
@@ -207,7 +207,7 @@ static bool find_end(struct oc_csv *c, bool quoting, struct scan *k)
     }
 }
 
-/* The extent of the next row in the window, without its line end. */
+/* Finds the bounds of the next row in the window, without its line end. */
 static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
 {
     if (c->failed)
@@ -224,7 +224,8 @@ static bool take(struct oc_csv *c, bool quoting, struct oc_str *text)
     uint64_t read_bytes, all_bytes;
     if ((ended && k.i == first) || k.in_quotes)
         return false;
-    if (ended && oc_stream_stopped(c->s, &read_bytes, &all_bytes)) /* nobody knows what it would have been */
+    if (ended && oc_stream_stopped(c->s, &read_bytes, &all_bytes)) /* an incomplete row has no defined
+                                                                    * fields */
         return false;
     *text = (struct oc_str){c->data + first, k.i - first};
     if (text->n && text->s[text->n - 1] == '\r')
@@ -242,8 +243,7 @@ void oc_csv_unread(struct oc_csv *c)
     c->now = c->start;
 }
 
-/* ---- splitting -------------------------------------------------------------------------------------------
- */
+/* ---- splitting ----------------------------------------------------------------------------------------- */
 
 struct split {
     struct oc_str *field;
@@ -256,8 +256,8 @@ static const char *find_quote(const char *p, const char *end)
     return memchr(p, '"', (size_t)(end - p));
 }
 
-/* A field in quotes from `p` (behind the opening one). Returns its end: a delimiter or the end of the row.
- * The text goes to the buffer only when it is not one piece. */
+/* Parses a quoted field from `p` (after the opening quote). Returns its end: a delimiter or the end of the
+ * row. Copies the text to the buffer only if it contains doubled quotes. */
 static const char *quoted(struct split *s, const char *p, const char *end, char delimiter, struct oc_str *out)
 {
     const char *q = find_quote(p, end);
@@ -281,7 +281,7 @@ static const char *quoted(struct split *s, const char *p, const char *end, char 
         next = end;
     struct oc_str rest = oc_csv_trim((struct oc_str){p, (size_t)(next - p)});
     oc_buf_add(s->text, rest.s, rest.n);
-    *out = (struct oc_str){NULL, s->text->n - from}; /* the buffer may still move */
+    *out = (struct oc_str){NULL, s->text->n - from}; /* the buffer may still be reallocated */
     return next;
 }
 
@@ -379,8 +379,8 @@ bool oc_csv_find(struct oc_csv *c, oc_csv_is_header *is_header, void *ctx, const
     return wide && !c->failed ? fail(c, OC_CAP_CSV_COLUMNS) : false;
 }
 
-/* An object, or an array of them: all programs that write tables begin with other text ("[3/8] Executing ..."
- * too), and looking for a header in each row of a large trace takes long. */
+/* Detects JSON: an object, or an array of objects. Tools that write tables begin with other text (also
+ * "[3/8] Executing ..."). Searching every row of a large trace for a table header is slow. */
 static bool begins_as_json(const char *data, size_t n)
 {
     size_t i = n && data[0] == '[';

@@ -11,15 +11,15 @@ struct table {
     struct oc_function_facts *facts;
     struct oc_err *err;
     /* perf */
-    char delimiter; /* '\0': columns stand in line */
-    bool children;  /* two shares: with and without those called */
+    char delimiter; /* '\0': columns are aligned with blanks */
+    bool children;  /* two shares: with and without called functions */
     bool samples;
     size_t symbol, library, count;
     char event[64];
     double event_count;
 };
 
-static bool has(struct oc_str s, const char *text)
+static bool contains(struct oc_str s, const char *text)
 {
     return s.n && memmem(s.s, s.n, text, strlen(text));
 }
@@ -30,7 +30,7 @@ static bool starts(struct oc_str s, const char *text)
     return s.n >= n && memcmp(s.s, text, n) == 0;
 }
 
-/* Takes the first word of the line off it. */
+/* Removes the first word of the line and returns it. */
 static struct oc_str word(struct oc_str *s)
 {
     *s = oc_csv_trim(*s);
@@ -49,15 +49,14 @@ static bool number(struct oc_str s, double *out)
 
 static int bad_row(struct table *t, const char *tool)
 {
-    return oc_csv_fail(t->c, t->err, "no row of %s's flat profile", tool);
+    return oc_csv_fail(t->c, t->err, "not a row of %s's flat profile", tool);
 }
 
-/* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line
- * ------------------ */
+/* ---- gprof: "% cumulative-s self-s [calls self/call total/call] name", up to an empty line ------------- */
 
 static bool is_gprof_header(struct oc_str line)
 {
-    return has(line, "seconds") && has(line, "name") && has(line, "time");
+    return contains(line, "seconds") && contains(line, "name") && contains(line, "time");
 }
 
 static int gprof_row(struct table *t, struct oc_str line)
@@ -104,13 +103,13 @@ static int read_gprof(struct table *t)
     return rc;
 }
 
-/* ---- perf report ------------------------------------------------------------------------------------------
- */
+/* ---- perf report --------------------------------------------------------------------------------------- */
 
 static bool is_perf_header(struct oc_str line)
 {
-    return starts(line, "#") && (has(line, "Overhead") || (has(line, "Children") && has(line, "Self"))) &&
-           (has(line, "Symbol") || has(line, "Command"));
+    return starts(line, "#") &&
+           (contains(line, "Overhead") || (contains(line, "Children") && contains(line, "Self"))) &&
+           (contains(line, "Symbol") || contains(line, "Command"));
 }
 
 static size_t column_of(struct oc_str line, char delimiter, const char *name)
@@ -132,8 +131,8 @@ static size_t column_of(struct oc_str line, char delimiter, const char *name)
 static void perf_header(struct table *t, struct oc_str line)
 {
     static const char delimiters[] = {',', ';', '|', '\t'};
-    t->children = has(line, "Children");
-    t->samples = has(line, "Samples");
+    t->children = contains(line, "Children");
+    t->samples = contains(line, "Samples");
     t->delimiter = '\0';
     for (size_t i = 0; i < sizeof(delimiters) && !t->delimiter; i++)
         if (memchr(line.s, delimiters[i], line.n))
@@ -145,7 +144,7 @@ static void perf_header(struct table *t, struct oc_str line)
     t->count = column_of(line, t->delimiter, "Samples");
 }
 
-/* "# Samples: 7K of event 'cpu-clock:u'", "# Event count (approx.): 1866750000" */
+/* Parses "# Samples: 7K of event 'cpu-clock:u'", "# Event count (approx.): 1866750000". */
 static void perf_note(struct table *t, struct oc_str line)
 {
     const char *event = memmem(line.s, line.n, "of event '", 10);
@@ -161,7 +160,7 @@ static void perf_note(struct table *t, struct oc_str line)
         t->event_count = NAN;
 }
 
-/* A share "40.79%" at the start of the line, followed by a blank or the delimiter. */
+/* Parses a share "40.79%" at the start of the line, followed by a blank or the delimiter. */
 static bool take_share(struct table *t, struct oc_str *line, double *share)
 {
     struct oc_str s = oc_csv_trim(*line);
@@ -179,7 +178,7 @@ static bool take_share(struct table *t, struct oc_str *line, double *share)
     return true;
 }
 
-/* "[.] symbol" and the word before it. */
+/* Parses "[.] symbol" and the word before it. */
 static struct oc_str symbol_of(struct oc_str s, struct oc_str *before)
 {
     *before = (struct oc_str){"", 0};
@@ -198,7 +197,7 @@ static void perf_fields(struct table *t, struct oc_str line, struct oc_function_
     double v;
     size_t first = t->children ? 2 : 1;
     for (size_t i = first; line.n; i++) {
-        if (i == t->symbol) { /* the last one: names may hold the delimiter */
+        if (i == t->symbol) { /* last column: names may contain the delimiter */
             row->name = symbol_of(line, &before);
             return;
         }
@@ -249,14 +248,16 @@ static int read_perf(struct table *t)
     while (rc == 0 && oc_csv_line(t->c, &line)) {
         struct oc_str s = oc_csv_trim(line);
         if (is_perf_header(s)) {
-            if (rows) /* another event's table: its time would be counted twice */
+            if (rows) /* table of another event: adding it would count time twice */
                 break;
             if (strncmp(t->event, "cpu-clock", 9) != 0 && strncmp(t->event, "task-clock", 10) != 0)
                 return oc_fail(t->err, OC_EFORMAT,
-                               "perf counted '%s', which is no time: record with perf record -e cpu-clock",
+                               "perf counted '%s', which is not time: record with perf record -e cpu-clock",
                                t->event);
             if (isnan(t->event_count))
-                return oc_fail(t->err, OC_EFORMAT, "no line 'Event count' before the table");
+                return oc_fail(t->err, OC_EFORMAT,
+                               "the line '# Event count (approx.):' before the table is missing; write the "
+                               "table with perf report --stdio");
             perf_header(t, s);
             rows = true;
             t->facts->all_ns = t->event_count;
@@ -269,12 +270,11 @@ static int read_perf(struct table *t)
     return rc;
 }
 
-/* ---- pstats: "ncalls tottime percall cumtime percall filename:lineno(function)"
- * ----------------------------- */
+/* ---- pstats: "ncalls tottime percall cumtime percall filename:lineno(function)" ------------------------ */
 
 static bool is_pstats_header(struct oc_str line)
 {
-    return starts(line, "ncalls") && has(line, "tottime") && has(line, "cumtime");
+    return starts(line, "ncalls") && contains(line, "tottime") && contains(line, "cumtime");
 }
 
 static int pstats_row(struct table *t, struct oc_str line)
@@ -282,8 +282,7 @@ static int pstats_row(struct table *t, struct oc_str line)
     struct oc_function_row row = {.library = {"", 0}};
     struct oc_str calls = word(&line);
     double v, self_s = 0;
-    const char *slash =
-        calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all / those that were not recursive */
+    const char *slash = calls.n ? memchr(calls.s, '/', calls.n) : NULL; /* all calls / non-recursive calls */
     if (slash)
         calls.n = (size_t)(slash - calls.s);
     if (!oc_csv_u64(calls, &row.calls))
@@ -315,8 +314,7 @@ static int read_pstats(struct table *t)
     return rc;
 }
 
-/* ---- all --------------------------------------------------------------------------------------------------
- */
+/* ---- all ----------------------------------------------------------------------------------------------- */
 
 enum oc_function_table oc_function_table_kind(const char *data, size_t n)
 {

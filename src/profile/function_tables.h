@@ -1,5 +1,5 @@
 /* Flat profiles of CPU functions in text form: gprof, perf report (--stdio, with or without -t,), Python's
- * pstats. Self times only; call graphs are passed over. */
+ * pstats. Reads self times only; skips call graphs. */
 #ifndef OC_FUNCTION_TABLES_H
 #define OC_FUNCTION_TABLES_H
 
@@ -7,25 +7,25 @@
 
 enum oc_function_table { OC_TABLE_NONE, OC_TABLE_GPROF, OC_TABLE_PERF, OC_TABLE_PSTATS };
 
-/* What the text is a table of; looks at no more than these bytes. */
+/* Detects the kind of table; reads only these bytes. */
 enum oc_function_table oc_function_table_kind(const char *data, size_t n);
 
 /* One row. Name and library are views of the line. */
 struct oc_function_row {
     struct oc_str name, library;
     double self_ns;
-    uint64_t calls; /* 0: not told; perf: samples */
+    uint64_t calls; /* 0: unknown; perf: number of samples */
 };
 typedef int oc_function_sink(void *ctx, const struct oc_function_row *row, struct oc_err *err);
 
 struct oc_function_facts {
     const char *tool;     /* "gprof", "perf", "Python's profiler" */
-    double listed, all;   /* perf: sum of the shares read, and 1; else NAN */
-    double all_ns;        /* perf: time of all samples; NAN: not told */
-    double resolution_ns; /* a sample, or the last digit printed; NAN: not told */
+    double listed, all;   /* perf: sum of the shares read, and 1; otherwise NAN */
+    double all_ns;        /* perf: time of all samples; NAN: unknown */
+    double resolution_ns; /* one sample, or one unit in the last printed digit; NAN: unknown */
 };
 
-/* Reads the table and hands each row to `sink`, which returns 0 or -1 with *err. */
+/* Reads the table and passes each row to `sink`, which returns 0, or -1 with *err set. */
 int oc_function_table_read(enum oc_function_table kind, struct oc_csv *c, oc_function_sink *sink, void *ctx,
                            struct oc_function_facts *facts, struct oc_err *err);
 

@@ -1,7 +1,7 @@
-/* Any other trace of chrome://tracing, and MindSpore's gpu_timeline_display_<dev>.json, a bare array of X
- * events: operators on the thread "Ops", and device work on numbered streams with args.op_full_name. Of other
- * producers nothing is known: events nest by time, and each is an operator of its name. B and E events are
- * paired by thread, the last begun first. */
+/* Chrome traces of any other producer, and MindSpore's gpu_timeline_display_<dev>.json, a bare array of X
+ * events: operators on the thread "Ops", and device work on numbered streams with args.op_full_name. For
+ * unknown producers, events nest by time and each is an operator with its event name. B and E events are
+ * paired per thread, last begun first (a stack). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { F_NAME = OC_CH_ARG, F_OP, F_TYPE, MAX_OPEN = 1 << 20 };
 
 static const struct oc_chrome_key arg_of[] = {{"name", F_NAME}, {"op_full_name", F_OP}, {"type", F_TYPE}};
 
-struct begun { /* a B event whose E has not come */
+struct begun { /* a B event that waits for its E event */
     uint32_t name, before;
     double start_ns;
 };
@@ -21,24 +21,24 @@ struct reading {
     struct oc_chrome_lanes lanes;
     struct oc_timeline *t;
     struct oc_profile *out;
-    struct begun *begun;                /* heap; those of a lane are a list */
-    uint32_t n_begun, cap_begun, spare; /* spare: list of places that are free again */
-    uint32_t *last, n_last;             /* by lane: the last one begun */
+    struct begun *begun;                /* on the heap; entries of one lane form a linked list */
+    uint32_t n_begun, cap_begun, spare; /* spare: free list */
+    uint32_t *last, n_last;             /* per lane: top of the stack of open events */
     size_t unpaired, async;
     bool mindspore, device;
 };
 
-/* ---- probes ------------------------------------------------------------------------------------------- */
+/* ---- probes -------------------------------------------------------------------------------------------- */
 
-static bool has(const struct oc_peek *p, const char *text)
+static bool contains(const struct oc_peek *p, const char *text)
 {
     return memmem(p->data, p->n, text, strlen(text)) != NULL;
 }
 
 static bool looks_like_events(const struct oc_peek *p)
 {
-    return p->n && (p->data[0] == '[' || (p->data[0] == '{' && has(p, "\"traceEvents\""))) &&
-           has(p, "\"ph\"") && has(p, "\"ts\"");
+    return p->n && (p->data[0] == '[' || (p->data[0] == '{' && contains(p, "\"traceEvents\""))) &&
+           contains(p, "\"ph\"") && contains(p, "\"ts\"");
 }
 
 static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
@@ -49,11 +49,12 @@ static void probe_chrome(const struct oc_peek *p, struct oc_bid *bid)
 
 static void probe_mindspore(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (looks_like_events(p) && p->data[0] == '[' && (has(p, "\"op_full_name\"") || has(p, "\"Ops\"")))
+    if (looks_like_events(p) && p->data[0] == '[' &&
+        (contains(p, "\"op_full_name\"") || contains(p, "\"Ops\"")))
         *bid = (struct oc_bid){.score = 80, .reason = "events with op_full_name, or on the thread Ops"};
 }
 
-/* ---- events ------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 static uint16_t lane_of(struct reading *r, bool device)
 {
@@ -63,12 +64,12 @@ static uint16_t lane_of(struct reading *r, bool device)
                            .process = device ? OC_NO_ID : pid,
                            .device_id = device ? pid : OC_NO_ID,
                            .id = oc_chrome_id(&r->c, OC_CH_TID)};
-    if (lane.id < 0 && tid.n) /* a name in place of a number */
+    if (lane.id < 0 && tid.n) /* a text instead of a number */
         lane.name = oc_intern(&r->out->names, tid.s, tid.n);
     return oc_chrome_lane(&r->lanes, r->t, &lane);
 }
 
-/* MindSpore names the operator of a kernel; a number made of that name ties them. */
+/* MindSpore puts the operator's name on each kernel; a hash of the name links the two. */
 static uint32_t number_of(struct oc_str name)
 {
     uint32_t h = 2166136261u;
@@ -106,9 +107,9 @@ static const char *complete(struct reading *r, uint32_t name, double start_ns)
     double dur_ns;
     bool device = r->mindspore && oc_chrome_has(&r->c, F_TYPE);
     if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &dur_ns))
-        return "missing or bad \"dur\"";
+        return "\"dur\" is missing or not a number";
     if (dur_ns < 0)
-        return "\"dur\" below zero";
+        return "\"dur\" is negative";
     struct oc_str text = oc_chrome_text(&r->c, device ? F_OP : OC_CH_NAME);
     uint32_t owner = r->mindspore ? number_of(text) : 0;
     unsigned kind = device ? device_kind(oc_chrome_text(&r->c, OC_CH_NAME)) : OC_EV_OPERATOR;
@@ -165,7 +166,7 @@ static const char *take_event(struct reading *r, char ph)
 {
     int64_t ts_ns;
     if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
-        return "missing or bad \"ts\"";
+        return "\"ts\" is missing or not a number";
     double at_ns = oc_timeline_at(r->t, ts_ns);
     if (ph == 'E') {
         end(r, at_ns);
@@ -181,7 +182,7 @@ static const char *take_event(struct reading *r, char ph)
     return NULL;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
 static void read_all(struct reading *r)
 {
@@ -197,7 +198,7 @@ static void read_all(struct reading *r)
     }
 }
 
-static void tell(struct reading *r, const struct oc_stream *s)
+static void add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_diags *d = &r->out->diags;
     for (uint32_t l = 0; l < r->n_last; l++)
@@ -205,16 +206,15 @@ static void tell(struct reading *r, const struct oc_stream *s)
             r->unpaired++;
     oc_chrome_tell(&r->c, s, r->t, NULL);
     if (r->unpaired)
-        oc_diag_add(d, OC_WARNING, "W-unpaired", "",
-                    "%zu events left out: a beginning without an end, or an end without a beginning",
+        oc_diag_add(d, OC_WARNING, "W-unpaired", "", "%zu events were skipped: B without E, or E without B",
                     r->unpaired);
     if (r->async)
-        oc_diag_add(d, OC_INFO, "I-async", "", "%zu asynchronous events left out", r->async);
+        oc_diag_add(d, OC_INFO, "I-async", "", "%zu asynchronous events were skipped", r->async);
     r->out->producer = r->mindspore ? "MindSpore profiler" : "";
     r->out->device = r->device ? "CUDA" : "";
 }
 
-/* Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */
+/* Parses the type: Default/network-Net/conv1-Conv2d/Conv2D-op17 is a Conv2D. */
 static void set_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
@@ -232,10 +232,10 @@ static int read_events(struct reading *r, const struct oc_source *src, const str
     if (rc == 0)
         read_all(r);
     if (rc == 0 && !r->t->n_event)
-        rc = oc_fail(err, OC_EFORMAT, "holds no events with a duration (offset %llu)",
+        rc = oc_fail(err, OC_EFORMAT, "has no events with a duration (offset %llu)",
                      (unsigned long long)oc_json_offset(r->c.j));
     if (rc == 0) {
-        tell(r, src->file[0].s);
+        add_warnings(r, src->file[0].s);
         oc_chrome_finish(&r->lanes, r->t, opts, rules);
     } else {
         oc_timeline_free(r->t);
@@ -255,7 +255,7 @@ static int read_chrome(const struct oc_source *src, const struct oc_profile_opts
     return read_events(&r, src, opts, &rules, err);
 }
 
-/* One record for each operator: a kernel does not tell for which of its calls it ran. */
+/* One record per operator: a kernel does not report which of the operator's calls launched it. */
 static int read_mindspore(const struct oc_source *src, const struct oc_profile_opts *opts,
                           struct oc_profile *out, struct oc_err *err)
 {
@@ -269,7 +269,7 @@ static int read_mindspore(const struct oc_source *src, const struct oc_profile_o
 
 const struct oc_importer oc_importer_chrome = {
     .name = "chrome",
-    .title = "Chrome trace of any other producer",
+    .title = "Chrome trace of another producer",
     .probe = probe_chrome,
     .read = read_chrome,
 };

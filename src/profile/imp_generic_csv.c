@@ -1,6 +1,6 @@
-/* Tables of functions, and any table whose columns are told (column_map.h): VTune's hotspots by their header,
- * gprof, perf and pstats by their text (function_tables.h). Functions are no operators: they are put to
- * classes by their names, never to nodes. */
+/* Tables of functions, and any table with a column map (column_map.h): VTune's hotspots detected by their
+ * header, gprof, perf and pstats by their text (function_tables.h). Functions are not operators: they are
+ * assigned to classes by name and never matched to nodes. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +17,10 @@ struct reading {
     const struct oc_profile_opts *opts;
     struct oc_rec_list list;
     struct oc_column_map map;
-    bool per_call; /* the columns are statistics of calls: each call counts as a run */
+    bool per_call; /* the columns are statistics over calls: each call counts as a run */
 };
 
-/* ---- records ---------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static void classify(struct reading *r, struct oc_prof_rec *rec, struct oc_str library)
 {
@@ -51,15 +50,14 @@ static int take_function(void *ctx, const struct oc_function_row *row, struct oc
     return 0;
 }
 
-/* ---- delimited tables ------------------------------------------------------------------------------------
- */
+/* ---- delimited tables ---------------------------------------------------------------------------------- */
 
 static const struct oc_column_map vtune = {
     .column = {[OC_MAP_NAME] = "Function", [OC_MAP_TIME] = "CPU Time", [OC_MAP_PROVIDER] = "Module"},
     .unit_ns = {[OC_MAP_TIME] = 1e9},
 };
 
-/* Modules are not in every analysis. */
+/* Not every analysis has the column Module. */
 static bool find_columns(struct oc_column_map *m, bool told, const struct oc_str *f, size_t n)
 {
     if (!told)
@@ -92,10 +90,10 @@ static int time_at(struct reading *r, const struct oc_str *f, size_t n, unsigned
     if (ok && unit.n)
         ok = oc_csv_time_unit(unit, &scale);
     if (!ok)
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no time", r->map.column[key],
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", r->map.column[key],
                            (int)(s.n < 80 ? s.n : 80), s.s);
     if (isnan(scale) && *ns > 0)
-        return oc_csv_fail(r->c, err, "column '%s' has no unit: give it, as in %s='%s':ms",
+        return oc_csv_fail(r->c, err, "column '%s' has no unit: add it to the map, as in %s='%s':ms",
                            r->map.column[key], oc_map_key_name(key), r->map.column[key]);
     *ns = *ns > 0 ? *ns * scale : 0;
     return 0;
@@ -112,7 +110,7 @@ static int read_cells(struct reading *r, const struct oc_str *f, size_t n, struc
     struct oc_str calls = oc_csv_at(f, n, r->map.at[OC_MAP_CALLS]);
     v->calls = 0;
     if (calls.n && !oc_csv_u64(calls, &v->calls))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no count", r->map.column[OC_MAP_CALLS],
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a count", r->map.column[OC_MAP_CALLS],
                            (int)(calls.n < 80 ? calls.n : 80), calls.s);
     if (time_at(r, f, n, OC_MAP_TIME, &v->time_ns, err) || time_at(r, f, n, OC_MAP_MEAN, &v->mean_ns, err) ||
         time_at(r, f, n, OC_MAP_MIN, &v->min_ns, err) || time_at(r, f, n, OC_MAP_MAX, &v->max_ns, err) ||
@@ -176,7 +174,8 @@ static int no_header(struct reading *r, struct oc_err *err)
     const struct oc_column_map *m = &r->map;
     if (oc_csv_failed(r->c))
         return oc_csv_error(r->c, err);
-    return oc_fail(err, OC_EFORMAT, "no line with the columns '%s' and '%s': name the columns with --map",
+    return oc_fail(err, OC_EFORMAT,
+                   "no header line with the columns '%s' and '%s': name the columns with --map",
                    m->column[OC_MAP_NAME], m->column[m->column[OC_MAP_TIME] ? OC_MAP_TIME : OC_MAP_MEAN]);
 }
 
@@ -204,10 +203,9 @@ static int read_delimited(struct reading *r, struct oc_err *err)
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-/* ---- the importer ----------------------------------------------------------------------------------------
- */
+/* ---- importer ------------------------------------------------------------------------------------------ */
 
-/* What perf has not listed: rows below a limit, or a cut file. Shares are rounded to 0.01 %. */
+/* Time that perf does not list: rows below its limit, or a truncated file. Shares are rounded to 0.01 %. */
 static void add_rest(struct reading *r, const struct oc_function_facts *facts)
 {
     double rest = 1 - facts->listed;
@@ -295,7 +293,7 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 
 const struct oc_importer oc_importer_generic_csv = {
     .name = "generic_csv",
-    .title = "functions on the CPU: VTune, perf, gprof, pstats; other tables by a map",
+    .title = "functions on the CPU: VTune, perf, gprof, pstats; other tables with --map",
     .probe = probe_generic,
     .read = read_generic,
 };

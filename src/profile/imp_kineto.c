@@ -1,8 +1,8 @@
 /* PyTorch's profiler (Kineto), torch.profiler's export_chrome_trace: an object with "schemaVersion": 1 and
- * "traceEvents". Categories of 2020: Operator, Kernel, Memcpy, Memset, Runtime, and tids as text; since 2021:
- * cpu_op, user_annotation, kernel, gpu_memcpy, gpu_memset, cuda_runtime, cuda_driver, cuda_sync,
- * gpu_user_annotation, python_function. Times are microseconds whatever "displayTimeUnit" says. A kernel has
- * the "correlation" of the call that launched it; an operator's kernels are those launched inside it. */
+ * "traceEvents". Categories of 2020: Operator, Kernel, Memcpy, Memset, Runtime, and tids as text; since
+ * 2021: cpu_op, user_annotation, kernel, gpu_memcpy, gpu_memset, cuda_runtime, cuda_driver, cuda_sync,
+ * gpu_user_annotation, python_function. Times are microseconds; "displayTimeUnit" is ignored. A kernel has
+ * the "correlation" id of the call that launched it; an operator's kernels are those launched inside it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +26,11 @@ static const struct oc_chrome_key arg_of[] = {
     {"name", F_NAME},
 };
 
-/* Categories by their first letters; what else decides stands in classify. */
+/* Categories by their prefix; classify() refines the kind. */
 static const struct {
     const char *cat;
     uint8_t kind;
-    bool old; /* of 2020 */
+    bool old; /* layout of 2020 */
 } kind_of[] = {
     {"cpu_op", OC_EV_OPERATOR, false},
     {"Operator", OC_EV_OPERATOR, true},
@@ -55,9 +55,9 @@ static const struct {
     {"overhead", OC_EV_FRAMEWORK, false},
 };
 
-/* What the name and the kind of its category say of an event. */
+/* Memoised classification of an event by its name and category. */
 struct fact {
-    uint8_t category, kind, flags; /* category OC_EV_COUNT: not looked at yet */
+    uint8_t category, kind, flags; /* category OC_EV_COUNT: not classified yet */
 };
 
 struct reading {
@@ -67,16 +67,16 @@ struct reading {
     struct oc_profile *out;
     struct oc_arena scratch;
     struct oc_buf key;
-    struct fact *fact; /* by name of the timeline */
+    struct fact *fact; /* indexed by timeline name */
     uint32_t n_fact, cap_fact;
     bool old, since_2024, hip, device;
     size_t n_event;
     struct oc_chrome_left_out left_out;
 };
 
-/* ---- probe -------------------------------------------------------------------------------------------- */
+/* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool has(const struct oc_peek *p, const char *text)
+static bool peek_contains(const struct oc_peek *p, const char *text)
 {
     return memmem(p->data, p->n, text, strlen(text)) != NULL;
 }
@@ -91,20 +91,22 @@ static bool has_number_version(const struct oc_peek *p)
 
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '{' || has(p, "\"span_indx\""))
+    if (!p->n || p->data[0] != '{' || peek_contains(p, "\"span_indx\""))
         return;
-    bool events = has(p, "\"traceEvents\""), version = has_number_version(p);
-    bool cats = has(p, "\"cpu_op\"") || has(p, "\"cuda_runtime\"") || has(p, "\"user_annotation\"") ||
-                (has(p, "\"Operator\"") && has(p, "\"Input dims\"")) || has(p, "\"Trace iteration\"");
+    bool events = peek_contains(p, "\"traceEvents\""), version = has_number_version(p);
+    bool cats = peek_contains(p, "\"cpu_op\"") || peek_contains(p, "\"cuda_runtime\"") ||
+                peek_contains(p, "\"user_annotation\"") ||
+                (peek_contains(p, "\"Operator\"") && peek_contains(p, "\"Input dims\"")) ||
+                peek_contains(p, "\"Trace iteration\"");
     if (version && events)
         *bid = (struct oc_bid){.score = cats ? 95 : 80, .reason = "schemaVersion number and traceEvents"};
     else if (events && cats)
         *bid = (struct oc_bid){.score = 75, .reason = "traceEvents with categories of PyTorch"};
-    else if (version && (has(p, "\"deviceProperties\"") || has(p, "\"distributedInfo\"")))
+    else if (version && (peek_contains(p, "\"deviceProperties\"") || peek_contains(p, "\"distributedInfo\"")))
         *bid = (struct oc_bid){.score = 60, .reason = "schemaVersion number and deviceProperties"};
 }
 
-/* ---- events ------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 static bool starts(struct oc_str s, const char *with)
 {
@@ -117,7 +119,7 @@ static bool contains(struct oc_str s, const char *text)
     return memmem(s.s, s.n, text, strlen(text)) != NULL;
 }
 
-/* Annotations of the profiler and of torch's own classes; in 2020 they stood among the operators. */
+/* Annotations of the profiler and of torch's own classes; the 2020 layout writes them as operators. */
 static unsigned annotation_kind(struct oc_str name, unsigned kind)
 {
     if (starts(name, "ProfilerStep#"))
@@ -131,7 +133,7 @@ static unsigned annotation_kind(struct oc_str name, unsigned kind)
     return kind;
 }
 
-/* aten::conv2d is what a user knows; autograd::engine::evaluate_function only wraps such. */
+/* aten::conv2d is a user-level operator; autograd::engine::evaluate_function only wraps others. */
 static bool is_leaf(struct oc_str name)
 {
     return contains(name, "::") && !starts(name, "autograd::");
@@ -203,7 +205,7 @@ static uint32_t bytes_of(struct reading *r)
     return id;
 }
 
-/* Number of the launch, and of the operator it was for. Some versions repeat the former as the latter. */
+/* The launch number and the number of its operator. Some versions write the launch number in both. */
 static void ids_of(const struct reading *r, unsigned kind, uint64_t *launch, uint32_t *owner)
 {
     uint64_t external;
@@ -216,8 +218,8 @@ static void ids_of(const struct reading *r, unsigned kind, uint64_t *launch, uin
         *owner = (uint32_t)external;
 }
 
-/* By the name, and what that tells of the device. */
-static struct fact look_at_name(struct reading *r, unsigned category, struct oc_str name)
+/* Classifies by name, and finds the device. */
+static struct fact classify_name(struct reading *r, unsigned category, struct oc_str name)
 {
     unsigned kind = category;
     if (kind == OC_EV_OPERATOR || kind == OC_EV_USER)
@@ -238,7 +240,7 @@ static const struct fact *fact_of(struct reading *r, unsigned category, uint32_t
         r->fact[r->n_fact++] = (struct fact){.category = OC_EV_COUNT};
     }
     if (r->fact[id].category != category)
-        r->fact[id] = look_at_name(r, category, name);
+        r->fact[id] = classify_name(r, category, name);
     return &r->fact[id];
 }
 
@@ -255,12 +257,12 @@ static const char *take_event(void *ctx)
     if (!oc_chrome_has(&r->c, OC_CH_NAME))
         return "missing \"name\"";
     if (!oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns))
-        return "missing or bad \"ts\"";
+        return "\"ts\" is missing or not a number";
     r->since_2024 = r->since_2024 || memchr(r->c.f[OC_CH_TS].s, '.', r->c.f[OC_CH_TS].n); /* fractions */
     if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, &e.dur_ns))
-        return "missing or bad \"dur\"";
+        return "\"dur\" is missing or not a number";
     if (e.dur_ns < 0)
-        return "\"dur\" below zero";
+        return "\"dur\" is negative";
     struct oc_str name = oc_chrome_text(&r->c, OC_CH_NAME);
     e.name = oc_timeline_name(r->t, name.s, name.n);
     const struct fact *fact = fact_of(r, kind, e.name, name);
@@ -284,9 +286,9 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
     return false;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void tell(struct reading *r, const struct oc_stream *s)
+static void add_warnings(struct reading *r, const struct oc_stream *s)
 {
     oc_chrome_tell(&r->c, s, r->t, &r->left_out);
     r->out->producer = r->old          ? "PyTorch Kineto, layout of 2020"
@@ -307,10 +309,10 @@ static int read_kineto(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0)
         oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
     if (rc == 0 && !r.n_event)
-        rc = oc_fail(err, OC_EFORMAT, "holds no events of PyTorch's profiler (offset %llu)",
+        rc = oc_fail(err, OC_EFORMAT, "has no events of PyTorch's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
-        tell(&r, src->file[0].s);
+        add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
     } else {
         oc_timeline_free(r.t);

@@ -1,14 +1,14 @@
-/* The dump is one JSON object; members come in any order, and their order within an object counts:
+/* The dump is one JSON object; members come in any order; their order within an object is significant:
  *
  *   graph_exec.operator.<id> = {id, name, type, input: [var ids], output: [var ids], ...}
  *   graph_exec.var.<id>      = {mem_plan: null | {layout: {shape, stride, dtype}, ...}, ...}
- *   profiler.device.<opr id>.<computing node> = {start, kern, end}     seconds; one run, the last
+ *   profiler.device.<opr id>.<computing node> = {start, kern, end}     seconds; only the last run
  *   profiler.host.<opr id>.<thread>           = {start, kern, end}     kern -1: no kernel was launched
- *   profiler.opr_footprint.<opr id> = {computation: FLO | null, memory: bytes, in_shapes, out_shapes,
- * in_layouts?}
+ *   profiler.opr_footprint.<opr id> = {computation: FLOPs | null, memory: bytes, in_shapes, out_shapes,
+ *                                      in_layouts?}
  *
- * Not all operators of the graph ran. Writer: MegEngine, src/plugin/impl/profiler.cpp and opr_footprint.cpp.
- */
+ * Some operators of the graph may not have run. Writer: MegEngine, src/plugin/impl/profiler.cpp and
+ * opr_footprint.cpp. */
 #include "profile/megengine.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ struct var {
     const char *dtype; /* NULL: no memory plan */
 };
 
-struct slot { /* everything under one operator id, wherever in the file it stood */
+struct slot { /* all data of one operator id, from anywhere in the file */
     struct oc_mge_opr opr;
     const uint32_t *input; /* indices into vars */
     uint32_t n_input;
@@ -37,15 +37,14 @@ struct reader {
     size_t n_slot, cap_slot;
     struct var *var;
     size_t n_var, cap_var;
-    uint32_t *order; /* slots of operators in file order */
+    uint32_t *order; /* operators in file order */
     size_t n_order, cap_order;
     bool has_graph, has_profiler, has_device;
 };
 
-/* ---- values ----------------------------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
-/* Enters a container of that type; anything else is skipped. */
+/* Enters a container of that type; skips any other value. */
 static bool enter(struct reader *r, enum oc_json_type type)
 {
     if (oc_json_peek(r->j) == type)
@@ -54,7 +53,7 @@ static bool enter(struct reader *r, enum oc_json_type type)
     return false;
 }
 
-/* A number, also written as a string; null and anything else is not known. */
+/* A number, or a number in a string; null and anything else is unknown. */
 static struct oc_mge_time read_number(struct oc_json *j)
 {
     struct oc_mge_time v = {.s = NAN};
@@ -82,7 +81,7 @@ static const char *read_text(struct reader *r)
     return "";
 }
 
-/* A list of integers. False: something else is in it. */
+/* A list of integers. False: the list contains something else. */
 static bool read_ints(struct reader *r, const int64_t **out, uint32_t *n)
 {
     int64_t *v = NULL;
@@ -101,8 +100,7 @@ static bool read_ints(struct reader *r, const int64_t **out, uint32_t *n)
     return ok;
 }
 
-/* ---- shapes ----------------------------------------------------------------------------------------------
- */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 struct shape_list {
     struct oc_mge_shape *item;
@@ -149,7 +147,7 @@ static struct oc_mge_shapes read_shapes(struct reader *r, bool strides)
     return out;
 }
 
-/* Strides go with the shapes pairwise; the shorter list rules, as zip has it. */
+/* Strides are paired with shapes; the shorter list determines the length, as in Python's zip. */
 static void add_strides(struct reader *r, struct oc_mge_shapes *shapes, const struct oc_mge_shapes *strides)
 {
     if (shapes->state != OC_MGE_GIVEN || strides->state != OC_MGE_GIVEN)
@@ -165,8 +163,7 @@ static void add_strides(struct reader *r, struct oc_mge_shapes *shapes, const st
     shapes->item = item;
 }
 
-/* ---- graph_exec ------------------------------------------------------------------------------------------
- */
+/* ---- graph_exec ---------------------------------------------------------------------------------------- */
 
 static uint32_t slot_of(struct reader *r, struct oc_str id)
 {
@@ -251,7 +248,7 @@ static void read_operators(struct reader *r)
     }
 }
 
-/* The dtype inside mem_plan.layout; NULL when there is none. */
+/* The dtype in mem_plan.layout; NULL if absent. */
 static const char *read_dtype(struct reader *r, const char *inner)
 {
     const char *dtype = NULL;
@@ -303,11 +300,10 @@ static void read_graph(struct reader *r)
     }
 }
 
-/* ---- profiler --------------------------------------------------------------------------------------------
- */
+/* ---- profiler ------------------------------------------------------------------------------------------ */
 
-/* numpy's max: nan wins. */
-static void keep_longest(struct oc_mge_time *best, struct oc_mge_time start, struct oc_mge_time end)
+/* numpy's max: nan propagates. */
+static void update_longest(struct oc_mge_time *best, struct oc_mge_time start, struct oc_mge_time end)
 {
     if (!start.known || !end.known)
         return;
@@ -334,8 +330,8 @@ static void read_entry(struct reader *r, struct oc_mge_time *time, double *start
         else
             oc_json_skip(r->j);
     }
-    keep_longest(&time[OC_MGE_END], start, end);
-    keep_longest(&time[OC_MGE_KERN], start, kern);
+    update_longest(&time[OC_MGE_END], start, end);
+    update_longest(&time[OC_MGE_KERN], start, kern);
     if (start.known && !(*start_s <= start.s))
         *start_s = start.s;
 }
@@ -436,10 +432,9 @@ static void read_dump(struct reader *r)
     }
 }
 
-/* ---- into the profile
- * -------------------------------------------------------------------------------------- */
+/* ---- conversion to the profile ------------------------------------------------------------------------- */
 
-/* All times in the file, whatever they belong to. */
+/* All times in the file, matched or not. */
 static void sum_times(const struct reader *r, struct oc_mge *m)
 {
     double all_ns = 0, kernel_ns = 0;
@@ -484,8 +479,7 @@ static const struct oc_mge *make_native(struct reader *r)
     return m;
 }
 
-/* ---- the importer ----------------------------------------------------------------------------------------
- */
+/* ---- importer ------------------------------------------------------------------------------------------ */
 
 static int check(struct reader *r, const char *path, struct oc_err *err)
 {
@@ -503,7 +497,7 @@ static int check(struct reader *r, const char *path, struct oc_err *err)
 static int read_megengine(const struct oc_source *src, const struct oc_profile_opts *opts,
                           struct oc_profile *out, struct oc_err *err)
 {
-    (void)opts; /* one run, one value: nothing to choose */
+    (void)opts; /* one run, one value: every statistic is equal */
     struct reader r = {.j = oc_json_open(src->file[0].s), .p = out};
     r.opr_ids.arena = r.var_ids.arena = &out->arena;
     read_dump(&r);
@@ -513,9 +507,10 @@ static int read_megengine(const struct oc_source *src, const struct oc_profile_o
         out->truncated = oc_json_truncated(r.j);
     }
     if (out->truncated)
-        oc_diag_add(&out->diags, OC_WARNING, "W-truncated", "",
-                    "the file ends inside a value (offset %llu): what is complete before was used",
-                    (unsigned long long)oc_json_offset(r.j));
+        oc_diag_add(
+            &out->diags, OC_WARNING, "W-truncated", "",
+            "the file is truncated inside a value (offset %llu): the complete values before it are used",
+            (unsigned long long)oc_json_offset(r.j));
     oc_json_close(r.j);
     oc_map_free(&r.opr_ids);
     oc_map_free(&r.var_ids);

@@ -1,6 +1,6 @@
-/* MindSpore's CSV files of one device: GPU and CPU operators, operator types, CUDA activities, Ascend AI core
- * and AI CPU operators, and their shapes (mindspore_shapes.c). One row of `layouts` a kind of file; units
- * stand in the headers, Ascend files without one are in milliseconds. */
+/* MindSpore's CSV files of one device: GPU and CPU operators, operator types, CUDA activities, Ascend AI
+ * core and AI CPU operators, and their shapes (mindspore_shapes.c). One row of `layouts` per kind of file.
+ * Units are in the headers; Ascend files without a unit are in milliseconds. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,10 @@ enum { NAME, TYPE, CALLS, TOTAL, MEAN, DEVICE, MIN, MAX, STREAM, N_COLUMN };
 
 struct layout {
     unsigned part;
-    const char *device; /* "" as the columns tell */
+    const char *device; /* "": determined by the columns */
     const char *column[N_COLUMN];
-    const char *also; /* a column that tells this file from others */
-    bool on_device;   /* the times are those of the device */
+    const char *also; /* a column that only this file has */
+    bool on_device;   /* the times are device times */
 };
 
 static const struct layout layouts[] = {
@@ -106,8 +106,7 @@ static bool is_header(void *ctx, const struct oc_str *f, size_t n)
     return layout_of(f, n) || ms_is_shapes_header(f, n);
 }
 
-/* ---- one table -------------------------------------------------------------------------------------------
- */
+/* ---- one table ----------------------------------------------------------------------------------------- */
 
 struct row {
     struct oc_str name, type;
@@ -130,7 +129,7 @@ static int open_table(struct table *t, struct oc_err *err)
     size_t n;
     if (!oc_csv_find(t->c, is_header, NULL, &f, &n) || !(t->layout = layout_of(f, n)))
         return oc_csv_failed(t->c) ? oc_csv_error(t->c, err)
-                                   : oc_fail(err, OC_EFORMAT, "no header line known");
+                                   : oc_fail(err, OC_EFORMAT, "no header line of a known MindSpore table");
     for (unsigned i = 0; i < N_COLUMN; i++) {
         struct oc_str unit = {"", 0};
         t->column[i] = t->layout->column[i] ? oc_csv_column(f, n, t->layout->column[i]) : OC_CSV_NONE;
@@ -154,7 +153,7 @@ static int time_of(struct table *t, const struct oc_str *f, size_t n, unsigned c
         return 0;
     struct oc_str s = oc_csv_at(f, n, t->column[column]);
     if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is no time", t->layout->column[column],
+        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is not a time", t->layout->column[column],
                            (int)(s.n < 80 ? s.n : 80), s.s);
     *ns *= t->unit_ns[column];
     return 0;
@@ -167,12 +166,12 @@ static int calls_of(struct table *t, const struct oc_str *f, size_t n, uint64_t 
     if (t->column[CALLS] == OC_CSV_NONE)
         return 0;
     if (!oc_csv_u64(s, calls) || *calls > UINT32_MAX)
-        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is no count", t->layout->column[CALLS],
+        return oc_csv_fail(t->c, err, "column '%s': '%.*s' is not a count", t->layout->column[CALLS],
                            (int)(s.n < 80 ? s.n : 80), s.s);
     return 0;
 }
 
-/* 1: a row, 0: none is left, -1: an error. */
+/* 1: a row, 0: end of table, -1: error. */
 static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct oc_err *err)
 {
     const struct oc_str *f;
@@ -195,7 +194,7 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
     if (++t->rows > oc_csv_max_rows(t->c))
         return oc_csv_too_many(t->c, err);
     if (n < t->width)
-        return oc_csv_fail(t->c, err, "%zu fields, the header has %zu or more", n, t->width);
+        return oc_csv_fail(t->c, err, "%zu fields, but the header has %zu or more", n, t->width);
     *r = (struct row){.name = oc_csv_at(f, n, t->column[NAME]), .type = oc_csv_at(f, n, t->column[TYPE])};
     if (calls_of(t, f, n, &r->calls, err) || time_of(t, f, n, TOTAL, &r->total_ns, err) ||
         time_of(t, f, n, MEAN, &mean_ns, err) || time_of(t, f, n, DEVICE, &r->device_ns, err) ||
@@ -211,8 +210,7 @@ static int next_row(struct table *t, struct oc_profile *p, struct row *r, struct
     return 1;
 }
 
-/* ---- tables to records -----------------------------------------------------------------------------------
- */
+/* ---- tables to records --------------------------------------------------------------------------------- */
 
 struct reading {
     struct oc_profile *p;
@@ -220,14 +218,14 @@ struct reading {
     struct oc_rec_list list;
     struct oc_prof_kernel *kernel;
     size_t n_kernel, cap_kernel;
-    struct oc_map names; /* of AI CPU types, and of streams */
+    struct oc_map names; /* labels of AI CPU types, and of streams */
     const char *device;
     bool on_device, has_device, counted;
-    bool have_operators; /* their times are in: other tables repeat them */
+    bool have_operators; /* their times are already in other tables */
     bool whole;          /* sums of the whole recording: it counts as one run */
 };
 
-/* "Default/network/conv1-Conv2d/Conv2D-op17": Conv2D. */
+/* Parses the type: "Default/network/conv1-Conv2d/Conv2D-op17" is a Conv2D. */
 static struct oc_str type_in_name(struct oc_str name)
 {
     const char *slash = name.n ? memrchr(name.s, '/', name.n) : NULL;
@@ -277,7 +275,7 @@ static int read_operators(struct reading *m, struct table *t, struct oc_err *err
     return rc;
 }
 
-/* One row an execution: one record a type. */
+/* One row per execution, one record per type. */
 static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
 {
     struct row r = {.calls = 0};
@@ -299,7 +297,7 @@ static int read_aicpu(struct reading *m, struct table *t, struct oc_err *err)
     return rc;
 }
 
-/* Sums of types are records where there are no operators, else a check. */
+/* Sums per type become records if there are no operators; otherwise they are a check. */
 static int read_types(struct reading *m, struct table *t, struct oc_err *err)
 {
     struct row r = {.calls = 0};
@@ -315,13 +313,13 @@ static int read_types(struct reading *m, struct table *t, struct oc_err *err)
     }
     if (rc == 0 && check && fabs(sum_ns - operators_ns) > 1e-3 * operators_ns)
         oc_diag_add(&m->p->diags, OC_WARNING, "W-types-differ", "",
-                    "the types add up to %.3f ms, the operators to %.3f ms", sum_ns / 1e6,
+                    "the operator types add up to %.3f ms, the operators to %.3f ms", sum_ns / 1e6,
                     operators_ns / 1e6);
     if (check)
         return rc;
     m->have_operators = m->counted = m->whole = true;
     oc_diag_add(&m->p->diags, OC_WARNING, "W-types-only", "",
-                "sums of operator types, no operators: nothing can be put to single nodes");
+                "the file has sums per operator type only: times cannot be attributed to single nodes");
     return rc;
 }
 
@@ -337,7 +335,8 @@ static uint32_t stream_lane(struct reading *m, int64_t stream)
     return lane;
 }
 
-/* Rows stand for a kernel each, under the name of the first operator that used it: they belong to none. */
+/* Each row is a kernel, listed under the first operator that used it: its time cannot be attributed to one
+ * operator. */
 static int read_activities(struct reading *m, struct table *t, struct oc_err *err)
 {
     struct row r = {.calls = 0};
@@ -377,8 +376,7 @@ static int read_activities(struct reading *m, struct table *t, struct oc_err *er
     return rc;
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------
- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -386,7 +384,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Steps: how often most operators ran; the larger number of two as frequent ones. */
+/* Number of steps: the most frequent call count of operators; of equally frequent ones the larger. */
 static uint64_t steps_of(const struct oc_rec_list *l)
 {
     uint64_t *calls = oc_xmalloc((l->n + 1) * sizeof(*calls)), best = 1;
@@ -429,12 +427,11 @@ static void make_times(struct reading *m)
     if (!m->counted) {
         m->p->runs_total = 0;
         oc_diag_add(&m->p->diags, OC_INFO, "I-runs", "",
-                    "averages over all steps: the file does not tell how many");
+                    "times are averages over all steps: the file does not report their number");
     }
 }
 
-/* ---- the importer ----------------------------------------------------------------------------------------
- */
+/* ---- importer ------------------------------------------------------------------------------------------ */
 
 static const struct oc_source_file *file_of(const struct oc_source *src, unsigned part)
 {
@@ -448,7 +445,7 @@ static int read_table(struct reading *m, const struct oc_source_file *file, stru
 {
     struct table t = {.c = oc_csv_open(file->s)};
     int rc = open_table(&t, err);
-    /* NOLINTBEGIN(clang-analyzer-core.NullDereference): open_table() leaves a layout or fails */
+    /* NOLINTBEGIN(clang-analyzer-core.NullDereference): open_table() sets a layout or fails */
     if (rc == 0 && !(m->device && *m->device))
         m->device = t.layout->device;
     if (rc == 0 && !m->have_operators)
@@ -469,11 +466,11 @@ static int read_table(struct reading *m, const struct oc_source_file *file, stru
 static int read_parts(struct reading *m, const struct oc_source *src, struct oc_err *err)
 {
     static const unsigned order[] = {OPERATORS, TYPES, ACTIVITIES,
-                                     AICPU}; /* the check of types comes before AI CPU */
+                                     AICPU}; /* the check of types runs before AI CPU */
     const struct oc_source_file *shapes = file_of(src, SHAPES), *f;
     if (shapes && !file_of(src, OPERATORS))
         return oc_fail(err, OC_EFORMAT,
-                       "has shapes of operators but no times: name it together with "
+                       "has shapes of operators but no times: pass it together with "
                        "aicore_intermediate_<n>_detail.csv");
     for (size_t i = 0; i < OC_COUNT(order); i++) {
         f = file_of(src, order[i]);

@@ -1,6 +1,6 @@
-/* Nsight Compute: `ncu --csv` with the details page or --metrics (a metric a row), with the raw page (a
- * launch a row, a row of units under the header), and the details page as printed. Program output and lines
- * of ncu ("==PROF== ..") may stand before and between.
+/* Nsight Compute: `ncu --csv` with the details page or --metrics (one metric per row), with the raw page
+ * (one launch per row, a row of units under the header), and the details page as printed. Program output
+ * and lines of ncu ("==PROF== ..") may precede and interleave the tables.
  *
  *   "ID","Process ID",..,"Kernel Name",..,"CC","Section Name","Metric Name","Metric Unit","Metric Value"
  *   "0","4711",..,"f",..,"8.0","GPU Speed Of Light Throughput","Duration","us","111.62"
@@ -13,8 +13,8 @@
  *       ----------------- ----------- ------------
  *       Duration              usecond       111.62
  *
- * With --nvtx two columns hold the ranges: "0:<default domain>:layer1:none:none". ncu runs kernels one after
- * the other, several times and at locked clocks: its times are longer than those of the running program. */
+ * With --nvtx two columns hold the ranges: "0:<default domain>:layer1:none:none". ncu serialises kernels,
+ * replays them and locks the clocks: its times are longer than in the application. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 
 struct columns {
     size_t id, process, kernel, stream, device, cc, section, metric, unit, value, push_pop, start_stop;
-    unsigned push_pop_tail, start_stop_tail; /* parts behind the name of a range */
+    unsigned push_pop_tail, start_stop_tail; /* number of fields after the name of a range */
 };
 
 struct reading {
@@ -39,10 +39,10 @@ struct reading {
     struct oc_profile *out;
     struct oc_launches *launches;
     struct columns at;
-    struct oc_ncu_launch metrics; /* of the launch being read */
+    struct oc_ncu_launch metrics; /* state of the launch being read */
     struct oc_launch launch;
-    struct oc_buf id; /* "": none is being read */
-    double now_ns;    /* launches stand one after the other */
+    struct oc_buf id; /* "": no launch is being read */
+    double now_ns;    /* launches are sequential on this clock */
     size_t n, untimed, rated, tensor_only;
     bool labels;
     /* text form */
@@ -50,8 +50,7 @@ struct reading {
     bool in_nvtx;
 };
 
-/* ---- launches -------------------------------------------------------------------------------------------
- */
+/* ---- launches ------------------------------------------------------------------------------------------ */
 
 static const char *intern(struct reading *r, struct oc_str s)
 {
@@ -90,7 +89,7 @@ static void begin_launch(struct reading *r, struct oc_str name)
         .name = intern(r, name), .label = OC_NONE, .kind = OC_EV_KERNEL, .where = oc_csv_offset(r->csv)};
 }
 
-/* An operator's label, from the innermost range. */
+/* Label of an operator, from the innermost range. */
 static void set_label(struct reading *r, struct oc_str domain, struct oc_str text)
 {
     struct oc_label label;
@@ -105,8 +104,7 @@ static void set_label(struct reading *r, struct oc_str domain, struct oc_str tex
     r->labels = true;
 }
 
-/* ---- csv ------------------------------------------------------------------------------------------------
- */
+/* ---- csv ----------------------------------------------------------------------------------------------- */
 
 static bool is_header(void *ctx, const struct oc_str *field, size_t n)
 {
@@ -151,8 +149,8 @@ static void find_columns(struct reading *r, const struct oc_str *field, size_t n
     c->start_stop = find_range_column(field, n, "Start/Stop_Range", &c->start_stop_tail);
 }
 
-/* ' "0:<default domain>:linear:none:none" ': id or thread, domain, name, and `tail` parts more; the last one
- * of several is the innermost. */
+/* Parses ' "0:<default domain>:linear:none:none" ': id or thread, domain, name, and `tail` more fields;
+ * the last range is the innermost. */
 static bool take_range(struct reading *r, struct oc_str cell, unsigned tail)
 {
     const char *end = cell.s + cell.n, *from = cell.s;
@@ -206,7 +204,7 @@ static bool is_id(struct oc_str s)
     return oc_csv_u64(s, &v);
 }
 
-/* Rows that are none, as those of ncu itself, have no id. */
+/* Rows without an id are not launches, for example messages of ncu. */
 static void read_details(struct reading *r)
 {
     const struct oc_str *field;
@@ -251,11 +249,10 @@ static void read_raw(struct reading *r, const struct oc_str *header, size_t n_he
     oc_arena_free(&a);
 }
 
-/* ---- text -----------------------------------------------------------------------------------------------
- */
+/* ---- text ---------------------------------------------------------------------------------------------- */
 
-/* "  void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1, Stream
- * 7, Device 0, CC 8.0" */
+/* Parses "void f(int), 2024-Jul-13 20:38:34, Context 1, Stream 7" or "  f (8, 1, 1)x(32, 1, 1), Context 1,
+ * Stream 7, Device 0, CC 8.0" */
 static bool take_kernel_line(struct reading *r, struct oc_str line)
 {
     const char *context = memmem(line.s, line.n, ", Context ", 10), *cc = memmem(line.s, line.n, ", CC ", 5);
@@ -291,7 +288,7 @@ static bool begins(struct oc_str s, const char *text)
     return s.n >= strlen(text) && memcmp(s.s, text, strlen(text)) == 0;
 }
 
-/* "<default domain>", then "<0,name>", outer ones first. */
+/* Parses "<default domain>", then "<0,name>", outer ranges first. */
 static void take_nvtx_line(struct reading *r, struct oc_str s)
 {
     const char *comma = s.n > 2 && s.s[0] == '<' && s.s[s.n - 1] == '>' ? memchr(s.s, ',', s.n) : NULL;
@@ -326,7 +323,7 @@ static void take_text_line(struct reading *r, struct oc_str line, const struct o
     }
 }
 
-/* The line last read may be the header of the CSV form. */
+/* The line read last may be the header of the CSV form. */
 static bool read_csv(struct reading *r, struct oc_str line)
 {
     const struct oc_str *field;
@@ -363,8 +360,7 @@ static void read_lines(struct reading *r)
     end_launch(r);
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------
- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
 static bool is_text_page(const char *data, size_t n)
 {
@@ -386,24 +382,25 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     oc_arena_free(&a);
 }
 
-static void tell_findings(const struct reading *r)
+static void add_warnings(const struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
-    oc_diag_add(d, OC_INFO, "I-serialised", "",
-                "Nsight Compute runs kernels alone and at fixed clocks: counters hold, times are longer than "
-                "in the running "
-                "program");
+    oc_diag_add(
+        d, OC_INFO, "I-serialised", "",
+        "Nsight Compute serialises kernels and locks the clocks: counters are valid, times are longer than "
+        "in the application");
     if (r->untimed)
-        oc_diag_add(d, OC_WARNING, "W-no-time", "", "%zu of %zu launches have no duration and are left out",
+        oc_diag_add(d, OC_WARNING, "W-no-time", "", "%zu of %zu launches have no duration and were skipped",
                     r->untimed, r->n);
     if (r->rated)
         oc_diag_add(d, OC_INFO, "I-bytes-by-rate", "",
-                    "bytes of %zu launches are throughput times duration (collect dram__bytes_read.sum and "
-                    "dram__bytes_write.sum for counts)",
+                    "the bytes of %zu launches are throughput times duration (for counts collect "
+                    "dram__bytes_read.sum and "
+                    "dram__bytes_write.sum)",
                     r->rated);
     if (r->tensor_only)
         oc_diag_add(d, OC_INFO, "I-tensor-flop", "",
-                    "the operations of tensor cores of %zu launches are not counted, so their FLOPs are "
+                    "the tensor core operations of %zu launches were not collected, so their FLOPs are "
                     "unknown (collect "
                     "sm__ops_path_tensor_*)",
                     r->tensor_only);
@@ -412,15 +409,17 @@ static void tell_findings(const struct reading *r)
 static int finish(struct reading *r, struct oc_err *err)
 {
     if (!r->n)
-        return oc_fail(err, OC_EFORMAT,
-                       "no kernel in it (export with: ncu --csv --page raw, from a report: ncu -i FILE --csv "
-                       "--page raw)");
+        return oc_fail(
+            err, OC_EFORMAT,
+            "contains no kernel (export with: ncu --csv --page raw, or from a report: ncu -i FILE --csv "
+            "--page raw)");
     if (!oc_launches_count(r->launches))
-        return oc_fail(err, OC_EFORMAT,
-                       "none of %zu launches has a duration: collect gpu__time_duration.sum, or the section "
-                       "SpeedOfLight",
-                       r->n);
-    tell_findings(r);
+        return oc_fail(
+            err, OC_EFORMAT,
+            "none of the %zu launches has a duration: collect gpu__time_duration.sum, or the section "
+            "SpeedOfLight",
+            r->n);
+    add_warnings(r);
     oc_launches_finish(r->launches, 1, !r->labels);
     return 0;
 }

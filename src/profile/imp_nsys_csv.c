@@ -1,17 +1,17 @@
 /* Nsight Systems, tables of `nsys stats`: CSV files, and what `nsys profile --stats=true` prints on the
- * terminal. A file may hold several reports one after the other, with notices and program output around them:
+ * terminal. A file may contain several reports in sequence, with notices and program output between them:
  *
  *   Processing [x.sqlite] with [cuda_gpu_kern_sum.py]...
  *   Time (%),Total Time (ns),Instances,Avg (ns),...,Name
  *   41.9,336115,3,112038.3,...,"void f<1, 2>(int)"
  *
- *   CUDA Kernel Statistics (nanoseconds)                 (2020: the unit stands in the title)
+ *   CUDA Kernel Statistics (nanoseconds)                 (2020: the unit is in the title)
  *   Time(%)      Total Time   Instances  ...  Name
  *   -------  --------------  ----------  ---  -----      a column ends where its dashes end
  *      18.3           58366           6  ...  void f<1, 2>(int)
  *
- * Several reports tell the same work: the one that tells most about layers is used. Names of ranges are
- * <domain>:<text>. */
+ * Several reports contain the same work: the importer uses the one with the most detail about layers.
+ * Range names are <domain>:<text>. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@
 
 #define MAX_NS 4503599627370496.0 /* 2^52 */
 
-struct range { /* an instance of a range, of the traces of ranges */
+struct range { /* a range instance from a trace of ranges */
     int64_t id, parent;
     double start_ns, dur_ns, self_ns;
     const char *domain, *text;
@@ -42,7 +42,7 @@ struct reading {
     struct oc_nsys_header header;
     double title_ns;
     struct oc_sum_rows sums[OC_NSYS_TABLES];
-    uint64_t run_instances[OC_NSYS_TABLES]; /* of ranges that are runs */
+    uint64_t run_instances[OC_NSYS_TABLES]; /* number of ranges that are runs */
     double run_ns[OC_NSYS_TABLES];
     struct oc_launches *launches[OC_NSYS_TABLES];
     size_t n_launch[OC_NSYS_TABLES];
@@ -57,8 +57,7 @@ static const char *intern(struct reading *r, struct oc_str s)
     return oc_intern(&r->out->names, s.s, s.n);
 }
 
-/* ---- probe ----------------------------------------------------------------------------------------------
- */
+/* ---- probe --------------------------------------------------------------------------------------------- */
 
 static bool is_header(void *ctx, const struct oc_str *field, size_t n)
 {
@@ -104,8 +103,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     oc_arena_free(&a);
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static uint8_t kind_of(struct oc_str name)
 {
@@ -114,7 +112,8 @@ static uint8_t kind_of(struct oc_str name)
     return name.n > 11 && memcmp(name.s, "[CUDA memset", 12) == 0 ? OC_EV_MEMSET : OC_EV_KERNEL;
 }
 
-/* "TensorRT:Conv_0 + Relu_1", ":text" of the default domain, "aten::add" of versions that named none. */
+/* Parses "TensorRT:Conv_0 + Relu_1", ":text" (default domain), and "aten::add" of versions without
+ * domains. */
 static const char *split_domain(struct reading *r, struct oc_str s, const char **domain)
 {
     const char *colon = memchr(s.s, ':', s.n);
@@ -234,7 +233,7 @@ static bool take_range(struct reading *r, const struct oc_str *field, size_t n)
     return true;
 }
 
-/* false: not a row of the table. */
+/* False: not a row of the table. */
 static bool take_row(struct reading *r, const struct oc_str *field, size_t n)
 {
     static bool (*const take[OC_NSYS_TABLES])(struct reading *, const struct oc_str *, size_t) = {
@@ -252,10 +251,9 @@ static bool take_row(struct reading *r, const struct oc_str *field, size_t n)
     return good;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------
- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
-/* Rows up to one that does not fit; it comes again. */
+/* Reads rows up to the first one that does not fit, which is read again. */
 static void read_csv_table(struct reading *r)
 {
     const struct oc_str *field;
@@ -325,10 +323,9 @@ static void read_tables(struct reading *r)
     oc_buf_free(&last);
 }
 
-/* ---- traces of ranges -----------------------------------------------------------------------------------
- */
+/* ---- traces of ranges ---------------------------------------------------------------------------------- */
 
-/* Self times: a range without those that stand directly in it. */
+/* Self times: the duration of a range minus its direct children. */
 static void nest_ranges(struct reading *r, enum oc_nsys_table t)
 {
     struct oc_map ids = {.arena = &r->scratch};
@@ -356,7 +353,7 @@ static int by_start(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* Numbers the ranges that are runs by their start; returns how many. run: by range, OC_NONE. */
+/* Numbers the ranges that are runs by start time; returns their count. run: per range, OC_NONE. */
 static uint32_t number_runs(struct reading *r, enum oc_nsys_table t, uint32_t *run)
 {
     const struct range **order = oc_xmalloc((r->n_range[t] + 1) * sizeof(const struct range *));
@@ -381,7 +378,7 @@ static void launch_range(struct reading *r, struct oc_launches *l, enum oc_nsys_
     struct oc_label label;
     bool is_run = oc_nvtx_kind(x->domain, x->text) == OC_NVTX_RUN;
     const char *variant = is_run ? NULL : oc_nvtx_label(r->out, x->domain, x->text, &label);
-    double self_ns = x->self_ns > 0 ? x->self_ns : 0; /* those in it may overlap */
+    double self_ns = x->self_ns > 0 ? x->self_ns : 0; /* child ranges may overlap */
     if (is_run && self_ns <= 0)
         return;
     oc_launches_add(l, &(struct oc_launch){.name = x->text,
@@ -394,7 +391,7 @@ static void launch_range(struct reading *r, struct oc_launches *l, enum oc_nsys_
                                            .flop = NAN});
 }
 
-/* The times are the host's: what was taken for device time becomes that. */
+/* Marks the times as host times: moves the values from device time. */
 static void make_host_times(struct oc_profile *p)
 {
     p->time_kind = "host time";
@@ -434,8 +431,7 @@ static void finish_ranges(struct reading *r, enum oc_nsys_table t)
     free(run);
 }
 
-/* ---- which report ---------------------------------------------------------------------------------------
- */
+/* ---- choice of the report ------------------------------------------------------------------------------ */
 
 static void add_rows(struct oc_sum_rows *to, const struct oc_sum_rows *from)
 {
@@ -465,9 +461,9 @@ static void finish_sums(struct reading *r, enum oc_nsys_table t)
     }
     if (t == OC_NSYS_NVTX_SUM)
         oc_diag_add(&r->out->diags, OC_WARNING, "W-nested-ranges", "",
-                    "the report does not tell which ranges stand in others: their time counts in both "
-                    "(nvtx_kern_sum has "
-                    "times of kernels by range)");
+                    "the report does not show which ranges are nested: their time counts in both "
+                    "(nvtx_kern_sum reports "
+                    "kernel times by range)");
     if (t != OC_NSYS_NVTX_SUM && t != OC_NSYS_GPU_SUM && t != OC_NSYS_PROJ_SUM && t != OC_NSYS_MEM_SUM)
         add_rows(rows, &r->sums[OC_NSYS_MEM_SUM]);
     oc_sum_rows_finish(rows, r->out, r->opts);
@@ -494,7 +490,7 @@ static int finish(struct reading *r, struct oc_err *err)
         [OC_NSYS_PUSHPOP] = "nvtx_pushpop_trace", [OC_NSYS_NVTX_SUM] = "nvtx_sum"};
     enum oc_nsys_table t = best_table(r);
     if (t == OC_NSYS_NONE)
-        return oc_fail(err, OC_EFORMAT, "no row of a report of nsys stats about kernels or NVTX ranges");
+        return oc_fail(err, OC_EFORMAT, "no row of an nsys stats report about kernels or NVTX ranges");
     r->out->producer =
         oc_printf(&r->out->arena, "Nsight Systems, report %s%s", report[t], r->console ? " as printed" : "");
     if (t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE) {
@@ -506,7 +502,7 @@ static int finish(struct reading *r, struct oc_err *err)
     }
     if (t == OC_NSYS_KERN_SUM || t == OC_NSYS_GPU_TRACE || t == OC_NSYS_EXEC_TRACE || t == OC_NSYS_GPU_SUM)
         oc_diag_add(&r->out->diags, OC_INFO, "I-kernels-only", "",
-                    "this report knows kernels only: for times of layers export nvtx_kern_sum, or SQLite");
+                    "this report has kernels only: for times of layers export nvtx_kern_sum, or SQLite");
     return 0;
 }
 

@@ -1,15 +1,17 @@
-/* Nsight Systems, `nsys export --type sqlite`. Any table may be missing, and columns grow with versions.
+/* Nsight Systems, `nsys export --type sqlite`. Any table may be missing; newer versions add columns.
  *
  *   StringIds(id, value)
  *   CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId, globalPid, demangledName,
- * shortName, graphNodeId ...), .._MEMCPY(.., bytes, copyKind), .._MEMSET(.., bytes),
- *                              .._GRAPH_TRACE: graphs launched as a whole, without their kernels
- *   CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId): calls of the runtime and
- * driver NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId): 59 push/pop range, 75 name of
- * a domain TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth ..), META_DATA_EXPORT(name, value)
+ *                              shortName, graphNodeId ...)
+ *   CUPTI_ACTIVITY_KIND_MEMCPY(.., bytes, copyKind), .._MEMSET(.., bytes)
+ *   CUPTI_ACTIVITY_KIND_GRAPH_TRACE: graphs launched as a unit, without their kernels
+ *   CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId): runtime and driver calls
+ *   NVTX_EVENTS(start, end, eventType, text, textId, globalTid, domainId): eventType 59 is a push/pop range,
+ *                              75 the name of a domain
+ *   TARGET_INFO_GPU(name, smCount, clockRate, memoryBandwidth ..), META_DATA_EXPORT(name, value)
  *
- * Times are nanoseconds; globalTid is process << 24 | thread, globalPid the same with thread 0. Device work
- * belongs to the NVTX range around the call that launched it: same process and correlationId. */
+ * Times are nanoseconds; globalTid is process << 24 | thread, globalPid the same with thread 0. Device
+ * work belongs to the NVTX range around the call that launched it: same process and correlationId. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +38,11 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
             *bid = (struct oc_bid){.score = 95, .reason = "SQLite file with tables of Nsight Systems"};
 }
 
-/* A call that launched work: sorted, so that kernels, which come in about the same order, find theirs. */
-struct call { /* 12 bytes: as many as launches */
+/* A call that launched work. Sorted by id; kernels are in nearly the same order, so lookups continue from
+ * the last match. */
+struct call { /* 12 bytes: there are as many as launches */
     uint32_t correlation;
-    uint32_t at; /* its range, or without one its run */
+    uint32_t at; /* index of its range, or of its run if it has no range */
     uint16_t process, in_range;
 };
 
@@ -48,37 +51,36 @@ struct reading {
     struct oc_profile *out;
     struct oc_launches *launches;
     struct oc_ranges *ranges;
-    struct oc_timeline *timeline; /* NULL: events are not kept */
-    const char **string;          /* by id, NULL: none; interned */
+    struct oc_timeline *timeline; /* NULL: events are not stored */
+    const char **string;          /* indexed by id, NULL: none; interned */
     size_t n_string;
-    struct oc_map far_strings; /* ids that are not small numbers, to their place in far */
+    struct oc_map far_strings; /* ids too large for the table, mapped to an index into far */
     const char **far;
     size_t n_far, far_cap;
     struct oc_arena scratch;
     struct call *call;
     size_t n_call, call_cap, at;
     bool unsorted_calls;
-    struct oc_map processes; /* global id to a small number */
+    struct oc_map processes; /* global id to a small index */
     int64_t last_process;
     uint32_t last_process_id;
     int64_t last_lane[3];
     uint32_t last_lane_id;
     bool has_lane;
-    int64_t end_ns; /* of the last launch */
-    uint8_t kind;   /* of the table being read */
+    int64_t end_ns; /* lane of the last launch */
+    uint8_t kind;   /* column of the table being read */
     const char *no_name;
     uint64_t in_graph, whole_graphs, bad;
 };
 
-/* ---- cells ----------------------------------------------------------------------------------------------
- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 static int64_t int_of(const struct oc_cell *c, int64_t otherwise)
 {
     return c->kind == OC_CELL_INT ? c->i : otherwise;
 }
 
-/* Start and length; false: not times. */
+/* Reads start and duration. False: not valid times. */
 static bool read_times(struct reading *r, const struct oc_cell *c, double *start_ns, double *dur_ns)
 {
     if (c[0].kind != OC_CELL_INT || c[1].kind != OC_CELL_INT || c[0].i < -MAX_NS || c[1].i > MAX_NS ||
@@ -106,8 +108,7 @@ static const char *intern_cell(struct reading *r, const struct oc_cell *c)
     return c->kind == OC_CELL_TEXT ? oc_intern(&r->out->names, c->s, strnlen(c->s, c->n)) : "";
 }
 
-/* ---- strings and facts ----------------------------------------------------------------------------------
- */
+/* ---- strings and metadata ------------------------------------------------------------------------------ */
 
 static int take_string(void *user, const struct oc_cell *c)
 {
@@ -148,14 +149,14 @@ static int take_gpu(void *user, const struct oc_cell *c)
     const char *name = intern_cell(r, &c[0]);
     if (!*name)
         return 0;
-    if (strstr(p->device, name)) /* several of a kind */
+    if (strstr(p->device, name)) /* several of one kind */
         return 0;
     p->device = p->device[0] ? oc_printf(&p->arena, "%s + %s", p->device, name) : name;
     int64_t sms = int_of(&c[1], 0), hz = int_of(&c[2], 0), bytes = int_of(&c[3], 0);
     if (sms > 0 && hz > 0 && bytes > 0)
         oc_diag_add(&p->diags, OC_INFO, "I-device", name,
-                    "%lld multiprocessors at up to %.0f MHz, memory %.1f GB/s (see also --hw)",
-                    (long long)sms, (double)hz / 1e6, (double)bytes / 1e9);
+                    "%lld SMs at up to %.0f MHz, memory bandwidth %.1f GB/s (see also --hw)", (long long)sms,
+                    (double)hz / 1e6, (double)bytes / 1e9);
     return 0;
 }
 
@@ -174,8 +175,7 @@ static int read_facts(struct reading *r, struct oc_err *err)
                : 0;
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------------------
- */
+/* ---- ranges -------------------------------------------------------------------------------------------- */
 
 static int64_t process_of(int64_t global_id)
 {
@@ -205,12 +205,11 @@ static int read_ranges(struct reading *r, struct oc_err *err)
     return oc_sqlite_scan(r->db, "NVTX_EVENTS", column, OC_COUNT(column), take_range, r, err);
 }
 
-/* ---- calls ----------------------------------------------------------------------------------------------
- */
+/* ---- runtime calls ------------------------------------------------------------------------------------- */
 
 #define MAX_PROCESSES 65535
 
-/* The number of the process; ids of calls are 32 bits wide. */
+/* The process number; call ids are 32 bits wide. */
 static uint16_t process_number(struct reading *r, int64_t global_id)
 {
     int64_t process = process_of(global_id);
@@ -234,13 +233,13 @@ static int by_id(const void *a, const void *b)
     return compare_calls(a, b);
 }
 
-/* One number for the call and what it launched. */
+/* The key that a call and the work it launched share. */
 static uint64_t launch_id(struct reading *r, int64_t global_id, int64_t correlation)
 {
     return (uint64_t)(process_number(r, global_id) + 1u) << 32 | (uint32_t)correlation;
 }
 
-static void keep_call(struct reading *r, const struct oc_cell *c)
+static void add_call(struct reading *r, const struct oc_cell *c)
 {
     struct oc_timeline *t = r->timeline;
     const char *name = string_of(r, &c[4]);
@@ -269,8 +268,8 @@ static int take_call(void *user, const struct oc_cell *c)
     if (c[0].kind != OC_CELL_INT || c[2].kind != OC_CELL_INT || c[3].kind != OC_CELL_INT)
         return 0;
     if (r->timeline)
-        keep_call(r, c);
-    if (!oc_ranges_count(r->ranges)) /* nothing to find through it */
+        add_call(r, c);
+    if (!oc_ranges_count(r->ranges)) /* no work can be linked through it */
         return 0;
     struct call x = {.correlation = (uint32_t)c[3].i};
     x.at = oc_ranges_find(r->ranges, c[2].i, c[0].i, int_of(&c[1], c[0].i));
@@ -290,7 +289,7 @@ static int read_calls(struct reading *r, struct oc_err *err)
 {
     static const struct oc_column column[] = {
         {"start", true}, {"end", true}, {"globalTid", false}, {"correlationId", false}, {"nameId", false}};
-    if (!oc_ranges_count(r->ranges) && !r->timeline) /* nothing to find through them */
+    if (!oc_ranges_count(r->ranges) && !r->timeline) /* no work can be linked through them */
         return 0;
     int rc =
         oc_sqlite_scan(r->db, "CUPTI_ACTIVITY_KIND_RUNTIME", column, OC_COUNT(column), take_call, r, err);
@@ -299,7 +298,8 @@ static int read_calls(struct reading *r, struct oc_err *err)
     return rc;
 }
 
-/* The first call with the id; kernels come in about the order of their calls. */
+/* The first call with the id; continues from the last match, since kernels come in nearly the order of
+ * their calls. */
 static const struct call *find_call(struct reading *r, int64_t global_id, int64_t correlation)
 {
     struct call wanted = {.correlation = (uint32_t)correlation, .process = process_number(r, global_id)};
@@ -322,8 +322,7 @@ static const struct call *find_call(struct reading *r, int64_t global_id, int64_
     return &r->call[low];
 }
 
-/* ---- device work ----------------------------------------------------------------------------------------
- */
+/* ---- device work --------------------------------------------------------------------------------------- */
 
 enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
 
@@ -343,7 +342,7 @@ static uint32_t lane_of(struct reading *r, const struct oc_cell *c)
     return r->last_lane_id;
 }
 
-static void keep_launch(struct reading *r, const struct oc_cell *c, const struct oc_launch *x)
+static void add_launch_event(struct reading *r, const struct oc_cell *c, const struct oc_launch *x)
 {
     struct oc_timeline *t = r->timeline;
     uint32_t detail = OC_NONE;
@@ -368,7 +367,7 @@ static void keep_launch(struct reading *r, const struct oc_cell *c, const struct
         c[CORRELATION].kind == OC_CELL_INT ? launch_id(r, int_of(&c[PROCESS], 0), c[CORRELATION].i) : 0, 0);
 }
 
-/* What the records said of runs is not said again. */
+/* Drops warnings about runs that the records have already produced. */
 static void drop_repeated(struct oc_diags *d, size_t from)
 {
     static const char *const code[] = {"W-no-run", "W-warmup", "I-runs-found"};
@@ -383,7 +382,7 @@ static void drop_repeated(struct oc_diags *d, size_t from)
     d->n = n;
 }
 
-/* The events are put in order; the records and their runs stay as they are. */
+/* Sorts the events; the records and their runs stay unchanged. */
 static void finish_timeline(struct reading *r, const struct oc_profile_opts *opts)
 {
     static const struct oc_timeline_rules rules = {.find_runs = true, .kernel_are_records = true};
@@ -420,7 +419,7 @@ static int take_launch(struct reading *r, const struct oc_cell *c, const char *n
     }
     oc_launches_add(r->launches, &x);
     if (r->timeline)
-        keep_launch(r, c, &x);
+        add_launch_event(r, c, &x);
     return 0;
 }
 
@@ -505,30 +504,30 @@ static int read_work(struct reading *r, struct oc_err *err)
     return 0;
 }
 
-/* ---- the file -------------------------------------------------------------------------------------------
- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
-static void tell_findings(const struct reading *r)
+static void add_warnings(const struct reading *r)
 {
     struct oc_diags *d = &r->out->diags;
     if (r->in_graph)
-        oc_diag_add(d, OC_WARNING, "W-cuda-graph", "",
-                    "%llu kernels were replayed by CUDA graphs: no call launched them one by one, so they "
-                    "belong to the "
-                    "launch of the graph and not to layers (record without graphs for times of layers)",
-                    (unsigned long long)r->in_graph);
+        oc_diag_add(
+            d, OC_WARNING, "W-cuda-graph", "",
+            "%llu kernels were replayed by CUDA graphs: no runtime call launched them one by one, so they "
+            "are attributed to the "
+            "launch of the graph and not to layers (record without graphs for times per layer)",
+            (unsigned long long)r->in_graph);
     if (r->whole_graphs)
         oc_diag_add(
             d, OC_WARNING, "W-cuda-graph", "",
-            "%llu launches of CUDA graphs are recorded as a whole, without their kernels (record with "
+            "%llu launches of CUDA graphs were recorded as a unit, without their kernels (record with "
             "--cuda-graph-trace=node to see them)",
             (unsigned long long)r->whole_graphs);
     if (r->bad)
-        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu rows without usable times are left out",
+        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%llu rows without valid times were skipped",
                     (unsigned long long)r->bad);
     if (oc_launches_count(r->launches) && !oc_ranges_count(r->ranges))
         oc_diag_add(d, OC_INFO, "I-no-nvtx", "",
-                    "no NVTX ranges: kernels cannot be put to layers (record with --trace=cuda,nvtx)");
+                    "no NVTX ranges: kernels cannot be attributed to layers (record with --trace=cuda,nvtx)");
 }
 
 static int check_tables(struct reading *r, struct oc_err *err)
@@ -545,7 +544,7 @@ static int check_tables(struct reading *r, struct oc_err *err)
         return -1;
     return oc_fail(
         err, OC_EFORMAT,
-        there ? "Nsight Systems recorded no device work: there is no table CUPTI_ACTIVITY_KIND_KERNEL "
+        there ? "Nsight Systems recorded no device work: the table CUPTI_ACTIVITY_KIND_KERNEL is missing "
                 "(record with --trace=cuda,nvtx)"
               : "SQLite file without the tables of Nsight Systems (StringIds, CUPTI_ACTIVITY_KIND_KERNEL)");
 }
@@ -560,8 +559,8 @@ static int read_all(struct reading *r, const struct oc_profile_opts *opts, struc
     if (r->timeline)
         oc_ranges_events(r->ranges, r->timeline, r->end_ns);
     if (!oc_launches_count(r->launches))
-        return oc_fail(err, OC_EFORMAT, "holds no device work: the tables of kernels and copies are empty");
-    tell_findings(r);
+        return oc_fail(err, OC_EFORMAT, "has no device work: the tables of kernels and copies are empty");
+    add_warnings(r);
     free(r->call);
     r->call = NULL;
     uint32_t n_run = oc_ranges_runs(r->ranges);
@@ -582,7 +581,7 @@ static int open_db(struct oc_stream *s, struct reading *r, struct oc_err *err)
     if (*path)
         return oc_sqlite_open(path, &r->out->caps, &r->db, err);
     if (!oc_stream_fill(s, 0, &data, &n, &offset))
-        return oc_fail(err, OC_EFORMAT, "no SQLite file");
+        return oc_fail(err, OC_EFORMAT, "not an SQLite file");
     while (oc_stream_fill(s, 0, &data, &n, &offset))
         continue;
     return oc_sqlite_open_mem(data, n, &r->out->caps, &r->db, err);

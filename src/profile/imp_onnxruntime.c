@@ -9,26 +9,27 @@
 #define MAX_TS_US      ((int64_t)1 << 52)
 #define MAX_EVENT_TEXT ((size_t)1 << 26)
 
-/* ---- probe -------------------------------------------------------------------------------------------- */
+/* ---- probe --------------------------------------------------------------------------------------------- */
 
-static bool has(const struct oc_peek *p, const char *text)
+static bool contains(const struct oc_peek *p, const char *text)
 {
     return memmem(p->data, p->n, text, strlen(text)) != NULL;
 }
 
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
-    if (!p->n || p->data[0] != '[' || !has(p, "\"cat\""))
+    if (!p->n || p->data[0] != '[' || !contains(p, "\"cat\""))
         return;
-    bool session = has(p, "\"Session\"") && (has(p, "\"model_loading") ||
-                                             has(p, "\"session_initialization\"") || has(p, "\"model_run\""));
-    bool node = has(p, "_kernel_time\"") && has(p, "\"op_name\"");
+    bool session = contains(p, "\"Session\"") &&
+                   (contains(p, "\"model_loading") || contains(p, "\"session_initialization\"") ||
+                    contains(p, "\"model_run\""));
+    bool node = contains(p, "_kernel_time\"") && contains(p, "\"op_name\"");
     if (session || node)
         *bid = (struct oc_bid){.score = session && node ? 95 : 85,
                                .reason = "chrome trace array with Session or Node events"};
 }
 
-/* ---- keys --------------------------------------------------------------------------------------------- */
+/* ---- keys ---------------------------------------------------------------------------------------------- */
 
 static const char *intern(struct ort_reading *r, struct oc_str s)
 {
@@ -67,7 +68,7 @@ static void key_part(struct ort_reading *r, struct oc_str s)
     oc_buf_char(&r->key_text, '\x1f');
 }
 
-/* Looks the collected key text up; a new key is filled by the caller. */
+/* Looks up the key with the collected text; the caller fills a new key. */
 static bool is_new_key(struct ort_reading *r, uint32_t *id)
 {
     *id = (uint32_t)r->t->n_key;
@@ -122,7 +123,7 @@ static uint32_t node_key(struct ort_reading *r, struct oc_str name)
     return id;
 }
 
-/* The key of a node event: that of the last event of this name with these arguments, else looked up. */
+/* The key of a node event: that of the last event with this name and arguments, otherwise looked up. */
 static uint32_t event_key(struct ort_reading *r, struct oc_str name)
 {
     if (r->args == OC_NONE)
@@ -177,7 +178,7 @@ static uint32_t kernel_key(struct ort_reading *r, struct oc_str name)
     return id;
 }
 
-/* ---- keeping events ----------------------------------------------------------------------------------- */
+/* ---- storing events ------------------------------------------------------------------------------------ */
 
 static uint32_t lane_of(struct ort_reading *r)
 {
@@ -195,7 +196,7 @@ static uint32_t lane_of(struct ort_reading *r)
     return lane;
 }
 
-static void keep_session(struct ort_reading *r, struct oc_str name)
+static void store_session(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     if (oc_str_eq(name, "model_run")) {
@@ -211,8 +212,8 @@ static void keep_session(struct ort_reading *r, struct oc_str name)
     t->session[t->n_session++] = (struct ort_session){intern(r, name), r->ts_us, r->dur_us, r->where};
 }
 
-/* The first run ends with its event; nodes of later ones do not count. */
-static void keep_memory(struct ort_reading *r, uint32_t key)
+/* The first run ends with its event; nodes of later runs do not count. */
+static void store_memory(struct ort_reading *r, uint32_t key)
 {
     struct oc_prof_memory *m = &r->t->out->memory;
     const int64_t *v = r->mem;
@@ -247,23 +248,23 @@ static void add_node_event(struct ort_reading *r, uint32_t key)
     t->in_disorder |= t->n_event > 1 && ort_before(e, e - 1, t->key);
 }
 
-static void keep_node(struct ort_reading *r, struct oc_str name)
+static void store_node(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     bool fence = drop_suffix(&name, "_fence_before") || drop_suffix(&name, "_fence_after");
     t->saw_fence |= fence;
     if (fence && r->args != OC_NONE)
         r->memo.item[r->args].fence = true;
-    if (fence && !r->dur_us) /* most of them, and nothing to account for */
+    if (fence && !r->dur_us) /* most of them, and without time */
         return;
     if (!fence)
         drop_suffix(&name, "_kernel_time");
     add_node_event(r, fence ? fence_key(r) : event_key(r, name));
     if (!fence)
-        keep_memory(r, t->event[t->n_event - 1].key);
+        store_memory(r, t->event[t->n_event - 1].key);
 }
 
-static void keep_kernel(struct ort_reading *r, struct oc_str name)
+static void store_kernel(struct ort_reading *r, struct oc_str name)
 {
     struct ort_trace *t = r->t;
     t->read_kernel_us += r->dur_us;
@@ -278,8 +279,8 @@ static void keep_kernel(struct ort_reading *r, struct oc_str name)
 static const char *why_bad_times(const struct ort_reading *r)
 {
     if (r->dur_us < 0 || r->dur_us > MAX_US)
-        return "\"dur\" out of range";
-    return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" out of range" : NULL;
+        return "\"dur\" is out of range";
+    return r->ts_us < -MAX_TS_US || r->ts_us > MAX_TS_US ? "\"ts\" is out of range" : NULL;
 }
 
 static const char *why_bad(const struct ort_reading *r)
@@ -290,7 +291,7 @@ static const char *why_bad(const struct ort_reading *r)
                          : why_bad_times(r);
 }
 
-static void tell_bad(struct ort_reading *r, const char *why)
+static void count_bad(struct ort_reading *r, const char *why)
 {
     if (!r->bad++) {
         r->first_bad = r->where;
@@ -298,7 +299,7 @@ static void tell_bad(struct ort_reading *r, const char *why)
     }
 }
 
-static void keep_event(struct ort_reading *r)
+static void store_event(struct ort_reading *r)
 {
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
@@ -307,43 +308,43 @@ static void keep_event(struct ort_reading *r)
         return; /* reserved categories and metadata carry no time */
     const char *why = why_bad(r);
     if (why) {
-        tell_bad(r, why);
+        count_bad(r, why);
     } else if (session) {
-        keep_session(r, name);
+        store_session(r, name);
     } else if (node) {
-        keep_node(r, name);
+        store_node(r, name);
     } else {
-        keep_kernel(r, name);
+        store_kernel(r, name);
     }
 }
 
-/* An event of a node that is written as one before. */
-static void keep_alike(struct ort_reading *r)
+/* Fast path: a node event whose arguments are memoised. */
+static void store_memoised(struct ort_reading *r)
 {
     const struct ort_args *k = &r->memo.item[r->args];
     const char *why = why_bad_times(r);
     if (why)
-        tell_bad(r, why);
+        count_bad(r, why);
     else if (!k->fence)
         add_node_event(r, k->key);
 }
 
-/* False: not a complete event. */
+/* False: the event is incomplete. */
 static bool take_event(struct ort_reading *r)
 {
-    oc_json_peek(r->j); /* to the brace */
+    oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
     if (ort_read_alike(r)) {
-        keep_alike(r);
+        store_memoised(r);
         return true;
     }
     if (!ort_read_event(r))
         return false;
-    keep_event(r);
+    store_event(r);
     return true;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
 static void read_all(struct ort_reading *r)
 {
@@ -372,25 +373,24 @@ static void read_all(struct ort_reading *r)
     }
 }
 
-static void tell_findings(struct ort_reading *r, struct oc_stream *s)
+static void add_warnings(struct ort_reading *r, struct oc_stream *s)
 {
     struct oc_diags *d = &r->t->out->diags;
     const char *damaged = oc_stream_error(s);
     if (r->broken)
         oc_diag_add(d, OC_WARNING, "W-broken-event", "",
-                    "%zu broken events left out, the first: %s (offset %llu)", r->broken, r->broken_why,
+                    "%zu broken events were skipped, the first: %s (offset %llu)", r->broken, r->broken_why,
                     (unsigned long long)r->first_broken);
     if (r->bad)
-        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%zu events left out, the first: %s (offset %llu)",
+        oc_diag_add(d, OC_WARNING, "W-bad-event", "", "%zu events were skipped, the first: %s (offset %llu)",
                     r->bad, r->bad_why, (unsigned long long)r->first_bad);
     if (damaged)
         oc_diag_add(d, OC_WARNING, "W-damaged", "", "%s", damaged);
     if (oc_json_truncated(r->j)) {
         r->t->out->truncated = true;
-        oc_diag_add(
-            d, OC_WARNING, "W-truncated", "",
-            "file ends in the middle: %zu complete events are used, the rest is missing (offset %llu)",
-            r->number, (unsigned long long)r->t->last_offset);
+        oc_diag_add(d, OC_WARNING, "W-truncated", "",
+                    "the file is truncated: %zu complete events are used (offset %llu)", r->number,
+                    (unsigned long long)r->t->last_offset);
     }
 }
 
@@ -410,7 +410,7 @@ static int read_trace(const struct oc_source *src, const struct oc_profile_opts 
 {
     struct oc_stream *s = src->file[0].s;
     struct ort_trace t = {.out = out};
-    struct oc_arena scratch = {0}; /* key texts */
+    struct oc_arena scratch = {0}; /* texts of the keys */
     struct ort_reading r = {
         .t = &t, .j = oc_json_open(s), .keys.arena = &scratch, .lanes.arena = &scratch, .lane = OC_NONE};
     r.text.max = MAX_EVENT_TEXT;
@@ -422,12 +422,12 @@ static int read_trace(const struct oc_source *src, const struct oc_profile_opts 
     }
     oc_json_enter(r.j);
     read_all(&r);
-    tell_findings(&r, s);
+    add_warnings(&r, s);
     oc_map_free(&r.keys);
     oc_arena_free(&scratch);
     out->producer = producer_of(&t);
     if (!t.n_event && !t.n_session && !t.n_run && !t.n_kernel) {
-        rc = oc_fail(err, OC_EFORMAT, "holds no events of ONNX Runtime (offset %llu)",
+        rc = oc_fail(err, OC_EFORMAT, "has no events of ONNX Runtime (offset %llu)",
                      (unsigned long long)oc_json_offset(r.j));
     } else {
         if (opts->keep_events)

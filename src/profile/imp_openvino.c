@@ -1,5 +1,5 @@
 /* OpenVINO benchmark_app -report_type average_counters|detailed_counters: a table of layers, separated by
- * ';', with a trailing ';' in every row, closed by a row "Total". detailed_counters writes one table a
+ * ';', with a trailing ';' in every row, closed by a row "Total". detailed_counters writes one table per
  * request: each is a run. Header: layerName;execStatus;layerType;execType;[numaId;]realTime (ms);cpuTime
  * (ms); */
 #include <math.h>
@@ -15,16 +15,16 @@ static const char *const column_name[N_COLUMN] = {"layerName", "execStatus", "la
                                                   "execType",  "realTime",   "cpuTime"};
 
 struct layer {    /* one row */
-    uint32_t key; /* which layer */
+    uint32_t key; /* index of the layer */
     uint32_t run;
     double real_ns, cpu_ns;
     uint64_t where;
 };
 
-struct key { /* a layer: its name, type and kernel, and how often these came before in one table */
+struct key { /* a layer: its name, type and kernel, and its number of earlier occurrences in the table */
     const char *name, *type, *exec;
     bool ran;
-    uint32_t last_run, times; /* of the base key: how often it came in that run */
+    uint32_t last_run, times; /* of the base key: number of occurrences in that run */
 };
 
 struct reading {
@@ -39,7 +39,7 @@ struct reading {
     struct oc_map keys;
     struct oc_buf text;
     uint32_t runs;
-    double sum_ns; /* of the present table */
+    double sum_ns; /* of the current table */
 };
 
 static bool is_header(void *ctx, const struct oc_str *f, size_t n)
@@ -71,7 +71,7 @@ static struct oc_str at(const struct reading *r, const struct oc_str *f, size_t 
     return oc_csv_at(f, n, r->column[column]);
 }
 
-/* NAN: there is no such column. */
+/* NAN: no such column. */
 static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned column, double *ns,
                    struct oc_err *err)
 {
@@ -80,7 +80,7 @@ static int time_of(struct reading *r, const struct oc_str *f, size_t n, unsigned
         return 0;
     struct oc_str s = at(r, f, n, column);
     if (!oc_csv_number(s, ns, NULL) || !(*ns >= 0 && *ns < 1e15))
-        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no time", column_name[column],
+        return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a time", column_name[column],
                            (int)(s.n < 80 ? s.n : 80), s.s);
     *ns *= r->unit_ns[column];
     return 0;
@@ -92,7 +92,7 @@ static void key_part(struct reading *r, struct oc_str s)
     oc_buf_char(&r->text, '\x1f');
 }
 
-/* The key with the collected text; *fresh: new, to be filled. */
+/* Looks up the key with the collected text; *fresh: new, to be filled. */
 static uint32_t find_key(struct reading *r, bool *fresh)
 {
     uint32_t id = (uint32_t)r->n_key;
@@ -104,7 +104,7 @@ static uint32_t find_key(struct reading *r, bool *fresh)
     return id;
 }
 
-/* Layers of one name in one table stay apart: the second is the second in every table. */
+/* Layers with equal names in one table are separate: the second is the second in every table. */
 static uint32_t key_of(struct reading *r, const struct oc_str *f, size_t n)
 {
     bool fresh;
@@ -133,10 +133,9 @@ static uint32_t key_of(struct reading *r, const struct oc_str *f, size_t n)
     return id;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
-/* The last row of a table repeats the sum, rounded to microseconds a layer. */
+/* The last row of a table repeats the sum, rounded to microseconds per layer. */
 static void check_total(struct reading *r, double total_ns)
 {
     if (!(fabs(total_ns - r->sum_ns) <= 1e3 * (double)(r->n + 1)))
@@ -180,16 +179,16 @@ static int read_tables(struct reading *r, struct oc_err *err)
             rc = take_header(r, f, n, err);
         else if (n && oc_csv_cut(r->c) && n <= r->column[REAL])
             oc_prof_cut(r->p, r->c);
-        else if (n > 1) /* one field: notes between the tables */
+        else if (n > 1) /* one field: a note between the tables */
             rc = take_row(r, f, n, err);
     }
     return rc == 0 && oc_csv_failed(r->c) ? oc_csv_error(r->c, err) : rc;
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
-/* "brgconv_avx512_f32": what stands behind the last '_', if it is a precision. */
+/* Precision from the kernel type: in "brgconv_avx512_f32" the text after the last '_', if it is a
+ * precision. */
 static const char *precision_of(const char *exec)
 {
     const char *last = strrchr(exec, '_');
@@ -216,7 +215,7 @@ static int by_key(const void *a, const void *b)
     return (x->run > y->run) - (x->run < y->run);
 }
 
-/* One record of the rows [0, n) of one layer: a row a run. */
+/* Creates one record from the rows [0, n) of one layer: one row per run. */
 static void make_record(const struct layer *l, size_t n, enum oc_stat stat, double *v,
                         struct oc_prof_rec *rec, bool ran)
 {
@@ -283,22 +282,22 @@ static void choose_stat(struct reading *r, enum oc_stat wanted, uint32_t warmup)
 static void finish(struct reading *r, const struct oc_profile_opts *opts)
 {
     struct oc_profile *p = r->p;
-    /* every table is the last inference of its request: nothing is warm-up unless asked for */
+    /* every table is the last inference of its request: no warm-up run unless requested */
     uint32_t warmup = opts->warmup > 0 && r->runs > 1 ? (uint32_t)opts->warmup : 0;
     if (warmup >= r->runs)
         warmup = r->runs - 1;
     p->producer = "OpenVINO benchmark_app";
     p->time_kind = "host time";
     p->run_ns = p->busy_ns = NAN;
-    p->runs_total = r->runs > 1 ? r->runs : 0; /* one table holds averages of an unknown number of runs */
+    p->runs_total = r->runs > 1 ? r->runs : 0; /* one table: averages over an unknown number of runs */
     p->runs_used = r->runs > 1 ? r->runs - warmup : 1;
     p->stat = OC_STAT_MEAN;
     if (r->runs > 1)
         choose_stat(r, opts->stat, warmup);
     make_records(r, opts, warmup);
     oc_diag_add(&p->diags, OC_INFO, "I-runs", "",
-                r->runs > 1 ? "%u tables, one a request: each counts as a run"
-                            : "averages over all runs: the file does not tell how many",
+                r->runs > 1 ? "%u tables, one per request: each counts as a run"
+                            : "times are averages over all runs: the file does not report their number",
                 r->runs);
 }
 

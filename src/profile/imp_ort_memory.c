@@ -30,7 +30,7 @@ static bool is_header(void *ctx, const struct oc_str *f, size_t n)
     return true;
 }
 
-/* Without the last '_' and the digits behind it. */
+/* Removes the last '_' and the digits after it. */
 static struct oc_str node_name(struct oc_str s)
 {
     size_t n = s.n;
@@ -45,7 +45,7 @@ static int take_row(struct reading *r, const struct oc_str *f, size_t n, struct 
     for (unsigned i = INPUTS; i < N_COLUMN; i++) {
         struct oc_str s = oc_csv_at(f, n, r->column[i]);
         if (!oc_csv_u64(s, &bytes[i]))
-            return oc_csv_fail(r->c, err, "column '%s': '%.*s' is no number of bytes", column_name[i],
+            return oc_csv_fail(r->c, err, "column '%s': '%.*s' is not a number of bytes", column_name[i],
                                (int)(s.n < 80 ? s.n : 80), s.s);
     }
     if (r->list.n >= oc_csv_max_rows(r->c))
@@ -96,7 +96,7 @@ static void finish(struct reading *r)
     p->run_ns = p->busy_ns = NAN;
     oc_rec_list_end(&r->list, p);
     oc_diag_add(&p->diags, OC_INFO, "I-no-times", "",
-                "bytes of nodes, no times: name the session's profile beside it for these");
+                "memory of nodes without times: pass the session's profile as well to get times");
 }
 
 static int read_memory(const struct oc_source *src, const struct oc_profile_opts *opts,

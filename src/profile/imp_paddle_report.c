@@ -1,9 +1,11 @@
-/* Paddle Inference text report. A file holds one report or several:
+/* Paddle Inference text report. A file contains one or more reports:
+ *
  *   ------------------------->     Profiling Report     <-------------------------
  *   key: value lines, "GpuMemCpy Summary" with rows "name  Calls: n  Total: t  Ratio: r%"
  *   Event  Calls  Total  [CPU Time (Ratio)  GPU Time (Ratio)]  Min.  Max.  Ave.  Ratio.
- *   rows, two blanks of indentation a level, up to an empty line
- * Rows are read from the right: the name may hold blanks, and columns may touch behind a ')'. */
+ *   rows, indented two blanks per level, up to an empty line
+ *
+ * Rows are parsed from the right: the name may contain blanks, and columns may touch after a ')'. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ struct reading {
     size_t n_row, cap_row;
     struct oc_paddle_head *head;
     size_t n_head, cap_head;
-    struct oc_paddle_copy *copy; /* of the present report */
+    struct oc_paddle_copy *copy; /* of the current report */
     size_t n_copy, cap_copy;
     struct oc_map lanes;
     double unit_ns;
@@ -30,14 +32,13 @@ struct reading {
     struct {
         size_t indent;
         uint32_t rec;
-    } open[MAX_DEPTH]; /* records that the next row may be inside of */
+    } open[MAX_DEPTH]; /* records that may contain the next row (nesting stack) */
     size_t n_open;
 };
 
-/* ---- pieces of a line ------------------------------------------------------------------------------------
- */
+/* ---- parsing of a line --------------------------------------------------------------------------------- */
 
-static bool has(struct oc_str s, const char *text)
+static bool contains(struct oc_str s, const char *text)
 {
     return s.n && memmem(s.s, s.n, text, strlen(text));
 }
@@ -50,16 +51,16 @@ static bool starts(struct oc_str s, const char *text)
 
 static bool is_banner(struct oc_str s)
 {
-    return has(s, "->     Profiling Report     <-");
+    return contains(s, "->     Profiling Report     <-");
 }
 
 static bool is_event_header(struct oc_str s)
 {
-    return starts(s, "Event") && has(s, "Calls") && has(s, "Total") && has(s, "Ratio.");
+    return starts(s, "Event") && contains(s, "Calls") && contains(s, "Total") && contains(s, "Ratio.");
 }
 
-/* What follows `key` in the line, up to the end; {NULL}: no such key. */
-static struct oc_str after(struct oc_str s, const char *key)
+/* The rest of the line after `key`; {NULL}: no such key. */
+static struct oc_str text_after(struct oc_str s, const char *key)
 {
     const char *p = s.n ? memmem(s.s, s.n, key, strlen(key)) : NULL;
     if (!p)
@@ -68,10 +69,10 @@ static struct oc_str after(struct oc_str s, const char *key)
     return oc_csv_trim((struct oc_str){p, (size_t)(s.s + s.n - p)});
 }
 
-/* The number behind the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
+/* The number after the key: "Total: 6.14292     Ratio: 40.6741%"; NAN: none. */
 static double number_after(struct oc_str s, const char *key)
 {
-    struct oc_str v = after(s, key);
+    struct oc_str v = text_after(s, key);
     double out;
     size_t n = 0;
     while (n < v.n && v.s[n] != ' ' && v.s[n] != '\t' && v.s[n] != '%')
@@ -79,7 +80,7 @@ static double number_after(struct oc_str s, const char *key)
     return n && oc_csv_number((struct oc_str){v.s, n}, &out, NULL) ? out : (double)NAN;
 }
 
-/* Takes the last number of the line off it. */
+/* Removes the last number of the line and returns it. */
 static bool take_last(struct oc_str *s, double *out)
 {
     size_t end = oc_csv_trim(*s).n ? (size_t)(oc_csv_trim(*s).s + oc_csv_trim(*s).n - s->s) : 0, i = end;
@@ -91,7 +92,7 @@ static bool take_last(struct oc_str *s, double *out)
     return true;
 }
 
-/* "14.473088 (0.010160)" at the end; the ratio is not kept: it says no more than the time. */
+/* Parses "14.473088 (0.010160)" at the end; drops the ratio, which follows from the time. */
 static bool take_last_share(struct oc_str *s, double *out)
 {
     struct oc_str t = oc_csv_trim(*s);
@@ -106,8 +107,7 @@ static bool take_last_share(struct oc_str *s, double *out)
     return take_last(s, out);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static bool all_times(const struct oc_paddle_row *v)
 {
@@ -118,7 +118,7 @@ static bool all_times(const struct oc_paddle_row *v)
     return isnan(v->cpu_ns) || (v->cpu_ns >= 0 && v->cpu_ns < 1e15 && v->gpu_ns >= 0 && v->gpu_ns < 1e15);
 }
 
-/* What is left of the line is the name with its indentation. */
+/* The rest of the line is the name with its indentation. */
 static bool parse_row(struct oc_str *line, struct oc_paddle_row *v)
 {
     v->cpu_ns = v->gpu_ns = NAN;
@@ -138,7 +138,7 @@ static void scale(struct oc_paddle_row *v, double ns)
         *t[i] *= ns;
 }
 
-/* Takes "thread<k>::" off; the number, or -1. */
+/* Removes "thread<k>::"; returns the number, or -1. */
 static int64_t take_thread(struct oc_str *name)
 {
     uint64_t k;
@@ -167,7 +167,7 @@ static uint32_t lane_of(struct reading *r, int64_t thread)
                                                .id = thread < 0 ? OC_NO_ID : thread});
 }
 
-/* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have none. */
+/* "conv2d/conv2d3/compute": the type is conv2d; parts of a call (compute, infer_shape ...) have no type. */
 static struct oc_str type_of(struct oc_str name)
 {
     const char *slash = name.n ? memchr(name.s, '/', name.n) : NULL;
@@ -179,7 +179,7 @@ static struct oc_str type_of(struct oc_str name)
     return instance ? (struct oc_str){name.s, n} : (struct oc_str){"", 0};
 }
 
-/* The record that a row with this indentation is inside of. */
+/* The record that contains a row with this indentation. */
 static uint32_t parent_of(struct reading *r, size_t indent)
 {
     while (r->n_open && r->open[r->n_open - 1].indent >= indent)
@@ -187,7 +187,7 @@ static uint32_t parent_of(struct reading *r, size_t indent)
     uint32_t parent = r->n_open ? r->open[r->n_open - 1].rec : OC_NONE;
     if (r->n_open < MAX_DEPTH) {
         r->open[r->n_open].indent = indent;
-        r->open[r->n_open++].rec = (uint32_t)r->list.n; /* the one that is added next */
+        r->open[r->n_open++].rec = (uint32_t)r->list.n; /* index of the record added next */
     }
     return parent;
 }
@@ -242,13 +242,12 @@ static int table_line(struct reading *r, struct oc_str line, struct oc_err *err)
         oc_prof_cut(r->p, r->c);
     } else {
         oc_diag_add(&r->p->diags, OC_WARNING, "W-row", "",
-                    "line %u is no row of the table of events: passed over", oc_csv_line_number(r->c));
+                    "line %u is not a row of the table of events and was skipped", oc_csv_line_number(r->c));
     }
     return 0;
 }
 
-/* ---- what stands above the table ------------------------------------------------------------------------
- */
+/* ---- lines above the table ----------------------------------------------------------------------------- */
 
 static void end_copies(struct reading *r)
 {
@@ -270,7 +269,7 @@ static void new_report(struct reading *r)
     struct oc_paddle_head *h = &r->head[r->n_head++];
     *h = (struct oc_paddle_head){.place = "", .order = "", .line = oc_csv_line_number(r->c)};
     h->total_ns = h->computation_ns = h->overhead_ns = h->computation_ratio = h->overhead_ratio = NAN;
-    r->unit_ns = 1e6; /* the default of the writer */
+    r->unit_ns = 1e6; /* the writer's default */
     r->had_table = r->in_copies = false;
 }
 
@@ -298,14 +297,14 @@ static void head_line(struct reading *r, struct oc_str line)
     struct oc_paddle_head *h = &r->head[r->n_head - 1];
     struct oc_str t = oc_csv_trim(line);
     if (starts(t, "Place:"))
-        h->place = oc_prof_text(r->p, after(t, "Place:"));
+        h->place = oc_prof_text(r->p, text_after(t, "Place:"));
     else if (starts(t, "Time unit:")) {
-        if (!oc_csv_time_unit(after(t, "Time unit:"), &r->unit_ns))
-            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "", "line %u: unknown unit of time, taken as ms",
-                        oc_csv_line_number(r->c));
+        if (!oc_csv_time_unit(text_after(t, "Time unit:"), &r->unit_ns))
+            oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "",
+                        "line %u: unknown unit of time, ms is assumed", oc_csv_line_number(r->c));
     } else if (starts(t, "Sorted by"))
         h->order = oc_prof_text(r->p, t);
-    else if (starts(t, "Note!") && has(t, "merge all thread"))
+    else if (starts(t, "Note!") && contains(t, "merge all thread"))
         h->merged = true;
     else if (starts(t, "Total time:"))
         h->total_ns = number_after(t, "Total time:") * r->unit_ns;
@@ -315,9 +314,9 @@ static void head_line(struct reading *r, struct oc_str line)
     } else if (starts(t, "Framework overhead")) {
         h->overhead_ns = number_after(t, "Total:") * r->unit_ns;
         h->overhead_ratio = number_after(t, "Ratio:") / 100;
-    } else if (has(t, "GpuMemCpy Summary"))
+    } else if (contains(t, "GpuMemCpy Summary"))
         r->in_copies = true;
-    else if (r->in_copies && has(t, "Calls:"))
+    else if (r->in_copies && contains(t, "Calls:"))
         copy_line(r, line);
 }
 
@@ -340,10 +339,9 @@ static int take_line(struct reading *r, struct oc_str line, struct oc_err *err)
     return 0;
 }
 
-/* ---- the importer ----------------------------------------------------------------------------------------
- */
+/* ---- importer ------------------------------------------------------------------------------------------ */
 
-/* Own time: without the rows inside. Their totals have six digits, so the difference may fall below 0. */
+/* Self time: the total minus the nested rows. Totals have six digits, so the difference may be below 0. */
 static void make_self(struct reading *r)
 {
     for (size_t i = 0; i < r->list.n; i++) {
@@ -376,7 +374,7 @@ static void finish(struct reading *r)
     p->device = r->any_gpu ? "GPU" : "CPU";
     p->time_kind = r->any_gpu ? "host and device time" : "host time";
     p->stat = OC_STAT_SUM;
-    p->runs_total = p->runs_used = 1; /* the recording: where a run ends is not told */
+    p->runs_total = p->runs_used = 1; /* one recording: the report does not mark runs */
     p->run_ns = r->n_head == 1 ? head[0].total_ns : (double)NAN;
     p->busy_ns = NAN;
     if (!r->any_gpu)
@@ -385,7 +383,7 @@ static void finish(struct reading *r)
     oc_rec_list_end(&r->list, p);
     if (r->n_head > 1)
         oc_diag_add(&p->diags, OC_INFO, "I-reports", "",
-                    "the file holds %zu reports: each has lanes of its own", r->n_head);
+                    "the file contains %zu reports: each has its own lanes", r->n_head);
 }
 
 static int read_lines(struct reading *r, struct oc_err *err)
@@ -406,7 +404,7 @@ static int read_report(const struct oc_source *src, const struct oc_profile_opts
 {
     struct reading r = {.c = oc_csv_open(src->file[0].s), .p = out, .unit_ns = 1e6};
     struct oc_arena keys = {0};
-    (void)opts; /* sums of one recording: nothing to choose */
+    (void)opts; /* sums of one recording: every statistic is equal */
     r.lanes.arena = &keys;
     out->imported_ns = out->imported_kernel_ns = 0;
     int rc = read_lines(&r, err);

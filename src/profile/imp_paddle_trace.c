@@ -1,9 +1,9 @@
 /* Paddle's profiler, export_chrome_tracing, schemas 1.0.0 and 1.0.1 (PaddlePaddle/Paddle:
  * paddle/fluid/platform/profiler/chrometracing_logger.cc): an object with "schemaVersion" (text),
  * "span_indx", "traceEvents" that end with an empty object, and "ExtraInfo". Names carry their duration,
- * "conv2d[0.095 ms]"; "ts" is cut to microseconds, args.start_time and end_time are not. "tid" is "4242(C++)"
- * or "4242(Python)" for one thread; the "pid" of device events is the device. Operators have no node names,
- * only types. */
+ * "conv2d[0.095 ms]"; "ts" is cut to microseconds, args.start_time and end_time are not. "tid" is
+ * "4242(C++)" or "4242(Python)" for one thread; the "pid" of device events is the device. Operators have
+ * types but no node names. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,13 +49,13 @@ struct reading {
     struct oc_profile *out;
     struct oc_buf key;
     char schema[16];
-    int64_t clock_ns; /* of "ts" when start_time is 0 */
+    int64_t clock_ns; /* end of "ts" when start_time is 0 */
     bool has_clock, device, mlu;
     size_t n_event;
     struct oc_chrome_left_out left_out;
 };
 
-/* ---- probe -------------------------------------------------------------------------------------------- */
+/* ---- probe --------------------------------------------------------------------------------------------- */
 
 static void probe(const struct oc_peek *p, struct oc_bid *bid)
 {
@@ -65,7 +65,7 @@ static void probe(const struct oc_peek *p, struct oc_bid *bid)
     *bid = (struct oc_bid){.score = version ? 96 : 70, .reason = "span_indx of Paddle's profiler"};
 }
 
-/* ---- recorded inputs ---------------------------------------------------------------------------------- */
+/* ---- recorded inputs ----------------------------------------------------------------------------------- */
 
 static unsigned dtype_named(struct oc_str name)
 {
@@ -77,7 +77,7 @@ static unsigned dtype_named(struct oc_str name)
         {"bfloat16", OC_DT_BFLOAT16}, {"int8", OC_DT_INT8},           {"uint8", OC_DT_UINT8},
         {"int16", OC_DT_INT16},       {"int32", OC_DT_INT32},         {"int64", OC_DT_INT64},
         {"bool", OC_DT_BOOL},         {"complex64", OC_DT_COMPLEX64}, {"complex128", OC_DT_COMPLEX128},
-        {"uint16", OC_DT_BFLOAT16}, /* as Paddle called it first */
+        {"uint16", OC_DT_BFLOAT16}, /* name in early versions */
     };
     for (size_t i = 0; i < OC_COUNT(known); i++)
         if (oc_str_eq(name, known[i].name))
@@ -88,7 +88,7 @@ static unsigned dtype_named(struct oc_str name)
 struct inputs {
     struct oc_type type[MAX_INPUTS];
     struct oc_str slot[MAX_INPUTS]; /* views of the text */
-    uint32_t number[MAX_INPUTS];    /* in its slot */
+    uint32_t number[MAX_INPUTS];    /* index in its slot */
     uint32_t n;
 };
 
@@ -131,7 +131,7 @@ static void read_shapes(struct oc_json *j, struct oc_arena *a, struct inputs *in
     }
 }
 
-/* {"Input": ["float32"]}: by slot and number. */
+/* {"Input": ["float32"]}: by slot and index. */
 static void read_dtypes(struct oc_json *j, struct inputs *in)
 {
     struct oc_str slot, name;
@@ -201,9 +201,9 @@ static uint32_t detail_of(struct reading *r, unsigned kind)
     return id;
 }
 
-/* ---- events ------------------------------------------------------------------------------------------- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
-/* Without the duration that the writer appends: the last "[<number> ms]" or "[<number> us]". */
+/* Removes the duration that the writer appends: the last "[<number> ms]" or "[<number> us]". */
 static struct oc_str plain_name(struct oc_str name)
 {
     size_t n = name.n;
@@ -226,13 +226,13 @@ static unsigned find_kind(struct reading *r)
     return OC_EV_COUNT;
 }
 
-/* Start and duration from the arguments; without them from "ts", which runs on another clock, and "dur". */
+/* Start and duration from the arguments; without them "ts" (a different clock) and "dur". */
 static const char *times_of(struct reading *r, int64_t *start_ns, double *dur_ns)
 {
     int64_t ts_ns, end_ns;
     bool ts = oc_chrome_ts_ns(&r->c, OC_CH_TS, &ts_ns), start = oc_chrome_ts_ns(&r->c, F_START, start_ns);
     if (!ts && !start)
-        return "missing or bad \"ts\"";
+        return "\"ts\" is missing or not a number";
     if (start && ts && !r->has_clock) {
         r->clock_ns = ts_ns - *start_ns / 1000 * 1000;
         r->has_clock = true;
@@ -242,8 +242,8 @@ static const char *times_of(struct reading *r, int64_t *start_ns, double *dur_ns
     if (start && oc_chrome_ts_ns(&r->c, F_END, &end_ns))
         *dur_ns = (double)(end_ns - *start_ns);
     else if (!oc_chrome_dur_ns(&r->c, OC_CH_DUR, dur_ns))
-        return "missing or bad \"dur\"";
-    return *dur_ns < 0 ? "\"dur\" below zero" : NULL;
+        return "\"dur\" is missing or not a number";
+    return *dur_ns < 0 ? "\"dur\" is negative" : NULL;
 }
 
 static uint16_t lane_of(struct reading *r, bool device)
@@ -283,7 +283,7 @@ static const char *take_event(void *ctx)
     return NULL;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------------- */
+/* ---- file ---------------------------------------------------------------------------------------------- */
 
 static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
 {
@@ -307,7 +307,7 @@ static bool other_member(void *ctx, struct oc_str key, struct oc_json *j)
     return true;
 }
 
-static void tell(struct reading *r, const struct oc_stream *s)
+static void add_warnings(struct reading *r, const struct oc_stream *s)
 {
     struct oc_profile *p = r->out;
     oc_chrome_tell(&r->c, s, r->t, &r->left_out);
@@ -316,7 +316,7 @@ static void tell(struct reading *r, const struct oc_stream *s)
     p->device = !r->device ? "CPU" : r->mlu ? "MLU" : "CUDA";
 }
 
-/* "conv2d dygraph" is an operator conv2d. */
+/* "conv2d dygraph" is the operator conv2d. */
 static void clean_types(struct oc_profile *p)
 {
     for (uint32_t i = 0; i < p->n_rec; i++) {
@@ -337,10 +337,10 @@ static int read_paddle(const struct oc_source *src, const struct oc_profile_opts
     if (rc == 0)
         oc_chrome_read(&r.c, &r.lanes, F_NAME, r.t, take_event, &r);
     if (rc == 0 && !r.n_event)
-        rc = oc_fail(err, OC_EFORMAT, "holds no events of Paddle's profiler (offset %llu)",
+        rc = oc_fail(err, OC_EFORMAT, "has no events of Paddle's profiler (offset %llu)",
                      (unsigned long long)oc_json_offset(r.c.j));
     if (rc == 0) {
-        tell(&r, src->file[0].s);
+        add_warnings(&r, src->file[0].s);
         oc_chrome_finish(&r.lanes, r.t, opts, &rules);
         clean_types(out);
     } else {

@@ -1,13 +1,12 @@
-/* Files of trtexec (NVIDIA/TensorRT:samples/common/sampleReporting.cpp, 8.2 to 11). An engine's measurement
- * is up to four files; each but the last can be read alone:
+/* Files of trtexec (NVIDIA/TensorRT:samples/common/sampleReporting.cpp, 8.2 to 11). A measurement of an
+ * engine has up to four files; each except the last can be read alone:
  *
  *   --exportProfile    [{"count": N}, {"name": layer, "timeMs": sum of all N, "averageMs", "medianMs" (8.4),
  *                      "percentage"}, ...]    names are not escaped
  *   --exportLayerInfo  {"Layers": [object | name, ...], "Bindings" | "I/O Tensors": [...]}
  *   --exportTimes      [{"startComputeMs", "endComputeMs", "computeMs", ...}, ...]
  *   --dumpProfile      a table in the log (trt_log.c)
- *   trex's metadata    {"performance_summary": {...}, "device_information": {...}, ...}
- */
+ *   trex's metadata    {"performance_summary": {...}, "device_information": {...}, ...} */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +27,7 @@ struct reader {
     struct oc_json *j;
     struct oc_profile *p;
     struct trt_reading *r;
-    size_t entry; /* of the array, from 1 */
+    size_t entry; /* index in the array, from 1 */
 };
 
 static bool enter(struct reader *r, enum oc_json_type type)
@@ -45,16 +44,15 @@ static double read_number(struct reader *r)
     return oc_json_double(r->j, &v) && fabs(v) < TRT_MAX_MS ? v : (double)NAN;
 }
 
-/* ---- arrays: a profile, or times -------------------------------------------------------------------------
- */
+/* ---- arrays: a profile, or times ----------------------------------------------------------------------- */
 
 /* One object of either array. */
 struct item {
     const char *name;
-    const char *damaged; /* a key of the format that is not followed by a colon and a value; else NULL */
+    const char *damaged; /* a key of the format that is not followed by a colon and a value; otherwise NULL */
     double count, total, average, median;
     double compute, start_compute, end_compute, in, out, start_enq, end_enq, start_in, end_in;
-    double unused; /* the last of them that nobody asks for */
+    double unused; /* the last key that is not requested */
 };
 
 static const struct number {
@@ -127,7 +125,7 @@ static void add_time(struct trt_reading *r, const struct item *x, uint64_t where
                                              .where = where};
 }
 
-/* 7.x wrote the times of the enqueue under startInMs and endInMs, and those of the copy in their place. */
+/* 7.x wrote the enqueue times as startInMs and endInMs, and the copy times in place of the compute times. */
 static void add_run(struct trt_reading *r, const struct item *x)
 {
     bool swapped = !isnan(x->start_in);
@@ -140,8 +138,9 @@ static void add_run(struct trt_reading *r, const struct item *x)
     r->run[r->n_run++] = run;
 }
 
-/* -1 with *err where a key of trtexec is damaged. Names are not escaped, and what a name breaks is repaired;
- * trtexec's own keys are not: a layer without its time would be taken for one that needs none. */
+/* -1 with *err where a key of trtexec is damaged. trtexec does not escape names, so syntax errors inside a
+ * name are repaired, but not trtexec's own keys: a layer whose time is lost would look like one that takes
+ * no time. */
 static int read_items(struct reader *r, struct oc_err *err)
 {
     for (; oc_json_item(r->j); r->entry++) {
@@ -187,13 +186,12 @@ static int read_array(struct reader *r, struct oc_err *err)
     }
     if (broken)
         oc_diag_add(&r->p->diags, OC_WARNING, "W-broken-event", "",
-                    "%zu broken entries left out, the first: %s (offset %llu)", broken, why,
+                    "%zu broken entries were skipped, the first: %s (offset %llu)", broken, why,
                     (unsigned long long)first);
     return 0;
 }
 
-/* ---- objects: layer information, or the summary ----------------------------------------------------------
- */
+/* ---- objects: layer information, or the summary -------------------------------------------------------- */
 
 /* [min, max, mean, median, ...] */
 static void read_gpu_time(struct reader *r)
@@ -237,8 +235,7 @@ static void read_object(struct reader *r)
     }
 }
 
-/* ---- the importer ----------------------------------------------------------------------------------------
- */
+/* ---- importer ------------------------------------------------------------------------------------------ */
 
 static bool is_empty(const struct trt_reading *r)
 {
@@ -263,12 +260,14 @@ static int read_file(struct reader *r, const struct oc_source_file *f, struct oc
         rc = oc_fail(err, OC_EFORMAT, "%s", error);
     else if (rc == 0 && error && !cut)
         oc_diag_add(&r->p->diags, OC_WARNING, "W-broken", "",
-                    "%s (offset %llu): what is complete before was used", error, (unsigned long long)offset);
+                    "%s (offset %llu): the complete values before it are used", error,
+                    (unsigned long long)offset);
     if (rc == 0 && cut) {
         r->p->truncated = true;
-        oc_diag_add(&r->p->diags, OC_WARNING, "W-truncated", "",
-                    "the file ends inside a value (offset %llu): what is complete before was used",
-                    (unsigned long long)oc_json_offset(r->j));
+        oc_diag_add(
+            &r->p->diags, OC_WARNING, "W-truncated", "",
+            "the file is truncated inside a value (offset %llu): the complete values before it are used",
+            (unsigned long long)oc_json_offset(r->j));
     }
     if (rc != 0)
         oc_err_at(err, f->path, 0, offset);
@@ -286,8 +285,8 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
         rc = read_file(&r, &src->file[i], err);
     if (rc == 0 && is_empty(&all))
         rc = oc_fail(err, OC_EFORMAT, "%s",
-                     all.has_extras ? "a summary without layers: name the profile (.profile.json)"
-                                    : "no layers of a TensorRT engine in it");
+                     all.has_extras ? "a summary without layers: pass the profile (.profile.json) as well"
+                                    : "contains no layers of a TensorRT engine");
     if (rc == 0)
         trt_fill(&all, opts, out);
     trt_free_engine(&all.engine);
@@ -296,15 +295,14 @@ static int read_tensorrt(const struct oc_source *src, const struct oc_profile_op
     return rc;
 }
 
-/* ---- probing ---------------------------------------------------------------------------------------------
- */
+/* ---- probing ------------------------------------------------------------------------------------------- */
 
 static bool contains(const char *s, size_t n, const char *word)
 {
     return memmem(s, n, word, strlen(word)) != NULL;
 }
 
-/* Is it the first key of the first object? */
+/* Whether it is the first key of the first object. */
 static bool first_key(const struct oc_peek *peek, const char *key)
 {
     const char *open = memchr(peek->data, '{', peek->n < 64 ? peek->n : 64);

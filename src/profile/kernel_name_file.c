@@ -1,4 +1,4 @@
-/* Reader of files of kernel names:
+/* Reads files of kernel names:
  *
  *   kernel-names version="1"
  *     kernel match [with] [without] [precision] [unit] [class] [library] [algorithm] */
@@ -14,7 +14,7 @@
 
 struct oc_kernel_names {
     struct oc_arena arena;
-    struct oc_kernel_row *row; /* heap */
+    struct oc_kernel_row *row; /* on the heap */
     size_t n, cap;
 };
 
@@ -31,7 +31,8 @@ static int start_names(void *user, const struct oc_xml_elem *e)
     const char *version = oc_xml_get(e, "version");
     return strcmp(version, "1") == 0
                ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
+                             version);
 }
 
 static bool is_class(const char *text)
@@ -43,7 +44,7 @@ static bool is_class(const char *text)
     return false;
 }
 
-/* NULL: not given; "": said to be unknown. */
+/* NULL: attribute is absent; "": explicitly unknown. */
 static const char *fact(const struct oc_xml_elem *e, const char *name)
 {
     const char *text = oc_xml_get(e, name);
@@ -54,20 +55,17 @@ static int check_row(struct reader *r, const struct oc_kernel_row *row)
 {
     const struct oc_kernel_facts *f = &row->says;
     if (!row->match[strspn(row->match, "*|^")])
-        return oc_xml_fail(r->xml, "matches every name");
+        return oc_xml_fail(r->xml, "the pattern matches every name");
     if (!f->precision && !f->unit && !f->op_class && !f->library && !f->algorithm)
-        return oc_xml_fail(r->xml, "says nothing");
+        return oc_xml_fail(r->xml, "sets nothing: add precision, unit, class, library or algorithm");
     if (f->precision && f->precision[0] && oc_class_by_name(f->precision) == OC_CLASS_NONE)
-        return oc_xml_fail(r->xml,
-                           "precision '%.40s' is not known (f64, f32, tf32, f16, bf16, f8, f4, i8 ...)",
+        return oc_xml_fail(r->xml, "unknown precision '%.40s' (f64, f32, tf32, f16, bf16, f8, f4, i8 ...)",
                            f->precision);
     if (f->unit && f->unit[0] && oc_kernel_unit(f->unit) == OC_UNIT_UNKNOWN)
         return oc_xml_fail(
-            r->xml, "unit '%.40s' is not known (tensor core, matrix core, tile unit, CUDA core, vector)",
-            f->unit);
+            r->xml, "unknown unit '%.40s' (tensor core, matrix core, tile unit, CUDA core, vector)", f->unit);
     if (f->op_class && f->op_class[0] && !is_class(f->op_class))
-        return oc_xml_fail(r->xml, "class '%.40s' is not known (conv, gemm, pool, elementwise ...)",
-                           f->op_class);
+        return oc_xml_fail(r->xml, "unknown class '%.40s' (conv, gemm, pool, elementwise ...)", f->op_class);
     return 0;
 }
 

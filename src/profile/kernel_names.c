@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* ---- patterns -------------------------------------------------------------------------------------------
- */
+/* ---- patterns ------------------------------------------------------------------------------------------ */
 
 static char lower(char c)
 {
@@ -20,8 +19,8 @@ static bool is_word(char c)
     return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'z');
 }
 
-/* Whether the part (no '*' in it) stands at s. Returns the end in the name, or NULL. */
-static const char *stands_at(const char *part, size_t n, const char *name, const char *s)
+/* Matches one part (without '*') at s. Returns its end in the name, or NULL. */
+static const char *match_part_at(const char *part, size_t n, const char *name, const char *s)
 {
     for (size_t i = 0; i < n; i++) {
         if (part[i] == '^') {
@@ -36,8 +35,8 @@ static const char *stands_at(const char *part, size_t n, const char *name, const
     return s;
 }
 
-/* Which three characters in a row a name has. Of each count the last five bits, which letter case does not
- * change: the set may hold more than the name, never less. */
+/* A Bloom filter over the trigrams of a name, built from the low five bits of each character (independent
+ * of case): it may contain extra trigrams, never miss one. */
 #define TRIPLES (1u << 15)
 
 struct seen {
@@ -50,7 +49,7 @@ static unsigned next_triple(unsigned last, char c)
     return (last << 5 | ((unsigned char)c & 31)) & (TRIPLES - 1);
 }
 
-static void look(struct seen *s, const char *name)
+static void set_trigrams(struct seen *s, const char *name)
 {
     unsigned last = 0;
     s->name = name;
@@ -62,9 +61,8 @@ static void look(struct seen *s, const char *name)
     }
 }
 
-/* False: the name lacks something that the pattern has. Nearly all patterns end here, without a walk through
- * the name. */
-static bool possible(const char *part, size_t n, const struct seen *s)
+/* False: the name lacks a trigram of the pattern. Rejects nearly all patterns without a scan of the name. */
+static bool may_contain(const char *part, size_t n, const struct seen *s)
 {
     unsigned last = 0, run = 0;
     for (size_t i = 0; i < n; i++) {
@@ -77,15 +75,15 @@ static bool possible(const char *part, size_t n, const struct seen *s)
     return true;
 }
 
-/* The leftmost place leaves the most room for what follows, so no place has to be tried twice. */
-static bool found(const char *part, size_t n, const char *name)
+/* Leftmost match of each part leaves the most text for the rest, so no backtracking is needed. */
+static bool matches_pattern(const char *part, size_t n, const char *name)
 {
     const char *s = name, *end = part + n;
     while (part < end) {
         const char *star = memchr(part, '*', (size_t)(end - part));
         size_t len = (size_t)((star ? star : end) - part);
         const char *behind = NULL;
-        for (; !(behind = stands_at(part, len, name, s)); s++)
+        for (; !(behind = match_part_at(part, len, name, s)); s++)
             if (!*s)
                 return false;
         s = behind;
@@ -98,7 +96,7 @@ static bool matches(const char *pattern, const struct seen *s)
 {
     while (*pattern) {
         size_t n = (size_t)(strchrnul(pattern, '|') - pattern);
-        if (n && possible(pattern, n, s) && found(pattern, n, s->name))
+        if (n && may_contain(pattern, n, s) && matches_pattern(pattern, n, s->name))
             return true;
         pattern += n + (pattern[n] == '|');
     }
@@ -108,12 +106,11 @@ static bool matches(const char *pattern, const struct seen *s)
 bool oc_kernel_match(const char *pattern, const char *name)
 {
     struct seen s;
-    look(&s, name);
+    set_trigrams(&s, name);
     return matches(pattern, &s);
 }
 
-/* ---- what is known --------------------------------------------------------------------------------------
- */
+/* ---- pattern table ------------------------------------------------------------------------------------- */
 
 #define TENSOR  "tensor core"
 #define MATRIX  "matrix core"
@@ -122,9 +119,9 @@ bool oc_kernel_match(const char *pattern, const char *name)
 #define VECTOR  "vector"
 #define UNKNOWN ""
 
-/* What oneDNN and OpenVINO call their code. */
+/* Kernel names of oneDNN and OpenVINO. */
 #define CPU_JIT "avx|sse4|_neon|_sve|jit_|brg_|brgemm|brgconv|ref_any|jit:"
-/* Kernels that move, convert or exchange data carry names of types, but no arithmetic in them. */
+/* Kernels that move, convert or exchange data have types in their names but do no arithmetic in them. */
 #define MOVES                                                                                                \
     "nccl|rccl|elementwise|copypacked|genericreformat|memcpy|memset|rowwise|quantize|qparam|transpose"
 
@@ -161,7 +158,7 @@ static const struct oc_kernel_row precisions[] = {
     {"xnn_f16", NULL, NULL, {.precision = "f16", .unit = VECTOR}},
     {"xnn_q|xnn_x8", NULL, NULL, {.precision = "i8", .unit = VECTOR}},
 
-    /* AMD: Tensile spells types of the problem, MI is a matrix instruction */
+    /* AMD: Tensile encodes the problem's types; MI is a matrix instruction */
     {"^cijk_*_mi##", NULL, NULL, {.unit = MATRIX}},
     {"^cijk_*_sb_|^cijk_*_s_b_", NULL, NULL, {.precision = "f32"}},
     {"^cijk_*_hb_|^cijk_*_hhs_|^cijk_*_hss_", NULL, NULL, {.precision = "f16"}},
@@ -177,7 +174,7 @@ static const struct oc_kernel_row precisions[] = {
     {"miopen|igemm_fwd|igemm_bwd|igemm_wrw|gridwise_conv|sp3asm", "bf16", NULL, {.precision = "bf16"}},
     {"miopen|igemm_fwd|igemm_bwd|igemm_wrw|gridwise_conv|sp3asm", "fp32|_f32", NULL, {.precision = "f32"}},
 
-    /* NVIDIA, in the order in which the names must be asked */
+    /* NVIDIA; the order is significant */
     {"e2m1|nvfp4", NULL, NULL, {.precision = "f4", .unit = TENSOR}},
     {"e4m3|e5m2|fp8|qgmma|nvjet_qq", NULL, NULL, {.precision = "f8", .unit = TENSOR}},
     {"i8816|i16832|imma|tensor8x8x16|int8x32|tensorop_i16832|tensorop_i8816|igmma|s8s8*tensor",
@@ -305,10 +302,9 @@ static const struct oc_kernel_row libraries[] = {
     {.match = "at::native|c10::", .says = {.library = "PyTorch"}},
 };
 
-/* ---- asking ---------------------------------------------------------------------------------------------
- */
+/* ---- lookup -------------------------------------------------------------------------------------------- */
 
-static bool fits(const struct oc_kernel_row *row, const struct seen *s)
+static bool row_matches(const struct oc_kernel_row *row, const struct seen *s)
 {
     return matches(row->match, s) && (!row->with || matches(row->with, s)) &&
            (!row->without || !matches(row->without, s));
@@ -320,10 +316,11 @@ static void take(const char **fact, const char *said)
         *fact = said;
 }
 
-static void ask(const struct oc_kernel_row *row, size_t n, const struct seen *s, struct oc_kernel_facts *out)
+static void apply_rows(const struct oc_kernel_row *row, size_t n, const struct seen *s,
+                       struct oc_kernel_facts *out)
 {
     for (size_t i = 0; i < n; i++) {
-        if (!fits(&row[i], s))
+        if (!row_matches(&row[i], s))
             continue;
         take(&out->precision, row[i].says.precision);
         take(&out->unit, row[i].says.unit);
@@ -338,12 +335,12 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
     size_t n = 0;
     const struct oc_kernel_row *row = own ? oc_kernel_names_rows(own, &n) : NULL;
     struct seen s;
-    look(&s, name);
+    set_trigrams(&s, name);
     *out = (struct oc_kernel_facts){NULL, NULL, NULL, NULL, NULL};
-    ask(row, n, &s, out);
-    ask(precisions, OC_COUNT(precisions), &s, out);
-    ask(classes, OC_COUNT(classes), &s, out);
-    ask(libraries, OC_COUNT(libraries), &s, out);
+    apply_rows(row, n, &s, out);
+    apply_rows(precisions, OC_COUNT(precisions), &s, out);
+    apply_rows(classes, OC_COUNT(classes), &s, out);
+    apply_rows(libraries, OC_COUNT(libraries), &s, out);
     take(&out->precision, "");
     take(&out->unit, "");
     take(&out->op_class, "");
@@ -351,8 +348,7 @@ void oc_kernel_facts(const struct oc_kernel_names *own, const char *name, struct
     take(&out->algorithm, "");
 }
 
-/* ---- names of facts -------------------------------------------------------------------------------------
- */
+/* ---- names of facts ------------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;

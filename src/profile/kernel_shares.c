@@ -1,4 +1,4 @@
-/* What the names of its kernels tell of a record: the precision and unit that did most of its work. */
+/* Derives precision and unit of a record from the kernels that take most of its time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +20,8 @@ static int by_record(const void *a, const void *b)
     return order ? order : strcmp(x->unit, y->unit);
 }
 
-/* One record's shares: what has more than half of the time. */
-static void tell_record(struct oc_prof_rec *rec, const struct share *share, size_t n)
+/* Shares of one record: the value with more than half of the time. */
+static void set_record_facts(struct oc_prof_rec *rec, const struct share *share, size_t n)
 {
     double whole = 0, same = 0;
     for (size_t i = 0; i < n; i++)
@@ -41,10 +41,10 @@ static bool is_empty(const char *s)
     return !s || !*s;
 }
 
-/* One kernel works for many records: what its name tells is found out once. */
+/* One kernel works for many records: facts are memoised per name. */
 struct known {
     struct oc_arena arena;
-    struct oc_map index_of; /* by name */
+    struct oc_map index_of; /* indexed by name */
     struct oc_kernel_facts *facts;
     uint32_t n, cap;
 };
@@ -60,7 +60,7 @@ static const struct oc_kernel_facts *facts_of(struct known *known, const struct 
     return &known->facts[index];
 }
 
-static void tell_kernel(struct oc_prof_kernel *k, const struct oc_kernel_facts *f)
+static void set_kernel_facts(struct oc_prof_kernel *k, const struct oc_kernel_facts *f)
 {
     if (is_empty(k->precision) && is_empty(k->unit)) {
         k->precision = f->precision;
@@ -77,7 +77,7 @@ void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names 
     size_t n = 0;
     for (uint32_t i = 0; i < p->n_kernel; i++) {
         struct oc_prof_kernel *k = &p->kernel[i];
-        tell_kernel(k, facts_of(&known, own, k->name));
+        set_kernel_facts(k, facts_of(&known, own, k->name));
         if (k->rec < p->n_rec && k->total_ns > 0)
             share[n++] = (struct share){k->rec, k->precision, k->unit, k->total_ns};
     }
@@ -88,7 +88,7 @@ void oc_profile_tell_kernels(struct oc_profile *p, const struct oc_kernel_names 
         for (end = i + 1; end < n && share[end].rec == share[i].rec;)
             end++;
         if (is_empty(rec->precision) && is_empty(rec->unit))
-            tell_record(rec, share + i, end - i);
+            set_record_facts(rec, share + i, end - i);
     }
     free(share);
     free(known.facts);

@@ -4,7 +4,7 @@
 
 enum { MAX_ARGS = 256 };
 
-/* Names of C++ types; those that are no name of ONNX. */
+/* C++ type names that are not ONNX type names. */
 static const struct {
     const char *name;
     uint8_t dtype;
@@ -34,7 +34,7 @@ static const struct {
 };
 
 struct arg_types {
-    uint8_t dtype[MAX_ARGS]; /* OC_DT_UNDEFINED: no tensor */
+    uint8_t dtype[MAX_ARGS]; /* OC_DT_UNDEFINED: not a tensor */
     uint32_t n;
 };
 
@@ -56,7 +56,7 @@ static void read_types(struct oc_str text, struct arg_types *out)
     oc_stream_close(s);
 }
 
-/* [8,3,224,224]; a list of tensors ([[1,2],[3]]) or a size that is no number gives no shape. */
+/* [8,3,224,224]; a list of tensors ([[1,2],[3]]) or a non-numeric size gives no shape. */
 static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_shape *out)
 {
     struct oc_dim dim[OC_MAX_RANK];

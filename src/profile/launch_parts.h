@@ -1,5 +1,5 @@
-/* Launches between their two stages: launches.c takes them, launch_runs.c finds runs and their sums,
- * launch_records.c makes the records. */
+/* Private to the launch engine: launches.c collects launches, launch_runs.c detects runs and sums per run,
+ * launch_records.c creates the records. */
 #ifndef OC_LAUNCH_PARTS_H
 #define OC_LAUNCH_PARTS_H
 
@@ -7,20 +7,20 @@
 
 #define LAUNCH_MEMO 1024
 
-enum { LAUNCH_CUT = OC_NONE - 1 }; /* a run's last, incomplete repetition */
+enum { LAUNCH_CUT = OC_NONE - 1 }; /* the last, incomplete repetition of a run */
 
-struct launch_entry { /* 24 bytes: there may be a hundred million */
+struct launch_entry { /* 24 bytes: a trace may hold 10^8 of them */
     double start_ns, dur_ns;
     uint32_t group, run;
 };
 
-struct launch_group { /* launches of one name for one label */
+struct launch_group { /* launches with the same name and label */
     const char *name;
     uint32_t label, lane, rec;
     uint8_t kind;
-    uint64_t first, n; /* range in the order */
+    uint64_t first, n; /* index range in the sorted order */
     uint64_t where;
-    double bytes, flop; /* sums of those that are known */
+    double bytes, flop; /* sums over launches with a known value */
     uint64_t n_bytes, n_flop;
     struct launch_counters *counters; /* scratch, NULL: none */
 };
@@ -36,10 +36,10 @@ struct launch_host_time {
 };
 
 struct launch_run {
-    double busy_ns, first_ns, end_ns; /* first and end of its launches */
+    double busy_ns, first_ns, end_ns; /* first launch and end of its launches */
 };
 
-struct launch_sums { /* of one quantity by run */
+struct launch_sums { /* values of one quantity, per run */
     double *sum, *value;
     uint32_t *touched, n_touched;
     uint8_t *seen;
@@ -53,7 +53,7 @@ struct oc_launches {
     size_t n, cap;
     struct launch_group *group;
     size_t n_group, group_cap;
-    struct oc_map groups, labels, lanes; /* keys: the bytes of small structs */
+    struct oc_map groups, labels, lanes; /* keys: raw bytes of small structs */
     struct oc_label *label;
     size_t n_label, label_cap;
     struct launch_host_time *host;
@@ -65,8 +65,8 @@ struct oc_launches {
         uint32_t label, group;
     } memo[LAUNCH_MEMO];
     bool unsorted;
-    double total_ns; /* of all launches, as they came */
-    /* while finishing */
+    double total_ns; /* totals over all launches, summed on arrival */
+    /* used only while finishing */
     struct launch_run *run;
     uint32_t n_run, drop;
     uint32_t *order;
@@ -84,12 +84,12 @@ void launch_sums_init(struct launch_sums *s, size_t n);
 void launch_sums_free(struct launch_sums *s);
 void launch_sums_add(struct launch_sums *s, uint32_t run, double ns);
 void launch_sums_clear(struct launch_sums *s);
-/* The statistic over the runs with a value (the mean: over all used runs), NAN if there are none. Leaves the
- * values sorted in s->value. */
+/* The statistic over the runs that have a value (the mean: over all used runs), NAN if none has. Leaves
+ * the values sorted in s->value. */
 double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat);
 
-/* Sorts the launches, finds the runs (n_run 0: by repetition) and measures them. Returns whether runs are
- * known. */
+/* Sorts the launches, detects the runs (n_run 0: by repetition) and computes their durations. Returns
+ * whether runs are known. */
 bool launch_find_runs(struct oc_launches *l, uint32_t n_run);
 
 #endif

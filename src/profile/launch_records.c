@@ -6,8 +6,7 @@
 
 #include "profile/timeline.h"
 
-/* ---- records --------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *add_rec(struct oc_launches *l, const char *name)
 {
@@ -16,9 +15,9 @@ static struct oc_prof_rec *add_rec(struct oc_launches *l, const char *name)
     return &l->rec[l->n_rec++];
 }
 
-/* What a group's launches in used runs go to: its label, its own name, or a bucket. */
+/* Destination of a group's launches in used runs: its label, its own name, or a bucket. */
 struct home {
-    const char *bucket, *name; /* bucket NULL: a record of its own */
+    const char *bucket, *name; /* bucket NULL: a record */
     uint32_t label;            /* OC_NONE: none */
 };
 
@@ -33,10 +32,10 @@ static struct home home_of(const struct launch_group *g, bool kernels_are_record
     return (struct home){"kernels without operator", "(kernels without operator)", OC_NONE};
 }
 
-struct place { /* of a record in the order of execution */
+struct place { /* start of a record, for execution order */
     uint32_t run;
     double start_ns;
-    uint32_t id; /* of its home */
+    uint32_t id; /* index of its home */
 };
 
 static int by_place(const void *a, const void *b)
@@ -49,7 +48,7 @@ static int by_place(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Numbers the homes of groups; *n: how many. */
+/* Numbers the homes of groups; *n: their count. */
 static uint32_t *number_homes(struct oc_launches *l, bool kernels_are_records, uint32_t *n)
 {
     uint32_t *home = oc_xmalloc((l->n_group ? l->n_group : 1) * sizeof(*home));
@@ -86,7 +85,7 @@ static void describe(struct oc_launches *l, const struct launch_group *g, struct
     rec->has_in = label->has_in;
 }
 
-/* Records in order of execution; group.rec: the group's record. */
+/* Creates records in execution order; group.rec: the group's record. */
 static void make_records(struct oc_launches *l, bool kernels_are_records)
 {
     uint32_t n_home, *home = number_homes(l, kernels_are_records, &n_home);
@@ -125,7 +124,7 @@ static void make_records(struct oc_launches *l, bool kernels_are_records)
     free(rec_of);
 }
 
-/* Launches by group, in order of time: a counting sort of their indices. */
+/* Launches by group, in time order: a counting sort of their indices. */
 static void order_by_group(struct oc_launches *l)
 {
     uint64_t first = 0;
@@ -141,12 +140,11 @@ static void order_by_group(struct oc_launches *l)
     }
 }
 
-/* ---- times ----------------------------------------------------------------------------------------------
- */
+/* ---- times --------------------------------------------------------------------------------------------- */
 
-struct adding { /* a record's groups */
+struct adding { /* groups of a record */
     uint64_t calls;
-    double total_ns, flop, bytes; /* flop and bytes: NAN as soon as one launch lacks them */
+    double total_ns, flop, bytes; /* flop and bytes: NAN if one launch lacks them */
 };
 
 static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const struct launch_counters *c)
@@ -159,7 +157,7 @@ static const struct oc_prof_counters *mean_counters(struct oc_profile *p, const 
     return mean;
 }
 
-/* One kernel of the profile's table, and its part of its record. */
+/* One kernel of the profile's table, and its part of the record. */
 static void add_group(struct oc_launches *l, struct launch_group *g, struct adding *a)
 {
     struct oc_profile *p = l->out;
@@ -247,8 +245,7 @@ static void sum_records(struct oc_launches *l)
     free(v);
 }
 
-/* ---- what is in no used run -----------------------------------------------------------------------------
- */
+/* ---- time outside the used runs ------------------------------------------------------------------------ */
 
 static void add_unused(struct oc_launches *l)
 {
@@ -276,11 +273,9 @@ static void add_unused(struct oc_launches *l)
     }
 }
 
-/* ---- the host's time ------------------------------------------------------------------------------------
- */
+/* ---- host time ----------------------------------------------------------------------------------------- */
 
-/* The host's times by label, in the order in which they came: first[label] is where those of a label begin.
- */
+/* Host times by label, in order of arrival: first[label] is the start of a label's range. */
 static struct launch_host_time *sort_host_times(const struct oc_launches *l, size_t *first)
 {
     struct launch_host_time *sorted = oc_xmalloc((l->n_host ? l->n_host : 1) * sizeof(*sorted));
@@ -301,7 +296,7 @@ static struct launch_host_time *sort_host_times(const struct oc_launches *l, siz
     return sorted;
 }
 
-/* A label that launched nothing is a record too if it is known to be an operator: it took no device time. */
+/* A label that launched nothing becomes a record if it is known to be an operator: it took no device time. */
 static struct oc_prof_rec *rec_without_launch(struct oc_launches *l, uint32_t label)
 {
     const struct oc_label *x = &l->label[label];
@@ -352,10 +347,9 @@ static void set_host_times(struct oc_launches *l)
     free(host);
 }
 
-/* ---- the end --------------------------------------------------------------------------------------------
- */
+/* ---- finish -------------------------------------------------------------------------------------------- */
 
-static void *keep(struct oc_arena *a, const void *v, size_t n, size_t size)
+static void *copy_to_arena(struct oc_arena *a, const void *v, size_t n, size_t size)
 {
     void *kept = oc_alloc_array(a, n ? n : 1, size);
     if (n)
@@ -374,10 +368,10 @@ void oc_launches_finish(struct oc_launches *l, uint32_t n_run, bool kernels_are_
     order_by_group(l);
     sum_records(l);
     add_unused(l);
-    if (n_run || l->n_run == 1) /* host times are by the runs of the source */
+    if (n_run || l->n_run == 1) /* host times are per run of the source */
         set_host_times(l);
-    p->rec = keep(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
+    p->rec = copy_to_arena(&p->arena, l->rec, l->n_rec, sizeof(*l->rec));
     p->n_rec = (uint32_t)l->n_rec;
-    p->lane = keep(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
+    p->lane = copy_to_arena(&p->arena, l->lane, l->n_lane, sizeof(*l->lane));
     p->n_lane = (uint32_t)l->n_lane;
 }

@@ -6,8 +6,7 @@
 
 #include "profile/repeat.h"
 
-/* ---- sums by run ----------------------------------------------------------------------------------------
- */
+/* ---- sums per run -------------------------------------------------------------------------------------- */
 
 void launch_sums_init(struct launch_sums *s, size_t n)
 {
@@ -35,7 +34,7 @@ void launch_sums_clear(struct launch_sums *s)
     s->n_touched = 0;
 }
 
-/* The statistic over the runs with a value; the mean over all used runs. */
+/* The statistic over the runs with a value; the mean is over all used runs. */
 double launch_sums_stat(const struct oc_launches *l, struct launch_sums *s, enum oc_stat stat)
 {
     for (uint32_t i = 0; i < s->n_touched; i++)
@@ -55,8 +54,7 @@ void launch_sums_free(struct launch_sums *s)
     free(s->seen);
 }
 
-/* ---- order and runs -------------------------------------------------------------------------------------
- */
+/* ---- order and runs ------------------------------------------------------------------------------------ */
 
 static int by_start(const void *a, const void *b)
 {
@@ -66,7 +64,7 @@ static int by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-static void tell_repeat(struct oc_launches *l, const struct oc_repeat *r)
+static void warn_repeat(struct oc_launches *l, const struct oc_repeat *r)
 {
     oc_diag_add(&l->out->diags, OC_INFO, "I-runs-by-repetition", "",
                 "the file marks no runs: %zu repetitions of the same %zu launches count as runs", r->count,
@@ -82,7 +80,7 @@ static uint32_t find_runs(struct oc_launches *l)
     bool found = oc_find_repeat(v, l->n, &r);
     free(v);
     for (size_t i = 0; i < l->n; i++) {
-        size_t at = i - r.first; /* huge before the first */
+        size_t at = i - r.first; /* infinite before the first */
         l->entry[i].run = !found                             ? 0
                           : i < r.first                      ? OC_NONE
                           : at < r.count * r.period          ? (uint32_t)(at / r.period)
@@ -90,7 +88,7 @@ static uint32_t find_runs(struct oc_launches *l)
                                                              : OC_NONE;
     }
     if (found)
-        tell_repeat(l, &r);
+        warn_repeat(l, &r);
     return found ? (uint32_t)r.count : 1;
 }
 
@@ -100,14 +98,15 @@ static void choose_runs(struct oc_launches *l, bool known)
     l->drop = l->opts->warmup < 0 ? l->n_run > 1 : (uint32_t)l->opts->warmup;
     if (l->drop >= l->n_run) {
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%u runs to drop, but the file holds %u: the last one is used", l->drop, l->n_run);
+                    "%u warm-up runs requested, but the file has %u: only the last one is used", l->drop,
+                    l->n_run);
         l->drop = l->n_run - 1;
     }
     p->runs_total = known ? l->n_run : 0;
     p->runs_used = l->n_run - l->drop;
 }
 
-/* Busy time: the union of the launches of a run, whatever the stream. */
+/* Busy time: the interval union of the launches of a run, over all streams. */
 static void measure_runs(struct oc_launches *l)
 {
     l->run = oc_xmalloc(l->n_run * sizeof(*l->run));
@@ -160,7 +159,7 @@ bool launch_find_runs(struct oc_launches *l, uint32_t n_run)
     choose_runs(l, known);
     if (!known && l->n > 1)
         oc_diag_add(&l->out->diags, OC_WARNING, "W-no-run", "",
-                    "no runs are marked and none repeats: times are those of the whole recording");
+                    "the file marks no runs and no sequence repeats: times are those of the whole recording");
     launch_sums_init(&l->sums, l->n_run);
     launch_sums_init(&l->group_sums, l->n_run);
     measure_runs(l);

@@ -1,19 +1,24 @@
-/* What a dump of MegEngine's `load_and_run --profile` says, operator by operator, in the order of the file
- * (which its own report keeps for ties and groups). Seconds as written. Lives in the profile's arena; reached
- * through oc_profile.native when oc_profile.format is "megengine". */
+/* The contents of a dump of MegEngine's `load_and_run --profile` per operator, in file order (MegEngine's
+ * own report uses that order for ties and groups). Times are seconds as written. Allocated in the
+ * profile's arena; available through oc_profile.native when oc_profile.format is "megengine". */
 #ifndef OC_MEGENGINE_H
 #define OC_MEGENGINE_H
 
 #include "profile/profile.h"
 
 enum oc_mge_side { OC_MGE_DEVICE, OC_MGE_HOST, OC_MGE_SIDES };
-enum oc_mge_end { OC_MGE_END, OC_MGE_KERN, OC_MGE_ENDS }; /* up to the end; up to the start of the kernel */
+enum oc_mge_end {
+    OC_MGE_END,
+    OC_MGE_KERN,
+    OC_MGE_ENDS
+}; /* time to the end; time to the start of the
+    * kernel */
 
-/* The longest of the operator's entries (one per computing node or thread). The value may be nan or infinite.
- */
+/* The maximum over the operator's entries (one per computing node or thread). The value may be nan or
+ * infinite. */
 struct oc_mge_time {
     double s;
-    bool known, integer; /* integer: written without a point */
+    bool known, integer; /* integer: written without a decimal point */
 };
 
 struct oc_mge_shape {
@@ -31,11 +36,12 @@ struct oc_mge_shapes {
 
 struct oc_mge_opr {
     const char *name, *type, *id;
-    const char *const *in_dtype; /* of the input variables that have a memory plan; NULL entries: none */
+    const char *const *in_dtype; /* layouts of the input variables that have a memory plan; NULL entries:
+                                  * none */
     uint32_t n_in_dtype;
     struct oc_mge_time time[OC_MGE_SIDES][OC_MGE_ENDS];
     double start_s;             /* earliest start on the device, else on the host; NAN: did not run */
-    double computation, memory; /* FLO and bytes; NAN: null or absent (computation: or 0) */
+    double computation, memory; /* FLOPs and bytes; NAN: null or absent (computation: or 0) */
     struct oc_mge_shapes in, out;
     uint64_t where; /* offset in the file */
 };
@@ -43,16 +49,16 @@ struct oc_mge_opr {
 struct oc_mge {
     const struct oc_mge_opr *opr;
     uint32_t n;
-    bool has_device;           /* the file has the member at all */
-    uint32_t n_device, n_host; /* operators with such times */
-    uint32_t n_stray;          /* ids with times that no operator has ... */
+    bool has_device;           /* the file contains the member */
+    uint32_t n_device, n_host; /* number of operators with such times */
+    uint32_t n_stray;          /* ids with times but without an operator */
     double stray_ns, stray_kernel_ns;
 };
 
 /* Time of the operator on the device, else on the host; NAN: none. */
 double oc_mge_own_ns(const struct oc_mge_opr *o);
 
-/* Makes the dump the profile's native form and its operators that ran the common records. */
+/* Stores the dump as the profile's native form and converts its executed operators to common records. */
 void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m);
 
 #endif

@@ -42,7 +42,7 @@ static const struct oc_type *make_types(struct oc_arena *a, const struct oc_mge_
     return type;
 }
 
-/* A nan that was measured has its sign set, unlike one that stands for no time at all. */
+/* A measured nan has its sign set, unlike one that means "no time". */
 static double ns_of(struct oc_mge_time t)
 {
     return !t.known ? (double)NAN : isnan(t.s) ? copysign(t.s, -1.0) : t.s * 1e9;
@@ -101,7 +101,7 @@ static struct oc_prof_rec make_record(struct oc_arena *a, const struct oc_mge_op
     };
 }
 
-/* Times under an id that no operator of the graph has. */
+/* Times under an id without an operator in the graph. */
 static struct oc_prof_rec stray_record(const struct oc_mge *m)
 {
     double none = NAN;
@@ -140,7 +140,7 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
     p->producer = "MegEngine";
     p->device = "";
     p->time_kind = m->n_device ? "device time" : "host time";
-    p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds the last run */
+    p->runs_total = p->runs_used = 1; /* events are overwritten: the file holds only the last run */
     p->run_ns = p->busy_ns = NAN;
     p->rec = OC_NEW_ARRAY(&p->arena, (size_t)m->n + 1, struct oc_prof_rec);
     for (uint32_t i = 0; i < m->n; i++) {
@@ -152,6 +152,6 @@ void oc_mge_fill(struct oc_profile *p, const struct oc_mge *m)
         p->rec[p->n_rec++] = stray_record(m);
     if (!m->n_device)
         oc_diag_add(&p->diags, OC_WARNING, m->has_device ? "W-host-times-only" : "W-no-device-time", "",
-                    m->has_device ? "the profile has no device times, only those of the host"
+                    m->has_device ? "the profile has no device times, only host times"
                                   : "the profile has no device times: the host table is shown");
 }

@@ -18,7 +18,7 @@ static bool is_header(void *ctx, const struct oc_str *f, size_t n)
     return ms_is_shapes_header(f, n);
 }
 
-/* "NUMBER_TYPE_UINT8" (old), "FLOAT16"; UNKNOWN and END are no types. */
+/* "NUMBER_TYPE_UINT8" (old), "FLOAT16"; UNKNOWN and END are not types. */
 static unsigned dtype_of(struct oc_str s)
 {
     static const char prefix[] = "NUMBER_TYPE_";
@@ -48,7 +48,7 @@ static void read_dims(struct oc_json *j, struct oc_dim *dim, unsigned *rank, boo
     }
 }
 
-/* "2,3,227,227"; nothing at all is not told apart from a scalar by the writer. */
+/* "2,3,227,227"; the writer uses the empty text for both "no shape" and a scalar. */
 static void split_dims(struct oc_str s, struct oc_dim *dim, unsigned *rank, bool *known)
 {
     *known = s.n > 0;
@@ -84,7 +84,7 @@ static struct oc_type read_tensor(struct oc_json *j, struct oc_arena *a)
     return oc_tensor_type(dtype, known ? oc_shape_of(a, rank, dim) : oc_shape_unranked());
 }
 
-/* "input_12": the 12th slot; false: another key. */
+/* "input_12": input slot 12. False: another key. */
 static bool slot_of(struct oc_str key, const char *what, uint32_t *slot)
 {
     size_t n = strlen(what);
@@ -96,21 +96,21 @@ static bool slot_of(struct oc_str key, const char *what, uint32_t *slot)
     return true;
 }
 
-static const struct oc_type *keep(struct oc_arena *a, const struct slots *s)
+static const struct oc_type *copy_types(struct oc_arena *a, const struct slots *s)
 {
     struct oc_type *type = OC_NEW_ARRAY(a, s->n ? s->n : 1, struct oc_type);
     memcpy(type, s->type, s->n * sizeof(*type));
     return type;
 }
 
-static void put(struct slots *s, uint32_t slot, struct oc_type type)
+static void set_slot(struct slots *s, uint32_t slot, struct oc_type type)
 {
     while (s->n <= slot)
         s->type[s->n++] = oc_tensor_type(OC_DT_UNDEFINED, oc_shape_unranked());
     s->type[slot] = type;
 }
 
-/* False: the text is broken. */
+/* False: invalid JSON. */
 static bool read_op_info(struct oc_str text, struct oc_arena *a, struct oc_prof_rec *rec)
 {
     static const struct slots none;
@@ -122,20 +122,20 @@ static bool read_op_info(struct oc_str text, struct oc_arena *a, struct oc_prof_
     for (oc_json_enter(j); oc_json_member(j, &key);) {
         uint32_t slot;
         if (slot_of(key, "input_", &slot))
-            put(&in, slot, read_tensor(j, a));
+            set_slot(&in, slot, read_tensor(j, a));
         else if (slot_of(key, "output_", &slot))
-            put(&out, slot, read_tensor(j, a));
+            set_slot(&out, slot, read_tensor(j, a));
         else
             oc_json_skip(j);
     }
     bool ok = !oc_json_error(j, &offset) && !oc_json_truncated(j);
     if (ok && in.n) {
-        rec->in = keep(a, &in);
+        rec->in = copy_types(a, &in);
         rec->n_in = in.n;
         rec->has_in = true;
     }
     if (ok && out.n) {
-        rec->out = keep(a, &out);
+        rec->out = copy_types(a, &out);
         rec->n_out = out.n;
         rec->has_out = true;
     }
@@ -153,12 +153,12 @@ static void take_row(const struct oc_csv *c, const struct columns *col, const st
 {
     struct oc_str name = oc_csv_at(f, n, col->name), type = oc_csv_at(f, n, col->type);
     uint32_t i = oc_map_get(by_name, name.s, name.n);
-    if (i == OC_NONE || rec[i].has_in || rec[i].has_out) /* several tasks of one operator: the first tells */
+    if (i == OC_NONE || rec[i].has_in || rec[i].has_out) /* several tasks of one operator: use the first */
         return;
     if (type.n)
         rec[i].op_type = oc_prof_text(p, type);
     if (!read_op_info(oc_csv_at(f, n, col->info), &p->arena, &rec[i]))
-        oc_diag_add(&p->diags, OC_WARNING, "W-shapes", rec[i].name, "line %u: op_info is broken",
+        oc_diag_add(&p->diags, OC_WARNING, "W-shapes", rec[i].name, "line %u: op_info is not valid JSON",
                     oc_csv_line_number(c));
 }
 

@@ -5,10 +5,10 @@
 
 enum base { TIME, BYTE, BYTE_PER_S, COUNT, PERCENT };
 
-/* Metrics by their own names (raw page, --metrics) and as the sections of the details page call them. The
- * prefix sm__ or smsp__ says where instructions are counted, not which ones. */
+/* Metrics by their unique names (raw page, --metrics) and by their titles in the sections of the details
+ * page. The prefix sm__ or smsp__ is the place of counting, not a different metric. */
 static const struct {
-    const char *section, *name; /* section NULL: a metric's own name, without prefix where "*__" stands */
+    const char *section, *name; /* section NULL: a unique name, "*__" stands for any prefix */
     enum oc_ncu_value value;
     enum base base;
 } metrics[] = {
@@ -94,7 +94,7 @@ static double factor_of(struct oc_str unit, enum base base)
     }
 }
 
-/* sm__ops_path_tensor_src_fp16_dst_fp32.sum; those with _sparsity_ are parts of them. */
+/* sm__ops_path_tensor_src_fp16_dst_fp32.sum; metrics with _sparsity_ are subsets of these. */
 static bool add_tensor_ops(struct oc_ncu_launch *launch, struct oc_str name, double value)
 {
     bool sm = starts(name, "sm__ops_path_tensor_src_");
@@ -146,7 +146,7 @@ static double bytes_of(const double *v, bool *rate)
     return v[OC_NCU_DRAM_RATE] * v[OC_NCU_TIME_NS] * 1e-9;
 }
 
-/* Operations of the tensor cores: counted, none, or on Volta 512 an instruction (HMMA.884). */
+/* Tensor core operations: counted, none, or on Volta 512 per instruction (HMMA.884). */
 static double tensor_flop(const struct oc_ncu_launch *launch)
 {
     const double *v = launch->v;

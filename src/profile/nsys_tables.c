@@ -4,7 +4,7 @@
 
 #define TITLES 4
 
-/* Names of a column over the versions; which names the table has tells what it is. */
+/* Names of a column in different versions; the set of columns identifies the report. */
 struct spec {
     enum oc_nsys_table table;
     struct {
@@ -12,7 +12,7 @@ struct spec {
         bool required;
         const char *title[TITLES];
     } column[12];
-    const char *without; /* a title that another table has */
+    const char *without; /* a title that other tables share */
 };
 
 static const struct spec specs[] = {
@@ -109,7 +109,8 @@ static size_t find(const struct oc_str *field, size_t n, const char *const *titl
     return OC_CSV_NONE;
 }
 
-static bool fits(const struct spec *s, const struct oc_str *field, size_t n, struct oc_nsys_header *out)
+static bool match_columns(const struct spec *s, const struct oc_str *field, size_t n,
+                          struct oc_nsys_header *out)
 {
     if (s->without && oc_csv_column(field, n, s->without) != OC_CSV_NONE)
         return false;
@@ -143,7 +144,7 @@ void oc_nsys_header(const struct oc_str *field, size_t n, double title_ns, struc
     struct oc_str unit;
     *out = (struct oc_nsys_header){.table = OC_NSYS_NONE};
     for (size_t i = 0; i < OC_COUNT(specs); i++)
-        if (fits(&specs[i], field, n, out))
+        if (match_columns(&specs[i], field, n, out))
             break;
     if (out->table == OC_NSYS_NONE)
         return;

@@ -40,7 +40,7 @@ enum oc_nvtx_kind oc_nvtx_kind(const char *domain, const char *text)
     return starts(text, "aten::") ? OC_NVTX_ATEN : OC_NVTX_OTHER;
 }
 
-/* ", sizes = [[1, 3, 224, 224], [], [64]]" of PyTorch */
+/* PyTorch: ", sizes = [[1, 3, 224, 224], [], [64]]" */
 static void read_sizes(struct oc_profile *p, const char *s, struct oc_label *out)
 {
     struct oc_type type[MAX_TYPES];

@@ -8,7 +8,7 @@
 #include "profile/timeline.h"
 
 #define MAX_RANGES ((size_t)1 << 30)
-#define MAX_DEPTH  256 /* deeper ones stand beside each other */
+#define MAX_DEPTH  256 /* deeper ranges are treated as siblings */
 
 struct range {
     int64_t start_ns, end_ns; /* INT64_MAX: never closed */
@@ -24,7 +24,7 @@ struct name {
 
 struct thread {
     int64_t id;
-    uint32_t first, n, at; /* its ranges; at: the last one that began before the last call asked for */
+    uint32_t first, n, at; /* its ranges; at: the last one that began before the previous query */
 };
 
 struct oc_ranges {
@@ -39,8 +39,8 @@ struct oc_ranges {
     size_t n_thread, thread_cap;
     const char **domain; /* names, "" */
     size_t n_domain, domain_cap;
-    struct oc_map names, threads, domains; /* keys: bytes of small structs */
-    uint32_t *run;                         /* ranges, by start */
+    struct oc_map names, threads, domains; /* keys: raw bytes of small structs */
+    uint32_t *run;                         /* ranges, sorted by start */
     uint32_t n_run;
 };
 
@@ -70,8 +70,7 @@ void oc_ranges_free(struct oc_ranges *r)
     free(r);
 }
 
-/* ---- taking ranges --------------------------------------------------------------------------------------
- */
+/* ---- adding ranges ------------------------------------------------------------------------------------- */
 
 static uint32_t domain_of(struct oc_ranges *r, int64_t process, int64_t domain)
 {
@@ -130,8 +129,7 @@ bool oc_ranges_add(struct oc_ranges *r, int64_t process, int64_t thread, int64_t
     return true;
 }
 
-/* ---- labels of names ------------------------------------------------------------------------------------
- */
+/* ---- labels from names --------------------------------------------------------------------------------- */
 
 static uint32_t make_label(struct oc_ranges *r, const struct name *x)
 {
@@ -140,8 +138,7 @@ static uint32_t make_label(struct oc_ranges *r, const struct name *x)
     return oc_launches_label(r->launches, &label, variant);
 }
 
-/* ---- nesting --------------------------------------------------------------------------------------------
- */
+/* ---- nesting ------------------------------------------------------------------------------------------- */
 
 static int by_thread_and_start(const void *a, const void *b)
 {
@@ -182,15 +179,14 @@ static void nest(struct oc_ranges *r)
         nest_thread(r, &r->thread[i]);
 }
 
-/* ---- runs -----------------------------------------------------------------------------------------------
- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
-struct outer { /* top-level ranges of one name, but for the number in it, on one thread */
+struct outer { /* top-level ranges of one thread with equal names, ignoring digits */
     double ns;
     uint32_t n, n_parent;
 };
 
-/* The name without digits, and the thread. */
+/* The key: the name without digits, and the thread. */
 static uint32_t outer_of(struct oc_ranges *r, struct oc_map *of, const struct range *x, uint32_t next)
 {
     char key[300];
@@ -202,7 +198,7 @@ static uint32_t outer_of(struct oc_ranges *r, struct oc_map *of, const struct ra
     return next;
 }
 
-/* Without ranges that are known to be runs: top-level ranges that come again and hold others. */
+/* If no range is known to be a run: uses top-level ranges that repeat and contain others. */
 static void guess_runs(struct oc_ranges *r)
 {
     struct oc_map of = {.arena = &r->scratch};
@@ -217,11 +213,11 @@ static void guess_runs(struct oc_ranges *r)
                 OC_GROW(outer, n, cap);
                 outer[n++] = (struct outer){0};
             }
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a new id got its place above */
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a new id was allocated above */
             outer[id[i]].n++;
             outer[id[i]].ns += x->end_ns == INT64_MAX ? 0 : (double)(x->end_ns - x->start_ns);
         } else if (r->range[x->parent].parent == OC_NONE && (uint32_t)i == x->parent + 1) {
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the parent came before */
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): the parent precedes it */
             outer[id[x->parent]].n_parent++;
         }
     }
@@ -246,7 +242,7 @@ static int by_range_start(const void *a, const void *b, void *ranges)
     return (x > y) - (x < y);
 }
 
-/* Whether the range is of a kind and no range around it is. */
+/* Whether the range is of a kind and no enclosing range is. */
 static bool is_outermost(const struct oc_ranges *r, size_t i, enum oc_nvtx_kind kind)
 {
     if (r->name[r->range[i].name].kind != kind)
@@ -270,7 +266,7 @@ static void find_runs(struct oc_ranges *r)
     r->run = oc_xrealloc(r->run, (r->n_run ? r->n_run : 1) * sizeof(*r->run));
     for (uint32_t i = 0; i < r->n_run; i++)
         r->range[r->run[i]].run = i;
-    for (size_t i = 0; i < r->n; i++) /* a range stands behind the one around it */
+    for (size_t i = 0; i < r->n; i++) /* a range follows its parent in this order */
         if (r->range[i].run == OC_NONE && r->range[i].parent != OC_NONE)
             r->range[i].run = r->range[r->range[i].parent].run;
 }
@@ -281,10 +277,9 @@ static bool is_run(const struct oc_ranges *r, uint32_t i)
     return r->name[x->name].kind == OC_NVTX_RUN || (x->run != OC_NONE && r->run[x->run] == i);
 }
 
-/* ---- labels ---------------------------------------------------------------------------------------------
- */
+/* ---- labels -------------------------------------------------------------------------------------------- */
 
-/* The range that names work launched directly in this one. */
+/* The range that labels work launched directly in this one. */
 static uint32_t pick(const struct oc_ranges *r, uint32_t range)
 {
     uint32_t aten = OC_NONE, other = OC_NONE;
@@ -347,8 +342,7 @@ void oc_ranges_finish(struct oc_ranges *r)
     find_runs(r);
 }
 
-/* ---- events ---------------------------------------------------------------------------------------------
- */
+/* ---- events -------------------------------------------------------------------------------------------- */
 
 static int64_t end_of_step(const struct oc_ranges *r, const struct range *x, int64_t end_ns)
 {
@@ -390,8 +384,7 @@ void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t 
     }
 }
 
-/* ---- looking up -----------------------------------------------------------------------------------------
- */
+/* ---- queries ------------------------------------------------------------------------------------------- */
 
 /* The last range of the thread that starts at or before the time. */
 static uint32_t last_before(struct oc_ranges *r, struct thread *t, int64_t start_ns)
@@ -402,7 +395,7 @@ static uint32_t last_before(struct oc_ranges *r, struct thread *t, int64_t start
     for (unsigned steps = 0; steps < 8 && at + 1 < end && r->range[at + 1].start_ns <= start_ns; steps++)
         at++;
     if (at + 1 < end && r->range[at + 1].start_ns <= start_ns) {
-        uint32_t low = at + 1, high = end; /* low starts before, high behind */
+        uint32_t low = at + 1, high = end; /* low starts before, high after */
         while (high - low > 1) {
             uint32_t mid = low + (high - low) / 2;
             *(r->range[mid].start_ns <= start_ns ? &low : &high) = mid;
@@ -427,7 +420,7 @@ uint32_t oc_ranges_find(struct oc_ranges *r, int64_t thread, int64_t start_ns, i
 
 uint32_t oc_ranges_run_before(const struct oc_ranges *r, int64_t time_ns)
 {
-    uint32_t low = 0, high = r->n_run; /* first run behind the time */
+    uint32_t low = 0, high = r->n_run; /* first run after the time */
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
         if (r->range[r->run[mid]].start_ns > time_ns)

@@ -37,7 +37,7 @@ static const struct {
 #undef ARG
 };
 
-static void keep(struct ort_reading *r, unsigned field, struct oc_str s)
+static void store_text(struct ort_reading *r, unsigned field, struct oc_str s)
 {
     if (s.n >= 2 && s.s[0] == '"') { /* as written: this runtime does not escape */
         s.s++;
@@ -53,7 +53,7 @@ static void keep(struct ort_reading *r, unsigned field, struct oc_str s)
 static unsigned arg_field(struct oc_str key)
 {
     if (!key.n || key.s[0] == 'm' ||
-        key.s[0] == 't') /* memory and thread statistics: the bulk of new traces */
+        key.s[0] == 't') /* memory and thread statistics: the bulk of recent traces */
         return F_COUNT;
     for (size_t i = 0; i < OC_COUNT(arg_of); i++)
         if (arg_of[i].n == key.n && memcmp(arg_of[i].key, key.s, key.n) == 0)
@@ -81,7 +81,7 @@ static unsigned mem_field(struct oc_str key)
     return MEM_COUNT;
 }
 
-/* A number, mostly written as text. */
+/* A number, usually written as text. */
 static void read_mem(struct ort_reading *r, unsigned m)
 {
     struct oc_str s;
@@ -110,7 +110,7 @@ static void read_args(struct ort_reading *r)
         else if (f == F_COUNT)
             oc_json_skip(r->j);
         else if (oc_json_raw(r->j, &value))
-            keep(r, f, value);
+            store_text(r, f, value);
     }
 }
 
@@ -129,7 +129,7 @@ static void remember(struct ort_reading *r, struct ort_args *k, struct oc_str te
     }
 }
 
-/* Arguments that are not those of the last event of this name. */
+/* Parses arguments that differ from those of the last event with this name. */
 static void new_args(struct ort_reading *r, uint32_t id)
 {
     struct ort_memo *m = &r->memo;
@@ -151,7 +151,7 @@ static void new_args(struct ort_reading *r, uint32_t id)
     r->args_loaded = true;
 }
 
-/* The arguments through the memo: the same as last time, or read and remembered. */
+/* The arguments through the memo: cached, or parsed and stored. */
 static void take_args(struct ort_reading *r)
 {
     struct ort_memo *m = &r->memo;
@@ -178,7 +178,7 @@ static void take_args(struct ort_reading *r)
     new_args(r, id);
 }
 
-/* Fields of remembered arguments, for what looks at them. */
+/* Decodes the fields of memoised arguments. */
 void ort_load_args(struct ort_reading *r)
 {
     if (r->args == OC_NONE || r->args_loaded)
@@ -210,20 +210,20 @@ static void read_member(struct ort_reading *r, struct oc_str key)
     } else if (oc_str_eq(key, "name")) {
         r->has_name = oc_json_raw(r->j, &value);
         if (r->has_name)
-            keep(r, F_NAME, value);
+            store_text(r, F_NAME, value);
     } else if (oc_str_eq(key, "cat")) {
         if (oc_json_raw(r->j, &value))
-            keep(r, F_CAT, value);
+            store_text(r, F_CAT, value);
     } else {
         oc_json_skip(r->j);
     }
 }
 
-/* False: the event is not complete. */
+/* False: the event is incomplete. */
 bool ort_read_event(struct ort_reading *r)
 {
     struct oc_str key;
-    oc_json_peek(r->j); /* to the brace */
+    oc_json_peek(r->j); /* to the closing brace */
     r->where = oc_json_offset(r->j);
     oc_buf_clear(&r->text);
     memset(r->field, 0, sizeof(r->field));
@@ -238,9 +238,7 @@ bool ort_read_event(struct ort_reading *r)
     return !oc_json_error(r->j, NULL) && !oc_json_truncated(r->j);
 }
 
-/* ---- events as every version of the runtime has written them
- * ------------------------------------------------
- */
+/* ---- fast path for the layout that every version of the runtime writes --------------------------------- */
 
 struct ahead {
     const char *p, *end;
@@ -256,7 +254,7 @@ static bool literal(struct ahead *a, const char *text, size_t n)
 
 #define LITERAL(a, text) literal((a), (text), sizeof(text) - 1)
 
-/* A whole number of at most 18 digits. What stands behind it is checked with the literal that follows. */
+/* An integer of at most 18 digits. The caller checks the text after it together with the next literal. */
 static bool number(struct ahead *a, int64_t *out)
 {
     const char *p = a->p, *end = a->end - a->p > 19 ? a->p + 19 : a->end;
@@ -277,7 +275,7 @@ static bool number(struct ahead *a, int64_t *out)
     return p > from;
 }
 
-/* Name and arguments, from behind the quote that opens the name. */
+/* Parses name and arguments, from after the opening quote of the name. */
 static bool is_args(struct ahead *a, const struct ort_args *k)
 {
     const char *start = a->p;
@@ -288,7 +286,7 @@ static bool is_args(struct ahead *a, const struct ort_args *k)
     return false;
 }
 
-/* The arguments that followed last time, else those of the name. */
+/* Tries the arguments that followed last time, then those of the name. */
 static uint32_t find_args(struct ort_memo *m, struct ahead *a)
 {
     uint32_t id = m->last == OC_NONE ? OC_NONE : m->item[m->last].next;

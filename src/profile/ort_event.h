@@ -1,4 +1,4 @@
-/* One event of an ONNX Runtime trace, taken apart. Private to the importer. */
+/* Parses one event of an ONNX Runtime trace. Private to the importer. */
 #ifndef OC_ORT_EVENT_H
 #define OC_ORT_EVENT_H
 
@@ -6,7 +6,7 @@
 #include "base/json_read.h"
 #include "profile/ort_trace.h"
 
-/* Texts of an event that are kept until it is complete: copied, because a view ends with the next call. */
+/* Texts of an event stored until it is complete: copied, because a view is valid only until the next call. */
 enum ort_field {
     F_CAT,
     F_NAME,
@@ -33,17 +33,17 @@ enum ort_field {
 enum ort_mem { MEM_REQUESTED, MEM_REQUESTED_DELTA, MEM_IN_USE, MEM_IN_USE_DELTA, MEM_COUNT };
 
 /* A node's events have the same arguments in every run, unless they carry thread or memory statistics. The
- * last arguments of each event name are kept; where the next ones are the same text, nothing is taken apart.
- */
+ * parser memoises the last arguments of each event name and skips parsing when the next ones have the same
+ * text. */
 struct ort_args {
     const char *text; /* as written; NULL: none yet */
     size_t n;
-    bool has_key, fence; /* fence: the event is one, without a key */
-    uint32_t key;        /* of the event */
-    uint32_t next;       /* arguments of the event that followed last time */
-    const char *name;    /* of the event */
+    bool has_key, fence; /* fence: this is a fence event, without a key */
+    uint32_t key;        /* index of the event name */
+    uint32_t next;       /* arguments of the event that followed last time (prediction) */
+    const char *name;    /* offset of the event */
     size_t n_name;
-    const char *fields; /* their texts, one after the other */
+    const char *fields; /* concatenated texts */
     uint32_t at[F_COUNT], len[F_COUNT], bytes;
 };
 
@@ -51,9 +51,9 @@ struct ort_memo {
     struct oc_arena arena;
     struct oc_map names; /* event name to index */
     struct ort_args *item;
-    uint32_t n, cap, last; /* last: arguments of the event before */
+    uint32_t n, cap, last; /* last: arguments of the previous event */
     size_t tries, hits;
-    bool off; /* it does not pay in this file */
+    bool off; /* memoisation does not pay off in this file */
 };
 struct ort_reading {
     struct ort_trace *t;
@@ -67,29 +67,29 @@ struct ort_reading {
     int64_t mem[MEM_COUNT];
     unsigned mem_seen; /* bit 1 << enum ort_mem; none for arguments from the memo */
     bool has_ts, has_dur, has_name;
-    uint64_t where; /* offset of the event */
+    uint64_t where; /* byte offset of the event */
     struct ort_memo memo;
-    uint32_t args; /* the event's arguments in the memo, OC_NONE */
+    uint32_t args; /* index of the event's arguments in the memo, OC_NONE */
     bool args_loaded;
-    int64_t lane_pid, lane_tid; /* of the lane asked for last */
-    uint32_t lane;              /* that one, OC_NONE: none yet */
+    int64_t lane_pid, lane_tid; /* key of the lane looked up last */
+    uint32_t lane;              /* that lane, OC_NONE: none yet */
     size_t bad, number, broken;
     uint64_t first_bad, first_broken;
     char bad_why[64], broken_why[160];
 };
 
-/* The text of a field of the event read last, "" if it has none. Valid until the next event. */
+/* The text of a field of the event read last, "" if absent. Valid until the next event. */
 static inline struct oc_str ort_field(const struct ort_reading *r, unsigned f)
 {
     return (struct oc_str){r->text.data ? r->text.data + r->field[f].at : "", r->field[f].n};
 }
 
-/* Reads the event at the cursor into r. False: it is not complete. */
+/* Reads the event at the cursor into r. False: the event is incomplete. */
 bool ort_read_event(struct ort_reading *r);
-/* Reads the event at the cursor into the times and r->args, if it is one of a node whose arguments are those
- * of the memo. False, and nothing is read: it is another. */
+/* Reads the event at the cursor into the times and r->args if it is a node event whose arguments are in
+ * the memo. False: it is not, and nothing is consumed. */
 bool ort_read_alike(struct ort_reading *r);
-/* Brings the fields of remembered arguments into r; moves the texts. */
+/* Loads the fields of memoised arguments into r; moves the texts. */
 void ort_load_args(struct ort_reading *r);
 void ort_memo_init(struct ort_memo *m);
 void ort_memo_free(struct ort_memo *m);

@@ -6,9 +6,9 @@
 
 #define NS_PER_US 1000.0
 
-/* Device time belongs to nodes by args.parent_name. Some builds write a kernel's end into ts: only dur is
- * used, and ts no more than to find the run. Some kernels are left unlabelled by the runtime: they go to the
- * node that all labelled kernels of that name and launch grid belong to, else into a bucket. */
+/* Device time is attributed to nodes by args.parent_name. Some builds write a kernel's end into ts: only
+ * dur is used as time, and ts only to find the run. Kernels without a parent go to the node that all
+ * labelled kernels with the same name and launch grid belong to, otherwise to a bucket. */
 
 enum { LOAD = OC_NONE - 1, CUT = OC_NONE - 2, AMBIGUOUS = OC_NONE - 3 };
 
@@ -18,10 +18,10 @@ struct kernels {
     struct oc_map by_launch; /* kernel name and grid to the only group, or AMBIGUOUS */
     struct oc_arena arena;
     int64_t loaded_us, last_end_us;
-    bool sorted_by_time; /* events of a group are in order of start */
+    bool sorted_by_time; /* the events of a group are sorted by start */
 };
 
-/* The record's group of that node name that ran last before ts. */
+/* The record of the group with that node name that ran last before ts. */
 static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_us)
 {
     uint32_t best = OC_NONE;
@@ -33,7 +33,7 @@ static uint32_t group_at(const struct kernels *k, const char *node, int64_t ts_u
             best = i;
         if (!k->sorted_by_time || (best == i && g->same_name == OC_NONE))
             break;
-        uint32_t low = 0, high = g->n; /* first event behind ts */
+        uint32_t low = 0, high = g->n; /* first event after ts */
         while (low < high) {
             uint32_t mid = low + (high - low) / 2;
             if (k->t->event[k->g->order[g->first + mid]].ts_us <= ts_us)
@@ -70,7 +70,7 @@ static void learn_launches(struct kernels *k)
     }
 }
 
-/* Kernels are asynchronous: one belongs to the run that started last before it. */
+/* Kernels are asynchronous: each belongs to the run that started last before it. */
 static uint32_t run_of(const struct kernels *k, const struct ort_event *e)
 {
     uint32_t run = ort_run_before(k->t, e->ts_us);
@@ -134,7 +134,7 @@ static void take_stat(struct ort_trace *t, const struct ort_groups *g, struct or
         struct oc_prof_rec *own = &recs->rec[g->group[group].rec];
         own->kernel_ns = ns;
         own->total_kernel_ns = total_ns;
-        own->host_ns = own->self_ns; /* of the launch */
+        own->host_ns = own->self_ns; /* index of the launch */
         t->out->time_kind = "device time";
         return;
     }

@@ -3,8 +3,7 @@
 
 #include "profile/ort_trace.h"
 
-/* ---- order -----------------------------------------------------------------------------------------------
- */
+/* ---- sorting ------------------------------------------------------------------------------------------- */
 
 static void sift(struct ort_event *e, size_t root, size_t n, const struct ort_key *key)
 {
@@ -31,7 +30,8 @@ static void heap_sort(struct ort_event *e, size_t n, const struct ort_key *key)
     }
 }
 
-/* Insertion while it pays: traces are in order of the events' ends, only outer ones stand too late. */
+/* Insertion sort with a bound on moves: traces are sorted by the events' ends, and only outer events are
+ * out of order. */
 void ort_sort_events(struct ort_event *e, size_t n, const struct ort_key *key)
 {
     size_t budget = 16 * n + 1000;
@@ -62,8 +62,7 @@ uint32_t ort_run_before(const struct ort_trace *t, int64_t ts_us)
     return low ? (uint32_t)(low - 1) : OC_NONE;
 }
 
-/* ---- groups ----------------------------------------------------------------------------------------------
- */
+/* ---- groups -------------------------------------------------------------------------------------------- */
 
 void ort_groups_free(struct ort_groups *g)
 {
@@ -106,8 +105,7 @@ static uint32_t group_of(const struct ort_trace *t, struct ort_groups *g, uint32
     return at;
 }
 
-/* ---- runs and nesting ------------------------------------------------------------------------------------
- */
+/* ---- runs and nesting ---------------------------------------------------------------------------------- */
 
 struct frame {
     size_t event;
@@ -124,8 +122,8 @@ struct nesting {
     size_t next_run, end_run; /* in by_lane, those of the current lane */
 };
 
-/* For an event that may as well stand beside the node as in it: taken for what the same node was elsewhere.
- */
+/* Resolves an event that may be a child or a sibling of the node: uses what the same node did in other
+ * runs. */
 static bool was_inside(const struct nesting *x, const struct frame *outer, uint32_t key)
 {
     const struct ort_group *g = &x->g->group[outer->group];
@@ -133,9 +131,9 @@ static bool was_inside(const struct nesting *x, const struct frame *outer, uint3
            find_group(x->g, key, g->parent) == OC_NONE;
 }
 
-/* Start and duration are cut to whole microseconds each, so that on one thread what begins before the end as
- * written is inside. Just behind the end it may be the last inner event or the next outer one. */
-static bool inside(const struct nesting *x, const struct frame *outer, const struct ort_event *e)
+/* Start and duration are each truncated to microseconds, so on one thread an event that begins before the
+ * written end is inside. One that begins exactly at the end may be the last child or the next sibling. */
+static bool is_child(const struct nesting *x, const struct frame *outer, const struct ort_event *e)
 {
     const struct ort_event *p = &x->t->event[outer->event];
     int64_t end_us = p->ts_us + p->dur_us;
@@ -144,7 +142,7 @@ static bool inside(const struct nesting *x, const struct frame *outer, const str
     return e->ts_us < end_us || was_inside(x, outer, e->key);
 }
 
-/* An event under a microsecond that starts with a node may have come just before it. */
+/* An event under one microsecond that starts together with a node may have preceded it. */
 static const struct frame *outer_of(const struct nesting *x, const struct ort_event *e)
 {
     size_t d = x->depth;
@@ -159,7 +157,7 @@ static bool in_run(const struct ort_run *r, int64_t ts_us)
     return ts_us >= r->start_us && ts_us <= r->start_us + r->dur_us;
 }
 
-/* Threads that never call Run work for the calls of others: the latest one that is still going on. */
+/* Threads that never call Run work for the calls of other threads: the latest open one. */
 static uint32_t foreign_run(const struct ort_trace *t, int64_t ts_us)
 {
     uint32_t r = ort_run_before(t, ts_us);
@@ -213,7 +211,7 @@ static void note_start(struct nesting *x, uint32_t group, uint32_t run, int64_t 
 static void nest_event(struct nesting *x, size_t i, uint32_t lane)
 {
     struct ort_event *e = &x->t->event[i];
-    while (x->depth && !inside(x, &x->stack[x->depth - 1], e))
+    while (x->depth && !is_child(x, &x->stack[x->depth - 1], e))
         x->depth--;
     const struct frame *outer = outer_of(x, e);
     uint32_t run = outer ? outer->run : run_of(x, e->ts_us);
@@ -228,14 +226,13 @@ static void nest_event(struct nesting *x, size_t i, uint32_t lane)
     e->lane = run;
     x->g->group[group].n++;
     note_start(x, group, run, e->ts_us);
-    if (!e->dur_us) /* holds nothing */
+    if (!e->dur_us) /* has no children */
         return;
     OC_GROW(x->stack, x->depth, x->cap);
     x->stack[x->depth++] = (struct frame){i, group, run};
 }
 
-/* ---- runs on several threads -----------------------------------------------------------------------------
- */
+/* ---- runs on several threads --------------------------------------------------------------------------- */
 
 struct interval {
     uint32_t run;
@@ -325,7 +322,7 @@ static uint32_t *runs_by_lane(const struct ort_trace *t, uint32_t *first)
     for (size_t i = 0; i < t->n_run; i++)
         if (t->run[i].lane < t->n_lane)
             by_lane[first[t->run[i].lane]++] = (uint32_t)i;
-    for (uint32_t l = t->n_lane; l > 0; l--) /* each now points behind its lane */
+    for (uint32_t l = t->n_lane; l > 0; l--) /* each now points to the end of its lane */
         first[l] = first[l - 1];
     first[0] = 0;
     return by_lane;

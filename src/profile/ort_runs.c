@@ -10,8 +10,7 @@
 
 enum { AHEAD = 16 };
 
-/* ---- records ---------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *add_rec(struct ort_recs *r)
 {
@@ -28,8 +27,7 @@ struct oc_prof_rec *ort_add_bucket(struct ort_recs *r, const char *bucket, const
     return rec;
 }
 
-/* ---- recorded types --------------------------------------------------------------------------------------
- */
+/* ---- recorded types ------------------------------------------------------------------------------------ */
 
 struct types {
     const struct oc_type *type;
@@ -54,7 +52,7 @@ static bool read_dims(struct oc_json *j, struct oc_arena *a, struct oc_type *out
     return true;
 }
 
-/* [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member a tensor. */
+/* [{"float":[1,3,48,192]},{"int64":[]}]: one object with one member per tensor. */
 static struct types parse_types(struct oc_arena *a, const char *text)
 {
     struct oc_stream *s = oc_stream_mem(text, strlen(text));
@@ -107,8 +105,7 @@ static void free_types(struct type_cache *c)
     free(c->types);
 }
 
-/* ---- runs ------------------------------------------------------------------------------------------------
- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static int run_by_start(const void *a, const void *b)
 {
@@ -118,7 +115,7 @@ static int run_by_start(const void *a, const void *b)
     return (x->lane > y->lane) - (x->lane < y->lane);
 }
 
-/* Without a complete run the events as far as they go are shown, and said to be that. */
+/* Without a complete run, the available events are used with a warning. */
 static void guess_run(struct ort_trace *t)
 {
     int64_t from_us = INT64_MAX, to_us = INT64_MIN;
@@ -130,7 +127,7 @@ static void guess_run(struct ort_trace *t)
     OC_GROW(t->run, t->n_run, t->run_cap);
     t->run[t->n_run++] = (struct ort_run){.start_us = from_us, .dur_us = to_us - from_us, .lane = OC_NONE};
     oc_diag_add(&t->out->diags, OC_WARNING, "W-no-run", "",
-                "no complete run: times are those of an incomplete one, or of several");
+                "no complete run: times are those of one incomplete run or of several");
 }
 
 static void choose_runs(struct ort_trace *t, int32_t warmup)
@@ -139,7 +136,8 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
     size_t drop = warmup < 0 ? t->n_run > 1 : (size_t)warmup;
     if (drop >= t->n_run && t->n_run) {
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%zu runs to drop, but the file holds %zu: the last one is used", drop, t->n_run);
+                    "%zu warm-up runs requested, but the file has %zu: only the last one is used", drop,
+                    t->n_run);
         drop = t->n_run - 1;
     }
     for (size_t i = drop; i < t->n_run; i++)
@@ -148,7 +146,7 @@ static void choose_runs(struct ort_trace *t, int32_t warmup)
     p->runs_used = (uint32_t)(t->n_run - drop);
 }
 
-/* The statistic of the runs, from how much their times differ. */
+/* Chooses the statistic from the spread of the run times. */
 static void choose_stat(struct ort_trace *t, enum oc_stat wanted)
 {
     double *ns = oc_xmalloc(t->n_run * sizeof(*ns));
@@ -161,13 +159,12 @@ static void choose_stat(struct ort_trace *t, enum oc_stat wanted)
     free(ns);
 }
 
-static bool used(const struct ort_trace *t, uint32_t run)
+static bool is_used_run(const struct ort_trace *t, uint32_t run)
 {
     return run != OC_NONE && t->run[run].used;
 }
 
-/* ---- records of groups -----------------------------------------------------------------------------------
- */
+/* ---- records of groups --------------------------------------------------------------------------------- */
 
 struct making {
     struct ort_trace *t;
@@ -194,8 +191,8 @@ static int by_start(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call holds other events.
- */
+/* Adds the group's calls in used runs to the sums. Returns their number; *nested: a call contains other
+ * events. */
 static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self, bool *nested)
 {
     const struct ort_trace *t = m->t;
@@ -204,8 +201,8 @@ static uint64_t add_calls(struct making *m, const struct ort_group *g, bool self
     const uint32_t *order = m->g.order + g->first;
     for (uint32_t i = 0; i < g->n; i++) {
         const struct ort_event *e = &t->event[order[i]];
-        __builtin_prefetch(&t->event[order[i + AHEAD < g->n ? i + AHEAD : i]]); /* a run further on each */
-        if (!used(t, e->lane))
+        __builtin_prefetch(&t->event[order[i + AHEAD < g->n ? i + AHEAD : i]]); /* one run after the other */
+        if (!is_used_run(t, e->lane))
             continue;
         oc_run_sums_add(&m->sums, e->lane, (double)(self ? e->self_us : e->dur_us) * NS_PER_US);
         *nested |= e->self_us != e->dur_us;
@@ -283,8 +280,8 @@ static bool same_text(const char *a, const char *b) /* interned */
     return a == b;
 }
 
-/* One node with several sets of recorded shapes: its records are apart, because their costs differ. */
-static void tell_split_nodes(struct making *m)
+/* A node with several sets of recorded shapes: one record per set, because their costs differ. */
+static void warn_split_nodes(struct making *m)
 {
     size_t split = 0;
     const char *first = NULL;
@@ -302,11 +299,10 @@ static void tell_split_nodes(struct making *m)
     }
     if (split)
         oc_diag_add(&m->t->out->diags, OC_WARNING, "W-shapes-vary", first,
-                    "ran with more than one set of shapes (%zu such cases): one record for each set", split);
+                    "nodes ran with more than one set of shapes (%zu sets): one record per set", split);
 }
 
-/* ---- buckets and totals ----------------------------------------------------------------------------------
- */
+/* ---- buckets and totals -------------------------------------------------------------------------------- */
 
 static void add_framework(struct making *m)
 {
@@ -370,7 +366,7 @@ static void add_unused(struct making *m)
     if (n_warmup) {
         struct oc_prof_rec *rec = ort_add_bucket(&m->recs, "warm-up runs", "(warm-up runs)");
         set_total(rec, warmup_us, n_warmup, 0);
-        rec->total_ns = (double)held_us * NS_PER_US; /* more than the runs took when threads overlap */
+        rec->total_ns = (double)held_us * NS_PER_US; /* more than the run durations when threads overlap */
     }
     if (u->n_cut)
         set_total(ort_add_bucket(&m->recs, "incomplete run", "(incomplete run)"), u->cut_us, u->n_cut, 0);
@@ -378,7 +374,7 @@ static void add_unused(struct making *m)
         set_total(ort_add_bucket(&m->recs, "outside runs", "(outside runs)"), u->outside_us, u->n_outside, 0);
 }
 
-/* All durations that were read, less what a run or a node of control flow holds of the events inside it. */
+/* All durations read, minus what a run or control flow node counts of the events inside it. */
 static void sum_imported(struct making *m)
 {
     const struct ort_trace *t = m->t;
@@ -413,7 +409,7 @@ static void name_device(struct making *m)
     p->device = text;
     if (gpu && !m->t->n_kernel)
         oc_diag_add(&p->diags, OC_WARNING, "W-host-time", "",
-                    "no kernel events: times of the nodes are the host's launch times, not the device's");
+                    "no kernel events: node times are host launch times, not device times");
 }
 
 int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struct oc_err *err)
@@ -437,7 +433,7 @@ int ort_summarise(struct ort_trace *t, const struct oc_profile_opts *opts, struc
     ort_nest(t, &m.g, m.busy, &m.unused);
     oc_run_sums_init(&m.sums, t->n_run);
     add_group_recs(&m);
-    tell_split_nodes(&m);
+    warn_split_nodes(&m);
     name_device(&m);
     ort_attribute_kernels(t, &m.g, &m.recs, &m.sums);
     add_framework(&m);

@@ -18,7 +18,7 @@ static void add(struct oc_timeline *t, unsigned kind, uint16_t lane, const char 
     oc_timeline_add(t, &e, 0, 0);
 }
 
-/* A kernel says for which node it ran: the text of its detail, until it is linked. */
+/* A kernel's node name, stored in its detail until it is linked. */
 static uint32_t node_detail(struct oc_timeline *t, const char *node)
 {
     bool new;
@@ -95,6 +95,6 @@ void ort_keep_timeline(const struct ort_trace *from, const struct oc_profile_opt
     fill(from, t);
     oc_timeline_finish(t, opts, &rules);
     link_kernels(t);
-    p->diags.n = n_diag; /* the records say the same */
+    p->diags.n = n_diag; /* already reported with the records */
     oc_timeline_keep(t, opts);
 }

@@ -1,5 +1,6 @@
-/* The text report of Paddle Inference (config.EnableProfile()) as it stands, for a summary with its columns.
- * It is oc_profile.native of the importer "paddle_report"; times in nanoseconds, NAN: not in the report. */
+/* The text report of Paddle Inference (config.EnableProfile()), unmodified, for a summary with the same
+ * columns. It is oc_profile.native of the importer "paddle_report"; times in nanoseconds, NAN: not in the
+ * report. */
 #ifndef OC_PADDLE_REPORT_H
 #define OC_PADDLE_REPORT_H
 
@@ -7,9 +8,9 @@
 
 struct oc_paddle_row { /* row i belongs to record i of the profile */
     uint32_t report;   /* index into report */
-    uint32_t depth;    /* of nesting: rows of depth 0 add up, deeper ones are inside the one above */
+    uint32_t depth;    /* nesting depth: rows of depth 0 add up, deeper rows are part of the row above */
     double calls, total_ns, cpu_ns, gpu_ns;
-    double min_ns, max_ns, ave_ns; /* of a call */
+    double min_ns, max_ns, ave_ns; /* per call */
     double ratio;                  /* fraction, as printed */
 };
 
@@ -19,10 +20,10 @@ struct oc_paddle_copy { /* of "GpuMemCpy Summary" */
     double calls, total_ns, ratio; /* ratio: a fraction of the total time */
 };
 
-struct oc_paddle_head { /* one report; a file may hold several */
-    const char *place;  /* "All", "CPU", "GPU"; "": not told */
+struct oc_paddle_head { /* one report; a file may contain several */
+    const char *place;  /* "All", "CPU", "GPU"; "": unknown */
     const char *order;  /* "Sorted by ..." */
-    bool merged;        /* all threads in one */
+    bool merged;        /* all threads merged */
     double total_ns, computation_ns, overhead_ns;
     double computation_ratio, overhead_ratio; /* fractions */
     const struct oc_paddle_copy *copy;

@@ -1,4 +1,4 @@
-/* Which importer reads a file: the list of importers and their bids for the first bytes. */
+/* Selects the importer for a file: the list of importers and their scores for the first bytes. */
 #include <string.h>
 
 #include "base/c_locale.h"
@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 #define PEEK_BYTES  ((size_t)64 << 10)
-#define FIRST_BYTES ((size_t)16) /* enough to see a model */
+#define FIRST_BYTES ((size_t)16) /* enough to recognise a model */
 
 extern const struct oc_importer oc_importer_onnxruntime;
 extern const struct oc_importer oc_importer_onnxruntime_memory;
@@ -25,7 +25,7 @@ extern const struct oc_importer oc_importer_nsys_csv;
 extern const struct oc_importer oc_importer_generic_csv;
 extern const struct oc_importer oc_importer_ncu;
 
-/* One a line. */
+/* One per line. */
 /* clang-format off */
 static const struct oc_importer *const importers[] = {
     &oc_importer_onnxruntime,
@@ -61,9 +61,10 @@ bool oc_profile_format(size_t index, const char **name, const char **title)
     return true;
 }
 
-/* ---- probing ------------------------------------------------------------------------------------------ */
+/* ---- probing ------------------------------------------------------------------------------------------- */
 
-static int look(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek, struct oc_err *err)
+static int read_peek(const char *path, size_t bytes, struct oc_arena *a, struct oc_peek *peek,
+                     struct oc_err *err)
 {
     const char *data;
     size_t n;
@@ -80,13 +81,13 @@ static int look(const char *path, size_t bytes, struct oc_arena *a, struct oc_pe
     return 0;
 }
 
-static int tell(struct oc_err *err, const char *path, enum oc_code code, const char *what)
+static int fail_file(struct oc_err *err, const char *path, enum oc_code code, const char *what)
 {
     oc_fail(err, code, "cannot read '%s': %s", path, what);
     return oc_err_at(err, path, 0, 0);
 }
 
-/* The only importer with the best bid; score 0: nobody wants it. A tie names both. */
+/* The only importer with the highest score; score 0: none matches. A tie names both. */
 static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, struct oc_bid *won,
                     struct oc_err *err)
 {
@@ -108,8 +109,9 @@ static int best_bid(const struct oc_peek *peek, const struct oc_importer **out, 
     *won = best;
     if (!rival)
         return 0;
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': may be '%s' (%s) or '%s' (%s): name the format", peek->path,
-            (*out)->name, best.reason, rival->name, second.reason);
+    oc_fail(err, OC_EFORMAT,
+            "cannot read '%s': it may be '%s' (%s) or '%s' (%s): choose one with --profile-format",
+            peek->path, (*out)->name, best.reason, rival->name, second.reason);
     return oc_err_at(err, peek->path, 0, 0);
 }
 
@@ -134,7 +136,7 @@ static int unknown_format(const struct oc_peek *peek, struct oc_err *err)
     return oc_err_at(err, peek->path, 0, 0);
 }
 
-/* ---- files that a tool of their own has to export ------------------------------------------------------ */
+/* ---- files that need an export with the vendor's tool -------------------------------------------------- */
 
 struct advice {
     const char *magic;  /* the first bytes, NULL: any */
@@ -172,7 +174,7 @@ static bool ends_with(const char *s, const char *suffix)
     return n >= k && strcmp(s + n - k, suffix) == 0;
 }
 
-/* What to do with a binary file that only its own tool can read; NULL: no such file. */
+/* The export command for a binary file that only the vendor's tool can read; NULL: not such a file. */
 static const struct advice *advice_for(const struct oc_peek *peek)
 {
     for (size_t i = 0; i < OC_COUNT(advices); i++) {
@@ -185,9 +187,10 @@ static const struct advice *advice_for(const struct oc_peek *peek)
     return NULL;
 }
 
-static int tell_advice(const struct oc_peek *peek, const struct advice *a, struct oc_err *err)
+static int fail_with_export(const struct oc_peek *peek, const struct advice *a, struct oc_err *err)
 {
-    oc_fail(err, OC_EFORMAT, "cannot read '%s': is %s: export it with: %s", peek->path, a->what, a->command);
+    oc_fail(err, OC_EFORMAT, "cannot read '%s': it is %s; export it with: %s", peek->path, a->what,
+            a->command);
     return oc_err_at(err, peek->path, 0, 0);
 }
 
@@ -210,10 +213,10 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     struct oc_arena a = {0};
     struct oc_peek peek;
     struct oc_bid bid = {0};
-    int rc = look(path, PEEK_BYTES, &a, &peek, err);
+    int rc = read_peek(path, PEEK_BYTES, &a, &peek, err);
     *out = NULL;
     if (rc == 0 && peek.n == 0)
-        rc = tell(err, path, OC_EFORMAT, "file is empty");
+        rc = fail_file(err, path, OC_EFORMAT, "file is empty");
     if (rc == 0 && format) {
         *out = importer_named(format);
         if (*out)
@@ -224,7 +227,7 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
         rc = best_bid(&peek, out, &bid, err);
         const struct advice *advice = rc == 0 && !bid.score ? advice_for(&peek) : NULL;
         if (advice)
-            rc = tell_advice(&peek, advice, err);
+            rc = fail_with_export(&peek, advice, err);
         else if (rc == 0 && !bid.score)
             rc = unknown_format(&peek, err);
     }
@@ -233,15 +236,15 @@ int oc_profile_probe(const char *path, const char *format, const struct oc_impor
     return rc;
 }
 
-/* Most models begin with their ir_version, field 1 as a varint: a control character that no profile begins
- * with. The others are found by what they are not. */
+/* Most models begin with ir_version, field 1 as a varint: a control character that no profile begins with.
+ * Other models are detected by excluding known formats. */
 static bool begins_as_model(const struct oc_peek *peek)
 {
     return peek->n >= 2 && peek->data[0] == 0x08 && peek->data[1] > 0;
 }
 
-/* By one importer or more. */
-static bool is_wanted(const struct oc_peek *peek)
+/* Whether any importer matches. */
+static bool is_profile(const struct oc_peek *peek)
 {
     const struct oc_importer *imp;
     struct oc_bid bid;
@@ -253,12 +256,12 @@ int oc_file_kind(const char *path, enum oc_file_kind *out, struct oc_err *err)
     OC_C_LOCALE;
     struct oc_arena a = {0};
     struct oc_peek peek;
-    int rc = look(path, FIRST_BYTES, &a, &peek, err);
+    int rc = read_peek(path, FIRST_BYTES, &a, &peek, err);
     if (rc == 0 && begins_as_model(&peek))
         *out = OC_FILE_MODEL;
-    else if (rc == 0 && (rc = look(path, PEEK_BYTES, &a, &peek, err)) == 0)
-        *out = (peek.n && is_text(&peek)) || is_wanted(&peek) || advice_for(&peek) ? OC_FILE_PROFILE
-                                                                                   : OC_FILE_MODEL;
+    else if (rc == 0 && (rc = read_peek(path, PEEK_BYTES, &a, &peek, err)) == 0)
+        *out = (peek.n && is_text(&peek)) || is_profile(&peek) || advice_for(&peek) ? OC_FILE_PROFILE
+                                                                                    : OC_FILE_MODEL;
     oc_arena_free(&a);
     return rc;
 }

@@ -42,7 +42,7 @@ struct oc_prof_rec oc_prof_rec_new(const char *name)
                                 .out_bytes = UINT64_MAX};
 }
 
-/* ---- statistics --------------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------------------- */
 
 enum { FEW = 24, MAX_HALVINGS = 64 };
 
@@ -59,12 +59,12 @@ static double middle_of(double a, double b, double c)
     return a < c ? a : b < c ? c : b;
 }
 
-/* Quicksort: qsort calls a function for each comparison, and there is one value of each run of each record.
- */
+/* Quicksort: faster than qsort, which calls a function per comparison; there is one value per run and
+ * record. */
 static void sort_values(double *v, size_t n)
 {
     for (unsigned halvings = 0; n > FEW; halvings++) {
-        if (halvings == MAX_HALVINGS) { /* it went astray */
+        if (halvings == MAX_HALVINGS) { /* worst case: fall back to heap sort */
             qsort(v, n, sizeof(*v), by_value);
             return;
         }
@@ -82,7 +82,8 @@ static void sort_values(double *v, size_t n)
             v[k] = moved;
         }
         size_t left = k + 1, right = n - left;
-        sort_values(left < right ? v : v + left, left < right ? left : right); /* the smaller part */
+        sort_values(left < right ? v : v + left, left < right ? left : right); /* recurse into the smaller
+                                                                                * part */
         v += left < right ? left : 0;
         n = left < right ? right : left;
     }
@@ -131,8 +132,7 @@ const char *oc_stat_name(enum oc_stat stat)
     return (size_t)stat < OC_COUNT(name) ? name[stat] : "?";
 }
 
-/* ---- sources: files that belong together ----------------------------------------------------------------
- */
+/* ---- sources: files of one measurement ----------------------------------------------------------------- */
 
 struct source {
     const struct oc_importer *imp;
@@ -154,7 +154,7 @@ static bool has_part(const struct source *s, unsigned part)
     return false;
 }
 
-/* Length of the path without the part's suffix, SIZE_MAX: it has another one. */
+/* Length of the path without the part's suffix, SIZE_MAX: it has another suffix. */
 static size_t stem(const struct oc_importer *imp, const struct oc_source_file *f)
 {
     const char *suffix = f->part < imp->n_part ? imp->part[f->part].suffix : NULL;
@@ -171,8 +171,10 @@ static bool same_stem(const struct source *s, const struct oc_source_file *f)
     return false;
 }
 
-/* The source that the file completes: one with the same stem, else the last that lacks this part. */
-static struct source *home(struct sources *all, const struct oc_importer *imp, const struct oc_source_file *f)
+/* The source that the file belongs to: one with the same stem, otherwise the last one that lacks this
+ * part. */
+static struct source *find_source(struct sources *all, const struct oc_importer *imp,
+                                  const struct oc_source_file *f)
 {
     struct source *best = NULL;
     for (size_t i = 0; i < all->n; i++) {
@@ -205,7 +207,7 @@ static int add_path(struct sources *all, const char *path, const struct oc_profi
     if (oc_profile_probe(path, opts->format, &imp, &f.part, err) != 0 &&
         (!opts->map || opts->format || oc_profile_probe(path, "generic_csv", &imp, &f.part, err) != 0))
         return -1;
-    struct source *s = home(all, imp, &f);
+    struct source *s = find_source(all, imp, &f);
     if (!s) {
         OC_GROW(all->source, all->n, all->cap);
         s = &all->source[all->n++];
@@ -214,7 +216,7 @@ static int add_path(struct sources *all, const char *path, const struct oc_profi
     return add_file(s, path, f.part, opts, err);
 }
 
-/* Files beside the named ones that the importer's parts lead to; one of another format is left alone. */
+/* Adds files in the same folder that the importer's parts refer to; skips files of another format. */
 static int add_siblings(struct sources *all, struct source *s, const struct oc_profile_opts *opts,
                         struct oc_err *err)
 {
@@ -245,7 +247,7 @@ static void close_sources(struct sources *all)
     oc_arena_free(&all->arena);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------ */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
 static struct oc_profile *new_profile(const struct source *s, const struct oc_profile_opts *opts)
 {
@@ -264,7 +266,7 @@ static struct oc_profile *new_profile(const struct source *s, const struct oc_pr
     return p;
 }
 
-/* Every importer sums what it reads before it sorts it into records; nothing may be lost on the way. */
+/* Every importer sums its input before it groups it into records; no time may be lost. */
 static void check_conserved(struct oc_profile *p)
 {
     for (int device = 0; device < 2; device++) {
@@ -272,13 +274,13 @@ static void check_conserved(struct oc_profile *p)
         oc_profile_conserved(p, device != 0, &c);
         if (oc_time_is_lost(c.lost_ns, c.imported_ns))
             oc_diag_add(&p->diags, OC_ERROR, "E-conservation", "",
-                        "internal error: of %.0f ns of %s time that were read, the records hold %.0f ns more",
+                        "internal error: of %.0f ns of %s time in the file, the records differ by %.0f ns",
                         c.imported_ns, device ? "device" : "host", -c.lost_ns);
     }
 }
 
-/* Whether the caller's flag ended the reading, and where. */
-static bool tell_stop(const struct source *s, const struct oc_profile *p, char *text, size_t cap)
+/* Whether and where the caller's flag stopped reading. */
+static bool describe_stop(const struct source *s, const struct oc_profile *p, char *text, size_t cap)
 {
     uint64_t done = 0, all = 0;
     bool stopped = p->stopped;
@@ -297,7 +299,7 @@ static bool tell_stop(const struct source *s, const struct oc_profile *p, char *
     return stopped;
 }
 
-/* The end that the importer saw was none of the file. */
+/* The truncation that the importer reported was caused by the stop. */
 static void mark_partial(struct oc_profile *p, const char *text)
 {
     struct oc_diags *d = &p->diags;
@@ -307,7 +309,7 @@ static void mark_partial(struct oc_profile *p, const char *text)
             d->item[n++] = d->item[i];
     d->n = n;
     p->truncated = true;
-    oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: this is a part of the measurement", text);
+    oc_diag_add(d, OC_WARNING, "W-partial", "", "%s: the file is only a part of the measurement", text);
 }
 
 void oc_prof_over(struct oc_profile *p, enum oc_cap which)
@@ -316,7 +318,7 @@ void oc_prof_over(struct oc_profile *p, enum oc_cap which)
     p->over = true;
 }
 
-/* A limit that was met cuts the text; what the reader makes of its end is no longer of interest. */
+/* An exceeded limit truncates the text; the importer's error about the truncation is dropped. */
 static int check_limits(const struct source *s, const struct oc_profile *p, struct oc_err *err)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -334,11 +336,11 @@ static int read_source(const struct source *s, const struct oc_profile_opts *opt
     for (size_t i = 0; i < s->n; i++)
         oc_stream_stop_on(s->file[i].s, opts->stop);
     int rc = s->imp->read(&src, opts, p, err);
-    bool stopped = tell_stop(s, p, where, sizeof(where));
-    bool told = rc != 0 && err && err->code == OC_ELIMIT; /* with a place */
+    bool stopped = describe_stop(s, p, where, sizeof(where));
+    bool told = rc != 0 && err && err->code == OC_ELIMIT; /* with a position */
     if ((!told && check_limits(s, p, err) != 0) || rc != 0) {
         if (stopped)
-            oc_fail(err, OC_ESTOPPED, "%s, which hold nothing to report", where);
+            oc_fail(err, OC_ESTOPPED, "%s, which contain nothing to report", where);
         if (err && !err->file[0])
             oc_err_at(err, p->path, err->line, err->offset_bytes);
         oc_err_prefix(err, "cannot read '%s'", err && err->file[0] ? err->file : p->path);

@@ -6,7 +6,7 @@
 
 enum { FEW = 64, BUCKET_BITS = 8, BUCKETS = 1 << BUCKET_BITS, LARGEST = 8 };
 
-/* Rises as the value does, in about equal steps for equal ratios. */
+/* Order-preserving map to integers, with nearly equal steps for equal ratios. */
 static inline uint64_t key_of(double v)
 {
     uint64_t bits;
@@ -26,15 +26,15 @@ void oc_sort_few(double *v, size_t n)
     }
 }
 
-/* Ranks ascend, and count from the first of all values; v holds those from rank `base` on. */
+/* Ranks ascend and count from the first of all values; v holds the values from rank `base` on. */
 struct wanted {
     size_t rank[LARGEST];
     double *value[LARGEST];
     size_t n;
 };
 
-/* Deals the values to buckets by the leading bits in which they differ; only buckets that hold a wanted rank
- * are looked into. Each time the values differ in eight bits less. */
+/* Radix selection: distributes the values to buckets by the leading bits in which they differ and recurses
+ * only into buckets with a requested rank. Each level fixes eight bits. */
 static void find(double *v, size_t n, double *scratch, size_t base, const struct wanted *w)
 {
     uint64_t low = UINT64_MAX, high = 0;
@@ -76,13 +76,13 @@ static void find(double *v, size_t n, double *scratch, size_t base, const struct
     }
 }
 
-static void want(struct wanted *w, size_t rank, double *value)
+static void request_rank(struct wanted *w, size_t rank, double *value)
 {
     w->rank[w->n] = rank;
     w->value[w->n++] = value;
 }
 
-/* As oc_percentile_of does. */
+/* As oc_percentile_of. */
 static double between(double at, const double *value)
 {
     return value[0] + (at - (double)(size_t)at) * (value[1] - value[0]);
@@ -92,8 +92,8 @@ double oc_median_of(double *v, size_t n, double *scratch)
 {
     double a, b;
     struct wanted w = {.n = 0};
-    want(&w, n % 2 ? n / 2 : n / 2 - 1, &a);
-    want(&w, n / 2, &b);
+    request_rank(&w, n % 2 ? n / 2 : n / 2 - 1, &a);
+    request_rank(&w, n / 2, &b);
     find(v, n, scratch, 0, &w);
     return n % 2 ? b : (a + b) / 2;
 }
@@ -110,14 +110,14 @@ void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *
                                      oc_percentile_of(v, n, 0.9), v[n - 1]};
         return;
     }
-    want(&w, 0, &out->min);
-    want(&w, (size_t)at10, &tenth[0]);
-    want(&w, (size_t)at10 + 1, &tenth[1]);
-    want(&w, n % 2 ? n / 2 : n / 2 - 1, &middle[0]);
-    want(&w, n / 2, &middle[1]);
-    want(&w, (size_t)at90, &ninetieth[0]);
-    want(&w, (size_t)at90 + 1, &ninetieth[1]);
-    want(&w, n - 1, &out->max);
+    request_rank(&w, 0, &out->min);
+    request_rank(&w, (size_t)at10, &tenth[0]);
+    request_rank(&w, (size_t)at10 + 1, &tenth[1]);
+    request_rank(&w, n % 2 ? n / 2 : n / 2 - 1, &middle[0]);
+    request_rank(&w, n / 2, &middle[1]);
+    request_rank(&w, (size_t)at90, &ninetieth[0]);
+    request_rank(&w, (size_t)at90 + 1, &ninetieth[1]);
+    request_rank(&w, n - 1, &out->max);
     find(v, n, scratch, 0, &w);
     out->p10 = between(at10, tenth);
     out->median = n % 2 ? middle[1] : (middle[0] + middle[1]) / 2;

@@ -1,5 +1,4 @@
-/* Values at a few places in order of size, out of many and without sorting them all: one value of each run of
- * each record makes millions. */
+/* Selects a few order statistics without sorting: one value per run and record makes millions of values. */
 #ifndef OC_QUANTILES_H
 #define OC_QUANTILES_H
 
@@ -9,12 +8,12 @@ struct oc_quantiles {
     double min, p10, median, p90, max;
 };
 
-/* Of n >= 1 values, none of them NAN. Moves the values; scratch has room for as many. The percentiles are
- * those of oc_percentile_of. */
+/* n >= 1 values, no NAN. Reorders the values; scratch must hold n values. Percentiles as in
+ * oc_percentile_of. */
 void oc_quantiles_of(double *v, size_t n, double *scratch, struct oc_quantiles *out);
 double oc_median_of(double *v, size_t n, double *scratch);
 
-/* Insertion: for some dozens. */
+/* Insertion sort, for tens of values. */
 void oc_sort_few(double *v, size_t n);
 
 #endif

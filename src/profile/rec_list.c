@@ -36,7 +36,7 @@ void oc_prof_cut(struct oc_profile *p, const struct oc_csv *c)
 {
     p->truncated = true;
     oc_diag_add(&p->diags, OC_WARNING, "W-truncated", "",
-                "the file ends inside line %u (offset %llu): the lines before were used",
+                "the file is truncated in line %u (offset %llu): the lines before it are used",
                 oc_csv_line_number(c), (unsigned long long)oc_csv_offset(c));
 }
 

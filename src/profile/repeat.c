@@ -6,16 +6,16 @@
 #include "base/arena.h"
 
 #define CANDIDATES 8
-#define LOOK_AT    ((size_t)1 << 20) /* elements that candidates are taken from */
+#define LOOK_AT    ((size_t)1 << 20) /* number of elements that candidates are taken from */
 
-/* The most frequent distances from an element to the next one that equals it: in a loop, elements that occur
- * once in it are its period apart. */
+/* Candidate periods: the most frequent distances from an element to its next occurrence. In a loop,
+ * elements that occur once per iteration are one period apart. */
 static size_t candidates(const uint32_t *v, size_t n, size_t *out)
 {
     uint32_t top = 0;
     for (size_t i = 0; i < n; i++)
         top = v[i] > top ? v[i] : top;
-    if (top >= n) /* elements are numbered from 0 as they appear */
+    if (top >= n) /* elements are numbered from 0 in order of appearance */
         return 0;
     uint32_t *last = oc_xmalloc(((size_t)top + 1) * sizeof(*last)), *votes = calloc(n + 1, sizeof(*votes));
     if (!votes)
@@ -41,7 +41,7 @@ static size_t candidates(const uint32_t *v, size_t n, size_t *out)
     return n_out;
 }
 
-/* Longest stretch with v[i] == v[i + period]; its length with the last period. */
+/* Longest stretch with v[i] == v[i + period]; its length includes the last period. */
 static size_t stretch(const uint32_t *v, size_t n, size_t period, size_t *first)
 {
     size_t best = 0, from = 0;
@@ -64,7 +64,7 @@ bool oc_find_repeat(const uint32_t *v, size_t n, struct oc_repeat *out)
     size_t k = n < 2 ? 0 : candidates(v, n < LOOK_AT ? n : LOOK_AT, period);
     for (size_t i = 0; i < k; i++) {
         size_t at = 0, len = stretch(v, n, period[i], &at);
-        /* a multiple of the period explains no more than the period itself */
+        /* a multiple of the period covers no more than the period itself */
         bool better = len > found || (len + out->period >= found && period[i] < out->period);
         if (len < 2 * period[i] || !better)
             continue;

@@ -1,5 +1,5 @@
-/* Finds the iterations of a loop in a sequence of numbers: the longest stretch in which each element is the
- * same as the one a period later. */
+/* Finds the iterations of a loop in a sequence of numbers: the longest stretch in which each element
+ * equals the one a period later. */
 #ifndef OC_REPEAT_H
 #define OC_REPEAT_H
 
@@ -8,11 +8,12 @@
 #include <stdint.h>
 
 struct oc_repeat {
-    size_t first, period, count; /* count >= 2 whole periods from `first`; rest: cut off behind them */
+    size_t first, period, count; /* count >= 2 whole periods from `first`; rest: length of a partial period
+                                  * after them */
     size_t rest;
 };
 
-/* false: there is no such loop, or it covers less than half of the sequence. n < 2^32. */
+/* False: there is no such loop, or it covers less than half of the sequence. n < 2^32. */
 bool oc_find_repeat(const uint32_t *v, size_t n, struct oc_repeat *out);
 
 #endif

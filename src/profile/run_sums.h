@@ -1,15 +1,15 @@
-/* Sums of one quantity by run, for statistics over the runs of a timeline. */
+/* Sums of one quantity per run, for statistics over the runs of a timeline. */
 #ifndef OC_RUN_SUMS_H
 #define OC_RUN_SUMS_H
 
 #include "profile/profile.h"
 
 struct oc_run_sums {
-    double *sum;             /* by run */
-    double *value, *scratch; /* of the runs that were added to, in any order */
+    double *sum;             /* indexed by run */
+    double *value, *scratch; /* runs with a value, unsorted */
     uint32_t *touched;
     uint8_t *seen;
-    uint32_t n; /* how many were added to */
+    uint32_t n; /* number of runs with a value */
 };
 
 void oc_run_sums_init(struct oc_run_sums *s, size_t n_run);
@@ -26,11 +26,11 @@ static inline void oc_run_sums_add(struct oc_run_sums *s, uint32_t run, double n
     s->sum[run] += ns;
 }
 
-/* Statistic over the runs that were added to (the mean: over runs_used). NAN: none. */
+/* Statistic over the runs with a value (the mean: over runs_used). NAN: none. */
 double oc_run_sums_stat(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used);
 
-/* Number of runs, median, least, most, percentiles and chosen statistic (time_ns) of a record. Without runs
- * only their number and the median. */
+/* Sets number of runs, median, minimum, maximum, percentiles and chosen statistic (time_ns) of a record.
+ * Without runs only their number and the median. */
 void oc_run_sums_tell(struct oc_run_sums *s, enum oc_stat stat, uint32_t runs_used, struct oc_prof_rec *rec);
 
 double oc_run_sums_total(const struct oc_run_sums *s);

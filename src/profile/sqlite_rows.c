@@ -15,8 +15,7 @@
 #include "base/diag.h"
 #include "base/load_library.h"
 
-/* ---- the library ----------------------------------------------------------------------------------------
- */
+/* ---- the library --------------------------------------------------------------------------------------- */
 
 struct library {
     void *handle;
@@ -66,12 +65,15 @@ static int load(struct library *lib, struct oc_err *err)
 {
     lib->handle = oc_load_library("libsqlite3.so.0");
     if (!lib->handle)
-        return oc_fail(err, OC_ELIBRARY,
-                       "SQLite files need libsqlite3, which could not be loaded (package libsqlite3-0)");
+        return oc_fail(
+            err, OC_ELIBRARY,
+            "SQLite files need libsqlite3, which cannot be loaded: install it (package libsqlite3-0)");
     const char *missing = oc_load_symbols(lib->handle, symbols, OC_COUNT(symbols), lib);
     void *heap_limit = dlsym(lib->handle, "sqlite3_hard_heap_limit64");
     memcpy(&lib->heap_limit, &heap_limit, sizeof(heap_limit));
-    return missing ? oc_fail(err, OC_ELIBRARY, "the installed libsqlite3 has no function '%s'", missing) : 0;
+    return missing ? oc_fail(err, OC_ELIBRARY,
+                             "the installed libsqlite3 has no function '%s': install a newer one", missing)
+                   : 0;
 }
 
 int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file_cap, struct oc_err *err)
@@ -92,27 +94,26 @@ int oc_sqlite_version(char *version, size_t version_cap, char *file, size_t file
     return 0;
 }
 
-/* ---- opening --------------------------------------------------------------------------------------------
- */
+/* ---- opening ------------------------------------------------------------------------------------------- */
 
 #define HEADER_BYTES  100
 #define STEPS_A_CHECK 100000
 #define MIN_ROW_BYTES 4
 #define ROW_BYTES     (16 << 20)              /* the longest row that is read */
-#define PLENTY_BYTES  ((size_t)4 * ROW_BYTES) /* more than SQLite has to ask for */
+#define PLENTY_BYTES  ((size_t)4 * ROW_BYTES) /* below SQLite's own maximum */
 
 struct oc_sqlite {
     struct library lib;
     sqlite3 *db;
-    uint8_t *copy; /* of oc_sqlite_open_mem */
+    uint8_t *copy; /* bytes of oc_sqlite_open_mem */
     uint64_t size_bytes, rows_left, rows;
     const volatile int *stop;
     bool stopped;
     const struct oc_caps *caps;
-    uint64_t checks_left; /* of STEPS_A_CHECK steps of SQLite's machine */
-    time_t last_second;   /* of the monotonic clock */
+    uint64_t checks_left; /* in units of STEPS_A_CHECK steps of SQLite's virtual machine */
+    time_t last_second;   /* on the monotonic clock */
     bool late;
-    bool greedy; /* that SQLite lacks memory is the fault of the file */
+    bool greedy; /* SQLite's out-of-memory error is caused by the file */
 };
 
 static time_t now_s(void)
@@ -154,36 +155,37 @@ static void set_limits(struct oc_sqlite *db)
     db->lib.progress(db->db, STEPS_A_CHECK, is_over, db);
 }
 
-#define NO_MEMORY "SQLite: out of memory, or the file is broken"
+#define NO_MEMORY "SQLite: out of memory, or the file is damaged"
 
-/* Also what SQLite says of some broken files: they make it ask for more than it ever takes. */
-static bool says_no_memory(const struct oc_sqlite *db)
+/* SQLite also returns this for some damaged files, which make it request too much memory. */
+static bool is_out_of_memory(const struct oc_sqlite *db)
 {
     int code = db->lib.errcode(db->db);
     return (code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM;
 }
 
-/* Where SQLite has found no memory, before it is asked once more: is there plenty, so that the file is to
- * blame if that fails too? We take some ourselves, which ends the program if there is none; a limit that the
- * program has set for SQLite alone leaves it open. */
-static bool is_plenty(const struct oc_sqlite *db)
+/* After SQLite reports out of memory and before the query is repeated: tests whether memory is available,
+ * so that a second failure is due to the file. The test allocates memory itself, which ends the program if
+ * there is none; a memory limit set for SQLite alone is not detected. */
+static bool is_memory_available(const struct oc_sqlite *db)
 {
     free(oc_xmalloc(PLENTY_BYTES));
     return db->lib.heap_limit && db->lib.heap_limit(-1) == 0;
 }
 
-static int broken(struct oc_sqlite *db, struct oc_err *err)
+static int fail_broken(struct oc_sqlite *db, struct oc_err *err)
 {
     if (db->greedy)
         return oc_fail(err, OC_EFORMAT,
-                       "damaged SQLite file: SQLite runs out of memory over it while there is plenty");
-    if (says_no_memory(db))
+                       "damaged SQLite file: SQLite runs out of memory on it while memory is available");
+    if (is_out_of_memory(db))
         return oc_fail(err, OC_ELIBRARY, NO_MEMORY);
     if (db->late)
         return oc_cap_fail(db->caps, OC_CAP_SQLITE_SECONDS, 0, err);
     if (!db->checks_left) {
         oc_cap_fail(db->caps, OC_CAP_SQLITE_STEPS, 0, err);
-        return oc_err_prefix(err, "reading it takes more work than its size explains");
+        return oc_err_prefix(err,
+                             "reading takes more steps than the file size explains: the file may be damaged");
     }
     return oc_fail(err, OC_EFORMAT, "SQLite: %s", db->lib.message(db->db));
 }
@@ -193,12 +195,12 @@ static int check_header(const uint8_t *head, size_t n, struct oc_err *err)
     if (n < HEADER_BYTES || memcmp(head, "SQLite format 3", 16) != 0) {
         bool gz = n > 2 && head[0] == 0x1f && head[1] == 0x8b;
         return oc_fail(err, OC_EFORMAT,
-                       gz ? "compressed SQLite file: unpack it first (gunzip)" : "no SQLite file");
+                       gz ? "compressed SQLite file: unpack it first (gunzip)" : "not an SQLite file");
     }
     return 0;
 }
 
-/* A file in WAL mode may have its newest rows in a second one, which is not read. */
+/* A file in WAL mode may have its newest rows in a second file, which is not read. */
 static int check_wal(const char *path, const uint8_t *head, struct oc_err *err)
 {
     struct stat st;
@@ -215,7 +217,7 @@ static int check_wal(const char *path, const uint8_t *head, struct oc_err *err)
                               path, path);
 }
 
-static int look(const char *path, uint64_t *size_bytes, struct oc_err *err)
+static int check_file(const char *path, uint64_t *size_bytes, struct oc_err *err)
 {
     uint8_t head[HEADER_BYTES] = {0};
     struct stat st;
@@ -232,7 +234,7 @@ static int look(const char *path, uint64_t *size_bytes, struct oc_err *err)
     return check_header(head, n, err) || check_wal(path, head, err) ? -1 : 0;
 }
 
-/* "file:" with everything but plain characters as %xx */
+/* "file:" URI: all but plain characters as %xx */
 static void add_uri(struct oc_buf *uri, const char *path)
 {
     oc_buf_str(uri, "file:");
@@ -260,12 +262,12 @@ int oc_sqlite_open(const char *path, const struct oc_caps *caps, struct oc_sqlit
 {
     struct oc_sqlite *db = *out = new_db(caps);
     struct oc_buf uri = {0};
-    int rc = look(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
+    int rc = check_file(path, &db->size_bytes, err) || load(&db->lib, err) ? -1 : 0;
     if (rc == 0) {
         add_uri(&uri, path);
         if (db->lib.open(uri.data, &db->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
                          NULL))
-            rc = broken(db, err);
+            rc = fail_broken(db, err);
         else
             set_limits(db);
     }
@@ -290,7 +292,7 @@ int oc_sqlite_open_mem(const void *data, size_t n, const struct oc_caps *caps, s
         if (db->lib.open(":memory:", &db->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) ||
             db->lib.deserialize(db->db, "main", db->copy, (sqlite3_int64)n, (sqlite3_int64)n,
                                 SQLITE_DESERIALIZE_READONLY))
-            rc = broken(db, err);
+            rc = fail_broken(db, err);
         else
             set_limits(db);
     }
@@ -330,10 +332,9 @@ static bool is_stopped(struct oc_sqlite *db)
     return db->stopped;
 }
 
-/* ---- tables ---------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
-static int ask_once(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
+static int query_once(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {
     sqlite3_stmt *query = NULL;
     if (db->lib.prepare(db->db, sql, -1, &query, NULL) != SQLITE_OK)
@@ -347,29 +348,29 @@ static int ask_once(struct oc_sqlite *db, const char *sql, const char *first, co
 }
 
 /* 1: the query has a row, 0: it has none, -1: it failed. */
-static int ask(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
+static int query_exists(struct oc_sqlite *db, const char *sql, const char *first, const char *second)
 {
-    int there = ask_once(db, sql, first, second);
-    if (there >= 0 || !says_no_memory(db))
+    int there = query_once(db, sql, first, second);
+    if (there >= 0 || !is_out_of_memory(db))
         return there;
-    bool plenty = is_plenty(db);
-    there = ask_once(db, sql, first, second);
-    db->greedy = there < 0 && plenty && says_no_memory(db);
+    bool plenty = is_memory_available(db);
+    there = query_once(db, sql, first, second);
+    db->greedy = there < 0 && plenty && is_out_of_memory(db);
     return there;
 }
 
 static int find_table(struct oc_sqlite *db, const char *table)
 {
-    return ask(db,
-               "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?1 AND "
-               "sql NOT LIKE 'create virtual%' LIMIT 1",
-               table, NULL);
+    return query_exists(db,
+                        "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ?1 AND "
+                        "sql NOT LIKE 'create virtual%' LIMIT 1",
+                        table, NULL);
 }
 
 int oc_sqlite_has_table(struct oc_sqlite *db, const char *table, struct oc_err *err)
 {
     int there = find_table(db, table);
-    return there < 0 ? broken(db, err) : there;
+    return there < 0 ? fail_broken(db, err) : there;
 }
 
 static int make_query(struct oc_sqlite *db, const char *table, const struct oc_column *column, size_t n,
@@ -377,9 +378,10 @@ static int make_query(struct oc_sqlite *db, const char *table, const struct oc_c
 {
     oc_buf_str(sql, "SELECT ");
     for (size_t i = 0; i < n; i++) {
-        int there = ask(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column[i].name);
+        int there =
+            query_exists(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2", table, column[i].name);
         if (there < 0)
-            return broken(db, err);
+            return fail_broken(db, err);
         if (!there && column[i].required)
             return oc_fail(err, OC_EFORMAT, "table '%s' has no column '%s'", table, column[i].name);
         oc_buf_printf(sql, there ? "%s\"%s\"" : "%sNULL", i ? ", " : "", column[i].name);
@@ -388,7 +390,7 @@ static int make_query(struct oc_sqlite *db, const char *table, const struct oc_c
     return 0;
 }
 
-/* Values as they lie in the row (unprotected ones, in the words of SQLite: there is one thread). */
+/* Column values of the current row (unprotected sqlite3_value objects: single-threaded). */
 static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, struct oc_cell *out)
 {
     sqlite3_value *v = lib->value(query, i);
@@ -412,15 +414,15 @@ static void get_cell(const struct library *lib, sqlite3_stmt *query, int i, stru
     }
 }
 
-/* SQLite had no memory for the row behind so many: once more, and nobody sees these rows. */
+/* SQLite ran out of memory after this many rows: repeats the query and skips them. */
 static void try_again(struct oc_sqlite *db, const char *sql, uint64_t rows)
 {
     sqlite3_stmt *query = NULL;
-    bool plenty = is_plenty(db);
+    bool plenty = is_memory_available(db);
     int rc = db->lib.prepare(db->db, sql, -1, &query, NULL) == SQLITE_OK ? SQLITE_ROW : SQLITE_ERROR;
     for (uint64_t i = 0; i <= rows && rc == SQLITE_ROW && !is_stopped(db); i++)
         rc = db->lib.step(query);
-    db->greedy = plenty && rc != SQLITE_ROW && says_no_memory(db);
+    db->greedy = plenty && rc != SQLITE_ROW && is_out_of_memory(db);
     db->lib.finalize(query);
 }
 
@@ -434,17 +436,17 @@ static int scan(struct oc_sqlite *db, sqlite3_stmt *query, const char *sql, cons
         if (rc == SQLITE_DONE || is_stopped(db))
             return 0;
         if (rc != SQLITE_ROW) {
-            bool no_memory = says_no_memory(db);
+            bool no_memory = is_out_of_memory(db);
             if (no_memory)
                 try_again(db, sql, done);
             if (no_memory && !db->greedy)
                 return oc_fail(err, OC_ELIBRARY, "table '%s': " NO_MEMORY, table);
-            broken(db, err);
+            fail_broken(db, err);
             return oc_err_prefix(err, "table '%s'", table);
         }
         if (!db->rows_left)
-            return oc_fail(err, OC_EFORMAT, "damaged SQLite file: table '%s' has more rows than fit in it",
-                           table);
+            return oc_fail(err, OC_EFORMAT,
+                           "damaged SQLite file: table '%s' has more rows than the file can hold", table);
         db->rows_left--;
         db->rows++;
         for (size_t i = 0; i < n_column; i++)
@@ -461,11 +463,11 @@ int oc_sqlite_scan(struct oc_sqlite *db, const char *table, const struct oc_colu
     sqlite3_stmt *query = NULL;
     int there = find_table(db, table), rc = 0;
     if (there <= 0 || n_column > OC_SQLITE_MAX_COLUMNS)
-        return there < 0 ? broken(db, err) : 0;
+        return there < 0 ? fail_broken(db, err) : 0;
     if (make_query(db, table, column, n_column, &sql, err) != 0)
         rc = -1;
     else if (db->lib.prepare(db->db, sql.data, -1, &query, NULL) != SQLITE_OK)
-        rc = broken(db, err);
+        rc = fail_broken(db, err);
     else
         rc = scan(db, query, sql.data, table, n_column, row, user, err);
     db->lib.finalize(query);

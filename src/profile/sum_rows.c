@@ -95,7 +95,7 @@ static void finish_rec(const struct making *m, uint32_t i, double runs)
     r->kernel_ns = r->total_kernel_ns = (double)NAN;
 }
 
-/* What the table does not say must not look as if it did. */
+/* Members that the table does not report must be unknown, not 0. */
 static void choose_runs(struct making *m, uint64_t runs)
 {
     struct oc_profile *p = m->out;
@@ -105,11 +105,11 @@ static void choose_runs(struct making *m, uint64_t runs)
     p->run_ns = p->busy_ns = (double)NAN;
     if (p->stat != m->opts->stat && runs > 1)
         oc_diag_add(&p->diags, OC_INFO, "I-mean-only", "",
-                    "the file holds sums over %llu runs: times are means, first runs included",
+                    "the file has sums over %llu runs: times are means and include the first runs",
                     (unsigned long long)runs);
     if (m->opts->warmup > 0)
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "the file holds sums only: no run can be left out");
+                    "the file has sums only: warm-up runs cannot be excluded");
 }
 
 void oc_sum_rows_finish(const struct oc_sum_rows *rows, struct oc_profile *out,

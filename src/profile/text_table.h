@@ -1,4 +1,4 @@
-/* Tables printed for people, with columns under a line of dashes. */
+/* Tables printed for people: column widths come from a line of dashes. */
 #ifndef OC_TEXT_TABLE_H
 #define OC_TEXT_TABLE_H
 
@@ -10,11 +10,11 @@ struct oc_text_column {
     size_t from, to;
 };
 
-/* "-------  ------  ---": how many columns; 0: no such line (three at least). */
+/* "-------  ------  ---": the number of columns; 0: not such a line (three at least). */
 size_t oc_text_rule(struct oc_str line, struct oc_text_column *out);
 
-/* The fields of a line; each column starts where the one before ends, the last goes on to the end of the
- * line. */
+/* Splits a line into fields; each column starts where the previous one ends, the last extends to the end
+ * of the line. */
 void oc_text_cut(struct oc_str line, const struct oc_text_column *span, size_t n, struct oc_str *out);
 
 #endif

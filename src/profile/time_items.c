@@ -1,4 +1,4 @@
-/* The tables of a summary that have a row a name: operators with their parts, kernels, copies, annotations,
+/* The tables of a summary with one row per name: operators with their parts, kernels, copies, annotations,
  * operator types. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "profile/paddle_report.h"
 #include "profile/time_summary.h"
 
-/* ---- order
- * -------------------------------------------------------------------------------------------------- */
+/* ---- sorting ------------------------------------------------------------------------------------------- */
 
 enum figure { TOTAL, AVG, MAX, MIN };
 
@@ -43,12 +42,11 @@ static double figure_of(const struct oc_times *t, enum figure f)
     return t->calls ? v[f] : NAN;
 }
 
-/* ---- growing tables
- * ------------------------------------------------------------------------------------------- */
+/* ---- growing tables ------------------------------------------------------------------------------------ */
 
-struct node { /* an item on its way */
+struct node { /* an item under construction */
     struct oc_sum_item item;
-    uint32_t top, part; /* the item of depth 0 and of depth 1 that it belongs to */
+    uint32_t top, part; /* the items of depth 0 and depth 1 that contain it */
     double rank;        /* of the top item */
 };
 
@@ -67,7 +65,7 @@ static struct growing *begin(struct growing *g, struct oc_time_summary *s,
     return g;
 }
 
-/* The item of that name below `parent` (OC_NONE: a row of its own). */
+/* Finds or adds the item with that name below `parent` (OC_NONE: a row at the top level). */
 static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint8_t kind, const char *name)
 {
     struct {
@@ -92,7 +90,7 @@ static uint32_t item_for(struct growing *g, uint32_t parent, uint32_t lane, uint
 
 static struct oc_sum_item *row_named(struct growing *g, uint8_t kind, const char *name)
 {
-    uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name); /* may move g->node */
+    uint32_t i = item_for(g, OC_NONE, OC_NONE, kind, name); /* may reallocate g->node */
     return &g->node[i].item;
 }
 
@@ -149,10 +147,9 @@ static void finish(struct growing *g, struct oc_sum_list *out, const char *sort)
     oc_map_free(&g->of);
 }
 
-/* ---- from events
- * ------------------------------------------------------------------------------------------------ */
+/* ---- from events --------------------------------------------------------------------------------------- */
 
-/* Innermost host event that is no call of the device runtime, from the event upwards. */
+/* Innermost host event, from the event upwards, that is not a call of the device runtime. */
 static uint32_t caller(const struct oc_timeline *t, uint32_t at)
 {
     while (at != OC_NONE && (t->event[at].kind == OC_EV_API || t->event[at].kind == OC_EV_SYNC))
@@ -184,7 +181,7 @@ static void add_calls(struct growing *g, const double *device_ns)
             add_call(g, OC_NONE, &t->event[i], device_ns[i]);
 }
 
-/* The same with the parts of operators and the kernels of both below them. */
+/* The same, with the parts of operators and the kernels of both below them. */
 static void add_calls_in_detail(struct growing *g, const double *device_ns)
 {
     const struct oc_timeline *t = g->s->profile->timeline;
@@ -279,10 +276,9 @@ void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table
     add_device_work(s, opts);
 }
 
-/* ---- from records
- * ------------------------------------------------------------------------------------------------ */
+/* ---- from records -------------------------------------------------------------------------------------- */
 
-static void more(struct oc_times *t, uint64_t calls, double total, double min, double max)
+static void add_times(struct oc_times *t, uint64_t calls, double total, double min, double max)
 {
     if (isnan(total) || !calls)
         return;
@@ -292,8 +288,8 @@ static void more(struct oc_times *t, uint64_t calls, double total, double min, d
     t->total_ns += total;
 }
 
-/* A record's own time on both sides. total_ns is the host's, the device's (in which the host's stands beside,
- * if at all), or the sum of both. */
+/* A record's self time, host and device. total_ns is host time, device time (host time is then a separate
+ * member, if known), or the sum of both. */
 static void sides_of(const struct oc_profile *p, const struct oc_prof_rec *r, double *host, double *device)
 {
     bool both = p->time_kind && strcmp(p->time_kind, "host and device time") == 0;
@@ -314,32 +310,32 @@ static void add_record(struct growing *g, const struct oc_prof_rec *r, const cha
     struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
     double host, device;
     sides_of(g->s->profile, r, &host, &device);
-    bool single = r->calls == r->runs; /* then a run's sum is a call */
+    bool single = r->calls == r->runs; /* then the sum of a run is one call */
     bool alone = isnan(host) || isnan(device);
     double min = single && alone ? r->min_ns : NAN, max = single && alone ? r->max_ns : NAN;
     item->type = r->op_type;
     item->precision = r->precision ? r->precision : "";
-    more(&item->host, r->calls, host, min, max);
-    more(&item->device, r->calls, device, min, max);
-    more(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, min, max);
+    add_times(&item->host, r->calls, host, min, max);
+    add_times(&item->device, r->calls, device, min, max);
+    add_times(&item->both, r->calls, !alone ? host + device : isnan(host) ? device : host, min, max);
 }
 
-/* Paddle Inference tells the columns itself; its totals are host and device time together. */
+/* Paddle Inference reports the columns itself; its totals are host plus device time. */
 static void add_report_row(struct growing *g, const struct oc_paddle_row *row, const char *name)
 {
     struct oc_sum_item *item = row_named(g, OC_EV_OPERATOR, name);
     bool device = row->gpu_ns > 0;
     uint64_t calls = (uint64_t)row->calls;
-    more(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns, device ? NAN : row->min_ns,
-         device ? NAN : row->max_ns);
-    more(&item->device, calls, device ? row->gpu_ns : NAN, NAN, NAN);
-    more(&item->both, calls, row->total_ns, row->min_ns, row->max_ns);
+    add_times(&item->host, calls, isnan(row->cpu_ns) ? row->total_ns : row->cpu_ns,
+              device ? NAN : row->min_ns, device ? NAN : row->max_ns);
+    add_times(&item->device, calls, device ? row->gpu_ns : NAN, NAN, NAN);
+    add_times(&item->both, calls, row->total_ns, row->min_ns, row->max_ns);
 }
 
 static void add_kernel(struct growing *g, const struct oc_prof_kernel *k, const char *name)
 {
     struct oc_sum_item *item = row_named(g, k->kind, name);
-    more(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
+    add_times(&item->device, k->calls, k->total_ns, k->min_ns, k->max_ns);
     if (k->kind != OC_EV_KERNEL && !isnan(k->bytes)) {
         uint64_t bytes = (uint64_t)(k->bytes * (double)k->calls);
         item->bytes = item->bytes == UINT64_MAX ? bytes : item->bytes + bytes;
@@ -356,7 +352,7 @@ static void name_precisions(struct oc_sum_list *kernels, const struct oc_kernel_
     }
 }
 
-static const char *kept(struct oc_map *names, const char *name)
+static const char *intern_name(struct oc_map *names, const char *name)
 {
     return oc_intern(names, name, strlen(name));
 }
@@ -369,12 +365,12 @@ static void add_records(struct growing *types, struct growing *rows, struct oc_m
         const struct oc_prof_rec *r = &p->rec[i];
         if (r->bucket)
             continue;
-        add_record(types, r, kept(names, r->op_type[0] ? r->op_type : r->name));
+        add_record(types, r, intern_name(names, r->op_type[0] ? r->op_type : r->name));
         if (!own || i >= own->n_row) {
             if (!types->s->has_events)
-                add_record(rows, r, kept(names, r->name));
+                add_record(rows, r, intern_name(names, r->name));
         } else if (!own->row[i].depth || rows->opts->op_detail) {
-            add_report_row(rows, &own->row[i], kept(names, r->name));
+            add_report_row(rows, &own->row[i], intern_name(names, r->name));
         }
     }
 }
@@ -392,7 +388,7 @@ void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_tabl
     add_records(&types, &rows, &names);
     for (uint32_t i = 0; i < p->n_kernel && !s->has_events; i++) {
         const struct oc_prof_kernel *k = &p->kernel[i];
-        add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, kept(&names, k->name));
+        add_kernel(k->kind == OC_EV_KERNEL ? &kernels : &copies, k, intern_name(&names, k->name));
     }
     const char *key = on_device ? "GPUTotal" : "CPUTotal";
     finish(&types, &s->types, key);

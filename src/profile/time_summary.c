@@ -40,8 +40,7 @@ static double end_of(const struct oc_event *e)
     return e->start_ns + e->dur_ns;
 }
 
-/* ---- total and runs --------------------------------------------------------------------------------------
- */
+/* ---- total and runs ------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b)
 {
@@ -49,14 +48,14 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double rank(const double *v, uint32_t n, double share) /* linear between neighbours */
+static double rank(const double *v, uint32_t n, double share) /* linear interpolation between neighbours */
 {
     double at = share * (n - 1);
     uint32_t low = (uint32_t)at;
     return low + 1 < n ? v[low] + (at - low) * (v[low + 1] - v[low]) : v[n - 1];
 }
 
-/* Sorts v. The deviation is that of the runs themselves (n), not of what they are a sample of. */
+/* Sorts v. The standard deviation is that of the runs (divided by n), not an estimate for a population. */
 static struct oc_spread spread_of(double *v, uint32_t n)
 {
     struct oc_spread s = {n, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
@@ -97,7 +96,7 @@ static void find_total(struct oc_time_summary *s, const struct oc_timeline *t)
     s->total_is = "first start to last end";
 }
 
-/* Duration, device time and waiting for data of each used run. */
+/* Duration, device time and data waiting time of each used run. */
 static void find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
                       const struct oc_sum_table_opts *opts)
 {
@@ -138,8 +137,7 @@ static void find_runs(struct oc_time_summary *s, const struct oc_timeline *t,
     free(ips);
 }
 
-/* ---- overview ---------------------------------------------------------------------------------------------
- */
+/* ---- overview ------------------------------------------------------------------------------------------ */
 
 static int by_union(const void *a, const void *b)
 {
@@ -169,10 +167,9 @@ static void find_overview(struct oc_time_summary *s, const struct oc_timeline *t
     s->has_device = s->n_device > 0;
 }
 
-/* ---- lanes
- * -------------------------------------------------------------------------------------------------- */
+/* ---- lanes --------------------------------------------------------------------------------------------- */
 
-/* Does the event show that its lane works, or only that something was going on? */
+/* Whether the event shows work on its lane, or only an enclosing activity. */
 static bool is_work(const struct oc_event *e)
 {
     switch (e->kind) {
@@ -203,8 +200,8 @@ static void cover_event(struct lane_cover *c, const struct oc_event *e)
         oc_cover_add(&c->kernels, e->start_ns, end_of(e));
 }
 
-static void tell_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,
-                      bool device)
+static void add_lane(struct oc_time_summary *s, const struct lane_cover *c, uint32_t lane, int64_t device_id,
+                     bool device)
 {
     double span = s->run.n ? s->total_ns : c->all.end_ns - c->first_ns;
     s->lane[s->n_lane++] = (struct oc_sum_lane){.lane = lane,
@@ -226,7 +223,7 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     memset(lane, 0, (p->n_lane + 1) * sizeof(*lane));
     memset(device, 0, (p->n_lane + 1) * sizeof(*device));
     s->lane = OC_NEW_ARRAY(&s->arena, 2 * (size_t)p->n_lane + 1, struct oc_sum_lane);
-    for (uint32_t i = 0; i < p->n_lane; i++) { /* the first lane of a device stands for it */
+    for (uint32_t i = 0; i < p->n_lane; i++) { /* the first lane of a device represents it */
         uint32_t k = 0;
         while (k < i && !(p->lane[k].device && p->lane[k].device_id == p->lane[i].device_id))
             k++;
@@ -242,25 +239,24 @@ static void find_lanes(struct oc_time_summary *s, const struct oc_timeline *t)
     }
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (p->lane[i].device && device_of[i] == i && device[i].all.n)
-            tell_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true), n_device++;
+            add_lane(s, &device[i], OC_NONE, p->lane[i].device_id, true), n_device++;
     for (uint32_t i = 0; i < p->n_lane; i++)
         if (lane[i].all.n)
-            tell_lane(s, &lane[i], i, p->lane[i].device_id, p->lane[i].device);
+            add_lane(s, &lane[i], i, p->lane[i].device_id, p->lane[i].device);
     free(device_of);
     free(lane);
     free(device);
 }
 
-/* ---- communication
- * ------------------------------------------------------------------------------------------ */
+/* ---- communication ------------------------------------------------------------------------------------- */
 
 static bool contains(const char *name, const char *word)
 {
     return strcasestr(name, word) != NULL;
 }
 
-/* Paddle takes every operator with "reduce" in its name; reductions over axes (names that begin so) do not
- * communicate. */
+/* Paddle counts every operator with "reduce" in its name; reductions over axes (names that begin with it)
+ * do not communicate. */
 static bool communicates(const struct oc_timeline *t, const struct oc_event *e)
 {
     static const char *const word[] = {"reduce", "broadcast", "rpc", "all_gather", "allgather", "all_to_all"};
@@ -326,7 +322,7 @@ static double common_length(const struct ranges *a, const struct ranges *b)
 
 static void find_distribution(struct oc_time_summary *s, const struct oc_timeline *t)
 {
-    bool *inside = oc_xmalloc(t->n_event + 1); /* it or what it runs in communicates */
+    bool *inside = oc_xmalloc(t->n_event + 1); /* it or its enclosing event communicates */
     struct ranges talk = {0}, work = {0};
     for (size_t i = 0; i < t->n_event; i++) {
         const struct oc_event *e = &t->event[i];
@@ -352,8 +348,7 @@ static void find_distribution(struct oc_time_summary *s, const struct oc_timelin
     free(work.v);
 }
 
-/* ---- model
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- model --------------------------------------------------------------------------------------------- */
 
 static bool is_phase(unsigned kind)
 {
@@ -415,11 +410,10 @@ static void find_model(struct oc_time_summary *s, const struct oc_timeline *t, c
     free(inside);
 }
 
-/* ---- all
- * ---------------------------------------------------------------------------------------------------------
- */
+/* ---- whole summary ------------------------------------------------------------------------------------- */
 
-/* Device work launched inside each host event, nested calls included. Events stand behind their parents. */
+/* Device work launched inside each host event, nested calls included. Events follow their parents in the
+ * order. */
 static double *device_time(const struct oc_timeline *t)
 {
     double *ns = oc_xmalloc((t->n_event + 1) * sizeof(*ns));

@@ -1,32 +1,32 @@
 /* Summaries over the events of a profile, with one set of definitions for every source (those of Paddle's
- * Profiler.summary(), which says more than most):
- *   total     length of the union of the used runs; without runs from the first start to the last end
- *   overview  by kind of event the length of the union over all threads, streams: kinds overlap
+ * Profiler.summary()):
+ *   total     length of the interval union of the used runs; without runs, first start to last end
+ *   overview  per kind of event, length of the interval union over all threads and streams: kinds overlap
  *   model     outermost phases (data loading, forward, backward, optimization); others = total - their sum
  *   operator  a call's host time is its duration; its device time all the device work launched inside it,
  *             nested calls included
  *   kernel    device work by name
- * Where a source has no single events, the tables that records can fill are filled from them. An empty
- * oc_times (calls 0) says that nothing is known. Times in nanoseconds. */
+ * If a source has no single events, the tables are filled from records where possible. An empty oc_times
+ * (calls 0) means unknown. Times in nanoseconds. */
 #ifndef OC_TIME_SUMMARY_H
 #define OC_TIME_SUMMARY_H
 
 #include "profile/timeline.h"
 
-struct oc_times { /* of single calls */
+struct oc_times { /* per call */
     uint64_t calls;
-    double total_ns, min_ns, max_ns; /* min, max: NAN if the source has sums only */
+    double total_ns, min_ns, max_ns; /* min, max: NAN if the source reports sums only */
 };
 
 struct oc_sum_item {
     const char *name;
-    const char *type;      /* operator type, or kind of device work; "" */
-    const char *precision; /* of kernels, "" */
+    const char *type;      /* operator type, or kind of device work; "" if unknown */
+    const char *precision; /* of kernels, "" if unknown */
     uint32_t lane;         /* thread, OC_NONE: all of them */
-    uint8_t depth;         /* 0; 1: part of the item before with depth 0; 2: kernel of a part */
+    uint8_t depth;         /* 0; 1: part of the previous item with depth 0; 2: kernel of a part */
     uint8_t kind;          /* enum oc_event_kind */
     struct oc_times host, device;
-    struct oc_times both; /* host and device time of a call added up, as Paddle Inference reports it */
+    struct oc_times both; /* sum of host and device time per call, as Paddle Inference reports it */
     uint64_t bytes;       /* copies, UINT64_MAX: unknown */
 };
 
@@ -46,9 +46,10 @@ struct oc_sum_lane { /* a thread, a stream, or a whole device (lane OC_NONE) */
     bool device;
     int64_t device_id;
     uint64_t events;
-    double busy_ns;   /* union of its outermost work; a thread: without steps, phases and annotations */
-    double idle_ns;   /* within the runs, or its first start to its last end */
-    double kernel_ns; /* union of kernels; devices only */
+    double busy_ns;   /* interval union of its outermost work; a thread: without steps, phases and
+                       * annotations */
+    double idle_ns;   /* time within the runs, or from its first start to its last end */
+    double kernel_ns; /* interval union of kernels; devices only */
     double longest_gap_ns;
 };
 
@@ -59,10 +60,10 @@ struct oc_spread { /* over runs */
 
 struct oc_sum_table_opts {
     bool per_thread, op_detail;
-    const char *sort;        /* key of the operator tables, see oc_summary_sort_known; NULL: CPUTotal */
-    const char *search;      /* only names with this substring, any letter case; NULL: all */
+    const char *sort;        /* sort key of the operator tables, see oc_summary_sort_known; NULL: CPUTotal */
+    const char *search;      /* only names that contain this text, ignoring case; NULL: all */
     double samples_per_step; /* 0: unknown */
-    const struct oc_kernel_names *kernel_names; /* of the user, NULL: none */
+    const struct oc_kernel_names *kernel_names; /* given by the user, NULL: none */
 };
 
 struct oc_time_summary {
@@ -70,39 +71,38 @@ struct oc_time_summary {
     const struct oc_profile *profile;
     bool has_events, has_device;
     double total_ns;
-    const char *total_is;                                      /* how total_ns came about */
-    struct oc_sum_kind host[OC_EV_COUNT], device[OC_EV_COUNT]; /* longest first */
+    const char *total_is;                                      /* how total_ns was computed */
+    struct oc_sum_kind host[OC_EV_COUNT], device[OC_EV_COUNT]; /* sorted by time, longest first */
     uint32_t n_host, n_device;
     struct oc_sum_lane *lane; /* devices, then streams and threads; arena */
     uint32_t n_lane;
     struct oc_sum_list model;                            /* phases; the last one is "Others" */
-    double communication_ns, computation_ns, overlap_ns; /* NAN: nothing communicates */
+    double communication_ns, computation_ns, overlap_ns; /* NAN: no communication */
     struct oc_sum_list operators, types, kernels, memory, user, copies;
     struct oc_spread run, device_run; /* duration of a run; device time in it */
     uint32_t slowest_run, runs_dropped;
     struct oc_spread reader_cost, batch_cost; /* waiting for data in a step; the whole step */
-    struct oc_spread ips;                     /* samples a second */
+    struct oc_spread ips;                     /* samples per second */
 };
 
-/* The profile should have been opened with keep_events. It must outlive the summary. */
+/* The profile must have been opened with keep_events for full tables. It must outlive the summary. */
 struct oc_time_summary *oc_time_summary_make(const struct oc_profile *p,
                                              const struct oc_sum_table_opts *opts);
 void oc_time_summary_free(struct oc_time_summary *s);
 
-/* Keys: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax, GPUMin; any letter case. The Min keys
+/* Keys: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax, GPUMin; case is ignored. The Min keys
  * sort ascending. */
 bool oc_summary_sort_known(const char *key);
 
-/* ---- private to time_summary.c and time_items.c
- * ------------------------------------------------------------------------------ */
+/* ---- private to time_summary.c and time_items.c -------------------------------------------------------- */
 
 void oc_summary_times(struct oc_times *t, double ns);
-struct oc_cover { /* length of a union of intervals that come by start */
+struct oc_cover { /* length of the union of intervals sorted by start */
     double end_ns, sum_ns, longest_gap_ns;
     uint64_t n;
 };
 void oc_cover_add(struct oc_cover *c, double start_ns, double end_ns);
-/* Items of operators, kernels, copies, annotations: time_items.c. `device_ns`: by event. */
+/* Items of operators, kernels, copies and annotations (time_items.c). `device_ns`: indexed by event. */
 void oc_summary_event_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts,
                             const double *device_ns);
 void oc_summary_record_items(struct oc_time_summary *s, const struct oc_sum_table_opts *opts);

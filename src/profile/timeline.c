@@ -10,7 +10,7 @@
 
 #define MAX_LANES 65000
 #define MAX_TIME  ((int64_t)1 << 62)
-#define FAR_NS    0x1p49 /* six days: a sixteenth of a nanosecond still counts */
+#define FAR_NS    0x1p49 /* six days: a double still resolves a sixteenth of a nanosecond */
 
 static const char *const kind_name[] = {
     [OC_EV_OPERATOR] = "operator",
@@ -31,15 +31,15 @@ static const char *const kind_name[] = {
     [OC_EV_MEMSET] = "memset",
     [OC_EV_DEVICE_RANGE] = "device_range",
 };
-_Static_assert(OC_COUNT(kind_name) == OC_EV_COUNT, "a name for each kind");
-_Static_assert(sizeof(struct oc_event) <= 48, "a kept event takes 48 bytes at most");
+_Static_assert(OC_COUNT(kind_name) == OC_EV_COUNT, "one name per kind");
+_Static_assert(sizeof(struct oc_event) <= 48, "a stored event takes 48 bytes at most");
 
 const char *oc_event_kind_name(unsigned kind)
 {
     return kind < OC_EV_COUNT ? kind_name[kind] : "?";
 }
 
-/* ---- filling ------------------------------------------------------------------------------------------ */
+/* ---- adding events ------------------------------------------------------------------------------------- */
 
 struct oc_timeline *oc_timeline_new(struct oc_profile *p)
 {
@@ -107,7 +107,7 @@ uint16_t oc_timeline_lane(struct oc_timeline *t, const struct oc_lane *lane)
     int64_t key[4] = {lane->device, lane->process, lane->device_id, lane->id};
     uint32_t id = t->n_lane;
     const char *name = lane->name ? lane->name : "";
-    if (t->n_lane == MAX_LANES) { /* more than an event can name: the rest shares the last one */
+    if (t->n_lane == MAX_LANES) { /* more than the index type holds: the rest share the last one */
         id = oc_map_get(&t->lane_of, (const char *)key, sizeof(key));
         id = id == OC_NONE ? t->n_lane - 1 : id;
     } else if (oc_map_add(&t->lane_of, (const char *)key, sizeof(key), &id, NULL)) {
@@ -151,7 +151,7 @@ static void measure(struct oc_timeline *t, const struct oc_event *e)
     t->kinds |= (uint32_t)1 << e->kind;
 }
 
-/* Until the timeline is linked, self_ns holds the number of the launch and link that of the owner. */
+/* Until the timeline is linked, self_ns holds the launch number and link the owner number. */
 bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t launch, uint32_t owner)
 {
     if (t->n_event == t->max_events) {
@@ -170,7 +170,7 @@ bool oc_timeline_add(struct oc_timeline *t, const struct oc_event *e, uint64_t l
     return true;
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
 {
@@ -178,7 +178,7 @@ static void add_run(struct oc_timeline *t, double start_ns, double end_ns)
     t->run[t->n_run++] = (struct oc_interval){start_ns, end_ns};
 }
 
-/* Events that mark runs, in order of start as the runs are. */
+/* Events that mark runs, by start like the runs. */
 struct steps {
     uint32_t *event;
     size_t n, cap;
@@ -204,7 +204,7 @@ static void add_steps(struct oc_timeline *t, const struct steps *s)
     }
 }
 
-/* Does an event with a record begin in the run, and in none that begins later? */
+/* Whether an event with a record begins in the run, and in no run that begins later. */
 static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
 {
     const struct oc_interval *r = &t->run[run];
@@ -217,7 +217,7 @@ static bool holds_any(const struct oc_timeline *t, uint32_t run, size_t step)
     return false;
 }
 
-/* A step that nothing ran in is none: profilers open one more before they stop. */
+/* Drops a step without events: profilers open one more before they stop. */
 static void runs_from_steps(struct oc_timeline *t, struct steps *s)
 {
     size_t full = 0;
@@ -243,7 +243,7 @@ static void runs_from_steps(struct oc_timeline *t, struct steps *s)
     free(s->event);
 }
 
-/* Host events: the run of the enclosing event, else the one they start in. */
+/* Host events: the run of the enclosing event, otherwise the one they start in. */
 static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
     if (e->parent != OC_NONE && t->event[e->parent].run != OC_NONE)
@@ -252,16 +252,17 @@ static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, 
     return run != OC_NONE && e->start_ns < t->run[run].end_ns ? run : OC_NONE;
 }
 
-/* Device work: the run that launched it, else the last one that began before it (it lags behind). */
+/* Device work: the run that launched it, otherwise the last one that began before it (the device lags
+ * behind). */
 static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
     uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);
     if (t->runs_found && run == t->n_run - 1 && e->start_ns >= t->run[run].end_ns)
-        return OC_NONE; /* of an iteration that is cut off */
+        return OC_NONE; /* part of a truncated iteration */
     return run;
 }
 
-/* Clocks may let device work begin before it was launched: that is looked at once more. */
+/* Clock skew may place device work before its launch: checks it again. */
 static void assign_runs(struct oc_timeline *t)
 {
     uint32_t at = 0;
@@ -289,7 +290,8 @@ static void choose_runs(struct oc_timeline *t, int32_t warmup)
     uint32_t drop = warmup < 0 ? t->n_run > 1 : (uint32_t)warmup;
     if (drop >= t->n_run) {
         oc_diag_add(&p->diags, OC_WARNING, "W-warmup", "",
-                    "%u runs to drop, but the file holds %u: the last one is used", drop, t->n_run);
+                    "%u warm-up runs requested, but the file has %u: only the last one is used", drop,
+                    t->n_run);
         drop = t->n_run - 1;
     }
     t->first_used_run = drop;
@@ -297,9 +299,9 @@ static void choose_runs(struct oc_timeline *t, int32_t warmup)
     p->runs_used = t->n_run - drop;
 }
 
-/* ---- finishing ---------------------------------------------------------------------------------------- */
+/* ---- finishing ----------------------------------------------------------------------------------------- */
 
-/* Events weeks away from the others are mistakes, and times beside theirs could not be told apart. */
+/* Events weeks apart from the others are errors; a double could not resolve times next to theirs. */
 static void drop_far(struct oc_timeline *t)
 {
     size_t n = 0, near = 0;
@@ -319,7 +321,7 @@ static void drop_far(struct oc_timeline *t)
     }
     if (n < t->n_event)
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-far-event", "",
-                    "%zu events left out: they lie days away from the others", t->n_event - n);
+                    "%zu events were skipped: they lie days apart from the others", t->n_event - n);
     t->n_event = n;
 }
 
@@ -333,7 +335,7 @@ static uint32_t kinds_of_records(const struct oc_timeline *t, const struct oc_ti
     return rules->kernel_are_records ? 1u << OC_EV_KERNEL : 0;
 }
 
-/* Which events have records; every host event is linked to its own. */
+/* Selects the events with records; links every host event to its record's event. */
 static void mark_records(struct oc_timeline *t, uint32_t wanted, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
@@ -380,7 +382,7 @@ void oc_timeline_finish(struct oc_timeline *t, const struct oc_profile_opts *opt
         t->runs_implicit = true;
         add_run(t, 0, t->end_ns + 1);
         oc_diag_add(&t->profile->diags, OC_WARNING, "W-no-run", "",
-                    "no runs are marked and none found: everything in the file counts as one run");
+                    "the file marks no runs and none were detected: the whole file counts as one run");
     }
     assign_runs(t);
     choose_runs(t, opts->warmup);
@@ -400,7 +402,7 @@ void oc_timeline_keep(struct oc_timeline *t, const struct oc_profile_opts *opts)
         oc_timeline_free(t);
 }
 
-/* ---- questions ---------------------------------------------------------------------------------------- */
+/* ---- queries ------------------------------------------------------------------------------------------- */
 
 uint32_t oc_timeline_owner(const struct oc_timeline *t, uint32_t i)
 {

@@ -1,10 +1,10 @@
-/* Calls by group and kernel. Their indices take four bytes each, for some groups at a time: a trace of
- * gigabytes has no room for all of them. */
+/* Calls by group and kernel. Their indices take four bytes each and are computed for some groups at a
+ * time: a trace of gigabytes has no room for all of them. */
 #include <stdlib.h>
 
 #include "profile/timeline_parts.h"
 
-#define MAX_ORDER ((size_t)1 << 21) /* 8 MB, or what one group needs */
+#define MAX_ORDER ((size_t)1 << 21) /* 8 MB, or the size of one group */
 enum { MAX_PASSES = 16 };
 
 static void begin_order(struct making *m)
@@ -18,7 +18,7 @@ static void begin_order(struct making *m)
         m->kernel[k].calls.end = OC_NONE;
 }
 
-/* The place where they begin, until they are filled in. */
+/* Start position of their range until it is filled. */
 static void take_calls(struct making *m, struct calls *c)
 {
     c->end = (uint32_t)m->n_order;

@@ -12,7 +12,7 @@ static uint32_t caller_of(struct making *m, const struct oc_event *e, uint32_t p
     return id;
 }
 
-/* How many calls of that name came before in this run. */
+/* Number of earlier calls of that name in this run. */
 static uint32_t position_of(const struct making *m, const struct oc_event *e, uint32_t caller)
 {
     return m->caller[caller].run == e->run ? m->caller[caller].n : 0;
@@ -24,7 +24,7 @@ static void count_call(struct making *m, const struct oc_event *e, uint32_t call
     m->caller[caller].run = e->run;
 }
 
-/* Runs are alike: the group that followed last time, if it is the one. */
+/* Runs repeat: tries the group that followed last time. */
 static uint32_t likely_group(struct making *m, const struct oc_event *e, uint32_t parent)
 {
     uint32_t id = m->last_group == OC_NONE ? OC_NONE : m->group[m->last_group].next;

@@ -1,4 +1,4 @@
-/* Order, nesting and links of a timeline, all in place: a trace of gigabytes has no room for copies. */
+/* Sorting, nesting and linking of a timeline, all in place: a trace of gigabytes has no room for copies. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 
 enum { SMALL = 24, MAX_LOOK = 64, NEAR = 8 };
 
-#define SLACK_NS 1000.0 /* tools that cut to microseconds let a child end behind its parent */
+#define SLACK_NS 1000.0 /* tools that truncate to microseconds let a child end after its parent */
 
-/* ---- sorting ------------------------------------------------------------------------------------------ */
+/* ---- sorting ------------------------------------------------------------------------------------------- */
 
-static bool before(const struct oc_event *a, const struct oc_event *b)
+static bool starts_before(const struct oc_event *a, const struct oc_event *b)
 {
     if (a->start_ns != b->start_ns)
         return a->start_ns < b->start_ns;
@@ -32,7 +32,7 @@ static void insertion_sort(struct oc_event *e, size_t n)
     for (size_t i = 1; i < n; i++) {
         struct oc_event moved = e[i];
         size_t k = i;
-        for (; k > 0 && before(&moved, &e[k - 1]); k--)
+        for (; k > 0 && starts_before(&moved, &e[k - 1]); k--)
             e[k] = e[k - 1];
         e[k] = moved;
     }
@@ -42,9 +42,9 @@ static void sift(struct oc_event *e, size_t root, size_t n)
 {
     struct oc_event moved = e[root];
     for (size_t child; (child = 2 * root + 1) < n; root = child) {
-        if (child + 1 < n && before(&e[child], &e[child + 1]))
+        if (child + 1 < n && starts_before(&e[child], &e[child + 1]))
             child++;
-        if (!before(&moved, &e[child]))
+        if (!starts_before(&moved, &e[child]))
             break;
         e[root] = e[child];
     }
@@ -63,12 +63,12 @@ static void heap_sort(struct oc_event *e, size_t n)
 
 static struct oc_event median(const struct oc_event *a, const struct oc_event *b, const struct oc_event *c)
 {
-    if (before(a, b))
-        return before(b, c) ? *b : before(a, c) ? *c : *a;
-    return before(a, c) ? *a : before(b, c) ? *c : *b;
+    if (starts_before(a, b))
+        return starts_before(b, c) ? *b : starts_before(a, c) ? *c : *a;
+    return starts_before(a, c) ? *a : starts_before(b, c) ? *c : *b;
 }
 
-/* Quicksort until it goes astray, then heap sort. */
+/* Introsort: quicksort, heap sort when the recursion gets too deep. */
 static void sort(struct oc_event *e, size_t n, unsigned depth)
 {
     while (n > SMALL) {
@@ -79,9 +79,9 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
         struct oc_event pivot = median(&e[0], &e[n / 2], &e[n - 1]);
         size_t i = 0, k = n - 1;
         for (;; i++, k--) {
-            while (before(&e[i], &pivot))
+            while (starts_before(&e[i], &pivot))
                 i++;
-            while (before(&pivot, &e[k]))
+            while (starts_before(&pivot, &e[k]))
                 k--;
             if (i >= k)
                 break;
@@ -99,19 +99,19 @@ static void sort(struct oc_event *e, size_t n, unsigned depth)
     insertion_sort(e, n);
 }
 
-/* Insertion while it pays: many traces are nearly in order. False: this one is not, and stands in no order.
- * Takes first_ns off all starts. */
+/* Insertion sort with a bound on moves: many traces are nearly sorted. False: the bound is exceeded and
+ * the order is undefined. Subtracts first_ns from all starts. */
 static bool insert_all(struct oc_event *e, size_t n, double first_ns)
 {
     size_t budget = 4 * n + 1000;
     bool pays = true;
     for (size_t i = 0; i < n; i++) {
         e[i].start_ns -= first_ns;
-        if (!pays || !i || !before(&e[i], &e[i - 1]))
+        if (!pays || !i || !starts_before(&e[i], &e[i - 1]))
             continue;
         struct oc_event moved = e[i];
         size_t k = i;
-        for (; k > 0 && i - k <= budget && before(&moved, &e[k - 1]); k--)
+        for (; k > 0 && i - k <= budget && starts_before(&moved, &e[k - 1]); k--)
             e[k] = e[k - 1];
         e[k] = moved;
         pays = i - k <= budget;
@@ -126,14 +126,14 @@ void oc_timeline_sort(struct oc_timeline *t, double first_ns)
         sort(t->event, t->n_event, 96);
 }
 
-/* ---- links -------------------------------------------------------------------------------------------- */
+/* ---- links --------------------------------------------------------------------------------------------- */
 
-/* Host events by a number, sorted: their indices stand in the parent fields of the first events, which hold
- * nothing before the timeline is nested. */
+/* Host events sorted by a number: their indices are stored in the parent fields of the first events, which
+ * are unused before nesting. */
 struct by_number {
     struct oc_event *e;
-    size_t n, found; /* found: by the last look */
-    bool launch;     /* by the number of the launch, else by that of the owner */
+    size_t n, found; /* found: by the previous query */
+    bool launch;     /* keyed by launch number, otherwise by owner number */
 };
 
 static uint64_t number_of(const struct oc_event *e, bool launch)
@@ -148,7 +148,7 @@ static uint64_t number_at(const struct by_number *b, size_t i)
     return number_of(&b->e[b->e[i].parent], b->launch);
 }
 
-/* Equal numbers in order of time. */
+/* Equal numbers in time order. */
 static bool index_before(const struct by_number *b, uint32_t x, uint32_t y)
 {
     uint64_t nx = number_of(&b->e[x], b->launch), ny = number_of(&b->e[y], b->launch);
@@ -169,7 +169,7 @@ static void sift_index(const struct by_number *b, size_t root, size_t n)
     e[root].parent = moved;
 }
 
-/* Numbers rise with time as a rule: insertion while it pays. */
+/* Numbers usually ascend: insertion sort with a bound on moves. */
 static void sort_index(const struct by_number *b)
 {
     struct oc_event *e = b->e;
@@ -211,8 +211,8 @@ static void index_host(struct oc_timeline *t, struct by_number *b)
     sort_index(b);
 }
 
-/* First host event with the number, OC_NONE. The device works in the order of the calls as a rule: the next
- * one is at or behind the one found last. */
+/* First host event with the number, OC_NONE. The device usually works in the order of the calls: starts
+ * from the previous match. */
 static uint32_t look_up(struct by_number *b, uint64_t number)
 {
     size_t low = 0, high = b->n;
@@ -237,7 +237,7 @@ static uint32_t look_up(struct by_number *b, uint64_t number)
     return number && low < b->n && number_at(b, low) == number ? b->e[low].parent : OC_NONE;
 }
 
-/* Device events that have been linked carry the flag LINKED, and their link is final. */
+/* Device events that are linked carry the flag LINKED, and their link is final. */
 enum { LINKED = 128 };
 
 static bool wants_link(const struct oc_event *e, bool launch)
@@ -245,7 +245,7 @@ static bool wants_link(const struct oc_event *e, bool launch)
     return oc_event_on_device(e->kind) && !(e->flags & LINKED) && number_of(e, launch);
 }
 
-/* Returns whether device work is left that may be found by the other number. */
+/* Returns whether unlinked device work is left that the other number may link. */
 static bool link_device(struct oc_timeline *t, bool launch)
 {
     struct by_number b = {.e = t->event, .launch = launch};
@@ -276,7 +276,7 @@ void oc_timeline_link(struct oc_timeline *t)
         link_device(t, false);
 }
 
-/* What else reading has left in the fields. */
+/* Clears the temporary values of reading. */
 void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to)
 {
     for (size_t i = from; i < to; i++) {
@@ -289,12 +289,12 @@ void oc_timeline_settle(struct oc_timeline *t, size_t from, size_t to)
     }
 }
 
-/* ---- nesting ------------------------------------------------------------------------------------------ */
+/* ---- nesting ------------------------------------------------------------------------------------------- */
 
 struct open_events { /* of one lane */
     uint32_t *event;
     size_t n, cap;
-    double reached_ns; /* time before is given to some event */
+    double reached_ns; /* time before it is already assigned */
 };
 
 struct oc_nesting {
@@ -310,7 +310,7 @@ static double end_of(const struct oc_event *e)
     return e->start_ns + e->dur_ns;
 }
 
-/* Gives the time up to `to` to the innermost open event. */
+/* Assigns the time up to `to` to the innermost open event. */
 static void spend(struct oc_timeline *t, struct open_events *o, double to_ns)
 {
     if (o->n && to_ns > o->reached_ns)
@@ -346,7 +346,7 @@ struct oc_nesting *oc_nesting_begin(struct oc_timeline *t, uint32_t kinds, unsig
     return x;
 }
 
-/* An instant belongs to the event that began last: self times of a lane sum up to its union. */
+/* An instant belongs to the event that began last: the self times of a lane sum to its interval union. */
 void oc_nesting_go_on(struct oc_nesting *x, size_t from, size_t to)
 {
     struct oc_timeline *t = x->t;

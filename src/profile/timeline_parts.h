@@ -1,4 +1,4 @@
-/* Records of a timeline while they are made: shared by timeline_records.c and timeline_groups.c. */
+/* Records of a timeline under construction: shared by timeline_records.c and timeline_groups.c. */
 #ifndef OC_TIMELINE_PARTS_H
 #define OC_TIMELINE_PARTS_H
 
@@ -8,24 +8,24 @@
 /* Events that are summed together. */
 struct calls {
     uint32_t n;
-    uint32_t end; /* their indices stand in `order` up to here; OC_NONE: not now */
+    uint32_t end; /* their indices in `order` end here; OC_NONE: not collected */
 };
 
-/* Calls that have one record. */
+/* Calls that share one record. */
 struct group {
     uint32_t name, detail, parent, lane;
-    struct calls calls;    /* on the host */
+    struct calls calls;    /* time on the host */
     uint32_t first_kernel; /* index into kernels, OC_NONE */
     uint32_t rec;
-    double start_ns; /* of the first call, in its run */
+    double start_ns; /* start of the first call, relative to its run */
     uint32_t run;
-    uint32_t caller, position; /* OC_NONE: positions do not count */
-    uint32_t next;             /* group of the operator that followed last time, OC_NONE */
+    uint32_t caller, position; /* position among the calls of that name; OC_NONE: positions are ignored */
+    uint32_t next;             /* group of the next operator last time (prediction), OC_NONE */
 };
 
 struct kernel {
     uint32_t name, group, next;
-    uint32_t likely; /* kernel that followed last time, OC_NONE */
+    uint32_t likely; /* next kernel last time (prediction), OC_NONE */
     struct calls calls;
     uint16_t lane;
     uint8_t kind;
@@ -38,7 +38,7 @@ struct caller {
 
 enum bucket { B_FRAMEWORK, B_WITHOUT, B_COPIES, B_WARMUP, B_OUTSIDE, B_COUNT };
 
-struct left { /* what a bucket holds */
+struct left { /* contents of a bucket */
     double host_ns, device_ns;
     uint64_t calls;
     bool host, device;
@@ -51,33 +51,33 @@ struct making {
     struct oc_arena scratch;
     struct oc_map group_of, caller_of, kernel_of;
     struct group *group;
-    uint32_t n_group, cap_group, last_group; /* last_group: of the operator before, OC_NONE */
+    uint32_t n_group, cap_group, last_group; /* last_group: of the previous operator, OC_NONE */
     struct caller *caller;
     uint32_t n_caller, cap_caller;
     struct kernel *kernel;
     uint32_t n_kernel, cap_kernel, last_kernel;
-    uint32_t *order; /* events of some groups and kernels, one after the other */
+    uint32_t *order; /* events of some groups and kernels, concatenated */
     size_t n_order, cap_order, max_order;
     struct left left[B_COUNT];
-    double *sum[B_COUNT];         /* by run: buckets with statistics */
+    double *sum[B_COUNT];         /* per run: buckets with statistics */
     struct oc_run_sums all, part; /* part: self times, or one of several kernels */
     double *value, *busy;
-    double *run_reached, *lane_reached; /* time up to which busy, and host_ns, are summed */
-    double host_ns;                     /* union of operators and runs by lane */
+    double *run_reached, *lane_reached; /* time up to which busy and host_ns are summed */
+    double host_ns;                     /* interval union of operators and runs per lane */
     bool host;
 };
 
-/* Every event with a record: its group into link, of device work into parent (OC_NONE: in no used run). Goes
- * through all events in turns. False: too many groups. */
+/* For every event with a record: stores its group in link, and for device work in parent (OC_NONE: in no
+ * used run). Processes the events block by block. False: too many groups. */
 void oc_timeline_begin_groups(struct making *m);
 bool oc_timeline_make_groups(struct making *m, size_t from, size_t to);
 void oc_timeline_forget_groups(struct making *m);
 
-/* Indices of the calls of groups list[from ...] into order, kernels of these included, until it is full.
- * Returns the group to go on with. Events tell their group or kernel in link and parent (timeline_records.c).
- */
+/* Collects the indices of the calls of groups list[from ...] and of their kernels in `order` until it is
+ * full. Returns the group to continue with. link and parent hold the group or kernel of an event
+ * (timeline_records.c). */
 uint32_t oc_timeline_order_groups(struct making *m, const uint32_t *list, uint32_t from, uint32_t n);
-/* Likewise kernels from `from` on that no record has summed. */
+/* The same for kernels from `from` on that are not part of a record. */
 uint32_t oc_timeline_order_kernels(struct making *m, uint32_t from);
 
 #endif

@@ -1,6 +1,6 @@
-/* A finished timeline as records of a profile: what one name (and one set of shapes, and one position among
- * the calls of a run) took in the used runs. Meanwhile the link of an operator is its group, the parent of
- * device work its kernel; both are put back at the end if events are kept. */
+/* Converts a finished timeline to records: the time of one name (and one set of shapes, and one position
+ * among the calls of a run) in the used runs. During this, the link of an operator is its group and the
+ * parent of device work is its kernel; both are restored at the end if events are kept. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct {
     [B_OUTSIDE] = {"outside runs", "(outside runs)"},
 };
 
-/* ---- sums by run -------------------------------------------------------------------------------------- */
+/* ---- sums per run -------------------------------------------------------------------------------------- */
 
 static void *zeroed(size_t n, size_t size)
 {
@@ -34,7 +34,7 @@ static double stat_of_sums(const struct making *m, struct oc_run_sums *s, enum o
     return oc_run_sums_stat(s, stat, m->t->profile->runs_used);
 }
 
-/* Statistic over the used runs, each of which counts. */
+/* Statistic over all used runs. */
 static double stat_of_runs(struct making *m, const double *by_run)
 {
     uint32_t from = m->t->first_used_run, n = m->t->n_run - from;
@@ -42,7 +42,7 @@ static double stat_of_runs(struct making *m, const double *by_run)
     return oc_stat_of(m->stat, m->value, n);
 }
 
-/* ---- device work -------------------------------------------------------------------------------------- */
+/* ---- device work --------------------------------------------------------------------------------------- */
 
 static uint32_t find_kernel(struct making *m, const struct oc_event *e, uint32_t group)
 {
@@ -63,7 +63,7 @@ static uint32_t find_kernel(struct making *m, const struct oc_event *e, uint32_t
     return id;
 }
 
-/* The kernel that followed last time, if it is the one. */
+/* Tries the kernel that followed last time. */
 static uint32_t kernel_of(struct making *m, const struct oc_event *e, uint32_t group)
 {
     uint32_t id = m->last_kernel == OC_NONE ? OC_NONE : m->kernel[m->last_kernel].likely;
@@ -95,7 +95,7 @@ static enum bucket unused_bucket(const struct making *m, const struct oc_event *
     return e->run != OC_NONE || e->start_ns < t->run[t->first_used_run].start_ns ? B_WARMUP : B_OUTSIDE;
 }
 
-/* The group a kernel works for. OC_NONE: none, *own tells whether it has an operator at all. */
+/* The group that a kernel works for. OC_NONE: none; *own is set to whether it has an operator at all. */
 static uint32_t group_of_device(const struct oc_timeline *t, uint32_t i, bool *own)
 {
     *own = true;
@@ -130,7 +130,7 @@ static void sort_device(struct making *m, size_t from, size_t to)
     }
 }
 
-/* Operators by group; what is left to buckets. */
+/* Adds operators to their groups, and the remaining time to buckets. */
 static void sort_host(struct making *m, size_t from, size_t to)
 {
     struct oc_timeline *t = m->t;
@@ -162,7 +162,7 @@ static void add_busy(struct making *m, size_t from, size_t to)
     }
 }
 
-/* The union of operators and runs by lane, apart from how records are made. */
+/* The interval union of operators and runs per lane, computed independently of the records. */
 static void add_imported(struct making *m, size_t from, size_t to)
 {
     const struct oc_timeline *t = m->t;
@@ -179,9 +179,9 @@ static void add_imported(struct making *m, size_t from, size_t to)
     }
 }
 
-/* ---- records ------------------------------------------------------------------------------------------ */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
-/* Call i of n, and the one to come before long into the cache: calls lie a run apart. */
+/* Returns call i of n and prefetches a later one: calls are one run apart in memory. */
 static inline const struct oc_event *call_at(const struct making *m, const struct calls *c, uint32_t i)
 {
     const uint32_t *order = m->order + c->end - c->n;
@@ -209,8 +209,8 @@ static void host_times(struct making *m, const struct group *g, struct oc_prof_r
     rec->self_ns = nested ? stat_of_sums(m, &m->part, m->stat) : rec->time_ns;
 }
 
-/* Calls of a kernel: to what is known of it, to the sums, and to *group_sums and *group_ns of all kernels of
- * its operator. */
+/* Adds the calls of a kernel to its statistics, to the sums, and to *group_sums and *group_ns of all
+ * kernels of its operator. */
 static void add_kernel_calls(struct making *m, uint32_t k, struct oc_run_sums *group_sums, double *group_ns)
 {
     struct oc_timeline *t = m->t;
@@ -249,10 +249,10 @@ static void device_times(struct making *m, const struct group *g, struct oc_prof
         calls += of[k].calls;
     }
     rec->kernel_ns = one ? of[first].time_ns : first == OC_NONE ? 0 : stat_of_sums(m, &m->all, m->stat);
-    rec->host_ns = rec->self_ns; /* what launches nothing takes no time of the device: known */
+    rec->host_ns = rec->self_ns; /* a call without launches takes zero device time: known */
     if (g->calls.n)
         return;
-    rec->calls = calls; /* a kernel's own record */
+    rec->calls = calls; /* a kernel with its own record */
     oc_run_sums_tell(&m->all, m->stat, m->t->profile->runs_used, rec);
     rec->self_ns = rec->time_ns;
 }
@@ -345,7 +345,7 @@ static void make_records(struct making *m)
             fill_bucket(m, (enum bucket)b, &p->rec[p->n_rec++]);
 }
 
-/* Kernels and copies in records of their own; their times come with those of their operators. */
+/* Kernels and copies with their own records; the others are added with their operators. */
 static void begin_kernels(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -373,11 +373,11 @@ static void end_kernels(struct making *m)
         of[k].rec = m->kernel[k].group == OC_NONE ? OC_NONE : m->group[m->kernel[k].group].rec;
     for (uint32_t k = 0; k < m->n_kernel;)
         for (uint32_t end = oc_timeline_order_kernels(m, k); k < end; k++)
-            if (!of[k].calls) /* none of an operator */
+            if (!of[k].calls) /* part of no operator */
                 add_kernel_calls(m, k, NULL, &ns);
 }
 
-/* ---- totals ------------------------------------------------------------------------------------------- */
+/* ---- totals -------------------------------------------------------------------------------------------- */
 
 /* m->value: times of the used runs. */
 static void take_run_times(struct making *m)
@@ -415,8 +415,8 @@ static void choose_stat(struct making *m, enum oc_stat wanted)
     m->stat = p->stat;
 }
 
-/* Links and parents as oc_timeline_finish left them. */
-static void put_back(struct oc_timeline *t)
+/* Restores links and parents to their state after oc_timeline_finish. */
+static void restore_links(struct oc_timeline *t)
 {
     for (size_t i = 0; i < t->n_event; i++) {
         struct oc_event *e = &t->event[i];
@@ -463,7 +463,7 @@ static void end(struct making *m)
     free(m->kernel);
 }
 
-/* Groups, and time of its own for each event that has a record. False: too many groups. */
+/* Creates groups and self times for each event that has a record. False: too many groups. */
 static bool nest_and_group(struct making *m)
 {
     struct oc_timeline *t = m->t;
@@ -508,6 +508,6 @@ void oc_timeline_records(struct oc_timeline *t, const struct oc_profile_opts *op
     end_kernels(&m);
     set_totals(&m);
     if (opts->keep_events)
-        put_back(t);
+        restore_links(t);
     end(&m);
 }

@@ -1,4 +1,4 @@
-/* Runs that nobody marked: iterations that repeat in the sequence of device work (or of operators). */
+/* Detects unmarked runs: iterations that repeat in the sequence of device work (or of operators). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 
 enum { WINDOW = 1 << 20, MIN_REPEATS = 3, MANY_REPEATS = 8 };
 
-#define CLEAR_GAP 3.0 /* a gap between runs is so many times an average one */
+#define CLEAR_GAP 3.0 /* a gap between runs is this many times the average gap */
 
-/* The sequence looked at: device work of the lane that has most, else top-level operators likewise. */
+/* The sequence: device work of the lane with the most events, otherwise top-level operators likewise. */
 struct sequence {
     struct oc_timeline *t;
     uint16_t lane;
@@ -17,7 +17,7 @@ struct sequence {
     size_t n;
 };
 
-static bool wanted(const struct oc_timeline *t, const struct oc_event *e, bool device)
+static bool is_in_sequence(const struct oc_timeline *t, const struct oc_event *e, bool device)
 {
     if (device)
         return e->kind >= OC_EV_KERNEL && e->kind <= OC_EV_MEMSET;
@@ -26,7 +26,7 @@ static bool wanted(const struct oc_timeline *t, const struct oc_event *e, bool d
 
 static bool in_sequence(const struct sequence *s, const struct oc_event *e)
 {
-    return e->lane == s->lane && wanted(s->t, e, s->device);
+    return e->lane == s->lane && is_in_sequence(s->t, e, s->device);
 }
 
 static void choose_lane(struct sequence *s)
@@ -36,7 +36,7 @@ static void choose_lane(struct sequence *s)
     if (!count)
         oc_out_of_memory(t->n_lane * sizeof(*count));
     for (size_t i = 0; i < t->n_event; i++)
-        count[t->event[i].lane] += wanted(t, &t->event[i], s->device);
+        count[t->event[i].lane] += is_in_sequence(t, &t->event[i], s->device);
     for (uint32_t l = 0; l < t->n_lane; l++)
         if (count[l] > s->n) {
             s->n = count[l];
@@ -45,9 +45,9 @@ static void choose_lane(struct sequence *s)
     free(count);
 }
 
-/* ---- the period --------------------------------------------------------------------------------------- */
+/* ---- the period ---------------------------------------------------------------------------------------- */
 
-/* Smallest period of the names (Knuth, Morris, Pratt: length less the longest border). */
+/* Smallest period of the names (Knuth-Morris-Pratt failure function: length minus the longest border). */
 static size_t period_of(const uint32_t *name, size_t n, uint32_t *border)
 {
     size_t k = 0;
@@ -61,11 +61,11 @@ static size_t period_of(const uint32_t *name, size_t n, uint32_t *border)
     return n - k;
 }
 
-/* The period that shows in a part of the sequence, which may begin differently or end differently. */
+/* The period of an inner part of the sequence, which may begin or end with other work. */
 static size_t find_period(const struct sequence *s)
 {
     static const struct {
-        unsigned from, to; /* twelfths */
+        unsigned from, to; /* in twelfths */
     } part[] = {{3, 9}, {6, 12}, {4, 8}, {0, 12}, {2, 5}, {8, 12}};
     size_t n = s->n < WINDOW ? s->n : WINDOW, first = (s->n - n) / 2, at = 0, got = 0, found = 0;
     uint32_t *name = oc_xmalloc(2 * n * sizeof(*name));
@@ -106,12 +106,12 @@ static void find_stretch(const struct sequence *s, struct stretch *r)
     free(last);
 }
 
-/* ---- where an iteration begins ------------------------------------------------------------------------ */
+/* ---- start of an iteration ----------------------------------------------------------------------------- */
 
 struct phase {
     size_t at;   /* in [0, period) */
-    bool clear;  /* the gap before it stands out */
-    bool copies; /* each iteration holds a copy */
+    bool clear;  /* the gap before it is an outlier */
+    bool copies; /* each iteration contains a copy */
 };
 
 static struct phase find_phase(const struct sequence *s, const struct stretch *r)
@@ -145,9 +145,9 @@ static struct phase find_phase(const struct sequence *s, const struct stretch *r
     return best;
 }
 
-/* The layers of one pass repeat too. Iterations have a gap or a copy between them, or at least end the file.
- */
-static bool convincing(const struct sequence *s, const struct stretch *r, const struct phase *f)
+/* The layers of one pass repeat too. Accepts a period only if iterations have a gap or a copy between
+ * them, or end at the end of the file. */
+static bool is_accepted(const struct sequence *s, const struct stretch *r, const struct phase *f)
 {
     size_t repeats = (r->to - r->from) / r->period;
     bool to_the_end = s->n - r->to < r->period;
@@ -155,7 +155,7 @@ static bool convincing(const struct sequence *s, const struct stretch *r, const 
            (f->clear || (f->copies && r->period > 1) || (to_the_end && repeats >= MANY_REPEATS));
 }
 
-/* ---- runs --------------------------------------------------------------------------------------------- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static void mark_runs(const struct sequence *s, const struct stretch *r, size_t phase)
 {
@@ -179,7 +179,7 @@ static void mark_runs(const struct sequence *s, const struct stretch *r, size_t 
     }
 }
 
-/* The host works ahead of the device: its part of a run is what launched the run's work. */
+/* The host runs ahead of the device: its part of a run is what launched the run's work. */
 static void mark_host(struct oc_timeline *t)
 {
     double *start = oc_xmalloc((t->n_run + 1) * sizeof(*start));
@@ -225,13 +225,13 @@ void oc_timeline_find_runs(struct oc_timeline *t)
     if ((r.to - r.from) / r.period < MIN_REPEATS)
         return;
     struct phase f = find_phase(&s, &r);
-    if (!convincing(&s, &r, &f))
+    if (!is_accepted(&s, &r, &f))
         return;
     mark_runs(&s, &r, f.at);
     if (s.device)
         mark_host(t);
     t->runs_found = true;
     oc_diag_add(&t->profile->diags, OC_INFO, "I-runs-found", "",
-                "%u equal iterations of %zu %s found by their order: they count as runs", t->n_run, r.period,
-                s.device ? "kernels and copies" : "operators");
+                "%u equal iterations of %zu %s detected by their order: they count as runs", t->n_run,
+                r.period, s.device ? "kernels and copies" : "operators");
 }

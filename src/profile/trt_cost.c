@@ -15,13 +15,12 @@ static bool elements(const struct oc_type *t, uint64_t *n)
     return true;
 }
 
-static bool is(const char *a, const char *b)
+static bool text_eq(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* ---- bytes -----------------------------------------------------------------------------------------------
- */
+/* ---- bytes --------------------------------------------------------------------------------------------- */
 
 static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
 {
@@ -37,7 +36,7 @@ static bool weight_bytes(const char *type, int64_t count, uint64_t *sum)
     if (count <= 0)
         return true;
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (is(type, row[i].type))
+        if (text_eq(type, row[i].type))
             return oc_bytes_of(row[i].dtype, (uint64_t)count, &bytes) && oc_add_u64(*sum, bytes, sum);
     return false;
 }
@@ -53,20 +52,19 @@ static bool tensor_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* A slice reads less than its input, and an elided layer moves nothing. */
+/* A slice reads less than its input; an elided layer moves nothing. */
 static double bytes_of(const struct trt_layer *l, uint64_t params)
 {
     uint64_t sum = params;
-    if (is(l->type, "NoOp"))
+    if (text_eq(l->type, "NoOp"))
         return 0;
-    if (params == UINT64_MAX || is(l->param_type, "Slice") || !l->n_out ||
+    if (params == UINT64_MAX || text_eq(l->param_type, "Slice") || !l->n_out ||
         !tensor_bytes(l->in, l->n_in, &sum) || !tensor_bytes(l->out, l->n_out, &sum))
         return NAN;
     return (double)sum;
 }
 
-/* ---- windows ---------------------------------------------------------------------------------------------
- */
+/* ---- windows ------------------------------------------------------------------------------------------- */
 
 static bool product(const struct trt_ints *v, uint64_t *out)
 {
@@ -88,7 +86,8 @@ static bool planes(const struct oc_shape *s, uint64_t *out)
     return true;
 }
 
-/* Positions of a convolution whose output the layer does not show, because a pool follows inside. */
+/* Output positions of a convolution that the layer does not report, because a pool follows in the same
+ * layer. */
 static bool inner_planes(const struct trt_layer *l, const struct oc_shape *in, uint64_t *out)
 {
     *out = 1;
@@ -107,8 +106,8 @@ static bool inner_planes(const struct trt_layer *l, const struct oc_shape *in, u
     return true;
 }
 
-/* Weights of one output position: those told, else from kernel, channels and groups. They contradict each
- * other: not exact. */
+/* Weights per output position: as reported, otherwise from kernel, channels and groups. If they contradict
+ * each other, the result is not exact. */
 static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uint64_t *out, uint8_t *quality)
 {
     uint64_t taps, n = 0;
@@ -121,18 +120,17 @@ static bool weights_of(const struct trt_layer *l, const struct oc_shape *in, uin
     return counted || l->weights > 0;
 }
 
-/* ---- counts ----------------------------------------------------------------------------------------------
- */
+/* ---- counts -------------------------------------------------------------------------------------------- */
 
 /* Bias, residual sum and activation of n results. */
 static void add_rest(const struct trt_layer *l, uint64_t n, struct trt_cost *out)
 {
     static const struct {
         const char *name;
-        double per; /* primitives a result; Clip compares twice */
+        double per; /* basic operations per result; Clip compares twice */
     } row[] = {{"", 0}, {"NONE", 0}, {"RELU", 1}, {"CLIPPED_RELU", 2}, {"CLIP", 2}};
     size_t i = 0;
-    while (i < OC_COUNT(row) && !is(l->activation, row[i].name))
+    while (i < OC_COUNT(row) && !text_eq(l->activation, row[i].name))
         i++;
     if (i < OC_COUNT(row))
         out->flop += row[i].per * (double)n;
@@ -170,7 +168,7 @@ static void count_conv(const struct trt_layer *l, bool pooled, struct trt_cost *
         add_rest(l, results, out);
 }
 
-/* Every input position meets every weight of its group. */
+/* Every input position is multiplied with every weight of its group. */
 static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs, results, weights, taps;
@@ -190,7 +188,7 @@ static void count_deconv(const struct trt_layer *l, struct trt_cost *out)
     add_rest(l, results, out);
 }
 
-/* Results / channels rows, each against all weights. */
+/* Results / channels rows, each multiplied with all weights. */
 static void count_dense(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs;
@@ -201,7 +199,7 @@ static void count_dense(const struct trt_layer *l, struct trt_cost *out)
     add_rest(l, n, out);
 }
 
-/* A is M x K or K x M, B is K x N or N x K: both must tell the same K. */
+/* A is M x K or K x M, B is K x N or N x K: both must give the same K. */
 static void count_matmul(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, macs;
@@ -219,13 +217,14 @@ static void count_matmul(const struct trt_layer *l, struct trt_cost *out)
         take_macs(out, macs);
 }
 
-/* A primitive a tap, padding included, as for models; a mean also divides. False: the window is not told. */
+/* One operation per tap, padding included, as for models; an average also divides. False: the window is
+ * unknown. */
 static bool add_pool(const struct trt_layer *l, struct trt_cost *out)
 {
     uint64_t n, taps;
     if (!l->n_out || !elements(&l->out[0], &n) || !product(&l->window, &taps) || !oc_mul_u64(n, taps, &taps))
         return false;
-    out->flop += (double)taps + (is(l->pooling, "AVERAGE") ? (double)n : 0);
+    out->flop += (double)taps + (text_eq(l->pooling, "AVERAGE") ? (double)n : 0);
     return true;
 }
 
@@ -253,20 +252,21 @@ void trt_cost_of(const struct trt_layer *l, struct trt_cost *out)
     if (weight_bytes(l->weights_type, l->weights, &params) && weight_bytes(l->bias_type, l->bias, &params))
         out->param_bytes = params;
     out->bytes = bytes_of(l, out->param_bytes);
-    if (is(l->param_type, "Convolution"))
+    if (text_eq(l->param_type, "Convolution"))
         count_conv(l, false, out);
-    else if (is(l->param_type, "ConvActPool"))
+    else if (text_eq(l->param_type, "ConvActPool"))
         count_conv_pool(l, out);
-    else if (is(l->param_type, "Deconvolution"))
+    else if (text_eq(l->param_type, "Deconvolution"))
         count_deconv(l, out);
-    else if (is(l->param_type, "FullyConnected"))
+    else if (text_eq(l->param_type, "FullyConnected"))
         count_dense(l, out);
-    else if (is(l->param_type, "MatrixMultiply") || is(l->type, "MatrixMultiply") || is(l->type, "gemm"))
+    else if (text_eq(l->param_type, "MatrixMultiply") || text_eq(l->type, "MatrixMultiply") ||
+             text_eq(l->type, "gemm"))
         count_matmul(l, out);
-    else if (is(l->param_type, "Pooling"))
+    else if (text_eq(l->param_type, "Pooling"))
         count_pool(l, out);
-    else if ((is(l->param_type, "Reformat") && !is(l->origin, "QDQ")) || is(l->param_type, "Shuffle") ||
-             is(l->type, "NoOp")) {
+    else if ((text_eq(l->param_type, "Reformat") && !text_eq(l->origin, "QDQ")) ||
+             text_eq(l->param_type, "Shuffle") || text_eq(l->type, "NoOp")) {
         out->known = true; /* moves data */
         out->flop = 0;
     }

@@ -23,11 +23,10 @@ static const char *read_text(struct reader *r)
     return oc_json_string(r->j, &s) ? oc_intern(&r->p->names, s.s, s.n) : "";
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------------------
- */
+/* ---- tensors ------------------------------------------------------------------------------------------- */
 
-/* "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format", "Half". Longer words
- * that hold a shorter one come first. */
+/* "Row major linear FP32", "Thirty-two wide channel vectorized row major Int8 format", "Half". Longer
+ * words precede the shorter ones that they contain. */
 static unsigned dtype_of(struct oc_str s)
 {
     static const struct {
@@ -117,8 +116,7 @@ static void read_tensors(struct reader *r, const struct oc_type **type, const ch
     *n = (uint32_t)count;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------------------
- */
+/* ---- parameters ---------------------------------------------------------------------------------------- */
 
 static void read_ints(struct reader *r, struct trt_ints *out)
 {
@@ -151,7 +149,7 @@ static void read_weights(struct reader *r, const char **type, int64_t *count)
     }
 }
 
-/* Texts, lists and numbers of a layer by their keys; `conv`: also with the prefix Conv, `pool`: Pooling. */
+/* Texts, lists and numbers of a layer by key; `conv`: also with the prefix Conv, `pool`: Pooling. */
 static const struct field {
     const char *key;
     size_t at;
@@ -201,8 +199,8 @@ static bool read_field(struct reader *r, struct oc_str key, struct trt_layer *l)
     return false;
 }
 
-/* "[ONNX Layer: a]<0x1e>[ONNX Layer: b]": names may hold brackets; each ends at the last one before the next
- * separator or marker. */
+/* "[ONNX Layer: a]<0x1e>[ONNX Layer: b]": names may contain brackets; each ends at the last one before the
+ * next separator or marker. */
 static void read_markers(struct reader *r, struct trt_layer *l)
 {
     static const char begin[] = "[ONNX Layer: ";
@@ -245,8 +243,7 @@ static void read_member(struct reader *r, struct oc_str key, struct trt_layer *l
         oc_json_skip(r->j);
 }
 
-/* ---- the engine ------------------------------------------------------------------------------------------
- */
+/* ---- the engine ---------------------------------------------------------------------------------------- */
 
 static void read_layer(struct reader *r)
 {

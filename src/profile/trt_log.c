@@ -4,7 +4,7 @@
  *   [05/08/2024-14:05:14] [I]    Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer
  *   [05/08/2024-14:05:14] [I]       16.15       0.0077       0.0075       0.5   name
  *
- * Up to 8.2 the name stood first, and there may be no median. */
+ * Up to 8.2 the name is the first column; the median may be absent. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct table {
     unsigned numbers;
 };
 
-/* Behind "[date] [I] ", blanks trimmed. */
+/* The text after "[date] [I] ", without blanks. */
 static struct oc_str content(struct oc_str line)
 {
     for (unsigned i = 0; i < 2 && line.n > 2 && line.s[0] == '['; i++) {
@@ -38,14 +38,14 @@ static const char *find(struct oc_str s, const char *word)
     return memmem(s.s, s.n, word, strlen(word));
 }
 
-static struct oc_str behind(struct oc_str s, const char *word)
+static struct oc_str text_after(struct oc_str s, const char *word)
 {
     const char *at = find(s, word);
     size_t skip = at ? (size_t)(at - s.s) + strlen(word) : s.n;
     return (struct oc_str){s.s + skip, s.n - skip};
 }
 
-/* The first word; what is behind it stays in *rest. */
+/* Returns the first word; *rest is the text after it. */
 static struct oc_str word_of(struct oc_str *rest)
 {
     size_t n = 0;
@@ -75,12 +75,12 @@ static bool number(struct oc_str word, double *out)
     return oc_parse_double(word.s, word.n, out);
 }
 
-static double known(double ms)
+static double valid_ms(double ms)
 {
     return fabs(ms) < TRT_MAX_MS ? ms : (double)NAN;
 }
 
-/* Total, mean, median if there is one, share. */
+/* Total, mean, median if present, share. */
 static bool read_row(const struct table *t, struct oc_str rest, struct trt_time *out, struct oc_str *name)
 {
     double v[MAX_NUMBERS];
@@ -90,9 +90,9 @@ static bool read_row(const struct table *t, struct oc_str rest, struct trt_time 
             return false;
     }
     *name = oc_csv_trim(rest);
-    *out = (struct trt_time){.total_ms = known(v[0]),
-                             .average_ms = known(v[1]),
-                             .median_ms = t->has_median ? known(v[2]) : (double)NAN};
+    *out = (struct trt_time){.total_ms = valid_ms(v[0]),
+                             .average_ms = valid_ms(v[1]),
+                             .median_ms = t->has_median ? valid_ms(v[2]) : (double)NAN};
     return name->n > 0;
 }
 
@@ -107,21 +107,21 @@ static void open_table(struct table *t, struct oc_str header)
 static void read_facts(struct oc_str s, struct oc_profile *p, struct trt_reading *r)
 {
     if (find(s, "Selected Device:")) {
-        struct oc_str device = oc_csv_trim(behind(s, "Selected Device:"));
+        struct oc_str device = oc_csv_trim(text_after(s, "Selected Device:"));
         r->device = oc_intern(&p->names, device.s, device.n);
     } else if (find(s, "GPU Compute Time:")) {
-        struct oc_str rest = behind(s, "median = ");
+        struct oc_str rest = text_after(s, "median = ");
         struct oc_str word = word_of(&rest);
         double ms;
         if (oc_parse_double(word.s, word.n, &ms))
-            r->device_run_ms = known(ms);
+            r->device_run_ms = valid_ms(ms);
     }
 }
 
 /* "=== Profile (2094 iterations ) ===" */
 static bool read_title(struct oc_str s, struct trt_reading *r)
 {
-    struct oc_str rest = behind(s, "=== Profile (");
+    struct oc_str rest = text_after(s, "=== Profile (");
     int64_t count;
     if (!rest.n)
         return false;

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #define MAX_NESTING 64
-#define MAX_JOINED  6    /* separators inside one name */
-#define MAX_NAME    1024 /* bytes of a name with separators */
+#define MAX_JOINED  6    /* maximum number of separators in one name */
+#define MAX_NAME    1024 /* maximum length of a name with separators */
 #define MAX_PARTS   1024
 #define COUNT(x)    (sizeof(x) / sizeof((x)[0]))
 
@@ -14,13 +14,13 @@ static bool begins(const char *s, size_t n, const char *head)
     return n >= k && memcmp(s, head, k) == 0;
 }
 
-static bool ends(const char *s, size_t n, const char *tail)
+static bool ends_with(const char *s, size_t n, const char *tail)
 {
     size_t k = strlen(tail);
     return n >= k && memcmp(s + n - k, tail, k) == 0;
 }
 
-/* Length without digits at the end, n when there are none. */
+/* Length without trailing digits, n if there are none. */
 static size_t before_digits(const char *s, size_t n)
 {
     while (n > 0 && s[n - 1] >= '0' && s[n - 1] <= '9')
@@ -31,14 +31,15 @@ static size_t before_digits(const char *s, size_t n)
 static bool numbered(const char *s, size_t n, const char *stem)
 {
     size_t k = before_digits(s, n);
-    return k < n && ends(s, k, stem);
+    return k < n && ends_with(s, k, stem);
 }
 
 const char *trt_overhead(const char *s, size_t n)
 {
     if (begins(s, n, "Reformatting CopyNode for "))
         return "layout";
-    if (ends(s, n, " copy") || begins(s, n, "[HostToDeviceCopy") || ends(s, n, "[DevicetoShapeHostCopy]"))
+    if (ends_with(s, n, " copy") || begins(s, n, "[HostToDeviceCopy") ||
+        ends_with(s, n, "[DevicetoShapeHostCopy]"))
         return "copies";
     if (begins(s, n, "[trainStation"))
         return "framework";
@@ -55,8 +56,7 @@ size_t trt_stem(const char *s, size_t n)
     return numbered(s, k, "_myl") ? before_digits(s, k) - strlen("_myl") : n;
 }
 
-/* ---- parts -----------------------------------------------------------------------------------------------
- */
+/* ---- parts --------------------------------------------------------------------------------------------- */
 
 struct split {
     const struct trt_known *known;
@@ -81,7 +81,7 @@ static int depth_of(char c)
     return strchr("([{", c) && c ? 1 : strchr(")]}", c) && c ? -1 : 0;
 }
 
-/* Length of a separator at s, 0: none. Commas part only what stands in PWN(). */
+/* Length of the separator at s, 0: none. Commas are separators only inside PWN(). */
 static size_t separator(const char *s, size_t n, bool commas)
 {
     if (begins(s, n, " + "))
@@ -103,7 +103,7 @@ static bool is_balanced(const char *s, size_t n)
 static bool add_range(struct split *x, const char *s, size_t n)
 {
     static const char head[] = "{ForeignNode[";
-    if (!begins(s, n, head) || !ends(s, n, "]}"))
+    if (!begins(s, n, head) || !ends_with(s, n, "]}"))
         return false;
     const char *first = s + sizeof(head) - 1, *end = s + n - 2;
     const char *dots = memmem(first, (size_t)(end - first), "...", 3);
@@ -114,7 +114,7 @@ static bool add_range(struct split *x, const char *s, size_t n)
     return true;
 }
 
-/* The builder's own layers around a node. */
+/* Layers that the builder inserts around a node. */
 static bool add_made(struct split *x, const char *s, size_t n)
 {
     static const struct {
@@ -160,8 +160,8 @@ static void add_one(struct split *x, const char *s, size_t n, unsigned nesting)
     add(x, (struct trt_part){.kind = TRT_NODE, .s = s, .n = n});
 }
 
-/* End of the part that begins at s: the longest name that ends at one of the next separators, else the first
- * separator outside of brackets; n: none. *sep: length of the separator. */
+/* End of the part that begins at s: the longest known name that ends at one of the next separators,
+ * otherwise the first separator outside brackets; n: none. *sep: length of the separator. */
 static size_t part_end(const struct split *x, const char *s, size_t n, bool commas, bool balanced,
                        size_t *sep)
 {

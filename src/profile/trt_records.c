@@ -13,19 +13,18 @@ struct builder {
     const struct trt_reading *r;
     const struct oc_profile_opts *opts;
     struct oc_profile *p;
-    struct oc_map by_name; /* to the record */
-    struct oc_map layers;  /* name to the first layer of that name not yet used ... */
+    struct oc_map by_name; /* index of the record */
+    struct oc_map layers;  /* name to the first unused layer with that name ... */
     uint32_t *next;        /* ... and to the next one */
     double sum_ms;         /* of all layers */
 };
 
-static bool is(const char *a, const char *b)
+static bool text_eq(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* ---- layers ----------------------------------------------------------------------------------------------
- */
+/* ---- layers -------------------------------------------------------------------------------------------- */
 
 static void index_layers(struct builder *b)
 {
@@ -38,7 +37,7 @@ static void index_layers(struct builder *b)
     }
 }
 
-/* The k-th entry of a name in the profile is the k-th layer of that name. */
+/* The k-th entry with a name in the profile is the k-th layer with that name. */
 static const struct trt_layer *take_layer(struct builder *b, const char *name)
 {
     uint32_t i = oc_map_get(&b->layers, name, strlen(name));
@@ -48,7 +47,7 @@ static const struct trt_layer *take_layer(struct builder *b, const char *name)
     return &b->r->engine.layer[i];
 }
 
-/* Precision and unit: the kernel's name tells best, else the type that the layer computes in. */
+/* Precision and unit: from the kernel's name, otherwise the type that the layer computes in. */
 static void set_precision(struct builder *b, struct oc_prof_rec *rec, const struct trt_layer *l)
 {
     struct oc_kernel_facts facts;
@@ -59,7 +58,7 @@ static void set_precision(struct builder *b, struct oc_prof_rec *rec, const stru
         rec->precision = oc_class_name(oc_dtype_info(l->in[0].dtype)->cls);
 }
 
-/* Streams by their numbers; the last lane stands for all that come after it. */
+/* Streams by number; the last lane stands for all further ones. */
 static uint32_t lane_of(struct builder *b, int64_t stream)
 {
     uint32_t i = 0;
@@ -102,14 +101,13 @@ static void describe(struct builder *b, struct oc_prof_rec *rec, const struct tr
     rec->n_node_name = l->n_marker;
     if (l->detailed)
         set_precision(b, rec, l);
-    if (is(l->origin, "REFORMAT") || (is(l->type, "Reformat") && !*l->origin))
+    if (text_eq(l->origin, "REFORMAT") || (text_eq(l->type, "Reformat") && !*l->origin))
         rec->overhead = "layout";
-    else if (is(l->type, "NoOp"))
+    else if (text_eq(l->type, "NoOp"))
         rec->overhead = "no-op";
 }
 
-/* ---- records ---------------------------------------------------------------------------------------------
- */
+/* ---- records ------------------------------------------------------------------------------------------- */
 
 static struct oc_prof_rec *new_record(struct builder *b, const char *name, bool *first)
 {
@@ -162,7 +160,7 @@ static void add_times(struct builder *b, struct oc_prof_rec *rec, const struct t
     rec->where = first ? t->where : rec->where;
 }
 
-/* Elided layers stand in the profile with no time at all: they have no row. */
+/* Elided layers are in the profile with zero time: they get no row. */
 static bool is_elided(const struct builder *b, const struct oc_prof_rec *rec)
 {
     return b->sum_ms > 0 && rec->total_ns == 0 && !(rec->has_macs && rec->macs);
@@ -189,7 +187,7 @@ static void layer_records(struct builder *b)
     b->p->imported_ns = imported_ms * NS_PER_MS;
 }
 
-/* Engines with several optimization profiles repeat their layers; one set is enough. */
+/* Engines with several optimization profiles repeat their layers; uses one set. */
 static bool is_repeated(const char *name)
 {
     size_t n = strlen(name);
@@ -209,8 +207,7 @@ static void untimed_records(struct builder *b)
     }
 }
 
-/* ---- times of whole iterations ---------------------------------------------------------------------------
- */
+/* ---- times of whole iterations ------------------------------------------------------------------------- */
 
 enum which { COMPUTE, COPY_IN, COPY_OUT, ENQUEUE };
 
@@ -220,7 +217,7 @@ static double of_run(const struct trt_run *run, enum which which)
     return v[which];
 }
 
-/* Known values of one kind, in nanoseconds; returns how many. */
+/* Known values of one kind, in nanoseconds; returns their number. */
 static size_t take_runs(const struct trt_reading *r, enum which which, double *v, double *sum_ns)
 {
     size_t n = 0;
@@ -258,7 +255,7 @@ static void bucket_of_runs(struct builder *b, enum which which, const char *name
     b->p->imported_ns = (isnan(b->p->imported_ns) ? 0 : b->p->imported_ns) + sum_ns;
 }
 
-/* Times alone: what the engine took as a whole, and the copies beside it. */
+/* Times without a profile: the time of the whole engine and the copies before and after. */
 static void run_records(struct builder *b, double *v)
 {
     double sum_ns;
@@ -270,7 +267,7 @@ static void run_records(struct builder *b, double *v)
         b->p->rec[0].host_ns = oc_stat_of(b->p->stat, v, n);
 }
 
-/* How long an iteration really takes: layers are timed one by one and may run side by side. */
+/* Compares with the real time of an iteration: layers are timed one by one but may run concurrently. */
 static void set_run_time(struct builder *b, double *v)
 {
     double sum_ns;
@@ -282,15 +279,14 @@ static void set_run_time(struct builder *b, double *v)
     if (b->r->has_times && b->sum_ms > 0 && p->runs_used && !isnan(ns))
         oc_diag_add(
             &p->diags, OC_INFO, "N-layer-sum", "",
-            "the layers, timed one by one, add up to %.6g ms an iteration; the engine alone takes %.6g "
+            "the layers, timed one by one, add up to %.6g ms per iteration; the engine as a whole takes %.6g "
             "ms (%s)",
             b->sum_ms / p->runs_used, ns / NS_PER_MS, n ? "its times" : "its summary");
 }
 
-/* ---- the profile -----------------------------------------------------------------------------------------
- */
+/* ---- the profile --------------------------------------------------------------------------------------- */
 
-/* A profile has sums, means and, from 8.4 on, medians; anything else asked for cannot be told. */
+/* A profile has sums, means and, from 8.4 on, medians; other statistics are not available. */
 static void choose_layer_stat(struct builder *b)
 {
     bool medians = b->r->n_time > 0;
@@ -302,7 +298,7 @@ static void choose_layer_stat(struct builder *b)
         return;
     b->p->stat = medians ? OC_STAT_MEDIAN : OC_STAT_MEAN;
     oc_diag_add(&b->p->diags, wanted == OC_STAT_MEDIAN ? OC_INFO : OC_WARNING, "W-no-statistic", "",
-                "the profile does not tell the %s of a layer's times: the %s is shown", oc_stat_name(wanted),
+                "the profile does not contain the %s of layer times: the %s is shown", oc_stat_name(wanted),
                 oc_stat_name(b->p->stat));
 }
 
@@ -324,13 +320,13 @@ static void check_layers(struct builder *b)
         found += *b->p->rec[i].op_type || b->p->rec[i].has_in;
     bool names_only = e->n && !e->layer[0].detailed;
     if (names_only)
-        oc_diag_add(
-            &b->p->diags, OC_INFO, "N-names-only", "",
-            "the layer information has names only: build with --profilingVerbosity=detailed for shapes "
-            "and costs");
+        oc_diag_add(&b->p->diags, OC_INFO, "N-names-only", "",
+                    "the layer information has names only: build the engine with "
+                    "--profilingVerbosity=detailed for shapes "
+                    "and costs");
     else if (e->n && b->r->n_time && !found)
         oc_diag_add(&b->p->diags, OC_WARNING, "W-other-engine", "",
-                    "no layer of the profile is in the layer information: it is of another engine");
+                    "no layer of the profile is in the layer information: it belongs to another engine");
 }
 
 void trt_fill(const struct trt_reading *r, const struct oc_profile_opts *opts, struct oc_profile *p)

@@ -283,7 +283,7 @@ static struct outcome run(const struct hostile *h, char *const argv[], int err)
 /* Did a reader get the file, whatever it made of it? */
 static bool passed_probe(const struct outcome *o)
 {
-    static const char *const refused[] = {"of no known profile format", ": name the format",
+    static const char *const refused[] = {"of no known profile format", ": choose one with",
                                           "not an ONNX model", "file is empty", "export"};
     if (WEXITSTATUS(o->status) != 3)
         return true;

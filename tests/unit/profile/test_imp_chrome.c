@@ -38,9 +38,9 @@ static void begin_and_end_events_nest(void **state)
     assert_true(leaf->time_ns == 4000);
     assert_ptr_equal(&p->rec[leaf->parent], inner);
     assert_true(p->imported_ns == 40000 + 1250 + 3000);
-    assert_string_equal(t_finding(p, "W-unpaired"),
-                        "2 events left out: a beginning without an end, or an end without a beginning");
-    assert_non_null(strstr(t_finding(p, "W-bad-event"), "event 13: missing or bad \"ts\" (offset "));
+    assert_string_equal(t_finding(p, "W-unpaired"), "2 events were skipped: B without E, or E without B");
+    assert_non_null(
+        strstr(t_finding(p, "W-bad-event"), "event 13: \"ts\" is missing or not a number (offset "));
     assert_null(t_finding(p, "W-broken-event"));
     oc_profile_close(p);
 }

@@ -100,7 +100,7 @@ static void events_other_than_time_are_rejected(void **state)
         t_profile_text("# Samples: 1K of event 'cycles'\n# Event count (approx.): 100\n# Overhead  Symbol\n"
                        " 10.00%  [.] f\n",
                        NULL, &err));
-    assert_non_null(strstr(err.msg, "perf counted 'cycles', which is no time"));
+    assert_non_null(strstr(err.msg, "perf counted 'cycles', which is not time"));
 }
 
 /* Call counts exist only where gprof counted them. */
@@ -165,13 +165,13 @@ static void errors_name_the_column_or_line(void **state)
     static const struct {
         const char *text, *map, *message;
     } bad[] = {
-        {"a,b\nf,1\n", "name=a,time=b", "column 'b' has no unit: give it, as in time='b':ms"},
-        {"a,b\nf,x\n", "name=a,time=b:s", "line 2: column 'b': 'x' is no time"},
-        {"a,b\nf,1\n", "name=a,time=c:s", "no line with the columns 'a' and 'c'"},
+        {"a,b\nf,1\n", "name=a,time=b", "column 'b' has no unit: add it to the map, as in time='b':ms"},
+        {"a,b\nf,x\n", "name=a,time=b:s", "line 2: column 'b': 'x' is not a time"},
+        {"a,b\nf,1\n", "name=a,time=c:s", "no header line with the columns 'a' and 'c'"},
         {"a,b\nf,1\n", "name=a", "needs name=COLUMN and time=COLUMN"},
-        {"a,b\nf,1\n", "name=a,nome=b", "'nome=b' in the map of columns"},
-        {"a,b\nf,1\n", "name=a,name=b", "'name' stands twice"},
-        {"a,b\nf,1\n", "name=a,time=", "'time' has no column"},
+        {"a,b\nf,1\n", "name=a,nome=b", "'nome=b' is not KEY=COLUMN"},
+        {"a,b\nf,1\n", "name=a,name=b", "'name' is given twice; give each key once"},
+        {"a,b\nf,1\n", "name=a,time=", "'time' has no column; write time=COLUMN"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         struct oc_err err = {0};

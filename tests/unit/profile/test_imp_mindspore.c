@@ -95,7 +95,7 @@ static void shapes_without_times_are_not_a_profile(void **state)
     struct oc_profile *p;
     struct oc_err err;
     assert_int_equal(oc_profile_open("tests/data/mindspore/framework_raw_0.csv", NULL, &p, &err), -1);
-    assert_non_null(strstr(err.msg, "name it together with aicore_intermediate_<n>_detail.csv"));
+    assert_non_null(strstr(err.msg, "pass it together with aicore_intermediate_<n>_detail.csv"));
 }
 
 static const char *sample(const char *name)
@@ -192,11 +192,11 @@ static void errors_name_the_line_and_column(void **state)
     static const struct {
         const char *text, *message;
     } bad[] = {
-        {"full_op_name,execution_time\na-op1,x\n", "line 2: column 'execution_time': 'x' is no time"},
+        {"full_op_name,execution_time\na-op1,x\n", "line 2: column 'execution_time': 'x' is not a time"},
         {"full_kernel_name,execution_time,execution_frequency\na,1,2\nb,1,-2\n",
-         "line 3: column 'execution_frequency': '-2' is no count"},
+         "line 3: column 'execution_frequency': '-2' is not a count"},
         {"full_kernel_name,execution_time,execution_frequency\na,1\nb,1,2\n",
-         "line 2: 2 fields, the header has 3 or more"},
+         "line 2: 2 fields, but the header has 3 or more"},
     };
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         struct oc_err err = {0};

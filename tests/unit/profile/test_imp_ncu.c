@@ -265,10 +265,10 @@ static void rejects_text_that_is_not_a_report(void **state)
     static const struct {
         const char *text, *why;
     } bad[] = {
-        {"==PROF== Connected\nhello\n", "no kernel in it"},
-        {"", "no kernel in it"},
+        {"==PROF== Connected\nhello\n", "contains no kernel"},
+        {"", "contains no kernel"},
         {HEAD "\"Kernel Name\"," TAIL "\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n",
-         "no kernel in it"},
+         "contains no kernel"},
         {HEAD "\"Kernel Name\"," TAIL "\"dram__bytes_read.sum\"\n" ROW("0", "f") "\"5\"\n", "has a duration"},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {

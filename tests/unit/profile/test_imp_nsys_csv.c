@@ -155,7 +155,7 @@ static void sums_without_runs_keep_the_first_run_with_a_warning(void **state)
             fail_msg("%s", err.msg);
         const char *told = t_finding(p, "W-warmup");
         if (warmup > 0)
-            assert_string_equal(told, "the file holds sums only: no run can be left out");
+            assert_string_equal(told, "the file has sums only: warm-up runs cannot be excluded");
         else
             assert_null(told); /* not requested */
         assert_int_equal(p->runs_used, 3);
@@ -287,7 +287,7 @@ static void rejects_text_that_is_not_a_report(void **state)
         struct oc_err err = {0};
         assert_int_equal(
             oc_profile_from_mem(&oc_importer_nsys_csv, text[i], strlen(text[i]), &opts, &p, &err), -1);
-        assert_non_null(strstr(err.msg, "no row of a report"));
+        assert_non_null(strstr(err.msg, "no row of an nsys stats report"));
     }
 }
 

@@ -331,7 +331,8 @@ static void dropping_all_runs_is_a_warning(void **state)
         const char *told = t_finding(p, "W-warmup");
         if (warmup < 3)
             assert_null(told);
-        else if (!told || !strstr(told, "runs to drop, but the file holds 3: the last one is used"))
+        else if (!told ||
+                 !strstr(told, "warm-up runs requested, but the file has 3: only the last one is used"))
             fail_msg("%d runs to drop: %s", warmup, told ? told : "no warning");
         assert_int_equal(p->runs_total, 3);
         assert_int_equal(p->runs_used, 1);

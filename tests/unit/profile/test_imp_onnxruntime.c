@@ -257,7 +257,7 @@ static void unusual_names_are_decoded(void **state)
     assert_true(t_rec(p, "Relu")->time_ns == 5e3);
     assert_true(t_rec(p, "Relu_7")->time_ns == 6e3);
     assert_true(t_rec(p, "tab\there")->time_ns == 7e3);
-    assert_non_null(strstr(t_finding(p, "W-broken-event"), "1 broken events left out, the first: "));
+    assert_non_null(strstr(t_finding(p, "W-broken-event"), "1 broken events were skipped, the first: "));
     assert_true(t_self_ns(p, NULL) + t_self_ns(p, "framework") == 80e3);
     oc_profile_close(p);
 }
@@ -274,7 +274,7 @@ static void events_without_time_are_reported(void **state)
     add_run(&b, 1, 5, 80);
     struct oc_profile *p = close_trace(&b, -1, OC_STAT_MEDIAN);
     assert_non_null(
-        strstr(t_finding(p, "W-bad-event"), "2 events left out, the first: missing \"dur\" (offset "));
+        strstr(t_finding(p, "W-bad-event"), "2 events were skipped, the first: missing \"dur\" (offset "));
     assert_null(t_rec(p, "b"));
     assert_null(t_rec(p, "c"));
     oc_profile_close(p);
@@ -545,8 +545,8 @@ static void truncated_sample_is_read_with_a_warning(void **state)
 {
     (void)state;
     struct oc_profile *p = open_sample("ppocr_cls.ort1.14.0.all.truncated.json", -1, OC_STAT_MEDIAN);
-    assert_string_equal(t_finding(p, "W-truncated"), "file ends in the middle: 839 complete events are used, "
-                                                     "the rest is missing (offset 199951)");
+    assert_string_equal(t_finding(p, "W-truncated"),
+                        "the file is truncated: 839 complete events are used (offset 199951)");
     assert_true(t_rec(p, "(incomplete run)")->time_ns > 0);
     oc_profile_close(p);
 }

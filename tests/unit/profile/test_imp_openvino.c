@@ -92,8 +92,8 @@ static void errors_name_the_line_and_column(void **state)
     static const char head[] = "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms);\n";
     static const struct {
         const char *rows, *message;
-    } bad[] = {{"a;EXECUTED;Conv;x;abc;1;\n", "line 2: column 'realTime': 'abc' is no time"},
-               {"a;EXECUTED;Conv;x;1;-1;\n", "line 2: column 'cpuTime': '-1' is no time"}};
+    } bad[] = {{"a;EXECUTED;Conv;x;abc;1;\n", "line 2: column 'realTime': 'abc' is not a time"},
+               {"a;EXECUTED;Conv;x;1;-1;\n", "line 2: column 'cpuTime': '-1' is not a time"}};
     for (size_t i = 0; i < OC_COUNT(bad); i++) {
         char text[400];
         struct oc_err err = {0};

@@ -38,7 +38,7 @@ static void errors_name_the_line_and_column(void **state)
     char text[256];
     snprintf(text, sizeof(text), "%sb_1,1,-2,3,4\n", head);
     assert_null(t_profile_text(text, NULL, &err));
-    assert_non_null(strstr(err.msg, "line 3: column 'initializers_sizes': '-2' is no number of bytes"));
+    assert_non_null(strstr(err.msg, "line 3: column 'initializers_sizes': '-2' is not a number of bytes"));
     snprintf(text, sizeof(text), "%sb_1,1", head);
     struct oc_profile *p = t_profile_text(text, NULL, &err);
     assert_true(p && p->truncated && p->n_rec == 1);

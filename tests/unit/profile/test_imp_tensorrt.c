@@ -270,9 +270,10 @@ static void broken_entries_are_skipped_with_a_position(void **state)
     } file[] = {
         {"[{\"count\": 2},\n{\"name\": \"a\", \"timeMs\": 3, \"averageMs\": 1.5},\n{\"name\": \"b\", 5},"
          "\n{\"name\": \"c\", \"timeMs\": 1, \"averageMs\": 0.5}]",
-         "W-broken-event", "1 broken entries left out, the first: expected a name, found '5' (offset 75)", 2},
+         "W-broken-event", "1 broken entries were skipped, the first: expected a name, found '5' (offset 75)",
+         2},
         {ENTRIES("{ \"name\" : \"b\", \"c\", \"timeMs\" : 3 }"), "W-broken-event",
-         "1 broken entries left out, the first: expected ':', found ',' (offset 74)", 2},
+         "1 broken entries were skipped, the first: expected ':', found ',' (offset 74)", 2},
         {ENTRIES("{ \"name\" \"b\", \"timeMs\" : 3 }"), NULL, "entry 3: \"name\": expected ':', found '\"'",
          0},
         {ENTRIES("{ \"name\" : \"b\", \"timeMs\" 3, \"averageMs\" : 1.5 }"), NULL,
@@ -282,7 +283,7 @@ static void broken_entries_are_skipped_with_a_position(void **state)
         {ENTRIES("{ \"name\" : \"b\", \"timeMs\" : 3, \"percentage\" 50 }"), NULL,
          "entry 3: \"percentage\": expected ':', found '5'", 0},
         {"{\"Layers\": [\"a\", \"b\"], 5}", "W-broken",
-         "expected a name, found '5' (offset 23): what is complete before was used", 2},
+         "expected a name, found '5' (offset 23): the complete values before it are used", 2},
         {"{5}", NULL, "expected a name, found '5'", 0},
     };
     for (size_t i = 0; i < OC_COUNT(file); i++) {

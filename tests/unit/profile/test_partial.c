@@ -144,14 +144,14 @@ static void stopped_reading_gives_a_partial_profile(void **state)
         struct oc_profile *p;
         struct oc_err err;
         size_t n;
-        char want[128], *text = make(&forms[i], &n);
+        char want[160], *text = make(&forms[i], &n);
         assert_true(n > 4 * PIECE);
         if (open_until(&forms[i], text, n, PIECE + PIECE / 2, &p, &err))
             fail_msg("%s: %s", forms[i].name, err.msg);
         check_profile(p, (2 * PIECE - HEAD_BYTES) / EVENT_BYTES);
         snprintf(want, sizeof(want),
-                 "reading was stopped after %d of %zu bytes: this is a part of the measurement", 2 * PIECE,
-                 n);
+                 "reading was stopped after %d of %zu bytes: the file is only a part of the measurement",
+                 2 * PIECE, n);
         assert_string_equal(t_finding(p, "W-partial"), want);
         oc_profile_close(p);
         free(text);
@@ -210,12 +210,12 @@ static void stop_before_any_event_is_an_error(void **state)
         struct oc_profile *p;
         struct oc_err err;
         size_t n;
-        char want[128], *text = make(&forms[i], &n);
+        char want[160], *text = make(&forms[i], &n);
         stop = 1;
         assert_int_equal(oc_profile_from_mem(importer(forms[i].name), text, n, &opts, &p, &err), -1);
         assert_int_equal(err.code, OC_ESTOPPED);
-        snprintf(want, sizeof(want), "reading was stopped after 0 of %zu bytes, which hold nothing to report",
-                 n);
+        snprintf(want, sizeof(want),
+                 "reading was stopped after 0 of %zu bytes, which contain nothing to report", n);
         assert_non_null(strstr(err.msg, want));
         free(text);
     }

@@ -80,11 +80,11 @@ static void binary_and_ambiguous_files_have_a_hint(void **state)
     static const struct {
         const char *data, *want;
     } row[] = {
-        {"QDSTRM ...", "is an Nsight Systems recording: export it with: QdstrmImporter -i FILE"},
-        {"ftrt ...", "is a TensorRT engine: export it with: trtexec --loadEngine=FILE"},
-        {"PERFILE2 ...", "is a perf recording: export it with: perf report --stdio"},
-        {"{\"graph_exec\": \"==PROF== \"}",
-         "may be 'megengine' (graph_exec) or 'ncu' (output of Nsight Compute): name the format"},
+        {"QDSTRM ...", "it is an Nsight Systems recording; export it with: QdstrmImporter -i FILE"},
+        {"ftrt ...", "it is a TensorRT engine; export it with: trtexec --loadEngine=FILE"},
+        {"PERFILE2 ...", "it is a perf recording; export it with: perf report --stdio"},
+        {"{\"graph_exec\": \"==PROF== \"}", "it may be 'megengine' (graph_exec) or 'ncu' (output of Nsight "
+                                            "Compute): choose one with --profile-format"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++) {
         struct oc_err e = {0};
@@ -112,7 +112,7 @@ static void errors_name_the_path(void **state)
     assert_null(t_profile_text("{}", &opts, &e));
     assert_non_null(strstr(e.msg, "expected an array of events (offset 0)"));
     assert_null(t_profile_text("[{}]", &opts, &e));
-    assert_non_null(strstr(e.msg, "holds no events of ONNX Runtime"));
+    assert_non_null(strstr(e.msg, "has no events of ONNX Runtime"));
 }
 
 static void detects_the_kind_of_a_file(void **state)

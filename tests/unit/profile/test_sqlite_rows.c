@@ -164,7 +164,7 @@ static void repeated_pages_are_limited(void **state)
     if (oc_sqlite_open_mem(data, 3 * (size_t)page_bytes, NULL, &db, &err))
         fail_msg("%s", err.msg);
     assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), -1);
-    assert_string_equal(err.msg, "damaged SQLite file: table 't' has more rows than fit in it");
+    assert_string_equal(err.msg, "damaged SQLite file: table 't' has more rows than the file can hold");
     assert_int_equal(err.code, OC_EFORMAT);
     assert_true(rows < 3 * page_bytes);
     oc_sqlite_close(db);
@@ -185,7 +185,7 @@ static void sqlite_out_of_memory_is_an_error(void **state)
     sqlite_fill_heap(false);
     assert_int_equal(rc, -1);
     assert_int_equal(err.code, OC_ELIBRARY);
-    assert_string_equal(err.msg, "SQLite: out of memory, or the file is broken");
+    assert_string_equal(err.msg, "SQLite: out of memory, or the file is damaged");
     assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0); /* now there is memory */
     assert_int_equal(rows, 1);
     oc_sqlite_close(db);
@@ -211,7 +211,7 @@ static void sqlite_out_of_memory_while_reading_is_an_error(void **state)
     sqlite_fill_heap(false);
     assert_int_equal(rc, -1);
     assert_int_equal(err.code, OC_ELIBRARY);
-    assert_string_equal(err.msg, "table 't': SQLite: out of memory, or the file is broken");
+    assert_string_equal(err.msg, "table 't': SQLite: out of memory, or the file is damaged");
     assert_int_equal(rows, 1);
     assert_int_equal(oc_sqlite_scan(db, "t", three, 1, count_row, &rows, &err), 0);
     assert_int_equal(rows, 3);
@@ -239,8 +239,8 @@ static void file_that_exhausts_memory_is_an_error(void **state)
         assert_int_equal(rows, 0);
         assert_int_equal(err.code, full ? OC_ELIBRARY : OC_EFORMAT);
         assert_string_equal(
-            err.msg, full ? "SQLite: out of memory, or the file is broken"
-                          : "damaged SQLite file: SQLite runs out of memory over it while there is plenty");
+            err.msg, full ? "SQLite: out of memory, or the file is damaged"
+                          : "damaged SQLite file: SQLite runs out of memory on it while memory is available");
         oc_sqlite_close(db);
     }
 }
@@ -251,7 +251,7 @@ static void rejects_files_that_are_not_databases(void **state)
     struct oc_sqlite *db;
     struct oc_err err = {0};
     assert_int_equal(oc_sqlite_open_mem("x", 1, NULL, &db, &err), -1);
-    assert_string_equal(err.msg, "no SQLite file");
+    assert_string_equal(err.msg, "not an SQLite file");
     char head[200] = "SQLite format 3";
     if (oc_sqlite_open_mem(head, sizeof(head), NULL, &db, &err) == 0) {
         assert_int_equal(oc_sqlite_scan(db, "t", three, 1, write_row, NULL, &err), -1);

@@ -102,7 +102,7 @@ static void rejects_tables_of_another_format(void **state)
     static const struct {
         const char *format, *text, *says;
     } file[] = {
-        {"mindspore", "a,b\n1,2\n", "no header line known"},
+        {"mindspore", "a,b\n1,2\n", "no header line of a known MindSpore table"},
         {"mindspore", "full_kernel_name,execution_time(parsec),execution_frequency\na,1,2\n",
          "column 'execution_time': unknown unit 'parsec'"},
         {"openvino", "a;b\n1;2\n", "no header line with layerName, layerType and realTime"},
@@ -110,7 +110,7 @@ static void rejects_tables_of_another_format(void **state)
          "column 'realTime': unknown unit"},
         {"onnxruntime_memory", "a,b\n1,2\n", "no header line with #name and total_dynamic_sizes"},
         {"paddle_report", "a,b\n1,2\n", "no line 'Profiling Report' and no table of events"},
-        {"paddle_trace", "{\"traceEvents\":[]}", "holds no events of Paddle's profiler"},
+        {"paddle_trace", "{\"traceEvents\":[]}", "has no events of Paddle's profiler"},
     };
     for (size_t i = 0; i < OC_COUNT(file); i++) {
         struct oc_profile_opts opts = {.format = file[i].format, .warmup = -1};
