@@ -4,32 +4,32 @@
 
 #define MAX_SET 4096
 
-/* The model as the runtime saved it after optimization. Every event has its node there, by name. What that
- * node stands for is the set of original nodes between its input tensors and its output tensors: tensor names
- * survive, but for those of inserted layout conversions. */
+/* Uses the model that the runtime saved after optimization. Every event matches a node there by name. That
+ * node corresponds to the original nodes between its input tensors and its output tensors: tensor names
+ * are preserved except around inserted layout conversions. */
 struct companion {
     struct oc_matcher *x;
     const struct oc_model *o;
     struct oc_graph_index oi;
     uint32_t *origin;      /* by value of the optimized model: original value, OC_NONE */
-    bool *border;          /* by original value: lives on in the optimized model */
-    struct oc_map unnamed; /* types of its nodes without names */
+    bool *border;          /* by original value: also present in the optimized model */
+    struct oc_map unnamed; /* types of its unnamed nodes */
 };
 
-static bool is(const char *a, const char *b)
+static bool text_eq(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-/* Inserted by the optimizer to give the same numbers another form. */
+/* Inserted by the optimizer to convert the representation of the same numbers. */
 static bool is_layout(const struct companion *c, const struct oc_node *n)
 {
     static const char *const type[] = {"Reshape",  "Transpose",      "Cast",
                                        "Identity", "MemcpyFromHost", "MemcpyToHost"};
-    if (is(n->op_type, "ReorderInput") || is(n->op_type, "ReorderOutput"))
+    if (text_eq(n->op_type, "ReorderInput") || text_eq(n->op_type, "ReorderOutput"))
         return true;
     for (size_t i = 0; i < OC_COUNT(type); i++)
-        if (is(n->op_type, type[i]))
+        if (text_eq(n->op_type, type[i]))
             return oc_match_inserted(n->name, n->op_type) &&
                    oc_map_get(&c->x->x.nodes, n->name, strlen(n->name)) == OC_NONE;
     return false;
@@ -47,26 +47,26 @@ static uint32_t original_value(const struct companion *c, const char *name, size
     return found;
 }
 
-/* "<last Mul>/QuickGeluFusion/": what that Mul makes, when the tensor's own name was lost to a blocked
+/* "<last Mul>/QuickGeluFusion/": the output of that Mul, for tensors that lost their name to a blocked
  * layout. */
 static uint32_t quick_gelu_output(const struct companion *c, const struct oc_node *n)
 {
     const char *slash = strstr(n->name, "/QuickGeluFusion");
-    if (!slash || !is(n->op_type, "QuickGelu"))
+    if (!slash || !text_eq(n->op_type, "QuickGelu"))
         return OC_NONE;
     uint32_t node = oc_map_get(&c->x->x.nodes, n->name, (size_t)(slash - n->name));
     const struct oc_node *last = node == OC_NONE ? NULL : &c->x->m->node[node];
-    return last && is(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
+    return last && text_eq(last->op_type, "Mul") && last->n_out ? last->out[0] : OC_NONE;
 }
 
-/* Output of the only user of that type, OC_NONE if there is none or several. */
+/* Output of the only consumer of that type, OC_NONE if there is none or several. */
 static uint32_t output_of_user(const struct companion *c, uint32_t value, const char *type)
 {
     const struct oc_graph_index *x = &c->x->x;
     uint32_t found = OC_NONE;
     for (uint32_t i = x->use_first[value]; i < x->use_first[value + 1]; i++) {
         const struct oc_node *user = &c->x->m->node[x->use[i]];
-        if (!is(user->op_type, type) || !user->n_out)
+        if (!text_eq(user->op_type, type) || !user->n_out)
             continue;
         if (found != OC_NONE && found != user->out[0])
             return OC_NONE;
@@ -75,8 +75,8 @@ static uint32_t output_of_user(const struct companion *c, uint32_t value, const 
     return found;
 }
 
-/* A blocked convolution is named after what it made before a residual sum (its fourth input) and the
- * activation behind that were put into it: what it makes now lies behind both. */
+/* A blocked convolution is named after its output before the optimizer fused a residual sum (its fourth
+ * input) and an activation into it: its actual output is after both. */
 static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, uint32_t value)
 {
     if (value == OC_NONE || n->n_in < 4 || n->in[3] == OC_NONE)
@@ -87,7 +87,7 @@ static uint32_t behind_sum(const struct companion *c, const struct oc_node *n, u
     return active != OC_NONE ? active : sum != OC_NONE ? sum : value;
 }
 
-/* A BatchNormalization as a convolution keeps its name when it takes in the activation. */
+/* A BatchNormalization converted to a convolution keeps its name when it fuses the activation. */
 static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
 {
     uint32_t value = original_value(c, n->name, strlen(n->name) - strlen(OC_MATCH_BLOCKED_NORM));
@@ -96,13 +96,13 @@ static uint32_t behind_norm(const struct companion *c, const struct oc_node *n)
     return active != OC_NONE ? active : value;
 }
 
-/* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". Where the model has the
- * operator between QuantizeLinear and DequantizeLinear, integers come out only behind the activation and
+/* A quantized operator named "<node>" or, in another layout, "<node>_token_<n>". If the model has the
+ * operator between QuantizeLinear and DequantizeLinear, the integer output is after the activation and
  * QuantizeLinear. */
 static uint32_t quantized_output(const struct companion *c, const struct oc_node *n)
 {
     static const char *const behind[] = {"Relu", "Clip", "QuantizeLinear"};
-    if (strncmp(n->op_type, "QLinear", 7) != 0 && !is(n->op_type, "NhwcMaxPool"))
+    if (strncmp(n->op_type, "QLinear", 7) != 0 && !text_eq(n->op_type, "NhwcMaxPool"))
         return OC_NONE;
     const char *token = strstr(n->name, "_token_");
     size_t len = token ? (size_t)(token - n->name) : strlen(n->name);
@@ -112,7 +112,7 @@ static uint32_t quantized_output(const struct companion *c, const struct oc_node
         if (!oc_match_made_of(n->op_type, plain->op_type) || !plain->n_out)
             continue;
         uint32_t value = plain->out[0];
-        for (size_t k = 0; k < OC_COUNT(behind) && !is(n->op_type, plain->op_type); k++) {
+        for (size_t k = 0; k < OC_COUNT(behind) && !text_eq(n->op_type, plain->op_type); k++) {
             uint32_t next = output_of_user(c, value, behind[k]);
             value = next == OC_NONE ? value : next;
         }
@@ -121,7 +121,7 @@ static uint32_t quantized_output(const struct companion *c, const struct oc_node
     return OC_NONE;
 }
 
-/* The original tensor that a node's output holds, in whatever layout. */
+/* The original tensor that a node's output corresponds to, in any layout. */
 static uint32_t origin_of_output(const struct companion *c, const struct oc_node *n, unsigned k)
 {
     const char *name = c->o->value[n->out[k]].name;
@@ -130,14 +130,14 @@ static uint32_t origin_of_output(const struct companion *c, const struct oc_node
         return v;
     if (is_layout(c, n))
         return n->n_in && n->in[0] != OC_NONE ? c->origin[n->in[0]] : OC_NONE;
-    size_t len = strlen(n->name); /* a node that only changed its layout keeps its name */
+    size_t len = strlen(n->name); /* a node that changed only its layout keeps its name */
     for (uint32_t i = len ? oc_map_get(&c->x->x.nodes, n->name, len) : OC_NONE; i != OC_NONE;
          i = c->x->x.next_node[i])
-        if (is(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
+        if (text_eq(c->x->m->node[i].op_type, n->op_type) && k < c->x->m->node[i].n_out)
             return c->x->m->node[i].out[k];
     if (k == 0 && oc_match_is_blocked_norm(n->name))
         return behind_norm(c, n);
-    if (k == 0 && len > 6 && is(n->name + len - 6, "_nchwc"))
+    if (k == 0 && len > 6 && text_eq(n->name + len - 6, "_nchwc"))
         return behind_sum(c, n, original_value(c, n->name, len - 6));
     if (k == 0 && (v = quantized_output(c, n)) != OC_NONE)
         return v;
@@ -158,7 +158,7 @@ static void find_origins(struct companion *c)
                 if (n->out[k] != OC_NONE && c->origin[n->out[k]] == OC_NONE)
                     c->origin[n->out[k]] = origin_of_output(c, n, k);
         }
-    for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the old name */
+    for (uint32_t v = 0; v < o->n_value; v++) /* forward: a later ReorderOutput may have the original name */
         for (uint32_t i = c->oi.use_first[v]; c->origin[v] == OC_NONE && i < c->oi.use_first[v + 1]; i++) {
             const struct oc_node *user = &o->node[c->oi.use[i]];
             if (is_layout(c, user) && user->n_out && user->out[0] != OC_NONE)
@@ -169,7 +169,7 @@ static void find_origins(struct companion *c)
             c->border[c->origin[v]] = true;
 }
 
-/* All nodes behind the value up to tensors that the optimized model still has. */
+/* All nodes upstream of the value, up to tensors that are in the optimized model. */
 static void collect(struct companion *c, uint32_t rec, uint32_t value)
 {
     uint32_t from = c->x->m->value[value].producer;
@@ -187,34 +187,34 @@ static void collect(struct companion *c, uint32_t rec, uint32_t value)
     }
 }
 
-/* The optimized model's node of a record: by name, or <OpType>_<index> for unnamed ones. */
+/* The optimized model's node of a record: by name, or by <OpType>_<index> for unnamed nodes. */
 static const struct oc_node *node_of(const struct companion *c, const struct oc_prof_rec *r)
 {
     const struct oc_node *best = NULL;
     for (uint32_t i = oc_map_get(&c->oi.nodes, r->name, strlen(r->name)); i != OC_NONE && r->name[0];
          i = c->oi.next_node[i])
-        if (is(c->o->node[i].op_type, r->op_type) && !best)
+        if (text_eq(c->o->node[i].op_type, r->op_type) && !best)
             best = &c->o->node[i];
     if (best || r->index < 0 || r->parent != OC_NONE)
         return best;
     char want[128];
     snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    if (!is(want, r->name))
+    if (!text_eq(want, r->name))
         return NULL;
     uint32_t nth = oc_index_nth(&c->oi, 0, r->index);
     const struct oc_node *n = nth == OC_NONE ? NULL : &c->o->node[nth];
-    return n && !n->name[0] && is(n->op_type, r->op_type) ? n : NULL;
+    return n && !n->name[0] && text_eq(n->op_type, r->op_type) ? n : NULL;
 }
 
-/* The optimized model cannot have run that record. Nodes without names lose their numbers when it is saved.
- */
-static bool is_strange(const struct companion *c, const struct oc_prof_rec *r)
+/* Whether the optimized model cannot have run that record. Unnamed nodes lose their index when the model
+ * is saved. */
+static bool is_foreign(const struct companion *c, const struct oc_prof_rec *r)
 {
     if (node_of(c, r))
         return false;
     char want[128];
     snprintf(want, sizeof(want), "%s_%lld", r->op_type, (long long)r->index);
-    return !is(want, r->name) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE;
+    return !text_eq(want, r->name) || oc_map_get(&c->unnamed, r->op_type, strlen(r->op_type)) == OC_NONE;
 }
 
 static void list_unnamed(struct companion *c)
@@ -229,7 +229,7 @@ static void match_one(struct companion *c, uint32_t rec)
     const struct oc_node *n = node_of(c, &c->x->p->rec[rec]);
     if (!n || is_layout(c, n))
         return;
-    bool passes = true; /* nothing but another form of its input: inserted */
+    bool passes = true; /* only a conversion of its input: inserted */
     for (uint32_t k = 0; k < n->n_out; k++) {
         uint32_t v = n->out[k] == OC_NONE ? OC_NONE : c->origin[n->out[k]];
         bool same = false;
@@ -259,7 +259,7 @@ void oc_match_companion(struct oc_matcher *x, const struct oc_model *optimized)
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         if (x->p->rec[rec].bucket)
             continue;
-        x->n_strange += is_strange(&c, &x->p->rec[rec]);
+        x->n_strange += is_foreign(&c, &x->p->rec[rec]);
         match_one(&c, rec);
     }
     oc_map_free(&c.unnamed);

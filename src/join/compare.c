@@ -5,8 +5,7 @@
 
 #include "join/group_cost.h"
 
-/* ---- sets of nodes: union-find ---------------------------------------------------------------------------
- */
+/* ---- sets of nodes: union-find ------------------------------------------------------------------------- */
 
 static uint32_t root_of(uint32_t *up, uint32_t i)
 {
@@ -15,8 +14,8 @@ static uint32_t root_of(uint32_t *up, uint32_t i)
     return i;
 }
 
-/* The smaller number stays the root: sets are numbered by their first nodes. */
-static void unite(uint32_t *up, uint32_t a, uint32_t b)
+/* The smaller index becomes the root: sets are ordered by their first nodes. */
+static void unite_sets(uint32_t *up, uint32_t a, uint32_t b)
 {
     a = root_of(up, a);
     b = root_of(up, b);
@@ -33,13 +32,12 @@ static void unite_records(const struct oc_compare *c, uint32_t *up, bool *covere
         for (uint32_t i = 0; i < j->profile->n_rec; i++)
             for (uint32_t k = 0; k < j->rec[i].n_node; k++) {
                 covered[j->rec[i].node[k]] = true;
-                unite(up, j->rec[i].node[0], j->rec[i].node[k]);
+                unite_sets(up, j->rec[i].node[0], j->rec[i].node[k]);
             }
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static void make_rows(struct oc_compare *c, const struct oc_model *m, uint32_t *up, const bool *covered,
                       uint32_t *row_of)
@@ -79,8 +77,7 @@ static void add(double *sum, double v)
         *sum = isnan(*sum) ? v : *sum + v;
 }
 
-/* Device times and host times do not add up: where some record of the set has device time, only that counts.
- */
+/* Device and host times are not additive: if a record of the set has device time, only device time counts. */
 static void add_record(struct oc_compare_cell *cell, const struct oc_prof_rec *p, uint32_t i, bool counters)
 {
     bool device = !isnan(p->kernel_ns);
@@ -123,7 +120,7 @@ static void fill_cells(struct oc_compare *c, const uint32_t *row_of)
     }
 }
 
-static void choose(struct oc_compare *c)
+static void choose_source(struct oc_compare *c)
 {
     for (uint32_t r = 0; r < c->n; r++) {
         unsigned best = 0;
@@ -153,7 +150,7 @@ void oc_compare_make(const struct oc_model *m, const struct oc_analysis *a,
     unite_records(out, up, covered);
     make_rows(out, m, up, covered, row_of);
     fill_cells(out, row_of);
-    choose(out);
+    choose_source(out);
     struct oc_graph_index x;
     struct oc_group_costs costs;
     oc_index_make(&x, m, arena);

@@ -4,16 +4,16 @@
 
 #include "join/join.h"
 
-/* What a profile shows of control flow: the branch of an If whose nodes have times, and how often the nodes
- * of a loop's body ran for each run of the loop. */
+/* Control flow as shown by a profile: the branch of an If whose nodes have times, and the number of
+ * iterations per loop execution. */
 
-/* Calls of the body's nodes that have a record: their number, and the most calls per run of one of them. */
+/* Calls of the body's nodes that have a record: their number, and the maximum calls per run of one node. */
 struct seen {
     uint32_t nodes;
     double calls;
 };
 
-static void look(const struct oc_matcher *x, uint32_t graph, struct seen *s)
+static void collect_calls(const struct oc_matcher *x, uint32_t graph, struct seen *s)
 {
     const struct oc_graph *g = &x->m->graph[graph];
     for (uint32_t i = 0; i < g->n_node; i++) {
@@ -27,7 +27,7 @@ static void look(const struct oc_matcher *x, uint32_t graph, struct seen *s)
         for (uint32_t a = 0; a < n->n_attr; a++)
             for (uint32_t k = 0; n->attr[a].graph && k < n->attr[a].n; k++) {
                 struct seen inner = {0};
-                look(x, n->attr[a].graph[k], &inner);
+                collect_calls(x, n->attr[a].graph[k], &inner);
                 s->nodes += inner.nodes;
             }
     }
@@ -49,18 +49,18 @@ static bool branch_taken(const struct oc_matcher *x, const struct oc_node *n, in
     if (!body(n, "else_branch", &g[0]) || !body(n, "then_branch", &g[1]))
         return false;
     for (int i = 0; i < 2; i++)
-        look(x, g[i], &s[i]);
+        collect_calls(x, g[i], &s[i]);
     *value = s[1].nodes > 0;
     return (s[0].nodes > 0) != (s[1].nodes > 0);
 }
 
-static bool trips_seen(const struct oc_matcher *x, const struct oc_node *n, uint32_t id, int64_t *value)
+static bool observed_trips(const struct oc_matcher *x, const struct oc_node *n, uint32_t id, int64_t *value)
 {
     uint32_t g, rec = x->owner[id];
     struct seen s = {0};
     if (!body(n, "body", &g) || rec == OC_NONE || !(x->p->rec[rec].calls_per_run > 0))
         return false;
-    look(x, g, &s);
+    collect_calls(x, g, &s);
     double trips = s.calls / x->p->rec[rec].calls_per_run;
     if (!(trips >= 1) || trips > 1e9 || trips != floor(trips))
         return false;
@@ -82,7 +82,7 @@ size_t oc_profile_control(const struct oc_model *model, const struct oc_profile 
         const struct oc_node *node = &model->node[i];
         int64_t value;
         bool found = strcmp(node->op_type, "If") == 0 ? branch_taken(&x, node, &value)
-                                                      : trips_seen(&x, node, i, &value);
+                                                      : observed_trips(&x, node, i, &value);
         if (!found)
             continue;
         OC_GROW(*out, n, cap);

@@ -6,14 +6,14 @@
 #include "base/ck.h"
 #include "join/record_cost.h"
 
-/* A normalization that runs as a convolution has MACs of its own. */
+/* A BatchNormalization that runs as a convolution has MACs. */
 static bool is_blocked(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->name);
     return n > 6 && !oc_match_is_blocked_norm(r->name) && strcmp(r->name + n - 6, "_nchwc") == 0;
 }
 
-/* Of one run, all its calls. False: the recorded shapes do not tell. */
+/* Executed MACs per run, over all its calls. False: the recorded shapes do not determine them. */
 static bool recorded_macs(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                           uint64_t *macs)
 {
@@ -39,7 +39,7 @@ void oc_join_executed(struct oc_join *j)
         r->executed_known = recorded_macs(p, &p->rec[i], &scratch, &r->executed_macs);
         e->recorded += r->executed_known;
         bool counted = r->quality != OC_UNKNOWN;
-        if (!r->executed_known && counted && r->macs) { /* taken from the model */
+        if (!r->executed_known && counted && r->macs) { /* assumed equal to the model */
             e->from_model++;
             fits &= oc_add_u64(e->macs, r->macs, &e->macs);
         } else if (r->executed_known) {

@@ -1,11 +1,11 @@
-/* Multiply-adds that the runtime carried out, counted from the shapes that the profile itself recorded: a
- * check of the model's counts against what really ran, and more where channels were padded. */
+/* Executed MACs: multiply-adds computed from the shapes that the profile recorded. They check the model's
+ * counts, and are larger where the runtime pads channels. */
 #ifndef OC_EXECUTED_H
 #define OC_EXECUTED_H
 
 #include "join/join.h"
 
-/* Fills executed_macs of every record on nodes, and join->executed. */
+/* Sets executed_macs of every record on nodes, and join->executed. */
 void oc_join_executed(struct oc_join *j);
 
 #endif

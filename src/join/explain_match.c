@@ -11,22 +11,23 @@ static const struct {
     const char *rule, *text;
 } rules[] = {
     {"name", "the node has this name"},
-    {"inlined name", "the name behind '__Inline_<k>__' is that of a node in an inlined branch"},
-    {"fused name", "the name without the suffix of the fusion is that of a node; the group grew around it"},
-    {"output tensor", "the name is that of a tensor that the group makes"},
-    {"tensor name", "the name is that of a tensor that the node makes"},
+    {"inlined name", "the text after '__Inline_<k>__' is the name of a node in an inlined branch"},
+    {"fused name", "the name without the fusion's suffix is the name of a node; the group was grown from it"},
+    {"output tensor", "the name is the name of an output tensor of the group"},
+    {"tensor name", "the name is the name of an output tensor of the node"},
     {"index", "an unnamed node, counted without Constants"},
     {"order",
-     "the name tells nothing: the first node in order of execution that fits and has no other record"},
-    {"optimized model", "the nodes between the tensors of this operator in the optimized model"},
-    {"marker", "the record itself says from which nodes it was made"},
-    {"name parts", "each part of the name is a node or a tensor"},
-    {"range", "every node on a path from the first to the last one named"},
-    {"plain name", "the name of a node, but for what tools replace or append"},
-    {"by order", "no names: operators of the same type were put side by side in order of execution"},
-    {"by type", "as many calls as the model has nodes of the type"},
-    {"by type and shape", "as many calls as the model has nodes of the type with these shapes"},
-    {"part of", "done inside another record that stands on these nodes"},
+     "no information in the name: the first node in execution order that matches and has no other record"},
+    {"optimized model",
+     "the original nodes between the input and output tensors of this operator in the optimized model"},
+    {"marker", "the record lists the nodes that it was made from"},
+    {"name parts", "each part of the name is the name of a node or tensor"},
+    {"range", "every node on a path from the first to the last node in the name"},
+    {"plain name", "the name of a node, ignoring characters that tools replace or append"},
+    {"by order", "no names: operators of the same type were aligned in execution order"},
+    {"by type", "the number of calls equals the number of nodes of the type"},
+    {"by type and shape", "the number of calls equals the number of nodes of the type with these shapes"},
+    {"part of", "executed inside another record that is matched to these nodes"},
 };
 
 static const struct {
@@ -35,9 +36,9 @@ static const struct {
     {"layout", "a conversion between memory layouts that the runtime inserted"},
     {"copies", "a copy between devices or buffers that the runtime inserted"},
     {"casts", "a conversion of element types that the runtime inserted"},
-    {"inserted", "a name that the runtime gives to operators that it inserts, and no node to put it to"},
-    {"training", "part of the backward pass or the update of the weights, which the model does not have"},
-    {"generated kernels", "a kernel that a compiler made from several operators without saying which"},
+    {"inserted", "the runtime gives this name to operators that it inserts; no node matches"},
+    {"training", "part of the backward pass or of the weight update, which the model does not have"},
+    {"generated kernels", "a compiler generated this kernel from several operators and did not record which"},
 };
 
 static void label(const struct oc_join *j, uint32_t node, struct oc_buf *out)
@@ -46,7 +47,7 @@ static void label(const struct oc_join *j, uint32_t node, struct oc_buf *out)
     oc_buf_str(out, oc_node_label(j->model, &j->model->node[node], text, sizeof(text)));
 }
 
-/* "2 nodes are called so: conv1 (Conv, in record 'conv1_nchwc')" */
+/* Appends, for example: "2 nodes have this name: conv1 (Conv, in record 'conv1_nchwc')". */
 static unsigned list_nodes(const struct oc_join *j, struct oc_buf *out, const char *name, const char *type,
                            const char *set)
 {
@@ -83,22 +84,22 @@ static void candidates(const struct oc_join *j, struct oc_buf *out, const char *
     oc_buf_free(&list);
 }
 
-static void why_not(const struct oc_join *j, const struct oc_prof_rec *p, struct oc_arena *a,
-                    struct oc_buf *out)
+static void list_rejected(const struct oc_join *j, const struct oc_prof_rec *p, struct oc_arena *a,
+                          struct oc_buf *out)
 {
     struct oc_source_type t;
-    oc_buf_str(out, "no rule found a node");
+    oc_buf_str(out, "no rule matched a node");
     if (p->name[0])
-        candidates(j, out, "nodes of this name", p->name, NULL, NULL);
+        candidates(j, out, "nodes with this name", p->name, NULL, NULL);
     if (p->op_type[0])
         candidates(j, out, "nodes of this type", NULL, p->op_type, NULL);
     if (oc_source_type(p->op_type, p->name, a, &t))
-        candidates(j, out, "nodes of a type that means the same", NULL, NULL, t.core);
+        candidates(j, out, "nodes of an equivalent type", NULL, NULL, t.core);
     else if (strcmp(j->profile->format, "onnxruntime") != 0)
-        oc_buf_str(out, "; the type is not in the table of other frameworks' types");
+        oc_buf_str(out, "; the type is not in the table of types of other frameworks");
 }
 
-static const char *finished(struct oc_buf *b, struct oc_arena *a)
+static const char *finish_text(struct oc_buf *b, struct oc_arena *a)
 {
     const char *text = oc_strndup(a, b->n ? b->data : "", b->n);
     oc_buf_free(b);
@@ -111,15 +112,15 @@ const char *oc_join_explain(const struct oc_join *j, uint32_t rec, struct oc_are
     const struct oc_prof_rec *p = &j->profile->rec[rec];
     struct oc_buf b = {0};
     if (p->bucket)
-        return "time that the profile itself keeps apart from operators";
+        return "time that the profile reports outside operators";
     if (!r->n_node) {
         size_t i = 0;
         while (i < OC_COUNT(buckets) && strcmp(buckets[i].bucket, r->bucket ? r->bucket : "") != 0)
             i++;
         if (i < OC_COUNT(buckets))
             return buckets[i].text;
-        why_not(j, p, a, &b);
-        return finished(&b, a);
+        list_rejected(j, p, a, &b);
+        return finish_text(&b, a);
     }
     for (size_t i = 0; i < OC_COUNT(rules); i++)
         if (strcmp(rules[i].rule, r->rule) == 0)
@@ -132,5 +133,5 @@ const char *oc_join_explain(const struct oc_join *j, uint32_t rec, struct oc_are
                       j->model->node[r->node[0]].op_type);
     if (r->note)
         oc_buf_printf(&b, "; %s", r->note);
-    return finished(&b, a);
+    return finish_text(&b, a);
 }

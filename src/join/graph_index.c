@@ -3,7 +3,7 @@
 
 #include "join/join.h"
 
-/* Links item i in front of the chain of its name. Names are added backwards, so that chains are in order. */
+/* Prepends item i to the list of its name. Names are added in reverse, so that lists are in order. */
 static void link_name(struct oc_map *map, uint32_t *next, const char *name, uint32_t i)
 {
     uint32_t old = i;

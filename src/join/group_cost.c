@@ -36,7 +36,7 @@ struct border {
     uint32_t mark;
 };
 
-/* The node that makes a constant out of stored integers and was not charged itself, OC_NONE: nobody does. */
+/* The node that dequantizes or unpacks a constant and has no cost of its own, OC_NONE: none. */
 static uint32_t dequantizer(const struct border *b, uint32_t v)
 {
     for (int steps = 0; v != OC_NONE && steps < 8; steps++) {
@@ -50,7 +50,7 @@ static uint32_t dequantizer(const struct border *b, uint32_t v)
     return OC_NONE;
 }
 
-/* Bytes to read of a value: of a dequantized constant, as for a single node, those of its stored form. */
+/* Bytes to read of a value; of a dequantized constant, those of its stored form, as for a single node. */
 static bool read_bytes(const struct border *b, uint32_t v, uint64_t *bytes)
 {
     uint32_t from = b->a->is_const[v] ? dequantizer(b, v) : OC_NONE;
@@ -74,7 +74,7 @@ static bool in_group(const struct oc_join_rec *r, uint32_t node)
     return false;
 }
 
-/* Metadata slots are read on the host and move nothing. */
+/* Metadata inputs are read on the host and move no bytes. */
 static bool is_metadata(const struct oc_analysis *a, uint32_t node, uint32_t slot)
 {
     const struct oc_op *op = a->op[node];
@@ -95,7 +95,7 @@ static bool count_input(struct border *b, uint32_t node, uint32_t slot)
     return read_bytes(b, v, &bytes) && add(a->is_const[v] ? &b->r->rd_wt : &b->r->rd_act, bytes);
 }
 
-static bool leaves(const struct border *b, uint32_t v)
+static bool leaves_group(const struct border *b, uint32_t v)
 {
     if (b->m->value[v].graph_output)
         return true;
@@ -116,7 +116,7 @@ static bool count_border(struct border *b)
                 return false;
         for (uint32_t k = 0; k < n->n_out; k++) {
             uint64_t bytes;
-            if (n->out[k] != OC_NONE && leaves(b, n->out[k]) &&
+            if (n->out[k] != OC_NONE && leaves_group(b, n->out[k]) &&
                 (!value_bytes(b->a, n->out[k], &bytes) || !add(&b->r->wr, bytes)))
                 return false;
         }

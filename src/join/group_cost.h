@@ -1,5 +1,5 @@
-/* What a set of nodes costs as one operator: the operations of its members, the bytes that cross its border.
- */
+/* Cost of a set of nodes as one operator: the operations of its members and the bytes that cross its
+ * border. */
 #ifndef OC_GROUP_COST_H
 #define OC_GROUP_COST_H
 
@@ -17,7 +17,8 @@ void oc_group_costs_init(struct oc_group_costs *c, const struct oc_model *m, con
 /* Adds the cost of r->node to r, whose counts must be 0. */
 void oc_group_cost(struct oc_group_costs *c, struct oc_join_rec *r);
 
-/* Is the node counted by itself? Not a container, whose bodies are, and not a branch that is not taken. */
+/* Whether the node is counted by itself: false for containers, whose bodies are counted, and for branches
+ * that are not taken. */
 bool oc_carries_cost(const struct oc_node_cost *c);
 
 #endif

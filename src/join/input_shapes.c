@@ -3,8 +3,8 @@
 
 #include "join/join.h"
 
-/* Shapes of graph inputs as a profile recorded them at the nodes that read them. Recorded lists leave absent
- * inputs and pre-packed weights out: a position is used only when it cannot mean another slot. */
+/* Derives shapes of graph inputs from the shapes that a profile recorded at the nodes that read them.
+ * Recorded lists omit absent inputs and pre-packed weights: a position is used only if it is unambiguous. */
 
 static bool position_of(const struct oc_model *m, const struct oc_node *n, uint32_t slot, uint32_t recorded,
                         uint32_t *at)
@@ -22,8 +22,8 @@ static bool position_of(const struct oc_model *m, const struct oc_node *n, uint3
     return before < recorded && (!constants || present == recorded);
 }
 
-/* Declared rank and numbers must hold; types too where both are told. */
-static bool agrees(const struct oc_type *declared, const struct oc_type *t)
+/* Declared rank and numbers must match; types too where both are known. */
+static bool types_agree(const struct oc_type *declared, const struct oc_type *t)
 {
     if (!oc_shape_known(&t->shape))
         return false;
@@ -70,7 +70,7 @@ static const struct oc_shape *find_shape(const struct oc_matcher *x, uint32_t v)
         for (uint32_t k = 0; k < n->n_in; k++) {
             uint32_t at;
             if (n->in[k] != v || !position_of(x->m, n, k, r->n_in, &at) ||
-                !agrees(x->m->value[v].declared, &r->in[at]))
+                !types_agree(x->m->value[v].declared, &r->in[at]))
                 continue;
             best = &r->in[at].shape;
             best_calls = r->calls;

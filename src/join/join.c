@@ -15,8 +15,8 @@ static bool add(uint64_t *sum, uint64_t v)
     return oc_add_u64(*sum, v, sum);
 }
 
-/* A record that saw the nodes run several times in a run has the cost of all of them. */
-static void repeat(struct oc_join_rec *r, uint32_t times)
+/* A record whose nodes ran several times per run has the cost of all executions. */
+static void scale_by_executions(struct oc_join_rec *r, uint32_t times)
 {
     uint64_t *const count[] = {&r->macs, &r->flops, &r->ops, &r->rd_act, &r->rd_wt, &r->wr};
     for (size_t i = 0; i < OC_COUNT(count) && times > 1; i++)
@@ -25,10 +25,10 @@ static void repeat(struct oc_join_rec *r, uint32_t times)
             r->bytes_known = false;
         }
     if (times > 1 && !r->note)
-        r->note = "ran more than once in a run";
+        r->note = "ran more than once per run";
 }
 
-/* An inserted node computes nothing; it moves what its recorded shapes say. */
+/* An inserted node computes nothing; its bytes follow from its recorded shapes. */
 static void cost_of_overhead(const struct oc_prof_rec *p, struct oc_join_rec *r)
 {
     r->bytes_known = p->has_in && p->has_out;
@@ -45,7 +45,7 @@ static void cost_of_overhead(const struct oc_prof_rec *p, struct oc_join_rec *r)
     }
 }
 
-/* Equal, or the same axes in another order, or blocked (one more axis). */
+/* Equal, or a permutation of the axes, or blocked (one more axis). */
 static bool same_up_to_layout(const struct oc_shape *a, const struct oc_shape *b)
 {
     bool taken[OC_MAX_RANK] = {false};
@@ -62,22 +62,22 @@ static bool same_up_to_layout(const struct oc_shape *a, const struct oc_shape *b
     return true;
 }
 
-/* A recorded type and the value of the model that it must be; both known, or there is nothing to compare. */
+/* Compares a recorded type with the type of the model's value; both must be known. */
 struct compared {
     const struct oc_type *recorded, *model;
     const char *what;
 };
 
-static bool differ(const struct compared *c)
+static bool shapes_differ(const struct compared *c)
 {
     return c->recorded && c->model && c->model->kind == OC_T_TENSOR && oc_shape_known(&c->model->shape) &&
            oc_shape_known(&c->recorded->shape) && !same_up_to_layout(&c->model->shape, &c->recorded->shape);
 }
 
-/* The outputs; where only inputs are recorded, those with the most dimensions, as long as they have a place
- * in the model's node. */
-static struct compared comparable(const struct oc_join *j, const struct oc_prof_rec *p,
-                                  const struct oc_node *n)
+/* Compares the outputs; if only inputs are recorded, those with the most dimensions, if their position in
+ * the model's node is known. */
+static struct compared can_compare(const struct oc_join *j, const struct oc_prof_rec *p,
+                                   const struct oc_node *n)
 {
     uint32_t out = n->n_out ? n->out[0] : OC_NONE, in = n->n_in ? n->in[0] : OC_NONE;
     const struct oc_type *main_in = oc_match_main_input(p);
@@ -86,8 +86,8 @@ static struct compared comparable(const struct oc_join *j, const struct oc_prof_
     return (struct compared){main_in, in == OC_NONE ? NULL : &j->analysis->type[in], "input"};
 }
 
-/* Recorded shapes that contradict the analysis (another batch): costs of this analysis would be wrong for it.
- * Only plain matches: fused and blocked operators have outputs of their own. */
+/* Recorded shapes that contradict the analysis (another batch size): the costs of this analysis do not
+ * apply. Checks single-node matches only: fused and blocked operators have different outputs. */
 static void check_shapes(struct oc_join *j, uint32_t rec)
 {
     struct oc_join_rec *r = &j->rec[rec];
@@ -97,18 +97,18 @@ static void check_shapes(struct oc_join *j, uint32_t rec)
         return;
     const struct oc_node *n = &j->model->node[r->node[0]];
     bool plain = strcmp(p->op_type, n->op_type) == 0;
-    struct compared c = comparable(j, p, n);
-    if ((runtime && (!plain || !p->n_out)) || !differ(&c))
+    struct compared c = can_compare(j, p, n);
+    if ((runtime && (!plain || !p->n_out)) || !shapes_differ(&c))
         return;
     r->quality = OC_UNKNOWN;
     r->bytes_known = false;
-    r->note = "the profile was recorded with other shapes";
+    r->note = "the profile was recorded with different shapes";
     oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name, "the profile has %s %s, the analysis %s",
                 c.what, oc_shape_text(&j->arena, j->profile->exprs, &c.recorded->shape, "x"),
                 oc_shape_text(&j->arena, j->analysis->exprs, &c.model->shape, "x"));
 }
 
-/* Multiply-adds that the profile itself tells and that are not the model's: another batch, other sizes. */
+/* MACs in the profile that differ from the model: another batch size or other dimensions. */
 static void check_macs(struct oc_join *j, uint32_t rec)
 {
     struct oc_join_rec *r = &j->rec[rec];
@@ -118,18 +118,17 @@ static void check_macs(struct oc_join *j, uint32_t rec)
     oc_diag_add(&j->diags, OC_WARNING, "W-shape-differs", p->name,
                 "the profile has %" PRIu64 " MACs, the analysis %" PRIu64, p->macs, r->macs);
     r->quality = OC_UNKNOWN;
-    r->note = "the profile was recorded with other shapes";
+    r->note = "the profile was recorded with different shapes";
 }
 
-/* ---- coverage --------------------------------------------------------------------------------------------
- */
+/* ---- coverage ------------------------------------------------------------------------------------------ */
 
 static double known_time(double ns)
 {
     return isnan(ns) ? 0 : ns;
 }
 
-/* Own time of the device where it is known, else of the host. */
+/* Self time on the device if known, otherwise on the host. */
 static double own_time(const struct oc_prof_rec *p)
 {
     return known_time(isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns);
@@ -148,10 +147,9 @@ static void add_to_bucket(struct oc_join *j, const char *name, const struct oc_p
     j->bucket[i].records++;
 }
 
-/* ---- all imported time is somewhere ----------------------------------------------------------------------
- */
+/* ---- conservation of time ------------------------------------------------------------------------------ */
 
-static void account(struct oc_join *j, bool device, struct oc_join_time *out)
+static void account_time(struct oc_join *j, bool device, struct oc_join_time *out)
 {
     const struct oc_profile *p = j->profile;
     long double nodes = 0, groups = 0, buckets = 0;
@@ -171,7 +169,7 @@ static void account(struct oc_join *j, bool device, struct oc_join_time *out)
                                  .lost_ns = (double)((long double)imported_ns - nodes - groups - buckets)};
     if (oc_time_is_lost(out->lost_ns, imported_ns))
         oc_diag_add(&j->diags, OC_ERROR, "E-conservation", "",
-                    "internal error: of %.0f ns of %s time, %.0f ns are on no node and in no bucket",
+                    "internal error: of %.0f ns of %s time, %.0f ns are neither on nodes nor in a bucket",
                     imported_ns, device ? "device" : "host", out->lost_ns);
 }
 
@@ -233,51 +231,51 @@ static void sum_flops(struct oc_join *j)
         j->flops_matched_fraction = covered / all;
 }
 
-/* The model that the runtime saved has every operator that it ran. */
-static void tell_companion(struct oc_join *j, const struct oc_matcher *x, const struct oc_model *optimized)
+/* Checks that the saved optimized model contains every operator that ran. */
+static void warn_companion(struct oc_join *j, const struct oc_matcher *x, const struct oc_model *optimized)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < j->profile->n_rec; i++)
         n += !j->profile->rec[i].bucket;
     if (optimized && x->n_strange)
-        oc_diag_add(&j->diags, OC_WARNING, "W-optimized-model", optimized->path ? optimized->path : "",
-                    "%u of the %u operators of the profile are not in the optimized model: it is not the one "
-                    "that ran",
-                    x->n_strange, n);
+        oc_diag_add(
+            &j->diags, OC_WARNING, "W-optimized-model", optimized->path ? optimized->path : "",
+            "%u of the %u operators of the profile are not in the optimized model: it is not the model "
+            "that ran",
+            x->n_strange, n);
 }
 
-/* What to do about records that found no node. */
+/* Advice for records that match no node. */
 static const char *advice(const char *format)
 {
     static const struct {
         const char *format, *text;
     } row[] = {
-        {"onnxruntime", "record with graph optimization disabled or basic, or give the optimized model"},
-        {"tensorrt", "give the layer information of an engine built with --profilingVerbosity=detailed too"},
+        {"onnxruntime", "record with graph optimization disabled or basic, or pass the optimized model"},
+        {"tensorrt", "also pass the layer information of an engine built with --profilingVerbosity=detailed"},
         {"nsys", "record with NVTX ranges around the operators"},
         {"ncu", "record with NVTX ranges around the operators"},
-        {"kineto",
-         "operators without names are put to nodes by order: it must be the forward pass of this model"},
+        {"kineto", "operators without names are matched to nodes by order: the profile must be the forward "
+                   "pass of this model"},
     };
     for (size_t i = 0; i < OC_COUNT(row); i++)
         if (strncmp(format, row[i].format, strlen(row[i].format)) == 0)
             return row[i].text;
-    return "is it a profile of this model?";
+    return "check that the profile is of this model";
 }
 
-static void tell(struct oc_join *j)
+static void warn_unattributed(struct oc_join *j)
 {
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (j->time_matched_fraction + j->overhead_ns / all_ns < 0.8)
         oc_diag_add(&j->diags, OC_WARNING, "W-coverage", "",
-                    "%.1f %% of the time could not be put to nodes: %s; --explain-match tells more",
+                    "%.1f %% of operator time is unattributed: %s; --explain-match lists the records",
                     100 * j->unmatched_ns / all_ns, advice(j->profile->format));
 }
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
-/* A part stands on the nodes of the whole, which has their cost. */
+/* A part is matched to the nodes of the whole, which has their cost. */
 static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec *r)
 {
     const struct oc_match *outer = &x->match[x->match[i].inner_of];
@@ -287,7 +285,7 @@ static void take_part(const struct oc_matcher *x, uint32_t i, struct oc_join_rec
     r->rule = x->match[i].rule;
     r->confidence = outer->confidence;
     r->bytes_known = true;
-    r->note = "its cost stands with the record that it is a part of";
+    r->note = "its cost is in the record that contains it";
 }
 
 static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, struct oc_group_costs *costs)
@@ -308,7 +306,7 @@ static void take_match(struct oc_join *j, struct oc_matcher *x, uint32_t i, stru
         r->quality = OC_UNKNOWN;
     } else if (r->n_node) {
         oc_group_cost(costs, r);
-        repeat(r, m->repeats);
+        scale_by_executions(r, m->repeats);
         check_shapes(j, i);
         check_macs(j, i);
     } else {
@@ -335,11 +333,11 @@ int oc_join_make(const struct oc_model *model, const struct oc_analysis *a, cons
         take_match(j, &x, i, &costs);
     oc_join_executed(j);
     sum_times(j);
-    account(j, false, &j->host);
-    account(j, true, &j->device);
+    account_time(j, false, &j->host);
+    account_time(j, true, &j->device);
     sum_flops(j);
-    tell_companion(j, &x, optimized);
-    tell(j);
+    warn_companion(j, &x, optimized);
+    warn_unattributed(j);
     oc_match_free(&x);
     *out = j;
     return 0;

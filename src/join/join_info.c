@@ -1,4 +1,4 @@
-/* What the public interface tells of a join. */
+/* Public interface to the results of a join. */
 #include "join/join.h"
 
 void oc_join_totals(const struct oc_join *join, struct oc_join_totals *out)

@@ -1,4 +1,4 @@
-/* What every rule of the join does: gives nodes to a record. */
+/* Shared by all rules of the join: assigns nodes to a record. */
 #include <string.h>
 
 #include "join/join.h"
@@ -38,7 +38,7 @@ bool oc_match_runs(const struct oc_matcher *x, uint32_t node)
         uint8_t state = x->a->cost[node].state;
         return state != OC_NODE_FOLDED && state != OC_NODE_NOT_TAKEN && state != OC_NODE_ABSORBED;
     }
-    if (n->n_in == 0) /* without an analysis: constants and what reads nothing but initializers */
+    if (n->n_in == 0) /* without an analysis: constants, and nodes that read only initializers */
         return strcmp(n->op_type, "Constant") != 0;
     for (uint32_t k = 0; k < n->n_in; k++)
         if (n->in[k] != OC_NONE && !x->m->value[n->in[k]].constant)

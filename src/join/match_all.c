@@ -1,4 +1,4 @@
-/* The rules in their order: first those that are sure. */
+/* The rules in order of confidence. */
 #include <string.h>
 
 #include "join/join.h"
@@ -12,7 +12,7 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
     memset(x->owner, 0xff, x->m->n_node * sizeof(*x->owner));
     for (uint32_t i = 0; i < p->n_rec; i++)
         x->match[i].core = x->match[i].inner_of = OC_NONE;
-    if (p->functions) { /* relu() is no node Relu, whatever its name */
+    if (p->functions) { /* relu() is not a Relu node, whatever its name */
         for (uint32_t i = 0; i < p->n_rec; i++)
             x->match[i].bucket = p->rec[i].bucket ? NULL : "functions";
         return;
@@ -24,7 +24,7 @@ void oc_match_all(struct oc_matcher *x, const struct oc_model *optimized)
         if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
             oc_match_by_name(x, i);
     oc_match_grow(x);
-    if (strcmp(p->format, "onnxruntime") != 0) { /* names that are not the model's, or none at all */
+    if (strcmp(p->format, "onnxruntime") != 0) { /* names that are absent or not from the model */
         for (uint32_t i = 0; i < p->n_rec; i++)
             if (!p->rec[i].bucket && !x->match[i].n_node && !x->match[i].bucket)
                 oc_match_by_parts(x, i);

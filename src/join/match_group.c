@@ -5,16 +5,17 @@
 
 #define MAX_GROUP   512
 #define MAX_BACK    12
-#define MAX_VISITS  256        /* of one walk back */
+#define MAX_VISITS  256        /* within one backward search */
 #define MAX_READERS 64         /* of a value inside a group */
-#define MAX_TRIES   (1u << 26) /* of matching by order, all records together */
+#define MAX_TRIES   (1u << 26) /* of matching by order, over all records */
 
-/* What a record of a type may have swallowed beside its own node: nodes of these types that no record names
- * and that hang together with it. Types stand between blanks. Early rows are narrow and are served first. */
+/* Fusion patterns: besides its own node, a record of a type may contain nodes of these types that no
+ * record names and that are connected to it. Types are separated by blanks. Narrow patterns come first and
+ * take precedence. */
 struct pattern {
     const char *type, *member;
-    bool prefix; /* every type that begins so */
-    bool wide;   /* inputs that several members read may come from members too */
+    bool prefix; /* every type with this prefix */
+    bool wide;   /* inputs with several consumers in the group may also be produced by members */
 };
 
 #define ACTIVATIONS " Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid " /* of a product */
@@ -82,10 +83,9 @@ static bool is_free(const struct oc_matcher *x, uint32_t node)
     return x->owner[node] == OC_NONE && oc_match_runs(x, node);
 }
 
-/* ---- growing ---------------------------------------------------------------------------------------------
- */
+/* ---- growing a group ----------------------------------------------------------------------------------- */
 
-/* A value may lie inside the group of `rec` when nobody else needs it. */
+/* A value may be internal to the group of `rec` if it has no consumer outside. */
 static bool is_inner(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t value)
 {
     uint32_t readers = x->x.use_first[value + 1] - x->x.use_first[value];
@@ -106,9 +106,9 @@ static bool is_constant(const struct oc_matcher *x, uint32_t value)
            (v->producer != OC_NONE && strcmp(x->m->node[v->producer].op_type, "Constant") == 0);
 }
 
-/* A convolution that swallowed the sum of two branches reads the other one: an input of the shape of its
- * output. Where the record shows its inputs and none is like that, the sum belongs to the convolution of the
- * other branch. */
+/* A convolution that fused the sum of two branches reads the other branch: an input with the shape of its
+ * output. If the record shows its inputs and none has that shape, the sum belongs to the convolution of
+ * the other branch. */
 static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct pattern *p, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -120,7 +120,7 @@ static bool may_take(const struct oc_matcher *x, uint32_t rec, const struct patt
     for (uint32_t k = 0; k < 2; k++)
         if (n->in[k] == OC_NONE || is_constant(x, n->in[k]))
             return true;
-    if (product) /* a sum of two branches is no bias */
+    if (product) /* a sum of two branches is not a bias */
         return false;
     for (uint32_t i = 1; i < r->n_in; i++)
         if (oc_shape_equal(&r->in[i].shape, &r->out[0].shape))
@@ -133,15 +133,15 @@ static bool is_quantized(const struct pattern *p)
     return strcmp(p->type, "QLinear") == 0 || strcmp(p->type, "QGemm") == 0;
 }
 
-/* A quantized operator is [DequantizeLinear..., operator, QuantizeLinear]: what stands on the other side is
- * the neighbour's. */
+/* A quantized operator is [DequantizeLinear..., operator, QuantizeLinear]: nodes on the other side belong
+ * to the neighbour. */
 static bool other_side(const struct oc_matcher *x, const struct pattern *p, uint32_t node, bool behind)
 {
     return is_quantized(p) &&
            strcmp(x->m->node[node].op_type, behind ? "DequantizeLinear" : "QuantizeLinear") == 0;
 }
 
-/* A dequantizer that several operators read is part of the first of them. */
+/* A dequantizer with several consumers belongs to the first of them. */
 static bool shared_dequantizer(const struct oc_matcher *x, const struct pattern *p, uint32_t node)
 {
     return is_quantized(p) && strcmp(x->m->node[node].op_type, "DequantizeLinear") == 0;
@@ -170,7 +170,7 @@ static void grow_from(struct oc_matcher *x, uint32_t rec, const struct pattern *
     }
 }
 
-/* Several Gathers or Slices of one tensor became one Split: they hang together by what they read. */
+/* Several Gathers or Slices of one tensor fused to one Split: they are connected by their common input. */
 static void take_siblings(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_node *n = &x->m->node[x->match[rec].core];
@@ -194,13 +194,12 @@ static void grow_all(struct oc_matcher *x, const struct pattern *p, size_t n)
         if (!hit || x->match[rec].core == OC_NONE)
             continue;
         take_siblings(x, rec);
-        for (uint32_t i = 0; i < x->match[rec].n_node; i++) /* the list grows while it is walked */
+        for (uint32_t i = 0; i < x->match[rec].n_node; i++) /* the list grows during the iteration */
             grow_from(x, rec, hit, x->match[rec].node[i]);
     }
 }
 
-/* ---- from the last node of a group back to the one that gave it its type ---------------------------------
- */
+/* ---- backward search from the last node of a group to the node of its type ----------------------------- */
 
 static bool is_origin(const char *rec_type, const char *type)
 {
@@ -209,7 +208,7 @@ static bool is_origin(const char *rec_type, const char *type)
     return strcmp(rec_type, type) == 0 || (strcmp(rec_type, "Upsample") == 0 && strcmp(type, "Resize") == 0);
 }
 
-/* Path over nodes that no record names and values that nobody else reads; it ends at a node of the type. */
+/* Path over nodes that no record names and values with a single consumer; it ends at a node of the type. */
 static bool walk_back(struct oc_matcher *x, uint32_t rec, uint32_t node, unsigned depth, unsigned *visits)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -238,12 +237,11 @@ static void complete_outputs(struct oc_matcher *x)
     }
 }
 
-/* ---- names that tell nothing -----------------------------------------------------------------------------
- */
+/* ---- names without information ------------------------------------------------------------------------- */
 
-/* What only the fusion of a type can have been made of: the node that a group of a nameless record grows
- * from. */
-static const char *heart_of(const char *type)
+/* Types that only occur in the pattern of one fusion: the node from which the group of an unnamed record
+ * is grown. */
+static const char *core_node(const char *type)
 {
     static const struct {
         const char *type, *heart;
@@ -267,7 +265,7 @@ static const char *heart_of(const char *type)
     return NULL;
 }
 
-/* What the runtime has no kernel for runs as the function that defines it: records with numbers in a row. */
+/* An operator without a kernel runs as the function that defines it: records with consecutive numbers. */
 struct definition {
     const char *type, *first, *rest;
 };
@@ -281,9 +279,9 @@ static const struct definition *definition_of(const char *type)
     return NULL;
 }
 
-static bool stands_for(const char *rec_type, const char *type)
+static bool may_stand_for(const char *rec_type, const char *type)
 {
-    const char *heart = heart_of(rec_type);
+    const char *heart = core_node(rec_type);
     const struct definition *d = definition_of(type);
     if (d && strcmp(d->first, rec_type) == 0)
         return true;
@@ -292,12 +290,12 @@ static bool stands_for(const char *rec_type, const char *type)
 }
 
 /* "gemm" (MatMul and Add, up to 1.18), "FusedConv_233" and "/MatMulAddFusion" of unnamed nodes, and
- * "BiasGelu_token_7", which the optimizer made from several: the first node in order of execution that has
- * no record, is of a type that it is made of, and has the recorded output. */
-static bool tells_nothing(const struct oc_prof_rec *r)
+ * "BiasGelu_token_7", which the optimizer created from several nodes: the first node in execution order
+ * that has no record, has a type of the pattern, and has the recorded output. */
+static bool is_uninformative(const struct oc_prof_rec *r)
 {
     size_t n = strlen(r->op_type);
-    if (heart_of(r->op_type))
+    if (core_node(r->op_type))
         return true;
     if (strcmp(r->name, "gemm") == 0 || r->name[0] == '/')
         return true;
@@ -306,7 +304,7 @@ static bool tells_nothing(const struct oc_prof_rec *r)
            digits[strspn(digits, "0123456789")] == '\0';
 }
 
-/* The heart of a group may have another shape than what the group makes. */
+/* The core node of a group may have another shape than the group's output. */
 static bool is_inside(const char *type)
 {
     return strcmp(type, "Sqrt") == 0 || strcmp(type, "Softmax") == 0;
@@ -316,7 +314,7 @@ static bool output_fits(const struct oc_matcher *x, const struct oc_prof_rec *r,
 {
     uint32_t v = x->m->node[node].n_out ? x->m->node[node].out[0] : OC_NONE;
     if (!r->has_out || !r->n_out || !x->a || v == OC_NONE ||
-        (heart_of(r->op_type) && is_inside(x->m->node[node].op_type)))
+        (core_node(r->op_type) && is_inside(x->m->node[node].op_type)))
         return true;
     const struct oc_shape *s = &x->a->type[v].shape;
     return !oc_shape_known(s) || !oc_shape_known(&r->out[0].shape) || oc_shape_equal(s, &r->out[0].shape);
@@ -327,16 +325,16 @@ static void match_by_order(struct oc_matcher *x)
     uint32_t tries = 0;
     for (uint32_t rec = 0; rec < x->p->n_rec; rec++) {
         const struct oc_prof_rec *r = &x->p->rec[rec];
-        if (r->bucket || x->match[rec].n_node || !tells_nothing(r))
+        if (r->bucket || x->match[rec].n_node || !is_uninformative(r))
             continue;
         for (uint32_t i = 0; i < x->m->n_node && !x->match[rec].n_node && tries < MAX_TRIES; i++, tries++)
-            if (is_free(x, i) && stands_for(r->op_type, x->m->node[i].op_type) &&
+            if (is_free(x, i) && may_stand_for(r->op_type, x->m->node[i].op_type) &&
                 oc_match_in_scope(x, rec, x->m->node[i].graph) && output_fits(x, r, i))
                 oc_match_core(x, rec, i, "order", 0.6);
     }
 }
 
-/* The records behind the first one of an inlined function are parts of it. */
+/* The records after the first one of an inlined function are parts of it. */
 static void take_definitions(struct oc_matcher *x)
 {
     for (uint32_t rec = 1; rec < x->p->n_rec; rec++) {
@@ -345,7 +343,7 @@ static void take_definitions(struct oc_matcher *x)
         uint32_t whole = x->match[rec - 1].inner_of != OC_NONE ? x->match[rec - 1].inner_of : rec - 1;
         uint32_t core = x->match[whole].core;
         const struct definition *d = core == OC_NONE ? NULL : definition_of(x->m->node[core].op_type);
-        if (!d || m->n_node || m->inner_of != OC_NONE || r->bucket || !tells_nothing(r) ||
+        if (!d || m->n_node || m->inner_of != OC_NONE || r->bucket || !is_uninformative(r) ||
             r->parent != before->parent || r->index != before->index + 1 ||
             strcmp(x->p->rec[whole].op_type, d->first) != 0 ||
             !is_member(&(struct pattern){.member = d->rest}, r->op_type))
@@ -355,8 +353,7 @@ static void take_definitions(struct oc_matcher *x)
     }
 }
 
-/* ---- a topological order of the members ------------------------------------------------------------------
- */
+/* ---- a topological order of the members ---------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {

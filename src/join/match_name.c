@@ -2,17 +2,18 @@
 
 #include "join/join.h"
 
-/* Names of ONNX Runtime's events and where they lead (profile-formats 2.4):
- *   <node>                                     the node
- *   <tensor>_nchwc                             the producer of that tensor, back to the operator of the type
- *   <tensor>_bn_nchwc                          its BatchNormalization as a convolution, with what activates
- * it fused <node>                               as FusedConv (up to 1.10) <node>/<X>Fusion, <node>/<X>Fusion/
- * a member of the fused group <If>_then_branch__Inline_<k>__<name>       a node of an inlined branch
- *   <OpType>_<index>                           an unnamed node, counted without Constants */
+/* Names of ONNX Runtime's events and the nodes they refer to (profile-formats 2.4):
+ *   <node>                            the node
+ *   <tensor>_nchwc                    the producer of that tensor, back to the operator of the type
+ *   <tensor>_bn_nchwc                 its BatchNormalization as a convolution, with the fused activation
+ *   fused <node>                      as FusedConv (up to 1.10)
+ *   <node>/<X>Fusion, <node>/<X>Fusion/   a member of the fused group
+ *   <If>_then_branch__Inline_<k>__<name>  a node of an inlined branch
+ *   <OpType>_<index>                  an unnamed node, counted without Constants */
 
 #define MAX_SAME_NAME 1024
 
-static bool is(const char *a, const char *b)
+static bool text_eq(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
@@ -44,16 +45,15 @@ bool oc_match_made_of(const char *type, const char *original)
         {"Resize", "Upsample"},
         {"MemcpyFromHost", "Memcpy"},
     };
-    if (is(type, original))
+    if (text_eq(type, original))
         return true;
     for (size_t i = 0; i < OC_COUNT(row); i++)
-        if (is(type, row[i].type) && is(original, row[i].original))
+        if (text_eq(type, row[i].type) && text_eq(original, row[i].original))
             return true;
-    return strncmp(type, "QLinear", 7) == 0 && is(type + 7, original);
+    return strncmp(type, "QLinear", 7) == 0 && text_eq(type + 7, original);
 }
 
-/* ---- scope: where a record's nodes may stand -------------------------------------------------------------
- */
+/* ---- scope: graphs that a record may refer to ---------------------------------------------------------- */
 
 bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
 {
@@ -70,14 +70,14 @@ bool oc_match_in_scope(const struct oc_matcher *x, uint32_t rec, uint32_t graph)
     return o->n_node == 0;
 }
 
-/* What a candidate is worth: 0 not acceptable. */
-static int worth(const struct oc_matcher *x, uint32_t rec, uint32_t node)
+/* Score of a candidate; 0: not acceptable. */
+static int score_candidate(const struct oc_matcher *x, uint32_t rec, uint32_t node)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     const struct oc_node *n = &x->m->node[node];
     int w = 1;
     w += oc_match_in_scope(x, rec, n->graph) ? 16 : 0;
-    w += is(r->op_type, n->op_type) ? 8 : oc_match_made_of(r->op_type, n->op_type) ? 4 : 0;
+    w += text_eq(r->op_type, n->op_type) ? 8 : oc_match_made_of(r->op_type, n->op_type) ? 4 : 0;
     w += x->owner[node] == OC_NONE ? 2 : 0;
     if (r->index >= 0 && oc_index_nth(&x->x, n->graph, r->index) == node)
         w += 1;
@@ -92,7 +92,7 @@ static uint32_t find_node(const struct oc_matcher *x, uint32_t rec, const char *
         return OC_NONE;
     for (uint32_t i = oc_map_get(&x->x.nodes, name, len); i != OC_NONE && tries < MAX_SAME_NAME;
          i = x->x.next_node[i], tries++) {
-        int w = worth(x, rec, i);
+        int w = score_candidate(x, rec, i);
         if (w > *best) {
             *best = w;
             found = i;
@@ -128,7 +128,7 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
     for (uint32_t v = oc_map_get(&x->x.values, name, len); v != OC_NONE && tries < MAX_SAME_NAME;
          v = x->x.next_value[v], tries++) {
         uint32_t node = x->m->value[v].producer;
-        int w = node == OC_NONE ? 0 : worth(x, rec, node);
+        int w = node == OC_NONE ? 0 : score_candidate(x, rec, node);
         if (w > best) {
             best = w;
             found = node;
@@ -140,10 +140,9 @@ static bool take_output(struct oc_matcher *x, uint32_t rec, const char *name, si
     return true;
 }
 
-/* ---- the grammars -----------------------------------------------------------------------------------------
- */
+/* ---- the grammars -------------------------------------------------------------------------------------- */
 
-static bool ends(const char *s, size_t len, const char *tail)
+static bool ends_with(const char *s, size_t len, const char *tail)
 {
     size_t n = strlen(tail);
     return len >= n && memcmp(s + len - n, tail, n) == 0;
@@ -151,22 +150,22 @@ static bool ends(const char *s, size_t len, const char *tail)
 
 bool oc_match_is_blocked_norm(const char *name)
 {
-    return ends(name, strlen(name), OC_MATCH_BLOCKED_NORM);
+    return ends_with(name, strlen(name), OC_MATCH_BLOCKED_NORM);
 }
 
-/* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it is not that. */
+/* "<node>/<X>Fusion" with or without a slash at the end: length of <node>, 0 if it has another form. */
 static size_t fusion_stem(const char *s, size_t len)
 {
     if (len && s[len - 1] == '/')
         len--;
-    if (!ends(s, len, "Fusion"))
+    if (!ends_with(s, len, "Fusion"))
         return 0;
     while (len > 0 && s[len - 1] != '/')
         len--;
     return len ? len - 1 : 0;
 }
 
-/* Behind the last "__Inline_<k>__"; NULL: not inlined. */
+/* The text after the last "__Inline_<k>__"; NULL: not inlined. */
 static const char *inlined_name(const char *s)
 {
     const char *rest = NULL;
@@ -185,7 +184,7 @@ static bool take_index(struct oc_matcher *x, uint32_t rec)
     size_t n = strlen(r->op_type);
     char want[32];
     snprintf(want, sizeof(want), "_%lld", (long long)r->index);
-    if (r->index < 0 || strncmp(r->name, r->op_type, n) != 0 || !is(r->name + n, want))
+    if (r->index < 0 || strncmp(r->name, r->op_type, n) != 0 || !text_eq(r->name + n, want))
         return false;
     uint32_t found = OC_NONE;
     int best = 0;
@@ -194,7 +193,7 @@ static bool take_index(struct oc_matcher *x, uint32_t rec)
         if (node == OC_NONE || x->m->node[node].name[0] ||
             !oc_match_made_of(r->op_type, x->m->node[node].op_type))
             continue;
-        int w = worth(x, rec, node) + (oc_match_runs(x, node) ? 32 : 0);
+        int w = score_candidate(x, rec, node) + (oc_match_runs(x, node) ? 32 : 0);
         if (w > best) {
             best = w;
             found = node;
@@ -206,8 +205,8 @@ static bool take_index(struct oc_matcher *x, uint32_t rec)
     return true;
 }
 
-/* "<node>_token_<n>": a node that was made anew in another layout (QLinearConv in NHWC). What has only the
- * name of its type is inserted. */
+/* "<node>_token_<n>": a node created again in another layout (QLinearConv in NHWC). A name that contains
+ * only the type is an inserted node. */
 static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
@@ -222,7 +221,8 @@ static bool take_renamed(struct oc_matcher *x, uint32_t rec, const char *name, d
            take_node(x, rec, name, n, "fused name", 0.9 * confidence);
 }
 
-/* A normalization that no convolution takes in becomes a depthwise one in the blocked layout. */
+/* A BatchNormalization that cannot be fused into a convolution becomes a depthwise convolution in the
+ * blocked layout. */
 static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *name, double confidence)
 {
     size_t n = strlen(name);
@@ -231,7 +231,7 @@ static bool take_blocked_norm(struct oc_matcher *x, uint32_t rec, const char *na
     for (uint32_t v = oc_map_get(&x->x.values, name, n - strlen(OC_MATCH_BLOCKED_NORM)); v != OC_NONE;
          v = x->x.next_value[v]) {
         uint32_t node = x->m->value[v].producer;
-        if (node == OC_NONE || !is(x->m->node[node].op_type, "BatchNormalization") ||
+        if (node == OC_NONE || !text_eq(x->m->node[node].op_type, "BatchNormalization") ||
             !oc_match_in_scope(x, rec, x->m->node[node].graph))
             continue;
         oc_match_core(x, rec, node, "fused name", 0.95 * confidence);
@@ -251,7 +251,7 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
         return true;
     if (take_blocked_norm(x, rec, name, confidence))
         return true;
-    if (ends(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
+    if (ends_with(name, len, "_nchwc") && take_output(x, rec, name, len - 6, 0.95 * confidence))
         return true;
     if (take_renamed(x, rec, name, confidence))
         return true;
@@ -260,8 +260,8 @@ static bool by_plain_name(struct oc_matcher *x, uint32_t rec, const char *name, 
     return take_output(x, rec, name, len, 0.9 * confidence);
 }
 
-/* Where a provider computes in float what the model has in float16, tensors get this before their names; so
- * do nodes that are named after what they make. */
+/* If a provider computes in float32 what the model has in float16, tensors get this prefix, and nodes that
+ * are named after their outputs. */
 const char *oc_match_without_cast(const char *name)
 {
     static const char mark[] = "InsertedPrecisionFreeCast_";
@@ -273,7 +273,7 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     const struct oc_prof_rec *r = &x->p->rec[rec];
     if (by_plain_name(x, rec, r->name, 1))
         return true;
-    const char *made = is(r->op_type, "Cast") ? NULL : oc_match_without_cast(r->name);
+    const char *made = text_eq(r->op_type, "Cast") ? NULL : oc_match_without_cast(r->name);
     if (made && by_plain_name(x, rec, made, 0.95))
         return true;
     const char *inner = inlined_name(r->name);
@@ -282,8 +282,7 @@ bool oc_match_by_name(struct oc_matcher *x, uint32_t rec)
     return take_index(x, rec);
 }
 
-/* ---- what the optimizer inserted -------------------------------------------------------------------------
- */
+/* ---- nodes inserted by the optimizer ------------------------------------------------------------------- */
 
 static bool is_token(const char *name)
 {
@@ -299,13 +298,13 @@ bool oc_match_inserted(const char *name, const char *op_type)
         if (strncmp(name, made[i], strlen(made[i])) == 0)
             return true;
     if (oc_match_without_cast(name))
-        return is(op_type, "Cast");
-    /* "<DequantizeLinear>/duplicated": so that each of its users has one of its own */
-    return is_token(name) || is(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
+        return text_eq(op_type, "Cast");
+    /* "<DequantizeLinear>/duplicated": one copy per consumer */
+    return is_token(name) || text_eq(name, op_type) || strncmp(name, "Inserted", 8) == 0 ||
            strstr(name, "/duplicated");
 }
 
-/* Of a step of training: the model has only the forward pass. */
+/* Part of a training step: the model has only the forward pass. */
 static bool is_training(const struct oc_prof_rec *r)
 {
     static const char *const mark[] = {"_backward", "Backward", "_grad", "Grad", "optimizer", "Optimizer"};
@@ -315,11 +314,11 @@ static bool is_training(const struct oc_prof_rec *r)
     return false;
 }
 
-/* Between NCHW and the blocked layout NCHWc, whose last dimension is the block: such a view moves nothing but
- * is there for the layout alone. */
+/* Between NCHW and the blocked layout NCHWc, whose last dimension is the block: such a view moves no bytes
+ * and exists only for the layout. */
 static bool is_blocked_view(const struct oc_prof_rec *r)
 {
-    if (!is(r->op_type, "Reshape") || !r->has_in || !r->has_out || !r->n_in || !r->n_out)
+    if (!text_eq(r->op_type, "Reshape") || !r->has_in || !r->has_out || !r->n_in || !r->n_out)
         return false;
     const struct oc_shape *in = &r->in[0].shape, *out = &r->out[0].shape;
     if (!in->ranked || !out->ranked || in->rank + out->rank != 9 || in->rank < 4 || out->rank < 4)
@@ -332,7 +331,7 @@ static bool is_blocked_view(const struct oc_prof_rec *r)
     for (unsigned i = 0; i < 4; i++)
         if (!oc_is_known(plain->dim[i]) || __builtin_mul_overflow(m, plain->dim[i].v, &m))
             return false;
-    /* [N, C / block, H, W, block] and [N, C, H, W]: heights and widths are the same */
+    /* [N, C / block, H, W, block] and [N, C, H, W]: heights and widths are equal */
     for (unsigned i = 2; i < 4; i++)
         if (blocked->dim[i].v != plain->dim[i].v)
             return false;
@@ -343,17 +342,17 @@ void oc_match_overhead(struct oc_matcher *x, uint32_t rec)
 {
     const struct oc_prof_rec *r = &x->p->rec[rec];
     struct oc_match *m = &x->match[rec];
-    bool inserted = oc_match_inserted(r->name, r->op_type) && is(x->p->format, "onnxruntime");
-    if (is(r->op_type, "ReorderInput") || is(r->op_type, "ReorderOutput"))
-        /* NOLINTNEXTLINE(bugprone-branch-clone): the order of the questions matters */
+    bool inserted = oc_match_inserted(r->name, r->op_type) && text_eq(x->p->format, "onnxruntime");
+    if (text_eq(r->op_type, "ReorderInput") || text_eq(r->op_type, "ReorderOutput"))
+        /* NOLINTNEXTLINE(bugprone-branch-clone): the order of the conditions matters */
         m->bucket = "layout";
     else if (strncmp(r->op_type, "Memcpy", 6) == 0)
         m->bucket = "copies";
-    else if (inserted && is(r->op_type, "Cast"))
+    else if (inserted && text_eq(r->op_type, "Cast"))
         m->bucket = "casts";
-    else if (inserted && (is(r->op_type, "Transpose") || is_blocked_view(r)))
+    else if (inserted && (text_eq(r->op_type, "Transpose") || is_blocked_view(r)))
         m->bucket = "layout";
-    else if (!is(x->p->format, "onnxruntime") && is_training(r))
+    else if (!text_eq(x->p->format, "onnxruntime") && is_training(r))
         m->bucket = "training";
     else
         m->bucket = inserted ? "inserted" : "unmatched";

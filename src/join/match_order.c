@@ -5,22 +5,23 @@
 #include "join/join.h"
 #include "join/type_sets.h"
 
-/* Runtimes that keep no names of nodes: their operators are put to the model's by type and order. Both are
- * sequences in the order of execution; of all ways to pair them that keep the order and pair only types that
- * mean the same, the one with the most pairs is taken, and among those the one where most shapes agree.
+/* Matching by type and order, for runtimes that do not record node names. Records and nodes are sequences
+ * in execution order; a weighted longest-common-subsequence alignment pairs equivalent types, maximises
+ * the number of pairs, then the number of equal shapes.
  *
- * score(i, j) = max(score(i - 1, j), score(i, j - 1), score(i - 1, j - 1) + pair(i, j)), computed in a band
- * around the diagonal that is as wide as MAX_CELLS allows; two bits a cell tell the way back. */
-#define MAX_CELLS   ((size_t)1 << 26) /* 16 MiB of ways; 10,000 x 10,000 have a band of a third each side */
+ * score(i, j) = max(score(i - 1, j), score(i, j - 1), score(i - 1, j - 1) + pair(i, j)), computed in a
+ * band around the diagonal (banded dynamic programming) as wide as MAX_CELLS allows, with two bits per
+ * cell for the traceback. */
+#define MAX_CELLS   ((size_t)1 << 26) /* 16 MiB of traceback bits: a third of 10,000 x 10,000 */
 #define MAX_SEVERAL 4096              /* nodes of one record */
-#define MAX_TRIES   ((size_t)1 << 28) /* of records with several calls, times nodes */
+#define MAX_TRIES   ((size_t)1 << 28) /* limit on (records with several calls) x (nodes) */
 #define PAIR        ((uint64_t)1 << 32)
 
 enum way { STOP, UP, LEFT, DIAGONAL };
 
 struct item {          /* a record or a node */
-    uint32_t id, kind; /* of a record: index of its set of types; of a node: index of its type */
-    uint32_t in, out;  /* numbers of its first shapes, OC_NONE unknown */
+    uint32_t id, kind; /* of a record: index of its type set; of a node: index of its type */
+    uint32_t in, out;  /* ids of its first shapes, OC_NONE unknown */
 };
 
 struct sequence {
@@ -30,17 +31,16 @@ struct sequence {
 
 struct aligning {
     struct oc_matcher *x;
-    struct oc_source_type *source; /* by record; core NULL: not in the table */
+    struct oc_source_type *source; /* indexed by record; core NULL: not in the table */
     struct sequence rec, node;
-    const char **set, **type; /* distinct ones */
+    const char **set, **type; /* distinct sets */
     size_t n_set, set_cap, n_type, type_cap;
     struct oc_map sets, types, shapes;
     uint32_t n_shape;
-    bool *fits; /* set x type */
+    bool *fits; /* matrix set x type */
 };
 
-/* ---- numbers for sets, types and shapes ------------------------------------------------------------------
- */
+/* ---- ids of sets, types and shapes --------------------------------------------------------------------- */
 
 static uint32_t number_of(struct oc_map *map, const char *text, const char ***list, size_t *n, size_t *cap)
 {
@@ -70,7 +70,7 @@ static uint32_t value_shape(struct aligning *g, const uint32_t *value, uint32_t 
     return g->x->a && n && value[0] != OC_NONE ? shape_number(g, &g->x->a->type[value[0]]) : OC_NONE;
 }
 
-/* How much two shapes speak for a pair: 2 the same, 1 not known, 0 different. */
+/* Score of two shapes: 2 equal, 1 unknown, 0 different. */
 static unsigned agree(uint32_t a, uint32_t b)
 {
     return a == OC_NONE || b == OC_NONE ? 1 : a == b ? 2 : 0;
@@ -86,10 +86,9 @@ static bool may_pair(const struct aligning *g, const struct item *r, const struc
     return g->fits[r->kind * g->n_type + n->kind];
 }
 
-/* ---- the two sequences -----------------------------------------------------------------------------------
- */
+/* ---- the two sequences --------------------------------------------------------------------------------- */
 
-/* Part of what another record did as a whole: aten::conv2d calls aten::convolution. */
+/* Part of what another record did as a unit: aten::conv2d calls aten::convolution. */
 static bool has_outer(const struct aligning *g, uint32_t rec)
 {
     const struct oc_profile *p = g->x->p;
@@ -149,10 +148,10 @@ static void collect(struct aligning *g)
             g->fits[s * g->n_type + t] = oc_type_set_has(g->set[s], g->type[t]);
 }
 
-/* ---- records that stand for several calls ----------------------------------------------------------------
- */
+/* ---- records of several calls -------------------------------------------------------------------------- */
 
-static void take(struct aligning *g, const struct item *r, uint32_t node, const char *rule, double confidence)
+static void assign_nodes(struct aligning *g, const struct item *r, uint32_t node, const char *rule,
+                         double confidence)
 {
     struct oc_match *m = &g->x->match[r->id];
     if (m->n_node)
@@ -168,7 +167,7 @@ static bool is_free(const struct aligning *g, const struct item *n)
     return g->x->owner[n->id] == OC_NONE;
 }
 
-/* Free nodes that the record may be, those whose shapes say so too, or all. */
+/* Unmatched nodes that the record may refer to: those with equal shapes, or all. */
 static size_t candidates(const struct aligning *g, const struct item *r, bool same_shape)
 {
     size_t n = 0;
@@ -178,8 +177,8 @@ static size_t candidates(const struct aligning *g, const struct item *r, bool sa
     return n;
 }
 
-/* A record of many calls is put to as many nodes as it has calls, the first ones in order. A whole number of
- * rounds over all of them is several executions of the model. */
+/* A record of many calls is matched to as many nodes as it has calls, the first ones in order. A multiple
+ * of the number of nodes means several executions of the model. */
 static void take_several(struct aligning *g, const struct item *r)
 {
     double calls = round(g->x->p->rec[r->id].calls_per_run);
@@ -193,19 +192,18 @@ static void take_several(struct aligning *g, const struct item *r)
         const struct item *node = &g->node.item[k];
         if (!is_free(g, node) || !may_pair(g, r, node) || (by_shape && shapes_agree(r, node) <= 2))
             continue;
-        take(g, r, node->id, by_shape ? "by type and shape" : "by type", confidence);
+        assign_nodes(g, r, node->id, by_shape ? "by type and shape" : "by type", confidence);
         want--;
     }
     if (n && calls > (double)n && calls < 1e9 && fmod(calls, (double)n) == 0)
         g->x->match[r->id].repeats = (uint32_t)(calls / (double)n);
 }
 
-/* ---- the alignment ---------------------------------------------------------------------------------------
- */
+/* ---- the alignment ------------------------------------------------------------------------------------- */
 
 struct band {
     size_t n, m, width;
-    uint8_t *way; /* two bits a cell, rows of `width` */
+    uint8_t *way; /* two bits per cell, rows of `width` */
 };
 
 static size_t first_of(const struct band *b, size_t i)
@@ -215,7 +213,7 @@ static size_t first_of(const struct band *b, size_t i)
     return first + b->width > b->m + 1 ? b->m + 1 - b->width : first;
 }
 
-static enum way way_at(const struct band *b, size_t cell)
+static enum way traceback_at(const struct band *b, size_t cell)
 {
     return (enum way)(b->way[cell / 4] >> 2 * (cell % 4) & 3);
 }
@@ -248,7 +246,8 @@ static void fill_row(const struct aligning *g, struct band *b, size_t i, const u
     }
 }
 
-/* How sure a pair is: whether shapes speak for it, and whether both sides have as many of the type. */
+/* Confidence of a pair: whether the shapes support it, and whether both sides have the same number of the
+ * type. */
 static double confidence(const struct item *r, const struct item *n, bool as_many)
 {
     unsigned shapes = shapes_agree(r, n);
@@ -256,7 +255,7 @@ static double confidence(const struct item *r, const struct item *n, bool as_man
     return against ? 0.2 : (shapes > 2 ? 0.7 : 0.4) + (as_many ? 0.2 : 0);
 }
 
-/* By set: are there as many records as nodes? */
+/* Per set: whether there are as many records as nodes. */
 static bool *same_numbers(const struct aligning *g)
 {
     size_t *records = OC_NEW_ARRAY(g->x->arena, g->n_set + 1, size_t),
@@ -279,12 +278,12 @@ static void walk_back(struct aligning *g, const struct band *b)
 {
     const bool *as_many = same_numbers(g);
     for (size_t i = b->n, j = b->m;;) {
-        enum way way = way_at(b, i * b->width + (j - first_of(b, i)));
+        enum way way = traceback_at(b, i * b->width + (j - first_of(b, i)));
         if (way == STOP)
             return;
         if (way == DIAGONAL) {
             const struct item *r = &g->rec.item[i - 1], *n = &g->node.item[j - 1];
-            take(g, r, n->id, "by order", confidence(r, n, as_many[r->kind]));
+            assign_nodes(g, r, n->id, "by order", confidence(r, n, as_many[r->kind]));
         }
         i -= way != LEFT;
         j -= way != UP;
@@ -308,8 +307,7 @@ static void align(struct aligning *g)
     free(b.way);
 }
 
-/* ---- what is inside a record -----------------------------------------------------------------------------
- */
+/* ---- records inside a record --------------------------------------------------------------------------- */
 
 static void give_to_inner(struct oc_matcher *x)
 {
@@ -333,8 +331,8 @@ static int by_place(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Records of many calls: those with shapes that exactly so many nodes have come before the alignment, and
- * leave the sequence with all others; those come after it. */
+/* Records of many calls: those whose number of calls equals the number of nodes with their shapes are
+ * matched before the alignment and removed from the sequence; the others follow after it. */
 static void take_groups(struct aligning *g, bool first)
 {
     for (size_t i = 0; i < g->rec.n && i * g->node.n < MAX_TRIES; i++) {

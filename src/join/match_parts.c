@@ -4,12 +4,12 @@
 #include "join/join.h"
 #include "profile/trt_name.h"
 
-/* Names that say which nodes are in a record (profile-formats 1, 3.4):
+/* Names that list the nodes of a record (profile-formats 1, 3.4):
  *   [ONNX Layer: conv1]                 markers of TensorRT's metadata, several in one text
  *   Conv.3(conv1)                       NVTX ranges of ONNX Runtime
  *   A + B || PWN(C), ...                layers of TensorRT in a timeline (trt_name.h)
  *   {ForeignNode[first...last]}         every node on a path from first to last
- *   node_of_<tensor>, <tensor>          the node that makes it; a weight's name stands for nothing */
+ *   node_of_<tensor>, <tensor>          the node that produces it; names of weights are ignored */
 #define MAX_PIECES 256
 #define MAX_RANGE  4096
 #define MAX_NAME   16384
@@ -18,7 +18,7 @@ struct parts {
     struct oc_matcher *x;
     uint32_t rec;
     unsigned known, unknown, made, generated;
-    bool by_plain; /* some name was found in its plain form only */
+    bool by_plain; /* some name matched in its plain form only */
 };
 
 struct piece {
@@ -37,8 +37,7 @@ static struct piece trimmed(struct piece p)
     return p;
 }
 
-/* ---- one name --------------------------------------------------------------------------------------------
- */
+/* ---- one name ------------------------------------------------------------------------------------------ */
 
 enum found { NOTHING, WEIGHT, NODE };
 
@@ -79,10 +78,9 @@ static bool take(struct parts *t, struct piece p)
     return f != NOTHING;
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------------------
- */
+/* ---- ranges -------------------------------------------------------------------------------------------- */
 
-/* Marks what can be reached from the node, along the tensors or against them. */
+/* Marks the nodes that are reachable from the node, along the tensors or against them. */
 static bool *reached(struct oc_matcher *x, uint32_t from, bool forward)
 {
     bool *seen = OC_NEW_ARRAY(x->arena, (size_t)x->m->n_node + 1, bool);
@@ -126,8 +124,7 @@ static void take_range(struct parts *t, struct piece first, struct piece last)
         t->x->match[t->rec].rule = "range";
 }
 
-/* ---- the grammar -----------------------------------------------------------------------------------------
- */
+/* ---- the grammar --------------------------------------------------------------------------------------- */
 
 static bool is_name(const void *ctx, const char *s, size_t n)
 {
@@ -164,8 +161,7 @@ static void parse(struct parts *t, const char *name)
         take_part(t, &part[i]);
 }
 
-/* ---- markers ---------------------------------------------------------------------------------------------
- */
+/* ---- markers ------------------------------------------------------------------------------------------- */
 
 static bool layer_markers(struct parts *t, const char *name)
 {

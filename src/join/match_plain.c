@@ -3,8 +3,8 @@
 #include "base/buf.h"
 #include "join/join.h"
 
-/* Names are changed on their way through tools: a kernel's suffix (_myl109_2), an event's (_kernel_time), the
- * number of a shape profile, a domain in front, and '.' or '/' written as '_'. */
+/* Tools change names: a kernel's suffix (_myl109_2), an event's suffix (_kernel_time), the index of a
+ * shape profile, a domain prefix, and '.' or '/' replaced by '_'. */
 enum { AMBIGUOUS = OC_NONE - 1 };
 
 static size_t digits_back(const char *s, size_t n)

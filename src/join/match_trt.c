@@ -1,7 +1,7 @@
-/* Layers of TensorRT engines (profile-formats 3.4). In order: the nodes that the layer information lists, the
- * whole name, the grammar of fused names (trt_name.h), ranges of opaque regions. What the builder folded into
- * its neighbours without saying so (BatchNormalization into weights, quantizers, reshapes) then goes to the
- * layer that it hangs on. */
+/* Layers of TensorRT engines (profile-formats 3.4). In order: the nodes that the layer information lists,
+ * the whole name, the grammar of fused names (trt_name.h), ranges of opaque regions. Nodes that the
+ * builder fused without reporting it (BatchNormalization into weights, quantizers, reshapes) then go to
+ * the adjacent layer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 struct trt {
     struct oc_matcher *x;
-    bool *region; /* by record: an opaque region, which holds anything */
+    bool *region; /* by record: an opaque region, which may contain any node */
     uint32_t n_range;
     struct trt_part *part; /* MAX_LAYER_PARTS */
 };
@@ -23,12 +23,11 @@ enum found { NOTHING, WEIGHT, NODE };
 
 struct tally {
     unsigned known, unknown, made, weights, generated;
-    uint32_t shared; /* record that has the nodes already, OC_NONE */
-    bool plain;      /* a name was found in its plain form only */
+    uint32_t shared; /* record that already has the nodes, OC_NONE */
+    bool plain;      /* a name matched in its plain form only */
 };
 
-/* ---- one name --------------------------------------------------------------------------------------------
- */
+/* ---- one name ------------------------------------------------------------------------------------------ */
 
 static enum found find_exact(const struct trt *t, uint32_t rec, const char *s, size_t n, uint32_t *node)
 {
@@ -68,7 +67,7 @@ static bool is_name(const void *ctx, const char *s, size_t n)
     return find_exact(a->t, a->rec, s, n, &node) != NOTHING;
 }
 
-/* A node that another layer has makes this record a part of that one. */
+/* A node that already belongs to another layer makes this record a part of that one. */
 static void take(struct trt *t, uint32_t rec, uint32_t node, struct tally *n)
 {
     uint32_t owner = t->x->owner[node];
@@ -84,8 +83,9 @@ static double share(const struct tally *n)
     return (double)n->known / (n->known + n->unknown);
 }
 
-/* True: the record is on nodes, its own or those of another. */
-static bool settle(struct trt *t, uint32_t rec, const struct tally *n, const char *rule, double confidence)
+/* True: the record is matched to nodes, its own or those of another record. */
+static bool assign_layer(struct trt *t, uint32_t rec, const struct tally *n, const char *rule,
+                         double confidence)
 {
     struct oc_match *m = &t->x->match[rec];
     if (m->n_node) {
@@ -99,10 +99,9 @@ static bool settle(struct trt *t, uint32_t rec, const struct tally *n, const cha
     return true;
 }
 
-/* ---- what the layer information lists --------------------------------------------------------------------
- */
+/* ---- nodes listed in the layer information ------------------------------------------------------------- */
 
-static void by_markers(struct trt *t, uint32_t rec)
+static void match_by_markers(struct trt *t, uint32_t rec)
 {
     const struct oc_prof_rec *r = &t->x->p->rec[rec];
     struct tally n = {.shared = OC_NONE};
@@ -115,7 +114,7 @@ static void by_markers(struct trt *t, uint32_t rec)
             n.unknown += f == NOTHING;
     }
     if (n.known)
-        settle(t, rec, &n, "marker", 1);
+        assign_layer(t, rec, &n, "marker", 1);
 }
 
 static int longer(const void *a, const void *b, void *profile)
@@ -131,7 +130,7 @@ static int longer(const void *a, const void *b, void *profile)
     return (i > k) - (i < k);
 }
 
-/* A node may be spread over several layers: it stands with the one that multiplies, or took longest. */
+/* A node may be split over several layers: it is matched to the one that multiplies, or to the longest. */
 static void all_markers(struct trt *t)
 {
     const struct oc_profile *p = t->x->p;
@@ -142,12 +141,11 @@ static void all_markers(struct trt *t)
     if (n)
         qsort_r(order, n, sizeof(*order), longer, (void *)(uintptr_t)p);
     for (uint32_t i = 0; i < n; i++)
-        by_markers(t, order[i]);
+        match_by_markers(t, order[i]);
     free(order);
 }
 
-/* ---- names -----------------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 static void take_part(struct trt *t, uint32_t rec, const struct trt_part *p, struct tally *n)
 {
@@ -180,7 +178,7 @@ static bool has_range(const struct trt *t, size_t n)
     return false;
 }
 
-static bool by_whole_name(struct trt *t, uint32_t rec)
+static bool match_by_whole_name(struct trt *t, uint32_t rec)
 {
     const char *name = t->x->p->rec[rec].name;
     struct tally n = {.shared = OC_NONE};
@@ -189,10 +187,10 @@ static bool by_whole_name(struct trt *t, uint32_t rec)
     if (!is_node && find_exact(t, rec, name, strlen(name), &node) != NODE)
         return false;
     take(t, rec, node, &n);
-    return settle(t, rec, &n, is_node ? "name" : "tensor name", is_node ? 1 : 0.95);
+    return assign_layer(t, rec, &n, is_node ? "name" : "tensor name", is_node ? 1 : 0.95);
 }
 
-/* The bucket of a name that leads to no node. */
+/* The bucket for a name that matches no node. */
 static const char *bucket_of(const struct tally *n)
 {
     if (n->unknown)
@@ -200,28 +198,27 @@ static const char *bucket_of(const struct tally *n)
     return n->generated ? "generated kernels" : "inserted";
 }
 
-static void by_name(struct trt *t, uint32_t rec)
+static void match_by_name(struct trt *t, uint32_t rec)
 {
     struct oc_match *m = &t->x->match[rec];
     struct tally n = {.shared = OC_NONE};
-    if (by_whole_name(t, rec))
+    if (match_by_whole_name(t, rec))
         return;
     m->bucket = t->x->p->rec[rec].overhead;
     if (m->bucket)
         return;
     size_t parts = split(t, rec);
     if (has_range(t, parts))
-        return; /* when all names are placed */
+        return; /* when all names are resolved */
     for (size_t i = 0; i < parts; i++)
         take_part(t, rec, &t->part[i], &n);
-    if (!n.known || !settle(t, rec, &n, n.plain && n.known == 1 ? "plain name" : "name parts", 0.95))
+    if (!n.known || !assign_layer(t, rec, &n, n.plain && n.known == 1 ? "plain name" : "name parts", 0.95))
         m->bucket = bucket_of(&n);
 }
 
-/* ---- regions ---------------------------------------------------------------------------------------------
- */
+/* ---- regions ------------------------------------------------------------------------------------------- */
 
-/* Marks with `bit` what can be reached from the node, along the tensors or against them. */
+/* Marks with `bit` the nodes that are reachable from the node, along the tensors or against them. */
 static void reach(struct oc_matcher *x, uint8_t *mark, uint8_t bit, uint32_t from, bool forward,
                   uint32_t *todo)
 {
@@ -245,7 +242,8 @@ static void reach(struct oc_matcher *x, uint8_t *mark, uint8_t bit, uint32_t fro
     }
 }
 
-/* Nodes of the range that no layer names. Without a path between its ends: those between them in order. */
+/* Nodes of the range that no layer names. Without a path between its ends: the nodes between them in
+ * order. */
 static bool take_range(struct trt *t, uint32_t rec, uint32_t first, uint32_t last)
 {
     struct oc_matcher *x = t->x;
@@ -266,7 +264,7 @@ static bool take_range(struct trt *t, uint32_t rec, uint32_t first, uint32_t las
     return path;
 }
 
-static void by_range(struct trt *t, uint32_t rec)
+static void match_by_range(struct trt *t, uint32_t rec)
 {
     struct oc_match *m = &t->x->match[rec];
     struct tally n = {.shared = OC_NONE};
@@ -287,14 +285,13 @@ static void by_range(struct trt *t, uint32_t rec)
         }
     }
     t->region[rec] = true;
-    if (!n.known || !settle(t, rec, &n, "range", path ? 0.9 : 0.5))
+    if (!n.known || !assign_layer(t, rec, &n, "range", path ? 0.9 : 0.5))
         m->bucket = "unmatched";
 }
 
-/* ---- what layers took in silently ------------------------------------------------------------------------
- */
+/* ---- nodes fused without a record ---------------------------------------------------------------------- */
 
-static bool may_hide(const char *type, bool ahead)
+static bool may_fuse_silently(const char *type, bool ahead)
 {
     static const char
         behind[] = " BatchNormalization Relu LeakyRelu Clip Sigmoid Tanh HardSigmoid HardSwish Elu Selu "
@@ -312,7 +309,8 @@ static bool is_free(const struct trt *t, uint32_t node)
     return t->x->owner[node] == OC_NONE && oc_match_runs(t->x, node);
 }
 
-/* The layer that runs last of those that make the node's inputs; OC_NONE: one is not placed yet. */
+/* The last layer in execution order that produces an input of the node; OC_NONE: one producer has no layer
+ * yet. */
 static uint32_t maker(const struct trt *t, uint32_t node)
 {
     const struct oc_matcher *x = t->x;
@@ -330,7 +328,7 @@ static uint32_t maker(const struct trt *t, uint32_t node)
     return best;
 }
 
-/* The one layer that reads all that the node makes, OC_NONE: several, or one is not placed yet. */
+/* The one layer that reads all outputs of the node, OC_NONE: several, or one consumer has no layer yet. */
 static uint32_t reader(const struct trt *t, uint32_t node)
 {
     const struct oc_matcher *x = t->x;
@@ -357,7 +355,7 @@ static bool absorb(struct trt *t, uint32_t node, bool ahead)
     if (!is_free(t, node))
         return false;
     uint32_t rec = ahead ? reader(t, node) : maker(t, node);
-    if (rec == OC_NONE || !(t->region[rec] || may_hide(t->x->m->node[node].op_type, ahead)))
+    if (rec == OC_NONE || !(t->region[rec] || may_fuse_silently(t->x->m->node[node].op_type, ahead)))
         return false;
     oc_match_add(t->x, rec, node);
     return true;
@@ -376,8 +374,7 @@ static void absorb_all(struct trt *t)
     }
 }
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
 static bool is_open(const struct oc_matcher *x, uint32_t rec)
 {
@@ -395,10 +392,10 @@ void oc_match_tensorrt(struct oc_matcher *x)
     all_markers(&t);
     for (uint32_t i = 0; i < x->p->n_rec; i++)
         if (is_open(x, i))
-            by_name(&t, i);
+            match_by_name(&t, i);
     for (uint32_t i = 0; i < x->p->n_rec; i++)
         if (is_open(x, i))
-            by_range(&t, i);
+            match_by_range(&t, i);
     absorb_all(&t);
     free(t.part);
 }

@@ -6,19 +6,20 @@
 
 #define MAX_SLOTS 64
 
-/* How the recorded inputs tell the count. */
+/* How the recorded inputs determine the count. */
 enum how {
-    BY_RULE,   /* the operator's rule on the recorded types; no attribute changes the count */
-    BY_CONV,   /* inputs X, W[, B]; the rule, when X and W fit together */
+    BY_RULE,   /* the operator's rule on the recorded types; attributes do not change the count */
+    BY_CONV,   /* inputs X, W[, B]; the rule, if X and W are consistent */
     BY_MATMUL, /* N(o) times the last dim of A */
-    NO_WORK,   /* no arithmetic; what moves is decided by attributes */
-    BY_GEMM    /* N(o) times N(A) / M; bias when it can be told from B */
+    NO_WORK,   /* no arithmetic; attributes determine the bytes moved */
+    BY_GEMM    /* N(o) times N(A) / M; bias if it can be distinguished from B */
 };
 
-/* Types whose count the recorded shapes decide. Types that have no cost rule (copies, views) need no row. */
+/* Types whose count follows from the recorded shapes. Types without a cost rule (copies, views) need no
+ * row. */
 static const struct {
     const char *type;
-    uint8_t how, inputs; /* least number of recorded inputs that means that all are there */
+    uint8_t how, inputs; /* minimum number of recorded inputs for a complete list */
 } row[] = {
     {"Concat", NO_WORK, 1},
     {"Gather", NO_WORK, 1},
@@ -114,8 +115,7 @@ static bool sum_bytes(const struct oc_type *t, uint32_t n, uint64_t *sum)
     return true;
 }
 
-/* ---- the operator's own rule -----------------------------------------------------------------------------
- */
+/* ---- the operator's own rule --------------------------------------------------------------------------- */
 
 static const struct oc_op *find_op(const char *type)
 {
@@ -129,8 +129,8 @@ static bool is_float(unsigned dtype)
     return kind == OC_KIND_FLOAT || kind == OC_KIND_COMPLEX;
 }
 
-/* Multiply-adds count twice, every other primitive once. */
-static bool weigh(const uint64_t *hist, uint64_t *sum, uint64_t *macs)
+/* A multiply-add counts as two operations, every other basic operation as one. */
+static bool count_operations(const uint64_t *hist, uint64_t *sum, uint64_t *macs)
 {
     for (unsigned i = 0; i < OC_PRIM_COUNT; i++)
         if (!oc_add_u64(*sum, hist[i], sum) ||
@@ -149,7 +149,7 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     bool is_const[MAX_SLOTS] = {0}, used[MAX_SLOTS] = {0};
     struct oc_type out[MAX_SLOTS];
     uint64_t rd[MAX_SLOTS] = {0}, wr[MAX_SLOTS] = {0};
-    uint32_t id[MAX_SLOTS]; /* of values that no model has */
+    uint32_t id[MAX_SLOTS]; /* types of values without a model */
     for (uint32_t i = 0; i < MAX_SLOTS; i++)
         id[i] = i;
     struct oc_node node = {.in = id,
@@ -187,14 +187,14 @@ static void run_rule(struct work *w, const struct oc_op *op, struct oc_arena *a)
     for (uint32_t i = n_in; i-- > 0;)
         if (is_float(in[i]->dtype))
             k.rest_class = oc_dtype_info(in[i]->dtype)->cls;
-    if (op->cost(&c, &k) || c.unknown || c.overflow || !weigh(k.hist_f, &w->out->flops, &w->out->macs) ||
-        !weigh(k.hist_i, &w->out->ops, &w->out->macs))
-        unknown(w->out, "the recorded shapes do not fit the operator");
+    if (op->cost(&c, &k) || c.unknown || c.overflow ||
+        !count_operations(k.hist_f, &w->out->flops, &w->out->macs) ||
+        !count_operations(k.hist_i, &w->out->ops, &w->out->macs))
+        unknown(w->out, "the recorded shapes do not match the operator");
     oc_exprs_free(exprs);
 }
 
-/* ---- products --------------------------------------------------------------------------------------------
- */
+/* ---- products ------------------------------------------------------------------------------------------ */
 
 static void count_macs(struct work *w, uint64_t n, uint64_t depth, uint64_t adds)
 {
@@ -215,7 +215,7 @@ static void count_matmul(struct work *w)
         count_macs(w, n, (uint64_t)a->dim[a->rank - 1].v, 0);
 }
 
-/* A is M x K or K x M: N(A) / M is K either way. The second recorded input is B or, when B is packed, C. */
+/* A is M x K or K x M: N(A) / M is K in both cases. The second recorded input is B or, if B is packed, C. */
 static void count_gemm(struct work *w)
 {
     const struct oc_prof_rec *r = w->r;
@@ -242,7 +242,7 @@ static void count_gemm(struct work *w)
     count_macs(w, n, depth, bias ? n : 0);
     if (w->out->quality != OC_UNKNOWN) {
         w->out->quality = OC_EST;
-        w->out->note = "taken that alpha and beta are 1";
+        w->out->note = "assumes alpha = beta = 1";
     }
 }
 
@@ -271,8 +271,7 @@ static void count_conv(struct work *w, const struct oc_op *op, struct oc_arena *
     }
 }
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out)
@@ -295,11 +294,11 @@ void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, str
     else if (op->flags & OC_F_CONTROL)
         unknown(out, "its work is in the records of its bodies");
     else if (op->flags & OC_F_VIEW)
-        out->rd = out->wr = 0; /* another view of the same memory */
+        out->rd = out->wr = 0; /* a view of the same memory */
     else if (!op->cost || (listed && row[i].how == NO_WORK))
         return; /* moves data */
     else if (!listed)
-        unknown(out, "attributes or packed weights decide the count");
+        unknown(out, "the count depends on attributes or packed weights");
     else if (r->n_in < row[i].inputs)
         unknown(out, "not all inputs are recorded");
     else if (row[i].how == BY_RULE)

@@ -1,6 +1,6 @@
-/* Cost of a record from the shapes that the profile itself holds, without a model. Only what those shapes
- * decide: ONNX Runtime leaves pre-packed weights and attributes out, and what they would tell is unknown,
- * never guessed. The counts come from the same rules as those of models. */
+/* Cost of a record from the shapes in the profile, without a model. Sets only what those shapes determine:
+ * ONNX Runtime does not record pre-packed weights and attributes, and counts that depend on them are
+ * unknown, never guessed. The counts use the same rules as models. */
 #ifndef OC_RECORD_COST_H
 #define OC_RECORD_COST_H
 
@@ -8,14 +8,14 @@
 #include "profile/profile.h"
 
 struct oc_record_cost {
-    uint64_t macs, flops, ops; /* flops: float classes, 2 a MAC; ops: integer and boolean ones */
+    uint64_t macs, flops, ops; /* flops: float classes, 2 per MAC; ops: integer and boolean classes */
     uint64_t rd, wr;           /* bytes of the recorded inputs and outputs */
-    bool bytes_known;          /* every input is recorded */
-    uint8_t quality;           /* enum oc_quality; OC_UNKNOWN: the counts are meaningless */
-    const char *note;          /* why; NULL when exact */
+    bool bytes_known;          /* all inputs are recorded */
+    uint8_t quality;           /* enum oc_quality; OC_UNKNOWN: the counts are not valid */
+    const char *note;          /* reason; NULL when exact */
 };
 
-/* One call of the record. Scratch and texts live in the arena. */
+/* Cost of one call of the record. Scratch memory and texts are allocated in the arena. */
 void oc_record_cost(const struct oc_profile *p, const struct oc_prof_rec *r, struct oc_arena *a,
                     struct oc_record_cost *out);
 

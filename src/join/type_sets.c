@@ -9,7 +9,7 @@
  * In-place variants of PyTorch ("relu_") are looked up without the underscore. */
 struct row {
     const char *source, *core, *as;
-    bool heavy; /* of several operators that were fused, the one that gives its name */
+    bool heavy; /* of several fused operators, the one that determines the name */
 };
 
 static const struct row rows[] = {
@@ -121,13 +121,13 @@ static const struct row rows[] = {
     {" expand expand_v2 BroadcastTo aten::expand broadcast_to Broadcast ", " Expand ", NULL, false},
 };
 
-/* "conv2d" of "conv2d dygraph", "Default/network-Net/Conv2D-op12" and "Conv2D-op12". */
+/* Extracts "conv2d" from "conv2d dygraph", "Default/network-Net/Conv2D-op12" and "Conv2D-op12". */
 struct text {
     const char *s;
     size_t n;
 };
 
-static struct text bare(const char *s)
+static struct text strip_decoration(const char *s)
 {
     const char *slash = strrchr(s, '/');
     if (slash && slash[1])
@@ -139,7 +139,7 @@ static struct text bare(const char *s)
     return (struct text){s, n};
 }
 
-static bool listed(const char *set, const char *s, size_t n)
+static bool is_listed(const char *set, const char *s, size_t n)
 {
     for (const char *at = set; (at = memmem(at, strlen(at), s, n)) != NULL; at += n)
         if (n && at > set && at[-1] == ' ' && at[n] == ' ')
@@ -149,24 +149,23 @@ static bool listed(const char *set, const char *s, size_t n)
 
 bool oc_type_set_has(const char *set, const char *type)
 {
-    return listed(set, type, strlen(type));
+    return is_listed(set, type, strlen(type));
 }
 
 static const struct row *find(const char *s, size_t n)
 {
     for (size_t i = 0; i < OC_COUNT(rows); i++)
-        if (listed(rows[i].source, s, n))
+        if (is_listed(rows[i].source, s, n))
             return &rows[i];
     if (n > 7 && memcmp(s, "aten::", 6) == 0 && s[n - 1] == '_')
         return find(s, n - 1);
     return NULL;
 }
 
-/* ---- fused functions of TVM -------------------------------------------------------------------------------
- */
+/* ---- fused functions of TVM ---------------------------------------------------------------------------- */
 
-/* Longest operator that the text begins with, up to an underscore or the end. */
-static const struct row *leading(const char *s, size_t *used)
+/* Longest operator name that is a prefix of the text, followed by an underscore or the end. */
+static const struct row *longest_prefix(const char *s, size_t *used)
 {
     for (size_t n = strlen(s); n > 0; n--) {
         if (s[n] != '\0' && s[n] != '_')
@@ -190,7 +189,7 @@ static bool fused_functions(const char *name, struct oc_arena *a, struct oc_sour
         return false;
     for (at += 6; *at; at += *at == '_') {
         size_t used;
-        const struct row *r = leading(at, &used);
+        const struct row *r = longest_prefix(at, &used);
         if (!r) {
             at += strcspn(at, "_");
             continue;
@@ -214,7 +213,7 @@ bool oc_source_type(const char *op_type, const char *name, struct oc_arena *a, s
 {
     const char *text[] = {op_type, name};
     for (size_t i = 0; i < OC_COUNT(text); i++) {
-        struct text s = bare(text[i]);
+        struct text s = strip_decoration(text[i]);
         const struct row *r = s.n && s.n < 200 ? find(s.s, s.n) : NULL;
         if (!r)
             continue;
