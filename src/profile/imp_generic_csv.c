@@ -293,7 +293,7 @@ static void probe_generic(const struct oc_peek *peek, struct oc_bid *bid)
 
 const struct oc_importer oc_importer_generic_csv = {
     .name = "generic_csv",
-    .title = "functions on the CPU: VTune, perf, gprof, pstats; other tables with --map",
+    .title = "CPU functions: VTune, perf, gprof, pstats; tables with --map",
     .probe = probe_generic,
     .read = read_generic,
 };
