@@ -100,16 +100,17 @@ TOOL_BIN := $(patsubst tests/oracle/%.c,$(BUILD)/oracle/%,$(wildcard tests/oracl
 PB := $(GEN)/onnx.pb-c
 PB_OBJ := $(BUILD)/obj/onnx.pb-c.o
 
-.PHONY: all lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
+.PHONY: all man lib shared zoo unit fuzz-bin fast-bin check-bin check check-fast check-deep coverage check-unit check-golden golden-update check-layers demo \
         oracle probe-matrix corpus op-tests browser browser-check bench fuzz hostile lint lint-tidy words format install uninstall deb deb-check readme-check clean help FORCE
-all: lib shared $(if $(CLI_SRC),$(BIN)) $(if $(ZOO_SRC),$(ZOO))
+all: lib shared $(if $(CLI_SRC),$(BIN) man) $(if $(ZOO_SRC),$(ZOO))
+man: $(BUILD)/man/made
 lib: $(LIB)
 shared: $(SHARED)
 zoo: $(ZOO)
 unit: $(UNIT_BIN)
 fuzz-bin: $(FUZZ_BIN)
 FAULTS := $(patsubst tests/faults/%.c,$(BUILD)/%.so,$(wildcard tests/faults/*_faults.c)) $(BUILD)/alloc_runs
-INSTALLED := $(BIN) $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
+INSTALLED := $(BIN) man $(LIB) $(SHARED) $(BUILD)/onnxcost.pc $(addprefix $(BUILD)/completion/,bash zsh fish)
 fast-bin: all $(UNIT_BIN) $(BUILD)/fake_ort.so
 check-bin: all $(INSTALLED) $(UNIT_BIN) $(FUZZ_BIN) $(TOOL_BIN) $(BUILD)/fake_ort.so $(BUILD)/hostile $(BUILD)/bench/harness $(FAULTS)
 
@@ -253,6 +254,10 @@ $(SHARED): $(call obj,$(LIB_SRC)) $(GENERATED) src/onnxcost.map
 $(BIN): $(call obj,$(CLI_SRC)) $(LIB)
 	$(call say,LINK)$(CC) $(ALL_LDFLAGS) $(PIE) -o $@.new $^ $(LIBS) && mv -f $@.new $@
 
+# manual pages: lists of options, limits and formats come from the program
+$(BUILD)/man/made: $(BIN) $(wildcard src/man/*)
+	$(call say,MAN)src/man/make_pages.sh $(BIN) $(@D) && touch $@
+
 $(ZOO_LIB): $(call obj,$(filter-out models/zoo_main.c,$(ZOO_SRC)))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -392,6 +397,8 @@ zshdir ?= $(datadir)/zsh/site-functions
 fishdir ?= $(datadir)/fish/vendor_completions.d
 docdir ?= $(datadir)/doc/onnxcost
 DOCS := README.md LICENSE
+PAGES := $(notdir $(wildcard src/man/*.[157]))
+page_place = $(mandir)/man$(subst .,,$(suffix $(1)))/$(1)
 # folders of data: everything in them but notes for those who work on it
 DATA_DIRS := hwdb hwdb/calibrations hwdb/op-rules hwdb/kernel-names hwdb/budget
 data_files = $(wildcard $(addprefix $(1)/*.,xml rng txt))
@@ -408,7 +415,7 @@ $(BUILD)/completion/%: $(BIN)
 	@$(BIN) completion $* -o $@
 
 install: $(INSTALLED)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(mandir)/man1 $(docdir) \
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/doc $(data)/man \
 	    $(bashdir) $(zshdir) $(fishdir) \
 	    $(addprefix $(data)/,$(DATA_DIRS)))
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
@@ -418,11 +425,13 @@ install: $(INSTALLED)
 	ln -sf libonnxcost.so.$(ABI) $(DESTDIR)$(libdir)/libonnxcost.so
 	$(INSTALL) -m 644 $(BUILD)/onnxcost.pc $(DESTDIR)$(libdir)/pkgconfig/onnxcost.pc
 	$(INSTALL) -m 644 src/onnxcost.h $(DESTDIR)$(includedir)/onnxcost.h
-	$(INSTALL) -m 644 src/onnxcost.1 $(DESTDIR)$(mandir)/man1/onnxcost.1
+	$(foreach page,$(PAGES),$(INSTALL) -m 644 $(BUILD)/man/$(page) $(DESTDIR)$(call page_place,$(page)) && ):
+	$(INSTALL) -m 644 $(BUILD)/man/*.txt $(DESTDIR)$(data)/man
 	$(INSTALL) -m 644 $(BUILD)/completion/bash $(DESTDIR)$(bashdir)/onnxcost
 	$(INSTALL) -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(zshdir)/_onnxcost
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
+	$(INSTALL) -m 644 $(wildcard src/doc/*) $(DESTDIR)$(docdir)/doc
 	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
 	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')
@@ -430,8 +439,8 @@ install: $(INSTALLED)
 uninstall:
 	rm -f $(addprefix $(DESTDIR),$(bindir)/onnxcost $(libdir)/libonnxcost.a $(libdir)/libonnxcost.so \
 	    $(libdir)/libonnxcost.so.$(ABI) $(libdir)/libonnxcost.so.$(VERSION) $(libdir)/pkgconfig/onnxcost.pc \
-	    $(includedir)/onnxcost.h $(mandir)/man1/onnxcost.1 $(bashdir)/onnxcost $(zshdir)/_onnxcost \
-	    $(fishdir)/onnxcost.fish)
+	    $(includedir)/onnxcost.h $(bashdir)/onnxcost $(zshdir)/_onnxcost \
+	    $(fishdir)/onnxcost.fish $(foreach page,$(PAGES),$(call page_place,$(page))))
 	rm -rf $(DESTDIR)$(data) $(DESTDIR)$(docdir)
 
 # the tests of the tree are those of `make check`: here only of what comes out

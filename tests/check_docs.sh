@@ -1,22 +1,27 @@
 #!/bin/sh
-# The help, the manual page and the README tell the same story as the program. Prints TAP.
-# usage: tests/check_docs.sh [--update]      --update: writes the generated parts of the README anew
+# The manual pages, the README and src/doc agree with the program: lists are the program's, transcripts are its output.
+# Prints TAP.
+# usage: tests/check_docs.sh [--update]      --update: writes transcripts and lists of the README and src/doc again
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
-work=$BUILD/docs
+work=$PWD/$BUILD/docs
+pages=$BUILD/man
 rm -rf "$work"
-mkdir -p "$work/bin"
+mkdir -p "$work/bin" "$work/lists"
 ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
-ln -s "$PWD/models" "$work/models"
+ln -s "$PWD/$BUILD/onnxzoo" "$work/bin/onnxzoo"
 tests/make_zoo.sh "$work/zoo"
-unset NO_COLOR
-export PATH="$PWD/$work/bin:$PATH" COLUMNS=120 TERM=dumb LC_ALL=C
+unset NO_COLOR MANPATH MANOPT
+export PATH="$work/bin:$PATH" COLUMNS=80 TERM=dumb LC_ALL=C ONNXCOST_HWDB="$PWD/hwdb"
 
+# ---- transcripts: what follows `$ COMMAND` in a fenced block is its output; a command goes on after a backslash at the
+# end of a line. The commands of a file run in order in a folder with models, zoo and the notes' own files.
+documents=$(ls README.md src/doc/*.md)
 
-# Names of the operators by domain, as in the README.
+# Names of the operators by domain.
 operators() {
     onnxcost ops | awk 'NR > 1 && !seen[$1 " " $2]++ { names[$1] = names[$1] " " $2; if (!(($1) in known)) { known[$1] = 1; order[++k] = $1 } }
         END { for (i = 1; i <= k; i++) print order[i] ":" names[order[i]] }' | sort | while IFS=: read -r domain names; do
@@ -27,7 +32,7 @@ operators() {
     echo
 }
 
-# Ids of the devices by vendor, as in the README.
+# Ids of the devices by vendor.
 devices() {
     onnxcost hw list --format csv | awk -F, 'NR > 1 { if (!($3 in ids)) order[++k] = $3; ids[$3] = ids[$3] " " $1 }
         END { for (i = 1; i <= k; i++) print "**" order[i] "**:" ids[order[i]] }' | while read -r line; do
@@ -37,79 +42,146 @@ devices() {
     echo
 }
 
-# The README with its generated parts: command output after `$ onnxcost ...` in a fenced block, the operators and the
-# devices.
-regenerate() {
-    awk -v work="$work" -v operators="$work/operators" -v devices="$work/devices" '
-        /^```/ { fenced = !fenced; skip = 0 }
-        /^<!-- end -->/ { skip = 0 }
-        !skip { print }
-        fenced && /^\$ onnxcost / {
-            command = "cd " work " && " substr($0, 3)
+# A document with its generated parts.
+regenerate() { # file folder
+    awk -v folder="$2" -v lists="$work/lists" '
+        function run(command,    line) {
+            gsub(/\\\n/, " ", command)
+            gsub(/\047/, "\047\\\047\047", command)
+            command = "cd " folder " && sh -c \047" command "\047 2>&1 </dev/null"
             while ((command | getline line) > 0) print line
             close(command)
-            skip = 1
         }
-        /^<!-- operators -->/ {
-            while ((getline line < operators) > 0) print line
-            skip = 1
-        }
-        /^<!-- devices -->/ {
-            while ((getline line < devices) > 0) print line
-            skip = 1
-        }' README.md
-}
-
-# Limits of input as the manual page has them. Columns of `onnxcost help limits`: name, amount, text.
-limits() {
-    onnxcost help limits | awk 'NR > 1 && $1 != "" && $1 != "fixed" {
-        name = substr($0, 1, 17); amount = substr($0, 19, 14); text = substr($0, 34)
-        sub(/ +$/, "", name); sub(/ +$/, "", amount); gsub(/-/, "\\-", name); gsub(/-/, "\\-", text)
-        print ".TP"; print "\\fB" name "\\fR (" amount ")"; print toupper(substr(text, 1, 1)) substr(text, 2) "."
-    }'
-}
-
-manual() {
-    awk -v limits="$work/limits" '
-        /^\.\\" end of limits/ { skip = 0 }
+        /^```/ { fenced = !fenced; skip = 0 }
+        /^<!-- end -->/ { skip = 0 }
+        fenced && /^\$ / { skip = 0; text = substr($0, 3); print; if (sub(/\\$/, "", text)) { more = 1; next } run(text); skip = 1; next }
+        more { print; text = text $0; if (sub(/\\$/, "", text)) next; more = 0; run(text); skip = 1; next }
         !skip { print }
-        /^\.\\" limits/ {
-            while ((getline line < limits) > 0) print line
+        /^<!-- (operators|devices) -->/ {
+            while ((getline line < (lists "/" $2)) > 0) print line
             skip = 1
-        }' src/onnxcost.1
+        }' "$1"
 }
 
-limits >"$work/limits"
-manual >"$work/onnxcost.1"
-operators >"$work/operators"
-devices >"$work/devices"
-regenerate >"$work/README.md"
-if [ "${1:-}" = --update ]; then
-    cp "$work/README.md" README.md
-    cp "$work/onnxcost.1" src/onnxcost.1
-    exit 0
+operators >"$work/lists/operators"
+devices >"$work/lists/devices"
+for document in $documents; do
+    name=$(basename "$document" .md)
+    mkdir "$work/$name"
+    ln -s "$work/zoo" "$PWD/models" "$PWD/hwdb" "$work/$name"
+    regenerate "$document" "$work/$name" >"$work/$name.md"
+    [ "${1:-}" != --update ] || cp "$work/$name.md" "$document"
+done
+[ "${1:-}" != --update ] || exit 0
+for document in $documents; do
+    result "$document has what the program prints" "$(diff "$document" "$work/$(basename "$document")")"
+    problems=$(grep -n '](' "$document" | grep -oE '^[0-9]+|\]\([^)#]+' | sed 's/^](//' | while read -r link; do
+        case $link in
+        [0-9]*) at=$link ;;
+        http*) ;;
+        *) [ -e "$(dirname "$document")/$link" ] || echo "line $at: $link does not exist" ;;
+        esac
+    done)
+    result "$document has links that exist" "$problems"
+done
+
+# ---- options
+onnxcost help man commands | sed -n 's/^\\fBonnxcost \([a-z][a-z]*\).*/\1/p' | sort -u >"$work/commands"
+echo cost >>"$work/commands"
+sort -u -o "$work/commands" "$work/commands"
+while read -r command; do
+    onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/--\2/p'
+done <"$work/commands" | sort -u >"$work/options"
+result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
+# options of other programs, which the documents name
+others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --page --perf --profilingVerbosity
+    --cflags --libs --static --symbolic-hw --no-install-recommends --bits --size --layout --type --recurse'
+problems=$(for document in $documents "$pages"/*.txt; do
+    grep -oE -- '(^|[ (|`"[])--[a-z][a-zA-Z-]+' "$document" | sed 's/^[^-]//' | sort -u | while read -r option; do
+        grep -qxe "$option" "$work/options" || case " $others " in *[[:space:]]"$option"[[:space:]]*) ;; *) echo "$document: $option" ;; esac
+    done
+done)
+result 'no document names an option that does not exist' "$problems"
+
+# ---- manual pages
+problems=$(while read -r command; do
+    [ -s "src/man/onnxcost-$command.1" ] || echo "onnxcost-$command.1 is missing"
+    grep -q "^\.\\\\\" list: options $command\$" "src/man/onnxcost-$command.1" || echo "onnxcost-$command.1 does not list the options"
+    grep -q '^\.SH EXAMPLES' "src/man/onnxcost-$command.1" || echo "onnxcost-$command.1 has no examples"
+done <"$work/commands")
+result 'every command has a page with its options and examples' "$problems"
+result 'onnxcost.1 has at most 250 lines' "$([ "$(wc -l <src/man/onnxcost.1)" -le 250 ] || wc -l src/man/onnxcost.1)"
+result 'the pages pass mandoc -T lint' "$(for page in "$pages"/*.[157]; do mandoc -T lint -W warning "$page"; done 2>&1)"
+if man --version 2>/dev/null | grep -q '^man [0-9]'; then
+    # shellcheck disable=SC2069 # warnings, not the page
+    problems=$(for page in "$pages"/*.[157]; do LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null; done |
+        grep -v 'cannot adjust line') # a long word
+    result 'groff formats the pages without warnings' "$problems"
+else
+    skip 'groff formats the pages without warnings' 'man-db is not installed'
 fi
-result 'README shows what the program prints' "$(diff README.md "$work/README.md")"
+problems=$(sed -n 's/^\.BR \(onnxcost[a-z-]*\) (\([157]\)).*/\1.\2/p' src/man/*.[157] | sort -u | while read -r page; do
+    [ -e "src/man/$page" ] || echo "$page does not exist"
+done)
+result 'cross references name pages that exist' "$problems"
+problems=$(onnxcost help man limits | grep -c '^\.TP')
+result 'there are limits' "$([ "$problems" -gt 25 ] || echo "$problems")"
 
-result 'the manual page has the limits of the program' "$(diff src/onnxcost.1 "$work/onnxcost.1")"
-result 'there are limits' "$([ "$(grep -c '^.TP' "$work/limits")" -gt 25 ] || wc -l <"$work/limits")"
+# ---- topics
+problems=$(for topic in metrics profiles hwdb rules budget limits json; do
+    onnxcost help $topic >"$work/topic" 2>&1 && grep -q "^NAME" "$work/topic" && grep -q "onnxcost-$topic - " "$work/topic" || echo "$topic: $(head -n 1 "$work/topic")"
+    [ "$(awk 'length > 80' "$work/topic" | wc -l)" -eq 0 ] || echo "$topic is wider than 80 columns"
+done)
+result 'help TOPIC prints the page' "$problems"
+text=$(onnxcost help onnxcost-record | sed -n 4p)
+result 'help PAGE prints the page of a command' "$(echo "$text" | grep -q 'onnxcost-record - ' || echo "$text")"
+text=$(onnxcost help metrix 2>&1)
+result 'help of an unknown word is refused' "$([ $? -eq 2 ] || echo "$text")"
+cat >"$work/bin/man" <<'EOF'
+#!/bin/sh
+[ -n "${NO_PAGE:-}" ] && exit 16
+echo "man was asked for $*"
+EOF
+chmod +x "$work/bin/man"
+on_terminal() { # environment
+    env "$@" python3 -c 'import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(["onnxcost", "help", "metrics"])))' </dev/null 2>&1
+}
+text=$(on_terminal A=1)
+result 'help TOPIC on a terminal opens man' "$(echo "$text" | grep -q "man was asked for .*/onnxcost-metrics.7" || echo "$text" | head -n 3)"
+text=$(on_terminal NO_PAGE=1)
+result 'help TOPIC prints the text where man fails' "$(echo "$text" | grep -q 'onnxcost-metrics - definitions' || echo "$text" | head -n 3)"
+rm "$work/bin/man"
 
-onnxcost --help >"$work/help"
-sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/\1--\2/p' "$work/help" | sort >"$work/in_help"
-sed -n 's/\\fB\\-\([a-zA-Z0-9]\)\\fR, /\\fB-\1\\fR, /; s/\\-/-/g; s/^\(\\fB\(-[a-zA-Z0-9]\)\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/\2 --\3/p' src/onnxcost.1 |
-    sed 's/^ //; s/^\(-.\) /\1, /' | sort >"$work/in_man"
-result 'the manual page has the options of --help' "$(diff "$work/in_help" "$work/in_man")"
-result 'there are options' "$([ "$(wc -l <"$work/in_help")" -gt 40 ] || echo "$(wc -l <"$work/in_help") options")"
-
-grep -v pkg-config README.md | grep -oE -- '--[a-z][a-z-]+' | sort -u >"$work/in_readme"
-sed 's/.*--/--/' "$work/in_help" | sort -u >"$work/long"
-result 'the README names no option that is not there' "$(comm -23 "$work/in_readme" "$work/long")"
+# ---- columns and JSON members
+for options in '-p models/profiles/resnet18.all.t1.json.gz --hw models/profiles/machine.t1.xml' '--group-by type'; do
+    # shellcheck disable=SC2086 # several options
+    onnxcost "$work/zoo/resnet18.onnx" $options -f csv 2>/dev/null | head -n 1 | tr -d '\r' | tr ',' '\n'
+done | grep -vxE '(vector|matrix|special|dram|l[0-9])_ns' | sort -u >"$work/columns"
+sed -n '/^\.SH COLUMNS/,/^\.SH [^C]/s/^\.B \([a-z_, ]*\)$/\1/p' src/man/onnxcost-metrics.7 | tr -d ' ' | tr ',' '\n' | sort >"$work/documented"
+result 'onnxcost-metrics(7) has every column of the CSV' "$(diff "$work/columns" "$work/documented")"
+result 'there are columns' "$([ "$(wc -l <"$work/columns")" -gt 25 ] || wc -l <"$work/columns")"
+problems=$(python3 - src/write/report.schema.json src/man/onnxcost-json.5 <<'EOF'
+import json, re, sys
+schema = json.load(open(sys.argv[1]))
+words = set(re.findall(r'\w+', open(sys.argv[2]).read()))
+for name in ('', 'model', 'totals', 'node', 'profile', 'join', 'row', 'hardware', 'conserved'):
+    members = (schema['$defs'][name] if name else schema)['properties']
+    for member in members:
+        if member not in words:
+            print('%s.%s' % (name or 'report', member))
+EOF
+)
+result 'onnxcost-json(5) has the members of a report' "$problems"
+problems=$(sed -n '/value>/s/<value>/\n/gp' hwdb/budget/budget.rng | sed -n 's/^\([a-z-]*\)<.*/\1/p' | sort -u | while read -r metric; do
+    sed 's/[,.]/ /g' src/man/onnxcost-budget.5 | grep -qE "^ *B? *(.* )?$metric( |\$)" || echo "$metric"
+done)
+result 'onnxcost-budget(5) has every metric' "$problems"
 
 version=$(onnxcost --version | sed 's/onnxcost //')
-result 'versions agree' "$(grep -q "\"onnxcost $version\"" src/onnxcost.1 || echo "the manual page is not of $version")"
-
-problems=$(sed -n '/^Profile formats/,/^$/s/^  \([a-z_]*\) .*/\1/p' "$work/help" | while read -r format; do
-    grep -q "\`$format\`" README.md || echo "$format is not in the README"
+result 'versions agree' "$(grep -q "\"onnxcost $version\"" "$pages/onnxcost.1" || echo "the manual page is not of $version")"
+problems=$(onnxcost help man profiles | sed -n 's/^\\fB\(.*\)\\fR/\1/p' | while read -r format; do
+    grep -q "$format" README.md || echo "$format"
 done)
 result 'the README has every profile format' "$problems"
 

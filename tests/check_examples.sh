@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every example of the help and of the manual page, and every line of the README that begins with "onnxcost", works as
+# Every example of the help and of the manual pages, and every line of the README that begins with "onnxcost", works as
 # printed, where the files that it names are there. Prints TAP.
 # modes: release
 set -u
@@ -73,9 +73,11 @@ onnxcost help cost | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's
 cat lines.* | sort -u >lines
 while read -r line; do try help "$line"; done <lines
 
-# ---- the manual page and the README
+# ---- the manual pages and the README
 cd ../../.. || exit 1
-sed -n '/^\.SH EXAMPLES/,$s/^\.B \(onnxcost .*\)/\1/p' src/onnxcost.1 | sed 's/\\-/-/g' >"$work/lines"
+for page in src/man/*.[157]; do
+    sed -n '/^\.SH EXAMPLES/,$s/^\.B \(onnxcost .*\)/\1/p' "$page"
+done | sort -u >"$work/lines"
 sed -n 's/^    \(onnxcost .*\)/\1/p' README.md | sed 's/  *# .*//; s/   *[^ ].*//' >"$work/readme"
 cd "$work" || exit 1
 while read -r line; do try man "$line"; done <lines

@@ -16,7 +16,8 @@ make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" install >"$work/log" 2>&1
 passed $? 'make install' "$(tail -n 3 "$work/log")"
 
 missing=
-for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 \
+for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
+    share/man/man7/onnxcost-metrics.7 share/man/man5/onnxcost-json.5 share/onnxcost/man/onnxcost-json.txt share/doc/onnxcost/README.md \
     share/bash-completion/completions/onnxcost share/zsh/site-functions/_onnxcost share/fish/vendor_completions.d/onnxcost.fish \
     share/onnxcost/report.schema.json share/onnxcost/compare.schema.json share/onnxcost/hwdb/hwdb.rng share/onnxcost/hwdb/nvidia.xml share/onnxcost/hwdb/op-rules/example.xml \
     share/onnxcost/hwdb/op-rules/op-rules.rng share/onnxcost/hwdb/calibrations/xeon-2-threads.onnxruntime.xml share/onnxcost/hwdb/kernel-names/example.xml \
@@ -30,6 +31,9 @@ text=$("$root/usr/local/bin/onnxcost" --version 2>&1)
 passed $? 'the installed program starts' "$text"
 ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" hw show a100 2>&1 | grep -q 'A100'
 passed $? 'the installed hardware files are used' ''
+text=$(ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" help metrics 2>&1 | sed -n 4p)
+case $text in *onnxcost-metrics*) true ;; *) false ;; esac
+passed $? 'the installed pages are found' "$text"
 [ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite|libpcre'
 passed $? 'nothing heavy is linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
 

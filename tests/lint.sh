@@ -22,12 +22,6 @@ find src models tests -name '*.[ch]' | sort | xargs "$CLANG_FORMAT" --dry-run 2>
 # scripts
 { find tests src .ci models -name '*.sh'; echo .ci/run; echo .ci/setup; } | sort >"$work/scripts"
 xargs "$SHELLCHECK" -f gcc <"$work/scripts" >"$work/shell.found" 2>&1
-# the man page: lines of the source may be long
-{
-    mandoc -T lint -W warning src/onnxcost.1
-    # shellcheck disable=SC2069 # the complaints, not the page
-    LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z src/onnxcost.1 2>&1 >/dev/null
-} >"$work/man.found" 2>&1
 # plain words
 tests/words.sh | grep -v '^words: ' >"$work/words.found"
 # files of data against their schemas
@@ -54,6 +48,6 @@ cat "$work"/*.found >"$found"
 cat "$found"
 rules=$("$CLANG_TIDY" --list-checks | grep -c '^  ')
 files=$(cat "$work/sources" "$work/scripts" | wc -l)
-printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, mandoc, xmllint, words: %d findings\n' \
+printf 'lint: %d files, %d rules of clang-tidy, cppcheck, clang-format, shellcheck, xmllint, words: %d findings\n' \
     "$files" "$rules" "$(wc -l <"$found")"
 [ ! -s "$found" ]

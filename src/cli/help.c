@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "cli/limit_arg.h"
+#include "cli/help_pages.h"
 #include "cli/output.h"
 
 /* Each is run by tests/check_examples.sh. */
@@ -173,20 +173,24 @@ int cmd_help(const struct cli_opts *o)
     for (size_t i = 0; o->word.n && i < cli_n_commands; i++)
         if (!strcmp(cli_commands[i].name, o->word.item[0]))
             about = &cli_commands[i];
-    bool limits = o->word.n && !o->help && !strcmp(o->word.item[0], "limits");
-    if (o->word.n && !about && !o->help && !limits)
-        return cli_fail(CLI_USAGE, "no command is called '%s'; try onnxcost help", o->word.item[0]);
+    const char *word = o->word.n ? o->word.item[0] : "";
+    bool page = !o->help && !about && cli_is_page(word), lists = !o->help && !strcmp(word, "man");
+    if (o->word.n && !about && !o->help && !page && !lists)
+        return cli_fail(CLI_USAGE, "no command or topic is called '%s'; try onnxcost help", word);
+    if (page)
+        return cli_help_page(o, word);
     if (about && !strcmp(about->name, "help"))
         about = NULL;
     struct cli_output out;
     int rc = cli_output_open(o->output, &out);
     if (rc)
         return rc;
-    if (limits)
-        cli_print_limits(out.f);
+    if (lists)
+        rc = cli_help_man(o, out.f);
     else if (about)
         print_command(out.f, about);
     else
         print_help(out.f);
-    return cli_output_close(&out, true);
+    int closed = cli_output_close(&out, rc == 0);
+    return rc ? rc : closed;
 }

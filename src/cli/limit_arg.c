@@ -15,8 +15,7 @@ int cli_take_limits(struct cli_opts *o)
     return 0;
 }
 
-/* "64 MiB", "600 s", "4000000"; bytes in the largest unit that they are a multiple of. */
-static const char *amount(const struct oc_cap_info *c, char *buf, size_t cap)
+const char *cli_limit_amount(const struct oc_cap_info *c, char *buf, size_t cap)
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     uint64_t v = c->otherwise;
@@ -29,16 +28,4 @@ static const char *amount(const struct oc_cap_info *c, char *buf, size_t cap)
         v /= 1024;
     snprintf(buf, cap, "%" PRIu64 " %s", v, unit[i]);
     return buf;
-}
-
-void cli_print_limits(FILE *f)
-{
-    struct oc_cap_info c;
-    char text[40];
-    fprintf(f, "%-17s %-14s %s\n", "--limit NAME=N", "default", "of");
-    for (size_t i = 0; oc_cap_info(i, &c); i++) {
-        if (i == OC_CAP_COUNT)
-            fprintf(f, "\n%-17s %-14s %s\n", "fixed", "", "of");
-        fprintf(f, "%-17s %-14s %s\n", c.name, amount(&c, text, sizeof(text)), c.text);
-    }
 }
