@@ -25,7 +25,7 @@ bool cli_is_page(const char *word)
 struct page {
     char name[64];       /* onnxcost-metrics */
     char text[PATH_MAX]; /* its text */
-    char roff[PATH_MAX]; /* its source beside the text, or `name` where man knows it */
+    char roff[PATH_MAX]; /* its source in the same folder; else `name`, for man to find */
 };
 
 static bool is_page_at(struct page *p, const char *dir)
@@ -43,7 +43,7 @@ static bool is_page_at(struct page *p, const char *dir)
     return true;
 }
 
-/* The pages of a build lie beside the program, installed ones beside the hardware files. */
+/* The pages of a build are in the folder of the program, installed ones next to the hardware files. */
 static bool find_page(struct page *p)
 {
     char dir[PATH_MAX];
@@ -107,7 +107,7 @@ int cli_help_page(const struct cli_opts *o, const char *word)
     snprintf(p.name, sizeof(p.name), "%s%s", strncmp(word, "onnxcost", 8) ? "onnxcost-" : "", word);
     if (strchr(word, '/') || !find_page(&p))
         return cli_fail(CLI_ENVIRONMENT,
-                        "manual page '%s': not found beside the program or the hardware files; "
+                        "manual page '%s': not found in the folders of the program and of the hardware files; "
                         "build with make, or run make install",
                         p.name);
     if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
