@@ -33,7 +33,7 @@ async function close(page) {
   await page.context().close();
   equal(wrong, [], "the page complains");
 }
-async function everywhere(page) { /* so that every part is drawn */
+async function everywhere(page) { /* scrolls through the page so that every part is drawn */
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   for (let y = 0; y < height; y += 600) {
     await page.evaluate(to => scrollTo({ top: to, behavior: "instant" }), y);
@@ -45,7 +45,7 @@ async function everywhere(page) { /* so that every part is drawn */
 async function shot(page, name, whole = true) {
   if (process.env.SHOTS) await page.screenshot({ path: path.join(process.env.SHOTS, name + ".png"), fullPage: whole });
 }
-/* Exact numbers of a column in the rows that stand in the document: from the titles of the cells. NaN: unknown. */
+/* Exact numbers of a column in the rows of the document, from the titles of the cells. "?": unknown. */
 const cells = (page, title) => page.evaluate(t => {
   const heads = [...document.querySelectorAll("#operators thead th")], k = heads.findIndex(h => h.textContent.trim() === t);
   return [...document.querySelectorAll("#operators tbody tr[data-at]")].map(r => {
@@ -53,6 +53,7 @@ const cells = (page, title) => page.evaluate(t => {
     return e.classList.contains("left") ? e.textContent : parseFloat(e.title.replace(/,/g, ""));
   }).map(v => Number.isNaN(v) ? "?" : v);
 }, title);
+const titleOf = (page, key) => page.textContent(`#operators thead th[data-key="${key}"]`);
 const sortBy = (page, title) => page.click(`#operators thead th:has(button:text-is("${title}")) button`);
 const sorted = (v, up) => v.every((x, i) => !i || (up ? v[i - 1] <= x : v[i - 1] >= x));
 const hashOf = page => page.evaluate(() => location.hash);
@@ -76,22 +77,22 @@ test("the demo opens without a message or a request, every part is drawn", async
 
 test("columns sort numerically in both directions", async () => {
   const page = await open("demo.html");
-  check(sorted(await cells(page, "time"), false), "not by time at first");
-  for (const title of ["memory", "FLO/B", "wasted"]) {
+  check(sorted(await cells(page, "time"), false), "not sorted by time initially");
+  for (const title of [await titleOf(page, "bytes"), await titleOf(page, "flop_per_byte"), await titleOf(page, "wasted_ns")]) {
     await sortBy(page, title);
     const down = await cells(page, title), first = down.filter(x => x !== "?");
-    check(first.length > 10 && sorted(first, false), title + " does not fall: " + first.slice(0, 8));
+    check(first.length > 10 && sorted(first, false), title + " is not descending: " + first.slice(0, 8));
     equal(down.indexOf("?") < 0 || down.indexOf("?") >= first.length, true, "unknowns are not last");
     equal(await page.getAttribute("#operators th[aria-sort]", "aria-sort"), "descending", "aria-sort");
     await sortBy(page, title);
     const up = (await cells(page, title)).filter(x => x !== "?");
-    check(sorted(up, true) && up[0] < up[up.length - 1], title + " does not rise");
+    check(sorted(up, true) && up[0] < up[up.length - 1], title + " is not ascending");
     check(up[0] !== first[0], "the order has not changed");
   }
-  check((await hashOf(page)).includes("sort.ops=wasted_ns"), "the address does not tell the order: " + await hashOf(page));
+  check((await hashOf(page)).includes("sort.ops=wasted_ns"), "the URL does not contain the order: " + await hashOf(page));
   await sortBy(page, "operator");
   const names = await cells(page, "operator");
-  check(names[0] < names[names.length - 1], "names do not rise");
+  check(names[0] < names[names.length - 1], "names are not ascending");
   await close(page);
 });
 
@@ -106,7 +107,7 @@ test("the search takes texts and regular expressions", async () => {
   await page.waitForFunction(() => !/no row/.test(document.querySelector("#operators tbody").textContent));
   const names = await cells(page, "operator");
   check(names.length > 2 && names.every(n => /layer[12]/.test(n)), "wrong rows: " + names);
-  check((await hashOf(page)).includes("re=1"), "the address does not tell the search");
+  check((await hashOf(page)).includes("re=1"), "the URL does not contain the search");
   await page.fill("#search", "layer[");
   await page.waitForFunction(() => document.querySelector("#search").getAttribute("aria-invalid") === "true");
   await page.click("#operators button:text-is('Clear')");
@@ -125,21 +126,21 @@ test("types choose rows everywhere", async () => {
   await close(page);
 });
 
-test("the roofline shows a receipt under the pointer and answers to keys", async () => {
+test("the roofline shows a cost breakdown in the tooltip and supports keys", async () => {
   const page = await open("demo.html");
   await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
   await page.focus("#roof canvas");
   await page.keyboard.press("ArrowRight");
   await page.waitForSelector("#tip:not([hidden])");
-  const said = await page.textContent("#said"), box = await page.$eval("#roof .ring", e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; });
-  check(/FLO per byte/.test(said), "nothing is said: " + said);
+  const said = await page.textContent("#announce"), box = await page.$eval("#roof .ring", e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; });
+  check(/FLOP per byte/.test(said), "nothing is announced: " + said);
   await page.keyboard.press("Escape");
-  check(await page.$eval("#tip", e => e.hidden), "the receipt stays");
+  check(await page.$eval("#tip", e => e.hidden), "the tooltip stays open");
   await page.mouse.move(5, 5);
   await page.mouse.move(...box);
   await page.waitForSelector("#tip:not([hidden])");
   const tip = await page.textContent("#tip");
-  for (const word of ["time", "intensity", "roofline", "MAC = ", "efficiency", "bound by"]) check(tip.includes(word), "the receipt lacks '" + word + "': " + tip);
+  for (const word of ["time", "intensity", "roofline", "MAC = ", "efficiency", "bound by"]) check(tip.includes(word), "the tooltip lacks '" + word + "': " + tip);
   await shot(page, "roofline-hover", false);
   await page.mouse.move(5, 5);
   await page.focus("#roof canvas");
@@ -148,7 +149,7 @@ test("the roofline shows a receipt under the pointer and answers to keys", async
   await page.waitForSelector("#details:not([hidden])");
   check((await hashOf(page)).includes("node="), "no link to the node");
   const side = await page.textContent("#details");
-  check(side.includes("formula") && side.includes("115,605,504"), "the whole receipt is not there");
+  check(side.includes("formula") && side.includes("115,605,504"), "the complete cost breakdown is missing");
   await shot(page, "details", false);
   await close(page);
 });
@@ -193,7 +194,7 @@ test("a link to a node opens it, and the history goes back", async () => {
   const page = await open("demo.html", { hash: "#node=" + encodeURIComponent(name) });
   await page.waitForSelector("#details:not([hidden])");
   check((await page.textContent("#details-title")).includes("layer4.1"), await page.textContent("#details-title"));
-  check((await page.textContent("#details")).includes(name), "the node's receipt is not there");
+  check((await page.textContent("#details")).includes(name), "the cost breakdown of the node is missing");
   equal(await page.$$eval('#operators tr[aria-selected="true"]', l => l.length), 1, "selected rows");
   const first = await page.textContent("#details-title");
   await page.click("#details button:text-is('Next')");
@@ -202,10 +203,10 @@ test("a link to a node opens it, and the history goes back", async () => {
   await page.waitForFunction(t => document.querySelector("#details-title").textContent === t, first);
   await page.keyboard.press("Escape");
   check(await page.$eval("#details", e => e.hidden), "Escape does not close");
-  check(!(await hashOf(page)).includes("node="), "the address keeps the node");
+  check(!(await hashOf(page)).includes("node="), "the URL still contains the node");
   await close(page);
   const other = await open("demo.html", { hash: "#node=" + encodeURIComponent("no such <b>node</b>") });
-  check((await other.textContent("#details")).includes("No row of this report"), "an unknown node is not told");
+  check((await other.textContent("#details")).includes("No row of this report"), "an unknown node gives no message");
   await close(other);
 });
 
@@ -221,7 +222,7 @@ test("the trace can be saved, is sorted and has the costs", async () => {
   for (const name of ["process_name", "thread_name"]) check(all.some(e => e.ph === "M" && e.name === name), "no " + name);
   const conv = spans.filter(e => e.args.type === "Conv" && e.cat === "operator"), sum = conv.reduce((s, e) => s + e.dur, 0);
   const limit = spans.filter(e => e.cat === "roofline"), least = limit.reduce((s, e) => s + e.dur, 0);
-  check(limit.length > 50 && least > 19000 && least < 21000, "the roofline's lane: " + least);
+  check(limit.length > 50 && least > 19000 && least < 21000, "the roofline lane: " + least);
   check(conv.length === 53 && conv.every(e => e.args.flo > 0 && e.args.macs > 0), "no costs: " + conv.length);
   check(sum > 45000 && sum < 55000, "durations are not microseconds: " + sum);
   await close(page);
@@ -244,7 +245,7 @@ test("the timeline zooms by keys, buttons and wheel", async () => {
   equal(await look() === whole, true, "not the whole run again");
   await page.focus("#lanes canvas");
   for (const key of ["n", "n", "n"]) await page.keyboard.press(key);
-  check((await page.textContent("#tip")).includes("lasted"), "no receipt of the event");
+  check((await page.textContent("#tip")).includes("duration"), "no tooltip of the event");
   await close(page);
 });
 

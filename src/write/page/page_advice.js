@@ -1,11 +1,11 @@
-/* What could be faster, with the rows that prove it. */
+/* Recommendations (--advise) with the rows that support them. */
 function savingText(f) {
   const s = f.saving, share = known(s.share) && s.share >= 0 ? " (" + percent(s.share) + " % " + D.advice.share_of + ")" : "";
   if (known(s.high_ns) && known(s.low_ns) && s.low_ns > .95 * s.high_ns) return time(s.high_ns) + share;
   if (known(s.high_ns) && s.low_ns > 0) return time(s.low_ns) + " to " + time(s.high_ns) + share;
   if (known(s.high_ns)) return "at most " + time(s.high_ns) + share;
   if (s.low_ns > 0) return "at least " + time(s.low_ns) + share;
-  return s.bytes > 0 ? bytes(s.bytes) + " need not move" : "not known";
+  return s.bytes > 0 ? bytes(s.bytes) + " of memory traffic" : "unknown";
 }
 function evidence(f) {
   const body = f.evidence.map(e => {
@@ -20,15 +20,15 @@ function evidence(f) {
 function adviceSection() {
   const A = D.advice;
   if (!A) return null;
-  const box = el("div", { class: "panel advice" }), s = section("advice", "What could be faster", box);
+  const box = el("div", { class: "panel advice" }), s = section("advice", "Recommendations", box);
   s.querySelector("h2").dataset.short = "Advice";
-  s.head.append(el("span", { class: "note" }, A.findings.length > 1 ? "what one finding saves another one cannot: savings do not add up" : A.findings.length ? "" : "nothing was found by " + A.rules + " rules that had what they need"));
+  s.head.append(el("span", { class: "note" }, A.findings.length > 1 ? "savings overlap and are not additive" : A.findings.length ? "" : "none from " + A.rules + " applicable rules"));
   if (!A.findings.length) box.remove();
   for (const f of A.findings) {
     const d = el("details", null, el("summary", null, el("span", { class: "badge " + f.severity }, f.severity), el("b", null, f.title), el("span", { class: "saves" }, savingText(f))));
-    d.fill = () => { /* rows only when they are looked at */
+    d.fill = () => { /* filled when opened */
       if (d.childElementCount > 1) return;
-      d.append(pairs([["found", f.found], ["saves", savingText(f) + (f.saving.basis ? ": " + f.saving.basis : "")], ["do", f.todo]]), evidence(f));
+      d.append(pairs([["evidence", f.found], ["saving", savingText(f) + (f.saving.basis ? ": " + f.saving.basis : "")], ["action", f.todo]]), evidence(f));
       if (f.rows > f.evidence.length) d.append(el("p", { class: "note" }, "and " + grouped(f.rows - f.evidence.length) + " more"));
     };
     d.addEventListener("toggle", d.fill);

@@ -1,11 +1,11 @@
-/* Helpers: elements, numbers for people, the state in the address. */
-/* In names, what turns the direction of text or is no text at all is shown as a replacement character. The writer
- * has escaped all of it; behind an escaped backslash a "u" is a letter. */
+/* Helpers: DOM elements, number formats, the page state in the URL. */
+/* Control characters and bidirectional overrides in names are shown as the replacement character. The writer
+ * escapes them as \\uXXXX; after an escaped backslash, "u" is an ordinary letter. */
 const UNSEEN = /\\(?:\\|u(?:00[0189][0-9a-f]|007f|061c|200[ef]|202[89a-e]|206[6-9]))/gi;
 const D = JSON.parse(document.getElementById("data").textContent.replace(UNSEEN, m => m.length > 2 ? "\ufffd" : m));
 const $ = id => document.getElementById(id);
 
-/* el("td", {class: "left", title: "..."}, child or text, ...): texts are never markup. */
+/* el("td", {class: "left", title: "..."}, child or text, ...): creates an element; texts are never parsed as markup. */
 function el(tag, attrs, ...children) {
   const e = document.createElement(tag);
   for (const k in attrs || {}) {
@@ -20,7 +20,7 @@ function el(tag, attrs, ...children) {
   for (const c of children.flat(3)) if (c !== null && c !== undefined) e.append(c);
   return e;
 }
-function say(text) { $("said").textContent = text; }
+function announce(text) { $("announce").textContent = text; } /* for screen readers */
 
 /* ---- numbers ---- */
 const THIN = " ", SMALL = innerWidth < 640;
@@ -47,14 +47,15 @@ function time(ns) {
 }
 const percent = f => !Number.isFinite(f) ? UNKNOWN : f !== 0 && Math.abs(f) < .0005 ? "<0.1" : (100 * f).toFixed(1);
 const ratio = v => v !== 0 && Math.abs(v) < .01 ? v.toExponential(1) : v < 10 ? v.toFixed(2) : v < 1000 ? v.toFixed(1) : si(v);
-function grouped(v) { /* digits of a number, or of a string of them */
+function grouped(v) { /* thousands separators; v: a number, or a string of digits */
   const s = typeof v === "string" ? v : Number.isInteger(v) ? String(v) : String(Number(v.toPrecision(10)));
   const [whole, rest] = s.split(".");
   return /e/.test(s) ? s : whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
 }
-const KIND = { /* how numbers of a kind are shown, and exactly */
+const KIND = { /* formats of each kind of number: rounded, and exact for the tooltip */
   count: { human: v => Math.abs(v) >= 1e7 ? si(v) : grouped(v), exact: grouped },
   si: { human: v => si(v), exact: grouped },
+  giga: { human: v => v === 0 ? "0" : Math.abs(v) < 1e7 ? Number((v / 1e9).toPrecision(2)) + "" : v < 1e12 ? digits3(v / 1e9) : grouped((v / 1e9).toFixed(0)), exact: v => grouped(v) + " a second" },
   bytes: { human: bytes, exact: v => grouped(v) + " bytes" },
   time: { human: time, exact: v => grouped(v) + " ns" },
   fraction: { human: v => percent(v), exact: v => (100 * v).toPrecision(6) + " %" },
@@ -67,14 +68,14 @@ const human = (kind, v) => known(v) ? KIND[kind].human(Number(v)) : UNKNOWN;
 const exact = (kind, v) => known(v) ? KIND[kind].exact(v) : "unknown";
 const qualityNo = name => Math.max(0, ["exact", "upper", "lower", "est", "unknown"].indexOf(name));
 
-/* A text cut in the middle: names differ at their ends. */
+/* Shortens a text in the middle, because names differ at their ends. */
 function middle(text, max) {
   if (text.length <= max) return text;
   const head = Math.floor((max - 1) * .5);
   return text.slice(0, head) + "…" + text.slice(text.length - (max - 1 - head));
 }
 
-/* ---- state: what the address keeps ---- */
+/* ---- page state, stored in the URL fragment ---- */
 const S = { q: "", re: false, types: [], tab: "ops", sort: {}, node: null, metric: null, by: "op", wasteBy: null };
 const listeners = [];
 const onState = f => listeners.push(f);
@@ -104,12 +105,12 @@ function hashText() {
   if (S.node !== null) p.set("node", S.node);
   return p.toString();
 }
-/* what: the keys that changed. A node is a place of its own in the history, the rest is not. */
+/* what: the keys that changed. Only a change of the node adds a history entry. */
 function change(what, values) {
   Object.assign(S, values);
   const hash = hashText(), url = location.pathname + location.search + (hash ? "#" + hash : "");
   const push = what.includes("node");
-  try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* too many changes a second */ }
+  try { history[push ? "pushState" : "replaceState"](null, "", url); } catch (e) { /* the browser limits the rate of changes */ }
   for (const f of listeners) f(what);
 }
 function fromHistory() {
@@ -117,7 +118,7 @@ function fromHistory() {
   for (const f of listeners) f(["q", "types", "tab", "sort", "metric", "by", "wasteBy", "node"]);
 }
 
-/* ---- light and dark ---- */
+/* ---- light and dark theme ---- */
 const systemDark = matchMedia("(prefers-color-scheme: dark)"), printing = matchMedia("print");
 let themeChoice = null;
 function isDark() { return !printing.matches && (themeChoice === null ? systemDark.matches : themeChoice === "dark"); }
@@ -130,20 +131,20 @@ const css = name => getComputedStyle(document.documentElement).getPropertyValue(
 const LIGHT = ["#2f6cb3", "#d3701f", "#2f8f4e", "#bf3f3a", "#7a5fb8", "#8a6148", "#c45b9c", "#1b8fa0", "#8d8a14", "#5a6778"];
 const DARK = ["#6ea6ea", "#f39d58", "#65c57f", "#f0807a", "#ad95ea", "#c29a80", "#ee97cf", "#52c8d8", "#cbc84f", "#98a6b8"];
 const color = i => i < 0 ? (isDark() ? "#66717e" : "#98a2ad") : (isDark() ? DARK : LIGHT)[i % LIGHT.length];
-/* Black or white, whichever is easier to read on the colour. */
+/* Text colour with the higher contrast on a background colour (WCAG relative luminance). */
 function inkOn(hex) {
   const part = k => { const v = parseInt(hex.slice(k, k + 2), 16) / 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; };
   return .2126 * part(1) + .7152 * part(3) + .0722 * part(5) > .179 ? "#0f1216" : "#ffffff";
 }
 
-/* ---- small parts ---- */
+/* ---- components ---- */
 function section(id, title, ...children) {
   const head = el("header", null, el("h2", { id: id + "-title" }, title));
   const s = el("section", { id, "aria-labelledby": id + "-title" }, head, ...children);
   s.head = head;
   return s;
 }
-/* One of several: a group of buttons. */
+/* A radio group of buttons. */
 function choice(label, options, get, set) {
   const box = el("div", { class: "group controls", role: "radiogroup", "aria-label": label });
   const buttons = options.map(([value, text]) => el("button", {
@@ -166,7 +167,7 @@ function choice(label, options, get, set) {
   box.update();
   return box;
 }
-/* What is not in sight is drawn when it comes near, or goes to paper. */
+/* Lazy drawing: calls f when the element comes near the viewport, or before printing. */
 const unseen = new Set();
 function whenSeen(e, f) {
   const now = () => { if (unseen.delete(now)) { o.disconnect(); f(); } };

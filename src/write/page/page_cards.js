@@ -1,4 +1,4 @@
-/* Head line, cards, and where the imported time is. */
+/* Headline, summary cards, and the time accounting of the profile. */
 const T = D.totals, P = D.profile;
 const asNumber = v => v === null || v === undefined ? NaN : Number(v);
 const runTime = P ? asNumber(P.run_ns) : NaN;
@@ -6,7 +6,7 @@ const runTime = P ? asNumber(P.run_ns) : NaN;
 function headline() {
   $("title").textContent = D.title;
   $("title").title = D.title;
-  const device = D.hardware ? "against " + D.hardware.name : "";
+  const device = D.hardware ? "hardware " + D.hardware.name : "";
   const source = P ? (P.producer || P.format) + (P.device ? ", " + P.device : "") : "static analysis";
   $("subtitle").textContent = [source, device].filter(Boolean).join("  ·  ");
   $("subtitle").title = $("subtitle").textContent;
@@ -27,31 +27,31 @@ function latencyNote() {
 }
 function cards() {
   const list = [], q = T.model ? qualityNo(T.quality) % 4 : 0, least = T.model && Number(T.unknown_nodes) > 0;
-  const mark = least ? "≥" : MARK[q], word = least ? " (at least: some nodes have no cost)" : q ? " (" + WORD[q] + ")" : "";
+  const mark = least ? "≥" : MARK[q], word = least ? " (lower bound: some nodes have an unknown cost)" : q ? " (" + WORD[q] + ")" : "";
   const sums = totals();
   if (P && !P.functions && runTime > 0)
     list.push(card("Latency", time(runTime), latencyNote(), exact("time", runTime) + ", " + P.time_kind));
   if (P && P.flops_per_s > 0)
-    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "operations and bytes of the rows over the latency"));
+    list.push(card("Achieved", (P.least ? "≥" : "") + si(P.flops_per_s, "FLOP/s"), (P.ops_per_s > 0 ? si(P.ops_per_s, "OP/s") + ", " : "") + si(P.bytes_per_s, "B/s"), "FLOPs and bytes of the rows / latency"));
   if (D.hardware && known(D.hardware.roofline_ns)) {
     const h = D.hardware;
-    list.push(card("Roofline", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? percent(h.roofline_ns / h.time_ns) + " % reached, " + time(h.wasted_ns) + " wasted" : "least time on " + h.name,
-      "sum of the least times that " + h.name + " allows each row: " + exact("time", h.roofline_ns)));
+    list.push(card("Roofline time", "≥" + time(h.roofline_ns), known(h.wasted_ns) && known(h.time_ns) ? "efficiency " + percent(h.roofline_ns / h.time_ns) + " %, gap " + time(h.wasted_ns) : "lower bound on " + h.name,
+      "sum of the roofline times of all rows on " + h.name + ": " + exact("time", h.roofline_ns)));
   }
-  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLO"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MAC" : "as the source says", exact("si", sums.flo) + " FLO" + word));
+  if (sums.flo !== null) list.push(card("Operations", mark + si(Number(sums.flo), "FLOPs"), sums.macs !== null ? mark + si(Number(sums.macs)) + " MACs" : "as reported by the source", exact("si", sums.flo) + " FLOPs" + word));
   if (sums.bytes !== null) list.push(card("Memory moved", mark + bytes(Number(sums.bytes)), sums.split, exact("bytes", sums.bytes) + word));
   if (T.model) {
     list.push(card("Parameters", si(Number(T.params)), bytes(Number(T.const_bytes)) + " constants", grouped(T.params) + "; " + Object.entries(T.constants).map(([k, v]) => k + " " + bytes(Number(v))).join(", ")));
     const m = D.memory;
-    if (m && m.peak !== null) list.push(card("Peak memory", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), "activations; " + bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
+    if (m && m.peak !== null) list.push(card("Peak activation memory", (m.quality === "unknown" ? "≥" : MARK[qualityNo(m.quality) % 4]) + bytes(Number(m.peak)), bytes(Number(m.peak) + Number(m.const_bytes)) + " with constants", exact("bytes", m.peak) + " of activations"));
   }
-  if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " different kernels and copies", exact("time", kernelTime)));
+  if (kernels.length) list.push(card("Device work", time(kernelTime), grouped(kernels.length) + " distinct kernels and copies", exact("time", kernelTime)));
   list.push(card(D.grouped ? "Groups" : "Rows", grouped(N), T.model ? grouped(T.nodes) + " nodes, " + (Number(T.unknown_nodes) ? grouped(T.unknown_nodes) + " of unknown cost" : "all counted") : types.length + (types.length === 1 ? " type" : " types")));
   if (D.coverage && known(D.coverage.time_fraction))
-    list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of the operators' time is on nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " unmatched" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have a time" : null));
+    list.push(card("Coverage", percent(D.coverage.time_fraction) + THIN + "%", "of operator time attributed to nodes" + (D.coverage.n_unmatched ? ", " + D.coverage.n_unmatched + " records unattributed" : ""), known(D.coverage.flops_fraction) ? percent(D.coverage.flops_fraction) + " % of the FLOPs have measured times" : null));
   return el("dl", { id: "cards" }, list);
 }
-/* Of the model where there is one, else of the rows. */
+/* Totals of the model if there is one, otherwise of the rows. */
 function totals() {
   if (T.model) {
     const sum = (...v) => String(v.reduce((a, b) => a + BigInt(b), 0n));
@@ -62,10 +62,10 @@ function totals() {
     };
   }
   const of = s => C[s] && types.some(t => known(t[s])) ? total[s] : null;
-  return { flo: of("flo"), macs: null, bytes: of("bytes"), split: "as the source says" };
+  return { flo: of("flo"), macs: null, bytes: of("bytes"), split: "as reported by the source" };
 }
 
-/* ---- where the imported time is: every nanosecond of the profile ---- */
+/* ---- time accounting: every nanosecond of the profile ---- */
 function strip(title, parts) {
   const sum = parts.reduce((s, p) => s + p[1], 0);
   return el("div", null, el("h3", null, title + " " + time(sum)),
@@ -76,11 +76,11 @@ function strip(title, parts) {
 function importedTime() {
   const out = [], cover = D.coverage;
   if (!cover) return out;
-  for (const [side, key, title] of [["host", "total_ns", "All time that was read"], ["device", "total_kernel_ns", "On the device"]]) {
+  for (const [side, key, title] of [["host", "total_ns", "All time in the profile:"], ["device", "total_kernel_ns", "Device time:"]]) {
     const c = cover[side], parts = [];
     if (!known(c.imported_ns) || !(c.imported_ns > 0)) continue;
-    if (c.nodes_ns > 0) parts.push(["on single nodes", c.nodes_ns, color(0)]);
-    if (c.groups_ns > 0) parts.push(["on fused groups", c.groups_ns, color(7)]);
+    if (c.nodes_ns > 0) parts.push(["single nodes", c.nodes_ns, color(0)]);
+    if (c.groups_ns > 0) parts.push(["fused groups", c.groups_ns, color(7)]);
     if (!known(c.nodes_ns) && c.operators_ns > 0) parts.push(["operators", c.operators_ns, color(0)]);
     cover.buckets.forEach((b, k) => { if (b[key] > 0) parts.push([b.name, b[key], color([1, 4, 5, 8, 6, 2, 9][k % 7])]); });
     if (c.lost_ns > 1) parts.push(["LOST", c.lost_ns, color(3)]);

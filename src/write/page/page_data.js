@@ -1,4 +1,4 @@
-/* The data's columns as the page uses them; rows by name, node and type. */
+/* Access to the data: columns, rows by name and node, sums per type. */
 const N = D.rows;
 function addSteps(steps) { let sum = 0; return Int32Array.from(steps, d => sum += d); }
 const ROW_NODES = D.row_nodes || (D.row_node_steps ? addSteps(D.row_node_steps) : null);
@@ -14,7 +14,7 @@ class Column {
     this.n = n;
     this.text = c.kind === "text";
   }
-  at(i) { /* text, number, digits of a large number, or null */
+  at(i) { /* text, number, large number as a string of digits, or null */
     const c = this.data;
     if (c.same !== undefined) return c.same;
     if (c.values) return c.values[i];
@@ -29,7 +29,7 @@ class Column {
     }
     return this.asNumbers;
   }
-  get ranks() { /* of texts in their order; digits count as numbers; NaN: none */
+  get ranks() { /* sort ranks of texts (natural order of digits); NaN: no text */
     if (!this.asRanks) {
       const pad = s => s.replace(/\d+/g, d => d.padStart(9, "0"));
       const v = new Float64Array(this.n), seen = new Map();
@@ -46,7 +46,7 @@ class Column {
 
 const columns = D.columns.map(c => new Column(c, N));
 const column = key => columns.find(c => c.key === key) || null;
-const C = {}; /* those that the page itself knows; null: not in this report */
+const C = {}; /* columns that the page refers to; null: not in this report */
 for (const [name, key] of Object.entries({
   name: "name", type: "type", time: "time_ns", flo: "flo", bytes: "bytes", roof: "roofline_ns", wasted: "wasted_ns",
   intensity: "flop_per_byte", bound: "bound_by", params: "params", inputs: "inputs", outputs: "outputs", macs: "macs",
@@ -84,7 +84,7 @@ function nodeName(node) {
   return row < 0 ? "node " + node : rowName(row);
 }
 let rowByName = null;
-/* A row by its name, by a node that it covers, by the node's number, or (@) by its own. */
+/* Finds a row by its name, by the name or number of a node that it covers, or by its own number (@). */
 function findRow(text) {
   if (!rowByName) {
     rowByName = new Map();
@@ -99,13 +99,13 @@ function findRow(text) {
   if (row) return Number(row[1]) >= 1 && Number(row[1]) <= N ? Number(row[1]) - 1 : -1;
   return m ? (ROW_NODES ? rowOfNode(Number(m[1])) : Number(m[1]) < N ? Number(m[1]) : -1) : -1;
 }
-/* What the address calls the row: its name, where several have that name its node's number, or its own. */
+/* The link text of a row: its name if unique, otherwise its node's number or its own number. */
 function linkOf(i) {
   const nodes = nodesOf(i);
   return [rowName(i), nodes.length ? "#" + nodes[0] : "", "@" + (i + 1)].find(link => link && findRow(link) === i) || rowName(i);
 }
 
-/* ---- sums of rows; a row whose number is unknown is counted apart ---- */
+/* ---- sums of rows; rows with an unknown value are counted separately ---- */
 const SUMS = ["time", "flo", "bytes", "params", "roof", "wasted", "macs"];
 function addUp(rows, keyOf) {
   const groups = new Map(), list = [], of = new Uint32Array(rows.length);
@@ -128,7 +128,7 @@ function addUp(rows, keyOf) {
   addPoints(rows, of, list);
   return list;
 }
-/* What a group has on the roofline is of those rows that have all that it takes. */
+/* The roofline point of a group sums only rows for which FLOPs, bytes and time are known. */
 function addPoints(rows, of, list) {
   const limit = C.roof ? C.roof.numbers : null, span = hasTime ? C.time.numbers : limit;
   if (!C.flo || !C.bytes || !span) return;
@@ -148,10 +148,10 @@ const byWeight = (a, b) => { const x = hasTime ? a.time : a.flo, y = hasTime ? b
 const types = addUp(allRows, rowType).sort(byWeight);
 const typeNo = new Map(types.map((t, i) => [t.key, i]));
 const typeColor = type => { const i = typeNo.get(type); return color(i === undefined || i >= LIGHT.length ? -1 : i); };
-/* "/layer1/layer1.0/conv/Conv" to "/layer1/layer1.0": the part of the model that the row belongs to. */
+/* The module of a row: "/layer1/layer1.0/conv/Conv" belongs to "/layer1/layer1.0". */
 function moduleOf(i) {
   const name = rowName(i).split("(", 1)[0], sep = name.includes("/") ? "/" : ".", from = name.startsWith(sep) ? 1 : 0;
-  let end = name.indexOf(sep, from); /* of the first part */
+  let end = name.indexOf(sep, from); /* end of the first part */
   if (end < 0) return "(top)";
   const second = name.indexOf(sep, end + 1);
   if (second > 0) end = second;
@@ -160,7 +160,7 @@ function moduleOf(i) {
 const total = { time: 0, flo: 0, bytes: 0, params: 0 };
 for (const s in total) for (const t of types) total[s] += t[s] || 0;
 
-/* ---- rows that the search and the chosen types let through ---- */
+/* ---- rows that match the search and the selected types ---- */
 let shownRows = allRows, searchError = null, haystack = null;
 function filterRows() {
   searchError = null;
@@ -181,4 +181,4 @@ function filterRows() {
   const chosen = S.types.length ? new Set(S.types) : null;
   shownRows = !test && !chosen ? allRows : allRows.filter(i => (!chosen || chosen.has(rowType(i))) && (!test || test(i)));
 }
-onState(what => { if (what.includes("q") || what.includes("types")) filterRows(); }); /* before all others */
+onState(what => { if (what.includes("q") || what.includes("types")) filterRows(); }); /* runs before all other listeners */

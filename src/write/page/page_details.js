@@ -1,4 +1,4 @@
-/* The receipt of a row: short beside the pointer, whole at the side. */
+/* The cost breakdown of a row: short in the tooltip, complete in the side panel. */
 function pairs(list) {
   return el("dl", null, list.filter(p => p && p[1] !== null && p[1] !== "").map(([k, v, title]) => [el("dt", null, k), el("dd", { title: title || null }, v)]));
 }
@@ -11,15 +11,15 @@ function facts(i, whole) {
     ["type", rowType(i)],
     C.inputs && ["shapes", middle(shapes(txt(C.inputs, i)), whole ? 400 : 90) + " → " + middle(shapes(txt(C.outputs, i)), whole ? 200 : 60)],
     C.time && ["time", known(t) ? time(t) + " (" + percent(t / total.time) + " %)" : "not measured", exact("time", t)],
-    C.flo && ["FLO", number_(C.flo, i) + (q ? " (" + WORD[q] + ")" : "") + (C.macs && num(C.macs, i) > 0 ? ", " + number_(C.macs, i, "si") + " MAC" : ""), exact("si", C.flo.at(i))],
-    C.bytes && ["memory", number_(C.bytes, i) + split(i), exact("bytes", C.bytes.at(i))],
-    C.intensity && ["intensity", number_(C.intensity, i, "ratio", " FLO/B")],
-    C.rate && ["reached", number_(C.rate, i, "si", "FLOP/s").replace("?FLOP/s", UNKNOWN) + (C.bandwidth ? ", " + number_(C.bandwidth, i) + "/s" : "")],
-    hasRoof && ["roofline", number_(C.roof, i) + (txt(C.bound, i) ? ", bound by " + txt(C.bound, i) : "")],
-    C.efficiency && ["efficiency", known(num(C.efficiency, i)) ? percent(num(C.efficiency, i)) + " % of the roofline, " + number_(C.wasted, i) + " wasted" : UNKNOWN],
-    C.above && txt(C.above, i) && ["faster", "than the roofline allows: " + txt(C.above, i)],
+    C.flo && ["FLOPs", number_(C.flo, i) + (q ? " (" + WORD[q] + ")" : "") + (C.macs && num(C.macs, i) > 0 ? ", " + number_(C.macs, i, "si") + " MACs" : ""), exact("si", C.flo.at(i))],
+    C.bytes && ["bytes moved", number_(C.bytes, i) + split(i), exact("bytes", C.bytes.at(i))],
+    C.intensity && ["arithmetic intensity", number_(C.intensity, i, "ratio", " FLOP/B")],
+    C.rate && ["achieved", number_(C.rate, i, "giga", " GFLOP/s") + (C.bandwidth ? ", " + number_(C.bandwidth, i, "giga", " GB/s") : "")],
+    hasRoof && ["roofline time", number_(C.roof, i) + (txt(C.bound, i) ? ", bound by " + txt(C.bound, i) : "")],
+    C.efficiency && ["efficiency", known(num(C.efficiency, i)) ? percent(num(C.efficiency, i)) + " %, gap " + number_(C.wasted, i) : UNKNOWN],
+    C.above && txt(C.above, i) && ["above roofline", txt(C.above, i)],
     C.params && num(C.params, i) > 0 && ["parameters", number_(C.params, i, "count")],
-    C.rule && txt(C.rule, i) && ["joined", "by " + txt(C.rule, i)],
+    C.rule && txt(C.rule, i) && ["matched by", txt(C.rule, i)],
   ];
   return list;
 }
@@ -38,13 +38,13 @@ function formulaLines(i, most) {
   }
   return lines.length > most ? [...lines.slice(0, most), "and " + (lines.length - most) + " more"] : lines;
 }
-function receipt(i) {
+function breakdown(i) {
   const lines = formulaLines(i, 5);
-  return el("div", { class: "receipt" }, el("b", null, rowName(i)), pairs(facts(i, false)),
+  return el("div", { class: "breakdown" }, el("b", null, rowName(i)), pairs(facts(i, false)),
     lines.length ? el("div", { class: "formula" }, lines.join("\n")) : null);
 }
 
-/* ---- beside the pointer ---- */
+/* ---- tooltip ---- */
 const tip = $("tip");
 function showTip(content, x, y) {
   tip.replaceChildren(content);
@@ -55,7 +55,7 @@ function showTip(content, x, y) {
 }
 const hideTip = () => { tip.hidden = true; };
 
-/* ---- at the side ---- */
+/* ---- side panel ---- */
 const details = $("details");
 let cameFrom = null;
 const linkTo = i => { const p = new URLSearchParams(hashText()); p.set("node", linkOf(i)); return "#" + p; };
@@ -71,9 +71,9 @@ function drawDetails(title, content, row) {
   };
   const name = el("h2", { id: "details-title", tabindex: "-1" }, title);
   details.replaceChildren(el("div", { class: "bar" },
-    row === undefined ? null : el("button", { type: "button", onclick: () => step(-1), title: "the row above in the table" }, "Previous"),
-    row === undefined ? null : el("button", { type: "button", onclick: () => step(1), title: "the row below in the table" }, "Next"),
-    row === undefined ? null : el("a", { href: linkTo(row) }, "link to it"),
+    row === undefined ? null : el("button", { type: "button", onclick: () => step(-1), title: "Previous row of the table" }, "Previous"),
+    row === undefined ? null : el("button", { type: "button", onclick: () => step(1), title: "Next row of the table" }, "Next"),
+    row === undefined ? null : el("a", { href: linkTo(row) }, "Link"),
     el("span", { class: "push" }), el("button", { type: "button", onclick: closeDetails }, "Close")), name, ...content);
   details.hidden = false;
   details.scrollTop = 0;
@@ -84,13 +84,13 @@ function rowDetails(i) {
   const rest = columns.filter(c => !["name", "type", "time_ns", "flo", "bytes", "inputs", "outputs", "nodes"].includes(c.key));
   out.push(el("details", null, el("summary", null, "All columns"),
     pairs(rest.map(c => [c.title, c.text ? txt(c, i) : known(c.at(i)) ? human(c.kind, c.at(i)) + "  (" + exact(c.kind, c.at(i)) + ")" : UNKNOWN]))));
-  if (nodes.length > 1) out.push(el("h3", null, nodes.length + " nodes of the model in one row"));
+  if (nodes.length > 1) out.push(el("h3", null, nodes.length + " model nodes in this row"));
   for (const k of nodes) {
     const text = D.nodes.receipts[k], formula = NODE.formula.at(k);
-    if (nodes.length === 1 && text) out.push(el("h3", null, "How the counts came about"));
+    if (nodes.length === 1 && text) out.push(el("h3", null, "Cost breakdown"));
     if (text) out.push(el("pre", null, text.trimEnd()));
-    else out.push(el("h3", null, nodeName(k)), el("pre", null, (formula || "no counts of its own") + "\n"),
-      el("p", { class: "note" }, "Shortened: the report has the whole receipts of the rows that weigh most. All of it: onnxcost MODEL --why " + k));
+    else out.push(el("h3", null, nodeName(k)), el("pre", null, (formula || "no cost of its own") + "\n"),
+      el("p", { class: "note" }, "Shortened: the report contains full cost breakdowns of the largest rows only. For this node run: onnxcost MODEL --why " + k));
   }
   return out;
 }
@@ -99,8 +99,8 @@ function openKernel(g) {
   const used = [...g.rows];
   drawDetails(g.key, [pairs([
     ["time", time(g.time) + " (" + percent(g.time / kernelTime) + " %)", exact("time", g.time)], ["calls", grouped(g.calls)], ["mean", human("time", g.mean)],
-    ["least, most", human("time", g.min) + ", " + human("time", g.max)], ["precision", g.precision], ["unit", g.unit], ["library", g.library],
-  ]), used.length ? el("h3", null, "worked for") : null,
+    ["min, max", human("time", g.min) + ", " + human("time", g.max)], ["precision", g.precision], ["unit", g.unit], ["library", g.library],
+  ]), used.length ? el("h3", null, "launched by") : null,
   el("ul", null, used.slice(0, 200).map(i => el("li", null, el("a", { href: linkTo(i) }, rowName(i)))))]);
 }
 function showNode() {
@@ -109,14 +109,14 @@ function showNode() {
       details.hidden = true;
       if (gridOf.ops) gridOf.ops.select(null);
       if (cameFrom && cameFrom.isConnected) cameFrom.focus({ preventScroll: true });
-      else if (gridOf[S.tab]) gridOf[S.tab].focusRow(); /* the row was drawn anew */
+      else if (gridOf[S.tab]) gridOf[S.tab].focusRow(); /* the row was redrawn */
       cameFrom = null;
     }
     return;
   }
   const i = findRow(S.node);
   if (i < 0) {
-    drawDetails(S.node, [el("p", null, "No row of this report has that name. It may have been folded, or fused into a row of another name.")]);
+    drawDetails(S.node, [el("p", null, "No row of this report has this name. The node may be constant-folded, or fused into another row.")]);
     return;
   }
   drawDetails(rowName(i), rowDetails(i), i);

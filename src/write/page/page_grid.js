@@ -1,4 +1,4 @@
-/* A table of any length: only the rows in sight are in the document. Columns are objects with
+/* A virtual table: only visible rows are in the document. Columns are objects with
  * key, title, text (left), keys (numbers to sort by, NaN last), cell(row) -> {text, title, bar}. */
 const ROW = 26, OVER = 10, MAX_HEIGHT = 8e6, PRINTED = 60;
 
@@ -24,7 +24,7 @@ class Grid {
     this.columns = columns;
     this.widths = columns.map(c => this.widthOf(c));
     const over = this.widths.reduce((a, b) => a + b, 0) - (this.box.clientWidth || document.querySelector("main").clientWidth - 42);
-    if (over > 0 && columns[0].most > 38) { /* names give way first, to an extent */
+    if (over > 0 && columns[0].most > 38) { /* shorten names first, down to a minimum */
       columns[0].most = Math.max(38, columns[0].most - Math.ceil(over / 7));
       this.widths[0] = this.widthOf(columns[0]);
     }
@@ -41,7 +41,7 @@ class Grid {
     for (let i = 0; i < n; i += step) most = Math.max(most, c.cell(this.rows[i]).text.length);
     return Math.ceil(Math.min(most, c.most || 30) * (c.mono ? 7 : 6.9) + 17);
   }
-  /* On paper only the columns that fit. */
+  /* Printing shows only the columns that fit on paper. */
   paper(on) {
     if (on && !this.onScreen) {
       this.onScreen = this.columns;
@@ -64,7 +64,7 @@ class Grid {
     this.sort_();
     this.box.scrollTop = 0;
     this.onSort(this.sort);
-    say("sorted by " + c.title + (this.sort[1] < 0 ? ", largest first" : ", smallest first"));
+    announce("sorted by " + c.title + (this.sort[1] < 0 ? ", largest first" : ", smallest first"));
   }
   sort_() {
     const c = this.sort && this.columns.find(x => x.key === this.sort[0]);
@@ -87,7 +87,7 @@ class Grid {
     this.drawn = null;
     this.draw();
   }
-  /* Rows above the first one in sight. Very long tables are scrolled in larger steps. */
+  /* Index of the first visible row. Browsers limit the height of an element: very long tables scroll in larger steps. */
   get height() { return Math.min(this.order.length * ROW, MAX_HEIGHT); }
   get view() { return Math.max(ROW, (this.box.clientHeight || 500) - 30); }
   firstRow() {
@@ -113,7 +113,7 @@ class Grid {
     const list = [this.gap(above)];
     for (let at = first; at < last; at++) list.push(this.row(at));
     list.push(this.gap(below));
-    if (!n) list.push(el("tr", null, el("td", { class: "left dim", colspan: this.columns.length }, "no row fits")));
+    if (!n) list.push(el("tr", null, el("td", { class: "left dim", colspan: this.columns.length }, "no row matches")));
     if (print && n > last) list.push(el("tr", null, el("td", { class: "left dim", colspan: this.columns.length }, "and " + grouped(n - last) + " more")));
     this.body.replaceChildren(...list);
     if (focused) this.focusRow();

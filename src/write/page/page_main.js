@@ -1,4 +1,4 @@
-/* The page put together. */
+/* Builds the page. */
 function tools() {
   const b = $("theme"), set = () => { b.textContent = isDark() ? "Light" : "Dark"; b.setAttribute("aria-label", isDark() ? "Switch to light colours" : "Switch to dark colours"); };
   b.addEventListener("click", () => { themeChoice = isDark() ? "light" : "dark"; applyTheme(); set(); });
@@ -8,7 +8,7 @@ function tools() {
 function links(list) {
   const nav = $("sections");
   nav.append(...list.map(s => el("a", { href: "#" + s.id, onclick: e => {
-    e.preventDefault(); /* the address keeps the state */
+    e.preventDefault(); /* the URL fragment holds the page state */
     s.scrollIntoView();
     const h = s.querySelector("h2");
     h.tabIndex = -1;
@@ -48,7 +48,7 @@ function start() {
   add(notesSection());
   links(sections);
   tools();
-  const first = sections.find(s => s.id === "operators"); /* the table answers before charts are drawn */
+  const first = sections.find(s => s.id === "operators"); /* the table is usable before the charts are drawn */
   first.ready();
   const rest = sections.filter(s => s.ready && s !== first);
   const next = () => { const s = rest.shift(); if (s) { s.ready(); setTimeout(next); } };

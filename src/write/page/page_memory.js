@@ -1,27 +1,27 @@
-/* Activation memory in use at each step, the peak marked; what is alive there. Drawn by Chart.js. */
+/* Activation memory per step with the peak, and the tensors that are live at the peak. Uses Chart.js. */
 function memorySection() {
   const M = D.memory;
   if (!M || !M.steps || M.peak === null || !(Number(M.peak) > 0)) return null;
   const live = M.live.map(Number), nodes = addSteps(M.node_steps), rough = M.quality === "unknown" ? "≥" : MARK[qualityNo(M.quality) % 4];
-  const canvas = el("canvas", { role: "img", "aria-label": "Activation memory over " + M.steps + " steps; the peak is " + bytes(Number(M.peak)) + " at step " + (M.peak_step + 1) + ", " + nodeName(nodes[M.peak_step]) });
-  const table = el("table", { class: "plain", "aria-label": "In use at the peak" },
-    el("thead", null, el("tr", null, ["in use at the peak", "bytes", "steps"].map((h, k) => el("th", { scope: "col", class: k ? "" : "left" }, h)))),
+  const canvas = el("canvas", { role: "img", "aria-label": "Activation memory over " + M.steps + " steps; peak " + bytes(Number(M.peak)) + " at step " + (M.peak_step + 1) + ", " + nodeName(nodes[M.peak_step]) });
+  const table = el("table", { class: "plain", "aria-label": "Live at the peak" },
+    el("thead", null, el("tr", null, ["live at the peak", "bytes", "live range"].map((h, k) => el("th", { scope: "col", class: k ? "" : "left" }, h)))),
     el("tbody", null, M.at_peak.map(b => el("tr", null,
       el("th", { scope: "row", class: "left", title: b.name + "\n" + b.type }, middle(b.name, 40)),
       el("td", { title: exact("bytes", b.bytes) }, human("bytes", b.bytes)), el("td", null, (b.first + 1) + "–" + (b.last + 1))))));
-  const s = section("memory", "Memory over the steps", el("div", { class: "panel memory" },
-    el("div", { class: "canvas", id: "mem" }, canvas), el("div", { class: "scroll live", tabindex: "0", role: "region", "aria-label": "In use at the peak" }, table)));
+  const s = section("memory", "Activation memory per step", el("div", { class: "panel memory" },
+    el("div", { class: "canvas", id: "mem" }, canvas), el("div", { class: "scroll live", tabindex: "0", role: "region", "aria-label": "Live at the peak" }, table)));
   s.querySelector("h2").dataset.short = "Memory";
-  s.head.append(el("span", { class: "note" }, "activations, in the order of the file; constants of " + bytes(Number(M.const_bytes)) + " come on top; no order of the nodes needs less than " + bytes(Number(M.lower)) +
-    (M.n_live > M.at_peak.length ? "; the " + M.at_peak.length + " largest of " + M.n_live + " at the peak" : "")));
-  /* As many points as there are pixels: of each run of steps the fullest. */
+  s.head.append(el("span", { class: "note" }, "live activations in file order, without " + bytes(Number(M.const_bytes)) + " of constants; lower bound for any order " + bytes(Number(M.lower)) +
+    (M.n_live > M.at_peak.length ? "; the table shows the " + M.at_peak.length + " largest of " + M.n_live + " live tensors" : "")));
+  /* Downsampling: one point per group of steps, its maximum. */
   const width = 1400, step = Math.max(1, Math.ceil(live.length / width)), points = [];
   for (let i = 0; i < live.length; i += step) {
     let best = i;
     for (let k = i; k < Math.min(live.length, i + step); k++) if (live[k] > live[best]) best = k;
     points.push({ x: best + 1, y: live[best] });
   }
-  const nice = most => { /* steps of the axis that are round in bytes */
+  const nice = most => { /* tick distance: a round number of KiB, MiB ... */
     const raw = most / 5, unit = 1024 ** Math.max(0, Math.floor(Math.log(raw) / Math.log(1024)));
     return unit * [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 200, 256, 512, 1024].find(k => k * unit >= raw);
   };

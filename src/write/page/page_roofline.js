@@ -1,5 +1,5 @@
-/* The roofline: operations a second over operations a byte, both axes logarithmic; a point for each row or
- * group, its area its time. Drawn on canvas; the table of the same rows stands beside as its text. */
+/* Roofline plot: FLOP/s over arithmetic intensity (FLOP/B), both axes logarithmic; one point per row or group, its
+ * area proportional to its time. Drawn on a canvas; the tables are its text alternative. */
 const ROOF = { points: [], x: null, y: null, at: -1, off: new Set(), view: null };
 
 function roofPoints() {
@@ -18,7 +18,7 @@ function roofPoints() {
 function lines() {
   const h = D.hardware;
   if (!h) return { roofs: [], slopes: [] };
-  const seen = new Map(); /* the same height twice is one line */
+  const seen = new Map(); /* equal rates share one line */
   for (const p of h.peaks) if (known(p.value)) {
     const name = p.class + " " + p.unit, k = p.value + "|" + p.unit;
     const old = seen.get(k);
@@ -41,14 +41,14 @@ function rooflineSection() {
   const box = el("div", { class: "canvas", id: "roof" }, canvas, ring);
   const text = el("p", { class: "note", id: "roof-text" });
   const by = choice("Points", [["op", D.grouped ? "Groups" : "Operators"], ["type", "Types"], ["module", "Modules"]].slice(0, D.grouped ? 1 : 3), () => S.by, v => change(["by"], { by: v }));
-  const roofChips = el("div", { class: "chips controls", "aria-label": "Roofs" });
+  const roofChips = el("div", { class: "chips controls", "aria-label": "Peak rates" });
   const chips = el("div", { class: "chips controls", "aria-label": "Types" });
-  const s = section("roofline", D.hardware ? "Roofline" : "Speed against intensity", el("div", { class: "panel" }, box, chips, roofChips, text));
+  const s = section("roofline", D.hardware ? "Roofline" : "FLOP/s over arithmetic intensity", el("div", { class: "panel" }, box, chips, roofChips, text));
   s.querySelector("h2").dataset.short = "Roofline";
   const button = (name, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, name);
   const zooms = el("div", { class: "group controls" }, button("−", "Zoom the roofline out", () => zoom(1.5, ...center())), button("+", "Zoom the roofline in", () => zoom(1 / 1.5, ...center())),
     button("All", "Show all points", () => { ROOF.view = null; drawRoof(); }));
-  s.head.append(by, zooms, el("span", { class: "note" }, hasTime ? "area: measured time; height: operations a second that were reached" : "area and height: the least time that the hardware allows; nothing was measured"));
+  s.head.append(by, zooms, el("span", { class: "note" }, hasTime ? "area: measured time; height: achieved FLOP/s" : "area and height: roofline time; nothing was measured"));
   drawTypeChips(chips);
   if (roofs.length > 1) roofChips.append(...roofs.map(r => el("button", {
     type: "button", class: "chip", "aria-pressed": !ROOF.off.has(r.key), onclick: e => {
@@ -97,7 +97,7 @@ function rooflineSection() {
     mark(ROOF.at);
     describe();
   }
-  /* Both axes by the same factor about a place on the canvas; more than the whole is the whole. */
+  /* Scales both axes by one factor around a point of the canvas, at most to the whole range. */
   function zoom(by, px, py) {
     const [x0, x1, y0, y1] = extent().map(Math.log10), all = whole().map(Math.log10);
     const fx = (px - ROOF.box[0]) / (ROOF.box[1] - ROOF.box[0]), fy = (py - ROOF.box[2]) / (ROOF.box[3] - ROOF.box[2]);
@@ -114,7 +114,7 @@ function rooflineSection() {
     drawRoof();
   }
   const center = () => { const p = ROOF.points[ROOF.at]; return p ? [p.px, p.py] : [(ROOF.box[0] + ROOF.box[1]) / 2, (ROOF.box[2] + ROOF.box[3]) / 2]; };
-  /* Places of an axis: powers of ten, and 2 and 5 of each where there is room; names on as many as fit. */
+  /* Ticks of an axis: powers of ten, and their multiples by 2 and 5 if there is room; labels where they fit. */
   function ticks(lo, hi, most) {
     const decades = Math.log10(hi) - Math.log10(lo), step = Math.ceil(decades / most), parts = decades < .7 ? [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9] : step === 1 ? [1, 2, 5] : [1];
     const list = [];
@@ -146,7 +146,7 @@ function rooflineSection() {
     }
     g.fillStyle = a.soft;
     g.textBaseline = "bottom";
-    g.fillText("FLO/byte", a.right, a.bottom + 33);
+    g.fillText("FLOP/B", a.right, a.bottom + 33);
     g.save();
     g.translate(11, a.top);
     g.rotate(-Math.PI / 2);
@@ -158,7 +158,7 @@ function rooflineSection() {
     const pts = ROOF.points, most = pts.length ? pts[0].time : 1, crowd = pts.length > 3000;
     const biggest = S.by === "op" ? (crowd ? 12 : 17) : 26;
     g.globalAlpha = crowd ? .55 : .78;
-    const seen = new Set(), paint = new Map(); /* a point upon its like is drawn once */
+    const seen = new Set(), paint = new Map(); /* draw coinciding points once */
     for (const p of pts) {
       p.r = Math.max(crowd ? 1.6 : 2.6, biggest * Math.sqrt(p.time / most));
       p.px = ROOF.x(p.x);
@@ -205,7 +205,7 @@ function rooflineSection() {
       g.lineTo(a.X(xe), a.Y(xe * s.value));
       g.stroke();
       const angle = Math.atan2(a.Y(xe * s.value) - a.Y(xs * s.value), a.X(xe) - a.X(xs)), words = s.name + " " + si(s.value, "B/s");
-      let part = .05; /* along the line, where no other name is */
+      let part = .05; /* position of the label on the line, away from other labels */
       const place = () => { const x = Math.exp(Math.log(xs) + part * Math.log(xe / xs)); return [a.X(x), a.Y(x * s.value)]; };
       const room = 1 - g.measureText(words).width / Math.hypot(a.X(xe) - a.X(xs), a.Y(xe * s.value) - a.Y(xs * s.value));
       while (part < room && taken.some(t => Math.abs(t[0] - place()[0]) < 110 && Math.abs(t[1] - place()[1]) < 34)) part += .06;
@@ -258,16 +258,16 @@ function rooflineSection() {
     const n = ROOF.points.length, rows = shownRows.length;
     let seen = 0;
     if (S.by === "op") for (const p of ROOF.points) seen += p.time;
-    const apart = S.by === "op" && rows > n ? " " + grouped(rows - n) + " rows without arithmetic, or whose work or time is unknown, have no point" + (hasTime && total.time > 0 ? "." : ".") : "";
-    const loose = D.hardware && D.hardware.rows_above_roofline ? " " + D.hardware.rows_above_roofline + " rows took less time than the roofline allows: see the column “above roofline”." : "";
-    text.textContent = grouped(n) + (n === 1 ? " point." : " points.") + apart + loose + " Arrow keys go from point to point, Enter opens one; plus, minus and Ctrl with the wheel zoom. The tables have the same numbers.";
+    const apart = S.by === "op" && rows > n ? " " + grouped(rows - n) + " rows have no point: they have no arithmetic, or unknown FLOPs, bytes or time." : "";
+    const loose = D.hardware && D.hardware.rows_above_roofline ? " " + D.hardware.rows_above_roofline + " rows are faster than their roofline time: see the column “above roofline”." : "";
+    text.textContent = grouped(n) + (n === 1 ? " point." : " points.") + apart + loose + " Arrow keys select a point, Enter opens it; plus, minus and Ctrl+wheel zoom. The tables contain the same numbers.";
     canvas.setAttribute("aria-label", "Roofline with " + n + " points");
   }
   function content(p) {
-    if (p.i >= 0) return receipt(p.i);
-    return el("div", { class: "receipt" }, el("b", null, p.name), pairs([
-      ["rows", grouped(p.group.rows)], [hasTime ? "time" : "least time", time(p.time)], ["FLO", si(p.group.points.flo)], ["memory", bytes(p.group.points.bytes)],
-      ["intensity", ratio(p.x) + " FLO/B"], ["reached", si(p.y, "FLOP/s")], p.roof > 0 && hasTime ? ["roofline", time(p.roof) + ", " + percent(p.roof / p.time) + " % reached"] : null,
+    if (p.i >= 0) return breakdown(p.i);
+    return el("div", { class: "breakdown" }, el("b", null, p.name), pairs([
+      ["rows", grouped(p.group.rows)], [hasTime ? "time" : "roofline time", time(p.time)], ["FLOPs", si(p.group.points.flo)], ["bytes moved", bytes(p.group.points.bytes)],
+      ["arithmetic intensity", ratio(p.x) + " FLOP/B"], ["achieved", human("giga", p.y) + " GFLOP/s"], p.roof > 0 && hasTime ? ["roofline time", time(p.roof) + ", efficiency " + percent(p.roof / p.time) + " %"] : null,
     ]));
   }
   function mark(at) {
@@ -329,7 +329,7 @@ function rooflineSection() {
     mark(Math.max(0, Math.min(n - 1, ROOF.at + d)));
     const p = ROOF.points[ROOF.at], r = canvas.getBoundingClientRect(), c = content(p);
     showTip(c, r.left + p.px, r.top + p.py);
-    say((p.name || rowName(p.i)) + ", " + p.type + ", " + time(p.time) + ", " + ratio(p.x) + " FLO per byte, " + si(p.y, "FLOP/s"));
+    announce((p.name || rowName(p.i)) + ", " + p.type + ", " + time(p.time) + ", " + ratio(p.x) + " FLOP per byte, " + si(p.y, "FLOP/s"));
   });
   canvas.addEventListener("blur", () => { mark(-1); hideTip(); });
   const again = () => { ROOF.points = roofPoints(); ROOF.at = -1; by.update(); drawRoof(); };
@@ -342,7 +342,7 @@ function rooflineSection() {
   s.ready = () => whenSeen(s, again);
   return s;
 }
-/* The types with the most time; pressed ones are all that is shown. */
+/* Buttons for the types with the most time; pressed ones filter the rows. */
 function drawTypeChips(box) {
   const focus = document.activeElement && box.contains(document.activeElement) ? document.activeElement.dataset.type : null;
   const most = types.slice(0, 14);

@@ -1,4 +1,4 @@
-/* Shares of the operator types, as pie and bars; the table Types has the numbers. Drawn by Chart.js. */
+/* Shares of the operator types as a pie chart and bars; the table Types has the numbers. Uses Chart.js. */
 const TOP_TYPES = 20;
 Chart.defaults.animation = false;
 Chart.defaults.font.family = "system-ui, sans-serif";
@@ -28,7 +28,7 @@ function sharesSection() {
     const choose = (e, hits) => { if (hits.length && hits[0].index < top.length) change(["types", "tab"], { types: [labels[hits[0].index]], tab: "ops" }); };
     const words = top.slice(0, 6).map(t => t.key + " " + percent(share(t[key])) + " %").join(", ");
     pie.setAttribute("aria-label", name + " by operator type: " + words);
-    bar.setAttribute("aria-label", "The same as bars: " + words);
+    bar.setAttribute("aria-label", "The same shares as bars: " + words);
     list.style.height = Math.max(120, 21 * labels.length + 34) + "px";
     bound.replaceChildren(boundStrip());
     for (const c of charts) c.destroy();
@@ -56,7 +56,7 @@ function sharesSection() {
         chart.getDatasetMeta(0).data.forEach((b, k) => g.fillText(percent(share(values[k])) + " %", b.x + 5, b.y));
       } }],
     })];
-    note.textContent = "of " + human(kind, total[key]) + " in all rows" + (unknown ? "; unknown in " + grouped(unknown) + " rows, which are not in it" : "") + ". Choose a bar to see its operators.";
+    note.textContent = "of " + human(kind, total[key]) + " over all rows" + (unknown ? "; " + grouped(unknown) + " rows with an unknown value are excluded" : "") + ". Click a bar to list its operators.";
   }
   onState(what => { if (what.includes("metric")) draw(); });
   themed.push(() => { if (charts.length) draw(); });

@@ -1,5 +1,5 @@
 /* The tables: operators, types, modules, kernels. */
-const gridOf = {}; /* by tab */
+const gridOf = {}; /* indexed by tab */
 
 function numberCell(kind, v, q) {
   if (!known(v)) return { text: UNKNOWN, title: "unknown", class: "dim" };
@@ -25,9 +25,9 @@ function operatorColumn(c) {
   };
   return o;
 }
-const shares = new Float64Array(N); /* by row: of the time of it and those above */
+const shares = new Float64Array(N); /* indexed by row: cumulative share of the time */
 const cumulative = {
-  key: "cumulative", title: "cum %", about: "share of the time of this row and those above, in the order shown",
+  key: "cumulative", title: "cum %", about: "cumulative share of operator time, in the order shown",
   get keys() { return C.time.numbers; },
   cell: i => ({ text: percent(shares[i]), title: (100 * shares[i]).toFixed(3) + " %" }),
 };
@@ -35,7 +35,7 @@ function addShares(order) {
   let sum = 0;
   if (hasTime) for (const i of order) { const t = C.time.numbers[i]; if (t > 0) sum += t; shares[i] = sum / total.time; }
 }
-const rowNumber = { key: "index", title: "#", about: "place in the order of execution, as the source lists it", keys: Float64Array.from(allRows), cell: i => ({ text: String(i + 1), class: "dim" }) };
+const rowNumber = { key: "index", title: "#", about: "position in execution order", keys: Float64Array.from(allRows), cell: i => ({ text: String(i + 1), class: "dim" }) };
 const operatorColumns = (() => {
   const list = columns.map(operatorColumn), name = list.findIndex(c => c.key === (C.name ? "name" : "type"));
   const first = list.splice(Math.max(0, name), 1), type = list.findIndex(c => c.key === "type");
@@ -58,7 +58,7 @@ function sumColumns(what, list, totals) {
     keys: Float64Array.from(list, g => g[key]),
     cell: k => {
       const g = list[k], left = g[key + "Unknown"], cell = numberCell(kind, g[key], bound ? g.quality : 0);
-      if (left && known(g[key])) { cell.text = "≥" + cell.text.replace(/^[≤≥~]/, ""); cell.title += "; unknown in " + left + " of " + g.rows + " rows"; }
+      if (left && known(g[key])) { cell.text = "≥" + cell.text.replace(/^[≤≥~]/, ""); cell.title += "; unknown for " + left + " of " + g.rows + " rows"; }
       if (key === "time" || (key === "flo" && !hasTime)) cell.bar = g[key] / Math.max(1e-300, ...[totals[key]]);
       return cell;
     },
@@ -71,17 +71,17 @@ function sumColumns(what, list, totals) {
     col("rows", "rows", "count", g => g.rows),
     sum("time", "time", "time"),
     C.time && col("time%", "time %", "fraction", g => g.time / totals.time),
-    sum("flo", "FLO", "si", true),
-    C.flo && col("flo%", "FLO %", "fraction", g => g.flo / totals.flo),
-    hasTime && C.flo && col("rate", "FLOPS", "si", g => g.points.n ? g.points.flo / g.points.time * 1e9 : NaN),
-    sum("bytes", "memory", "bytes", true),
-    C.bytes && col("bytes%", "memory %", "fraction", g => g.bytes / totals.bytes),
-    hasTime && C.bytes && col("bandwidth", "bytes/s", "bytes", g => g.points.n ? g.points.bytes / g.points.time * 1e9 : NaN),
-    C.flo && C.bytes && col("intensity", "FLO/B", "ratio", g => g.points.n ? g.points.flo / g.points.bytes : NaN),
+    sum("flo", "FLOPs", "si", true),
+    C.flo && col("flo%", "FLOPs %", "fraction", g => g.flo / totals.flo),
+    hasTime && C.flo && col("rate", "GFLOP/s", "giga", g => g.points.n ? g.points.flo / g.points.time * 1e9 : NaN),
+    sum("bytes", "moved", "bytes", true),
+    C.bytes && col("bytes%", "moved %", "fraction", g => g.bytes / totals.bytes),
+    hasTime && C.bytes && col("bandwidth", "GB/s", "giga", g => g.points.n ? g.points.bytes / g.points.time * 1e9 : NaN),
+    C.flo && C.bytes && col("intensity", "FLOP/B", "ratio", g => g.points.n ? g.points.flo / g.points.bytes : NaN),
     sum("params", "params", "si"),
     sum("roof", "roofline", "time"),
     hasTime && hasRoof && col("eff", "eff %", "fraction", g => g.points.n ? g.points.roof / g.points.time : NaN),
-    sum("wasted", "wasted", "time"),
+    sum("wasted", "gap", "time"),
   ].filter(Boolean);
 }
 function groupGrid(tab, what, keyOf) {
@@ -112,7 +112,7 @@ const kernels = (() => {
   const name = t("name"), precision = t("precision"), unit = t("unit"), library = t("library"), kind = t("kind");
   const seen = new Map();
   for (let i = 0; i < K.n; i++) {
-    const key = name.at(i) || "(no name)";
+    const key = name.at(i) || "(unnamed)";
     let g = seen.get(key);
     if (!g) seen.set(key, g = { key, precision: precision.at(i), unit: unit.at(i), library: library.at(i), kind: kind.at(i), calls: 0, time: 0, total: 0, min: Infinity, max: 0, flop: NaN, bytes: NaN, rows: new Set() });
     g.calls += Number(K.calls[i]);
@@ -172,13 +172,13 @@ function tablesSection() {
   if (kernels.length) tabs.push(["kernels", "Kernels"]);
   if (!tabs.some(t => t[0] === S.tab)) S.tab = "ops";
   const search = el("input", { type: "search", placeholder: "search name, type", "aria-label": "Search name and type", value: S.q, id: "search" });
-  const regex = el("button", { type: "button", "aria-pressed": S.re, title: "Take the text as a regular expression", onclick: () => change(["q"], { re: !S.re }) }, ".*");
+  const regex = el("button", { type: "button", "aria-pressed": S.re, title: "Search with a regular expression", onclick: () => change(["q"], { re: !S.re }) }, ".*");
   regex.setAttribute("aria-label", "Regular expression");
   let timer = null;
   search.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(() => change(["q"], { q: search.value }), N > 20000 ? 120 : 30); });
   const count = el("span", { class: "note", role: "status" });
   const clear = el("button", { type: "button", onclick: () => { search.value = ""; change(["q", "types"], { q: "", types: [] }); } }, "Clear");
-  const menu = columnMenu(), csv = el("button", { type: "button", onclick: saveCsv, title: "Save the rows shown, with all columns" }, "Save CSV");
+  const menu = columnMenu(), csv = el("button", { type: "button", onclick: saveCsv, title: "Save the visible rows with all columns" }, "Save CSV");
   const pane = el("div", { id: "pane", role: "tabpanel" });
   const makers = {
     ops: () => new Grid({
@@ -212,10 +212,10 @@ function tablesSection() {
     count.classList.toggle("bad", !!searchError);
   }
   function countText() {
-    if (shownRows.length === N) return grouped(N) + (N === 1 ? " row" : " rows") + (D.rows < D.rows_of_all && !D.grouped ? " of " + grouped(D.rows_of_all) + " (chosen by options)" : "");
+    if (shownRows.length === N) return grouped(N) + (N === 1 ? " row" : " rows") + (D.rows < D.rows_of_all && !D.grouped ? " of " + grouped(D.rows_of_all) + " (selected by options)" : "");
     let t = 0;
     if (hasTime) for (const i of shownRows) t += C.time.numbers[i] || 0;
-    return grouped(shownRows.length) + " of " + grouped(N) + " rows" + (hasTime ? ", " + time(t) + " (" + percent(t / total.time) + " % of the time)" : "");
+    return grouped(shownRows.length) + " of " + grouped(N) + " rows" + (hasTime ? ", " + time(t) + " (" + percent(t / total.time) + " % of operator time)" : "");
   }
   onState(what => {
     if (what.includes("sort")) for (const tab in gridOf) {
@@ -231,13 +231,13 @@ function tablesSection() {
   s.ready = show;
   return s;
 }
-/* The rows that are shown, in their order, with all columns: keys and numbers as in the CSV of the program. */
+/* Saves the visible rows in their order with all columns, in the format of --format csv. */
 function saveCsv() {
   const quote = v => v === null || v === undefined ? "" : /[",\r\n]/.test(String(v)) ? '"' + String(v).replace(/"/g, '""') + '"' : String(v);
   const rows = [columns.map(c => c.key).join(",")];
   for (const i of gridOf.ops.order) rows.push(columns.map(c => quote(c.at(i))).join(","));
   saveFile(D.title.replace(/\.[^.]*$/, "") + ".csv", "text/csv", [rows.join("\r\n"), "\r\n"]);
-  say("table saved");
+  announce("table saved");
 }
 function columnMenu() {
   const list = el("div", { hidden: true }, operatorColumns.slice(1).map(c => el("label", null, el("input", {

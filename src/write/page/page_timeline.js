@@ -1,6 +1,6 @@
-/* The events of one run by thread and stream; zoom and pan; saved as a trace for Perfetto. */
-/* The events of the source, and lanes made of rows one behind the other: measured ones where the source has no
- * start times, and what the roofline says. */
+/* Timeline of one run by thread and stream, with zoom and pan; can be saved as a trace for Perfetto. */
+/* Lists the events of the source, and lanes of rows laid out back to back: measured times if the source has no start
+ * times, and roofline times. */
 function eventList() {
   const T0 = D.timeline, n = T0 ? T0.n : 0, lanes = T0 ? T0.lanes.map(l => ({ ...l, group: l.device ? "device " + l.process : D.title, pid: l.device ? 1000000 + l.process : l.process || 1 })) : [];
   const start = T0 ? T0.start.slice() : [], dur = T0 ? T0.dur.slice() : [], lane = T0 ? T0.lane.slice() : [], rows = [], what = [];
@@ -16,8 +16,8 @@ function eventList() {
     }
     if (at > 0) lanes.push({ name, own_name: "", device: false, made: true, group, pid });
   };
-  if (!n && hasTime && !D.grouped) line("rows, one behind the other: the source has no start times", "measured", 2000001, C.time, "row");
-  if (hasRoof && !D.grouped) line("estimated: least time by the roofline of " + D.hardware.name + ", one behind the other", "estimated", 2000002, C.roof, "roofline");
+  if (!n && hasTime && !D.grouped) line("rows back to back: the source has no start times", "measured", 2000001, C.time, "row");
+  if (hasRoof && !D.grouped) line("estimated: roofline times on " + D.hardware.name + ", back to back", "estimated", 2000002, C.roof, "roofline");
   const texts = key => n ? new Column({ key, kind: "text", ...T0[key] }, n) : null, names = texts("name"), kinds = texts("kind");
   return {
     n: start.length, events: n, lanes, start, dur, lane,
@@ -36,7 +36,7 @@ function timelineSection() {
 function fillTimeline(s) {
   const E = eventList(), T0 = D.timeline;
   const LINE = 17, names = { at: E.nameAt }, kinds = { at: E.kindAt }, rowOf = rowFinder();
-  /* Events in lines: the first one of their lane that is free. */
+  /* Interval partitioning: each event goes to the first free line of its lane. */
   const depth = new Uint16Array(E.n), order = Uint32Array.from({ length: E.n }, (_, i) => i).sort((a, b) => E.start[a] - E.start[b] || E.dur[b] - E.dur[a]);
   const lanes = E.lanes.map((l, k) => ({ ...l, k, ends: [], events: [] }));
   for (const i of order) {
@@ -53,15 +53,15 @@ function fillTimeline(s) {
   const whole = [0, E.length || 1];
   let view = [...whole], at = -1;
 
-  const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P go from event to event, Enter opens one, 0 shows all." });
+  const ruler = el("canvas"), canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "timeline", "aria-label": "Timeline, " + E.n + " events. Plus and minus zoom, arrow keys move, N and P select the next and previous event, Enter opens it, 0 shows all." });
   const box = el("div", { id: "lanes", class: "canvas" }, canvas), rulerBox = el("div", { id: "ruler", class: "canvas" }, ruler);
   box.style.height = Math.min(height + 4, 560) + "px";
   const button = (text, about, f) => el("button", { type: "button", title: about, "aria-label": about, onclick: f }, text);
   const zooms = el("div", { class: "group controls" }, button("−", "Zoom out", () => zoom(1.6)), button("+", "Zoom in", () => zoom(1 / 1.6)), button("All", "Show the whole run", () => { view = [...whole]; draw(); }));
   const save = button("Save trace", "Save these events as a trace for Perfetto or chrome://tracing", saveTrace);
   save.id = "save-trace";
-  const what = !T0 ? grouped(N) + " rows" : (T0.run !== null && !T0.implicit ? "run " + T0.run + " of " + T0.runs + " (of middle length), " : "") + time(T0.length_ns) + ", " + grouped(T0.n) + " events" + (T0.left_out ? "; the " + grouped(T0.left_out) + " shortest are left out" : "");
-  s.querySelector(".panel").append(rulerBox, box, el("p", { class: "note" }, "Drag to move, Ctrl and wheel to zoom (the wheel alone once it has the focus), click for the receipt."));
+  const what = !T0 ? grouped(N) + " rows" : (T0.run !== null && !T0.implicit ? "run " + T0.run + " of " + T0.runs + " (median length), " : "") + time(T0.length_ns) + ", " + grouped(T0.n) + " events" + (T0.left_out ? "; the " + grouped(T0.left_out) + " shortest are omitted" : "");
+  s.querySelector(".panel").append(rulerBox, box, el("p", { class: "note" }, "Drag to pan, Ctrl+wheel to zoom (without Ctrl when focused), click an event for its cost breakdown."));
   s.head.append(zooms, el("span", { class: "note" }, what), el("span", { class: "push" }), save);
   save.classList.add("controls");
 
@@ -69,7 +69,7 @@ function fillTimeline(s) {
     const row = rowOf(i);
     return row >= 0 ? typeColor(rowType(row)) : KINDS[kinds.at(i)] !== undefined ? color(KINDS[kinds.at(i)]) : color(-1);
   };
-  const labelOf = (i, chars) => { /* its type where the name has no room */
+  const labelOf = (i, chars) => { /* the type if the name does not fit */
     const name = names.at(i), row = rowOf(i), type = row < 0 ? "" : rowType(row);
     return name.length > chars && chars < 24 && type && type.length <= chars ? type : middle(name, Math.max(3, chars));
   };
@@ -127,7 +127,7 @@ function fillTimeline(s) {
     }
   }
   function zoom(by, x) {
-    if (x === undefined) { /* about the chosen event, where it is in sight */
+    if (x === undefined) { /* around the selected event if visible */
       const middle_ = at >= 0 ? X(E.start[at] + E.dur[at] / 2) : -1;
       x = middle_ > 0 && middle_ < box.clientWidth ? middle_ : box.clientWidth / 2;
       hideTip();
@@ -157,8 +157,8 @@ function fillTimeline(s) {
   }
   function eventBox(i) {
     const row = rowOf(i);
-    const d = el("div", { class: "receipt" }, el("b", null, names.at(i)), pairs([["kind", kinds.at(i)], ["start", time(E.start[i])], ["lasted", time(E.dur[i]), exact("time", E.dur[i])]]));
-    if (row >= 0) { const r = receipt(row); r.querySelector("b").remove(); d.append(el("div", { class: "formula" }, "its row: " + rowName(row)), r); }
+    const d = el("div", { class: "breakdown" }, el("b", null, names.at(i)), pairs([["kind", kinds.at(i)], ["start", time(E.start[i])], ["duration", time(E.dur[i]), exact("time", E.dur[i])]]));
+    if (row >= 0) { const r = breakdown(row); r.querySelector("b").remove(); d.append(el("div", { class: "formula" }, "row: " + rowName(row)), r); }
     return d;
   }
   const open = i => { const row = i < 0 ? -1 : rowOf(i); if (row >= 0) openRow(row); };
@@ -203,7 +203,7 @@ function fillTimeline(s) {
     draw();
     const r = canvas.getBoundingClientRect(), l = lanes[E.lane[at]];
     showTip(eventBox(at), r.left + X(t), r.top + l.top + depth[at] * LINE);
-    say(names.at(at) + ", " + kinds.at(at) + ", at " + time(t) + ", " + time(E.dur[at]));
+    announce(names.at(at) + ", " + kinds.at(at) + ", at " + time(t) + ", " + time(E.dur[at]));
   }
   canvas.addEventListener("blur", () => { hideTip(); });
 
@@ -226,9 +226,9 @@ function fillTimeline(s) {
     }
     const head = { displayTimeUnit: "ms", otherData: { model: D.title, tool: "onnxcost " + D.tool } };
     saveFile(D.title.replace(/\.[^.]*$/, "") + ".trace.json", "application/json", [JSON.stringify(head).slice(0, -1), ',"traceEvents":[', events.map(e => JSON.stringify(e)).join(",\n"), "]}"]);
-    say("trace saved");
+    announce("trace saved");
   }
-  /* Which row an event stands in: by its name, or without what the runtime appends to it. */
+  /* Finds the row of an event: by its name, or by the name without the suffix of the runtime. */
   function rowFinder() {
     const byText = new Map(), cache = new Map();
     for (let i = N - 1; i >= 0; i--) byText.set(rowName(i), i);

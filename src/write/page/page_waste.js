@@ -1,4 +1,4 @@
-/* Bars in tables: measured time against the roofline, and the kernels with the most time. */
+/* Bars in tables: measured time and roofline time, and the longest kernels. */
 const TOP_BARS = 15;
 
 function barTable(label, head, rows, open, most = 38) {
@@ -12,7 +12,7 @@ function barTable(label, head, rows, open, most = 38) {
   return el("div", { class: "scroll", style: { border: "0" }, tabindex: "0", role: "region", "aria-label": label }, table);
 }
 
-/* Where one type has nearly all of the time, the parts of the model tell more. */
+/* Default grouping: modules if one type has more than 90 % of the time, otherwise types. */
 function usualLevel() {
   if (D.grouped) return "op";
   const first = types[0], share = hasTime ? first.time / total.time : first.flo / total.flo;
@@ -24,12 +24,12 @@ function usualLevel() {
 function wasteSection() {
   if (!hasTime && !hasRoof) return null;
   const body = el("div", { class: "panel" }), both = hasTime && hasRoof, normal = N ? usualLevel() : "op";
-  const title = both ? "Measured against the roofline" : hasTime ? "Where the time goes" : "Least time by the roofline";
+  const title = both ? "Measured time and roofline time" : hasTime ? "Where the time goes" : "Roofline time";
   const options = D.grouped ? [["op", "Groups"]] : [["type", "Types"], ["module", "Modules"], ["op", "Operators"]];
   const level = () => S.wasteBy || normal;
   const by = choice("Bars", options, level, v => change(["wasteBy"], { wasteBy: v }));
   const s = section("waste", title, body);
-  s.querySelector("h2").dataset.short = both ? "Wasted" : "Time";
+  s.querySelector("h2").dataset.short = both ? "Gap" : "Time";
   s.head.append(by);
   function groups() {
     if (level() !== "op") return addUp(shownRows, level() === "type" ? rowType : moduleOf);
@@ -48,13 +48,13 @@ function wasteSection() {
       const part = (name, from, to, c) => { if (to > from) parts.push({ from: from / most, to: to / most, color: c, title: name + " " + time(to - from) }); };
       if (!hasRoof) part("measured", 0, time_, blue);
       else if (!hasTime) part("roofline", 0, roof, blue);
-      else if (Number.isNaN(g.roof)) part("measured; no roofline is known", 0, time_, plain);
-      else if (roof > time_) { part("measured: less than the roofline allows", 0, time_, blue); parts.push({ from: time_ / most, to: roof / most, color: "transparent", border: "1px dashed " + css("--soft"), title: "roofline " + time(roof) }); }
+      else if (Number.isNaN(g.roof)) part("measured, roofline unknown", 0, time_, plain);
+      else if (roof > time_) { part("measured: faster than the roofline time", 0, time_, blue); parts.push({ from: time_ / most, to: roof / most, color: "transparent", border: "1px dashed " + css("--soft"), title: "roofline " + time(roof) }); }
       else {
         const w = known(g.wasted) ? g.wasted : 0;
         part("roofline", 0, roof, blue);
-        part("wasted", roof, roof + w, lost);
-        part("of rows without a known roofline", roof + w, time_, plain);
+        part("gap", roof, roof + w, lost);
+        part("rows without a known roofline", roof + w, time_, plain);
       }
       const few = k => g[k + "Unknown"] ? "≥" : "", cell = (k, v) => ({ text: known(v) ? few(k) + time(v) : UNKNOWN, title: exact("time", v), class: known(v) ? "" : "dim" });
       const cells = [];
@@ -64,7 +64,7 @@ function wasteSection() {
       if (hasTime && !both) cells.push({ text: percent(g.time / total.time) });
       return { name: g.key, title: g.key + (g.rows > 1 ? " (" + grouped(g.rows) + " rows)" : ""), group: g, parts, cells };
     });
-    const head = [level() === "op" ? "operator" : level(), "", hasTime && "time", hasRoof && "roofline", both && "eff %", both && "wasted", hasTime && !both && "%"].filter(h => h !== false);
+    const head = [level() === "op" ? "operator" : level(), "", hasTime && "time", hasRoof && "roofline", both && "eff %", both && "gap", hasTime && !both && "%"].filter(h => h !== false);
     const table = barTable(title, head, rows, r => {
       if (r.group.row !== undefined) openRow(r.group.row);
       else if (level() === "type") change(["types", "tab"], { types: [r.name], tab: "ops" });
@@ -72,9 +72,9 @@ function wasteSection() {
     });
     const legend = el("div", { class: "legend" });
     const item = (c, text) => legend.append(el("span", null, el("i", { style: { background: c } }), text));
-    if (both) { item(blue, "roofline: the hardware needs that"); item(lost, "wasted: the rest of the measured time"); }
-    if (list.length > top.length) legend.append(el("span", null, "the " + top.length + " with the most of " + grouped(list.length)));
-    if (both && D.hardware.rows_without_limit) { item(plain, "no roofline known: " + grouped(D.hardware.rows_without_limit) + " rows"); }
+    if (both) { item(blue, "roofline time: lower bound on this hardware"); item(lost, "gap: measured time above the roofline time"); }
+    if (list.length > top.length) legend.append(el("span", null, "the " + top.length + " largest of " + grouped(list.length)));
+    if (both && D.hardware.rows_without_limit) { item(plain, "roofline unknown: " + grouped(D.hardware.rows_without_limit) + " rows"); }
     body.replaceChildren(table, legend);
   }
   onState(what => { if (what.some(k => ["q", "types", "wasteBy"].includes(k))) draw(); });
@@ -83,17 +83,17 @@ function wasteSection() {
   return s;
 }
 
-/* Of all rows, what takes the time. */
+/* Shares of the limiting resources over all rows. */
 function boundStrip() {
   const list = hasRoof ? D.hardware.bounds.filter(b => b.fraction > 0) : [];
   if (!list.length) return "";
-  return el("div", null, el("h3", null, "Bound by, of the " + (hasTime ? "measured time" : "least time")),
+  return el("div", null, el("h3", null, "Bound by, share of " + (hasTime ? "measured time" : "roofline time")),
     el("div", { class: "strip", role: "img", "aria-label": list.map(b => b.name + " " + percent(b.fraction) + " %").join(", ") },
       list.map((b, k) => el("span", { title: b.name + " " + percent(b.fraction) + " %", style: { width: 100 * b.fraction + "%", background: color(k + 4) } }))),
     el("div", { class: "legend" }, list.map((b, k) => el("span", null, el("i", { style: { background: color(k + 4) } }), b.name + " " + percent(b.fraction) + " % (" + grouped(b.rows) + (b.rows === 1 ? " row)" : " rows)")))));
 }
 
-/* The steps of --what-if, --as and --fuse, each on top of those before. */
+/* The steps of --what-if, --as and --fuse; each one includes the previous ones. */
 function whatIfSection() {
   const W = D.what_if;
   if (!W) return null;
@@ -102,14 +102,14 @@ function whatIfSection() {
     const most = Math.max(1e-300, W.now_ns || 0, ...W.steps.map(x => x.after_ns || 0));
     const bar = (ns, c) => known(ns) ? [{ from: 0, to: ns / most, color: c, title: time(ns) }] : [];
     const cell = v => ({ text: human("time", v), title: exact("time", v) });
-    const rows = [{ name: W.basis === "measured" ? "now, measured" : "now, by the roofline", parts: bar(W.now_ns, color(0)), cells: [cell(W.now_ns), { text: "" }, { text: "" }, { text: grouped(W.rows) }] }];
+    const rows = [{ name: W.basis === "measured" ? "now, measured" : "now, roofline time", parts: bar(W.now_ns, color(0)), cells: [cell(W.now_ns), { text: "" }, { text: "" }, { text: grouped(W.rows) }] }];
     for (const x of W.steps) rows.push({
-      name: x.what, title: [x.what, x.assumed, x.missing && "unknown: no " + x.missing].filter(Boolean).join("\n"), parts: bar(x.after_ns, color(2)),
+      name: x.what, title: [x.what, x.assumed, x.missing && "unknown: " + x.missing + " is missing"].filter(Boolean).join("\n"), parts: bar(x.after_ns, color(2)),
       cells: [cell(x.after_ns), cell(x.saved_ns), { text: known(x.speedup_in_all) ? ratio(x.speedup_in_all) + "×" : UNKNOWN }, { text: grouped(x.rows) }],
     });
-    const notes = W.steps.map(x => [x.assumed, x.missing && "Not known: no " + x.missing].filter(Boolean).join(". ")).filter(Boolean);
-    if (W.beside_ns > 0) notes.push(time(W.beside_ns) + " of a run are outside of the rows and stay");
-    body.replaceChildren(barTable("What if", ["step", "", "time", "saved", "in all", "rows"], rows, null, 60), el("p", { class: "note" }, [...new Set(notes)].join(". ") + (notes.length ? "." : "")));
+    const notes = W.steps.map(x => [x.assumed, x.missing && "Unknown: " + x.missing + " is missing"].filter(Boolean).join(". ")).filter(Boolean);
+    if (W.beside_ns > 0) notes.push(time(W.beside_ns) + " per run are outside operators and stay unchanged");
+    body.replaceChildren(barTable("What if", ["step", "", "time", "saved", "speedup", "rows"], rows, null, 60), el("p", { class: "note" }, [...new Set(notes)].join(". ") + (notes.length ? "." : "")));
   }
   themed.push(draw);
   s.ready = draw;
@@ -119,16 +119,16 @@ function whatIfSection() {
 function kernelsSection() {
   if (!kernels.length) return null;
   const most = kernels[0].time || 1, body = el("div", { class: "panel" });
-  const s = section("kernels", "Kernels with the most time", body);
+  const s = section("kernels", "Longest kernels", body);
   s.querySelector("h2").dataset.short = "Kernels";
   function draw() {
     const rows = kernels.slice(0, TOP_BARS).map(g => ({
       name: g.key, kernel: g, parts: [{ from: 0, to: g.time / most, color: g.kind === "kernel" ? color(0) : color(4), title: time(g.time) }],
       cells: [{ text: time(g.time), title: exact("time", g.time) }, { text: percent(g.time / kernelTime) }, { text: grouped(g.calls) }, { text: human("time", g.mean) }, { text: g.precision || "", class: "hide-small" }],
     }));
-    const calm = ["kernel", "", "time", "%", "calls", "mean", "precision"];
-    body.replaceChildren(barTable("Kernels with the most time", calm, rows, r => openKernel(r.kernel), 72),
-      el("p", { class: "note" }, grouped(kernels.length) + " different ones, " + time(kernelTime) + " in all, in a run; calls and mean are of all used runs. The table Kernels has them all."));
+    const head = ["kernel", "", "time", "%", "calls", "mean", "precision"];
+    body.replaceChildren(barTable("Longest kernels", head, rows, r => openKernel(r.kernel), 72),
+      el("p", { class: "note" }, grouped(kernels.length) + " distinct kernels and copies, " + time(kernelTime) + " per run in total; calls and mean are over all used runs. The table Kernels lists all."));
   }
   themed.push(draw);
   s.ready = draw;
