@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the Debian packages from a copy of the tree, where this folder is debian/, and asks lintian about them.
-# usage: src/deb/make_deb.sh FOLDER      DEB_BUILD_OPTIONS=nocheck leaves the tests out
+# Builds the Debian packages from a copy of the tree, in which this folder becomes debian/, and runs lintian.
+# usage: src/deb/make_deb.sh FOLDER      DEB_BUILD_OPTIONS=nocheck skips the tests
 set -eu
 cd "$(dirname "$0")/../.."
 out=$1
@@ -13,7 +13,7 @@ if git rev-parse --show-cdup >/dev/null 2>&1; then
 else
     find . -path ./build -prune -o -type f -print0 >"$out/files"
 fi
-# files that are gone but not yet from git's list are not there to be copied
+# skip files that are deleted but still in the git index
 xargs -0 sh -c 'for f; do [ ! -e "$f" ] || printf "%s\0" "$f"; done' sh <"$out/files" |
     tar -c --null -T - | tar -x -C "$tree"
 rm "$out/files"
@@ -21,7 +21,7 @@ mv "$tree/src/deb" "$tree/debian"
 rm "$tree/debian/make_deb.sh"
 (cd "$tree" && dpkg-buildpackage -us -uc) >"$out/build.txt" 2>&1 || {
     tail -n 20 "$out/build.txt" >&2
-    echo "onnxcost: the packages could not be built (all of it: $out/build.txt)" >&2
+    echo "onnxcost: dpkg-buildpackage failed; the complete log is $out/build.txt" >&2
     exit 1
 }
 rm -rf "$tree"
