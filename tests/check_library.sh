@@ -1,6 +1,6 @@
 #!/bin/sh
-# The library as others use it: the header alone, what the shared library shows, the example of src/README.md built
-# with pkg-config against an installation that was moved. Prints TAP.
+# The installed library: the header alone, the exported symbols, and the example of src/doc/library.md built with
+# pkg-config against a relocated installation. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -60,10 +60,10 @@ make -s MODE="$mode" CC="$CC" DESTDIR="$work/made" install >"$work/log" 2>&1
 passed $? 'make install' "$(tail -n 3 "$work/log")"
 mkdir "$work/moved" && mv "$work/made/usr/local" "$work/moved/there"
 root=$work/moved/there
-awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/README.md >"$work/heaviest.c"
+awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$work/heaviest.c"
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
-sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/README.md | sed 1d | grep . >"$work/want"
-[ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/README.md shows what the example prints' "$(cat "$work/want")"
+sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >"$work/want"
+[ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/doc/library.md shows what the example prints' "$(cat "$work/want")"
 
 run_example() { # title program
     ONNXCOST_HWDB='' "$2" "$work/resnet50.onnx" models/profiles/resnet50.disabled.t1.json.gz >"$work/out" 2>&1
