@@ -443,7 +443,7 @@ test("advice names the rows that prove it, and opens them", async () => {
     check(/ms/.test(await page.textContent("#advice .saves")), "no saving");
     await page.click("#advice summary");
     await page.waitForSelector("#advice details[open] tbody tr");
-    check((await page.textContent("#advice details[open] dl")).includes("do"), "not what to do");
+    check((await page.textContent("#advice details[open] dl")).includes("action"), "no action");
     equal(await contrast(page), [], "contrast below 4.5");
     equal(await page.evaluate(() => document.documentElement.scrollWidth), width, "the body scrolls");
     if (width === 1400) {
