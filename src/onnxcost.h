@@ -832,8 +832,10 @@ struct oc_report_opts {
     const char *style; /* of tables: "grid", "ascii" (a grid of ASCII characters), "compact"; NULL: as fits */
     unsigned width_chars; /* 0: no limit */
     bool color;
+    bool verbose; /* the table's summary has all lines, not only the main ones */
     bool has_top;
-    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, else 20 */
+    int64_t top; /* rows; 0: all; negative: drop the last ones. Default 3 for MegEngine files, 10 below a
+                    table of operator types where nothing is asked for, else 20 */
     const char *const
         *name_pattern; /* regular expressions matched from the start of the name; any may hold */
     size_t n_name_pattern;

@@ -79,7 +79,7 @@ static int write_rank(const struct comparison *c)
         return rc;
     struct oc_rank_write_opts opts = {.format =
                                           o->format && !strcmp(o->format, "compact") ? "table" : o->format,
-                                      .width_chars = cli_width(&out),
+                                      .width_chars = cli_width(&out, &o->width),
                                       .color = cli_color(&out, o->color),
                                       .has_top = o->top.set,
                                       .top = o->top.v};

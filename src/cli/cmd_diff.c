@@ -139,7 +139,7 @@ static int write_diff(struct diff_job *j)
                                             .sort = o->sort,
                                             .has_top = o->top.set,
                                             .top = o->top.v,
-                                            .width_chars = cli_width(&out),
+                                            .width_chars = cli_width(&out, &o->width),
                                             .color = cli_color(&out, o->color)};
     int failed = oc_diff_write(j->diff, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);

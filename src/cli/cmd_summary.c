@@ -64,7 +64,7 @@ static int write_summary(const struct cli_opts *o, const struct oc_kernel_names 
                                    .has_top = o->top.set,
                                    .top = o->top.v,
                                    .samples_per_step = (double)o->samples_per_step.v,
-                                   .width_chars = cli_width(&out),
+                                   .width_chars = cli_width(&out, &o->width),
                                    .kernel_names = names};
     int failed = oc_summary_write(list, n, &opts, out.f, &err) ? cli_fail_err(&err) : 0;
     rc = cli_output_close(&out, !failed);

@@ -81,6 +81,8 @@ const struct cli_option cli_options[] = {
     {"top", 't', CLI_INT, CLI_COST | CLI_MEMORY | CLI_SUMMARY | CLI_COMPARE | CLI_ESTIMATE | CLI_DIFF, "N",
      "rows", "20; 3 for MegEngine files; all in CSV and JSON",
      "rows to show; 0: all; negative: all but the last ones", "Choice and order of rows", AT(top)},
+    {"all", 'a', CLI_FLAG, CLI_COST, NULL, NULL, NULL, "the table of all operators, as --top 0", NULL,
+     AT(all)},
     {"opr-name", 0, CLI_LIST, CLI_COST, "REGEX", NULL, NULL,
      "only operators whose name matches from its start (repeatable)", NULL, AT(opr_name)},
     {"type", 0, CLI_LIST, CLI_COST, "TYPE", NULL, NULL, "only operators of this type (repeatable)", NULL,
@@ -154,6 +156,8 @@ const struct cli_option cli_options[] = {
      "write there; the file is complete or not there. record: folder, or what the names of its files begin "
      "with",
      NULL, AT(output)},
+    {"width", 'w', CLI_INT, CLI_ALL, "N", "columns", "COLUMNS, else the terminal's",
+     "columns of the tables; 0: no limit", NULL, AT(width)},
     {"color", 0, CLI_CHOICE, CLI_ALL, "auto|always|never", NULL, "auto", "colour; NO_COLOR is respected",
      NULL, AT(color)},
     {"strict", 0, CLI_FLAG, CLI_COST, NULL, NULL, NULL,
@@ -352,8 +356,10 @@ const struct cli_option cli_options[] = {
 
     {"help", 'h', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "this text", "Other", AT(help)},
     {"version", 'V', CLI_FLAG, CLI_ALL, NULL, NULL, NULL, "name and version", NULL, AT(version)},
-    {"verbose", 0, CLI_FLAG, CLI_ALL, NULL, NULL, NULL,
-     "with --version: how it was built, libraries and data that it finds", NULL, AT(verbose)},
+    {"verbose", 'v', CLI_FLAG, CLI_ALL, NULL, NULL, NULL,
+     "all lines of the summary: time accounting, attribution, assumptions with reasons; with --version: how "
+     "it was built, libraries and data that it finds",
+     NULL, AT(verbose)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(cli_options[0]);
 

@@ -129,6 +129,8 @@ struct cli_opts {
     struct cli_int samples_per_step;
     /* choice and order of rows */
     struct cli_int top;
+    bool all;
+    struct cli_int width; /* of the terminal; 0: no limit */
     struct cli_list what_if;
     const char *as, *fuse;
     struct cli_list opr_name, type, input_dtype, why, explain_match;

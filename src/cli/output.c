@@ -183,8 +183,10 @@ int cli_output_close(struct cli_output *out, bool keep)
     return rc;
 }
 
-unsigned cli_width(const struct cli_output *out)
+unsigned cli_width(const struct cli_output *out, const struct cli_int *asked)
 {
+    if (asked->set)
+        return asked->v > 0 && asked->v < 100000 ? (unsigned)asked->v : 0;
     const char *columns = getenv("COLUMNS");
     if (columns && *columns) {
         char *end;

@@ -7,6 +7,8 @@
 
 #include "onnxcost.h"
 
+struct cli_int; /* options.h */
+
 struct cli_output {
     FILE *f;
     const char *path; /* NULL: standard output */
@@ -28,8 +30,9 @@ int cli_output_fail(struct cli_output *out, const struct oc_err *err);
  * Returns 0 or the exit code; a closed pipe gives CLI_ENVIRONMENT without a message. */
 int cli_output_close(struct cli_output *out, bool keep);
 
-/* Columns to fit: of the terminal, or COLUMNS; 0: no limit (output is not a terminal). */
-unsigned cli_width(const struct cli_output *out);
+/* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).
+ */
+unsigned cli_width(const struct cli_output *out, const struct cli_int *asked);
 /* when: "auto" (NULL), "always", "never" */
 bool cli_color(const struct cli_output *out, const char *when);
 

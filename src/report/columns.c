@@ -245,7 +245,7 @@ const struct oc_column oc_columns[] = {
      .get = get_share},
     {.key = "cumulative_fraction", .title = "cum %", .kind = OC_FIELD_FRACTION, .use = BOTH, .drop = 9,
      .available = with_time, .get = get_cumulative},
-    {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 16,
+    {.key = "name", .title = "operator", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 20,
      .available = without_groups, .get = get_name},
     {.key = "type", .title = "type", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true, .min_width = 10,
      .drop = 2, .available = without_groups, .get = get_type},
@@ -253,17 +253,17 @@ const struct oc_column oc_columns[] = {
      .available = with_groups, .get = get_type}, /* what the group has in common */
     {.key = "count", .title = "count", .kind = OC_FIELD_COUNT, .use = BOTH, .available = with_groups,
      .get = get_count},
-    {.key = "flo", .title = "FLO", .kind = OC_FIELD_SI, .use = BOTH, .quality = true, .available = with_costs,
+    {.key = "flo", .title = "FLOPs", .kind = OC_FIELD_SI, .use = BOTH, .quality = true, .available = with_costs,
      .drop = 3, .get = get_flo},
     {.key = "flo_fraction", .title = "%", .kind = OC_FIELD_FRACTION, .use = BOTH, .available = without_time,
      .get = get_flo_share},
-    {.key = "flop_per_s", .title = "FLOPS", .kind = OC_FIELD_SI, .use = BOTH, .available = with_rates,
+    {.key = "flop_per_s", .title = "GFLOP/s", .kind = OC_FIELD_GIGA, .use = BOTH, .available = with_rates,
      .drop = 4, .get = get_flops},
-    {.key = "bytes", .title = "memory", .kind = OC_FIELD_BYTES, .use = BOTH, .quality = true,
+    {.key = "bytes", .title = "moved", .kind = OC_FIELD_BYTES, .use = BOTH, .quality = true,
      .available = with_costs, .drop = 6, .get = get_bytes},
-    {.key = "bytes_per_s", .title = "bytes/s", .kind = OC_FIELD_BYTES, .use = BOTH, .available = with_rates,
+    {.key = "bytes_per_s", .title = "GB/s", .kind = OC_FIELD_GIGA, .use = BOTH, .available = with_rates,
      .drop = 7, .get = get_bandwidth},
-    {.key = "macs", .title = "MAC", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_macs,
+    {.key = "macs", .title = "MACs", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_macs,
      .get = get_macs},
     {.key = "float_ops", .kind = OC_FIELD_COUNT, .use = OC_COL_CSV, .available = with_analysis,
      .get = get_float_ops},
@@ -276,7 +276,7 @@ const struct oc_column oc_columns[] = {
      .get = get_written},
     {.key = "params", .title = "params", .kind = OC_FIELD_SI, .use = BOTH, .drop = 10, .available = without_time,
      .get = get_params},
-    {.key = "flop_per_byte", .title = "FLO/B", .kind = OC_FIELD_RATIO, .use = BOTH, .drop = 11,
+    {.key = "flop_per_byte", .title = "FLOP/B", .kind = OC_FIELD_RATIO, .use = BOTH, .drop = 11,
      .available = with_costs, .get = get_intensity},
     {.key = "bound_by", .title = "bound by", .kind = OC_FIELD_TEXT, .use = BOTH, .left = true,
      .available = with_bounds, .drop = 5, .get = get_bound},
@@ -284,7 +284,7 @@ const struct oc_column oc_columns[] = {
      .available = with_hardware, .get = get_roofline},
     {.key = "roofline_efficiency", .title = "eff %", .kind = OC_FIELD_FRACTION, .use = BOTH,
      .available = with_hardware_and_time, .drop = 1, .get = get_efficiency},
-    {.key = "wasted_ns", .title = "wasted", .kind = OC_FIELD_TIME, .use = BOTH,
+    {.key = "wasted_ns", .title = "gap", .kind = OC_FIELD_TIME, .use = BOTH,
      .available = with_hardware_and_time, .drop = 13, .get = get_wasted},
     {.key = "above_roofline", .kind = OC_FIELD_TEXT, .use = OC_COL_CSV, .available = with_hardware_and_time,
      .get = get_above},
@@ -349,6 +349,8 @@ static const char *human_number(struct oc_arena *arena, const struct oc_column *
         return oc_strdup(arena, oc_format_time_ns(v * 1e9, buf, sizeof(buf)));
     case OC_FIELD_FRACTION:
         return oc_printf(arena, "%.1f", v * 100);
+    case OC_FIELD_GIGA:
+        v *= 1e-9; /* falls through */
     default:
         return oc_printf(arena, v < 10 ? "%.2f" : v < 1000 ? "%.1f" : "%.0f", v);
     }

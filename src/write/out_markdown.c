@@ -27,27 +27,10 @@ static bool wants(const struct oc_report *r, const char *part)
 /* ---- the summary -----------------------------------------------------------------------------------------
  */
 
-static bool is_one_of(const char *label, const char *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(label, list[i]))
-            return true;
-    return false;
-}
-
-/* Lines of the summary that everybody should see; those of `listed` have full lists of their own. */
-static bool at_top(const char *label)
-{
-    static const char *const top[] = {
-        "nodes",   "parameters", "costs",    "MACs",     "FLOPs",     "int OPs", "memory",   "activations",
-        "profile", "latency",    "achieved", "coverage", "unmatched", "unknown", "hardware", "bound by"};
-    return is_one_of(label, top, OC_COUNT(top));
-}
-
+/* Lines that have full lists of their own. */
 static bool is_listed(const char *label)
 {
-    static const char *const listed[] = {"assumed", "findings"};
-    return is_one_of(label, listed, OC_COUNT(listed));
+    return !strcmp(label, "assumptions") || !strcmp(label, "warnings");
 }
 
 static void line(struct oc_buf *b, const char *label, const char *text)
@@ -71,10 +54,10 @@ static void quality_line(const struct oc_report *r, struct oc_buf *b)
     oc_buf_str(b, " |\n");
 }
 
-static void summary_rows(const struct oc_summary *s, bool top, struct oc_buf *b)
+static void summary_rows(const struct oc_summary *s, bool detail, struct oc_buf *b)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        if (at_top(s->line[i].label) == top && !is_listed(s->line[i].label))
+        if (s->line[i].detail == detail && !is_listed(s->line[i].label))
             line(b, s->line[i].label, s->line[i].text);
 }
 
@@ -181,7 +164,7 @@ static void assumptions(const struct oc_report_in *in, struct oc_buf *b)
 {
     if (!n_assumptions(in))
         return;
-    oc_buf_str(b, "\n| assumed | of | value | why |\n| --- | --- | --- | --- |\n");
+    oc_buf_str(b, "\n| assumption | of | value | why |\n| --- | --- | --- | --- |\n");
     for (uint32_t i = 0; in->analysis && i < in->analysis->n_assumption; i++) {
         const struct oc_assumption *q = &in->analysis->assumption[i];
         assumption(b, q->what, q->name, q->value, q->reason);
@@ -204,7 +187,7 @@ static void findings(const struct oc_report_in *in, struct oc_buf *b)
 {
     const struct oc_diag *d = NULL;
     if (n_findings(in))
-        oc_buf_str(b, "\n| finding | where | what | code |\n| --- | --- | --- | --- |\n");
+        oc_buf_str(b, "\n| severity | where | what | code |\n| --- | --- | --- | --- |\n");
     for (unsigned s = 0; s < OC_FINDING_SOURCES; s++) {
         size_t n = oc_findings_of(in, s, &d);
         for (size_t i = 0; i < n; i++) {
@@ -219,10 +202,10 @@ static void findings(const struct oc_report_in *in, struct oc_buf *b)
 
 static void details(const struct oc_report *r, const struct oc_summary *s, struct oc_buf *b)
 {
-    oc_buf_printf(b, "\n<details>\n<summary>Assumptions: %zu, findings: %zu, and more</summary>\n\n",
+    oc_buf_printf(b, "\n<details>\n<summary>Assumptions: %zu, warnings: %zu, details</summary>\n\n",
                   n_assumptions(r->in), n_findings(r->in));
     oc_buf_str(b, "| | |\n| --- | --- |\n");
-    summary_rows(s, false, b);
+    summary_rows(s, true, b);
     assumptions(r->in, b);
     findings(r->in, b);
     oc_buf_str(b, "\nby onnxcost " ONNXCOST_VERSION "\n\n</details>\n");
@@ -236,7 +219,7 @@ void oc_out_markdown(struct oc_report *r, FILE *f)
     if (wants(r, "summary")) {
         title(r, &b);
         oc_buf_str(&b, "| | |\n| --- | --- |\n");
-        summary_rows(&s, true, &b);
+        summary_rows(&s, false, &b);
         quality_line(r, &b);
         put(&b, f);
     }

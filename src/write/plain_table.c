@@ -39,25 +39,52 @@ void oc_plain_text(struct oc_buf *b, const char *s)
     visible(b, s, strlen(s));
 }
 
+/* The end of what fits into `room` columns, at least one character. */
+static const char *fitting_end(const char *p, const char *end, size_t room)
+{
+    size_t used = 0;
+    const char *next = p;
+    while (p < end) {
+        used += oc_uni_columns(oc_utf8_next(&next, end));
+        if (used > room)
+            break;
+        p = next;
+    }
+    return p;
+}
+
+void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f)
+{
+    struct oc_buf b = {0};
+    size_t room = width > indent + 1 ? width - indent : 1, used = 0;
+    for (const char *p = text; *p;) {
+        const char *end = strchrnul(p, ' ');
+        size_t n = oc_utf8_columns(p, (size_t)(end - p));
+        if (width && used && used + 1 + n > room) {
+            oc_buf_printf(&b, "\n%*s", (int)indent, "");
+            used = 0;
+        } else if (used) {
+            oc_buf_char(&b, ' ');
+            used++;
+        }
+        for (const char *cut; width && n > room && (cut = fitting_end(p, end, room)) > p; p = cut) {
+            visible(&b, p, (size_t)(cut - p)); /* a word as long as several lines */
+            oc_buf_printf(&b, "\n%*s", (int)indent, "");
+            n -= oc_utf8_columns(p, (size_t)(cut - p));
+        }
+        visible(&b, p, (size_t)(end - p));
+        used += n;
+        p = end + (*end == ' ');
+    }
+    oc_buf_char(&b, '\n');
+    fwrite(b.data, 1, b.n, f);
+    oc_buf_free(&b);
+}
+
 void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f)
 {
-    struct oc_buf line = {0};
-    oc_buf_printf(&line, "%-*s", (int)label_width, label);
-    size_t start = 0;
-    for (const char *p = text; *p;) {
-        size_t n = strcspn(p, " ");
-        if (width && line.n - start > label_width && line.n - start + 1 + n > width) {
-            start = line.n + 1;
-            oc_buf_printf(&line, "\n%*s", (int)label_width, "");
-        } else if (line.n - start > label_width) {
-            oc_buf_char(&line, ' ');
-        }
-        visible(&line, p, n);
-        p += n + (p[n] == ' ');
-    }
-    oc_buf_char(&line, '\n');
-    fwrite(line.data, 1, line.n, f);
-    oc_buf_free(&line);
+    fprintf(f, "%-*s", (int)label_width, label);
+    oc_plain_wrap(label_width, width, text, f);
 }
 
 void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *arena)

@@ -30,6 +30,10 @@ void oc_plain_left(struct oc_plain_table *t, size_t n_first, struct oc_arena *ar
 /* One line of text for people. */
 void oc_plain_text(struct oc_buf *b, const char *s);
 
+/* The text, wrapped between words to `width` (0: not); its first line continues one that has `indent`
+ * columns, the others are indented so. Longer words are cut. */
+void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f);
+
 /* "label       text", wrapped between words to `width` (0: not); the text stands behind `label_width`. */
 void oc_plain_say(const char *label, size_t label_width, size_t width, const char *text, FILE *f);
 

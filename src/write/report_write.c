@@ -10,6 +10,7 @@
 #include "write/out_advice.h"
 #include "write/out_match.h"
 #include "write/out_overlay.h"
+#include "write/screen.h"
 #include "report/few_rows.h"
 #include "report/headline.h"
 #include "report/receipts.h"
@@ -42,7 +43,7 @@ static const struct oc_format {
     {.name = "html", .write = oc_out_html, .whole = true, .advises = true},
 };
 
-enum { TOP = 20 };
+enum { TOP = 20, SCREEN_TOP = 10 };
 
 static const struct oc_format *find_format(const char *name)
 {
@@ -88,13 +89,25 @@ static int choose_from_all(struct oc_report *r, const struct oc_format *format, 
                : oc_select_rows(s, &r->all, time, &r->shown, err);
 }
 
-/* Largest first: by time where there are times, else by operations. */
+/* The format's first screen, see screen.h. */
+static bool is_screen(const struct oc_report *r, const struct oc_format *format)
+{
+    return format->write == oc_out_term && oc_screen_is_default(r->o);
+}
+
+/* Largest first: by time where there are times, then by roofline time, else by operations. */
 static int choose_rows(struct oc_report *r, const struct oc_format *format, bool few, struct oc_err *err)
 {
     struct oc_select s;
-    const char *order = r->has_time ? "time" : "computation";
-    bool in_order = format->whole && !r->o->has_top;
-    int rc = oc_select_init(&s, r->o, r, format->whole ? 0 : TOP, in_order ? NULL : order, err);
+    bool in_order = format->whole && !r->o->has_top, screen = is_screen(r, format);
+    const char *order = r->has_time                          ? "time"
+                        : screen && oc_screen_by_roofline(r) ? "roofline"
+                                                             : "computation";
+    int rc = oc_select_init(&s, r->o, r,
+                            format->whole ? 0
+                            : screen      ? SCREEN_TOP
+                                          : TOP,
+                            in_order ? NULL : order, err);
     if (!rc)
         rc = few ? oc_few_rows_choose(r, &s, err) : choose_from_all(r, format, &s, err);
     oc_select_free(&s);
@@ -167,7 +180,8 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
         oc_arena_free(&r.arena);
         return 0;
     }
-    bool few = format->few && oc_few_rows_do(&r);
+    bool few = format->few && oc_few_rows_do(&r) &&
+               !(is_screen(&r, format) && in->model->n_node <= OC_SCREEN_MOST_SIGNATURES);
     if (!few)
         oc_report_rows(&r);
     oc_report_roofs(&r);

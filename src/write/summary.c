@@ -11,7 +11,7 @@
 #include "report/findings.h"
 #include "report/buckets.h"
 #include "report/class_share.h"
-#include "report/headline.h"
+#include "write/main_lines.h"
 
 struct sum { /* what every part below works on */
     struct oc_report *r;
@@ -19,10 +19,21 @@ struct sum { /* what every part below works on */
     struct oc_summary *out;
 };
 
-static void add(struct sum *s, const char *label, const char *text)
+static void add_line(struct sum *s, const char *label, const char *text, bool detail)
 {
     OC_GROW(s->out->line, s->out->n, s->out->cap);
-    s->out->line[s->out->n++] = (struct oc_summary_line){label, text};
+    s->out->line[s->out->n++] = (struct oc_summary_line){label, text, detail};
+}
+
+/* A warning: shown without -v too. */
+static void add_warning(struct sum *s, const char *label, const char *text)
+{
+    add_line(s, label, text, false);
+}
+
+static void add(struct sum *s, const char *label, const char *text)
+{
+    add_line(s, label, text, true);
 }
 
 static const char *count(struct sum *s, uint64_t v)
@@ -93,14 +104,14 @@ static void model_part(struct sum *s)
                                      m->producer_version && *m->producer_version ? " " : "",
                                      m->producer_version ? m->producer_version : "")
                          : "";
-    add(s, "model",
+    add(s, "model file",
         oc_printf(s->arena, "%s  (opset %s; IR %" PRId64 "%s)", m->path, opset_text(s, m), m->ir_version,
                   by));
-    values(s, "inputs", g->input, g->n_input, true);
+    values(s, "all inputs", g->input, g->n_input, true);
     values(s, "outputs", g->output, g->n_output, false);
 }
 
-/* The most activation memory that is in use at once, and where. */
+/* Where the peak is. */
 static void activation_part(struct sum *s)
 {
     const struct oc_peak *p = &s->r->in->analysis->peak;
@@ -108,8 +119,8 @@ static void activation_part(struct sum *s)
     char label[256];
     if (p->quality == OC_UNKNOWN || p->node == OC_NONE)
         return;
-    add(s, "activations",
-        oc_printf(s->arena, "%s%s in use at once, at %s", p->quality == OC_UPPER ? "at most " : "",
+    add(s, "peak activation memory",
+        oc_printf(s->arena, "%s%s at %s", p->quality == OC_UPPER ? "at most " : "",
                   bytes(s, (double)p->bytes), oc_node_label(m, &m->node[p->node], label, sizeof(label))));
 }
 
@@ -122,24 +133,14 @@ static void cost_part(struct sum *s)
                         : t->quality == OC_EST                     ? "about "
                                                                    : "";
     double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
-    add(s, "nodes",
-        t->unknown_nodes ? oc_printf(s->arena, "%s, of which %s have an unknown cost", count(s, t->nodes),
-                                     count(s, t->unknown_nodes))
-                         : count(s, t->nodes));
-    add(s, "parameters",
-        oc_printf(s->arena, "%s  (constants: %s)", count(s, t->params), bytes(s, (double)t->const_bytes)));
     if (none) {
-        add(s, "costs", "unknown");
         return;
     }
-    add(s, "MACs", oc_printf(s->arena, "%s%s", rough, count(s, t->macs)));
-    add(s, "FLOPs",
-        oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->flops), si(s, (double)t->flops, "FLOP")));
     if (t->ops)
         add(s, "int OPs",
             oc_printf(s->arena, "%s%s  (%s)", rough, count(s, t->ops), si(s, (double)t->ops, "OP")));
-    add(s, "memory",
-        oc_printf(s->arena, "%s%s moved: %s %s and %s weights read, %s written",
+    add(s, "bytes moved",
+        oc_printf(s->arena, "%s%s: %s %s and %s weights read, %s written",
                   t->bytes_bound ? "at least " : rough, bytes(s, moved), bytes(s, (double)t->bytes_read_act),
                   t->bytes_bound ? "inputs" : "activations", bytes(s, (double)t->bytes_read_weight),
                   bytes(s, (double)t->bytes_written)));
@@ -160,7 +161,7 @@ static void type_part(struct sum *s)
                              100 * ((double)t->flops + (double)t->ops) / all, t->nodes);
     }
     if (*text)
-        add(s, "most FLOPs", text);
+        add(s, "FLOPs by type", text);
 }
 
 static void unknown_part(struct sum *s)
@@ -178,10 +179,11 @@ static void unknown_part(struct sum *s)
         if (!oc_map_add(&seen, name, strlen(name), &old, NULL))
             continue;
         if (n++ < MAX_NAMES)
-            add(s, "unknown", oc_printf(s->arena, "operator %s has no rule", name));
+            add_warning(s, "warnings",
+                        oc_printf(s->arena, "operator %s has no rule: its cost is unknown", name));
     }
     if (n > MAX_NAMES)
-        add(s, "unknown", oc_printf(s->arena, "and %u more operators", n - MAX_NAMES));
+        add_warning(s, "warnings", oc_printf(s->arena, "%u more operators have no rule", n - MAX_NAMES));
     oc_map_free(&seen);
 }
 
@@ -190,12 +192,12 @@ static void assumption_part(struct sum *s)
     const struct oc_analysis *a = s->r->in->analysis;
     for (uint32_t i = 0; i < a->n_assumption && i < MAX_ASSUMED; i++) {
         const struct oc_assumption *q = &a->assumption[i];
-        add(s, "assumed",
+        add(s, "assumptions",
             oc_printf(s->arena, "%s %s = %s%s%s", q->what, q->name, q->value,
                       q->reason && *q->reason ? ": " : "", q->reason ? q->reason : ""));
     }
     if (a->n_assumption > MAX_ASSUMED)
-        add(s, "assumed", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
+        add(s, "assumptions", oc_printf(s->arena, "and %u more", a->n_assumption - MAX_ASSUMED));
 }
 
 /* ---- the profile ----------------------------------------------------------------------------------------
@@ -203,38 +205,7 @@ static void assumption_part(struct sum *s)
 
 static void profile_part(struct sum *s)
 {
-    const struct oc_profile *p = s->r->in->profile;
-    const char *what = p->runs_total ? oc_printf(s->arena, "; %s of %u of %u runs", oc_stat_name(p->stat),
-                                                 p->runs_used, p->runs_total)
-                                     : "";
-    add(s, "profile",
-        oc_printf(s->arena, "%s  (%s%s%s; %s%s%s)", p->path, *p->producer ? p->producer : p->format,
-                  *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time", what,
-                  p->truncated ? "; cut off" : ""));
-    struct oc_headline h;
-    oc_headline_of(s->r, &h);
-    if (!(h.run_ns > 0) || p->functions) /* how often the model ran is not known */
-        return;
-    const char *rate =
-        h.inferences_per_s > 0 ? oc_printf(s->arena, ", %.4g inferences/s", h.inferences_per_s) : "";
-    const char *busy = isnan(h.busy_ns) ? ""
-                                        : oc_printf(s->arena, ", operator time / run time %.1f %%",
-                                                    100 * h.busy_ns / h.run_ns);
-    add(s, "latency", oc_printf(s->arena, "%s%s%s", oc_headline_latency_text(s->r, s->arena), rate, busy));
-}
-
-/* Work of the operators over the latency, and over their own time. */
-static void achieved_part(struct sum *s)
-{
-    struct oc_headline h;
-    oc_headline_of(s->r, &h);
-    if (!(h.flops_per_s > 0) || isnan(h.bytes_per_s))
-        return;
-    const char *ops = h.ops_per_s > 0 ? oc_printf(s->arena, " + %s", si(s, h.ops_per_s, "OP/s")) : "";
-    add(s, "achieved",
-        oc_printf(s->arena, "%s%s%s and %s  (over operator time: %s)", h.least ? "at least " : "",
-                  si(s, h.flops_per_s, "FLOP/s"), ops, si(s, h.bytes_per_s, "B/s"),
-                  si(s, h.operator_flops_per_s, "FLOP/s")));
+    add(s, "profile file", s->r->in->profile->path);
 }
 
 static void time_type_part(struct sum *s)
@@ -271,7 +242,7 @@ static void time_type_part(struct sum *s)
                          100 * g.time_s / s->r->total_s, g.n);
     }
     if (*text && s->r->total_s > 0)
-        add(s, "most time", text);
+        add(s, "time by type", text);
     free(group);
     oc_map_free(&seen);
 }
@@ -285,7 +256,7 @@ static void bucket_part(struct sum *s)
         if (!b[i].of_profile)
             continue;
         const char *kernel = isnan(b[i].kernel_ns) ? "" : duration(s, b[i].kernel_ns);
-        add(s, "besides",
+        add(s, "outside operators",
             isnan(b[i].time_ns)
                 ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "time not known")
             : *kernel
@@ -294,7 +265,7 @@ static void bucket_part(struct sum *s)
     }
 }
 
-/* "imported  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
+/* "time accounting  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
 static void conserved_part(struct sum *s, bool device)
 {
     struct oc_conserved c;
@@ -317,7 +288,7 @@ static void conserved_part(struct sum *s, bool device)
     }
     if (oc_time_is_lost(c.lost_ns, c.imported_ns))
         text = oc_printf(s->arena, "%s + %s LOST", text, duration(s, c.lost_ns));
-    add(s, "imported", text);
+    add(s, "time accounting", text);
 }
 
 /* ---- the join -------------------------------------------------------------------------------------------
@@ -328,7 +299,7 @@ static const char *percent(struct sum *s, double fraction)
     return isnan(fraction) ? "?" : oc_printf(s->arena, "%.1f %%", 100 * fraction);
 }
 
-/* Rows that belong to no node: what the runtime added, and what no rule could place. */
+/* Rows that belong to no node: inserted by the runtime, and those that no rule matches. */
 static void overhead_part(struct sum *s)
 {
     const struct oc_bucket_sum *b;
@@ -336,8 +307,8 @@ static void overhead_part(struct sum *s)
     for (uint32_t i = 0; i < n; i++) {
         double ns = isnan(b[i].kernel_ns) ? b[i].time_ns : b[i].kernel_ns;
         if (!b[i].of_profile)
-            add(s, "overhead",
-                oc_printf(s->arena, "%s: %s (rows: %u)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
+            add(s, "runtime-inserted",
+                oc_printf(s->arena, "%s: %s (%u rows)", b[i].name, isnan(ns) ? "?" : duration(s, ns),
                           b[i].records));
     }
 }
@@ -349,11 +320,11 @@ static void class_part(struct sum *s)
     uint32_t n = oc_class_shares(s->r->in, s->arena, &c);
     for (uint32_t i = 0; i < n; i++) {
         const char *flops = isnan(c[i].flop_share) ? ""
-                                                   : oc_printf(s->arena, "; FLOPs: %.1f %% (nodes: %u)",
+                                                   : oc_printf(s->arena, "; FLOPs %.1f %% (%u nodes)",
                                                                100 * c[i].flop_share, c[i].nodes);
         add(s, "class",
-            oc_printf(s->arena, "%s: CPU time: %.1f %% (functions: %u)%s",
-                      *c[i].name ? c[i].name : "(names tell none)", 100 * c[i].time_share, c[i].functions,
+            oc_printf(s->arena, "%s: CPU time %.1f %% (%u functions)%s",
+                      *c[i].name ? c[i].name : "(no class by name)", 100 * c[i].time_share, c[i].functions,
                       flops));
     }
 }
@@ -377,44 +348,44 @@ static void own_macs_part(struct sum *s)
                       unknown ? oc_printf(s->arena, "  (rows without a count: %u)", unknown) : ""));
 }
 
-/* What the recorded shapes say was carried out, when that is not what the model has. */
+/* By the profiled shapes, which may differ from those of the model. */
 static void executed_part(struct sum *s)
 {
     const struct oc_join_executed *e = &s->r->in->join->executed;
     if (!e->known || !e->macs)
         return;
     const char *padding = e->padded
-                              ? oc_printf(s->arena, ", %s of them on channels that padding added (rows: %u)",
+                              ? oc_printf(s->arena, ", %s of them on channels added by padding (%u rows)",
                                           count(s, e->padding_macs), e->padded)
                               : "";
     const char *rest =
         e->from_model
-            ? oc_printf(s->arena, "; rows without shapes, counted as in the model: %u", e->from_model)
+            ? oc_printf(s->arena, "; %u rows without shapes, counted as in the model", e->from_model)
             : "";
-    add(s, "executed",
-        oc_printf(s->arena, "%s MACs by the recorded shapes%s%s", count(s, e->macs), padding, rest));
+    add(s, "executed MACs",
+        oc_printf(s->arena, "%s (profiled shapes)%s%s", count(s, e->macs), padding, rest));
 }
 
 static void join_part(struct sum *s)
 {
     const struct oc_join *j = s->r->in->join;
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
-    add(s, "coverage",
-        oc_printf(s->arena, "time: %s on nodes, %s in rows the runtime added, %s unmatched; FLOPs: %s%s",
-                  percent(s, j->time_matched_fraction), percent(s, j->overhead_ns / all_ns),
-                  percent(s, j->unmatched_ns / all_ns), percent(s, j->flops_matched_fraction),
-                  j->nodes_without_time
-                      ? oc_printf(s->arena, "; nodes without a time: %u", j->nodes_without_time)
-                      : ""));
+    add(s, "attribution",
+        oc_printf(
+            s->arena, "time: %s attributed, %s runtime-inserted, %s unattributed; FLOPs: %s attributed%s",
+            percent(s, j->time_matched_fraction), percent(s, j->overhead_ns / all_ns),
+            percent(s, j->unmatched_ns / all_ns), percent(s, j->flops_matched_fraction),
+            j->nodes_without_time ? oc_printf(s->arena, "; %u nodes without a time", j->nodes_without_time)
+                                  : ""));
     executed_part(s);
     overhead_part(s);
     for (uint32_t i = 0; i < j->n_unmatched && i < MAX_NAMES; i++) {
         const struct oc_prof_rec *rec = &j->profile->rec[j->unmatched[i]];
-        add(s, "unmatched",
+        add(s, "unattributed",
             oc_printf(s->arena, "%s  %s  %s", rec->name, rec->op_type, duration(s, rec->self_ns)));
     }
     if (j->n_unmatched > MAX_NAMES)
-        add(s, "unmatched", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
+        add(s, "unattributed", oc_printf(s->arena, "and %u more", j->n_unmatched - MAX_NAMES));
 }
 
 /* ---- the hardware ---------------------------------------------------------------------------------------
@@ -432,7 +403,7 @@ static void peak_part(struct sum *s)
         return;
     }
     const char *memory = !dram || !dram->bandwidth ? ""
-                                                   : oc_printf(s->arena, ", %s, ridge point %.1f FLO/B",
+                                                   : oc_printf(s->arena, ", %s, ridge point %.1f FLOP/B",
                                                                si(s, dram->bandwidth->value, "B/s"),
                                                                peak->value / dram->bandwidth->value);
     add(s, "peak",
@@ -440,7 +411,7 @@ static void peak_part(struct sum *s)
                   oc_hw_unit_name(unit), oc_basis_name(peak->basis), memory));
 }
 
-/* "above 100 % of the roofline: 5 rows (too short for the clock), 2 rows (its bytes fit into a cache)" */
+/* "efficiency above 100 %: 5 rows (too short for the clock), 2 rows (its bytes fit into a cache)" */
 static void too_fast_part(struct sum *s)
 {
     const char *text = "", *done[8] = {NULL};
@@ -461,7 +432,9 @@ static void too_fast_part(struct sum *s)
         text = oc_printf(s->arena, "%s%s%u (%s)", text, k ? ", " : "", n, done[k]);
     }
     if (*text)
-        add(s, "hardware", oc_printf(s->arena, "rows above 100 %% of the roofline: %s", text));
+        add_warning(s, "warnings",
+                    oc_printf(s->arena, "efficiency above 100 %% in %u of %u operators: %s", s->r->n_too_fast,
+                              s->r->all.n, text));
 }
 
 /* Each of these rows, with --cache on or --roofline: "Relu_3  109.5 %: too short for the clock". */
@@ -473,11 +446,12 @@ static void too_fast_rows(struct sum *s)
     for (uint32_t i = 0; i < s->r->all.n; i++) {
         const struct oc_row *row = &s->r->all.row[i];
         if (row->above_roof && n++ < MAX_NAMES)
-            add(s, "above",
+            add(s, "efficiency above 100 %",
                 oc_printf(s->arena, "%s  %.1f %%: %s", row->name, 100 * row->efficiency, row->above_roof));
     }
     if (n > MAX_NAMES)
-        add(s, "above", oc_printf(s->arena, "and %u more (--order-by efficiency)", n - MAX_NAMES));
+        add(s, "efficiency above 100 %",
+            oc_printf(s->arena, "and %u more (--order-by efficiency)", n - MAX_NAMES));
 }
 
 /* "time by bound: DRAM 63.1 % (31 rows), compute:vector 36.9 % (24)" */
@@ -489,28 +463,17 @@ static void bound_part(struct sum *s, const struct oc_bounds *b)
                          100 * oc_bound_fraction(b, &b->share[i]), b->share[i].rows);
     if (*text && b->roof_s > 0)
         add(s, "bound by",
-            oc_printf(s->arena, "%s%s", isnan(b->time_s) ? "of the roofline's time: " : "", text));
+            oc_printf(s->arena, "%s%s", isnan(b->time_s) ? "of the roofline time: " : "", text));
 }
 
 static void hardware_part(struct sum *s)
 {
-    struct oc_device_info d = oc_device_info(s->r->in->device);
     struct oc_bounds b;
     oc_bounds_of(s->r, &b);
-    if (b.missing && b.missing == s->r->all.n) {
-        add(s, "hardware", oc_printf(s->arena, "%s: no operator has a limit in its figures", d.name));
-        peak_part(s);
-        return;
-    }
-    const char *efficiency = b.time_s > 0
-                                 ? oc_printf(s->arena, ", %.1f %% of it reached, %s wasted",
-                                             100 * b.roof_s / b.time_s, duration(s, b.wasted_s * 1e9))
-                                 : "";
-    const char *but = b.missing ? oc_printf(s->arena, " (%u rows without a limit)", b.missing) : "";
-    add(s, "hardware",
-        oc_printf(s->arena, "%s: at least %s by the roofline of each operator%s%s%s", d.name,
-                  duration(s, b.roof_s * 1e9), s->r->o->cache ? ", caches at their best" : "", efficiency,
-                  but));
+    if (b.time_s > 0)
+        add(s, "gap to roofline",
+            oc_printf(s->arena, "%s%s", duration(s, b.wasted_s * 1e9),
+                      s->r->o->cache ? " (bytes count at the nearest memory that can have them)" : ""));
     too_fast_part(s);
     too_fast_rows(s);
     bound_part(s, &b);
@@ -522,49 +485,54 @@ static void set_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
     for (size_t i = 0; i < d.n_set; i++)
-        add(s, "assumed",
+        add(s, "assumptions",
             oc_printf(s->arena, "hw %s = %s: given by --hw-set; the hardware file says %s", d.set[i].key,
                       d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
 }
 
-/* ---- findings -------------------------------------------------------------------------------------------
+/* ---- warnings --------------------------------------------------------------------------------------------
  */
 
-static void findings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t *shown)
+enum { MAX_WARNINGS = 3 }; /* without -v */
+
+static uint32_t warnings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t shown)
 {
     for (size_t i = 0; i < n; i++) {
-        if (d[i].severity == OC_INFO ||
-            !strcmp(d[i].code, "W-unknown-op")) /* told above, once per operator */
+        if (d[i].severity == OC_INFO || !strcmp(d[i].code, "W-unknown-op")) /* see unknown_part */
             continue;
-        if ((*shown)++ < MAX_NAMES)
-            add(s, "findings",
-                oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
-                          d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code));
+        if (shown++ < MAX_NAMES)
+            add_line(s, "warnings",
+                     oc_printf(s->arena, "%s%s%s [%s]", d[i].where ? d[i].where : "",
+                               d[i].where && *d[i].where ? ": " : "", d[i].text, d[i].code),
+                     shown > MAX_WARNINGS);
     }
+    return shown;
 }
 
-static void finding_part(struct sum *s)
+static void warning_part(struct sum *s)
 {
     const struct oc_diag *d = NULL;
     uint32_t shown = 0;
     for (unsigned source = 0; source < OC_FINDING_SOURCES; source++) {
         size_t n = oc_findings_of(s->r->in, source, &d);
-        findings(s, d, n, &shown);
+        shown = warnings(s, d, n, shown);
     }
-    if (shown > MAX_NAMES)
-        add(s, "findings", oc_printf(s->arena, "and %u more (--format json has all)", shown - MAX_NAMES));
+    if (shown > MAX_WARNINGS && !s->r->o->verbose)
+        add_warning(s, "warnings", oc_printf(s->arena, "%u more with -v", shown - MAX_WARNINGS));
+    if (shown > MAX_NAMES && s->r->o->verbose)
+        add(s, "warnings", oc_printf(s->arena, "%u more with --format json", shown - MAX_NAMES));
 }
 
 void oc_report_summary(struct oc_report *r, struct oc_summary *out)
 {
     struct sum s = {.r = r, .arena = &r->arena, .out = out};
+    oc_main_lines(r, out);
     if (r->in->model && r->in->analysis) {
         model_part(&s);
         cost_part(&s);
     }
     if (r->in->profile) {
         profile_part(&s);
-        achieved_part(&s);
         class_part(&s);
         if (r->in->join && !r->in->profile->functions) {
             join_part(&s);
@@ -587,5 +555,5 @@ void oc_report_summary(struct oc_report *r, struct oc_summary *out)
     }
     if (r->in->device)
         set_part(&s);
-    finding_part(&s);
+    warning_part(&s);
 }

@@ -29,7 +29,7 @@ static struct result run(const char *model, const char *options)
     FILE *f = popen(command, "r");
     assert_non_null(f);
     while (fgets(line, sizeof(line), f))
-        r.report = r.report || strncmp(line, "nodes ", 6) == 0;
+        r.report = r.report || strncmp(line, "model ", 6) == 0;
     int status = pclose(f);
     assert_true(WIFEXITED(status));
     r.exit_code = WEXITSTATUS(status);

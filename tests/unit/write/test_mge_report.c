@@ -180,7 +180,7 @@ static void wrong_options_are_refused(void **state)
             "cannot order by 'colour': choose from time, computation, memory, flops, bandwidth, opr_id, "
             "in_shapes, "
             "out_shapes, macs, params, intensity, roofline, efficiency, calls, count, min, max, self, "
-            "wasted, name, type");
+            "gap, wasted, name, type");
     refuses(&p, (struct oc_report_opts){.name_pattern = pattern, .n_name_pattern = 1},
             "invalid pattern 'a(': missing closing parenthesis (at character 2)");
     mge_free(&p);

@@ -1,0 +1,229 @@
+/* The lines of a report that everybody reads first: at most eight, each on one line of 80 columns for usual
+ * names. */
+#include "write/main_lines.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "hw/hwdb.h"
+#include "report/bounds.h"
+#include "report/headline.h"
+
+struct lines {
+    struct oc_report *r;
+    struct oc_arena *arena;
+    struct oc_summary *out;
+};
+
+static void add(struct lines *l, const char *label, const char *text)
+{
+    OC_GROW(l->out->line, l->out->n, l->out->cap);
+    l->out->line[l->out->n++] = (struct oc_summary_line){label, text, false};
+}
+
+static const char *count(struct lines *l, uint64_t v)
+{
+    char buf[40];
+    return oc_strdup(l->arena, oc_format_count(v, buf, sizeof(buf)));
+}
+
+static const char *si(struct lines *l, double v, const char *unit)
+{
+    char buf[48];
+    return oc_strdup(l->arena, oc_format_si(v, unit, buf, sizeof(buf)));
+}
+
+static const char *bytes(struct lines *l, double v)
+{
+    char buf[48];
+    return oc_strdup(l->arena, oc_format_bytes(v, buf, sizeof(buf)));
+}
+
+static const char *duration(struct lines *l, double ns)
+{
+    char buf[48];
+    return oc_strdup(l->arena, oc_format_time_ns(ns, buf, sizeof(buf)));
+}
+
+static const char *giga(struct lines *l, double v)
+{
+    return oc_printf(l->arena, v < 1e12 ? "%.4g" : "%.0f", v * 1e-9);
+}
+
+static double known(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+/* ---- the model --------------------------------------------------------------------------------------------
+ */
+
+static void add_model(struct lines *l)
+{
+    const struct oc_model *m = l->r->in->model;
+    const struct oc_totals *t = &l->r->in->analysis->total;
+    const char *opset = "";
+    for (uint32_t i = 0; i < m->n_opset; i++)
+        if (!*m->opset[i].domain)
+            opset = oc_printf(l->arena, ", opset %" PRId64, m->opset[i].version);
+    const char *unknown =
+        t->unknown_nodes ? oc_printf(l->arena, " (%s of unknown cost)", count(l, t->unknown_nodes)) : "";
+    add(l, "model",
+        oc_printf(l->arena, "%s: %s nodes%s, %s parameters%s", file_name(m->path), count(l, t->nodes),
+                  unknown, count(l, t->params), opset));
+}
+
+/* "; assumed: batch = 1, sequence = 128". Whole shapes of inputs stand in front of it. */
+static const char *assumed(struct lines *l)
+{
+    const struct oc_analysis *a = l->r->in->analysis;
+    enum { MOST = 3 };
+    const char *text = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < a->n_assumption; i++) {
+        const struct oc_assumption *q = &a->assumption[i];
+        if (strcmp(q->what, "shape") != 0 && n++ < MOST)
+            text = oc_printf(l->arena, "%s%s%s = %s", text, n > 1 ? ", " : "; assumed: ", q->name, q->value);
+    }
+    return n > MOST ? oc_printf(l->arena, "%s, %u more", text, n - MOST) : text;
+}
+
+static void add_inputs(struct lines *l)
+{
+    const struct oc_analysis *a = l->r->in->analysis;
+    const struct oc_graph *g = &a->model->graph[0];
+    enum { MOST = 2 };
+    const char *text = "";
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->n_input; i++) {
+        const struct oc_value *v = &a->model->value[g->input[i]];
+        if (v->constant || n++ >= MOST)
+            continue;
+        text = oc_printf(l->arena, "%s%s%s %s", text, n > 1 ? ", " : "", v->name,
+                         oc_type_text(l->arena, a->exprs, &a->type[g->input[i]]));
+    }
+    if (n > MOST)
+        text = oc_printf(l->arena, "%s, %u more", text, n - MOST);
+    add(l, "inputs", oc_printf(l->arena, "%s%s", n ? text : "none", assumed(l)));
+}
+
+static const char *bound_word(const struct oc_totals *t)
+{
+    return t->unknown_nodes || t->quality == OC_LOWER ? "at least "
+           : t->quality == OC_UPPER                   ? "at most "
+           : t->quality == OC_EST                     ? "about "
+                                                      : "";
+}
+
+static void add_cost(struct lines *l)
+{
+    const struct oc_totals *t = &l->r->in->analysis->total;
+    double moved = (double)t->bytes_read_act + (double)t->bytes_read_weight + (double)t->bytes_written;
+    if (t->nodes && t->unknown_nodes == t->nodes) {
+        add(l, "cost", "unknown");
+        return;
+    }
+    add(l, "cost",
+        oc_printf(l->arena, "%s%s MACs, %s FLOPs%s, %s%s moved", bound_word(t), count(l, t->macs),
+                  count(l, t->flops),
+                  t->ops ? oc_printf(l->arena, ", %s (integer)", si(l, (double)t->ops, "OP")) : "",
+                  t->bytes_bound ? "at least " : "", si(l, moved, "B")));
+}
+
+static void add_memory(struct lines *l)
+{
+    const struct oc_analysis *a = l->r->in->analysis;
+    const struct oc_totals *t = &a->total;
+    const char *peak =
+        a->peak.quality == OC_UNKNOWN || a->peak.node == OC_NONE
+            ? ""
+            : oc_printf(l->arena, "peak activation memory %s%s, ",
+                        a->peak.quality == OC_UPPER ? "at most " : "", bytes(l, (double)a->peak.bytes));
+    add(l, "memory", oc_printf(l->arena, "%sconstants %s", peak, bytes(l, (double)t->const_bytes)));
+}
+
+/* ---- the profile ------------------------------------------------------------------------------------------
+ */
+
+static void add_profile(struct lines *l)
+{
+    const struct oc_profile *p = l->r->in->profile;
+    add(l, "profile",
+        oc_printf(l->arena, "%s: %s%s%s, %s%s", file_name(p->path), *p->producer ? p->producer : p->format,
+                  *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time",
+                  p->truncated ? "; cut off" : ""));
+}
+
+static void add_latency(struct lines *l, const struct oc_headline *h)
+{
+    if (!(h->run_ns > 0) || l->r->in->profile->functions) /* how often the model ran is not known */
+        return;
+    const char *rate =
+        h->inferences_per_s > 0 ? oc_printf(l->arena, ", %.4g inferences/s", h->inferences_per_s) : "";
+    add(l, "latency", oc_printf(l->arena, "%s%s", oc_headline_latency_text(l->r, l->arena), rate));
+}
+
+/* Over the run time, and over the time of the operators alone. */
+static void add_achieved(struct lines *l, const struct oc_headline *h)
+{
+    const char *share = isnan(h->busy_ns) || !(h->run_ns > 0)
+                            ? ""
+                            : oc_printf(l->arena, "operator time / run time %.1f %%",
+                                        100 * h->busy_ns / h->run_ns);
+    const char *ops = h->ops_per_s > 0 ? oc_printf(l->arena, " + %s GOP/s", giga(l, h->ops_per_s)) : "";
+    if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
+        add(l, "achieved",
+            oc_printf(l->arena, "%s%s GFLOP/s%s, %s GB/s%s%s", h->least ? "at least " : "",
+                      giga(l, h->flops_per_s), ops, giga(l, h->bytes_per_s), *share ? "; " : "", share));
+    else if (*share)
+        add(l, "operators", share);
+}
+
+/* ---- the hardware -----------------------------------------------------------------------------------------
+ */
+
+static void add_hardware(struct lines *l)
+{
+    struct oc_device_info d = oc_device_info(l->r->in->device);
+    const char *set = d.n_set ? ", changed by --hw-set" : "";
+    struct oc_bounds b;
+    oc_bounds_of(l->r, &b);
+    if (b.missing && b.missing == l->r->all.n) {
+        add(l, "hardware", oc_printf(l->arena, "%s%s: no operator has a limit in its figures", d.name, set));
+        return;
+    }
+    const char *efficiency =
+        b.time_s > 0 ? oc_printf(l->arena, ", efficiency %.1f %%", 100 * b.roof_s / b.time_s) : "";
+    const char *but = b.missing ? oc_printf(l->arena, " (%u rows without a limit)", b.missing) : "";
+    add(l, "hardware",
+        oc_printf(l->arena, "roofline time %s on %s%s%s%s", duration(l, b.roof_s * 1e9), d.name, set,
+                  efficiency, but));
+}
+
+void oc_main_lines(struct oc_report *r, struct oc_summary *out)
+{
+    struct lines l = {.r = r, .arena = &r->arena, .out = out};
+    if (r->in->model && r->in->analysis) {
+        add_model(&l);
+        add_inputs(&l);
+        add_cost(&l);
+        add_memory(&l);
+    }
+    if (r->in->profile) {
+        struct oc_headline h;
+        oc_headline_of(r, &h);
+        add_profile(&l);
+        add_latency(&l, &h);
+        add_achieved(&l, &h);
+    }
+    if (r->in->device)
+        add_hardware(&l);
+}

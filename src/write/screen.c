@@ -1,0 +1,617 @@
+#include "write/screen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/units.h"
+#include "join/join.h"
+#include "report/aggregate.h"
+#include "report/group_keys.h"
+#include "report/row_label.h"
+#include "report/what_if.h"
+#include "write/plain_table.h"
+#include "write/term_table.h"
+
+enum { MOST_BY_TYPE = 60, MOST_GROUPS = 10 };
+
+bool oc_screen_is_default(const struct oc_report_opts *o)
+{
+    return !o->style && !o->has_top && !o->order_by && !o->n_name_pattern && !o->n_type &&
+           !o->n_input_dtype && !oc_report_grouped(o) && !o->aggregate_by && !o->top_end_key &&
+           !o->min_time && !o->max_time && !o->print_only && !o->show_host && !o->confluence &&
+           !o->dump_only_opr && !o->roofline && !oc_what_if_asked(o);
+}
+
+/* ---- what is measured -------------------------------------------------------------------------------------
+ */
+
+enum measure { MEASURE_TIME, MEASURE_ROOFLINE, MEASURE_WORK };
+
+struct screen {
+    struct oc_report *r;
+    FILE *f;
+    enum measure measure;
+    double total;         /* of all rows */
+    bool groups;          /* which of the two tables */
+    const char *key_name; /* title of its first column */
+};
+
+static double measured(const struct screen *s, const struct oc_row *row)
+{
+    return s->measure == MEASURE_TIME       ? row->time_s
+           : s->measure == MEASURE_ROOFLINE ? row->roofline_s
+                                            : row->computation;
+}
+
+static double known(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
+static double roofline_sum(const struct oc_report *r)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < r->all.n && r->in->device; i++)
+        sum += known(r->all.row[i].roofline_s);
+    return sum;
+}
+
+bool oc_screen_by_roofline(const struct oc_report *r)
+{
+    return !r->has_time && roofline_sum(r) > 0;
+}
+
+static void choose_measure(struct screen *s)
+{
+    const struct oc_report *r = s->r;
+    s->measure = r->has_time ? MEASURE_TIME : oc_screen_by_roofline(r) ? MEASURE_ROOFLINE : MEASURE_WORK;
+    s->total = s->measure == MEASURE_TIME       ? r->total_s
+               : s->measure == MEASURE_ROOFLINE ? roofline_sum(r)
+                                                : r->total_flo;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------------
+ */
+
+enum unit {
+    UNIT_TEXT,
+    UNIT_COUNT,
+    UNIT_CALLS, /* shown where some operator has other than one */
+    UNIT_TIME,
+    UNIT_PERCENT,
+    UNIT_SUM, /* of the column before */
+    UNIT_FLOPS,
+    UNIT_BYTES,
+    UNIT_PLAIN
+};
+
+struct spec {
+    const char *title; /* NULL: that of the screen */
+    uint8_t unit, drop, min_width;
+    bool marked; /* with the quality of the row's counts */
+    double (*number)(const struct screen *s, const struct oc_row *row);
+    const char *(*text)(const struct screen *s, const struct oc_row *row);
+};
+
+#define NUMBER(name, value)                                                                                  \
+    static double name(const struct screen *s, const struct oc_row *row)                                     \
+    {                                                                                                        \
+        (void)s;                                                                                             \
+        return (value);                                                                                      \
+    }
+NUMBER(get_count, (double)row->count)
+NUMBER(get_calls, row->calls)
+NUMBER(get_time, row->time_s)
+NUMBER(get_share, 100 * measured(s, row) / s->total)
+NUMBER(get_flops, row->computation)
+NUMBER(get_bytes, row->memory)
+NUMBER(get_flop_rate, row->computation / row->time_s * 1e-9)
+NUMBER(get_byte_rate, row->memory / row->time_s * 1e-9)
+NUMBER(get_intensity, row->memory > 0 ? row->computation / row->memory : (double)NAN)
+NUMBER(get_roofline, row->roofline_s)
+NUMBER(get_gap, row->wasted_s)
+
+/* Of one call, by the clock of the host: comparable with the time of a run only where that is the same. */
+static double get_min(const struct screen *s, const struct oc_row *row)
+{
+    const struct oc_profile *p = s->r->in->profile;
+    const struct oc_prof_rec *rec = p && row->record != OC_NONE ? &p->rec[row->record] : NULL;
+    return rec && isnan(rec->kernel_ns) && row->calls == 1 ? row->min_s : (double)NAN;
+}
+
+/* "{1,64,56,56}" to "1x64x56x56" */
+static const char *plain_shapes(struct oc_arena *arena, const char *text)
+{
+    char *out = oc_strdup(arena, text), *to = out;
+    bool inside = false;
+    for (const char *p = text; *p; p++) {
+        inside = *p == '{' ? true : *p == '}' ? false : inside;
+        if (*p == '{' && p[1] == '}')
+            to = stpcpy(to, "1"); /* a scalar: one element, as long as "{}" allows */
+        if (*p != '{' && *p != '}')
+            *to++ = inside && *p == ',' ? 'x' : *p;
+    }
+    *to = '\0';
+    return out;
+}
+
+/* The type and the shapes of the first two inputs: bytes at the start of a signature. */
+static size_t short_signature(const char *text)
+{
+    const char *end = strchr(text, '}'), *second = end && end[1] == ',' ? strchr(end + 1, '}') : NULL;
+    end = second ? second : end;
+    return end ? (size_t)(end + 1 - text) : strlen(text);
+}
+
+/* Groups whose short signatures are equal are told apart by all of their shapes. */
+static const char *get_group(const struct screen *s, const struct oc_row *row)
+{
+    const struct oc_rows *g = &s->r->shown;
+    const char *text = row->group ? row->group : "?";
+    size_t n = short_signature(text);
+    for (uint32_t i = 0; i < g->n; i++)
+        if (&g->row[i] != row && strncmp(g->row[i].group, text, n) == 0)
+            n = strlen(text);
+    return plain_shapes(&s->r->arena, oc_strndup(&s->r->arena, text, n));
+}
+
+static const char *get_name(const struct screen *s, const struct oc_row *row)
+{
+    return s->groups ? get_group(s, row) : oc_row_label(s->r, row);
+}
+
+static const char *get_type(const struct screen *s, const struct oc_row *row)
+{
+    (void)s;
+    return row->type;
+}
+
+/* Shapes of the first two inputs. */
+static const char *get_inputs(const struct screen *s, const struct oc_row *row)
+{
+    const char *text = NULL;
+    for (uint32_t i = 0; i < row->n_in && i < 2 && row->in_state == OC_SHAPES_KNOWN; i++)
+        text = oc_printf(&s->r->arena, "%s%s%s", text ? text : "", i ? "," : "",
+                         row->in[i].text ? row->in[i].text : "?");
+    return text ? plain_shapes(&s->r->arena, text) : NULL;
+}
+
+/* "compute:vector" is "vector" here. */
+static const char *get_bound(const struct screen *s, const struct oc_row *row)
+{
+    const char *colon = row->bound_by ? strchr(row->bound_by, ':') : NULL;
+    (void)s;
+    return colon ? colon + 1 : row->bound_by;
+}
+
+enum { NAME_WIDTH = 26, TYPE_WIDTH = 8 };
+static const struct spec timed[] = {
+    {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_type},
+    {.title = "inputs", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 10, .text = get_inputs},
+    {.title = "ops", .unit = UNIT_COUNT, .drop = 1, .number = get_count},
+    {.title = "calls", .unit = UNIT_CALLS, .drop = 6, .number = get_calls},
+    {.title = "min", .unit = UNIT_TIME, .drop = 9, .number = get_min},
+    {.unit = UNIT_TIME, .number = get_time},
+    {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
+    {.title = "cum %", .unit = UNIT_SUM, .drop = 5, .number = get_share},
+    {.title = "GFLOP/s", .unit = UNIT_PLAIN, .drop = 3, .marked = true, .number = get_flop_rate},
+    {.title = "GB/s", .unit = UNIT_PLAIN, .drop = 4, .marked = true, .number = get_byte_rate},
+    {.title = "bound by", .unit = UNIT_TEXT, .drop = 2, .text = get_bound},
+    {.title = "gap", .unit = UNIT_TIME, .drop = 1, .number = get_gap},
+};
+static const struct spec counted[] = {
+    {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 5, .text = get_type},
+    {.title = "inputs", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 5, .text = get_inputs},
+    {.title = "ops", .unit = UNIT_COUNT, .drop = 3, .number = get_count},
+    {.title = "FLOPs", .unit = UNIT_FLOPS, .marked = true, .number = get_flops},
+    {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
+    {.title = "cum %", .unit = UNIT_SUM, .drop = 4, .number = get_share},
+    {.title = "B", .unit = UNIT_BYTES, .marked = true, .drop = 1, .number = get_bytes},
+    {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 2, .number = get_intensity},
+};
+static const struct spec limited[] = {
+    {.unit = UNIT_TEXT, .min_width = NAME_WIDTH, .text = get_name},
+    {.title = "type", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 6, .text = get_type},
+    {.title = "inputs", .unit = UNIT_TEXT, .min_width = TYPE_WIDTH, .drop = 6, .text = get_inputs},
+    {.title = "ops", .unit = UNIT_COUNT, .drop = 3, .number = get_count},
+    {.title = "roofline", .unit = UNIT_TIME, .number = get_roofline},
+    {.title = "%", .unit = UNIT_PERCENT, .number = get_share},
+    {.title = "cum %", .unit = UNIT_SUM, .drop = 5, .number = get_share},
+    {.title = "bound by", .unit = UNIT_TEXT, .drop = 1, .text = get_bound},
+    {.title = "FLOPs", .unit = UNIT_FLOPS, .drop = 2, .marked = true, .number = get_flops},
+    {.title = "B", .unit = UNIT_BYTES, .drop = 3, .marked = true, .number = get_bytes},
+    {.title = "FLOP/B", .unit = UNIT_PLAIN, .drop = 4, .number = get_intensity},
+};
+static const struct {
+    const struct spec *column;
+    size_t n;
+    const char *what; /* it shows */
+} tables[] = {
+    [MEASURE_TIME] = {timed, OC_COUNT(timed), "Time"},
+    [MEASURE_ROOFLINE] = {limited, OC_COUNT(limited), "Roofline time"},
+    [MEASURE_WORK] = {counted, OC_COUNT(counted), "FLOPs"},
+};
+
+/* ---- cells ------------------------------------------------------------------------------------------------
+ */
+
+/* All numbers of a column in one unit and with the same number of decimals. */
+struct scale {
+    double factor;
+    const char *prefix;
+    int decimals;
+};
+
+static struct scale scale_of(unsigned unit, double most)
+{
+    static const struct {
+        double above, factor;
+        const char *prefix;
+    } time[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {0, 1e6, "us"}},
+      si[] = {{1e12, 1e-12, "T"}, {1e9, 1e-9, "G"}, {1e6, 1e-6, "M"}, {1e3, 1e-3, "k"}, {0, 1, ""}};
+    struct scale s = {1, "", 0};
+    for (size_t i = 0; unit == UNIT_TIME && i < OC_COUNT(time) && !*s.prefix; i++)
+        if (most >= time[i].above)
+            s = (struct scale){time[i].factor, time[i].prefix, 0};
+    bool counted_unit = unit == UNIT_FLOPS || unit == UNIT_BYTES;
+    for (size_t i = OC_COUNT(si); counted_unit && i-- > 0;)
+        if (most >= si[i].above)
+            s = (struct scale){si[i].factor, si[i].prefix, 0};
+    most *= s.factor;
+    s.decimals = unit == UNIT_COUNT || unit == UNIT_CALLS ? 0
+                 : most >= 1000                           ? 0
+                 : most >= 100                            ? 1
+                 : most >= 10                             ? 2
+                                                          : 3;
+    if (unit == UNIT_PERCENT || unit == UNIT_SUM)
+        s.decimals = 1;
+    if ((unit == UNIT_FLOPS || unit == UNIT_BYTES) && s.factor == 1)
+        s.decimals = 0;
+    return s;
+}
+
+/* A number that rounds to 0 is not 0: "<0.01". */
+static const char *format_number(struct oc_arena *arena, double v, const struct scale *s, const char *mark)
+{
+    double step = pow(10, -s->decimals);
+    v *= s->factor;
+    if (isnan(v))
+        return "-";
+    if (v > 0 && v < step / 2)
+        return oc_printf(arena, "<%.*f", s->decimals, step);
+    return oc_printf(arena, "%s%.*f", mark, s->decimals, v);
+}
+
+static const char *quality_mark(const struct oc_row *row)
+{
+    return row->quality == OC_UPPER   ? "<="
+           : row->quality == OC_LOWER ? ">="
+           : row->quality == OC_EST   ? "~"
+                                      : "";
+}
+
+static bool has_numbers(const struct screen *s, const struct spec *c, double *most)
+{
+    const struct oc_rows *rows = &s->r->shown;
+    bool any = false;
+    *most = 0;
+    for (uint32_t i = 0; i < rows->n; i++) {
+        double v = c->number(s, &rows->row[i]);
+        any |= c->unit == UNIT_CALLS ? fabs(v - (double)rows->row[i].count) > 1e-9 : !isnan(v);
+        *most = fabs(v) > *most ? fabs(v) : *most;
+    }
+    return any;
+}
+
+static bool is_type_in_names(const struct screen *s)
+{
+    const struct oc_rows *rows = &s->r->shown;
+    bool in_all = true;
+    for (uint32_t i = 0; i < rows->n && in_all; i++)
+        in_all = !rows->row[i].type || strstr(get_name(s, &rows->row[i]), rows->row[i].type);
+    return in_all;
+}
+
+static bool has_equal_names(const struct screen *s)
+{
+    const struct oc_rows *rows = &s->r->shown;
+    for (uint32_t i = 1; i < rows->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(get_name(s, &rows->row[i]), get_name(s, &rows->row[k])) == 0)
+                return true;
+    return false;
+}
+
+static bool has_texts(const struct screen *s, const struct spec *c)
+{
+    if ((c->text == get_type && is_type_in_names(s)) || (c->text == get_inputs && !has_equal_names(s)))
+        return false;
+    for (uint32_t i = 0; i < s->r->shown.n; i++) {
+        const char *text = c->text(s, &s->r->shown.row[i]);
+        if (text && *text)
+            return true;
+    }
+    return false;
+}
+
+/* Of the table of groups, or of that of operators. */
+static bool is_of_table(const struct screen *s, const struct spec *c)
+{
+    return s->groups ? c->text != get_type && c->text != get_inputs && c->number != get_min
+                     : c->number != get_count;
+}
+
+static void fill_numbers(const struct screen *s, const struct spec *c, const struct scale *scale,
+                         struct oc_term_table *t, size_t at)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < t->n_row; i++) {
+        const struct oc_row *row = &s->r->shown.row[i];
+        double v = c->number(s, row);
+        sum += known(v);
+        t->cell[i * t->n_column + at] =
+            format_number(t->arena, c->unit == UNIT_SUM ? sum : v, scale, c->marked ? quality_mark(row) : "");
+    }
+}
+
+static void fill_texts(const struct screen *s, const struct spec *c, struct oc_term_table *t, size_t at)
+{
+    for (uint32_t i = 0; i < t->n_row; i++) {
+        const char *text = c->text(s, &s->r->shown.row[i]);
+        t->cell[i * t->n_column + at] = text && *text ? text : "-";
+    }
+}
+
+static const char *title_of(const struct screen *s, const struct spec *c, const struct scale *scale)
+{
+    const struct oc_profile *p = s->r->in->profile;
+    const char *title = c->title                ? c->title
+                        : c->text               ? s->key_name
+                        : p && p->runs_used > 1 ? oc_stat_name(p->stat)
+                                                : "time";
+    if (c->unit == UNIT_TIME)
+        return oc_printf(&s->r->arena, "%s %s", title, scale->prefix);
+    return oc_printf(&s->r->arena, "%s%s", scale->prefix, title);
+}
+
+/* ---- tables -----------------------------------------------------------------------------------------------
+ */
+
+static double longest_time(const struct screen *s)
+{
+    double longest = 0;
+    for (uint32_t i = 0; i < s->r->shown.n; i++)
+        longest = fmax(longest, known(measured(s, &s->r->shown.row[i])));
+    return longest;
+}
+
+/* The columns that have something to say. */
+static void choose_columns(const struct screen *s, struct oc_term_table *t, const struct spec **used,
+                           struct scale *scale)
+{
+    for (size_t i = 0; i < tables[s->measure].n; i++) {
+        const struct spec *c = &tables[s->measure].column[i];
+        double most = 0;
+        if (!is_of_table(s, c) || !(c->text ? has_texts(s, c) : has_numbers(s, c, &most)))
+            continue;
+        most = c->unit == UNIT_TIME ? longest_time(s) : most; /* all times in one unit */
+        scale[t->n_column] = c->text ? (struct scale){1, "", 0} : scale_of(c->unit, most);
+        used[t->n_column] = c;
+        t->column[t->n_column] = (struct oc_term_column){.title = title_of(s, c, &scale[t->n_column]),
+                                                         .left = c->text != NULL,
+                                                         .min_width = c->min_width,
+                                                         .drop = c->drop};
+        t->n_column++;
+    }
+}
+
+static void print_rows(struct screen *s)
+{
+    struct oc_report *r = s->r;
+    struct oc_term_table t = {
+        .arena = &r->arena, .n_row = r->shown.n, .width_chars = r->o->width_chars, .color = r->o->color};
+    const struct spec *used[OC_TERM_COLUMNS];
+    struct scale scale[OC_TERM_COLUMNS];
+    choose_columns(s, &t, used, scale);
+    t.cell = OC_NEW_ARRAY(&r->arena, (size_t)t.n_row * t.n_column, const char *);
+    for (size_t c = 0; c < t.n_column; c++) {
+        if (used[c]->text)
+            fill_texts(s, used[c], &t, c);
+        else
+            fill_numbers(s, used[c], &scale[c], &t, c);
+    }
+    double *share = OC_NEW_ARRAY(&r->arena, t.n_row, double);
+    for (uint32_t i = 0; i < t.n_row; i++)
+        share[i] = known(get_share(s, &r->shown.row[i])) / 100;
+    t.share = share;
+    oc_term_table_print(&t, s->f);
+}
+
+/* ---- groups -----------------------------------------------------------------------------------------------
+ */
+
+/* The bound that most of a group's measure goes to. */
+static void set_bounds(const struct screen *s, struct oc_rows *groups)
+{
+    struct oc_map index = {.arena = &s->r->arena};
+    double *most = OC_NEW_ARRAY(&s->r->arena, groups->n, double);
+    struct oc_map sums = {.arena = &s->r->arena};
+    double *sum = OC_NEW_ARRAY(&s->r->arena, s->r->all.n, double);
+    uint32_t n_sum = 0;
+    for (uint32_t i = 0; i < groups->n; i++) {
+        uint32_t at = i;
+        oc_map_add_kept(&index, groups->row[i].group, strlen(groups->row[i].group), &at);
+    }
+    for (uint32_t i = 0; i < s->r->all.n; i++) {
+        const struct oc_row *row = &s->r->all.row[i];
+        uint32_t group = 0, at = n_sum;
+        if (!row->bound_by || !row->group || oc_map_add_kept(&index, row->group, strlen(row->group), &group))
+            continue;
+        const char *key = oc_printf(&s->r->arena, "%u %s", group, row->bound_by);
+        n_sum += oc_map_add_kept(&sums, key, strlen(key), &at);
+        sum[at] += known(measured(s, row));
+        if (!groups->row[group].bound_by || sum[at] > most[group]) {
+            most[group] = sum[at];
+            groups->row[group].bound_by = row->bound_by;
+        }
+    }
+    oc_map_free(&sums);
+    oc_map_free(&index);
+}
+
+static void rows_of_types(struct screen *s, struct oc_rows *out)
+{
+    const struct oc_analysis *a = s->r->in->analysis;
+    *out = (struct oc_rows){.arena = &s->r->arena,
+                            .row = OC_NEW_ARRAY(&s->r->arena, a->n_by_type, struct oc_row)};
+    for (uint32_t i = 0; i < a->n_by_type; i++) {
+        const struct oc_type_total *t = &a->by_type[i];
+        struct oc_row *row = &out->row[out->n++];
+        *row = oc_row_blank();
+        row->group = t->op_type;
+        row->count = t->nodes;
+        row->quality = t->quality;
+        if (t->quality == OC_UNKNOWN)
+            continue;
+        row->computation = (double)t->flops + (double)t->ops;
+        row->memory = (double)t->bytes;
+    }
+}
+
+static void group_rows(struct screen *s, bool by_signature, struct oc_rows *out)
+{
+    struct oc_group_by by[OC_MAX_GROUP_KEYS];
+    struct oc_err err;
+    size_t n = 0;
+    if (!s->r->all.row) {
+        rows_of_types(s, out);
+        return;
+    }
+    if (by_signature && oc_group_by_read("", "signature", by, &n, &err) == 0)
+        oc_group_keys(s->r, by, n, &s->r->all);
+    for (uint32_t i = 0; i < s->r->all.n && !n; i++)
+        s->r->all.row[i].group = oc_row_type(s->r, &s->r->all.row[i]);
+    oc_rows_aggregate(&s->r->all, (struct oc_reduction){.how = OC_AGG_SUM}, out);
+    set_bounds(s, out);
+}
+
+static int by_measure(const void *a, const void *b, void *arg)
+{
+    double x = known(measured(arg, a)), y = known(measured(arg, b));
+    return x != y ? (x < y) - (x > y)
+                  : strcmp(((const struct oc_row *)a)->group, ((const struct oc_row *)b)->group);
+}
+
+/* The largest groups, and one row for all others. */
+static void cut_groups(struct oc_rows *g)
+{
+    if (g->n <= MOST_GROUPS + 1)
+        return;
+    struct oc_rows rest = {.arena = g->arena, .row = g->row + MOST_GROUPS, .n = g->n - MOST_GROUPS}, one;
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < rest.n; i++) {
+        count += rest.row[i].count;
+        rest.row[i].group = "";
+    }
+    oc_rows_aggregate(&rest, (struct oc_reduction){.how = OC_AGG_SUM}, &one);
+    g->row[MOST_GROUPS] = one.row[0];
+    g->row[MOST_GROUPS].group = oc_printf(g->arena, "(%u others)", rest.n);
+    g->row[MOST_GROUPS].count = count;
+    g->n = MOST_GROUPS + 1;
+}
+
+static void sort_groups(struct screen *s, struct oc_rows *g)
+{
+    if (g->n)
+        qsort_r(g->row, g->n, sizeof(*g->row), by_measure, s);
+}
+
+/* Operators by signature repeat: that tells more than types where there are many. */
+static bool has_signatures(const struct screen *s, uint32_t n_types)
+{
+    const struct oc_rows *all = &s->r->all;
+    uint32_t shaped = 0;
+    for (uint32_t i = 0; i < all->n && all->row; i++)
+        shaped +=
+            all->row[i].in_state == OC_SHAPES_KNOWN || (all->row[i].node != OC_NONE && s->r->in->analysis);
+    return all->row && all->n > MOST_BY_TYPE && all->n <= OC_SCREEN_MOST_SIGNATURES && shaped > all->n / 2 &&
+           n_types < all->n;
+}
+
+/* "Conv 98.4 %, Gemm 1.1 %" */
+static void print_types(const struct screen *s, const struct oc_rows *types)
+{
+    struct oc_buf b = {0};
+    for (uint32_t i = 0; i < types->n && i < 5; i++) {
+        double share = known(get_share(s, &types->row[i]));
+        if (share >= 0.05)
+            oc_buf_printf(&b, "%s%s %.1f %%", b.n ? ", " : "", types->row[i].group, share);
+    }
+    oc_plain_say("", 0, s->r->o->width_chars, oc_printf(&s->r->arena, "by type: %s", b.n ? b.data : "-"),
+                 s->f);
+    oc_buf_free(&b);
+}
+
+static void print_title(const struct screen *s, const char *text)
+{
+    bool color = s->r->o->color;
+    fputs(color ? "\033[1m" : "", s->f);
+    oc_plain_wrap(0, s->r->o->width_chars, text, s->f);
+    fputs(color ? "\033[0m" : "", s->f);
+}
+
+/* How much of the time is known to be that of the model's operators. */
+static const char *attributed(const struct screen *s)
+{
+    const struct oc_join *j = s->r->in->join;
+    return s->measure != MEASURE_TIME || !j || isnan(j->time_matched_fraction)
+               ? ""
+               : oc_printf(&s->r->arena, ", %.1f %% attributed", 100 * j->time_matched_fraction);
+}
+
+/* Returns whether there is more than one group. */
+static bool print_groups(struct screen *s)
+{
+    struct oc_rows groups = {0}, types = {0}, shown = s->r->shown;
+    const char *what = tables[s->measure].what;
+    group_rows(s, false, &types);
+    sort_groups(s, &types);
+    groups = types;
+    s->key_name = "type";
+    if (has_signatures(s, types.n)) {
+        group_rows(s, true, &groups);
+        sort_groups(s, &groups);
+        s->key_name = "signature";
+    }
+    bool signatures = groups.row != types.row;
+    if (groups.n < 2)
+        return false;
+    print_title(s, oc_printf(&s->r->arena, "%s by %s: %u operators, %u %s%s", what,
+                             signatures ? "signature (type and shapes)" : "operator type", s->r->all.n,
+                             groups.n, signatures ? "signatures" : "types", attributed(s)));
+    if (signatures)
+        print_types(s, &types);
+    cut_groups(&groups);
+    s->groups = true;
+    s->r->shown = groups;
+    print_rows(s);
+    s->r->shown = shown;
+    s->groups = false;
+    return true;
+}
+
+void oc_screen_print(struct oc_report *r, FILE *f)
+{
+    struct screen s = {.r = r, .f = f};
+    choose_measure(&s);
+    if (print_groups(&s))
+        fputc('\n', f);
+    s.key_name = "operator";
+    print_title(&s, r->shown.n < r->all.n
+                        ? oc_printf(&r->arena, "The %u largest of %u operators", r->shown.n, r->all.n)
+                        : oc_printf(&r->arena, "All operators: %u", r->all.n));
+    print_rows(&s);
+}
