@@ -164,27 +164,26 @@ static void add_profile(struct lines *l)
 
 static void add_latency(struct lines *l, const struct oc_headline *h)
 {
-    if (!(h->run_ns > 0) || l->r->in->profile->functions) /* how often the model ran is not known */
-        return;
-    const char *rate =
-        h->inferences_per_s > 0 ? oc_printf(l->arena, ", %.4g inferences/s", h->inferences_per_s) : "";
-    add(l, "latency", oc_printf(l->arena, "%s%s", oc_headline_latency_text(l->r, l->arena), rate));
+    if (h->run_ns > 0 && !l->r->in->profile->functions) /* else how often the model ran is not known */
+        add(l, "latency", oc_headline_latency_text(l->r, l->arena));
 }
 
-/* Over the run time, and over the time of the operators alone. */
+/* Of the whole run; rates over the time of the operators alone are in the table. */
 static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
-    const char *share = isnan(h->busy_ns) || !(h->run_ns > 0)
-                            ? ""
-                            : oc_printf(l->arena, "operator time / run time %.1f %%",
-                                        100 * h->busy_ns / h->run_ns);
-    const char *ops = h->ops_per_s > 0 ? oc_printf(l->arena, " + %s GOP/s", giga(l, h->ops_per_s)) : "";
+    const char *text = "";
+    if (h->inferences_per_s > 0)
+        text = oc_printf(l->arena, "%.4g inferences/s", h->inferences_per_s);
     if (h->flops_per_s + known(h->ops_per_s) > 0 && !isnan(h->bytes_per_s))
-        add(l, "achieved",
-            oc_printf(l->arena, "%s%s GFLOP/s%s, %s GB/s%s%s", h->least ? "at least " : "",
-                      giga(l, h->flops_per_s), ops, giga(l, h->bytes_per_s), *share ? "; " : "", share));
-    else if (*share)
-        add(l, "operators", share);
+        text = oc_printf(l->arena, "%s%s%s%s GFLOP/s%s, %s GB/s", text, *text ? ", " : "",
+                         h->least ? "at least " : "", giga(l, h->flops_per_s),
+                         h->ops_per_s > 0 ? oc_printf(l->arena, " + %s GOP/s", giga(l, h->ops_per_s)) : "",
+                         giga(l, h->bytes_per_s));
+    if (!isnan(h->busy_ns) && h->run_ns > 0)
+        text = oc_printf(l->arena, "%s%soperator time %.1f %%", text, *text ? "; " : "",
+                         100 * h->busy_ns / h->run_ns);
+    if (*text && !l->r->in->profile->functions)
+        add(l, "achieved", text);
 }
 
 /* ---- the hardware -----------------------------------------------------------------------------------------
