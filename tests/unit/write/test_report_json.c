@@ -440,7 +440,7 @@ static void rates_of_every_form_use_the_statistic_of_the_latency(void **state)
     assert_true(t_number(&j, "profile[0].run_times.max_ns") == 1100e3);
     t_json_free(&j);
     static const char *const people[] = {"200 us (min of 5 runs; NOISY: 200 us to 1.10 ms, IQR 83.3 %)",
-                                         "5000 inferences/s", "640.00 kFLOP/s", "W-noisy-runs"};
+                                         "5000 inferences/s", "0.00064 GFLOP/s", "W-noisy-runs"};
     static const char *const page[] = {"\"statistic\":\"min\"", "\"run_ns\":200000", "\"flops_per_s\":640000",
                                        "\"inferences_per_s\":5000"};
     static const char *const csv[] = {"1,100000,1,1,fc,MatMul,128,1280000,"};
