@@ -1,5 +1,5 @@
 /* CRNN, text recognition on grey lines of 32 rows: Shi et al. 2015, table 1, for 26 letters, 10 digits and
- * the blank. Convolutions make a picture one row high; its columns are the steps of two bidirectional LSTMs.
+ * the blank. Convolutions reduce an image to one row; its columns are the steps of two bidirectional LSTMs.
  */
 #include "zoo.h"
 
@@ -8,7 +8,7 @@ enum { HIDDEN = 256, CLASSES = 37 };
 struct layer {
     int out, kernel, pad;
     bool batch_norm;
-    const char *pool; /* attributes of the MaxPool behind it, or NULL */
+    const char *pool; /* attributes of the MaxPool after it, or NULL */
 };
 
 #define HALVE      "ceil_mode=0 dilations=1,1 kernel_shape=2,2 pads=0,0,0,0 strides=2,2"

@@ -1,7 +1,7 @@
 /* Deep Speech 2 (Amodei et al. 2015) as in the deepspeech.pytorch project: two convolutions over a
  * spectrogram of 161 bins, five bidirectional recurrent layers whose directions are added, one linear layer
  * for 29 letters. Two of its published sizes: LSTMs of 1024 units and GRUs of 800. All sequences of a batch
- * are of one length. */
+ * have the same length. */
 #include "zoo.h"
 
 enum { BINS = 161, CHANNELS = 32, LAYERS = 5, LETTERS = 29 };
@@ -37,7 +37,7 @@ static const char *front(struct zoo *z, const char *x)
     return zoo_transpose(z, x, "2,0,1");
 }
 
-/* The rows of all steps under each other. */
+/* The rows of all steps concatenated. */
 static const char *flat(struct zoo *z, const char *x, const char *steps, const char *batch, int width)
 {
     return ZOO_VIEW(z, x, {zoo_op2(z, "Mul", steps, batch, ""), 0}, {NULL, width});

@@ -1,4 +1,5 @@
-/* DenseNet-121: Huang et al. 2016, as in torchvision: every layer joins all features of its block again. */
+/* DenseNet-121: Huang et al. 2016, as in torchvision: every layer concatenates all features of its block
+ * again. */
 #include "zoo.h"
 
 enum { GROWTH = 32, BOTTLENECK = 4 * GROWTH, MAX_LAYERS = 24 };

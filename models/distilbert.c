@@ -35,7 +35,7 @@ static const char *projected(struct zoo *z, const char *module, const char *x, c
     return zoo_transpose(z, x, "0,2,1,3");
 }
 
-/* Scores of keys that the mask leaves out become the lowest float. */
+/* Scores of masked keys become the lowest float. */
 static const char *masked(struct zoo *z, const char *scores, const char *batch, const char *keys)
 {
     const char *out = zoo_op2(z, "Equal", "attention_mask", zoo_const(z, "int64[]{0}"), "");

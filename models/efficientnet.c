@@ -5,7 +5,7 @@ struct stage {
     int expand, kernel, stride, out, blocks;
 };
 
-/* Squeezed to a quarter of what comes into the block, not of what it is widened to. */
+/* Squeezed to a quarter of the input width of the block, not of its expanded width. */
 static const char *squeeze_excite(struct zoo *z, int index, const char *x, int wide, int in)
 {
     struct zoo_place p = zoo_child(z, index);

@@ -20,12 +20,12 @@ struct llama {
     const struct zoo_llama_size *s;
     int bits;
     bool genai;
-    /* made once for all layers */
+    /* computed once for all layers */
     const char *cos, *sin, *mask;           /* optimum */
     const char *seqlens, *total, *residual; /* genai; residual: the sum before the last norm */
 };
 
-/* ---- pieces ------------------------------------------------------------------------------------------- */
+/* ---- pieces -------------------------------------------------------------------------------------------- */
 
 static const char *weight_nbits(struct llama *l, const char *x, int in, int out)
 {
@@ -77,7 +77,7 @@ static const char *kv_name(struct llama *l, const char *prefix, int layer, const
     return zoo_text(l->z, "%s.%d.%s", prefix, layer, part);
 }
 
-/* ---- optimum: primitives ------------------------------------------------------------------------------ */
+/* ---- optimum: primitives ------------------------------------------------------------------------------- */
 
 /* x / sqrt(mean(x^2) + epsilon) in float, times the weight */
 static const char *rms_norm(struct llama *l, const char *module, const char *x)
@@ -95,8 +95,8 @@ static const char *rms_norm(struct llama *l, const char *module, const char *x)
     return x;
 }
 
-/* Angles: position times 10000^(-2i/head). The frequencies are computed from a Range, which folds away, so
- * that they are no parameters. */
+/* Angles: position times 10000^(-2i/head). The frequencies are computed from a Range, which is constant
+ * folded, so they are not parameters. */
 static void rotary_tables(struct llama *l)
 {
     struct zoo *z = l->z;
@@ -116,8 +116,7 @@ static void rotary_tables(struct llama *l)
     zoo_leave(z, p);
 }
 
-/* 0 where attended, the lowest float16 elsewhere: keys behind the query and those that are padding,
- * [batch, 1, queries, keys] */
+/* 0 where attended, the lowest float16 elsewhere: future keys and padding, [batch, 1, queries, keys] */
 static void additive_mask(struct llama *l)
 {
     struct zoo *z = l->z;
@@ -153,7 +152,7 @@ static const char *rotated(struct llama *l, const char *x)
     return zoo_op2(z, "Add", zoo_op2(z, "Mul", x, l->cos, ""), zoo_op2(z, "Mul", turned, l->sin, ""), "");
 }
 
-/* Each key head stands beside as many query heads as share it. */
+/* Each key head is repeated for the query heads that share it. */
 static const char *repeated(struct llama *l, const char *x)
 {
     struct zoo *z = l->z;
@@ -204,7 +203,7 @@ static const char *attention(struct llama *l, int layer, const char *x)
     return y;
 }
 
-/* ---- both --------------------------------------------------------------------------------------------- */
+/* ---- shared ---- */
 
 /* down(silu(gate(x)) * up(x)) */
 static const char *mlp(struct llama *l, const char *x)
@@ -240,9 +239,9 @@ static void optimum_layers(struct llama *l)
     zoo_op_to(z, "Identity", linear(l, "lm_head", x, l->s->width, l->s->vocabulary), "logits", "");
 }
 
-/* ---- onnxruntime-genai -------------------------------------------------------------------------------- */
+/* ---- onnxruntime-genai --------------------------------------------------------------------------------- */
 
-/* Keys of each sequence but one, and those of the longest: what GroupQueryAttention wants to know. */
+/* Number of keys of each sequence minus one, and of the longest sequence: inputs of GroupQueryAttention. */
 static void lengths(struct llama *l)
 {
     struct zoo *z = l->z;
@@ -253,7 +252,7 @@ static void lengths(struct llama *l)
     zoo_leave(z, p);
 }
 
-/* The first one has nothing to add. */
+/* The first norm has no residual to add. */
 static const char *skip_norm(struct llama *l, const char *module, const char *x)
 {
     struct zoo *z = l->z;
@@ -317,7 +316,7 @@ static void genai_layers(struct llama *l)
     zoo_op_to(z, "Identity", linear(l, "lm_head", x, l->s->width, l->s->vocabulary), "logits", "");
 }
 
-/* ---- the whole ---------------------------------------------------------------------------------------- */
+/* ---- whole model ---- */
 
 static void inputs(struct llama *l)
 {

@@ -1,5 +1,4 @@
-/* MobileNetV2 with width 1.0: Sandler et al. 2018, as in torchvision, and
- * quantized as operators on integers. */
+/* MobileNetV2 with width 1.0: Sandler et al. 2018, as in torchvision, and quantized in QOperator form. */
 #include "zoo.h"
 
 static struct zoo_value conv_bn(struct zoo *z, struct zoo_value x, int first, const struct zoo_conv *c,

@@ -8,7 +8,7 @@ struct row {
     int stride;
 };
 
-/* A quarter, as a multiple of 8 that is at least nine tenths of it. */
+/* A quarter, rounded to a multiple of 8 that is at least nine tenths of it. */
 static int squeezed(int wide)
 {
     int quarter = wide / 4, n = (quarter + 4) / 8 * 8;
@@ -70,7 +70,7 @@ static const char *features(struct zoo *z, const char *x)
     return x;
 }
 
-/* Child 2 is drop-out, which inference does not have. */
+/* Child 2 is dropout, absent at inference. */
 static void classifier(struct zoo *z, const char *x)
 {
     struct zoo_place p = zoo_enter(z, "classifier"), q = zoo_child(z, 0);

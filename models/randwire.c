@@ -1,7 +1,7 @@
 /* RandWire-WS in its small regime: Xie et al. 2019, "Exploring Randomly Wired Neural Networks for Image
- * Recognition", section 3 and table 1 (C = 78, three stages of 32 nodes). The wiring is a draw of
- * Watts-Strogatz WS(4, 0.75), another one for every seed. Nodes stand in the file by their number, as
- * programs that follow the paper run them: an order that keeps many tensors alive. */
+ * Recognition", section 3 and table 1 (C = 78, three stages of 32 nodes). The wiring is a random
+ * Watts-Strogatz graph WS(4, 0.75), different for every seed. The file lists nodes by number, as
+ * implementations of the paper run them: an order that keeps many tensors live. */
 #include "zoo.h"
 
 enum { NODES = 32, NEIGHBOURS = 4, CHANNELS = 78, LAST = 1280, CLASSES = 1000 };
@@ -23,7 +23,7 @@ static bool *edge_of(struct wiring *w, uint32_t a, uint32_t b)
     return a < b ? &w->edge[a][b] : &w->edge[b][a];
 }
 
-/* A ring in which everyone knows the two next on each side; three of four edges get another end. */
+/* A ring in which every node is connected to the next two on each side; three of four edges are rewired. */
 static void draw(struct wiring *w, uint64_t *random)
 {
     *w = (struct wiring){0};
@@ -42,7 +42,7 @@ static void draw(struct wiring *w, uint64_t *random)
         }
 }
 
-/* The inputs of a node, each with a weight that was learned and goes through a sigmoid. */
+/* The inputs of a node, each with a learned weight that goes through a sigmoid. */
 static const char *weighted_sum(struct zoo *z, const struct wiring *w, const char *const *out, uint32_t to)
 {
     const char *sum = NULL;

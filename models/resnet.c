@@ -1,5 +1,5 @@
-/* ResNet-18 and ResNet-50 v1.5 (stride in the 3x3 convolution): He et al. 2015, as in torchvision. ResNet-50
- * is there in QDQ form too. */
+/* ResNet-18 and ResNet-50 v1.5 (stride in the 3x3 convolution): He et al. 2015, as in torchvision; also in
+ * QDQ form. */
 #include "zoo.h"
 
 struct variant {

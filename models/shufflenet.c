@@ -1,7 +1,7 @@
 /* ShuffleNetV2 1.0x: Ma et al. 2018, as in torchvision. */
 #include "zoo.h"
 
-/* The sizes that the exporter writes as numbers when it knows them. */
+/* The sizes that the exporter writes as numbers when they are known. */
 static struct zoo_dim side(struct zoo *z, const char *x, int axis, int number)
 {
     return z->symbolic_hw ? (struct zoo_dim){zoo_size(z, x, axis), 0} : (struct zoo_dim){NULL, number};
@@ -47,7 +47,7 @@ static const char *unit(struct zoo *z, const char *x, int channels, int pixels)
     return channel_shuffle(z, x, channels, pixels);
 }
 
-/* Half the height and width, with both branches from all channels. */
+/* Halves height and width; both branches read all channels. */
 static const char *downsample(struct zoo *z, const char *x, int in, int channels, int pixels)
 {
     const char *a = branch1(z, x, in, channels / 2);

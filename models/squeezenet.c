@@ -33,7 +33,7 @@ static const char *features(struct zoo *z, const char *x)
     return x;
 }
 
-/* Child 0 is drop-out, which inference does not have. */
+/* Child 0 is dropout, absent at inference. */
 void zoo_squeezenet1_1(struct zoo *z)
 {
     zoo_image_input(z);

@@ -36,7 +36,7 @@ void zoo_espcn(struct zoo *z)
     larger_image(z, 1, 672);
 }
 
-/* ---- EDSR --------------------------------------------------------------------------------------------- */
+/* ---- EDSR ---------------------------------------------------------------------------------------------- */
 
 enum { WIDTH = 64, BLOCKS = 16 };
 
@@ -76,7 +76,7 @@ static const char *tail(struct zoo *z, const char *x)
     return x;
 }
 
-/* The means of the colours go away and come back by 1x1 convolutions. */
+/* 1x1 convolutions subtract and add the mean colours. */
 void zoo_edsr(struct zoo *z)
 {
     const struct zoo_conv mean = {3, 3, 1, 1, 0, 1, true};

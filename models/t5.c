@@ -1,12 +1,11 @@
 /* T5-small: Raffel et al. 2019, as in the transformers library, in two files as optimum writes them: the
  * encoder, and the decoder without cache with the logits of every position. No layer has a bias; positions
- * are told by a table of buckets of distances. Scores are not scaled: the weights of q are smaller instead.
- */
+ * are encoded by a table of distance buckets. Scores are not scaled: the weights of q are smaller instead. */
 #include "zoo.h"
 
 enum { WIDTH = 512, HEADS = 8, HEAD = 64, MLP = 2048, LAYERS = 6, VOCABULARY = 32128, BUCKETS = 32 };
 
-/* What is made once for all layers. bias: distances and mask, {batch, heads, queries, keys} */
+/* Computed once for all layers. bias: distances and mask, {batch, heads, queries, keys} */
 struct stack {
     struct zoo *z;
     bool decoder;
@@ -27,7 +26,7 @@ static const char *norm(struct zoo *z, const char *module, const char *x)
     return x;
 }
 
-/* ---- masks and distances ------------------------------------------------------------------------------ */
+/* ---- masks and distances ------------------------------------------------------------------------------- */
 
 /* 0 where attended, the lowest float elsewhere. mask: float, 1 or 0 */
 static const char *additive(struct zoo *z, const char *mask)
@@ -49,7 +48,7 @@ static const char *count_up(struct zoo *z, const char *n)
     return zoo_op(z, "Range", zoo_text(z, "%s,%s,%s", zero, n, one), "");
 }
 
-/* Keys that are not behind the query: {batch, 1, queries, keys} */
+/* Keys up to the query: {batch, 1, queries, keys} */
 static const char *causal(struct zoo *z)
 {
     const char *batch = zoo_size(z, "input_ids", 0), *seq = zoo_size(z, "input_ids", 1);
@@ -64,8 +63,8 @@ static const char *causal(struct zoo *z)
     return additive(z, zoo_unsqueeze(z, seen, 1));
 }
 
-/* The bucket of a distance that is not negative: each of the first `exact` has its own, as many more are for
- * ever longer ranges, up to distance 128. log_rest: log(128 / exact) */
+/* The bucket of a non-negative distance: each of the first `exact` distances has its own, the same number of
+ * buckets cover increasing ranges up to distance 128. log_rest: log(128 / exact) */
 static const char *bucket(struct zoo *z, const char *distance, int exact, const char *log_rest)
 {
     const char *first = zoo_const(z, zoo_text(z, "int64[]{%d}", exact));
@@ -79,7 +78,7 @@ static const char *bucket(struct zoo *z, const char *distance, int exact, const 
     return zoo_op(z, "Where", zoo_text(z, "%s,%s,%s", near, distance, x), "");
 }
 
-/* {1, heads, queries, keys}. Encoder: half of the buckets for either side. */
+/* {1, heads, queries, keys}. Encoder: half of the buckets for each direction. */
 static const char *distances(const struct stack *s, const char *x)
 {
     struct zoo *z = s->z;
@@ -99,7 +98,7 @@ static const char *distances(const struct stack *s, const char *x)
     return zoo_unsqueeze(z, zoo_transpose(z, index, "2,0,1"), 0);
 }
 
-/* ---- layers ------------------------------------------------------------------------------------------- */
+/* ---- layers -------------------------------------------------------------------------------------------- */
 
 static const char *heads(struct zoo *z, const char *module, const char *x, const char *batch, int64_t fan_in,
                          const char *perm)
@@ -121,7 +120,7 @@ static const char *attention(struct zoo *z, const char *x, const char *memory, c
     return zoo_linear_bare(z, "o", y, WIDTH, WIDTH, WIDTH);
 }
 
-/* The first layer makes the bias for all. */
+/* The first layer computes the bias for all layers. */
 static const char *self_attention(struct stack *s, const char *x)
 {
     struct zoo *z = s->z;
@@ -185,7 +184,7 @@ static const char *stack(struct stack *s)
     return norm(z, "final_layer_norm", x);
 }
 
-/* ---- the two files ------------------------------------------------------------------------------------ */
+/* ---- the two files ------------------------------------------------------------------------------------- */
 
 void zoo_t5_encoder(struct zoo *z)
 {

@@ -26,8 +26,7 @@ static const char *features(struct zoo *z, const char *x)
     return x;
 }
 
-/* Modules 0, 3 and 6 are linear; 1 and 4 their activations; 2 and 5 drop-out, which inference does not have.
- */
+/* Modules 0, 3 and 6 are linear; 1 and 4 their activations; 2 and 5 dropout, absent at inference. */
 static void classifier(struct zoo *z, const char *x)
 {
     struct zoo_place p = zoo_enter(z, "classifier");

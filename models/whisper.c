@@ -1,4 +1,4 @@
-/* The encoder of Whisper tiny: Radford et al. 2022, as in the transformers library. 30 seconds of sound are
+/* The encoder of Whisper tiny: Radford et al. 2022, as in the transformers library. 30 seconds of audio are
  * 3000 columns of 80 log-mel bands; the second convolution halves them. */
 #include "zoo.h"
 

@@ -1,5 +1,5 @@
 /* YOLOv8n at 640x640 (Ultralytics 2023), batch norms fused into the convolutions as its exporter does, with
- * the decoding of the boxes: softmax over 16 distances a side, anchors and strides as constants. */
+ * box decoding: softmax over 16 distances per side, anchors and strides as constants. */
 #include "zoo.h"
 
 #include "base/buf.h"
@@ -27,7 +27,7 @@ static const char *bottleneck(struct zoo *z, const char *module, const char *x, 
     return y;
 }
 
-/* Two outputs; the names are what zoo_op gives the first. */
+/* Two outputs; the names are those that zoo_op gives the first output. */
 static void split(struct zoo *z, const char *x, int first, int second, const char *out[2])
 {
     const char *sizes = zoo_const(z, zoo_text(z, "int64[2]{%d,%d}", first, second));
@@ -36,7 +36,7 @@ static void split(struct zoo *z, const char *x, int first, int second, const cha
     zoo_op_to(z, "Split", zoo_text(z, "%s,%s", x, sizes), zoo_text(z, "%s,%s", out[0], out[1]), "axis=1");
 }
 
-/* Half of the channels goes through n bottlenecks in a row; every step is kept. */
+/* Half of the channels pass n bottlenecks in sequence; every intermediate result is concatenated. */
 static const char *c2f(struct zoo *z, int index, const char *x, int in, int out, int n, bool shortcut)
 {
     const char *part[2];
@@ -110,7 +110,7 @@ static void neck(struct zoo *z, const char *level[SCALES])
     level[2] = c2f(z, 21, join(z, 20, down(z, 19, level[1], 128, 128), level[2]), 384, 256, 1, false);
 }
 
-/* ---- head --------------------------------------------------------------------------------------------- */
+/* ---- head ---------------------------------------------------------------------------------------------- */
 
 /* A Sequential of two Convs and a plain convolution. */
 static const char *branch(struct zoo *z, const char *module, int scale, const char *x, int in, int width,
@@ -144,7 +144,7 @@ static const char *distances(struct zoo *z, const char *x)
     return x;
 }
 
-/* Anchors are the middles of the cells, in cells: all x, then all y; then, if `strides`, one row of strides.
+/* Anchors are the centres of the cells, in cells: all x, then all y; then, if `strides`, one row of strides.
  */
 static const char *grid(struct zoo *z, bool strides)
 {
@@ -173,7 +173,7 @@ static const char *half(struct zoo *z, const char *x, const char *size, const ch
     return zoo_op(z, "Slice", zoo_text(z, "%s,%s,%s,%s", x, from, *end, zoo_const(z, "int64[1]{1}")), "");
 }
 
-/* Distances to the left, top, right, bottom side into centre and size, in pixels. */
+/* Distances to the left, top, right, bottom side converted to centre and size, in pixels. */
 static const char *boxes(struct zoo *z, const char *x)
 {
     const char *anchors = grid(z, false), *end;

@@ -40,7 +40,7 @@ char *zoo_text(struct zoo *z, const char *fmt, ...)
     return s;
 }
 
-/* ---- module path -------------------------------------------------------------------------------------- */
+/* ---- module path --------------------------------------------------------------------------------------- */
 
 static struct zoo_place descend(struct zoo *z, const char *scope, const char *prefix)
 {
@@ -67,7 +67,7 @@ void zoo_leave(struct zoo *z, struct zoo_place place)
     z->prefix[place.prefix] = '\0';
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 
 /* "<scope>/<op>", and from the second on "<scope>/<op>_1". */
 const char *zoo_node_name(struct zoo *z, const char *op_type)
@@ -122,7 +122,7 @@ const char *zoo_param(struct zoo *z, const char *name, const char *type, enum zo
     return zoo_param_named(z, zoo_text(z, "%s%s", z->prefix, name), type, fill, fan_in);
 }
 
-/* ---- layers ------------------------------------------------------------------------------------------- */
+/* ---- layers -------------------------------------------------------------------------------------------- */
 
 void zoo_image_input(struct zoo *z)
 {
@@ -193,7 +193,7 @@ const char *zoo_gelu_erf(struct zoo *z, const char *x)
     return zoo_op2(z, "Mul", zoo_op2(z, "Mul", x, one, ""), zoo_const(z, "float[]{0.5}"), "");
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------------- */
+/* ---- shapes -------------------------------------------------------------------------------------------- */
 
 const char *zoo_size(struct zoo *z, const char *x, int axis)
 {

@@ -13,7 +13,7 @@
 #include "base/map.h"
 #include "support/build.h"
 
-/* How a parameter is filled when random data is asked for. */
+/* How a parameter is filled with random data. */
 enum zoo_fill {
     ZOO_WEIGHT, /* uniform with variance 1 / fan_in */
     ZOO_SMALL,  /* around 0: biases, means */
@@ -43,7 +43,7 @@ struct zoo {
 void zoo_init(struct zoo *z, int opset);
 void zoo_free(struct zoo *z);
 
-/* ---- module path -------------------------------------------------------------------------------------- */
+/* ---- module path --------------------------------------------------------------------------------------- */
 
 struct zoo_place {
     size_t scope, prefix;
@@ -52,7 +52,7 @@ struct zoo_place zoo_enter(struct zoo *z, const char *module); /* "conv1": /conv
 struct zoo_place zoo_child(struct zoo *z, int index);          /* of a Sequential: /layer1.0, 0. */
 void zoo_leave(struct zoo *z, struct zoo_place place);
 
-/* ---- pieces ------------------------------------------------------------------------------------------- */
+/* ---- pieces -------------------------------------------------------------------------------------------- */
 
 char *zoo_text(struct zoo *z, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -62,16 +62,15 @@ const char *zoo_op_to(struct zoo *z, const char *op_type, const char *inputs, co
                       const char *attributes);
 const char *zoo_op2(struct zoo *z, const char *op_type, const char *x, const char *y, const char *attributes);
 const char *zoo_const(struct zoo *z, const char *tensor); /* a Constant node */
-/* "<scope>/<op_type>" and a number, never the same twice: for nodes made with oc_b_node */
+/* "<scope>/<op_type>" and a unique number: for nodes made with oc_b_node */
 const char *zoo_node_name(struct zoo *z, const char *op_type);
 
-/* A parameter of the current module ("<prefix><name>"), or with a name of its own. type: "float[64,3,7,7]".
- */
+/* A parameter of the current module ("<prefix><name>"), or with its own name. type: "float[64,3,7,7]". */
 const char *zoo_param(struct zoo *z, const char *name, const char *type, enum zoo_fill fill, int64_t fan_in);
 const char *zoo_param_named(struct zoo *z, const char *name, const char *type, enum zoo_fill fill,
                             int64_t fan_in);
 
-/* ---- layers (of the current module) ------------------------------------------------------------------- */
+/* ---- layers (of the current module) -------------------------------------------------------------------- */
 
 struct zoo_conv {
     int in, out, kernel, stride, pad, group;
@@ -88,8 +87,7 @@ const char *zoo_linear(struct zoo *z, const char *x, int in, int out); /* rank 3
 const char *zoo_gemm(struct zoo *z, const char *x, const char *out_name, int in, int out);
 const char *zoo_gelu_erf(struct zoo *z, const char *x);
 
-/* ---- layers of text and speech (zoo_sequence.c) ----------------------------------------------------------
- */
+/* ---- layers of text and speech (zoo_sequence.c) -------------------------------------------------------- */
 
 const char *zoo_linear_in(struct zoo *z, const char *module, const char *x, int in, int out);
 /* without bias; fan_in: more than `in` makes the weights smaller */
@@ -98,7 +96,7 @@ const char *zoo_linear_bare(struct zoo *z, const char *module, const char *x, in
 /* Gather of rows of the module's table */
 const char *zoo_embedding(struct zoo *z, const char *module, int rows, int width, const char *ids);
 
-/* A window along 1 or 2 sides, each with sizes of its own. */
+/* A window along 1 or 2 sides with separate sizes. */
 struct zoo_window {
     int rank, kernel[2], stride[2], before[2], after[2]; /* before, after: padding */
 };
@@ -110,11 +108,11 @@ struct zoo_rnn {
     bool both_ways;
     int in, hidden;
 };
-/* x {steps, batch, in} to {steps, batch, hidden}, twice as wide if it runs both ways. It starts with zeros.
+/* x {steps, batch, in} to {steps, batch, hidden}, twice as wide if bidirectional. The initial state is zero.
  */
 const char *zoo_rnn(struct zoo *z, const char *x, const struct zoo_rnn *r);
 
-/* ---- layers in a module of their own (zoo_layers.c) --------------------------------------------------- */
+/* ---- layers in their own module (zoo_layers.c) ---- */
 
 enum zoo_act { ZOO_LINEAR, ZOO_RELU, ZOO_SILU, ZOO_SIGMOID, ZOO_HARD_SWISH, ZOO_HARD_SIGMOID, ZOO_GELU };
 const char *zoo_act(struct zoo *z, const char *x, enum zoo_act act);
@@ -125,30 +123,29 @@ const char *zoo_act_in(struct zoo *z, const char *module, const char *x, enum zo
 const char *zoo_conv_in(struct zoo *z, const char *module, const char *x, const struct zoo_conv *c);
 const char *zoo_norm_in(struct zoo *z, const char *module, const char *x, int channels);
 
-/* Children of a Sequential. zoo_conv_norm_act: three of them, the last one only if there is an activation. */
+/* Children of a Sequential. zoo_conv_norm_act: three children, the last one only with an activation. */
 const char *zoo_act_at(struct zoo *z, int index, const char *x, enum zoo_act act);
 const char *zoo_conv_at(struct zoo *z, int index, const char *x, const struct zoo_conv *c);
 const char *zoo_norm_at(struct zoo *z, int index, const char *x, int channels);
 const char *zoo_conv_norm_act(struct zoo *z, int first, const char *x, const struct zoo_conv *c,
                               enum zoo_act act);
 
-/* The mean of each channel through two 1x1 convolutions and back onto x. */
+/* The mean of each channel through two 1x1 convolutions, multiplied with x. */
 const char *zoo_squeeze_excite(struct zoo *z, const char *x, int channels, int squeezed, enum zoo_act act,
                                enum zoo_act gate);
-/* The transposition from [N,C,H,W] to [N,H,W,C], the norm and the way back. */
+/* Transposition from [N,C,H,W] to [N,H,W,C], the norm and the transposition back. */
 const char *zoo_layer_norm_2d(struct zoo *z, const char *x, int channels, const char *epsilon);
 
-/* ---- layers in floating point or quantized (zoo_quant.c) ------------------------------------------------
- */
+/* ---- layers in floating point or quantized (zoo_quant.c) ----------------------------------------------- */
 
 /* A tensor and, where it is quantized, its scale and zero point. */
 struct zoo_value {
     const char *name, *scale, *zero;
     double step;  /* the scale as a number */
-    bool clipped; /* not below 0 */
+    bool clipped; /* not negative */
 };
 
-/* What random weights make of a layer's output; of the data that is made up for an input. */
+/* Value range of a layer's output with random weights; of generated input data. */
 enum zoo_range {
     ZOO_RANGE_INPUT,
     ZOO_RANGE_LINEAR,
@@ -159,7 +156,7 @@ enum zoo_range {
     ZOO_RANGE_MEAN
 };
 
-/* `range` is that behind batch norm and activation. */
+/* `range` is the range after batch norm and activation. */
 struct zoo_net {
     struct zoo_value (*input)(struct zoo *z, const char *x);
     struct zoo_value (*conv)(struct zoo *z, struct zoo_value x, const struct zoo_conv *c,
@@ -168,14 +165,14 @@ struct zoo_net {
     struct zoo_value (*relu)(struct zoo *z, struct zoo_value x);
     struct zoo_value (*relu6)(struct zoo *z, struct zoo_value x);
     struct zoo_value (*add)(struct zoo *z, struct zoo_value x, struct zoo_value y, enum zoo_range range);
-    /* MaxPool, Flatten: numbers stay as they are */
+    /* MaxPool, Flatten: values are unchanged */
     struct zoo_value (*moved)(struct zoo *z, const char *op_type, struct zoo_value x, const char *attributes);
     struct zoo_value (*mean)(struct zoo *z, struct zoo_value x); /* GlobalAveragePool */
     void (*gemm)(struct zoo *z, struct zoo_value x, const char *output, int in, int out);
 };
 extern const struct zoo_net zoo_float_net, zoo_qdq_net, zoo_qoperator_net, zoo_dynamic_net;
 
-/* ---- shapes computed in the graph --------------------------------------------------------------------- */
+/* ---- shapes computed in the graph ---------------------------------------------------------------------- */
 
 const char *zoo_size(struct zoo *z, const char *x, int axis); /* Shape, Constant, Gather: a scalar */
 const char *zoo_unsqueeze(struct zoo *z, const char *x, int axis);
@@ -193,11 +190,11 @@ const char *zoo_transpose(struct zoo *z, const char *x, const char *perm);
 /* starts, ends: one-element values */
 const char *zoo_slice(struct zoo *z, const char *x, const char *starts, const char *ends, int axis);
 
-/* ---- models ------------------------------------------------------------------------------------------- */
+/* ---- models -------------------------------------------------------------------------------------------- */
 
 struct zoo_model {
     const char *name, *title;
-    const char *bind; /* sizes that `macs` is for */
+    const char *bind; /* the sizes for which `macs` is given */
     uint64_t macs;    /* multiply-accumulates of convolutions, products and recurrent layers, without bias */
     void (*build)(struct zoo *);
     bool any_size; /* heights and widths may be symbols */
@@ -242,13 +239,11 @@ void zoo_unet(struct zoo *z);
 void zoo_espcn(struct zoo *z);
 void zoo_edsr(struct zoo *z);
 
-/* ---- a network whose wiring is drawn: another one for every seed ----------------------------------------
- */
+/* ---- a randomly wired network: different for every seed ---- */
 
 void zoo_randwire(struct zoo *z, uint64_t seed);
 
-/* ---- language models with a key-value cache ---------------------------------------------------------------
- */
+/* ---- language models with a KV cache ---- */
 
 struct zoo_llama_size {
     const char *name, *title;
@@ -257,8 +252,8 @@ struct zoo_llama_size {
 extern const struct zoo_llama_size zoo_llama_sizes[];
 extern const size_t zoo_llama_size_count;
 
-/* Who wrote the file: attention as MatMul, Softmax, MatMul on a cache that Concat makes longer (optimum; what
- * transformers.js loads looks the same), or GroupQueryAttention and SkipSimplifiedLayerNormalization
+/* The exporter: attention as MatMul, Softmax, MatMul on a cache extended by Concat (optimum; models for
+ * transformers.js are the same), or GroupQueryAttention and SkipSimplifiedLayerNormalization
  * (onnxruntime-genai). */
 enum zoo_llama_layout { ZOO_LLAMA_OPTIMUM, ZOO_LLAMA_GENAI };
 
@@ -266,25 +261,26 @@ enum zoo_llama_layout { ZOO_LLAMA_OPTIMUM, ZOO_LLAMA_GENAI };
  * every position. Needs opset 17 or later; size: a name of the list. */
 int zoo_llama(struct zoo *z, const char *size, enum zoo_llama_layout layout, int bits);
 
-/* ---- graphs for benchmarks and against readers -------------------------------------------------------- */
+/* ---- graphs for benchmarks and robustness tests ---- */
 
-void zoo_chain(struct zoo *z, uint64_t nodes);   /* exactly that many, MatMul Add Relu over and over */
-void zoo_bigfile(struct zoo *z, uint64_t bytes); /* MatMuls with that much weight, rounded down to 16 KiB */
+void zoo_chain(struct zoo *z, uint64_t nodes); /* exactly that many nodes: MatMul, Add, Relu repeated */
+void zoo_bigfile(struct zoo *z,
+                 uint64_t bytes); /* MatMuls with that many bytes of weights, rounded down to 16 KiB */
 
-void zoo_hostile(struct zoo *z); /* a small model whose names hold control characters and markup */
+void zoo_hostile(struct zoo *z); /* a small model whose names contain control characters and markup */
 
-/* A file of `depth` If nodes, each in a branch of the one before. Written without recursion. */
+/* A file of `depth` If nodes, each in a branch of the previous one. Written without recursion. */
 int zoo_write_nest(uint64_t depth, FILE *f, struct oc_err *err);
 
-/* ---- output ------------------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------------------- */
 
 uint64_t zoo_param_elements(const struct zoo *z);
 
-/* Parameters stay references into the file `external` (which is not written), or, if that is NULL, get seeded
- * random data, streamed into f. The same seed gives the same file. */
+/* Parameters remain references into the file `external` (which is not written), or, if that is NULL, get
+ * seeded random data, streamed into f. The same seed gives the same file. */
 int zoo_write(struct zoo *z, const char *external, uint64_t seed, FILE *f, struct oc_err *err);
 
-/* Copies the model file `path` into f with every larger initializer made a reference into the file
+/* Copies the model file `path` into f with every larger initializer replaced by a reference into the file
  * `external`. */
 int zoo_strip(const char *path, const char *external, FILE *f, struct oc_err *err);
 

@@ -1,4 +1,4 @@
-/* Large graphs for benchmarks, and a deeply nested one against readers. */
+/* Large graphs for benchmarks, and a deeply nested one for robustness tests. */
 #include "zoo.h"
 
 #include <errno.h>
@@ -39,9 +39,9 @@ void zoo_bigfile(struct zoo *z, uint64_t bytes)
     oc_b_output(z->b, x, zoo_text(z, "float[batch,%" PRIu64 "]", width));
 }
 
-/* ---- nested bodies ------------------------------------------------------------------------------------ */
+/* ---- nested bodies ------------------------------------------------------------------------------------- */
 
-/* Bytes written from the end to the beginning, so that the length of a message is known when its tag is
+/* Bytes are written from the end to the beginning, so that the length of a message is known when its tag is
  * written. */
 struct back {
     uint8_t *data;
@@ -72,7 +72,7 @@ static void prepend_varint(struct back *b, uint64_t v)
     prepend(b, buf, n);
 }
 
-/* Makes everything in front of the last `after` bytes the content of field `field`. */
+/* Makes everything before the last `after` bytes the content of field `field`. */
 static void wrap(struct back *b, unsigned field, size_t after)
 {
     prepend_varint(b, b->n - after);
@@ -104,7 +104,7 @@ static void scalar(struct back *b, unsigned field, const char *name, int dtype)
     wrap(b, field, after);
 }
 
-/* From a graph to an attribute of a node. */
+/* Wraps a graph as an attribute of a node. */
 static void branch(struct back *b, const char *name, size_t after)
 {
     wrap(b, 6, after);

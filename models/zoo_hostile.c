@@ -1,11 +1,10 @@
-/* A small model all of whose texts hold what a terminal would obey and a page would take for markup. */
+/* A small model whose texts all contain terminal control sequences and HTML markup. */
 #include "zoo.h"
 
 #include <stdio.h>
 
-/* Colours and a cleared screen (ESC, CSI as C1 in UTF-8 and as a bare byte), a title of the window, bell,
- * ends of lines, direction of text, broken UTF-8, markup. No comma and no blank: the builder's lists end
- * there. */
+/* Colours and a screen clear (ESC, CSI as C1 in UTF-8 and as a single byte), a window title, bell, line ends,
+ * bidirectional controls, invalid UTF-8, markup. No comma and no blank: the builder's lists end there. */
 /* NOLINTBEGIN(misc-misleading-bidirectional): the test is about it */
 #define POISON                                                                                               \
     "\033[31m\033[2J\033]0;EVIL\007\xc2\x9b"                                                                 \

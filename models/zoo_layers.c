@@ -1,6 +1,6 @@
 #include "zoo.h"
 
-/* ---- activations -------------------------------------------------------------------------------------- */
+/* ---- activations --------------------------------------------------------------------------------------- */
 
 static const char *silu(struct zoo *z, const char *x)
 {
@@ -24,7 +24,7 @@ const char *zoo_act(struct zoo *z, const char *x, enum zoo_act act)
     return act == ZOO_GELU ? zoo_gelu_erf(z, x) : zoo_op(z, single[act].op_type, x, single[act].attributes);
 }
 
-/* ---- in a module -------------------------------------------------------------------------------------- */
+/* ---- in a module --------------------------------------------------------------------------------------- */
 
 const char *zoo_op_in(struct zoo *z, const char *module, const char *op_type, const char *x,
                       const char *attributes)
@@ -59,7 +59,7 @@ const char *zoo_norm_in(struct zoo *z, const char *module, const char *x, int ch
     return x;
 }
 
-/* ---- children of a Sequential ------------------------------------------------------------------------- */
+/* ---- children of a Sequential -------------------------------------------------------------------------- */
 
 const char *zoo_act_at(struct zoo *z, int index, const char *x, enum zoo_act act)
 {
@@ -92,7 +92,7 @@ const char *zoo_conv_norm_act(struct zoo *z, int first, const char *x, const str
     return act == ZOO_LINEAR ? x : zoo_act_at(z, first + 2, x, act);
 }
 
-/* ---- blocks that several models have ------------------------------------------------------------------ */
+/* ---- blocks shared by several models ---- */
 
 const char *zoo_squeeze_excite(struct zoo *z, const char *x, int channels, int squeezed, enum zoo_act act,
                                enum zoo_act gate)

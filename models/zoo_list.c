@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The counts follow from the layer sizes; tests/unit/models show the arithmetic. */
+/* The counts follow from the layer sizes; tests/unit/models contain the calculation. */
 const struct zoo_model zoo_models[] = {
     {"resnet18", "ResNet-18", "batch=1", 1814073344, zoo_resnet18, true},
     {"resnet50", "ResNet-50 v1.5", "batch=1", 4089184256, zoo_resnet50, true},

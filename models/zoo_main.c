@@ -13,9 +13,9 @@ static const char usage[] =
     "FILE]\n"
     "       onnxzoo randwire [-o FILE] [--fill absent|random] [--seed N]   RandWire-WS, wired at random\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
-    "       onnxzoo bigfile --bytes N [-o FILE]   one file with that much weight\n"
-    "       onnxzoo nest --depth N [-o FILE]      If nodes inside each other\n"
-    "       onnxzoo hostile [-o FILE]             names that a terminal would obey\n"
+    "       onnxzoo bigfile --bytes N [-o FILE]   one file with N bytes of weights\n"
+    "       onnxzoo nest --depth N [-o FILE]      nested If nodes\n"
+    "       onnxzoo hostile [-o FILE]             names with terminal control sequences\n"
     "       onnxzoo strip --model FILE [-o FILE]  a model file without its weights\n"
     "\n"
     "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
@@ -53,7 +53,7 @@ static bool is_size(const char *name)
     return false;
 }
 
-/* Options of the llama. -1: it is none of them. */
+/* Options of llama. -1: not an option of llama. */
 static int llama_option(struct args *a, const char *name, const char *v)
 {
     if (!strcmp(name, "--size")) {

@@ -1,9 +1,9 @@
-/* The layers of networks that are there in floating point and quantized: as such, between pairs of
- * QuantizeLinear and DequantizeLinear (QDQ), as operators on integers (QOperator), or with scales that are
- * found while it runs (dynamic: convolutions alone, one scale for all their weights). Names, types and the
- * order of inputs follow onnxruntime.quantization: activations uint8, weights int8 with a scale for each
- * channel, biases int32; batch norm is folded into the convolution, and an activation that only clips is left
- * to the range of its tensor. */
+/* The layers of networks that exist in floating point and quantized: in floating point, between pairs of
+ * QuantizeLinear and DequantizeLinear (QDQ), as integer operators (QOperator), or with scales computed at run
+ * time (dynamic: only convolutions, one scale for all weights). Names, types and the order of inputs follow
+ * onnxruntime.quantization: activations uint8, weights int8 with per-channel scales, biases int32; batch norm
+ * is folded into the convolution, and an activation that only clips is expressed by the range of its tensor.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static struct zoo_value value_of(const char *name)
     return (struct zoo_value){.name = name};
 }
 
-/* ---- floating point ----------------------------------------------------------------------------------- */
+/* ---- floating point ------------------------------------------------------------------------------------ */
 
 static struct zoo_value float_input(struct zoo *z, const char *x)
 {
@@ -78,7 +78,7 @@ static void float_gemm(struct zoo *z, struct zoo_value x, const char *output, in
 const struct zoo_net zoo_float_net = {float_input, float_conv,  float_norm, float_relu, float_relu6,
                                       float_add,   float_moved, float_mean, float_gemm};
 
-/* ---- scales and weights of both kinds ----------------------------------------------------------------- */
+/* ---- scales and weights of both kinds ------------------------------------------------------------------ */
 
 static struct zoo_value same_value(struct zoo *z, struct zoo_value x, int channels)
 {
@@ -99,7 +99,7 @@ static const char *constant(struct zoo *z, const char *name, const char *tensor)
     return name;
 }
 
-/* Scale and zero point of a tensor of activations; its integers have still to be named. */
+/* Scale and zero point of an activation tensor; its integer tensor is not named yet. */
 static struct zoo_value scaled(struct zoo *z, const char *tensor, enum zoo_range range)
 {
     double low = ranges[range].low, step = (ranges[range].high - low) / 255;
@@ -110,7 +110,7 @@ static struct zoo_value scaled(struct zoo *z, const char *tensor, enum zoo_range
     return v;
 }
 
-/* An integer parameter. base: what it is called in floating point; infix: between that and "_scale" */
+/* An integer parameter. base: its name in floating point; infix: the text between base and "_scale" */
 struct quantized {
     const char *base, *infix, *type, *ints;
     int channels;
@@ -124,7 +124,7 @@ static struct quantized quantized(struct zoo *z, struct quantized q, const char 
     return q;
 }
 
-/* The integers with a scale and a zero point for each channel. */
+/* The integers with a scale and a zero point per channel. */
 static const char *with_scales(struct zoo *z, const struct quantized *q)
 {
     const char *scale = constant(z, zoo_text(z, "%s%s_scale", q->base, q->infix),
@@ -134,8 +134,8 @@ static const char *with_scales(struct zoo *z, const struct quantized *q)
     return zoo_text(z, "%s,%s,%s", q->ints, scale, zero);
 }
 
-/* 127 steps reach as far as the uniform weights of floating point. After a Relu half of the power is gone:
- * twice the variance. */
+/* 127 steps cover the range of the uniform floating-point weights. A Relu removes half of the power: twice
+ * the variance. */
 static struct quantized weight(struct zoo *z, const char *base, const char *type, struct zoo_value x, int out,
                                int fan_in, const char *sizes)
 {
@@ -144,7 +144,7 @@ static struct quantized weight(struct zoo *z, const char *base, const char *type
     return quantized(z, q, zoo_text(z, "%d,%s", out, sizes));
 }
 
-/* A step of a bias is the product of the steps of activation and weight. */
+/* The step of a bias is the product of the steps of activation and weight. */
 static struct quantized bias(struct zoo *z, const char *base, struct zoo_value x, double weight_step, int out)
 {
     struct quantized q = {.base = base, .infix = "_quantized", .type = "int32", .channels = out};
@@ -176,9 +176,9 @@ static const char *triple(struct zoo *z, const struct zoo_value *x)
     return zoo_text(z, "%s,%s,%s", x->name, x->scale, x->zero);
 }
 
-/* ---- QDQ ---------------------------------------------------------------------------------------------- */
+/* ---- QDQ ----------------------------------------------------------------------------------------------- */
 
-/* QuantizeLinear and DequantizeLinear behind `tensor`, with the scale that `v` has. */
+/* QuantizeLinear and DequantizeLinear after `tensor`, with the scale of `v`. */
 static struct zoo_value pair_to(struct zoo *z, const char *tensor, const char *from, const char *to,
                                 struct zoo_value v)
 {
@@ -251,7 +251,7 @@ static void qdq_gemm(struct zoo *z, struct zoo_value x, const char *output, int 
 const struct zoo_net zoo_qdq_net = {qdq_input, qdq_conv,  same_value, clipped, clipped,
                                     qdq_add,   qdq_moved, qdq_mean,   qdq_gemm};
 
-/* ---- QOperator ---------------------------------------------------------------------------------------- */
+/* ---- QOperator ----------------------------------------------------------------------------------------- */
 
 /* A node named after the one in floating point; `v` gets its output's name. */
 static struct zoo_value on_ints(struct zoo *z, const char *op_type, const char *node, const char *inputs,
@@ -331,9 +331,9 @@ static void qop_gemm(struct zoo *z, struct zoo_value x, const char *output, int 
 const struct zoo_net zoo_qoperator_net = {qop_input, qop_conv,  same_value, clipped, clipped,
                                           qop_add,   qop_moved, qop_mean,   qop_gemm};
 
-/* ---- dynamic ------------------------------------------------------------------------------------------ */
+/* ---- dynamic ------------------------------------------------------------------------------------------- */
 
-/* The integers of a tensor; the second reader finds those of the first. */
+/* The integers of a tensor; a second reader reuses those of the first. */
 static const char *integers(struct zoo *z, const char *x)
 {
     const char *node = zoo_text(z, "%s_QuantizeLinear", x), *ints = zoo_text(z, "%s_quantized", x);

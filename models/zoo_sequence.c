@@ -1,5 +1,5 @@
-/* Layers of text and speech: linear layers as modules, tables, windows of one or two sides, recurrent layers.
- */
+/* Layers of text and speech: linear layers as modules, embedding tables, windows of one or two sides,
+ * recurrent layers. */
 #include "zoo.h"
 
 #include "base/buf.h"
@@ -31,14 +31,14 @@ const char *zoo_embedding(struct zoo *z, const char *module, int rows, int width
     return x;
 }
 
-/* ---- convolutions with sides of their own ------------------------------------------------------------- */
+/* ---- convolutions with separate sizes per side ---- */
 
-/* " name=1,2" or, of the window's second end too, " name=1,2,3,4" */
+/* " name=1,2" or, with the window's second ends, " name=1,2,3,4" */
 static void put_sides(struct oc_buf *b, const char *name, const int *first, const int *second, int rank)
 {
     oc_buf_printf(b, " %s", name);
     for (int i = 0; i < rank; i++)
-        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the lists have as many as the rank says */
+        /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): the lists have `rank` elements */
         oc_buf_printf(b, "%s%d", i ? "," : rank > 1 || second ? "=" : "=[", first[i]);
     for (int i = 0; second && i < rank; i++)
         oc_buf_printf(b, ",%d", second[i]);
@@ -70,9 +70,9 @@ const char *zoo_conv_window(struct zoo *z, const char *x, int in, int out, const
     return x;
 }
 
-/* ---- recurrent layers --------------------------------------------------------------------------------- */
+/* ---- recurrent layers ---------------------------------------------------------------------------------- */
 
-/* Zeros {directions, batch, hidden}: the state that a sequence starts with. x: {steps, batch, input} */
+/* Zeros {directions, batch, hidden}: the initial state of a sequence. x: {steps, batch, input} */
 static const char *first_state(struct zoo *z, const char *x, int directions, int hidden)
 {
     const char *one = zoo_const(z, zoo_text(z, "int64[1]{%d}", directions));

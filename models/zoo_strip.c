@@ -1,4 +1,4 @@
-/* Takes the weights out of a model file, so that a graph can be passed on without them. */
+/* Removes the weights from a model file, so that a graph can be published without them. */
 #include "zoo.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 
-/* Smaller constants stay: shapes, axes and scales are part of the graph's meaning. */
+/* Smaller constants stay: shapes, axes and scales are part of the graph's semantics. */
 enum { KEPT_BYTES = 1024 };
 
 static uint64_t data_bytes(const Onnx__TensorProto *t)
@@ -16,7 +16,7 @@ static uint64_t data_bytes(const Onnx__TensorProto *t)
            8 * t->n_double_data + 8 * t->n_uint64_data;
 }
 
-/* The tensor without its data. What it still shares with `t` outlives it. */
+/* The tensor without its data. Memory it shares with `t` outlives it. */
 static void strip_tensor(struct oc_builder *b, Onnx__TensorProto *t, const char *external, uint64_t *offset)
 {
     uint64_t bytes = data_bytes(t);

@@ -1,4 +1,4 @@
-/* Writing a zoo model. Random data never stands in memory as a whole: the messages around the parameters are
+/* Writing a zoo model. Random data is never in memory as a whole: the messages around the parameters are
  * packed, their lengths computed, and each parameter's data is generated while it is written. */
 #include "zoo.h"
 
@@ -16,7 +16,7 @@ uint64_t zoo_param_elements(const struct zoo *z)
     return n;
 }
 
-/* ---- data --------------------------------------------------------------------------------------------- */
+/* ---- data ---------------------------------------------------------------------------------------------- */
 
 /* splitmix64 (Steele, Lea, Flood 2014) */
 static uint64_t next_random(uint64_t *state)
@@ -27,7 +27,7 @@ static uint64_t next_random(uint64_t *state)
     return v ^ (v >> 31);
 }
 
-/* FNV-1a: a parameter's data depends on its name and the seed, not on its place in the file. */
+/* FNV-1a: a parameter's data depends on its name and the seed, not on its position in the file. */
 static uint64_t start_of(const char *name, uint64_t seed)
 {
     uint64_t h = 0xcbf29ce484222325u;
@@ -83,7 +83,7 @@ static void put_floats(struct sink *s, const struct zoo_param *p, uint64_t seed)
     }
 }
 
-/* int8: all values but -128; uint8: the same around 128; int32: biases, some hundred steps around 0 */
+/* int8: all values except -128; uint8: the same around 128; int32: biases, some hundred steps around 0 */
 static void put_ints(struct sink *s, const struct zoo_param *p, uint64_t seed)
 {
     uint64_t state = start_of(p->tensor->name, seed);
@@ -106,7 +106,7 @@ static void put_triangle(struct sink *s, const Onnx__TensorProto *t)
             put(s, &(uint8_t){c <= r}, 1);
 }
 
-/* ---- messages ----------------------------------------------------------------------------------------- */
+/* ---- messages ------------------------------------------------------------------------------------------ */
 
 enum { TAG_MODEL_GRAPH = 7 << 3 | 2, TAG_GRAPH_INITIALIZER = 5 << 3 | 2, TAG_TENSOR_RAW_DATA = 9 << 3 | 2 };
 
@@ -143,7 +143,7 @@ static void put_message(struct sink *s, const ProtobufCMessage *m)
     free(bytes);
 }
 
-/* The parameter that the tensor is, or NULL. Parameters are in the order of the initializers. */
+/* The parameter of a tensor, or NULL. Parameters are in the order of the initializers. */
 static const struct zoo_param *param_of(const struct zoo *z, const Onnx__TensorProto *t, size_t *at)
 {
     return *at < z->n_param && z->param[*at].tensor == t ? &z->param[(*at)++] : NULL;

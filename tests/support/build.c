@@ -8,7 +8,7 @@
 
 #include "support/build_text.h"
 
-/* What is open: a graph, or a function (then graph is NULL). */
+/* The open scope: a graph, or a function (then graph is NULL). */
 struct level {
     struct level *outer;
     Onnx__GraphProto *graph;
@@ -94,7 +94,7 @@ void oc_b_opset(struct oc_builder *b, const char *domain, int64_t version)
         OC_BT_APPEND(&b->arena, b->model, opset_import, o);
 }
 
-/* ---- values ------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
 static Onnx__ValueInfoProto *value(struct oc_builder *b, const char *name, const char *type)
 {
@@ -135,7 +135,7 @@ Onnx__ValueInfoProto *oc_b_value(struct oc_builder *b, const char *name, const c
     return v;
 }
 
-/* ---- initializers ------------------------------------------------------------------------------------- */
+/* ---- initializers -------------------------------------------------------------------------------------- */
 
 static Onnx__TensorProto *init(struct oc_builder *b, const char *name, const char *text, bool fields)
 {
@@ -207,7 +207,7 @@ Onnx__SparseTensorProto *oc_b_init_sparse(struct oc_builder *b, const char *name
     return s;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------------- */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 
 struct target {
     struct oc_builder *b;
@@ -275,7 +275,7 @@ Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char
 void oc_b_open(struct oc_builder *b, const char *attribute)
 {
     if (!b->level->last)
-        oc_bt_bug("no node to give a body to", attribute);
+        oc_bt_bug("no node to add a body to", attribute);
     Onnx__AttributeProto *m = oc_bt_new(&b->arena, &onnx__attribute_proto__descriptor);
     m->name = dup(b, attribute);
     m->has_type = 1;
@@ -308,7 +308,7 @@ void oc_b_close(struct oc_builder *b)
     b->level = b->level->outer;
 }
 
-/* ---- output ------------------------------------------------------------------------------------------- */
+/* ---- output -------------------------------------------------------------------------------------------- */
 
 uint8_t *oc_b_pack(struct oc_builder *b, size_t *n)
 {

@@ -43,10 +43,11 @@ struct oc_builder;
 struct oc_builder *oc_b_new(int opset);
 void oc_b_free(struct oc_builder *b);
 
-/* Imports an operator set: into the open function, else into the model. Replaces an older import. */
+/* Imports an operator set: into the open function, otherwise into the model. Replaces an older import. */
 void oc_b_opset(struct oc_builder *b, const char *domain, int64_t version);
 
-/* Values of the current graph: the main graph, or the body opened last. A type of NULL is left undeclared. */
+/* Values of the current graph: the main graph, or the body opened last. With type NULL the type is
+ * undeclared. */
 Onnx__ValueInfoProto *oc_b_input(struct oc_builder *b, const char *name, const char *type);
 Onnx__ValueInfoProto *oc_b_output(struct oc_builder *b, const char *name, const char *type);
 Onnx__ValueInfoProto *oc_b_value(struct oc_builder *b, const char *name, const char *type);
@@ -60,7 +61,7 @@ Onnx__TensorProto *oc_b_init_raw(struct oc_builder *b, const char *name, const c
                                  size_t n);
 Onnx__TensorProto *oc_b_init_external(struct oc_builder *b, const char *name, const char *type,
                                       const char *file, uint64_t offset_bytes, uint64_t length_bytes);
-/* Makes an initializer without data into a reference to another file. */
+/* Turns an initializer without data into a reference to another file. */
 void oc_b_make_external(struct oc_builder *b, Onnx__TensorProto *t, const char *file, uint64_t offset_bytes,
                         uint64_t length_bytes);
 /* values, indices: tensor texts; dims: "3,4" */
@@ -71,12 +72,12 @@ Onnx__SparseTensorProto *oc_b_init_sparse(struct oc_builder *b, const char *name
  * `name` may be NULL. */
 Onnx__NodeProto *oc_b_node(struct oc_builder *b, const char *op_type, const char *name, const char *inputs,
                            const char *outputs, const char *attributes);
-/* Adds attributes to a node, for texts that are easier to print piece by piece. */
+/* Adds attributes to a node, for texts that are easier to print in parts. */
 void oc_b_attr(struct oc_builder *b, Onnx__NodeProto *node, const char *attributes);
 /* The same from numbers. */
 void oc_b_attr_ints(struct oc_builder *b, Onnx__NodeProto *node, const char *key, const int64_t *v, size_t n);
 
-/* Opens a body graph as an attribute of the node appended last, e.g. "then_branch"; what follows goes into it
+/* Opens a body graph as an attribute of the last node, e.g. "then_branch"; further nodes are added to it
  * until oc_b_close. Bodies nest. */
 void oc_b_open(struct oc_builder *b, const char *attribute);
 /* Opens a model-local function. attributes: "alpha beta=0.5": names without and with a default value. Its
@@ -85,11 +86,11 @@ Onnx__FunctionProto *oc_b_function(struct oc_builder *b, const char *domain, con
                                    const char *inputs, const char *outputs, const char *attributes);
 void oc_b_close(struct oc_builder *b);
 
-/* The message under construction and the arena behind it, for fields without a function here. */
+/* The message under construction and its arena, for fields without a function here. */
 Onnx__ModelProto *oc_b_model(struct oc_builder *b);
 struct oc_arena *oc_b_arena(struct oc_builder *b);
 
-/* The serialised model, to be freed with free(). Every body and function must have been closed. */
+/* The serialized model, to be freed with free(). Every body and function must be closed. */
 uint8_t *oc_b_pack(struct oc_builder *b, size_t *n);
 /* The same into a file. Returns 0, or -1 with errno set. */
 int oc_b_save(struct oc_builder *b, const char *path);

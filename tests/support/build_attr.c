@@ -103,7 +103,7 @@ static void set_items(struct oc_bt_cur *c, attr_msg *m, unsigned kind)
         set_one(c, m, kind, l.item[i]);
 }
 
-/* A tensor is a word, perhaps a shape, and a brace. */
+/* A tensor is a word, optionally a shape, and a brace. */
 static bool is_tensor(const char *p)
 {
     while (isalnum((unsigned char)*p) || *p == '_')

@@ -45,7 +45,7 @@ void oc_bt_append(struct oc_arena *a, void *array_member, size_t *n, void *messa
     ++*n;
 }
 
-/* ---- pieces ------------------------------------------------------------------------------------------- */
+/* ---- pieces -------------------------------------------------------------------------------------------- */
 
 static bool is_blank(char c)
 {
@@ -172,7 +172,7 @@ char **oc_bt_names(struct oc_arena *a, const char *text, size_t *n)
     return list.name;
 }
 
-/* ---- types -------------------------------------------------------------------------------------------- */
+/* ---- types --------------------------------------------------------------------------------------------- */
 
 int32_t oc_bt_dtype_of(struct oc_bt_cur *c, struct oc_bt_span name)
 {
@@ -283,7 +283,7 @@ void oc_bt_at_end(struct oc_bt_cur *c)
 {
     oc_bt_blanks(c);
     if (*c->p)
-        oc_bt_bug("text goes on after its end", c->text);
+        oc_bt_bug("text continues after its end", c->text);
 }
 
 type_msg *oc_bt_type(struct oc_arena *a, const char *text)

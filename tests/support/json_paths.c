@@ -102,6 +102,6 @@ uint64_t t_whole(const struct t_json *j, const char *path, ...)
     char *end = NULL;
     uint64_t v = text ? strtoull(text, &end, 10) : 0;
     if (text && *end)
-        fail_msg("'%s' is not a whole number", text);
+        fail_msg("'%s' is not an integer", text);
     return v;
 }

@@ -1,4 +1,4 @@
-/* Measured kernels made by a known law and known noise, for tests of what is fitted to them. */
+/* Measured kernels generated from a known cost curve and known noise, for tests of the fit. */
 #ifndef OC_MADE_SAMPLES_H
 #define OC_MADE_SAMPLES_H
 
@@ -21,11 +21,11 @@ struct oc_made {
 void oc_made_start(struct oc_made *m, uint64_t seed);
 void oc_made_free(struct oc_made *m);
 double oc_made_uniform(struct oc_made *m);                       /* in (0, 1) */
-double oc_made_between(struct oc_made *m, double lo, double hi); /* of equal density in ln */
+double oc_made_between(struct oc_made *m, double lo, double hi); /* log-uniform */
 double oc_made_normal(struct oc_made *m);
 
 uint32_t oc_made_model(struct oc_made *m, const char *name); /* its index; id and family are the name */
-/* A kernel of so many MACs (f32) and bytes; the signature follows from class, work and sizes. */
+/* A kernel with this number of MACs (f32) and bytes; the signature follows from class, work and sizes. */
 struct oc_kernel oc_made_kernel(unsigned cls, double flop, double bytes);
 void oc_made_add(struct oc_made *m, uint32_t model, const struct oc_kernel *k, double t_s, uint32_t repeats);
 

@@ -1,4 +1,4 @@
-/* Texts that are longer than a reader takes: a part over and over. */
+/* Texts longer than a reader accepts: one part repeated. */
 #ifndef TEST_MANY_H
 #define TEST_MANY_H
 

@@ -39,7 +39,7 @@ void mge_free(struct oc_profile *p)
     oc_arena_free(&p->arena);
 }
 
-static bool flag(struct oc_report_opts *o, const char *arg)
+static bool parse_flag(struct oc_report_opts *o, const char *arg)
 {
     if (strcmp(arg, "--copy-time") == 0)
         o->copy_time = true;
@@ -54,7 +54,7 @@ static bool flag(struct oc_report_opts *o, const char *arg)
     return true;
 }
 
-static bool valued(struct mge_args *a, const char *arg, const char *value)
+static bool parse_value(struct mge_args *a, const char *arg, const char *value)
 {
     const struct {
         const char *name;
@@ -87,9 +87,9 @@ bool mge_parse_args(struct mge_args *a, int argc, char **argv)
 {
     *a = (struct mge_args){0};
     for (int i = 0; i < argc; i++) {
-        if (flag(&a->opts, argv[i]))
+        if (parse_flag(&a->opts, argv[i]))
             continue;
-        if (i + 1 == argc || !valued(a, argv[i], argv[i + 1]))
+        if (i + 1 == argc || !parse_value(a, argv[i], argv[i + 1]))
             return false;
         i++;
     }

@@ -1,4 +1,4 @@
-/* Running the report of a MegEngine dump as a command line would, for tests. */
+/* Runs the report of a MegEngine dump as the command line does, for tests. */
 #ifndef MGE_CASE_H
 #define MGE_CASE_H
 
@@ -7,7 +7,7 @@
 #include "onnxcost.h"
 #include "profile/profile.h"
 
-/* Reads a dump from memory with the importer; clean up with mge_free in any case. */
+/* Reads a dump from memory with the importer; always clean up with mge_free. */
 int mge_read(const char *text, size_t n, struct oc_profile *p, struct oc_err *err);
 int mge_read_file(const char *path, struct oc_profile *p, struct oc_err *err);
 void mge_free(struct oc_profile *p);
@@ -17,7 +17,7 @@ struct mge_args {
     struct oc_report_opts opts;
     const char *type[64], *name[64], *dtype[64];
 };
-/* False: an argument is none of them. `o` points into *a. */
+/* False: an argument is not an option. `o` points into *a. */
 bool mge_parse_args(struct mge_args *a, int argc, char **argv);
 
 /* The report as text (malloc), or NULL with err filled. */

@@ -11,14 +11,14 @@
 
 #include "support/build_count.h"
 
-/* ---- reading the texts ------------------------------------------------------------------------------ */
+/* ---- parsing the texts ---- */
 
 struct text {
     struct op_case *t;
     const char *s;
 };
 
-static void bad(const struct text *x, const char *what)
+static void text_error(const struct text *x, const char *what)
 {
     fail_msg("op_case: %s at '%s'", what, x->s);
 }
@@ -35,10 +35,10 @@ static bool eat(struct text *x, const char *s)
 static void expect(struct text *x, const char *s)
 {
     if (!eat(x, s))
-        bad(x, s);
+        text_error(x, s);
 }
 
-/* Text up to one of `end` (or the end of all). */
+/* Text up to one of `end` (or to the end of the text). */
 static char *word(struct text *x, const char *end)
 {
     size_t n = strcspn(x->s, end);
@@ -62,7 +62,7 @@ static struct oc_dim dim_of(struct text *x, const char *w)
 
 static struct oc_type *read_type(struct text *x);
 
-/* What the elements of a list (all of one rank) have in common. */
+/* The common type of the elements of a list (all of one rank). */
 static void join_items(struct text *x, struct oc_type *t, uint32_t n)
 {
     struct oc_type *elem = OC_NEW(&x->t->arena, struct oc_type);
@@ -122,7 +122,7 @@ static struct oc_type *read_type(struct text *x)
     t->kind = OC_T_TENSOR;
     t->dtype = (uint8_t)oc_dtype_by_name(name, strlen(name));
     if (t->dtype == OC_DT_UNDEFINED)
-        bad(x, name);
+        text_error(x, name);
     if (!eat(x, "["))
         return t;
     while (!eat(x, "]")) {
@@ -154,13 +154,13 @@ static struct oc_elem read_elem(struct text *x, char close)
     if (star) {
         *star = '\0';
         if (!is_int(w, &i))
-            bad(x, w);
+            text_error(x, w);
         return oc_elem_dim(oc_dim_mul(x->t->exprs, oc_known(i), oc_dim_symbol(x->t->exprs, star + 1, -1)));
     }
     return oc_elem_dim(oc_dim_symbol(x->t->exprs, w, -1));
 }
 
-/* Elements up to `close`; the whole numbers of a float type become reals. */
+/* Elements up to `close`; integers of a float type become reals. */
 static struct oc_data *read_data(struct text *x, char close, unsigned dtype)
 {
     struct oc_data *d = OC_NEW(&x->t->arena, struct oc_data);
@@ -187,7 +187,7 @@ static void read_inputs(struct op_case *t, const char *in)
     uint32_t n = 0;
     for (; *x.s; n++) {
         if (n && !eat(&x, " "))
-            bad(&x, "a blank is missing");
+            text_error(&x, "a blank is missing");
         assert_true(n < OP_CASE_MAX);
         t->in_id[n] = n;
         if (eat(&x, "-")) {
@@ -303,7 +303,7 @@ static void read_attrs(struct op_case *t, const char *attrs)
     uint32_t n = 0;
     while (*x.s) {
         if (n && !eat(&x, " "))
-            bad(&x, "a blank is missing");
+            text_error(&x, "a blank is missing");
         assert_true(n < OP_CASE_MAX);
         a[n].name = word(&x, "=");
         a[n].n = 1;
@@ -380,7 +380,7 @@ void op_case_free(struct op_case *t)
     oc_arena_free(&t->arena);
 }
 
-/* ---- running ---------------------------------------------------------------------------------------- */
+/* ---- running ---- */
 
 int op_case_shape(struct op_case *t)
 {
@@ -391,7 +391,7 @@ int op_case_shape(struct op_case *t)
     return t->rc;
 }
 
-/* What slot i is in the row's text; the last character repeats. */
+/* The kind of slot i in the text of the row; the last character repeats. */
 static char slot_kind(const struct oc_op *op, unsigned i)
 {
     size_t n = op->slots ? strlen(op->slots) : 0;
@@ -437,7 +437,7 @@ static void prefill(struct op_case *t)
     t->cost.alias = (t->ctx.op->flags & OC_F_VIEW) != 0;
 }
 
-static void sum_up(struct op_case *t)
+static void sum_counts(struct op_case *t)
 {
     static const uint8_t hw[OC_PRIM_COUNT] = {
         [OC_MAC] = 2,  [OC_ADD] = 1,   [OC_MUL] = 1,  [OC_CMP] = 1,  [OC_DIV] = 8,
@@ -458,7 +458,7 @@ static void sum_up(struct op_case *t)
         t->wr += t->wr_slot[i];
 }
 
-/* What the rule counted is what its formula says, wherever a test runs it. */
+/* The rule must count what its formula states, whenever a test runs it. */
 static void check_formula(struct op_case *t, const struct oc_cost *before)
 {
     uint64_t sum[OC_PRIM_COUNT] = {0};
@@ -488,7 +488,7 @@ int op_case_cost(struct op_case *t)
     struct oc_cost before = t->cost;
     t->ctx.told = &told;
     t->rc = t->ctx.op->cost ? t->ctx.op->cost(&t->ctx, &t->cost) : 0;
-    sum_up(t);
+    sum_counts(t);
     if (t->rc == 0 && !t->ctx.unknown && !t->ctx.overflow)
         check_formula(t, &before);
     t->ctx.told = NULL;
@@ -503,7 +503,7 @@ void op_case_run(struct op_case *t, const char *op, int opset, const char *attrs
         op_case_cost(t);
 }
 
-/* ---- looking at the results ------------------------------------------------------------------------- */
+/* ---- results ---- */
 
 const char *op_case_types(struct op_case *t)
 {

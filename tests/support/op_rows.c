@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-static bool agrees(const char *got, const char *want)
+static bool matches(const char *got, const char *want)
 {
     size_t n = strlen(want);
     return n && want[n - 1] == '*' ? strncmp(got, want, n - 1) == 0 : strcmp(got, want) == 0;
@@ -16,7 +16,7 @@ void op_check_shapes(const struct op_shape_row *row, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const char *got = op_shapes(row[i].op, row[i].opset, row[i].attrs, row[i].in, row[i].out);
-        if (!agrees(got, row[i].types))
+        if (!matches(got, row[i].types))
             fail_msg("%s-%d [%s] (%s): %s instead of %s", row[i].op, row[i].opset, row[i].attrs, row[i].in,
                      got, row[i].types);
     }
@@ -61,7 +61,7 @@ void op_check_hists(const struct op_hist_row *row, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct op_hist_row *r = &row[i];
         const char *got = op_hist(r->op, r->opset, r->attrs, r->in, r->out);
-        if (!agrees(got, r->hist))
+        if (!matches(got, r->hist))
             fail_msg("%s-%d [%s] (%s): %s instead of %s", r->op, r->opset, r->attrs, r->in, got, r->hist);
     }
 }

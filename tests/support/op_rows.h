@@ -1,4 +1,4 @@
-/* Tables of expectations about operators, each row one op_case (see op_case.h for the texts). */
+/* Tables of expected results of operators, each row one op_case (see op_case.h for the texts). */
 #ifndef OP_ROWS_H
 #define OP_ROWS_H
 

@@ -1,23 +1,23 @@
-/* Profiles from text, and what tests look up in them. */
+/* Profiles from text, and lookups for tests. */
 #ifndef TEST_PROFILES_H
 #define TEST_PROFILES_H
 
 #include "profile/profile.h"
 
-/* Writes the bytes to a file of their own and reads it; the file is gone afterwards. NULL with *err on
- * failure. */
+/* Writes the bytes to a temporary file, reads it and deletes the file. NULL with *err on failure. */
 struct oc_profile *t_profile_mem(const void *data, size_t n, const struct oc_profile_opts *opts,
                                  struct oc_err *err);
 struct oc_profile *t_profile_text(const char *text, const struct oc_profile_opts *opts, struct oc_err *err);
 
-/* "../shared/samples/<name>", or NULL with a line that says SKIPPED when it is not there. Static buffer. */
+/* "../shared/samples/<name>", or NULL with a line that contains SKIPPED when it does not exist. Static
+ * buffer. */
 const char *t_sample(const char *name);
 
-/* First record of that name, NULL: none. */
+/* First record with that name, NULL: none. */
 const struct oc_prof_rec *t_rec(const struct oc_profile *p, const char *name);
 /* Sum of self_ns over the records of a bucket; NULL: over operators. */
 double t_self_ns(const struct oc_profile *p, const char *bucket);
-/* The text of the first finding with that code, NULL: none. */
+/* The text of the first warning with that code, NULL: none. */
 const char *t_finding(const struct oc_profile *p, const char *code);
 
 #endif

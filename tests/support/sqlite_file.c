@@ -20,7 +20,7 @@ const char *sqlite_file(const char *sql)
     char *why = NULL;
     snprintf(path, sizeof(path), "/tmp/onnxcost-test-%ld.sqlite", (long)getpid());
     unlink(path);
-    must(sqlite3_open(path, &db) == SQLITE_OK, "cannot make a file");
+    must(sqlite3_open(path, &db) == SQLITE_OK, "cannot create a file");
     int rc = sqlite3_exec(db, sql, NULL, NULL, &why);
     must(rc == SQLITE_OK, why ? why : "failed");
     sqlite3_close(db);
