@@ -1,11 +1,11 @@
-/* What no reader of a file can be faster than, each as a program of its own. usage: bare WHAT FILE
+/* Lower bounds for readers of a file, one program each. usage: bare WHAT FILE
  *   read     read(2) of every byte into one buffer
  *   touch    one byte of every page of a mapping
  *   memchr   every byte of a mapping, by memchr
- *   json     one pass over JSON that finds every string, escape, number, brace and comma, and keeps nothing
- *   inflate  zlib alone
+ *   json     one pass over JSON that finds every string, escape, number, brace and comma; stores nothing
+ *   inflate  only zlib
  *   walk     the headers of an ONNX model: every message and field of the graph, no contents
- * Prints what it counted, so that the work cannot be left out. */
+ * Prints its counts, so that the compiler cannot remove the work. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -86,10 +86,10 @@ static uint64_t find_lines(const char *path)
 enum { OTHER, QUOTE, OPEN, CLOSE, NEXT };
 
 #define EACH(byte) (0x0101010101010101u * (byte))
-/* the high bit of every byte of x that is 0, and perhaps of bytes above one */
+/* the high bit of every zero byte of x, and possibly of higher bytes */
 #define ZEROS(x) (((x)-EACH(1)) & ~(x)&EACH(0x80))
 
-/* behind the quote that ends the string in which p stands; eight bytes at a time */
+/* past the quote that ends the string at p; eight bytes at a time */
 static const uint8_t *string_end(const uint8_t *p, const uint8_t *end, uint64_t *escapes)
 {
     for (;;) {
@@ -164,7 +164,7 @@ static uint64_t inflate_all(const char *path)
         z.avail_out = sizeof(out);
         rc = inflate(&z, Z_NO_FLUSH);
         if (rc != Z_OK && rc != Z_STREAM_END)
-            stop("the file is not one that gzip made");
+            stop("the file is not a gzip file");
         sum += sizeof(out) - z.avail_out;
     }
     inflateEnd(&z);
@@ -193,8 +193,8 @@ static uint64_t skip(struct span *s, uint64_t n)
     return n;
 }
 
-/* messages inside messages: 7 graph of a model; 1 node, 5 initializer, 11, 12, 13 values of a graph */
-static bool inside(unsigned level, uint64_t field)
+/* nested messages: 7 graph of a model; 1 node, 5 initializer, 11, 12, 13 values of a graph */
+static bool is_nested(unsigned level, uint64_t field)
 {
     return level == 0 ? field == 7 : level == 1 && (field == 1 || field == 5 || (field >= 11 && field <= 13));
 }
@@ -217,7 +217,7 @@ static uint64_t walk(struct span s, unsigned level)
             break;
         case 2:
             n = varint(&s);
-            if (inside(level, tag >> 3) && n <= (uint64_t)(s.end - s.p))
+            if (is_nested(level, tag >> 3) && n <= (uint64_t)(s.end - s.p))
                 fields += walk((struct span){s.p, s.p + n}, level + 1);
             skip(&s, n);
             break;

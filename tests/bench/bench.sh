@@ -1,8 +1,8 @@
 #!/bin/sh
-# Makes what is measured, then measures: commands.tsv says what, targets.tsv what is wanted of it, README.md how.
-# Environment: BUILD; QUICK=1 to try it out; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
-# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (else where there is room); ONLY=group,group... of commands.tsv;
-# UPDATE=1 puts the figures into README.md.
+# Generates the inputs and runs the benchmarks: commands.tsv lists the commands, targets.tsv the targets, README.md the method.
+# Environment: BUILD; QUICK=1 for a short run; RUNS of the short commands; TRACE_BYTES, KINETO_BYTES, BIG_BYTES,
+# NSYS_KERNELS, MODELS; HUGE=yes|no a trace of 4 GB (default: if there is room); ONLY=group,group... of commands.tsv;
+# UPDATE=1 writes the figures into README.md.
 set -eu
 cd "$(dirname "$0")/../.."
 : "${BUILD:=build/release}" "${QUICK:=}" "${HUGE:=}" "${ONLY:=}" "${UPDATE:=}"
@@ -18,7 +18,7 @@ fi
 B=$BUILD/bench ZOO=$B/zoo EXE=$BUILD/onnxcost
 export B ZOO EXE RUNS NSYS_KERNELS MODELS ONNXCOST_HWDB="$PWD/hwdb" LC_ALL=C
 
-# ---- peers: whoever is there
+# ---- peers: those that are installed
 PYTHON3=$(command -v python3 || :)
 PYTHON=
 for python in python3 /usr/bin/python3; do
@@ -26,15 +26,15 @@ for python in python3 /usr/bin/python3; do
 done
 JQ=$(command -v jq || :)
 export PYTHON PYTHON3 JQ WHY_PYTHON='no python3-onnx' WHY_PYTHON3='no python3' WHY_JQ='no jq'
-export WHY_ORT_HUGE='no room, or HUGE=no' WHY_MODELS='no libonnx-testdata'
+export WHY_ORT_HUGE='not enough memory, or HUGE=no' WHY_MODELS='no libonnx-testdata'
 
-# ---- what is measured
-once() { # FILE COMMAND...    its output, unless it is there
+# ---- inputs
+once() { # FILE COMMAND...    writes its output to FILE, unless FILE exists
     file=$1
     shift
     [ -s "$file" ] || { "$@" >"$file.new" && mv "$file.new" "$file"; }
 }
-events() { # FILE   how many events a report is made of: those that a summary counts
+events() { # FILE   number of events of a report: those that `summary` counts
     once "$1.events" sh -c '"$0" summary "$1" -f json | awk "
         /\"overview\"/ { inside = 1 } /\"runs\": \{/ { inside = 0 }
         inside && /\"calls\":/ { sub(/,/, \"\"); n += \$2 } END { print n }"' "$EXE" "$1"
@@ -56,11 +56,11 @@ once "$KINETO" "$B/make_kineto" "$KINETO_BYTES"
 for file in "$ORT" "$KINETO"; do once "$file.gz" gzip -c "$file"; done
 NSYS=$B/nsys.$NSYS_KERNELS.sqlite
 [ -s "$NSYS" ] || "$B/nsys_file" make "$NSYS_KERNELS" "$NSYS"
-NSYS_ROWS=$((2 * NSYS_KERNELS)) NSYS_ALL=$((NSYS_KERNELS * 251 / 100)) # also ranges: one of two kernels, one a run
+NSYS_ROWS=$((2 * NSYS_KERNELS)) NSYS_ALL=$((NSYS_KERNELS * 251 / 100)) # also ranges: one per two kernels, one per run
 ORT_EVENTS=$(events "$ORT") ORT_10_EVENTS=$(events "$ORT_10") KINETO_EVENTS=$(events "$KINETO")
 BIG_MB=$(mb "$BIG_BYTES") ORT_MB=$(mb "$TRACE_BYTES") KINETO_MB=$(mb "$KINETO_BYTES")
 
-# 4 GB where twice that is free, in memory and on disk: it is measured from the page cache
+# 4 GB if twice that is free in memory and on disk: it is measured from the page cache
 ORT_HUGE='' ORT_HUGE_EVENTS=''
 case ",$ONLY," in
 ,, | *,sweep*) ;;
@@ -79,7 +79,7 @@ fi
 export BIG ORT ORT_10 ORT_100 ORT_HUGE KINETO NSYS NSYS_ROWS NSYS_ALL ORT_EVENTS ORT_10_EVENTS ORT_HUGE_EVENTS KINETO_EVENTS
 export BIG_MB ORT_MB KINETO_MB
 
-# ---- models: real ones, each once, and those of ONNX's tests of nodes
+# ---- models: distinct real models, and those of ONNX's node tests
 LIST_models=$B/real_models
 # shellcheck disable=SC2046 # no name has a blank
 cksum $(find "$ZOO" ../shared/samples models build/corpus -name '*.onnx' 2>/dev/null | sort) |
@@ -93,10 +93,10 @@ export LIST_models REAL_MODELS
         [ -d "$dir" ] && find "$dir/" -name '*.onnx' | sort && break
     done
 } >"$B/models.all"
-for n in 10 100 "$MODELS"; do # spread over all of them, some twice where there are fewer
+for n in 10 100 "$MODELS"; do # evenly spaced over all of them, with duplicates if there are fewer
     awk -v n="$n" '{ line[NR] = $0 } END { for (i = 0; i < n; i++) print line[1 + int(i * NR / n)] }' "$B/models.all" >"$B/models.$n"
 done
-sync # nothing is written back meanwhile
+sync # no write-back during the measurement
 
 # ---- measure
 awk -F '\t' -v only="$ONLY" 'only == "" || /^#/ || index("," only ",", "," $1 ",")' tests/bench/commands.tsv >"$B/commands.tsv"
@@ -114,10 +114,10 @@ if [ -n "$UPDATE" ]; then
     cat "$B/README.new" >tests/bench/README.md
 fi
 if [ -z "$QUICK$ONLY" ]; then
-    printf '\nplans of memory and orders of nodes, of made-up buffers\n'
+    printf '\nmemory plans and node orders of generated buffers\n'
     "$B/plan_boxes"
     printf '\nhw measure\n'
-    tests/bench/hw_measure.sh || echo 'hw measure: not all of it was reached'
+    tests/bench/hw_measure.sh || echo 'hw measure: some limits were missed'
 fi
 echo
-grep '^by what does not depend on the machine' "$B/table"
+grep '^independent of the machine' "$B/table"

@@ -1,4 +1,4 @@
-/* The cheapest C program: what starting a process costs here. */
+/* The smallest C program: measures the cost of starting a process. */
 int main(void)
 {
     return 0;

@@ -41,7 +41,7 @@ double bench_growth(const struct command *of, const struct command *smaller)
     return log(ms(of) / ms(smaller)) / log(of->size / smaller->size);
 }
 
-static double no_figure(const struct target *t)
+static double no_value(const struct target *t)
 {
     (void)t;
     return NAN;
@@ -102,7 +102,7 @@ static double of_limit(const struct target *t)
     return anonymous(t) / (t->figure_wanted.value + t->figure_wanted.each * t->of->count * 1e-6);
 }
 
-/* ratios of the items that both could do; which one the least is of, goes to *item */
+/* ratios of the items that both commands completed; the item of the minimum goes to *item */
 static double of_items(const struct target *t, bool median, const char **item)
 {
     double *v = oc_xcalloc(t->of->n_item + 1, sizeof(*v)), least = NAN;
@@ -129,7 +129,7 @@ static double of_items(const struct target *t, bool median, const char **item)
 struct kind {
     const char *name, *unit;
     double (*value)(const struct target *t);
-    bool of_machine; /* another machine has another one */
+    bool of_machine; /* differs between machines */
     bool needs_against;
 };
 
@@ -137,13 +137,13 @@ static const struct kind figures[] = {
     {"ms", "ms", time_of, true, false},       {"above", "ms", above, true, true},
     {"GB/s", "GB/s", gigabytes, true, false}, {"per second", "/s", per_second, true, false},
     {"RSS", "MB", resident, false, false},    {"private", "MB", anonymous, false, false},
-    {"exponent", "", growth, false, true},    {"-", "", no_figure, true, false},
+    {"exponent", "", growth, false, true},    {"-", "", no_value, true, false},
 };
 
 static const struct kind ratios[] = {
-    {"times faster", "x", faster, false, true}, {"of its speed", "", speed, false, true},
-    {"times more", "x", longer, false, true},   {"of the limit", "", of_limit, false, false},
-    {"exponent", "", growth, false, true},      {"-", "", no_figure, false, false},
+    {"speedup", "x", faster, false, true},           {"relative speed", "", speed, false, true},
+    {"relative overhead", "x", longer, false, true}, {"of the limit", "", of_limit, false, false},
+    {"exponent", "", growth, false, true},           {"-", "", no_value, false, false},
 };
 
 static const struct kind *kind_of(const struct kind *k, size_t n, const char *name)
@@ -195,7 +195,7 @@ struct figure bench_figure(const struct target *t)
 struct figure bench_ratio(const struct target *t)
 {
     struct figure f = {.value = NAN, .unit = "x"};
-    bool median = strcmp(t->ratio, "median faster") == 0, least = strcmp(t->ratio, "least faster") == 0;
+    bool median = strcmp(t->ratio, "median speedup") == 0, least = strcmp(t->ratio, "min speedup") == 0;
     const struct kind *k = kind_of(ratios, OC_COUNT(ratios), t->ratio);
     if ((median || least) && t->against) {
         f.value = of_items(t, median, &f.item);

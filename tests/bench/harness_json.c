@@ -27,7 +27,7 @@ static void whole(struct oc_json_out *w, const char *key, uint64_t value)
     oc_jw_u64(w, value);
 }
 
-/* In neutral words: what matters, not which one it is. */
+/* A generic description: the relevant properties, not the name of the machine. */
 static void put_machine(struct oc_json_out *w)
 {
     struct utsname u;
@@ -116,7 +116,7 @@ static int check(const char *path, struct oc_err *err)
     bool good = oc_json_skip(j) && !oc_json_error(j, &at) && !oc_json_truncated(j);
     oc_json_close(j);
     oc_stream_close(s);
-    return good ? 0 : oc_fail(err, OC_EFORMAT, "'%s' is no JSON", path);
+    return good ? 0 : oc_fail(err, OC_EFORMAT, "'%s' is not JSON", path);
 }
 
 int bench_write_json(const struct tables *t, const char *path, bool quick, double others, struct oc_err *err)

@@ -43,7 +43,7 @@ static double private_mb(pid_t pid)
     return mb;
 }
 
-static _Noreturn void become(char **argv, const char *log)
+static _Noreturn void exec_command(char **argv, const char *log)
 {
     int null = open("/dev/null", O_RDWR), err = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     dup2(null, STDIN_FILENO);
@@ -73,7 +73,7 @@ static struct once run_once(char **argv, bool sample, const char *log)
     double start = now_ms();
     pid_t pid = fork();
     if (pid == 0)
-        become(argv, log);
+        exec_command(argv, log);
     wait_for(pid, sample, &r, &status, &usage);
     r.ms = now_ms() - start;
     r.cpu_ms = seconds(usage.ru_utime) * 1e3 + seconds(usage.ru_stime) * 1e3;
@@ -123,15 +123,15 @@ static void conclude(struct job *j)
     free(j->rss);
 }
 
-static struct job job_of(struct tables *t, struct command *c, struct item *item)
+static struct job make_job(struct tables *t, struct command *c, struct item *item)
 {
     item->ms = oc_xcalloc(c->runs, sizeof(*item->ms));
     item->private_mb = item->least_cpu_ms = NAN;
     return (struct job){c, item, bench_words(t, c, item), oc_xcalloc(c->runs, sizeof(double)), 0};
 }
 
-/* The jobs in turn: each has done as large a part of its runs as the others at any time, so that what else
- * the machine does meets all of them. */
+/* Interleaves the jobs: each has completed the same share of its runs at any time, so that other load on the
+ * machine affects all of them equally. */
 static void run_jobs(struct job *job, uint32_t n, bool warm, const char *log)
 {
     uint32_t most = 0;
@@ -159,13 +159,13 @@ static void run_group(struct tables *t, uint32_t first, uint32_t end, const char
         uint32_t n = 0;
         for (uint32_t i = first; i < end; i++)
             if (!t->command[i].missing && k < t->command[i].n_item)
-                job[n++] = job_of(t, &t->command[i], &t->command[i].item[k]);
+                job[n++] = make_job(t, &t->command[i], &t->command[i].item[k]);
         run_jobs(job, n, items == 1, log);
     }
     free(job);
 }
 
-/* What all processors have done since the machine started, of this program and its children (*own) and of
+/* Time used by all processors since the machine started, by this program and its children (*own) and by
  * others. */
 static double busy_s(double *own)
 {

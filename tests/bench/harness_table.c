@@ -8,8 +8,8 @@
 
 enum { LINE = 4096, WORDS = 64 };
 
-/* Cuts the text at tabs; the fields point into it. False: another number of fields. */
-static bool cut(char *line, char **field, int want)
+/* Splits the text at tabs; the fields point into it. False: another number of fields. */
+static bool split_fields(char *line, char **field, int want)
 {
     int n = 0;
     for (char *p = line; p; n++) {
@@ -28,8 +28,8 @@ static bool variable_char(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-/* why there is no such variable: what WHY_NAME says */
-static const char *reason(struct tables *t, const char *name)
+/* the reason for a missing variable: the value of WHY_NAME */
+static const char *missing_reason(struct tables *t, const char *name)
 {
     char why[80];
     snprintf(why, sizeof(why), "WHY_%s", name);
@@ -37,8 +37,8 @@ static const char *reason(struct tables *t, const char *name)
     return oc_strdup(&t->arena, text ? text : name);
 }
 
-/* `text` with environment variables put in; `each` for $each. The first one without a value becomes *missing.
- */
+/* `text` with environment variables expanded; `each` for $each. The first one without a value becomes
+ * *missing. */
 static char *expand(struct tables *t, const char *text, const char *each, const char **missing)
 {
     char out[LINE], name[64];
@@ -54,7 +54,7 @@ static char *expand(struct tables *t, const char *text, const char *each, const 
         name[k] = 0;
         const char *value = strcmp(name, "each") == 0 ? each : getenv(name);
         if ((!value || !*value) && missing && !*missing && strcmp(name, "each") != 0)
-            *missing = reason(t, name);
+            *missing = missing_reason(t, name);
         for (; value && *value && n < sizeof(out) - 1; value++)
             out[n++] = *value;
     }
@@ -100,7 +100,7 @@ static void add_items(struct tables *t, struct command *c)
 static bool add_command(struct tables *t, char *line, bool quick)
 {
     char *f[8];
-    if (!cut(line, f, 8))
+    if (!split_fields(line, f, 8))
         return false;
     OC_GROW(t->command, t->n_command, t->cap_command);
     struct command *c = &t->command[t->n_command++];
@@ -151,7 +151,7 @@ static bool add_target(struct tables *t, char *line, bool quick)
 {
     char *f[7];
     (void)quick;
-    if (!cut(line, f, 7))
+    if (!split_fields(line, f, 7))
         return false;
     OC_GROW(t->target, t->n_target, t->cap_target);
     struct target *x = &t->target[t->n_target++];
@@ -175,7 +175,7 @@ static int read_table(struct tables *t, const char *path, bool (*add)(struct tab
     for (unsigned n = 1; rc == 0 && fgets(line, sizeof(line), f); n++) {
         line[strcspn(line, "\n")] = 0;
         if (*line && *line != '#' && !add(t, line, quick))
-            rc = oc_fail(err, OC_EFORMAT, "cannot read '%s': line %u is no row of this table", path, n);
+            rc = oc_fail(err, OC_EFORMAT, "cannot read '%s': line %u is not a row of this table", path, n);
     }
     fclose(f);
     return rc;

@@ -1,6 +1,6 @@
-/* Writes a trace as PyTorch's profiler (Kineto) of 2024 writes it, of about the given size: many steps of 50
- * blocks, each with a convolution, a normalisation and an activation that nest operators and launch kernels.
- * usage: make_kineto BYTES >FILE */
+/* Writes a trace of about the given size in the format of PyTorch's profiler (Kineto) of 2024: many steps of
+ * 50 blocks, each with a convolution, a normalization and an activation that nest operators and launch
+ * kernels. usage: make_kineto BYTES >FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

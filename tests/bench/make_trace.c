@@ -1,6 +1,6 @@
-/* Writes a profile as ONNX Runtime 1.14 and later write it, of about the given size: many runs of one network
- * of 200 convolutions, elementwise operators and matrix products, with times that vary a little. usage:
- * make_trace BYTES >FILE */
+/* Writes a profile of about the given size in the format of ONNX Runtime 1.14 and later: many runs of one
+ * network of 200 convolutions, element-wise operators and matrix products, with slightly varying times.
+ * usage: make_trace BYTES >FILE */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
-/* A recording of Nsight Systems as SQLite file, and the time that SQLite itself takes to read it.
- * usage: nsys_file make KERNELS FILE      runs of 100 kernels in 50 layers, a call for each kernel
- *        nsys_file scan FILE              all rows of the two large tables, the columns that an importer
- * needs */
+/* An Nsight Systems recording as an SQLite file, and the time that SQLite itself takes to read it.
+ *   nsys_file make KERNELS FILE      runs of 100 kernels in 50 layers, one call per kernel
+ *   nsys_file scan FILE              all rows of the two large tables, the columns that an importer needs */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include <unistd.h>
 
 #define LAYERS  50
-#define KERNELS 100 /* a run */
+#define KERNELS 100 /* per run */
 
 static const char tables[] =
     "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA page_size=4096;"

@@ -1,5 +1,6 @@
-/* Speed of the planner of memory and of the search for orders, on made-up buffers of several kinds. Prints a
- * table: milliseconds, size of the plan against the most live bytes; for orders peak against the file's. */
+/* Speed of the memory planner and of the search for orders, on generated buffers of several kinds. Prints a
+ * table: milliseconds, plan size / peak live bytes; for orders the peak compared with that of the file's
+ * order. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
@@ -24,8 +25,8 @@ static double now_ms(void)
 }
 
 enum kind { SHORT, SKIPS, TRAINING, STACKED };
-static const char *const names[] = {"short lives", "one in ten lives long", "kept for the backward pass",
-                                    "most live at once"};
+static const char *const names[] = {"short live ranges", "one in ten long live ranges",
+                                    "kept for the backward pass", "most live at once"};
 
 static struct oc_box box_of(enum kind kind, uint32_t i, uint32_t n, uint64_t *random)
 {
@@ -62,7 +63,7 @@ static void plan(enum kind kind, uint32_t n)
     free(offset);
 }
 
-/* Each step reads one or two of the last `reach` buffers and makes one. */
+/* Each step reads one or two of the last `reach` buffers and writes one. */
 static void reorder(uint32_t n, uint32_t reach)
 {
     struct oc_arena arena = {0};

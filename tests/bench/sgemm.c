@@ -1,15 +1,15 @@
-/* OpenBLAS's sgemm, the mark that the f32 peak of `onnxcost hw measure` is held against. The library is
- * loaded when it is there (package libopenblas0-pthread); nothing is installed. OPENBLAS_CORETYPE chooses its
- * kernels. usage: sgemm THREADS N     prints GFLOP/s (2 N^3 an execution), the best of several, and the name
- * of the kernels exit code 77: there is no OpenBLAS. */
+/* OpenBLAS's sgemm: the reference for the f32 peak of `onnxcost hw measure`. The library is loaded if
+ * installed (package libopenblas0-pthread). OPENBLAS_CORETYPE selects its kernels.
+ *   sgemm THREADS N     prints GFLOP/s (2 N^3 per execution), the best of several, and the kernel name
+ * Exit code 77: OpenBLAS is not installed. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define EXECUTIONS 6   /* at least, */
-#define SECONDS    1.5 /* and for so long */
+#define EXECUTIONS 6   /* minimum number of runs */
+#define SECONDS    1.5 /* and minimum time */
 enum { ROW_MAJOR = 101, NO_TRANSPOSE = 111 };
 
 typedef void gemm_fn(int order, int ta, int tb, int m, int n, int k, float alpha, const float *a, int lda,
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         double start = now();
         gemm(ROW_MAJOR, NO_TRANSPOSE, NO_TRANSPOSE, n, n, n, 1, x, n, y, n, 0, z, n);
         double rate = 2e-9 * n * n * n / (now() - start);
-        best = i && rate > best ? rate : best; /* the first one makes the threads */
+        best = i && rate > best ? rate : best; /* the first call creates the threads */
     }
     printf("%.2f %s\n", best, core_name());
     return 0;

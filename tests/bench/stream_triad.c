@@ -1,7 +1,7 @@
-/* STREAM's triad, a = b + q c, as plain C for the compiler to make the best of: the mark that `onnxcost hw
- * measure` is held against. Each thread has its part of the arrays and touches it first. usage: stream_triad
- * THREADS MIB [huge]     MIB: of all three arrays; huge: in large pages prints GB/s, the best of ten passes
- * (24 bytes an element, as STREAM counts). */
+/* STREAM's triad, a = b + q c, as plain C for the compiler to optimize: the reference for the bandwidth
+ * of `onnxcost hw measure`. Each thread has its part of the arrays and touches it first.
+ *   stream_triad THREADS MIB [huge]     MIB: of all three arrays; huge: in large pages
+ * Prints GB/s, the best of ten passes (24 bytes per element, as STREAM counts). */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ struct part {
     double *a, *b, *c;
     size_t n;
     pthread_barrier_t *barrier;
-    double seconds[PASSES]; /* from the barrier before to the one behind */
+    double seconds[PASSES]; /* from the barrier before to the barrier after */
 };
 
 static double now(void)
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
-    for (int pass = 1; pass < PASSES; pass++) { /* the first one is not counted, as in STREAM */
+    for (int pass = 1; pass < PASSES; pass++) { /* the first pass is not counted, as in STREAM */
         double slowest = 0;
         for (size_t i = 0; i < threads; i++)
             slowest = part[i].seconds[pass] > slowest ? part[i].seconds[pass] : slowest;

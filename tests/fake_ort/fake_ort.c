@@ -1,7 +1,7 @@
-/* A library with the face of ONNX Runtime, for tests of what records: it runs nothing and writes a small
- * profile. The environment variable FAKE_ORT says how it misbehaves; each word is listed where it works. It
- * checks what it is given as far as it can and refuses with an error that says what. Its indices are its own,
- * taken from the C API's documentation of OrtApi, not from the code under test. */
+/* A library with the interface of ONNX Runtime, for tests of `record`: it runs nothing and writes a small
+ * profile. The environment variable FAKE_ORT selects failures; each word is listed where it has an effect. It
+ * validates its arguments as far as it can and fails with an error that names the problem. Its function
+ * indices are taken from the C API's documentation of OrtApi, not from the code under test. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@ struct value {
     const void *data;
 };
 
-static bool mode(const char *word)
+static bool has_mode(const char *word)
 {
     const char *m = getenv("FAKE_ORT");
     return m && !strcmp(m, word);
@@ -37,9 +37,9 @@ static bool mode(const char *word)
 static struct status *create_status(int code, const char *text)
 {
     struct status *s = calloc(1, sizeof(*s));
-    s->code = mode("wrong_code") ? code + 1 : code;
-    snprintf(s->text, sizeof(s->text), "%s", mode("wrong_text") ? "something else" : text);
-    return mode("no_status") ? (free(s), NULL) : s;
+    s->code = has_mode("wrong_code") ? code + 1 : code;
+    snprintf(s->text, sizeof(s->text), "%s", has_mode("wrong_text") ? "something else" : text);
+    return has_mode("no_status") ? (free(s), NULL) : s;
 }
 
 static int get_code(const struct status *s)
@@ -55,7 +55,7 @@ static const char *get_text(const struct status *s)
 static struct status *create_env(int level, const char *id, void **out)
 {
     static int env;
-    if (mode("env_fails") || level < 0 || level > 4 || !id)
+    if (has_mode("env_fails") || level < 0 || level > 4 || !id)
         return create_status(1, "no environment today");
     *out = &env;
     return NULL;
@@ -95,16 +95,16 @@ static struct status *create_session(void *env, const char *model, const struct 
                                      struct session **out)
 {
     (void)env;
-    if (mode("prints"))
+    if (has_mode("prints"))
         puts("this must not be seen"), fflush(stdout);
-    if (mode("crash_loading"))
+    if (has_mode("crash_loading"))
         fputs("terminate called\nthe last words\n", stderr), abort();
-    if (mode("bad_model"))
+    if (has_mode("bad_model"))
         return create_status(7, "protobuf parsing\nfailed");
     struct session *s = calloc(1, sizeof(*s));
     s->o = *o;
     snprintf(s->model, sizeof(s->model), "%s", model);
-    if (*o->optimized && !mode("no_optimized")) {
+    if (*o->optimized && !has_mode("no_optimized")) {
         FILE *from = fopen(model, "rb"), *to = fopen(o->optimized, "wb");
         for (int c; from && to && (c = fgetc(from)) != EOF;)
             fputc(c, to);
@@ -159,11 +159,11 @@ static struct status *run(struct session *s, const void *run_options, const char
                           const struct value *const *in, size_t n_in, const char *const *out_name,
                           size_t n_out, struct value **out)
 {
-    if (mode("crash_running"))
+    if (has_mode("crash_running"))
         raise(SIGSEGV);
-    if (mode("exit_running"))
+    if (has_mode("exit_running"))
         exit(7);
-    if (mode("run_fails"))
+    if (has_mode("run_fails"))
         return create_status(1, "shapes do not fit");
     if (run_options || !n_in || !n_out || !in_name[0] || !in[0] || !out_name[0])
         return create_status(2, "bad arguments");
@@ -187,7 +187,7 @@ static struct status *get_allocator(void **out)
     return NULL;
 }
 
-/* As version 1.16 writes it: a session, and a node in each run. */
+/* In the format of version 1.16: a session, and a node in each run. */
 static struct status *end_profiling(struct session *s, void *allocator, char **file)
 {
     if (!*s->o.prefix || !allocator)
@@ -195,7 +195,7 @@ static struct status *end_profiling(struct session *s, void *allocator, char **f
     size_t cap = strlen(s->o.prefix) + 64;
     *file = malloc(cap);
     snprintf(*file, cap, "%s_2026-01-01_00-00-00.json", s->o.prefix);
-    if (mode("no_profile"))
+    if (has_mode("no_profile"))
         return NULL;
     FILE *f = fopen(*file, "wb");
     if (!f)
@@ -230,9 +230,9 @@ static void release(void *p)
 static const void *table[256];
 static const void *const *get_api(uint32_t version)
 {
-    if (version < 1 || version > 16 || mode("no_api"))
+    if (version < 1 || version > 16 || has_mode("no_api"))
         return NULL;
-    for (size_t i = 0; i < 256; i++) /* one that must not be called */
+    for (size_t i = 0; i < 256; i++) /* an entry that must not be called */
         table[i] = (const void *)abort;
 #define SET(at, f) table[at] = (const void *)(f)
     SET(0, create_status), SET(1, get_code), SET(2, get_text), SET(3, create_env), SET(7, create_session);
@@ -242,18 +242,18 @@ static const void *const *get_api(uint32_t version)
     SET(69, create_memory), SET(78, get_allocator), SET(110, end_profiling), SET(130, add_config);
     for (int i = 92; i <= 100; i++) /* ReleaseEnv ... ReleaseSessionOptions */
         SET(i, release);
-    if (mode("hole"))
+    if (has_mode("hole"))
         table[110] = NULL;
     return table;
 }
 
 static const char *get_version(void)
 {
-    return mode("old")         ? "1.3.0"
-           : mode("ancient")   ? "0.5.0"
-           : mode("words")     ? "latest"
-           : mode("no_number") ? NULL
-                               : "1.16.0";
+    return has_mode("old")         ? "1.3.0"
+           : has_mode("ancient")   ? "0.5.0"
+           : has_mode("words")     ? "latest"
+           : has_mode("no_number") ? NULL
+                                   : "1.16.0";
 }
 
 struct base {
@@ -265,5 +265,5 @@ __attribute__((visibility("default"))) const struct base *OrtGetApiBase(void);
 const struct base *OrtGetApiBase(void)
 {
     static const struct base base = {get_api, get_version}, empty = {NULL, NULL};
-    return mode("no_base") ? NULL : mode("empty_base") ? &empty : &base;
+    return has_mode("no_base") ? NULL : has_mode("empty_base") ? &empty : &base;
 }

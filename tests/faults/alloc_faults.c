@@ -1,4 +1,4 @@
-/* An allocator that fails where it is told to, for LD_PRELOAD: malloc and its kin and mmap, called by the
+/* An allocator that fails at a chosen call, for LD_PRELOAD: malloc, its relatives and mmap, called by the
  * program or by any library. */
 #include "alloc_faults.h"
 
@@ -27,7 +27,7 @@ __attribute__((constructor)) static void start(void)
 {
     const char *path = getenv("ALLOC_FAULTS");
     void *first[1];
-    backtrace(first, 1); /* loads what it needs */
+    backtrace(first, 1); /* loads the symbols it needs */
     show = getenv("ALLOC_FAULTS_SHOW") != NULL;
     int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)
@@ -48,7 +48,7 @@ static uint64_t site(void)
     return h;
 }
 
-static int fails(void)
+static int should_fail(void)
 {
     if (!state || inside)
         return 0;
@@ -71,17 +71,17 @@ static int fails(void)
 
 void *malloc(size_t n)
 {
-    return fails() ? NULL : __libc_malloc(n);
+    return should_fail() ? NULL : __libc_malloc(n);
 }
 
 void *calloc(size_t n, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(n, size);
+    return should_fail() ? NULL : __libc_calloc(n, size);
 }
 
 void *realloc(void *p, size_t n)
 {
-    return fails() ? NULL : __libc_realloc(p, n);
+    return should_fail() ? NULL : __libc_realloc(p, n);
 }
 
 void *reallocarray(void *p, size_t n, size_t size)
@@ -91,22 +91,22 @@ void *reallocarray(void *p, size_t n, size_t size)
         errno = ENOMEM;
         return NULL;
     }
-    return fails() ? NULL : __libc_realloc(p, all);
+    return should_fail() ? NULL : __libc_realloc(p, all);
 }
 
 void *memalign(size_t alignment, size_t n)
 {
-    return fails() ? NULL : __libc_memalign(alignment, n);
+    return should_fail() ? NULL : __libc_memalign(alignment, n);
 }
 
 void *aligned_alloc(size_t alignment, size_t n)
 {
-    return fails() ? NULL : __libc_memalign(alignment, n);
+    return should_fail() ? NULL : __libc_memalign(alignment, n);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t n)
 {
-    if (fails())
+    if (should_fail())
         return ENOMEM;
     *out = __libc_memalign(alignment, n);
     return *out ? 0 : ENOMEM;
@@ -114,5 +114,5 @@ int posix_memalign(void **out, size_t alignment, size_t n)
 
 void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t offset)
 {
-    return fails() ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
+    return should_fail() ? MAP_FAILED : (void *)syscall(SYS_mmap, at, n, protection, flags, fd, offset);
 }

@@ -1,13 +1,12 @@
-/* Runs a program over a list of jobs and lets one allocation after the other fail.
- * usage: alloc_runs [--all] [--depth N] [--show] SHIM STATE PROGRAM <JOBS      a job is a line of arguments
+/* Runs a program over a list of jobs and makes one allocation after the other fail.
+ *   alloc_runs [--all] [--depth N] [--show] SHIM STATE PROGRAM <JOBS      a job is a line of arguments
  *
- * In the current folder: jobs write into the folder o, which is emptied before each run (a job that begins
- * with
- * '+' finds a file o/out there). A run in which an allocation failed must either do as if nothing had been
- * (the same exit code, standard output, standard error and files), or end with exit code 4, say "memory" and
- * leave what was there in o untouched, or the whole files. Each place of the code that allocates, told by N
- * callers, fails once over all jobs (--all: each call of each job), and from some of them on all others too.
- */
+ * Jobs write into the folder o of the current folder, which is emptied before each run (a job that begins
+ * with '+' finds an existing file o/out). A run in which an allocation failed must either give the same
+ * result as without the failure (exit code, standard output, standard error and files), or exit with code 4,
+ * report "memory" and leave existing files in o unchanged, or the complete new files. Each allocating call
+ * site, identified by N callers, fails once over all jobs (--all: each call of each job); from some of them
+ * on, all later allocations fail too. */
 #include "alloc_faults.h"
 
 #include <dirent.h>
@@ -27,7 +26,7 @@
 
 enum { MAX_WORDS = 64, MAX_SEEN = 1 << 20, SECONDS = 120 };
 
-static const char old_text[] = "what was there\n";
+static const char old_text[] = "existing content\n";
 
 struct text {
     char *s;
@@ -77,8 +76,7 @@ static bool same(const struct text *a, const struct text *b)
     return a->n == b->n && !memcmp(a->s, b->s, a->n);
 }
 
-/* ---- the folder o ----------------------------------------------------------------------------------------
- */
+/* ---- the folder o -------------------------------------------------------------------------------------- */
 
 static int visible(const struct dirent *e)
 {
@@ -122,14 +120,13 @@ static void put_old(void)
     must(f && fputs(old_text, f) >= 0 && !fclose(f), "o/out");
 }
 
-/* ---- one run ---------------------------------------------------------------------------------------------
- */
+/* ---- one run ------------------------------------------------------------------------------------------- */
 
-static void child(char **word, const char *shim, bool show)
+static void exec_child(char **word, const char *shim, bool show)
 {
     int in = open("/dev/null", O_RDONLY), out = open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0600),
         err = open("stderr", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    personality(ADDR_NO_RANDOMIZE); /* places are compared between runs */
+    personality(ADDR_NO_RANDOMIZE); /* fixed addresses: call sites are compared between runs */
     dup2(in, 0);
     dup2(out, 1);
     dup2(err, 2);
@@ -150,7 +147,7 @@ static struct run run(char **word, const char *shim, bool old, bool show)
     pid_t pid = fork();
     must(pid >= 0, "fork");
     if (!pid)
-        child(word, shim, show);
+        exec_child(word, shim, show);
     waitpid(pid, &r.status, 0);
     r.late = WIFSIGNALED(r.status) && WTERMSIG(r.status) == SIGALRM;
     add_file(&r.out, "stdout");
@@ -166,16 +163,16 @@ static void free_run(struct run *r)
     free(r->files.s);
 }
 
-static bool says_memory(const struct text *t)
+static bool reports_memory(const struct text *t)
 {
     return memmem(t->s, t->n, "memory", 6) != NULL;
 }
 
-/* NULL: as it should be. */
+/* NULL: correct. */
 static const char *judge(const struct run *r, const struct run *whole, bool old)
 {
     if (r->late)
-        return "does not end";
+        return "does not terminate";
     if (WIFSIGNALED(r->status))
         return strsignal(WTERMSIG(r->status));
     if (r->status == whole->status && same(&r->out, &whole->out) && same(&r->err, &whole->err) &&
@@ -184,26 +181,26 @@ static const char *judge(const struct run *r, const struct run *whole, bool old)
         return NULL;
     }
     if (r->status == whole->status)
-        return !same(&r->out, &whole->out)   ? "another standard output"
-               : !same(&r->err, &whole->err) ? "another standard error"
-                                             : "another file";
+        return !same(&r->out, &whole->out)   ? "standard output differs"
+               : !same(&r->err, &whole->err) ? "standard error differs"
+                                             : "an output file differs";
     int code = WEXITSTATUS(r->status);
-    bool row = code == 1 && (says_memory(&r->out) || says_memory(&r->files)); /* of a scan, which goes on */
+    bool row =
+        code == 1 && (reports_memory(&r->out) || reports_memory(&r->files)); /* of a scan, which continues */
     if (row)
         return NULL;
-    if (code != 4 && code != 127) /* the latter is the dynamic linker's way to end */
+    if (code != 4 && code != 127) /* the latter is how the dynamic linker exits */
         return "neither exit code 4 nor the result";
-    if (!says_memory(&r->err))
-        return "does not say that memory ran out";
+    if (!reports_memory(&r->err))
+        return "does not report that memory ran out";
     struct text kept = old_files(old);
     bool whole_or_none = same(&r->files, &kept) || same(&r->files, &whole->files);
     n_linker += code == 127;
     free(kept.s);
-    return whole_or_none ? NULL : "left a part of a file";
+    return whole_or_none ? NULL : "left a partial file";
 }
 
-/* ---- a job -----------------------------------------------------------------------------------------------
- */
+/* ---- a job --------------------------------------------------------------------------------------------- */
 
 static bool is_new(uint64_t site)
 {
@@ -218,7 +215,7 @@ static bool is_new(uint64_t site)
 struct how {
     const char *shim;
     bool all, show;
-    uint64_t depth; /* callers that tell places apart */
+    uint64_t depth; /* the number of callers that identify a call site */
 };
 
 static bool try(const struct how *how, char **word, const char *job, bool old, uint64_t at, bool on,

@@ -1,9 +1,9 @@
-/* Files that change and calls that do less than they were asked for, for LD_PRELOAD:
- *   IO_SHORT=1                 read, pread and write move a few bytes, and are interrupted now and then
- *   IO_SYNC=ERRNO                fsync fails with that number (interrupted: once)
- *   IO_TOUCH=OFFSET:FILE       when that byte of a mapped file is touched first, or
+/* Files that change and system calls that are short or interrupted, for LD_PRELOAD:
+ *   IO_SHORT=1                 read, pread and write transfer a few bytes, and are sometimes interrupted
+ *   IO_SYNC=ERRNO              fsync fails with that number (interrupted: once)
+ *   IO_TOUCH=OFFSET:FILE       when that byte of a mapped file is first accessed, or
  *   IO_READ=N                  at the N-th pread of a file,
- *   IO_DO=COMMAND              a shell runs this before the program goes on ($PPID is the program) */
+ *   IO_DO=COMMAND              a shell runs this before the program continues ($PPID is the program) */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ static unsigned long offset;
 static long reads_left;
 static int few, done, sync_error;
 static unsigned calls;
-static char *guard; /* a page that cannot be read yet */
+static char *guard; /* a page that is not readable yet */
 
 static void act(void)
 {
@@ -90,7 +90,7 @@ void *mmap(void *at, size_t n, int protection, int flags, int fd, off_t from)
 }
 
 /* How many bytes of n to move, -1: none, the call is interrupted. */
-static ssize_t some(size_t n, size_t most)
+static ssize_t short_count(size_t n, size_t most)
 {
     if (!few || n < 2)
         return (ssize_t)n;
@@ -104,13 +104,13 @@ static ssize_t some(size_t n, size_t most)
 
 ssize_t read(int fd, void *data, size_t n)
 {
-    ssize_t k = some(n, 3);
+    ssize_t k = short_count(n, 3);
     return k < 0 ? k : syscall(SYS_read, fd, data, (size_t)k);
 }
 
 ssize_t pread(int fd, void *data, size_t n, off_t from)
 {
-    ssize_t k = some(n, 300);
+    ssize_t k = short_count(n, 300);
     if (reads_left > 0 && --reads_left == 0)
         act();
     return k < 0 ? k : syscall(SYS_pread64, fd, data, (size_t)k, from);
@@ -123,7 +123,7 @@ ssize_t pread64(int fd, void *data, size_t n, off64_t from)
 
 ssize_t write(int fd, const void *data, size_t n)
 {
-    ssize_t k = some(n, 3000);
+    ssize_t k = short_count(n, 3000);
     return k < 0 ? k : syscall(SYS_write, fd, data, (size_t)k);
 }
 

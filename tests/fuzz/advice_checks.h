@@ -1,4 +1,4 @@
-/* What holds for all advice: every finding has rows that are there, and savings are in order. */
+/* Invariants of all advice: every warning refers to existing rows, and savings are sorted. */
 #ifndef OC_FUZZ_ADVICE_CHECKS_H
 #define OC_FUZZ_ADVICE_CHECKS_H
 

@@ -1,5 +1,5 @@
-/* Importers of device work: any bytes are read or refused with a text, what is read is whole, and no time is
- * lost. */
+/* Importers of device profiles: any bytes are read or rejected with a message, the result is consistent, and
+ * time is conserved. */
 #ifndef FUZZ_DEVICE_PROFILE_H
 #define FUZZ_DEVICE_PROFILE_H
 

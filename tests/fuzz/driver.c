@@ -1,7 +1,6 @@
 /* The main program of every fuzz target: runs files through LLVMFuzzerTestOneInput, then truncations and
- * mutations of them. The same files give the same inputs on every machine.
- *   fuzz_x [--runs N] [--seconds S] FILE...      N: mutations a file (default 1000); S: limit of the whole
- * run */
+ * mutations of them. The same files give the same inputs on every machine. usage: fuzz_x [--runs N]
+ * [--seconds S] FILE...   N: mutations per file (default 1000); S: limit of the whole run */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,7 @@
 #include <time.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-/* as libFuzzer has them: a target may bring the first, its own mutations, and call the second */
+/* as in libFuzzer: a target may define the first, its own mutations, and call the second */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t n, size_t cap, unsigned seed) __attribute__((weak));
 size_t LLVMFuzzerMutate(uint8_t *data, size_t n, size_t cap);
 
@@ -47,8 +46,8 @@ static int out_of_time(const struct run *r)
     return now_s() - r->start_s > r->seconds;
 }
 
-/* A copy of exactly n bytes, so that a sanitizer sees the first byte read too far. */
-static void one(struct run *r, const uint8_t *data, size_t n)
+/* A copy of exactly n bytes, so that a sanitizer reports the first byte read past the end. */
+static void run_one(struct run *r, const uint8_t *data, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);
     if (!copy)
@@ -80,15 +79,15 @@ static size_t mutate(struct run *r, uint8_t *b, size_t n, size_t cap)
     case 2:
         b[at] = (uint8_t)next(r);
         break;
-    case 3: /* drop a piece */
+    case 3: /* delete a piece */
         memmove(b + at, b + at + len, n - at - len);
         return n - len;
-    case 4: /* double a piece */
+    case 4: /* duplicate a piece */
         if (n + len > cap)
             break;
         memmove(b + at + len, b + at, n - at);
         return n + len;
-    case 5: /* a piece from elsewhere */
+    case 5: /* insert a piece from another position */
         memmove(b + at, b + to, n - (at > to ? at : to) < len ? n - (at > to ? at : to) : len);
         break;
     default: /* a run of one byte: long varints, long blanks, deep nesting */
@@ -113,21 +112,21 @@ static size_t mutated(struct run *r, uint8_t *b, size_t n, size_t cap)
     return mutate(r, b, n, cap);
 }
 
-static void with_file(struct run *r, const uint8_t *data, size_t n)
+static void fuzz_file(struct run *r, const uint8_t *data, size_t n)
 {
     size_t cap = n + n / 2 + 1024;
     uint8_t *b = malloc(cap);
     if (!b)
         abort();
-    one(r, data, n);
+    run_one(r, data, n);
     for (size_t k = 0; k < 64 && !out_of_time(r); k++)
-        one(r, data, n < 64 ? (k < n ? k : n) : n / 64 * k);
+        run_one(r, data, n < 64 ? (k < n ? k : n) : n / 64 * k);
     for (long i = 0; i < r->runs && !out_of_time(r) && n; i++) {
         memcpy(b, data, n);
         size_t m = n;
         for (size_t k = 1 + below(r, 6); k && m; k--)
             m = mutated(r, b, m, cap);
-        one(r, b, m);
+        run_one(r, b, m);
     }
     free(b);
 }
@@ -151,7 +150,7 @@ int main(int argc, char **argv)
     int files = 0;
     if (!buf)
         abort();
-    one(&r, buf, 0);
+    run_one(&r, buf, 0);
     for (int i = 1; i < argc; i++) {
         size_t n;
         if (i + 1 < argc && strcmp(argv[i], "--runs") == 0) {
@@ -160,7 +159,7 @@ int main(int argc, char **argv)
             r.seconds = strtod(argv[++i], NULL);
         } else if (read_file(argv[i], buf, &n) == 0) {
             r.file = argv[i];
-            with_file(&r, buf, n);
+            fuzz_file(&r, buf, n);
             files++;
         } else {
             fprintf(stderr, "%s: cannot read '%s'\n", name, argv[i]);

@@ -1,4 +1,4 @@
-/* Any bytes as a model: what is advised about it, alone and on hardware, keeps its own rules. */
+/* Any bytes as a model: the advice for it, without and with hardware, keeps its invariants. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Budget files and baselines: any bytes are read or refused with a place; what is read can be held against a
- * model, told in every form, and written as a baseline that reads back. */
+/* Budget files and baselines: any bytes are read or rejected with a location; the result can be compared with
+ * a model, reported in every format, and written as a baseline that reads back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ struct subject {
     struct oc_analysis *analysis;
 };
 
-static void make(struct subject *s)
+static void subject_init(struct subject *s)
 {
     struct oc_builder *b = oc_b_new(17);
     size_t n;
@@ -31,14 +31,14 @@ static void make(struct subject *s)
         abort();
 }
 
-static void end(struct subject *s)
+static void subject_free(struct subject *s)
 {
     oc_analysis_free(s->analysis);
     oc_model_free(s->model);
     free(s->bytes);
 }
 
-static void told(const struct oc_report_in *in, const struct oc_budget *budget)
+static void report_all(const struct oc_report_in *in, const struct oc_budget *budget)
 {
     static const char *const format[] = {"table", "csv", "json", "markdown", "junit", "sarif"};
     struct oc_check *check;
@@ -72,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const char *const tolerance[] = {"macs=5%", "latency=2ms"};
     struct subject s;
-    make(&s);
+    subject_init(&s);
     struct oc_report_in in = {.model = s.model, .analysis = s.analysis};
     for (unsigned round = 0; round < 2; round++) {
         struct oc_budget *b;
@@ -82,12 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         int rc = round ? oc_baseline_read_mem(b, "fuzz.xml", data, n, tolerance, OC_COUNT(tolerance), &err)
                        : oc_budget_read_mem(b, "fuzz.xml", data, n, &err);
         if ((rc != 0) != (err.msg[0] != '\0') || (rc && oc_budget_limits(b)))
-            abort(); /* a failure without a text, or one that leaves something */
+            abort(); /* a failure without a message, or one that leaks memory */
         if (oc_budget_limits(b))
-            told(&in, b);
+            report_all(&in, b);
         oc_budget_free(b);
     }
     read_back(&in);
-    end(&s);
+    subject_free(&s);
     return 0;
 }

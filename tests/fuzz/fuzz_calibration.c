@@ -1,5 +1,5 @@
-/* Files of calibrations: any bytes are read or refused with a place; what is read answers, ends, and is
- * written so that it reads back as the same. */
+/* Calibration files: any bytes are read or rejected with a location; the result predicts, terminates, and is
+ * written so that it reads back equal. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static char *written(const struct oc_calibration *c, size_t *n)
     return text;
 }
 
-static void ask(const struct oc_calibration *c)
+static void predict_all(const struct oc_calibration *c)
 {
     struct oc_device d = {.info = {.id = "x", .kind = "cpu"}, .level = level, .n_level = 2};
     struct oc_kernel k = {.m = 64, .n = 100, .k = 32, .batch = 1, .rd_act = 4000, .rd_wt = 8000, .wr = 25600};
@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         abort();
     if (rc)
         return 0;
-    ask(c);
+    predict_all(c);
     size_t n_first, n_second;
     char *first = written(c, &n_first);
     if (oc_cal_read_mem("again.xml", first, n_first, &again, &err))

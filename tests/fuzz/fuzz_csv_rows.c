@@ -27,7 +27,7 @@ static size_t sum_of(const struct oc_str *f, size_t n)
     return sum;
 }
 
-/* No row is empty-handed: the cursor moves or the reading ends. */
+/* Every row has fields: the cursor advances or reading ends. */
 static void read_all(const uint8_t *data, size_t n, char delimiter)
 {
     struct oc_stream *s = oc_stream_mem(data, n);

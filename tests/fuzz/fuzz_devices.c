@@ -1,4 +1,4 @@
-/* Any bytes as a model, for which two devices are compared. */
+/* Any bytes as a model for which two devices are compared. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Two models held against each other, one of them made of any bytes: the rows add up or the models are
- * refused, and every form can be told. */
+/* Two models compared, one of them any bytes: the rows add up or the models are rejected, and every output
+ * format works. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ struct subject {
     struct oc_analysis *analysis;
 };
 
-/* False: no model, or none that can be analysed. */
+/* False: not a model, or a model that cannot be analyzed. */
 static bool analyse(struct subject *s, const void *data, size_t n)
 {
     struct oc_err err;
@@ -26,7 +26,7 @@ static bool analyse(struct subject *s, const void *data, size_t n)
            !oc_analyze(s->model, NULL, &s->analysis, &err);
 }
 
-static void make(struct subject *s)
+static void subject_init(struct subject *s)
 {
     struct oc_builder *b = oc_b_new(17);
     size_t n;
@@ -43,14 +43,14 @@ static void make(struct subject *s)
         abort();
 }
 
-static void end(struct subject *s)
+static void subject_free(struct subject *s)
 {
     oc_analysis_free(s->analysis);
     oc_model_free(s->model);
     free(s->bytes);
 }
 
-static void hold(const struct subject *a, const struct subject *b)
+static void compare(const struct subject *a, const struct subject *b)
 {
     static const char *const format[] = {"table", "csv", "json", "markdown", "html"};
     const struct oc_report_in x = {.model = a->model, .analysis = a->analysis},
@@ -75,12 +75,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     struct subject own = {0}, other = {0};
     if (analyse(&other, data, n)) {
-        make(&own);
-        hold(&own, &other);
-        hold(&other, &own);
-        hold(&other, &other);
+        subject_init(&own);
+        compare(&own, &other);
+        compare(&other, &own);
+        compare(&other, &other);
     }
-    end(&other);
-    end(&own);
+    subject_free(&other);
+    subject_free(&own);
     return 0;
 }

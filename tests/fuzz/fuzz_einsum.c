@@ -1,6 +1,6 @@
-/* Any text as the equation of an Einsum, between operands whose ranks come from its terms or from the first
- * bytes: its shape and its cost, with known, unknown and absurd sizes.
- *   byte 0: operands; byte 1: sizes and orders; then for each operand a rank (128 and more: none known) */
+/* Any text as the equation of an Einsum, with operands whose ranks come from its terms or from the first
+ * bytes: its shape and its cost, with known, unknown and absurd sizes. byte 0: operands; byte 1: sizes and
+ * orders; then a rank for each operand (128 and more: unknown) */
 #include <stdlib.h>
 #include <string.h>
 

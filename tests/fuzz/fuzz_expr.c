@@ -1,5 +1,5 @@
-/* Any text as a number, a shape and a type of the language of --op-rules: read, or refused with a reason;
- * what is read can be computed for a node with known and unknown sizes, and printed. */
+/* Any text as a number, a shape and a type of the --op-rules language: read, or rejected with a reason; the
+ * result can be evaluated for a node with known and unknown sizes, and printed. */
 #include <stdlib.h>
 #include <string.h>
 

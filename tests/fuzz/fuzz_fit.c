@@ -1,4 +1,4 @@
-/* Any bytes as a function of up to four sizes: sums of products of sizes, rounded ones too, with limits. */
+/* Any bytes as a function of up to four sizes: sums of products of sizes, some rounded, with limits. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static bool value(void *ctx, const int64_t *x, uint64_t *out)
         if (__builtin_add_overflow(sum, term, &sum))
             return false;
     }
-    for (unsigned k = 0; k < f->n_var; k++) /* sizes without a value, and sizes that must agree */
+    for (unsigned k = 0; k < f->n_var; k++) /* sizes without a value, and sizes that must be equal */
         if ((byte(f, 100 + k) > 200 && x[k] > byte(f, 104 + k)) ||
             (byte(f, 108 + k) > 220 && x[k] != x[byte(f, 112 + k) % f->n_var]))
             return false;
@@ -43,7 +43,7 @@ static bool value(void *ctx, const int64_t *x, uint64_t *out)
     return true;
 }
 
-/* A law must hold where it was looked for first. */
+/* A formula must be valid at the point where the search started. */
 static void check(struct oc_fit *fit, unsigned n_var, const struct oc_fit_result *r)
 {
     const struct oc_fit_var *var = oc_fit_vars(fit);

@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 extern const struct oc_importer oc_importer_generic_csv;
 
-/* The input as a map of columns, too. */
+/* The input as a column map, too. */
 static void check_map(const uint8_t *data, size_t n)
 {
     struct oc_arena a = {0};

@@ -1,5 +1,5 @@
-/* Hardware files: any bytes are read or refused with a place; what is read can be described. The bytes are
- * tried as a file, and as choices in the making of a well-formed one, which gets past the XML parser. */
+/* Hardware files: any bytes are read or rejected with a location; the result can be described. The bytes are
+ * used as a file, and as choices that generate a well-formed file, which passes the XML parser. */
 #include "base/buf.h"
 #include "hw/hwdb.h"
 
@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* What is read can be shown in every form, compared, and changed. */
+/* Every result can be printed in every format, compared, and changed. */
 static void describe(struct oc_arena *arena, const struct oc_device_list *list)
 {
     static const char *const set[] = {"dram.bandwidth=1GB/s", "vector.f32=1TFLOP/s", "clock.boost=1GHz",
@@ -27,8 +27,8 @@ static void describe(struct oc_arena *arena, const struct oc_device_list *list)
     fclose(null);
 }
 
-/* As lint reads: a file that is right has no finding of the reader but on sources. */
-static void read_softly(const void *data, size_t n, bool right)
+/* As lint reads: for a valid file the reader has no warnings except for sources. */
+static void read_lenient(const void *data, size_t n, bool right)
 {
     struct oc_arena arena = {0};
     struct oc_device_list list = {0};
@@ -53,15 +53,15 @@ static void read_as_file(const void *data, size_t n)
     struct oc_err err = {0};
     int rc = oc_hw_read_mem("fuzz.xml", data, n, &arena, &list, &err);
     if ((rc != 0) != (err.msg[0] != '\0') || (rc != 0 && list.n))
-        abort(); /* a failure without a text, or devices of a failed file */
+        abort(); /* a failure without a message, or devices of a failed file */
     if (list.n)
         describe(&arena, &list);
     free(list.item);
     oc_arena_free(&arena);
-    read_softly(data, n, rc == 0);
+    read_lenient(data, n, rc == 0);
 }
 
-/* What may follow inside an element, by its first letter; '/' closes it. */
+/* Elements allowed inside an element, by its first letter; '/' closes it. */
 static const char *const inside[][7] = {
     {"hwdb", "device", "device", "source", NULL},
     {"device", "unit", "memory", "clock", "power", "overhead", "/"},

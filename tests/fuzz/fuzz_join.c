@@ -1,4 +1,4 @@
-/* Any profile against one model (and itself as the optimized one): every rule of the join must hold. */
+/* Any profile with one model (and itself as the optimized one): every rule of the join must be valid. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +61,8 @@ static void check(const struct oc_join *j)
         abort();
 }
 
-/* The same records as if a runtime without names of nodes had written them, beside the real ones; every match
- * explains itself. */
+/* The same records as written by a runtime without node names, together with the originals; every match has
+ * an explanation. */
 static void side_by_side(const struct oc_model *m, const struct oc_analysis *a, const struct oc_profile *p)
 {
     struct oc_profile other = *p;

@@ -6,7 +6,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 struct walk {
     struct oc_json *j;
-    unsigned choice; /* which of the readers is next: all get their turn */
+    unsigned choice; /* the next reader function: each is used in turn */
     uint64_t sum;
 };
 
@@ -62,7 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         uint64_t at, last = 0;
         while (oc_json_error(w.j, &at) && oc_json_resync(w.j, 1)) {
             uint64_t now = oc_json_offset(w.j);
-            if (now < last) /* a repair must go forward */
+            if (now < last) /* recovery must advance */
                 abort();
             last = now;
             while (oc_json_item(w.j))

@@ -1,5 +1,5 @@
-/* Names of kernels: any bytes as a file of rows are read or refused with a place; any name is asked of what
- * was read and of the built-in rows. */
+/* Kernel names: any bytes as a file of rows are read or rejected with a location; any name is looked up in
+ * the result and in the built-in rows. */
 #include <stdlib.h>
 #include <string.h>
 

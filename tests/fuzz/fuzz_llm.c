@@ -1,4 +1,4 @@
-/* Any bytes as a model, looked at as a language model, with and without sizes near the ends. */
+/* Any bytes as a model, analyzed as a language model, with and without extreme sizes. */
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>

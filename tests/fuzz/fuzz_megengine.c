@@ -1,4 +1,4 @@
-/* The MegEngine importer and every form of its report. */
+/* The MegEngine importer and every format of its report. */
 #include <stdlib.h>
 
 #include "write/mge_report.h"
@@ -13,7 +13,7 @@ static void report(const struct oc_profile *p, const struct oc_report_opts *o)
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     if (oc_mge_report(p->native, o, f, &err) != 0 && err.code == OC_EARG)
-        abort(); /* the options are right */
+        abort(); /* the options are valid */
     fclose(f);
     free(text);
 }

@@ -4,7 +4,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 extern const struct oc_importer oc_importer_mindspore;
 
-/* Shapes need times beside them: the input once as a table, once as the shapes of one operator. */
+/* Shapes need times in the same folder: the input once as a table, once as the shapes of one operator. */
 static void with_times(const uint8_t *data, size_t n)
 {
     static const char times[] = "full_kernel_name,execution_time\nDefault/conv1-Conv2d/Conv2D-op17,0.5\n";

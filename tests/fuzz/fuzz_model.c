@@ -1,6 +1,6 @@
-/* Any bytes as a model: load, and if that works, analyze, both with bounds kept and unbound, and count some
- * nodes once more for their receipts and against another convention; write it with its costs, and read that.
- */
+/* Any bytes as a model: load, and if that works, analyze, with default and with unbound sizes, and recount
+ * some nodes for their cost breakdowns and with another convention; write the annotated model, and read it
+ * back. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 FUZZ_WIRE_TARGET
 
-static void receipts(const struct oc_model *m, const struct oc_analysis *a)
+static void breakdowns(const struct oc_model *m, const struct oc_analysis *a)
 {
     struct oc_arena arena = {0};
     struct oc_recount *r = oc_recount_new(a);
@@ -60,7 +60,7 @@ static void memory(const struct oc_analysis *a, FILE *nowhere)
     oc_lives_free(l);
 }
 
-/* What is written reads as the same graph. */
+/* The written model reads as the same graph. */
 static void annotate(const struct oc_model *m, const struct oc_analysis *a)
 {
     const struct oc_report_in in = {.model = m, .analysis = a};
@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     for (size_t i = 0; i < OC_COUNT(ways); i++) {
         struct oc_analysis *a = NULL;
         if (oc_analyze(m, &ways[i], &a, NULL) == 0) {
-            receipts(m, a);
+            breakdowns(m, a);
             explain(m, a);
             annotate(m, a);
             if (i == 0)

@@ -1,6 +1,6 @@
-/* Files of user rules: any bytes are read or refused with a place, and what is read can be run on nodes with
- * sizes known, unknown and absurd. The bytes are tried as a file, and as choices in the making of a
- * well-formed one with the pieces of the language, which gets past the XML parser. */
+/* Files of user rules: any bytes are read or rejected with a location, and the result can be run on nodes
+ * with known, unknown and absurd sizes. The bytes are used as a file, and as choices that generate a
+ * well-formed file from elements of the language, which passes the XML parser. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void set_types(struct bench *b)
     b->in_data[2] = &b->value;
 }
 
-static void set_up(struct bench *b, const struct oc_op *op)
+static void bench_init(struct bench *b, const struct oc_op *op)
 {
     memset(b, 0, sizeof(*b));
     b->attr[0] = (struct oc_attr){.name = "k", .type = OC_ATTR_INT, .n = 1, .i = INT64_MIN};
@@ -90,10 +90,10 @@ static void run_rule(const struct oc_op *op)
     struct oc_formula f;
     if (!b)
         abort();
-    set_up(b, op);
+    bench_init(b, op);
     int rc = oc_op_infer(&b->c);
     if ((rc != 0) != (b->err.msg[0] != '\0'))
-        abort(); /* a failure without a text */
+        abort(); /* a failure without a message */
     struct oc_cost k = {.rd = b->rd, .wr = b->wr, .n_in = N_IN, .n_out = N_OUT, .rest_class = OC_CLASS_F32};
     if (rc == 0 && op->cost(&b->c, &k) && !b->err.msg[0])
         abort();
@@ -122,8 +122,7 @@ static void read_as_file(const void *data, size_t n)
     oc_op_rules_free(rules);
 }
 
-/* ---- a file made of choices -------------------------------------------------------------------------------
- */
+/* ---- a file generated from choices ---- */
 
 struct choices {
     const uint8_t *data;
@@ -152,8 +151,8 @@ static void expression(struct oc_buf *out, struct choices *c)
         oc_buf_str(out, pieces[choose(c, OC_COUNT(pieces))]);
 }
 
-/* Texts that are right, with right and wrong ones mixed in. */
-static void good_or_bad(struct oc_buf *out, struct choices *c, const char *const *good, size_t n)
+/* Valid texts mixed with random ones. */
+static void valid_or_random(struct oc_buf *out, struct choices *c, const char *const *good, size_t n)
 {
     size_t which = choose(c, n + 1);
     if (which == n)
@@ -180,21 +179,21 @@ static void element(struct oc_buf *out, struct choices *c)
     switch (choose(c, 5)) {
     case 0:
         oc_buf_printf(out, "<let name=\"%s\" value=\"", choose(c, 2) ? "n" : "m");
-        good_or_bad(out, c, number, OC_COUNT(number));
+        valid_or_random(out, c, number, OC_COUNT(number));
         break;
     case 1:
         oc_buf_str(out, "<output dtype=\"");
-        good_or_bad(out, c, dtype, OC_COUNT(dtype));
+        valid_or_random(out, c, dtype, OC_COUNT(dtype));
         oc_buf_str(out, "\" shape=\"");
-        good_or_bad(out, c, shape, OC_COUNT(shape));
+        valid_or_random(out, c, shape, OC_COUNT(shape));
         break;
     case 2:
         oc_buf_printf(out, "<read index=\"%u\" bytes=\"", (unsigned)choose(c, 8));
-        good_or_bad(out, c, number, OC_COUNT(number));
+        valid_or_random(out, c, number, OC_COUNT(number));
         break;
     default:
         oc_buf_printf(out, "<count prim=\"%s\" n=\"", oc_prim_name((unsigned)choose(c, OC_PRIM_COUNT)));
-        good_or_bad(out, c, number, OC_COUNT(number));
+        valid_or_random(out, c, number, OC_COUNT(number));
     }
     oc_buf_str(out, "\"/>\n");
 }

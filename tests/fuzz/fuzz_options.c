@@ -1,11 +1,11 @@
-/* Any lines as the arguments of a command line: taken, or refused with a reason. */
+/* Any lines as command-line arguments: accepted, or rejected with a reason. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/options.h"
 #include "cli/xmem.h"
 
-/* The program's own ends it with a message. */
+/* The program's own version exits with a message. */
 void *cli_xrealloc(void *old, size_t size_bytes)
 {
     void *p = realloc(old, size_bytes);
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 enum { MAX_ARG = 64 };
 
-/* A limit is set to what it may be, or refused with a reason. */
+/* A limit is set to a valid value, or rejected with a reason. */
 static void take_limits(struct cli_opts *o)
 {
     for (size_t i = 0; i < o->limit.n; i++) {

@@ -1,5 +1,5 @@
-/* Any bytes as a model whose memory is planned and whose order is sought, under several rules of what lives.
- * A plan that the library finds wrong by itself, or an order worse than the file's, is a crash. */
+/* Any bytes as a model whose memory is planned and reordered, with several liveness rules. A plan that the
+ * library finds invalid itself, or an order worse than the file's, is a crash. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

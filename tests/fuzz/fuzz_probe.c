@@ -1,5 +1,5 @@
-/* Any bytes as a file whose form nobody names: the importer that asks for it reads it, as the program does.
- * What is no profile goes the way of a model. */
+/* Any bytes as a file without --format: the importer with the best probe reads it, as in the program. A file
+ * that is not a profile is read as a model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 /* Bytes as one operator: a row of the table, attributes, inputs with shapes and values from small to absurd;
- * then its shape, fold and cost rules as the engine runs them. Rules must survive whatever a model may say.
- */
+ * then its shape, fold and cost rules as the engine runs them. Rules must not crash on any model. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -62,7 +61,7 @@ static struct oc_elem elem(struct bytes *b, struct oc_exprs *x)
     }
 }
 
-/* A sequence, perhaps with its length or its elements, an optional or a map. */
+/* A sequence, optionally with its length or its elements, an optional or a map. */
 static const struct oc_type *container(struct bytes *b, struct oc_arena *a, struct oc_exprs *x,
                                        const struct oc_type *elem)
 {
@@ -269,7 +268,7 @@ struct scratch {
     uint64_t rd[MAX_IN], wr[MAX_OUT];
 };
 
-/* Whatever a rule says must hang together: no negative sizes, values as long as the shape says. */
+/* Results of a rule must be consistent: no negative sizes, values as long as the shape. */
 static void check(struct oc_op_ctx *c)
 {
     for (uint32_t i = 0; i < c->n_out; i++) {

@@ -5,14 +5,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* Rows of an earlier scan of the files that the seeds name. */
+/* Rows of an earlier scan of the files named by the seeds. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const char *const path[] = {"/dev/null", "m/a.onnx", "m/b.onnx"};
     struct oc_scan *scan;
     struct oc_err err = {0};
     oc_scan_open(path, OC_COUNT(path), &(struct oc_scan_opts){.jobs = 1, .hash = OC_SCAN_HASH_OFF}, &scan);
-    for (size_t i = 0; i < scan->files.n; i++) { /* as if they were there */
+    for (size_t i = 0; i < scan->files.n; i++) { /* as if they existed */
         scan->files.item[i].error = 0;
         scan->files.item[i].size_bytes = 100 + i;
         scan->files.item[i].mtime_ns = 5;

@@ -1,4 +1,4 @@
-/* The TensorRT importer, the names of its layers, and the join with a model whose nodes have such names. */
+/* The TensorRT importer, the names of its layers, and the join with a model that has such node names. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Files of weights: any bytes are read, or refused with a line. */
+/* Weight files: any bytes are read, or rejected with a line. */
 #include "analyze/weights.h"
 
 #include <stdlib.h>

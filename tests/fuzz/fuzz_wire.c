@@ -1,5 +1,5 @@
-/* Any bytes as a message: every field lies inside the message, the walk goes forward and says where it
- * stopped; what reads as messages below is walked too. */
+/* Any bytes as a message: every field is inside the message, the walk advances and reports where it stopped;
+ * fields that parse as messages are walked too. */
 #include <stdlib.h>
 #include <string.h>
 

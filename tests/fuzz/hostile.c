@@ -1,8 +1,9 @@
-/* Makes broken models and profiles of good ones, and runs the program on each in a process with limits: it
- * must end by itself with one of its own exit codes. The same files give the same mutants on every machine.
+/* Creates broken models and profiles from valid ones, and runs the program on each in a process with
+ * limits: it must terminate with one of its own exit codes. The same files give the same mutants on every
+ * machine.
  *   hostile PROGRAM FOLDER COUNT JOBS MIB FILE...
- * FOLDER: mutants are written there, those that found something stay; MIB: address space, 0: no limit here (a
- * sanitizer has its own). Files ending in .onnx are models, all others profiles. Limits: 2 s of processor
+ * FOLDER: mutants are written there, those that reveal a fault are kept; MIB: address space, 0: no limit
+ * (a sanitizer has its own). Files named *.onnx are models, all others profiles. Limit: 2 s of processor
  * time. */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +44,7 @@ struct hostile {
     rlim_t memory;
     struct seed *seed;
     size_t n_seed;
-    struct tally *tally; /* one a worker */
+    struct tally *tally; /* one per worker */
 };
 
 static uint64_t mix(uint64_t z)
@@ -87,7 +88,7 @@ static struct bytes read_seed(const char *path)
     return b;
 }
 
-/* ---- mutations ---------------------------------------------------------------------------------------- */
+/* ---- mutations ----------------------------------------------------------------------------------------- */
 
 static void flip(struct bytes *b, uint64_t *random)
 {
@@ -125,8 +126,8 @@ static bool is_digit(uint8_t c)
     return c >= '0' && c <= '9';
 }
 
-/* A number of a text becomes another one; files without digits lose a piece. */
-static void lie_in_text(struct bytes *b, uint64_t *random)
+/* Replaces a number of a text by another one; files without digits lose a piece. */
+static void corrupt_text_number(struct bytes *b, uint64_t *random)
 {
     static const char *const number[] = {"0",
                                          "-1",
@@ -177,7 +178,7 @@ static void wire(struct bytes *b, const struct bytes *donor, uint64_t *random)
 }
 
 /* A length, count or offset of a binary file: four bytes, or those of a varint, become large. */
-static void lie_in_binary(struct bytes *b, uint64_t *random)
+static void corrupt_binary_number(struct bytes *b, uint64_t *random)
 {
     static const uint8_t lie[][6] = {{0xff, 0xff, 0xff, 0xff, 0x0f, 0},
                                      {0x7f, 0xff, 0xff, 0xff, 0xff, 0xff},
@@ -201,9 +202,9 @@ static unsigned mutate(struct bytes *b, const struct bytes *other, bool model, u
         return 1;
     case 2:
         if (model || (b->n > 15 && !memcmp(b->data, "SQLite format 3", 15)))
-            lie_in_binary(b, random);
+            corrupt_binary_number(b, random);
         else
-            lie_in_text(b, random);
+            corrupt_text_number(b, random);
         return 2;
     case 3:
         if (model && below(random, 2))
@@ -213,14 +214,14 @@ static unsigned mutate(struct bytes *b, const struct bytes *other, bool model, u
         return 3;
     default:
         for (size_t k = 1 + below(random, 3); k && !model; k--)
-            lie_in_text(b, random);
+            corrupt_text_number(b, random);
         if (model)
             wire(b, NULL, random);
         return 4;
     }
 }
 
-/* ---- the program -------------------------------------------------------------------------------------- */
+/* ---- the program --------------------------------------------------------------------------------------- */
 
 struct outcome {
     int status;
@@ -280,7 +281,7 @@ static struct outcome run(const struct hostile *h, char *const argv[], int err)
     return o;
 }
 
-/* Did a reader get the file, whatever it made of it? */
+/* Whether a reader got the file, whatever the result was. */
 static bool passed_probe(const struct outcome *o)
 {
     static const char *const refused[] = {"of no known profile format", ": choose one with",
@@ -309,8 +310,9 @@ static const char *const model_args[][MAX_ARGS] = {{"cost"},
 static const char *const profile_args[][MAX_ARGS] = {
     {"cost"}, {"summary"}, {"cost", "--format=json"}, {"cost", "--format=trace"}};
 
-/* Writes the mutant, runs the program on it, and keeps it if it should not have ended so. */
-static void one(const struct hostile *h, unsigned long i, unsigned long worker, int err, struct tally *t)
+/* Writes the mutant, runs the program on it, and keeps it if the exit is wrong. */
+static void run_mutant(const struct hostile *h, unsigned long i, unsigned long worker, int err,
+                       struct tally *t)
 {
     uint64_t random = mix(i + 1);
     const struct seed *s = &h->seed[i % h->n_seed], *s2 = s;
@@ -364,7 +366,7 @@ static void work(const struct hostile *h, unsigned long worker)
     if (err < 0)
         die(path);
     for (unsigned long i = worker; i < h->count; i += h->jobs)
-        one(h, i, worker, err, &h->tally[worker]);
+        run_mutant(h, i, worker, err, &h->tally[worker]);
     close(err);
     unlink(path);
 }
@@ -430,9 +432,8 @@ int main(int argc, char **argv)
         add_seed(&h, argv[i]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     struct tally t = run_all(&h);
-    printf("# %lu mutants of %zu files: %lu with bits flipped, %lu cut, %lu with lies, %lu spliced, %lu with "
-           "other "
-           "fields or values\n",
+    printf("# %lu mutants of %zu files: %lu with bits flipped, %lu truncated, %lu with wrong numbers, %lu "
+           "spliced, %lu with other fields or values\n",
            t.run, h.n_seed, t.kind[0], t.kind[1], t.kind[2], t.kind[3], t.kind[4]);
     printf("# exit codes: 0 %lu times, 1 %lu, 3 %lu, 4 %lu; at most %.2f s of processor time\n", t.code[0],
            t.code[1], t.code[3], t.code[4], t.most_cpu_s);

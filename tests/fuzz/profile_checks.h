@@ -1,4 +1,4 @@
-/* What holds for every profile that an importer hands out, whatever it was given. */
+/* Invariants of every profile returned by an importer, for any input. */
 #ifndef FUZZ_PROFILE_CHECKS_H
 #define FUZZ_PROFILE_CHECKS_H
 

@@ -1,4 +1,4 @@
-/* What holds for every profile with events, besides profile_checks.h. */
+/* Invariants of every profile with events, in addition to profile_checks.h. */
 #ifndef FUZZ_TIMELINE_CHECKS_H
 #define FUZZ_TIMELINE_CHECKS_H
 
@@ -27,7 +27,7 @@ static inline void fuzz_check_timeline(const struct oc_profile *p)
     }
 }
 
-/* What --format trace makes of it is a trace again. */
+/* The output of --format trace is again a trace. */
 static inline void fuzz_write_trace(const struct oc_profile *p)
 {
     extern const struct oc_importer oc_importer_chrome;
@@ -51,7 +51,7 @@ static inline void fuzz_write_trace(const struct oc_profile *p)
     free(text);
 }
 
-/* With events kept and without. */
+/* With and without events. */
 static inline void fuzz_trace(const struct oc_importer *imp, const uint8_t *data, size_t n)
 {
     struct oc_profile_opts keep = {.warmup = -1, .keep_events = true}, drop = {.stat = OC_STAT_MEAN};

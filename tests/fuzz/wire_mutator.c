@@ -71,8 +71,8 @@ static void put_tag(struct oc_buf *b, const struct oc_field *f)
     put_varint(b, (uint64_t)f->num << 3 | f->type);
 }
 
-/* A length that is not that of what follows: one in sixty-four. */
-static uint64_t length_told(struct mutation *m, size_t n)
+/* A length different from the actual one: one in sixty-four. */
+static uint64_t wrong_length(struct mutation *m, size_t n)
 {
     const uint64_t lies[] = {0, n + 1, n ? n - 1 : 1, n * 2, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
     return below(m, 64) ? n : lies[below(m, OC_COUNT(lies))];
@@ -82,7 +82,7 @@ static void put_len(struct mutation *m, struct oc_buf *b, const struct oc_field 
                     size_t n)
 {
     put_tag(b, f);
-    put_varint(b, length_told(m, n));
+    put_varint(b, wrong_length(m, n));
     if (n)
         oc_buf_add(b, data, n);
 }
@@ -177,7 +177,7 @@ static void put_changed(struct mutation *m, struct oc_buf *b, const struct oc_fi
 }
 
 /* A field from anywhere in a message. */
-static struct piece taken_from(struct mutation *m, struct piece message)
+static struct piece random_field(struct mutation *m, struct piece message)
 {
     struct place at = {0};
     for (int level = 0; level < MAX_LEVEL && pick(m, message, &at); level++) {
@@ -205,15 +205,15 @@ static void put_piece(struct oc_buf *b, struct piece p)
 static void put_other(struct mutation *m, struct oc_buf *b, struct piece message, const struct place *at)
 {
     struct place other = *at;
-    struct piece from = m->donor.n ? taken_from(m, m->donor) : (struct piece){0};
+    struct piece from = m->donor.n ? random_field(m, m->donor) : (struct piece){0};
     switch (below(m, m->donor.n ? 12 : 8)) {
-    case 0: /* left out */
+    case 0: /* omitted */
         break;
     case 1:
         put_piece(b, at->whole);
         put_piece(b, at->whole);
         break;
-    case 2: /* what another field holds, under this one's number */
+    case 2: /* the content of another field under this field's number */
         pick(m, message, &other);
         other.f.num = at->f.num;
         if (other.f.type == OC_WIRE_LEN)
@@ -221,7 +221,7 @@ static void put_other(struct mutation *m, struct oc_buf *b, struct piece message
         else
             put_changed(m, b, &other.f);
         break;
-    case 3: /* another field once more, before this one */
+    case 3: /* another field duplicated before this one */
         pick(m, message, &other);
         put_piece(b, other.whole);
         put_piece(b, at->whole);
@@ -244,7 +244,7 @@ static void put_other(struct mutation *m, struct oc_buf *b, struct piece message
     }
 }
 
-/* The message with one change somewhere in it; false: it is none. */
+/* The message with one change somewhere in it; false: not a message. */
 static bool rewrite(struct mutation *m, struct oc_buf *b, struct piece message, int level)
 {
     struct place at;

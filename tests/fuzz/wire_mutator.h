@@ -1,17 +1,17 @@
-/* Mutations of protobuf messages that keep them messages: a value of a field, a field left out, doubled,
- * moved, put in from another message, and now and then a length that lies. Knows no schema: what reads as
- * fields to its last byte is taken for a message. The same seed makes the same mutation. */
+/* Mutations of protobuf messages that preserve the message format: a changed value, a field omitted,
+ * duplicated, moved, inserted from another message, and rarely a wrong length. Uses no schema: bytes that
+ * parse as fields to the end are treated as a message. The same seed gives the same mutation. */
 #ifndef FUZZ_WIRE_MUTATOR_H
 #define FUZZ_WIRE_MUTATOR_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Changes some bytes in place and returns how many there are now, at most cap (as LLVMFuzzerMutate). */
+/* Changes some bytes in place and returns the new length, at most cap (as LLVMFuzzerMutate). */
 typedef size_t fuzz_bytes_fn(uint8_t *data, size_t n, size_t cap);
 
 /* One mutation of `data`, in place; returns its size, at most `cap` bytes. `donor` (n_donor may be 0) is a
- * message that fields are taken from. */
+ * message from which fields are taken. */
 size_t fuzz_wire_mutate(uint8_t *data, size_t n, size_t cap, uint64_t seed, const uint8_t *donor,
                         size_t n_donor, fuzz_bytes_fn *bytes);
 

@@ -1,8 +1,8 @@
-/* Threads with handles of their own, and threads that share what is only read: the same reports, to the byte,
- * as one thread makes alone. Under ThreadSanitizer it also tells of races. usage: many_threads MODEL PROFILE
- * [MODEL PROFILE]... [-- PROFILE...]   behind "--": summaries of profiles
+/* Threads with their own handles, and threads that share read-only handles: the reports are equal, byte
+ * for byte, to those of one thread alone. Under ThreadSanitizer the program also detects data races.
+ *   many_threads MODEL PROFILE [MODEL PROFILE]... [-- PROFILE...]      after "--": summaries of profiles
  * With ONNXCOST_REPORTS=FILE it writes the reports there and uses no threads. The locale is that of the
- * environment, as in programs that ask for it. */
+ * environment. */
 #include <locale.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { THREADS = 4, MAX_JOBS = 16 };
 
 struct job {
     const char *model_path, *profile_path; /* model_path NULL: a summary */
-    const struct oc_model *model;          /* shared, for the threads that do not load their own */
+    const struct oc_model *model;          /* shared by the threads that do not load their own */
     const struct oc_profile *profile;
 };
 
@@ -28,7 +28,7 @@ struct work {
     const struct job *job;
     size_t n_job;
     bool shared;
-    struct text text[MAX_JOBS]; /* what the jobs wrote */
+    struct text text[MAX_JOBS]; /* the output of the jobs */
 };
 
 static const char *const formats[] = {"table", "csv", "json", "markdown", "html"};
@@ -54,7 +54,7 @@ static void reports(const struct oc_model *model, const struct oc_profile *profi
         stop(&err);
     const struct oc_report_in in = {model, analysis, profile, join, device};
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
-        /* a pattern, so that PCRE2 has something to do too */
+        /* a pattern, so that PCRE2 is used too */
         const struct oc_report_opts how = {
             .format = formats[i], .name_pattern = (const char *const[]){".*[a-z]"}, .n_name_pattern = 1};
         if (oc_report_write(&in, &how, f, &err))
@@ -81,7 +81,7 @@ static void summary(const char *path, FILE *f)
     oc_profile_close(profile);
 }
 
-/* What the job writes, in memory that the caller frees. */
+/* The output of the job, in memory that the caller frees. */
 static struct text run(const struct job *job, bool shared)
 {
     struct text text = {0};
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
     const char *file = getenv("ONNXCOST_REPORTS");
     if (file)
         return write_reports(&alone, file);
-    /* the threads first: what is set up once is set up by several at once */
+    /* threads first: one-time initialization then runs in several threads at once */
     struct work own[THREADS], shared[THREADS];
     in_threads(job, n, false, own);
     work(&alone);
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
         job[k].profile = profile[k];
     }
     in_threads(job, n, true, shared);
-    int bad = compare(own, &alone, "threads with handles of their own", 1);
+    int bad = compare(own, &alone, "threads with their own handles", 1);
     bad |= compare(shared, &alone, "threads that share models and profiles", 2);
     for (size_t k = 0; k < n; k++) {
         oc_profile_close(profile[k]);

@@ -1,12 +1,12 @@
-/* Plans the memory of many models and looks for an order that needs less.
+/* Plans the memory of many models and searches for an order with a lower peak.
  *
  *   memory_plans [-t] [BIND... MODEL]...     -t: times (thousandths of a second) in the table
- *   BIND is shape:x=1x3x48x192 (a scalar has nothing behind '=') or value:sr=16000, for the next model
+ *   BIND is shape:x=1x3x48x192 (a scalar has nothing after '=') or value:sr=16000, for the next model
  *
- * Every plan is checked here once more, apart from the check that the library makes. Prints a line for each
- * model that has buffers (# name nodes buffers live plan ratio, file order against new order), and TAP: plans
- * are sound; at least nine in ten need no more than 1.05 of the most live bytes; no order is worse than the
- * file's. Models with sizes that are not known are refused by the planner, and counted. */
+ * Every plan is checked here independently of the check in the library. Prints a line for each model that
+ * has buffers (# name nodes buffers live plan ratio, file order, new order), and TAP: plans are valid; at
+ * least nine in ten need at most 1.05 of the peak live bytes; no order is worse than that of the file.
+ * Models with unknown sizes are rejected by the planner and counted. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct tally {
     bool times;
 };
 
-/* True if the word is a bind; it is noted. */
+/* True if the word is a bind, which is added. */
 static bool take_bind(struct binds *b, const char *word)
 {
     bool shape = !strncmp(word, "shape:", 6);
@@ -53,7 +53,7 @@ static bool take_bind(struct binds *b, const char *word)
     return true;
 }
 
-static void forget_binds(struct binds *b)
+static void clear_binds(struct binds *b)
 {
     while (b->n_text)
         free(b->text[--b->n_text]);
@@ -67,8 +67,8 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* All buffers at once. The steps of a body are those of no other graph: its buffers are held against their
- * block by what contains them, and against each other. */
+/* All buffers at once. The steps of a body are not steps of another graph: its buffers are compared with each
+ * other, and with their arena by check_bodies. */
 static bool check_graph(const struct oc_memory_plan *p, uint32_t graph, const char *path)
 {
     struct oc_box *box = oc_xmalloc(((size_t)p->n_buffer + 1) * sizeof(*box));
@@ -88,7 +88,7 @@ static bool check_graph(const struct oc_memory_plan *p, uint32_t graph, const ch
     return good;
 }
 
-/* Bodies lie in the blocks of their nodes. */
+/* Bodies are in the arenas of their nodes. */
 static bool check_bodies(const struct oc_memory_plan *p, const char *path)
 {
     const struct oc_model *m = p->a->model;
@@ -102,7 +102,7 @@ static bool check_bodies(const struct oc_memory_plan *p, const char *path)
                      b->offset + b->bytes <= o->offset + o->bytes;
         }
         if (!inside) {
-            printf("# %s: a buffer of '%s' lies outside its block\n", path, m->graph[b->graph].scope);
+            printf("# %s: a buffer of '%s' is outside its arena\n", path, m->graph[b->graph].scope);
             return false;
         }
     }
@@ -137,7 +137,7 @@ static void count(struct tally *t, const struct oc_memory_plan *p, const struct 
     t->better += q->lower < p->lower;
     t->proven += q->reorder.lower == q->lower;
     if (p->n_buffer < 16 && ratio == 1 && q->lower == p->lower)
-        return; /* no news */
+        return; /* nothing new */
     printf("# %-44.44s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %7.4f %12" PRIu64
            " %5.1f%% %-9s",
            short_name(path), p->lives->n_step, p->n_buffer, p->lower, p->size, ratio, q->lower,
@@ -148,7 +148,7 @@ static void count(struct tally *t, const struct oc_memory_plan *p, const struct 
     printf("\n");
 }
 
-/* Other rules of what lives: the plans must be sound as well, and no order worse. */
+/* Other liveness rules: the plans must be valid as well, and no order worse. */
 static void plan_variants(struct tally *t, const struct oc_model *m, const char *path,
                           const struct oc_analyze_opts *opts)
 {
@@ -235,15 +235,15 @@ int main(int argc, char **argv)
     for (int i = first; i < argc; i++)
         if (!take_bind(&b, argv[i])) {
             plan_model(&t, argv[i], &b);
-            forget_binds(&b);
+            clear_binds(&b);
         }
-    printf("# %u models: %u planned, %u without buffers, %u refused (sizes not known, or no model)\n",
+    printf("# %u models: %u planned, %u without buffers, %u rejected (unknown sizes, or not a model)\n",
            t.models, t.planned, t.empty, t.refused);
     printf("# plan <= 1.05 live bytes: %u of %u; new order needs less: %u; proven optimal: %u\n", t.close,
            t.planned, t.better, t.proven);
     bool close = t.planned && t.close * 10 >= t.planned * 9;
-    printf("%s 1 - every plan is sound\n", t.broken ? "not ok" : "ok");
-    printf("%s 2 - nine in ten plans need no more than 1.05 of the live bytes\n", close ? "ok" : "not ok");
+    printf("%s 1 - every plan is valid\n", t.broken ? "not ok" : "ok");
+    printf("%s 2 - nine in ten plans need at most 1.05 of the live bytes\n", close ? "ok" : "not ok");
     printf("%s 3 - no order is worse than that of the file\n", t.worse ? "not ok" : "ok");
     printf("1..3\n");
     return t.broken || t.worse || !close;

@@ -1,16 +1,19 @@
-/* Runs the models of the ONNX backend test set and compares what is inferred with the stored outputs.
+/* Runs the models of the ONNX backend test set and compares inferred types with the stored outputs.
  *
  *   node_tests FOLDER SKIPS      FOLDER/<group>/<test>/model.onnx with test_data_set_0/{input,output}_<i>.pb
  *
- * Declared types of outputs and of values between are dropped. Passes over each model:
- *   alone      nothing else is known. An output is exact, or open: then what is known of it fits the stored
- * one and its root cause is a graph input, whose value (or open size) decides. values     every stored input
- * is given as the value of its input, as --value NAME=@FILE does. Every output is exact, but for tests listed
- * as "data-dependent": bounds that contain the stored output. constants  every small stored input is an
- * initializer. Shapes as before, and every element of an output that a fold rule claims to know must equal
- * the stored one. SKIPS has lines `<pattern> <kind> <reason>`; the kind is "skip" or "data-dependent", '#'
- * starts a comment. A pattern that meets no test is an error. Prints TAP, the result of the passes, `N
- * passed, N failed, N skipped`. */
+ * Declared types of outputs and intermediate values are removed. Passes over each model:
+ *   alone      No values are given. An output is exact or unknown; the known part of an unknown output
+ *              matches the stored one and its root cause is a graph input, whose value (or unknown size)
+ *              decides.
+ *   values     Every stored input is given as the value of its input, as with --value NAME=@FILE. Every
+ *              output is exact, except for tests listed as "data-dependent": bounds that contain the
+ *              stored output.
+ *   constants  Every small stored input is an initializer. Shapes as before, and every element of an
+ *              output that a fold rule claims to know must equal the stored one.
+ * SKIPS has lines `<pattern> <kind> <reason>`; the kind is "skip" or "data-dependent", '#' starts a
+ * comment. A pattern that matches no test is an error. Prints TAP, the result of the passes, and
+ * `N passed, N failed, N skipped`. */
 #include <dirent.h>
 #include <fnmatch.h>
 #include <math.h>
@@ -26,7 +29,7 @@
 #define MAX_INPUTS 64
 
 enum pass { ALONE, OTHERS, VALUES, CONSTANTS, N_PASS };
-static const char *const pass_name[] = {"model alone", "all but the deciding value", "with --value",
+static const char *const pass_name[] = {"model alone", "all except the deciding value", "with --value",
                                         "with constants"};
 static_assert(OC_COUNT(pass_name) == N_PASS, "a name for each pass");
 
@@ -48,7 +51,7 @@ struct run {
     unsigned values; /* output elements whose values were compared */
 };
 
-/* ---- files ------------------------------------------------------------------------------------------ */
+/* ---- files --------------------------------------------------------------------------------------------- */
 
 static uint8_t *read_file(struct oc_arena *a, const char *path, size_t *n)
 {
@@ -97,7 +100,7 @@ static const char *listed(struct run *r, const char *name, const char *kind)
     return NULL;
 }
 
-/* ---- one model -------------------------------------------------------------------------------------- */
+/* ---- one model ----------------------------------------------------------------------------------------- */
 
 struct test {
     struct run *r;
@@ -124,7 +127,7 @@ static void problem(struct test *t, const char *fmt, ...)
         t->problem = oc_printf(&t->r->arena, "%s: %s", pass_name[t->pass], text);
 }
 
-/* The file's tensor under another name. The set stores bfloat16 as uint16, for want of such a numpy type. */
+/* The file's tensor under another name. The set stores bfloat16 as uint16 because numpy has no such type. */
 static Onnx__TensorProto *stored_tensor(struct test *t, const char *kind, size_t i,
                                         const Onnx__ValueInfoProto *v, const char *name)
 {
@@ -199,7 +202,7 @@ static void give_input(struct test *t, Onnx__GraphProto *g, size_t i)
         onnx__tensor_proto__free_unpacked(p, NULL);
 }
 
-/* Stored outputs become initializers that nobody reads. */
+/* Stored outputs become initializers without readers. */
 static void prepare(struct test *t, Onnx__GraphProto *g)
 {
     t->n_value = 0;
@@ -229,11 +232,11 @@ static const struct oc_value *find_value(const struct oc_model *m, const char *n
     return NULL;
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------- */
 
 enum fit { WRONG, OPEN, EXACT };
 
-/* Open: what is known fits. */
+/* Unknown sizes: the known part matches. */
 static enum fit fit_of(const struct oc_analysis *a, const struct oc_type *got, const struct oc_tensor *want)
 {
     enum fit fit = EXACT;
@@ -251,7 +254,7 @@ static enum fit fit_of(const struct oc_analysis *a, const struct oc_type *got, c
     return fit;
 }
 
-/* The graph input that decides what an open output is. */
+/* The graph input that decides an output of unknown size. */
 static bool names_input(struct test *t, const struct oc_analysis *a, uint32_t v)
 {
     uint32_t cause = a->root_cause[v];
@@ -259,7 +262,7 @@ static bool names_input(struct test *t, const struct oc_analysis *a, uint32_t v)
         t->decides = oc_strdup(&t->r->arena, a->model->value[cause].name);
         return true;
     }
-    problem(t, "output '%s' is open because of '%s', which is no graph input", a->model->value[v].name,
+    problem(t, "output '%s' is unknown because of '%s', which is not a graph input", a->model->value[v].name,
             cause == OC_NONE ? "" : a->model->value[cause].name);
     return false;
 }
@@ -268,7 +271,7 @@ static bool same_elem(const struct oc_elem *got, const struct oc_elem *want, uns
 {
     double a, b;
     if (got->kind == OC_E_UNKNOWN)
-        return true; /* says nothing */
+        return true; /* no claim */
     if (got->kind == OC_E_STRING || want->kind == OC_E_STRING)
         return got->kind == want->kind && got->str && want->str && strcmp(got->str, want->str) == 0;
     if (!oc_elem_known_real(got, &a))
@@ -309,9 +312,8 @@ static bool fits_tensor(const struct oc_type *type, const uint8_t *data, size_t 
     return fits;
 }
 
-/* Messages outside of our schema. SequenceProto: field 3 repeats the tensors. OptionalProto: field 3 is a
- * tensor, 5 a sequence. An element type is what all elements have in common, so sizes it leaves open are
- * fine. */
+/* Messages outside our schema. SequenceProto: field 3 repeats the tensors. OptionalProto: field 3 is a
+ * tensor, 5 a sequence. An element type is the common type of all elements, so it may leave sizes unknown. */
 static bool fits(const struct oc_type *type, const uint8_t *data, size_t n)
 {
     struct oc_wire w = oc_wire_of(data, n);
@@ -342,7 +344,8 @@ static void compare_container(struct test *t, const struct oc_analysis *a, size_
     else if (!data || !got)
         problem(t, "output '%s' is not stored, or nowhere in the model", name);
     else if (!fits(got, data, n))
-        problem(t, "output '%s': the stored one is no %s", name, oc_type_text(&t->r->arena, a->exprs, got));
+        problem(t, "output '%s': the stored one is not a %s", name,
+                oc_type_text(&t->r->arena, a->exprs, got));
 }
 
 static void compare_output(struct test *t, const struct oc_analysis *a, size_t i, const char *name)
@@ -492,8 +495,8 @@ static void print_tally(const char *what, const struct tally *t)
            t->wrong);
 }
 
-/* What was reached once may not be lost; other versions of the test set have other numbers. */
-static void check_reached(struct run *r)
+/* The number of exact results must not decrease; other versions of the test set have other numbers. */
+static void check_minimum(struct run *r)
 {
     static const struct {
         enum pass pass;
@@ -504,7 +507,7 @@ static void check_reached(struct run *r)
         bool bad = t->exact + t->open + t->wrong == reached[i].models && t->exact < reached[i].exact;
         r->n++;
         *(bad ? &r->failed : &r->passed) += 1;
-        printf("%sok %u - %s: %u exact at least\n", bad ? "not " : "", r->n, pass_name[reached[i].pass],
+        printf("%sok %u - %s: at least %u exact\n", bad ? "not " : "", r->n, pass_name[reached[i].pass],
                reached[i].exact);
     }
 }
@@ -532,9 +535,9 @@ int main(int argc, char **argv)
         if (!r.skip[i].hits) {
             r.n++;
             r.failed++;
-            printf("not ok %u - list: '%s' meets no test\n", r.n, r.skip[i].pattern);
+            printf("not ok %u - list: '%s' matches no test\n", r.n, r.skip[i].pattern);
         }
-    check_reached(&r);
+    check_minimum(&r);
     printf("1..%u\n# %u output elements compared by value\n", r.n, r.values);
     print_passes(&r);
     printf("%u passed, %u failed, %u skipped\n", r.passed, r.failed, r.skipped);

@@ -1,6 +1,6 @@
-/* Files against every importer: one line a file, `path <TAB> winner <TAB> bids`. The winner is an importer,
- * "model", "not a profile", or "TIE". Paths are written below the folder given first. probe_matrix FOLDER
- * FILE... */
+/* Runs every probe on files: one line per file, `path <TAB> winner <TAB> bids`. The winner is an
+ * importer, "model", "not a profile", or "TIE". Paths are printed relative to the first folder.
+ *   probe_matrix FOLDER FILE... */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

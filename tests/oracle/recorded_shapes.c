@@ -1,20 +1,20 @@
-/* Compares inferred types with those that ONNX Runtime recorded while it ran.
+/* Compares inferred types with those that ONNX Runtime recorded.
  *
  *   recorded_shapes LIST
  *
- * A line of the list is a case, fields apart by tabs; '#' starts a comment: MODEL PROFILE OPTIMIZED BINDS...
+ * A line of the list is a case, with fields separated by tabs; '#' starts a comment:
+ * MODEL PROFILE OPTIMIZED BINDS...
  *   PROFILE    '-': the model alone
- *   OPTIMIZED  '-': the runtime ran the model as it is; 'float': the same, but float16 as float between
- * casts;
- *              '+': it optimized it; else the file it saved then
- *   BINDS      shape:x=1x3x48x192 (a scalar has nothing behind '='), dim:batch=1, value:sr=16000
+ *   OPTIMIZED  '-': the runtime ran the model unchanged; 'float': the same, but float16 as float between
+ *              casts; '+': it optimized the model; otherwise the optimized model that it saved
+ *   BINDS      shape:x=1x3x48x192 (a scalar has nothing after '='), dim:batch=1, value:sr=16000
  *
- * A case passes if every operator of the model has a rule and, with a profile, every record of an operator is
- * put on nodes of the model and all its recorded output types (dtype and dims) are the inferred ones. Records
- * of fused nodes are compared with the values that leave the group, layouts that the optimizer changed up to
- * the order of the axes, blocks and their padding. Nodes that only the optimizer knows (layout, copies,
- * casts) have no counterpart: they are counted apart, and a problem after '-'. A MODEL that is not there is
- * skipped. Prints TAP. */
+ * A case passes if every operator of the model has a rule and, with a profile, every record of an operator
+ * matches nodes of the model and all its recorded output types (dtype and dims) equal the inferred ones.
+ * Records of fused nodes are compared with the outputs of the group, layouts changed by the optimizer up to
+ * the order of the axes, blocks and their padding. Nodes inserted by the optimizer (layout, copies, casts)
+ * have no counterpart: they are counted separately, and are a problem with '-'. A missing MODEL is skipped.
+ * Prints TAP. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void problem(struct one_case *c, const char *fmt, ...)
     printf("# %s\n", text);
 }
 
-/* ---- binds ------------------------------------------------------------------------------------------ */
+/* ---- binds --------------------------------------------------------------------------------------------- */
 
 static bool parse_shape(struct binds *b, char *name, char *dims)
 {
@@ -89,7 +89,7 @@ static bool parse_bind(struct binds *b, char *text)
     return strcmp(text, "dim") == 0 && oc_parse_i64(eq, strlen(eq), &b->dim[b->n_dim++].value);
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------- */
+/* ---- comparison ---------------------------------------------------------------------------------------- */
 
 static bool same_kind(const struct one_case *c, const struct oc_type *inferred,
                       const struct oc_type *recorded)
@@ -120,7 +120,7 @@ static void compare_node(struct one_case *c, const struct oc_prof_rec *p, uint32
         const struct oc_type *t = v == OC_NONE ? NULL : &c->analysis->type[v];
         if (!t || (t->kind != OC_T_TENSOR && t->kind != OC_T_NONE))
             continue;
-        if (at == p->n_out) /* an output that the runtime did not produce: nobody reads it */
+        if (at == p->n_out) /* an output that the runtime did not produce because it has no reader */
             break;
         if (!same_type(c, t, &p->out[at]))
             problem(c, "%s (%s): output %u '%s' is %s, recorded %s", p->name, p->op_type, (unsigned)k,
@@ -142,8 +142,8 @@ static bool in_group(const struct oc_join_rec *r, uint32_t node)
     return false;
 }
 
-/* Read by a node outside of the group, or an output of the model. */
-static bool leaves(const struct one_case *c, const struct oc_join_rec *r, uint32_t v)
+/* Read by a node outside the group, or an output of the model. */
+static bool leaves_group(const struct one_case *c, const struct oc_join_rec *r, uint32_t v)
 {
     bool used = c->model->value[v].graph_output;
     for (uint32_t i = 0; i < c->model->n_node && !used; i++)
@@ -196,7 +196,7 @@ static void compare_group(struct one_case *c, const struct oc_prof_rec *p, const
         for (uint32_t i = 0; i < r->n_node && !found; i++) {
             const struct oc_node *n = &c->model->node[r->node[i]];
             for (uint32_t k = 0; k < n->n_out && !found; k++) {
-                if (n->out[k] == OC_NONE || !leaves(c, r, n->out[k]))
+                if (n->out[k] == OC_NONE || !leaves_group(c, r, n->out[k]))
                     continue;
                 const struct oc_type *t = &c->analysis->type[n->out[k]];
                 found = same_in_group(c, t, &p->out[o]);
@@ -206,12 +206,12 @@ static void compare_group(struct one_case *c, const struct oc_prof_rec *p, const
         }
         c->types++;
         if (!found)
-            problem(c, "%s (%s, %u nodes): recorded %s, what leaves the group is%s", p->name, p->op_type,
+            problem(c, "%s (%s, %u nodes): recorded %s, the outputs of the group are%s", p->name, p->op_type,
                     (unsigned)r->n_node, oc_type_text(&c->arena, c->profile->exprs, &p->out[o]), seen);
     }
 }
 
-/* Without optimization every node that runs is recorded; constants are none to the runtime. */
+/* Without optimization every node that runs is recorded; the runtime does not run constants. */
 static void find_nodes_without_record(struct one_case *c)
 {
     for (uint32_t i = 0; i < c->model->n_node; i++) {
@@ -235,7 +235,7 @@ static void compare_records(struct one_case *c)
         bool strange = r->bucket && strcmp(r->bucket, "unmatched") == 0;
         bool may_insert = c->is_optimized || (c->is_widened && strcmp(p->op_type, "Cast") == 0);
         if (strange || (!r->n_node && !may_insert))
-            problem(c, "%s (%s): on no node of the model", p->name, p->op_type);
+            problem(c, "%s (%s): matches no node of the model", p->name, p->op_type);
         if (!r->n_node || !p->has_out) {
             c->inserted += !r->n_node;
             continue;
@@ -252,7 +252,7 @@ static void compare_records(struct one_case *c)
         find_nodes_without_record(c);
 }
 
-/* ---- one case --------------------------------------------------------------------------------------- */
+/* ---- one case ------------------------------------------------------------------------------------------ */
 
 static void check_rules(struct one_case *c)
 {
@@ -341,7 +341,7 @@ static bool one_line(char *line, unsigned number, bool *skipped)
     FILE *f = fopen(c.model_path, "rb");
     *skipped = !f;
     if (!f) {
-        printf("ok %u - %s # SKIP %s: '%s' is not there\n", number, base(c.model_path), base(c.model_path),
+        printf("ok %u - %s # SKIP %s: '%s' is missing\n", number, base(c.model_path), base(c.model_path),
                c.model_path);
         return true;
     }

@@ -7,7 +7,7 @@
 
 #define BUSY 0.1 /* processors */
 
-/* Four digits, however large: 0.4213, 12.34, 1.235 G */
+/* Four digits for any magnitude: 0.4213, 12.34, 1.235 G */
 static const char *digits(double v, char *out, size_t n)
 {
     static const char prefix[] = " kMGT";
@@ -28,14 +28,14 @@ static const char *with_unit(double v, const char *unit, char *out, size_t n)
     char number[32];
     if (isnan(v))
         snprintf(out, n, "-");
-    else if (v >= 9999.5 && *unit != '/') /* more ms, not kms */
+    else if (v >= 9999.5 && *unit != '/') /* ms above 9999, never kms */
         snprintf(out, n, "%.0f %s", v, unit);
     else
         snprintf(out, n, "%s%s%s", digits(v, number, sizeof(number)), *unit && *unit != '/' ? " " : "", unit);
     return out;
 }
 
-static const char *wish(const struct wanted *w, const struct figure *f, char *out, size_t n)
+static const char *limit_text(const struct wanted *w, const struct figure *f, char *out, size_t n)
 {
     if (w->relation == ANY || isnan(f->limit))
         *out = 0;
@@ -48,7 +48,7 @@ static const char *wish(const struct wanted *w, const struct figure *f, char *ou
 
 #define ROW "%-43s %11s %9s %-7s  %-31s %10s %8s %-13s %8s %s\n"
 
-static void tell_target(const struct target *t, bool repeated)
+static void print_target(const struct target *t, bool repeated)
 {
     char a[32], b[32], c[32], d[32], e[32], beside[64] = "";
     struct figure f = bench_figure(t), r = bench_ratio(t);
@@ -59,38 +59,38 @@ static void tell_target(const struct target *t, bool repeated)
     if (t->against)
         snprintf(beside, sizeof(beside), "%s", t->against->missing ? t->against->missing : t->against->title);
     printf(ROW, repeated ? "" : t->title, with_unit(f.value, f.unit, a, sizeof(a)),
-           wish(&t->figure_wanted, &f, b, sizeof(b)), bench_verdict_name(f.verdict), beside,
+           limit_text(&t->figure_wanted, &f, b, sizeof(b)), bench_verdict_name(f.verdict), beside,
            t->against ? with_unit(other, "ms", c, sizeof(c)) : "",
            has_ratio ? digits(r.value, d, sizeof(d)) : "", has_ratio ? t->ratio : "",
-           wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
+           limit_text(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
     if (r.item)
         printf("    %s\n", r.item);
 }
 
-static void tell_targets(const struct tables *t)
+static void print_targets(const struct tables *t)
 {
     unsigned wanted = 0, missed = 0, absolute = 0, absolute_missed = 0, skipped = 0;
-    printf("\n" ROW, "target", "figure", "target", "", "measured beside it", "", "ratio", "", "target", "");
+    printf("\n" ROW, "target", "value", "limit", "", "compared with", "", "ratio", "", "limit", "");
     for (uint32_t i = 0; i < t->n_target; i++) {
         const struct target *x = &t->target[i];
         enum verdict machine = bench_machine_verdict(x), here = bench_figure(x).verdict;
-        tell_target(x, i > 0 && strcmp(x->title, x[-1].title) == 0);
+        print_target(x, i > 0 && strcmp(x->title, x[-1].title) == 0);
         wanted += machine != NO_VERDICT;
         missed += machine == MISSED;
         absolute += here != NO_VERDICT;
         absolute_missed += here == MISSED;
         skipped += machine == SKIPPED;
     }
-    printf("\nby what does not depend on the machine: %u of %u missed, %u skipped; on this machine: %u of %u "
+    printf("\nindependent of the machine: %u of %u missed, %u skipped; on this machine: %u of %u "
            "missed\n",
            missed, wanted, skipped, absolute_missed, absolute);
 }
 
-static void tell_sweeps(const struct tables *t)
+static void print_sweeps(const struct tables *t)
 {
     char a[32], b[32], c[32];
-    printf("\n%-45s %10s %12s %12s %9s %9s %11s\n", "how it grows", "size", "median ms", "per second",
-           "exponent", "RSS MB", "private MB");
+    printf("\n%-45s %10s %12s %12s %9s %9s %11s\n", "scaling", "size", "median ms", "per second", "exponent",
+           "RSS MB", "private MB");
     for (uint32_t i = 0; i < t->n_command; i++) {
         const struct command *x = &t->command[i];
         if (strncmp(x->group, "sweep", 5) != 0 || x->missing || !x->item->n)
@@ -103,7 +103,7 @@ static void tell_sweeps(const struct tables *t)
     }
 }
 
-static void tell_command(const struct command *c)
+static void print_command(const struct command *c)
 {
     char count[32] = "";
     const struct item *x = c->item;
@@ -121,12 +121,12 @@ static void tell_command(const struct command *c)
     }
 }
 
-static void tell_commands(const struct tables *t)
+static void print_commands(const struct tables *t)
 {
-    printf("\n%-45s %5s %12s %12s %13s %9s %11s %9s\n", "every measurement", "runs", "median ms", "least ms",
-           "least CPU ms", "RSS MB", "private MB", "events");
+    printf("\n%-45s %5s %12s %12s %13s %9s %11s %9s\n", "all measurements", "runs", "median ms", "min ms",
+           "min CPU ms", "RSS MB", "private MB", "events");
     for (uint32_t i = 0; i < t->n_command; i++)
-        tell_command(&t->command[i]);
+        print_command(&t->command[i]);
     for (uint32_t i = 0; i < t->n_command; i++)
         for (uint32_t k = 0; t->command[i].n_item > 1 && k < t->command[i].n_item; k++)
             if (t->command[i].item[k].code)
@@ -134,28 +134,28 @@ static void tell_commands(const struct tables *t)
                        t->command[i].item[k].name);
 }
 
-static void tell_machine(FILE *out, double others)
+static void print_machine(FILE *out, double others)
 {
     struct utsname u;
     fprintf(out, "%s, %ld processors, %.0f GB of memory", uname(&u) == 0 ? u.machine : "?",
             sysconf(_SC_NPROCESSORS_ONLN),
             (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) * 1e-9);
     fprintf(out,
-            others > BUSY ? "; others kept %.2f processors busy meanwhile: TIMES ARE DOUBTFUL\n"
-                          : "; others kept %.2f processors busy meanwhile\n",
+            others > BUSY ? "; other processes used %.2f processors: TIMES ARE UNRELIABLE\n"
+                          : "; other processes used %.2f processors\n",
             others);
 }
 
 void bench_tell(const struct tables *t, double others)
 {
-    tell_machine(stdout, others);
-    tell_targets(t);
-    tell_sweeps(t);
-    tell_commands(t);
+    print_machine(stdout, others);
+    print_targets(t);
+    print_sweeps(t);
+    print_commands(t);
 }
 
 /* "ResNet, 2.1 ms" */
-static const char *peer(const struct command *c, char *out, size_t n)
+static const char *compared_text(const struct command *c, char *out, size_t n)
 {
     char ms[32];
     if (!c)
@@ -167,20 +167,21 @@ static const char *peer(const struct command *c, char *out, size_t n)
     return out;
 }
 
-static void mark_target(FILE *f, const struct target *t)
+static void write_target(FILE *f, const struct target *t)
 {
     char a[32], b[32], c[128], d[32], e[32];
     struct figure x = bench_figure(t), r = bench_ratio(t);
     const char *file = r.item ? strrchr(r.item, '/') : NULL;
     fprintf(f, "| %s | %s | %s | %s | %s |", t->title, with_unit(x.value, x.unit, a, sizeof(a)),
-            wish(&t->figure_wanted, &x, b, sizeof(b)), bench_verdict_name(x.verdict),
-            peer(t->against, c, sizeof(c)));
+            limit_text(&t->figure_wanted, &x, b, sizeof(b)), bench_verdict_name(x.verdict),
+            compared_text(t->against, c, sizeof(c)));
     if (strcmp(t->ratio, "-") != 0)
         fprintf(f, " %s %s%s%s", digits(r.value, d, sizeof(d)), t->ratio, r.item ? ": " : "",
                 file     ? file + 1
                 : r.item ? r.item
                          : "");
-    fprintf(f, " | %s | %s |\n", wish(&t->ratio_wanted, &r, e, sizeof(e)), bench_verdict_name(r.verdict));
+    fprintf(f, " | %s | %s |\n", limit_text(&t->ratio_wanted, &r, e, sizeof(e)),
+            bench_verdict_name(r.verdict));
 }
 
 int bench_write_markdown(const struct tables *t, const char *path, double others, struct oc_err *err)
@@ -188,10 +189,10 @@ int bench_write_markdown(const struct tables *t, const char *path, double others
     FILE *f = fopen(path, "w");
     if (!f)
         return oc_fail(err, OC_EOUTPUT, "cannot write '%s'", path);
-    tell_machine(f, others);
-    fprintf(f, "\n| target | figure | wanted | | beside it | ratio | wanted | "
+    print_machine(f, others);
+    fprintf(f, "\n| target | value | limit | | compared with | ratio | limit | "
                "|\n|---|---|---|---|---|---|---|---|\n");
     for (uint32_t i = 0; i < t->n_target; i++)
-        mark_target(f, &t->target[i]);
+        write_target(f, &t->target[i]);
     return fclose(f) ? oc_fail(err, OC_EOUTPUT, "cannot write '%s'", path) : 0;
 }
