@@ -1,6 +1,6 @@
 #!/bin/sh
-# --annotate: the model with its costs is the model. By Debian's python3-onnx where it is installed, and on ONNX
-# Runtime where `make corpus` has installed it; with 300 MB of weights in little memory. Prints TAP.
+# --annotate: the annotated model is equivalent to the model, checked with Debian's python3-onnx if installed, and with ONNX
+# Runtime if `make corpus` installed it; 300 MB of weights need little memory. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -15,16 +15,16 @@ for p in /usr/bin/python3 python3; do
     # libonnx-testdata alone installs a folder `onnx` that Python imports as an empty package
     [ -z "$python" ] && "$p" -c 'import onnx.checker' 2>/dev/null && python=$p
 done
-told() { result "$2" "$1"; } # problems title: long ones first
-holds() { # title model annotated
+check() { result "$2" "$1"; } # problems title
+check_annotated() { # title model annotated
     if [ -z "$python" ]; then
         skip "$1" 'no python3-onnx'
         return
     fi
     "$python" tests/support/annotate_rules.py "$2" "$3" >"$work/lines" 2>&1
-    told "$(grep -v '^ok ' "$work/lines"; [ "$(grep -c '^ok ' "$work/lines")" -ge 7 ] || echo 'checks are missing')" "$1"
+    check "$(grep -v '^ok ' "$work/lines"; [ "$(grep -c '^ok ' "$work/lines")" -ge 7 ] || echo 'not all checks ran')" "$1"
 }
-runs() { # title model annotated shapes...
+check_outputs() { # title model annotated shapes...
     title="$1: same outputs on ONNX Runtime"
     shift
     if ! command -v node >/dev/null || [ ! -d "$NODE_PATH/onnxruntime-node" ]; then
@@ -36,67 +36,67 @@ runs() { # title model annotated shapes...
         skip "$title" "$out"
         return
     fi
-    told "$(case "$out" in *'same '*outputs) ;; *) echo "$out" ;; esac)" "$title"
+    check "$(case "$out" in *'same '*outputs) ;; *) echo "$out" ;; esac)" "$title"
 }
-case_of() { # title name shapes of a run -- options
+test_model() { # title name input shapes for the run -- options
     title=$1 name=$2 shape=$3
     shift 3
     "$onnxcost" "$work/$name.onnx" "$@" --annotate "$work/$name.out.onnx" -f csv >/dev/null 2>"$work/err" ||
-        told "$(cat "$work/err")" "$title"
-    holds "$title" "$work/$name.onnx" "$work/$name.out.onnx"
+        check "$(cat "$work/err")" "$title"
+    check_annotated "$title" "$work/$name.onnx" "$work/$name.out.onnx"
     # shellcheck disable=SC2086 # a list
-    runs "$title" "$work/$name.onnx" "$work/$name.out.onnx" $shape
+    check_outputs "$title" "$work/$name.onnx" "$work/$name.out.onnx" $shape
 }
 
 "$BUILD/onnxzoo" squeezenet1_1 --fill random -o "$work/squeezenet1_1.onnx"
 "$BUILD/onnxzoo" mobilenetv2 --fill random -o "$work/mobilenetv2.onnx"
 "$BUILD/onnxzoo" keyword_gru --fill random -o "$work/keyword_gru.onnx"
-case_of 'a model alone' squeezenet1_1 ''
-case_of 'a model with profile and hardware' mobilenetv2 '' -p models/profiles/mobilenetv2.all.t1.json.gz --hw a100
-told "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty
+test_model 'model without a profile' squeezenet1_1 ''
+test_model 'model with profile and hardware' mobilenetv2 '' -p models/profiles/mobilenetv2.all.t1.json.gz --hw a100
+check "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty
     a=$("$onnxcost" "$work/mobilenetv2.onnx" -f csv 2>/dev/null | cksum)
     b=$("$onnxcost" "$work/mobilenetv2.out.onnx" -f csv 2>/dev/null | cksum)
-    [ "$a" = "$b" ] || echo 'other costs')" 'the annotated model costs what the model costs'
-told "$(for name in group_time_ns roofline_ns; do
+    [ "$a" = "$b" ] || echo 'costs differ')" 'annotated model has the costs of the model'
+check "$(for name in group_time_ns roofline_ns; do
     grep -aq "onnxcost.$name" "$work/mobilenetv2.out.onnx" || echo "no $name"
-done)" 'times of fused groups and limits are there'
-case_of 'a recurrent model' keyword_gru ''
+done)" 'entries contain times of fused groups and rooflines'
+test_model 'recurrent model' keyword_gru ''
 for seed in if loop function; do # bodies and functions
     cp "tests/fuzz/seeds/model/$seed.onnx" "$work/$seed.onnx"
-    case_of "$seed" "$seed" ''
+    test_model "$seed" "$seed" ''
 done
 
-# weights in a file of their own
+# external weights
 "$BUILD/onnxzoo" resnet18 -o "$work/external.onnx"
-told "$("$onnxcost" "$work/external.onnx" --annotate "$work/beside.onnx" -t 1 2>&1 >/dev/null | grep cannot
-    [ -s "$work/beside.onnx" ] || echo 'not written')" 'external weights: beside them'
-refused() { # pattern title arguments...
+check "$("$onnxcost" "$work/external.onnx" --annotate "$work/same_folder.onnx" -t 1 2>&1 >/dev/null | grep cannot
+    [ -s "$work/same_folder.onnx" ] || echo 'not written')" 'external weights: output in the folder of the weights'
+expect_usage_error() { # pattern title arguments...
     pattern=$1 title=$2
     shift 2
     before=$(cksum <"$work/squeezenet1_1.onnx")
     "$onnxcost" "$@" >"$work/report" 2>"$work/err"
     code=$?
-    told "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")"
+    check "$([ $code -eq 2 ] && grep -qE "$pattern" "$work/err" || echo "$code $(cat "$work/err")"
         [ "$before" = "$(cksum <"$work/squeezenet1_1.onnx")" ] || echo 'the model was changed'
         ls "$work"/*.onnx.?????? "$work"/elsewhere/* 2>/dev/null)" "$title"
 }
-refused 'must stand beside the model' 'external weights: elsewhere' "$work/external.onnx" --annotate "$work/elsewhere/a.onnx"
-refused 'it is the model itself' 'over the model' "$work/squeezenet1_1.onnx" --annotate "$work/squeezenet1_1.onnx"
+expect_usage_error 'must stand beside the model' 'external weights: output in another folder is rejected' "$work/external.onnx" --annotate "$work/elsewhere/a.onnx"
+expect_usage_error 'it is the model itself' 'output over the model is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/squeezenet1_1.onnx"
 ln -s squeezenet1_1.onnx "$work/link.onnx"
-refused 'it is the model itself' 'over the model by a link' "$work/squeezenet1_1.onnx" --annotate "$work/link.onnx"
-refused 'a file of its own' 'onto standard output' "$work/squeezenet1_1.onnx" --annotate -
-refused 'a file of its own' 'onto the report' "$work/squeezenet1_1.onnx" --annotate "$work/x" -o "$work/x"
-refused 'needs a model' 'a profile alone' models/profiles/mobilenetv2.all.t1.json.gz --annotate "$work/x"
+expect_usage_error 'it is the model itself' 'output over the model through a link is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/link.onnx"
+expect_usage_error 'a file of its own' 'output to standard output is rejected' "$work/squeezenet1_1.onnx" --annotate -
+expect_usage_error 'a file of its own' 'output to the report file is rejected' "$work/squeezenet1_1.onnx" --annotate "$work/x" -o "$work/x"
+expect_usage_error 'needs a model' 'profile without a model is rejected' models/profiles/mobilenetv2.all.t1.json.gz --annotate "$work/x"
 
-# large: through the page cache, not through memory
+# large files are copied through the page cache, not through memory
 if [ "${BUILD#build/}" = release ] && command -v python3 >/dev/null; then
     "$BUILD/onnxzoo" bigfile --bytes 200000000 -o "$work/big.onnx"
     mib=$(python3 -c '
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)' "$onnxcost" "$work/big.onnx" --annotate "$work/big.out.onnx")
-    told "$([ "$mib" -lt 60 ] || echo "$mib MiB")" '200 MB of weights in less than 60 MiB of memory'
-    told "$(python3 - "$work/big.onnx" "$work/big.out.onnx" 2>&1 <<'PYTHON'
+    check "$([ "$mib" -lt 60 ] || echo "$mib MiB")" '200 MB of weights need less than 60 MiB of memory'
+    check "$(python3 - "$work/big.onnx" "$work/big.out.onnx" 2>&1 <<'PYTHON'
 import mmap, sys
 files = [open(p, "rb") for p in sys.argv[1:]]
 a, b = (mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) for f in files)
@@ -105,9 +105,9 @@ shift = b.find(a[10**6:10**6 + probe], 10**6 - 10**5, 10**6 + 10**5) - 10**6
 bad = [at for at in range(10**6, len(a) - 10**6, len(a) // 997) if a[at:at + probe] != b[at + shift:at + shift + probe]]
 print(bad[:3] or "" if len(b) > len(a) else "too small")
 PYTHON
-)" '200 MB of weights are all there'
+)" '200 MB of weights are complete'
     rm -f "$work"/big*
 else
-    skip '200 MB of weights in less than 60 MiB of memory' 'not the release mode'
+    skip '200 MB of weights need less than 60 MiB of memory' 'not the release mode'
 fi
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The HTML report: written for several sources, and used in headless Chromium (tests/browser/page_test.js).
-# Needs node, Chromium and playwright-core (`make browser` gets it from npm); what is missing is told and skipped.
+# The HTML report: written for several sources and tested in headless Chromium (tests/browser/page_test.js).
+# Needs node, Chromium and playwright-core (`make browser` installs it from npm); missing tools are skipped with a message.
 # SHOTS=FOLDER keeps screenshots.
 # modes: release
 set -u
@@ -19,7 +19,7 @@ html() { # name arguments...
     name=$1
     shift
     "$BUILD/onnxcost" "$@" --format html -o "$work/$name.html" 2>"$work/$name.txt" || fail "the report $name: $(cat "$work/$name.txt")"
-    grep -q '</html>' "$work/$name.html" || fail "the report $name is not whole"
+    grep -q '</html>' "$work/$name.html" || fail "the report $name is incomplete"
 }
 [ -s "$work/resnet50.onnx" ] || "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx" || fail 'onnxzoo resnet50'
 [ -s "$work/chain.onnx" ] || "$BUILD/onnxzoo" chain --nodes 100000 -o "$work/chain.onnx" || fail 'onnxzoo chain'
@@ -38,15 +38,15 @@ kineto=../shared/samples/pytorch/resnet50_train_v100.pt.trace.json.gz
 rm -f "$work/kineto.html"
 [ -e "$kineto" ] && html kineto "$kineto"
 
-# the page is the same in every mode: one of them is shown to the browser
-case "$BUILD" in *release*) ;; *) echo '1..1'; echo 'ok 1 - the reports are written'; exit 0 ;; esac
+# the page is the same in every mode: only the release mode runs the browser
+case "$BUILD" in *release*) ;; *) echo '1..1'; echo 'ok 1 - reports are written'; exit 0 ;; esac
 skip() {
     echo '1..2'
-    echo 'ok 1 - the reports are written'
-    echo "ok 2 - the page in a browser # SKIP $1"
+    echo 'ok 1 - reports are written'
+    echo "ok 2 - page works in a browser # SKIP $1"
     exit 0
 }
-command -v node >/dev/null 2>&1 || skip 'there is no node'
-[ -x "$CHROMIUM" ] || skip 'there is no Chromium (package chromium)'
-[ -e "$PLAYWRIGHT/package.json" ] || skip 'there is no playwright-core (make browser gets it from npm)'
+command -v node >/dev/null 2>&1 || skip 'node is missing'
+[ -x "$CHROMIUM" ] || skip 'Chromium is missing (package chromium)'
+[ -e "$PLAYWRIGHT/package.json" ] || skip 'playwright-core is missing (make browser installs it from npm)'
 exec node tests/browser/page_test.js "$work"

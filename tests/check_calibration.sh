@@ -1,12 +1,12 @@
 #!/bin/sh
-# Files of calibrations are valid against the schema; it refuses what the reader refuses, and names the classes that
-# the program knows. A file that is read and written again is the same. Prints TAP.
+# Calibration files are valid against the schema; schema and reader reject the same mistakes, and the schema lists all
+# kernel classes. A file that is read and written again is unchanged. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
 
-validate() { # file: prints what is wrong
+validate() { # file: prints the problems
     xmllint --nonet --noout --relaxng hwdb/calibration.rng "$1" 2>&1 || echo "exit code $?"
 }
 
@@ -22,12 +22,12 @@ for file in tests/fuzz/seeds/calibration/*.xml; do
     result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
 done
 
-# The example that comes with the program.
+# The installed example.
 shipped=hwdb/calibrations/xeon-2-threads
-result 'the shipped calibration is valid' "$(validate $shipped.onnxruntime.xml | grep -v ' validates$')"
-result 'so is its device' "$("$BUILD/onnxcost" hw lint $shipped.xml | grep -v ' 0 findings$')"
+result 'installed calibration is valid' "$(validate $shipped.onnxruntime.xml | grep -v ' validates$')"
+result 'device of the installed calibration is valid' "$("$BUILD/onnxcost" hw lint $shipped.xml | grep -v ' 0 findings$')"
 
-# What the program writes of recordings in the repository.
+# A calibration from the recordings of the repository.
 BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
 {
     echo profile,model,optimized,id,warmup
@@ -37,43 +37,43 @@ BUILD=$BUILD tests/make_zoo.sh "$work/zoo" >/dev/null
 } >"$work/list.csv"
 out=$("$BUILD/onnxcost" calibrate "$work/list.csv" --hw xeon-platinum-8480-plus -o "$work/cal.xml" 2>&1 >/dev/null)
 result 'calibrate writes a file' "$out"
-result 'that is valid' "$(validate "$work/cal.xml" | grep -v ' validates$')"
+result 'the written calibration is valid' "$(validate "$work/cal.xml" | grep -v ' validates$')"
 again=$("$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/cal.xml" \
     --format csv 2>&1 | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "evidence") k = i } NR > 1 { seen[$k]++ }
         END { for (e in seen) print e, seen[e] }')
-result 'and knows the kernels that it was made of' "$(printf '%s\n' "$again" | grep -q '^exact' || echo "evidence: $again")"
+result 'estimate finds the calibrated kernels as exact evidence' "$(printf '%s\n' "$again" | grep -q '^exact' || echo "evidence: $again")"
 
-# How much of what was recorded a plan of the fusion has.
+# The share of the recorded time that the fusion plan predicts.
 for model in resnet50 mobilenetv2 bert_base; do
     share=$("$BUILD/onnxcost" estimate "$work/zoo/$model.onnx" --hw xeon-platinum-8480-plus --format json \
         -p "models/profiles/$model.all.t1.json.gz" --optimized-model "models/profiles/$model.all.optimized.onnx" |
         sed -n 's/.*"equal_time_fraction": *\([0-9.]*\).*/\1/p')
-    result "the plan of $model is what ran" "$(awk -v s="${share:-0}" 'BEGIN { if (s < 0.99) print "share of the time: " s }')"
+    result "fusion plan of $model equals the recording" "$(awk -v s="${share:-0}" 'BEGIN { if (s < 0.99) print "share of the time: " s }')"
 done
 
-while IFS='|' read -r what edit; do
+while IFS='|' read -r rule edit; do
     sed "$edit" $seed >"$work/edited.xml"
-    cmp -s $seed "$work/edited.xml" && result "schema: $what" 'the edit changes nothing'
+    cmp -s $seed "$work/edited.xml" && result "schema: $rule" 'the edit has no effect'
     case $(validate "$work/edited.xml") in
-    *'fails to validate'*) result "schema: $what" '' ;;
-    *) result "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $rule" '' ;;
+    *) result "schema: $rule" 'accepted' ;;
     esac
     "$BUILD/onnxcost" estimate "$work/zoo/resnet50.onnx" --hw xeon-platinum-8480-plus --calibration "$work/edited.xml" \
         >/dev/null 2>"$work/stderr"
     rc=$?
-    result "reader: $what" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
+    result "reader: $rule" "$([ $rc -eq 3 ] && grep -q 'edited.xml.: line [0-9]' "$work/stderr" || { echo "exit code $rc"; cat "$work/stderr"; })"
 done <<'EDITS'
-the version is known|s/version="2"/version="3"/
-a calibration has a device|s/ device="[^"]*"//
-classes are a closed list|s/class="gemm"/class="gem"/
-types are a closed list|s/dtype="f32"/dtype="float"/
-kinds are a closed list|s/kind="curve"/kind="line"/
-flags are yes or no|s/ec-known="yes"/ec-known="true"/
-numbers are numbers|s/ ec="0.5"/ ec="half"/
-ids have sixteen digits|s/id="0/id="/
-there are three half-widths|s/d80="[0-9.]* /d80="/
-unknown attributes are refused|s/<run /<run tao="1" /
-unknown elements are refused|s/<kernel /<kernels /
+version must be known|s/version="2"/version="3"/
+calibration must have a device|s/ device="[^"]*"//
+unknown classes are rejected|s/class="gemm"/class="gem"/
+unknown types are rejected|s/dtype="f32"/dtype="float"/
+unknown kinds are rejected|s/kind="curve"/kind="line"/
+flags must be yes or no|s/ec-known="yes"/ec-known="true"/
+numbers must be numeric|s/ ec="0.5"/ ec="half"/
+ids must have sixteen digits|s/id="0/id="/
+half-widths must be three|s/d80="[0-9.]* /d80="/
+unknown attributes are rejected|s/<run /<run tao="1" /
+unknown elements are rejected|s/<kernel /<kernels /
 EDITS
 
 names=$(sed -n '/^} classes\[\] = {/,/^};/p' src/estimate/kernel_class.c | grep -oE '"[a-z0-9_]+"' | tr -d '"')
@@ -81,5 +81,5 @@ problems=$(for name in $names; do
     grep -q "<value>$name</value>" hwdb/calibration.rng || echo "the schema lacks $name"
 done)
 [ "$(printf '%s\n' "$names" | wc -l)" -ge 25 ] || problems="only $(printf '%s\n' "$names" | wc -l) names were found"
-result 'the schema has all classes' "$problems"
+result 'schema lists all classes' "$problems"
 finish

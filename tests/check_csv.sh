@@ -1,6 +1,6 @@
 #!/bin/sh
-# --format csv as others read it: Python's csv and sqlite3 (tests/support/csv_rules.py), and the import of SQLite's own
-# shell where it is there. Prints TAP.
+# --format csv in other readers: Python's csv and sqlite3 (tests/support/csv_rules.py), and the import of the SQLite shell
+# if installed. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
@@ -11,7 +11,7 @@ onnxcost=$PWD/$BUILD/onnxcost
 export ONNXCOST_HWDB="${ONNXCOST_HWDB:-$PWD/hwdb}"
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
 "$BUILD/onnxzoo" bert_base -o "$work/bert_base.onnx"
-# names with everything that CSV has to quote, a node without a name, an operator that nobody knows
+# names with every character that CSV must quote, a node without a name, an unknown operator
 python3 - "$work/hostile.onnx" <<'PYTHON'
 import sys
 
@@ -48,7 +48,7 @@ PYTHON
 
 lines=$work/lines
 : >"$lines"
-case_of() { # name arguments...
+test_report() { # name arguments...
     name=$1
     shift
     "$onnxcost" "$@" -f csv -o "$work/$name.csv" 2>"$work/err" && "$onnxcost" "$@" -f json -o "$work/$name.json" 2>"$work/err" ||
@@ -56,11 +56,11 @@ case_of() { # name arguments...
     python3 tests/support/csv_rules.py "$work/$name.csv" "$work/$name.json" >"$work/out" 2>&1
     sed "s/^ok /ok $name: /; s/^not ok /not ok $name: /" "$work/out" >>"$lines"
 }
-case_of hostile "$work/hostile.onnx"
-case_of hardware "$work/bert_base.onnx" --hw a100
-case_of resnet50 "$work/resnet50.onnx"
+test_report hostile "$work/hostile.onnx"
+test_report hardware "$work/bert_base.onnx" --hw a100
+test_report resnet50 "$work/resnet50.onnx"
 
-# a profile beside its model: the times of the table add up to those of the report
+# a model with its profile: the times of the table add up to those of the report
 "$onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -f csv -o "$work/p.csv" 2>/dev/null
 "$onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz -f json -o "$work/p.json" 2>/dev/null
 python3 - "$work/p.csv" "$work/p.json" >>"$lines" <<'PYTHON'
@@ -70,10 +70,10 @@ rows = sum(r["self_time_ns"] for r in json.load(open(sys.argv[2]))["join"]["rows
 print("ok times add up" if abs(time - rows) < 1 else f"not ok times add up: {time} is not {rows}")
 PYTHON
 
-# without rows: the header, and the same one
+# without rows: the same header
 cp tests/fuzz/seeds/diff/no_nodes.onnx "$work/none.onnx"
 mkdir -p "$work/folder"
-none_of() { # name, the command with rows, the same one without
+test_empty() { # name, command with rows, command without rows
     # shellcheck disable=SC2086 # words
     "$onnxcost" $2 -f csv 2>/dev/null | head -n 1 >"$work/some.head"
     # shellcheck disable=SC2086
@@ -84,22 +84,22 @@ none_of() { # name, the command with rows, the same one without
         echo "not ok without rows: $1: $(wc -l <"$work/none.csv") lines: $(head -c 70 "$work/none.csv" "$work/err" | tr '\r\n' '  ')" >>"$lines"
     fi
 }
-none_of report "$work/resnet50.onnx" "$work/none.onnx"
-none_of 'a type that is not there' "$work/resnet50.onnx" "$work/resnet50.onnx --type Nowhere"
-none_of diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.onnx $work/none.onnx"
-none_of memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
-none_of reorder "memory $work/resnet50.onnx --reorder" "memory $work/none.onnx --reorder"
-none_of scan "scan $work/resnet50.onnx" "scan $work/folder"
-none_of summary 'summary models/profiles/resnet50.disabled.t1.json.gz' \
+test_empty report "$work/resnet50.onnx" "$work/none.onnx"
+test_empty 'type without nodes' "$work/resnet50.onnx" "$work/resnet50.onnx --type Nowhere"
+test_empty diff "diff $work/resnet50.onnx $work/resnet50.onnx" "diff $work/none.onnx $work/none.onnx"
+test_empty memory "memory $work/resnet50.onnx" "memory $work/none.onnx"
+test_empty reorder "memory $work/resnet50.onnx --reorder" "memory $work/none.onnx --reorder"
+test_empty scan "scan $work/resnet50.onnx" "scan $work/folder"
+test_empty summary 'summary models/profiles/resnet50.disabled.t1.json.gz' \
     'summary models/profiles/resnet50.disabled.t1.json.gz --view operator --search nowhere'
 
 if command -v sqlite3 >/dev/null; then
     got=$(sqlite3 -cmd '.mode csv' -cmd ".import $work/hostile.csv report" :memory: \
         "SELECT COUNT(*), SUM(macs = ''), SUM(name = 'two' || char(10) || 'lines') FROM report" 2>&1)
-    [ "$got" = 11,1,1 ] && echo "ok SQLite's own import" >>"$lines" || echo "not ok SQLite's own import: $got" >>"$lines"
+    [ "$got" = 11,1,1 ] && echo "ok import by the SQLite shell" >>"$lines" || echo "not ok import by the SQLite shell: $got" >>"$lines"
 else
-    echo "ok SQLite's own import # SKIP no sqlite3 (Debian: sqlite3)" >>"$lines"
+    echo "ok import by the SQLite shell # SKIP no sqlite3 (Debian: sqlite3)" >>"$lines"
 fi
 awk '/^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
-    { print "# " $0; n++; bad++; print "not ok " n " - the checks did not run to their end" }
-    END { if (n < 20) { n++; bad++; print "not ok " n " - checks are missing" } print "1.." n; exit bad > 0 }' "$lines"
+    { print "# " $0; n++; bad++; print "not ok " n " - the checks were not completed" }
+    END { if (n < 20) { n++; bad++; print "not ok " n " - not all checks ran" } print "1.." n; exit bad > 0 }' "$lines"

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
-# TAP for the scripts tests/check_*.sh, which read this file: a line for each test and, at the end, how many there are.
+# TAP output for the scripts tests/check_*.sh, which source this file: a line per test and the plan at the end.
 n=0
 bad=0
 
-# title, problems: a line for each, none when all is well
+# title, problems: one per line, empty if the test passed
 result() {
     n=$((n + 1))
     if [ -z "$2" ]; then
@@ -15,7 +15,7 @@ result() {
     fi
 }
 
-# exit code, title, what is said if it is not 0
+# exit code, title, message if the code is not 0
 passed() {
     if [ "$1" -eq 0 ]; then result "$2" ''; else result "$2" "${3:-exit code $1}"; fi
 }
@@ -26,7 +26,7 @@ skip() {
     echo "ok $n - $1 # SKIP $2"
 }
 
-# the same, where the list of what was skipped has to tell the title too
+# the same, with the title in the reason, so that the list of skipped tests contains it
 skip_named() {
     n=$((n + 1))
     echo "ok $n # SKIP $1: $2"
