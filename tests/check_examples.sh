@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every example of the help and of the manual pages, and every line of the README that begins with "onnxcost", works as
-# printed, where the files that it names are there. Prints TAP.
+# Every example of the help and of the manual page, and every line of the README that begins with "onnxcost", works as
+# printed, with the files that it names. Prints TAP.
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -13,7 +13,7 @@ ln -s "$PWD/$BUILD/onnxcost" "$work/bin/onnxcost"
 export PATH="$work/bin:$PATH" LC_ALL=C COLUMNS=120 ONNXCOST_HWDB="$PWD/hwdb"
 unset NO_COLOR
 
-# ---- the files that the examples speak of
+# ---- the files of the examples
 zoo() { "$BUILD/onnxzoo" "$1" -o "$work/files/$2.onnx"; }
 zoo resnet50 resnet50 && zoo bert_base bert && zoo mobilenetv2 mobilenetv2 && zoo resnet18 resnet18
 "$BUILD/onnxzoo" llama --size 1b -o "$work/files/decoder.onnx"
@@ -25,7 +25,7 @@ for name in resnet18 mobilenetv2; do
 done
 cp $profiles/machine.t1.xml "$work/files/here.xml"
 cp hwdb/calibrations/xeon-2-threads.onnxruntime.xml "$work/files/here.cal.xml"
-awk '/^```xml/ { p = 1; next } /^```/ { p = 0 } p' README.md >"$work/files/my.xml" # what the README says to write
+awk '/^```xml/ { p = 1; next } /^```/ { p = 0 } p' README.md >"$work/files/my.xml" # the file shown in the README
 cd "$work/files" || exit 1
 for name in ort_profile a b; do cp profile.json $name.json; done
 cp resnet50.onnx model.onnx && cp mobilenetv2.onnx new.onnx && cp resnet18.onnx old.onnx
@@ -41,8 +41,8 @@ try() { # where command line
     why=
     case $line in
     *'hw measure'*) line="$line --quick" ;; # 20 seconds otherwise
-    *'onnxcost record '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
-    *PROFILE* | *RECORDING* | *...*) why='it is a pattern' ;;
+    *'onnxcost record '*) why='needs ONNX Runtime: tests/check_record.sh' ;;
+    *PROFILE* | *RECORDING* | *...*) why='placeholder, not a command' ;;
     esac
     if [ -n "$why" ]; then
         skip "$where: $line" "$why"
@@ -51,7 +51,7 @@ try() { # where command line
     rm -rf place && cp -al files place
     (cd place && timeout 60 sh -c "$line") >out 2>err </dev/null
     code=$?
-    # a finding is an answer where the example asks for one
+    # exit code 1 is the expected answer of these examples
     case $line in *' check '* | *--fit*) [ $code -eq 1 ] && code=0 ;; esac
     if [ $code -eq 0 ] && ! grep -v '^onnxcost: warning: ' err | grep -q .; then
         result "$where: $line" ''
@@ -63,7 +63,7 @@ try() { # where command line
 # ---- the help
 commands=$(onnxcost --help | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u)
 for command in '' $commands; do
-    # shellcheck disable=SC2086 # no command is no argument
+    # shellcheck disable=SC2086 # an empty command must not be an argument
     onnxcost help $command | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's/   *[^ ].*//; s/ *$//' >"lines.$command"
     if [ ! -s "lines.$command" ] && [ "$command" != cost ]; then
         result "help $command" 'no examples'
@@ -82,5 +82,5 @@ sed -n 's/^    \(onnxcost .*\)/\1/p' README.md | sed 's/  *# .*//; s/   *[^ ].*/
 cd "$work" || exit 1
 while read -r line; do try man "$line"; done <lines
 while read -r line; do try README "$line"; done <readme
-[ "$n" -gt 40 ] || result 'there are examples' "$n"
+[ "$n" -gt 40 ] || result 'more than 40 examples are found' "$n"
 finish

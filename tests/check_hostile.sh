@@ -1,6 +1,6 @@
 #!/bin/sh
-# Thousands of broken models and profiles, made of good ones, through the program: each within 2 s and 512 MB, and it
-# ends by itself with exit code 0, 1, 3 or 4. Prints TAP. Environment: BUILD, MUTANTS (how many), JOBS.
+# Runs the program on thousands of broken models and profiles, mutated from valid ones: each run takes at most 2 s and
+# 512 MB, and exits with 0, 1, 3 or 4. Prints TAP. Environment: BUILD, MUTANTS (number), JOBS.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}" "${JOBS:=2}"
@@ -8,7 +8,7 @@ work=$BUILD/hostile_files
 export ONNXCOST_HWDB="$PWD/hwdb"
 case "$BUILD" in
 *release) mib=512 most=5000 largest=300k ;;
-# a sanitizer takes terabytes of addresses and keeps to a limit of its own; it is slow, thus fewer and small files
+# a sanitizer reserves terabytes of address space and has its own limit; it is slow, so fewer and smaller files are used
 *asan) mib=0 most=1000 largest=40k
     export ASAN_OPTIONS="${ASAN_OPTIONS:-detect_leaks=1:allocator_may_return_null=1:exitcode=99}:hard_rss_limit_mb=512" ;;
 *) mib=0 most=400 largest=40k ;;
@@ -21,7 +21,7 @@ tests/make_zoo.sh "$work/zoo"
 for gz in models/profiles/*.json.gz; do
     gzip -dc "$gz" >"$work/plain/$(basename "$gz" .gz)"
 done
-# every model and every profile in the tree of a size that can be run by the thousand
+# all models and profiles of the tree small enough for thousands of runs
 find "$work/zoo" "$work/plain" models/profiles tests/data tests/fuzz/seeds -type f -size -"$largest" \
     \( -name '*.onnx' -o -path '*/plain/*.json' -o -name '*.json.gz' -o -path '*/nsys_*/*' -o -path '*/ncu/*' \
     -o -path '*/tensorrt/*' -o -path '*/openvino/*' -o -path '*/paddle*/*' -o -path '*/mindspore/*' \
@@ -36,8 +36,8 @@ grep -v '^[01] [0-9]' "$work/out" | head -n 100
 tail -n 1 "$work/out" | {
     read -r bad run passed failed
     [ "$run" -eq "$MUTANTS" ] && echo "ok 1 - $run mutants run" || echo "not ok 1 - $run mutants run of $MUTANTS"
-    [ "$bad" -eq 0 ] && echo "ok 2 - each ends by itself, within 2 s and 512 MB, with exit code 0, 1, 3 or 4" ||
-        echo "not ok 2 - $failed mutants crash, hang or end in an odd way; they are in $work/mutants"
+    [ "$bad" -eq 0 ] && echo "ok 2 - every mutant exits with 0, 1, 3 or 4 within 2 s and 512 MB" ||
+        echo "not ok 2 - $failed mutants crash, hang or exit with another code; they are in $work/mutants"
     [ $((passed * 2)) -ge "$run" ] && echo "ok 3 - $passed of $run mutants pass the probe and reach a reader" ||
         echo "not ok 3 - only $passed of $run mutants pass the probe"
 }

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Every hardware file is valid against the schema and uses each source that it lists; the schema refuses files
-# that lack what every number needs. Prints TAP.
+# Every hardware file is valid against the schema and uses each source that it lists; the schema rejects files without
+# the required attributes of a number. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
-validate() { # file: prints what is wrong
+validate() { # file: prints the problems
     xmllint --nonet --noout --relaxng hwdb/hwdb.rng "$1" 2>&1 || echo "exit code $?"
 }
 
@@ -17,7 +17,7 @@ fi
 
 for file in hwdb/*.xml; do
     result "$file is valid" "$(validate "$file" | grep -v ' validates$')"
-    result "$file uses its sources" "$(awk '
+    result "$file uses every source it lists" "$(awk '
         { text = text " " $0 }
         END {
             while (match(text, /<[a-z]+ [^>]*>/)) {
@@ -33,33 +33,33 @@ for file in hwdb/*.xml; do
         }' "$file")"
 done
 
-# The schema must not be one that accepts anything.
+# The schema rejects invalid files.
 scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
-while IFS='|' read -r what edit; do
+while IFS='|' read -r rule edit; do
     sed "$edit" hwdb/nvidia.xml >"$scratch"
-    cmp -s hwdb/nvidia.xml "$scratch" && result "schema: $what" 'the edit changes nothing'
+    cmp -s hwdb/nvidia.xml "$scratch" && result "schema: $rule" 'the edit has no effect'
     case $(validate "$scratch") in
-    *'fails to validate'*) result "schema: $what" '' ;;
-    *) result "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $rule" '' ;;
+    *) result "schema: $rule" 'accepted' ;;
     esac
 done <<'EOF'
-a peak needs a unit|s/ unit="TFLOP\/s"//
-units are a closed list|s/TFLOP\/s/TFLOPS/
-a vendor's figure needs a source|s/ basis="vendor" source="[^"]*"/ basis="vendor"/
-a basis is needed|s/ basis="vendor"//
-an assumption needs its reason|s/ note="Order[^"]*"//
-a peak says whether it is dense|s/ dense="yes"//
-a peak says at which clock|s/ clock="boost"//
-values are plain numbers|s/value="19.5"/value="1.95e1"/
-unknown attributes are refused|s/ vendor="NVIDIA"/ vendor="NVIDIA" price="1"/
-unknown elements are refused|s/<alias name="v100"\/>/<nick name="v100"\/>/
-the version is known|s/version="1"/version="9"/
-a device without base has a vendor|s/ vendor="NVIDIA"//
-power is in watts|s/ unit="W"/ unit="kW"/
-kinds of clocks are a closed list|s/ clock="boost"/ clock="fast"/
+a peak must have a unit|s/ unit="TFLOP\/s"//
+unknown units are rejected|s/TFLOP\/s/TFLOPS/
+a vendor value must have a source|s/ basis="vendor" source="[^"]*"/ basis="vendor"/
+a basis is required|s/ basis="vendor"//
+an assumption must have a reason|s/ note="Order[^"]*"//
+a peak must be marked dense or sparse|s/ dense="yes"//
+a peak must have a clock|s/ clock="boost"//
+values must be plain numbers|s/value="19.5"/value="1.95e1"/
+unknown attributes are rejected|s/ vendor="NVIDIA"/ vendor="NVIDIA" price="1"/
+unknown elements are rejected|s/<alias name="v100"\/>/<nick name="v100"\/>/
+version must be known|s/version="1"/version="9"/
+a device without a base must have a vendor|s/ vendor="NVIDIA"//
+power must be in watts|s/ unit="W"/ unit="kW"/
+unknown clocks are rejected|s/ clock="boost"/ clock="fast"/
 EOF
-# Heirs need no vendor, kind or unit.
+# Derived devices need no vendor, kind or unit.
 sed 's|</hwdb>|<device id="heir" name="Heir" base="t4" sku="x"/></hwdb>|' hwdb/nvidia.xml >"$scratch"
-result 'schema: an heir may have nothing of its own' "$(validate "$scratch" | grep -v ' validates$')"
+result 'schema: a derived device may inherit everything' "$(validate "$scratch" | grep -v ' validates$')"
 finish

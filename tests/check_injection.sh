@@ -1,7 +1,7 @@
 #!/bin/sh
-# What models, profiles, data files and arguments are called never reaches a terminal as it is: no control characters
-# (C0, C1), no ends of lines, nothing that turns the direction of text, no broken UTF-8; in pages and Markdown no markup
-# either. Every command and form is run over a model and profiles that are full of such names. Prints TAP.
+# Names from models, profiles, data files and arguments are escaped on a terminal: no control characters (C0, C1), no line
+# ends, no bidirectional controls, no invalid UTF-8; in HTML and Markdown no markup either. Every command and format is run
+# on a model and profiles with such names. Prints TAP.
 # CSV is data: its cells keep the bytes of names, quoted.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -15,19 +15,19 @@ program=$PWD/$BUILD/onnxcost zoo=$PWD/$BUILD/onnxzoo top=$PWD
 cd "$work" || exit 1
 unset NO_COLOR COLUMNS
 export LC_ALL=C
-told() { # title problems, which hold hostile text
+check() { # title problems (may contain hostile text)
     result "$1" "$(printf '%s' "$2" | head -n "${SHOW:-6}" | cut -c 1-400 | cat -v)"
 }
 
-# ---- what is hostile
-# in a string of JSON; the names of the model (models/zoo_hostile.c) have bytes beside these that are not UTF-8
+# ---- hostile input
+# in a JSON string; the names of the model (models/zoo_hostile.c) also contain bytes that are not UTF-8
 json='\u001b[31m\u001b]0;EVIL\u0007\u009b31m\nEVIL\r\nEVIL\u0085\u2028EVIL\u202e\u2066\u200f\u007f\b</script><img/src=x>|`'
 esc=$(printf '\033[31m\302\233\342\200\256\n\rEVIL\377')
 "$zoo" hostile -o h.onnx
 "$zoo" hostile -o nul.onnx
-sed -i 's/\(conv\|relu\|matmul\|unknown\)\x1b/\1\x00/g' nul.onnx # names of nodes: of values they are refused
+sed -i 's/\(conv\|relu\|matmul\|unknown\)\x1b/\1\x00/g' nul.onnx # names of nodes: in names of values they are rejected
 "$zoo" crnn -o plain.onnx
-# models that can be planned and generate text: names of the same length
+# models for memory plans and text generation: names of the same length
 "$zoo" resnet18 -o clean.onnx
 sed 's/layer/\x1b[2J\n/g; s/batch/b\xe2\x80\xae1/g; s/input/\xc2\x9b31m/g; s/relu/\xff\r\x07\x9b/g' clean.onnx >resnet.onnx
 "$zoo" llama --size toy -o clean.onnx
@@ -58,22 +58,22 @@ mkdir hwdb
 sed -E "s/(title|section|note|vendor|sku)=\"/\\1=\"$xml/; s/<device id=\"[^\"]*\" name=\"/&$xml/" "$top/hwdb/amd.xml" >hwdb/amd.xml
 sed "s/id=\"/id=\"$xml/; s/name=\"/name=\"$xml/" "$top/hwdb/intel.xml" >hw.xml
 
-# ---- looking
+# ---- checks
 commands=0
-forbidden() { # file: lines with what must not be there
+forbidden() { # file: prints lines with forbidden bytes
     grep -anP '[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]' "$1"
     grep -an '^[[:space:]]*EVIL' "$1"
     iconv -f UTF-8 -t UTF-8 "$1" >/dev/null 2>iconv.err || cat iconv.err
 }
-# program arguments...: both streams are looked at
-clean() {
+# arguments...: both output streams are checked
+check_clean() {
     commands=$((commands + 1))
     timeout 60 "$program" "$@" >out 2>err </dev/null
     rc=$?
     problem=$(forbidden out; forbidden err)
     [ $rc -lt 90 ] || problem="exit code $rc
 $problem"
-    [ -s out ] || [ -s err ] || problem="nothing was said
+    [ -s out ] || [ -s err ] || problem="no output
 $problem"
     [ -z "$problem" ] || problems="${problems}onnxcost $(printf '%s ' "$@" | cut -c 1-150): $problem
 "
@@ -86,96 +86,96 @@ begin
 for m in h.onnx nul.onnx "m$esc.onnx" resnet.onnx llama.onnx; do
     for options in '' --style=grid --confluence --dump-only-opr --top=0 --group-by=type --group-by=module --group-by=signature \
         --hw=epyc-7742 --strict --formula --convention=torch --verbose '--what-if=conv=2x --hw=epyc-7742'; do
-        # shellcheck disable=SC2086 # an empty option is none
-        clean "$m" $options
+        # shellcheck disable=SC2086 # an empty option must not be an argument
+        check_clean "$m" $options
     done
-    for f in json md model-explorer; do clean "$m" -f $f; done
-    clean "$m" --hw epyc-7742 --advise
-    clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
-    clean explain "$m" --convention torch --convention fvcore
-    clean compare "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
-    clean memory "$m"
-    clean memory "$m" --plan plan.out
-    clean memory "$m" --reorder
-    clean memory "$m" --fit --hw a100-sxm4-80gb
-    clean memory "$m" -f json
-    clean llm "$m" --prompt 8 --generate 4 --hw epyc-7742
-    clean estimate "$m" --hw epyc-7742
-    clean scan "$m"
-    clean scan "$m" -f ndjson
-    clean diff "$m" plain.onnx
-    clean diff plain.onnx "$m"
-    for f in json md; do clean diff "$m" plain.onnx -f $f; done
-    clean check "$m" --max-macs 1
-    for f in md json junit sarif; do clean check "$m" --max-macs 1 -f $f; done
-    clean record "$m" --runs 1
-    clean summary "$m"
+    for f in json md model-explorer; do check_clean "$m" -f $f; done
+    check_clean "$m" --hw epyc-7742 --advise
+    check_clean "$m" --sweep "$(printf 'b\342\200\2561')=1..4"
+    check_clean explain "$m" --convention torch --convention fvcore
+    check_clean compare "$m" --hw epyc-7742 --hw epyc-7763 --batch 1,2
+    check_clean memory "$m"
+    check_clean memory "$m" --plan plan.out
+    check_clean memory "$m" --reorder
+    check_clean memory "$m" --fit --hw a100-sxm4-80gb
+    check_clean memory "$m" -f json
+    check_clean llm "$m" --prompt 8 --generate 4 --hw epyc-7742
+    check_clean estimate "$m" --hw epyc-7742
+    check_clean scan "$m"
+    check_clean scan "$m" -f ndjson
+    check_clean diff "$m" plain.onnx
+    check_clean diff plain.onnx "$m"
+    for f in json md; do check_clean diff "$m" plain.onnx -f $f; done
+    check_clean check "$m" --max-macs 1
+    for f in md json junit sarif; do check_clean check "$m" --max-macs 1 -f $f; done
+    check_clean record "$m" --runs 1
+    check_clean summary "$m"
 done
-clean scan .
-told 'models: nothing but text on a terminal' "$problems"
+check_clean scan .
+check 'models: terminal output is escaped' "$problems"
 
 begin
 for p in ort.json chrome.json generic.csv; do
     for options in '' --top=0 --show-host --group-by=type --group-by=module --style=grid --explain-match --explain-match=c --verbose; do
-        # shellcheck disable=SC2086 # an empty option is none
-        clean $p $options
+        # shellcheck disable=SC2086 # an empty option must not be an argument
+        check_clean $p $options
         # shellcheck disable=SC2086
-        clean h.onnx -p $p $options
+        check_clean h.onnx -p $p $options
     done
-    clean h.onnx -p $p -f json
-    clean h.onnx -p $p -f md
-    clean h.onnx -p $p --hw epyc-7742 --advise
-    clean h.onnx -p $p -p ort.json
-    clean h.onnx -p $p -f trace
-    clean h.onnx -p $p -f model-explorer
-    clean summary $p
-    clean summary $p ort.json
-    clean summary $p -f json
-    clean calibrate h.onnx $p --hw epyc-7742
-    clean validate h.onnx $p --hw epyc-7742
-    clean diff h.onnx -p $p -p ort.json
-    clean check h.onnx -p $p --max-latency 1us
+    check_clean h.onnx -p $p -f json
+    check_clean h.onnx -p $p -f md
+    check_clean h.onnx -p $p --hw epyc-7742 --advise
+    check_clean h.onnx -p $p -p ort.json
+    check_clean h.onnx -p $p -f trace
+    check_clean h.onnx -p $p -f model-explorer
+    check_clean summary $p
+    check_clean summary $p ort.json
+    check_clean summary $p -f json
+    check_clean calibrate h.onnx $p --hw epyc-7742
+    check_clean validate h.onnx $p --hw epyc-7742
+    check_clean diff h.onnx -p $p -p ort.json
+    check_clean check h.onnx -p $p --max-latency 1us
 done
-told 'profiles' "$problems"
+check 'profiles: terminal output is escaped' "$problems"
 
 begin
-clean h.onnx --op-rules rules.xml
-clean hw lint hw.xml
-clean hw lint hwdb/amd.xml
+check_clean h.onnx --op-rules rules.xml
+check_clean hw lint hw.xml
+check_clean hw lint hwdb/amd.xml
 whole=$ONNXCOST_HWDB
 ONNXCOST_HWDB=hwdb
-clean hw list
-clean hw show epyc-7742
-clean hw diff epyc-7742 epyc-7763
-clean h.onnx --hw epyc-7742
-clean compare h.onnx --hw epyc-7742 --hw epyc-7763
-clean --version --verbose
+check_clean hw list
+check_clean hw show epyc-7742
+check_clean hw diff epyc-7742 epyc-7763
+check_clean h.onnx --hw epyc-7742
+check_clean compare h.onnx --hw epyc-7742 --hw epyc-7763
+check_clean --version --verbose
 cp hw.xml hwdb
-clean hw list
+check_clean hw list
 ONNXCOST_HWDB=$whole
-clean check h.onnx --budget budget.xml
-clean h.onnx -p ort.json --kernel-names names.xml
-clean estimate h.onnx --hw epyc-7742 --calibration hw.xml
+check_clean check h.onnx --budget budget.xml
+check_clean h.onnx -p ort.json --kernel-names names.xml
+check_clean estimate h.onnx --hw epyc-7742 --calibration hw.xml
 for o in hw hw-set shape dim filter order-by group-by convention format print-only what-if as op-rules profile \
     baseline budget calibration columns select style explain-match sweep; do
-    clean h.onnx "--$o=$esc"
-    clean h.onnx "--$o" "$xml"
+    check_clean h.onnx "--$o=$esc"
+    check_clean h.onnx "--$o" "$xml"
 done
-clean "$esc"
-clean "no$esc.onnx"
-clean help "$esc"
-clean hw show "$esc"
-clean hw diff "$esc" "$esc"
-clean completion "$esc"
-clean schema "$esc"
-clean scan "no$esc"
-clean diff "$esc" "$esc"
-clean h.onnx -o "no$esc/no"
-clean h.onnx "--no$esc"
-told 'data files, arguments and paths' "$problems"
+check_clean "$esc"
+check_clean "no$esc.onnx"
+check_clean help "$esc"
+check_clean hw show "$esc"
+check_clean hw diff "$esc" "$esc"
+check_clean completion "$esc"
+check_clean schema "$esc"
+check_clean scan "no$esc"
+check_clean diff "$esc" "$esc"
+check_clean h.onnx -o "no$esc/no"
+check_clean h.onnx "--no$esc"
+check 'data files, arguments and paths: terminal output is escaped' "$problems"
 
-# ---- forms that something else reads
-page() { # file: what a browser would take for markup
+# ---- formats for other programs
+page() { # file: prints lines with unescaped markup
     grep -anE '<img|</script><' "$1"
     forbidden "$1"
 }
@@ -184,12 +184,12 @@ begin
 problems=$(page page.html)
 "$program" diff h.onnx plain.onnx -f html >diff.html 2>err
 problems=$problems$(page diff.html)
-told 'pages hold no markup of names' "$problems"
+check 'HTML contains no markup from names' "$problems"
 
 begin
 "$program" h.onnx -p ort.json -f md >out.md 2>err
 problems=$(sed 's/<code>[^<]*<\/code>//g; s/`[^`]*`//g' out.md | grep -aE '<img|javascript:|</script')
-told 'nor has Markdown' "$problems"
+check 'Markdown contains no markup from names' "$problems"
 
 if command -v node >/dev/null || command -v python3 >/dev/null; then
     begin
@@ -202,9 +202,9 @@ if command -v node >/dev/null || command -v python3 >/dev/null; then
             python3 -c 'import json; json.load(open("out.json", encoding="utf-8"))' 2>err || problems="$problems$c: $(cat err)"
         fi
     done
-    grep -q 'u009b31m' out.json || problems="${problems}the names are not in out.json"
-    told 'JSON keeps names, escaped' "$problems"
+    grep -q 'u009b31m' out.json || problems="${problems}the names are missing in out.json"
+    check 'JSON contains the names, escaped' "$problems"
 fi
 
-told 'commands were run' "$([ $commands -gt 250 ] || echo "only $commands")"
+check 'more than 250 commands were run' "$([ $commands -gt 250 ] || echo "only $commands")"
 finish

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The example of kernel names is valid against the schema; the schema refuses what the reader refuses, and names the
-# classes that the program knows. Prints TAP.
+# The example of kernel names is valid against the schema; the schema rejects what the reader rejects and lists all kernel
+# classes. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
-validate() { # file: prints what is wrong
+validate() { # file: prints the problems
     xmllint --nonet --noout --relaxng hwdb/kernel-names/kernel-names.rng "$1" 2>&1 || echo "exit code $?"
 }
 
@@ -14,26 +14,26 @@ if ! command -v xmllint >/dev/null 2>&1; then
     echo "1..$n"
     exit 1
 fi
-result 'the example is valid' "$(validate hwdb/kernel-names/example.xml | grep -v ' validates$')"
+result 'example is valid' "$(validate hwdb/kernel-names/example.xml | grep -v ' validates$')"
 
 scratch=$(mktemp) || exit 1
 trap 'rm -f "$scratch"' EXIT
-while IFS='|' read -r what edit; do
+while IFS='|' read -r rule edit; do
     sed "$edit" hwdb/kernel-names/example.xml >"$scratch"
-    cmp -s hwdb/kernel-names/example.xml "$scratch" && result "schema: $what" 'the edit changes nothing'
+    cmp -s hwdb/kernel-names/example.xml "$scratch" && result "schema: $rule" 'the edit has no effect'
     case $(validate "$scratch") in
-    *'fails to validate'*) result "schema: $what" '' ;;
-    *) result "schema: $what" 'accepted' ;;
+    *'fails to validate'*) result "schema: $rule" '' ;;
+    *) result "schema: $rule" 'accepted' ;;
     esac
 done <<'EDITS'
-the version is known|s/version="1"/version="2"/
-a row matches something|s/ match="^acme_conv"//
-patterns are not empty|s/match="^acme_conv"/match=""/
-precisions are a closed list|s/"f8"/"fp8"/
-units are a closed list|s/"CUDA core"/"cores"/
-classes are a closed list|s/"gemm"/"matmul"/
-unknown attributes are refused|s/ library="acme"/ lib="acme"/
-unknown elements are refused|s/<kernel /<name /
+version must be known|s/version="1"/version="2"/
+a row must have a pattern|s/ match="^acme_conv"//
+patterns must not be empty|s/match="^acme_conv"/match=""/
+unknown precisions are rejected|s/"f8"/"fp8"/
+unknown units are rejected|s/"CUDA core"/"cores"/
+unknown classes are rejected|s/"gemm"/"matmul"/
+unknown attributes are rejected|s/ library="acme"/ lib="acme"/
+unknown elements are rejected|s/<kernel /<name /
 EDITS
 
 names=$(sed -n '/class_names\[\] = {/,/};/p' src/profile/kernel_names.c | grep -oE '"[a-z]+"' | tr -d '"')
@@ -41,5 +41,5 @@ problems=$(for name in $names; do
     grep -q "<value>$name</value>" hwdb/kernel-names/kernel-names.rng || echo "the schema lacks $name"
 done)
 [ "$(printf '%s\n' "$names" | wc -l)" -ge 15 ] || problems="only $(printf '%s\n' "$names" | wc -l) classes were found"
-result 'the schema has all classes' "$problems"
+result 'schema lists all classes' "$problems"
 finish

@@ -1,11 +1,11 @@
 #!/bin/sh
-# The one-way street of src/: which folder may include which, where third-party headers may stand, and that file
-# names are unique. Prints TAP.
+# The layers of src/: which folder may include which, where third-party headers may be included, unique file names.
+# Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 
-# folder  folders it may include besides itself (onnxcost.h is allowed everywhere)
+# folder  folders it may include in addition to itself (onnxcost.h is allowed everywhere)
 allowed='
 base
 shape    base
@@ -61,14 +61,14 @@ problems=$(printf '%s\n' "$includes" | awk -v allowed="$allowed" '
         else if (n < 2) print part[1] ":" part[2] ": include with its folder: " header
         else if (!(folder "/" target[1] in ok)) print part[1] ":" part[2] ": " folder " may not include " header
     }')
-result 'include directions' "$problems"
+result 'folders include only lower layers' "$problems"
 
 problems=$(printf '%s\n' "$confined" | while read -r pattern places; do
     [ -n "$pattern" ] || continue
     grep -HnE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($pattern)" -r src models tests --include='*.[ch]' 2>/dev/null |
         grep -vE "^($places)"
 done)
-result 'third-party headers stay where they belong' "$problems"
+result 'third-party headers are confined to their wrappers' "$problems"
 
 problems=$(find src models tests \( -name '*.c' -o -name '*.h' \) 2>/dev/null | sed 's|.*/||' | sort | uniq -d)
 result 'file names are unique' "$problems"

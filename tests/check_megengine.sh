@@ -1,11 +1,11 @@
 #!/bin/sh
-# Reports of a MegEngine profile, byte for byte those of MegEngine's own tool (recorded outputs). Prints TAP.
+# Reports of a MegEngine profile equal those of MegEngine's own tool byte for byte (recorded outputs). Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
 samples=../shared/samples/megengine
-[ -e "$samples/CASES.tsv" ] || { echo "1..1"; echo "ok 1 # SKIP recorded MegEngine outputs: $samples is not there"; exit 0; }
+[ -e "$samples/CASES.tsv" ] || { echo "1..1"; echo "ok 1 # SKIP recorded MegEngine outputs: $samples is missing"; exit 0; }
 work=$BUILD/megengine
 mkdir -p "$work"
 unset NO_COLOR COLUMNS

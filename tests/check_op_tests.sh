@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every operator of the index has a test with types and one with an exact cost (or one as a whole model, where only
-# an analysis can try it), and `onnxcost ops` claims no test that there is not. Prints TAP.
+# Every operator of the index has a test of its types and one of its exact cost (or one in a whole model, where only an
+# analysis can run it), and `onnxcost ops` counts only existing tests. Prints TAP.
 # modes: release
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -17,15 +17,15 @@ result 'every operator of the index has tests' "$(awk -F '\t' '
         print $2 ":" $1 ": " cases[domain, $1] + 0 " of types, " costs[domain, $1] + 0 " of costs"
     }' "$table" tests/data/operator_index.tsv)"
 
-# without the test set nothing is known of node_tests
+# without the test set node_tests are unknown
 nodes=$(awk -F '\t' '!/^#/ && $6 { some = 1 } END { print some + 0 }' "$table")
-result 'tests/data/op_tests.tsv claims no test too many (make op-tests)' "$(awk -F '\t' -v nodes="$nodes" '
+result 'tests/data/op_tests.tsv counts only existing tests (make op-tests)' "$(awk -F '\t' -v nodes="$nodes" '
     /^#/ { next }
     NR == FNR { for (i = 3; i < 7; i++) n[$1, $2, i] = $i; next }
     { for (i = 3; i < 6 + nodes; i++) if ($i > n[$1, $2, i] + 0) { print $1 ":" $2 ": " $0; break } }
     ' "$table" tests/data/op_tests.tsv)"
 
-result 'onnxcost ops --format json has the numbers' "$("$BUILD/onnxcost" ops --format json | awk -F '"' '
+result 'onnxcost ops --format json prints the numbers of the table' "$("$BUILD/onnxcost" ops --format json | awk -F '"' '
     $2 == "domain" { domain = $4 == "ai.onnx" ? "" : $4 } $2 == "name" { name = $4 }
     $2 == "tests" { gsub(/[^0-9]/, "", $3); print domain "\t" name "\t" $3 }' | awk -F '\t' '
     /^#/ { next }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The tables of Paddle's profiler, recomputed by an independent script from the sample traces, against
-# `onnxcost summary`. Prints TAP.
+# Compares `onnxcost summary` with the tables of Paddle's profiler, recomputed by an independent script from the sample
+# traces. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Plans of memory for the whole zoo, for the recorded models in ../shared/samples and for the ONNX backend test set
-# (Debian: libonnx-testdata): they are sound, nearly as small as what lives at once, and no new order is worse.
+# Memory plans for the whole zoo, for the recorded models in ../shared/samples and for the ONNX backend test set (Debian:
+# libonnx-testdata): they are valid, close to the peak live bytes, and no new order is worse.
 # usage: tests/check_plans.sh [-t]        -t: with times. Prints a table (lines with '#') and TAP.
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every file under ../shared/samples against every importer: the winner stands in tests/data/probe_matrix.tsv, whose
-# last column lists all bids. Without the samples: exit code 77, skipped.
+# Runs the probes of all importers on every file under ../shared/samples: the expected winner is in
+# tests/data/probe_matrix.tsv, whose last column lists all bids. Without the samples: exit code 77, skipped.
 # usage: tests/check_probe_matrix.sh [--update|--show]      Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -33,9 +33,9 @@ matrix | awk -F '\t' -v list="$list" -v importers="$("$BUILD/oracle/probe_matrix
     /^#/ { next }
     {
         n++
-        if (!($1 in want)) problem = "the list does not have it: " $2
+        if (!($1 in want)) problem = "not in the list: " $2
         else if (!(want[$1] in known) && $2 == "not a profile") {
-            print "ok " n " # SKIP " $1 ": there is no importer " want[$1]
+            print "ok " n " # SKIP " $1 ": no importer " want[$1]
             delete want[$1]
             next
         } else if (want[$1] != $2) problem = "is " $2 " (" $3 "), expected " want[$1]
@@ -45,7 +45,7 @@ matrix | awk -F '\t' -v list="$list" -v importers="$("$BUILD/oracle/probe_matrix
         delete want[$1]
     }
     END {
-        for (file in want) { n++; bad++; print "not ok " n " - " file ": there is no such file" }
+        for (file in want) { n++; bad++; print "not ok " n " - " file ": no such file" }
         print "1.." n
         exit bad > 0
     }'

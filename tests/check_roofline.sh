@@ -1,6 +1,6 @@
 #!/bin/sh
-# The roofline is a lower bound: with --cache on and the measured bandwidth of each memory no recorded model is faster,
-# and rows that are have a reason. On the recordings of models/profiles, and on new ones of this machine where ONNX
+# The roofline time is a lower bound: with --cache on and the measured bandwidth of each memory level no recorded model is
+# faster, and rows above 100 % have a reason. Uses the recordings of models/profiles, and new ones of this machine if ONNX
 # Runtime is found. Prints a table (lines with '#') and TAP.
 # modes: release
 cd "$(dirname "$0")/.." || exit 1
@@ -22,8 +22,8 @@ figures() {
         inside && key == "wasted_ns" { inside = 0; done = 1 }
         END { print got["roofline_time_ns"], got["time_ns"], got["rows_without_limit"], got["rows"], above }' "$1"
 }
-# title arguments: t_roof <= measured, every row has a limit, rows above 100 % are told with a reason
-holds() {
+# title arguments: roofline time <= measured, every row has a roofline, rows above 100 % have a reason
+check_bound() {
     title=$1
     shift
     if ! onnxcost "$@" --cache on -f json >"$work/report.json" 2>"$work/err" ||
@@ -38,12 +38,12 @@ holds() {
         if (!(roof > 0) || !(time > 0) || !(rows > 0)) print "no roofline: " roof " of " time
         else if (roof > time) print "faster than its roofline: " time " ns, not " roof
         if (missing != 0) print missing " rows without a limit" }')
-    said=$(sed -n 's/.*rows above 100 % of the roofline: //p' "$work/summary" | grep -oE '(^|, )[0-9]+ \([^)]+\)' |
+    explained=$(sed -n 's/.*rows above 100 % of the roofline: //p' "$work/summary" | grep -oE '(^|, )[0-9]+ \([^)]+\)' |
         grep -oE '[0-9]+ ' | awk '{ n += $1 } END { print n + 0 }')
-    [ "$said" = "${5:-none}" ] || problem="$problem; ${5:-no} rows above 100 %, $said with a reason"
+    [ "$explained" = "${5:-none}" ] || problem="$problem; ${5:-no} rows above 100 %, $explained with a reason"
     printf '# %-28s %9.3f ms of %9.3f ms  %5.1f %%  rows above: %s\n' "$title" "$(echo "$1" | awk '{ print $1 / 1e6 }')" \
         "$(echo "$2" | awk '{ print $1 / 1e6 }')" "$(echo "$1 $2" | awk '{ print 100 * $1 / $2 }')" "$5"
-    result "$title: t_roof <= measured" "$problem"
+    result "$title: roofline time <= measured time" "$problem"
 }
 
 tests/make_zoo.sh "$work/zoo" >/dev/null || exit 1
@@ -53,7 +53,7 @@ for profile in models/profiles/*.json.gz; do
     graph=models/profiles/$model.all.optimized.onnx
     case $title in *.all.*) [ -f "$graph" ] || graph= ;; *) graph= ;; esac
     [ -f "models/profiles/machine.$threads.xml" ] || continue
-    holds "$title" "$work/zoo/$model.onnx" -p "$profile" ${graph:+--optimized-model "$graph"} \
+    check_bound "$title" "$work/zoo/$model.onnx" -p "$profile" ${graph:+--optimized-model "$graph"} \
         --hw "models/profiles/machine.$threads.xml"
 done
 
@@ -65,14 +65,14 @@ onnxzoo mobilenetv2 --fill random -o probe.onnx >/dev/null
 if ! onnxcost record probe.onnx --runs 1 -o probe >/dev/null 2>err; then
     skip_named 'recordings of this machine' "$(head -n 1 err)"
 elif case "$BUILD" in *asan*) true ;; *) false ;; esac; then
-    skip_named 'recordings of this machine' 'sanitizers slow the measurement of peaks down'
+    skip_named 'recordings of this machine' 'sanitizers slow down the peak measurement'
 elif ! onnxcost hw measure --threads 1 -o here.xml >/dev/null 2>err; then
     skip_named 'recordings of this machine' "$(head -n 1 err)"
 else
     for model in mobilenetv2 resnet18 bert_base; do
         onnxzoo $model --fill random -o model.onnx >/dev/null
         if onnxcost record model.onnx --runs 5 --threads 1 -o now >/dev/null 2>err; then
-            holds "$model, recorded now" model.onnx -p now.profile.json --optimized-model now.optimized.onnx --hw here.xml
+            check_bound "$model, recorded now" model.onnx -p now.profile.json --optimized-model now.optimized.onnx --hw here.xml
         else
             result "$model, recorded now" "$(cat err)"
         fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every recorded model in ../shared/samples: no unknown operator, inferred types are those that ONNX Runtime
-# recorded. Without the samples: exit code 77, skipped.
+# Every recorded model in ../shared/samples: no unknown operator, inferred types equal those recorded by ONNX Runtime.
+# Without the samples: exit code 77, skipped.
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
 samples=../shared/samples
@@ -9,7 +9,7 @@ if [ ! -d $samples/onnxruntime ]; then
     echo "SKIPPED: no samples in '$samples'"
     exit 77
 fi
-# The list is complete: each model, and each profile of one of them. ppocrv4_*: models of the corpus (make corpus).
+# The list must contain each model, and each profile of a model. ppocrv4_*: models of the corpus (make corpus).
 missing=
 for file in $(find $samples -name '*.onnx') $(grep -l output_type_shape $samples/onnxruntime/*.json); do
     case "$file" in
@@ -20,7 +20,7 @@ done
 "$BUILD/oracle/recorded_shapes" $list
 rc=$?
 if [ -n "$missing" ]; then
-    echo "not ok 0 - the list leaves out$missing"
+    echo "not ok 0 - missing in the list:$missing"
     exit 1
 fi
 exit $rc
