@@ -2,8 +2,8 @@
 # Records the networks of models/recordings.tsv on this machine, for `onnxcost calibrate` and `onnxcost validate`.
 # usage: models/record_zoo.sh [-t THREADS] [-o FOLDER] [ID-PATTERN...]     BUILD=build/<mode>, ONNXRUNTIME_LIB
 # Default: as many threads as processors, build/recordings. Writes FOLDER/ID.profile.json, FOLDER/ID.optimized.onnx,
-# FOLDER/models/*.onnx and the list FOLDER/recordings.tsv. What is there already stays. Nothing else should run on
-# the machine meanwhile: a recording whose runs differ by more than a tenth is repeated twice and the fastest kept.
+# FOLDER/models/*.onnx and the list FOLDER/recordings.tsv. Existing files are not recorded again. Use an idle machine: a
+# recording whose runs differ by more than a tenth is repeated twice and the fastest one is kept.
 set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"
@@ -23,7 +23,7 @@ list=$folder/recordings.tsv
 log=$folder/record.log
 printf 'name\tid\tfamily\tmodel\tprofile\toptimized\twarmup\tplain_ms\n' >"$list"
 
-wanted() { # ID PATTERN...: every ID if there are no patterns
+selected() { # ID PATTERN...: every ID if there are no patterns
     id=$1
     shift
     [ $# = 0 ] && return
@@ -34,7 +34,7 @@ wanted() { # ID PATTERN...: every ID if there are no patterns
     return 1
 }
 
-# MODEL of the table: sets $model to its file, which is made if it is of the zoo. Fails if there is none.
+# MODEL of the table: sets $model to its file, which is written if it is a zoo model. Fails if it does not exist.
 find_model() {
     case $1 in
     npm:*)
@@ -56,7 +56,7 @@ run_times() {
                    printf "%d %d\n", $2 * u[$3], v * u[s] }' "$log"
 }
 
-record() { # ID RUNS OPTION...: the best of up to three
+record() { # ID RUNS OPTION...: the fastest of up to three recordings
     id=$1 runs=$2
     shift 2
     best=
@@ -82,8 +82,8 @@ record() { # ID RUNS OPTION...: the best of up to three
 failed=0 skipped=0 recorded=0
 while IFS=$tab read -r id family source runs options; do
     case $id in '' | '#'*) continue ;; esac
-    wanted "$id" "$@" || continue
-    find_model "$source" || { echo "$id: SKIPPED, there is no ${source#npm:} (make corpus installs it)"; skipped=$((skipped + 1)); continue; }
+    selected "$id" "$@" || continue
+    find_model "$source" || { echo "$id: SKIPPED, ${source#npm:} is missing (make corpus installs it)"; skipped=$((skipped + 1)); continue; }
     # shellcheck disable=SC2086 # options
     if [ ! -s "$folder/$id.profile.json" ] && ! record "$id" "$runs" $options </dev/null; then
         failed=$((failed + 1))

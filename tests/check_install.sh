@@ -1,6 +1,6 @@
 #!/bin/sh
-# `make install` puts everything where it belongs, what is installed works, `make uninstall` takes it all away.
-# `.ci/setup` says what is missing. Prints TAP.
+# `make install` installs every file, the installed program works, `make uninstall` removes everything. `.ci/setup` names
+# missing packages. Prints TAP.
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -13,7 +13,7 @@ mkdir -p "$work"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 root=$work/root
 make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" install >"$work/log" 2>&1
-passed $? 'make install' "$(tail -n 3 "$work/log")"
+passed $? 'make install succeeds' "$(tail -n 3 "$work/log")"
 
 missing=
 for file in bin/onnxcost lib/libonnxcost.a lib/libonnxcost.so lib/pkgconfig/onnxcost.pc include/onnxcost.h share/man/man1/onnxcost.1 share/man/man1/onnxcost-record.1 \
@@ -28,21 +28,21 @@ done
 
 text=$("$root/usr/local/bin/onnxcost" --version 2>&1)
 [ "$text" = "onnxcost $(sed -n 's/^#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)" ]
-passed $? 'the installed program starts' "$text"
+passed $? 'installed program starts' "$text"
 ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" hw show a100 2>&1 | grep -q 'A100'
-passed $? 'the installed hardware files are used' ''
+passed $? 'installed hardware files are used' ''
 text=$(ONNXCOST_HWDB=$root/usr/local/share/onnxcost/hwdb "$root/usr/local/bin/onnxcost" help metrics 2>&1 | sed -n 4p)
 case $text in *onnxcost-metrics*) true ;; *) false ;; esac
-passed $? 'the installed pages are found' "$text"
+passed $? 'installed manual pages are found' "$text"
 [ "$mode" = asan ] || ! ldd "$root/usr/local/bin/onnxcost" | grep -qE 'libxml2|libicu|libsqlite|libpcre'
-passed $? 'nothing heavy is linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
+passed $? 'large libraries are not linked' "$(ldd "$root/usr/local/bin/onnxcost" 2>&1)"
 
 [ "$(readlink "$root/usr/local/lib/libonnxcost.so")" = libonnxcost.so.0 ] && [ -s "$root/usr/local/lib/libonnxcost.so.0" ]
-passed $? 'the links of the shared library' "$(ls -l "$root/usr/local/lib")"
+passed $? 'links of the shared library exist' "$(ls -l "$root/usr/local/lib")"
 grep -q "$root" "$root/usr/local/lib/pkgconfig/onnxcost.pc"
-[ $? -eq 1 ]; passed $? 'no file names the place of the installation' 'onnxcost.pc does'
+[ $? -eq 1 ]; passed $? 'no file contains DESTDIR' 'onnxcost.pc does'
 
-# a program whose compiled-in folder is another copy: the tree around it counts, and the two are never mixed
+# a program whose compiled-in folder is another copy: the tree around it is used, and the two are never mixed
 if [ "$mode" = release ]; then
     mkdir -p "$work/tree/build/release" "$work/installed"
     cp -r "$root/usr/local/share/onnxcost/hwdb" "$work/tree/hwdb"
@@ -50,10 +50,10 @@ if [ "$mode" = release ]; then
     # shellcheck disable=SC2046 # names without blanks
     ${CC:-cc} -std=c11 -D_GNU_SOURCE -Isrc -DOC_DATADIR="\"$work/installed\"" -o "$work/tree/build/release/onnxcost" \
         src/base/data_dir.c $(find "$BUILD/obj/src/cli" -name '*.o') "$BUILD/libonnxcost.a" -lz -lm -ldl -pthread >"$work/log" 2>&1
-    passed $? 'a program with another data folder links' "$(tail -n 3 "$work/log")"
+    passed $? 'program with another data folder links' "$(tail -n 3 "$work/log")"
     folders() { env -u ONNXCOST_HWDB "$1" --version --verbose | grep -o "$work/[^ ]*hwdb" | sed "s|$work/||"; }
     text=$(folders "$work/tree/build/release/onnxcost")
-    [ "$text" = tree/hwdb ]; passed $? 'the build tree is used, the installed copy is not mixed in' "$text"
+    [ "$text" = tree/hwdb ]; passed $? 'build tree is used without the installed copy' "$text"
     text=$(env -u ONNXCOST_HWDB "$work/tree/build/release/onnxcost" hw lint 2>&1)
     [ "$text" = "$(ONNXCOST_HWDB=$PWD/hwdb "$BUILD/onnxcost" hw lint)" ]
     passed $? 'no device is loaded twice' "$text"
@@ -61,7 +61,7 @@ if [ "$mode" = release ]; then
     mv "$work/tree/build/release/onnxcost" "$alone/onnxcost"
     text=$(folders "$alone/onnxcost")
     rm -r "$alone"
-    [ "$text" = installed/hwdb ]; passed $? 'without a tree the installed copy is used' "$text"
+    [ "$text" = installed/hwdb ]; passed $? 'installed copy is used outside a build tree' "$text"
 fi
 
 make -s MODE="$mode" ${CC:+"CC=$CC"} DESTDIR="$root" uninstall >"$work/log" 2>&1

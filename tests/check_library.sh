@@ -22,48 +22,48 @@ strict='-Wall -Wextra -Werror -pedantic -Wshadow -Wconversion'
 for std in c99 c11 gnu17; do
     # shellcheck disable=SC2086 # the warnings are meant to be split
     echo '#include <onnxcost.h>' | $CC -std=$std $strict -Isrc -x c -fsyntax-only - 2>"$work/log"
-    passed $? "the header stands alone in $std" "$(head -n 3 "$work/log")"
+    passed $? "header compiles alone in $std" "$(head -n 3 "$work/log")"
 done
 if command -v "${CXX:-c++}" >/dev/null; then
     echo '#include <onnxcost.h>' | "${CXX:-c++}" -Wall -Wextra -Werror -Isrc -x c++ -fsyntax-only - 2>"$work/log"
-    passed $? 'the header stands alone in C++' "$(head -n 3 "$work/log")"
+    passed $? 'header compiles alone in C++' "$(head -n 3 "$work/log")"
 else
-    skip 'the header stands alone in C++' 'no C++ compiler'
+    skip 'header compiles alone in C++' 'no C++ compiler'
 fi
 
-# ---- what is shown and what is kept
+# ---- exported symbols and global state
 $CC -E -P src/onnxcost.h | tr -s ' \n' '  ' | grep -oE '\boc_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u >"$work/declared"
 nm -D --defined-only "$BUILD/libonnxcost.so.0" | awk '$2 ~ /[A-Z]/ && $2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     grep -v '^__\(gcov\|asan\|ubsan\|odr_asan\)\|^_\(init\|fini\)$' | sort -u >"$work/shown"
 [ "$(wc -l <"$work/declared")" -gt 100 ]
-passed $? 'functions are declared' "$(wc -l <"$work/declared")"
+passed $? 'header declares more than 100 functions' "$(wc -l <"$work/declared")"
 difference=$(diff "$work/declared" "$work/shown")
-passed $? 'the shared library shows what the header declares, nothing else' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
+passed $? 'shared library exports exactly the declared functions' "$(echo "$difference" | head -n 5 | tr '\n' ' ')"
 soname=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "SONAME" { print $2 }')
-[ "$soname" = libonnxcost.so.0 ]; passed $? 'the soname' "$soname"
+[ "$soname" = libonnxcost.so.0 ]; passed $? 'soname is libonnxcost.so.0' "$soname"
 heavy=$(objdump -p "$BUILD/libonnxcost.so.0" | awk '$1 == "NEEDED" && /xml2|icu|sqlite|onnxruntime/')
-[ -z "$heavy" ]; passed $? 'nothing heavy is linked' "$heavy"
+[ -z "$heavy" ]; passed $? 'large libraries are not linked' "$heavy"
 
-# What can be written to: the handlers of running out of memory and of mapped files, that libxml2 is set up once, and a place where the
-# kernels of a measurement put what nobody reads, one a thread.
+# Allowed writable data: the out-of-memory handler, the handler of mapped files, the one-time initialization of libxml2, and
+# a per-thread sink for unused results of measurement kernels.
 if [ -z "$sanitize" ]; then
     objdump -t "$BUILD/libonnxcost.a" | awk '/ (\.data|\.bss|\.tdata|\.tbss|\.data\.rel|\.data\.rel\.local|\*COM\*)\t/ && !/ d  / {
         sub(/\.[0-9]+$/, "", $NF); print $NF }' | sort >"$work/written"
     printf '%s\n' map_watch oom_handler sink xml_once | diff - "$work/written" >"$work/log"
-    passed $? 'no state but the handles' "$(tr '\n' ' ' <"$work/log")"
+    passed $? 'library has no other global state' "$(tr '\n' ' ' <"$work/log")"
 else
-    skip 'no state but the handles' 'sanitizers and coverage have their own'
+    skip 'library has no other global state' 'sanitizers and coverage add their own'
 fi
 
-# ---- an installation, moved, and the example. Nothing is built anew: other tests run the same files meanwhile.
+# ---- a relocated installation and the example. Nothing is rebuilt: other tests use the same files at the same time.
 make -s MODE="$mode" CC="$CC" DESTDIR="$work/made" install >"$work/log" 2>&1
-passed $? 'make install' "$(tail -n 3 "$work/log")"
+passed $? 'make install succeeds' "$(tail -n 3 "$work/log")"
 mkdir "$work/moved" && mv "$work/made/usr/local" "$work/moved/there"
 root=$work/moved/there
 awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$work/heaviest.c"
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
 sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >"$work/want"
-[ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/doc/library.md shows what the example prints' "$(cat "$work/want")"
+[ "$(wc -l <"$work/want")" -eq 6 ]; passed $? 'src/doc/library.md contains the output of the example' "$(cat "$work/want")"
 
 run_example() { # title program
     ONNXCOST_HWDB='' "$2" "$work/resnet50.onnx" models/profiles/resnet50.disabled.t1.json.gz >"$work/out" 2>&1
@@ -71,24 +71,24 @@ run_example() { # title program
     passed $? "$1" "$(head -n 4 "$work/log")"
 }
 if command -v pkg-config >/dev/null; then
-    # the prefix is not where it was configured to be
+    # the prefix differs from the configured one
     export PKG_CONFIG_PATH="$root/lib/pkgconfig"
     pc() { pkg-config --define-variable=prefix="$root" "$@" onnxcost; }
     version=$(pc --modversion)
-    [ "onnxcost $version" = "$("$root/bin/onnxcost" --version)" ]; passed $? 'pkg-config knows the version' "$version"
+    [ "onnxcost $version" = "$("$root/bin/onnxcost" --version)" ]; passed $? 'pkg-config prints the version' "$version"
     # shellcheck disable=SC2046,SC2086 # flags are words
     $CC -std=c11 $strict $sanitize -o "$work/shared" "$work/heaviest.c" $(pc --cflags --libs) 2>"$work/log"
-    passed $? 'the example builds with the shared library' "$(head -n 3 "$work/log")"
-    LD_LIBRARY_PATH=$root/lib run_example 'and runs with it' "$work/shared"
-    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.0'; passed $? 'and needs it' "$(ldd "$work/shared")"
+    passed $? 'example builds with the shared library' "$(head -n 3 "$work/log")"
+    LD_LIBRARY_PATH=$root/lib run_example 'example runs with the shared library' "$work/shared"
+    ldd "$work/shared" 2>/dev/null | grep -q 'libonnxcost.so.0'; passed $? 'example is linked with the shared library' "$(ldd "$work/shared")"
     mkdir "$work/static" && cp "$root/lib/libonnxcost.a" "$work/static"
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 $strict $sanitize -o "$work/alone" "$work/heaviest.c" $(pc --cflags) \
         $(pkg-config --static --libs --define-variable=libdir="$work/static" onnxcost) 2>"$work/log"
-    passed $? 'the example builds with the static library' "$(head -n 3 "$work/log")"
-    run_example 'and runs without the shared one' "$work/alone"
+    passed $? 'example builds with the static library' "$(head -n 3 "$work/log")"
+    run_example 'example runs with the static library' "$work/alone"
 
-    # the library of a moved installation finds its data, whatever program it is in
+    # the library of a relocated installation finds its data from any program
     cat >"$work/device.c" <<'E2'
 #include <onnxcost.h>
 int main(void)
@@ -105,16 +105,16 @@ int main(void)
     return 0;
 }
 E2
-    mkdir -p "$work/elsewhere" "/tmp/onnxcost.$$" # no checkout above it
+    mkdir -p "$work/elsewhere" "/tmp/onnxcost.$$" # outside any checkout
     # shellcheck disable=SC2046,SC2086
     $CC -std=c11 $sanitize -o "/tmp/onnxcost.$$/device" "$work/device.c" $(pc --cflags --libs) 2>"$work/log"
     text=$(cd / && unset ONNXCOST_HWDB && LD_LIBRARY_PATH=$root/lib "/tmp/onnxcost.$$/device" 2>&1)
-    [ "$text" = "$root/share/onnxcost/hwdb" ]; passed $? 'a library that was moved finds its data' "$text"
+    [ "$text" = "$root/share/onnxcost/hwdb" ]; passed $? 'relocated library finds its data' "$text"
     rm -rf "/tmp/onnxcost.$$"
 else
-    skip 'the example with pkg-config' 'no pkg-config'
+    skip 'example with pkg-config' 'no pkg-config'
 fi
 folder=$(unset ONNXCOST_HWDB; cd / && "$root/bin/onnxcost" hw show a100 2>&1 | head -n 1)
 case "$folder" in *A100*) true ;; *) false ;; esac
-passed $? 'a program that was moved finds its data' "$folder"
+passed $? 'relocated program finds its data' "$folder"
 finish

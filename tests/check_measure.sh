@@ -1,6 +1,6 @@
 #!/bin/sh
-# onnxcost hw measure: a quick trial of this machine makes a file that the schema, hw lint and --hw accept; what it
-# refuses. Prints TAP. Says nothing of how good the figures are: tests/bench/measure.sh does.
+# onnxcost hw measure: a quick measurement writes a file that the schema, hw lint and --hw accept; invalid arguments are
+# rejected. Prints TAP. The accuracy of the values is tested by tests/bench/hw_measure.sh.
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
 : "${BUILD:=build/release}"
@@ -11,33 +11,33 @@ mkdir -p "$work"
 export PATH="$PWD/$BUILD:$PATH" LC_ALL=C COLUMNS=120
 onnxzoo="$PWD/$BUILD/onnxzoo"
 cd "$work" || exit 1
-# title, exit code, text of standard error, arguments: nothing is printed
-refuses() {
+# title, exit code, text of standard error, arguments: standard output must be empty
+expect_failure() {
     title=$1 code=$2 text=$3
     shift 3
     onnxcost hw "$@" >out 2>err </dev/null
     rc=$?
     problem=
     [ $rc -eq "$code" ] || problem="exit code $rc, not $code"
-    grep -qF -- "$text" err || problem="$problem; it says: $(cat err)"
+    grep -qF -- "$text" err || problem="$problem; stderr: $(cat err)"
     [ -s out ] && problem="$problem; printed: $(head -n 1 out)"
     result "$title" "$problem"
 }
 
 onnxcost hw measure --quick -o here.xml >out 2>err
 rc=$?
-result 'a quick trial' "$([ $rc -eq 0 ] && [ -s here.xml ] && [ ! -s out ] || { echo "exit code $rc"; cat err out; })"
-result 'it says that it was quick' "$(grep -q 'a quick trial' err || cat err)"
+result 'quick measurement writes the file and prints nothing' "$([ $rc -eq 0 ] && [ -s here.xml ] && [ ! -s out ] || { echo "exit code $rc"; cat err out; })"
+result 'warning says that the measurement was quick' "$(grep -q 'a quick trial' err || cat err)"
 if command -v xmllint >/dev/null 2>&1; then
-    result 'valid against the schema' "$(xmllint --nonet --noout --relaxng "$schema" here.xml 2>&1 | grep -v ' validates$')"
+    result 'written file is valid against the schema' "$(xmllint --nonet --noout --relaxng "$schema" here.xml 2>&1 | grep -v ' validates$')"
 else
-    result 'valid against the schema' 'xmllint is missing (package libxml2-utils)'
+    result 'written file is valid against the schema' 'xmllint is missing (package libxml2-utils)'
 fi
-result 'hw lint has nothing to say' "$(onnxcost hw lint here.xml 2>&1 | grep -v ': 0 findings$')"
+result 'hw lint has no warnings' "$(onnxcost hw lint here.xml 2>&1 | grep -v ': 0 findings$')"
 onnxcost hw show ./here.xml --format csv >figures.csv 2>err
-result 'hw show reads it' "$(cat err)"
-# figures of the device itself: no cores, no mode (columns by name)
-used() { # group what: its value
+result 'hw show reads the file' "$(cat err)"
+# values of the whole device: no cores, no mode (columns by name)
+device_value() { # group what
     awk -F, -v g="$1" -v w="$2" '
         NR == 1 { gsub(/\r/, ""); for (i = 1; i <= NF; i++) at[$i] = i; next }
         { gsub(/"[^"]*"/, "\"\""); gsub(/\r/, "") }
@@ -45,20 +45,20 @@ used() { # group what: its value
 }
 for figure in 'vector f64' 'vector f32' 'vector i8' 'DRAM bandwidth' 'clock sustained' 'count thread' 'latency timer-read'; do
     # shellcheck disable=SC2086 # two words
-    result "above 0: $figure" "$(awk -v v="$(used $figure)" 'BEGIN { if (!(v + 0 > 0)) print "it is \"" v "\"" }')"
+    result "value is above 0: $figure" "$(awk -v v="$(device_value $figure)" 'BEGIN { if (!(v + 0 > 0)) print "it is \"" v "\"" }')"
 done
 onnxcost hw measure --quick --format json >figures.json 2>/dev/null
-result 'without --output: the figures, here as JSON' "$(grep -q '"group": "vector"' figures.json || head -n 3 figures.json)"
+result 'without --output the values are printed, here as JSON' "$(grep -q '"group": "vector"' figures.json || head -n 3 figures.json)"
 onnxcost hw measure --quick --threads 1 -o one.xml 2>/dev/null
-result 'one thread: it is the device' "$(grep -q 'count of="thread" value="1"' one.xml && ! grep -q 'cores=' one.xml || cat one.xml)"
+result 'one thread is the whole device' "$(grep -q 'count of="thread" value="1"' one.xml && ! grep -q 'cores=' one.xml || cat one.xml)"
 "$onnxzoo" resnet18 -o model.onnx >out 2>&1
 onnxcost model.onnx --hw here.xml --top 1 >out 2>err
 rc=$?
-result '--hw takes it' "$([ $rc -eq 0 ] && grep -q 'measured' out || { echo "exit code $rc"; cat err out; })"
-refuses 'no threads' 2 '--threads must be at least 1' measure --quick --threads 0
-refuses 'more threads than processors' 2 'this process may use' measure --quick --threads 100000
-refuses 'threads are no number' 2 '--threads needs an integer' measure --threads all
-refuses 'a folder that is not there' 4 'none/here.xml' measure --quick -o none/here.xml
-refuses 'words behind it' 2 'usage:' measure this
-refuses '--quick is for measuring' 2 '--quick is for hw measure' list --quick
+result '--hw accepts the file' "$([ $rc -eq 0 ] && grep -q 'measured' out || { echo "exit code $rc"; cat err out; })"
+expect_failure '0 threads are rejected' 2 '--threads must be at least 1' measure --quick --threads 0
+expect_failure 'more threads than processors are rejected' 2 'this process may use' measure --quick --threads 100000
+expect_failure 'non-numeric --threads is rejected' 2 '--threads needs an integer' measure --threads all
+expect_failure 'missing output folder is an error' 4 'none/here.xml' measure --quick -o none/here.xml
+expect_failure 'extra arguments are rejected' 2 'usage:' measure this
+expect_failure '--quick is rejected for other commands' 2 '--quick is for hw measure' list --quick
 finish

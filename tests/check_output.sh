@@ -1,5 +1,5 @@
 #!/bin/sh
-# Exit codes, messages, and output that is complete or not there. Prints TAP.
+# Exit codes, messages, and output that is complete or absent. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -20,7 +20,7 @@ expect() {
     [ "$code" -eq "$want" ] && [ "$(wc -l <err)" -le 1 ] && grep -qE -- "$pattern" err
     passed $? "$title" "exit code $code (not $want), stderr: $(head -c 300 err)"
 }
-quiet() { # the same for commands that say nothing on stderr
+expect_quiet() { # the same with empty stderr
     want=$1 title=$2
     shift 2
     "$@" >out 2>err </dev/null
@@ -30,21 +30,21 @@ quiet() { # the same for commands that say nothing on stderr
 }
 
 # ---- usage
-quiet 0 'version' "$onnxcost" --version
-quiet 0 'help' "$onnxcost" --help
-quiet 0 'help as a command' "$onnxcost" help
-quiet 0 'operators' "$onnxcost" ops
-quiet 0 'schema' "$onnxcost" schema
-expect 2 "no schema of 'memory'" 'a schema that there is not' "$onnxcost" schema memory
-quiet 0 'hardware' "$onnxcost" hw list
-expect 2 "no file is given" 'nothing given' "$onnxcost"
+expect_quiet 0 'version' "$onnxcost" --version
+expect_quiet 0 'help' "$onnxcost" --help
+expect_quiet 0 'help as a command' "$onnxcost" help
+expect_quiet 0 'operators' "$onnxcost" ops
+expect_quiet 0 'schema' "$onnxcost" schema
+expect 2 "no schema of 'memory'" 'unknown schema' "$onnxcost" schema memory
+expect_quiet 0 'hardware' "$onnxcost" hw list
+expect 2 "no file is given" 'no arguments' "$onnxcost"
 expect 2 "unknown option '--nonsense'" 'unknown option' "$onnxcost" --nonsense
 expect 2 "several options begin with '--s'" 'ambiguous option' "$onnxcost" --s
 expect 2 "a value is missing after '--dim'" 'missing value' "$onnxcost" model.onnx --dim
 expect 2 'one of' 'wrong choice' "$onnxcost" model.onnx --format yaml
-expect 2 "no format 'md'; there are: table" 'form of another command' "$onnxcost" hw list --format md
+expect 2 "no format 'md'; there are: table" 'format of another command' "$onnxcost" hw list --format md
 expect 2 'needs an integer' 'wrong number' "$onnxcost" model.onnx --top many
-expect 2 'batch' 'unknown dimension lists those there are' "$onnxcost" model.onnx --dim nonsense=1
+expect 2 'batch' 'unknown dimension lists the known ones' "$onnxcost" model.onnx --dim nonsense=1
 expect 2 'needs NAME=N' 'malformed --dim' "$onnxcost" model.onnx --dim batch=x
 expect 2 'needs INPUT=' 'malformed --shape' "$onnxcost" model.onnx --shape input=1x
 expect 2 'needs INPUT=' 'negative --shape' "$onnxcost" model.onnx --shape input=-1x3
@@ -52,30 +52,30 @@ expect 2 'no such|unknown|nonsense' 'unknown hardware' "$onnxcost" model.onnx --
 expect 2 "has no option --dim" 'option of another command' "$onnxcost" ops --dim a=1
 expect 2 'order by' 'unknown order' "$onnxcost" model.onnx --order-by nonsense
 expect 2 'needs NAME=' 'malformed --sweep' "$onnxcost" model.onnx --sweep batch=1,
-expect 2 'needs NAME=' 'range that never ends' "$onnxcost" model.onnx --sweep 'batch=1..9*1'
+expect 2 'needs NAME=' 'endless range' "$onnxcost" model.onnx --sweep 'batch=1..9*1'
 expect 2 'needs NAME=' 'too many sizes' "$onnxcost" model.onnx --sweep batch=1..1000000
-expect 2 'one at a time' 'two functions' "$onnxcost" model.onnx --formula --sweep batch=1
-expect 2 '--top does not go with --formula' 'formula of some rows' "$onnxcost" model.onnx --formula --top 3
+expect 2 'one at a time' '--formula with --sweep' "$onnxcost" model.onnx --formula --sweep batch=1
+expect 2 '--top does not go with --formula' '--formula with --top' "$onnxcost" model.onnx --formula --top 3
 expect 2 "no dimension is called 'nonsense'" 'sweep of an unknown dimension' "$onnxcost" model.onnx --sweep nonsense=1
 expect 2 'opr-name|expression|pattern' 'broken expression' "$onnxcost" model.onnx --opr-name '('
 
 ../onnxzoo bert_base -o bert.onnx
-expect 2 "there are: 'batch' 'sequence'\$" 'each open dimension is listed once' "$onnxcost" bert.onnx --dim seq=384
+expect 2 "there are: 'batch' 'sequence'\$" 'each symbolic dimension is listed once' "$onnxcost" bert.onnx --dim seq=384
 printf '[{"cat" : "Session","pid" :1,"tid" :1,"dur" :9,"ts" :1,"ph" : "X","name" :"model_run","args" : {}},
 {"cat" : "Node","pid" :1,"tid" :1,"dur" :5,"ts" :2,"ph" : "X","name" :"a_kernel_time","args" : {"op_name" : "Relu","input_type_shape" : [{"float":[2]}]}}]
 ' >profile.json
-expect 2 'there are: mge, ' 'unknown convention lists those there are' "$onnxcost" model.onnx --convention nonsense
+expect 2 'there are: mge, ' 'unknown convention lists the known ones' "$onnxcost" model.onnx --convention nonsense
 expect 2 'unknown profile format' 'unknown profile format without a profile' "$onnxcost" model.onnx --profile-format nonsense
 expect 2 'number of runs' 'negative --warmup without a profile' "$onnxcost" model.onnx --warmup -1
 expect 2 'needs NODE=N' 'malformed --trip' "$onnxcost" model.onnx --trip x
 expect 2 'needs a model' 'sizes without a model' "$onnxcost" profile.json --dim x=1
 expect 2 'needs a model and its profile' 'optimized model without a profile' "$onnxcost" model.onnx --optimized-model model.onnx
-expect 2 'when kernels start' 'kernel times that the source does not have' "$onnxcost" profile.json --top-end-key kern
-quiet 0 'element type by its usual name' "$onnxcost" profile.json -f csv --input-dtype float32
+expect 2 'when kernels start' 'kernel times that the source lacks' "$onnxcost" profile.json --top-end-key kern
+expect_quiet 0 'element type by its usual name' "$onnxcost" profile.json -f csv --input-dtype float32
 [ "$(wc -l <out)" -eq 2 ]; passed $? 'element type by its usual name: one row' "$(cat out)"
 "$onnxcost" model.onnx -p profile.json --optimized-model model.onnx >out 2>err
 grep -q '1 of the 1 operators of the profile are not in the optimized model' out
-passed $? 'an optimized model of something else is told' "$(grep findings out)"
+passed $? 'optimized model of another model is a warning' "$(grep findings out)"
 
 # ---- input
 : >empty.onnx
@@ -96,21 +96,21 @@ for i in $(seq 1 63); do
     head -c $((size * i / 64)) model.onnx >cut.onnx
     "$onnxcost" cut.onnx >out 2>err </dev/null
     code=$?
-    # a cut between two fields of the outermost message leaves a smaller file that is whole
+    # a cut between two fields of the outermost message leaves a smaller valid file
     { [ "$code" -eq 3 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "cannot read 'cut.onnx'.*offset" err; } || worst="$worst $i:$code"
 done
 [ -z "$worst" ]
-passed $? 'model cut at every 1/64 of its length' "part:exit code$worst"
-expect 3 "cannot read 'nested.onnx'.*" '10,000 nested If' sh -c "../onnxzoo nest --depth 10000 -o nested.onnx && '$onnxcost' nested.onnx"
+passed $? 'model truncated at every 1/64 of its length is an error with an offset' "part:exit code$worst"
+expect 3 "cannot read 'nested.onnx'.*" '10,000 nested If are an error' sh -c "../onnxzoo nest --depth 10000 -o nested.onnx && '$onnxcost' nested.onnx"
 
 # ---- output
-quiet 0 'output file' "$onnxcost" model.onnx -o report.txt
-[ -s report.txt ]; passed $? 'output file is there' 'no report.txt'
-quiet 0 'output file again' "$onnxcost" model.onnx -f json -o report.txt
+expect_quiet 0 'output file' "$onnxcost" model.onnx -o report.txt
+[ -s report.txt ]; passed $? 'output file is written' 'no report.txt'
+expect_quiet 0 'output file again' "$onnxcost" model.onnx -f json -o report.txt
 head -n 1 report.txt | grep -q '^{'; passed $? 'output file is replaced' "$(head -n 1 report.txt)"
 echo old >kept.txt
 expect 3 "cannot read 'missing.onnx'" 'failure with an output file' "$onnxcost" missing.onnx -o kept.txt
-[ "$(cat kept.txt)" = old ]; passed $? 'failure leaves the old file' "$(head -c 100 kept.txt)"
+[ "$(cat kept.txt)" = old ]; passed $? 'failure leaves the old file unchanged' "$(head -c 100 kept.txt)"
 expect 4 "cannot write 'no/such/dir'" 'output into a missing folder' "$onnxcost" model.onnx -o no/such/dir
 expect 4 "cannot write '\.'" 'output onto a folder' "$onnxcost" model.onnx -o .
 if [ -c /dev/full ]; then
@@ -118,14 +118,14 @@ if [ -c /dev/full ]; then
     expect 4 "cannot write '/dev/full'.*No space left" 'full disk by name' "$onnxcost" model.onnx -o /dev/full
     expect 4 'cannot write .*No space left' 'full disk for --version' sh -c "'$onnxcost' --version >/dev/full"
 fi
-# a limit on file size stands for a disk that fills up half way; SIGXFSZ is ignored so that write fails
-expect 4 "cannot write 'limited.json'" 'disk fills up half way' \
+# a file size limit simulates a disk that fills up while writing; SIGXFSZ is ignored so that write fails
+expect 4 "cannot write 'limited.json'" 'disk fills up while writing' \
     sh -c "trap '' XFSZ; ulimit -f 8; exec '$onnxcost' model.onnx -f json -o limited.json"
-[ ! -e limited.json ]; passed $? 'no partial file' "$(ls -l limited.json 2>&1)"
-! ls limited.json.* >/dev/null 2>&1; passed $? 'no temporary file' "$(ls)"
+[ ! -e limited.json ]; passed $? 'no partial file remains' "$(ls -l limited.json 2>&1)"
+! ls limited.json.* >/dev/null 2>&1; passed $? 'no temporary file remains' "$(ls)"
 expect 4 'cannot write' 'closed standard output' sh -c "'$onnxcost' model.onnx >&-"
-# the exit code of the first of two in a pipe, by a file: sh has no PIPESTATUS
+# the exit code of the first command of a pipe, through a file: sh has no PIPESTATUS
 ( "$onnxcost" model.onnx -f json --top 0; echo $? >code ) 2>err | head -c 1 >/dev/null
 sleep 0.2
-[ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe' "exit code $(cat code), stderr: $(head -c 200 err)"
+[ "$(cat code)" -eq 4 ] && [ ! -s err ]; passed $? 'closed pipe: exit code 4 and no message' "exit code $(cat code), stderr: $(head -c 200 err)"
 finish

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Scans of many models: a row each, whatever happens; resumed, interrupted, in parts. Prints TAP.
+# Scans of many models: one row per model in every case; resumed, interrupted, in parts. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -19,36 +19,36 @@ done
 cd "$work" || exit 1
 export PATH="$PWD/bin:$PATH"
 unset NO_COLOR COLUMNS
-same() { # title wanted got
-    result "$1" "$([ "$2" = "$3" ] || echo "wanted '$2', got '$3'")"
+expect_eq() { # title expected actual
+    result "$1" "$([ "$2" = "$3" ] || echo "expected '$2', got '$3'")"
 }
 paths() { # of NDJSON rows
     sed 's/^{"path":"\([^"]*\)".*/\1/' "$1"
 }
-# rows without what differs from run to run
+# rows without the members that differ between runs
 plain() {
     sed 's/"seconds":[^,]*,//' "$1"
 }
 
-# ---- a row each
+# ---- one row per model
 cp m/resnet18.onnx m/copy.onnx
 printf 'no model' >m/garbage.onnx
 : >m/empty.onnx
 head -c 5000 m/resnet18.onnx >m/cut.onnx
 ln -s . m/sub/loop
 onnxcost scan m -f ndjson -j 2 >rows 2>err
-same 'error rows give exit code 1' 1 $?
-same 'and one line that counts them' 'onnxcost: warning: 3 of 6 models could not be analysed' "$(cat err)"
-same 'rows are in the order of the paths' 'm/copy.onnx m/cut.onnx m/empty.onnx m/garbage.onnx m/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows | tr '\n' ' ' | sed 's/ $//')"
-result 'an error row says what and where' "$(grep '"m/cut.onnx"' rows | grep -q '"macs":null.*"error":"cannot read .*"error_code":"format".*"error_offset":[0-9]' || grep cut.onnx rows)"
-same 'a duplicate names the first one' '"m/copy.onnx"' "$(grep '^{"path":"m/resnet18.onnx"' rows | sed 's/.*"duplicate_of":\([^,]*\),.*/\1/')"
+expect_eq 'error rows give exit code 1' 1 $?
+expect_eq 'error rows are counted in one line' 'onnxcost: warning: 3 of 6 models could not be analysed' "$(cat err)"
+expect_eq 'rows are sorted by path' 'm/copy.onnx m/cut.onnx m/empty.onnx m/garbage.onnx m/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows | tr '\n' ' ' | sed 's/ $//')"
+result 'error row has message, code and offset' "$(grep '"m/cut.onnx"' rows | grep -q '"macs":null.*"error":"cannot read .*"error_code":"format".*"error_offset":[0-9]' || grep cut.onnx rows)"
+expect_eq 'duplicate names the first file' '"m/copy.onnx"' "$(grep '^{"path":"m/resnet18.onnx"' rows | sed 's/.*"duplicate_of":\([^,]*\),.*/\1/')"
 want=$(onnxcost m/resnet18.onnx -f json | sed -n '/"totals"/,/}/s/^ *"macs": \([0-9]*\),$/\1/p' | head -n 1)
-same 'numbers are those of the report' "$want" "$(grep '^{"path":"m/copy.onnx"' rows | sed 's/.*"macs":\([0-9]*\),.*/\1/')"
+expect_eq 'numbers equal those of the report' "$want" "$(grep '^{"path":"m/copy.onnx"' rows | sed 's/.*"macs":\([0-9]*\),.*/\1/')"
 onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx >table 2>err
-same 'without errors the exit code is 0' '0 ' "$? $(cat err)"
-same 'the table ends with a count' '2 models, 0 errors, 0 duplicates' "$(tail -n 1 table)"
+expect_eq 'without errors the exit code is 0' '0 ' "$? $(cat err)"
+expect_eq 'table ends with a count' '2 models, 0 errors, 0 duplicates' "$(tail -n 1 table)"
 onnxcost scan m -f csv 2>/dev/null | tr -d '\r' >rows.csv
-same 'CSV has a header and a row each' 7 "$(grep -c . rows.csv)"
+expect_eq 'CSV has a header and a row per model' 7 "$(grep -c . rows.csv)"
 onnxcost scan m -f json 2>/dev/null >rows.json
 result 'JSON is one object' "$(python3 -c 'import json; d = json.load(open("rows.json")); assert d["schema"] == "onnxcost.scan" and len(d["rows"]) == 6 and d["errors"] == 3' 2>&1)"
 
@@ -56,60 +56,60 @@ result 'JSON is one object' "$(python3 -c 'import json; d = json.load(open("rows
 ratios() {
     onnxcost scan m/resnet18.onnx m/sub/mobilenet.onnx -f csv "$@" 2>/dev/null | sed 1d | cut -d , -f 14
 }
-same 'sizes hold for every model that has them' '3 3 ' "$(ratios >a; ratios -d batch=3 -d nobody=7 >b; paste a b | awk '{ printf "%s ", $2 / $1 }')"
+expect_eq 'dimensions apply to every model that has them' '3 3 ' "$(ratios >a; ratios -d batch=3 -d unused=7 >b; paste a b | awk '{ printf "%s ", $2 / $1 }')"
 printf 'm/resnet18.onnx\n\nm/sub\n' | onnxcost scan --files-from - -f ndjson >rows2 2>err
-same 'names from standard input' 'm/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows2 | tr '\n' ' ' | sed 's/ $//')"
+expect_eq 'paths are read from standard input' 'm/resnet18.onnx m/sub/mobilenet.onnx' "$(paths rows2 | tr '\n' ' ' | sed 's/ $//')"
 find m -name 'resnet*' -print0 | onnxcost scan --files-from - --null -f ndjson >rows2 2>err
-same 'names that end with a null character' m/resnet18.onnx "$(paths rows2)"
-same 'an empty list is no error' '0 ' "$(onnxcost scan --files-from - -f ndjson </dev/null 2>&1; echo "$? ")"
+expect_eq 'paths separated by null characters are read' m/resnet18.onnx "$(paths rows2)"
+expect_eq 'empty list is accepted' '0 ' "$(onnxcost scan --files-from - -f ndjson </dev/null 2>&1; echo "$? ")"
 onnxcost scan 2>err
-same 'nothing to scan is one' 2 $?
+expect_eq 'scan without arguments is an error' 2 $?
 onnxcost scan m --resume 2>err
-same '--resume needs a file' 2 $?
+expect_eq '--resume needs a file' 2 $?
 onnxcost scan m/gone.onnx -f ndjson >rows2 2>err
-same 'a file that is not there is a row' '1 io' "$? $(sed 's/.*"error_code":"\([a-z]*\)".*/\1/' rows2)"
+expect_eq 'missing file is an error row' '1 io' "$? $(sed 's/.*"error_code":"\([a-z]*\)".*/\1/' rows2)"
 
 # ---- resumed
 for format in ndjson csv; do
     rm -f state.$format
     onnxcost scan m -o state.$format --resume 2>/dev/null
     onnxcost scan m -o once.$format -f $format 2>/dev/null
-    same "$format: a first run with --resume writes what one without does" "$(wc -l <once.$format)" "$(wc -l <state.$format)"
+    expect_eq "$format: first run with --resume writes the same as a run without" "$(wc -l <once.$format)" "$(wc -l <state.$format)"
     cp state.$format whole
     onnxcost scan m -o state.$format --resume 2>/dev/null
-    result "$format: a second run changes nothing" "$(cmp whole state.$format 2>&1)"
+    result "$format: second run with --resume changes nothing" "$(cmp whole state.$format 2>&1)"
     head -c $(($(wc -c <whole) * 2 / 3)) whole >state.$format
     onnxcost scan m -o state.$format --resume 2>/dev/null
     for f in whole state.$format; do
         if [ $format = csv ]; then cut -d , -f 22 --complement "$f"; else plain "$f"; fi >"$f.plain"
     done
-    result "$format: a file that was cut off is completed" "$(diff whole.plain state.$format.plain)"
+    result "$format: truncated file is completed" "$(diff whole.plain state.$format.plain)"
     echo x >foreign
     onnxcost scan m -o foreign --resume -f $format 2>err
-    same "$format: other files are left alone" '3 x' "$? $(cat foreign)"
+    expect_eq "$format: foreign file is not changed" '3 x' "$? $(cat foreign)"
 done
 sleep 0.05
 cp m/sub/mobilenet.onnx m/garbage.onnx
 onnxcost scan m -o state.ndjson --resume 2>/dev/null
-same 'a file that changed is read again' null "$(grep '^{"path":"m/garbage.onnx"' state.ndjson | sed 's/.*"error":\([a-z]*\),.*/\1/')"
+expect_eq 'changed file is analyzed again' null "$(grep '^{"path":"m/garbage.onnx"' state.ndjson | sed 's/.*"error":\([a-z]*\),.*/\1/')"
 rm m/garbage.onnx
 onnxcost scan m -o state.ndjson --resume 2>/dev/null
-same 'a file that is gone has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
+expect_eq 'removed file has no row' 0 "$(grep -c '"m/garbage.onnx"' state.ndjson)"
 
-# ---- a model that takes more memory than there is
+# ---- a model that exceeds the memory limit
 onnxzoo chain --nodes 100000 -o m/a_large.onnx
 case $BUILD in
 *release*)
-    # shellcheck disable=SC3045 # dash has it, as the shells that are sh elsewhere
+    # shellcheck disable=SC3045 # dash supports it, as do other shells installed as sh
     (ulimit -v 40000 && onnxcost scan m -f ndjson -j 2) >rows 2>err
-    same 'memory that runs out costs one row' '1 memory' "$? $(sed -n 's/^{"path":"m\/a_large.*"error_code":"\([a-z]*\)".*/\1/p' rows)"
-    same 'and no other one' 3 "$(grep -c '"error":null' rows)"
+    expect_eq 'out of memory costs one row' '1 memory' "$? $(sed -n 's/^{"path":"m\/a_large.*"error_code":"\([a-z]*\)".*/\1/p' rows)"
+    expect_eq 'out of memory does not affect other rows' 3 "$(grep -c '"error":null' rows)"
     ;;
-*) skip_named 'memory that runs out costs one row' 'a sanitizer needs more than can be taken away' ;;
+*) skip_named 'out of memory costs one row' 'a sanitizer needs more memory than the limit' ;;
 esac
 rm m/a_large.onnx
 
-# ---- broken off
+# ---- interrupted
 mkdir -p many
 onnxzoo chain --nodes 30000 -o long.onnx
 for i in $(seq 1 40); do ln -s ../long.onnx "many/$i.onnx"; done
@@ -128,16 +128,16 @@ sys.exit(0 if p.returncode == -signal.SIGINT and 'stopped after' in err else
 PY
     code=$?
     if [ $code = 77 ]; then
-        skip_named "$how: the rows of a scan that was interrupted" 'it was over before the signal'
+        skip_named "$how: rows of an interrupted scan" 'the scan ended before the signal'
         continue
     fi
-    same "$how: an interrupted scan says so" 0 $code
-    result "$how: its rows are whole" "$([ -s part.ndjson ] && grep -vn '^{"path":.*}$' part.ndjson)"
+    expect_eq "$how: interrupted scan prints a message" 0 $code
+    result "$how: rows of an interrupted scan are complete" "$([ -s part.ndjson ] && grep -vn '^{"path":.*}$' part.ndjson)"
     onnxcost scan many -j 2 -o part.ndjson --resume 2>err
-    same "$how: and can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
+    expect_eq "$how: interrupted scan can be resumed" '0 40' "$? $(wc -l <part.ndjson)"
 done
 left=$(find . -maxdepth 1 \( -name 'part.ndjson.??????' -o -name 'state.*.??????' \) ! -name '*plain*')
-result 'no temporary file stays behind' "$left"
+result 'no temporary file remains' "$left"
 
 # ---- many
 if [ -n "$nodes" ]; then
@@ -149,29 +149,29 @@ if [ -n "$nodes" ]; then
     ms=$((($(date +%s%N) - start) / 1000000))
     files=$(find "$@" -name '*.onnx' | wc -l)
     echo "# $files models in $ms ms"
-    same 'every model of the node tests has a row' "$files" "$(wc -l <rows)"
-    result 'there are many' "$([ "$files" -ge 900 ] || echo "$files")"
-    result 'nothing crashed' "$(grep -E '"error_code":"(crash|memory)"' rows)"
-    same 'nothing failed' 0 $code
+    expect_eq 'every model of the node tests has a row' "$files" "$(wc -l <rows)"
+    result 'there are at least 900 models' "$([ "$files" -ge 900 ] || echo "$files")"
+    result 'no model crashes' "$(grep -E '"error_code":"(crash|memory)"' rows)"
+    expect_eq 'all node tests are analyzed' 0 $code
     case $BUILD in
-    */release) result 'in less than five seconds' "$([ "$ms" -lt 5000 ] || echo "$ms ms")" ;;
-    *) skip_named 'in less than five seconds' 'only the release build is fast' ;;
+    */release) result 'scan takes less than five seconds' "$([ "$ms" -lt 5000 ] || echo "$ms ms")" ;;
+    *) skip_named 'scan takes less than five seconds' 'only the release build is fast' ;;
     esac
-    [ -d "$samples" ] || skip_named 'samples' 'SKIPPED: ../shared/samples is not there'
+    [ -d "$samples" ] || skip_named 'samples' 'SKIPPED: ../shared/samples is missing'
 else
-    skip_named 'the node tests' 'package libonnx-testdata is not there'
+    skip_named 'the node tests' 'package libonnx-testdata is missing'
 fi
 
-# ---- the recipe of the README, as it stands there
+# ---- the GNU parallel command of the README
 recipe=$(grep -m 1 '| parallel ' "$top/README.md")
 if parallel --version 2>/dev/null | grep -q '^GNU parallel'; then
     mv m models
     for i in $(seq 1 1100); do echo "ln models/resnet18.onnx models/more$i.onnx"; done | sh
-    ( PARALLEL=--will-cite; export PARALLEL; eval "${recipe%%>*}" ) >parts.ndjson 2>err # more files than a call takes
+    ( PARALLEL=--will-cite; export PARALLEL; eval "${recipe%%>*}" ) >parts.ndjson 2>err # more files than one call accepts
     onnxcost scan models -f ndjson --hash all >whole.ndjson 2>err2
     for f in parts whole; do plain $f.ndjson | sed 's/"duplicate_of":[^,]*,//' | sort >$f; done
-    result 'GNU parallel: parts give the rows of the whole' "$(cmp parts whole 2>&1; [ "$(wc -l <whole)" -gt 1000 ] || wc -l whole)"
+    result 'GNU parallel: parts give the same rows as one scan' "$(cmp parts whole 2>&1; [ "$(wc -l <whole)" -gt 1000 ] || wc -l whole)"
 else
-    skip_named 'GNU parallel' 'package parallel is not there'
+    skip_named 'GNU parallel' 'package parallel is missing'
 fi
 finish

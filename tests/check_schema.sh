@@ -1,5 +1,6 @@
 #!/bin/sh
-# The JSON report against its JSON Schema, both ways (tests/support/schema_rules.py). Prints TAP.
+# Validates JSON reports with their JSON Schema, and the coverage of the schema by the reports
+# (tests/support/schema_rules.py). Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
@@ -71,7 +72,7 @@ m=$work
     done
     for schema in report compare; do
         "$onnxcost" schema $schema | cmp -s - src/write/$schema.schema.json &&
-            echo "ok the program prints the schema of the sources: $schema" || echo "not ok the program prints another schema: $schema"
+            echo "ok program prints the schema of the sources: $schema" || echo "not ok program prints the schema of the sources: $schema"
     done
     "$python" tests/support/schema_rules.py src/write/report.schema.json "$work"/json/*.json 2>&1
     rm -f "$work"/json/*
@@ -86,7 +87,7 @@ awk '
     /^(not )?ok / { n++; sub(/ok /, "ok " n " - "); print; bad += /^not/; next }
     { print "# " $0; trouble = 1 }
     END {
-        if (trouble || n < 60) { n++; bad++; print "not ok " n " - the checks did not run to their end" }
+        if (trouble || n < 60) { n++; bad++; print "not ok " n " - the checks were not completed" }
         print "1.." n
         exit bad > 0
     }' "$work/lines"

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Reports made by several threads at once are those of one thread. With DEEP=1 (make check-deep) ThreadSanitizer looks for
-# data races while they are made. Prints TAP.
+# Reports of several threads at once equal those of one thread, and ThreadSanitizer finds no data race. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}" "${CC:=cc}"
@@ -18,20 +17,20 @@ bad=$?
 grep -v '^1\.\.' "$work/out"
 [ "$BUILD" = build/release ] || { echo 1..2; exit $bad; }
 
-# once, beside the release build: a build of its own, of the library and this program alone
+# once, with the release build: a separate build of the library and this program
 echo 'int main(void) { return 0; }' >"$work/empty.c"
 if [ -z "${DEEP:-}" ]; then
-    echo 'ok 3 - no races # SKIP make check-deep runs it'
+    echo 'ok 3 - ThreadSanitizer finds no data races # SKIP make check-deep runs it'
 elif ! { "$CC" -fsanitize=thread -o "$work/empty" "$work/empty.c" && "$work/empty"; } >"$work/log" 2>&1; then
-    echo 'ok 3 - no races # SKIP no ThreadSanitizer here'
+    echo 'ok 3 - ThreadSanitizer finds no data races # SKIP ThreadSanitizer is not available'
 else
     unset MAKEFLAGS MFLAGS MAKELEVEL
     if make -s MODE=tsan CC="$CC" build/tsan/oracle/many_threads >"$work/log" 2>&1 &&
         TSAN_OPTIONS=halt_on_error=1:exitcode=66 build/tsan/oracle/many_threads "$@" >"$work/log" 2>&1; then
-        echo 'ok 3 - no races'
+        echo 'ok 3 - ThreadSanitizer finds no data races'
     else
         bad=1
-        echo 'not ok 3 - no races'
+        echo 'not ok 3 - ThreadSanitizer finds no data races'
         head -n 30 "$work/log" | sed 's/^/# /'
     fi
 fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Several processes write the same file at the same time: whoever reads it finds one of the whole files, never a mixture, a
-# part, or none. Prints TAP.
+# Several processes write the same file at the same time: a reader always finds one of the complete files, never a mixture,
+# a part, or no file. Prints TAP.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
@@ -36,14 +36,14 @@ for how in json html annotate plan; do
     a=$!
     writer b.onnx >b.problems 2>&1 &
     b=$!
-    # not with cp: it refuses a file that is replaced while it opens it
+    # not with cp: it fails for a file that is replaced while it opens it
     (wait_for() { while kill -0 $a 2>/dev/null || kill -0 $b 2>/dev/null; do
-        cat o/out >seen 2>/dev/null || echo 'the file was not there'
+        cat o/out >seen 2>/dev/null || echo 'the file was missing'
         if cmp -s seen a.whole; then echo a >>seen.which; elif cmp -s seen b.whole; then echo b >>seen.which; else echo "a mixture of $(wc -c <seen) bytes"; fi
     done; }; : >seen.which; wait_for >reader.problems)
     wait $a $b
     # shellcheck disable=SC2010
-    result "$how: $(wc -l <seen.which) times read while two wrote $ROUNDS times each, one or the other whole" "$(cat a.problems b.problems reader.problems
+    result "$how: $(wc -l <seen.which) reads while two processes wrote $ROUNDS times each give complete files" "$(cat a.problems b.problems reader.problems
         [ "$(sort -u seen.which | tr -d '\n')" = ab ] || echo "seen: $(sort seen.which | uniq -c | tr '\n' ' ')"
         [ "$(ls o)" = out ] || echo "left: $(ls o)")"
 done

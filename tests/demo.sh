@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `make demo` shows: a model of the zoo beside its recorded profile.
+# `make demo`: the report of a zoo model with its recorded profile.
 set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build/release}"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# `onnxcost hw measure` against what it must reach, in the same run: the f32 peak against OpenBLAS's sgemm with the
-# best of its kernels, the DRAM triad against a plain STREAM triad, both on all processors, and 30 s for the whole.
-# Installs nothing: without OpenBLAS that line says SKIPPED. Wants a machine that does nothing else.
+# Compares `onnxcost hw measure` with references of the same run: the f32 peak with OpenBLAS's sgemm and the best of its
+# kernels, the DRAM triad with a plain STREAM triad, both on all processors, and the time with 30 s. Installs nothing:
+# without OpenBLAS that line is SKIPPED. Needs an idle machine.
 # Environment: BUILD, SGEMM_N.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -17,7 +17,7 @@ start=$(date +%s.%N)
 end=$(date +%s.%N)
 "$BUILD/onnxcost" hw lint "$file"
 
-value() { # what an element must hold, in that order: its value
+value() { # pattern level: the value of the element
     awk -v want="$1" -v level="$2" '
         /<memory name=/ { inside = index($0, "name=\"" level "\"") }
         (level == "" || inside) && $0 ~ want && !/cores=/ { sub(/.* value="/, ""); sub(/".*/, ""); print; exit }' "$file"
@@ -44,23 +44,23 @@ esac
 for kernels in '' $names; do
     line=$(OPENBLAS_CORETYPE=$kernels timeout 60 "$work/sgemm" "$threads" "$SGEMM_N" 2>/dev/null) || continue
     rate=${line% *}
-    echo "sgemm $SGEMM_N, OPENBLAS_CORETYPE=${kernels:-as it finds}: $line"
+    echo "sgemm $SGEMM_N, OPENBLAS_CORETYPE=${kernels:-default}: $line"
     if [ "$(printf '%s\n%s\n' "$best" "$rate" | sort -n | tail -n 1)" = "$rate" ]; then best=$rate core=${line#* }; fi
 done
 
 awk -v peak="$peak" -v best="$best" -v core="$core" -v ours="$ours" -v stream="$stream" -v large="$large" -v mib="$mib" \
     -v threads="$threads" -v took="$(awk -v a="$start" -v b="$end" 'BEGIN { print b - a }')" '
-    function verdict(good) { bad += !good; return good ? "good" : "NOT REACHED" }
+    function verdict(good) { bad += !good; return good ? "passed" : "FAILED" }
     BEGIN {
         printf "\nhw measure on %d processors\n", threads
         if (best > 0)
-            printf "f32 peak            %8.1f GFLOP/s, OpenBLAS (%s) %8.1f: %.3f of it   %s\n", peak, core, best, peak / best,
+            printf "f32 peak            %8.1f GFLOP/s, OpenBLAS (%s) %8.1f: ratio %.3f   %s\n", peak, core, best, peak / best,
                 verdict(peak >= 0.9 * best)
         else
             printf "f32 peak            %8.1f GFLOP/s; SKIPPED: no OpenBLAS (package libopenblas0-pthread)\n", peak
-        printf "DRAM triad          %8.2f GB/s, STREAM of %d MiB %8.2f: %.3f of it   %s\n", ours, mib, stream, ours / stream,
+        printf "DRAM triad          %8.2f GB/s, STREAM of %d MiB %8.2f: ratio %.3f   %s\n", ours, mib, stream, ours / stream,
             verdict(ours >= 0.9 * stream)
-        printf "                    the same in large pages %8.2f: %.3f of it\n", large, ours / large
+        printf "                    STREAM in large pages %8.2f: ratio %.3f\n", large, ours / large
         printf "time                %8.1f s   %s\n", took, verdict(took < 30)
         exit bad > 0
     }'

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Where the time of a command goes: shares of libraries and kernel, then the functions, of many runs under perf.
-# usage: tests/bench/profile.sh RUNS COMMAND [ARGUMENT...]        (TOP: how many functions)
+# Profiles many runs of a command with perf: percentages by library and kernel, then by function.
+# usage: tests/bench/profile.sh RUNS COMMAND [ARGUMENT...]        (TOP: number of functions)
 set -eu
 : "${TOP:=15}"
 runs=$1
 shift
 data=$(mktemp)
 trap 'rm -f "$data" "$data.old"' EXIT
-# shellcheck disable=SC2016 # for the inner shell
+# shellcheck disable=SC2016 # expanded by the inner shell
 perf record -q -e cpu-clock -F 5000 -o "$data" -- \
     sh -c 'n=$1; shift; while [ $n -gt 0 ]; do "$@" >/dev/null 2>&1; n=$((n - 1)); done' sh "$runs" "$@"
 perf script -i "$data" --comm "$(basename "$1" | cut -c 1-15)" -F ip,sym,dso 2>/dev/null | awk -v top="$TOP" '

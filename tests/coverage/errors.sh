@@ -1,11 +1,11 @@
 #!/bin/sh
-# The error branches of readers: every call that refuses input or warns of it, and which of them no test reached.
+# Coverage of the error branches of readers: every call that rejects input or warns about it.
 # `make coverage` runs it. usage: tests/coverage/errors.sh GCOV.TXT [--all]
-# GCOV.TXT: what `gcov -b -c` says of the tests (`make coverage` keeps it)
+# GCOV.TXT: output of `gcov -b -c` (`make coverage` keeps it)
 #
-# A branch that no input reaches (the machine fails, or a check before makes it impossible) stands in
-# tests/coverage/exempt.tsv with its text and the reason. Exit code 1: a branch is neither reached nor exempt, or an
-# exemption is of no use any more.
+# A branch that no input can execute (a failing machine, or an earlier check makes it impossible) is listed in
+# tests/coverage/exempt.tsv with its text and the reason. Exit code 1: a branch is neither covered nor exempt, or an
+# exemption is obsolete.
 cd "$(dirname "$0")/../.." || exit 1
 [ -s "${1:-}" ] || { echo "usage: tests/coverage/errors.sh GCOV.TXT [--all]" >&2; exit 2; }
 exec awk -v all="${2:-}" '
@@ -13,14 +13,14 @@ function reader(file) {
     return file ~ /^src\/(base\/(file|json_read|json_escape|units|xml_lib|xml_read|unicode)|model\/(load|load_[a-z]+|wire|function|order|tensor)|hw\/[a-z_]+|estimate\/(cal_read|cal_attrs|recordings|samples_read|sample_dims)|gate\/(budget|budget_read)|fleet\/scan_rows_read|ops\/(rule_parse|user_rule_file|user_rules|einsum)|profile\/[a-z_0-9]+|shape\/[a-z_]+|report\/(pattern|json_filter|trim_path))\.c$/
 }
 function trim(s) { sub(/^[ \t]+/, "", s); sub(/[ \t]+$/, "", s); return s }
-function settle() { # the line before is whole now: its calls are known
+function settle() { # the previous line is complete: its calls are known
     if (!site) return
     n++
     missed = count ~ /[#=]/ || never
     key = file "\t" text
-    if (!missed) { reached++; if (all == "--all") print "reached  " file ":" line ": " text }
+    if (!missed) { reached++; if (all == "--all") print "covered  " file ":" line ": " text }
     else if (key in exempt) { used[key] = 1; exempted++; if (all == "--all") print "exempt   " file ":" line ": " text " (" exempt[key] ")" }
-    else { open++; print "not reached: " file ":" line ": " text }
+    else { open++; print "not covered: " file ":" line ": " text }
     site = 0
 }
 BEGIN {
@@ -48,7 +48,7 @@ BEGIN {
 END {
     settle()
     if (!n) { print "no coverage data"; exit 1 }
-    for (key in exempt) if (!(key in used)) { print "exemption of no use: " key; open++ }
-    printf "error branches of readers: %d of %d reached, %d exempt (tests/coverage/exempt.tsv)\n", reached, n, exempted
+    for (key in exempt) if (!(key in used)) { print "obsolete exemption: " key; open++ }
+    printf "error branches of readers: %d of %d covered, %d exempt (tests/coverage/exempt.tsv)\n", reached, n, exempted
     exit open > 0
 }' "$1"

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Lines of src/ that tests reached, by folder, from what `gcov -b -c` says of a build with MODE=coverage. `make coverage`
-# runs it. usage: tests/coverage/lines.sh GCOV.TXT [LEAST]      exit code 1: fewer percent than LEAST, or no data
+# Line coverage of src/ by folder, from the output of `gcov -b -c` of a build with MODE=coverage. `make coverage` runs it.
+# usage: tests/coverage/lines.sh GCOV.TXT [MINIMUM]      exit code 1: less than MINIMUM percent, or no data
 cd "$(dirname "$0")/../.." || exit 1
-[ -s "${1:-}" ] || { echo "usage: tests/coverage/lines.sh GCOV.TXT [LEAST]" >&2; exit 2; }
-exec awk -F : -v least="${2:-0}" '
-    # "        -:    0:Source:src/base/arena.c", then "count:line:text"; - no code, ##### and ===== not reached
+[ -s "${1:-}" ] || { echo "usage: tests/coverage/lines.sh GCOV.TXT [MINIMUM]" >&2; exit 2; }
+exec awk -F : -v minimum="${2:-0}" '
+    # "        -:    0:Source:src/base/arena.c", then "count:line:text"; - no code, ##### and ===== not executed
     $2 + 0 == 0 && $3 == "Source" {
         file = $4
         wanted = file ~ /^src\/.*\.c$/
@@ -27,5 +27,5 @@ exec awk -F : -v least="${2:-0}" '
             printf "%-16s %6d of %6d lines %6.1f %%\n", folder, reached[folder], all[folder], 100 * reached[folder] / all[folder] | "sort"
         close("sort")
         printf "%-16s %6d of %6d lines %6.1f %%\n", "all", sum_reached, sum, 100 * sum_reached / sum
-        if (100 * sum_reached < least * sum) { printf "fewer than %d %% of the lines\n", least; exit 1 }
+        if (100 * sum_reached < minimum * sum) { printf "less than %d %% of the lines\n", minimum; exit 1 }
     }' "$1"

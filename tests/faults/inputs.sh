@@ -1,5 +1,5 @@
-# Small files of every kind that the program reads, into the current folder. Sourced by the tests of faults with
-# $top, the tree, and $zoo, the program that writes models.
+# Creates small files of every kind that the program reads in the current folder. Sourced by the fault tests with $top, the
+# tree, and $zoo, the program that writes models.
 # shellcheck shell=sh
 : "${top:?}" "${zoo:?}"
 "$zoo" resnet18 -o m.onnx

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the targets of libFuzzer for some seconds each and prints a table. A corpus starts with the seeds, the models of
-# the zoo and the files of tests/data, as few of them as cover the same; every run adds to it and makes it small again. Exit code 1: one crashed, hung or leaked; the input that did it is named.
+# Runs the libFuzzer targets for some seconds each and prints a table. A corpus starts with the seeds, the models of the zoo
+# and the files of tests/data, minimized to the same coverage; every run extends and minimizes it. Exit code 1: a target
+# crashed, hung or leaked; the input is named.
 # usage: tests/fuzz/libfuzzer.sh TARGET...     (T: seconds each; BUILD)
 set -u
 cd "$(dirname "$0")/../.." || exit 1
@@ -10,8 +11,8 @@ export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:exitcode=77
 export UBSAN_OPTIONS=print_stacktrace=1
 export ONNXCOST_HWDB="$PWD/hwdb"
 bad=0
-# 20 s: with sanitizers, counters and a busy machine what takes half a second is ten times that and more; how long the
-# program itself may take is tested by check_hostile.sh
+# 20 s: sanitizers, counters and load slow a run of half a second down ten times and more; check_hostile.sh tests the time
+# of the program itself
 
 dictionary_of() { # target
     for dict in "$1" $(awk -v t="$1" '$1 == t { print $2 }' tests/fuzz/dict/TARGETS); do
@@ -19,7 +20,7 @@ dictionary_of() { # target
     done
 }
 
-# Bytes of the largest input; long ones cost executions, and models below this have everything in them.
+# Maximum input size in bytes; long inputs cost executions, and smaller models cover everything.
 longest() { # target
     case $1 in
     wire) echo 4096 ;;
@@ -28,7 +29,7 @@ longest() { # target
     esac
 }
 
-# What a target may start from beside its seeds: small enough not to be cut off.
+# Additional start files of a target, small enough not to be truncated.
 start_of() { # target dictionary
     case "$1 $2" in
     *onnx.dict)
@@ -45,8 +46,8 @@ start_of() { # target dictionary
     esac
 }
 
-# As few inputs as reach all that is reached.
-minimise() { # target corpus from...
+# Minimizes a corpus to the same coverage.
+minimize() { # target corpus from...
     target=$1
     corpus=$2
     shift 2
@@ -59,8 +60,7 @@ minimise() { # target corpus from...
     mv "$corpus.new" "$corpus"
 }
 
-# Seconds of processor that all programs run so far have taken: the second line of `times`, "1m2.34s 0m5.6s", which
-# knows nothing when it is asked in a subshell.
+# Processor time of all programs run so far: the second line of `times`, "1m2.34s 0m5.6s"; it is empty in a subshell.
 read_cpu() { # into cpu
     times >"$BUILD/log/times"
     cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); sum += 60 * t[1] + t[2] } printf "%.0f", sum }' \
@@ -86,18 +86,18 @@ for target in "$@"; do
     if [ ! -d "$corpus" ]; then
         mkdir -p "$corpus"
         # shellcheck disable=SC2046 # folders without blanks
-        minimise "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
+        minimize "$target" "$corpus" "tests/fuzz/seeds/$target" $(start_of "$target" "$dictionary")
     fi
     read_cpu
     before=$cpu
-    # shellcheck disable=SC2086 # no dictionary is no argument
+    # shellcheck disable=SC2086 # an empty dictionary must not be an argument
     nice -n 15 "$BUILD/fuzz/fuzz_$target" $dictionary -max_total_time="$T" -max_len="$(longest "$target")" \
         -timeout=20 -report_slow_units=60 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$found/" \
         "$corpus" "tests/fuzz/seeds/$target" >"$log" 2>&1
     rc=$?
     read_cpu
     cpu=$((cpu - before))
-    minimise "$target" "$corpus" "$corpus"
+    minimize "$target" "$corpus" "$corpus"
     crashes=$(find "$found" -type f | wc -l)
     line=$(awk -v target="$target" -v rc="$rc" -v crashes="$crashes" -v cpu="$cpu" '
         / cov: / { for (i = 1; i < NF; i++) { if ($i == "cov:") cov = $(i + 1); if ($i == "corp:") corp = $(i + 1) } }
@@ -117,9 +117,9 @@ for target in "$@"; do
         bad=1
         grep -m 3 -E 'ERROR|SUMMARY|runtime error' "$log"
         for file in "$found"/*; do
-            [ -e "$file" ] && echo "    again with: $BUILD/fuzz/fuzz_$target $file"
+            [ -e "$file" ] && echo "    reproduce with: $BUILD/fuzz/fuzz_$target $file"
         done
-        echo "    all of it: $log"
+        echo "    log: $log"
     fi
 done
 echo "$executions executions in $((seconds / 60)) minutes $((seconds % 60)) s of processor time"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ONNX backend test set as an oracle of shapes (Debian: libonnx-testdata). Without it: exit code 77, skipped.
+# Compares inferred shapes with the ONNX backend test set (Debian: libonnx-testdata). Without it: exit code 77, skipped.
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}" "${ONNX_TESTDATA:=/usr/share/libonnx-testdata/data}"
 if [ ! -d "$ONNX_TESTDATA/node" ]; then
