@@ -1,16 +1,17 @@
 #!/bin/sh
-# Golden tests. A case is a folder with `cmd` (a shell script that calls onnxcost), `stdout`, `stderr` and `exit`.
-# It runs in a folder where `samples` and `zoo` are links, with terminal width and colour pinned. Prints TAP.
+# Golden tests. A case is a folder with `cmd` (a shell script that calls onnxcost), the expected `stdout` and `exit`, and
+# `stderr` unless standard error must be empty. It runs in a folder with links to `samples` and `zoo`, with fixed terminal
+# width and colour. Prints TAP.
 # usage: tests/golden/run.sh [--update] [case...]        BUILD=build/<mode>
 #
-# A first line `# needs FILE` in cmd skips the case where FILE is not there.
+# A first line `# needs FILE` in cmd skips the case if FILE does not exist.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 top=$PWD
 : "${BUILD:=build/release}"
 update=no
 [ "${1:-}" = --update ] && update=yes && shift
-# shellcheck disable=SC2046,SC2012 # names of cases have no blanks
+# shellcheck disable=SC2046,SC2012 # case names have no blanks
 [ $# -gt 0 ] || set -- $(cd tests/golden && ls -d -- */ | tr -d /)
 
 work=$BUILD/golden
@@ -33,18 +34,21 @@ for name in "$@"; do
     case=$top/tests/golden/$name
     needs=$(sed -n '1s/^# needs //p' "$case/cmd")
     if [ -n "$needs" ] && [ ! -e "$needs" ]; then
-        echo "ok $n # SKIP $name: $needs is not there"
+        echo "ok $n # SKIP $name: $needs is missing"
         continue
     fi
     sh "$case/cmd" >out/stdout 2>out/stderr </dev/null
     echo $? >out/exit
     if [ "$update" = yes ]; then
-        cp out/stdout out/stderr out/exit "$case/"
+        cp out/stdout out/exit "$case/"
+        if [ -s out/stderr ]; then cp out/stderr "$case/"; else rm -f "$case/stderr"; fi
         continue
     fi
     problem=
     for part in stdout stderr exit; do
-        diff -u "$case/$part" "out/$part" >"out/diff.$part" 2>&1 || problem="$problem $part"
+        expected=$case/$part
+        [ $part != stderr ] || [ -e "$expected" ] || expected=/dev/null
+        diff -u "$expected" "out/$part" >"out/diff.$part" 2>&1 || problem="$problem $part"
     done
     if [ -z "$problem" ]; then
         echo "ok $n - $name"
