@@ -1,6 +1,6 @@
 /* Keyword spotting: Arik et al. 2017, "Convolutional Recurrent Neural Networks for Small-Footprint Keyword
  * Spotting", the network of 229 thousand parameters (section 3.1: 32 filters of 20 x 5 with strides 8 x 2,
- * two bidirectional GRUs of 32 units, a layer of 64). 1.5 seconds of audio are 151 columns of 40 mel bands.
+ * two bidirectional GRUs of 32 units, a layer of 64). 1.5 seconds of audio are 151 columns of 40 mel bins.
  */
 #include "zoo.h"
 

@@ -1,5 +1,5 @@
 /* The encoder of Whisper tiny: Radford et al. 2022, as in the transformers library. 30 seconds of audio are
- * 3000 columns of 80 log-mel bands; the second convolution halves them. */
+ * 3000 columns of 80 log-mel bins; the second convolution halves them. */
 #include "zoo.h"
 
 enum { BANDS = 80, COLUMNS = 3000, WIDTH = 384, HEADS = 6, HEAD = 64, MLP = 1536, LAYERS = 4 };

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Counts the tests of each operator by running them: domain, name, and how many
+# Counts the tests of each operator by running them: domain, name, and the number of
 #   cases       sets of inputs whose inferred types are compared (tests/support/op_case.h)
 #   costs       of these: exact counts, too
 #   models      test programs of the rules and of the analysis that build models with it
 #   node_tests  models of the ONNX backend test set that have it
-# `make op-tests` writes the result to tests/data/op_tests.tsv, from where `onnxcost ops` has it.
+# `make op-tests` writes the result to tests/data/op_tests.tsv, which is compiled into `onnxcost ops`.
 cd "$(dirname "$0")/.." || exit 1
 : "${BUILD:=build/release}"
 log=$(mktemp) || exit 1

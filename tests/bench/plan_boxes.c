@@ -26,7 +26,7 @@ static double now_ms(void)
 
 enum kind { SHORT, SKIPS, TRAINING, STACKED };
 static const char *const names[] = {"short live ranges", "one in ten long live ranges",
-                                    "kept for the backward pass", "most live at once"};
+                                    "saved for the backward pass", "most live at once"};
 
 static struct oc_box box_of(enum kind kind, uint32_t i, uint32_t n, uint64_t *random)
 {

@@ -1,5 +1,5 @@
-// Runs pairs of models on ONNX Runtime with the same inputs and compares the outputs, bit by bit:
-// node annotate.js MODEL ANNOTATED [NAME=1x3x..]...      Prints "same N outputs" or what differs.
+// Runs pairs of models on ONNX Runtime with the same inputs and compares the bits of the outputs:
+// node annotate.js MODEL ANNOTATED [NAME=1x3x..]...      Prints "same N outputs" or the difference.
 'use strict';
 const ort = require('onnxruntime-node');
 
@@ -29,7 +29,7 @@ const bytes = (t) => Buffer.from(t.data.buffer, t.data.byteOffset, t.data.byteLe
 async function main() {
   const options = { intraOpNumThreads: 1, logSeverityLevel: 3 };
   const a = await ort.InferenceSession.create(before, options).catch((error) => {
-    console.log(`ONNX Runtime does not take the model itself: ${error.message}`.split('\n')[0]);
+    console.log(`ONNX Runtime rejects the model itself: ${error.message}`.split('\n')[0]);
     process.exit(77);
   });
   const b = await ort.InferenceSession.create(after, options);

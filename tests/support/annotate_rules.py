@@ -1,5 +1,5 @@
-"""An annotated model against the model, by Debian's python3-onnx. usage: annotate_rules.py MODEL ANNOTATED
-Prints `ok TITLE` or `not ok TITLE: WHY`, a line a check."""
+"""Compares an annotated model with the model, using Debian's python3-onnx. usage: annotate_rules.py MODEL ANNOTATED
+Prints `ok TITLE` or `not ok TITLE: WHY`, one line per check."""
 import os
 import sys
 
@@ -8,7 +8,7 @@ import onnx
 PREFIX = b"onnxcost."
 
 
-def say(why, title):
+def report(why, title):
     print(f"not ok {title}: {why}" if why else f"ok {title}")
 
 
@@ -46,7 +46,7 @@ def is_ours(entry):
 
 
 def bare(data, kind, found):
-    """The message as a tree without our entries, which go to `found`."""
+    """The message as a tree without the entries of onnxcost, which are appended to `found`."""
     children, props = LAYOUT[kind]
     out = []
     for number, wire, value, whole in fields(data):
@@ -70,24 +70,24 @@ def checked(path):
 def main():
     path, annotated = sys.argv[1:3]
     before, after = (onnx.load(p, load_external_data=False) for p in (path, annotated))
-    if checked(path) is None:  # the model itself may be one that the checker does not know
-        say(checked(annotated), "the checker passes it")
+    if checked(path) is None:  # the checker may not support the model itself
+        report(checked(annotated), "the checker accepts the annotated model")
     else:
-        say(None if checked(path) == checked(annotated) else checked(annotated), "the checker says the same of both")
-    say(None if before.ir_version == after.ir_version else after.ir_version, "the IR version is as it was")
+        report(None if checked(path) == checked(annotated) else checked(annotated), "the checker reports the same for both models")
+    report(None if before.ir_version == after.ir_version else after.ir_version, "the IR version is unchanged")
     weights = [t.name for a, b in zip(before.graph.initializer, after.graph.initializer) for t in [a]
                if a.SerializeToString() != b.SerializeToString()]
-    say(weights[:3] or (len(before.graph.initializer) != len(after.graph.initializer) and "not as many"),
-        "every initializer is the same, bit by bit")
+    report(weights[:3] or (len(before.graph.initializer) != len(after.graph.initializer) and "another number of initializers"),
+        "all initializers have equal bits")
     entries, none = [], []
-    # other lengths of the messages around, nothing else
+    # only the lengths of enclosing messages differ
     trees = [bare(memoryview(open(p, "rb").read()), "model", found) for p, found in ((path, none), (annotated, entries))]
-    say(None if trees[0] == trees[1] and not none else "it differs", "without its entries it is the same message")
-    say(None if len(entries) > 5 * len(before.graph.node) else f"{len(entries)} entries", "every node has entries")
+    report(None if trees[0] == trees[1] and not none else "the messages differ", "without the entries the message is the same")
+    report(None if len(entries) > 5 * len(before.graph.node) else f"{len(entries)} entries", "every node has entries")
     props = {p.key: p.value for p in after.metadata_props}
-    say(None if int(props.get("onnxcost.macs", -1)) >= 0 and props.get("onnxcost.quality") else props, "the model has totals")
+    report(None if int(props.get("onnxcost.macs", -1)) >= 0 and props.get("onnxcost.quality") else props, "the model has totals")
     grown = os.path.getsize(annotated) - os.path.getsize(path)
-    say(None if 0 < grown < 2000 * (len(before.graph.node) + 10) + len(entries) * 200 else f"{grown} bytes", "it is not much larger")
+    report(None if 0 < grown < 2000 * (len(before.graph.node) + 10) + len(entries) * 200 else f"{grown} bytes", "the file is not much larger")
 
 
 main()

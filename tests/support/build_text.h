@@ -13,7 +13,7 @@ _Noreturn void oc_bt_bug(const char *what, const char *text);
 /* An empty message. */
 void *oc_bt_new(struct oc_arena *a, const ProtobufCMessageDescriptor *kind);
 
-/* Appends a pointer to a repeated member of a message; the array lives in the arena and doubles. */
+/* Appends a pointer to a repeated member of a message; the array is in the arena and doubles. */
 void oc_bt_append(struct oc_arena *a, void *array_member, size_t *n, void *message);
 #define OC_BT_APPEND(a, msg, member, item) oc_bt_append((a), &(msg)->member, &(msg)->n_##member, (item))
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Recomputes the tables of Paddle's Profiler.summary() from a trace, without looking at how onnxcost does it,
+"""Recomputes the tables of Paddle's Profiler.summary() from a trace, independently of the code of onnxcost,
 and compares every number with `onnxcost summary --op-detail --format json`. Prints TAP.
 
 usage: paddle_tables.py ONNXCOST TRACE..."""
@@ -52,7 +52,7 @@ def read(path):
     events = [Event(e) for e in json.load(open(path))["traceEvents"] if e.get("ph") == "X"]
     host = [e for e in events if e.cat in HOST or e.cat == "CudaRuntime"]
     device = [e for e in events if e.cat in ("Kernel", "Memcpy", "Memset")]
-    for e in host:  # the smallest event of the thread that contains it
+    for e in host:  # the smallest enclosing event of the thread
         around = [h for h in host if h is not e and h.tid == e.tid and h.start <= e.start and e.end <= h.end
                   and h.dur() > e.dur()]
         if around:
@@ -71,7 +71,7 @@ def row(calls, times, total):
 
 
 def kernels_of(event):
-    """What the calls of the device runtime directly below the event launched."""
+    """Kernels launched by the device runtime calls directly below the event."""
     return [w for c in event.children if c.cat == "CudaRuntime" for w in c.work]
 
 
@@ -90,7 +90,7 @@ def tables(path):
     def put(view, name, side, calls, times):
         flat[(view, name, side)] = row(calls, times, total)
 
-    for kind in sorted({KIND[e.cat] for e in host + device}):  # annotations of C++ and Python are one kind here
+    for kind in sorted({KIND[e.cat] for e in host + device}):  # annotations of C++ and Python are one kind
         these = [e for e in host + device if KIND[e.cat] == kind]
         flat[("overview", kind, "")] = {
             "calls": len(these), "time_ns": union([(e.start, e.end) for e in these]),
@@ -160,7 +160,7 @@ def ancestors(e):
         yield e
 
 
-def ours(program, path):
+def onnxcost_tables(program, path):
     text = subprocess.run([program, "summary", path, "--op-detail", "--samples-per-step", "32", "--format", "json"],
                           check=True, capture_output=True, text=True).stdout
     doc = json.loads(text)["profiles"][0]
@@ -189,7 +189,7 @@ def ours(program, path):
 
 def compare(program, path):
     total, want = tables(path)
-    got_total, got = ours(program, path)
+    got_total, got = onnxcost_tables(program, path)
     wrong = [] if got_total == total else ["total %s, not %s" % (got_total, total)]
     wrong += ["%s is missing" % (k,) for k in want if k not in got]
     wrong += ["%s is not in the trace" % (k,) for k in got if k not in want]

@@ -1,4 +1,4 @@
-"""Holds documents against a JSON Schema, both ways. usage: schema_rules.py SCHEMA DOCUMENT...
+"""Validates documents with a JSON Schema, and checks that the schema is strict. usage: schema_rules.py SCHEMA DOCUMENT...
 
  - the schema is one, and every document passes it
  - every member of a document is in the schema, and every member of the schema is in a document: so neither
@@ -14,7 +14,7 @@ import sys
 import jsonschema
 
 
-def say(why, title):
+def report(why, title):
     print(f"not ok {title}: {why}" if why else f"ok {title}")
 
 
@@ -34,10 +34,10 @@ class Schema:
         strict = copy.deepcopy(schema)
         self.close(strict)
         self.strict = jsonschema.Draft202012Validator(strict)
-        self.seen = {}  # (place in the schema, member): (document, path to it)
+        self.seen = {}  # (node of the schema, member): (document, path to it)
 
     def close(self, node):
-        """No members beyond those that are named; conditions name only some."""
+        """Forbids members that are not listed; conditions list only some."""
         if isinstance(node, list):
             for child in node:
                 self.close(child)
@@ -55,7 +55,7 @@ class Schema:
         return node
 
     def walk(self, node, value, document, path):
-        """Remembers which members of the schema the value has."""
+        """Records the members of the schema that the value has."""
         node = self.resolve(node)
         for choice in node.get("anyOf", []):
             choice = self.resolve(choice)
@@ -72,7 +72,7 @@ class Schema:
                     self.walk(child, value[key], document, path + [key])
 
     def members(self, node=None, where="", done=None):
-        """Every member that the schema names: (place, member), text."""
+        """Every member of the schema: (node, member), text."""
         done = set() if done is None else done
         node = self.schema if node is None else self.resolve(node)
         if id(node) in done:
@@ -86,7 +86,7 @@ class Schema:
 
 
 def around(document, path):
-    """The document with nothing in its long lists but what the path leads through."""
+    """The document with long lists reduced to the items on the path."""
     at, other = [], {**document}
     for owner, key in ((other, "nodes"), (other, "join")):
         if key not in owner:
@@ -129,14 +129,14 @@ def first(errors):
 
 
 def thin_out(document):
-    """Every so-many-th of long lists: the validator takes its time."""
+    """Long lists thinned out: the validator is slow."""
     for owner, key in ((document, "nodes"), (document.get("join") or {}, "rows"), (document, "groups"), (document, "rows")):
         if owner.get(key):
             step = len(owner[key]) // 80 + 1
             owner[key] = owner[key][::step]
 
 
-def refuse_wrong_reports(schema):
+def reject_wrong_reports(schema):
     wrong = {
         "a count below zero": lambda d: d["totals"].__setitem__("macs", -1),
         "a count with a fraction": lambda d: d["totals"].__setitem__("macs", 1.5),
@@ -151,28 +151,28 @@ def refuse_wrong_reports(schema):
         "a size that is a text": lambda d: d["nodes"][0]["outputs"][0].update({"shape": ["N"]}),
     }
     base = next(read(p) for p in sys.argv[2:] if p.endswith("/model.json"))
-    say(first(schema.validator.iter_errors(base)), "the document that is made wrong passes")
+    report(first(schema.validator.iter_errors(base)), "the unmodified document is valid")
     for title, change in wrong.items():
         document = copy.deepcopy(base)
         change(document)
-        say("it passes" if schema.validator.is_valid(document) else None, f"refused: {title}")
+        report("it passes" if schema.validator.is_valid(document) else None, f"rejected: {title}")
 
 
 def main():
     schema = Schema(read(sys.argv[1]))
     try:
         jsonschema.Draft202012Validator.check_schema(schema.schema)
-        say(None, "the schema is a JSON Schema")
+        report(None, "the schema is a JSON Schema")
     except jsonschema.SchemaError as error:
-        say(error.message, "the schema is a JSON Schema")
+        report(error.message, "the schema is a JSON Schema")
     for path in sys.argv[2:]:
         name = path.rsplit("/", 1)[-1]
         document = read(path)
         thin_out(document)
-        say(first(schema.strict.iter_errors(document)), f"{name} passes, and has no member that is not in the schema")
+        report(first(schema.strict.iter_errors(document)), f"{name} is valid, and has no member that is missing in the schema")
         schema.walk(schema.schema, document, document, [])
     unseen = [text for key, text in schema.members() if key not in schema.seen]
-    say(", ".join(unseen), "no member of the schema is never written")
+    report(", ".join(unseen), "every member of the schema is written by some report")
 
     passed_type, passed_drop, tried = [], [], 0
     for key, text in schema.members():
@@ -184,12 +184,12 @@ def main():
             passed_type.append(text)
         if required and schema.validator.is_valid(changed(document, path, drop)):
             passed_drop.append(text)
-    say(", ".join(passed_type) or (tried < 30 and f"only {tried} members"),
-        "a member of another type is refused, whichever it is")
-    say(", ".join(passed_drop), "a document without a required member is refused, whichever it is")
+    report(", ".join(passed_type) or (tried < 30 and f"only {tried} members"),
+        "any member of another type is rejected")
+    report(", ".join(passed_drop), "a document without any required member is rejected")
 
     if schema.schema["$id"].startswith("urn:onnxcost:schema:report:"):
-        refuse_wrong_reports(schema)
+        reject_wrong_reports(schema)
 
 
 if __name__ == "__main__":

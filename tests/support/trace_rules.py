@@ -1,5 +1,5 @@
 """Checks a trace against the rules of the Trace Event Format as Perfetto and chrome://tracing apply them, and
-prints what it holds. usage: trace_rules.py TRACE [SUM_NS OF PROCESS ...]
+prints a summary. usage: trace_rules.py TRACE [SUM_NS OF PROCESS ...]
 
  - strict JSON: an object with "traceEvents" and "displayTimeUnit" ms or ns
  - metadata first: every process has a name, every thread that has slices too, with distinct places
@@ -13,27 +13,27 @@ from collections import defaultdict
 from decimal import Decimal
 
 
-def refuse(text):
+def fail(text):
     sys.exit("trace_rules: " + text)
 
 
 def no_constant(name):
-    refuse("not JSON: " + name)
+    fail("not JSON: " + name)
 
 
 def ns(value, what):
     if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-        refuse(f"{what} is no number: {value!r}")
+        fail(f"{what} is not a number: {value!r}")
     scaled = Decimal(value) * 1000
     if scaled != scaled.to_integral_value():
-        refuse(f"{what} is no whole nanosecond: {value}")
+        fail(f"{what} is not an integer number of nanoseconds: {value}")
     return int(scaled)
 
 
 def check_args(event):
     for key, value in event["args"].items():
         if not isinstance(value, (str, int, Decimal)) or isinstance(value, bool):
-            refuse(f"argument {key} of {event['name']} is {value!r}")
+            fail(f"argument {key} of {event['name']} is {value!r}")
 
 
 class Trace:
@@ -41,35 +41,35 @@ class Trace:
         with open(path, encoding="utf-8") as f:
             doc = json.load(f, parse_float=Decimal, parse_constant=no_constant)
         if not isinstance(doc, dict) or not isinstance(doc.get("traceEvents"), list):
-            refuse("no traceEvents")
+            fail("no traceEvents")
         if doc.get("displayTimeUnit") not in ("ms", "ns"):
-            refuse("no displayTimeUnit")
+            fail("no displayTimeUnit")
         if not all(isinstance(v, str) for v in doc["otherData"].values()):
-            refuse("otherData holds more than texts")
+            fail("otherData contains values other than strings")
         self.process, self.thread, self.place = {}, {}, {}
-        self.open = defaultdict(list)  # ends of the slices around the next one, by thread
+        self.open = defaultdict(list)  # ends of the enclosing slices, by thread
         self.slices, self.counters = defaultdict(list), 0
         self.last = None
         for event in doc["traceEvents"]:
             getattr(self, "take_" + event.get("ph", "?"), self.unknown)(event)
 
     def unknown(self, event):
-        refuse(f"unexpected event {event}")
+        fail(f"unexpected event {event}")
 
     def take_M(self, event):
         if self.last is not None:
-            refuse("metadata behind other events")
+            fail("metadata after other events")
         pid, tid, args = event["pid"], event["tid"], event["args"]
         if event["name"] == "process_name":
             self.process[pid] = args["name"]
         elif event["name"] == "thread_name":
             if pid not in self.process or (pid, tid) in self.thread:
-                refuse(f"thread {pid}/{tid} twice, or before its process")
+                fail(f"thread {pid}/{tid} twice, or before its process")
             self.thread[pid, tid] = args["name"]
         elif event["name"] in ("thread_sort_index", "process_sort_index"):
             where = (event["name"], pid if event["name"] == "thread_sort_index" else None, args["sort_index"])
             if not isinstance(args["sort_index"], int) or where in self.place:
-                refuse(f"sort index {where}")
+                fail(f"sort index {where}")
             self.place[where] = True
         else:
             self.unknown(event)
@@ -77,7 +77,7 @@ class Trace:
     def at(self, event):
         start = ns(event["ts"], "ts")
         if self.last is not None and start < self.last:
-            refuse(f"{event['name']} at {start} after {self.last}")
+            fail(f"{event['name']} at {start} after {self.last}")
         self.last = start
         return start
 
@@ -85,29 +85,29 @@ class Trace:
         pid, tid = event["pid"], event["tid"]
         start, dur = self.at(event), ns(event["dur"], "dur")
         if (pid, tid) not in self.thread or dur < 0 or start < 0:
-            refuse(f"slice {event['name']} of an unnamed thread, or with {start} + {dur}")
+            fail(f"slice {event['name']} of an unnamed thread, or with {start} + {dur}")
         if not isinstance(event["name"], str) or not isinstance(event["cat"], str):
-            refuse("slice without name or category")
+            fail("slice without name or category")
         check_args(event)
         around = self.open[pid, tid]
         while around and around[-1] <= start:
             around.pop()
         if around and start + dur > around[-1]:
-            refuse(f"{event['name']} overlaps another slice of its thread")
+            fail(f"{event['name']} overlaps another slice of its thread")
         self.slices[pid, tid].append((start, dur, event, len(around)))
         around.append(start + dur)
 
     def take_C(self, event):
         self.at(event)
         if event["pid"] not in self.process or not event["args"]:
-            refuse("counter of an unnamed process, or without a number")
+            fail("counter of an unnamed process, or without a number")
         for value in event["args"].values():
             if isinstance(value, bool) or not isinstance(value, (int, Decimal)):
-                refuse(f"counter {value!r}")
+                fail(f"counter {value!r}")
         self.counters += 1
 
     def sum_ns(self, of, rows):
-        """Of the processes whose name begins so: slices on no other slice, or those that are rows."""
+        """Of the processes whose name begins with `of`: top-level slices, or slices of rows."""
         return sum(dur for (pid, _), list_ in self.slices.items() if self.process[pid].startswith(of)
                    for _, dur, event, depth in list_ if ("type" in event["args"] if rows else depth == 0))
 

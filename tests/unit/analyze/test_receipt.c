@@ -1,4 +1,4 @@
-/* Cost breakdowns: the numbers behind the counts of one node. */
+/* Cost breakdowns: the numbers from which the counts of one node follow. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -275,5 +275,5 @@ int main(void)
         cmocka_unit_test(breakdowns_of_sample_models_equal_the_analysis),
         cmocka_unit_test(breakdown_of_stored_weights_in_loops),
     };
-    return cmocka_run_group_tests_name("analyze/receipt", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("analyze/breakdown", tests, NULL, NULL);
 }

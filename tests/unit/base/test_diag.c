@@ -40,12 +40,12 @@ static void diagnostic_list_is_bounded(void **state)
     struct oc_arena a = {0};
     struct oc_diags d = {.arena = &a};
     for (int i = 0; i < OC_MAX_DIAGS + 5; i++)
-        oc_diag_add(&d, OC_WARNING, "W-x", i ? NULL : "here", "finding %d", i);
+        oc_diag_add(&d, OC_WARNING, "W-x", i ? NULL : "here", "warning %d", i);
     assert_int_equal(d.n, OC_MAX_DIAGS);
     assert_int_equal(d.dropped, 5);
     assert_string_equal(d.item[0].where, "here");
     assert_string_equal(d.item[1].where, "");
-    assert_string_equal(d.item[7].text, "finding 7");
+    assert_string_equal(d.item[7].text, "warning 7");
     oc_diags_free(&d);
     oc_arena_free(&a);
 }

@@ -212,7 +212,7 @@ static void rows_are_reused(void **state)
     }
 }
 
-static void kept_only_returns_only_stored_rows(void **state)
+static void stored_only_returns_only_stored_rows(void **state)
 {
     struct seen first = {0}, second = {0};
     (void)state;
@@ -353,7 +353,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_file_has_one_row),
         cmocka_unit_test(rows_are_reused),
-        cmocka_unit_test(kept_only_returns_only_stored_rows),
+        cmocka_unit_test(stored_only_returns_only_stored_rows),
         cmocka_unit_test(other_options_invalidate_rows),
         cmocka_unit_test(changed_files_are_analyzed_again),
         cmocka_unit_test(truncated_rows_file_is_read_to_the_cut),

@@ -233,7 +233,7 @@ static void order_of_large_graphs_is_never_worse(void **state)
  *   a1 b1 a2 b2 sum    a1: 10+100; b1: 10+100+80 = 190
  *   a1 a2 b1 b2 sum    a2: 10+100+5 = 115 (x is still live for b1); b1: 10+5+80 = 95            peak 115
  *   b1 b2 a1 a2 sum    b1: 90, b2: 10+80+5 = 95, a1: 10+5+100 = 115, a2: 5+100+5 = 110        peak 115 */
-static void branches_run_one_after_the_other(void **state)
+static void branches_run_in_sequence(void **state)
 {
     (void)state;
     struct draft d;
@@ -308,7 +308,7 @@ static void empty_graph_has_nothing_to_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches_run_one_after_the_other),
+        cmocka_unit_test(branches_run_in_sequence),
         cmocka_unit_test(long_chain_is_solved_exactly_by_parts),
         cmocka_unit_test(empty_graph_has_nothing_to_order),
         cmocka_unit_test(small_graphs_are_solved_exactly),

@@ -62,7 +62,7 @@ static void recorded_shapes_and_types_are_read(void **state)
     oc_profile_close(p);
 }
 
-static void events_and_lanes_are_kept(void **state)
+static void events_and_lanes_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p = open_with("tests/data/kineto/small_cuda.json", -1);
@@ -201,7 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_trace_gives_host_and_device_times),
         cmocka_unit_test(recorded_shapes_and_types_are_read),
-        cmocka_unit_test(events_and_lanes_are_kept),
+        cmocka_unit_test(events_and_lanes_are_read),
         cmocka_unit_test(truncated_trace_never_gains_time),
         cmocka_unit_test(samples_match_independent_sums),
         cmocka_unit_test(sample_shapes_are_read),

@@ -179,7 +179,7 @@ static void innermost_nvtx_range_names_the_record(void **state)
     "fma_pred_on.sum\",\"smsp__sass_thread_inst_executed_op_" p "mul_pred_on.sum\""
 
 /* f: 1000 + 3 + 2 * 50 single, 7 + 0 + 2 * 4 half, and 1e6 of the tensor cores, counted twice (sm and smsp)
- * and once more by sparsity. Bytes 2.5e6 + 500. g: one tensor pipe instruction on an 8.0 chip: unknown. */
+ * and a third time by sparsity. Bytes 2.5e6 + 500. g: one tensor pipe instruction on an 8.0 chip: unknown. */
 static void counters_are_summed_without_double_counting(void **state)
 {
     (void)state;

@@ -112,7 +112,7 @@ static struct oc_profile *open_sql(int32_t warmup)
     return p;
 }
 
-/* Three runs of two nodes, one of them with two kernels; the device runs behind the host. Per run: conv1 100
+/* Three runs of two nodes, one of them with two kernels; the device runs later than the host. Per run: conv1 100
  * + 10, 110 + 10, 120 + 10 ns; relu 20 ns each. Without the first: medians (120 + 130) / 2 = 125 and 20 ns.
  */
 static void nvtx_ranges_of_onnx_runtime_are_nodes(void **state)
@@ -167,7 +167,7 @@ static void nvtx_ranges_of_onnx_runtime_are_nodes(void **state)
 /* Each run: a step, two nodes, three calls, three kernels, each linked to its call; the records and their
  * runs equal those without events. The first step extends to the second run, the last to the end of the
  * device work. */
-static void events_are_kept(void **state)
+static void events_are_read(void **state)
 {
     (void)state;
     begin_sql();
@@ -419,7 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nvtx_ranges_of_onnx_runtime_are_nodes),
-        cmocka_unit_test(events_are_kept),
+        cmocka_unit_test(events_are_read),
         cmocka_unit_test(nvtx_ranges_of_pytorch_are_operators),
         cmocka_unit_test(correlation_respects_processes_and_threads),
         cmocka_unit_test(kernels_without_ranges_are_records),

@@ -58,7 +58,7 @@ static void indented_rows_nest(void **state)
     oc_profile_close(p);
 }
 
-static void summaries_are_kept(void **state)
+static void summaries_are_read(void **state)
 {
     (void)state;
     struct oc_profile *p = open_file("tests/data/paddle_report/detail.txt");
@@ -143,7 +143,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(indented_rows_nest),
-        cmocka_unit_test(summaries_are_kept),
+        cmocka_unit_test(summaries_are_read),
         cmocka_unit_test(reads_the_cpu_header),
         cmocka_unit_test(reads_the_sample),
         cmocka_unit_test(lines_that_are_not_rows_are_skipped),
