@@ -74,7 +74,7 @@ static uint64_t mix_values(uint64_t h, const struct oc_analysis *a, const uint32
     return h;
 }
 
-/* Values are left out: weights may be gigabytes in another file. */
+/* Tensor contents are excluded: weights may be gigabytes in another file. */
 static uint64_t mix_tensors(uint64_t h, const struct oc_attr *t)
 {
     const struct oc_tensor *one;
@@ -242,7 +242,7 @@ static size_t output_key(const struct side *s, uint32_t node, uint32_t nth, char
     return oc_name_is_made_up(name, n->op_type) ? 0 : with_type(n, name, key, cap);
 }
 
-/* The nth input, where it is a constant with a name that no tool made. */
+/* The nth input, if it is a constant with a name that is not generated. */
 static size_t weight_key(const struct side *s, uint32_t node, uint32_t nth, char *key, size_t cap)
 {
     const struct oc_node *n = &s->m->node[node];
@@ -424,8 +424,7 @@ static void in_order(struct aligning *x, const uint64_t *key_a, const uint64_t *
     oc_arena_free(&scratch);
 }
 
-/* ---- what is left: the same name on a node of another type ------------------------------------------------
- */
+/* ---- remaining nodes: equal names with different types ----------------------------------------------- */
 
 static void by_name_alone(struct aligning *x)
 {

@@ -12,9 +12,9 @@ enum oc_align_rule {
     OC_ALIGN_OUTPUT,    /* the same name of the first output */
     OC_ALIGN_WEIGHT,    /* reads the constant of the same name */
     OC_ALIGN_STRUCTURE, /* type, attributes and shapes, in their order */
-    OC_ALIGN_NEIGHBOUR, /* the same neighbour of a matched node */
+    OC_ALIGN_NEIGHBOUR, /* a neighbour of a matched node */
     OC_ALIGN_TYPE,      /* the type alone, in order, between two matched nodes */
-    OC_ALIGN_KIN,       /* likewise, of types that are forms of one: Conv and FusedConv */
+    OC_ALIGN_KIN,       /* likewise, for variants of one type: Conv and FusedConv */
     OC_ALIGN_RULES
 };
 const char *oc_align_rule_name(unsigned rule); /* "name", "structure" ... */
@@ -22,20 +22,20 @@ const char *oc_align_rule_name(unsigned rule); /* "name", "structure" ... */
 struct oc_alignment {
     uint32_t *b_of_a, *a_of_b; /* by node: its partner, OC_NONE */
     uint8_t *rule;             /* by node of a: enum oc_align_rule */
-    uint32_t *order[2];        /* the nodes compared, in order: those that count (oc_node_counts), without
-                                  Constants, unless they are broken */
+    uint32_t *order[2];        /* the compared nodes in order: those with oc_node_counts, without
+                                * Constants; with Constants if they are damaged */
     uint32_t n[2];
 };
 
-/* Takes time in proportion to the nodes (and the logarithm of their number). Memory of the arena. */
+/* Runs in O(n log n) for n nodes. Result allocated in the arena. */
 void oc_align(const struct oc_analysis *a, const struct oc_analysis *b, struct oc_arena *arena,
               struct oc_alignment *out);
 
-/* A name that a tool made of type and number ("Conv_12", "p2o.Conv.3", "", "17"): it says nothing, as all
- * others change when one is inserted. */
+/* A generated name of type and number ("Conv_12", "p2o.Conv.3", "", "17"): it carries no information,
+ * because all later numbers change when a node is inserted. */
 bool oc_name_is_made_up(const char *name, const char *op_type);
 
-/* Are they written alike? Whether it is the same attribute, but for tensors' contents. */
+/* Whether two attributes are equal, except for the contents of tensors. */
 bool oc_attr_same(const struct oc_attr *a, const struct oc_attr *b);
 
 #endif

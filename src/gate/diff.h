@@ -1,7 +1,7 @@
-/* The difference of two reports. A row is a set of matched nodes of each side: a pair of the alignment, with
- * all nodes that a runtime fused with either. Counts are those of the nodes,
- * times those of the records, so that both add up: over the rows, the sum of b less a is the difference of
- * the totals. Time that is attributed to no node has rows by the name of its bucket. */
+/* The difference of two reports. A row is a set of matched nodes of each side: a pair of the alignment,
+ * with all nodes that a runtime fused with either. Counts are those of the nodes, times those of the
+ * records, so that both add up: over the rows, the sum of b less a is the difference of the totals. Time
+ * that is attributed to no node has rows under the name of its bucket. */
 #ifndef OC_DIFF_H
 #define OC_DIFF_H
 
@@ -10,7 +10,7 @@
 
 enum oc_diff_status {
     OC_DIFF_SAME,
-    OC_DIFF_RENAMED, /* the same but for the name */
+    OC_DIFF_RENAMED, /* equal except for the name */
     OC_DIFF_CHANGED,
     OC_DIFF_ADDED,
     OC_DIFF_REMOVED,
@@ -23,21 +23,21 @@ enum oc_diff_change { /* what changed, as bits */
                       OC_DIFF_NAME = 1,
                       OC_DIFF_TYPE = 2,
                       OC_DIFF_ATTRS = 4,
-                      OC_DIFF_INPUTS = 8, /* how many inputs and outputs there are */
+                      OC_DIFF_INPUTS = 8, /* number of inputs and outputs */
                       OC_DIFF_SHAPES = 16,
                       OC_DIFF_DTYPES = 32,
                       OC_DIFF_COSTS = 64,
-                      OC_DIFF_FUSION = 128 /* nodes of the row have a partner, others have none */
+                      OC_DIFF_FUSION = 128 /* some nodes of the row have a partner, others have none */
 };
 
 enum { OC_DIFF_COUNTS = OC_DIFF_PARAMS + 1 };
 
-/* One side of a row. A side without nodes has counts of 0, and they are known. */
+/* One side of a row. A side without nodes has known counts of 0. */
 struct oc_diff_cell {
     const uint32_t *node;
     uint32_t n_node;
     uint64_t count[OC_DIFF_COUNTS]; /* of the nodes with known costs */
-    uint32_t n_unknown;             /* nodes without a cost: the counts but params are not known */
+    uint32_t n_unknown;             /* number of nodes without a cost: the counts except params are unknown */
     double time_ns, roof_ns;        /* NAN: unknown */
     uint32_t records;
 };
@@ -64,9 +64,9 @@ struct oc_diff {
     struct oc_report_in in[2];
     struct oc_figures side[2];
     struct oc_alignment align;
-    struct oc_diff_row *row;    /* in the order of both sides */
-    uint32_t n_row, n_operator; /* rows; of these, those before the buckets */
-    struct oc_diff_row *beside; /* time outside of the runs: not in the totals */
+    struct oc_diff_row *row;    /* position in the merged order of both sides */
+    uint32_t n_row, n_operator; /* number of rows, and of rows before the buckets */
+    struct oc_diff_row *beside; /* time outside the runs: excluded from the totals */
     uint32_t n_beside;
     struct oc_diff_type *type; /* largest difference first */
     uint32_t n_type;
@@ -74,12 +74,12 @@ struct oc_diff {
     struct oc_diff_info info;
 };
 
-/* Is the metric known on this side of the row? */
+/* Whether the metric is known on this side of the row. */
 bool oc_diff_known(const struct oc_diff_row *r, unsigned side, unsigned metric);
-/* The larger magnitude of b - a first: metrics in the order of enum oc_diff_metric. */
-double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; NAN: not known */
+/* Compares |b - a|, larger first, by the metrics in the order of enum oc_diff_metric. */
+double oc_diff_delta(const struct oc_diff_row *r, unsigned metric); /* rounded; NAN: unknown */
 
-/* Is the bucket of the profile a part of the measured runs, by the clock of the operators? */
+/* Whether the bucket of the profile is part of the measured runs, on the clock of the operators. */
 bool oc_diff_in_run(const struct oc_diff *d, unsigned side, const struct oc_prof_rec *rec);
 
 /* private to diff*.c */

@@ -1,5 +1,4 @@
-/* Rows of a diff: which nodes belong together, in what order the rows stand, and what each side has of them.
- */
+/* Rows of a diff: groups corresponding nodes, orders the rows, and sums the values of each side. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,19 +6,17 @@
 #include "gate/diff.h"
 #include "join/join.h"
 
-/* ---- sets of nodes: union-find over the nodes of both sides, those of b behind those of a
- * ------------------
- */
+/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a ------------- */
 
 struct units {
     struct oc_diff *d;
-    uint32_t first[2]; /* number of a side's node 0 */
+    uint32_t first[2]; /* index of the side's node 0 */
     uint32_t n;
     uint32_t *up;
     uint32_t *row;     /* by root: its row, OC_NONE */
     uint32_t *size[2]; /* by root: nodes of each side */
-    uint32_t *at_b;    /* by root: place of its first node of b in the order of b, OC_NONE */
-    bool *covered;     /* by number: a record stands on it */
+    uint32_t *at_b;    /* by root: position of its first node of b in the order of b, OC_NONE */
+    bool *covered;     /* by node index: a record covers it */
 };
 
 static uint32_t root_of(struct units *u, uint32_t i)

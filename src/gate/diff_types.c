@@ -90,7 +90,7 @@ static void add_buckets(struct typing *x)
         const struct oc_diff_row *r = &x->d->row[i];
         struct oc_diff_type *t = type_of(x, r->name, true);
         for (unsigned s = 0; s < 2; s++) {
-            t->time_ns[s] = r->side[s].time_ns; /* all of the bucket, its records of operators included */
+            t->time_ns[s] = r->side[s].time_ns; /* the whole bucket, including its operator records */
             t->roof_ns[s] = r->side[s].roof_ns;
             t->count[s][OC_DIFF_PARAMS] = r->side[s].count[OC_DIFF_PARAMS];
         }

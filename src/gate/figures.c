@@ -184,8 +184,7 @@ static const struct oc_node *first_node(const struct oc_figures *f, const struct
     return j->n_node ? &f->in->model->node[j->node[0]] : NULL;
 }
 
-/* A record is of the type that the runtime calls it, or of that of its first node; and in that one's module.
- */
+/* A record is selected by the runtime's type or by the type of its first node; and by that node's module. */
 static bool has_row(const struct oc_figures *f, const struct part *p, const struct oc_row *row)
 {
     const struct oc_node *n = first_node(f, row);
@@ -195,7 +194,7 @@ static bool has_row(const struct oc_figures *f, const struct part *p, const stru
 }
 
 struct times {
-    double time_s, roof_s, without_s; /* without: of records without a roofline */
+    double time_s, roof_s, without_s; /* without: number of records without a roofline */
     const struct oc_row *longest, *worst;
     uint32_t n, without;
 };
@@ -328,7 +327,7 @@ static void set_figure(struct oc_figures *f, enum oc_gate_metric m, const struct
             set_graph_bytes(a, s);
         else
             sum_nodes(f, m, p, s);
-        if (m == OC_GATE_PARAMS && whole) /* some may belong to no node */
+        if (m == OC_GATE_PARAMS && whole) /* some records may belong to no node */
             s->lo.n = s->hi.n = a->total.params;
     }
 }

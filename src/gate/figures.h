@@ -1,5 +1,5 @@
-/* The figures of a report that limits are held against. A figure is a span: what it is at least, and at most
- * if that is known. Exact counts have both ends the same. */
+/* The values of a report that limits are compared with. A value is an interval: a lower bound, and an
+ * upper bound if known. Both are equal for exact values. */
 #ifndef OC_FIGURES_H
 #define OC_FIGURES_H
 
@@ -10,39 +10,39 @@ struct oc_estimate;
 
 struct oc_figure_span {
     struct oc_gate_number lo, hi;
-    bool bounded;     /* hi holds; else it may be anything above lo */
-    bool exact;       /* lo is hi */
+    bool bounded;     /* hi is valid; otherwise there is no upper bound */
+    bool exact;       /* lo == hi */
     const char *from; /* "measured", "estimated, 80 % interval" ...; NULL: counted */
-    const char *why;  /* why it is not exact; NULL */
-    uint32_t *node;   /* whom to look at: the largest one, or every offender; heap */
+    const char *why;  /* reason if not exact; NULL */
+    uint32_t *node;   /* nodes to report: the largest one, or every violation; on the heap */
     uint32_t n_node, cap_node;
-    uint32_t all_node; /* there are so many of them: more than OC_FIGURE_NODES are not listed */
-    const char *name;  /* of the first, or of a record of the profile; NULL */
+    uint32_t all_node; /* number of nodes: at most OC_FIGURE_NODES are listed */
+    const char *name;  /* name of the first node, or of a profile record; NULL */
 };
 #define OC_FIGURE_NODES 1000
 
 struct oc_figures {
     const struct oc_report_in *in;
     const struct oc_estimate *estimate; /* NULL: none */
-    struct oc_report report;            /* its rows, for times */
+    struct oc_report report;            /* rows of the report, for times */
     struct oc_report_opts opts;
 };
 
-/* in: with an analysis, and a join if there is a profile. All must outlive the figures, which must not move.
- * cache: rooflines as in struct oc_report_opts. */
+/* in: with an analysis, and a join if there is a profile. All must outlive the figures, which must stay at
+ * one address. cache: rooflines as in struct oc_report_opts. */
 void oc_figures_make(struct oc_figures *f, const struct oc_report_in *in, const struct oc_estimate *estimate,
                      bool cache);
 void oc_figures_free(struct oc_figures *f);
 
-/* One figure, of the operators that type and module name (NULL: all). Texts live in the arena of the report;
- * free(out->node). */
+/* Computes one value over the operators selected by type and module name (NULL: all). Texts are allocated
+ * in the report's arena; the caller frees out->node. */
 void oc_figure(struct oc_figures *f, enum oc_gate_metric m, const char *type, const char *module,
                struct oc_figure_span *out);
 
-/* Does the node count in totals: in a graph that runs, in a branch that is taken? */
+/* Whether the node counts in totals: its graph runs and its branch is taken. */
 bool oc_node_counts(const struct oc_analysis *a, uint32_t node);
 
-/* Whether it is executed, or has counts, or may have them: nothing of the kind is known of a folded node. */
+/* Whether the node is executed, has a cost, may have a cost; undefined for folded nodes. */
 bool oc_node_has_work(const struct oc_node_cost *k);
 
 #endif

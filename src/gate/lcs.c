@@ -129,8 +129,8 @@ static struct place *sorted_places(const struct lcs *x, const struct range *r, u
     return p;
 }
 
-/* partner[i]: place in b that a's i-th is taken to be, UINT32_MAX: none. unique: only keys that each side has
- * once; else the first of one with the first of the other, and so on. */
+/* partner[i]: candidate position in b for a[i], UINT32_MAX: none. unique: only keys that occur once on
+ * each side; otherwise the n-th occurrence on one side pairs with the n-th on the other. */
 static uint32_t find_partners(const struct place *p, uint32_t n, uint32_t from, uint32_t *partner,
                               bool unique)
 {
@@ -148,7 +148,7 @@ static uint32_t find_partners(const struct place *p, uint32_t n, uint32_t from, 
     return found;
 }
 
-/* Splits the range at the pairs that are in order. False: there are none. */
+/* Splits the range at the order-preserving pairs. False: there are none. */
 static bool split(struct lcs *x, const struct range *r, const uint32_t *partner, uint32_t found)
 {
     uint32_t n = r->a_end - r->a, k = 0;

@@ -1,14 +1,14 @@
-/* What two sequences have in common, in order: near-linear in time for sequences that are alike, never
- * quadratic for those that are not. Exact for short ones; for long ones a common subsequence that need not be
- * the longest. */
+/* Longest common subsequence of two sequences: near-linear time for similar sequences, never quadratic for
+ * long ones. Exact for short sequences; for long ones the result is a common subsequence that may be
+ * shorter than the longest. */
 #ifndef OC_LCS_H
 #define OC_LCS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Called for every pair of places, a[i] == b[j], each place once; i and j grow together over all pairs,
- * though not from call to call. */
+/* Called for every pair of positions with a[i] == b[j], each position at most once. The pairs are
+ * order-preserving as a set, but calls may come in any order. */
 typedef void (*oc_lcs_fn)(void *user, uint32_t i, uint32_t j);
 
 void oc_lcs(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m, oc_lcs_fn tell, void *user);

@@ -6,11 +6,11 @@
 
 struct oc_tolerances {
     const char *all;                 /* share for every metric, NULL */
-    const char *of[OC_GATE_METRICS]; /* of one metric, NULL */
+    const char *of[OC_GATE_METRICS]; /* for one metric, NULL */
 };
 
-/* Each text is a list parted by commas of "SHARE" (all metrics) and "METRIC=SHARE|AMOUNT". The last one of a
- * metric counts. Texts of the result live in the arena. */
+/* Each text is a comma-separated list of "SHARE" (all metrics) and "METRIC=SHARE|AMOUNT". The last entry
+ * of a metric wins. Texts are allocated in the arena. */
 int oc_tolerances_parse(struct oc_arena *arena, const char *const *text, size_t n, struct oc_tolerances *out,
                         struct oc_err *err);
 
