@@ -110,7 +110,7 @@ if [ -n "$samples" ]; then
     "$onnxcost" diff "$samples/ppocr_cls.onnx" "$samples/ppocr_cls_unnamed.onnx" --exit-code >out 2>err
     code=$?
     grep -q '215 rows: 0 changed, 0 added, 0 removed, 215 renamed, 0 the same' out && [ $code -eq 0 ]
-    passed $? 'a model without names is found by structure' "$(head -n 14 out)"
+    passed $? 'a model without names is matched by structure' "$(head -n 14 out)"
 else
     skip_named 'PP-OCR at disabled and all' 'samples are not there'
 fi

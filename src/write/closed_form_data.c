@@ -1,4 +1,4 @@
-/* Formulas as CSV and JSON, and the words that they share with the text. */
+/* Formulas as CSV and JSON, and the texts that all formats share. */
 #include "write/closed_form_data.h"
 
 #include <inttypes.h>
@@ -34,8 +34,8 @@ const char *oc_closed_form_missing(const struct oc_closed_form *f, enum oc_metri
 {
     static const char *const text[] = {[OC_FIT_NO_LAW] = "not a polynomial",
                                        [OC_FIT_TOO_LARGE] = "coefficients beyond 64 bits",
-                                       [OC_FIT_STOPPED] = "not found within the limit of analyses"};
-    return oc_trust_quality(&f->trust, m) == OC_UNKNOWN ? "not known" : text[f->result[m].state];
+                                       [OC_FIT_STOPPED] = "not found within the maximum number of analyses"};
+    return oc_trust_quality(&f->trust, m) == OC_UNKNOWN ? "unknown" : text[f->result[m].state];
 }
 
 void oc_closed_form_csv(struct closed_form_out *o, FILE *f)

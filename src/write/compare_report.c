@@ -10,7 +10,7 @@
 /* ---- one row ---------------------------------------------------------------------------------------------
  */
 
-/* The node that gives a set its name: the one with the most work, the first of several. */
+/* The node that names a set: the first one with the most work. */
 static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
 {
     uint32_t best = r->node[0];
@@ -44,7 +44,7 @@ static void set_roof(struct oc_comparing *x, const struct oc_analysis *a, struct
     row->wasted_s = row->time_s - row->roofline_s;
 }
 
-/* Rows are kept and ordered by the chosen time, or the longest of all sources. */
+/* Rows are filtered and sorted by the chosen time, or the longest of all sources. */
 static double time_of(const struct oc_comparing *x, const struct oc_compare_row *r)
 {
     double best = x->combine && r->chosen != OC_NONE ? r->cell[r->chosen].time_ns : NAN;
@@ -92,22 +92,21 @@ static int check(const struct oc_compare_source *source, size_t n, const struct 
     static const char *const formats[] = {"table", "csv", "json", "markdown", "md"};
     size_t i = 0;
     if (n < 1 || n > 256)
-        return oc_fail(err, OC_EARG, "from 1 to 256 profiles can stand side by side, not %zu", n);
+        return oc_fail(err, OC_EARG, "a comparison takes 1 to 256 profiles, not %zu", n);
     for (size_t k = 0; k < n; k++)
         if (!source[k].profile || !source[k].join)
-            return oc_fail(err, OC_EARG, "profiles stand side by side beside their model");
+            return oc_fail(err, OC_EARG, "a comparison of profiles needs their model");
     while (o->format && i < OC_COUNT(formats) && strcmp(formats[i], o->format) != 0)
         i++;
     if (i == OC_COUNT(formats))
         return oc_fail(err, OC_EARG,
-                       "several profiles beside each other come as table, csv, json or markdown, not as %s",
-                       o->format);
+                       "several profiles have no format '%s'; valid: table, csv, json, markdown", o->format);
     if (o->aggregate || o->group_by || o->aggregate_by)
-        return oc_fail(err, OC_EARG, "groups are made of one profile at a time");
+        return oc_fail(err, OC_EARG, "grouping needs a single profile");
     if (oc_what_if_asked(o))
-        return oc_fail(err, OC_EARG, "what-if questions are about one profile at a time");
+        return oc_fail(err, OC_EARG, "--what-if, --as and --fuse need a single profile");
     if (o->n_why || o->n_explain_match)
-        return oc_fail(err, OC_EARG, "explanations are about one profile at a time");
+        return oc_fail(err, OC_EARG, "--why and --explain-match need a single profile");
     return 0;
 }
 

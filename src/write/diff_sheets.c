@@ -71,7 +71,7 @@ static const char *side_text(struct oc_diff_view *v, unsigned s)
     return in->device ? oc_printf(&v->arena, "%s, %s", text, oc_device_info(in->device).name) : text;
 }
 
-/* Sizes that were given, where the sides do not have the same. */
+/* Input shapes, printed if they differ between the sides. */
 static const char *shapes_text(struct oc_diff_view *v, unsigned s)
 {
     const struct oc_analysis *a = v->d->in[s].analysis;
@@ -138,7 +138,7 @@ void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s)
 const char *oc_diff_sentence(struct oc_diff_view *v)
 {
     const struct oc_diff_info *i = &v->d->info;
-    return oc_printf(&v->arena, "%u rows: %zu changed, %zu added, %zu removed, %zu renamed, %zu the same",
+    return oc_printf(&v->arena, "%u rows: %zu changed, %zu added, %zu removed, %zu renamed, %zu equal",
                      v->d->n_operator, i->changed, i->added, i->removed, i->renamed, i->same);
 }
 
@@ -152,9 +152,10 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
         double rows = t->is_time         ? t->rows_delta_v
                       : t->rows_negative ? -(double)t->rows_delta
                                          : (double)t->rows_delta;
-        text = oc_printf(&v->arena, "%s%s (rows: %u; the others differ by %s)",
-                         text ? oc_printf(&v->arena, "%s, ", text) : "not known: ",
-                         oc_diff_metric_names[m].title, t->unknown_rows, delta(v, m, rows));
+        text =
+            oc_printf(&v->arena, "%s%s (%u rows; the others differ by %s)",
+                      text ? oc_printf(&v->arena, "%s, ", text) : "unknown: ", oc_diff_metric_names[m].title,
+                      t->unknown_rows, delta(v, m, rows));
     }
     return text;
 }
@@ -181,7 +182,7 @@ static const char *sign_head(struct oc_diff_view *v, const char *title)
     return oc_printf(&v->arena, "+/- %s", title);
 }
 
-/* Times have both sides, counts the difference alone. */
+/* Times have a column per side, counts only the difference. */
 static void metric_columns(struct oc_diff_view *v, struct columns *c)
 {
     for (unsigned m = 0; m <= OC_DIFF_ROOFLINE; m++) {
@@ -265,7 +266,7 @@ static const char *two(struct oc_diff_view *v, const char *a, const char *b, con
     return oc_printf(&v->arena, "%s%s%s", a, arrow, b);
 }
 
-/* In tables with a width, long texts lose their beginning (names) or their end. */
+/* In tables with a width limit, shortens names at the start and other texts at the end. */
 static const char *shortened(struct oc_diff_view *v, const char *text, size_t most, bool keep_end)
 {
     size_t n = strlen(text), columns = oc_utf8_count(text, n), at = 0;
@@ -282,7 +283,7 @@ static const char *what(struct oc_diff_view *v, const struct oc_diff_row *r)
 {
     if (r->rule < OC_ALIGN_PLAIN || !(r->change & OC_DIFF_NAME))
         return r->what;
-    return oc_printf(&v->arena, "%s%sfound by %s", r->what, *r->what ? "; " : "",
+    return oc_printf(&v->arena, "%s%smatched by %s", r->what, *r->what ? "; " : "",
                      oc_align_rule_name(r->rule));
 }
 
@@ -321,7 +322,7 @@ void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s)
 
 void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s)
 {
-    static const char *const head[] = {"beside the runs", "A", "B", "B - A"};
+    static const char *const head[] = {"outside the runs", "A", "B", "B - A"};
     *s = (struct oc_sheet){.kinds = "tnnn", .head = head};
     for (uint32_t i = 0; i < v->d->n_beside; i++) {
         const struct oc_diff_row *r = &v->d->beside[i];

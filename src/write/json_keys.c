@@ -71,7 +71,7 @@ void oc_json_head(struct oc_json_out *w, const char *schema, unsigned version, c
 bool oc_json_narrowed(const struct oc_report *r)
 {
     const struct oc_report_opts *o = r->o;
-    bool ordered = o->has_top || o->order_by; /* with --aggregate they are about the groups */
+    bool ordered = o->has_top || o->order_by; /* with --aggregate they apply to the groups */
     return (ordered && !oc_report_grouped(o)) || o->n_name_pattern || o->n_type || o->n_input_dtype ||
            o->min_time || o->max_time;
 }
@@ -105,7 +105,7 @@ void oc_hw_set_json(struct oc_json_out *w, const struct oc_hw_set *set)
     oc_key_text(w, "what", "hw");
     oc_key_text(w, "name", set->key);
     oc_key_text(w, "value", set->value);
-    oc_key_text(w, "reason", "given by --hw-set");
+    oc_key_text(w, "reason", "set by --hw-set");
     oc_key_text(w, "before", set->before);
     oc_jw_end_object(w);
 }

@@ -4,21 +4,21 @@ size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_li
 {
     const struct oc_llm_opts *o = &l->opts;
     double batch = (double)o->batch;
-    line[0] = (struct oc_llm_line){"prompt",  "prompt", OC_LLM_PART_PREFILL,
+    line[0] = (struct oc_llm_line){"prefill", "prompt", OC_LLM_PART_PREFILL,
                                    o->prompt, 0,        batch * (double)o->prompt};
-    line[1] = (struct oc_llm_line){"next token", "next_token", OC_LLM_PART_FIRST, 1, o->prompt, batch};
+    line[1] = (struct oc_llm_line){"first decode step", "next_token", OC_LLM_PART_FIRST, 1, o->prompt, batch};
     if (l->steps_n < 1)
         return 2;
-    line[2] = (struct oc_llm_line){
-        "last token", "last_token", OC_LLM_PART_LAST, 1, o->prompt + l->steps_n - 1, batch};
-    line[3] = (struct oc_llm_line){oc_printf(a, "%lld more tokens", (long long)l->steps_n),
+    line[2] = (struct oc_llm_line){"last decode step",         "last_token", OC_LLM_PART_LAST, 1,
+                                   o->prompt + l->steps_n - 1, batch};
+    line[3] = (struct oc_llm_line){oc_printf(a, "%lld decode steps", (long long)l->steps_n),
                                    "decode",
                                    OC_LLM_PART_STEPS,
                                    -1,
                                    -1,
                                    batch * (double)l->steps_n};
-    line[4] = (struct oc_llm_line){
-        "whole answer", "answer", OC_LLM_PART_WHOLE, -1, -1, batch * (double)o->generate};
+    line[4] =
+        (struct oc_llm_line){"end-to-end", "answer", OC_LLM_PART_WHOLE, -1, -1, batch * (double)o->generate};
     return 5;
 }
 
@@ -50,11 +50,11 @@ bool oc_llm_form(size_t i, struct oc_llm_form *out)
         {"MACs", "macs", OC_LN_MACS},
         {"FLOPs", "flops", OC_LN_FLOPS},
         {"weights read", "bytes_read_weight", OC_LN_READ_WEIGHT},
-        {"cache read", "kv_read", OC_LN_KV_READ},
-        {"cache written", "kv_written", OC_LN_KV_WRITTEN},
-        {"activations and cache read", "bytes_read_act", OC_LN_READ_ACT},
+        {"KV cache read", "kv_read", OC_LN_KV_READ},
+        {"KV cache written", "kv_written", OC_LN_KV_WRITTEN},
+        {"activations and KV read", "bytes_read_act", OC_LN_READ_ACT},
         {"written", "bytes_written", OC_LN_WRITTEN},
-        {"in use at once", "peak_bytes", OC_LN_PEAK},
+        {"peak activation memory", "peak_bytes", OC_LN_PEAK},
     };
     if (i >= OC_COUNT(forms))
         return false;

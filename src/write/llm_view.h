@@ -1,4 +1,4 @@
-/* Private to the writers of the view of a language model: what they share. */
+/* Private to the writers of the report of a language model. */
 #ifndef OC_LLM_VIEW_H
 #define OC_LLM_VIEW_H
 

@@ -83,8 +83,7 @@ int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err)
     if (!d)
         return 0;
     if (!dram || !dram->size)
-        return oc_fail(err, OC_EUNSUPPORTED, "the hardware file does not tell how much memory '%s' has",
-                       d->info.id);
+        return oc_fail(err, OC_EUNSUPPORTED, "the hardware file has no memory size for '%s'", d->info.id);
     m->fit = (struct oc_memory_fit){.device = d, .size = dram->size, .capacity = (uint64_t)dram->size->value};
     m->fit.fits = oc_fits_in(m->footprint, m->quality, m->fit.capacity);
     find_largest(m);

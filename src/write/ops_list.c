@@ -87,7 +87,7 @@ int oc_ops_write(const char *format, FILE *f, struct oc_err *err)
     OC_C_LOCALE;
     bool csv = format && strcmp(format, "csv") == 0, json = format && strcmp(format, "json") == 0;
     if (format && !csv && !json && strcmp(format, "table") != 0)
-        return oc_fail(err, OC_EARG, "the list of operators has no format '%s'", format);
+        return oc_fail(err, OC_EARG, "ops has no format '%s'; valid: table, csv, json", format);
     if (json) {
         write_json(f);
         return 0;

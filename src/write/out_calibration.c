@@ -1,4 +1,4 @@
-/* What a calibration says, for people and machines. */
+/* A calibration as text, CSV and JSON. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void write_left_out(const struct oc_samples *s, FILE *f)
 {
     for (unsigned i = 0; s && i < OC_REJECT_COUNT; i++)
         if (s->reject[i].n)
-            fprintf(f, "left out    %" PRIu32 " kernels, %.2f %% of the time: %s\n", s->reject[i].n,
+            fprintf(f, "excluded    %" PRIu32 " kernels, %.2f %% of the time: %s\n", s->reject[i].n,
                     100 * s->reject[i].time_s / s->kernels_s, oc_reject_reason_name(i));
 }
 
@@ -92,10 +92,10 @@ static void write_head(const struct oc_calibration *c, const struct oc_samples *
         snprintf(threads, sizeof(threads), ", %" PRIu32 " thread%s", c->threads, c->threads == 1 ? "" : "s");
     oc_print_line(f, "runtime     %s%s%s%s", c->runtime, *c->runtime_version ? " " : "", c->runtime_version,
                   threads);
-    fprintf(f, "samples     %" PRIu32 " kernels of %" PRIu32 " recordings; %zu different ones\n", c->n_sample,
+    fprintf(f, "samples     %" PRIu32 " kernels from %" PRIu32 " recordings, %zu distinct\n", c->n_sample,
             c->n_model, c->n_signature);
     write_left_out(s, f);
-    fprintf(f, "whole runs  %s besides kernels, %s after each; a model's common error %.1f %%\n",
+    fprintf(f, "whole runs  %s outside kernels, %s gap after each kernel; common error per model %.1f %%\n",
             oc_format_time_ns(c->t_fix_s * 1e9, fix, sizeof(fix)),
             oc_format_time_ns(c->gap_s * 1e9, gap, sizeof(gap)), 100 * (exp(c->tau) - 1));
 }
@@ -109,9 +109,8 @@ static void write_table(const struct oc_calibration *c, const struct oc_samples 
         key_row(&t, &a, &c->key[i]);
     fputc('\n', f);
     oc_plain_print(&t, 3, f);
-    fputs("\nEc, Em: share of the peak and of the bandwidth (? nothing is bound by it: assumed); err: median "
-          "error\n"
-          "for networks that were left out\n",
+    fputs("\nEc, Em: efficiency relative to peak rate and bandwidth (?: assumed, no sample is bound by "
+          "it);\nerr: median error in leave-one-network-out validation\n",
           f);
     oc_plain_free(&t);
     oc_arena_free(&a);
@@ -203,7 +202,7 @@ int oc_calibration_report(const struct oc_calibration *c, const struct oc_sample
         keys(&f, c);
         oc_fields_csv(&f, "1", out);
     } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, json", format);
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
     }
     oc_fields_free(&f);
     return 0;

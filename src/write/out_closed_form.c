@@ -1,4 +1,4 @@
-/* Formulas as text. Formulas that hold for the same sizes stand together. */
+/* Formulas as text, grouped by the sizes that they are valid for. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -24,36 +24,35 @@ static void end_line(struct closed_form_out *o, FILE *f)
     oc_buf_clear(&o->b);
 }
 
-/* ---- what is open ------------------------------------------------------------------------------------ */
+/* ---- variables ------------------------------------------------------------------------------------ */
 
 static void put_open(struct closed_form_out *o, FILE *f)
 {
-    oc_buf_str(&o->b, "open        ");
+    oc_buf_str(&o->b, "variables   ");
     for (unsigned k = 0; k < o->f->n_slot; k++)
         oc_buf_printf(&o->b, "%s%s", k ? ", " : "", o->f->slot_name[k]);
-    oc_buf_str(&o->b, o->f->n_slot ? "" : "no dimension: the formulas are numbers");
+    oc_buf_str(&o->b, o->f->n_slot ? "" : "none: the formulas are numbers");
     end_line(o, f);
     const struct oc_fit_var *var = oc_fit_vars(o->f->fit);
     for (unsigned k = 0; k < o->f->n_symbol; k++) {
         if (var[k].role == OC_FIT_TIED)
-            oc_buf_printf(&o->b, "taken       %s = %s: other sizes contradict each other", o->f->symbol[k],
+            oc_buf_printf(&o->b, "assumed     %s = %s: other sizes are inconsistent", o->f->symbol[k],
                           o->f->symbol[var[k].tied_to]);
         else if (var[k].role == OC_FIT_FIXED)
-            oc_buf_printf(&o->b, "taken       %s = %" PRId64 ": %s", o->f->symbol[k], var[k].centre,
+            oc_buf_printf(&o->b, "assumed     %s = %" PRId64 ": %s", o->f->symbol[k], var[k].centre,
                           o->f->n_slot == OC_RPOLY_VARS
-                              ? "no more dimensions can be open"
-                              : "with other sizes shapes contradict each other or costs are not known");
+                              ? "too many variables"
+                              : "other sizes give inconsistent shapes or unknown costs");
         if (o->b.n)
             end_line(o, f);
     }
     if (o->f->trust.unknown_nodes) {
-        oc_buf_printf(&o->b, "missing     %" PRIu64 " nodes without a cost are not in the formulas",
-                      o->f->trust.unknown_nodes);
+        oc_buf_printf(&o->b, "excluded    %" PRIu64 " nodes of unknown cost", o->f->trust.unknown_nodes);
         end_line(o, f);
     }
 }
 
-/* ---- formulas by the sizes for which they hold ------------------------------------------------------- */
+/* ---- formulas by range ------------------------------------------------------- */
 
 static int title_width(void)
 {
@@ -96,9 +95,9 @@ static void put_missing(struct closed_form_out *o, FILE *f)
     }
 }
 
-/* ---- what they do not say ---------------------------------------------------------------------------- */
+/* ---- limits of the formulas ---------------------------------------------------------------------------- */
 
-/* "label  symbol: MACs, FLOPs" for the metrics that `holds` speaks of, with a text behind. */
+/* Prints "not polynomial in SYMBOL: MACs, FLOPs (reason)" for the metrics that pass the test. */
 typedef bool (*axis_test)(const struct oc_fit_axis *a);
 
 static bool is_held(const struct oc_fit_axis *a)
@@ -145,7 +144,7 @@ static struct end end_of(const struct closed_form_out *o, unsigned metric, unsig
     return above ? (struct end){a->above, a->to} : (struct end){a->below, a->from};
 }
 
-/* The first metric that ends there for this reason; others follow it. */
+/* The first metric with the same end of the range for the same reason. */
 static unsigned first_alike(const struct closed_form_out *o, unsigned metric, unsigned slot, bool above)
 {
     struct end e = end_of(o, metric, slot, above);
@@ -160,9 +159,9 @@ static unsigned first_alike(const struct closed_form_out *o, unsigned metric, un
 static void put_end(struct closed_form_out *o, unsigned metric, unsigned slot, bool above, FILE *f)
 {
     static const char *const text[] = {
-        [OC_FIT_DIFFERS] = "other values of ",
-        [OC_FIT_NO_VALUE] = "shapes contradict each other or costs are not known",
-        [OC_FIT_LEFT_OUT] = "not always the same law for ",
+        [OC_FIT_DIFFERS] = "different formula for ",
+        [OC_FIT_NO_VALUE] = "inconsistent shapes or unknown costs",
+        [OC_FIT_LEFT_OUT] = "different formulas for ",
     };
     struct end e = end_of(o, metric, slot, above);
     const char *between = "";
@@ -206,14 +205,14 @@ static void write_text(struct closed_form_out *o, FILE *f)
     if (!o->f->n_slot)
         return;
     end_line(o, f);
-    put_limits(o, is_stepped, "the formula is for the sizes above only", f);
-    put_limits(o, is_piece, "other laws hold outside this range", f);
-    put_limits(o, is_held, "no law was found, the formula is for one size only", f);
+    put_limits(o, is_stepped, "the formula is valid for the sizes above only", f);
+    put_limits(o, is_piece, "other formulas are valid outside this range", f);
+    put_limits(o, is_held, "no formula was found; valid for one size only", f);
     put_ends(o, false, f);
     put_ends(o, true, f);
     if (checked != UINT32_MAX)
         oc_buf_printf(&o->b,
-                      "verified    every formula is equal to the analysis at %" PRIu32
+                      "verified    every formula equals the analysis at %" PRIu32
                       " or more further points (%" PRIu32 " analyses)",
                       checked, o->f->analyses);
     end_line(o, f);
@@ -234,5 +233,5 @@ int oc_closed_form_write(const struct oc_closed_form *formula, const char *forma
         oc_buf_free(&o.b);
         return 0;
     }
-    return oc_fail(err, OC_EARG, "no form of a formula is called '%s'", format);
+    return oc_fail(err, OC_EARG, "--formula has no format '%s'; valid: table, csv, json", format);
 }

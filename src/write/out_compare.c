@@ -89,7 +89,7 @@ static double roof_ns(const struct oc_row *row)
     return row->roofline_s * 1e9;
 }
 
-/* Time, share, what was reached, ratio to the first source. */
+/* Time, share, achieved rates, ratio to the first source. */
 static void source_cells(struct line *l, const struct oc_row *row, uint32_t s)
 {
     const struct oc_compare_row *r = &l->x->c.row[row->record];
@@ -120,7 +120,7 @@ static const char *node_names(struct oc_comparing *x, const struct oc_join_rec *
     return s;
 }
 
-/* What Nsight Compute counted, whichever source it is. */
+/* Value counted by Nsight Compute, from any source. */
 static double measured(const struct oc_comparing *x, const struct oc_compare_row *r, bool bytes)
 {
     double v = NAN;
@@ -160,10 +160,10 @@ static void row_cells(struct line *l, const struct oc_row *row, uint32_t rank)
 
 static void titles(struct line *l)
 {
-    static const char *const human[] = {"#", "nodes", "FLO", "memory"}, *const key[] = {"rank", "name",
-                                                                                        "type", "count",
-                                                                                        "flo",  "bytes"},
-                             *const best[] = {"time", "from", "FLOPS", "measured FLO", "measured memory"},
+    static const char *const human[] = {"#", "nodes", "FLOPs", "moved"}, *const key[] = {"rank", "name",
+                                                                                         "type", "count",
+                                                                                         "flo",  "bytes"},
+                             *const best[] = {"time", "from", "FLOP/s", "measured FLOPs", "measured moved"},
                              *const best_key[] = {"time_ns", "time_from", "flop_per_s", "measured_flo",
                                                   "measured_bytes"};
     struct oc_comparing *x = l->x;
@@ -175,7 +175,7 @@ static void titles(struct line *l)
         const char *name = oc_compare_letter(&x->arena, s);
         text(l, oc_printf(&x->arena, l->csv ? "%s_time_ns" : "%s time", name));
         text(l, oc_printf(&x->arena, l->csv ? "%s_time_fraction" : "%s %%", name));
-        text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOPS", name));
+        text(l, oc_printf(&x->arena, l->csv ? "%s_flop_per_s" : "%s FLOP/s", name));
         if (l->csv) {
             text(l, oc_printf(&x->arena, "%s_bytes_per_s", name));
             text(l, oc_printf(&x->arena, "%s_host_time_ns", name));
@@ -191,7 +191,7 @@ static void titles(struct line *l)
         text(l, "operator");
 }
 
-/* ---- what the letters mean -------------------------------------------------------------------------------
+/* ---- legend -------------------------------------------------------------------------------
  */
 
 static void legend(struct oc_comparing *x, FILE *f)
@@ -204,7 +204,7 @@ static void legend(struct oc_comparing *x, FILE *f)
                       p->path, *p->producer ? p->producer : p->format, *p->device ? ", " : "", p->device,
                       p->time_kind ? p->time_kind : "time", oc_stat_name(p->stat), p->runs_used,
                       p->runs_total);
-        fprintf(f, "    %s on nodes (%.1f %% of its operators), %s beside them",
+        fprintf(f, "    %s attributed to nodes (%.1f %% of operator time), %s other time",
                 as_time(x->c.total_ns[s], a, sizeof(a)), 100 * j->time_matched_fraction,
                 as_time(x->c.beside_ns[s], b, sizeof(b)));
         if (s && x->c.total_ns[0] > 0)
@@ -215,7 +215,7 @@ static void legend(struct oc_comparing *x, FILE *f)
     fputc('\n', f);
 }
 
-/* The header and all rows. */
+/* Header and rows. */
 static void fill(struct oc_comparing *x, bool csv, struct oc_plain_table *t)
 {
     size_t most = 16 + 8 * (size_t)x->c.n_source;
@@ -250,8 +250,7 @@ void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
 
 static void source_sheet(struct oc_comparing *x, FILE *f)
 {
-    static const char *const head[] = {"",         "profile",     "measured by", "runs",
-                                       "on nodes", "beside them", "to A"};
+    static const char *const head[] = {"", "profile", "measured by", "runs", "attributed", "other", "/A"};
     struct oc_sheet s = {.kinds = "tctnnnn", .head = head};
     char a[64], b[64];
     for (uint32_t i = 0; i < x->c.n_source; i++) {

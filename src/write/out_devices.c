@@ -1,4 +1,4 @@
-/* The comparison of devices for people. */
+/* The comparison of devices as text. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -65,7 +65,7 @@ static void end_table(struct view *v, struct oc_plain_table *t, size_t n_first, 
     oc_plain_free(t);
 }
 
-/* Rows to show of n: as --top says. */
+/* Number of rows to print of n, from --top. */
 static size_t shown(const struct view *v, size_t n)
 {
     int64_t top = v->o->has_top ? v->o->top : TOP;
@@ -76,7 +76,7 @@ static size_t shown(const struct view *v, size_t n)
     return (uint64_t)top < n ? (size_t)top : n;
 }
 
-/* ---- what it is about ---------------------------------------------------------------------------------- */
+/* ---- head ---------------------------------------------------------------------------------- */
 
 static void put_left_out(struct view *v)
 {
@@ -97,9 +97,9 @@ static void put_left_out(struct view *v)
                 most = fmax(most, t->whole[i].left_out_part);
             }
         if (n)
-            say(v, said++ ? "" : "left out",
-                "arithmetic in %s on %s, which %s no peak for it: at most %.2g %% of all", oc_class_name(c),
-                n == 1 ? name_of(v, last) : oc_printf(&v->arena, "%zu devices", n), n == 1 ? "has" : "have",
+            say(v, said++ ? "" : "excluded",
+                "arithmetic in %s on %s (no peak rate in the device file): at most %.2g %% of all operations",
+                oc_class_name(c), n == 1 ? name_of(v, last) : oc_printf(&v->arena, "%zu devices", n),
                 100 * most);
     }
 }
@@ -109,31 +109,28 @@ static void put_calibration(struct view *v)
     const struct oc_rank *r = v->r;
     const struct oc_span *s = r->calibration ? &r->table[0].whole[r->calibrated] : NULL;
     if (s)
-        say(v, "calibrated",
-            "%s: an estimate with its 80 %% interval, of the kernels that the runtime makes%s",
+        say(v, "calibrated", "%s: estimate and 80 %% interval for the predicted kernels of the runtime%s",
             r->calibration,
-            s->unknown_kernels
-                ? oc_printf(&v->arena, "; without %u kernels of which nothing is known", s->unknown_kernels)
-                : "");
+            s->unknown_kernels ? oc_printf(&v->arena, "; %u kernels cannot be estimated", s->unknown_kernels)
+                               : "");
 }
 
 static void put_assumed(struct view *v)
 {
     const struct oc_rank *r = v->r;
     say(v, "assumed",
-        "kernels reach between %.0f %% and %.0f %% of the speed of their roofline; no operators are fused, "
-        "each "
-        "launch takes the overhead of the hardware file; %s",
+        "kernel efficiency between %.0f %% and %.0f %% of the roofline; no operator fusion; launch overhead "
+        "from the device file; %s",
         100 * OC_BAND_LEAST, 100 * OC_BAND_MOST,
-        r->cache ? "each byte goes to the nearest memory that can have it" : "all bytes go to DRAM");
-    say(v, "", "energy: the design power (TDP) all the time, of the device alone");
+        r->cache ? "each transfer at the smallest memory level that fits" : "all transfers from DRAM");
+    say(v, "", "energy: design power (TDP) for the whole run, device only");
     for (uint32_t i = 0; i < r->n_assumption; i++)
         say(v, "", "%s %s = %s: %s", r->assumption[i].what, r->assumption[i].name, r->assumption[i].value,
             r->assumption[i].reason);
     for (size_t i = 0; i < r->n_device; i++) {
         const struct oc_device_info *d = &r->device[i]->info;
         for (size_t k = 0; k < d->n_set; k++)
-            say(v, "", "%s %s = %s: given by --hw-set; the hardware file says %s", d->id, d->set[k].key,
+            say(v, "", "%s %s = %s: set by --hw-set (hardware file: %s)", d->id, d->set[k].key,
                 d->set[k].value, d->set[k].before ? d->set[k].before : "nothing");
     }
 }
@@ -144,22 +141,22 @@ static void put_head(struct view *v)
     const struct oc_rank_load *k = &r->table[0].total;
     if (r->model->path[0])
         say(v, "model", "%s", r->model->path);
-    say(v, "work", "%s%s operations, %s of constants and %s of activations in memory%s",
+    say(v, "work", "%s%s operations, %s of constants, peak activation memory %s%s",
         oc_quality_mark(k->quality), si(v, k->operations, ""), bytes(v, k->const_bytes),
-        k->peak_quality == OC_UNKNOWN ? "an unknown size" : bytes(v, k->peak_bytes),
+        k->peak_quality == OC_UNKNOWN ? "unknown" : bytes(v, k->peak_bytes),
         r->symbol ? oc_printf(&v->arena, ", %s = %" PRId64, r->symbol, k->batch) : "");
     say(v, "times",
-        "bands; the order is that of their middle (an efficiency of %.0f %%)%s. A place such as 2 "
-        "(1-3) says that overlapping bands allow any of these",
+        "ranges; ranked by geometric mean (efficiency %.0f %%)%s. Rank 2 (1-3): overlapping ranges allow "
+        "ranks 1 to 3",
         100 * oc_band_middle(), strcmp(r->sort, "energy") ? "" : ", times power");
     if (r->as)
-        say(v, "as", "%s: %s; memory is that of the model as it is", r->as->name, r->as->note);
+        say(v, "as", "%s: %s; memory of the unchanged model", r->as->name, r->as->note);
     put_calibration(v);
     put_assumed(v);
     put_left_out(v);
 }
 
-/* ---- the order ----------------------------------------------------------------------------------------- */
+/* ---- ranking ----------------------------------------------------------------------------------------- */
 
 static const char *place_text(struct view *v, const struct oc_rank_row *row)
 {
@@ -185,8 +182,8 @@ static const char *limit_text(struct view *v, const struct oc_span *s)
     return oc_printf(&v->arena, "%s %.0f %%", oc_span_part_name(limit), 100 * s->part_s[limit] / s->mid_s);
 }
 
-/* "1.2-3.4 unit", "unknown" */
-static const char *band(struct view *v, double lo, double hi)
+/* "1.2 - 3.4", "unknown" */
+static const char *range_text(struct view *v, double lo, double hi)
 {
     if (!isfinite(lo))
         return "unknown";
@@ -222,7 +219,7 @@ static void put_row(struct view *v, struct oc_plain_table *t, const struct oc_ra
         known          ? oc_printf(&v->arena, "%s - %s", duration(v, row->lo_ns), duration(v, row->hi_ns))
         : row->missing ? row->missing
                        : "unknown",
-        known ? band(v, rate / row->hi_ns, rate / row->lo_ns) : "",
+        known ? range_text(v, rate / row->hi_ns, rate / row->lo_ns) : "",
         known ? joules(v, row->lo_joule, row->hi_joule) : "",
         memory_text(v, row),
         known ? limit_text(v, &b->whole[b->device[i]]) : "",
@@ -232,15 +229,15 @@ static void put_row(struct view *v, struct oc_plain_table *t, const struct oc_ra
 
 static void put_order(struct view *v, const struct oc_rank_table *b)
 {
-    static const char *const head[] = {"place",        "device",        "middle", "time of a run",
-                                       "inferences/s", "energy of one", "memory", "most time goes to"};
+    static const char *const head[] = {"rank",         "device",         "mean",   "time per run",
+                                       "inferences/s", "energy per run", "memory", "bound by"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
     if (v->r->n_table > 1)
         oc_print_line(v->f, "%s = %" PRId64, v->r->symbol, b->batch);
     if (b->total.unknown_nodes)
-        say(v, "left out", "%" PRIu64 " operators without a cost: all times are too short",
+        say(v, "excluded", "%" PRIu64 " operators of unknown cost: all times are lower bounds",
             b->total.unknown_nodes);
     if (b->total.estimated_nodes)
         say(v, "estimated", "counts of %" PRIu64 " operators", b->total.estimated_nodes);
@@ -254,8 +251,8 @@ static void put_order(struct view *v, const struct oc_rank_table *b)
 
 /* ---- classes of operators ------------------------------------------------------------------------------ */
 
-/* The first device with times for all classes, else n_device. */
-static size_t telling_device(const struct view *v, const struct oc_rank_table *b)
+/* The first device with times for all classes, otherwise n_device. */
+static size_t reference_device(const struct view *v, const struct oc_rank_table *b)
 {
     for (size_t i = 0; i < v->r->n_device; i++) {
         const struct oc_span *s = &b->by_class[(size_t)b->device[i] * OC_OP_CLASS_COUNT];
@@ -268,10 +265,10 @@ static size_t telling_device(const struct view *v, const struct oc_rank_table *b
     return v->r->n_device;
 }
 
-/* Classes with operators, by their time on that device, or by their operations. */
+/* Classes with operators, sorted by their time on that device, or by their operations. */
 static size_t order_classes(const struct view *v, const struct oc_rank_table *b, uint8_t *list)
 {
-    size_t n = 0, device = telling_device(v, b);
+    size_t n = 0, device = reference_device(v, b);
     double key[OC_OP_CLASS_COUNT];
     for (unsigned c = 0; c < OC_OP_CLASS_COUNT; c++) {
         key[c] = device < v->r->n_device ? b->by_class[device * OC_OP_CLASS_COUNT + c].mid_s
@@ -303,7 +300,7 @@ static void put_classes(struct view *v, const struct oc_rank_table *b)
 {
     uint8_t list[OC_OP_CLASS_COUNT];
     size_t n = order_classes(v, b, list), n_device = shown(v, v->r->n_device);
-    const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "of all OP", "fastest"};
+    const char *cell[4 + CLASS_DEVICES] = {"class", "operators", "OPs", "fastest"};
     n_device = n_device < CLASS_DEVICES ? n_device : CLASS_DEVICES;
     struct oc_plain_table t = {.n_col = 4 + n_device};
     for (size_t d = 0; d < n_device; d++)
@@ -359,12 +356,12 @@ static const char *limit_name(const struct view *v, int what)
 static const char *fits_text(struct view *v, const struct oc_rank_phases *p)
 {
     if (p->item[0].what == OC_FITS_NO)
-        return "not even 1";
+        return "none";
     if (p->item[0].what != OC_FITS_YES)
         return "unknown";
     if (p->n > 1 && p->item[1].what == OC_FITS_NO)
         return oc_printf(&v->arena, "%" PRId64, p->item[1].from - 1);
-    return oc_printf(&v->arena, "%" PRId64 " and more", p->n > 1 ? p->item[1].from - 1 : v->r->max_batch);
+    return oc_printf(&v->arena, ">= %" PRId64, p->n > 1 ? p->item[1].from - 1 : v->r->max_batch);
 }
 
 static bool has_time(const struct view *v, size_t device)
@@ -374,7 +371,7 @@ static bool has_time(const struct view *v, size_t device)
 
 static void put_limits(struct view *v)
 {
-    static const char *const head[] = {"device", "fits up to", "most time goes to"};
+    static const char *const head[] = {"device", "max batch", "bound by"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     size_t n = shown(v, v->r->n_device);
     fputc('\n', v->f);
@@ -390,7 +387,8 @@ static void put_limits(struct view *v)
     end_table(v, &t, 1, 1);
 }
 
-/* Of two devices: "a100, surely from 12", "t4; a100 from 5, surely from 90". */
+/* The faster of two devices by batch: "a100 (overlap); disjoint from batch 12",
+ * "t4; a100 from batch 5 (overlap)". */
 static const char *faster_text(struct view *v, size_t first, size_t second, const struct oc_rank_phases *p)
 {
     struct oc_buf b = {0};
@@ -398,26 +396,27 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
     bool changes = false;
     for (size_t i = 0; i < p->n; i++) {
         int what = p->item[i].what;
-        int now = what < 0 ? -1 : (what + 1) / 2; /* 0 the same, 1 the first, 2 the second */
+        int now = what < 0 ? -1 : (what + 1) / 2; /* 0 equal, 1 the first, 2 the second */
         bool sure = what == OC_RANK_FIRST_SURELY || what == OC_RANK_SECOND_SURELY;
         const char *name = now < 0 ? "unknown" : now == 0 ? "equal" : name_of(v, now == 1 ? first : second);
-        const char *from = i ? oc_printf(&v->arena, " from %" PRId64, p->item[i].from) : "";
+        const char *from = i ? oc_printf(&v->arena, " from batch %" PRId64, p->item[i].from) : "";
         if (now != winner)
-            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from, sure ? " surely" : "");
+            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from,
+                          sure || now < 1 ? "" : " (overlap)");
         else
-            oc_buf_printf(&b, ", %ssurely%s", sure ? "" : "not ", from);
+            oc_buf_printf(&b, "; %s%s", sure ? "disjoint" : "overlap", from);
         changes = changes || (i && now != winner);
         winner = now;
     }
     if (!changes && winner > 0)
-        oc_buf_printf(&b, "; %s at no batch up to %" PRId64, name_of(v, winner == 1 ? second : first),
+        oc_buf_printf(&b, "; %s never (batch <= %" PRId64 ")", name_of(v, winner == 1 ? second : first),
                       v->r->max_batch);
     const char *text = oc_strdup(&v->arena, b.data ? b.data : "");
     oc_buf_free(&b);
     return text;
 }
 
-/* Pairs of the devices that are shown, in their order. */
+/* Pairs of the listed devices, in rank order. */
 static void put_pairs(struct view *v)
 {
     static const char *const head[] = {"devices", "faster"};
@@ -440,7 +439,7 @@ static void put_pairs(struct view *v)
             else
                 left++;
         }
-    if (t.n_row < 2) { /* of two devices with times there is none */
+    if (t.n_row < 2) { /* there is no pair of devices with times */
         oc_plain_free(&t);
         return;
     }
@@ -455,14 +454,14 @@ static void put_batches(struct view *v)
     const struct oc_rank *r = v->r;
     fputc('\n', v->f);
     if (!r->max_batch) {
-        say(v, "batches", "no other ones: %s", r->no_batch);
+        say(v, "batches", "only this one: %s", r->no_batch);
         return;
     }
     say(v, "batches", "%s from 1 to %" PRId64 "%s%s", r->symbol, r->max_batch, r->no_larger ? "; " : "",
         r->no_larger ? r->no_larger : "");
     if (r->n_device > 1)
-        say(v, "fastest", "%s%s (by the middle, of those whose memory is not too small)",
-            phases_text(v, &r->fastest, device_name), r->fastest.n == 1 ? " at every one" : "");
+        say(v, "fastest", "%s%s (by geometric mean, devices with enough memory)",
+            phases_text(v, &r->fastest, device_name), r->fastest.n == 1 ? " at every batch" : "");
     put_limits(v);
     put_pairs(v);
 }

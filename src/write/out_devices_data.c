@@ -1,4 +1,4 @@
-/* The comparison of devices for programs: exact numbers, nothing where nothing is known. */
+/* The comparison of devices as JSON and CSV: exact numbers; unknown values are null or empty. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void put_band(struct oc_json_out *w, const char *key, double lo, double m
     oc_jw_end_object(w);
 }
 
-/* Times in seconds, and what they are made of. */
+/* Times in seconds and their parts. */
 static void put_span(struct oc_json_out *w, const struct oc_span *s)
 {
     unsigned limit = oc_span_limit(s);
@@ -368,6 +368,6 @@ int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts
     else if (!strcmp(format, "json"))
         oc_devices_json(r, f);
     else
-        return oc_fail(err, OC_EARG, "no form of this report is called '%s'", format);
+        return oc_fail(err, OC_EARG, "compare has no format '%s'; valid: table, csv, json", format);
     return 0;
 }

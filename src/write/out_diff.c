@@ -89,5 +89,5 @@ int oc_diff_write(const struct oc_diff *d, const struct oc_diff_write_opts *opts
         oc_diff_view_free(&v);
         return 0;
     }
-    return oc_fail(err, OC_EARG, "a diff has no form called '%s'", opts->format);
+    return oc_fail(err, OC_EARG, "diff has no format '%s'", opts->format);
 }

@@ -1,4 +1,4 @@
-/* Forms of a diff. */
+/* Formats of a diff. */
 #ifndef OC_OUT_DIFF_H
 #define OC_OUT_DIFF_H
 

@@ -1,4 +1,4 @@
-/* A diff for machines: every row with both sides and the exact difference. */
+/* A diff as CSV and JSON: every row with both sides and the exact difference. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *suffixed(struct oc_fields *o, const char *key, const char *en
     return oc_printf(&o->arena, "%s_%s", key, end);
 }
 
-/* Whole numbers below 0: fields have none. */
+/* Negative integers, which fields do not support. */
 static void field_delta(struct oc_fields *o, const char *name, bool known, uint64_t a, uint64_t b)
 {
     uint64_t size = b > a ? b - a : a - b;

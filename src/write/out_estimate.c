@@ -1,4 +1,4 @@
-/* An estimate: the longest kernels and the whole for people, every kernel for machines. */
+/* An estimate: as text the longest kernels and the total, as CSV and JSON every kernel. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { VERSION = 1 };
 struct estimate_out {
     const struct oc_estimate *e;
     struct oc_arena arena;
-    double all_s; /* of all kernels, the middle of bands */
+    double all_s; /* sum over all kernels; midpoints of intervals */
 };
 
 static const char *time_text(struct estimate_out *o, double s)
@@ -36,7 +36,7 @@ static const char *label_of(const struct oc_estimate *e, const struct oc_kernel_
     return oc_strdup(a, oc_node_label(m, &m->node[u->kernel.node], buf, sizeof(buf)));
 }
 
-/* "Conv+BatchNormalization+Relu"; what the runtime inserted has no nodes. */
+/* "Conv+BatchNormalization+Relu"; runtime-inserted kernels have no nodes. */
 static const char *types_of(const struct oc_estimate *e, const struct oc_kernel_use *u, struct oc_arena *a)
 {
     const struct oc_model *m = e->analysis->model;
@@ -71,10 +71,10 @@ static int longest_first(const void *a, const void *b)
 
 static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
 {
-    static const char *const head[] = {"time",  "from",     "to",       "%",    "measured", "err %",
-                                       "class", "bound by", "rests on", "type", "kernel"};
-    static const char *const alone[] = {"time",     "from",     "to",   "%",     "class",
-                                        "bound by", "rests on", "type", "kernel"};
+    static const char *const head[] = {"time",  "from",     "to",    "%",    "measured", "err %",
+                                       "class", "bound by", "basis", "type", "kernel"};
+    static const char *const alone[] = {"time",     "from",  "to",   "%",     "class",
+                                        "bound by", "basis", "type", "kernel"};
     t->n_col = o->e->measured_s ? OC_COUNT(head) : OC_COUNT(alone);
     oc_plain_row(t, o->e->measured_s ? head : alone);
 }
@@ -98,7 +98,7 @@ static void kernel_row(struct estimate_out *o, struct oc_plain_table *t, size_t 
     }
     cell[k++] = oc_kernel_class_name(u->kernel.cls);
     cell[k++] = oc_bound_name(p->bound);
-    cell[k++] = p->extrapolated ? oc_printf(&o->arena, "%s, outside", oc_evidence_name(p->evidence))
+    cell[k++] = p->extrapolated ? oc_printf(&o->arena, "%s, extrapolated", oc_evidence_name(p->evidence))
                                 : oc_evidence_name(p->evidence);
     cell[k++] = types_of(e, u, &o->arena);
     cell[k++] = label_of(e, u, &o->arena);
@@ -130,22 +130,22 @@ static void write_prediction(struct estimate_out *o, FILE *f)
     const struct oc_model_prediction *t = &e->total;
     if (!e->cal) {
         fprintf(f,
-                "prediction  %s to %s a run: the roofline at 90 %% to 30 %%, and launches; there is no "
-                "calibration\n",
+                "prediction  %s to %s per run: efficiency 90 %% to 30 %% of the roofline plus launch "
+                "overhead; no calibration\n",
                 time_text(o, e->band_lo_s), time_text(o, e->band_hi_s));
         return;
     }
-    fprintf(f, "prediction  %s a run; 80 %%: %s to %s, 95 %%: %s to %s\n", time_text(o, t->t_s),
+    fprintf(f, "prediction  %s per run; 80 %%: %s to %s, 95 %%: %s to %s\n", time_text(o, t->t_s),
             time_text(o, t->lo80_s), time_text(o, t->hi80_s), time_text(o, t->lo95_s),
             time_text(o, t->hi95_s));
-    fprintf(f, "made of     %s kernels, %s between them, %s besides\n", time_text(o, t->kernels_s),
+    fprintf(f, "parts       %s kernels, %s between kernels, %s outside kernels\n", time_text(o, t->kernels_s),
             time_text(o, t->gaps_s), time_text(o, t->fix_s));
-    fputs("rests on   ", f);
+    fputs("basis      ", f);
     for (unsigned i = 0, any = 0; i < OC_EVIDENCE_COUNT; i++)
         if (t->share[i] > 0)
             fprintf(f, "%s %s %.1f %%", any++ ? "," : "", oc_evidence_name(i), 100 * t->share[i]);
     if (t->extrapolated > 0)
-        fprintf(f, "; outside of measured sizes %.1f %%", 100 * t->extrapolated);
+        fprintf(f, "; extrapolated sizes %.1f %%", 100 * t->extrapolated);
     fputc('\n', f);
     double parts = t->compute_s + t->memory_s + t->t0_s;
     if (parts > 0)
@@ -158,7 +158,7 @@ static void write_measured(struct estimate_out *o, FILE *f)
     const struct oc_estimate *e = o->e;
     if (!e->measured_s)
         return;
-    fprintf(f, "measured    %s kernels, %s a run with the profiler", time_text(o, e->measured_kernels_s),
+    fprintf(f, "measured    %s kernels, %s per run with the profiler", time_text(o, e->measured_kernels_s),
             time_text(o, e->measured_run_s));
     if (e->cal && e->total.kernels_s > 0 && e->measured_kernels_s > 0)
         fprintf(f, "; predicted kernels %+.1f %%", 100 * (e->total.kernels_s / e->measured_kernels_s - 1));
@@ -185,23 +185,22 @@ static void write_head(struct estimate_out *o, FILE *f)
     oc_print_line(f, "model       %s", e->analysis->model->path);
     oc_print_line(f, "device      %s", e->device->info.id);
     if (e->cal)
-        oc_print_line(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels of %" PRIu32 " recordings",
+        oc_print_line(f, "calibration %s, %s%s%s%s; %" PRIu32 " kernels from %" PRIu32 " recordings",
                       e->cal->device, e->cal->runtime, *e->cal->runtime_version ? " " : "",
                       e->cal->runtime_version, threads_of(o, e->cal), e->cal->n_sample, e->cal->n_model);
     if (e->join)
-        fprintf(
-            f,
-            "kernels     %zu as recorded, %u of several nodes; a plan (%s) has %u of them, %.1f %% of the "
-            "time\n",
-            e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
-            100 * e->match.equal_time);
+        fprintf(f,
+                "kernels     %zu recorded, %u fused; the fusion plan (%s) predicts %u of them, %.1f %% of "
+                "the time\n",
+                e->list.n, fused(&e->list), oc_fusion_rules_name(e->rules), e->match.equal,
+                100 * e->match.equal_time);
     else if (e->rules == OC_FUSE_NONE)
-        fprintf(f, "kernels     %zu: each node of the model is one\n", e->list.n);
+        fprintf(f, "kernels     %zu: one per node of the model\n", e->list.n);
     else
-        fprintf(f, "kernels     %zu planned (rules: %s), %u of several nodes\n", e->list.n,
+        fprintf(f, "kernels     %zu predicted (fusion rules: %s), %u fused\n", e->list.n,
                 oc_fusion_rules_name(e->rules), fused(&e->list));
     if (e->n_unknown)
-        fprintf(f, "unknown     %u kernels: not in the sums\n", e->n_unknown);
+        fprintf(f, "unknown     %u kernels: excluded from the sums\n", e->n_unknown);
     if (e->asynchronous)
         oc_print_line(f, "assumed     %s", e->asynchronous);
     write_prediction(o, f);
@@ -320,7 +319,7 @@ int oc_estimate_write(const struct oc_estimate *e, const char *format, size_t to
             kernel_fields(&f, e, i);
         oc_fields_csv(&f, "1", out);
     } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, json", format);
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
     }
     oc_fields_free(&f);
     oc_arena_free(&o.arena);

@@ -267,8 +267,8 @@ static void assumptions(struct oc_json_out *w, struct oc_report *r)
     for (size_t i = 0; d && i < d->info.n_set; i++)
         assumption(w, "hardware", d->info.set[i].key, d->info.set[i].value,
                    d->info.set[i].before
-                       ? oc_printf(&r->arena, "--hw-set; the file says %s", d->info.set[i].before)
-                       : "--hw-set; the file does not say");
+                       ? oc_printf(&r->arena, "--hw-set (hardware file: %s)", d->info.set[i].before)
+                       : "--hw-set (not in the hardware file)");
     oc_jw_end_array(w);
 }
 

@@ -1,4 +1,4 @@
-/* The view of a language model for people. */
+/* The report of a language model as text. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -57,7 +57,7 @@ static const char *number(struct view *v, int64_t n)
     return n < 0 ? "unknown" : count(v, (uint64_t)n);
 }
 
-/* Texts of the first columns stand left. */
+/* Text columns come first and are left-aligned. */
 static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
     oc_plain_left(t, n_first, &v->arena);
@@ -77,24 +77,24 @@ static void put_cache(struct view *v)
 {
     const struct oc_kv_pair *p = &v->l->kv.pair[0];
     const struct oc_llm_facts *f = &v->l->facts;
-    const char *by = p->reader == OC_NONE ? "handed through" : v->l->model->node[p->reader].op_type;
-    say(v, "cache", "%u layers, %u pairs such as %s to %s, by %s (names of %s)", f->layers, f->kv_pairs,
+    const char *by = p->reader == OC_NONE ? "passed through" : v->l->model->node[p->reader].op_type;
+    say(v, "KV cache", "%u layers, %u pairs such as %s to %s, by %s (names of %s)", f->layers, f->kv_pairs,
         value_name(v->l, p->past), value_name(v->l, p->present), by, f->naming);
     if (f->cross_pairs)
-        say(v, "", "%u inputs with keys and values of an encoder: %s for each of its positions",
-            f->cross_pairs, f->kv_bytes_known ? bytes(v, (double)f->cross_bytes_per_token) : "unknown bytes");
+        say(v, "", "%u inputs with keys and values of an encoder: %s per encoder position", f->cross_pairs,
+            f->kv_bytes_known ? bytes(v, (double)f->cross_bytes_per_token) : "unknown size");
     if (!f->kv_bytes_known) {
-        say(v, "a token", "unknown bytes of cache: a dimension is not known");
+        say(v, "per token", "KV cache bytes unknown: a dimension is unknown");
         return;
     }
     const char *made = oc_printf(&v->arena, "%s B = %u tensors x %s heads x %s elements of %s",
                                  count(v, f->kv_bytes_per_token), f->kv_pairs, number(v, f->kv_heads),
                                  number(v, f->head_size), f->kv_dtype);
-    bool one = p->name->part == OC_KV_BOTH; /* each holds two */
-    say(v, "a token", "%s of cache for each sequence: %s%s", bytes(v, (double)f->kv_bytes_per_token),
-        f->uneven ? "layers differ, all together " : "",
+    bool one = p->name->part == OC_KV_BOTH; /* each tensor holds keys and values */
+    say(v, "per token", "%s KV cache per sequence: %s%s", bytes(v, (double)f->kv_bytes_per_token),
+        f->uneven ? "layers differ, sum " : "",
         f->uneven ? oc_printf(&v->arena, "%s B of %s", count(v, f->kv_bytes_per_token), f->kv_dtype)
-        : one     ? oc_printf(&v->arena, "%s, keys and values in each", made)
+        : one     ? oc_printf(&v->arena, "%s, keys and values in one tensor", made)
                   : made);
 }
 
@@ -105,7 +105,7 @@ static void put_heads(struct view *v)
     if (f->heads > 0 && f->kv_heads > 0 && f->heads % f->kv_heads == 0)
         ratio = oc_printf(&v->arena, ", %" PRId64 " to 1", f->heads / f->kv_heads);
     const char *window = f->window < 0
-                             ? "no window in an attention operator"
+                             ? "no attention window"
                              : oc_printf(&v->arena, "window of %" PRId64 " in %u attention operators",
                                          f->window, f->windowed_layers);
     say(v, "heads", "%s for queries, %s for keys and values%s; %s elements each; %s", number(v, f->heads),
@@ -152,13 +152,13 @@ static void put_sizes(struct view *v)
     for (size_t i = 0; i < v->l->n_device; i++) {
         struct oc_device_info d = oc_device_info(v->l->device[i].device);
         for (size_t k = 0; k < d.n_set; k++)
-            say(v, "assumed", "%s %s = %s: given by --hw-set; the hardware file says %s", d.id, d.set[k].key,
+            say(v, "assumed", "%s %s = %s: set by --hw-set (hardware file: %s)", d.id, d.set[k].key,
                 d.set[k].value, d.set[k].before ? d.set[k].before : "nothing");
     }
     if (s->n_branch)
-        say(v, "assumed", "the branch without the cache for the prompt, that with it for each token");
+        say(v, "assumed", "prefill takes the branch without the cache, decode steps the branch with it");
     for (size_t i = 0; i < v->l->diags.n; i++)
-        say(v, i ? "" : "findings", "%s: %s [%s]", v->l->diags.item[i].where, v->l->diags.item[i].text,
+        say(v, i ? "" : "warnings", "%s: %s [%s]", v->l->diags.item[i].where, v->l->diags.item[i].text,
             v->l->diags.item[i].code);
 }
 
@@ -196,7 +196,7 @@ static void put_run(struct view *v, struct oc_plain_table *t, const struct oc_ll
         bytes(v, (double)c.kv_written),
         bytes(v, other),
         line->fresh < 0 || c.peak_quality == OC_UNKNOWN ? "" : bytes(v, (double)c.peak),
-        c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators without a cost", c.unknown_nodes) : "",
+        c.unknown_nodes ? oc_printf(&v->arena, "%" PRIu64 " operators of unknown cost", c.unknown_nodes) : "",
     };
     oc_plain_row(t, cell);
 }
@@ -207,16 +207,16 @@ static void put_cache_end(struct view *v)
     int64_t length = o->prompt + v->l->steps_n;
     double tokens = (double)o->batch * (double)length;
     if (v->l->facts.kv_bytes_known)
-        fprintf(v->f, "\ncache at the end: %s, %s sequence%s of %s token%s\n",
+        fprintf(v->f, "\nKV cache at the end: %s, %s sequence%s of %s token%s\n",
                 bytes(v, tokens * (double)v->l->facts.kv_bytes_per_token), count(v, (uint64_t)o->batch),
                 o->batch == 1 ? "" : "s", count(v, (uint64_t)length), length == 1 ? "" : "s");
 }
 
 static void put_runs(struct view *v)
 {
-    static const char *const head[] = {"run",           "new",         "cached",       "MACs",
+    static const char *const head[] = {"phase",         "new",         "cached",       "MACs",
                                        "FLOPs",         "FLOP/B",      "weights read", "cache read",
-                                       "cache written", "other moved", "in use",       ""};
+                                       "cache written", "other moved", "peak",         ""};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
@@ -242,7 +242,8 @@ static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *ti
             continue;
         if (!any)
             fprintf(v->f,
-                    "\n%s from %" PRId64 " to %" PRId64 ", equal to the analysis at %u further points\n",
+                    "\n%s from %" PRId64 " to %" PRId64
+                    ", verified against the analysis at %u further points\n",
                     title, law->from, law->to, law->checked);
         any = true;
         fprintf(v->f, "  %-26s = %s\n", form.title, text);
@@ -259,8 +260,8 @@ static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *ti
 
 static void put_forms(struct view *v)
 {
-    put_forms_of(v, OC_LLM_PREFILL, "prompt");
-    put_forms_of(v, OC_LLM_DECODE, "one token after past");
+    put_forms_of(v, OC_LLM_PREFILL, "prefill, prompt");
+    put_forms_of(v, OC_LLM_DECODE, "decode step, past");
 }
 
 /* ---- devices --------------------------------------------------------------------------------------------
@@ -288,14 +289,14 @@ static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_l
 
 static void put_roofs(struct view *v)
 {
-    static const char *const head[] = {"device",     "run",    "at least",  "tokens/s at most",
-                                       "arithmetic", "memory", "(on chip)", "bound by"};
+    static const char *const head[] = {
+        "device", "phase", "time >=", "tokens/s <=", "compute", "memory", "(fused)", "bound by"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     struct oc_llm_line line[OC_LLM_LINES];
     size_t n = oc_llm_lines(v->l, &v->arena, line);
-    fprintf(v->f,
-            "\nroofs: no run can take less while each operator reads and writes memory (on chip: while only "
-            "weights\nand cache do); at the dense peaks and the bandwidth of the device's file\n");
+    fprintf(v->f, "\nlower bounds: roofline times at the dense peak rates and the bandwidth of the device "
+                  "file when each\noperator reads and writes DRAM (fused: only weights and KV cache do, "
+                  "intermediates stay on chip)\n");
     oc_plain_row(&t, head);
     for (size_t i = 0; i < v->l->n_device; i++)
         for (size_t k = 0; k < n; k++)
@@ -316,13 +317,8 @@ static const char *limit_text(struct view *v, const struct oc_llm_limit *l)
 
 static void put_limits(struct view *v)
 {
-    static const char *const head[] = {"device",
-                                       "memory",
-                                       "needed at the end",
-                                       "largest batch",
-                                       "longest context",
-                                       "longest prompt at once",
-                                       "arithmetic-bound from batch"};
+    static const char *const head[] = {
+        "device", "memory", "needed", "max batch", "max context", "max prompt", "compute-bound from batch"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     fputc('\n', v->f);
     oc_plain_row(&t, head);
@@ -353,22 +349,20 @@ static void put_notes(struct view *v)
     int64_t last = o->prompt + (v->l->steps_n > 0 ? v->l->steps_n - 1 : 0);
     fputc('\n', v->f);
     say(v, "fits",
-        "weights and activations of one run, cache included: of a decode step with %" PRId64
-        " token%s in the cache for the "
-        "largest batch and the arithmetic-bound one, of a decode step and of a whole prompt for %" PRId64
-        " sequence%s",
+        "weights, KV cache and activations of one run: max batch and compute-bound batch for a decode step "
+        "with %" PRId64 " cached token%s; max context and max prompt for %" PRId64 " sequence%s",
         last, last == 1 ? "" : "s", o->batch, o->batch == 1 ? "" : "s");
     for (size_t i = 0; i < v->l->n_device; i++) {
         const struct oc_llm_device *d = &v->l->device[i];
-        put_unknown(v, d, "largest batch", &d->batch);
-        put_unknown(v, d, "longest context", &d->context);
-        put_unknown(v, d, "longest prompt at once", &d->prompt);
-        put_unknown(v, d, "arithmetic-bound batch", &d->compute_bound);
+        put_unknown(v, d, "max batch", &d->batch);
+        put_unknown(v, d, "max context", &d->context);
+        put_unknown(v, d, "max prompt", &d->prompt);
+        put_unknown(v, d, "compute-bound batch", &d->compute_bound);
         if (d->compute_bound.never && d->compute_bound.why && *d->compute_bound.why)
             say(v, "never", "%s: %s", d->device->info.name, d->compute_bound.why);
         if (d->left_out)
-            say(v, "left out", "%s: elementwise work in %s, for which there is no peak", d->device->info.name,
-                d->left_out);
+            say(v, "excluded", "%s: elementwise work in %s (no peak rate in the device file)",
+                d->device->info.name, d->left_out);
     }
 }
 
@@ -406,5 +400,5 @@ int oc_llm_write(const struct oc_llm *l, const char *format, FILE *f, struct oc_
         formats[i].write(l, f);
         return 0;
     }
-    return oc_fail(err, OC_EARG, "no form of this view is called '%s'", format);
+    return oc_fail(err, OC_EARG, "llm has no format '%s'; valid: table, csv, json", format);
 }

@@ -1,4 +1,4 @@
-/* The view of a language model for programs: exact numbers, nothing where nothing is known. */
+/* The report of a language model as JSON and CSV: exact numbers; unknown values are null or empty. */
 #include <inttypes.h>
 #include <math.h>
 
@@ -227,7 +227,7 @@ static const char *real(struct csv *c, double v)
     return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
 }
 
-/* A run, beside a device or none. */
+/* A row for a run, on a device or without one. */
 static void csv_row(struct csv *c, const struct oc_llm_line *line, const struct oc_llm_device *d)
 {
     struct oc_llm_counts k = {.quality = OC_UNKNOWN};

@@ -22,8 +22,8 @@ static void one(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f
     const struct oc_join_rec *r = &j->rec[i];
     double ns = isnan(p->kernel_ns) ? p->self_ns : p->kernel_ns;
     char buf[64], label[256];
-    oc_print_line(f, "%s  (%s%s%s)", *p->name ? p->name : "(no name)", p->op_type, *p->op_type ? ", " : "",
-                  isnan(ns) ? "time not known" : oc_format_time_ns(ns, buf, sizeof(buf)));
+    oc_print_line(f, "%s  (%s%s%s)", *p->name ? p->name : "(unnamed)", p->op_type, *p->op_type ? ", " : "",
+                  isnan(ns) ? "unknown time" : oc_format_time_ns(ns, buf, sizeof(buf)));
     if (r->n_node) {
         struct oc_buf nodes = {0};
         fprintf(f, "  rule    %s, confidence %.2f\n", r->rule, r->confidence);
@@ -35,7 +35,7 @@ static void one(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f
         oc_print_line(f, "  nodes   %s", nodes.data);
         oc_buf_free(&nodes);
     } else {
-        oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unmatched");
+        oc_print_line(f, "  bucket  %s", r->bucket ? r->bucket : "unattributed");
     }
     oc_print_line(f, "  why     %s", oc_join_explain(j, i, a));
 }
@@ -51,12 +51,12 @@ int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct
         n++;
     }
     for (size_t i = 0; i < o->n_explain_match && !n; i++)
-        return oc_fail(err, OC_ENOTFOUND, "no record of the profile is called '%.80s'", o->explain_match[i]);
+        return oc_fail(err, OC_ENOTFOUND, "the profile has no record '%.80s'", o->explain_match[i]);
     double all_ns = j->mapped_ns + j->overhead_ns + j->unmatched_ns;
     if (all_ns > 0)
         fprintf(f,
-                "%u records; time on nodes %.1f %%, added by the runtime %.1f %%, unmatched %.1f %% (%u "
-                "records)\n",
+                "%u records; operator time: %.1f %% attributed, %.1f %% runtime-inserted, %.1f %% "
+                "unattributed (%u records)\n",
                 n, 100 * j->mapped_ns / all_ns, 100 * j->overhead_ns / all_ns, 100 * j->unmatched_ns / all_ns,
                 j->n_unmatched);
     return 0;

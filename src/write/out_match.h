@@ -1,5 +1,5 @@
-/* The report of --explain-match: for each record of a profile, or the named ones, by what rule it stands
- * where it stands, and why some stand nowhere. */
+/* The report of --explain-match: for each record of a profile, or the named ones, the rule that matched it to
+ * nodes, or the rejected candidates. */
 #ifndef OC_OUT_MATCH_H
 #define OC_OUT_MATCH_H
 

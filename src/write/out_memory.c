@@ -1,4 +1,4 @@
-/* The memory report for people, and its steps as CSV. */
+/* The memory report as text, and its steps as CSV. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -64,17 +64,17 @@ static void constants(struct mem_out *o)
     line(o, "constants", text);
 }
 
-/* How the numbers came about, where it is not the plain way. */
+/* Execution order and the options that change the result. */
 static const char *rules(struct mem_out *o)
 {
     const struct oc_lives_opts *l = &o->m->lives->opts;
     const char *text = l->order == OC_ORDER_ORT
-                           ? "as ONNX Runtime: its order, nothing folded, graph inputs not counted"
-                           : "order of the file";
+                           ? "ONNX Runtime's execution order, no constant folding, without graph inputs"
+                           : "file order";
     if (l->align > 1)
         text = oc_printf(&o->arena, "%s, buffers in multiples of %" PRIu64 " bytes", text, l->align);
     if (l->keep_inputs)
-        text = oc_printf(&o->arena, "%s, graph inputs kept", text);
+        text = oc_printf(&o->arena, "%s, graph inputs live to the end", text);
     if (l->inplace)
         text = oc_printf(&o->arena, "%s, element-wise operators in place", text);
     return text;
@@ -87,20 +87,19 @@ static void totals(struct mem_out *o)
     line(o, "model", o->m->a->model->path);
     constants(o);
     if (!l->n_step) {
-        line(o, "activations", "none: no node runs");
+        line(o, "activations", "none: no node is executed");
     } else {
         line(o, "activations",
-             oc_printf(&o->arena, "%s%s in use at once, at %s (step %u of %u)", mark, bytes(o, l->peak),
-                       node_label(o, l->step[l->peak_step]), l->peak_step + 1, l->n_step));
+             oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark,
+                       bytes(o, l->peak), node_label(o, l->step[l->peak_step]), l->peak_step + 1, l->n_step));
         line(o, "", oc_printf(&o->arena, "%s", rules(o)));
-        line(o, "lower bound",
-             oc_printf(&o->arena, "%s: no order of the nodes needs less", bytes(o, l->lower)));
+        line(o, "lower bound", oc_printf(&o->arena, "%s for any order of the nodes", bytes(o, l->lower)));
     }
     line(o, "footprint",
-         oc_printf(&o->arena, "%s%s: constants and activations; workspace of kernels is not modelled", mark,
+         oc_printf(&o->arena, "%s%s: constants and activations, without kernel workspace", mark,
                    bytes(o, o->m->footprint)));
     if (o->m->quality == OC_UNKNOWN)
-        line(o, "", "sizes of some tensors are not known and count nothing");
+        line(o, "", "tensors of unknown size are excluded");
 }
 
 static void simulated(struct mem_out *o)
@@ -109,7 +108,7 @@ static void simulated(struct mem_out *o)
     if (!o->m->o.as_onnxruntime)
         return;
     line(o, "arena",
-         oc_printf(&o->arena, "%s in use at once, at %s; %s taken from the system", bytes(o, r->max_in_use),
+         oc_printf(&o->arena, "peak %s in use, at %s; %s allocated from the system", bytes(o, r->max_in_use),
                    node_label(o, r->in_use_at), bytes(o, r->held)));
 }
 
@@ -125,13 +124,13 @@ static void compared(struct mem_out *o, struct oc_plain_table *t, const char *wh
         exact(o, sum),
         oc_printf(&o->arena, "%+.2f %%", apart > -0.005 && apart < 0.005 ? 0.0 : apart),
         exact(o, before),
-        strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; here %s", seen_at, here)};
+        strcmp(here, seen_at) == 0 ? seen_at : oc_printf(&o->arena, "%s; model %s", seen_at, here)};
     oc_plain_row(t, cell);
 }
 
 static void measured(struct mem_out *o)
 {
-    static const char *const head[] = {"first run", "measured B", "here B", "apart", "before B", "at"};
+    static const char *const head[] = {"first run", "measured B", "model B", "diff", "before B", "at"};
     const struct oc_prof_memory *p = o->m->measured.seen;
     const struct oc_ort_run *r = &o->m->measured.ours;
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
@@ -145,10 +144,11 @@ static void measured(struct mem_out *o)
     oc_plain_print(&t, 1, o->f);
     oc_plain_free(&t);
     if (o->m->measured.other_graph)
-        fprintf(o->f,
-                "the profile is of a graph that the runtime changed first; here is the graph of the file\n");
+        fprintf(
+            o->f,
+            "the profile is of the graph after runtime optimization, the model of the graph in the file\n");
     fprintf(o->f,
-            "before: in use when the first node started; here is that and what --allocator ort gives\n");
+            "before: in use when the first node started; model: that plus the result of --allocator ort\n");
 }
 
 /* ---- fit
@@ -161,17 +161,17 @@ static void fit_batch(struct mem_out *o)
     if (!f->batch)
         return;
     if (!f->largest)
-        line(o, "batch", oc_printf(&o->arena, "%s=1 does not fit either", f->batch));
+        line(o, "batch", oc_printf(&o->arena, "%s=1 does not fit", f->batch));
     else
         line(o, "batch",
-             oc_printf(&o->arena, "%s=%" PRId64 " is the largest that %s (%s)", f->batch, f->largest,
-                       f->bounded ? "was tried; it fits" : "fits", bytes(o, f->largest_needs)));
+             oc_printf(&o->arena, "max %s %s%" PRId64 " (%s)", f->batch, f->bounded ? ">= " : "= ",
+                       f->largest, bytes(o, f->largest_needs)));
 }
 
 static void fit(struct mem_out *o)
 {
     static const char *const says[] = {
-        [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "may fit or not"};
+        [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "inconclusive"};
     const struct oc_memory_fit *f = &o->m->fit;
     if (!f->device)
         return;
@@ -182,12 +182,12 @@ static void fit(struct mem_out *o)
                    rough(o->m->quality), bytes(o, needs), f->device->info.name, bytes(o, f->capacity),
                    (double)needs / (double)f->capacity * 100,
                    bytes(o, inside ? f->capacity - needs : needs - f->capacity),
-                   inside ? "are left" : "are missing"));
+                   inside ? "free" : "missing"));
     for (size_t i = 0; i < f->device->info.n_set; i++) {
         const struct oc_hw_set *set = &f->device->info.set[i];
         line(o, "assumed",
-             oc_printf(&o->arena, "hw %s = %s: given by --hw-set; the hardware file says %s", set->key,
-                       set->value, set->before ? set->before : "nothing"));
+             oc_printf(&o->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", set->key, set->value,
+                       set->before ? set->before : "nothing"));
     }
     fit_batch(o);
 }
@@ -221,13 +221,13 @@ static void rest(struct mem_out *o, size_t shown, size_t n)
 
 static void live_table(struct mem_out *o)
 {
-    static const char *const head[] = {"bytes", "tensor", "type", "", "made by", "last used by"};
+    static const char *const head[] = {"bytes", "tensor", "type", "", "producer", "last use"};
     const struct oc_analysis *a = o->m->a;
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     size_t top = o->m->o.top && o->m->o.top < o->m->n_row ? o->m->o.top : o->m->n_row;
     if (!o->m->n_row)
         return;
-    fprintf(o->f, "\nin use at the peak\n");
+    fprintf(o->f, "\nlive at the peak\n");
     oc_plain_row(&t, head);
     for (size_t i = 0; i < top; i++) {
         const struct oc_memory_row *r = &o->m->row[i];
@@ -253,7 +253,7 @@ static void step_table(struct mem_out *o)
     size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
         return;
-    fprintf(o->f, "\nthe fullest steps\n");
+    fprintf(o->f, "\nsteps with the most live memory\n");
     oc_plain_row(&t, head);
     for (size_t i = 0; i < top; i++) {
         uint32_t s = o->m->step[i];
@@ -315,5 +315,5 @@ int oc_memory_write(const struct oc_memory *m, const char *format, FILE *f, stru
             formats[i].write(m, f);
             return 0;
         }
-    return oc_fail(err, OC_EARG, "the memory report has no format '%s'", format);
+    return oc_fail(err, OC_EARG, "memory has no format '%s'; valid: table, csv, json", format);
 }

@@ -1,5 +1,5 @@
-/* A plan of memory, and the order it is for, as CSV, JSON or a few lines. Steps are positions in that order
- * (in a body: its own); node numbers are those of all reports. */
+/* A memory plan and its node order as CSV, JSON or text. Steps are positions in that order (in a subgraph:
+ * its own order); node numbers are the same in all reports. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -197,15 +197,16 @@ static void order_lines(struct oc_arena *arena, const struct oc_memory_plan *p, 
 {
     const struct oc_reorder *r = &p->reorder;
     if (r->changed)
-        fprintf(f, "order       %s%s in use at once instead of %s, %.1f %% less\n", mark,
+        fprintf(f, "order       peak activation memory %s%s instead of %s, %.1f %% less\n", mark,
                 bytes_text(arena, r->after), bytes_text(arena, r->before),
                 100 * (1 - (double)r->after / (double)r->before));
     else
-        fprintf(f, "order       that of the file: %s%s in use at once\n", mark, bytes_text(arena, r->before));
+        fprintf(f, "order       file order: peak activation memory %s%s\n", mark,
+                bytes_text(arena, r->before));
     if (r->lower == r->after)
-        fprintf(f, "            proven: no order needs less\n");
+        fprintf(f, "            optimal: equal to the lower bound\n");
     else
-        fprintf(f, "            found by trying; no order needs less than %s\n", bytes_text(arena, r->lower));
+        fprintf(f, "            heuristic; lower bound %s\n", bytes_text(arena, r->lower));
 }
 
 static void order_table(const struct oc_memory_plan *p, FILE *f)
@@ -214,12 +215,10 @@ static void order_table(const struct oc_memory_plan *p, FILE *f)
     const char *mark = p->quality == OC_UPPER ? "at most " : p->quality == OC_EXACT ? "" : "about ";
     if (p->reordered)
         order_lines(&arena, p, mark, f);
-    fprintf(f, "plan        %s%s in one block for %" PRIu32 " buffers, %.3f times what is in use at once\n",
+    fprintf(f, "plan        arena of %s%s for %" PRIu32 " buffers, %.3f times the peak activation memory\n",
             mark, bytes_text(&arena, p->size), p->n_buffer, ratio(p->size, p->lower));
     fprintf(f, "            %s (%s)\n",
-            p->optimal ? "proven: no plan of this order needs less"
-                       : "found by trying; a smaller one may exist",
-            p->method);
+            p->optimal ? "optimal for this order" : "heuristic, may not be optimal", p->method);
     oc_arena_free(&arena);
 }
 
@@ -232,7 +231,7 @@ static int choose(const struct oc_memory_plan *p, const char *format, const char
             write[i](p, f);
             return 0;
         }
-    return oc_fail(err, OC_EARG, "no form of a plan is called '%s'", format);
+    return oc_fail(err, OC_EARG, "the plan has no format '%s'; valid: csv, json", format);
 }
 
 int oc_memory_plan_write(const struct oc_memory_plan *p, const char *format, FILE *f, struct oc_err *err)

@@ -239,7 +239,7 @@ int oc_scan_writer_open(const char *format, bool more, FILE *f, struct oc_scan_w
         *out = w;
         return 0;
     }
-    return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, ndjson, json", format);
+    return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, ndjson, json", format);
 }
 
 void oc_scan_writer_row(struct oc_scan_writer *w, const struct oc_scan_row *row)

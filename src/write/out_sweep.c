@@ -1,4 +1,4 @@
-/* A sweep as a table, CSV or JSON. CSV and JSON have exact numbers and nothing where nothing is known. */
+/* A sweep as a table, CSV or JSON. CSV and JSON have exact numbers; unknown values are empty or null. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ static const char *note_of(struct sweep_out *o, const struct oc_sweep_row *row)
         return row->failure;
     if (!row->unknown_nodes)
         return "";
-    return oc_printf(&o->arena, "%" PRIu64 " of %" PRIu64 " nodes without a cost", row->unknown_nodes,
+    return oc_printf(&o->arena, "%" PRIu64 " of %" PRIu64 " nodes of unknown cost", row->unknown_nodes,
                      row->nodes);
 }
 
@@ -174,5 +174,5 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *f, struct
         oc_arena_free(&o.arena);
         return 0;
     }
-    return oc_fail(err, OC_EARG, "no form of a sweep is called '%s'", format);
+    return oc_fail(err, OC_EARG, "--sweep has no format '%s'; valid: table, csv, json", format);
 }

@@ -1,4 +1,5 @@
-/* How good predictions are: for each recording that was left out, and in all, beside simple predictors. */
+/* Accuracy of predictions in leave-one-out validation, per recording and in total, with baseline predictors.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static double error_of(double predicted, double measured)
 static void model_rows(const struct oc_validation_result *r, struct oc_arena *a, FILE *f)
 {
     static const char *const head[] = {"measured", "predicted", "err %", "80 % from",     "to",
-                                       "in",       "unseen %",  "run",   "predicted run", "err %",
+                                       "inside",   "unseen %",  "run",   "predicted run", "err %",
                                        "recording"};
     struct oc_plain_table t = {.n_col = OC_COUNT(head)};
     oc_plain_row(&t, head);
@@ -118,7 +119,7 @@ static void write_table(const struct oc_validation_result *r, FILE *f)
 {
     const struct oc_validation *v = r->v;
     struct oc_arena a = {0};
-    fprintf(f, "validation  %zu recordings, %zu kernels; %zu %s, each left out in turn\n", v->n_model,
+    fprintf(f, "validation  %zu recordings, %zu kernels; %zu %s, leave-one-out\n", v->n_model,
             r->samples->set.n, v->n_fold, v->by_family ? "families" : "networks");
     oc_print_line(f, "device      %s", r->samples->set.device);
     oc_print_line(f, "runtime     %s", r->samples->set.runtime);
@@ -126,13 +127,12 @@ static void write_table(const struct oc_validation_result *r, FILE *f)
     model_rows(r, &a, f);
     fputs("\nall kernels\n", f);
     score_rows(v, false, &a, f);
-    fputs("\nkernels that no other network has\n", f);
+    fputs("\nkernels that occur in no other network\n", f);
     score_rows(v, true, &a, f);
     fputs("\n", f);
     class_rows(v, &a, f);
-    fputs("\nk: kernels, m: sums of kernels by recording; err: mean weighted by time, 80: share inside the "
-          "80 % "
-          "interval,\nrank: Spearman's correlation; unseen: in no network that was learnt from\n",
+    fputs("\nk: kernels, m: sums of kernels per recording; err: time-weighted mean; 80: share inside the 80 "
+          "% interval;\nrank: Spearman correlation; unseen: in no network of the training set\n",
           f);
     oc_arena_free(&a);
 }
@@ -276,7 +276,7 @@ int oc_validation_write(const struct oc_validation_result *r, const char *format
             model_fields(&f, r, &r->v->model[i]);
         oc_fields_csv(&f, "1", out);
     } else {
-        return oc_fail(err, OC_EARG, "unknown format '%s'; there are: table, csv, json", format);
+        return oc_fail(err, OC_EARG, "unknown format '%s'; valid: table, csv, json", format);
     }
     oc_fields_free(&f);
     return 0;

@@ -14,8 +14,8 @@ static const char *duration(struct oc_arena *a, double s)
     return oc_strdup(a, oc_format_time_ns(s * 1e9, buf, sizeof(buf)));
 }
 
-/* Whether the time of some row is lost in this step or in one before. */
-static bool lost(const struct oc_what_if *x, size_t step)
+/* Whether the time of some row is unknown in this step or an earlier one. */
+static bool is_unknown_at(const struct oc_what_if *x, size_t step)
 {
     for (size_t i = 0; i <= step; i++)
         if (x->step[i].unknown)
@@ -28,7 +28,7 @@ enum { COLUMNS = 6 };
 static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, struct oc_plain_table *t)
 {
     const struct oc_what_if_step *s = &x->step[i];
-    bool known = !lost(x, i);
+    bool known = !is_unknown_at(x, i);
     double saved_s = s->before_s - s->after_s;
     const char *cell[COLUMNS] = {
         oc_printf(a, "%s%s", known ? "" : ">=", duration(a, s->after_s)),
@@ -43,22 +43,23 @@ static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, s
 
 static void note(const struct oc_what_if_step *s, struct oc_arena *a, FILE *f)
 {
-    const char *kept = s->kept ? oc_printf(a, "; as before: %u", s->kept) : "",
-               *unknown = s->unknown ? oc_printf(a, "; not known: %u (no %s)", s->unknown, s->missing) : "";
+    const char *kept = s->kept ? oc_printf(a, "; unchanged: %u rows", s->kept) : "",
+               *unknown =
+                   s->unknown ? oc_printf(a, "; unknown: %u rows (no %s)", s->unknown, s->missing) : "";
     oc_print_line(f, "%-11s %s: %s%s%s", "assumed", s->title, s->note, kept, unknown);
 }
 
 void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
 {
     struct oc_plain_table t = {.n_col = COLUMNS};
-    const char *head[COLUMNS] = {"time", "saved", "%", "in all", "rows", "what if"};
+    const char *head[COLUMNS] = {"time", "saved", "%", "speedup", "rows", "what if"};
     const char *now[COLUMNS] = {
         oc_printf(a, "%s%s", x->left_out && !x->r->has_time ? ">=" : "", duration(a, x->now_s)),
         "",
         "",
         "",
         oc_printf(a, "%u", x->rows),
-        x->r->has_time ? "(now, measured)" : "(now, by the roofline)"};
+        x->r->has_time ? "(now, measured)" : "(now, roofline time)"};
     oc_plain_row(&t, head);
     oc_plain_row(&t, now);
     for (size_t i = 0; i < x->n_step; i++)
@@ -70,7 +71,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
         note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (x->beside_s > 0 && !x->unknown)
-        fprintf(f, "%-11s %s instead of %s, if the %s outside of operators stay\n", "latency",
+        fprintf(f, "%-11s %s instead of %s, if the %s outside operators stay unchanged\n", "latency",
                 duration(a, then_s + x->beside_s), duration(a, x->now_s + x->beside_s),
                 duration(a, x->beside_s));
 }
@@ -81,11 +82,11 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
 static void step_json(const struct oc_what_if *x, size_t i, struct oc_json_out *w)
 {
     const struct oc_what_if_step *s = &x->step[i];
-    bool known = !lost(x, i);
+    bool known = !is_unknown_at(x, i);
     oc_jw_begin_object(w);
     oc_key_text(w, "what", s->title);
     oc_key_text(w, "assumed", s->note);
-    oc_key_double(w, "before_ns", i && lost(x, i - 1) ? NAN : oc_ns_of(s->before_s));
+    oc_key_double(w, "before_ns", i && is_unknown_at(x, i - 1) ? NAN : oc_ns_of(s->before_s));
     oc_key_double(w, "after_ns", known ? oc_ns_of(s->after_s) : NAN);
     oc_key_double(w, "after_at_least_ns", oc_ns_of(s->after_s));
     oc_key_double(w, "saved_ns", known ? oc_ns_of(s->before_s - s->after_s) : NAN);

@@ -26,5 +26,5 @@ int oc_schema_write(const char *name, FILE *f, struct oc_err *err)
         fputs(schemas[i].text, f);
         return 0;
     }
-    return oc_fail(err, OC_ENOTFOUND, "there is no schema of '%s'; there are: report, compare", name);
+    return oc_fail(err, OC_ENOTFOUND, "unknown schema '%s'; valid: report, compare", name);
 }

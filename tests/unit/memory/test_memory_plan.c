@@ -295,15 +295,15 @@ static void plan_is_written_as_csv_and_json(void **state)
     free(order);
     struct oc_err err;
     assert_int_equal(oc_memory_plan_write(m.p, "table", stdout, &err), -1);
-    assert_string_equal(err.msg, "no form of a plan is called 'table'");
+    assert_string_equal(err.msg, "the plan has no format 'table'; valid: csv, json");
     made_free(&m);
     m = make_plan(two_branches(), NULL, &(struct oc_plan_opts){.reorder = true});
     order = write_plan(m.p, NULL, true);
     assert_string_equal(
-        order, "order       6.00 KiB in use at once instead of 9.00 KiB, 33.3 % less\n"
-               "            proven: no order needs less\n"
-               "plan        6.00 KiB in one block for 6 buffers, 1.000 times what is in use at once\n"
-               "            proven: no plan of this order needs less (size, first fit)\n");
+        order, "order       peak activation memory 6.00 KiB instead of 9.00 KiB, 33.3 % less\n"
+               "            optimal: equal to the lower bound\n"
+               "plan        arena of 6.00 KiB for 6 buffers, 1.000 times the peak activation memory\n"
+               "            optimal for this order (size, first fit)\n");
     free(order);
     made_free(&m);
 }
