@@ -20,6 +20,7 @@ static const struct rule {
     {oc_advise_fp32, MODEL | DEVICE},
     {oc_advise_alignment, MODEL | DEVICE},
     {oc_advise_qdq, 0},
+    {oc_advise_rates, MODEL | TIMES},
     {oc_advise_dynamic, MODEL},
     {oc_advise_idle, TIMES},
     {oc_advise_dataloader, TIMES},
