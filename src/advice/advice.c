@@ -6,7 +6,7 @@
 
 enum needs { MODEL = 1, TIMES = 2, DEVICE = 4 };
 
-/* Those that look at the same kernels stand in the order in which they may claim them. */
+/* In order: a kernel that several rules could report belongs to the first of them. */
 static const struct rule {
     void (*find)(struct oc_advisor *x);
     unsigned needs; /* enum needs */
@@ -77,7 +77,7 @@ static void find_pieces(struct oc_advisor *x)
                 x->piece_of[x->piece[i].node[k]] = i;
 }
 
-/* Copies that are in no row. */
+/* Copies without a row. */
 static double other_copies(const struct oc_profile *p)
 {
     double sum = 0;
@@ -97,8 +97,8 @@ static double sum_of_rooflines(const struct oc_advisor *x)
     return sum > 0 ? sum : (double)NAN;
 }
 
-/* What shares refer to: a run; or, of a profile without runs, all of it; or, of a model on hardware, the time
- * that the roofline allows. */
+/* Basis of shares: a run; of a profile without runs, all of it; of a model with a device, its roofline time.
+ */
 static void set_whole(struct oc_advisor *x)
 {
     static const struct oc_sum_table_opts opts = {0};
@@ -110,16 +110,16 @@ static void set_whole(struct oc_advisor *x)
         x->out->run_ns = p->run_ns / runs;
     } else if (p) {
         struct oc_time_summary *s = p->timeline ? oc_time_summary_make(p, &opts) : NULL;
-        x->out->whole = s || !p->runs_total ? "of all that was recorded" : "of a run";
+        x->out->whole = s || !p->runs_total ? "of the recording" : "of a run";
         x->out->run_ns = s && s->total_ns > all ? s->total_ns : all + other_copies(p) / runs;
         oc_time_summary_free(s);
     } else if (x->d) {
-        x->out->whole = "of the roofline";
+        x->out->whole = "of the roofline time";
         x->out->run_ns = sum_of_rooflines(x);
     }
 }
 
-/* Nodes that are folded away read nothing in a run. */
+/* Folded nodes read nothing in a run. */
 static void find_users(struct oc_advisor *x)
 {
     const struct oc_model *m = x->m;
@@ -156,7 +156,7 @@ static int by_saving(const void *a, const void *b)
     return strcmp(f->id, g->id);
 }
 
-/* Times of a CPU say nothing about a GPU. */
+/* A CPU profile is not compared with a GPU. */
 static const struct oc_device *measured_device(const struct oc_report_in *in)
 {
     bool other = in->device && in->profile && !strcmp(in->profile->device, "CPU") &&

@@ -1,8 +1,8 @@
-/* What could be faster, with the rows that prove it. A rule looks at the rows of a report, the graph and the
- * events of the profile, and tells what it finds: which rows, how much time or how many bytes it would save
- * at most and at least, by which formula, and what to do. It tells nothing without such rows.
+/* Suggestions with their evidence. A rule reads the rows of a report, the graph and the events of the profile
+ * and reports rows, a lower and an upper bound of the time or bytes saved, their formula, and what to do.
+ * Without rows there is no suggestion.
  *
- * Savings of findings may overlap (a kernel can be both tiny and a layout change): they are never added up.
+ * Savings overlap (a kernel can be both tiny and a layout conversion) and are not additive.
  * Times are nanoseconds of one run, NAN: not known. A rule is a row of the table in advice.c. */
 #ifndef OC_ADVICE_H
 #define OC_ADVICE_H
@@ -10,7 +10,7 @@
 #include "report/report.h"
 
 enum oc_advice_severity {
-    OC_ADVICE_INFO, /* no saving is known, or a runtime will see to it */
+    OC_ADVICE_INFO, /* no known saving, or the runtime does it */
     OC_ADVICE_LOW,
     OC_ADVICE_MEDIUM, /* 3 % of a run or more */
     OC_ADVICE_HIGH    /* 10 % */
@@ -37,13 +37,13 @@ struct oc_advice_item {
 
 struct oc_advice {
     const char *whole;            /* "of a run", or of what else */
-    double run_ns;                /* what shares refer to, NAN without times */
-    struct oc_advice_item **item; /* those that save the most first */
+    double run_ns;                /* basis of shares, NAN without times */
+    struct oc_advice_item **item; /* largest saving first */
     uint32_t n, cap;
-    uint32_t rules, all_rules; /* that could look (others lack a profile, a model or hardware); all */
+    uint32_t rules, all_rules; /* that had their inputs (others lack a profile, a model or a device); all */
 };
 
-/* The rows of the report and, with hardware, their limits must be there. Lives in the report's arena. */
+/* Needs the rows of the report and, with a device, their limits. Memory of the report's arena. */
 struct oc_advice *oc_advice_make(struct oc_report *r);
 
 #endif

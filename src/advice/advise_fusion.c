@@ -1,6 +1,6 @@
-/* What could be one kernel: groups that the runtime's own rules, or those of every optimizing runtime, fuse
+/* Kernels that could be fused: groups that the rules of the runtime, or of every optimizing runtime, fuse
  * (estimate/fusion_plan.h), and chains of element-wise operators. A recorded kernel that is alone where such
- * a group could be is the proof; without a profile there are only groups to tell of. */
+ * a group could be is the evidence; without a profile only the groups are reported. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,24 +15,21 @@ enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
 static const struct {
     const char *id, *title, *found, *todo, *model_only;
 } kinds[WHAT_COUNT] = {
-    [FOLDED] = {"conv-norm", "Normalisations and scales that stand alone behind a convolution or product",
+    [FOLDED] = {"conv-norm", "Normalizations and scales unfused after a convolution or product",
                 "could be multiplied into the weights before them",
                 "let the runtime optimize (ONNX Runtime: graph_optimization_level from basic on), or export "
-                "the model "
-                "for inference (model.eval(), do_constant_folding=True)",
+                "the model for inference (model.eval(), do_constant_folding=True)",
                 "fold into the weights of the operator before them"},
-    [ACTIVATED] = {"conv-activation",
-                   "Activations and residuals that stand alone behind a convolution or product",
+    [ACTIVATED] = {"conv-activation", "Activations and residuals unfused after a convolution or product",
                    "could be computed at the end of the operator before them",
                    "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all; TensorRT "
-                   "and OpenVINO do "
-                   "so by themselves)",
+                   "and OpenVINO do so by themselves)",
                    "can be computed at the end of the operator before them"},
-    [PATTERN] = {"fused-pattern", "Operators in pieces that runtimes have one kernel for",
-                 "are pieces of one operator (LayerNormalization, Gelu, attention ...)",
+    [PATTERN] = {"fused-pattern", "Subgraphs for which runtimes have one kernel",
+                 "are parts of one operator (LayerNormalization, Gelu, attention ...)",
                  "let the runtime fuse (ONNX Runtime: graph_optimization_level extended or all, or "
                  "onnxruntime.transformers.optimizer), or export with an opset that has the operator",
-                 "are pieces of one operator (LayerNormalization, Gelu ...)"},
+                 "are parts of one operator (LayerNormalization, Gelu ...)"},
 };
 
 static bool computes(const struct oc_advisor *x, const struct oc_piece *p)
@@ -53,7 +50,7 @@ static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *
     return false;
 }
 
-/* Does it run as part of the core, and how? */
+/* Is it fused into the core, and how? */
 static enum what kind_of(const struct oc_advisor *x, const struct oc_piece *core, const struct oc_piece *p)
 {
     if (!computes(x, core))
@@ -87,7 +84,7 @@ static bool within(const struct oc_piece *p, const struct oc_kernel_use *k)
     return p->n_node > 0;
 }
 
-/* The pieces that have the nodes of a planned kernel, each wholly; false: fewer than two, or others. */
+/* The pieces that consist of nodes of a planned kernel only; false: fewer than two, or others. */
 static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k, struct group *g)
 {
     g->n = 0;
@@ -113,7 +110,7 @@ static bool pieces_of(const struct oc_advisor *x, const struct oc_kernel_use *k,
     return g->n > 1;
 }
 
-/* The kernel reads and writes what the core writes anyway; a second operand must still be read. */
+/* Fusing saves the write and read of the core's result; a second operand must still be read. */
 static double saved_share(const struct oc_advisor *x, const struct oc_piece *p)
 {
     double largest = 0, still = 0;
@@ -157,7 +154,7 @@ static void add_group(struct oc_advisor *x, const struct group *g, const char *r
         double share = w == FOLDED ? 1 : saved_share(x, p);
         p->told = true;
         oc_advice_prove(x, s->f[w], p, p->time_ns,
-                        oc_printf(x->arena, "behind %s (%s)", core->name, core->type));
+                        oc_printf(x->arena, "after %s (%s)", core->name, core->type));
         s->low[w] += share * p->time_ns;
         s->high[w] += p->time_ns;
         if (p->bytes > 0)
@@ -174,7 +171,7 @@ static bool fuses(const struct oc_advisor *x)
     return false;
 }
 
-static void tell_group(struct oc_advisor *x, enum what w, struct sums *s)
+static void report_group(struct oc_advisor *x, enum what w, struct sums *s)
 {
     struct oc_advice_item *f = s->f[w];
     uint32_t n = f->n_proof;
@@ -182,25 +179,24 @@ static void tell_group(struct oc_advisor *x, enum what w, struct sums *s)
     if (x->p) {
         f->low_ns = s->low[w];
         f->high_ns = s->high[w];
-        f->basis = w == FOLDED
-                       ? "the time of these kernels: weights are multiplied once, when the model is loaded"
-                       : "the time of these kernels: at least the share of their bytes that would not move, "
-                         "at most all of it";
+        f->basis =
+            w == FOLDED
+                ? "the time of these kernels: weights are multiplied once, when the model is loaded"
+                : "the time of these kernels: at least the share of the bytes saved, at most all of it";
         f->found = oc_printf(x->arena, "%u kernels %s: %s", n, kinds[w].found, oc_advice_time(x, s->high[w]));
         f->todo = kinds[w].todo;
         if (fuses(x))
-            f->todo = "the runtime fuses others in this profile, and not these: see what differs (a result "
-                      "that is read twice, "
-                      "types, sizes), or fuse them in the model";
+            f->todo = "the runtime fuses others in this profile but not these: look for a difference (a "
+                      "result that is read twice, types, sizes), or fuse them in the model";
     } else {
-        f->basis = "bytes that would not move";
-        f->found = oc_printf(x->arena, "%u operators %s, and move %s by themselves", n, kinds[w].model_only,
+        f->basis = "reads and writes of intermediate results";
+        f->found = oc_printf(x->arena, "%u operators %s, and move %s", n, kinds[w].model_only,
                              oc_advice_bytes(x, s->bytes[w]));
         f->todo =
             w == PATTERN
                 ? "runtimes that optimize do so when they load the model; a profile shows whether yours does"
-                : "nothing, if the runtime optimizes (ONNX Runtime does by default, TensorRT and "
-                  "OpenVINO always): it does so when it loads the model; a profile shows it";
+                : "nothing, if the runtime optimizes (ONNX Runtime does by default, TensorRT and OpenVINO "
+                  "always): it does so when it loads the model; a profile shows it";
     }
     oc_advice_keep(x, f);
 }
@@ -219,13 +215,13 @@ void oc_advise_fusion(struct oc_advisor *x)
         if (plan.item[i].n_node > 1 && plan.item[i].n_node <= OC_FUSE_MAX && pieces_of(x, &plan.item[i], &g))
             add_group(x, &g, plan.item[i].rule, &s);
     for (unsigned w = 0; w < WHAT_COUNT; w++)
-        tell_group(x, (enum what)w, &s);
+        report_group(x, (enum what)w, &s);
 }
 
 /* ---- chains of element-wise operators --------------------------------------------------------------------
  */
 
-/* Only element-wise work, that nothing else takes. */
+/* Element-wise work that no other rule has reported. */
 static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)
 {
     if (p->told || p->bucket || !p->n_node || !(p->bytes > 0) || (x->p && !oc_piece_timed(p)))
@@ -240,7 +236,7 @@ static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)
 
 struct chains {
     uint32_t *root;  /* by piece */
-    double *between; /* by piece: bytes that its links to others would not move */
+    double *between; /* by piece: bytes that fusing its links saves */
 };
 
 static uint32_t root_of(struct chains *c, uint32_t i)
@@ -250,7 +246,7 @@ static uint32_t root_of(struct chains *c, uint32_t i)
     return i;
 }
 
-/* Results that one other link of the same size reads, and nobody else. */
+/* Results read by exactly one other link of the same size. */
 static void find_links(struct oc_advisor *x, struct chains *c)
 {
     for (uint32_t i = 0; i < x->n_piece; i++) {
@@ -324,21 +320,20 @@ void oc_advise_chains(struct oc_advisor *x)
     if (x->p) {
         f->low_ns = isnan(bandwidth) ? 0 : low;
         f->high_ns = high;
-        f->basis = isnan(bandwidth)
-                       ? "at most the time of each chain less its longest kernel"
-                       : "at least the bytes between the kernels at the bandwidth of the device's memory, at "
-                         "most the time of each chain less its longest kernel";
+        f->basis = isnan(bandwidth) ? "at most the time of each chain less its longest kernel"
+                                    : "at least the bytes between the kernels / memory bandwidth, at most "
+                                      "the time of each chain less its longest kernel";
     } else {
-        f->basis = "bytes between them that would not move";
+        f->basis = "reads and writes of intermediate results";
         f->low_ns = between / bandwidth * 1e9;
         if (!isnan(bandwidth))
-            f->basis = "the bytes between them at the bandwidth of the device's memory";
+            f->basis = "bytes between them / memory bandwidth";
     }
-    f->found = oc_printf(x->arena, "%u element-wise operators in %u chain%s hand %s to each other%s%s",
+    f->found = oc_printf(x->arena, "%u element-wise operators in %u chain%s pass %s to each other%s%s",
                          members, n, n == 1 ? "" : "s", oc_advice_bytes(x, between), x->p ? " and take " : "",
                          x->p ? oc_advice_time(x, time) : "");
     f->todo = "a runtime that compiles fuses each chain (TensorRT, OpenVINO, torch.compile, XLA, TVM); ONNX "
-              "Runtime's "
-              "CPU and CUDA providers do so for some patterns only (Gelu, QuickGelu, bias and activation)";
+              "Runtime's CPU and CUDA providers do so for some patterns only (Gelu, QuickGelu, bias and "
+              "activation)";
     oc_advice_keep(x, f);
 }

@@ -1,4 +1,4 @@
-/* Kernels that take no longer than starting them. */
+/* Kernels no longer than their launch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,9 +6,9 @@
 #include "hw/hwdb.h"
 
 enum {
-    FEW = 8,             /* fewer tiny kernels are no pattern */
-    SAMPLE = 5,          /* operators that a measured cost of launching must rest on */
-    NOTHING_BYTES = 4096 /* what an operator moves that has next to nothing to do */
+    FEW = 8,             /* fewer tiny kernels are not reported */
+    SAMPLE = 5,          /* minimum number of operators for a measured launch time */
+    NOTHING_BYTES = 4096 /* bytes of an operator with almost no work */
 };
 
 static int by_number(const void *a, const void *b)
@@ -22,8 +22,7 @@ static double per_call(const struct oc_piece *p)
     return p->time_ns / (p->calls > 1 ? p->calls : 1);
 }
 
-/* Host times hold the start of the operator: what those take that have nothing to do. NAN: too few of them.
- */
+/* Launch time from host times: the median of operators with almost no work. NAN: too few of them. */
 static double measured_launch(const struct oc_advisor *x, uint32_t *n)
 {
     double *t = oc_xmalloc(((size_t)x->n_piece + 1) * sizeof(*t)), launch = NAN;
@@ -44,7 +43,7 @@ static bool on_device(const struct oc_profile *p)
     return !strcmp(p->time_kind, "device time") || p->n_kernel;
 }
 
-/* The most bytes and operations a second that any operator of this run reached. */
+/* Highest bytes and operations per second of any operator of this run. */
 struct best {
     double bytes, flops;
 };
@@ -63,8 +62,8 @@ static struct best best_rates(const struct oc_advisor *x)
     return b;
 }
 
-/* Not longer than a launch takes, and with so little to do that its work, done as fast as others are done in
- * this run, takes less than half of that. */
+/* Not longer than a launch, and with work that takes less than half of a launch at the best rates of this
+ * run. */
 static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const struct best *b, double launch,
                     bool device)
 {
@@ -76,8 +75,7 @@ static bool is_tiny(const struct oc_advisor *x, const struct oc_piece *p, const 
     return device || (!isnan(p->bytes) && work / calls < launch / 2);
 }
 
-/* Device times do not hold it: while a kernel is shorter than the launch of the next one, the device waits.
- */
+/* Device times exclude the launch: the device waits while a kernel is shorter than the next launch. */
 static double saved(const struct oc_piece *p, double launch, bool device)
 {
     double t = per_call(p), calls = p->calls > 1 ? p->calls : 1;
@@ -114,17 +112,15 @@ void oc_advise_tiny(struct oc_advisor *x)
     f->low_ns = isnan(f->high_ns) ? f->high_ns : 0;
     f->basis = oc_printf(
         x->arena,
-        device ? "at most launch - time of each (launch: %s, %s), and not more than the device waits"
-               : "at most the launch (%s, %s) of each, if they were part of others",
+        device ? "at most launch - time of each (launch: %s, %s), and at most the idle time of the device"
+               : "at most the launch (%s, %s) of each, if all were fused",
         oc_advice_duration(x, launch),
-        measured ? oc_printf(x->arena, "the median of %u operators with nothing to do", n_sample)
-                 : oc_printf(x->arena, "%s figure of the hardware file", oc_basis_name(figure->basis)));
-    f->found =
-        oc_printf(x->arena, "%.0f kernels of a run are as short as their launch or shorter: %s together",
-                  calls, oc_advice_time(x, time));
-    f->todo =
-        device ? "record the launches once (CUDA graphs: trtexec --useCudaGraph, enable_cuda_graph of ONNX "
-                 "Runtime, torch.compile(mode=\"reduce-overhead\")), fuse, or give a larger batch"
-               : "fuse them, fold what depends on shapes only (fixed sizes), or give a larger batch";
+        measured ? oc_printf(x->arena, "median of %u operators with almost no work", n_sample)
+                 : oc_printf(x->arena, "%s figure of the device file", oc_basis_name(figure->basis)));
+    f->found = oc_printf(x->arena, "%.0f kernels of a run are no longer than their launch: %s in total",
+                         calls, oc_advice_time(x, time));
+    f->todo = device ? "record the launches once (CUDA graphs: trtexec --useCudaGraph, enable_cuda_graph of "
+                       "ONNX Runtime, torch.compile(mode=\"reduce-overhead\")), fuse, or use a larger batch"
+                     : "fuse them, fix dimensions so that shape computations fold, or use a larger batch";
     oc_advice_keep(x, f);
 }

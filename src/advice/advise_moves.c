@@ -1,4 +1,4 @@
-/* Data that is only moved: changes of layout, copies to and from a device, and what runs beside the device.
+/* Data movement: layout conversions, copies to and from a device, and operators that run on another device.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const char *format_of(const struct oc_advisor *x)
 /* ---- layout ---------------------------------------------------------------------------------------------
  */
 
-/* [0,2,3,1] or [0,3,1,2], and the same for other ranks: channels go to the end, or come back from there. */
+/* [0,2,3,1] or [0,3,1,2], and the same for other ranks: channels last, or channels first. */
 static bool moves_channels(const struct oc_advisor *x, uint32_t node)
 {
     const struct oc_attr *perm = oc_node_attr(&x->m->node[node], "perm");
@@ -28,7 +28,7 @@ static bool moves_channels(const struct oc_advisor *x, uint32_t node)
     return out || in;
 }
 
-/* A Transpose can split heads as well; that of a layout stands beside what computes in one. */
+/* A Transpose can split heads as well; one that changes the layout is next to an operator with a layout. */
 #define SPATIAL                                                                                              \
     " Conv ConvTranspose QLinearConv ConvInteger MaxPool AveragePool GlobalAveragePool GlobalMaxPool "       \
     "BatchNormalization InstanceNormalization Resize Upsample DepthToSpace SpaceToDepth "
@@ -44,7 +44,7 @@ static bool *read_by_spatial(struct oc_advisor *x)
     return read;
 }
 
-static bool beside_spatial(const struct oc_advisor *x, const bool *read, uint32_t node)
+static bool near_spatial(const struct oc_advisor *x, const bool *read, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
     bool before = n->n_in && oc_advisor_is(x, oc_advisor_producer(x, n->in[0]), SPATIAL);
@@ -57,7 +57,7 @@ static const char *layout_of(const struct oc_advisor *x, const bool *read, const
         return "inserted by the runtime";
     if (oc_type_in(p->type, " ReorderInput ReorderOutput Reformat Reorder "))
         return "inserted by the runtime";
-    if (x->m && p->n_node == 1 && moves_channels(x, p->node[0]) && beside_spatial(x, read, p->node[0]))
+    if (x->m && p->n_node == 1 && moves_channels(x, p->node[0]) && near_spatial(x, read, p->node[0]))
         return "a Transpose of the model that moves the channels";
     return NULL;
 }
@@ -65,22 +65,18 @@ static const char *layout_of(const struct oc_advisor *x, const bool *read, const
 static const char *layout_todo(const struct oc_advisor *x, bool own)
 {
     if (!strcmp(format_of(x), "tensorrt"))
-        return "let inputs and outputs have the formats that the layers want (trtexec --inputIOFormats, "
+        return "give inputs and outputs the formats of the layers (trtexec --inputIOFormats, "
                "--outputIOFormats), and keep layers in one precision: a change of precision between layers "
-               "is a "
-               "Reformat as well";
+               "is a Reformat as well";
     if (own)
-        return "export the model in the layout that the runtime computes in (tf2onnx --inputs-as-nchw), so "
-               "that "
-               "the Transposes cancel out";
-    return "the runtime changes the layout around operators that it has no kernel for in its own: replace "
-           "these "
-           "(the neighbours of the rows below), or compare with a run without it (ONNX Runtime: level "
-           "extended "
-           "instead of all)";
+        return "export the model in the layout of the runtime (tf2onnx --inputs-as-nchw), so that the "
+               "Transposes cancel";
+    return "the runtime converts around operators without a kernel in its own layout: replace them "
+           "(neighbours of the rows below), or compare with a run without that layout (ONNX Runtime: level "
+           "extended instead of all)";
 }
 
-/* What is at an end of the graph cannot vanish, so nothing is promised: at most the time. */
+/* A conversion at an end of the graph may be necessary: the saving is an upper bound. */
 void oc_advise_layout(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "layout", "Layout conversions");
@@ -101,8 +97,8 @@ void oc_advise_layout(struct oc_advisor *x)
     f->low_ns = 0;
     f->high_ns = sum;
     f->basis = "at most the time of the conversions";
-    f->found = oc_printf(x->arena, "%u kernel%s only change%s how tensors lie in memory, or their type: %s",
-                         n, n == 1 ? "" : "s", n == 1 ? "s" : "", oc_advice_time(x, sum));
+    f->found = oc_printf(x->arena, "%u kernel%s only change%s the layout or type of tensors: %s", n,
+                         n == 1 ? "" : "s", n == 1 ? "s" : "", oc_advice_time(x, sum));
     f->todo = layout_todo(x, own);
     oc_advice_keep(x, f);
 }
@@ -124,7 +120,7 @@ static void prove_kernel(struct oc_advisor *x, struct oc_advice_item *f, const s
     oc_advice_prove(x, f, &none, ns, oc_printf(x->arena, "%.4g a run", (double)k->calls / runs));
 }
 
-/* Copies of the device's own list, where there is one; else those that have rows. */
+/* Copies from the device's own list, if there is one; else those with rows. */
 static double prove_copies(struct oc_advisor *x, struct oc_advice_item *f, bool *pageable)
 {
     double sum = 0;
@@ -156,23 +152,21 @@ void oc_advise_copies(struct oc_advisor *x)
     double sum = prove_copies(x, f, &pageable);
     f->low_ns = 0;
     f->high_ns = sum;
-    f->basis = "at most the time of the copies: what is needed of them can run beside kernels";
+    f->basis = "at most the time of the copies: necessary ones can overlap with kernels";
     f->found = oc_printf(x->arena, "copies take %s%s", oc_advice_time(x, sum),
-                         pageable ? ", some of them from memory that is not pinned" : "");
-    f->todo = !strcmp(format_of(x), "onnxruntime")
-                  ? "bind inputs and outputs to the device's memory (IoBinding), so that they stay there"
-              : pageable
-                  ? "pin the host's memory (DataLoader(pin_memory=True), cudaHostAlloc) and copy without "
-                    "waiting (non_blocking=True), on a stream of its own"
-                  : "keep tensors on the device; copy on a stream of its own, while kernels run";
+                         pageable ? ", some from pageable memory" : "");
+    f->todo = !strcmp(format_of(x), "onnxruntime") ? "bind inputs and outputs to device memory (IoBinding)"
+              : pageable ? "pin host memory (DataLoader(pin_memory=True), cudaHostAlloc) and copy "
+                           "asynchronously (non_blocking=True) on a separate stream"
+                         : "keep tensors on the device; copy on a separate stream while kernels run";
     oc_advice_keep(x, f);
 }
 
 /* ---- fallbacks ------------------------------------------------------------------------------------------
  */
 
-/* Who asks first: ONNX Runtime gives a node to the first provider of the session's list that can have it, and
- * accelerators stand before the general device, that before the CPU. 0: not a provider. */
+/* Priority: ONNX Runtime assigns a node to the first provider of the session that supports it; accelerators
+ * precede the general device, and that precedes the CPU. 0: not a provider. */
 static int rank_of(const char *provider)
 {
     static const char *const first[] = {"Tensorrt", "NvTensorRTRTX", "MIGraphX", "OpenVINO",
@@ -187,7 +181,7 @@ static int rank_of(const char *provider)
     return 2;
 }
 
-/* ONNX Runtime keeps the arithmetic of shapes on the CPU on purpose, where its results are needed. */
+/* ONNX Runtime computes shapes on the CPU on purpose, where the results are needed. */
 static bool is_shape_work(const struct oc_advisor *x, const struct oc_piece *p)
 {
     if (oc_type_in(p->type, " Shape Size "))
@@ -244,15 +238,13 @@ void oc_advise_fallbacks(struct oc_advisor *x)
     }
     f->low_ns = 0;
     f->high_ns = fallen + copies;
-    f->basis =
-        "at most the time of these operators and of the copies; on the device they take some time, too";
+    f->basis = "at most the time of these operators and of the copies; on the device they take time as well";
     f->found =
         oc_printf(x->arena, "%u operator%s do%s not run on %s: %s, and copies %s", n, n == 1 ? "" : "s",
                   n == 1 ? "es" : "", best ? best : "", oc_advice_time(x, fallen), oc_advice_time(x, copies));
-    f->todo = "look up why (ONNX Runtime: session log at level verbose lists the nodes with their "
-              "providers): a type, "
-              "an opset or an attribute that the provider has no kernel for; replace the operators, or "
-              "convert their types";
+    f->todo =
+        "find the reason (ONNX Runtime: the verbose session log lists nodes with providers): a type, opset "
+        "or attribute without a kernel in the provider; replace the operators, or convert their types";
     if (n)
         oc_advice_keep(x, f);
 }

@@ -1,5 +1,4 @@
-/* Q/DQ where it does not pay: kernels of their own, and places in which it keeps others from being fused or
- * from computing in integers. */
+/* Q/DQ nodes that cost time: separate kernels, and placements that prevent fusion or integer arithmetic. */
 #include <string.h>
 
 #include "advice/advisor.h"
@@ -8,14 +7,14 @@
 #define DEQUANTIZE " DequantizeLinear "
 #define EITHER     " QuantizeLinear DequantizeLinear "
 #define PRODUCTS   " Conv ConvTranspose Gemm MatMul "
-/* What a convolution takes in: NVIDIA, "Working with Quantized Types", section "Q/DQ Layer-Placement
- * Recommendations": quantize behind them, not before. */
-#define TAKEN_IN " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
+/* Fused into a convolution: NVIDIA, "Working with Quantized Types", section "Q/DQ Layer-Placement
+ * Recommendations": quantize after them, not before. */
+#define FUSABLE " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
 
-/* ---- kernels of their own --------------------------------------------------------------------------------
+/* ---- separate kernels -----------------------------------------------------------------------------------
  */
 
-/* At the ends of the graph somebody has to convert. */
+/* At the ends of the graph a conversion is necessary. */
 static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
 {
     for (uint32_t i = 0; x->m && i < p->n_node; i++) {
@@ -47,7 +46,7 @@ static const char *neighbours(struct oc_advisor *x, const struct oc_piece *p)
 static void own_kernels(struct oc_advisor *x)
 {
     struct oc_advice_item *f =
-        oc_advice_new(x, "qdq-kernels", "Quantizing and dequantizing by kernels of their own");
+        oc_advice_new(x, "qdq-kernels", "Separate kernels for quantizing and dequantizing");
     double sum = 0;
     for (uint32_t i = 0; i < x->n_piece; i++) {
         struct oc_piece *p = &x->piece[i];
@@ -61,9 +60,8 @@ static void own_kernels(struct oc_advisor *x)
     f->basis = "at most the time of these kernels";
     f->found =
         oc_printf(x->arena, "%u kernels only quantize or dequantize: %s", f->n_proof, oc_advice_time(x, sum));
-    f->todo = "let the runtime optimize; then quantize the operators between those that are left too, or "
-              "none of them: a Q or DQ "
-              "vanishes where the operator beside it has an integer kernel";
+    f->todo = "let the runtime optimize; then quantize the operators between the remaining ones too, or none "
+              "of them: a Q or DQ is fused into a neighbour that has an integer kernel";
     oc_advice_keep(x, f);
 }
 
@@ -88,16 +86,15 @@ static const char *cuts_a_fusion(struct oc_advisor *x, uint32_t q)
     uint32_t before = input_maker(x, q, 0), dq = only_user(x, q);
     uint32_t after = oc_advisor_is(x, dq, DEQUANTIZE) ? only_user(x, dq) : OC_NONE;
     if (!oc_advisor_is(x, q, QUANTIZE) || !oc_advisor_is(x, before, PRODUCTS) ||
-        !oc_advisor_is(x, after, TAKEN_IN))
+        !oc_advisor_is(x, after, FUSABLE))
         return NULL;
-    return oc_printf(
-        x->arena,
-        "between %s (%s) and %s (%s): it keeps them from being one kernel; quantize behind the second",
-        oc_advisor_name(x, before), x->m->node[before].op_type, oc_advisor_name(x, after),
-        x->m->node[after].op_type);
+    return oc_printf(x->arena,
+                     "between %s (%s) and %s (%s): it prevents their fusion; quantize after the second",
+                     oc_advisor_name(x, before), x->m->node[before].op_type, oc_advisor_name(x, after),
+                     x->m->node[after].op_type);
 }
 
-/* Q behind a DQ: from integers to integers. */
+/* Q after a DQ: from integers to integers. */
 static const char *goes_in_circles(struct oc_advisor *x, uint32_t q)
 {
     uint32_t dq = input_maker(x, q, 0);
@@ -105,11 +102,11 @@ static const char *goes_in_circles(struct oc_advisor *x, uint32_t q)
         x->a->cost[dq].state != OC_NODE_NORMAL)
         return NULL;
     return oc_printf(x->arena,
-                     "right behind %s: nothing is computed in between; one scale for both makes it needless",
+                     "directly after %s: no computation between them; one scale for both removes the pair",
                      oc_advisor_name(x, dq));
 }
 
-/* One operand in integers, the other one not: the product is computed in floats. */
+/* One operand in integers, the other in float: the product is computed in float. */
 static const char *half_quantized(struct oc_advisor *x, uint32_t node)
 {
     if (!oc_advisor_is(x, node, PRODUCTS) || x->m->node[node].n_in < 2)
@@ -120,10 +117,9 @@ static const char *half_quantized(struct oc_advisor *x, uint32_t node)
     bool weight = one != OC_NONE && x->a->is_const[one];
     if (first == second || (second && weight)) /* weights alone in integers are compression, not a mistake */
         return NULL;
-    return oc_printf(
-        x->arena,
-        "its %s input comes from a DequantizeLinear and the other one does not: it computes in floats",
-        first ? "first" : "second");
+    return oc_printf(x->arena,
+                     "its %s input comes from a DequantizeLinear, the other does not: it computes in float",
+                     first ? "first" : "second");
 }
 
 static bool is_quantized_product(const struct oc_advisor *x, uint32_t node)
@@ -145,9 +141,8 @@ static const char *float_residual(struct oc_advisor *x, uint32_t node)
     if (oc_advisor_is(x, a, DEQUANTIZE) || oc_advisor_is(x, b, DEQUANTIZE) ||
         (!is_quantized_product(x, a) && !is_quantized_product(x, b)))
         return NULL;
-    return "adds two results in floats behind a quantized product: quantize the other operand, so that the "
-           "product can add "
-           "it";
+    return "adds two float results after a quantized product: quantize the other operand, so that the "
+           "product can add it";
 }
 
 void oc_advise_qdq(struct oc_advisor *x)
@@ -156,7 +151,7 @@ void oc_advise_qdq(struct oc_advisor *x)
         own_kernels(x);
     if (!x->m)
         return;
-    struct oc_advice_item *f = oc_advice_new(x, "qdq-places", "Q/DQ in places that cost speed");
+    struct oc_advice_item *f = oc_advice_new(x, "qdq-places", "Q/DQ placement that costs speed");
     for (uint32_t i = 0; i < x->m->n_node; i++) {
         if (!oc_advisor_runs(x, i))
             continue;
@@ -167,10 +162,9 @@ void oc_advise_qdq(struct oc_advisor *x)
         if (why)
             oc_advice_prove_node(x, f, i, why);
     }
-    f->found = oc_printf(x->arena, "%u operator%s quantized so that integers do not help", f->n_proof,
-                         f->n_proof == 1 ? " is" : "s are");
-    f->todo =
-        "place Q/DQ before the inputs of convolutions and products, all of them, behind activations and "
-        "normalisations, and nowhere else";
+    f->found = oc_printf(x->arena, "%u operator%s quantized in a way that prevents integer kernels",
+                         f->n_proof, f->n_proof == 1 ? " is" : "s are");
+    f->todo = "place Q/DQ before all inputs of convolutions and products, after activations and "
+              "normalizations, and nowhere else";
     oc_advice_keep(x, f);
 }

@@ -226,8 +226,7 @@ static const char *quantized_todo(const struct group *g)
     if (g->family == CONVOLUTION || g->family == DEPTHWISE)
         return "compare with the float model, and quantize convolutions statically "
                "(onnxruntime.quantization.quantize_static, format QDQ): QLinearConv has scales at build time "
-               "and "
-               "fused kernels, ConvInteger has neither. ONNX Runtime recommends dynamic quantization for "
+               "and fused kernels, ConvInteger has neither. ONNX Runtime recommends dynamic quantization for "
                "recurrent networks and transformers only";
     return "compare with the float model; leave these operators in float (nodes_to_exclude of "
            "onnxruntime.quantization), or quantize them statically";
@@ -295,12 +294,11 @@ static void dynamic_convolutions(struct rates *r, uint32_t group, double overhea
     prove_group(r, f, group, NAN, g->dtype);
     f->low_ns = overhead;
     f->high_ns = g->time_ns - group_roofline_ns(r, group) + overhead;
-    f->basis =
-        isnan(f->high_ns)
-            ? "at least the time of DynamicQuantizeLinear, Cast and Mul, which static quantization and "
-              "float do not need; faster convolutions come on top"
-            : "from the time of DynamicQuantizeLinear, Cast and Mul, which static quantization and float "
-              "do not need, to that and time - roofline time of the convolutions";
+    f->basis = isnan(f->high_ns)
+                   ? "at least the time of DynamicQuantizeLinear, Cast and Mul, which static quantization "
+                     "and float do not need; faster convolutions come on top"
+                   : "from the time of DynamicQuantizeLinear, Cast and Mul, which static quantization and "
+                     "float do not need, to that and time - roofline time of the convolutions";
     f->found =
         oc_printf(x->arena,
                   "%u %s take %s at %s, and DynamicQuantizeLinear, Cast and Mul around them %s; no other "
@@ -377,10 +375,9 @@ static void check_peers(struct rates *r)
                          "comparable number of multiply-adds reaches in this run",
                          f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "s" : "",
                          oc_advice_time(x, time));
-    f->todo =
-        "compare strides, dilations, padding and channel counts with those of the fast kernels: an unusual "
-        "one often selects a slower implementation. If the times of the runs differ, record again on an "
-        "idle machine";
+    f->todo = "compare strides, dilations, padding and channel counts with those of the fast kernels: an "
+              "unusual one often selects a slower implementation. If the times of the runs differ, record "
+              "again on an idle machine";
     oc_advice_keep(x, f);
 }
 

@@ -1,9 +1,9 @@
-/* Open dimensions: shapes that are computed in every run although they never change. */
+/* Dynamic dimensions: shapes that every run computes although they never change. */
 #include <string.h>
 
 #include "advice/advisor.h"
 
-/* Numbers, or expressions in the sizes of inputs. */
+/* Numbers, or expressions in the dimensions of inputs. */
 static bool all_known(const struct oc_data *d)
 {
     for (uint32_t i = 0; d && i < d->n; i++)
@@ -33,8 +33,7 @@ static bool *from_inputs(struct oc_advisor *x)
     return from;
 }
 
-/* Is it a constant only because the sizes of the inputs are taken as known here? To the runtime they are not.
- */
+/* A constant only because the analysis has the dimensions of inputs, which the runtime does not? */
 static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -90,8 +89,8 @@ static bool is_shape_work(const struct oc_advisor *x, const bool *from, const st
 
 void oc_advise_dynamic(struct oc_advisor *x)
 {
-    static const char why[] = "its result follows from the sizes of the inputs";
-    struct oc_advice_item *f = oc_advice_new(x, "dynamic-shapes", "Shapes that are computed in every run");
+    static const char why[] = "depends on input dimensions only";
+    struct oc_advice_item *f = oc_advice_new(x, "dynamic-shapes", "Shape computations in every run");
     const char *open = open_dimensions(x);
     double sum = 0;
     if (!open || (x->p && !x->j))
@@ -108,14 +107,13 @@ void oc_advise_dynamic(struct oc_advisor *x)
             oc_advice_prove_node(x, f, i, why);
     f->low_ns = f->high_ns = x->p ? sum : (double)NAN;
     f->basis =
-        x->p ? "the time of these operators; what else a runtime could fuse or plan is not counted" : NULL;
-    f->found = oc_printf(x->arena, "the model leaves %s open, so %u operator%s compute%s shapes%s%s", open,
+        x->p ? "the time of these operators; further fusions and memory planning are not counted" : NULL;
+    f->found = oc_printf(x->arena, "dynamic dimensions (%s): %u operator%s compute%s shapes%s%s", open,
                          f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "s" : "", x->p ? ": " : "",
                          x->p ? oc_advice_time(x, sum) : "");
-    f->todo = "fix the sizes if they do not change (python -m onnxruntime.tools.make_dynamic_shape_fixed; "
-              "ONNX Runtime: "
-              "add_free_dimension_override_by_name; TensorRT: min = opt = max): then these are constants, "
-              "and reshapes, "
-              "fusions and memory can be planned";
+    f->todo =
+        "fix the dimensions if they do not change (python -m onnxruntime.tools.make_dynamic_shape_fixed; "
+        "ONNX Runtime: add_free_dimension_override_by_name; TensorRT: min = opt = max): then these are "
+        "constants, and reshapes, fusions and memory can be planned";
     oc_advice_keep(x, f);
 }

@@ -1,10 +1,10 @@
-/* Time in which the device, or the run, waits: gaps, and loading of data. */
+/* Idle time of the device or of the run: gaps, and data loading. */
 #include <string.h>
 
 #include "advice/advisor.h"
 #include "profile/time_summary.h"
 
-/* Shares of a run below which waiting is what every run has. */
+/* Shares of a run below which idle time is normal. */
 #define IDLE_SHARE   0.1
 #define READER_SHARE 0.05
 
@@ -41,7 +41,7 @@ static void add_gap(struct gap *longest, uint32_t *n, struct gap g)
         longest[at] = g;
 }
 
-/* The longest ones within a run, with what ended before and what came then. */
+/* The longest gaps of a run, with the events before and after. */
 static void prove_gaps(struct oc_advisor *x, struct oc_advice_item *f, int64_t device_id)
 {
     const struct oc_timeline *t = x->p->timeline;
@@ -71,10 +71,10 @@ static void prove_gaps(struct oc_advisor *x, struct oc_advice_item *f, int64_t d
                        : oc_printf(x->arena, "after %s", t->name[longest[i].before]));
 }
 
-/* Of a device without work; runs: those that the time is of. */
+/* Idle time of a device. */
 static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, const struct oc_sum_lane *l)
 {
-    struct oc_advice_item *f = oc_advice_new(x, "idle", "The device waits");
+    struct oc_advice_item *f = oc_advice_new(x, "idle", "The device is idle");
     double runs = x->p->runs_used && s->run.n ? s->run.n : 1, span = l->busy_ns + l->idle_ns;
     if (!(span > 0) || l->idle_ns < IDLE_SHARE * span)
         return;
@@ -83,16 +83,15 @@ static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, c
     prove_gaps(x, f, l->device_id);
     f->low_ns = 0;
     f->high_ns = l->idle_ns / runs;
-    f->basis = "at most the time without any work on the device";
-    f->found =
-        oc_printf(x->arena, "the device has nothing to do for %.1f %% of the time", l->idle_ns / span * 100);
-    f->todo = "give it more at once (a larger batch, several requests), launch less often (CUDA graphs, "
-              "torch.compile, fused operators), and do not wait for it in between (item(), cpu(), "
+    f->basis = "at most the idle time of the device";
+    f->found = oc_printf(x->arena, "the device is idle for %.1f %% of the time", l->idle_ns / span * 100);
+    f->todo = "give it more work at once (a larger batch, several requests), launch less often (CUDA graphs, "
+              "torch.compile, fused operators), and do not synchronize in between (item(), cpu(), "
               "cudaDeviceSynchronize)";
     oc_advice_keep(x, f);
 }
 
-/* A run of operators one after another: time in none of them. */
+/* Time of a sequential run outside its operators. */
 static void between_operators(struct oc_advisor *x)
 {
     struct oc_advice_item *f = oc_advice_new(x, "idle", "Time between operators");
@@ -102,17 +101,15 @@ static void between_operators(struct oc_advisor *x)
     uint32_t n = 0;
     for (uint32_t i = 0; i < x->n_piece; i++)
         n += oc_piece_timed(&x->piece[i]);
-    prove_text(x, f, "run", run, oc_printf(x->arena, "operators are busy for %s", oc_advice_time(x, busy)));
+    prove_text(x, f, "run", run, oc_printf(x->arena, "operator time %s", oc_advice_time(x, busy)));
     f->proof[0].time_ns = idle;
     f->low_ns = 0;
     f->high_ns = idle;
-    f->basis = "at most the run less the time of its operators; profiling itself is part of it";
-    f->found =
-        oc_printf(x->arena, "%s are in none of the %u operators: choosing kernels, allocating, profiling",
-                  oc_advice_time(x, idle), n);
+    f->basis = "at most run time - operator time; profiling overhead is part of it";
+    f->found = oc_printf(x->arena, "%s are outside the %u operators: kernel selection, allocation, profiling",
+                         oc_advice_time(x, idle), n);
     f->todo = "compare with a run without profiling first; then fewer and larger operators (optimization "
-              "level all, a "
-              "larger batch) and shapes that do not change";
+              "level all, a larger batch) and shapes that do not change";
     oc_advice_keep(x, f);
 }
 
@@ -134,7 +131,7 @@ void oc_advise_idle(struct oc_advisor *x)
         between_operators(x);
 }
 
-/* Paddle's profiler tells it as reader_cost of batch_cost: a share that should be close to 0. */
+/* Paddle's profiler reports reader_cost and batch_cost; their ratio should be close to 0. */
 void oc_advise_dataloader(struct oc_advisor *x)
 {
     struct oc_time_summary *s = summary_of(x);
@@ -149,10 +146,10 @@ void oc_advise_dataloader(struct oc_advisor *x)
         f->low_ns = 0;
         f->high_ns = s->reader_cost.mean;
         f->basis = "at most the mean time that a step waits for its data";
-        f->found =
-            oc_printf(x->arena, "%.1f %% of a step is waiting for data: the device starves", share * 100);
-        f->todo = "load in more processes and ahead of time (DataLoader(num_workers=4, prefetch_factor=4, "
-                  "use_shared_memory=True)), and move decoding and augmentation there or on the device";
+        f->found = oc_printf(x->arena, "%.1f %% of a step waits for data", share * 100);
+        f->todo =
+            "load data in more processes and ahead of time (DataLoader(num_workers=4, prefetch_factor=4, "
+            "use_shared_memory=True)), and move decoding and augmentation there or on the device";
         oc_advice_keep(x, f);
     }
     oc_time_summary_free(s);

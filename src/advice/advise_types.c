@@ -1,4 +1,4 @@
-/* Types of data that the device is not at its best with. */
+/* Data types and sizes for which the device is slow. */
 #include <string.h>
 
 #include "advice/advisor.h"
@@ -6,7 +6,7 @@
 #include "estimate/work.h"
 #include "hw/hwdb.h"
 
-/* A matrix unit for halves this much faster than what computes f32 is worth another type. */
+/* Minimum ratio of the f16 and f32 peaks for a suggestion. */
 #define WORTH_A_CHANGE 4.0
 
 static double peak(const struct oc_device *d, unsigned unit, unsigned cls)
@@ -21,10 +21,10 @@ static double larger(double a, double b)
     return isnan(a) || b > a ? b : a;
 }
 
-/* ---- f32 where f16 is many times as fast ----------------------------------------------------------------
+/* ---- f32 where f16 is much faster ----------------------------------------------------------------------
  */
 
-/* Between DequantizeLinear and QuantizeLinear runtimes multiply integers. */
+/* Between DequantizeLinear and QuantizeLinear runtimes use integer kernels. */
 static bool is_quantized(const struct oc_advisor *x, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -34,7 +34,7 @@ static bool is_quantized(const struct oc_advisor *x, uint32_t node)
     return false;
 }
 
-/* Products in f32; a profile that says otherwise (tf32, f16 ...) is believed. */
+/* Products in f32; the precision of the profile (tf32, f16 ...) takes precedence. */
 static bool is_fp32(const struct oc_advisor *x, const struct oc_piece *p)
 {
     uint64_t f32 = 0, all = 0;
@@ -48,7 +48,7 @@ static bool is_fp32(const struct oc_advisor *x, const struct oc_piece *p)
     return f32 && f32 == all;
 }
 
-/* Seconds that the roofline allows as it is and in f16; false: not known. */
+/* Roofline time as it is and in f16, in seconds; false: unknown. */
 static bool rooflines(const struct oc_advisor *x, const struct oc_piece *p, double *now_s, double *then_s)
 {
     struct oc_recasting sum = {0};
@@ -78,9 +78,8 @@ void oc_advise_fp32(struct oc_advisor *x)
         double now_s, then_s;
         if (!is_fp32(x, p) || (x->p && !oc_piece_timed(p)) || !rooflines(x, p, &now_s, &then_s))
             continue;
-        oc_advice_prove(
-            x, f, p, p->time_ns,
-            oc_printf(x->arena, "the hardware would allow it to be %.1f times as fast", now_s / then_s));
+        oc_advice_prove(x, f, p, p->time_ns,
+                        oc_printf(x->arena, "roofline time %.1fx shorter in f16", now_s / then_s));
         if (x->p) {
             time += p->time_ns;
             high += p->time_ns * (1 - then_s / now_s);
@@ -90,18 +89,16 @@ void oc_advise_fp32(struct oc_advisor *x)
     }
     f->high_ns = x->p ? high : roof;
     f->low_ns = x->p ? 0 : (double)NAN;
-    f->basis = x->p ? "at most time x (1 - roofline in f16 / roofline in f32) of each: in f16 it reaches as "
-                      "much of its "
-                      "roofline as now"
-                    : "the difference of the rooflines of each; what a runtime makes of it is not known";
+    f->basis = x->p ? "at most time x (1 - roofline time in f16 / in f32) of each, at the same efficiency"
+                    : "the difference of the roofline times; the efficiency of the runtime is unknown";
     f->found = oc_printf(
         x->arena,
-        "%u operator%s multiply in f32, which %s does %.3g times as fast in f16 (%.4g and %.4g TFLOP/s)%s%s",
+        "%u operator%s multiply in f32; the f16 peak of %s is %.3gx the f32 peak (%.4g and %.4g TFLOP/s)%s%s",
         n, n == 1 ? "" : "s", oc_device_info(x->d).name, half / single, single / 1e12, half / 1e12,
         x->p ? ": " : "", x->p ? oc_advice_time(x, time) : "");
-    f->todo = "run them in f16 (trtexec --fp16, onnxconverter_common.float16, torch.autocast), and compare "
-              "the results; "
-              "on NVIDIA devices since Ampere TF32 is a smaller step that needs no change of the model";
+    f->todo =
+        "run them in f16 (trtexec --fp16, onnxconverter_common.float16, torch.autocast), and check the "
+        "accuracy; on NVIDIA devices since Ampere TF32 is a smaller step that needs no change of the model";
     oc_advice_keep(x, f);
 }
 
@@ -133,8 +130,8 @@ static bool is_input(const struct oc_advisor *x, uint32_t value)
     return node == OC_NONE;
 }
 
-/* The two sizes that should be multiples; false: not such an operator. The first convolution of a network has
- * as many channels as its input, and depthwise ones do not run on the unit at all. */
+/* The two sizes that should be multiples; false: not such an operator. Excluded: the first convolution of a
+ * network, whose channels are those of its input, and depthwise ones, which do not use the unit. */
 static bool sizes_of(const struct oc_advisor *x, uint32_t node, int64_t *in, int64_t *out)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -185,7 +182,7 @@ static void prove_misaligned(struct oc_advisor *x, struct oc_advice_item *f, con
     double least = 2 * (double)k->macs * grown / peak(x->d, OC_HW_MATRIX, k->mac_class) * 1e9;
     const char *first = in ? oc_printf(x->arena, "%lld to ", (long long)in) : "";
     oc_advice_prove(x, f, p, p->time_ns,
-                    oc_printf(x->arena, "%s%lld channels, no multiples of %u; %.3g times the work if padded",
+                    oc_printf(x->arena, "%s%lld channels, not multiples of %u; %.3gx the work if padded",
                               first, (long long)out, multiple, grown));
     if (p->time_ns > least)
         *high += p->time_ns - least;
@@ -205,13 +202,11 @@ void oc_advise_alignment(struct oc_advisor *x)
     f->low_ns = x->p ? 0 : (double)NAN;
     f->high_ns = x->p ? high : (double)NAN;
     f->basis = x->p ? "at most time - padded operations / peak of the matrix unit, of each" : NULL;
-    f->found = oc_printf(
-        x->arena,
-        "%u product%s %s sizes that are no multiples of 16 bytes: the Tensor Cores are used in part, "
-        "or not at all",
-        f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "has" : "have");
+    f->found = oc_printf(x->arena,
+                         "%u product%s %s sizes that are not multiples of 16 bytes: Tensor Cores are used in "
+                         "part, or not at all",
+                         f->n_proof, f->n_proof == 1 ? "" : "s", f->n_proof == 1 ? "has" : "have");
     f->todo = "choose channels, hidden sizes and vocabularies that are multiples of 8 (f16, bf16) or 16 "
-              "(int8); padding "
-              "weights with zeros does not change results";
+              "(int8); padding weights with zeros does not change results";
     oc_advice_keep(x, f);
 }

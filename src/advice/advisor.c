@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "hw/hwdb.h"
 
-/* ---- findings -------------------------------------------------------------------------------------------
+/* ---- suggestions ----------------------------------------------------------------------------------------
  */
 
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title)

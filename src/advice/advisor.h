@@ -1,5 +1,5 @@
-/* What the rules share: the launches of a run, how they hang together in the graph, and how findings are
- * made. Private to advice/. */
+/* Shared by the rules: the kernels of a run, their connections in the graph, and the construction of
+ * suggestions. Private to advice/. */
 #ifndef OC_ADVISOR_H
 #define OC_ADVISOR_H
 
@@ -13,10 +13,11 @@ struct oc_piece { /* what runs at once: a row of the report */
     const uint32_t *node; /* of the model, if there is one */
     uint32_t one;         /* room for it */
     uint32_t n_node;
-    const char *name, *type, *bucket; /* bucket: why it is no operator of the model, NULL: it may be one */
-    const struct oc_prof_rec *rec;    /* NULL without a profile */
-    double time_ns, bytes, calls;     /* in a run; NAN */
-    bool told;                        /* as something that fuses into another one */
+    const char *name, *type,
+        *bucket;                   /* bucket: why it is not an operator of the model; NULL: it may be one */
+    const struct oc_prof_rec *rec; /* NULL without a profile */
+    double time_ns, bytes, calls;  /* in a run; NAN */
+    bool told;                     /* as something that fuses into another one */
 };
 
 struct oc_advisor {
@@ -49,15 +50,15 @@ void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
 
-/* ---- findings -------------------------------------------------------------------------------------------
+/* ---- suggestions ----------------------------------------------------------------------------------------
  */
 
-/* A finding that stands only when oc_advice_keep has been called. */
+/* A suggestion; it is part of the result after oc_advice_keep. */
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title);
 void oc_advice_prove(struct oc_advisor *x, struct oc_advice_item *f, const struct oc_piece *p, double time_ns,
                      const char *text);
 void oc_advice_prove_node(struct oc_advisor *x, struct oc_advice_item *f, uint32_t node, const char *text);
-/* Puts it on the list unless it is too small to matter (a thousandth of a run at most). */
+/* Adds it to the result unless its saving is at most a thousandth of a run. */
 void oc_advice_keep(struct oc_advisor *x, struct oc_advice_item *f);
 const char *oc_advice_time(struct oc_advisor *x, double ns);     /* "1.25 ms (12.3 % of a run)" */
 const char *oc_advice_duration(struct oc_advisor *x, double ns); /* "1.25 ms" */

@@ -1,5 +1,6 @@
-/* From the cost of nodes to the work that a roofline is asked about. Primitives weigh as in the default
- * weights: 2 for a MAC, 0 for a type conversion, 1 for the rest. */
+/* Work of a roofline from the costs of nodes. The one unit of operations, in counts, rates and peaks of float
+ * and integer types alike: 2 for a MAC, 0 for a type conversion, 1 for the rest. FLOP names operations of
+ * float types, OP those of integer types. */
 #ifndef OC_WORK_H
 #define OC_WORK_H
 

@@ -9,7 +9,7 @@
 
 enum { SHOWN = 5, LABEL = 11, NAME = 60 };
 
-/* ---- for people -----------------------------------------------------------------------------------------
+/* ---- text -----------------------------------------------------------------------------------------------
  */
 
 static const char *duration(struct oc_arena *a, double ns)
@@ -18,7 +18,7 @@ static const char *duration(struct oc_arena *a, double ns)
     return oc_strdup(a, oc_format_time_ns(ns, buf, sizeof(buf)));
 }
 
-/* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MiB that need not move", "not known" */
+/* "0 to 1.2 ms (31.0 % of a run)", "at least 3 us", "1.2 ms", "1.5 MiB not moved", "unknown" */
 static const char *saving(const struct oc_advice_item *f, const char *whole, struct oc_arena *a)
 {
     char buf[32];
@@ -32,12 +32,11 @@ static const char *saving(const struct oc_advice_item *f, const char *whole, str
     if (f->low_ns > 0)
         return oc_printf(a, "at least %s%s", duration(a, f->low_ns), share);
     if (f->saved_bytes > 0)
-        return oc_printf(a, "%s that need not move; no time is known",
-                         oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
-    return "not known";
+        return oc_printf(a, "%s not moved; time unknown", oc_format_bytes(f->saved_bytes, buf, sizeof(buf)));
+    return "unknown";
 }
 
-/* Names of kernels can be a page long. */
+/* Kernel names can be very long. */
 static const char *shortened(const char *s, struct oc_arena *a)
 {
     size_t n = 0, k = 0;
@@ -50,13 +49,12 @@ static const char *shortened(const char *s, struct oc_arena *a)
 
 static const char *lead(const struct oc_advice *a)
 {
-    return a->n > 1 ? "Savings overlap: what one finding saves another one cannot; they do not add up."
-                    : NULL;
+    return a->n > 1 ? "Savings overlap and are not additive." : NULL;
 }
 
 static const char *none(const struct oc_advice *a, struct oc_arena *arena)
 {
-    return oc_printf(arena, "nothing was found (%u of %u rules had what they need: times, a model, hardware)",
+    return oc_printf(arena, "no suggestions (%u of %u rules had their inputs: times, a model, a device)",
                      a->rules, a->all_rules);
 }
 
@@ -87,7 +85,11 @@ void oc_advice_text(const struct oc_advice *a, const struct oc_report_opts *o, s
 {
     size_t width = o->width_chars;
     fputc('\n', f);
-    oc_plain_say("advice", LABEL + 1, width, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One finding.", f);
+    oc_plain_say("advice", LABEL + 1, width,
+                 !a->n     ? none(a, arena)
+                 : lead(a) ? lead(a)
+                           : "One suggestion.",
+                 f);
     for (uint32_t i = 0; i < a->n; i++) {
         const struct oc_advice_item *k = a->item[i];
         fputc('\n', f);
@@ -183,10 +185,10 @@ static void proof_markdown(const struct oc_advice_item *k, struct oc_arena *aren
 void oc_advice_markdown(const struct oc_advice *a, struct oc_arena *arena, struct oc_buf *b)
 {
     oc_buf_str(b, "\n#### Advice\n\n");
-    oc_md_text(b, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One finding.");
+    oc_md_text(b, !a->n ? none(a, arena) : lead(a) ? lead(a) : "One suggestion.");
     oc_buf_char(b, '\n');
     if (a->n)
-        oc_buf_str(b, "\n| | finding | saves |\n| ---: | --- | --- |\n");
+        oc_buf_str(b, "\n| | suggestion | saves |\n| ---: | --- | --- |\n");
     for (uint32_t i = 0; i < a->n; i++) {
         oc_buf_printf(b, "| %u | %s (%s) | ", i + 1, a->item[i]->title,
                       oc_advice_severity_name(a->item[i]->severity));

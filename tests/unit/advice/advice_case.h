@@ -75,7 +75,7 @@ static inline void advised_free(struct advised *x)
     free(x->bytes);
 }
 
-/* NULL: there is no such finding. */
+/* NULL: there is no such suggestion. */
 static inline const struct oc_advice_item *finding(const struct advised *x, const char *id)
 {
     for (uint32_t i = 0; i < x->advice->n; i++)
@@ -84,13 +84,13 @@ static inline const struct oc_advice_item *finding(const struct advised *x, cons
     return NULL;
 }
 
-/* The finding is there, with so many rows and so much time; then everything is freed. NAN: not known. */
+/* Expects the suggestion with so many rows and times, then frees everything. NAN: unknown. */
 static inline void expect_finding(struct advised *x, const char *id, uint32_t n_proof, double low_ns,
                                   double high_ns)
 {
     const struct oc_advice_item *f = finding(x, id);
     if (!f)
-        fail_msg("no finding '%s'", id);
+        fail_msg("no suggestion '%s'", id);
     if (f->n_proof != n_proof)
         fail_msg("%s: %u rows, not %u: %s", id, f->n_proof, n_proof, f->found);
     if (isnan(f->low_ns) != isnan(low_ns) || fabs(f->low_ns - low_ns) > 1e-3)
@@ -105,7 +105,7 @@ static inline void expect_none(struct advised *x, const char *id)
 {
     const struct oc_advice_item *f = finding(x, id);
     if (f)
-        fail_msg("a finding '%s': %s (%s)", id, f->found, f->proof[0].text);
+        fail_msg("a suggestion '%s': %s (%s)", id, f->found, f->proof[0].text);
     advised_free(x);
 }
 

@@ -51,7 +51,7 @@ static void what_the_runtime_has_fused(void **state)
     expect_none(&x, "conv-norm");
 }
 
-/* Without a profile nobody knows what the runtime will do: no time, no more than a remark. */
+/* Without a profile the fusions of the runtime are unknown: no time, severity info. */
 static void a_model_alone(void **state)
 {
     struct advised x;
@@ -103,14 +103,14 @@ static void pieces_of_a_gelu(void **state)
     const struct oc_advice_item *f = finding(&x, "fused-pattern");
     assert_non_null(f);
     assert_int_equal(f->n_proof, 4);               /* of five, one stays */
-    assert_null(finding(&x, "elementwise-chain")); /* they are told once */
+    assert_null(finding(&x, "elementwise-chain")); /* they are reported once */
     advised_free(&x);
 }
 
 /* ---- chains ---------------------------------------------------------------------------------------------
  */
 
-/* Three operators on [64,64] floats: 16384 bytes a tensor; behind a reduction, which is none of them. */
+/* Three operators on [64,64] floats: 16384 bytes a tensor; after a reduction, which is not element-wise. */
 static struct oc_builder *chain(bool read_twice)
 {
     struct oc_builder *b = oc_b_new(17);

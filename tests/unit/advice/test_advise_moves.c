@@ -23,7 +23,7 @@ static void transposes_of_the_model(void **state)
     expect_finding(&x, "layout", 1, 0, 30e3);
 }
 
-/* Of heads, beside a product: no layout. The same permutation, and one that does not move channels. */
+/* Of heads, next to a product: not a layout. The same permutation, and one that does not move channels. */
 static void other_transposes(void **state)
 {
     struct advised x;
@@ -72,7 +72,7 @@ static void copies(void **state)
     (void)state;
     advise_case(&x, NULL, "a,MemcpyFromHost,CUDAExecutionProvider,10\nb,Conv,CUDAExecutionProvider,80\n",
                 NULL);
-    assert_null(finding(&x, "fallback")); /* the copy of an input is no fallback */
+    assert_null(finding(&x, "fallback")); /* the copy of an input is not a fallback */
     expect_finding(&x, "copies", 1, 0, 10e3);
     advise_case(&x, NULL, "b,Conv,CUDAExecutionProvider,80\n", NULL);
     expect_none(&x, "copies");
@@ -102,7 +102,7 @@ static void what_belongs_on_the_cpu(void **state)
     expect_none(&x, "fallback");
     advise_case(&x, NULL, "c,Conv,CUDAExecutionProvider,80\ns,Shape,CPUExecutionProvider,20\n", NULL);
     expect_none(&x, "fallback");
-    advise_case(&x, NULL, "c,Conv,,80\ns,Relu,,20\n", NULL); /* no providers are told */
+    advise_case(&x, NULL, "c,Conv,,80\ns,Relu,,20\n", NULL); /* no providers are recorded */
     expect_none(&x, "fallback");
     /* arithmetic of shapes is known by its values */
     struct oc_builder *b = oc_b_new(17);

@@ -14,7 +14,7 @@ static struct oc_builder *start(void)
     return b;
 }
 
-/* As it should be: quantized where a convolution begins, behind its activation. */
+/* Recommended placement: before a convolution and after its activation. */
 static void well_placed(void **state)
 {
     struct advised x;

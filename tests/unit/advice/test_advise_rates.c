@@ -207,6 +207,38 @@ static void contributor_far_below_the_roofline(void **state)
     expect_none(&x, "below-roofline");
 }
 
+/* A multiply-add is 2 operations in every data type, in counts, rates and peaks: with equal peaks a float and
+ * an integer convolution have the same count and the same roofline time, but for zero points (under 5 %). */
+static void integer_and_float_operations_have_one_unit(void **state)
+{
+    struct advised x;
+    (void)state;
+    static const struct oc_hw_figure peak = {.value = 1e12}, bandwidth = {.value = 1e15};
+    static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
+    struct oc_device d = {.info = {.id = "d", .name = "Device", .vendor = "Acme", .kind = "cpu", .file = ""},
+                          .level = &dram,
+                          .n_level = 1};
+    d.peak[OC_HW_VECTOR][OC_CLASS_F32] = d.peak[OC_HW_VECTOR][OC_CLASS_I32] = &peak;
+    d.peak[OC_HW_VECTOR][OC_CLASS_I8] = &peak;
+    static const enum kind kinds[] = {FLOAT, DYNAMIC};
+    advise_case(&x, convolutions(kinds, 2), NULL, &d);
+    double ops[2] = {0}, roof_s[2] = {0};
+    for (uint32_t i = 0; i < x.r.all.n; i++) {
+        const struct oc_row *row = &x.r.all.row[i];
+        unsigned k = !strcmp(row->type, "ConvInteger");
+        if (!k && strcmp(row->type, "Conv") != 0)
+            continue;
+        assert_true(row->macs == OPS / 2);
+        ops[k] = row->computation;
+        roof_s[k] = row->roofline_s;
+    }
+    assert_true(ops[0] == OPS);
+    assert_true(ops[1] >= OPS && ops[1] < 1.05 * OPS);
+    assert_true(fabs(roof_s[0] - OPS / 1e12) < 1e-12);
+    assert_true(roof_s[1] >= roof_s[0] && roof_s[1] < 1.05 * roof_s[0]);
+    advised_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +249,7 @@ int main(void)
         cmocka_unit_test(kernel_far_below_its_peers),
         cmocka_unit_test(small_channel_counts_are_not_compared),
         cmocka_unit_test(contributor_far_below_the_roofline),
+        cmocka_unit_test(integer_and_float_operations_have_one_unit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

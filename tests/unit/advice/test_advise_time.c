@@ -138,7 +138,7 @@ static void copies_of_the_device(void **state)
     const struct oc_advice_item *f = finding(&x, "copies");
     assert_non_null(f);
     near(f->high_ns, 100 * US);
-    assert_non_null(strstr(f->found, "not pinned"));
+    assert_non_null(strstr(f->found, "pageable memory"));
     assert_int_equal(f->n_proof, 1);
     done(&x);
 }
@@ -149,7 +149,7 @@ static void time_between_operators(void **state)
     struct advised x;
     (void)state;
     advise_case(&x, NULL, "a,Conv,CPU,400\nb,Relu,CPU,300\n", NULL);
-    assert_null(finding(&x, "idle")); /* how long a run takes is not told */
+    assert_null(finding(&x, "idle")); /* the run time is not recorded */
     x.profile->run_ns = 1000 * US;
     x.profile->busy_ns = 700 * US;
     advised_report(&x);

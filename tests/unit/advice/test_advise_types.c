@@ -52,7 +52,7 @@ static void products_in_f32(void **state)
     expect_none(&x, "fp32");
 }
 
-/* A profile of the CPU beside a GPU's figures says nothing about the GPU. */
+/* A CPU profile is not compared with a GPU. */
 static void times_of_another_device(void **state)
 {
     struct advised x;
@@ -86,7 +86,7 @@ static void quantized_products(void **state)
 /* ---- channels -------------------------------------------------------------------------------------------
  */
 
-/* A convolution behind another one, so that its input is not the network's. */
+/* A convolution after another one, so that its input is not the network's. */
 static struct oc_builder *conv(int in, int out, const char *type)
 {
     char text[64];
@@ -135,7 +135,7 @@ static void time_of_channels(void **state)
 }
 
 /* The input's own channels, and depthwise convolutions, are as they are. */
-static void channels_that_nobody_chooses(void **state)
+static void channels_of_inputs_are_not_reported(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak);
@@ -156,6 +156,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_in_f32),    cmocka_unit_test(times_of_another_device),
         cmocka_unit_test(quantized_products), cmocka_unit_test(channels),
-        cmocka_unit_test(time_of_channels),   cmocka_unit_test(channels_that_nobody_chooses)};
+        cmocka_unit_test(time_of_channels),   cmocka_unit_test(channels_of_inputs_are_not_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
