@@ -75,7 +75,8 @@ static void prove_gaps(struct oc_advisor *x, struct oc_advice_item *f, int64_t d
 static void idle_device(struct oc_advisor *x, const struct oc_time_summary *s, const struct oc_sum_lane *l)
 {
     struct oc_advice_item *f = oc_advice_new(x, "idle", "The device is idle");
-    double runs = x->p->runs_used && s->run.n ? s->run.n : 1, span = l->busy_ns + l->idle_ns;
+    bool by_run = x->p->runs_used && s->run.n && !x->p->timeline->runs_implicit; /* as in set_whole */
+    double runs = by_run ? s->run.n : 1, span = l->busy_ns + l->idle_ns;
     if (!(span > 0) || l->idle_ns < IDLE_SHARE * span)
         return;
     prove_text(x, f, oc_printf(x->arena, "device %lld", (long long)l->device_id), l->idle_ns / runs,

@@ -1,13 +1,15 @@
 #include "write/out_advice.h"
 
 #include <math.h>
+#include <string.h>
 
+#include "base/unicode.h"
 #include "base/units.h"
 #include "write/json_keys.h"
 #include "write/md_text.h"
 #include "write/plain_table.h"
 
-enum { SHOWN = 5, LABEL = 11, NAME = 60 };
+enum { SHOWN = 5, LABEL = 11, NAME = 60, MIN_NAME = 24, TYPE = 20, OTHER = 52 /* columns of the others */ };
 
 /* ---- text -----------------------------------------------------------------------------------------------
  */
@@ -36,15 +38,16 @@ static const char *saving(const struct oc_advice_item *f, const char *whole, str
     return "unknown";
 }
 
-/* Kernel names can be very long. */
-static const char *shortened(const char *s, struct oc_arena *a)
+/* Kernel names can be very long; names of nodes differ at their end. */
+static const char *shortened(const char *s, size_t most, struct oc_arena *a)
 {
-    size_t n = 0, k = 0;
-    for (; s[n] && k < NAME; n++)
-        k += ((unsigned char)s[n] & 0xc0) != 0x80;
-    while (((unsigned char)s[n] & 0xc0) == 0x80)
-        n++;
-    return s[n] ? oc_printf(a, "%.*s...", (int)n, s) : s;
+    size_t n = strlen(s), columns = oc_utf8_columns(s, n);
+    if (columns <= most)
+        return s;
+    const char *tail = s, *end = s + n;
+    while (columns > most - 3 && tail < end)
+        columns -= oc_uni_columns(oc_utf8_next(&tail, end));
+    return oc_printf(a, "...%s", tail);
 }
 
 static const char *lead(const struct oc_advice *a)
@@ -63,14 +66,17 @@ static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o
 {
     struct oc_plain_table t = {.n_col = 6, .width_chars = o->width_chars};
     char buf[32];
+    size_t width = o->width_chars, name = !width || width >= NAME + OTHER ? NAME
+                                          : width > MIN_NAME + OTHER      ? width - OTHER
+                                                                          : MIN_NAME;
     for (uint32_t i = 0; i < f->n_proof && i < SHOWN; i++) {
         const struct oc_advice_proof *e = &f->proof[i];
         const char *cell[] = {oc_printf(a, "%*s", LABEL, ""),
                               isnan(e->time_ns) ? "" : duration(a, e->time_ns),
                               isnan(e->bytes) ? ""
                                               : oc_strdup(a, oc_format_bytes(e->bytes, buf, sizeof(buf))),
-                              shortened(e->name, a),
-                              shortened(e->type, a),
+                              shortened(e->name, name, a),
+                              shortened(e->type, TYPE, a),
                               e->text};
         oc_plain_row(&t, cell);
     }

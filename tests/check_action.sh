@@ -1,0 +1,157 @@
+#!/bin/sh
+# The composite action of src/doc/github-action: its YAML and the references in it, and its steps, which run here in a
+# repository with two commits, with stubs of gh, sudo and curl. Prints TAP.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+. tests/tap.sh
+: "${BUILD:=build/release}"
+top=$PWD
+work=$PWD/$BUILD/action
+rm -rf "$work"
+mkdir -p "$work/bin" "$work/repo/models" "$work/temp"
+python=
+for p in python3 /usr/bin/python3; do
+    [ -z "$python" ] && $p -c 'import yaml' 2>/dev/null && python=$p
+done
+if [ -z "$python" ] || ! command -v git >/dev/null || ! command -v bash >/dev/null; then
+    skip_named 'the composite action' 'package python3-yaml, git or bash is missing'
+    finish
+fi
+
+# ---- YAML: the form of a composite action, and nothing of the event inside of scripts
+cat >"$work/read.py" <<'EOF'
+import re, sys, yaml
+action = yaml.safe_load(open(sys.argv[1]))
+problems = []
+if action["runs"]["using"] != "composite":
+    problems.append("not a composite action")
+known = set(action["inputs"])
+used = set()
+for i, step in enumerate(action["runs"]["steps"]):
+    if step.get("shell") != "bash" or not step.get("name"):
+        problems.append(f"step {i} lacks a shell or a name")
+    if "${{" in step["run"]:
+        problems.append(f"step {i}: an expression inside of the script")
+    text = step.get("if", "") + " ".join(step.get("env", {}).values())
+    used |= set(re.findall(r"inputs\.([a-z0-9]+)", text))
+    open(f"{sys.argv[2]}/step{i}.sh", "w").write(step["run"])
+for name in sorted(used ^ known):
+    problems.append(f"input '{name}' is {'not declared' if name in used else 'not used'}")
+for name, text in action["inputs"].items():
+    if not text.get("description") or ("default" in text) == bool(text.get("required")):
+        problems.append(f"input '{name}' needs a description, and a default or required")
+md = open(sys.argv[3]).read()
+blocks = re.findall(r"```yaml\n(.*?)```", md, re.S)
+if len(blocks) != 2:
+    problems.append(f"{len(blocks)} YAML blocks in the document")
+workflow = yaml.safe_load(blocks[-1])
+given = workflow["jobs"]["cost"]["steps"][-1]["with"]
+for name in given:
+    if name not in known:
+        problems.append(f"the document gives an unknown input '{name}'")
+for name, text in action["inputs"].items():
+    if text.get("required") and name not in given:
+        problems.append(f"the document lacks the input '{name}'")
+    if f"| `{name}` |" not in md:
+        problems.append(f"the table of the document lacks '{name}'")
+print("\n".join(problems))
+EOF
+result 'action.yml and the workflow of the document agree' \
+    "$($python "$work/read.py" src/doc/github-action/action.yml "$work" src/doc/github-action.md 2>&1)"
+problems=$(for step in "$work"/step?.sh; do bash -n "$step" 2>&1; done)
+result 'the scripts parse' "$problems"
+if command -v shellcheck >/dev/null; then
+    result 'shellcheck' "$(shellcheck -s bash "$work"/step?.sh 2>&1 | head -n 20)"
+else
+    skip_named 'shellcheck of the action' 'shellcheck is missing'
+fi
+
+# ---- stubs: what they were called with is in calls
+cat >"$work/bin/sudo" <<'EOF'
+#!/bin/sh
+echo "sudo $*" >>"$CALLS"
+for f; do case "$f" in *.deb) [ -s "$f" ] || exit 1 ;; esac; done
+EOF
+cat >"$work/bin/curl" <<'EOF'
+#!/bin/sh
+echo "curl $*" >>"$CALLS"
+while [ $# -gt 1 ]; do [ "$1" = --output ] && echo package >"$2"; shift; done
+EOF
+cat >"$work/bin/gh" <<'EOF'
+#!/bin/sh
+echo "gh $*" >>"$CALLS"
+for a; do case "$a" in body=@*) cp "${a#body=@}" "$BODY" ;; esac; done
+case "$*" in *--paginate*) printf '%s' "$EXISTING" ;; esac
+EOF
+chmod +x "$work"/bin/*
+ln -s "$top/$BUILD/onnxcost" "$work/bin/onnxcost"
+export PATH="$work/bin:$PATH" CALLS="$work/calls" BODY="$work/body" RUNNER_TEMP="$work/temp" EXISTING='' LC_ALL=C \
+    GITHUB_REPOSITORY=owner/name ONNXCOST_HWDB="${ONNXCOST_HWDB:-$top/hwdb}" HOME="$work" GIT_CONFIG_NOSYSTEM=1 \
+    GITHUB_STEP_SUMMARY="$work/summary.md"
+
+# ---- a repository: one model changes, one stays, one is new
+cd "$work/repo" || exit 1
+"$top/$BUILD/onnxzoo" resnet18 -o models/a.onnx >/dev/null
+"$top/$BUILD/onnxzoo" mobilenetv2 -o models/same.onnx >/dev/null
+onnxcost check models/a.onnx --save-baseline models/a.onnx.baseline.xml
+onnxcost check models/same.onnx --save-baseline models/same.onnx.baseline.xml
+git init -q . && git add . && git -c user.name=t -c user.email=t@example.org commit -q -m base
+BASE=$(git rev-parse HEAD)
+"$top/$BUILD/onnxzoo" resnet50 -o models/a.onnx >/dev/null
+"$top/$BUILD/onnxzoo" crnn -o 'models/new one.onnx' >/dev/null
+export BASE MODELS='models/a.onnx
+models/same.onnx
+
+models/new one.onnx'
+
+# step, exit code wanted, title
+step() {
+    : >"$CALLS"
+    bash --noprofile --norc -eo pipefail "$work/step$1.sh" >"$work/out" 2>"$work/err" </dev/null
+    code=$?
+    [ $code -eq "$2" ]
+    passed $? "$3" "exit code $code
+$(cat "$work/out" "$work/err")"
+}
+
+echo package >one.deb
+sum=$(sha256sum one.deb | cut -d ' ' -f 1)
+PACKAGES='one.deb
+https://example.org/two.deb' SHA256="$sum
+$sum" step 0 0 'packages are installed from a path and a URL'
+result 'by apt-get, with their checksums' "$([ "$(grep -c '^sudo apt-get install .*/1.deb .*/2.deb$' "$CALLS")" -eq 1 ] &&
+    grep -q "^curl .*--proto =https .*https://example.org/two.deb" "$CALLS" || cat "$CALLS")"
+PACKAGES=one.deb SHA256=$(echo other | sha256sum | cut -d ' ' -f 1) step 0 1 'a wrong checksum stops'
+result 'before anything is installed' "$(grep sudo "$CALLS")"
+PACKAGES=none.deb SHA256='' step 0 1 'a missing package stops'
+
+step 1 0 'the difference of three models is written'
+problems=$(for text in '<!-- onnxcost -->' '### onnxcost diff' '1,814,073,344' '4,089,184,256' '`models/same.onnx`: unchanged' \
+    '### onnxcost: `models/new one.onnx` is new'; do
+    grep -qF -- "$text" "$RUNNER_TEMP/onnxcost.md" || echo "missing: $text"
+done
+head -n 1 "$RUNNER_TEMP/onnxcost.md" | grep -qx '<!-- onnxcost -->' || echo 'the mark is not first'
+cmp "$RUNNER_TEMP/onnxcost.md" "$GITHUB_STEP_SUMMARY"
+grep -q '^::warning file=models/a.onnx,title=onnxcost diff%3A MACs::' "$work/err" || echo 'no annotation')
+result 'with totals, unchanged and new models, in the step summary and as annotations' "$problems"
+
+NUMBER=7 step 2 0 'the first comment'
+result 'is created' "$(grep -q '^gh api --method POST repos/owner/name/issues/7/comments' "$CALLS" &&
+    cmp "$BODY" "$RUNNER_TEMP/onnxcost.md" || cat "$CALLS")"
+EXISTING='41
+42
+' NUMBER=7 step 2 0 'the next one'
+result 'updates it' "$(grep -q '^gh api --method PATCH repos/owner/name/issues/comments/41 ' "$CALLS" &&
+    ! grep -q POST "$CALLS" || cat "$CALLS")"
+{ echo '<!-- onnxcost -->' && head -c 100000 /dev/zero | tr '\0' x; } >"$RUNNER_TEMP/onnxcost.md"
+NUMBER=7 step 2 0 'a long comment'
+result 'is cut' "$([ "$(wc -c <"$BODY")" -lt 65536 ] && grep -q 'step summary' "$BODY" || wc -c "$BODY")"
+
+BASELINE=MODEL.baseline.xml TOLERANCE='' step 3 3 'a model without its baseline is an error of the input'
+result 'after the other models were checked' "$(grep -q '^::error file=models/a.onnx.baseline.xml,line=[0-9]*,title=onnxcost check%3A macs' "$work/out" &&
+    grep -q "models/new one.onnx.baseline.xml" "$work/err" || cat "$work/out" "$work/err")"
+MODELS='models/a.onnx
+models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='' step 3 1 'a worse model fails'
+MODELS='models/a.onnx' BASELINE=models/a.onnx.baseline.xml TOLERANCE=900% step 3 0 'a tolerance is passed on'
+MODELS='models/same.onnx' BASELINE=MODEL.baseline.xml TOLERANCE='2%,latency=5%' step 3 0 'an unchanged model passes'
+finish
