@@ -17,8 +17,7 @@ tests/make_zoo.sh "$work/zoo"
 unset NO_COLOR MANPATH MANOPT
 export PATH="$work/bin:$PATH" COLUMNS=80 TERM=dumb LC_ALL=C ONNXCOST_HWDB="$PWD/hwdb"
 
-# ---- transcripts: what follows `$ COMMAND` in a fenced block is its output; a command goes on after a backslash at the
-# end of a line. The commands of a file run in order in a folder with models, zoo and the notes' own files.
+# ---- transcripts and lists
 documents=$(ls README.md src/doc/*.md)
 
 # Names of the operators by domain.
@@ -42,34 +41,13 @@ devices() {
     echo
 }
 
-# A document with its generated parts.
-regenerate() { # file folder
-    awk -v folder="$2" -v lists="$work/lists" '
-        function run(command,    line) {
-            gsub(/\\\n/, " ", command)
-            gsub(/\047/, "\047\\\047\047", command)
-            command = "cd " folder " && sh -c \047" command "\047 2>&1 </dev/null"
-            while ((command | getline line) > 0) print line
-            close(command)
-        }
-        /^```/ { fenced = !fenced; skip = 0 }
-        /^<!-- end -->/ { skip = 0 }
-        fenced && /^\$ / { skip = 0; text = substr($0, 3); print; if (sub(/\\$/, "", text)) { more = 1; next } run(text); skip = 1; next }
-        more { print; text = text $0; if (sub(/\\$/, "", text)) next; more = 0; run(text); skip = 1; next }
-        !skip { print }
-        /^<!-- (operators|devices) -->/ {
-            while ((getline line < (lists "/" $2)) > 0) print line
-            skip = 1
-        }' "$1"
-}
-
 operators >"$work/lists/operators"
 devices >"$work/lists/devices"
 for document in $documents; do
     name=$(basename "$document" .md)
     mkdir "$work/$name"
     ln -s "$work/zoo" "$PWD/models" "$PWD/hwdb" "$work/$name"
-    regenerate "$document" "$work/$name" >"$work/$name.md"
+    tests/transcripts.sh "$document" "$work/$name" "$work/lists" >"$work/$name.md"
     [ "${1:-}" != --update ] || cp "$work/$name.md" "$document"
 done
 [ "${1:-}" != --update ] || exit 0
@@ -85,6 +63,13 @@ for document in $documents; do
     result "$document has links that exist" "$problems"
 done
 
+# ---- commands of the README outside of transcripts
+tests/transcripts.sh --commands README.md | grep '^onnxcost ' | grep -v '^onnxcost record' >"$work/commands"
+problems=$(while read -r line; do
+    (cd "$work/README" && sh -c "$line") >"$work/out" 2>&1 </dev/null || echo "exit code $?: $line"
+done <"$work/commands")
+result 'the commands of the README work' "$problems"
+
 # ---- options
 onnxcost help man commands | sed -n 's/^\\fBonnxcost \([a-z][a-z]*\).*/\1/p' | sort -u >"$work/commands"
 echo cost >>"$work/commands"
@@ -92,6 +77,7 @@ sort -u -o "$work/commands" "$work/commands"
 while read -r command; do
     onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/--\2/p'
 done <"$work/commands" | sort -u >"$work/options"
+result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] || wc -l README.md)"
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
 others='--csv --stats --dumpProfile --exportLayerInfo --exportProfile --exportTimes --fill --nvtx --page --perf --profilingVerbosity

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Every example of the help and of the manual page, and every line of the README that begins with "onnxcost", works as
-# printed, with the files that it names. Prints TAP.
+# Every example of the help and of the manual pages works as printed, with files of the names that it uses. Prints TAP.
 # modes: release
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -25,7 +24,10 @@ for name in resnet18 mobilenetv2; do
 done
 cp $profiles/machine.t1.xml "$work/files/here.xml"
 cp hwdb/calibrations/xeon-2-threads.onnxruntime.xml "$work/files/here.cal.xml"
-awk '/^```xml/ { p = 1; next } /^```/ { p = 0 } p' README.md >"$work/files/my.xml" # the file shown in the README
+sed -n '/^<hwdb/,/^<\/hwdb/p' src/man/onnxcost-hwdb.5 >"$work/files/my.xml"
+sed -n '/^<budget/,/^<\/budget/p' src/man/onnxcost-budget.5 >"$work/files/budget.xml"
+sed -n '/^<op-rules/,/^<\/op-rules/p' src/man/onnxcost-rules.5 >"$work/files/rules.xml"
+sed -n '/^<kernel-names/,/^<\/kernel-names/p' src/man/onnxcost-profiles.5 >"$work/files/names.xml"
 cd "$work/files" || exit 1
 for name in ort_profile a b; do cp profile.json $name.json; done
 cp resnet50.onnx model.onnx && cp mobilenetv2.onnx new.onnx && cp resnet18.onnx old.onnx
@@ -33,6 +35,7 @@ cp here.xml mine.xml && cp here.cal.xml mine.cal.xml
 cp resnet50.onnx before.onnx && cp resnet18.onnx after.onnx && cp a.json before.json && cp b.json after.json
 cp resnet18.onnx mobilenetv2.onnx models
 cp ./*.profile.json resnet18.onnx mobilenetv2.onnx recordings
+cp resnet18.onnx huge.onnx && onnxcost check model.onnx --save-baseline baseline.xml >/dev/null
 cd ..
 
 try() { # where command line
@@ -41,8 +44,8 @@ try() { # where command line
     why=
     case $line in
     *'hw measure'*) line="$line --quick" ;; # 20 seconds otherwise
-    *'onnxcost record '*) why='needs ONNX Runtime: tests/check_record.sh' ;;
-    *PROFILE* | *RECORDING* | *...*) why='placeholder, not a command' ;;
+    *'onnxcost record '*) why='it needs ONNX Runtime: tests/check_record.sh' ;;
+    *PROFILE* | *RECORDING* | *...*) why='a pattern, not a command' ;;
     esac
     if [ -n "$why" ]; then
         skip "$where: $line" "$why"
@@ -51,7 +54,7 @@ try() { # where command line
     rm -rf place && cp -al files place
     (cd place && timeout 60 sh -c "$line") >out 2>err </dev/null
     code=$?
-    # exit code 1 is the expected answer of these examples
+    # exit code 1 is an answer of check and --fit
     case $line in *' check '* | *--fit*) [ $code -eq 1 ] && code=0 ;; esac
     if [ $code -eq 0 ] && ! grep -v '^onnxcost: warning: ' err | grep -q .; then
         result "$where: $line" ''
@@ -73,14 +76,15 @@ onnxcost help cost | sed -n '/^Examples/,/^$/s/^  \(onnxcost .*\)/\1/p' | sed 's
 cat lines.* | sort -u >lines
 while read -r line; do try help "$line"; done <lines
 
-# ---- the manual pages and the README
+# ---- the manual pages, and the files that they show
 cd ../../.. || exit 1
 for page in src/man/*.[157]; do
     sed -n '/^\.SH EXAMPLES/,$s/^\.B \(onnxcost .*\)/\1/p' "$page"
 done | sort -u >"$work/lines"
-sed -n 's/^    \(onnxcost .*\)/\1/p' README.md | sed 's/  *# .*//; s/   *[^ ].*//' >"$work/readme"
 cd "$work" || exit 1
 while read -r line; do try man "$line"; done <lines
-while read -r line; do try README "$line"; done <readme
-[ "$n" -gt 40 ] || result 'more than 40 examples are found' "$n"
+try man 'onnxcost model.onnx --hw my.xml --hw-set clock.boost=1.2GHz --hw-set dram.bandwidth=240GB/s'
+try man 'onnxcost check model.onnx --budget budget.xml'
+try man 'onnxcost model.onnx -p profile.json --op-rules rules.xml --kernel-names names.xml'
+[ "$n" -gt 40 ] || result 'there are examples' "$n"
 finish

@@ -48,20 +48,23 @@ text=$(in_chroot onnxcost --version)
 (cd "$root/try" && COLUMNS=120 "$OLDPWD/$BUILD/onnxcost" resnet50.onnx --profile profile.json.gz --hw a100 --top 5) >build/deb-want.txt 2>&1
 in_chroot sh -c 'cd /try && COLUMNS=120 onnxcost resnet50.onnx --profile profile.json.gz --hw a100 --top 5' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt && grep -q 'A100' build/deb-got.txt
-result $? 'a model beside its profile and a device' "$(diff build/deb-want.txt build/deb-got.txt | head -n 3)"
+result $? 'a model with its profile and a device' "$(diff build/deb-want.txt build/deb-got.txt | head -n 3)"
 text=$(in_chroot sh -c 'cd / && onnxcost hw lint; onnxcost hw list | wc -l')
 [ "$text" = "$(cd / && "$OLDPWD/$BUILD/onnxcost" hw lint; "$OLDPWD/$BUILD/onnxcost" hw list | wc -l)" ]
 result $? 'every device is there' "$text"
 text=$(in_chroot sh -c 'onnxcost /usr/share/doc/onnxcost/copyright' 2>&1)
 case $text in *"cannot read '/usr/share/doc/onnxcost/copyright'"*) true ;; *) false ;; esac
-result $? 'what is no model is refused' "$text"
+result $? 'a file that is not a model is refused' "$text"
 install man-db bash-completion bash
 text=$(in_chroot man -w onnxcost)
 [ "$text" = /usr/share/man/man1/onnxcost.1.gz ]; result $? 'man finds the page' "$text"
+text=$(in_chroot sh -c 'onnxcost help metrics | sed -n 4p; man -w onnxcost-record onnxcost-metrics onnxcost-json onnxcost-limits | wc -l')
+case $text in *onnxcost-metrics*4) true ;; *) false ;; esac
+result $? 'pages of commands and topics are installed' "$text"
 in_chroot sh -c 'MANWIDTH=78 man --warnings onnxcost 2>/try/warnings' >build/deb-man.txt
 grep -q 'where the time and memory of a neural network go' build/deb-man.txt && [ ! -s "$root/try/warnings" ]
 result $? 'and shows it' "$(head -n 3 "$root/try/warnings" build/deb-man.txt)"
-in_chroot man -k onnxcost | grep -q '^onnxcost (1)'; result $? 'and knows what it is about' ''
+in_chroot man -k onnxcost | grep -q '^onnxcost (1)'; result $? 'and apropos finds it' ''
 text=$(in_chroot bash --norc -c '. /usr/share/bash-completion/bash_completion; _completion_loader onnxcost
     COMP_WORDS=(onnxcost model.onnx --hw rtx-409) COMP_CWORD=3; _onnxcost onnxcost rtx-409 --hw; echo "${COMPREPLY[@]}"')
 [ "$text" = rtx-4090 ]; result $? 'bash completes' "$text"
