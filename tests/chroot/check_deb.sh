@@ -37,7 +37,7 @@ mkdir "$root/try"
 cp build/deb/*.deb "$root/try"
 rm -f "$root"/try/*dbgsym*
 cp models/profiles/resnet50.disabled.t1.json.gz "$root/try/profile.json.gz"
-awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/README.md >"$root/try/heaviest.c"
+awk '/^```c$/ { p = 1; next } /^```/ { p = 0 } p' src/doc/library.md >"$root/try/heaviest.c"
 "$BUILD/onnxzoo" resnet50 -o "$root/try/resnet50.onnx"
 
 # ---- the program
@@ -77,7 +77,7 @@ text=$(in_chroot zsh -f -c 'autoload -Uz compinit; compinit -u -D; echo $_comps[
 # ---- the library
 install './libonnxcost0_*.deb' './libonnxcost-dev_*.deb' gcc libc6-dev pkg-config
 result $? 'the library installs with what it needs' "$(tail -n 3 build/deb-chroot.txt)"
-sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/README.md | sed 1d | grep . >build/deb-want.txt
+sed -n '/^    \$ \.\/heaviest /,/^$/s/^    //p' src/doc/library.md | sed 1d | grep . >build/deb-want.txt
 in_chroot sh -c 'cd /try && cc -Wall -Wextra -Werror -o heaviest heaviest.c $(pkg-config --cflags --libs onnxcost) &&
     ./heaviest resnet50.onnx profile.json.gz' >build/deb-got.txt 2>&1
 cmp -s build/deb-want.txt build/deb-got.txt; result $? 'the example links with pkg-config and runs' "$(head -n 3 build/deb-got.txt)"
