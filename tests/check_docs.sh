@@ -77,6 +77,16 @@ sort -u -o "$work/commands" "$work/commands"
 while read -r command; do
     onnxcost help man options "$command" | sed -n 's/\\-/-/g; s/^\(\\fB-.\\fR, \)\{0,1\}\\fB--\([a-z-]*\)\\fR.*/--\2/p'
 done <"$work/commands" | sort -u >"$work/options"
+problems=$(for document in src/doc/tutorial-*.md; do
+    [ "$(tests/transcripts.sh --commands "$document" | grep -c '^onnxcost')" -le 3 ] || echo "$document: more than 3 commands"
+    [ "$(grep -c '^\*\*Answer' "$document")" -eq 1 ] || echo "$document: no answer"
+    sed -n '/^```console/,/^```$/p' "$document" | tr -s ' ' >"$work/shown"
+    sed -n '/^\*\*Answer/,/^$/p' "$document" | tr '\n' ' ' | sed 's/([^)]*)//g' |
+        grep -oE '[0-9][0-9.,]* (ms|us|s|%|GB/s|GFLOP/s)( |[.,:;])' | sed 's/[ .,:;]$//' | while read -r figure; do
+        grep -qF -e "$figure" "$work/shown" || echo "$document: $figure of the answer is in no transcript"
+    done
+done)
+result 'tutorials answer in at most 3 commands, with figures of their transcripts' "$problems"
 result 'the README has at most 200 lines' "$([ "$(wc -l <README.md)" -le 200 ] || wc -l README.md)"
 result 'there are options' "$([ "$(wc -l <"$work/options")" -gt 40 ] || wc -l <"$work/options")"
 # options of other programs, which the documents name
