@@ -25,7 +25,7 @@ static void put(FILE *f, const char *text)
 static void put_sentence(FILE *f, const char *text)
 {
     size_t n = strlen(text);
-    if (islower((unsigned char)*text) && isalpha((unsigned char)text[1])) {
+    if (islower((unsigned char)*text) && (isalpha((unsigned char)text[1]) || !strncmp(text, "a ", 2))) {
         fputc(toupper((unsigned char)*text), f);
         text++;
     }
@@ -61,6 +61,7 @@ static void put_option(FILE *f, const struct cli_option *p)
     }
 }
 
+/* The options of a command; record also takes those of cost, which are on its page. */
 static bool put_options(FILE *f, const char *command)
 {
     const struct cli_command *c = NULL;
@@ -68,9 +69,10 @@ static bool put_options(FILE *f, const char *command)
     for (size_t i = 0; i < cli_n_commands && !c; i++)
         if (!strcmp(cli_commands[i].name, command))
             c = &cli_commands[i];
+    unsigned own = c ? c->mask & ~(unsigned)CLI_COST : 0, mask = own ? own : CLI_COST;
     for (size_t i = 0; c && i < cli_n_options; i++) {
         group = cli_options[i].group ? cli_options[i].group : group;
-        if (!(cli_options[i].mask & c->mask))
+        if (!(cli_options[i].mask & mask))
             continue;
         if (group)
             fprintf(f, ".SS %s\n", group);
@@ -83,10 +85,11 @@ static bool put_options(FILE *f, const char *command)
 static void put_commands(FILE *f)
 {
     for (size_t i = 0; i < cli_n_commands; i++) {
-        fputs(".TP\n\\fB", f);
+        fputs(".PP\n\\fB", f);
         put(f, cli_commands[i].usage);
-        fputs("\\fR\n", f);
+        fputs("\\fR\n.RS\n", f);
         put_sentence(f, cli_commands[i].title);
+        fputs(".RE\n", f);
     }
 }
 
