@@ -143,8 +143,8 @@ int cli_help_man(const struct cli_opts *o, FILE *f)
         put_limits(f);
     else
         return cli_fail(CLI_USAGE,
-                        "no list is called '%s %s'; lists: commands, limits, profiles, options COMMAND, "
+                        "no list is called '%s%s%s'; lists: commands, limits, profiles, options COMMAND, "
                         "usage COMMAND",
-                        list, of);
+                        list, *of ? " " : "", of);
     return CLI_OK;
 }
