@@ -415,7 +415,7 @@ $(BUILD)/completion/%: $(BIN)
 	@$(BIN) completion $* -o $@
 
 install: $(INSTALLED)
-	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc $(data)/man \
+	$(INSTALL) -d $(addprefix $(DESTDIR),$(bindir) $(libdir)/pkgconfig $(includedir) $(addprefix $(mandir)/man,1 5 7) $(docdir)/src/doc/github-action $(data)/man \
 	    $(bashdir) $(zshdir) $(fishdir) \
 	    $(addprefix $(data)/,$(DATA_DIRS)))
 	$(INSTALL) -m 755 $(BIN) $(DESTDIR)$(bindir)/onnxcost
@@ -432,6 +432,7 @@ install: $(INSTALLED)
 	$(INSTALL) -m 644 $(BUILD)/completion/fish $(DESTDIR)$(fishdir)/onnxcost.fish
 	$(INSTALL) -m 644 $(DOCS) $(DESTDIR)$(docdir)
 	$(INSTALL) -m 644 $(wildcard src/doc/*.md src/doc/*.png) $(DESTDIR)$(docdir)/src/doc
+	$(INSTALL) -m 644 $(wildcard src/doc/github-action/*) $(DESTDIR)$(docdir)/src/doc/github-action
 	$(INSTALL) -m 644 $(SCHEMAS) $(DESTDIR)$(data)
 	$(foreach dir,$(DATA_DIRS),$(INSTALL) -m 644 $(call data_files,$(dir)) $(DESTDIR)$(data)/$(dir) && ):
 	@$(if $(DESTDIR),:,! ldconfig 2>/dev/null || echo 'the dynamic linker knows $(libdir)')

@@ -9,7 +9,7 @@ mkdir -p "$work"
 "$BUILD/onnxzoo" resnet50 -o "$work/resnet50.onnx"
 "$BUILD/onnxcost" "$work/resnet50.onnx" -p models/profiles/resnet50.disabled.t1.json.gz \
     --hw models/profiles/machine.t1.xml --cache on --format html -o "$work/report.html"
-chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1200,900 --virtual-time-budget=4000 \
+chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1360,850 --virtual-time-budget=4000 \
     --screenshot="$work/report.png" "file://$PWD/$work/report.html" >"$work/log" 2>&1
 cp "$work/report.png" src/doc/report.png
 ls -l src/doc/report.png
