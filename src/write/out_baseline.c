@@ -1,4 +1,4 @@
-/* The present figures of a model as a baseline. Of an older baseline everything else stays as it is: hand-set
+/* The current figures of a model as a baseline. Of an older baseline everything else stays as it is: hand-set
  * tolerances and limits, comments, order. A figure that is unknown now keeps its old value. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -94,7 +94,7 @@ struct attribute {
 };
 
 struct tag {
-    const char *start, *end; /* from '<' to behind '>' */
+    const char *start, *end; /* from '<' to one past '>' */
     const char *name;
     size_t name_n;
     bool closing;

@@ -10,7 +10,7 @@ const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l);
 /* "3 of 4 limits passed, 1 failed" */
 const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c);
 
-/* An assumption behind the figures: "dim batch = 1: default"; NULL past the end. Arena text. */
+/* An assumption of the figures: "dim batch = 1: default"; NULL past the end. Arena text. */
 const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, uint32_t i);
 
 void oc_check_junit(const struct oc_check *c, FILE *f);

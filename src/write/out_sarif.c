@@ -53,7 +53,7 @@ static const char *about(struct sarif *s, const struct oc_limit *l)
     if (l->metric == OC_GATE_UNKNOWN && !l->at.n)
         return "every executed operator has a cost";
     return oc_printf(&s->arena, "%s %s", info->name,
-                     l->tolerance  ? "is no worse than in the baseline"
+                     l->tolerance  ? "is within its tolerance of the baseline"
                      : info->least ? "does not fall below its limit"
                                    : "does not exceed its limit");
 }
@@ -82,7 +82,7 @@ static void driver(struct sarif *s)
     oc_jw_end_object(&s->w);
 }
 
-/* A model is no text: its first line stands for the file. */
+/* A model is binary: results refer to line 1. */
 static void location(struct sarif *s, const char *uri, const struct oc_node *node, const char *name)
 {
     oc_jw_begin_object(&s->w);

@@ -17,7 +17,7 @@ static struct oc_builder *conv_bn_relu(bool read_twice)
     return b;
 }
 
-static void separate_kernels(void **state)
+static void unfused_kernels_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -33,7 +33,7 @@ static void separate_kernels(void **state)
     expect_finding(&x, "conv-norm", 1, 30e3, 30e3);
 }
 
-static void what_cannot_be_folded(void **state)
+static void unfoldable_normalization_is_not_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -42,7 +42,7 @@ static void what_cannot_be_folded(void **state)
     expect_none(&x, "conv-norm");
 }
 
-static void what_the_runtime_has_fused(void **state)
+static void fused_kernels_are_not_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -52,7 +52,7 @@ static void what_the_runtime_has_fused(void **state)
 }
 
 /* Without a profile the fusions of the runtime are unknown: no time, severity info. */
-static void a_model_alone(void **state)
+static void model_without_profile_gives_infos(void **state)
 {
     struct advised x;
     (void)state;
@@ -66,7 +66,7 @@ static void a_model_alone(void **state)
 }
 
 /* The residual must still be read: two thirds of the bytes vanish. */
-static void residuals(void **state)
+static void residuals_are_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = oc_b_new(17);
@@ -81,7 +81,7 @@ static void residuals(void **state)
 }
 
 /* x / sqrt(2), Erf, + 1, * x, * 0.5 */
-static void pieces_of_a_gelu(void **state)
+static void parts_of_gelu_are_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = oc_b_new(17);
@@ -128,7 +128,7 @@ static struct oc_builder *chain(bool read_twice)
     return b;
 }
 
-static void chains(void **state)
+static void chains_are_reported_once(void **state)
 {
     struct advised x;
     (void)state;
@@ -143,7 +143,7 @@ static void chains(void **state)
 }
 
 /* 65536 bytes at 100 GB/s take 655.36 ns. */
-static void chains_on_hardware(void **state)
+static void device_bandwidth_bounds_chains(void **state)
 {
     static const struct oc_hw_figure bandwidth = {.value = 100e9};
     static const struct oc_hw_level dram = {.name = "DRAM", .bandwidth = &bandwidth};
@@ -159,13 +159,13 @@ static void chains_on_hardware(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(separate_kernels),
-                                       cmocka_unit_test(what_cannot_be_folded),
-                                       cmocka_unit_test(what_the_runtime_has_fused),
-                                       cmocka_unit_test(a_model_alone),
-                                       cmocka_unit_test(residuals),
-                                       cmocka_unit_test(pieces_of_a_gelu),
-                                       cmocka_unit_test(chains),
-                                       cmocka_unit_test(chains_on_hardware)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(unfused_kernels_are_reported),
+                                       cmocka_unit_test(unfoldable_normalization_is_not_reported),
+                                       cmocka_unit_test(fused_kernels_are_not_reported),
+                                       cmocka_unit_test(model_without_profile_gives_infos),
+                                       cmocka_unit_test(residuals_are_reported),
+                                       cmocka_unit_test(parts_of_gelu_are_reported),
+                                       cmocka_unit_test(chains_are_reported_once),
+                                       cmocka_unit_test(device_bandwidth_bounds_chains)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

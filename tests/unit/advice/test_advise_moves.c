@@ -15,7 +15,7 @@ static struct oc_builder *nhwc(const char *perm)
     return b;
 }
 
-static void transposes_of_the_model(void **state)
+static void channel_transposes_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -24,7 +24,7 @@ static void transposes_of_the_model(void **state)
 }
 
 /* Of heads, next to a product: not a layout. The same permutation, and one that does not move channels. */
-static void other_transposes(void **state)
+static void other_transposes_are_not_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -46,7 +46,7 @@ static void other_transposes(void **state)
     expect_none(&x, "layout");
 }
 
-static void conversions_of_the_runtime(void **state)
+static void runtime_conversions_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -66,7 +66,7 @@ static void conversions_of_the_runtime(void **state)
 /* ---- copies and fallbacks -------------------------------------------------------------------------------
  */
 
-static void copies(void **state)
+static void copies_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -78,7 +78,7 @@ static void copies(void **state)
     expect_none(&x, "copies");
 }
 
-static void operators_that_fall_back(void **state)
+static void fallback_operators_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -93,7 +93,7 @@ static void operators_that_fall_back(void **state)
     expect_finding(&x, "fallback", 1, 0, 20e3);
 }
 
-static void what_belongs_on_the_cpu(void **state)
+static void shape_operators_on_the_cpu_are_not_fallbacks(void **state)
 {
     struct advised x;
     (void)state;
@@ -122,9 +122,11 @@ static void what_belongs_on_the_cpu(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(transposes_of_the_model),    cmocka_unit_test(other_transposes),
-        cmocka_unit_test(conversions_of_the_runtime), cmocka_unit_test(copies),
-        cmocka_unit_test(operators_that_fall_back),   cmocka_unit_test(what_belongs_on_the_cpu)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(channel_transposes_are_reported),
+                                       cmocka_unit_test(other_transposes_are_not_reported),
+                                       cmocka_unit_test(runtime_conversions_are_reported),
+                                       cmocka_unit_test(copies_are_reported),
+                                       cmocka_unit_test(fallback_operators_are_reported),
+                                       cmocka_unit_test(shape_operators_on_the_cpu_are_not_fallbacks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ static struct oc_builder *start(void)
 }
 
 /* Recommended placement: before a convolution and after its activation. */
-static void well_placed(void **state)
+static void recommended_placement_is_not_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = start();
@@ -29,7 +29,7 @@ static void well_placed(void **state)
     expect_none(&x, "qdq-places");
 }
 
-static void between_convolution_and_activation(void **state)
+static void qdq_between_convolution_and_activation_is_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = start();
@@ -48,7 +48,7 @@ static void between_convolution_and_activation(void **state)
     expect_finding(&x, "qdq-places", 1, NAN, NAN);
 }
 
-static void integers_to_integers(void **state)
+static void requantization_is_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = start();
@@ -61,7 +61,7 @@ static void integers_to_integers(void **state)
     expect_finding(&x, "qdq-places", 1, NAN, NAN);
 }
 
-static void half_of_a_product(void **state)
+static void half_quantized_product_is_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = start();
@@ -83,7 +83,7 @@ static void half_of_a_product(void **state)
 }
 
 /* Two quantized convolutions whose sum is in floats; with the residual quantized it is as NVIDIA advises. */
-static void residuals_in_floats(void **state)
+static void float_residual_is_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -105,7 +105,7 @@ static void residuals_in_floats(void **state)
     }
 }
 
-static void kernels_of_their_own(void **state)
+static void separate_qdq_kernels_are_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = start();
@@ -130,9 +130,11 @@ static void kernels_of_their_own(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(well_placed),          cmocka_unit_test(between_convolution_and_activation),
-        cmocka_unit_test(integers_to_integers), cmocka_unit_test(half_of_a_product),
-        cmocka_unit_test(residuals_in_floats),  cmocka_unit_test(kernels_of_their_own)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(recommended_placement_is_not_reported),
+                                       cmocka_unit_test(qdq_between_convolution_and_activation_is_reported),
+                                       cmocka_unit_test(requantization_is_reported),
+                                       cmocka_unit_test(half_quantized_product_is_reported),
+                                       cmocka_unit_test(float_residual_is_reported),
+                                       cmocka_unit_test(separate_qdq_kernels_are_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,7 +22,7 @@ static const char times[] =
     "shape,Shape,,5\ngather,Gather,,6\nunsqueeze,Unsqueeze,,7\nconcat,Concat,,8\nexp,Exp,,70\n"
     "reshape,Reshape,,4\n";
 
-static void open_sizes(void **state)
+static void dynamic_dimensions_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -40,7 +40,7 @@ static void open_sizes(void **state)
     expect_finding(&x, "dynamic-shapes", 4, NAN, NAN);
 }
 
-static void fixed_sizes(void **state)
+static void fixed_dimensions_are_not_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -49,7 +49,7 @@ static void fixed_sizes(void **state)
 }
 
 /* What depends on the contents of an input would not become a constant. */
-static void sizes_from_data(void **state)
+static void data_dependent_shapes_are_not_reported(void **state)
 {
     struct advised x;
     struct oc_builder *b = oc_b_new(17);
@@ -66,7 +66,8 @@ static void sizes_from_data(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(open_sizes), cmocka_unit_test(fixed_sizes),
-                                       cmocka_unit_test(sizes_from_data)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(dynamic_dimensions_are_reported),
+                                       cmocka_unit_test(fixed_dimensions_are_not_reported),
+                                       cmocka_unit_test(data_dependent_shapes_are_not_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void near(double got, double want)
 }
 
 /* Busy 200-300, 300-400, 900-1000: idle for 700 us of the run, 500 of them at once. */
-static void a_device_that_waits(void **state)
+static void idle_device_is_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -103,7 +103,7 @@ static void a_device_that_waits(void **state)
     done(&x);
 }
 
-static void a_device_that_works(void **state)
+static void busy_device_is_not_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -115,7 +115,7 @@ static void a_device_that_works(void **state)
 }
 
 /* 200 of 1000 us: a fifth of the step. */
-static void steps_that_wait_for_data(void **state)
+static void data_loading_is_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -130,7 +130,7 @@ static void steps_that_wait_for_data(void **state)
     done(&x);
 }
 
-static void copies_of_the_device(void **state)
+static void device_copies_are_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -144,7 +144,7 @@ static void copies_of_the_device(void **state)
 }
 
 /* Operators of a CPU: 300 of 1000 us are in none of them. */
-static void time_between_operators(void **state)
+static void time_outside_operators_is_reported(void **state)
 {
     struct advised x;
     (void)state;
@@ -160,7 +160,7 @@ static void time_between_operators(void **state)
  */
 
 /* Nine operators on two numbers take 4 us each, one on a million takes 1000 us: a launch is 4 us. */
-static void tiny_kernels(void **state)
+static void tiny_kernels_are_reported(void **state)
 {
     struct advised x;
     char table[2048] = "";
@@ -185,7 +185,7 @@ static void tiny_kernels(void **state)
 }
 
 /* As long, but with work to do: 100,000 elements in 4 us are as fast as anything in this run. */
-static void short_kernels_with_work(void **state)
+static void short_kernels_with_work_are_not_reported(void **state)
 {
     struct advised x;
     char table[2048] = "";
@@ -207,7 +207,7 @@ static void short_kernels_with_work(void **state)
 
 /* Times of the device do not hold the launch (5 us by the hardware file): while a kernel of 2 us runs, the
  * next one is still being launched. Ten of them: 30 us, of the 100 us in which the device waits. */
-static void short_kernels_of_a_device(void **state)
+static void short_device_kernels_need_a_launch_time(void **state)
 {
     static const struct oc_hw_figure five = {.value = 5e-6, .basis = OC_BASIS_ASSUMED};
     const struct oc_device d = {.info = {.name = "D", .vendor = "", .kind = "gpu", .file = ""},
@@ -233,10 +233,13 @@ static void short_kernels_of_a_device(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_device_that_waits),      cmocka_unit_test(a_device_that_works),
-        cmocka_unit_test(steps_that_wait_for_data), cmocka_unit_test(copies_of_the_device),
-        cmocka_unit_test(time_between_operators),   cmocka_unit_test(tiny_kernels),
-        cmocka_unit_test(short_kernels_with_work),  cmocka_unit_test(short_kernels_of_a_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(idle_device_is_reported),
+                                       cmocka_unit_test(busy_device_is_not_reported),
+                                       cmocka_unit_test(data_loading_is_reported),
+                                       cmocka_unit_test(device_copies_are_reported),
+                                       cmocka_unit_test(time_outside_operators_is_reported),
+                                       cmocka_unit_test(tiny_kernels_are_reported),
+                                       cmocka_unit_test(short_kernels_with_work_are_not_reported),
+                                       cmocka_unit_test(short_device_kernels_need_a_launch_time)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ static struct oc_builder *product(const char *type)
     return b;
 }
 
-static void products_in_f32(void **state)
+static void f32_products_are_reported(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak), slower = device("NVIDIA", &less);
@@ -53,7 +53,7 @@ static void products_in_f32(void **state)
 }
 
 /* A CPU profile is not compared with a GPU. */
-static void times_of_another_device(void **state)
+static void cpu_profile_is_not_compared_with_a_gpu(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak);
@@ -65,7 +65,7 @@ static void times_of_another_device(void **state)
 }
 
 /* Between DequantizeLinear and QuantizeLinear runtimes multiply integers. */
-static void quantized_products(void **state)
+static void quantized_products_are_not_reported(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak);
@@ -104,7 +104,7 @@ static struct oc_builder *conv(int in, int out, const char *type)
     return b;
 }
 
-static void channels(void **state)
+static void unaligned_channels_are_reported(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak), other = device("Acme", &f16_peak);
@@ -122,7 +122,7 @@ static void channels(void **state)
 }
 
 /* 24 to 20 channels padded to 24 to 24: 64 * 24 * 24 * 2 FLOP at 40 TFLOP/s take 1.8432 ns. */
-static void time_of_channels(void **state)
+static void unaligned_channels_have_a_saving(void **state)
 {
     struct advised x;
     const struct oc_device d = device("NVIDIA", &f16_peak);
@@ -153,9 +153,11 @@ static void channels_of_inputs_are_not_reported(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_in_f32),    cmocka_unit_test(times_of_another_device),
-        cmocka_unit_test(quantized_products), cmocka_unit_test(channels),
-        cmocka_unit_test(time_of_channels),   cmocka_unit_test(channels_of_inputs_are_not_reported)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(f32_products_are_reported),
+                                       cmocka_unit_test(cpu_profile_is_not_compared_with_a_gpu),
+                                       cmocka_unit_test(quantized_products_are_not_reported),
+                                       cmocka_unit_test(unaligned_channels_are_reported),
+                                       cmocka_unit_test(unaligned_channels_have_a_saving),
+                                       cmocka_unit_test(channels_of_inputs_are_not_reported)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,11 +55,11 @@ static struct oc_builder *chain(const char *const *line, size_t n)
 }
 #define CHAIN(...) chain((const char *const[]){__VA_ARGS__}, OC_COUNT(((const char *const[]){__VA_ARGS__})))
 
-static void names_first(void **state)
+static void names_match_before_structure(void **state)
 {
     (void)state;
     struct both t;
-    /* The order is another one, the names tell. */
+    /* another order: the names decide */
     align(&t, CHAIN("Relu first x a", "Relu second a b", "Tanh third b c"),
           CHAIN("Relu second x a", "Relu first a b", "Tanh third b c"));
     assert_int_equal(partner(&t, 0), 1);
@@ -79,20 +79,20 @@ static void names_first(void **state)
     done(&t);
 }
 
-/* A node was put in at the front, so that all numbers behind it moved: they must not decide. */
-static void numbers_are_no_names(void **state)
+/* A node inserted at the front changes all later numbers: they must not decide. */
+static void generated_numbers_are_ignored(void **state)
 {
     (void)state;
     struct both t;
     align(&t, CHAIN("Tanh Tanh_0 x 1", "Relu Relu_0 1 2", "Tanh Tanh_1 2 3", "Exp Exp_0 3 4"),
           CHAIN("Tanh Tanh_0 x 1", "Tanh Tanh_1 1 2", "Relu Relu_0 2 3", "Tanh Tanh_2 3 4", "Exp Exp_0 4 5"));
     assert_int_equal(partner(&t, 1), 2); /* Relu */
-    assert_int_equal(partner(&t, 2), 3); /* the Tanh behind it: Tanh_2 */
+    assert_int_equal(partner(&t, 2), 3); /* the next Tanh: Tanh_2 */
     assert_int_equal(partner(&t, 3), 4);
     done(&t);
 }
 
-static void by_structure_without_names(void **state)
+static void nodes_without_names_match_by_structure(void **state)
 {
     (void)state;
     struct both t;
@@ -106,7 +106,7 @@ static void by_structure_without_names(void **state)
 }
 
 /* The weights keep their names when nothing else does. */
-static void by_their_weights(void **state)
+static void nodes_match_by_their_weights(void **state)
 {
     (void)state;
     struct both t;
@@ -129,7 +129,7 @@ static void by_their_weights(void **state)
     done(&t);
 }
 
-static void made_up_names(void **state)
+static void generated_names_are_recognized(void **state)
 {
     (void)state;
     static const struct {
@@ -142,8 +142,8 @@ static void made_up_names(void **state)
         assert_int_equal(oc_name_is_made_up(t[i].name, t[i].type), t[i].made_up);
 }
 
-/* Forms of one type: what an optimizer makes of it. */
-static void kin(void **state)
+/* Forms of one type after optimization. */
+static void fused_and_plain_types_match(void **state)
 {
     (void)state;
     struct both t;
@@ -206,12 +206,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attributes_without_content_are_compared),
         cmocka_unit_test(constant_is_the_dense_tensor_of_a_constant_node),
-        cmocka_unit_test(names_first),
-        cmocka_unit_test(numbers_are_no_names),
-        cmocka_unit_test(by_structure_without_names),
-        cmocka_unit_test(by_their_weights),
-        cmocka_unit_test(made_up_names),
-        cmocka_unit_test(kin),
+        cmocka_unit_test(names_match_before_structure),
+        cmocka_unit_test(generated_numbers_are_ignored),
+        cmocka_unit_test(nodes_without_names_match_by_structure),
+        cmocka_unit_test(nodes_match_by_their_weights),
+        cmocka_unit_test(generated_names_are_recognized),
+        cmocka_unit_test(fused_and_plain_types_match),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

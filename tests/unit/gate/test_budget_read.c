@@ -17,7 +17,7 @@ static struct oc_budget *empty(void)
     return b;
 }
 
-static void limits_of_a_file(void **state)
+static void budget_file_sets_limits(void **state)
 {
     (void)state;
     static const char text[] = "<budget version=\"1\">\n"
@@ -46,7 +46,7 @@ static void limits_of_a_file(void **state)
     oc_budget_free(b);
 }
 
-static void refused_with_their_place(void **state)
+static void errors_name_file_and_line(void **state)
 {
     (void)state;
     static const struct {
@@ -81,7 +81,7 @@ static void refused_with_their_place(void **state)
     }
 }
 
-static void too_many_limits(void **state)
+static void too_many_limits_are_refused(void **state)
 {
     (void)state;
     struct oc_budget *b = empty();
@@ -100,7 +100,7 @@ static int baseline(struct oc_budget *b, const char *values, const char *toleran
     return oc_baseline_read_mem(b, "b.xml", text, strlen(text), &tolerance, tolerance ? 1 : 0, err);
 }
 
-static void limits_of_a_baseline(void **state)
+static void baseline_sets_limits_with_tolerance(void **state)
 {
     (void)state;
     struct oc_err err = {0};
@@ -115,7 +115,7 @@ static void limits_of_a_baseline(void **state)
     assert_int_equal(b->n, 4);
     assert_true(b->limit[0].at.n == 1000 && b->limit[0].base.n == 1000);
     assert_true(b->limit[1].at.n == 1050);
-    assert_true(b->limit[2].at.v == 2.2e6); /* 10 % unless said otherwise */
+    assert_true(b->limit[2].at.v == 2.2e6); /* 10 % by default */
     assert_true(b->limit[3].at.v == 0.45);
     oc_budget_free(b);
     b = empty(); /* the command line wins */
@@ -170,7 +170,7 @@ static void baseline_has_limits_set_by_hand(void **state)
     oc_budget_free(b);
 }
 
-static void wrong_baselines(void **state)
+static void wrong_baselines_are_refused(void **state)
 {
     (void)state;
     static const struct {
@@ -206,11 +206,11 @@ static void wrong_baselines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits_of_a_file),
-        cmocka_unit_test(refused_with_their_place),
-        cmocka_unit_test(too_many_limits),
-        cmocka_unit_test(limits_of_a_baseline),
-        cmocka_unit_test(wrong_baselines),
+        cmocka_unit_test(budget_file_sets_limits),
+        cmocka_unit_test(errors_name_file_and_line),
+        cmocka_unit_test(too_many_limits_are_refused),
+        cmocka_unit_test(baseline_sets_limits_with_tolerance),
+        cmocka_unit_test(wrong_baselines_are_refused),
         cmocka_unit_test(tolerance_of_the_metric_overrides_that_of_all_and_that_of_the_file),
         cmocka_unit_test(baseline_has_limits_set_by_hand),
     };

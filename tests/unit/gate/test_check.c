@@ -10,7 +10,7 @@
 #include "support/run_model.h"
 
 /* A convolution of 4 x 3 x 3 x 3 weights over 8 x 8: 4*8*8 * 27 = 6912 MACs, 108 parameters, and a node that
- * nobody knows if `strange`. */
+ * of unknown type if `strange`. */
 static struct oc_run make(bool strange)
 {
     struct oc_builder *b = oc_b_new(17);
@@ -60,7 +60,7 @@ static void one_mac_too_many_fails(void **state)
     oc_run_free(&r);
 }
 
-static void parts_of_a_model(void **state)
+static void limits_of_types_and_modules(void **state)
 {
     (void)state;
     struct oc_run r = make(false);
@@ -93,7 +93,7 @@ static void unknown_costs_do_not_pass(void **state)
     oc_run_free(&r);
 }
 
-static void forbidden_operators(void **state)
+static void forbidden_operators_fail(void **state)
 {
     (void)state;
     struct oc_run r = make(true);
@@ -142,8 +142,8 @@ static void wrong_limits_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_mac_too_many_fails),           cmocka_unit_test(parts_of_a_model),
-        cmocka_unit_test(unknown_costs_do_not_pass),        cmocka_unit_test(forbidden_operators),
+        cmocka_unit_test(one_mac_too_many_fails),           cmocka_unit_test(limits_of_types_and_modules),
+        cmocka_unit_test(unknown_costs_do_not_pass),        cmocka_unit_test(forbidden_operators_fail),
         cmocka_unit_test(times_need_a_profile_or_a_device), cmocka_unit_test(wrong_limits_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

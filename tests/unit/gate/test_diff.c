@@ -54,7 +54,7 @@ static void end(struct oc_diff *d, struct oc_run *a, struct oc_run *b)
     oc_run_free(b);
 }
 
-static void the_same(void **state)
+static void equal_models_have_equal_rows(void **state)
 {
     (void)state;
     struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", false);
@@ -65,7 +65,7 @@ static void the_same(void **state)
     end(d, &a, &b);
 }
 
-static void changed_added_and_removed(void **state)
+static void rows_are_changed_added_or_removed(void **state)
 {
     (void)state;
     struct oc_run a = make(4, "Relu", true), b = make(6, "Sigmoid", false);
@@ -124,7 +124,7 @@ static void unknown_rows_are_counted(void **state)
     end(d, &a, &b);
 }
 
-static void one_model_with_two_shapes(void **state)
+static void two_shapes_of_one_model_differ_in_costs(void **state)
 {
     (void)state;
     struct oc_run a = make(4, "Relu", false);
@@ -144,7 +144,7 @@ static void one_model_with_two_shapes(void **state)
     assert_int_equal(oc_diff_info(d).changed, 2);
     assert_int_equal(row(d, "/conv1")->rule, OC_ALIGN_SAME);
     oc_diff_free(d);
-    /* the other way round every difference changes its sign */
+    /* exchanged sides change the sign of every difference */
     assert_int_equal(oc_diff_make(&q, &p, NULL, &d, &err), 0);
     oc_diff_total(d, OC_DIFF_MACS, &t);
     assert_true(t.rows_negative && t.rows_delta == 7 * 6912);
@@ -153,7 +153,7 @@ static void one_model_with_two_shapes(void **state)
     oc_run_free(&a);
 }
 
-static void rows_stand_in_order(void **state)
+static void rows_follow_both_orders(void **state)
 {
     (void)state;
     struct oc_run a = make(4, "Relu", false), b = make(4, "Relu", true);
@@ -241,11 +241,11 @@ static void bytes_of_the_whole_graph_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same),
-        cmocka_unit_test(changed_added_and_removed),
+        cmocka_unit_test(equal_models_have_equal_rows),
+        cmocka_unit_test(rows_are_changed_added_or_removed),
         cmocka_unit_test(unknown_rows_are_counted),
-        cmocka_unit_test(one_model_with_two_shapes),
-        cmocka_unit_test(rows_stand_in_order),
+        cmocka_unit_test(two_shapes_of_one_model_differ_in_costs),
+        cmocka_unit_test(rows_follow_both_orders),
         cmocka_unit_test(fused_rows_report_how_many_nodes_they_have),
         cmocka_unit_test(bytes_of_the_whole_graph_are_refused),
     };

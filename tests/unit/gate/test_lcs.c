@@ -22,7 +22,7 @@ static void note(void *user, uint32_t i, uint32_t j)
     f->n++;
 }
 
-/* How many are found; they must stand in the same order on both sides. */
+/* Number of pairs; they must be in the same order on both sides. */
 static uint32_t common(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_t m)
 {
     struct found f = {.a = a, .b = b, .partner = malloc((n + 1) * sizeof(uint32_t))};
@@ -51,7 +51,7 @@ static uint32_t common_text(const char *a, const char *b)
     return common(x, n, y, m);
 }
 
-static void short_ones_are_exact(void **state)
+static void short_sequences_are_exact(void **state)
 {
     (void)state;
     assert_int_equal(common_text("", ""), 0);
@@ -84,7 +84,7 @@ static uint32_t slowly(const uint64_t *a, uint32_t n, const uint64_t *b, uint32_
     return best;
 }
 
-static void random_ones_as_the_textbook_says(void **state)
+static void random_sequences_equal_the_textbook_algorithm(void **state)
 {
     (void)state;
     uint64_t seed = 1, a[60], b[60];
@@ -101,7 +101,7 @@ static void random_ones_as_the_textbook_says(void **state)
 enum { LONG = 100000 };
 
 /* A sequence with every hundredth member taken out is found again, whatever repeats in it. */
-static void long_ones_with_few_changes(void **state)
+static void long_sequences_with_few_changes_match(void **state)
 {
     (void)state;
     uint64_t *a = malloc(LONG * sizeof(*a)), *b = malloc(LONG * sizeof(*b)), seed = 2;
@@ -118,7 +118,7 @@ static void long_ones_with_few_changes(void **state)
 }
 
 /* Nothing to hold on to, nothing in common but letters: it ends soon, with something. */
-static void long_ones_that_are_noise(void **state)
+static void long_random_sequences_stay_in_order(void **state)
 {
     (void)state;
     uint64_t *a = malloc(LONG * sizeof(*a)), *b = malloc(LONG * sizeof(*b)), seed = 3;
@@ -135,7 +135,7 @@ static void long_ones_that_are_noise(void **state)
     free(b);
 }
 
-static void ascending(void **state)
+static void ascending_finds_the_longest_increasing_subsequence(void **state)
 {
     (void)state;
     static const uint32_t value[] = {5, 1, 2, 9, 3, 4, 8};
@@ -149,11 +149,11 @@ static void ascending(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_ones_are_exact),
-        cmocka_unit_test(random_ones_as_the_textbook_says),
-        cmocka_unit_test(long_ones_with_few_changes),
-        cmocka_unit_test(long_ones_that_are_noise),
-        cmocka_unit_test(ascending),
+        cmocka_unit_test(short_sequences_are_exact),
+        cmocka_unit_test(random_sequences_equal_the_textbook_algorithm),
+        cmocka_unit_test(long_sequences_with_few_changes_match),
+        cmocka_unit_test(long_random_sequences_stay_in_order),
+        cmocka_unit_test(ascending_finds_the_longest_increasing_subsequence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

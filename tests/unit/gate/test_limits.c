@@ -16,7 +16,7 @@ static void counts_are_exact(void **state)
     } good[] = {
         {"4.1G", OC_GATE_MACS, 4100000000u}, /* in doubles 4.1 * 1e9 is a little less: 4099999999 */
         {"4089184256", OC_GATE_MACS, 4089184256u},
-        {"9007199254740993", OC_GATE_MACS, 9007199254740993u}, /* 2^53 + 1 is no double */
+        {"9007199254740993", OC_GATE_MACS, 9007199254740993u}, /* 2^53 + 1: not a double */
         {"1.8 GMACs", OC_GATE_MACS, 1800000000u},
         {"80MiB", OC_GATE_PEAK, 80u << 20},
         {"80 MB", OC_GATE_PEAK, 80000000u},
@@ -37,7 +37,7 @@ static void counts_are_exact(void **state)
         assert_false(oc_gate_parse(OC_GATE_MACS, bad[i], &v));
 }
 
-static void times_and_shares(void **state)
+static void times_and_shares_need_their_units(void **state)
 {
     (void)state;
     struct oc_gate_number v;
@@ -52,7 +52,7 @@ static void times_and_shares(void **state)
     assert_false(oc_gate_parse(OC_GATE_EFFICIENCY, "nan", &v));
 }
 
-static void numbers_as_text(void **state)
+static void numbers_are_printed_with_units(void **state)
 {
     (void)state;
     struct oc_arena a = {0};
@@ -74,7 +74,7 @@ static struct oc_gate_number moved(enum oc_gate_metric m, struct oc_gate_number 
     return oc_tolerance_limit(m, base, &t);
 }
 
-static void tolerances(void **state)
+static void tolerances_are_shares_or_amounts(void **state)
 {
     (void)state;
     struct oc_gate_number macs = {.n = 4089184256u}, ms = {.v = 10e6}, half = {.v = 0.5};
@@ -95,7 +95,7 @@ static void tolerances(void **state)
     assert_false(oc_tolerance_parse(OC_GATE_LATENCY, "5", &t));
 }
 
-static void types_by_pattern(void **state)
+static void patterns_match_types(void **state)
 {
     (void)state;
     assert_true(oc_type_matches("Conv", "", "Conv"));
@@ -111,7 +111,7 @@ static void types_by_pattern(void **state)
     assert_false(oc_type_matches("", "", "Conv"));
 }
 
-static void modules_by_their_path(void **state)
+static void modules_match_by_path(void **state)
 {
     (void)state;
     assert_true(oc_module_has("layer1", "/layer1/conv"));
@@ -126,9 +126,12 @@ static void modules_by_their_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_are_exact), cmocka_unit_test(times_and_shares),
-        cmocka_unit_test(numbers_as_text),  cmocka_unit_test(tolerances),
-        cmocka_unit_test(types_by_pattern), cmocka_unit_test(modules_by_their_path),
+        cmocka_unit_test(counts_are_exact),
+        cmocka_unit_test(times_and_shares_need_their_units),
+        cmocka_unit_test(numbers_are_printed_with_units),
+        cmocka_unit_test(tolerances_are_shares_or_amounts),
+        cmocka_unit_test(patterns_match_types),
+        cmocka_unit_test(modules_match_by_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
