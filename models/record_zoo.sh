@@ -44,16 +44,20 @@ find_model() {
     *)
         model=$folder/models/$(echo "$1" | tr -d ' ' | tr -s '-' '_').onnx
         # shellcheck disable=SC2086 # a name and options
-        [ -s "$model" ] || "$BUILD/onnxzoo" $1 --fill random -o "$model"
+        [ -s "$model" ] || "$BUILD/onnxzoo" $1 --weights random -o "$model"
         ;;
     esac
     [ -s "$model" ]
 }
 
-# "time  3.4 ms  (median of 15 runs after 3; least 3.1 ms)" in the log: median and least in us
+# "time  3.4 ms  (median of 15 runs ...; min 3.1 ms, ...)" in the log, or "time  3.1 ms  (min of 15 runs; NOISY: median
+# 3.4 ms, ...)": median and minimum in us
 run_times() {
-    awk '/^time/ { u["us"] = 1; u["ms"] = 1e3; u["s"] = 1e6; v = $(NF - 1); s = $NF; sub(/\)/, "", s)
-                   printf "%d %d\n", $2 * u[$3], v * u[s] }' "$log"
+    awk '/^time/ { u["us"] = 1; u["ms"] = 1e3; u["s"] = 1e6; median = min = $2 * u[$3]
+                   for (i = 4; i < NF; i++) { unit = $(i + 2); sub(/[,)]/, "", unit)
+                       if ($i == "median" && unit in u) median = $(i + 1) * u[unit]
+                       if ($i == "min" && unit in u) min = $(i + 1) * u[unit] }
+                   printf "%d %d\n", median, min }' "$log"
 }
 
 record() { # ID RUNS OPTION...: the fastest of up to three recordings

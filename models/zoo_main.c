@@ -8,17 +8,18 @@
 
 static const char usage[] =
     "usage: onnxzoo list\n"
-    "       onnxzoo MODEL [-o FILE] [--fill absent|random] [--seed N] [--symbolic-hw]\n"
+    "       onnxzoo MODEL [-o FILE] [--weights random] [--seed N] [--symbolic-hw]\n"
     "       onnxzoo llama [--size 1b|7b|70b|toy] [--layout optimum|genai|transformers.js] [--bits 16|4] [-o "
     "FILE]\n"
-    "       onnxzoo randwire [-o FILE] [--fill absent|random] [--seed N]   RandWire-WS, wired at random\n"
+    "       onnxzoo randwire [-o FILE] [--weights random] [--seed N]   RandWire-WS, wired at random\n"
     "       onnxzoo chain --nodes N [-o FILE]     a long graph\n"
     "       onnxzoo bigfile --bytes N [-o FILE]   one file with N bytes of weights\n"
     "       onnxzoo nest --depth N [-o FILE]      nested If nodes\n"
     "       onnxzoo hostile [-o FILE]             names with terminal control sequences\n"
     "       onnxzoo strip --model FILE [-o FILE]  a model file without its weights\n"
     "\n"
-    "MODEL is a name from the list. The default file is MODEL.onnx. Without --fill random the weights stay\n"
+    "MODEL is a name from the list. The default file is MODEL.onnx. Without --weights random the weights "
+    "stay\n"
     "references into MODEL.onnx.data, which is not written (bigfile is always filled). With --symbolic-hw "
     "the\n"
     "height and width of images stay symbols. A llama has a key-value cache and never has weights.\n";
@@ -27,7 +28,7 @@ struct args {
     const char *what, *out, *model, *size;
     enum zoo_llama_layout layout;
     int bits;
-    bool fill, symbolic_hw;
+    bool random_weights, symbolic_hw;
     uint64_t seed, count;
 };
 
@@ -82,9 +83,9 @@ static int option(struct args *a, const char *name, const char *v)
         a->out = v;
     } else if (!strcmp(name, "--model")) {
         a->model = v;
-    } else if (!strcmp(name, "--fill")) {
-        a->fill = !strcmp(v, "random");
-        return a->fill || !strcmp(v, "absent") ? 0 : bad_usage("no such fill", v);
+    } else if (!strcmp(name, "--weights")) {
+        a->random_weights = !strcmp(v, "random");
+        return a->random_weights ? 0 : bad_usage("--weights takes 'random', not", v);
     } else if (!strcmp(name, "--seed")) {
         return number_of(v, &a->seed) ? 0 : bad_usage("not a number", v);
     } else if (!strcmp(name, "--nodes") || !strcmp(name, "--bytes") || !strcmp(name, "--depth")) {
@@ -142,7 +143,7 @@ static int write_graph(const struct args *a, FILE *f, struct oc_err *err)
         zoo_bigfile(&z, a->count);
     else
         zoo_chain(&z, a->count);
-    int rc = zoo_write(&z, a->fill || big ? NULL : external, a->seed, f, err);
+    int rc = zoo_write(&z, a->random_weights || big ? NULL : external, a->seed, f, err);
     zoo_free(&z);
     return rc;
 }
@@ -189,8 +190,8 @@ int main(int argc, char **argv)
     if (strip && !a.model)
         return bad_usage("--model is needed for", a.what);
     bool llama = !strcmp(a.what, "llama");
-    if (llama && a.fill)
-        return bad_usage("--fill random is not for", a.what);
+    if (llama && a.random_weights)
+        return bad_usage("--weights random is not for", a.what);
     bool wired = !strcmp(a.what, "randwire") || !strcmp(a.what, "hostile");
     if (!zoo_find(a.what) && !needs_count(a.what) && !strip && !llama && !wired)
         return bad_usage("no such model", a.what);

@@ -691,9 +691,14 @@ struct oc_record_opts {
     const char *level;   /* of optimization: "disabled", "basic", "extended", "all" (NULL) */
     const struct oc_value_bind *value; /* contents of inputs; a single number fills one. Others are random */
     size_t n_value;
-    uint32_t threads;      /* 0: ONNX Runtime's choice */
-    uint32_t runs, warmup; /* runs >= 1 that count, and those before them, in each of the two sessions */
-    uint64_t seed;         /* of random contents */
+    uint32_t threads;        /* 0: ONNX Runtime's choice */
+    uint32_t runs;           /* measured in each of the two sessions; 0: at least 5 and 3 s, until the 95 %
+                                confidence interval of the median is within 2 % of it; with profiling also until
+                                the profile has 20000 events */
+    uint32_t warmup;         /* runs before them */
+    const char *time_budget; /* of both sessions, "60s" (NULL), "5min": no run begins that would exceed it,
+                                but one run is measured in each session; with `runs` and NULL: none */
+    uint64_t seed;           /* of random contents */
     void (*progress)(void *arg, const char *what); /* "loading the model"; NULL: not told */
     void *progress_arg;
     const volatile int *stop; /* not 0, from a signal's handler: ends the recording; NULL: nobody does */
@@ -703,13 +708,24 @@ struct oc_record_input {
     const char *name, *dtype, *content; /* content: "-1 to 1", "0 to 30521" */
     uint32_t rank;
     const int64_t *dim;
+    const char *assumed; /* which dimensions have assumed sizes, and that the contents are: "batch = 1
+                            (default for a batch)"; NULL: none has */
+};
+
+/* Wall times of the runs of one session. */
+struct oc_record_time {
+    uint32_t runs, outliers;
+    bool over_budget; /* the time budget ended it before 5 runs, or before the fixed number */
+    bool noisy;       /* the interquartile range is more than 10 % of the median: use the minimum */
+    double median_ns, min_ns, max_ns;
+    double error;  /* half of the 95 % confidence interval of the median / median; NAN: one run */
+    double spread; /* interquartile range / median; likewise */
 };
 
 struct oc_record_info {
     const char *library, *version;   /* the library's file and "1.30.0" */
     const char *profile, *optimized; /* the files: X.profile.json (with the warm-up runs), X.optimized.onnx */
-    double plain_ns, plain_min_ns;   /* wall time of a run without profiling: median, least */
-    double profiled_ns, profiled_min_ns; /* and with it */
+    struct oc_record_time plain, profiled; /* without and with profiling */
     size_t n_input;
     const struct oc_record_input *input;
 };

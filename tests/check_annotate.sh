@@ -48,9 +48,9 @@ test_model() { # title name input shapes for the run -- options
     check_outputs "$title" "$work/$name.onnx" "$work/$name.out.onnx" $shape
 }
 
-"$BUILD/onnxzoo" squeezenet1_1 --fill random -o "$work/squeezenet1_1.onnx"
-"$BUILD/onnxzoo" mobilenetv2 --fill random -o "$work/mobilenetv2.onnx"
-"$BUILD/onnxzoo" keyword_gru --fill random -o "$work/keyword_gru.onnx"
+"$BUILD/onnxzoo" squeezenet1_1 --weights random -o "$work/squeezenet1_1.onnx"
+"$BUILD/onnxzoo" mobilenetv2 --weights random -o "$work/mobilenetv2.onnx"
+"$BUILD/onnxzoo" keyword_gru --weights random -o "$work/keyword_gru.onnx"
 test_model 'model without a profile' squeezenet1_1 ''
 test_model 'model with profile and hardware' mobilenetv2 '' -p models/profiles/mobilenetv2.all.t1.json.gz --hw a100
 check "$("$onnxcost" "$work/mobilenetv2.out.onnx" -f json 2>/dev/null | cmp -s - "$work/missing" && echo empty

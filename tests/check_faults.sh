@@ -46,7 +46,7 @@ expect_eq 'replaced model is read as it was' 0 $rc
 result 'replaced model is read to its end' "$(diff kept.json replaced.json)"
 
 # ---- weights are copied from the file into the pipe in one call
-"$zoo" squeezenet1_1 --fill random -o whole.onnx
+"$zoo" squeezenet1_1 --weights random -o whole.onnx
 run_blocked 'truncate -s 100000 m.onnx'
 expect_eq 'truncated weights give exit code 3' 3 $rc
 result 'truncated weights are reported in one line, read by the program or by the kernel' "$([ "$(wc -l <err)" -eq 1 ] &&

@@ -61,7 +61,7 @@ done
 [ -d "$top/build/corpus/node_modules" ] && NODE_PATH=${NODE_PATH:+$NODE_PATH:}$top/build/corpus/node_modules && export NODE_PATH
 case "$BUILD" in *asan*) export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" ;; esac
 cd "$work" || exit 1
-onnxzoo mobilenetv2 --fill random -o probe.onnx >/dev/null
+onnxzoo mobilenetv2 --weights random -o probe.onnx >/dev/null
 if ! onnxcost record probe.onnx --runs 1 -o probe >/dev/null 2>err; then
     skip_named 'recordings of this machine' "$(head -n 1 err)"
 elif case "$BUILD" in *asan*) true ;; *) false ;; esac; then
@@ -70,7 +70,7 @@ elif ! onnxcost hw measure --threads 1 -o here.xml >/dev/null 2>err; then
     skip_named 'recordings of this machine' "$(head -n 1 err)"
 else
     for model in mobilenetv2 resnet18 bert_base; do
-        onnxzoo $model --fill random -o model.onnx >/dev/null
+        onnxzoo $model --weights random -o model.onnx >/dev/null
         if onnxcost record model.onnx --runs 5 --threads 1 -o now >/dev/null 2>err; then
             check_bound "$model, recorded now" model.onnx -p now.profile.json --optimized-model now.optimized.onnx --hw here.xml
         else

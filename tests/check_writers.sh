@@ -10,8 +10,8 @@ export ONNXCOST_HWDB="$top/hwdb" LC_ALL=C
 rm -rf "$work"
 mkdir -p "$work/o"
 cd "$work" || exit 1
-"$zoo" squeezenet1_1 --fill random -o a.onnx
-"$zoo" keyword_gru --fill random -o b.onnx
+"$zoo" squeezenet1_1 --weights random -o a.onnx
+"$zoo" keyword_gru --weights random -o b.onnx
 program=$build/onnxcost
 : "${ROUNDS:=$(case $BUILD in */release) echo 60 ;; *) echo 15 ;; esac)}"
 write() { # model file

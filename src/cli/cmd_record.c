@@ -46,7 +46,7 @@ static int check_options(struct job *j)
         return cli_fail(CLI_USAGE, "--default-dim needs a number of at least 1, not %lld",
                         (long long)o->default_dim.v);
     j->path = o->word.item[0];
-    int rc = take_count("runs", &o->runs, 1, 10, &j->runs);
+    int rc = take_count("runs", &o->runs, 1, 0, &j->runs);
     rc = rc ? rc : take_count("warmup", &o->warmup, 0, 1, &j->warmup);
     return rc ? rc : take_count("threads", &o->threads, 1, 0, &j->threads);
 }
@@ -106,6 +106,7 @@ static int record(struct job *j)
         .n_value = j->shapes.n_value,
         .threads = j->threads,
         .runs = j->runs,
+        .time_budget = o->time_budget,
         .warmup = j->warmup,
         .seed = o->seed.set ? (uint64_t)o->seed.v : 1,
         .progress = on_progress,

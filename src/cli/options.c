@@ -269,8 +269,10 @@ const struct cli_option cli_options[] = {
 
     {"report", 0, CLI_FLAG, CLI_RECORD, NULL, NULL, NULL,
      "the table of the recording at once; the options of tables hold for it", "Recordings", AT(report)},
-    {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "10", "runs that count, after those of --warmup (1)", NULL,
-     AT(runs)},
+    {"runs", 0, CLI_INT, CLI_RECORD, "N", "runs", "5 and 3 s at least, until the median is known to 2 %",
+     "runs to measure, after those of --warmup (1)", NULL, AT(runs)},
+    {"time-budget", 0, CLI_TEXT, CLI_RECORD, "TIME", "s", "60s; none with --runs",
+     "no run begins that would exceed it; one is measured in any case", NULL, AT(time_budget)},
     {"threads", 0, CLI_INT, CLI_RECORD | CLI_MEASURED | CLI_HW, "N", "threads",
      "ONNX Runtime's choice; hw measure: all",
      "threads of an operator; of recordings: what they were made with; hw measure: processors to measure",

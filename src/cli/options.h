@@ -101,7 +101,7 @@ struct cli_opts {
     const char *batch;
     struct cli_int prompt, generate;
     /* recordings */
-    const char *ort_lib, *opt_level;
+    const char *ort_lib, *opt_level, *time_budget;
     struct cli_int threads, runs, seed;
     bool report;
     /* estimates */

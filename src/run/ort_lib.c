@@ -162,9 +162,9 @@ static int open_usual(struct oc_ort *out, struct oc_err *err)
     }
     return oc_fail(
         err, OC_ELIBRARY,
-        "ONNX Runtime's library (libonnxruntime.so.1) was not found. To get it: pip install onnxruntime, "
-        "or npm install onnxruntime-node --ignore-scripts, or a release from its site; then name the file "
-        "with --ort-lib FILE or ONNXRUNTIME_LIB where it is not found by itself");
+        "ONNX Runtime's library (libonnxruntime.so.1) was not found; to get it into the current folder: "
+        "npm install --ignore-scripts onnxruntime-node, or: python3 -m venv .venv && .venv/bin/pip install "
+        "onnxruntime. Elsewhere name the file with --ort-lib FILE or ONNXRUNTIME_LIB");
 }
 
 int oc_ort_open(const char *file, struct oc_ort *out, struct oc_err *err)

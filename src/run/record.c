@@ -11,31 +11,32 @@
 #include "run/make_inputs.h"
 #include "run/record_files.h"
 #include "run/ort_lib.h"
+#include "run/stop_rule.h"
+#include "profile/run_spread.h"
 #include "shape/dtype.h"
 
-/* What the worker tells. */
-enum { PLAIN_NS, PROFILED_NS };
+/* Messages of the worker: numbers are fields of the time of a session, those of the profiled session N_FIELDS
+ * further. */
+enum { RUNS, OUTLIERS, OVER_BUDGET, NOISY, MEDIAN, MIN, MAX, ERROR, SPREAD, N_FIELDS };
 enum { LIBRARY, VERSION, PROFILE };
 
 enum {
     ORT_LOG_ERROR = 3,
     ORT_ARENA_ALLOCATOR = 1,
-    MAX_EVENTS = 1000000, /* what ONNX Runtime keeps of a profile */
+    MAX_EVENTS = 1000000,  /* what ONNX Runtime keeps of a profile */
+    ENOUGH_EVENTS = 20000, /* of a profile of runs by the rule: about 10 MB */
+    MOST_RUNS = 100000,
 };
+static const double NS_PER_S = 1e9;
 /* Above this the optimized model's weights go into a file of their own: a protobuf cannot pass 2 GiB, and
  * optimization may pad weights. */
 #define LARGE_MODEL_BYTES (UINT64_C(1) << 30)
-
-struct times {
-    double *ns;
-    size_t n, cap;
-};
 
 struct oc_recording {
     struct oc_arena arena;
     struct oc_record_info info;
     const char *level;
-    uint32_t threads, runs, warmup;
+    uint32_t threads, warmup;
 };
 
 struct job {
@@ -45,9 +46,10 @@ struct job {
     struct oc_run_input *input;
     size_t n_input;
     int level;
+    double budget_ns; /* of both sessions; 0: none */
     struct oc_record_files files;
     /* what comes back */
-    struct times times[2];
+    double field[2][N_FIELDS];
     const char *library, *version, *profile;
 };
 
@@ -64,6 +66,7 @@ struct worker {
     struct ort_value **value;
     const char **input_name, **output_name;
     size_t n_output;
+    double began_ns; /* first run */
     struct oc_arena a;
 };
 
@@ -177,22 +180,83 @@ static int run_once(struct worker *w, struct ort_session *s, double *ns)
     return check_run(w, status);
 }
 
-static int run_all(struct worker *w, bool profiled)
+/* The plain session gets half of the budget, the profiled one the rest. */
+static struct oc_stop_rule rule_of(struct worker *w, bool profiled, double now)
 {
     const struct oc_record_opts *o = w->j->o;
-    struct ort_session *s;
-    if (open_session(w, profiled, &s))
-        return -1;
-    uint32_t n = o->warmup + o->runs;
-    for (uint32_t i = 0; i < n; i++) {
-        double ns;
-        oc_child_stage(w->c, "running the model%s (%u of %u)", profiled ? " with profiling" : "", i + 1, n);
+    uint32_t nodes = w->j->m->graph[0].n_node, enough = ENOUGH_EVENTS / (nodes ? nodes : 1);
+    if (!profiled)
+        w->began_ns = now;
+    double left_ns = profiled ? w->j->budget_ns - (now - w->began_ns) : w->j->budget_ns / 2;
+    return (struct oc_stop_rule){
+        .runs = o->runs,
+        .most = !profiled                ? MOST_RUNS
+                : enough > OC_LEAST_RUNS ? enough
+                                         : OC_LEAST_RUNS,
+        .budget_ns = w->j->budget_ns <= 0 ? 0
+                     : left_ns > 1        ? left_ns
+                                          : 1,
+    };
+}
+
+static void send_times(struct worker *w, bool profiled, struct oc_stop_state *s)
+{
+    struct oc_run_spread r;
+    oc_run_spread_of(s->ns, s->n, &r);
+    const double field[N_FIELDS] = {[RUNS] = r.n,
+                                    [OUTLIERS] = r.outliers,
+                                    [OVER_BUDGET] = s->over_budget,
+                                    [NOISY] = oc_run_spread_noisy(&r),
+                                    [MEDIAN] = r.median_ns,
+                                    [MIN] = r.min_ns,
+                                    [MAX] = r.max_ns,
+                                    [ERROR] = oc_run_spread_error(&r),
+                                    [SPREAD] = oc_run_spread_share(&r)};
+    for (unsigned i = 0; i < N_FIELDS; i++)
+        oc_child_number(w->c, i + (profiled ? N_FIELDS : 0), field[i]);
+    free(s->ns);
+}
+
+static int run_warmup(struct worker *w, struct ort_session *s, const char *how)
+{
+    double ns;
+    for (uint32_t i = 0; i < w->j->o->warmup; i++) {
+        oc_child_stage(w->c, "running the model%s (warm-up run %u of %u)", how, i + 1, w->j->o->warmup);
         if (run_once(w, s, &ns))
             return -1;
-        if (i >= o->warmup)
-            oc_child_number(w->c, profiled ? PROFILED_NS : PLAIN_NS, ns);
     }
+    return 0;
+}
+
+static int measure_runs(struct worker *w, struct ort_session *s, bool profiled)
+{
+    const double shown_every_ns = NS_PER_S / 10;
+    const char *how = profiled ? " with profiling" : "";
+    double from = now_ns(), shown = 0, now = from, ns;
+    struct oc_stop_rule rule = rule_of(w, profiled, from);
+    struct oc_stop_state state = {0};
+    if (run_warmup(w, s, how))
+        return -1;
+    do {
+        if (now - shown > shown_every_ns)
+            oc_child_stage(w->c, "running the model%s (run %zu)", how, state.n + 1);
+        shown = now - shown > shown_every_ns ? now : shown;
+        if (run_once(w, s, &ns)) {
+            free(state.ns);
+            return -1;
+        }
+        now = now_ns();
+    } while (!oc_stop_after(&rule, &state, ns, now - from));
+    send_times(w, profiled, &state);
+    return 0;
+}
+
+static int run_all(struct worker *w, bool profiled)
+{
+    struct ort_session *s;
     char *file = NULL;
+    if (open_session(w, profiled, &s) || measure_runs(w, s, profiled))
+        return -1;
     oc_child_stage(w->c, profiled ? "writing the profile" : "ending the session");
     if (profiled && check_run(w, w->ort.end_profiling(s, w->allocator, &file)))
         return -1;
@@ -223,9 +287,8 @@ static void on_stage(void *arg, const char *text)
 
 static void on_number(void *arg, unsigned what, double value)
 {
-    struct times *t = &((struct job *)arg)->times[what];
-    OC_GROW(t->ns, t->n, t->cap);
-    t->ns[t->n++] = value;
+    struct job *j = arg;
+    j->field[what / N_FIELDS][what % N_FIELDS] = value;
 }
 
 static void on_text(void *arg, unsigned what, const char *text)
@@ -250,18 +313,25 @@ static int level_of(const char *name, int *out, struct oc_err *err)
                    name);
 }
 
+/* Where a model without weights is known to get them. */
+static const char *zoo_hint(const struct oc_model *m)
+{
+    bool zoo = m->producer_name && !strcmp(m->producer_name, "onnxzoo");
+    return zoo ? "; onnxzoo MODEL --weights random writes the model with weights" : "";
+}
+
 static int no_data(const struct oc_model *m, const struct oc_tensor *t, struct oc_err *err)
 {
     struct oc_tensor_bytes b;
     if (t->storage == OC_STORE_NONE && t->elements)
-        return oc_fail(err, OC_EFORMAT, "cannot run '%s': its weights are absent: '%s' has no data", m->path,
-                       t->name);
+        return oc_fail(err, OC_EFORMAT, "cannot run '%s': its weights are absent: '%s' has no data%s",
+                       m->path, t->name, zoo_hint(m));
     if (t->storage != OC_STORE_EXTERNAL || !t->elements)
         return 0;
     if (!oc_tensor_bytes_open(m, t, &b))
         return oc_fail(err, OC_EFORMAT,
-                       "cannot run '%s': its weights are absent: '%s' should be in '%s' beside it", m->path,
-                       t->name, t->external_path);
+                       "cannot run '%s': its weights are absent: '%s' should be in '%s' beside it%s", m->path,
+                       t->name, t->external_path, zoo_hint(m));
     oc_tensor_bytes_close(&b);
     return 0;
 }
@@ -286,14 +356,33 @@ static int check_weights(const struct oc_model *m, struct oc_err *err)
     return 0;
 }
 
+/* "90s", "500ms", "5min". */
+static bool parse_time(const char *text, double *s)
+{
+    size_t n = strlen(text);
+    bool minutes = n > 3 && !strcmp(text + n - 3, "min");
+    if (!(minutes ? oc_parse_double(text, n - 3, s) : oc_parse_scaled(text, "s", s)))
+        return false;
+    *s *= minutes ? 60 : 1;
+    return *s > 0 && *s < 1e9;
+}
+
+static int budget_of(const struct oc_record_opts *o, double *ns, struct oc_err *err)
+{
+    double s = o->runs ? 0 : OC_TIME_BUDGET_S;
+    if (o->time_budget && !parse_time(o->time_budget, &s))
+        return oc_fail(err, OC_EARG, "--time-budget needs a time such as 90s, 5min or 500ms, not '%s'",
+                       o->time_budget);
+    *ns = s * NS_PER_S;
+    return 0;
+}
+
 static int check_opts(struct job *j, struct oc_err *err)
 {
     const struct oc_record_opts *o = j->o;
     uint64_t runs = (uint64_t)o->runs + o->warmup;
     if (!*j->m->path)
         return oc_fail(err, OC_EARG, "only a model that was loaded from a file can be recorded");
-    if (o->runs < 1)
-        return oc_fail(err, OC_EARG, "there must be at least one run");
     if (j->m->graph[0].n_node && runs > MAX_EVENTS / j->m->graph[0].n_node)
         return oc_fail(err, OC_EARG,
                        "too many runs: ONNX Runtime keeps %d events of a profile, with %u nodes that is "
@@ -301,6 +390,8 @@ static int check_opts(struct job *j, struct oc_err *err)
                        MAX_EVENTS, j->m->graph[0].n_node, MAX_EVENTS / j->m->graph[0].n_node);
     if (o->threads > 4096)
         return oc_fail(err, OC_EARG, "%u threads are too many", o->threads);
+    if (budget_of(o, &j->budget_ns, err))
+        return -1;
     return level_of(o->level, &j->level, err);
 }
 
@@ -343,20 +434,20 @@ static int take_inputs(struct job *j, const struct oc_analysis *analysis, struct
     return oc_make_inputs(j->m, j->o->value, j->o->n_value, j->o->seed, j->input, j->n_input, j->a, err);
 }
 
-static int compare(const void *a, const void *b)
+static struct oc_record_time time_of(const double *field)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return (struct oc_record_time){.runs = (uint32_t)field[RUNS],
+                                   .outliers = (uint32_t)field[OUTLIERS],
+                                   .over_budget = field[OVER_BUDGET] != 0,
+                                   .noisy = field[NOISY] != 0,
+                                   .median_ns = field[MEDIAN],
+                                   .min_ns = field[MIN],
+                                   .max_ns = field[MAX],
+                                   .error = field[ERROR],
+                                   .spread = field[SPREAD]};
 }
 
-static void sum_up(struct times *t, double *median, double *least)
-{
-    qsort(t->ns, t->n, sizeof(*t->ns), compare);
-    *median = t->n % 2 ? t->ns[t->n / 2] : (t->ns[t->n / 2 - 1] + t->ns[t->n / 2]) / 2;
-    *least = t->ns[0];
-}
-
-static void tell(struct job *j, struct oc_record_info *info)
+static void fill_info(struct job *j, struct oc_record_info *info)
 {
     struct oc_record_input *in = OC_NEW_ARRAY(j->a, j->n_input, struct oc_record_input);
     for (size_t i = 0; i < j->n_input; i++)
@@ -369,10 +460,10 @@ static void tell(struct job *j, struct oc_record_info *info)
                                     .version = j->version,
                                     .profile = j->files.profile,
                                     .optimized = j->files.optimized,
+                                    .plain = time_of(j->field[0]),
+                                    .profiled = time_of(j->field[1]),
                                     .n_input = j->n_input,
                                     .input = in};
-    sum_up(&j->times[PLAIN_NS], &info->plain_ns, &info->plain_min_ns);
-    sum_up(&j->times[PROFILED_NS], &info->profiled_ns, &info->profiled_min_ns);
 }
 
 static int record(struct job *j, const struct oc_analysis *analysis, struct oc_err *err)
@@ -383,7 +474,7 @@ static int record(struct job *j, const struct oc_analysis *analysis, struct oc_e
         oc_record_files_open(j->m->path, j->o->output, j->a, &j->files, err))
         return -1;
     int rc = oc_child_run("ONNX Runtime", work, j, &listener, err);
-    if (!rc && (!j->library || !j->version || !j->times[PLAIN_NS].n || !j->times[PROFILED_NS].n))
+    if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
         rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, err) || rc ? -1 : 0;
 }
@@ -397,13 +488,10 @@ int oc_record(const struct oc_model *model, const struct oc_analysis *analysis,
     struct job j = {.m = model, .o = opts, .a = &r->arena};
     int rc = record(&j, analysis, err);
     if (!rc)
-        tell(&j, &r->info);
+        fill_info(&j, &r->info);
     r->level = oc_strdup(&r->arena, opts->level ? opts->level : "all");
     r->threads = opts->threads;
-    r->runs = opts->runs;
     r->warmup = opts->warmup;
-    free(j.times[PLAIN_NS].ns);
-    free(j.times[PROFILED_NS].ns);
     if (rc) {
         oc_recording_free(r);
         r = NULL;
@@ -425,24 +513,59 @@ static void write_input(const struct oc_record_input *in, FILE *f)
         oc_buf_printf(&b, "%s%lld", i ? "," : "", (long long)in->dim[i]);
     oc_print_line(f, "%s]  %s", b.data, in->content);
     oc_buf_free(&b);
+    if (in->assumed)
+        oc_print_line(f, "assumed     %s: %s; set with --shape %s=...", in->name, in->assumed, in->name);
+}
+
+/* "(median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers 3)" */
+static void write_time(const char *label, const struct oc_record_time *t, const char *more, FILE *f)
+{
+    char median[32], min[32], max[32];
+    oc_format_time_ns(t->median_ns, median, sizeof(median));
+    oc_format_time_ns(t->min_ns, min, sizeof(min));
+    oc_format_time_ns(t->max_ns, max, sizeof(max));
+    fprintf(f, "%s%s  (%s", label, t->noisy ? min : median, more);
+    if (t->runs < 2)
+        fprintf(f, "1 run");
+    else if (t->noisy)
+        fprintf(f, "min of %u runs; NOISY: median %s, max %s, IQR %.0f %%", t->runs, median, max,
+                100 * t->spread);
+    else
+        fprintf(f, "median of %u runs +-%.1f %% with 95 %% confidence; min %s, max %s, IQR %.1f %%", t->runs,
+                100 * t->error, min, max, 100 * t->spread);
+    fprintf(f, t->outliers ? ", outliers %u)\n" : ")\n", t->outliers);
+}
+
+static void write_warnings(const struct oc_record_info *i, FILE *f)
+{
+    if (i->plain.over_budget || i->profiled.over_budget)
+        fprintf(f,
+                "warning     the time budget ended the measurement after %u and %u runs; --time-budget TIME "
+                "allows "
+                "more\n",
+                i->plain.runs, i->profiled.runs);
+    if (i->plain.noisy)
+        fprintf(
+            f, "warning     noisy measurement: the interquartile range is above 10 %% of the median; measure "
+               "again on an idle machine\n");
 }
 
 void oc_recording_write(const struct oc_recording *r, FILE *f)
 {
     const struct oc_record_info *i = &r->info;
-    char a[32], b[32];
+    double plain_ns = i->plain.noisy ? i->plain.min_ns : i->plain.median_ns,
+           profiled_ns = i->plain.noisy ? i->profiled.min_ns : i->profiled.median_ns;
+    char overhead[64] = "";
     oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
-    fprintf(f, "settings    optimization %s; threads %s%.0u\n", r->level, r->threads ? "" : "by the runtime",
-            r->threads);
+    fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,
+            r->threads ? "" : "by the runtime", r->threads, r->warmup);
     for (size_t k = 0; k < i->n_input; k++)
         write_input(&i->input[k], f);
-    fprintf(f, "time        %s  (median of %u runs after %u; least %s)\n",
-            oc_format_time_ns(i->plain_ns, a, sizeof(a)), r->runs, r->warmup,
-            oc_format_time_ns(i->plain_min_ns, b, sizeof(b)));
-    fprintf(f, "profiled    %s  (%.2f times as long; least %s)\n",
-            oc_format_time_ns(i->profiled_ns, a, sizeof(a)),
-            i->plain_ns > 0 ? i->profiled_ns / i->plain_ns : 1,
-            oc_format_time_ns(i->profiled_min_ns, b, sizeof(b)));
+    write_time("time        ", &i->plain, "", f);
+    if (plain_ns > 0)
+        snprintf(overhead, sizeof(overhead), "profiling overhead %.2fx; ", profiled_ns / plain_ns);
+    write_time("profiled    ", &i->profiled, overhead, f);
+    write_warnings(i, f);
     oc_print_line(f, "profile     %s", i->profile);
     oc_print_line(f, "optimized   %s", i->optimized);
 }

@@ -42,6 +42,18 @@ static const char *prefix_of(const char *model, const char *output, struct oc_ar
     return is_folder(output) ? oc_printf(a, "%s/%.*s", output, (int)n, base) : oc_strdup(a, output);
 }
 
+/* As mkdir -p; `path` ends with '/'. */
+static int make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) && errno != EEXIST)
+            return -1;
+        *slash = '/';
+    }
+    return 0;
+}
+
 int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
                          struct oc_record_files *out, struct oc_err *err)
 {
@@ -53,6 +65,9 @@ int oc_record_files_open(const char *model, const char *output, struct oc_arena 
                                     .weights_name = oc_printf(a, "%s.optimized.onnx.data", base_of(prefix))};
     if (same_file(model, out->profile) || same_file(model, out->optimized))
         return oc_fail(err, OC_EARG, "'%s' would be overwritten; --output gives other names", model);
+    if (n_folder > 1 && make_folders(oc_strndup(a, prefix, (size_t)n_folder)))
+        return oc_fail(err, OC_EOUTPUT, "cannot make the folder '%.*s': %s", n_folder, prefix,
+                       strerror(errno));
     char *folder = oc_printf(a, "%.*s.onnxcost-XXXXXX", n_folder, prefix);
     if (!mkdtemp(folder))
         return oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", out->profile, strerror(errno));

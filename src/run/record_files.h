@@ -14,7 +14,8 @@ struct oc_record_files {             /* texts are in the arena */
     struct oc_arena *a;
 };
 
-/* output: as oc_record_opts.output. Makes the folder. Fails when a file would take the place of the model. */
+/* output: as oc_record_opts.output. Makes the temporary folder, and the ones of `output` that are missing.
+ * Fails when a file would take the place of the model. */
 int oc_record_files_open(const char *model, const char *output, struct oc_arena *a,
                          struct oc_record_files *out, struct oc_err *err);
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct status {
     int code;
@@ -155,6 +156,17 @@ static struct status *fill_strings(struct value *v, const char *const *text, siz
     return v->dtype == 8 && v->bytes == n ? NULL : create_status(2, "strings do not fit");
 }
 
+/* "slow": 400 ms; "noisy": 1, 10, 20, 30 ms and again, so that the quartiles are far apart. Else no time. */
+static int run_ms(int run)
+{
+    return mode("slow") ? 400 : mode("noisy") ? (run % 4 ? run % 4 * 10 : 1) : 0;
+}
+
+static void sleep_ms(int ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
+
 static struct status *run(struct session *s, const void *run_options, const char *const *in_name,
                           const struct value *const *in, size_t n_in, const char *const *out_name,
                           size_t n_out, struct value **out)
@@ -170,6 +182,7 @@ static struct status *run(struct session *s, const void *run_options, const char
     for (size_t i = 0; i < n_out; i++)
         out[i] = calloc(1, sizeof(**out));
     s->runs++;
+    sleep_ms(run_ms(s->runs));
     return NULL;
 }
 

@@ -5,7 +5,7 @@
 "$zoo" resnet18 -o m.onnx
 "$zoo" keyword_gru -o gru.onnx
 "$zoo" llama --size toy -o llm.onnx
-"$zoo" squeezenet1_1 --fill random -o weights.onnx
+"$zoo" squeezenet1_1 --weights random -o weights.onnx
 cp "$top/models/profiles/resnet18.all.t1.json.gz" ort.json.gz
 gzip -dc ort.json.gz >ort.json
 gzip -dc "$top/models/profiles/vgg16.all.t1.json.gz" >vgg16.json

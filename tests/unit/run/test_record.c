@@ -115,7 +115,9 @@ static void whole(void **state)
     assert_string_equal(info.input[1].name, "id");
     assert_string_equal(info.input[1].content, "0 to 2");
     assert_int_equal(info.input[1].dim[0], 5);
-    assert_true(info.plain_ns > 0 && info.plain_min_ns <= info.plain_ns && info.profiled_ns > 0);
+    assert_true(info.plain.min_ns > 0 && info.plain.min_ns <= info.plain.median_ns &&
+                info.profiled.min_ns > 0);
+    assert_int_equal(info.plain.runs, 4);
     assert_int_equal(files_in_dir(), 3);
 
     /* 4 runs and 2 before them, 10 us and one more each: without the first two the median is of 12, 13, 14,
@@ -165,6 +167,65 @@ static void in_a_folder(void **state)
     assert_int_equal(rmdir(folder), 0); /* nothing else is in it */
 }
 
+/* The text of a recording by the imitation in a mode; runs 0: by the rule. */
+static char *text_of(const char *mode, uint32_t runs, const char *budget)
+{
+    struct session s = {0};
+    static const struct oc_analyze_opts none;
+    const struct oc_record_opts o = {
+        .library = fake(), .output = in_dir("m"), .runs = runs, .time_budget = budget};
+    char *text;
+    size_t n;
+    setenv("FAKE_ORT", mode, 1);
+    if (oc_model_load(write_model("model.onnx"), NULL, &s.model, &s.err) ||
+        oc_analyze(s.model, &none, &s.analysis, &s.err) ||
+        oc_record(s.model, s.analysis, &o, &s.recording, &s.err))
+        fail_msg("%s", s.err.msg);
+    unsetenv("FAKE_ORT");
+    FILE *f = open_memstream(&text, &n);
+    oc_recording_write(s.recording, f);
+    fclose(f);
+    drop(&s);
+    remove_files();
+    return text;
+}
+
+static void noisy_runs_give_the_minimum_and_a_warning(void **state)
+{
+    (void)state;
+    char *text = text_of("noisy", 12, NULL);
+    if (!strstr(text, "(min of 12 runs; NOISY: median ") || !strstr(text, "warning     noisy measurement"))
+        fail_msg("%s", text);
+    free(text);
+}
+
+/* 400 ms a run, 2 s for both sessions: 1 s ends the first one after 2 runs. */
+static void time_budget_ends_slow_runs_and_is_reported(void **state)
+{
+    (void)state;
+    char *text = text_of("slow", 0, "2s");
+    if (!strstr(text, "(median of 2 runs") ||
+        !strstr(text, "the time budget ended the measurement after 2 and "))
+        fail_msg("%s", text);
+    free(text);
+}
+
+static void missing_folders_are_made(void **state)
+{
+    (void)state;
+    struct session s;
+    char output[256];
+    snprintf(output, sizeof(output), "%s/new/deep/", dir);
+    if (record(&s, write_model("model.onnx"), NULL,
+               (struct oc_record_opts){.library = fake(), .output = output}))
+        fail_msg("%s", s.err.msg);
+    assert_string_equal(oc_recording_info(s.recording).profile, in_dir("new/deep/model.profile.json"));
+    drop(&s);
+    assert_int_equal(
+        unlink(in_dir("new/deep/model.optimized.onnx")) | unlink(in_dir("new/deep/model.profile.json")), 0);
+    assert_int_equal(rmdir(in_dir("new/deep")) | rmdir(in_dir("new")), 0);
+}
+
 static void misbehaving(void **state)
 {
     (void)state;
@@ -179,9 +240,9 @@ static void misbehaving(void **state)
         {"run_fails", "model.onnx': shapes do not fit", OC_EUNSUPPORTED},
         {"crash_loading", "ONNX Runtime crashed while loading the model (Aborted): the last words",
          OC_ELIBRARY},
-        {"crash_running", "ONNX Runtime crashed while running the model (1 of 4) (Segmentation fault)",
+        {"crash_running", "ONNX Runtime crashed while running the model (run 1) (Segmentation fault)",
          OC_ELIBRARY},
-        {"exit_running", "ONNX Runtime ended while running the model (1 of 4) (exit code 7)", OC_ELIBRARY},
+        {"exit_running", "ONNX Runtime ended while running the model (run 1) (exit code 7)", OC_ELIBRARY},
         {"no_profile", "ONNX Runtime has written no profile", OC_ELIBRARY},
         {"no_optimized", "ONNX Runtime has not saved the optimized model", OC_ELIBRARY},
     };
@@ -270,8 +331,14 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole),   cmocka_unit_test(in_a_folder),     cmocka_unit_test(misbehaving),
-        cmocka_unit_test(refused), cmocka_unit_test(without_weights),
+        cmocka_unit_test(noisy_runs_give_the_minimum_and_a_warning),
+        cmocka_unit_test(time_budget_ends_slow_runs_and_is_reported),
+        cmocka_unit_test(missing_folders_are_made),
+        cmocka_unit_test(whole),
+        cmocka_unit_test(in_a_folder),
+        cmocka_unit_test(misbehaving),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(without_weights),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
