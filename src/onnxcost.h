@@ -246,7 +246,9 @@ struct oc_input_info { /* an input of the main graph that has no initializer */
     const char *dtype;  /* of its elements: "float", "int64" ... */
     bool tensor, known; /* not a sequence, map or optional; every dimension is known */
     uint32_t rank;
-    const int64_t *dim; /* as analysed; -1: not known */
+    const int64_t *dim;  /* as analysed; -1: not known */
+    const char *assumed; /* "input.1 = 256 (reason)", several by commas: sizes that neither the model nor the
+                            options give; NULL: none */
 };
 /* False past the end. The dimensions are copied into `dim`, which has room for 64. */
 bool oc_analysis_input(const struct oc_analysis *a, size_t index, int64_t dim[64], struct oc_input_info *out);
@@ -708,8 +710,9 @@ struct oc_record_input {
     const char *name, *dtype, *content; /* content: "-1 to 1", "0 to 30521" */
     uint32_t rank;
     const int64_t *dim;
-    const char *assumed; /* which dimensions have assumed sizes, and that the contents are: "batch = 1
-                            (default for a batch)"; NULL: none has */
+    const char
+        *assumed; /* oc_input_info.assumed, in a form that names the option: "input.1 = 256 (reason); set
+                     with --shape input=..."; for contents with --value; NULL: nothing is assumed */
 };
 
 /* Wall times of the runs of one session. */

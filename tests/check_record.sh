@@ -111,6 +111,14 @@ else
             records "ppocr_cls, $level" "$samples/ppocr_cls.onnx" -s x=1x3x48x192 --opt-level $level
         done
         records 'silero' "$samples/silero_vad_legacy.onnx" -s input=1x1536 -s sr=scalar --value sr=16000
+        onnxcost record "$samples/silero_vad_legacy.onnx" --runs 2 -o guessed >out 2>err </dev/null
+        rc=$?
+        result 'silero without options: sizes that fit, marked as assumed' "$([ $rc -eq 0 ] &&
+            grep -q '^assumed     input: .*sequence = 512 (first tried size that fits the model); set with --shape input=' out &&
+            grep -q '^assumed     sr: contents = 16000; set with --value sr=' out && grep -q 'contents = 16000' guessed.profile.json ||
+            cat out err)"
+        rm -f guessed.*
+        refuses 'a run that fails names what was assumed' 3 'Assumed inputs: ' "$samples/silero_vad_legacy.onnx" -s input=1x3
     else
         skip_named ppocr_cls 'no samples'
     fi

@@ -56,29 +56,31 @@ int oc_analysis_node(const struct oc_analysis *a, size_t index, struct oc_node_i
     return 0;
 }
 
-static const struct oc_value *input_value(const struct oc_model *m, size_t index)
+/* Place among the inputs of the main graph of the one that has no initializer; OC_NONE: past the end. */
+static uint32_t input_place(const struct oc_model *m, size_t index)
 {
     const struct oc_graph *g = &m->graph[0];
-    for (uint32_t i = 0; i < g->n_input; i++) {
-        const struct oc_value *v = &m->value[g->input[i]];
-        if (!v->constant && index-- == 0)
-            return v;
-    }
-    return NULL;
+    for (uint32_t i = 0; i < g->n_input; i++)
+        if (!m->value[g->input[i]].constant && index-- == 0)
+            return i;
+    return OC_NONE;
 }
 
 bool oc_analysis_input(const struct oc_analysis *a, size_t index, int64_t dim[64], struct oc_input_info *out)
 {
-    const struct oc_value *v = input_value(a->model, index);
-    if (!v)
+    uint32_t place = input_place(a->model, index);
+    if (place == OC_NONE)
         return false;
-    const struct oc_type *t = &a->type[v - a->model->value];
+    uint32_t value = a->model->graph[0].input[place];
+    const struct oc_value *v = &a->model->value[value];
+    const struct oc_type *t = &a->type[value];
     *out = (struct oc_input_info){.name = v->name,
                                   .dtype = oc_dtype_info(t->dtype)->name,
                                   .tensor = t->kind == OC_T_TENSOR,
                                   .known = oc_shape_known(&t->shape),
                                   .rank = t->shape.ranked ? t->shape.rank : 0,
-                                  .dim = dim};
+                                  .dim = dim,
+                                  .assumed = a->input_assumed[place]};
     for (uint32_t i = 0; i < out->rank; i++)
         dim[i] = oc_is_known(t->shape.dim[i]) ? t->shape.dim[i].v : -1;
     return true;

@@ -97,8 +97,9 @@ struct oc_analysis {
     struct oc_analyze_opts counting; /* its options without the lists */
     struct oc_weights weights;       /* of the primitives */
     const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
-    const char **input_from;  /* by input of the main graph: where its whole shape is from, NULL: declared */
-    const uint8_t *graph_use; /* by graph: enum oc_graph_use */
+    const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
+    const char **input_assumed; /* by input of the main graph: oc_input_info.assumed */
+    const uint8_t *graph_use;   /* by graph: enum oc_graph_use */
     struct oc_peak peak;
     struct oc_diags diags;
 };

@@ -73,6 +73,7 @@ static void keep_options(struct oc_engine *e)
     a->counting.convention = e->convention ? oc_strdup(&a->arena, e->o->convention) : NULL;
     a->symbol_from = OC_NEW_ARRAY(&a->arena, e->m->n_symbol, const char *);
     a->input_from = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);
+    a->input_assumed = OC_NEW_ARRAY(&a->arena, e->m->graph[0].n_input, const char *);
 }
 
 static void check_opsets(struct oc_engine *e)
@@ -93,6 +94,36 @@ static int unknown_convention(struct oc_engine *e)
                    e->o->convention, names);
 }
 
+static const struct oc_assumption *assumed_dim(const struct oc_engine *e, const struct oc_value *v,
+                                               unsigned axis)
+{
+    uint32_t symbol = v->declared->shape.dim[axis].expr;
+    char unnamed[256];
+    snprintf(unnamed, sizeof(unnamed), "%s.%u", v->name, axis);
+    const char *name = symbol ? e->m->symbol[symbol - 1] : unnamed;
+    for (uint32_t i = 0; i < e->n_assumption; i++)
+        if (!strcmp(e->assumption[i].what, "dim") && !strcmp(e->assumption[i].name, name))
+            return &e->assumption[i];
+    return NULL;
+}
+
+/* Which of their dimensions have defaults. */
+static void list_assumed_inputs(struct oc_engine *e)
+{
+    const struct oc_graph *g = &e->m->graph[0];
+    for (uint32_t i = 0; i < g->n_input && e->n_assumption; i++) {
+        const struct oc_value *v = &e->m->value[g->input[i]];
+        const char *text = NULL;
+        for (unsigned axis = 0; v->declared->shape.ranked && axis < v->declared->shape.rank; axis++) {
+            const struct oc_assumption *q = assumed_dim(e, v, axis);
+            if (q)
+                text = oc_printf(&e->a->arena, "%s%s%s = %s (%s)", text ? text : "", text ? ", " : "",
+                                 q->name, q->value, q->reason);
+        }
+        e->a->input_assumed[i] = text;
+    }
+}
+
 static int run(struct oc_engine *e)
 {
     oc_engine_scratch(e);
@@ -100,7 +131,10 @@ static int run(struct oc_engine *e)
     if (oc_convention_set(e->o->convention, &e->convention))
         return unknown_convention(e);
     keep_options(e);
-    if (oc_bind_inputs(e) || oc_bind_values(e) || oc_infer_graph(e, 0))
+    if (oc_bind_inputs(e))
+        return -1;
+    list_assumed_inputs(e);
+    if (oc_bind_values(e) || oc_infer_graph(e, 0))
         return -1;
     for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
@@ -119,25 +153,70 @@ static int run(struct oc_engine *e)
     return 0;
 }
 
-/* One whole pass with a default for heights and widths. *failed: nodes whose shapes did not work out although
- * that default was used. */
+/* Sizes that the model leaves open and that a pass assumes. */
+struct defaults {
+    int64_t spatial, length; /* heights and widths; sequences and other dimensions, 0: 128 and 1 */
+};
+
+/* What a pass found: nodes whose shapes did not work out, and which defaults it used. */
+struct outcome {
+    struct oc_analysis *analysis;
+    uint32_t failed;
+    bool used_spatial, used_length;
+};
+
 static int attempt(const struct oc_model *m, const struct oc_analyze_opts *o,
-                   const struct oc_weights *weights, int64_t spatial, struct oc_analysis **out,
-                   uint32_t *failed, struct oc_err *err)
+                   const struct oc_weights *weights, struct defaults d, struct outcome *out,
+                   struct oc_err *err)
 {
-    struct oc_engine e = {
-        .m = m, .o = o, .err = err, .spatial_default = spatial, .cached_trips = 1, .a = new_analysis(m)};
+    struct oc_engine e = {.m = m,
+                          .o = o,
+                          .err = err,
+                          .spatial_default = d.spatial,
+                          .length_default = d.length,
+                          .cached_trips = 1,
+                          .a = new_analysis(m)};
     e.a->weights = *weights;
     int rc = run(&e);
     free(e.assumption);
     oc_map_free(&e.symbol_ids);
-    *failed = e.used_spatial_default ? e.n_failed : 0;
     if (rc) {
         oc_analysis_free(e.a);
         return -1;
     }
-    *out = e.a;
+    *out = (struct outcome){.analysis = e.a,
+                            .failed = e.n_failed,
+                            .used_spatial = e.used_spatial_default,
+                            .used_length = e.used_length_default};
     return 0;
+}
+
+/* Other defaults where shapes did not work out: the first with the fewest failures. */
+static void revise(const struct oc_model *m, const struct oc_analyze_opts *o,
+                   const struct oc_weights *weights, struct outcome *best)
+{
+    static const struct defaults tries[] = {{SPATIAL_SECOND_TRY, 0}, {SPATIAL_DEFAULT, 512},
+                                            {SPATIAL_DEFAULT, 256},  {SPATIAL_DEFAULT, 1024},
+                                            {SPATIAL_DEFAULT, 4096}, {SPATIAL_DEFAULT, 16000}};
+    const struct defaults *used = NULL;
+    for (size_t i = 0; i < OC_COUNT(tries) && best->failed; i++) {
+        struct outcome next;
+        struct oc_err unused;
+        if (!(tries[i].length ? best->used_length : best->used_spatial) ||
+            attempt(m, o, weights, tries[i], &next, &unused))
+            continue;
+        bool better = next.failed < best->failed;
+        oc_analysis_free(better ? best->analysis : next.analysis);
+        if (better) {
+            *best = next;
+            used = &tries[i];
+        }
+    }
+    if (used)
+        oc_diag_add(&best->analysis->diags, OC_INFO, "I-default-revised", "",
+                    "the defaults of open dimensions did not fit the model: %lld is used for %s",
+                    (long long)(used->length ? used->length : used->spatial),
+                    used->length ? "lengths" : "heights and widths");
 }
 
 int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, struct oc_analysis **out,
@@ -145,8 +224,7 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
 {
     OC_C_LOCALE;
     static const struct oc_analyze_opts none = {0};
-    struct oc_analysis *first, *second;
-    uint32_t failed, failed_again;
+    struct outcome best;
     struct oc_weights weights;
     struct oc_err unused;
     if (!err)
@@ -155,20 +233,11 @@ int oc_analyze(const struct oc_model *m, const struct oc_analyze_opts *opts, str
     opts = opts ? opts : &none;
     if (oc_weights_get(opts->weights, &weights, err))
         return -1;
-    if (attempt(m, opts, &weights, SPATIAL_DEFAULT, &first, &failed, err)) {
+    if (attempt(m, opts, &weights, (struct defaults){SPATIAL_DEFAULT, 0}, &best, err)) {
         oc_err_prefix(err, "cannot analyze '%s'", m->path[0] ? m->path : "(memory)");
         return oc_err_at(err, m->path, 0, 0);
     }
-    *out = first;
-    if (failed && attempt(m, opts, &weights, SPATIAL_SECOND_TRY, &second, &failed_again, &unused) == 0) {
-        bool better = failed_again < failed;
-        oc_analysis_free(better ? first : second);
-        *out = better ? second : first;
-        if (better)
-            oc_diag_add(&second->diags, OC_INFO, "I-default-revised", "",
-                        "heights and widths of %d did not fit the "
-                        "model: %d is used",
-                        SPATIAL_DEFAULT, SPATIAL_SECOND_TRY);
-    }
+    revise(m, opts, &weights, &best);
+    *out = best.analysis;
     return 0;
 }

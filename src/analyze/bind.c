@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "analyze/control.h"
+#include "analyze/told_size.h"
 
 static bool contains(const char *text, const char *word)
 {
@@ -14,13 +15,27 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
-/* The default of a symbol: by its name, else by its place. */
-static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, unsigned rank,
+static int64_t length_of(struct oc_engine *e, int64_t otherwise, const char *its_reason, const char **why)
+{
+    e->used_length_default = true;
+    *why = e->length_default ? "first tried size that fits the model" : its_reason;
+    return e->length_default ? e->length_default : otherwise;
+}
+
+/* The default of a symbol: what weights require, else by its name, else by its place. */
+static int64_t default_of(struct oc_engine *e, const struct oc_value *v, const char *name, unsigned axis,
                           const char **why)
 {
+    unsigned rank = v->declared->shape.rank;
+    const char *by;
     if (e->o->default_dim > 0) {
         *why = "--default-dim";
         return e->o->default_dim;
+    }
+    int64_t size = axis ? oc_told_size(e->m, (uint32_t)(v - e->m->value), axis, &by, &e->a->arena) : 0;
+    if (size) {
+        *why = oc_printf(&e->a->arena, "required by the weights of a %s", by);
+        return size;
     }
     if (contains(name, "past") || contains(name, "cache")) {
         *why = "default for a past length";
@@ -32,20 +47,25 @@ static int64_t default_of(struct oc_engine *e, const char *name, unsigned axis, 
         return 1;
     }
     if (contains(name, "seq") || contains(name, "token") || contains(name, "length")) {
-        *why = "default for a sequence length";
-        return 128;
+        return length_of(e, 128, "default for a sequence length", why);
     }
-    if (axis == 0) {
+    if (axis == 0 && rank > 1) {
         *why = "default for a leading dimension";
         return 1;
     }
+    if (axis == 0)
+        return length_of(e, 1, "default for a leading dimension", why);
     if (rank >= 4 && axis >= 2) {
         e->used_spatial_default = true;
         *why = "default for a height or width";
         return e->spatial_default;
     }
-    *why = "default for any other dimension";
-    return 1;
+    const struct oc_dim *dim = v->declared->shape.dim;
+    if (axis == 1 && rank == 3 && dim[0].expr == 0 && dim[0].v > 0) { /* a state: layers, batch, elements */
+        *why = "default for the batch of a state";
+        return 1;
+    }
+    return length_of(e, 1, "default for any other dimension", why);
 }
 
 static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *origin, bool lenient)
@@ -161,7 +181,6 @@ static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const c
 static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, unsigned axis)
 {
     const struct oc_dim d = v->declared->shape.dim[axis];
-    unsigned rank = v->declared->shape.rank;
     const char *why;
     if (d.expr == 0 && d.v >= 0)
         return d;
@@ -172,7 +191,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
             return oc_known(b->value);
         if (e->o->no_defaults)
             return oc_dim_symbol(e->a->exprs, name, -1);
-        int64_t n = default_of(e, "", axis, rank, &why);
+        int64_t n = default_of(e, v, "", axis, &why);
         assume_dim(e, name, n, why);
         return oc_known(n);
     }
@@ -182,7 +201,7 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
         if (e->o->no_defaults) {
             s->value = oc_dim_symbol(e->a->exprs, name, -1);
         } else {
-            int64_t n = default_of(e, name, axis, rank, &why);
+            int64_t n = default_of(e, v, name, axis, &why);
             s->value = oc_known(n);
             s->by_default = true;
             e->a->symbol_from[d.expr - 1] = why;

@@ -13,6 +13,22 @@ void oc_assume(struct oc_engine *e, const char *what, const char *name, const ch
                                                               .reason = reason};
 }
 
+const char *oc_assumed_dims(struct oc_engine *e)
+{
+    enum { MOST = 3 };
+    const char *text = "";
+    unsigned n = 0;
+    for (uint32_t i = e->n_assumption; i-- > 0 && n < MOST;) {
+        const struct oc_assumption *q = &e->assumption[i];
+        if (strcmp(q->what, "dim") != 0)
+            continue;
+        text = oc_printf(&e->a->arena, "%s%s%s is assumed to be %s (--dim %s=N)", text,
+                         n ? ", " : "; perhaps because ", q->name, q->value, q->name);
+        n++;
+    }
+    return text;
+}
+
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t)
 {
     e->a->type[value] = *t;

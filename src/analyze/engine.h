@@ -43,6 +43,8 @@ struct oc_engine {
     bool *rule_seen; /* by user rule: it was used, or passed over, and this was told */
     int64_t spatial_default;
     bool used_spatial_default;
+    int64_t length_default; /* of sequences and other dimensions; 0: 128 and 1 */
+    bool used_length_default;
     uint32_t n_failed;      /* nodes whose shape rule failed */
     uint64_t folded_bytes;  /* of values that were read or computed */
     uint64_t n_looked;      /* nodes looked at, those of bodies once for each time */
@@ -67,6 +69,9 @@ void oc_engine_scratch(struct oc_engine *e);
 /* engine.c */
 void oc_assume(struct oc_engine *e, const char *what, const char *name, const char *value,
                const char *reason);
+/* "; assumed: input.1 = 1 (--dim input.1=N)": dimensions that have a default, the batch last; "" if none has.
+ */
+const char *oc_assumed_dims(struct oc_engine *e);
 void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);

@@ -191,7 +191,8 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
         e->n_failed++;
         k->state = OC_NODE_NO_SHAPE;
         k->note = oc_strdup(&e->a->arena, why.msg);
-        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s", n->op_type, why.msg);
+        oc_diag_add(&e->a->diags, OC_ERROR, "E-shape", label(e, n), "%s: %s%s", n->op_type, why.msg,
+                    oc_assumed_dims(e));
         for (uint32_t i = 0; i < n->n_out; i++)
             e->out[i] = (struct oc_type){.kind = OC_T_NONE};
         finish_outputs(e, n, op, OC_NONE);

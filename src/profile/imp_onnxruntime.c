@@ -304,6 +304,9 @@ static void store_event(struct ort_reading *r)
     struct oc_str cat = ort_field(r, F_CAT), name = ort_field(r, F_NAME);
     bool session = oc_str_eq(cat, "Session"), node = oc_str_eq(cat, "Node"),
          kernel = oc_str_eq(cat, "Kernel");
+    if (oc_str_eq(cat, "onnxcost")) /* written by run/record_files.c */
+        oc_diag_add(&r->t->out->diags, OC_INFO, "I-assumed-inputs", "", "recorded with assumed inputs: %.*s",
+                    (int)name.n, name.s);
     if (!session && !node && !kernel)
         return; /* reserved categories and metadata carry no time */
     const char *why = why_bad(r);

@@ -198,6 +198,7 @@ static void fill_ints(struct maker *k, struct oc_run_input *in)
 {
     const char *name = name_of(k, in);
     uint64_t rows = oc_table_rows(k->m, in->value, k->a);
+    int64_t compared;
     if (has(name, "position"))
         fill_positions(k, in, rows);
     else if (rows)
@@ -207,7 +208,7 @@ static void fill_ints(struct maker *k, struct oc_run_input *in)
     else if (in->dtype == OC_DT_INT8 || in->dtype == OC_DT_UINT8)
         fill_between(k, in, in->dtype == OC_DT_INT8 ? -128 : 0, 256);
     else if (in->elements == 1)
-        fill_const(k, in, 1);
+        fill_const(k, in, oc_compared_value(k->m, in->value, &compared) ? compared : 1);
     else
         fill_between(k, in, 0, 2);
 }
@@ -360,6 +361,8 @@ int oc_make_inputs(const struct oc_model *m, const struct oc_value_bind *given, 
         k.random = seed * UINT64_C(0x9e3779b97f4a7c15) + i;
         if (measure(&k, &in[i]) || (text ? from_user(&k, &in[i], text) : make_up(&k, &in[i])))
             return -1;
+        uint8_t kind = oc_dtype_info(in[i].dtype)->kind;
+        in[i].guessed = !text && in[i].elements == 1 && (kind == OC_KIND_INT || kind == OC_KIND_BOOL);
         if (!in[i].elements)
             in[i].content = "empty";
     }

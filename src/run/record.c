@@ -45,6 +45,7 @@ struct job {
     struct oc_arena *a; /* the recording's */
     struct oc_run_input *input;
     size_t n_input;
+    const char **assumed_dims; /* by input: oc_input_info.assumed */
     int level;
     double budget_ns; /* of both sessions; 0: none */
     struct oc_record_files files;
@@ -415,6 +416,7 @@ static int take_input(struct job *j, const struct oc_input_info *info, uint32_t 
                               .dtype = (uint8_t)oc_dtype_by_name(info->dtype, strlen(info->dtype)),
                               .rank = info->rank,
                               .dim = dim};
+    j->assumed_dims[j->n_input - 1] = info->assumed ? oc_strdup(j->a, info->assumed) : NULL;
     return 0;
 }
 
@@ -425,6 +427,7 @@ static int take_inputs(struct job *j, const struct oc_analysis *analysis, struct
     int64_t dim[64];
     size_t at = 0;
     j->input = OC_NEW_ARRAY(j->a, g->n_input, struct oc_run_input);
+    j->assumed_dims = OC_NEW_ARRAY(j->a, g->n_input, const char *);
     for (uint32_t i = 0; i < g->n_input; i++) {
         if (j->m->value[g->input[i]].constant || !oc_analysis_input(analysis, at++, dim, &info))
             continue;
@@ -447,6 +450,43 @@ static struct oc_record_time time_of(const double *field)
                                    .spread = field[SPREAD]};
 }
 
+/* What of an input nobody gave, and the options that give it; NULL: nothing. */
+static const char *assumed_text(const struct job *j, size_t i)
+{
+    const struct oc_run_input *in = &j->input[i];
+    const char *name = j->m->value[in->value].name, *text = NULL;
+    if (j->assumed_dims[i])
+        text = oc_printf(j->a, "%s; set with --shape %s=...", j->assumed_dims[i], name);
+    if (in->guessed)
+        text = oc_printf(j->a, "%s%scontents = %s; set with --value %s=...", text ? text : "",
+                         text ? "; " : "", in->content, name);
+    return text;
+}
+
+/* "input: input.1 = 256 (...); set with --shape input=... | sr: ...", "" without assumptions. */
+static const char *all_assumed(const struct job *j)
+{
+    const char *all = "";
+    for (size_t i = 0; i < j->n_input; i++) {
+        const char *text = assumed_text(j, i);
+        if (text)
+            all = oc_printf(j->a, "%s%s%s: %s", all, *all ? " | " : "", j->m->value[j->input[i].value].name,
+                            text);
+    }
+    return all;
+}
+
+/* A run that fails may do so because of what was assumed: that comes first, the runtime's text may be long.
+ */
+static void name_assumptions(const struct job *j, struct oc_err *err)
+{
+    const char *assumed = all_assumed(j);
+    if (err && *assumed && err->code == OC_EUNSUPPORTED) {
+        char *message = oc_strdup(j->a, err->msg);
+        snprintf(err->msg, sizeof(err->msg), "%.400s. Assumed inputs: %s", message, assumed);
+    }
+}
+
 static void fill_info(struct job *j, struct oc_record_info *info)
 {
     struct oc_record_input *in = OC_NEW_ARRAY(j->a, j->n_input, struct oc_record_input);
@@ -455,7 +495,8 @@ static void fill_info(struct job *j, struct oc_record_info *info)
                                          .dtype = oc_dtype_info(j->input[i].dtype)->name,
                                          .content = oc_strdup(j->a, j->input[i].content),
                                          .rank = j->input[i].rank,
-                                         .dim = j->input[i].dim};
+                                         .dim = j->input[i].dim,
+                                         .assumed = assumed_text(j, i)};
     *info = (struct oc_record_info){.library = j->library,
                                     .version = j->version,
                                     .profile = j->files.profile,
@@ -476,6 +517,9 @@ static int record(struct job *j, const struct oc_analysis *analysis, struct oc_e
     int rc = oc_child_run("ONNX Runtime", work, j, &listener, err);
     if (!rc && (!j->library || !j->version || !(j->field[0][RUNS] > 0) || !(j->field[1][RUNS] > 0)))
         rc = oc_fail(err, OC_ELIBRARY, "ONNX Runtime ended without results");
+    if (rc)
+        name_assumptions(j, err);
+    j->files.assumed = all_assumed(j);
     return oc_record_files_close(&j->files, rc ? NULL : j->profile, err) || rc ? -1 : 0;
 }
 
@@ -514,7 +558,7 @@ static void write_input(const struct oc_record_input *in, FILE *f)
     oc_print_line(f, "%s]  %s", b.data, in->content);
     oc_buf_free(&b);
     if (in->assumed)
-        oc_print_line(f, "assumed     %s: %s; set with --shape %s=...", in->name, in->assumed, in->name);
+        oc_print_line(f, "assumed     %s: %s", in->name, in->assumed);
 }
 
 /* "(median of 132 runs +-0.3 % with 95 % confidence; min 22.1 ms, max 25.0 ms, IQR 1.2 %, outliers 3)" */
@@ -553,8 +597,9 @@ static void write_warnings(const struct oc_record_info *i, FILE *f)
 void oc_recording_write(const struct oc_recording *r, FILE *f)
 {
     const struct oc_record_info *i = &r->info;
-    double plain_ns = i->plain.noisy ? i->plain.min_ns : i->plain.median_ns,
-           profiled_ns = i->plain.noisy ? i->profiled.min_ns : i->profiled.median_ns;
+    bool noisy = i->plain.noisy || i->profiled.noisy;
+    double plain_ns = noisy ? i->plain.min_ns : i->plain.median_ns,
+           profiled_ns = noisy ? i->profiled.min_ns : i->profiled.median_ns;
     char overhead[64] = "";
     oc_print_line(f, "runtime     ONNX Runtime %s  (%s)", i->version, i->library);
     fprintf(f, "settings    optimization %s; threads %s%.0u; warm-up runs %u\n", r->level,

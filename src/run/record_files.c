@@ -8,7 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/diag.h"
+#include "base/json_write.h"
 
 static const char *base_of(const char *path)
 {
@@ -119,6 +121,74 @@ static int check_whole(const char *path, const char *shown, char last, struct oc
                    "cannot write '%s': ONNX Runtime has left it incomplete: is the disk full?", shown);
 }
 
+static void put_varint(struct oc_buf *b, size_t v)
+{
+    for (; v > 0x7f; v >>= 7)
+        oc_buf_char(b, (char)(v | 0x80));
+    oc_buf_char(b, (char)v);
+}
+
+static void put_field(struct oc_buf *b, unsigned number, const char *data, size_t n)
+{
+    oc_buf_char(b, (char)(number << 3 | 2)); /* length-delimited */
+    put_varint(b, n);
+    oc_buf_add(b, data, n);
+}
+
+/* Writes at an offset from the end of the file. */
+static int write_at_end(const char *path, long back, const struct oc_buf *b, struct oc_err *err)
+{
+    FILE *f = fopen(path, "r+b");
+    bool done = f && !fseek(f, -back, SEEK_END) && fwrite(b->data, 1, b->n, f) == b->n;
+    if (f && fclose(f))
+        done = false;
+    return done ? 0 : oc_fail(err, OC_EOUTPUT, "cannot write '%s': %s", path, strerror(errno));
+}
+
+/* Repeated fields of a protobuf message may come at its end: an entry of metadata_props (field 14). */
+static int mark_model(const char *path, const char *assumed, struct oc_err *err)
+{
+    static const char key[] = "onnxcost.assumed_inputs";
+    struct oc_buf entry = {0}, field = {0};
+    put_field(&entry, 1, key, sizeof(key) - 1);
+    put_field(&entry, 2, assumed, strlen(assumed));
+    put_field(&field, 14, entry.data, entry.n);
+    int rc = write_at_end(path, 0, &field, err);
+    oc_buf_free(&entry);
+    oc_buf_free(&field);
+    return rc;
+}
+
+/* How many bytes at the end of the file close the array. */
+static long closing_bytes(const char *path)
+{
+    char end[16];
+    long n = 0;
+    FILE *f = fopen(path, "rb");
+    size_t got = f && !fseek(f, -(long)sizeof(end), SEEK_END) ? fread(end, 1, sizeof(end), f) : 0;
+    if (f)
+        fclose(f);
+    while (got && strchr(" \r\n", end[got - 1]))
+        got--, n++;
+    return got && end[got - 1] == ']' ? n + 1 : 0;
+}
+
+/* A metadata event before the bracket that closes the array of events. */
+static int mark_profile(const char *path, const char *assumed, struct oc_err *err)
+{
+    struct oc_buf b = {0};
+    long back = closing_bytes(path);
+    struct oc_json_out w = {.f = oc_buf_stream(&b)};
+    fputs(",\n{\"cat\" : \"onnxcost\",\"pid\" :0,\"tid\" :0,\"dur\" :0,\"ts\" :0,\"ph\" : \"M\",\"name\" :",
+          w.f);
+    oc_jw_string(&w, assumed);
+    fputs(",\"args\" : {}}\n]\n", w.f);
+    fclose(w.f);
+    int rc = back ? write_at_end(path, back, &b, err) : 0;
+    oc_buf_free(&b);
+    return rc;
+}
+
 static int keep(const struct oc_record_files *f, const char *profile, struct oc_err *err)
 {
     const char *weights = oc_printf(f->a, "%s/%s", f->folder, f->weights_name);
@@ -128,6 +198,9 @@ static int keep(const struct oc_record_files *f, const char *profile, struct oc_
         return oc_fail(err, OC_ELIBRARY, "ONNX Runtime has not saved the optimized model");
     if (check_whole(profile, f->profile, ']', err) ||
         check_whole(f->temporary_optimized, f->optimized, '\0', err))
+        return -1;
+    if (f->assumed && *f->assumed &&
+        (mark_model(f->temporary_optimized, f->assumed, err) || mark_profile(profile, f->assumed, err)))
         return -1;
     if (!access(weights, R_OK) && move(weights, oc_printf(f->a, "%s.data", f->optimized), err))
         return -1;

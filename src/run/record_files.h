@@ -11,6 +11,7 @@ struct oc_record_files {             /* texts are in the arena */
     const char *folder;              /* for the time being; NULL: none */
     const char *profile_prefix;      /* in it */
     const char *temporary_optimized, *weights_name;
+    const char *assumed; /* of the inputs, written into both files; NULL or "": nothing */
     struct oc_arena *a;
 };
 

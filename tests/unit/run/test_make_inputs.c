@@ -352,12 +352,31 @@ static void refused(void **state)
     drop(&m);
 }
 
+/* A sampling rate, say: the branch of 16000 is the one that the model was made for. */
+static void scalar_is_a_constant_that_the_model_compares_it_with(void **state)
+{
+    (void)state;
+    for (int compared = 0; compared < 2; compared++) {
+        struct made m;
+        struct oc_builder *b = with_input("sr", "int64[]");
+        oc_b_init(b, "rate", "int64[]{16000}");
+        oc_b_node(b, compared ? "Equal" : "Add", "n", "rate,sr", "z", "");
+        oc_b_output(b, "z", compared ? "bool[]" : "int64[]");
+        assert_int_equal(make(&m, b, NULL, 0, 1), 0);
+        assert_int_equal(longs(&m, 0)[0], compared ? 16000 : 1);
+        assert_true(m.in[0].guessed);
+        drop(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals),   cmocka_unit_test(narrow_reals), cmocka_unit_test(ids),
-        cmocka_unit_test(by_name), cmocka_unit_test(strings),      cmocka_unit_test(hidden_tables),
-        cmocka_unit_test(given),   cmocka_unit_test(from_file),    cmocka_unit_test(refused),
+        cmocka_unit_test(reals),   cmocka_unit_test(narrow_reals),
+        cmocka_unit_test(ids),     cmocka_unit_test(by_name),
+        cmocka_unit_test(strings), cmocka_unit_test(hidden_tables),
+        cmocka_unit_test(given),   cmocka_unit_test(from_file),
+        cmocka_unit_test(refused), cmocka_unit_test(scalar_is_a_constant_that_the_model_compares_it_with),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

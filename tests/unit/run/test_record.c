@@ -210,6 +210,49 @@ static void time_budget_ends_slow_runs_and_is_reported(void **state)
     free(text);
 }
 
+/* batch has no size and x no contents: a failure names the first, and the files of a success have it too. */
+static void assumptions_are_named_in_failures_and_in_the_files(void **state)
+{
+    (void)state;
+    struct session s;
+    const char *path = write_model("model.onnx");
+    static const char assumed[] = "x: batch = 1 (default for a batch); set with --shape x=...";
+    setenv("FAKE_ORT", "run_fails", 1);
+    assert_int_equal(record(&s, path, NULL, (struct oc_record_opts){.library = fake()}), -1);
+    if (!strstr(s.err.msg, "shapes do not fit. Assumed inputs: ") || !strstr(s.err.msg, assumed) ||
+        !strstr(s.err.msg, "set with --value id=..."))
+        fail_msg("%s", s.err.msg);
+    drop(&s);
+    const struct oc_bind bind = {"batch", 5};
+    const struct oc_analyze_opts all_given = {.bind = &bind, .n_bind = 1};
+    assert_int_equal(record(&s, path, &all_given, (struct oc_record_opts){.library = fake()}), -1);
+    assert_null(strstr(s.err.msg, "Assumed"));
+    drop(&s);
+    unsetenv("FAKE_ORT");
+    if (record(&s, path, NULL, (struct oc_record_opts){.library = fake()}))
+        fail_msg("%s", s.err.msg);
+    struct oc_profile *p;
+    struct oc_model *optimized;
+    const struct oc_diag *d;
+    if (oc_profile_open(oc_recording_info(s.recording).profile, NULL, &p, &s.err) ||
+        oc_model_load(oc_recording_info(s.recording).optimized, NULL, &optimized, &s.err))
+        fail_msg("%s", s.err.msg);
+    bool told = false;
+    for (size_t i = oc_profile_diags(p, &d); i-- > 0;)
+        told |= !strcmp(d[i].code, "I-assumed-inputs") && strstr(d[i].text, assumed);
+    assert_true(told);
+    char text[4096];
+    FILE *f = fopen(oc_recording_info(s.recording).optimized, "rb");
+    size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+    if (f)
+        fclose(f);
+    assert_non_null(memmem(text, n, "onnxcost.assumed_inputs", 23));
+    oc_model_free(optimized);
+    oc_profile_close(p);
+    drop(&s);
+    remove_files();
+}
+
 static void missing_folders_are_made(void **state)
 {
     (void)state;
@@ -334,6 +377,7 @@ int main(void)
         cmocka_unit_test(noisy_runs_give_the_minimum_and_a_warning),
         cmocka_unit_test(time_budget_ends_slow_runs_and_is_reported),
         cmocka_unit_test(missing_folders_are_made),
+        cmocka_unit_test(assumptions_are_named_in_failures_and_in_the_files),
         cmocka_unit_test(whole),
         cmocka_unit_test(in_a_folder),
         cmocka_unit_test(misbehaving),

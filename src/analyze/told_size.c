@@ -1,0 +1,144 @@
+#include "analyze/told_size.h"
+
+#include <string.h>
+
+#include "base/ck.h"
+
+/* Operators whose first output has the shape of the first input. */
+static const char *const keepers[] = {
+    "Identity", "Cast", "QuantizeLinear", "DequantizeLinear", "Relu",    "Clip",   "Sigmoid", "Tanh",
+    "Neg",      "Abs",  "Sqrt",           "LeakyRelu",        "Softmax", "Dropout"};
+
+/* Dimension `axis` (from the end if negative) of the input equals that of the weight in a slot. */
+static const struct rule {
+    const char *op_type;
+    int8_t axis;
+    uint8_t slot;
+    int8_t weight_axis;
+} rules[] = {
+    {"ConvTranspose", 1, 1, 0},
+    {"MatMul", -1, 1, -2},
+    {"MatMulInteger", -1, 1, -2},
+    {"QLinearMatMul", -1, 3, -2},
+    {"LSTM", 2, 1, 2},
+    {"GRU", 2, 1, 2},
+    {"RNN", 2, 1, 2},
+    {"BatchNormalization", 1, 1, 0},
+    {"InstanceNormalization", 1, 1, 0},
+    {"LayerNormalization", -1, 1, -1},
+};
+
+static const struct oc_tensor *constant_of(const struct oc_model *m, uint32_t value)
+{
+    for (int depth = 0; depth < 4 && value != OC_NONE; depth++) {
+        const struct oc_value *v = &m->value[value];
+        const struct oc_node *n = v->producer != OC_NONE ? &m->node[v->producer] : NULL;
+        const struct oc_tensor *t = v->constant ? v->constant : n ? oc_node_constant(n) : NULL;
+        if (t)
+            return t;
+        bool keeps = n && n->n_in && (!strcmp(n->op_type, "DequantizeLinear") || !strcmp(n->op_type, "Cast"));
+        value = keeps ? n->in[0] : OC_NONE;
+    }
+    return NULL;
+}
+
+static int64_t dim_of(const struct oc_model *m, const struct oc_node *n, unsigned slot, int axis)
+{
+    const struct oc_tensor *t = slot < n->n_in && n->in[slot] != OC_NONE ? constant_of(m, n->in[slot]) : NULL;
+    axis += t && axis < 0 ? (int)t->rank : 0;
+    return t && axis >= 0 && axis < (int)t->rank ? t->dim[axis] : 0;
+}
+
+static int64_t attr_int(const struct oc_node *n, const char *name, int64_t otherwise)
+{
+    const struct oc_attr *a = oc_node_attr(n, name);
+    return a ? a->i : otherwise;
+}
+
+static int64_t by_conv(const struct oc_model *m, const struct oc_node *n, unsigned axis)
+{
+    bool linear = !strcmp(n->op_type, "QLinearConv");
+    if (axis != 1 || (!linear && strcmp(n->op_type, "Conv") != 0 && strcmp(n->op_type, "ConvInteger") != 0))
+        return 0;
+    int64_t channels = dim_of(m, n, linear ? 3 : 1, 1), groups = attr_int(n, "group", 1);
+    return groups > 0 && groups < 1 << 20 && channels < (int64_t)1 << 40 ? channels * groups : 0;
+}
+
+static int64_t by_gemm(const struct oc_model *m, const struct oc_node *n, unsigned axis)
+{
+    if (strcmp(n->op_type, "Gemm") != 0 || axis != (attr_int(n, "transA", 0) ? 0 : 1))
+        return 0;
+    return dim_of(m, n, 1, attr_int(n, "transB", 0) ? 1 : 0);
+}
+
+/* The product of all but the first size of the shape, less the other known dimensions of the input: the first
+ * axis stays for the batch. */
+static int64_t by_reshape(const struct oc_model *m, const struct oc_node *n, const struct oc_shape *in,
+                          unsigned axis)
+{
+    if (strcmp(n->op_type, "Reshape") != 0 || n->n_in < 2 || n->in[1] == OC_NONE || axis == 0)
+        return 0;
+    const struct oc_tensor *t = constant_of(m, n->in[1]);
+    struct oc_tensor_bytes b;
+    uint64_t product = 1;
+    if (!t || t->dtype != OC_DT_INT64 || t->elements < 2 || t->elements > 16 ||
+        !oc_tensor_bytes_open(m, t, &b))
+        return 0;
+    bool known = b.size_bytes == t->elements * sizeof(int64_t);
+    for (uint64_t i = 1; known && i < t->elements; i++) {
+        int64_t v;
+        memcpy(&v, (const char *)b.data + i * sizeof(v), sizeof(v));
+        known = v > 0 && oc_mul_u64(product, (uint64_t)v, &product);
+    }
+    oc_tensor_bytes_close(&b);
+    for (unsigned i = 1; known && i < in->rank; i++) {
+        if (i == axis)
+            continue;
+        known = in->dim[i].expr == 0 && in->dim[i].v > 0 && product % (uint64_t)in->dim[i].v == 0;
+        product /= known ? (uint64_t)in->dim[i].v : 1;
+    }
+    return known && product <= INT64_MAX ? (int64_t)product : 0;
+}
+
+static int64_t by_rule(const struct oc_model *m, const struct oc_node *n, unsigned axis, unsigned rank)
+{
+    for (size_t i = 0; i < OC_COUNT(rules); i++) {
+        unsigned at = rules[i].axis < 0 ? rank - 1 : (unsigned)rules[i].axis;
+        if (at == axis && !strcmp(rules[i].op_type, n->op_type))
+            return dim_of(m, n, rules[i].slot, rules[i].weight_axis);
+    }
+    return 0;
+}
+
+static bool keeps_shape(const struct oc_node *n)
+{
+    for (size_t i = 0; i < OC_COUNT(keepers); i++)
+        if (!strcmp(keepers[i], n->op_type))
+            return true;
+    return false;
+}
+
+int64_t oc_told_size(const struct oc_model *m, uint32_t value, unsigned axis, const char **by,
+                     struct oc_arena *scratch)
+{
+    const struct oc_shape *in = &m->value[value].declared->shape;
+    const struct oc_graph *g = &m->graph[0];
+    bool *same = OC_NEW_ARRAY(scratch, m->n_value, bool);
+    same[value] = true;
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const struct oc_node *n = &m->node[g->node[i]];
+        if (!n->n_in || n->in[0] == OC_NONE || !same[n->in[0]])
+            continue;
+        int64_t size = by_conv(m, n, axis);
+        size = size ? size : by_gemm(m, n, axis);
+        size = size ? size : by_rule(m, n, axis, in->rank);
+        size = size ? size : by_reshape(m, n, in, axis);
+        if (size > 0) {
+            *by = n->op_type;
+            return size;
+        }
+        if (keeps_shape(n) && n->n_out && n->out[0] != OC_NONE)
+            same[n->out[0]] = true;
+    }
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* Open dimensions of inputs: sizes that weights require, sizes that fit, and what a failure says about them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/ck.h"
+#include "onnxcost.h"
+#include "support/build.h"
+
+struct made {
+    uint8_t *bytes;
+    struct oc_model *model;
+    struct oc_analysis *analysis;
+};
+
+static void analyze(struct made *m, struct oc_builder *b)
+{
+    size_t n;
+    struct oc_err err;
+    m->bytes = oc_b_pack(b, &n);
+    oc_b_free(b);
+    if (oc_model_load_mem(m->bytes, n, NULL, &m->model, &err) ||
+        oc_analyze(m->model, NULL, &m->analysis, &err))
+        fail_msg("%s", err.msg);
+}
+
+static void drop(struct made *m)
+{
+    oc_analysis_free(m->analysis);
+    oc_model_free(m->model);
+    free(m->bytes);
+}
+
+/* One operator with a weight: the input's open dimension `axis` gets the size and the reason. */
+static void expect_size(const char *op, const char *input, const char *weight, const char *attr,
+                        unsigned axis, int64_t size)
+{
+    struct made m;
+    struct oc_builder *b = oc_b_new(17);
+    int64_t dim[64];
+    struct oc_input_info in;
+    char type[64];
+    const bool rnn = !strcmp(op, "LSTM");
+    oc_b_input(b, "x", input);
+    oc_b_init(b, "w", weight);
+    oc_b_init(b, "r", "float[1,32,8]");
+    oc_b_node(b, "Relu", "keeps", "x", "y", "");
+    oc_b_node(b, op, "n", rnn ? "y,w,r" : "y,w", "z", attr);
+    oc_b_output(b, "z", "float");
+    analyze(&m, b);
+    assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
+    if (dim[axis] != size)
+        fail_msg("%s: %lld", op, (long long)dim[axis]);
+    snprintf(type, sizeof(type), "c = %lld (required by the weights of a %s)", (long long)size, op);
+    assert_non_null(strstr(in.assumed, type));
+    drop(&m);
+}
+
+static void weights_decide_open_dimensions(void **state)
+{
+    (void)state;
+    expect_size("Conv", "float[1,c,9,9]", "float[8,6,3,3]", "", 1, 6);
+    expect_size("Conv", "float[1,c,9,9]", "float[8,2,3,3]", "group=4", 1, 8);
+    expect_size("ConvTranspose", "float[1,c,9,9]", "float[5,6,3,3]", "", 1, 5);
+    expect_size("MatMul", "float[1,4,c]", "float[24,7]", "", 2, 24);
+    expect_size("Gemm", "float[1,c]", "float[7,40]", "transB=1", 1, 40);
+    expect_size("Gemm", "float[1,c]", "float[40,7]", "", 1, 40);
+    expect_size("LSTM", "float[5,1,c]", "float[1,32,10]", "hidden_size=8", 2, 10);
+    expect_size("Reshape", "float[1,c]", "int64[3]{-1,3,8}", "", 1, 24);
+}
+
+/* The window does not fit into one element: a longer input is tried. */
+static void lengths_that_do_not_fit_are_revised(void **state)
+{
+    (void)state;
+    struct made m;
+    struct oc_builder *b = oc_b_new(17);
+    int64_t dim[64];
+    struct oc_input_info in;
+    oc_b_input(b, "x", "float[batch,1,samples]");
+    oc_b_init(b, "w", "float[4,1,400]");
+    oc_b_node(b, "Conv", "stft", "x,w", "z", "strides=160");
+    oc_b_output(b, "z", "float");
+    analyze(&m, b);
+    assert_true(oc_analysis_input(m.analysis, 0, dim, &in));
+    assert_int_equal(dim[2], 512);
+    assert_string_equal(in.assumed,
+                        "batch = 1 (default for a batch), samples = 512 (first tried size that fits the "
+                        "model)");
+    drop(&m);
+}
+
+static void failure_names_the_assumed_dimensions(void **state)
+{
+    (void)state;
+    struct made m;
+    const struct oc_diag *d;
+    struct oc_builder *b = oc_b_new(17);
+    oc_b_input(b, "x", "float[batch,1,samples]");
+    oc_b_init(b, "w", "float[4,1,100000]");
+    oc_b_node(b, "Conv", "stft", "x,w", "z", "");
+    oc_b_output(b, "z", "float");
+    analyze(&m, b);
+    size_t n = oc_analysis_diags(m.analysis, &d);
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found |= !strcmp(d[i].code, "E-shape") && strstr(d[i].text, "does not fit") &&
+                 strstr(d[i].text, "; perhaps because samples is assumed to be 1 (--dim samples=N)");
+    assert_true(found);
+    drop(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_decide_open_dimensions),
+        cmocka_unit_test(lengths_that_do_not_fit_are_revised),
+        cmocka_unit_test(failure_names_the_assumed_dimensions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
