@@ -159,7 +159,7 @@ static struct status *fill_strings(struct value *v, const char *const *text, siz
 /* "slow": 400 ms; "noisy": 1, 10, 20, 30 ms and again, so that the quartiles are far apart. Else no time. */
 static int run_ms(int run)
 {
-    return mode("slow") ? 400 : mode("noisy") ? (run % 4 ? run % 4 * 10 : 1) : 0;
+    return has_mode("slow") ? 400 : has_mode("noisy") ? (run % 4 ? run % 4 * 10 : 1) : 0;
 }
 
 static void sleep_ms(int ms)
