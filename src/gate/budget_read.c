@@ -53,8 +53,7 @@ static int find_metric(const struct reader *r, const struct oc_xml_elem *e, enum
     return oc_xml_fail(r->xml, "%s", unknown.msg);
 }
 
-/* ---- budgets ---------------------------------------------------------------------------------------------
- */
+/* ---- budgets ------------------------------------------------------------------------------------------- */
 
 static int get_part(const struct reader *r, const struct oc_xml_elem *e, struct oc_limit *l)
 {
@@ -111,8 +110,7 @@ static const struct oc_xml_spec budget_specs[E_BUDGET_KINDS] = {
 static const struct oc_xml_format budget_format = {
     .spec = budget_specs, .n_spec = E_BUDGET_KINDS, .max_bytes = MAX_BYTES};
 
-/* ---- baselines -------------------------------------------------------------------------------------------
- */
+/* ---- baselines ----------------------------------------------------------------------------------------- */
 
 static int start_value(void *user, const struct oc_xml_elem *e)
 {
@@ -169,8 +167,7 @@ static const struct oc_xml_spec baseline_specs[E_BASELINE_KINDS] = {
 static const struct oc_xml_format baseline_format = {
     .spec = baseline_specs, .n_spec = E_BASELINE_KINDS, .max_bytes = MAX_BYTES};
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
 static int read_mem(struct oc_budget *b, const struct oc_xml_format *format, const char *name,
                     const void *data, size_t n, const struct oc_tolerances *tolerance, struct oc_err *err)

@@ -43,8 +43,7 @@ double oc_diff_delta(const struct oc_diff_row *r, unsigned metric)
     return a > b ? -(double)(a - b) : (double)(b - a);
 }
 
-/* ---- totals ----------------------------------------------------------------------------------------------
- */
+/* ---- totals -------------------------------------------------------------------------------------------- */
 
 static void set_model_totals(struct oc_diff *d, unsigned s)
 {
@@ -145,8 +144,7 @@ static int conserve(struct oc_diff *d, struct oc_err *err)
     return 0;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
 static void count_rows(struct oc_diff *d)
 {

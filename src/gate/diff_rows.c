@@ -6,7 +6,7 @@
 #include "gate/diff.h"
 #include "join/join.h"
 
-/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a ------------- */
+/* ---- sets of nodes: union-find over the nodes of both sides, those of b after those of a --------------- */
 
 struct units {
     struct oc_diff *d;
@@ -70,8 +70,7 @@ static void make_units(struct units *u, struct oc_diff *d)
     unite_records(u, 1);
 }
 
-/* ---- rows ----------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 /* Nodes that are folded on both sides and have no record need no row. */
 static void mark(struct units *u, bool *wanted)
@@ -124,8 +123,7 @@ static void order_rows(struct units *u, const bool *wanted)
         add_row(u, root_of(u, i), wanted);
 }
 
-/* ---- counts ----------------------------------------------------------------------------------------------
- */
+/* ---- counts -------------------------------------------------------------------------------------------- */
 
 static void add_counts(struct oc_diff_cell *c, const struct oc_node_cost *k)
 {
@@ -154,8 +152,7 @@ static void fill_nodes(struct units *u, unsigned s)
     }
 }
 
-/* ---- times -----------------------------------------------------------------------------------------------
- */
+/* ---- times --------------------------------------------------------------------------------------------- */
 
 /* Rows by the name of a bucket, after those of operators. */
 struct buckets {
@@ -258,8 +255,7 @@ static struct oc_diff_row *keep(struct oc_diff *d, struct buckets *b)
     return row;
 }
 
-/* ---- parameters of no node --------------------------------------------------------------------
- */
+/* ---- parameters of no node ----------------------------------------------------------------------------- */
 
 static void add_rest(struct oc_diff *d, struct buckets *b)
 {

@@ -7,8 +7,7 @@
 
 enum { SHOWN = 4, LONGEST = 40 };
 
-/* ---- names -----------------------------------------------------------------------------------------------
- */
+/* ---- names --------------------------------------------------------------------------------------------- */
 
 /* The node with the most work, the first of several. */
 static uint32_t main_node(const struct oc_analysis *a, const struct oc_diff_cell *c)
@@ -43,8 +42,7 @@ static const char *types_of(struct oc_diff *d, unsigned s, const struct oc_diff_
     return c->n_node > SHOWN ? oc_printf(&d->arena, "%s+%u", text, c->n_node - SHOWN) : text;
 }
 
-/* ---- attributes ------------------------------------------------------------------------------------------
- */
+/* ---- attributes ---------------------------------------------------------------------------------------- */
 
 static const char *number_text(struct oc_arena *a, double v)
 {
@@ -78,8 +76,7 @@ static const char *attr_text(struct oc_arena *a, const struct oc_attr *t)
     }
 }
 
-/* ---- two nodes -------------------------------------------------------------------------------------------
- */
+/* ---- two nodes ----------------------------------------------------------------------------------------- */
 
 struct comparing {
     struct oc_diff *d;
@@ -175,8 +172,7 @@ static void compare_nodes(struct comparing *x)
         compare_value(x, "in", i, p->in[i], q->in[i]);
 }
 
-/* ---- a row -----------------------------------------------------------------------------------------------
- */
+/* ---- a row --------------------------------------------------------------------------------------------- */
 
 static void compare_pairs(struct comparing *x, struct oc_diff_row *r, uint32_t largest)
 {

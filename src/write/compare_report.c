@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- one row ---------------------------------------------------------------------------------------------
- */
+/* ---- one row ------------------------------------------------------------------------------------------- */
 
 /* The node that names a set: the first one with the most work. */
 static uint32_t main_node(const struct oc_analysis *a, const struct oc_join_rec *r)
@@ -78,8 +77,7 @@ static void make_row(struct oc_comparing *x, const struct oc_analysis *a, uint32
     set_roof(x, a, row, &r->cost);
 }
 
-/* ---- the report ------------------------------------------------------------------------------------------
- */
+/* ---- the report ---------------------------------------------------------------------------------------- */
 
 static bool is_format(const struct oc_report_opts *o, const char *name)
 {

@@ -8,12 +8,11 @@
 
 #define INFO_WIDTH 30
 #define BAR_LENGTH 15
-#define MAX_BAR    65536 /* of negative times: the ratio to the largest has no bound */
+#define MAX_BAR    65536 /* ratio for negative times: unbounded */
 
-/* ---- cells -----------------------------------------------------------------------------------------------
- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
-/* Takes what the buffer holds as an arena text and empties it. */
+/* Moves the buffer's contents into an arena text and empties the buffer. */
 static const char *take(struct oc_arena *a, struct oc_buf *b)
 {
     const char *s = oc_strndup(a, b->data ? b->data : "", b->n);
@@ -84,8 +83,7 @@ static const char *shapes_cell(struct oc_arena *a, const struct oc_details *d, c
     return take(a, b);
 }
 
-/* ---- the grid --------------------------------------------------------------------------------------------
- */
+/* ---- the grid ------------------------------------------------------------------------------------------ */
 
 #define MAX_COLUMNS 64
 
@@ -134,20 +132,19 @@ void oc_details_grid(const struct oc_rows *rows, const struct oc_details *d, str
     oc_grid_print(&g, d->ascii ? OC_GRID_ASCII : OC_GRID_FANCY, out);
 }
 
-/* ---- the wiki table --------------------------------------------------------------------------------------
- */
+/* ---- the wiki table ------------------------------------------------------------------------------------ */
 
 struct wiki {
     const struct oc_details *d;
     struct oc_arena *a;
     struct oc_buf b;                             /* scratch */
-    double max_time_s, max_flops, max_bandwidth; /* NAN: none known */
-    uint32_t n;                                  /* cells so far */
+    double max_time_s, max_flops, max_bandwidth; /* NAN: unknown */
+    uint32_t n;                                  /* number of cells */
     struct oc_cell cell[MAX_COLUMNS];
     const char *header[MAX_COLUMNS];
 };
 
-/* Python's max(): a later value replaces the best if it is above it. */
+/* Python's max(): a later value replaces the maximum only if it is larger. */
 static double larger(double best, double v, bool first)
 {
     return first || v > best ? v : best;
@@ -248,7 +245,7 @@ void oc_details_wiki(const struct oc_rows *rows, const struct oc_details *d, str
     none.n_info = rows->info_key ? OC_COUNT(blank) : 0;
     struct oc_grid g;
     find_maxima(&w, rows);
-    put_record(&w, rows->n ? rows : &empty, 0, 0); /* for the headers, which are the same for all rows */
+    put_record(&w, rows->n ? rows : &empty, 0, 0); /* for the headers, which are equal for all rows */
     oc_grid_init(&g, w.a, w.n, w.header);
     double cumulative_s = 0;
     for (uint32_t i = 0; i < rows->n; i++) {

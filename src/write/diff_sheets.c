@@ -6,8 +6,7 @@
 #include "base/unicode.h"
 #include "write/diff_view.h"
 
-/* ---- texts of numbers ------------------------------------------------------------------------------------
- */
+/* ---- texts of numbers ---------------------------------------------------------------------------------- */
 
 static const char *amount(struct oc_diff_view *v, unsigned m, double n)
 {
@@ -58,8 +57,7 @@ static const char *exact_delta(struct oc_diff_view *v, uint64_t a, uint64_t b)
     return a == b ? "0" : oc_printf(&v->arena, "%s%s", b > a ? "+" : "-", exact(v, b > a ? b - a : a - b));
 }
 
-/* ---- the two sides ---------------------------------------------------------------------------------------
- */
+/* ---- the two sides ------------------------------------------------------------------------------------- */
 
 static const char *side_text(struct oc_diff_view *v, unsigned s)
 {
@@ -100,8 +98,7 @@ void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s)
     }
 }
 
-/* ---- totals ----------------------------------------------------------------------------------------------
- */
+/* ---- totals -------------------------------------------------------------------------------------------- */
 
 static const char *total_text(struct oc_diff_view *v, unsigned m, unsigned s)
 {
@@ -160,8 +157,7 @@ const char *oc_diff_gaps(struct oc_diff_view *v)
     return text;
 }
 
-/* ---- columns of differences ------------------------------------------------------------------------------
- */
+/* ---- columns of differences ---------------------------------------------------------------------------- */
 
 enum { MOST = 24, TYPE_WIDTH = 28, NAME_WIDTH = 36, WHAT_WIDTH = 60 };
 
@@ -203,8 +199,7 @@ static void set_columns(struct oc_diff_view *v, const struct columns *c, struct 
     *s = (struct oc_sheet){.kinds = oc_strndup(&v->arena, c->kinds, c->n), .head = head};
 }
 
-/* ---- by operator type ------------------------------------------------------------------------------------
- */
+/* ---- by operator type ---------------------------------------------------------------------------------- */
 
 static double type_delta(const struct oc_diff_type *t, unsigned m)
 {
@@ -256,10 +251,9 @@ void oc_diff_kinds(struct oc_diff_view *v, struct oc_sheet *s)
     }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
-static const char *two(struct oc_diff_view *v, const char *a, const char *b, const char *arrow)
+static const char *join_sides(struct oc_diff_view *v, const char *a, const char *b, const char *arrow)
 {
     if (!*a || !*b || strcmp(a, b) == 0)
         return *a ? a : b;
@@ -279,7 +273,7 @@ static const char *shortened(struct oc_diff_view *v, const char *text, size_t mo
                     : oc_printf(&v->arena, "%.*s...", (int)(p - text), text);
 }
 
-static const char *what(struct oc_diff_view *v, const struct oc_diff_row *r)
+static const char *change_text(struct oc_diff_view *v, const struct oc_diff_row *r)
 {
     if (r->rule < OC_ALIGN_PLAIN || !(r->change & OC_DIFF_NAME))
         return r->what;
@@ -300,10 +294,10 @@ static void row_cells(struct oc_diff_view *v, const struct oc_diff_row *r, struc
         cell[n++] = delta(v, m, oc_diff_delta(r, m));
     }
     bool bucket = r->status == OC_DIFF_BUCKET;
-    cell[n++] = bucket ? "" : shortened(v, two(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
+    cell[n++] = bucket ? "" : shortened(v, join_sides(v, r->type, r->type_b, " -> "), TYPE_WIDTH, false);
     cell[n++] = bucket ? oc_printf(&v->arena, "(%s)", r->name)
-                       : shortened(v, two(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
-    cell[n++] = shortened(v, what(v, r), WHAT_WIDTH, false);
+                       : shortened(v, join_sides(v, r->name, r->name_b, " -> "), NAME_WIDTH, true);
+    cell[n++] = shortened(v, change_text(v, r), WHAT_WIDTH, false);
     oc_sheet_row(s, cell);
 }
 

@@ -21,8 +21,7 @@ const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
     [OC_DIFF_LATENCY] = {"latency", "latency", false, true},
 };
 
-/* ---- which metrics ---------------------------------------------------------------------------------------
- */
+/* ---- which metrics ------------------------------------------------------------------------------------- */
 
 static bool differs(const struct oc_diff *d, unsigned m)
 {
@@ -48,8 +47,7 @@ static bool has_rows(const struct oc_diff *d, unsigned m)
     return any;
 }
 
-/* ---- order -----------------------------------------------------------------------------------------------
- */
+/* ---- order --------------------------------------------------------------------------------------------- */
 
 struct placed {
     double size;
@@ -106,8 +104,7 @@ static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric
     return 0;
 }
 
-/* ---- choice ----------------------------------------------------------------------------------------------
- */
+/* ---- choice -------------------------------------------------------------------------------------------- */
 
 static bool is_news(const struct oc_diff_row *r)
 {

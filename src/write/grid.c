@@ -6,7 +6,7 @@
 #include "report/pyfmt.h"
 #include "base/unicode.h"
 
-#define MIN_PADDING 2 /* a column is at least this much wider than its header */
+#define MIN_PADDING 2 /* minimum width of a column in addition to its header */
 
 struct line {
     const char *begin, *fill, *sep, *end; /* begin NULL: no such line */
@@ -16,7 +16,7 @@ struct style {
     struct line above, below_header, between, below;
     const char *begin, *sep, *end; /* of a row */
     unsigned padding;
-    bool open_with_header; /* `above` and `below` are left out when there is a header */
+    bool open_with_header; /* `above` and `below` are omitted if there is a header */
 };
 
 static const struct style styles[] = {
@@ -52,8 +52,7 @@ static const struct style styles[] = {
                      .open_with_header = true},
 };
 
-/* ---- filling ---------------------------------------------------------------------------------------------
- */
+/* ---- filling ------------------------------------------------------------------------------------------- */
 
 void oc_grid_init(struct oc_grid *g, struct oc_arena *arena, uint32_t n_col, const char *const *header)
 {
@@ -93,8 +92,7 @@ void oc_grid_record(struct oc_grid *g, const char *const *cells)
     }
 }
 
-/* ---- types of cells and columns --------------------------------------------------------------------------
- */
+/* ---- types of cells and columns ------------------------------------------------------------------------ */
 
 enum type { T_BOOL, T_INT, T_FLOAT, T_TEXT }; /* from special to general */
 
@@ -120,7 +118,7 @@ static enum type column_type(const struct oc_grid *g, uint32_t col)
     return truth && type == T_FLOAT ? T_TEXT : type; /* the original fails on True among floats */
 }
 
-/* Characters behind the point (or the exponent's letter); -1 for integers and what is no number. */
+/* Number of characters after the point (or the exponent's letter); -1 for integers and non-numbers. */
 static int after_point(const char *s)
 {
     size_t n = strlen(s);
@@ -134,12 +132,11 @@ static int after_point(const char *s)
     return pos ? (int)oc_utf8_count(pos + 1, strlen(pos + 1)) : -1;
 }
 
-/* ---- laying out ------------------------------------------------------------------------------------------
- */
+/* ---- laying out ---------------------------------------------------------------------------------------- */
 
 struct column {
     bool decimal;
-    size_t width; /* characters, without padding */
+    size_t width; /* in characters, without padding */
     const char **text;
 };
 
@@ -163,7 +160,7 @@ static const char *cell_text(struct oc_grid *g, const struct oc_cell *c, enum ty
     return oc_strndup(g->arena, s, n);
 }
 
-/* Appends blanks so that the points of the numbers stand under each other once aligned right. */
+/* Appends blanks so that the decimal points line up after right alignment. */
 static void align_points(struct oc_grid *g, struct column *col)
 {
     int most = -1;
@@ -178,7 +175,7 @@ static void align_points(struct oc_grid *g, struct column *col)
     }
 }
 
-/* End of the first line of the text: at \n or \r. Both ends count, as when the width is measured. */
+/* End of the first line of the text: at \n or \r. Width measurement uses the same rule. */
 static const char *measured_line_end(const char *s)
 {
     return s + strcspn(s, "\r\n");
@@ -216,8 +213,7 @@ static void lay_out(struct oc_grid *g, uint32_t index, bool multiline, struct co
     }
 }
 
-/* ---- printing --------------------------------------------------------------------------------------------
- */
+/* ---- printing ------------------------------------------------------------------------------------------ */
 
 static void cut_back(struct oc_buf *out, size_t n)
 {
@@ -225,7 +221,7 @@ static void cut_back(struct oc_buf *out, size_t n)
     out->data[n] = '\0';
 }
 
-/* A printed line ends without blanks, whatever its cells hold. */
+/* Printed lines have no trailing blanks. */
 static void end_line(struct oc_buf *out, size_t from)
 {
     const char *line = out->data + from;
@@ -262,7 +258,7 @@ static void put_cell(const char *s, size_t n, const struct column *col, struct o
         oc_buf_pad(out, ' ', blanks);
 }
 
-/* The next line of a cell as str.splitlines cuts it; false: no more. */
+/* The next line of a cell by the rules of str.splitlines; false: no more. */
 static bool next_line(const char **s, size_t *n, bool multiline, const char **line)
 {
     const char *p = *s, *end = p + strlen(p);
@@ -283,7 +279,7 @@ static bool next_line(const char **s, size_t *n, bool multiline, const char **li
     return true;
 }
 
-/* One row of cells: as many lines as the tallest cell has. */
+/* One row of cells: as many lines as the tallest cell. */
 static void put_row(const struct oc_grid *g, const struct style *st, const struct column *col,
                     const char **cells, bool multiline, struct oc_buf *out)
 {

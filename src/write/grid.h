@@ -1,10 +1,10 @@
-/* Tables of text: the "fancy_grid", "simple" and "orgtbl" forms of Python's tabulate, with its rules of
- * typing: a column whose cells all read as integers, or all as numbers, is aligned on the point (and
- * re-printed with %g in the second case); every other column is text, stripped and aligned left. Widths are
- * in characters.
+/* Tables of text: the "fancy_grid", "simple" and "orgtbl" forms of Python's tabulate, with its column
+ * types: a column whose cells all parse as integers, or all as numbers, is aligned on the decimal point
+ * (in the second case reprinted with %g); every other column is text, stripped and left-aligned. Widths
+ * are in characters.
  *
- * A grid is filled row by row and printed once. Texts are borrowed and must outlive the grid, except those of
- * oc_grid_record, which are copied into the arena. */
+ * A grid is filled row by row and printed once. Texts are borrowed and must outlive the grid, except those
+ * of oc_grid_record, which are copied into the arena. */
 #ifndef OC_GRID_H
 #define OC_GRID_H
 
@@ -28,8 +28,8 @@ struct oc_grid {
     struct oc_arena *arena;
     uint32_t n_col;
     const char *const *header; /* n_col texts of one line, or NULL */
-    struct oc_cell *cell;      /* n_row * n_col; heap */
-    bool *continues;           /* by row: no rule above it; heap */
+    struct oc_cell *cell;      /* n_row * n_col; on the heap */
+    bool *continues;           /* by row: no rule above it; on the heap */
     size_t n_row, cap_row;
 };
 
@@ -38,7 +38,7 @@ void oc_grid_init(struct oc_grid *g, struct oc_arena *arena, uint32_t n_col, con
 /* Adds a row of n_col cells. */
 void oc_grid_row(struct oc_grid *g, const struct oc_cell *cells);
 
-/* Adds a record: every line of its cells becomes a row of its own, with no rule between them. */
+/* Adds a record: every line of its cells becomes a row, without rules between them. */
 void oc_grid_record(struct oc_grid *g, const char *const *cells);
 
 /* Prints the table; every line ends with a newline. Frees the rows. */

@@ -1,4 +1,4 @@
-/* Private to the writers of JSON: what the hardware allows. Only reports with hardware have these members. */
+/* Private to the writers of JSON: limits of the hardware. Only reports with hardware have these members. */
 #ifndef OC_JSON_LIMITS_H
 #define OC_JSON_LIMITS_H
 

@@ -1,4 +1,4 @@
-/* The other libraries, as they are here and now. */
+/* Versions of the external libraries found on this system. */
 #include <string.h>
 
 #include "base/diag.h"

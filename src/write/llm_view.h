@@ -9,17 +9,17 @@ struct oc_llm_line { /* a run of the graph, or all decode steps */
     const char *name, *key;
     enum oc_llm_part part;
     int64_t fresh, past; /* -1: does not apply */
-    double tokens;       /* that it makes or reads, of all sequences */
+    double tokens;       /* tokens produced or read, over all sequences */
 };
 enum { OC_LLM_LINES = 5 };
-/* Returns how many: without steps after the first token the others say nothing new. */
+/* Returns the number of lines: without decode steps after the first token the others are omitted. */
 size_t oc_llm_lines(const struct oc_llm *l, struct oc_arena *a, struct oc_llm_line line[OC_LLM_LINES]);
 const struct oc_llm_roof *oc_llm_roof_of(const struct oc_llm_device *d, enum oc_llm_part part);
 
-/* Why a part has no counts. */
+/* The reason if a part has no counts. */
 const char *oc_llm_failure(const struct oc_llm *l, enum oc_llm_part part);
 
-/* The counts that have closed forms, in order; false past the end. */
+/* The counts with closed forms, in order; false after the last. */
 struct oc_llm_form {
     const char *title, *key;
     enum oc_llm_num num;

@@ -11,7 +11,7 @@ static bool is_alnum(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Text that means nothing in a cell of a table: an underscore does nothing inside a word. */
+/* Characters without a special meaning in a table cell: an underscore inside a word has none. */
 static bool is_harmless(const char *s)
 {
     for (const char *p = s; *p; p++)
@@ -32,7 +32,7 @@ static void put(struct oc_buf *b, const char *p, const char *end)
     }
 }
 
-/* The end of the first `columns` of the text. */
+/* The end of the first `columns` columns of the text. */
 static const char *after(const char *p, const char *end, size_t columns)
 {
     size_t n = 0;
@@ -46,7 +46,7 @@ static const char *after(const char *p, const char *end, size_t columns)
     return p;
 }
 
-/* The text without control characters; cut in its middle when it is long. */
+/* The text without control characters, shortened in the middle when it is long. */
 static void clean(struct oc_buf *b, const char *s, bool cut)
 {
     const char *end = s + strlen(s);
@@ -60,8 +60,9 @@ static void clean(struct oc_buf *b, const char *s, bool cut)
     put(b, after(s, end, columns - (MAX_COLUMNS - HEAD - 1)), end);
 }
 
-/* A code span cannot hold its own fence, and a table cuts cells at bars before it looks at code. The element
- * with references for all punctuation can hold anything, and nothing in it is a link or a mention. */
+/* A code span cannot contain its own fence, and tables split cells at bars before they parse code. A
+ * <code> element with character references for all punctuation can contain anything and never forms a link
+ * or mention. */
 static void element(struct oc_buf *b, const char *s)
 {
     oc_buf_str(b, "<code>");

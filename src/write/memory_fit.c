@@ -1,4 +1,4 @@
-/* Whether a model fits the memory of a device, and up to which batch. */
+/* Whether a model fits the memory of a device, and the largest batch that fits. */
 #include "analyze/batch_dim.h"
 #include "base/ck.h"
 #include "write/memory_report.h"
@@ -8,10 +8,10 @@
 struct search {
     struct oc_memory *m;
     struct oc_batch_opts batch;
-    uint64_t needs; /* of the last size that fits */
+    uint64_t needs; /* need of the largest size that fits */
 };
 
-/* Sizes that the model refuses do not fit. */
+/* Sizes that the model rejects do not fit. */
 static bool fits_at(struct search *s, int64_t batch)
 {
     struct oc_analysis *a = NULL;
@@ -32,7 +32,7 @@ static bool fits_at(struct search *s, int64_t batch)
     return fits;
 }
 
-/* Where a straight line through the needs of 1 and 2 reaches the capacity; 0: nowhere. */
+/* Batch at which the line through the needs at 1 and 2 reaches the capacity; 0: never. */
 static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
 {
     uint64_t left = s->m->fit.capacity - one;
@@ -41,8 +41,8 @@ static int64_t guess(const struct search *s, uint64_t one, uint64_t two)
     return 1 + (int64_t)(left / (two - one));
 }
 
-/* What needs more memory with every larger batch, mostly by a straight line: from the first size that does
- * not fit the gap is halved. */
+/* Finds the largest batch that fits: memory grows nearly linearly with the batch; extrapolates to a first
+ * size that does not fit, then bisects. */
 static void largest(struct search *s)
 {
     struct oc_memory_fit *f = &s->m->fit;

@@ -12,7 +12,7 @@ static struct oc_lives_opts runtime_opts(const struct oc_analysis *a)
         .all = true, .without_inputs = true, .order = OC_ORDER_ORT, .kv_share = a->counting.kv_share};
 }
 
-/* Bodies that run at the peak, each inside the one before. */
+/* Subgraphs that run at the peak, from the outermost to the innermost. */
 static void find_bodies(struct oc_memory *m)
 {
     const struct oc_lives *l = m->lives;
@@ -95,7 +95,7 @@ static void order_steps(struct oc_memory *m)
     m->step = step;
 }
 
-/* What the runtime knows before sizes are bound. NULL: not even that. */
+/* Need before sizes are bound. NULL: unknown. */
 static struct oc_analysis *open_shapes(const struct oc_memory *m)
 {
     const struct oc_analyze_opts o = {.no_defaults = true, .no_fold = true, .rules = m->a->counting.rules};
@@ -112,7 +112,7 @@ static struct oc_ort_run first_run(const struct oc_memory *m, const struct oc_li
     return run;
 }
 
-/* Models without names of nodes do not tell. */
+/* Models without node names give no information. */
 static bool is_other_graph(const struct oc_model *m, const struct oc_prof_memory *p)
 {
     bool requested = false, in_use = false;

@@ -1,5 +1,6 @@
-/* What the memory report says: lives of buffers, the live set at the peak, what the runtime would take and
- * what it took, whether it fits. Made by memory_report.c, written by out_memory.c and out_memory_json.c. */
+/* Contents of the memory report: live ranges of buffers, the live set at the peak, a simulation of the
+ * runtime's allocator, its measured statistics, and whether the model fits. Made by memory_report.c,
+ * written by out_memory.c and out_memory_json.c. */
 #ifndef OC_MEMORY_REPORT_H
 #define OC_MEMORY_REPORT_H
 
@@ -9,26 +10,26 @@
 #include "profile/profile.h"
 
 struct oc_memory_row {            /* a buffer that is live at the peak */
-    const struct oc_lives *lives; /* of the main graph, or of a body that runs then */
+    const struct oc_lives *lives; /* of the main graph, or of a subgraph that runs at that time */
     const struct oc_life *life;
 };
 
-struct oc_memory_measured { /* a profile's first run against the runtime's way of running it */
+struct oc_memory_measured { /* the first run in a profile compared with the simulation */
     const struct oc_prof_memory *seen;
     struct oc_ort_run ours;
     uint8_t quality;
-    bool other_graph; /* the runtime ran nodes that the model does not have: it was optimized first */
+    bool other_graph; /* the runtime ran nodes that the model does not have: it optimized the graph */
 };
 
 struct oc_memory_fit {
-    const struct oc_device *device; /* NULL: not asked */
+    const struct oc_device *device; /* NULL: not requested */
     const struct oc_hw_figure *size;
     uint64_t capacity;
     enum oc_fits fits;
-    const char *batch; /* NULL: no dimension to look at */
+    const char *batch; /* NULL: no batch dimension */
     int64_t now, largest;
-    bool bounded;           /* nothing larger was tried */
-    uint64_t largest_needs; /* footprint there */
+    bool bounded;           /* no larger batch was tried */
+    uint64_t largest_needs; /* footprint at that batch */
     unsigned analyses;
 };
 
@@ -36,24 +37,24 @@ struct oc_memory {
     struct oc_arena arena;
     const struct oc_analysis *a;
     struct oc_memory_opts o;
-    struct oc_lives *lives; /* of the main graph */
-    struct oc_lives **body; /* heap: of the bodies inside each other that run at the peak */
+    struct oc_lives *lives; /* live ranges of the main graph */
+    struct oc_lives **body; /* on the heap: nested subgraphs that run at the peak */
     uint32_t n_body, cap_body;
-    const struct oc_memory_row *row; /* live at the peak, largest first */
+    const struct oc_memory_row *row; /* live at the peak, sorted by size */
     uint32_t n_row;
-    const uint32_t *step;               /* of the main graph, the fullest first */
-    struct oc_ort_run run;              /* as_onnxruntime */
+    const uint32_t *step;               /* of the main graph, sorted by live memory */
+    struct oc_ort_run run;              /* set by as_onnxruntime */
     struct oc_memory_measured measured; /* seen NULL: no profile with memory statistics */
     struct oc_memory_fit fit;
     uint64_t footprint;
     uint8_t quality;
 };
 
-/* memory_fit.c. Needs lives, footprint and quality. */
+/* memory_fit.c. Needs live ranges, footprint and quality. */
 int oc_memory_find_fit(struct oc_memory *m, struct oc_err *err);
 
-/* Who makes the buffer and who uses it last: "37 Erf" (steps count from 1), "start", "end". Arena or static.
- */
+/* Producer and last consumer of the buffer: "37 Erf" (steps count from 1), "start", "end". Arena or static
+ * text. */
 const char *oc_memory_born(const struct oc_memory_row *r, struct oc_arena *arena);
 const char *oc_memory_dies(const struct oc_memory_row *r, struct oc_arena *arena);
 

@@ -29,8 +29,7 @@ struct report {
     struct oc_buf out;
 };
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static const char *list_text(struct oc_arena *a, const char *open, const int64_t *v, uint32_t n,
                              const char *close)
@@ -114,8 +113,7 @@ void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out
         out->row[i] = row_of(a, &m->opr[i]);
 }
 
-/* ---- summary ---------------------------------------------------------------------------------------------
- */
+/* ---- summary ------------------------------------------------------------------------------------------- */
 
 /* Over all operators, whatever is selected. */
 static struct total total_of(const struct oc_mge *m, enum oc_mge_side side)
@@ -187,8 +185,7 @@ static int put_summary(struct report *r, struct oc_err *err)
     return rc;
 }
 
-/* ---- details ---------------------------------------------------------------------------------------------
- */
+/* ---- details ------------------------------------------------------------------------------------------- */
 
 static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *err)
 {

@@ -1,4 +1,4 @@
-/* The list of operators that have rules. */
+/* The list of operators with rules. */
 #include <string.h>
 
 #include "base/c_locale.h"
@@ -7,7 +7,7 @@
 #include "write/json_keys.h"
 #include "write/plain_table.h"
 
-/* Of the CSV and JSON layouts; keys and columns may be added to a version. */
+/* Version of the CSV and JSON layouts; keys and columns may be added to a version. */
 #define LIST_VERSION      1
 #define LIST_VERSION_TEXT "1"
 
@@ -16,8 +16,8 @@ static const char *domain_of(const struct oc_op_info *op)
     return op->domain[0] ? op->domain : "ai.onnx";
 }
 
-/* A test is a set of inputs, a program with models of ours that have it, or a model of the ONNX backend test
- * set. */
+/* A test is a set of inputs, a program with one of our models that contains the operator, or a model of
+ * the ONNX backend tests. */
 static unsigned tests_of(const struct oc_op_info *op)
 {
     return op->cases + op->models + op->node_tests;

@@ -1,5 +1,5 @@
-/* The current figures of a model as a baseline. Of an older baseline everything else stays as it is: hand-set
- * tolerances and limits, comments, order. A figure that is unknown now keeps its old value. */
+/* Writes the current values of a model as a baseline. Updating preserves hand-set tolerances and limits,
+ * comments and order. A value that is now unknown keeps its old entry. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define MAX_BYTES (1u << 20)
 
 struct figure_text {
-    const char *is, *from; /* is NULL: not known, or not a figure of baselines; from may be NULL */
+    const char *is, *from; /* is NULL: unknown, or not a metric of baselines; from may be NULL */
     bool written;
 };
 
@@ -26,8 +26,7 @@ struct writer {
     struct oc_baseline_kept *kept;
 };
 
-/* ---- figures ---------------------------------------------------------------------------------------------
- */
+/* ---- figures ------------------------------------------------------------------------------------------- */
 
 static const char *number(struct oc_arena *a, enum oc_gate_metric m, struct oc_gate_number n)
 {
@@ -89,12 +88,12 @@ static void write_new(struct writer *w)
  * The reader has accepted the text, so that it is well-formed, without document type and character data. */
 
 struct attribute {
-    const char *name, *value; /* value: between the quotes */
+    const char *name, *value; /* value: text between the quotes */
     size_t name_n, value_n;
 };
 
 struct tag {
-    const char *start, *end; /* from '<' to one past '>' */
+    const char *start, *end; /* from '<' to after '>' */
     const char *name;
     size_t name_n;
     bool closing;
@@ -150,7 +149,7 @@ static const struct attribute *find_attribute(const struct tag *t, const char *n
     return NULL;
 }
 
-/* The tag with two of its attributes set; NULL: such an attribute stays as it is. */
+/* The tag with two of its attributes replaced; NULL: the attribute is unchanged. */
 static void write_tag(struct writer *w, const struct tag *t, const char *const name[2],
                       const char *const value[2])
 {
@@ -213,7 +212,7 @@ static void write_root_end(struct writer *w, const struct tag *t)
     oc_buf_add(&w->b, t->start, (size_t)(t->end - t->start));
 }
 
-/* One tag, comment or processing instruction; returns what follows it. */
+/* Copies one tag, comment or processing instruction; returns the text after it. */
 static const char *write_markup(struct writer *w, const char *open)
 {
     struct tag t;
@@ -243,8 +242,7 @@ static void write_update(struct writer *w, const char *text)
     oc_buf_str(&w->b, text);
 }
 
-/* ---- public ----------------------------------------------------------------------------------------------
- */
+/* ---- public -------------------------------------------------------------------------------------------- */
 
 static int check_baseline(const char *name, const void *data, size_t n, struct oc_err *err)
 {

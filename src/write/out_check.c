@@ -52,8 +52,7 @@ const char *oc_check_assumption(struct oc_arena *a, const struct oc_check *c, ui
                      x->reason && *x->reason ? ": " : "", x->reason ? x->reason : "");
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------
- */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 static void fill_sheet(const struct oc_check *c, struct oc_arena *a, struct oc_sheet *s)
 {
@@ -114,8 +113,7 @@ static void write_markdown(const struct oc_check *c, FILE *f)
     oc_arena_free(&a);
 }
 
-/* ---- for machines ----------------------------------------------------------------------------------------
- */
+/* ---- for machines -------------------------------------------------------------------------------------- */
 
 static void field_number(struct oc_fields *o, const char *name, const struct oc_limit *l, bool known,
                          struct oc_gate_number n)
@@ -177,7 +175,7 @@ static void write_json(const struct oc_check *c, FILE *f)
     oc_jw_bool(&w, !c->counts.failed && !c->counts.unclear);
     oc_key_u64(&w, "limits", c->counts.limits);
     oc_key_u64(&w, "failed", c->counts.failed);
-    oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* name of version 1 */
+    oc_key_u64(&w, "cannot_tell", c->counts.unclear); /* member name of version 1 */
     oc_key_u64(&w, "inconclusive", c->counts.unclear);
     oc_jw_key(&w, "checks");
     oc_jw_begin_array(&w);
@@ -204,8 +202,7 @@ static void write_json(const struct oc_check *c, FILE *f)
     oc_fields_free(&o);
 }
 
-/* ---- choice ----------------------------------------------------------------------------------------------
- */
+/* ---- choice -------------------------------------------------------------------------------------------- */
 
 int oc_check_write(const struct oc_check *c, const char *format, FILE *out, struct oc_err *err)
 {

@@ -5,7 +5,7 @@
 #include "gate/check.h"
 
 const char *oc_check_result_name(enum oc_check_result r); /* "passed", "failed", "inconclusive" */
-/* Of the limit for machines: "max-macs", "min-efficiency", "forbid". Arena text. */
+/* Machine-readable name of the limit: "max-macs", "min-efficiency", "forbid". Arena text. */
 const char *oc_check_rule(struct oc_arena *a, const struct oc_limit *l);
 /* "3 of 4 limits passed, 1 failed" */
 const char *oc_check_summary(struct oc_arena *a, const struct oc_check *c);

@@ -24,7 +24,7 @@ static void end_line(struct closed_form_out *o, FILE *f)
     oc_buf_clear(&o->b);
 }
 
-/* ---- variables ------------------------------------------------------------------------------------ */
+/* ---- variables ----------------------------------------------------------------------------------------- */
 
 static void put_open(struct closed_form_out *o, FILE *f)
 {
@@ -52,7 +52,7 @@ static void put_open(struct closed_form_out *o, FILE *f)
     }
 }
 
-/* ---- formulas by range ------------------------------------------------------- */
+/* ---- formulas by range --------------------------------------------------------------------------------- */
 
 static int title_width(void)
 {
@@ -133,7 +133,7 @@ static void put_limits(struct closed_form_out *o, axis_test test, const char *wh
     }
 }
 
-struct end { /* of a range */
+struct end { /* end of a range */
     enum oc_fit_end why;
     int64_t at;
 };

@@ -14,8 +14,7 @@ const char *oc_compare_letter(struct oc_arena *a, uint32_t source)
     return source < 26 ? oc_printf(a, "%c", 'A' + (int)source) : oc_printf(a, "S%u", source + 1);
 }
 
-/* ---- cells -----------------------------------------------------------------------------------------------
- */
+/* ---- cells --------------------------------------------------------------------------------------------- */
 
 struct line {
     struct oc_comparing *x;
@@ -81,8 +80,7 @@ static const char *as_count(double v, char *buf, size_t n)
     return buf;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static double roof_ns(const struct oc_row *row)
 {
@@ -191,8 +189,7 @@ static void titles(struct line *l)
         text(l, "operator");
 }
 
-/* ---- legend -------------------------------------------------------------------------------
- */
+/* ---- legend -------------------------------------------------------------------------------------------- */
 
 static void legend(struct oc_comparing *x, FILE *f)
 {
@@ -245,8 +242,7 @@ void oc_compare_table(struct oc_comparing *x, FILE *f, bool csv)
     oc_plain_free(&t);
 }
 
-/* ---- markdown --------------------------------------------------------------------------------------------
- */
+/* ---- markdown ------------------------------------------------------------------------------------------ */
 
 static void source_sheet(struct oc_comparing *x, FILE *f)
 {
@@ -287,8 +283,7 @@ void oc_compare_markdown(struct oc_comparing *x, FILE *f)
     oc_plain_free(&t);
 }
 
-/* ---- json ------------------------------------------------------------------------------------------------
- */
+/* ---- json ---------------------------------------------------------------------------------------------- */
 
 static void json_sources(struct oc_json_out *w, struct oc_comparing *x)
 {

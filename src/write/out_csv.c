@@ -1,7 +1,7 @@
 #include "report/columns.h"
 
-/* RFC 4180 (CRLF ends a line). The last column is the version of this layout: a column may be added, the
- * meaning of one never changes without a new version. */
+/* RFC 4180 (CRLF line ends). The last column is the layout version: columns may be added; the version is
+ * raised when the meaning of a column changes. */
 #define CSV_VERSION "1"
 
 static void put(struct oc_buf *b, FILE *f)

@@ -76,7 +76,7 @@ static size_t shown(const struct view *v, size_t n)
     return (uint64_t)top < n ? (size_t)top : n;
 }
 
-/* ---- head ---------------------------------------------------------------------------------- */
+/* ---- head ---------------------------------------------------------------------------------------------- */
 
 static void put_left_out(struct view *v)
 {
@@ -156,7 +156,7 @@ static void put_head(struct view *v)
     put_left_out(v);
 }
 
-/* ---- ranking ----------------------------------------------------------------------------------------- */
+/* ---- ranking ------------------------------------------------------------------------------------------- */
 
 static const char *place_text(struct view *v, const struct oc_rank_row *row)
 {
@@ -401,8 +401,7 @@ static const char *faster_text(struct view *v, size_t first, size_t second, cons
         const char *name = now < 0 ? "unknown" : now == 0 ? "equal" : name_of(v, now == 1 ? first : second);
         const char *from = i ? oc_printf(&v->arena, " from batch %" PRId64, p->item[i].from) : "";
         if (now != winner)
-            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from,
-                          sure || now < 1 ? "" : " (overlap)");
+            oc_buf_printf(&b, "%s%s%s%s", i ? "; " : "", name, from, sure || now < 1 ? "" : " (overlap)");
         else
             oc_buf_printf(&b, "; %s%s", sure ? "disjoint" : "overlap", from);
         changes = changes || (i && now != winner);

@@ -21,8 +21,7 @@ const char *oc_quality_mark(unsigned quality)
     return mark[quality <= OC_UNKNOWN ? quality : OC_UNKNOWN];
 }
 
-/* ---- JSON -----------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void open_array(struct oc_json_out *w, const char *key)
 {
@@ -272,8 +271,7 @@ void oc_devices_json(const struct oc_rank *r, FILE *f)
     fputc('\n', f);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------
- */
+/* ---- CSV ----------------------------------------------------------------------------------------------- */
 
 struct csv {
     const struct oc_rank *r;
@@ -291,7 +289,7 @@ static const char *real(struct csv *c, double v)
     return isfinite(v) ? oc_printf(&c->arena, "%.17g", v) : "";
 }
 
-/* A device, as a whole (op_class OC_OP_CLASS_COUNT) or a class of operators on it. */
+/* One device, in total (op_class OC_OP_CLASS_COUNT) or for one class of operators. */
 static void csv_row(struct csv *c, const struct oc_rank_table *t, size_t i, unsigned op_class)
 {
     const struct oc_rank_row *row = &t->row[i];
@@ -352,8 +350,7 @@ void oc_devices_csv(const struct oc_rank *r, FILE *f)
     oc_arena_free(&c.arena);
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------
- */
+/* ---- all ----------------------------------------------------------------------------------------------- */
 
 int oc_rank_write(const struct oc_rank *r, const struct oc_rank_write_opts *opts, FILE *f, struct oc_err *err)
 {

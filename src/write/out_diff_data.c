@@ -36,8 +36,7 @@ static void field_time(struct oc_fields *o, const char *name, double ns)
     oc_field_double(o, name, fabs(ns) < 9e12 ? round(ns * 1e3) / 1e3 : ns);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------------------
- */
+/* ---- rows ---------------------------------------------------------------------------------------------- */
 
 static void count_fields(struct oc_fields *o, const struct oc_diff_row *r, unsigned m)
 {
@@ -103,8 +102,7 @@ void oc_diff_csv(struct oc_diff_view *v, FILE *f)
     oc_fields_free(&o);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------
- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void side_json(struct oc_json_out *w, const struct oc_diff *d, unsigned s)
 {

@@ -53,8 +53,7 @@ static double calls_of(const struct oc_kernel_use *u)
     return u->calls > 0 ? u->calls : 1;
 }
 
-/* ---- for people ------------------------------------------------------------------------------------------
- */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 struct place {
     double s;
@@ -208,8 +207,7 @@ static void write_head(struct estimate_out *o, FILE *f)
     fputc('\n', f);
 }
 
-/* ---- for machines ----------------------------------------------------------------------------------------
- */
+/* ---- for machines -------------------------------------------------------------------------------------- */
 
 static void kernel_fields(struct oc_fields *f, const struct oc_estimate *e, size_t i)
 {

@@ -43,7 +43,7 @@ static void write_annotation(FILE *f, const char *level, const char *file, uint3
     oc_buf_free(&b);
 }
 
-/* A limit of a file is annotated there, one of the command line at the model. */
+/* A limit from a file is annotated there, one from the command line at the model. */
 void oc_check_github(const struct oc_check *c, FILE *f)
 {
     struct oc_arena a = {0};
@@ -60,7 +60,7 @@ void oc_check_github(const struct oc_check *c, FILE *f)
     oc_arena_free(&a);
 }
 
-/* Is B larger than A by more than the default tolerance of a baseline: 0 for counts, 10 % for times? */
+/* Whether B exceeds A by more than the default tolerance of baselines: 0 for counts, 10 % for times. */
 static bool is_worse(const struct oc_diff_total *t)
 {
     enum oc_gate_metric m = t->is_time ? OC_GATE_LATENCY : OC_GATE_MACS;

@@ -1,4 +1,4 @@
-/* The report as one HTML file: the built-in page with the data in it. */
+/* Writes the report as one HTML file: the built-in page with the data. */
 #include "report/what_if.h"
 #include "write/out_advice.h"
 #include "write/out_html.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What ends a script or starts markup stands only inside JSON's strings: there it can be written as an
- * escape. */
+/* Text that would end the script element or start markup occurs only inside JSON strings, where it is
+ * written as an escape. */
 static void write_escaped(const char *json, size_t n, FILE *f)
 {
     size_t done = 0;
@@ -98,7 +98,7 @@ static void write_data(struct oc_report *r, FILE *f)
     oc_buf_free(&json);
 }
 
-/* The page up to the mark, which is passed by. */
+/* Writes the page up to the mark and skips the mark. */
 static const char *write_until(const char *at, const char *mark, FILE *f)
 {
     const char *end = (const char *)oc_page + oc_page_bytes;

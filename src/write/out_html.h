@@ -1,26 +1,27 @@
-/* Private to the writers of the HTML report: parts of the data that its page shows. The page
- * (src/write/page/) is built in; the data is one JSON document inside it, columns as arrays. Unknown is null;
- * whole numbers beyond 2^53, which scripts would round, are strings of digits; times are nanoseconds. */
+/* Private to the writers of the HTML report: parts of the page's data. The page (src/write/page/) is built
+ * in; the data is one JSON document in it with columns as arrays. Unknown is null; integers above 2^53,
+ * which JavaScript would round, are strings of digits; times are nanoseconds. */
 #ifndef OC_OUT_HTML_H
 #define OC_OUT_HTML_H
 
 #include "report/report.h"
 #include "write/json_keys.h"
 
-/* The built-in page, with marks where title, data and licences go. */
+/* The built-in page, with marks for title, data and licences. */
 extern const unsigned char oc_page[];
 extern const size_t oc_page_bytes;
 
-/* A whole number, as a string where a script would round it. */
+/* An integer, as a string if JavaScript would round it. */
 void oc_page_u64(struct oc_json_out *w, uint64_t v);
 void oc_page_key_u64(struct oc_json_out *w, const char *key, bool known, uint64_t v);
-/* With at most `digits` significant ones, whole numbers without a point; not finite: null. */
+/* With at most `digits` significant digits, integers without a decimal point; not finite: null. */
 void oc_page_number(struct oc_json_out *w, double v, int digits);
-/* Members of a column of n texts: "dict" and "index" where they repeat, else "values"; one value: "same". */
+/* Members of a column of n texts: "dict" and "index" if texts repeat, otherwise "values"; "same" for one
+ * value. */
 void oc_page_texts(struct oc_json_out *w, const char *const *text, uint32_t n, struct oc_arena *arena);
-/* Likewise of numbers, with 10 significant digits. */
+/* The same for numbers, with 10 significant digits. */
 void oc_page_numbers(struct oc_json_out *w, const double *v, size_t n);
-/* Numbers that rise slowly, as differences: the first one, then each less the one before. */
+/* Delta encoding of slowly increasing numbers. */
 void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, size_t n);
 
 /* Members of the document. */

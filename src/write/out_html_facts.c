@@ -1,4 +1,4 @@
-/* What the page says about the whole: totals, profile, hardware, coverage, assumptions, findings. */
+/* Data of the page about the whole report: totals, profile, hardware, coverage, assumptions, warnings. */
 #include <math.h>
 
 #include "hw/hwdb.h"
@@ -83,8 +83,7 @@ void oc_page_totals(struct oc_json_out *w, struct oc_report *r)
     profile(w, r);
 }
 
-/* ---- hardware --------------------------------------------------------------------------------------------
- */
+/* ---- hardware ------------------------------------------------------------------------------------------ */
 
 struct used { /* operations of the rows by unit and class */
     double operations[OC_HW_UNIT_COUNT][OC_CLASS_COUNT];
@@ -96,7 +95,7 @@ static void add_used(void *user, unsigned unit, unsigned cls, double operations)
     u->operations[unit][cls] += operations;
 }
 
-/* Where a figure of the device is from. */
+/* Basis and source of a figure of the device. */
 static void figure(struct oc_json_out *w, const char *key, const struct oc_hw_figure *f)
 {
     oc_jw_key(w, key);
@@ -201,8 +200,7 @@ void oc_page_hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- coverage, assumptions, findings ----------------------------------------------------------------------
- */
+/* ---- coverage, assumptions, findings ------------------------------------------------------------------- */
 
 static void unmatched(struct oc_json_out *w, const struct oc_join *j)
 {

@@ -1,4 +1,4 @@
-/* What the page draws along an axis of time: device work by kernel, events of one run, memory by step. */
+/* Data of the page along the time axis: device work by kernel, events of one run, memory per step. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,8 +9,7 @@
 #include "write/out_html.h"
 #include "write/out_summary.h"
 
-/* ---- kernels ---------------------------------------------------------------------------------------------
- */
+/* ---- kernels ------------------------------------------------------------------------------------------- */
 
 static void kernel_texts(struct oc_json_out *w, struct oc_report *r, const char *key, size_t offset)
 {
@@ -37,7 +36,7 @@ static void kernel_numbers(struct oc_json_out *w, struct oc_report *r, const cha
     oc_page_numbers(w, v, p->n_kernel);
 }
 
-/* By kernel its calls, the kind of device work, and the row that it worked for (-1: none). */
+/* Per kernel: calls, kind of device work, and the row that launched it (-1: none). */
 static void kernel_whole(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_profile *p = r->in->profile;
@@ -95,10 +94,9 @@ void oc_page_kernels(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- timeline --------------------------------------------------------------------------------------------
- */
+/* ---- timeline ------------------------------------------------------------------------------------------ */
 
-/* More of them make the file large and the picture no clearer: the longest are kept. */
+/* The longest events up to this number are written; more would enlarge the file without visible effect. */
 enum { MAX_EVENTS = 100000 };
 
 struct chosen {
@@ -116,7 +114,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The used run whose length is in the middle. */
+/* The used run with the median length. */
 static uint32_t middle_run(const struct oc_timeline *t, struct oc_arena *arena)
 {
     uint32_t n = t->n_run - t->first_used_run, best = t->first_used_run;
@@ -138,7 +136,7 @@ static bool in_run(const struct chosen *c, const struct oc_event *e)
     return c->run == OC_NONE || e->run == c->run;
 }
 
-/* Events shorter than this are left out when there are too many. */
+/* Events shorter than this are omitted if there are too many. */
 static double shortest_kept(const struct chosen *c, size_t n)
 {
     double *d = oc_xmalloc(n * sizeof(*d));
@@ -265,8 +263,7 @@ void oc_page_timeline(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
 enum { MAX_LIVE = 40 };
 

@@ -9,11 +9,10 @@
 #include "report/what_if.h"
 #include "write/out_advice.h"
 
-/* The layout is documented; see the README. Unknown is null. */
+/* report.schema.json describes the layout. Unknown is null. */
 enum { JSON_VERSION = 1 };
 
-/* ---- types and values ------------------------------------------------------------------------------------
- */
+/* ---- types and values ---------------------------------------------------------------------------------- */
 
 static const char *type_name(struct oc_report *r, const struct oc_type *t)
 {
@@ -81,7 +80,7 @@ static void values(struct oc_json_out *w, struct oc_report *r, const char *key, 
     oc_jw_end_array(w);
 }
 
-/* Graph inputs that a caller feeds: not those that an initializer fills. */
+/* Graph inputs that the caller provides: those without an initializer. */
 static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_graph *g)
 {
     oc_jw_key(w, "inputs");
@@ -92,8 +91,7 @@ static void inputs(struct oc_json_out *w, struct oc_report *r, const struct oc_g
     oc_jw_end_array(w);
 }
 
-/* ---- parts -----------------------------------------------------------------------------------------------
- */
+/* ---- parts --------------------------------------------------------------------------------------------- */
 
 static void model(struct oc_json_out *w, struct oc_report *r)
 {
@@ -190,8 +188,7 @@ static void totals(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- nodes -----------------------------------------------------------------------------------------------
- */
+/* ---- nodes --------------------------------------------------------------------------------------------- */
 
 static void histogram(struct oc_json_out *w, const struct oc_node_cost *k)
 {
@@ -228,7 +225,7 @@ static void node_costs(struct oc_json_out *w, const struct oc_node_cost *k)
     oc_key_double(w, "intensity", known && moved ? ((double)k->flops + (double)k->ops) / (double)moved : NAN);
 }
 
-/* Times and limits come from the row of the node, when it has one of its own. */
+/* Times and limits are those of the node's row, if the row covers only this node. */
 static void node_times(struct oc_json_out *w, const struct oc_report *r, const struct oc_row *row)
 {
     double ns = row ? oc_ns_of(row->time_s) : NAN;
@@ -272,11 +269,10 @@ static void node(struct oc_json_out *w, struct oc_report *r, uint32_t i, const s
     oc_jw_end_object(w);
 }
 
-/* Of a narrowed report: the nodes of its rows, in their order. A row of fused nodes has several. */
+/* In a report with selected rows: the nodes of these rows, in row order. A row of fused nodes has several. */
 static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
 {
-    bool *told =
-        OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool); /* several rows may have the same node */
+    bool *told = OC_NEW_ARRAY(&r->arena, r->in->model->n_node, bool); /* several rows may cover one node */
     for (uint32_t i = 0; i < r->shown.n; i++) {
         const struct oc_row *row = &r->shown.row[i];
         const struct oc_join_rec *j =
@@ -284,7 +280,7 @@ static void chosen_nodes(struct oc_json_out *w, struct oc_report *r)
         const uint32_t *id = j ? j->node : &row->node;
         uint32_t n = j ? j->n_node : row->node != OC_NONE;
         for (uint32_t k = 0; k < n; k++) {
-            uint32_t own = j ? r->in->join->node_rec[id[k]] : OC_NONE; /* the record that has its time */
+            uint32_t own = j ? r->in->join->node_rec[id[k]] : OC_NONE; /* the record with its time */
             bool elsewhere = j && own != row->record && r->place[own] != OC_NONE;
             if (told[id[k]] || elsewhere)
                 continue;
@@ -314,10 +310,9 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- profile, findings -----------------------------------------------------------------------------------
- */
+/* ---- profile, findings --------------------------------------------------------------------------------- */
 
-/* Time of the operators in a run: on the host as the importer found it, or of all records; on the device. */
+/* Operator time per run: host time from the importer or summed over records; device time. */
 static void profile_times(struct oc_json_out *w, const struct oc_profile *p)
 {
     double host = NAN, device = NAN;
@@ -360,7 +355,7 @@ static void profile(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* Every figure that the device's file gives, in base units. */
+/* Every figure of the device file, in base units. */
 static void hardware(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_device *device = r->in->device;

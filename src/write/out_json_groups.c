@@ -17,7 +17,7 @@ static void group(struct oc_json_out *w, const struct oc_report *r, const struct
     oc_key_double(w, "time_min_ns", oc_ns_of(row->min_s));
     oc_key_double(w, "time_max_ns", oc_ns_of(row->max_s));
     oc_key_count(w, "calls_per_run", row->calls);
-    oc_key_count(w, "operations", row->computation); /* of floats and of integers */
+    oc_key_count(w, "operations", row->computation); /* floating-point and integer operations */
     oc_key_count(w, "macs", row->macs);
     oc_key_count(w, "params", row->params);
     oc_key_count(w, "bytes", row->memory);

@@ -7,10 +7,9 @@
 #include "join/explain_match.h"
 #include "join/record_cost.h"
 
-/* ---- which records, and where ----------------------------------------------------------------------------
- */
+/* ---- which records, and where -------------------------------------------------------------------------- */
 
-/* The records that are printed, in order. */
+/* The records that are written, in order. */
 static uint32_t printed(const struct oc_report *r, uint32_t place)
 {
     return oc_json_narrowed(r) ? r->shown.row[place].record : place;
@@ -39,7 +38,7 @@ uint32_t oc_json_row_of_node(const struct oc_report *r, uint32_t node)
     return record == OC_NONE ? OC_NONE : r->place[record];
 }
 
-/* The report's rows by record; NULL without hardware, and for records without a row. */
+/* The report's rows by record; NULL without hardware and for records without a row. */
 static const struct oc_row **rows_by_record(struct oc_report *r)
 {
     const struct oc_row **row = OC_NEW_ARRAY(&r->arena, r->in->profile->n_rec, const struct oc_row *);
@@ -61,8 +60,7 @@ static void limit_part(struct oc_json_out *w, const struct oc_report *r, const s
     oc_json_limits(w, r, row);
 }
 
-/* ---- parts -----------------------------------------------------------------------------------------------
- */
+/* ---- parts --------------------------------------------------------------------------------------------- */
 
 void oc_json_buckets(struct oc_json_out *w, struct oc_report *r)
 {
@@ -83,7 +81,7 @@ void oc_json_buckets(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* Imported time = nodes + groups + the buckets' total_ns, of all calls that were read. */
+/* Imported time = nodes + groups + total_ns of the buckets, over all calls in the profile. */
 void oc_json_conserved(struct oc_json_out *w, const struct oc_report *r, bool device)
 {
     struct oc_conserved c;
@@ -143,7 +141,7 @@ static void joined_cost(struct oc_json_out *w, const struct oc_join_rec *j)
     oc_key_text(w, "note", j->note);
 }
 
-/* MACs of a run by the shapes that the profile recorded. */
+/* Executed MACs per run (profiled shapes). */
 static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
 {
     oc_jw_key(w, "executed");
@@ -161,8 +159,8 @@ static void executed(struct oc_json_out *w, const struct oc_join_executed *e)
     oc_jw_end_object(w);
 }
 
-/* The source's own figures. Its operations are not told apart: they count as FLOPs, as the source calls them.
- */
+/* The source's own figures. Its operations are not split by type: all count as FLOPs, as the source names
+ * them. */
 static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
 {
     oc_key_u64_if(w, "macs", rec->has_macs, rec->macs);
@@ -174,7 +172,7 @@ static void own_cost(struct oc_json_out *w, const struct oc_prof_rec *rec)
     oc_key_quality(w, isnan(rec->flop) && isnan(rec->bytes) ? OC_UNKNOWN : rec->quality);
 }
 
-/* What the recorded shapes tell, for all calls of one run. */
+/* Figures from the recorded shapes, for all calls of one run. */
 static void recorded_cost(struct oc_json_out *w, struct oc_report *r, const struct oc_prof_rec *rec)
 {
     struct oc_record_cost k = {.quality = OC_UNKNOWN};

@@ -1,5 +1,5 @@
-/* A check as JUnit XML: a test suite with a test case for each limit. A case of a latency has that time, the
- * others 0. */
+/* A check as JUnit XML: a test suite with one test case per limit. The time of a latency test case is the
+ * latency; of others 0. */
 #include <string.h>
 
 #include "base/units.h"

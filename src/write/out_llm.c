@@ -65,8 +65,7 @@ static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first
     oc_plain_free(t);
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------
- */
+/* ---- the model ----------------------------------------------------------------------------------------- */
 
 static const char *value_name(const struct oc_llm *l, uint32_t value)
 {
@@ -162,8 +161,7 @@ static void put_sizes(struct view *v)
             v->l->diags.item[i].code);
 }
 
-/* ---- runs -----------------------------------------------------------------------------------------------
- */
+/* ---- runs ---------------------------------------------------------------------------------------------- */
 
 static const char *marked(struct view *v, enum oc_quality q, const char *text)
 {
@@ -228,8 +226,7 @@ static void put_runs(struct view *v)
     put_cache_end(v);
 }
 
-/* ---- closed forms ---------------------------------------------------------------------------------------
- */
+/* ---- closed forms -------------------------------------------------------------------------------------- */
 
 static void put_forms_of(struct view *v, enum oc_llm_phase phase, const char *title)
 {
@@ -264,8 +261,7 @@ static void put_forms(struct view *v)
     put_forms_of(v, OC_LLM_DECODE, "decode step, past");
 }
 
-/* ---- devices --------------------------------------------------------------------------------------------
- */
+/* ---- devices ------------------------------------------------------------------------------------------- */
 
 static void put_roof(struct view *v, struct oc_plain_table *t, const struct oc_llm_device *d,
                      const struct oc_llm_line *line, bool first)
@@ -366,8 +362,7 @@ static void put_notes(struct view *v)
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------------------
- */
+/* ---- all ----------------------------------------------------------------------------------------------- */
 
 static void write_table(const struct oc_llm *l, FILE *f)
 {

@@ -8,7 +8,7 @@
 
 enum { MAX_NODES = 12 };
 
-static bool wanted(const struct oc_report_opts *o, const char *name)
+static bool is_selected(const struct oc_report_opts *o, const char *name)
 {
     for (size_t i = 0; i < o->n_explain_match; i++)
         if (!o->explain_match[i][0] || strcmp(o->explain_match[i], name) == 0)
@@ -16,7 +16,7 @@ static bool wanted(const struct oc_report_opts *o, const char *name)
     return false;
 }
 
-static void one(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f)
+static void print_record(const struct oc_join *j, uint32_t i, struct oc_arena *a, FILE *f)
 {
     const struct oc_prof_rec *p = &j->profile->rec[i];
     const struct oc_join_rec *r = &j->rec[i];
@@ -45,9 +45,9 @@ int oc_out_match(const struct oc_join *j, const struct oc_report_opts *o, struct
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < j->profile->n_rec; i++) {
-        if (!wanted(o, j->profile->rec[i].name))
+        if (!is_selected(o, j->profile->rec[i].name))
             continue;
-        one(j, i, a, f);
+        print_record(j, i, a, f);
         n++;
     }
     for (size_t i = 0; i < o->n_explain_match && !n; i++)

@@ -25,7 +25,7 @@ static const char *exact(struct mem_out *o, uint64_t v)
     return oc_strdup(&o->arena, oc_format_count(v, buf, sizeof(buf)));
 }
 
-static const char *rough(unsigned quality)
+static const char *bound_word(unsigned quality)
 {
     static const char *const words[] = {
         [OC_EXACT] = "", [OC_UPPER] = "at most ", [OC_LOWER] = "at least ", [OC_EST] = "about "};
@@ -47,8 +47,7 @@ static const char *node_label(struct mem_out *o, uint32_t node)
     return node == OC_NONE ? "?" : oc_strdup(&o->arena, oc_node_label(m, &m->node[node], buf, sizeof(buf)));
 }
 
-/* ---- totals -----------------------------------------------------------------------------------------------
- */
+/* ---- totals -------------------------------------------------------------------------------------------- */
 
 static void constants(struct mem_out *o)
 {
@@ -80,18 +79,18 @@ static const char *rules(struct mem_out *o)
     return text;
 }
 
-static void totals(struct mem_out *o)
+static void print_totals(struct mem_out *o)
 {
     const struct oc_lives *l = o->m->lives;
-    const char *mark = rough(o->m->quality);
+    const char *mark = bound_word(o->m->quality);
     line(o, "model", o->m->a->model->path);
     constants(o);
     if (!l->n_step) {
         line(o, "activations", "none: no node is executed");
     } else {
         line(o, "activations",
-             oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark,
-                       bytes(o, l->peak), node_label(o, l->step[l->peak_step]), l->peak_step + 1, l->n_step));
+             oc_printf(&o->arena, "peak memory %s%s, at %s (step %u of %u)", mark, bytes(o, l->peak),
+                       node_label(o, l->step[l->peak_step]), l->peak_step + 1, l->n_step));
         line(o, "", oc_printf(&o->arena, "%s", rules(o)));
         line(o, "lower bound", oc_printf(&o->arena, "%s for any order of the nodes", bytes(o, l->lower)));
     }
@@ -102,7 +101,7 @@ static void totals(struct mem_out *o)
         line(o, "", "tensors of unknown size are excluded");
 }
 
-static void simulated(struct mem_out *o)
+static void print_arena(struct mem_out *o)
 {
     const struct oc_ort_run *r = &o->m->run;
     if (!o->m->o.as_onnxruntime)
@@ -112,8 +111,8 @@ static void simulated(struct mem_out *o)
                    node_label(o, r->in_use_at), bytes(o, r->held)));
 }
 
-static void compared(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
-                     uint64_t before, uint64_t seen, const char *seen_at, uint32_t at)
+static void print_comparison(struct mem_out *o, struct oc_plain_table *t, const char *what, uint64_t ours,
+                             uint64_t before, uint64_t seen, const char *seen_at, uint32_t at)
 {
     uint64_t sum = ours + before;
     double apart = seen ? ((double)sum / (double)seen - 1) * 100 : 0;
@@ -128,7 +127,7 @@ static void compared(struct mem_out *o, struct oc_plain_table *t, const char *wh
     oc_plain_row(t, cell);
 }
 
-static void measured(struct mem_out *o)
+static void print_measured(struct mem_out *o)
 {
     static const char *const head[] = {"first run", "measured B", "model B", "diff", "before B", "at"};
     const struct oc_prof_memory *p = o->m->measured.seen;
@@ -138,9 +137,10 @@ static void measured(struct mem_out *o)
         return;
     fputc('\n', o->f);
     oc_plain_row(&t, head);
-    compared(o, &t, "requested", r->max_requested, p->before_requested, p->max_requested, p->requested_at,
-             r->requested_at);
-    compared(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at, r->in_use_at);
+    print_comparison(o, &t, "requested", r->max_requested, p->before_requested, p->max_requested,
+                     p->requested_at, r->requested_at);
+    print_comparison(o, &t, "in use", r->max_in_use, p->before_in_use, p->max_in_use, p->in_use_at,
+                     r->in_use_at);
     oc_plain_print(&t, 1, o->f);
     oc_plain_free(&t);
     if (o->m->measured.other_graph)
@@ -151,9 +151,7 @@ static void measured(struct mem_out *o)
             "before: in use when the first node started; model: that plus the result of --allocator ort\n");
 }
 
-/* ---- fit
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- fit ----------------------------------------------------------------------------------------------- */
 
 static void fit_batch(struct mem_out *o)
 {
@@ -168,7 +166,7 @@ static void fit_batch(struct mem_out *o)
                        f->largest, bytes(o, f->largest_needs)));
 }
 
-static void fit(struct mem_out *o)
+static void print_fit(struct mem_out *o)
 {
     static const char *const says[] = {
         [OC_FITS_YES] = "fits", [OC_FITS_NO] = "does not fit", [OC_FITS_UNKNOWN] = "inconclusive"};
@@ -179,7 +177,7 @@ static void fit(struct mem_out *o)
     bool inside = needs <= f->capacity;
     line(o, "fit",
          oc_printf(&o->arena, "%s: needs %s%s, %s has %s (%.2f %%), %s %s", says[f->fits],
-                   rough(o->m->quality), bytes(o, needs), f->device->info.name, bytes(o, f->capacity),
+                   bound_word(o->m->quality), bytes(o, needs), f->device->info.name, bytes(o, f->capacity),
                    (double)needs / (double)f->capacity * 100,
                    bytes(o, inside ? f->capacity - needs : needs - f->capacity),
                    inside ? "free" : "missing"));
@@ -196,13 +194,11 @@ void oc_memory_write_fit(const struct oc_memory *m, FILE *out)
 {
     OC_C_LOCALE;
     struct mem_out o = {.m = m, .f = out};
-    fit(&o);
+    print_fit(&o);
     oc_arena_free(&o.arena);
 }
 
-/* ---- tables
- * ------------------------------------------------------------------------------------------------
- */
+/* ---- tables -------------------------------------------------------------------------------------------- */
 
 static const char *kind_of(const struct oc_memory_row *r)
 {
@@ -213,7 +209,7 @@ static const char *kind_of(const struct oc_memory_row *r)
     return l->input ? (body ? "body input" : "input") : l->output ? "output" : "";
 }
 
-static void rest(struct mem_out *o, size_t shown, size_t n)
+static void print_rest(struct mem_out *o, size_t shown, size_t n)
 {
     if (shown < n)
         fprintf(o->f, "and %zu more (--top 0 shows all)\n", n - shown);
@@ -232,7 +228,7 @@ static void live_table(struct mem_out *o)
     for (size_t i = 0; i < top; i++) {
         const struct oc_memory_row *r = &o->m->row[i];
         const char *const cell[] = {
-            oc_printf(&o->arena, "%s%s", rough(r->life->quality), bytes(o, r->life->bytes)),
+            oc_printf(&o->arena, "%s%s", bound_word(r->life->quality), bytes(o, r->life->bytes)),
             a->model->value[r->life->value].name,
             oc_type_text(&o->arena, a->exprs, &a->type[r->life->value]),
             kind_of(r),
@@ -242,7 +238,7 @@ static void live_table(struct mem_out *o)
     }
     oc_plain_print(&t, 5, o->f);
     oc_plain_free(&t);
-    rest(o, top, o->m->n_row);
+    print_rest(o, top, o->m->n_row);
 }
 
 static void step_table(struct mem_out *o)
@@ -263,24 +259,22 @@ static void step_table(struct mem_out *o)
     }
     oc_plain_print(&t, 2, o->f);
     oc_plain_free(&t);
-    rest(o, top, l->n_step);
+    print_rest(o, top, l->n_step);
 }
 
 static void write_table(const struct oc_memory *m, FILE *f)
 {
     struct mem_out o = {.m = m, .f = f};
-    totals(&o);
-    simulated(&o);
-    fit(&o);
-    measured(&o);
+    print_totals(&o);
+    print_arena(&o);
+    print_fit(&o);
+    print_measured(&o);
     live_table(&o);
     step_table(&o);
     oc_arena_free(&o.arena);
 }
 
-/* ---- csv
- * ---------------------------------------------------------------------------------------------------
- */
+/* ---- csv ----------------------------------------------------------------------------------------------- */
 
 static void write_csv(const struct oc_memory *m, FILE *f)
 {

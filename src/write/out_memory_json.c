@@ -1,8 +1,8 @@
-/* The memory report as JSON: exact numbers, everything. */
+/* The memory report as JSON, with exact numbers. */
 #include "write/json_keys.h"
 #include "write/memory_report.h"
 
-#define VERSION 1 /* keys may be added to it */
+#define VERSION 1 /* keys may be added to a version */
 
 struct mem_json {
     struct oc_json_out w;
@@ -59,7 +59,7 @@ static void activations(struct mem_json *j)
     oc_key_u64_if(&j->w, "peak_step", known && l->n_step, l->peak_step);
     oc_key_u64_if(&j->w, "peak_node", known && l->n_step, l->n_step ? l->step[l->peak_step] : 0);
     oc_key_u64_if(&j->w, "lower_bytes", known, l->lower);
-    oc_key_u64(&j->w, "known_bytes", l->peak); /* of the tensors whose size is known */
+    oc_key_u64(&j->w, "known_bytes", l->peak); /* sum over the tensors of known size */
     oc_key_quality(&j->w, l->quality);
     oc_jw_end_object(&j->w);
     oc_jw_key(&j->w, "footprint");

@@ -1,9 +1,9 @@
-/* Numbers to colour the nodes of a graph with, for Google's Model Explorer: "node data" as its
- * node_data_builder writes it,
+/* Node data for Google's Model Explorer, which colours the nodes of a graph by a number, in the format of
+ * its node_data_builder:
  *     {GRAPH: {"results": {NODE: {"value": number}}, "gradient": [{"stop": 0..1, "bgColor": "#rrggbb"}]}}
- * one quantity a file, whose name the program shows. NODE is the id that its ONNX adapter gives a node, the
- * name, or an output tensor of it where the name is missing or not the only one; GRAPH is the name of the
- * main graph. Bodies and functions are part of the node that runs them. */
+ * One quantity per file; the program shows the file name. NODE is the id used by its ONNX adapter: the
+ * node's name, or an output tensor if the name is missing or not unique. GRAPH is the name of the main
+ * graph. Subgraphs and functions are part of the node that runs them. */
 #include <math.h>
 #include <string.h>
 
@@ -14,9 +14,9 @@
 #include "write/out_overlay.h"
 
 static const struct quantity {
-    const char *name, *key; /* of --order-by, of the column */
-    bool sum;               /* that of a body is the sum of its nodes' */
-    bool profile, hardware; /* what it needs */
+    const char *name, *key; /* names in --order-by, in the column */
+    bool sum;               /* the value of a subgraph is the sum over its nodes */
+    bool profile, hardware; /* what the quantity requires */
 } quantities[] = {
     {"time", "time_ns", true, true, false},
     {"computation", "flo", true, false, false},
@@ -31,7 +31,7 @@ static const struct quantity {
     {"efficiency", "roofline_efficiency", false, true, true},
 };
 
-/* The first name of --order-by. */
+/* The first name in --order-by. */
 static const struct quantity *quantity_of(const char *order_by)
 {
     const char *at = order_by + (*order_by == '+');
@@ -71,10 +71,9 @@ static const struct oc_column *column_of(const struct oc_report *r, const char *
     return NULL;
 }
 
-/* ---- values ----------------------------------------------------------------------------------------------
- */
+/* ---- values -------------------------------------------------------------------------------------------- */
 
-/* Of the node, or the first of the nodes that a row covers: the sum over all nodes stays what it is. */
+/* The value of the node, or of the first node of a row: the sum over all nodes is preserved. */
 static void values_of_rows(const struct oc_report *r, const struct oc_column *c, double *value)
 {
     struct oc_line l = {.r = r, .arena = r->shown.arena};
@@ -93,7 +92,7 @@ static void values_of_rows(const struct oc_report *r, const struct oc_column *c,
     }
 }
 
-/* Bodies come after the graph that they stand in. */
+/* Subgraphs follow the graph that contains them. */
 static void values_of_bodies(const struct oc_model *m, double *value)
 {
     for (uint32_t g = m->n_graph; g-- > 1;) {
@@ -108,10 +107,9 @@ static void values_of_bodies(const struct oc_model *m, double *value)
     }
 }
 
-/* ---- the document ----------------------------------------------------------------------------------------
- */
+/* ---- the document -------------------------------------------------------------------------------------- */
 
-/* Names that several nodes have. */
+/* Names shared by several nodes. */
 static void count_names(const struct oc_model *m, struct oc_map *names)
 {
     for (uint32_t i = 0; i < m->graph[0].n_node; i++) {

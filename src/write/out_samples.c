@@ -1,4 +1,4 @@
-/* Measured kernels as CSV, a row each, or JSON with the recordings and what was left out. */
+/* Measured kernels as CSV, one row each, or JSON with the recordings and the excluded kernels. */
 #include <string.h>
 
 #include "base/diag.h"

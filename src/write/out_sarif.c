@@ -1,5 +1,5 @@
-/* A check as SARIF 2.1.0: a rule for each kind of limit, a result for each limit that failed or is
- * inconclusive, located in the model file and at the nodes to look at. */
+/* A check as SARIF 2.1.0: one rule per kind of limit, one result per limit that failed or is inconclusive,
+ * located in the model file and at the nodes involved. */
 #include <string.h>
 
 #include "write/json_keys.h"
@@ -9,12 +9,12 @@ struct sarif {
     struct oc_json_out w;
     const struct oc_check *c;
     struct oc_arena arena;
-    const char **rule; /* by verdict */
-    const char **id;   /* of the rules, each once */
+    const char **rule; /* indexed by verdict */
+    const char **id;   /* the rules, each once */
     uint32_t n_id;
 };
 
-/* A path as URI: what is not plain is written as %XX. "" without a file. */
+/* A path as URI with special characters as %XX. "" without a file. */
 static const char *uri_of(struct oc_arena *a, const char *path)
 {
     struct oc_buf b = {0};

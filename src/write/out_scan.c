@@ -1,5 +1,5 @@
-/* Rows of a scan. The fields of the machine formats are those of oc_scan_fields; what is not known is null or
- * an empty cell. */
+/* Rows of a scan. The fields of the machine-readable formats are those of oc_scan_fields; an unknown value
+ * is null or an empty cell. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,8 +36,7 @@ static const void *at(const struct oc_scan_row *row, const struct oc_scan_field 
     return (const char *)row + f->offset;
 }
 
-/* ---- JSON, NDJSON ---------------------------------------------------------------------------------------
- */
+/* ---- JSON, NDJSON -------------------------------------------------------------------------------------- */
 
 static void json_field(struct oc_json_out *w, const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
@@ -108,8 +107,7 @@ static void json_end(struct oc_scan_writer *w)
     fputc('\n', w->f);
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------------------
- */
+/* ---- CSV ----------------------------------------------------------------------------------------------- */
 
 static const char *csv_cell(struct oc_arena *a, const struct oc_scan_row *row, const struct oc_scan_field *f)
 {
@@ -155,8 +153,7 @@ static void csv_begin(struct oc_scan_writer *w)
         csv_line(w, NULL);
 }
 
-/* ---- for people -----------------------------------------------------------------------------------------
- */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 static const char *human(struct oc_scan_writer *w, uint64_t v, bool bytes)
 {
@@ -214,8 +211,7 @@ static void table_end(struct oc_scan_writer *w)
             w->n_duplicates == 1 ? "" : "s");
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------
- */
+/* ---- all of them --------------------------------------------------------------------------------------- */
 
 static const struct form forms[] = {
     {"table", table_begin, table_row, table_end},

@@ -96,8 +96,7 @@ const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_ar
                      l->name[0] ? ")" : "");
 }
 
-/* ---- for people
- * --------------------------------------------------------------------------------------------- */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 struct printer {
     const struct oc_time_summary *s;
@@ -513,8 +512,7 @@ void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_o
     oc_arena_free(&p.arena);
 }
 
-/* ---- all
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- all ----------------------------------------------------------------------------------------------- */
 
 static int check(const struct oc_summary_opts *o, struct oc_err *err)
 {

@@ -1,4 +1,4 @@
-/* Summaries of profiles for machines: JSON and CSV. Unknown is null, or nothing. */
+/* Summaries of profiles as JSON and CSV. Unknown values are null or empty. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 
 enum { VERSION = 1 };
 
-/* ---- JSON
- * --------------------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------------------------------------- */
 
 static void times(struct oc_json_out *w, const char *key, const struct oc_times *t, double whole)
 {
@@ -223,8 +222,7 @@ void oc_summary_json(const struct oc_time_summary *const *s, size_t n, const str
     fputc('\n', f);
 }
 
-/* ---- CSV
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- CSV ----------------------------------------------------------------------------------------------- */
 
 enum { COLUMNS = 16 };
 

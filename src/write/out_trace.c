@@ -1,11 +1,10 @@
-/* A report in time, for chrome://tracing and Perfetto. Lanes:
- *   measured    the events of the used runs, thread by thread and stream by stream, where the source tells
- *               them (oc_profile_opts.keep_events); else the rows of one run, one behind the other
- *   estimated   with hardware: what each row takes at least by its roofline, one behind the other, in the
- *               order of execution
- *   steps       without hardware: the nodes in the order of execution, a microsecond each
- * and the bytes of activations in use, along the estimated lane, else a measured run, else the steps. What a
- * slice cost stands in its arguments, with the names and units of the CSV. */
+/* A report as a timeline for chrome://tracing and Perfetto. Lanes:
+ *   measured    events of the used runs by thread and stream, if the source has events
+ *               (oc_profile_opts.keep_events); otherwise the rows of one run, back to back
+ *   estimated   with hardware: the roofline time of each row, back to back in execution order
+ *   steps       without hardware: the nodes in execution order, one microsecond each
+ * A counter shows live activation bytes along the estimated lane, otherwise a measured run, otherwise the
+ * steps. The arguments of a slice are its costs, with the names and units of the CSV. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 #include "write/json_keys.h"
 #include "write/trace_doc.h"
 
-/* What a slice is of: a row, a part of a row (a kernel that it launched), nothing. */
+/* What a slice represents: a row, a part of a row (a kernel that it launched), or none. */
 enum { NO_ROW = UINT32_MAX };
 #define PART_OF (UINT64_C(1) << 32)
 
@@ -28,10 +27,11 @@ struct telling {
     const struct oc_column *column[OC_MAX_COLUMNS];
     size_t n_column;
     uint32_t *row_of_record, *row_of_node; /* shown rows, NO_ROW */
-    double *at_ns;                         /* by node: when it starts in the lane that memory is told along */
+    double *at_ns;                         /* by node: its start in the lane that the memory counter
+                                            * follows */
     uint32_t memory_process;               /* OC_NONE: no lane yet */
     const char *along;                     /* that lane */
-    uint32_t without_time;                 /* rows without an estimate */
+    uint32_t without_time;                 /* number of rows without an estimate */
 };
 
 static const char *text(struct telling *t, const char *s)
@@ -47,8 +47,7 @@ static void *number_list(struct telling *t, uint32_t n)
     return list;
 }
 
-/* ---- which row is whose ----------------------------------------------------------------------------------
- */
+/* ---- rows of nodes and records ------------------------------------------------------------------------- */
 
 static void index_rows(struct telling *t)
 {
@@ -74,7 +73,7 @@ static void start_of_node(struct telling *t, uint32_t node, double at_ns)
         t->at_ns[node] = at_ns;
 }
 
-/* Nodes of a row begin when it does. */
+/* Nodes of a row start with the row. */
 static void start_of_row(struct telling *t, uint32_t row, double at_ns)
 {
     const struct oc_row *w = &t->r->shown.row[row];
@@ -103,10 +102,9 @@ static const char *category(const struct oc_row *row)
     return row->type && *row->type ? row->type : "operator";
 }
 
-/* ---- measured: events as they were -----------------------------------------------------------------------
- */
+/* ---- measured events ----------------------------------------------------------------------------------- */
 
-/* The row of the records of a name; NO_ROW where they are several. */
+/* The row of the record with a name; NO_ROW if there are several. */
 static void rows_by_name(struct telling *t, struct oc_map *names)
 {
     const struct oc_profile *p = t->r->in->profile;
@@ -134,7 +132,7 @@ static const char *process_name(struct telling *t, const struct oc_lane *l)
                           : oc_printf(&t->r->arena, "measured: %s %lld", what, (long long)id);
 }
 
-/* A lane of the document for each one of the profile; lanes of a process stand together. */
+/* Creates a lane of the document for each lane of the profile, grouped by process. */
 static uint32_t *measured_lanes(struct telling *t)
 {
     const struct oc_profile *p = t->r->in->profile;
@@ -151,7 +149,7 @@ static uint32_t *measured_lanes(struct telling *t)
     return lane;
 }
 
-/* The row of an event that has a record of its own, or of the one that it belongs to. */
+/* The row of an event with its own record, or of the record it belongs to. */
 static uint32_t row_of_event(const struct oc_timeline *tl, const struct oc_map *names, uint32_t i, bool *own)
 {
     uint32_t owner = oc_timeline_owner(tl, i);
@@ -191,10 +189,9 @@ static void measured_events(struct telling *t)
     oc_map_free(&names);
 }
 
-/* ---- rows behind one another -----------------------------------------------------------------------------
- */
+/* ---- rows back to back --------------------------------------------------------------------------------- */
 
-struct placed { /* a row and what it is ordered by */
+struct placed { /* a row and its sort key */
     double key;
     uint32_t row;
 };
@@ -205,7 +202,7 @@ static int by_key(const void *pa, const void *pb)
     return a->key != b->key ? (a->key < b->key ? -1 : 1) : a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* The rows in the order in which their records began, or as the profile lists them. */
+/* The rows by start time of their records, or in the order of the profile. */
 static struct placed *rows_in_order(struct telling *t)
 {
     const struct oc_profile *p = t->r->in->profile;
@@ -222,7 +219,7 @@ static struct placed *rows_in_order(struct telling *t)
     return list;
 }
 
-/* One run made of the statistics: nobody told when each operator began. */
+/* One run built from the statistics, for sources without start times. */
 static void measured_rows(struct telling *t)
 {
     const struct oc_profile *p = t->r->in->profile;
@@ -231,7 +228,7 @@ static void measured_rows(struct telling *t)
         &t->doc, p->runs_total > 1 ? oc_printf(&t->r->arena, "measured: %s of %u of %u runs",
                                                oc_stat_name(p->stat), p->runs_used, p->runs_total)
                                    : "measured");
-    uint32_t lane = oc_trace_lane(&t->doc, process, "operators, one behind the other (no start times)");
+    uint32_t lane = oc_trace_lane(&t->doc, process, "operators back to back (no start times)");
     double at_ns = 0;
     remember(t, process, "the measured operators");
     for (uint32_t i = 0; i < t->r->shown.n; i++) {
@@ -244,10 +241,9 @@ static void measured_rows(struct telling *t)
     }
 }
 
-/* ---- estimated, and steps --------------------------------------------------------------------------------
- */
+/* ---- estimated, and steps ------------------------------------------------------------------------------ */
 
-struct lane { /* that is being filled from its start */
+struct lane { /* lane under construction */
     struct telling *t;
     uint32_t lane;
     double at_ns;
@@ -271,7 +267,7 @@ static void append(struct lane *l, uint32_t row)
 
 static void graph(struct lane *l, uint32_t g);
 
-/* Around what its bodies hold. */
+/* Slice around its subgraphs. */
 static void bodies(struct lane *l, uint32_t node)
 {
     const struct oc_model *m = l->t->r->in->model;
@@ -305,13 +301,12 @@ static void estimated(struct telling *t)
 {
     const struct oc_report_in *in = t->r->in;
     bool steps = !in->device;
-    const char *title = steps ? "order of execution, a microsecond a node: no time"
-                              : oc_printf(&t->r->arena, "estimated: roofline of %s, at least",
-                                          oc_device_info(in->device).name);
+    const char *title =
+        steps ? "execution order, one microsecond per node, not a time"
+              : oc_printf(&t->r->arena, "estimated: roofline time on %s", oc_device_info(in->device).name);
     uint32_t process = oc_trace_process(&t->doc, title);
     struct lane l = {.t = t,
-                     .lane =
-                         oc_trace_lane(&t->doc, process, steps ? "nodes" : "operators, one behind the other"),
+                     .lane = oc_trace_lane(&t->doc, process, steps ? "nodes" : "operators back to back"),
                      .steps = steps};
     remember(t, process, title);
     struct placed *list = in->profile ? rows_in_order(t) : NULL;
@@ -321,10 +316,9 @@ static void estimated(struct telling *t)
         graph(&l, 0);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------------------
- */
+/* ---- memory -------------------------------------------------------------------------------------------- */
 
-/* In use while a step runs, from where its node starts; of those that start together the most. */
+/* Live memory while a step runs, from the start of its node; the maximum of steps that start together. */
 static void memory(struct telling *t)
 {
     const struct oc_analysis *a = t->r->in->analysis;
@@ -340,15 +334,14 @@ static void memory(struct telling *t)
         if (s < l->n_step && isnan(next_ns))
             continue;
         if (!together && !isnan(at_ns))
-            oc_trace_count(&t->doc, t->memory_process, at_ns, "bytes of activations in use", most);
+            oc_trace_count(&t->doc, t->memory_process, at_ns, "live activation bytes", most);
         most = together && most > l->live[s] ? most : s < l->n_step ? l->live[s] : 0;
         at_ns = next_ns;
     }
     oc_lives_free(l);
 }
 
-/* ---- the document ----------------------------------------------------------------------------------------
- */
+/* ---- the document -------------------------------------------------------------------------------------- */
 
 static bool is_left_out(const char *key)
 {
@@ -407,15 +400,15 @@ static void about(void *ctx, struct oc_json_out *w)
     oc_key_text(w, "model", in->model ? in->model->path : "");
     oc_key_text(w, "profile", in->profile ? in->profile->path : "");
     oc_key_text(w, "hardware", in->device ? oc_device_info(in->device).name : "");
-    oc_key_text(w, "arguments", "of all calls in one run; times in nanoseconds, sizes in bytes");
+    oc_key_text(w, "arguments", "sum of all calls in one run; times in nanoseconds, sizes in bytes");
     if (t->along && in->analysis)
-        oc_key_text(w, "memory", oc_printf(&t->r->arena, "activations in use, along: %s", t->along));
+        oc_key_text(w, "memory", oc_printf(&t->r->arena, "live activation bytes along: %s", t->along));
     if (t->without_time)
         oc_key_text(w, "left_out",
                     oc_printf(&t->r->arena, "%u rows without a limit in the hardware file", t->without_time));
     if (t->doc.left_out)
         oc_key_text(w, "overlapping",
-                    oc_printf(&t->r->arena, "%zu events left out, too many overlap", t->doc.left_out));
+                    oc_printf(&t->r->arena, "%zu events dropped: too many overlap", t->doc.left_out));
 }
 
 void oc_out_trace(struct oc_report *r, FILE *f)

@@ -5,8 +5,7 @@
 #include "write/plain_table.h"
 #include "report/what_if.h"
 
-/* ---- for people ------------------------------------------------------------------------------------------
- */
+/* ---- for people ---------------------------------------------------------------------------------------- */
 
 static const char *duration(struct oc_arena *a, double s)
 {
@@ -41,7 +40,7 @@ static void step_row(const struct oc_what_if *x, size_t i, struct oc_arena *a, s
     oc_plain_row(t, cell);
 }
 
-static void note(const struct oc_what_if_step *s, struct oc_arena *a, FILE *f)
+static void print_note(const struct oc_what_if_step *s, struct oc_arena *a, FILE *f)
 {
     const char *kept = s->kept ? oc_printf(a, "; unchanged: %u rows", s->kept) : "",
                *unknown =
@@ -68,7 +67,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
     oc_plain_print(&t, 1, f);
     oc_plain_free(&t);
     for (size_t i = 0; i < x->n_step; i++)
-        note(&x->step[i], a, f);
+        print_note(&x->step[i], a, f);
     double then_s = x->n_step ? x->step[x->n_step - 1].after_s : NAN;
     if (x->beside_s > 0 && !x->unknown)
         fprintf(f, "%-11s %s instead of %s, if the %s outside operators stay unchanged\n", "latency",
@@ -76,8 +75,7 @@ void oc_what_if_text(const struct oc_what_if *x, struct oc_arena *a, FILE *f)
                 duration(a, x->beside_s));
 }
 
-/* ---- for machines ----------------------------------------------------------------------------------------
- */
+/* ---- for machines -------------------------------------------------------------------------------------- */
 
 static void step_json(const struct oc_what_if *x, size_t i, struct oc_json_out *w)
 {

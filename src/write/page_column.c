@@ -55,8 +55,7 @@ void oc_page_steps(struct oc_json_out *w, const char *key, const int64_t *v, siz
     oc_jw_end_array(w);
 }
 
-/* ---- texts -----------------------------------------------------------------------------------------------
- */
+/* ---- texts --------------------------------------------------------------------------------------------- */
 
 static bool all_the_same(const char *const *text, uint32_t n)
 {
@@ -66,7 +65,7 @@ static bool all_the_same(const char *const *text, uint32_t n)
     return n > 1;
 }
 
-/* place[i]: of text i in the list of different ones, or -1. Returns how many there are. */
+/* place[i]: index of text i in the list of distinct texts, or -1. Returns the size of the list. */
 static uint32_t number_texts(const char *const *text, uint32_t n, struct oc_arena *arena, int32_t *place,
                              const char ***distinct)
 {

@@ -3,7 +3,7 @@
 #include "base/c_locale.h"
 #include "base/diag.h"
 
-/* What is published of the documents that the program writes: a file of src/write each. */
+/* Published schemas of the documents that the program writes: one file in src/write each. */
 static const struct {
     const char *name, *text;
 } schemas[] = {

@@ -34,10 +34,9 @@ void oc_sheet_free(struct oc_sheet *s)
     *s = (struct oc_sheet){0};
 }
 
-/* ---- terminal --------------------------------------------------------------------------------------------
- */
+/* ---- terminal ------------------------------------------------------------------------------------------ */
 
-/* Words in front stand left. */
+/* Leading text columns are left-aligned. */
 static size_t left_in_front(const struct oc_sheet *s)
 {
     return strcspn(s->kinds, "n");
@@ -67,8 +66,7 @@ void oc_sheet_plain(const struct oc_sheet *s, unsigned width_chars, bool color, 
     oc_arena_free(&arena);
 }
 
-/* ---- Markdown --------------------------------------------------------------------------------------------
- */
+/* ---- Markdown ------------------------------------------------------------------------------------------ */
 
 static void put(struct oc_buf *b, FILE *f)
 {
@@ -111,8 +109,7 @@ void oc_sheet_markdown(const struct oc_sheet *s, FILE *f)
     oc_buf_free(&b);
 }
 
-/* ---- HTML ------------------------------------------------------------------------------------------------
- */
+/* ---- HTML ---------------------------------------------------------------------------------------------- */
 
 static const char *mark_of(const char *text, const char *marks, size_t *n)
 {

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/unicode.h"
 
-/* A piece of the text that is not broken unless it is longer than a line: characters [from, to). */
+/* A chunk that is not broken unless it is longer than a line: characters [from, to). */
 struct chunk {
     size_t from, to;
 };
@@ -18,8 +18,7 @@ struct chunks {
     size_t n, cap;
 };
 
-/* ---- the text: tabs expanded, white space made blanks
- * ------------------------------------------------------ */
+/* ---- the text: tabs expanded, white space made blanks -------------------------------------------------- */
 
 static uint32_t *munge(const char *text, size_t *length)
 {
@@ -38,8 +37,7 @@ static uint32_t *munge(const char *text, size_t *length)
     return c;
 }
 
-/* ---- chunks
- * -------------------------------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------------------------------------- */
 
 static bool letter(const struct chunks *t, size_t i)
 {
@@ -67,8 +65,8 @@ static size_t dash_at(const struct chunks *t, size_t i)
     return end - i >= 2 && end < t->length && oc_uni_is_word(t->c[end]) ? end - i : 0;
 }
 
-/* A hyphen at i inside a word: two letters (or letter, hyphen, letter) before, a letter and perhaps a hyphen
- * and then a letter behind. */
+/* A hyphen at i inside a word: preceded by two letters (or letter, hyphen, letter), followed by a letter,
+ * an optional hyphen and a letter. */
 static bool hyphen_at(const struct chunks *t, size_t i)
 {
     if (!is_char(t, i, '-') || i < 2 || !letter(t, i - 1))
@@ -108,8 +106,7 @@ static void split(struct chunks *t)
     }
 }
 
-/* ---- lines -----------------------------------------------------------------------------------------------
- */
+/* ---- lines --------------------------------------------------------------------------------------------- */
 
 static bool blank(const struct chunks *t, struct chunk k)
 {
@@ -119,8 +116,8 @@ static bool blank(const struct chunks *t, struct chunk k)
     return true;
 }
 
-/* Where to cut a chunk that has `room` characters left: behind its last hyphen in there that has something
- * else before it, or at the end of the room. */
+/* Where to break a chunk with `room` characters left: after its last hyphen in that range that is preceded
+ * by another character, or at the end of the range. */
 static size_t cut(const struct chunks *t, struct chunk k, size_t room)
 {
     size_t hyphen = k.from + room;

@@ -1,4 +1,4 @@
-/* Breaking one value into lines of a given width as Python's textwrap.wrap does: at white space, after
+/* Breaks a value into lines of a given width by the rules of Python's textwrap.wrap: at white space, after
  * hyphens inside words, and anywhere in words that are too long. */
 #ifndef OC_TEXTWRAP_H
 #define OC_TEXTWRAP_H

@@ -23,7 +23,7 @@ uint32_t oc_trace_lane(struct oc_trace *t, uint32_t process, const char *name)
     return t->n_lane++;
 }
 
-/* Both ends are rounded, not the length: what was inside or apart stays so. */
+/* Rounds both ends, not the length, so that containment and disjointness are preserved. */
 static void add(struct oc_trace *t, double start_ns, double end_ns, struct oc_trace_slice s)
 {
     const double limit = 4e18;
@@ -49,10 +49,9 @@ void oc_trace_count(struct oc_trace *t, uint32_t process, double at_ns, const ch
     add(t, at_ns, at_ns, (struct oc_trace_slice){.name = name, .tag = value, .lane = process});
 }
 
-/* ---- order and nesting -----------------------------------------------------------------------------------
- */
+/* ---- order and nesting --------------------------------------------------------------------------------- */
 
-/* By time; of two that begin together the longer one is around the other. */
+/* By time; of two slices with equal start the longer one is the parent. */
 static int by_time(const void *pa, const void *pb)
 {
     const struct oc_trace_slice *a = pa, *b = pb;
@@ -65,7 +64,7 @@ static int by_time(const void *pa, const void *pb)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Whether it is inside of what is open on the lane, or apart from it; then it is open too. */
+/* Whether the slice is nested in the open slices of the lane or disjoint from them; then opens it. */
 static bool takes(struct oc_trace_lane *l, const struct oc_trace_slice *s)
 {
     while (l->n_open && l->open[l->n_open - 1] <= s->start_ns)
@@ -77,7 +76,7 @@ static bool takes(struct oc_trace_lane *l, const struct oc_trace_slice *s)
     return true;
 }
 
-/* The lane or the first of its copies that has a place; OC_NONE: no more copies. */
+/* The lane, or its first copy, that can hold the slice; OC_NONE: the maximum number of copies is reached. */
 static uint32_t place(struct oc_trace *t, const struct oc_trace_slice *s)
 {
     uint32_t at = s->lane, last = at;
@@ -94,8 +93,7 @@ static uint32_t place(struct oc_trace *t, const struct oc_trace_slice *s)
     return OC_NONE;
 }
 
-/* ---- the document ----------------------------------------------------------------------------------------
- */
+/* ---- the document -------------------------------------------------------------------------------------- */
 
 struct out {
     FILE *f;
@@ -203,7 +201,7 @@ static void slice(const struct oc_trace *t, struct out *o, const struct oc_trace
     oc_jw_end_object(&w);
 }
 
-/* Every slice to its lane or a copy of it; those without a place go. */
+/* Assigns every slice to its lane or a copy of it; slices without a lane are dropped. */
 static void settle(struct oc_trace *t)
 {
     size_t n = 0;

@@ -26,7 +26,7 @@ static const char *escape_of(uint32_t c)
     }
 }
 
-/* Char of XML 1.0, less what is not shown and turns the text around it. */
+/* Char of XML 1.0 without invisible characters and bidirectional overrides. */
 static bool is_allowed(uint32_t c)
 {
     return !oc_uni_is_hidden(c) && c != 0xfffe && c != 0xffff;

@@ -1,6 +1,6 @@
-/* Text from files inside XML 1.0 or HTML, in an element or between double quotes: markup is escaped, line
- * ends and tabs survive as character references, and what neither may hold (control characters, broken UTF-8,
- * noncharacters) becomes U+FFFD. */
+/* Text from files in XML 1.0 or HTML, in an element or between double quotes: escapes markup, writes line
+ * ends and tabs as character references, and replaces characters that are not allowed (control characters,
+ * invalid UTF-8, noncharacters) with U+FFFD. */
 #ifndef OC_XML_TEXT_H
 #define OC_XML_TEXT_H
 
