@@ -21,7 +21,7 @@ const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS] = {
     [OC_DIFF_LATENCY] = {"latency", "latency", false, true},
 };
 
-/* ---- which metrics ------------------------------------------------------------------------------------- */
+/* ---- selection of metrics ---------------------------------------------------------------------------- */
 
 static bool differs(const struct oc_diff *d, unsigned m)
 {
@@ -35,7 +35,7 @@ static bool somewhere(const struct oc_diff *d, unsigned m)
     const struct oc_diff_total *t = &d->total[m];
     if (t->is_time)
         return t->known[0] || t->known[1];
-    /* integer arithmetic is rare: what is not known is told by the others */
+    /* integer operations are rare: unknown counts are visible in the other metrics */
     return t->n[0] || t->n[1] || !t->known[0] || (t->unknown_rows && m != OC_DIFF_OPS);
 }
 
@@ -43,7 +43,7 @@ static bool has_rows(const struct oc_diff *d, unsigned m)
 {
     bool any = false;
     for (uint32_t i = 0; i < d->n_row && !any; i++)
-        any = oc_diff_delta(&d->row[i], m) != 0; /* or not known */
+        any = oc_diff_delta(&d->row[i], m) != 0; /* or unknown */
     return any;
 }
 
@@ -62,7 +62,7 @@ static int largest_first(const void *a, const void *b)
     return (x->i > y->i) - (x->i < y->i);
 }
 
-/* What is not known stands before all that is. */
+/* Unknown differences sort before known ones. */
 static double size_of(const struct oc_diff_row *r, unsigned metric)
 {
     double delta = oc_diff_delta(r, metric);
@@ -93,10 +93,11 @@ static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric
                 *metric = m;
         return *metric < OC_DIFF_METRICS || strcmp(sort, "order") == 0
                    ? 0
-                   : oc_fail(err, OC_EARG,
-                             "a diff is sorted by macs, flops, ops, bytes, params, time, roofline or order, "
-                             "not by '%s'",
-                             sort);
+                   : oc_fail(
+                         err, OC_EARG,
+                         "a diff can be sorted by macs, flops, ops, bytes, params, time, roofline or order, "
+                         "not by '%s'",
+                         sort);
     }
     for (size_t i = OC_COUNT(usual); i-- > 0 && !whole;)
         if (differs(v->d, usual[i]))
@@ -104,7 +105,7 @@ static int find_order(const struct oc_diff_view *v, bool whole, unsigned *metric
     return 0;
 }
 
-/* ---- choice -------------------------------------------------------------------------------------------- */
+/* ---- selection of rows ------------------------------------------------------------------------------- */
 
 static bool is_news(const struct oc_diff_row *r)
 {

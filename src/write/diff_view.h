@@ -1,4 +1,4 @@
-/* What of a diff is shown, and as what texts; the same for all forms for people. */
+/* Selection and texts of a diff, shared by all text formats. */
 #ifndef OC_DIFF_VIEW_H
 #define OC_DIFF_VIEW_H
 
@@ -9,14 +9,14 @@ struct oc_diff_view {
     const struct oc_diff *d;
     const struct oc_diff_write_opts *o;
     struct oc_arena arena;
-    bool has[OC_DIFF_METRICS];    /* the metric is not 0, or not known, somewhere */
-    bool column[OC_DIFF_METRICS]; /* it is told of every row: some have a difference */
-    uint32_t *row;                /* indices, in the order wanted */
-    uint32_t n_row;               /* shown */
-    uint32_t n_wanted;            /* before --top */
+    bool has[OC_DIFF_METRICS];    /* the metric is non-zero or unknown on some side */
+    bool column[OC_DIFF_METRICS]; /* the metric has a column: it differs in some row */
+    uint32_t *row;                /* indices in output order */
+    uint32_t n_row;               /* number of rows printed */
+    uint32_t n_wanted;            /* number before --top */
 };
 
-/* whole: unchanged rows too, and all of them, in their own order, unless the options say otherwise. */
+/* whole: also unchanged rows, all of them and in model order, unless the options say otherwise. */
 int oc_diff_view_make(struct oc_diff_view *v, const struct oc_diff *d, const struct oc_diff_write_opts *o,
                       bool whole, struct oc_err *err);
 void oc_diff_view_free(struct oc_diff_view *v);
@@ -27,13 +27,13 @@ struct oc_metric_name {
 };
 extern const struct oc_metric_name oc_diff_metric_names[OC_DIFF_METRICS];
 
-/* The sheets, each freed by oc_sheet_free; heads and cells live in the view. */
-void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* what A and B are */
-void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact, with the differences */
+/* The sheets, each freed by oc_sheet_free; heads and cells are allocated in the view. */
+void oc_diff_sides(struct oc_diff_view *v, struct oc_sheet *s);  /* description of A and B */
+void oc_diff_totals(struct oc_diff_view *v, struct oc_sheet *s); /* exact totals with differences */
 void oc_diff_kinds(struct oc_diff_view *v, struct oc_sheet *s);  /* by operator type */
 void oc_diff_list(struct oc_diff_view *v, struct oc_sheet *s);   /* the rows */
-void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside of the runs */
-/* "69 rows: 12 same ...", and what the sums leave out. Arena text. */
+void oc_diff_beside(struct oc_diff_view *v, struct oc_sheet *s); /* time outside the runs */
+/* "69 rows: 12 equal ...", and the rows excluded from the sums. Arena text. */
 const char *oc_diff_sentence(struct oc_diff_view *v);
 const char *oc_diff_gaps(struct oc_diff_view *v); /* NULL: none */
 

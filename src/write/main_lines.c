@@ -1,5 +1,4 @@
-/* The lines of a report that everybody reads first: at most eight, each on one line of 80 columns for usual
- * names. */
+/* The first lines of a report: at most eight, each fits 80 columns with names of usual length. */
 #include "write/main_lines.h"
 
 #include <inttypes.h>
@@ -81,7 +80,7 @@ static void add_model(struct lines *l)
                   unknown, count(l, t->params), opset));
 }
 
-/* "; assumed: batch = 1, sequence = 128". Whole shapes of inputs stand in front of it. */
+/* "; assumed: batch = 1, sequence = 128". Input shapes given as a whole precede it. */
 static const char *assumed(struct lines *l)
 {
     const struct oc_analysis *a = l->r->in->analysis;
@@ -159,16 +158,16 @@ static void add_profile(struct lines *l)
     add(l, "profile",
         oc_printf(l->arena, "%s: %s%s%s, %s%s", file_name(p->path), *p->producer ? p->producer : p->format,
                   *p->device ? ", " : "", p->device, p->time_kind ? p->time_kind : "time",
-                  p->truncated ? "; cut off" : ""));
+                  p->truncated ? "; truncated" : ""));
 }
 
 static void add_latency(struct lines *l, const struct oc_headline *h)
 {
-    if (h->run_ns > 0 && !l->r->in->profile->functions) /* else how often the model ran is not known */
+    if (h->run_ns > 0 && !l->r->in->profile->functions) /* otherwise the number of runs is unknown */
         add(l, "latency", oc_headline_latency_text(l->r, l->arena));
 }
 
-/* Of the whole run; rates over the time of the operators alone are in the table. */
+/* Rates over the whole run; the table has rates over operator time. */
 static void add_achieved(struct lines *l, const struct oc_headline *h)
 {
     const char *text = "";

@@ -3,7 +3,7 @@
 
 #include "report/report.h"
 
-/* Adds the lines of the summary that stand there without -v, warnings apart. */
+/* Adds the summary lines that are printed without -v, except warnings. */
 void oc_main_lines(struct oc_report *r, struct oc_summary *out);
 
 #endif

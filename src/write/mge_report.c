@@ -115,7 +115,7 @@ void oc_mge_rows(const struct oc_mge *m, struct oc_arena *a, struct oc_rows *out
 
 /* ---- summary ------------------------------------------------------------------------------------------- */
 
-/* Over all operators, whatever is selected. */
+/* Over all operators, independent of the selection. */
 static struct total total_of(const struct oc_mge *m, enum oc_mge_side side)
 {
     double *v = oc_xmalloc(((size_t)m->n + 1) * sizeof(*v));
@@ -147,7 +147,7 @@ static void add_total(struct report *r, struct oc_grid *g, const char *title, en
     oc_grid_row(g, cell);
 }
 
-/* Of the selected Copy operators; `kern`: only the wait. */
+/* Over the selected Copy operators; `kern`: only the wait time. */
 static int add_copy_time(struct report *r, struct oc_grid *g, const char *title, bool kern,
                          struct oc_err *err)
 {
@@ -207,7 +207,7 @@ static int put_details(struct report *r, enum oc_mge_side side, struct oc_err *e
 
 static int put_all(struct report *r, struct oc_err *err)
 {
-    /* Without the member the original fails; the host table is what the file has. */
+    /* Without the member the original fails; this report prints the host table of the file. */
     enum oc_mge_side first = r->m->has_device ? OC_MGE_DEVICE : OC_MGE_HOST;
     if (put_summary(r, err) != 0)
         return -1;

@@ -1,4 +1,4 @@
-/* Rows, columns and nodes of the page. */
+/* Rows, columns and nodes of the page's data. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,7 @@
 /* ---- columns ---------------------------------------------------------------------------------------------
  */
 
-/* The page numbers and adds up rows itself, in whatever order they stand; outputs are shown with their names.
- */
+/* The page computes row numbers and cumulative sums for its own order, and shows outputs with their names. */
 static bool left_out(const struct oc_report *r, const struct oc_column *c)
 {
     bool number_of_node = !strcmp(c->key, "id") && r->in->analysis && !r->in->join; /* see row_nodes */
@@ -43,7 +42,7 @@ static void number_cell(struct oc_json_out *w, const struct oc_column *c, const 
 static bool same_numbers(const struct oc_field *v, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
-        /* NAN is like NAN here. */
+        /* NAN equals NAN here. */
         /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c) */
         if (v[i].whole != v[0].whole || memcmp(&v[i].number, &v[0].number, sizeof(double)))
             return false;
@@ -52,7 +51,7 @@ static bool same_numbers(const struct oc_field *v, uint32_t n)
 
 enum { FEW = 1000 };
 
-/* Few different numbers in many rows stand in a list of their own, as texts do. */
+/* A few distinct numbers in many rows are dictionary-encoded, as texts are. */
 static bool few_numbers(struct oc_json_out *w, const struct oc_column *c, const struct oc_field *v,
                         uint32_t n, struct oc_arena *arena)
 {
@@ -106,7 +105,7 @@ static void texts(struct oc_json_out *w, const struct oc_field *v, uint32_t n, s
     oc_page_texts(w, text, n, arena);
 }
 
-/* Tables with times have no room for parameters; the page shows their shares. */
+/* Tables with times have no space for parameters; the page shows their shares. */
 static bool is_extra(const struct oc_report *r, const struct oc_column *c)
 {
     return r->in->analysis && r->has_time && !strcmp(c->key, "params");
@@ -152,7 +151,7 @@ static void columns(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* How far the counts of each row can be trusted: a digit of enum oc_quality for each. */
+/* Quality of the counts of each row: a digit of enum oc_quality per row. */
 static void qualities(struct oc_json_out *w, struct oc_report *r)
 {
     char *digit = OC_NEW_ARRAY(&r->arena, r->shown.n + 1, char);
@@ -171,8 +170,7 @@ static const struct oc_join_rec *joined(const struct oc_report *r, const struct 
     return r->in->join && row->record != OC_NONE && row->count == 1 ? &r->in->join->rec[row->record] : NULL;
 }
 
-/* By row the nodes that it covers: a number, or a list of several; without a join as steps from row to row,
- * which are short. */
+/* By row the nodes that it covers: a number, or a list of several; without a join delta-encoded. */
 static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
 {
     if (!r->in->join) {
@@ -199,7 +197,7 @@ static void nodes_of_rows(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* Names of nodes; null where the node has a row of its own with that name. */
+/* Names of nodes; null if the node has its own row with that name. */
 static void node_names(struct oc_json_out *w, struct oc_report *r)
 {
     const struct oc_model *m = r->in->model;
@@ -234,10 +232,9 @@ static void node_types(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- receipts: how the counts came about ------------------------------------------------------------------
- */
+/* ---- cost breakdowns --------------------------------------------------------------------------------- */
 
-/* "MAC = N*M*... = 1*64*... = 118,013,952" by line; NULL: it counts nothing of its own. */
+/* "MAC = N*M*... = 1*64*... = 118,013,952" per line; NULL: no cost of its own. */
 static const char *formula_text(struct oc_recount *recount, uint32_t node, struct oc_arena *arena)
 {
     struct oc_receipt receipt;
@@ -259,7 +256,7 @@ static const char *formula_text(struct oc_recount *recount, uint32_t node, struc
     return text;
 }
 
-/* Of each node that a row is about; others have none. */
+/* For each node of a row; null for others. */
 static void formulas(struct oc_json_out *w, struct oc_report *r, const bool *wanted)
 {
     const struct oc_model *m = r->in->model;
@@ -288,7 +285,7 @@ static bool *nodes_with_rows(struct oc_report *r)
     return with;
 }
 
-/* Whole receipts, as --why prints them: only so many, the rows with the most time or work first. */
+/* Complete cost breakdowns as printed by --why, for the rows with the most time or work up to a limit. */
 enum { MAX_RECEIPTS = 2000 };
 
 struct heavy {

@@ -1,5 +1,5 @@
-/* A report for a pull request or an issue: GitHub-flavoured Markdown. What decides stands in a short table,
- * then the rows; the rest is folded away. */
+/* A report for a pull request or an issue in GitHub-flavoured Markdown: a short summary table, the rows,
+ * and the remaining lines folded. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static bool wants(const struct oc_report *r, const char *part)
 /* ---- the summary -----------------------------------------------------------------------------------------
  */
 
-/* Lines that have full lists of their own. */
+/* Lines whose complete lists are printed elsewhere. */
 static bool is_listed(const char *label)
 {
     return !strcmp(label, "assumptions") || !strcmp(label, "warnings");
@@ -40,7 +40,7 @@ static void line(struct oc_buf *b, const char *label, const char *text)
     oc_buf_str(b, " |\n");
 }
 
-/* How far the sums can be trusted, and how much of them is not exact. */
+/* Quality of the sums, and the number of nodes that are not exact. */
 static void quality_line(const struct oc_report *r, struct oc_buf *b)
 {
     static const char *const name[] = {"exact", "upper bounds", "lower bounds", "estimates", "unknown"};
@@ -114,8 +114,7 @@ static void rows(struct oc_report *r, FILE *f)
     oc_buf_free(&b);
 }
 
-/* The questions and answers are a table of the terminal: as it stands, in a fence that nothing in it closes.
- */
+/* The what-if table is the terminal's, in a code fence that no content can close. */
 static void what_if(struct oc_report *r, FILE *f)
 {
     struct oc_buf text = {0};
@@ -171,7 +170,7 @@ static void assumptions(const struct oc_report_in *in, struct oc_buf *b)
     }
     struct oc_device_info d = in->device ? oc_device_info(in->device) : (struct oc_device_info){0};
     for (size_t i = 0; i < d.n_set; i++)
-        assumption(b, "hardware", d.set[i].key, d.set[i].value, "given by --hw-set");
+        assumption(b, "hardware", d.set[i].key, d.set[i].value, "set by --hw-set");
 }
 
 static size_t n_findings(const struct oc_report_in *in)

@@ -1,4 +1,4 @@
-/* Summaries of profiles: which tables there are, and their form for people. */
+/* Summaries of profiles: the available tables, and their text format. */
 #include "write/out_summary.h"
 
 #include <inttypes.h>
@@ -13,14 +13,14 @@
 #include "base/unicode.h"
 
 const struct oc_view_info oc_views[OC_VIEW_COUNT] = {
-    [OC_VIEW_DEVICE] = {"device", "Devices: how busy they were"},
+    [OC_VIEW_DEVICE] = {"device", "Devices: utilization"},
     [OC_VIEW_OVERVIEW] = {"overview", "Overview: time by kind of event (kinds overlap)"},
     [OC_VIEW_RUNS] = {"runs", "Runs"},
     [OC_VIEW_MODEL] = {"model", "Model: phases of a step"},
     [OC_VIEW_DISTRIBUTION] = {"distribution", "Distribution: communication and computation"},
     [OC_VIEW_TYPE] = {"type", "Operator types"},
     [OC_VIEW_OPERATOR] = {"operator", "Operators"},
-    [OC_VIEW_EVENT] = {"event", "Events: host and device time together"},
+    [OC_VIEW_EVENT] = {"event", "Events: host plus device time"},
     [OC_VIEW_KERNEL] = {"kernel", "Kernels"},
     [OC_VIEW_MEMORY] = {"memory", "Memory manipulation: annotated copies"},
     [OC_VIEW_COPIES] = {"copies", "Copies of the device"},
@@ -61,7 +61,7 @@ const struct oc_sum_list *oc_view_list(const struct oc_time_summary *s, enum oc_
     }
 }
 
-/* Unless asked for, events say nothing that operators do not. */
+/* Events are printed only on request or if there are no operators. */
 bool oc_view_wanted(const struct oc_summary_opts *o, enum oc_view v)
 {
     for (size_t i = 0; i < o->n_view; i++)
@@ -96,7 +96,7 @@ const char *oc_lane_text(const struct oc_profile *p, uint32_t lane, struct oc_ar
                      l->name[0] ? ")" : "");
 }
 
-/* ---- for people ---------------------------------------------------------------------------------------- */
+/* ---- text -------------------------------------------------------------------------------------------- */
 
 struct printer {
     const struct oc_time_summary *s;
@@ -149,7 +149,7 @@ static const char *bytes_text(struct printer *p, double bytes)
     return isnan(bytes) ? "-" : oc_strdup(&p->arena, oc_format_bytes(bytes, buf, sizeof(buf)));
 }
 
-/* Names give way on narrow terminals: their middle is what tells least. */
+/* Shortens names on narrow terminals, in the middle. */
 static const char *name_text(struct printer *p, const struct oc_sum_item *item, size_t others)
 {
     size_t room = p->o->width_chars > others + 24 ? p->o->width_chars - others : 24;
@@ -250,9 +250,9 @@ static void print_runs(struct printer *p)
         if (s->run.n > 1 && s->run.max > 1.5 * s->run.median)
             fprintf(p->f, "run %" PRIu32 " took longest, %.1f times the median%s\n", s->slowest_run,
                     s->run.max / s->run.median,
-                    s->slowest_run == 0 ? ": a warm-up? --warmup 1 leaves it out" : "");
+                    s->slowest_run == 0 ? ": possibly a warm-up; --warmup 1 excludes it" : "");
         if (s->runs_dropped)
-            fprintf(p->f, "%" PRIu32 " warm-up run%s left out\n", s->runs_dropped,
+            fprintf(p->f, "%" PRIu32 " warm-up run%s excluded\n", s->runs_dropped,
                     s->runs_dropped > 1 ? "s" : "");
     }
     oc_plain_free(&t);
@@ -269,7 +269,7 @@ static void print_distribution(struct printer *p)
         double ns;
     } row[] = {{"communication", s->communication_ns},
                {"computation", s->computation_ns},
-               {"both at once", s->overlap_ns}};
+               {"overlap", s->overlap_ns}};
     heading(p, OC_VIEW_DISTRIBUTION);
     oc_plain_row(&t, (const char *[]){oc_printf(&p->arena, "time %s", p->unit), "%", "what"});
     for (size_t i = 0; i < OC_COUNT(row); i++)
@@ -336,7 +336,7 @@ static size_t list_header(struct printer *p, const char **cell, bool host, bool 
     return n;
 }
 
-/* Calls and times of both sides. Shares are of the total; without events of the sum of the table. */
+/* Calls and times of both sides. Shares are of the total; without events, of the sum of the table. */
 static void print_list(struct printer *p, enum oc_view v, const struct oc_sum_list *list)
 {
     bool host = has_times(list, false), device = has_times(list, true), threads = false;
@@ -469,7 +469,7 @@ static void print_benchmark(struct printer *p)
         heading(p, OC_VIEW_BENCHMARK);
         oc_plain_print(&t, 1, p->f);
         if (s->reader_cost.n)
-            fprintf(p->f, "reader ratio %.2f %%: the share of a step that waits for data\n",
+            fprintf(p->f, "reader ratio %.2f %%: share of a step that waits for data\n",
                     s->reader_cost.mean / s->batch_cost.mean * 100);
     }
     oc_plain_free(&t);
@@ -484,7 +484,7 @@ static void print_head(struct printer *p)
     if (!isnan(p->s->total_ns))
         fprintf(p->f, "total %s (%s)", oc_format_time_ns(p->s->total_ns, buf, sizeof(buf)), p->s->total_is);
     else
-        fprintf(p->f, "the source has sums, not single events");
+        fprintf(p->f, "the source has sums only, no events");
     if (p->s->run.n)
         fprintf(p->f, ", %" PRIu32 " run%s", p->s->run.n, p->s->run.n > 1 ? "s" : "");
     fputc('\n', p->f);
@@ -512,19 +512,19 @@ void oc_summary_table(const struct oc_time_summary *s, const struct oc_summary_o
     oc_arena_free(&p.arena);
 }
 
-/* ---- all ----------------------------------------------------------------------------------------------- */
+/* ---- report ------------------------------------------------------------------------------------------ */
 
 static int check(const struct oc_summary_opts *o, struct oc_err *err)
 {
     if (o->format && strcmp(o->format, "table") && strcmp(o->format, "csv") && strcmp(o->format, "json"))
-        return oc_fail(err, OC_EARG, "a summary comes as table, csv or json, not as %s", o->format);
+        return oc_fail(err, OC_EARG, "a summary has no format '%s'; valid: table, csv, json", o->format);
     if (!(unit_ns(o->time_unit) > 0))
-        return oc_fail(err, OC_EARG, "'%s' is no unit of time: s, ms, us or ns", o->time_unit);
+        return oc_fail(err, OC_EARG, "unknown unit of time '%s'; valid: s, ms, us, ns", o->time_unit);
     if (o->sort && !oc_summary_sort_known(o->sort))
-        return oc_fail(
-            err, OC_EARG,
-            "'%s' is no order: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, GPUMax or GPUMin",
-            o->sort);
+        return oc_fail(err, OC_EARG,
+                       "unknown sort key '%s'; valid: CPUTotal, CPUAvg, CPUMax, CPUMin, GPUTotal, GPUAvg, "
+                       "GPUMax, GPUMin",
+                       o->sort);
     if (o->has_top && o->top < 0)
         return oc_fail(err, OC_EARG, "a summary cannot leave out the last %" PRId64 " rows", -o->top);
     for (size_t i = 0; i < o->n_view; i++) {
@@ -532,7 +532,8 @@ static int check(const struct oc_summary_opts *o, struct oc_err *err)
         while (v < OC_VIEW_COUNT && strcmp(oc_views[v].name, o->view[i]))
             v++;
         if (v == OC_VIEW_COUNT)
-            return oc_fail(err, OC_EARG, "there is no view '%s' (onnxcost --help lists them)", o->view[i]);
+            return oc_fail(err, OC_EARG, "unknown view '%s' (onnxcost summary --help lists them)",
+                           o->view[i]);
     }
     return 0;
 }

@@ -12,10 +12,9 @@
 #include "base/unicode.h"
 #include "report/what_if.h"
 
-/* ---- the compact table: one line a row -------------------------------------------------------------------
- */
+/* ---- compact table: one line per row ----------------------------------------------------------------- */
 
-/* What the rows are ordered by stays: "gap" is the title of the column wasted_ns. */
+/* Keeps the sort column; "gap" is the title of the column wasted_ns. */
 static bool is_order(const char *order, const struct oc_column *c)
 {
     size_t n = strcspn(c->key, "_");
@@ -58,7 +57,7 @@ static void put(struct oc_buf *b, FILE *f)
     oc_buf_clear(b);
 }
 
-/* Names come from files: control characters would move the cursor. */
+/* Names come from files: control characters could move the cursor. */
 static const char *safe_text(struct oc_arena *arena, const char *s)
 {
     return oc_make_visible(oc_strdup(arena, s));
@@ -72,7 +71,7 @@ static bool is_printed(const struct oc_report *r, const struct oc_summary_line *
     return r->o->verbose || !line->detail;
 }
 
-/* Everything with -v, else the main lines and the warnings. */
+/* All lines with -v, otherwise the main lines and the warnings. */
 static void print_summary(struct oc_report *r, FILE *f)
 {
     struct oc_summary s = {0};

@@ -39,7 +39,7 @@ void oc_plain_text(struct oc_buf *b, const char *s)
     visible(b, s, strlen(s));
 }
 
-/* The end of what fits into `room` columns, at least one character. */
+/* End of the part that fits in `room` columns, at least one character. */
 static const char *fitting_end(const char *p, const char *end, size_t room)
 {
     size_t used = 0;
@@ -68,7 +68,7 @@ void oc_plain_wrap(size_t indent, size_t width, const char *text, FILE *f)
             used++;
         }
         for (const char *cut; width && n > room && (cut = fitting_end(p, end, room)) > p; p = cut) {
-            visible(&b, p, (size_t)(cut - p)); /* a word as long as several lines */
+            visible(&b, p, (size_t)(cut - p)); /* a word longer than a line */
             oc_buf_printf(&b, "\n%*s", (int)indent, "");
             n -= oc_utf8_columns(p, (size_t)(cut - p));
         }
@@ -118,7 +118,7 @@ static size_t width_of(const struct oc_plain_table *t, size_t c)
     return width;
 }
 
-/* How many columns fit; at least one. */
+/* Number of columns that fit; at least one. */
 static size_t fitting(const struct oc_plain_table *t, const size_t *width)
 {
     size_t all = 0;

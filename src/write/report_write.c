@@ -17,15 +17,15 @@
 #include "report/select.h"
 #include "report/what_if.h"
 
-/* What can be asked for with --format. */
+/* The formats of --format. */
 static const struct oc_format {
     const char *name;
     void (*write)(struct oc_report *r, FILE *f);
-    bool whole;    /* all rows unless --top says otherwise */
-    bool explains; /* has a place for receipts and explanations */
-    bool advises;  /* and for findings */
-    bool single;   /* rows must be single ones: no groups, no questions about what if */
-    bool few;      /* asks nothing of rows that it does not show: see few_rows.h */
+    bool whole;    /* all rows unless --top is given */
+    bool explains; /* supports --why and --explain-match */
+    bool advises;  /* supports --advise */
+    bool single;   /* rows must be single operators: no groups, no --what-if */
+    bool few;      /* needs only the rows that are printed: see few_rows.h */
     int (*check)(const struct oc_report_in *in, const struct oc_report_opts *o,
                  struct oc_err *err); /* NULL */
 } formats[] = {
@@ -53,17 +53,16 @@ static const struct oc_format *find_format(const char *name)
     return NULL;
 }
 
-/* Only MegEngine's files tell when the kernel of an operator starts. */
+/* Only MegEngine's files contain kernel start times. */
 static int check_kern(const struct oc_report *r, const struct oc_select *s, struct oc_err *err)
 {
     bool known = !s->kern || !r->all.n;
     for (uint32_t i = 0; i < r->all.n && !known; i++)
         known = oc_num_known(r->all.row[i].kern_time_s);
-    return known ? 0
-                 : oc_fail(err, OC_EARG, "--top-end-key kern needs a profile that tells when kernels start");
+    return known ? 0 : oc_fail(err, OC_EARG, "--top-end-key kern needs a profile with kernel start times");
 }
 
-/* The list of groups stands beside that of their members. */
+/* Writes the list of groups in addition to the list of their members. */
 static int choose_groups(struct oc_report *r, const struct oc_select *s, enum oc_time_of time,
                          struct oc_err *err)
 {
@@ -89,13 +88,13 @@ static int choose_from_all(struct oc_report *r, const struct oc_format *format, 
                : oc_select_rows(s, &r->all, time, &r->shown, err);
 }
 
-/* The format's first screen, see screen.h. */
+/* The default screen of the format, see screen.h. */
 static bool is_screen(const struct oc_report *r, const struct oc_format *format)
 {
     return format->write == oc_out_term && oc_screen_is_default(r->o);
 }
 
-/* Largest first: by time where there are times, then by roofline time, else by operations. */
+/* Largest first: by time if there are times, otherwise by roofline time, otherwise by operations. */
 static int choose_rows(struct oc_report *r, const struct oc_format *format, bool few, struct oc_err *err)
 {
     struct oc_select s;
@@ -114,7 +113,7 @@ static int choose_rows(struct oc_report *r, const struct oc_format *format, bool
     return rc;
 }
 
-/* Work stands beside the time it took: with --stat sum that of all runs. */
+/* Scales work to the measured time: with --stat sum it is the work of all runs. */
 static void count_runs(struct oc_report *r)
 {
     for (uint32_t i = 0; i < r->all.n && r->runs > 1; i++) {
@@ -128,9 +127,9 @@ static void count_runs(struct oc_report *r)
     r->total_flo *= r->runs;
 }
 
-/* MegEngine's files have a report of their own, unless somebody wants another form. */
-static bool tells_as_megengine(const struct oc_report_in *in, const struct oc_report_opts *o,
-                               const struct oc_format *format)
+/* MegEngine's files have their own report unless another format is requested. */
+static bool is_megengine_report(const struct oc_report_in *in, const struct oc_report_opts *o,
+                                const struct oc_format *format)
 {
     return in->profile && !in->analysis && !in->device && !oc_what_if_asked(o) && !o->advise &&
            format->write == oc_out_term && !strcmp(in->profile->format, "megengine") && in->profile->native &&
@@ -143,32 +142,34 @@ int oc_report_write(const struct oc_report_in *in, const struct oc_report_opts *
     OC_C_LOCALE;
     const struct oc_format *format = find_format(opts->format);
     if (!format)
-        return oc_fail(err, OC_EARG, "no report format is called '%s'", opts->format);
+        return oc_fail(err, OC_EARG,
+                       "unknown format '%s'; valid: table, csv, json, markdown, html, trace, model-explorer",
+                       opts->format);
     if (!in->analysis && !in->profile)
         return oc_fail(err, OC_EARG, "a report needs a model or a profile");
     if (opts->n_why && !in->analysis)
-        return oc_fail(err, OC_EARG, "a receipt needs a model");
+        return oc_fail(err, OC_EARG, "--why needs a model");
     if (opts->n_why && !format->explains)
-        return oc_fail(err, OC_EARG, "receipts come as table or json, not as %s", opts->format);
+        return oc_fail(err, OC_EARG, "--why supports the formats table and json, not %s", opts->format);
     if (opts->n_explain_match && !in->join)
-        return oc_fail(err, OC_EARG, "matches can be explained where a profile is put beside a model");
+        return oc_fail(err, OC_EARG, "--explain-match needs a model and a profile");
     if (opts->n_explain_match && !format->explains)
-        return oc_fail(err, OC_EARG, "explanations of matches come as table or json, not as %s",
+        return oc_fail(err, OC_EARG, "--explain-match supports the formats table and json, not %s",
                        opts->format);
     if (format->check && format->check(in, opts, err))
         return -1;
     if (opts->advise && !format->advises)
-        return oc_fail(err, OC_EARG, "advice comes as table, json, markdown or html, not as %s",
+        return oc_fail(err, OC_EARG, "--advise supports the formats table, json, markdown and html, not %s",
                        opts->format);
     if (format->single && (oc_report_grouped(opts) || oc_what_if_asked(opts)))
-        return oc_fail(err, OC_EARG, "%s has single operators: no groups, no --what-if", opts->format);
+        return oc_fail(err, OC_EARG, "format %s has single operators: no groups, no --what-if", opts->format);
     if (opts->n_explain_match && format->write == oc_out_term) {
         struct oc_arena a = {0};
         int rc = oc_out_match(in->join, opts, &a, f, err);
         oc_arena_free(&a);
         return rc;
     }
-    if (tells_as_megengine(in, opts, format))
+    if (is_megengine_report(in, opts, format))
         return oc_mge_report(in->profile->native, opts, f, err);
     struct oc_report r = {.in = in, .o = opts, .runs = oc_report_runs(in->profile)};
     if (oc_receipt_nodes(in, opts, &r.arena, &r.why, err)) {

@@ -32,9 +32,9 @@ struct screen {
     struct oc_report *r;
     FILE *f;
     enum measure measure;
-    double total;         /* of all rows */
+    double total;         /* over all rows */
     bool groups;          /* which of the two tables */
-    const char *key_name; /* title of its first column */
+    const char *key_name; /* title of the first column */
 };
 
 static double measured(const struct screen *s, const struct oc_row *row)
@@ -77,17 +77,17 @@ static void choose_measure(struct screen *s)
 enum unit {
     UNIT_TEXT,
     UNIT_COUNT,
-    UNIT_CALLS, /* shown where some operator has other than one */
+    UNIT_CALLS, /* printed if some operator has a value other than one */
     UNIT_TIME,
     UNIT_PERCENT,
-    UNIT_SUM, /* of the column before */
+    UNIT_SUM, /* columns between this one and the previous one */
     UNIT_FLOPS,
     UNIT_BYTES,
     UNIT_PLAIN
 };
 
 struct spec {
-    const char *title; /* NULL: that of the screen */
+    const char *title; /* NULL: the title of the screen */
     uint8_t unit, drop, min_width;
     bool marked; /* with the quality of the row's counts */
     double (*number)(const struct screen *s, const struct oc_row *row);
@@ -112,7 +112,7 @@ NUMBER(get_intensity, row->memory > 0 ? row->computation / row->memory : (double
 NUMBER(get_roofline, row->roofline_s)
 NUMBER(get_gap, row->wasted_s)
 
-/* Of one call, by the clock of the host: comparable with the time of a run only where that is the same. */
+/* Time of one call on the host clock: comparable with the run time only on that clock. */
 static double get_min(const struct screen *s, const struct oc_row *row)
 {
     const struct oc_profile *p = s->r->in->profile;
@@ -144,7 +144,7 @@ static size_t short_signature(const char *text)
     return end ? (size_t)(end + 1 - text) : strlen(text);
 }
 
-/* Groups whose short signatures are equal are told apart by all of their shapes. */
+/* Groups with equal short signatures are distinguished by all of their shapes. */
 static const char *get_group(const struct screen *s, const struct oc_row *row)
 {
     const struct oc_rows *g = &s->r->shown;
@@ -177,7 +177,7 @@ static const char *get_inputs(const struct screen *s, const struct oc_row *row)
     return text ? plain_shapes(&s->r->arena, text) : NULL;
 }
 
-/* "compute:vector" is "vector" here. */
+/* Prints "compute:vector" as "vector". */
 static const char *get_bound(const struct screen *s, const struct oc_row *row)
 {
     const char *colon = row->bound_by ? strchr(row->bound_by, ':') : NULL;
@@ -238,7 +238,7 @@ static const struct {
 /* ---- cells ------------------------------------------------------------------------------------------------
  */
 
-/* All numbers of a column in one unit and with the same number of decimals. */
+/* All numbers of a column have one unit and the same number of decimals. */
 struct scale {
     double factor;
     const char *prefix;
@@ -273,7 +273,7 @@ static struct scale scale_of(unsigned unit, double most)
     return s;
 }
 
-/* A number that rounds to 0 is not 0: "<0.01". */
+/* A non-zero number that rounds to 0 is printed as "<0.01". */
 static const char *format_number(struct oc_arena *arena, double v, const struct scale *s, const char *mark)
 {
     double step = pow(10, -s->decimals);
@@ -337,7 +337,7 @@ static bool has_texts(const struct screen *s, const struct spec *c)
     return false;
 }
 
-/* Of the table of groups, or of that of operators. */
+/* Cells of the table of groups or of operators. */
 static bool is_of_table(const struct screen *s, const struct spec *c)
 {
     return s->groups ? c->text != get_type && c->text != get_inputs && c->number != get_min
@@ -388,7 +388,7 @@ static double longest_time(const struct screen *s)
     return longest;
 }
 
-/* The columns that have something to say. */
+/* The columns with information. */
 static void choose_columns(const struct screen *s, struct oc_term_table *t, const struct spec **used,
                            struct scale *scale)
 {
@@ -433,7 +433,7 @@ static void print_rows(struct screen *s)
 /* ---- groups -----------------------------------------------------------------------------------------------
  */
 
-/* The bound that most of a group's measure goes to. */
+/* The bound of most of a group's time. */
 static void set_bounds(const struct screen *s, struct oc_rows *groups)
 {
     struct oc_map index = {.arena = &s->r->arena};
@@ -529,7 +529,7 @@ static void sort_groups(struct screen *s, struct oc_rows *g)
         qsort_r(g->row, g->n, sizeof(*g->row), by_measure, s);
 }
 
-/* Operators by signature repeat: that tells more than types where there are many. */
+/* Groups by signature if signatures repeat: for many operators that is more specific than types. */
 static bool has_signatures(const struct screen *s, uint32_t n_types)
 {
     const struct oc_rows *all = &s->r->all;
@@ -563,7 +563,7 @@ static void print_title(const struct screen *s, const char *text)
     fputs(color ? "\033[0m" : "", s->f);
 }
 
-/* How much of the time is known to be that of the model's operators. */
+/* Share of the time that is attributed to the model's operators. */
 static const char *attributed(const struct screen *s)
 {
     const struct oc_join *j = s->r->in->join;

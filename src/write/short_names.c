@@ -14,7 +14,7 @@ static size_t width_of(const char *s)
     return oc_utf8_columns(s, strlen(s));
 }
 
-/* Bytes at the start of `s` that take at most `width` columns; *used: how many they take. */
+/* Length of the prefix of `s` that fits in `width` columns; *used: its columns. */
 static size_t head_bytes(const char *s, size_t width, size_t *used)
 {
     const char *p = s, *end = s + strlen(s);
@@ -30,7 +30,7 @@ static size_t head_bytes(const char *s, size_t width, size_t *used)
     return (size_t)(p - s);
 }
 
-/* The largest end of `s` that takes at most `width` columns. */
+/* The longest suffix of `s` that fits in `width` columns. */
 static const char *tail_of(const char *s, size_t width)
 {
     const char *p = s, *end = s + strlen(s);
@@ -49,7 +49,7 @@ static const char *cut_middle(struct oc_arena *arena, const char *s, size_t widt
     return oc_printf(arena, "%.*s" ELLIPSIS "%s", (int)head, s, tail_of(s + head, width - 1 - used));
 }
 
-/* Of a path the end; of anything else both ends. The first `prefix` bytes are not needed. */
+/* The end of a path, both ends of other texts. The first `prefix` bytes may be dropped. */
 static const char *cut(struct oc_arena *arena, const char *s, size_t prefix, size_t width)
 {
     if (width_of(s) <= width)
@@ -68,7 +68,8 @@ static size_t common_prefix(const char *a, const char *b, size_t most)
     return n;
 }
 
-/* Back to the start of a path component, which reads better; inside of one, to the start of a character. */
+/* Moves back to the start of a path component, which is easier to read; inside one, to the start of a
+ * character. */
 static size_t component_start(const char *s, size_t prefix)
 {
     size_t at = prefix;
@@ -81,9 +82,9 @@ static size_t component_start(const char *s, size_t prefix)
 }
 
 struct name {
-    const char *full, *text; /* text: what fits */
+    const char *full, *text; /* text: the shortened name */
     uint32_t alike;          /* first name with the same text */
-    size_t prefix;           /* bytes that all names with this text share; of the first one only */
+    size_t prefix;           /* common prefix of all names with this text, in bytes; only in the first one */
     uint32_t n_alike;
 };
 
@@ -92,7 +93,7 @@ static bool is_wide(const struct name *name, size_t width)
     return width_of(name->full) > width;
 }
 
-/* Finds the different names that have the same text; returns whether there are any. */
+/* Finds different names with equal texts; returns whether there are any. */
 static bool find_alike(struct oc_arena *arena, struct name *name, uint32_t n)
 {
     struct oc_map seen = {.arena = arena};
@@ -112,7 +113,7 @@ static bool find_alike(struct oc_arena *arena, struct name *name, uint32_t n)
     return any;
 }
 
-/* Names with the same text: each from where they begin to differ. */
+/* Shortens names with equal texts again, from where they start to differ. */
 static void part(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -122,7 +123,7 @@ static void part(struct oc_arena *arena, struct name *name, uint32_t n, size_t w
     }
 }
 
-/* What is still alike gets a number. */
+/* Numbers the names that are still equal. */
 static void number(struct oc_arena *arena, struct name *name, uint32_t n, size_t width)
 {
     struct oc_map used = {.arena = arena};
@@ -147,7 +148,7 @@ static void shorten(struct oc_arena *arena, struct name *name, uint32_t n, size_
     for (uint32_t i = 0; i < n; i++)
         name[i].text = cut(arena, name[i].full, 0, width);
     bool alike = find_alike(arena, name, n);
-    for (unsigned i = 0; alike && i < MOST_PARTS; i++) { /* each time less of a name is alike */
+    for (unsigned i = 0; alike && i < MOST_PARTS; i++) { /* each pass drops a longer common prefix */
         part(arena, name, n, width);
         alike = find_alike(arena, name, n);
     }

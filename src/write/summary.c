@@ -13,7 +13,7 @@
 #include "report/class_share.h"
 #include "write/main_lines.h"
 
-struct sum { /* what every part below works on */
+struct sum { /* the context of every part below */
     struct oc_report *r;
     struct oc_arena *arena;
     struct oc_summary *out;
@@ -25,7 +25,7 @@ static void add_line(struct sum *s, const char *label, const char *text, bool de
     s->out->line[s->out->n++] = (struct oc_summary_line){label, text, detail};
 }
 
-/* A warning: shown without -v too. */
+/* A warning: printed without -v too. */
 static void add_warning(struct sum *s, const char *label, const char *text)
 {
     add_line(s, label, text, false);
@@ -111,7 +111,7 @@ static void model_part(struct sum *s)
     values(s, "outputs", g->output, g->n_output, false);
 }
 
-/* Where the peak is. */
+/* Node at the peak. */
 static void activation_part(struct sum *s)
 {
     const struct oc_peak *p = &s->r->in->analysis->peak;
@@ -247,7 +247,7 @@ static void time_type_part(struct sum *s)
     oc_map_free(&seen);
 }
 
-/* Time outside of operators; what the join put aside has lines of its own. */
+/* Time outside operators; time that the join excludes has its own lines. */
 static void bucket_part(struct sum *s)
 {
     const struct oc_bucket_sum *b;
@@ -257,15 +257,15 @@ static void bucket_part(struct sum *s)
             continue;
         const char *kernel = isnan(b[i].kernel_ns) ? "" : duration(s, b[i].kernel_ns);
         add(s, "outside operators",
-            isnan(b[i].time_ns)
-                ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "time not known")
+            isnan(b[i].time_ns) ? oc_printf(s->arena, "%s: %s", b[i].name, *kernel ? kernel : "unknown time")
             : *kernel
                 ? oc_printf(s->arena, "%s: %s  (kernels: %s)", b[i].name, duration(s, b[i].time_ns), kernel)
                 : oc_printf(s->arena, "%s: %s", b[i].name, duration(s, b[i].time_ns)));
     }
 }
 
-/* "time accounting  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": every call that was read. */
+/* "time accounting  1.2 ms = 1 ms operators + 0.1 ms framework + 0.1 ms load": over all calls in the
+ * profile. */
 static void conserved_part(struct sum *s, bool device)
 {
     struct oc_conserved c;
@@ -299,7 +299,7 @@ static const char *percent(struct sum *s, double fraction)
     return isnan(fraction) ? "?" : oc_printf(s->arena, "%.1f %%", 100 * fraction);
 }
 
-/* Rows that belong to no node: inserted by the runtime, and those that no rule matches. */
+/* Rows without a node: runtime-inserted and unattributed. */
 static void overhead_part(struct sum *s)
 {
     const struct oc_bucket_sum *b;
@@ -313,7 +313,7 @@ static void overhead_part(struct sum *s)
     }
 }
 
-/* Functions stand on no node: their classes beside those of the operators. */
+/* Functions are not matched to nodes: compares their classes with those of the operators. */
 static void class_part(struct sum *s)
 {
     const struct oc_class_share *c;
@@ -329,7 +329,7 @@ static void class_part(struct sum *s)
     }
 }
 
-/* Multiply-adds by the source's own description of its layers. */
+/* MACs from the source's own description of its layers. */
 static void own_macs_part(struct sum *s)
 {
     const struct oc_profile *p = s->r->in->profile;
@@ -437,7 +437,7 @@ static void too_fast_part(struct sum *s)
                               s->r->all.n, text));
 }
 
-/* Each of these rows, with --cache on or --roofline: "Relu_3  109.5 %: too short for the clock". */
+/* Lists these rows with --cache on or --roofline: "Relu_3  109.5 %: too short for the clock". */
 static void too_fast_rows(struct sum *s)
 {
     uint32_t n = 0;
@@ -473,27 +473,27 @@ static void hardware_part(struct sum *s)
     if (b.time_s > 0)
         add(s, "gap to roofline",
             oc_printf(s->arena, "%s%s", duration(s, b.wasted_s * 1e9),
-                      s->r->o->cache ? " (bytes count at the nearest memory that can have them)" : ""));
+                      s->r->o->cache ? " (transfers at the smallest memory level that fits)" : ""));
     too_fast_part(s);
     too_fast_rows(s);
     bound_part(s, &b);
     peak_part(s);
 }
 
-/* "hw dram.bandwidth = 400 GB/s: given by --hw-set; the hardware file says 1555 GB/s" */
+/* "hw dram.bandwidth = 400 GB/s: set by --hw-set (hardware file: 1555 GB/s)" */
 static void set_part(struct sum *s)
 {
     struct oc_device_info d = oc_device_info(s->r->in->device);
     for (size_t i = 0; i < d.n_set; i++)
         add(s, "assumptions",
-            oc_printf(s->arena, "hw %s = %s: given by --hw-set; the hardware file says %s", d.set[i].key,
+            oc_printf(s->arena, "hw %s = %s: set by --hw-set (hardware file: %s)", d.set[i].key,
                       d.set[i].value, d.set[i].before ? d.set[i].before : "nothing"));
 }
 
 /* ---- warnings --------------------------------------------------------------------------------------------
  */
 
-enum { MAX_WARNINGS = 3 }; /* without -v */
+enum { MAX_WARNINGS = 3 }; /* printed without -v */
 
 static uint32_t warnings(struct sum *s, const struct oc_diag *d, size_t n, uint32_t shown)
 {

@@ -26,7 +26,7 @@ static void measure(struct oc_term_table *t)
     }
 }
 
-/* The width below which a column is not made smaller. */
+/* The minimum width of a column when shrinking. */
 static size_t floor_width(const struct oc_term_column *c)
 {
     size_t least = c->min_width, title = text_width(c->title);
@@ -59,7 +59,7 @@ static struct oc_term_column *next_to_drop(struct oc_term_table *t)
     return best;
 }
 
-/* The widest column that can be made smaller. */
+/* The widest column that can shrink. */
 static struct oc_term_column *widest_shrinkable(struct oc_term_table *t)
 {
     struct oc_term_column *best = NULL;
@@ -83,7 +83,7 @@ static void fit(struct oc_term_table *t)
             oc_short_names(t->arena, t->cell + i, t->n_column, t->n_row, t->column[i].width);
 }
 
-/* The part of the column that `share` covers has another background. */
+/* Draws the part of the column given by `share` with another background. */
 static void put_bar(struct oc_buf *b, const char *text, size_t width, double share)
 {
     size_t covered = share > 0 ? (size_t)(share * (double)width + 0.5) : 0, used = 0, n = text_width(text);

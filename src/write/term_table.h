@@ -1,5 +1,5 @@
-/* A table for a terminal of a given width. Where it does not fit, columns are left out, those that matter
- * least first, then long texts are shortened; one line below the table names what is not shown. */
+/* A table for a terminal of a given width. If it does not fit, columns are dropped in order of priority,
+ * then long texts are shortened; a line below the table names the dropped columns. */
 #ifndef OC_TERM_TABLE_H
 #define OC_TERM_TABLE_H
 
@@ -9,10 +9,10 @@
 
 struct oc_term_column {
     const char *title;
-    bool left;         /* alignment; numbers are aligned right */
+    bool left;         /* alignment; numbers are right-aligned */
     uint8_t min_width; /* > 0: texts may be shortened to this many characters */
-    uint8_t drop;      /* > 0: left out where the table is too wide, largest first */
-    size_t width;      /* set when the table is printed; 0: left out */
+    uint8_t drop;      /* > 0: dropped if the table is too wide, largest value first */
+    size_t width;      /* set when the table is printed; 0: dropped */
 };
 
 enum { OC_TERM_COLUMNS = 64 };
@@ -25,8 +25,8 @@ struct oc_term_table {
     uint32_t n_row;
     unsigned width_chars; /* 0: no limit */
     bool color;
-    const double *share; /* by row, 0 to 1: drawn behind the text of the first column when there is colour; or
-                            NULL */
+    const double *share; /* by row, 0 to 1: share bar in the background of the first column with colour; or
+                          * NULL */
 };
 
 /* Prints the table; changes widths and cells. */

@@ -146,7 +146,7 @@ static void test_no_place_for_receipts(void **state)
     struct oc_report_opts o = {.format = "markdown", .why = why, .n_why = 1};
     struct oc_report_in in = {.model = x.model, .analysis = x.analysis};
     assert_int_equal(oc_report_write(&in, &o, stderr, &err), -1);
-    assert_string_equal(err.msg, "receipts come as table or json, not as markdown");
+    assert_string_equal(err.msg, "--why supports the formats table and json, not markdown");
     unload(&x);
 }
 
