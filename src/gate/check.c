@@ -53,7 +53,7 @@ static const char *value_text(struct oc_arena *a, enum oc_gate_metric m, const s
                       : oc_printf(a, "at least %s", lo);
 }
 
-/* The baseline and tolerance of a limit; "" for other limits. */
+/* The baseline and tolerance of a limit; "" for limits without a baseline. */
 static const char *basis_text(struct oc_arena *a, const struct oc_limit *l)
 {
     if (!l->tolerance)

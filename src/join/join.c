@@ -169,7 +169,7 @@ static void account_time(struct oc_join *j, bool device, struct oc_join_time *ou
                                  .lost_ns = (double)((long double)imported_ns - nodes - groups - buckets)};
     if (oc_time_is_lost(out->lost_ns, imported_ns))
         oc_diag_add(&j->diags, OC_ERROR, "E-conservation", "",
-                    "internal error: of %.0f ns of %s time, %.0f ns are neither on nodes nor in a bucket",
+                    "internal error: of %.0f ns of %s time, %.0f ns have neither a node nor a bucket",
                     imported_ns, device ? "device" : "host", out->lost_ns);
 }
 

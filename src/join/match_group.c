@@ -9,9 +9,8 @@
 #define MAX_READERS 64         /* of a value inside a group */
 #define MAX_TRIES   (1u << 26) /* of matching by order, over all records */
 
-/* Fusion patterns: besides its own node, a record of a type may contain nodes of these types that no
- * record names and that are connected to it. Types are separated by blanks. Narrow patterns come first and
- * take precedence. */
+/* Fusion patterns: a record of a type may also contain nodes of these types that no record names and that are
+ * connected to it. Types are separated by blanks. Narrow patterns come first and take precedence. */
 struct pattern {
     const char *type, *member;
     bool prefix; /* every type with this prefix */

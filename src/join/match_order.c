@@ -9,9 +9,9 @@
  * in execution order; a weighted longest-common-subsequence alignment pairs equivalent types, maximises
  * the number of pairs, then the number of equal shapes.
  *
- * score(i, j) = max(score(i - 1, j), score(i, j - 1), score(i - 1, j - 1) + pair(i, j)), computed in a
- * band around the diagonal (banded dynamic programming) as wide as MAX_CELLS allows, with two bits per
- * cell for the traceback. */
+ * score(i, j) = max(score(i - 1, j), score(i, j - 1), score(i - 1, j - 1) + pair(i, j)), computed by
+ * dynamic programming in a diagonal strip as wide as MAX_CELLS allows, with two bits per cell for the
+ * traceback. */
 #define MAX_CELLS   ((size_t)1 << 26) /* 16 MiB of traceback bits: a third of 10,000 x 10,000 */
 #define MAX_SEVERAL 4096              /* nodes of one record */
 #define MAX_TRIES   ((size_t)1 << 28) /* limit on (records with several calls) x (nodes) */

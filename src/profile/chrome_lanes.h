@@ -41,7 +41,7 @@ uint16_t oc_chrome_lane_at(struct oc_chrome_lanes *l, const struct oc_chrome *r,
 /* Copies the thread names to the lanes. Call before oc_timeline_finish. */
 void oc_chrome_name_lanes(const struct oc_chrome_lanes *l, struct oc_timeline *t);
 
-/* Events of categories that the importer does not know: their count and the category of the first one. */
+/* Events of unsupported categories: their count and the category of the first one. */
 struct oc_chrome_left_out {
     size_t n;
     char category[48];

@@ -1,4 +1,4 @@
-/* Private to the Chrome reader. Parses one event and memoises its layout: producers write events alike, so
+/* Private to the Chrome reader. Parses one event and memoises its layout: producers repeat their layouts, so
  * the reader stores which parts of the text vary and parses only those. */
 #ifndef OC_CHROME_LAYOUT_H
 #define OC_CHROME_LAYOUT_H

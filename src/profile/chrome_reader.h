@@ -6,7 +6,7 @@
  *   ph: X complete, B and E begin and end, i instant, M metadata, s and f flows
  *
  * Values are views of the text as written, quotes and escapes included, valid until the next call. A
- * producer writes its events alike: the reader memoises their layout and parses a matching event in one
+ * producer uses few event layouts: the reader memoises them and parses a matching event in one
  * pass (chrome_layout.h). */
 #ifndef OC_CHROME_READER_H
 #define OC_CHROME_READER_H

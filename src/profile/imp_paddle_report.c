@@ -301,7 +301,7 @@ static void head_line(struct reading *r, struct oc_str line)
     else if (starts(t, "Time unit:")) {
         if (!oc_csv_time_unit(text_after(t, "Time unit:"), &r->unit_ns))
             oc_diag_add(&r->p->diags, OC_WARNING, "W-unit", "",
-                        "line %u: unknown unit of time, ms is assumed", oc_csv_line_number(r->c));
+                        "line %u: unknown unit of time, ms is used", oc_csv_line_number(r->c));
     } else if (starts(t, "Sorted by"))
         h->order = oc_prof_text(r->p, t);
     else if (starts(t, "Note!") && contains(t, "merge all thread"))

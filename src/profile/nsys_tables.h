@@ -47,7 +47,7 @@ struct oc_nsys_header {
     double bytes;               /* bytes per unit of size; 0: unknown */
 };
 
-/* title_ns: the unit from the title above the header, 0: none. OC_NSYS_NONE: not one of these tables. */
+/* title_ns: the unit from the title above the header, 0: none. OC_NSYS_NONE: another table. */
 void oc_nsys_header(const struct oc_str *field, size_t n, double title_ns, struct oc_nsys_header *out);
 
 /* A number of the row. False: the field is empty or not a number. */

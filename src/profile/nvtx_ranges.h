@@ -38,7 +38,7 @@ int64_t oc_ranges_start(const struct oc_ranges *r, uint32_t range);
 uint32_t oc_ranges_run_before(const struct oc_ranges *r, int64_t time_ns);
 
 /* Adds the ranges as events: runs as steps, layers and nodes as operators, others as annotations. The
- * device lags behind the host, so a step extends to the start of the next one on its thread, and the last
+ * device is asynchronous, so a step extends to the start of the next one on its thread, and the last
  * one to end_ns. */
 struct oc_timeline;
 void oc_ranges_events(const struct oc_ranges *r, struct oc_timeline *t, int64_t end_ns);

@@ -252,8 +252,8 @@ static uint32_t host_run(const struct oc_timeline *t, const struct oc_event *e, 
     return run != OC_NONE && e->start_ns < t->run[run].end_ns ? run : OC_NONE;
 }
 
-/* Device work: the run that launched it, otherwise the last one that began before it (the device lags
- * behind). */
+/* Device work: the run that launched it, otherwise the last one that began before it (asynchronous
+ * device). */
 static uint32_t device_run(const struct oc_timeline *t, const struct oc_event *e, uint32_t *at)
 {
     uint32_t run = e->link != OC_NONE ? t->event[e->link].run : oc_timeline_run_at(t, at, e->start_ns);

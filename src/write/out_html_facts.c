@@ -200,7 +200,7 @@ void oc_page_hardware(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_object(w);
 }
 
-/* ---- coverage, assumptions, findings ------------------------------------------------------------------- */
+/* ---- coverage, assumptions, warnings ------------------------------------------------------------------- */
 
 static void unmatched(struct oc_json_out *w, const struct oc_join *j)
 {

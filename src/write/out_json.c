@@ -310,7 +310,7 @@ static void nodes(struct oc_json_out *w, struct oc_report *r)
     oc_jw_end_array(w);
 }
 
-/* ---- profile, findings --------------------------------------------------------------------------------- */
+/* ---- profile, warnings --------------------------------------------------------------------------------- */
 
 /* Operator time per run: host time from the importer or summed over records; device time. */
 static void profile_times(struct oc_json_out *w, const struct oc_profile *p)

@@ -31,7 +31,7 @@ async function open(name, { hash = "", width = 1400, height = 900, scheme = "lig
 async function close(page) {
   const wrong = page.wrong;
   await page.context().close();
-  equal(wrong, [], "the page complains");
+  equal(wrong, [], "console messages or errors");
 }
 async function everywhere(page) { /* scrolls through the page so that every part is drawn */
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
@@ -59,7 +59,7 @@ const sorted = (v, up) => v.every((x, i) => !i || (up ? v[i - 1] <= x : v[i - 1]
 const hashOf = page => page.evaluate(() => location.hash);
 const countText = page => page.textContent("#operators [role=status]");
 
-test("the demo opens without a message or a request, every part is drawn", async () => {
+test("the demo opens without console messages or requests and draws every section", async () => {
   const page = await open("demo.html");
   await everywhere(page);
   const ids = await page.$$eval("main section", list => list.map(s => s.id));
@@ -82,7 +82,7 @@ test("columns sort numerically in both directions", async () => {
     await sortBy(page, title);
     const down = await cells(page, title), first = down.filter(x => x !== "?");
     check(first.length > 10 && sorted(first, false), title + " is not descending: " + first.slice(0, 8));
-    equal(down.indexOf("?") < 0 || down.indexOf("?") >= first.length, true, "unknowns are not last");
+    equal(down.indexOf("?") < 0 || down.indexOf("?") >= first.length, true, "unknown values are not last");
     equal(await page.getAttribute("#operators th[aria-sort]", "aria-sort"), "descending", "aria-sort");
     await sortBy(page, title);
     const up = (await cells(page, title)).filter(x => x !== "?");
@@ -96,7 +96,7 @@ test("columns sort numerically in both directions", async () => {
   await close(page);
 });
 
-test("the search takes texts and regular expressions", async () => {
+test("the search accepts texts and regular expressions", async () => {
   const page = await open("demo.html");
   await page.fill("#search", "LAYER4.1/CONV1");
   await page.waitForFunction(() => document.querySelectorAll("#operators tbody tr[data-at]").length < 10);
@@ -115,11 +115,11 @@ test("the search takes texts and regular expressions", async () => {
   await close(page);
 });
 
-test("types choose rows everywhere", async () => {
+test("selected types filter the rows of all sections", async () => {
   const page = await open("demo.html");
   await page.click('#roofline button[data-type="Gemm"]');
   check(/^1 of 58 rows/.test(await countText(page)), await countText(page));
-  check(/^1 point/.test(await page.textContent("#roof-text")), await page.textContent("#roof-text"));
+  check(/^1 point/.test(await page.textContent("#roofline-text")), await page.textContent("#roofline-text"));
   equal(await cells(page, "type"), ["Gemm"], "types");
   await page.click("#operators [role=radio]:text-is('Types')");
   equal(await page.$$eval("#operators tbody tr[data-at]", l => l.length), 1, "types in the table of types");
@@ -129,10 +129,10 @@ test("types choose rows everywhere", async () => {
 test("the roofline shows a cost breakdown in the tooltip and supports keys", async () => {
   const page = await open("demo.html");
   await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
-  await page.focus("#roof canvas");
+  await page.focus("#roofplot canvas");
   await page.keyboard.press("ArrowRight");
   await page.waitForSelector("#tip:not([hidden])");
-  const said = await page.textContent("#announce"), box = await page.$eval("#roof .ring", e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; });
+  const said = await page.textContent("#announce"), box = await page.$eval("#roofplot .ring", e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; });
   check(/FLOP per byte/.test(said), "nothing is announced: " + said);
   await page.keyboard.press("Escape");
   check(await page.$eval("#tip", e => e.hidden), "the tooltip stays open");
@@ -143,7 +143,7 @@ test("the roofline shows a cost breakdown in the tooltip and supports keys", asy
   for (const word of ["time", "intensity", "roofline", "MAC = ", "efficiency", "bound by"]) check(tip.includes(word), "the tooltip lacks '" + word + "': " + tip);
   await shot(page, "roofline-hover", false);
   await page.mouse.move(5, 5);
-  await page.focus("#roof canvas");
+  await page.focus("#roofplot canvas");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#details:not([hidden])");
@@ -154,28 +154,28 @@ test("the roofline shows a cost breakdown in the tooltip and supports keys", asy
   await close(page);
 });
 
-test("groups and roofs of the roofline can be chosen", async () => {
+test("groups and peak rates of the roofline plot can be selected", async () => {
   const page = await open("demo.html");
   await page.click("#roofline [role=radio]:text-is('Types')");
-  check(/^4 points/.test(await page.textContent("#roof-text")), await page.textContent("#roof-text"));
-  const before = await page.$eval("#roof canvas", c => c.toDataURL());
+  check(/^4 points/.test(await page.textContent("#roofline-text")), await page.textContent("#roofline-text"));
+  const before = await page.$eval("#roofplot canvas", c => c.toDataURL());
   await page.click("#roofline button:has-text('i8 matrix')");
-  check(before !== await page.$eval("#roof canvas", c => c.toDataURL()), "the roof is not drawn");
+  check(before !== await page.$eval("#roofplot canvas", c => c.toDataURL()), "the peak rate is not drawn");
   await close(page);
 });
 
-test("the roofline zooms, and comes back", async () => {
+test("the roofline plot zooms in and back out", async () => {
   const page = await open("demo.html");
   await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
   await page.waitForTimeout(200);
-  const look = () => page.$eval("#roof canvas", c => c.toDataURL()), whole = await look();
-  await page.focus("#roof canvas");
+  const look = () => page.$eval("#roofplot canvas", c => c.toDataURL()), whole = await look();
+  await page.focus("#roofplot canvas");
   await page.keyboard.press("ArrowRight");
   await page.keyboard.press("+");
   await page.keyboard.press("+");
   check(await look() !== whole, "plus does nothing");
   await page.click('#roofline button[aria-label="Show all points"]');
-  equal(await look() === whole, true, "not the whole again");
+  equal(await look() === whole, true, "the whole range is not restored");
   await close(page);
 });
 
@@ -189,7 +189,7 @@ test("rows can be saved as CSV", async () => {
   await close(page);
 });
 
-test("a link to a node opens it, and the history goes back", async () => {
+test("a link to a node opens it, and the browser history returns", async () => {
   const name = "/layer4/layer4.1/conv2/Conv"; /* in a fused row of another name */
   const page = await open("demo.html", { hash: "#node=" + encodeURIComponent(name) });
   await page.waitForSelector("#details:not([hidden])");
@@ -210,7 +210,7 @@ test("a link to a node opens it, and the history goes back", async () => {
   await close(other);
 });
 
-test("the trace can be saved, is sorted and has the costs", async () => {
+test("the saved trace is sorted and contains the costs", async () => {
   const page = await open("demo.html");
   await page.evaluate(() => document.getElementById("timeline").scrollIntoView({ behavior: "instant" }));
   await page.waitForSelector("#save-trace");
@@ -242,14 +242,14 @@ test("the timeline zooms by keys, buttons and wheel", async () => {
   check(near !== await look(), "the arrow does nothing");
   await page.click('#timeline button[aria-label="Show the whole run"]');
   await page.mouse.move(5, 5);
-  equal(await look() === whole, true, "not the whole run again");
+  equal(await look() === whole, true, "the whole run is not restored");
   await page.focus("#lanes canvas");
   for (const key of ["n", "n", "n"]) await page.keyboard.press(key);
   check((await page.textContent("#tip")).includes("duration"), "no tooltip of the event");
   await close(page);
 });
 
-test("everything can be reached by keys", async () => {
+test("every control is accessible by keyboard", async () => {
   const page = await open("demo.html");
   const seen = new Set();
   for (let i = 0; i < 120; i++) {
@@ -261,20 +261,20 @@ test("everything can be reached by keys", async () => {
       return e.id || e.getAttribute("aria-label") || (e.closest("[data-key]") ? "head " + e.closest("[data-key]").dataset.key : e.closest("tr[data-at]") ? "row" : e.tagName + " " + e.textContent.slice(0, 20)) + (r.width ? "" : " (no size)");
     }));
   }
-  for (const want of ["theme", "search", "Regular expression", "head time_ns", "row", "save-trace", "Zoom in"]) check(seen.has(want), "not reached: " + want + " among " + [...seen].join(" | "));
+  for (const want of ["theme", "search", "Regular expression", "head time_ns", "row", "save-trace", "Zoom in"]) check(seen.has(want), "not focusable by keyboard: " + want + " among " + [...seen].join(" | "));
   equal([...seen].filter(s => s.startsWith("focus not seen")), [], "focus");
   await page.focus('#operators th[data-key="bytes"] button');
   await page.keyboard.press("Enter");
-  equal(await page.getAttribute('#operators th[data-key="bytes"]', "aria-sort"), "descending", "Enter on a head");
+  equal(await page.getAttribute('#operators th[data-key="bytes"]', "aria-sort"), "descending", "Enter on a column header");
   await page.focus('#operators tr[tabindex="0"]');
   for (let i = 0; i < 40; i++) await page.keyboard.press("ArrowDown");
-  equal(await page.evaluate(() => document.activeElement.dataset.at), "40", "forty rows down");
+  equal(await page.evaluate(() => document.activeElement.dataset.at), "40", "forty rows further down");
   await page.keyboard.press("End");
   equal(await page.evaluate(() => document.activeElement.dataset.at), "57", "the last row");
   await page.keyboard.press("Enter");
   await page.waitForSelector("#details:not([hidden])");
   await page.keyboard.press("Escape");
-  equal(await page.evaluate(() => document.activeElement.dataset.at), "57", "the focus is not back on the row");
+  equal(await page.evaluate(() => document.activeElement.dataset.at), "57", "the focus does not return to the row");
   await close(page);
 });
 
@@ -292,11 +292,11 @@ test("names, roles and texts for screen readers", async () => {
     return out;
   });
   equal(wrong, [], "wrong");
-  equal(await page.getAttribute("#operators table", "aria-rowcount"), "59", "rows told");
+  equal(await page.getAttribute("#operators table", "aria-rowcount"), "59", "aria-rowcount");
   await close(page);
 });
 
-/* Contrast of every text with what is behind it. */
+/* Contrast of every text with its background. */
 const contrast = page => page.evaluate(() => {
   const channel = v => (v /= 255) <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4;
   const light = c => .2126 * channel(c[0]) + .7152 * channel(c[1]) + .0722 * channel(c[2]);
@@ -312,7 +312,7 @@ const contrast = page => page.evaluate(() => {
   return [...new Set(bad)].slice(0, 10);
 });
 
-test("light and dark differ and can be read", async () => {
+test("the light and dark themes differ and are readable", async () => {
   const grounds = [];
   for (const scheme of ["light", "dark"]) {
     const page = await open("demo.html", { scheme });
@@ -327,7 +327,7 @@ test("light and dark differ and can be read", async () => {
   equal([grounds[0] === grounds[3], grounds[1] === grounds[2], grounds[0] === grounds[1]], [true, true, false], "grounds " + grounds);
 });
 
-test("400 pixels are wide enough", async () => {
+test("the page fits 400 pixels", async () => {
   for (const [name, scheme] of [["demo.html", "light"], ["static.html", "dark"], ["kineto.html", "light"]]) {
     if (!fs.existsSync(path.join(folder, name))) continue;
     const page = await open(name, { width: 400, height: 800, scheme });
@@ -340,7 +340,7 @@ test("400 pixels are wide enough", async () => {
   }
 });
 
-test("prints light, without controls, with the rows of the table", async () => {
+test("printing uses the light theme, hides controls and includes the rows of the table", async () => {
   const page = await open("demo.html", { scheme: "dark" });
   await page.waitForTimeout(200);
   await page.emulateMedia({ media: "print" }); /* from the top: what was not in sight must be drawn too */
@@ -348,7 +348,7 @@ test("prints light, without controls, with the rows of the table", async () => {
   const seen = await page.evaluate(() => ({
     ground: getComputedStyle(document.body).backgroundColor,
     controls: [...document.querySelectorAll(".controls, .tools, #sections")].filter(e => e.offsetParent).length,
-    drawn: ["#mem canvas", "#lanes canvas", "#roof canvas", ".pie canvas"].filter(s => {
+    drawn: ["#mem canvas", "#lanes canvas", "#roofplot canvas", ".pie canvas"].filter(s => {
       const c = document.querySelector(s), d = c && c.width ? c.getContext("2d").getImageData(0, 0, c.width, c.height).data : [];
       return d.some(v => v);
     }).length,
@@ -356,7 +356,7 @@ test("prints light, without controls, with the rows of the table", async () => {
   }));
   equal([seen.ground, seen.controls], ["rgb(255, 255, 255)", 0], "on paper");
   equal(seen.drawn, 4, "drawings on paper");
-  check(seen.cut < 4, "the table is cut: " + seen.cut);
+  check(seen.cut < 4, "the table is truncated: " + seen.cut);
   const pdf = await page.pdf({ format: "A4" });
   check(pdf.length > 40000, "no paper");
   if (process.env.SHOTS) fs.writeFileSync(path.join(process.env.SHOTS, "demo-print.pdf"), pdf);
@@ -375,7 +375,7 @@ test("100,000 rows: interactive in less than 2 s", async () => {
     await frame();
     return [first, first - from, performance.now() - first];
   });
-  for (let tries = 0; tries < 6; tries++) { /* other tests run beside: the first try that is fast enough counts */
+  for (let tries = 0; tries < 6; tries++) { /* other tests run in parallel: the first fast enough attempt counts */
     if (page) {
       await close(page);
       await new Promise(f => setTimeout(f, 1500));
@@ -385,10 +385,10 @@ test("100,000 rows: interactive in less than 2 s", async () => {
     times = await measure();
     if (times[0] < 2000) break;
   }
-  console.log("# 100,000 rows: table there after " + ready.toFixed(0) + " ms, sorted anew after " + times[0].toFixed(0) + " ms (the sort " + times[1].toFixed(0) + " ms, by name " + times[2].toFixed(0) + " ms)");
+  console.log("# 100,000 rows: table there after " + ready.toFixed(0) + " ms, sorted again after " + times[0].toFixed(0) + " ms (the sort " + times[1].toFixed(0) + " ms, by name " + times[2].toFixed(0) + " ms)");
   check(times[0] < 2000, "interactive after " + times[0].toFixed(0) + " ms");
   equal(await page.getAttribute("#operators table", "aria-rowcount"), "100001", "rows");
-  check(await page.$$eval("#operators tbody tr", l => l.length) < 200, "rows out of sight are in the document");
+  check(await page.$$eval("#operators tbody tr", l => l.length) < 200, "invisible rows are in the document");
   await page.$eval("#operators .grid", e => { e.scrollTop = e.scrollHeight; });
   await page.waitForSelector('#operators tr[data-at="99999"]');
   const from = Date.now();
@@ -397,7 +397,7 @@ test("100,000 rows: interactive in less than 2 s", async () => {
   console.log("# 100,000 rows: a search took " + (Date.now() - from) + " ms with its pause of 120 ms");
   await page.fill("#search", "");
   await page.evaluate(() => document.getElementById("roofline").scrollIntoView({ behavior: "instant" }));
-  await page.focus("#roof canvas");
+  await page.focus("#roofplot canvas");
   await page.keyboard.press("ArrowRight");
   await page.waitForSelector("#tip:not([hidden])");
   await page.keyboard.press("Escape");
@@ -413,18 +413,18 @@ test("hostile names stay text", async () => {
   await page.click("#operators [role=radio]:text-is('Operators')");
   const names = await page.textContent("#operators tbody");
   check(names.includes("onerror=alert(1)"), "the name is not shown");
-  check(names.includes("gpj\ufffdexe\ufffd\ufffd\ufffd\\u202e"), "the turned name is not shown: " + names);
+  check(names.includes("gpj\ufffdexe\ufffd\ufffd\ufffd\\u202e"), "the name with a bidirectional override is not shown: " + names);
   check(!/[\u0080-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/.test(await page.textContent("body")),
     "something that turns the direction of text");
   await page.click("#operators tbody tr[data-at]");
   await page.waitForSelector("#details:not([hidden])");
-  check((await page.textContent("#details-title")).includes("onerror"), "the name is not told");
+  check((await page.textContent("#details-title")).includes("onerror"), "the details title lacks the name");
   equal(await page.$$eval("img", l => l.length), 0, "elements from names");
   equal(await page.title(), "hostile.json - onnxcost", "title");
   await close(page);
 });
 
-test("without a profile, hardware or model the page tells what would bring more", async () => {
+test("without a profile, hardware or model the page names the missing input", async () => {
   const page = await open("static.html");
   await everywhere(page);
   const missing = await page.textContent("#missing");
@@ -435,11 +435,11 @@ test("without a profile, hardware or model the page tells what would bring more"
   await close(page);
 });
 
-test("advice names the rows that prove it, and opens them", async () => {
+test("recommendations list their supporting rows and open them", async () => {
   for (const width of [1400, 400]) {
     const page = await open("advice.html", { width });
     const titles = await page.$$eval("#advice summary b", l => l.map(e => e.textContent));
-    check(titles.length >= 3, "too little advice: " + titles);
+    check(titles.length >= 3, "too few recommendations: " + titles);
     check(/ms/.test(await page.textContent("#advice .saves")), "no saving");
     await page.click("#advice summary");
     await page.waitForSelector("#advice details[open] tbody tr");
@@ -459,7 +459,7 @@ test("advice names the rows that prove it, and opens them", async () => {
 });
 
 test("a profile of PyTorch on CUDA: kernels, lanes", async () => {
-  if (!fs.existsSync(path.join(folder, "kineto.html"))) return "SKIP no sample of PyTorch's profiler beside the checkout";
+  if (!fs.existsSync(path.join(folder, "kineto.html"))) return "SKIP the sample of PyTorch's profiler is missing";
   const page = await open("kineto.html");
   await everywhere(page);
   check(await page.$$eval("#kernels tbody tr", l => l.length) === 15, "not 15 kernels");

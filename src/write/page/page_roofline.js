@@ -36,10 +36,10 @@ function rooflineSection() {
   if (!C.flo || !C.bytes || (!hasTime && !hasRoof)) return null;
   const { roofs, slopes } = lines();
   for (const r of roofs) if (!r.used) ROOF.off.add(r.key);
-  const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "roof-text" });
+  const canvas = el("canvas", { tabindex: "0", role: "application", "aria-roledescription": "chart", "aria-describedby": "roofline-text" });
   const ring = el("div", { class: "ring", hidden: true });
-  const box = el("div", { class: "canvas", id: "roof" }, canvas, ring);
-  const text = el("p", { class: "note", id: "roof-text" });
+  const box = el("div", { class: "canvas", id: "roofplot" }, canvas, ring);
+  const text = el("p", { class: "note", id: "roofline-text" });
   const by = choice("Points", [["op", D.grouped ? "Groups" : "Operators"], ["type", "Types"], ["module", "Modules"]].slice(0, D.grouped ? 1 : 3), () => S.by, v => change(["by"], { by: v }));
   const roofChips = el("div", { class: "chips controls", "aria-label": "Peak rates" });
   const chips = el("div", { class: "chips controls", "aria-label": "Types" });
@@ -84,7 +84,7 @@ function rooflineSection() {
     g.scale(dpr, dpr);
     ROOF.box = [left, right, bottom, top];
     const X = ROOF.x = scaleLog(x0, x1, left, right), Y = ROOF.y = scaleLog(y0, y1, bottom, top);
-    const ink = css("--ink"), soft = css("--soft"), hair = css("--hair"), line = css("--line"), roofInk = css("--roof"), panel = css("--panel");
+    const ink = css("--ink"), soft = css("--soft"), hair = css("--hair"), line = css("--line"), roofInk = css("--limit"), panel = css("--panel");
     g.font = "11px system-ui, sans-serif";
     axes(g, { x0, x1, y0, y1, X, Y, left, right, top, bottom, soft, hair, line });
     g.save();
