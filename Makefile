@@ -130,7 +130,7 @@ help:
 	@echo 'make bench        speed and memory against targets, peers and limits; QUICK=1 to try it out'
 	@echo 'make install      into DESTDIR=$(DESTDIR) prefix=$(prefix); uninstall takes it away'
 	@echo 'make deb          Debian packages in build/deb; deb-check tries them in a clean chroot (needs root and network)'
-	@echo 'make readme-check  the quick start of the README, typed in a clean chroot'
+	@echo 'make readme-check  every command of the README and the tutorials, in a clean chroot'
 	@echo 'make lint         formatting and static checks; format rewrites the sources'
 	@echo 'make words        phrases of tests/words.tsv in comments, strings and documents (part of lint)'
 	@echo 'make golden-update  write the expected output of tests/golden anew (read the diff)'

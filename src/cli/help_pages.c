@@ -106,10 +106,11 @@ int cli_help_page(const struct cli_opts *o, const char *word)
     struct page p;
     snprintf(p.name, sizeof(p.name), "%s%s", strncmp(word, "onnxcost", 8) ? "onnxcost-" : "", word);
     if (strchr(word, '/') || !find_page(&p))
-        return cli_fail(CLI_ENVIRONMENT,
-                        "manual page '%s': not found in the folders of the program and of the hardware files; "
-                        "build with make, or run make install",
-                        p.name);
+        return cli_fail(
+            CLI_ENVIRONMENT,
+            "manual page '%s': not found in the folders of the program and of the hardware files; "
+            "build with make, or run make install",
+            p.name);
     if (!o->output && isatty(STDOUT_FILENO) && show_with_man(&p))
         return CLI_OK;
     return print_text(&p, o->output);
