@@ -7,6 +7,9 @@ cd "$(dirname "$0")/../.."
 program=$1
 out=$2
 version=$(sed -n 's/^#define ONNXCOST_VERSION "\(.*\)"/\1/p' src/onnxcost.h)
+# the folder is debian/ when a package is built
+changelog=src/deb/changelog
+[ -e "$changelog" ] || changelog=debian/changelog
 date=$(sed -n '/^ -- /{s/.*, *\([0-9]*\) \([A-Z][a-z]*\) \([0-9]*\) .*/\2 \1, \3/p;q;}' src/deb/changelog)
 mkdir -p "$out"
 rm -f "$out"/onnxcost*
