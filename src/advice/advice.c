@@ -6,7 +6,7 @@
 
 enum needs { MODEL = 1, TIMES = 2, DEVICE = 4 };
 
-/* In order: a kernel that several rules could report belongs to the first of them. */
+/* The order is a priority: a kernel that several rules could report belongs to the first of them. */
 static const struct rule {
     void (*find)(struct oc_advisor *x);
     unsigned needs; /* enum needs */

@@ -7,8 +7,7 @@
 #include "advice/advisor.h"
 #include "estimate/fusion_plan.h"
 
-/* ---- groups of a plan -----------------------------------------------------------------------------------
- */
+/* ---- groups of a plan ---------------------------------------------------------------------------------- */
 
 enum what { FOLDED, ACTIVATED, PATTERN, WHAT_COUNT };
 
@@ -50,7 +49,7 @@ static bool constant_weights(const struct oc_advisor *x, const struct oc_piece *
     return false;
 }
 
-/* Is it fused into the core, and how? */
+/* Whether and how it is fused into the core. */
 static enum what kind_of(const struct oc_advisor *x, const struct oc_piece *core, const struct oc_piece *p)
 {
     if (!computes(x, core))
@@ -144,7 +143,7 @@ struct sums {
 static void add_group(struct oc_advisor *x, const struct group *g, const char *rule, struct sums *s)
 {
     struct oc_piece *core = &x->piece[g->piece[g->core]];
-    if (!computes(x, core) && (!rule || !strcmp(rule, "pointwise"))) /* a chain: see below */
+    if (!computes(x, core) && (!rule || !strcmp(rule, "pointwise"))) /* a chain, see below */
         return;
     for (uint32_t i = 0; i < g->n; i++) {
         struct oc_piece *p = &x->piece[g->piece[i]];
@@ -162,7 +161,7 @@ static void add_group(struct oc_advisor *x, const struct group *g, const char *r
     }
 }
 
-/* Does it fuse at all? */
+/* Whether it can be fused at all. */
 static bool fuses(const struct oc_advisor *x)
 {
     for (uint32_t i = 0; i < x->n_piece; i++)
@@ -218,8 +217,7 @@ void oc_advise_fusion(struct oc_advisor *x)
         report_group(x, (enum what)w, &s);
 }
 
-/* ---- chains of element-wise operators --------------------------------------------------------------------
- */
+/* ---- chains of element-wise operators ------------------------------------------------------------------ */
 
 /* Element-wise work that no other rule has reported. */
 static bool is_link(const struct oc_advisor *x, const struct oc_piece *p)

@@ -10,8 +10,7 @@ static const char *format_of(const struct oc_advisor *x)
     return x->p ? x->p->format : "";
 }
 
-/* ---- layout ---------------------------------------------------------------------------------------------
- */
+/* ---- layout -------------------------------------------------------------------------------------------- */
 
 /* [0,2,3,1] or [0,3,1,2], and the same for other ranks: channels last, or channels first. */
 static bool moves_channels(const struct oc_advisor *x, uint32_t node)
@@ -33,7 +32,7 @@ static bool moves_channels(const struct oc_advisor *x, uint32_t node)
     " Conv ConvTranspose QLinearConv ConvInteger MaxPool AveragePool GlobalAveragePool GlobalMaxPool "       \
     "BatchNormalization InstanceNormalization Resize Upsample DepthToSpace SpaceToDepth "
 
-/* By value: does such an operator read it? */
+/* By value: whether such an operator reads it. */
 static bool *read_by_spatial(struct oc_advisor *x)
 {
     bool *read = x->m ? OC_NEW_ARRAY(x->arena, (size_t)x->m->n_value + 1, bool) : NULL;
@@ -103,8 +102,7 @@ void oc_advise_layout(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------
- */
+/* ---- copies -------------------------------------------------------------------------------------------- */
 
 static bool is_copy(const struct oc_piece *p)
 {
@@ -162,8 +160,7 @@ void oc_advise_copies(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- fallbacks ------------------------------------------------------------------------------------------
- */
+/* ---- fallbacks ----------------------------------------------------------------------------------------- */
 
 /* Priority: ONNX Runtime assigns a node to the first provider of the session that supports it; accelerators
  * precede the general device, and that precedes the CPU. 0: not a provider. */

@@ -11,8 +11,7 @@
  * Recommendations": quantize after them, not before. */
 #define FUSABLE " BatchNormalization Relu LeakyRelu Clip Sigmoid HardSwish HardSigmoid "
 
-/* ---- separate kernels -----------------------------------------------------------------------------------
- */
+/* ---- separate kernels ---------------------------------------------------------------------------------- */
 
 /* At the ends of the graph a conversion is necessary. */
 static bool at_an_end(const struct oc_advisor *x, const struct oc_piece *p)
@@ -65,8 +64,7 @@ static void own_kernels(struct oc_advisor *x)
     oc_advice_keep(x, f);
 }
 
-/* ---- places ----------------------------------------------------------------------------------------------
- */
+/* ---- placement ----------------------------------------------------------------------------------------- */
 
 static uint32_t input_maker(const struct oc_advisor *x, uint32_t node, uint32_t slot)
 {
@@ -115,7 +113,7 @@ static const char *half_quantized(struct oc_advisor *x, uint32_t node)
          second = oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
     uint32_t one = x->m->node[node].in[1];
     bool weight = one != OC_NONE && x->a->is_const[one];
-    if (first == second || (second && weight)) /* weights alone in integers are compression, not a mistake */
+    if (first == second || (second && weight)) /* quantized weights alone are compression, not an error */
         return NULL;
     return oc_printf(x->arena,
                      "its %s input comes from a DequantizeLinear, the other does not: it computes in float",
@@ -128,8 +126,8 @@ static bool is_quantized_product(const struct oc_advisor *x, uint32_t node)
            oc_advisor_is(x, input_maker(x, node, 1), DEQUANTIZE);
 }
 
-/* NVIDIA, as above: "Quantize the residual input in skip connections". Neither operand of the sum comes from
- * integers although a quantized convolution makes one of them. */
+/* NVIDIA, as above: "Quantize the residual input in skip connections". Neither operand of the sum comes
+ * from integers although a quantized convolution produces one of them. */
 static const char *float_residual(struct oc_advisor *x, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];

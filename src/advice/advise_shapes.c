@@ -13,7 +13,7 @@ static bool all_known(const struct oc_data *d)
     return d != NULL;
 }
 
-/* By value: does it come from an input of the model, if only from its shape? */
+/* By value: whether it depends on an input of the model, at least on its shape. */
 static bool *from_inputs(struct oc_advisor *x)
 {
     const struct oc_model *m = x->m;
@@ -33,7 +33,8 @@ static bool *from_inputs(struct oc_advisor *x)
     return from;
 }
 
-/* A constant only because the analysis has the dimensions of inputs, which the runtime does not? */
+/* Whether the value is constant only because the analysis fixes the dimensions of inputs, which the
+ * runtime does not. */
 static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uint32_t node)
 {
     const struct oc_node *n = &x->m->node[node];
@@ -48,9 +49,9 @@ static bool follows_from_sizes(const struct oc_advisor *x, const bool *from, uin
     return any;
 }
 
-enum { NAMED = 5 }; /* open dimensions that are named */
+enum { NAMED = 5 }; /* maximum number of named dynamic dimensions */
 
-/* "batch, x.2, ...": dimensions of the inputs that the model leaves open. NULL: none. */
+/* "batch, x.2, ...": the dynamic dimensions of the inputs. NULL: none. */
 static const char *open_dimensions(struct oc_advisor *x)
 {
     const struct oc_graph *g = &x->m->graph[0];

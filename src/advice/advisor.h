@@ -8,16 +8,16 @@
 #include "advice/advice.h"
 #include "join/join.h"
 
-struct oc_piece { /* what runs at once: a row of the report */
+struct oc_piece { /* a unit of execution: a row of the report */
     const struct oc_row *row;
-    const uint32_t *node; /* of the model, if there is one */
-    uint32_t one;         /* room for it */
+    const uint32_t *node; /* nodes of the model, if there is one */
+    uint32_t one;         /* capacity of node */
     uint32_t n_node;
-    const char *name, *type,
-        *bucket;                   /* bucket: why it is not an operator of the model; NULL: it may be one */
-    const struct oc_prof_rec *rec; /* NULL without a profile */
-    double time_ns, bytes, calls;  /* in a run; NAN */
-    bool told;                     /* as something that fuses into another one */
+    const char *name, *type, *bucket; /* bucket: reason why it is not an operator of the model; NULL: it may
+                                       * be one */
+    const struct oc_prof_rec *rec;    /* NULL without a profile */
+    double time_ns, bytes, calls;     /* per run; NAN */
+    bool told;                        /* as an operator that is fused into another one */
 };
 
 struct oc_advisor {
@@ -31,7 +31,7 @@ struct oc_advisor {
     struct oc_piece *piece;
     uint32_t n_piece;
     uint32_t *piece_of; /* by node, OC_NONE; NULL without a model */
-    uint32_t *user; /* by value: the only node that reads it, OC_NONE: none or several, or it is an output */
+    uint32_t *user;     /* by value: its only consumer, OC_NONE: none or several, or it is an output */
     struct oc_advice *out;
 };
 
@@ -50,8 +50,7 @@ void oc_advise_dynamic(struct oc_advisor *x);
 void oc_advise_idle(struct oc_advisor *x);
 void oc_advise_dataloader(struct oc_advisor *x);
 
-/* ---- suggestions ----------------------------------------------------------------------------------------
- */
+/* ---- suggestions --------------------------------------------------------------------------------------- */
 
 /* A suggestion; it is part of the result after oc_advice_keep. */
 struct oc_advice_item *oc_advice_new(struct oc_advisor *x, const char *id, const char *title);
@@ -64,19 +63,18 @@ const char *oc_advice_time(struct oc_advisor *x, double ns);     /* "1.25 ms (12
 const char *oc_advice_duration(struct oc_advisor *x, double ns); /* "1.25 ms" */
 const char *oc_advice_bytes(struct oc_advisor *x, double bytes);
 
-/* ---- the graph ------------------------------------------------------------------------------------------
- */
+/* ---- the graph ----------------------------------------------------------------------------------------- */
 
 static inline bool oc_piece_timed(const struct oc_piece *p)
 {
     return p->time_ns > 0;
 }
 bool oc_type_in(const char *type, const char *types); /* types: " Relu Clip " */
-/* Does the node do work of its own in a run? */
+/* Whether the node is executed in a run. */
 bool oc_advisor_runs(const struct oc_advisor *x, uint32_t node);
-/* The node that makes the value, through views; OC_NONE: none. */
+/* The node that produces the value, followed through views; OC_NONE: none. */
 uint32_t oc_advisor_producer(const struct oc_advisor *x, uint32_t value);
-double oc_advisor_value_bytes(const struct oc_advisor *x, uint32_t value);        /* NAN: not known */
+double oc_advisor_value_bytes(const struct oc_advisor *x, uint32_t value);        /* NAN: unknown */
 bool oc_advisor_is(const struct oc_advisor *x, uint32_t node, const char *types); /* OC_NONE: false */
 const char *oc_advisor_name(struct oc_advisor *x, uint32_t node);
 double oc_dram_bandwidth(const struct oc_device *d); /* NAN */

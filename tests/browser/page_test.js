@@ -435,11 +435,11 @@ test("without a profile, hardware or model the page names the missing input", as
   await close(page);
 });
 
-test("recommendations list their supporting rows and open them", async () => {
+test("suggestions list their supporting rows and open them", async () => {
   for (const width of [1400, 400]) {
     const page = await open("advice.html", { width });
     const titles = await page.$$eval("#advice summary b", l => l.map(e => e.textContent));
-    check(titles.length >= 3, "too few recommendations: " + titles);
+    check(titles.length >= 3, "too few suggestions: " + titles);
     check(/ms/.test(await page.textContent("#advice .saves")), "no saving");
     await page.click("#advice summary");
     await page.waitForSelector("#advice details[open] tbody tr");

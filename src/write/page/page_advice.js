@@ -1,4 +1,4 @@
-/* Recommendations (--advise) with the rows that support them. */
+/* Suggestions (--advise) with the rows that support them. */
 function savingText(f) {
   const s = f.saving, share = known(s.share) && s.share >= 0 ? " (" + percent(s.share) + " % " + D.advice.share_of + ")" : "";
   if (known(s.high_ns) && known(s.low_ns) && s.low_ns > .95 * s.high_ns) return time(s.high_ns) + share;
@@ -20,7 +20,7 @@ function evidence(f) {
 function adviceSection() {
   const A = D.advice;
   if (!A) return null;
-  const box = el("div", { class: "panel advice" }), s = section("advice", "Recommendations", box);
+  const box = el("div", { class: "panel advice" }), s = section("advice", "Suggestions", box);
   s.querySelector("h2").dataset.short = "Advice";
   s.head.append(el("span", { class: "note" }, A.findings.length > 1 ? "savings overlap and are not additive" : A.findings.length ? "" : "none from " + A.rules + " applicable rules"));
   if (!A.findings.length) box.remove();
