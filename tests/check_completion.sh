@@ -24,7 +24,7 @@ cd "$work/place" || exit 1
 : >model.onnx
 : >profile.json
 onnxcost hw list --format csv | sed '1d; s/,.*//' | sort >"$work/devices"
-onnxcost --help | sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort -u >"$work/long"
+onnxcost help options | sed -n 's/^  *\(-[a-zA-Z0-9], \)\{0,1\}--\([a-z-]*\).*/--\2/p' | sort -u >"$work/long"
 
 # ---- bash: words of the line as bash splits them, the last one is incomplete
 in_bash() {
@@ -64,7 +64,7 @@ expect_bash 'operators' 'ConvTranspose ConvTransposeWithDynamicPads' model.onnx 
 passed $? 'bash: names with blanks' "$(in_bash onnxcost model.onnx model)"
 [ "$(in_bash onnxcost hw show '' | grep -vE '^(folder|model.*onnx|profile.json)$')" = "$(cat "$work/devices")" ]
 passed $? 'bash: every device' "$(in_bash onnxcost hw show '' | head -n 3)"
-for command in $(onnxcost --help | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u); do
+for command in $(onnxcost help options | sed -n 's/^\(usage:\)\{0,1\} *onnxcost \([a-z]*\)\( .*\)\{0,1\}$/\2/p' | sort -u); do
     in_bash onnxcost "$command" -- >"$work/offered"
     wrong=$(comm -23 "$work/offered" "$work/long"; while read -r option; do
         # an option of another command is rejected before anything else

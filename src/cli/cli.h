@@ -34,6 +34,7 @@ struct cli_command {
     const char *name, *usage, *title;
     unsigned mask; /* enum cli_mask: options it takes */
     int (*run)(const struct cli_opts *o);
+    const char *phrase; /* a few words of title, for the list of commands; on the first line of a command */
 };
 extern const struct cli_command cli_commands[];
 extern const size_t cli_n_commands;

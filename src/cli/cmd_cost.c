@@ -105,7 +105,7 @@ static int check_options(struct job *j)
     if (o->optimized_model && !j->profile_path)
         return cli_fail(CLI_USAGE, "--optimized-model needs a model and its profile");
     if (o->profile_format && !oc_profile_format_known(o->profile_format))
-        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)",
+        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost help profiles lists them)",
                         o->profile_format);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);

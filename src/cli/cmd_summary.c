@@ -22,7 +22,7 @@ static int read_profiles(const struct cli_opts *o, const struct oc_kernel_names 
     if (!o->word.n)
         return cli_fail(CLI_USAGE, "'summary' needs a profile: onnxcost summary PROFILE...");
     if (o->profile_format && !oc_profile_format_known(o->profile_format))
-        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost --help lists them)",
+        return cli_fail(CLI_USAGE, "unknown profile format '%s' (onnxcost help profiles lists them)",
                         o->profile_format);
     if (o->warmup.set && (o->warmup.v < 0 || o->warmup.v > INT32_MAX))
         return cli_fail(CLI_USAGE, "--warmup needs a number of runs, not %lld", (long long)o->warmup.v);

@@ -5,83 +5,109 @@
 #include "cli/help_pages.h"
 #include "cli/output.h"
 
-/* Each is run by tests/check_examples.sh. */
+/* At least three for each command, the first three are shown; tests/check_examples.sh runs them all. */
 static const struct {
     const char *command, *line, *text;
-    bool front; /* in the help of the whole */
 } examples[] = {
-    {"cost", "onnxcost resnet50.onnx", "what every operator computes and moves", true},
-    {"cost", "onnxcost bert.onnx -d batch=8 -d sequence=384", "the same for other sizes", true},
-    {"cost", "onnxcost resnet50.onnx -p ort_profile.json", "beside the measured time", true},
-    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --hw a100", "and the limits of the hardware", true},
-    {"cost", "onnxcost profile.json --aggregate-by type --aggregate sum", "a profile alone, by operator type",
-     true},
-    {"cost", "onnxcost bert.onnx --type MatMul --order-by flops -t 5", "the five largest matrix products",
-     true},
-    {"cost", "onnxcost bert.onnx --formula", "MACs, FLOPs, bytes as polynomials in the open sizes", false},
-    {"cost", "onnxcost bert.onnx --sweep batch=1..64*2 --sweep sequence=128,512",
-     "a line for each of the sizes", false},
-    {"cost", "onnxcost resnet50.onnx --why /conv1/Conv", "how the counts of an operator came about", false},
-    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --advise",
-     "what could be faster, and what proves it", true},
-    {"cost", "onnxcost resnet50.onnx -p a.json -p b.json", "two profiles side by side", false},
+    {"cost", "onnxcost resnet50.onnx", "FLOPs, bytes and memory of every operator"},
+    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --hw a100", "measured time against the roofline"},
+    {"cost", "onnxcost resnet50.onnx -p ort_profile.json --advise", "what could be faster, with evidence"},
     {"explain", "onnxcost explain resnet50.onnx --convention onnxcost --convention fvcore",
-     "why two tools print different totals", false},
-    {"compare", "onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10",
-     "which device is the fastest for a model", true},
+     "why two tools print different totals"},
+    {"explain", "onnxcost explain bert.onnx --convention onnxcost --convention torch",
+     "MatMul and Gemm, as PyTorch counts them"},
+    {"explain", "onnxcost explain resnet50.onnx --convention fvcore --convention torch -f csv",
+     "the terms as CSV"},
+    {"compare", "onnxcost compare resnet50.onnx --hw t4 --hw l4 --hw a10", "the fastest of three devices"},
     {"compare", "onnxcost compare resnet50.onnx --hw kind=gpu --batch 1,8,64 --sort throughput",
-     "all GPUs, for three batches", false},
-    {"llm", "onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090",
-     "a language model: prompt and tokens on a device", true},
-    {"scan", "onnxcost scan models -f ndjson -o models.ndjson", "a folder of models, a row for each", true},
-    {"memory", "onnxcost memory bert.onnx", "what is in use at once, where, and what no order could go below",
-     false},
-    {"memory", "onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and up to which batch",
-     false},
-    {"memory", "onnxcost memory bert.onnx --plan plan.json", "a place in one block for every buffer", false},
-    {"summary", "onnxcost summary trace.json.gz", "where the time of a profile goes", false},
+     "all GPUs at three batch sizes"},
+    {"compare", "onnxcost compare bert.onnx --hw a100,t4 --as fp16", "the same model in fp16"},
+    {"llm", "onnxcost llm decoder.onnx --prompt 2000 --hw rtx-4090", "prefill and decode on a device"},
+    {"llm", "onnxcost llm decoder.onnx --batch 8 --hw a100,rtx-4090", "two devices, eight sequences"},
+    {"llm", "onnxcost llm decoder.onnx -f json", "everything as JSON"},
+    {"scan", "onnxcost scan models", "a folder of models, one row per model"},
+    {"scan", "onnxcost scan models -f ndjson -o models.ndjson", "one JSON object per line"},
+    {"scan", "onnxcost scan models -j 2 -f csv", "two processes, a table for a spreadsheet"},
+    {"memory", "onnxcost memory bert.onnx", "peak activation memory, its node and its lower bound"},
+    {"memory", "onnxcost memory bert.onnx -d batch=32 --hw t4 --fit", "does it fit, and the max batch"},
+    {"memory", "onnxcost memory bert.onnx --plan plan.json", "an arena offset for every buffer"},
+    {"summary", "onnxcost summary trace.json.gz", "where the time of a profile goes"},
     {"summary", "onnxcost summary ort_profile.json --view operator --sort CPUMax -t 5",
-     "the operators with the longest calls", false},
-    {"record", "onnxcost record resnet50.onnx --threads 1 --report", "run it and show where the time went",
-     false},
+     "the operators with the longest calls"},
+    {"summary", "onnxcost summary trace.json.gz --view runs", "the runs and their spread"},
+    {"record", "onnxcost record resnet50.onnx --report", "run the model and show where the time goes"},
+    {"record", "onnxcost record resnet50.onnx --threads 1 -o run", "one thread, files that begin with run"},
+    {"record", "onnxcost record bert.onnx -d sequence=128 --report", "inputs of this size"},
     {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml -o here.cal.xml",
-     "what this machine makes of kernels, learnt from recordings", false},
+     "per-kernel cost curves from recorded profiles"},
+    {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml --curves-only -o here.cal.xml",
+     "without regression forests"},
+    {"calibrate", "onnxcost calibrate *.profile.json --hw here.xml --dump-samples -f csv",
+     "the measured kernels"},
+    {"estimate", "onnxcost estimate new.onnx --hw a100", "an interval, from the roofline alone"},
     {"estimate", "onnxcost estimate new.onnx --hw here.xml --calibration here.cal.xml",
-     "how long another model will take there", false},
-    {"estimate", "onnxcost estimate new.onnx --hw a100", "a band, from the hardware alone", false},
-    {"validate", "onnxcost validate *.profile.json --hw here.xml", "how good such estimates are", false},
-    {"hw", "onnxcost hw list", "the devices that --hw knows", false},
-    {"hw", "onnxcost hw show a100", "the figures of one, and where they are from", false},
-    {"hw", "onnxcost hw diff a100 rtx-4090", "two of them side by side", false},
-    {"hw", "onnxcost hw measure -o here.xml", "this machine's peaks and bandwidths, for --hw here.xml", true},
-    {"diff", "onnxcost diff old.onnx new.onnx", "what was added, removed and changed", false},
-    {"check", "onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 when it has more", false},
-    {"ops", "onnxcost ops", "the operators, with the formulas of their costs", false},
-    {"completion", "onnxcost completion bash", "for ~/.bashrc: source <(onnxcost completion bash)", false},
-    {"schema", "onnxcost schema", "to check reports with, or to make readers of them", false},
-    {"help", "onnxcost help limits", "how much a file may ask for, and the options that raise it", false},
-    {"help", "onnxcost help memory", "a command with its examples and options", false},
-    {"cost", "onnxcost bert.onnx -f csv -o bert.csv", "everything for a spreadsheet", true},
-    {"cost", "onnxcost bert.onnx -f markdown -t 10", "tables for a pull request", true},
+     "latency on a calibrated device"},
+    {"estimate", "onnxcost estimate new.onnx --hw a100 -f json", "every kernel as JSON"},
+    {"validate", "onnxcost validate *.profile.json --hw here.xml", "errors of estimates, model by model"},
+    {"validate", "onnxcost validate *.profile.json --hw here.xml --by-family", "leave whole families out"},
+    {"validate", "onnxcost validate *.profile.json --hw here.xml -f csv", "a row per model"},
+    {"hw", "onnxcost hw list", "the devices that --hw accepts"},
+    {"hw", "onnxcost hw show a100", "the figures of a device and their sources"},
+    {"hw", "onnxcost hw measure -o here.xml", "peaks and bandwidths of this machine, for --hw here.xml"},
+    {"diff", "onnxcost diff old.onnx new.onnx", "operators added, removed and changed"},
+    {"diff", "onnxcost diff resnet50.onnx -p a.json -p b.json", "the times and fusions of two profiles"},
+    {"diff", "onnxcost diff old.onnx new.onnx -f markdown", "tables for a pull request"},
+    {"check", "onnxcost check resnet50.onnx --max-macs 5G", "exit code 1 above the limit"},
+    {"check", "onnxcost check resnet50.onnx --save-baseline base.xml", "store the present figures"},
+    {"check", "onnxcost check resnet50.onnx --max-params 30M -f junit", "a JUnit report for CI"},
+    {"ops", "onnxcost ops", "the operators, with the formulas of their costs"},
+    {"ops", "onnxcost ops -f csv", "the same as CSV"},
+    {"ops", "onnxcost ops -f json -o ops.json", "and as JSON"},
+    {"completion", "onnxcost completion bash", "for ~/.bashrc: source <(onnxcost completion bash)"},
+    {"completion", "onnxcost completion zsh", "for zsh"},
+    {"completion", "onnxcost completion fish", "for fish"},
+    {"schema", "onnxcost schema", "the JSON Schema of the report"},
+    {"schema", "onnxcost schema compare", "of the report of several profiles"},
+    {"schema", "onnxcost schema -o report.schema.json", "into a file"},
+    {"help", "onnxcost help memory", "examples and options of a command"},
+    {"help", "onnxcost help options", "all options of all commands"},
+    {"help", "onnxcost help limits", "resource limits for untrusted input"},
+};
+enum { MOST_EXAMPLES = 3 };
+
+/* The options that most users need. */
+static const struct {
+    const char *option, *text;
+} common[] = {
+    {"-p, --profile FILE", "a measured profile of the model (repeatable)"},
+    {"    --hw NAME|FILE", "a device: adds roofline time and efficiency"},
+    {"-d, --dim NAME=N", "number for a symbolic dimension: batch=8"},
+    {"-s, --shape INPUT=SHAPE", "shape of an input: x=1x3x224x224"},
+    {"-a, --all", "the table of all operators (-t N: of the N largest)"},
+    {"-v, --verbose", "all lines of the summary: time accounting, assumptions"},
+    {"-f, --format FORMAT", "table, csv, json, markdown, html, trace"},
+    {"-o, --output FILE", "write to a file"},
 };
 
-enum { TEXT_AT = 31, WIDTH = 100 };
+enum { TEXT_AT = 27, WIDTH = 80 };
 
-/* Words of `text` from column TEXT_AT on; `column` is where the line stands. */
-static void wrapped(FILE *f, const char *text, int column)
+/* Words of `text` from column `at` on; `column` is the current column of the line. */
+static void wrapped(FILE *f, const char *text, int column, int at)
 {
-    if (column >= TEXT_AT) {
+    if (column >= at) {
         fputc('\n', f);
         column = 0;
     }
-    fprintf(f, "%*s", TEXT_AT - column, "");
-    column = TEXT_AT;
+    fprintf(f, "%*s", at - column, "");
+    column = at;
     while (*text) {
         int n = (int)strcspn(text, " ");
-        if (column > TEXT_AT && column + 1 + n > WIDTH) {
-            fprintf(f, "\n%*s", TEXT_AT, "");
-            column = TEXT_AT;
-        } else if (column > TEXT_AT) {
+        if (n > WIDTH - at) /* choices: continued after a bar */
+            n = (int)strcspn(text + 30, "| ") + 31;
+        if (column > at && column + 1 + n > WIDTH) {
+            fprintf(f, "\n%*s", at, "");
+            column = at;
+        } else if (column > at) {
             fputc(' ', f);
             column++;
         }
@@ -92,24 +118,29 @@ static void wrapped(FILE *f, const char *text, int column)
     fputc('\n', f);
 }
 
+/* Choices that are too long for the line come in front of the text. */
 static void option_line(FILE *f, const struct cli_option *p)
 {
-    char text[512];
+    char text[768];
     int column =
         p->letter ? fprintf(f, "  -%c, --%s", p->letter, p->name) : fprintf(f, "      --%s", p->name);
+    bool choices = p->arg && p->kind == CLI_CHOICE && (size_t)column + strlen(p->arg) >= WIDTH;
     if (p->arg)
-        column += fprintf(f, "%s%s", p->kind == CLI_MAYBE ? "" : " ", p->arg);
-    snprintf(text, sizeof(text), "%s%s%s%s%s%s%s", p->help, p->unit || p->otherwise ? " (" : "",
-             p->unit ? p->unit : "", p->unit && p->otherwise ? "; " : "", p->otherwise ? "default: " : "",
-             p->otherwise ? p->otherwise : "", p->unit || p->otherwise ? ")" : "");
-    wrapped(f, text, column);
+        column += fprintf(f, "%s%s", p->kind == CLI_MAYBE ? "" : " ", choices ? "FORM" : p->arg);
+    snprintf(text, sizeof(text), "%s%s%s%s%s%s%s%s%s", choices ? p->arg : "", choices ? ": " : "", p->help,
+             p->unit || p->otherwise ? " (" : "", p->unit ? p->unit : "", p->unit && p->otherwise ? "; " : "",
+             p->otherwise ? "default: " : "", p->otherwise ? p->otherwise : "",
+             p->unit || p->otherwise ? ")" : "");
+    wrapped(f, text, column, TEXT_AT);
 }
 
-/* Lines that are short enough have their text beside them. */
-static void example(FILE *f, size_t i)
+/* The first three of a command. */
+static void example_lines(FILE *f, const char *command)
 {
-    int used = fprintf(f, "  %-58s", examples[i].line);
-    fprintf(f, used > 60 ? "\n%61s%s\n" : "%s%s\n", " ", examples[i].text);
+    int n = 0;
+    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
+        if (!strcmp(examples[i].command, command) && n++ < MOST_EXAMPLES)
+            wrapped(f, examples[i].text, fprintf(f, "  %s", examples[i].line), 6);
 }
 
 /* Of all options, or of those that a command takes. */
@@ -129,40 +160,48 @@ static void option_lines(FILE *f, unsigned mask)
 
 static void usage_lines(FILE *f, const char *command)
 {
-    const char *before = "usage: ";
+    const char *before = "usage:";
     for (size_t i = 0; i < cli_n_commands; i++) {
         if (command && strcmp(cli_commands[i].name, command) != 0)
             continue;
-        wrapped(f, cli_commands[i].title, fprintf(f, "%s%s", before, cli_commands[i].usage));
-        before = "       ";
+        wrapped(f, cli_commands[i].usage, fprintf(f, "%s", before), 7);
+        wrapped(f, cli_commands[i].title, 0, 11);
+        before = "";
     }
 }
 
 static void print_command(FILE *f, const struct cli_command *c)
 {
+    fprintf(f, "Examples\n");
+    example_lines(f, c->name);
+    fputc('\n', f);
     usage_lines(f, c->name);
-    fprintf(f, "\nExamples\n");
-    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-        if (!strcmp(examples[i].command, c->name))
-            example(f, i);
-    option_lines(f, c->mask);
+    option_lines(f, c->mask & ~(unsigned)CLI_COST ? c->mask & ~(unsigned)CLI_COST : c->mask);
 }
 
-static void print_help(FILE *f)
+/* Everything that can be written on a command line. */
+static void print_options(FILE *f)
 {
-    fprintf(f, "onnxcost %s: where the time and memory of a neural network go\n\n", ONNXCOST_VERSION);
     usage_lines(f, NULL);
-    fprintf(f, "\nExamples (onnxcost help COMMAND has more)\n");
-    for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++)
-        if (examples[i].front)
-            example(f, i);
     option_lines(f, CLI_ALL);
     fprintf(f, "\nProfile formats\n");
     const char *name, *title;
     for (size_t i = 0; oc_profile_format(i, &name, &title); i++)
-        wrapped(f, title, fprintf(f, "  %s", name));
-    fprintf(f, "\nExit codes: 0 done, 1 findings with --strict, no fit with --fit or error rows of scan, 2 "
-               "usage, 3 input, 4 environment\n");
+        wrapped(f, title, fprintf(f, "  %s", name), TEXT_AT);
+}
+
+static void print_help(FILE *f)
+{
+    fprintf(f, "onnxcost %s: where the time and memory of a neural network go\n", ONNXCOST_VERSION);
+    fprintf(f, "usage: onnxcost [COMMAND] MODEL|PROFILE... [options]\n\nCommands\n");
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (!i || strcmp(cli_commands[i].name, cli_commands[i - 1].name) != 0)
+            fprintf(f, "  %-11s %s\n", i ? cli_commands[i].name : "(none)", cli_commands[i].phrase);
+    fprintf(f, "\nMost used options\n");
+    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+        fprintf(f, "  %-24s %s\n", common[i].option, common[i].text);
+    fprintf(f, "\nMore: onnxcost help COMMAND (examples, options), help options (all of them),\n"
+               "help metrics | profiles | hwdb | rules | budget | limits | json; man onnxcost\n");
 }
 
 /* help COMMAND, COMMAND --help; anything else before --help is the argument of a command that is not named.
@@ -175,7 +214,8 @@ int cmd_help(const struct cli_opts *o)
             about = &cli_commands[i];
     const char *word = o->word.n ? o->word.item[0] : "";
     bool page = !o->help && !about && cli_is_page(word), lists = !o->help && !strcmp(word, "man");
-    if (o->word.n && !about && !o->help && !page && !lists)
+    bool options = !o->help && !strcmp(word, "options");
+    if (o->word.n && !about && !o->help && !page && !lists && !options)
         return cli_fail(CLI_USAGE, "no command or topic is called '%s'; try onnxcost help", word);
     if (page)
         return cli_help_page(o, word);
@@ -187,6 +227,8 @@ int cmd_help(const struct cli_opts *o)
         return rc;
     if (lists)
         rc = cli_help_man(o, out.f);
+    else if (options)
+        print_options(out.f);
     else if (about)
         print_command(out.f, about);
     else
