@@ -317,8 +317,9 @@ int oc_sweep_write(const struct oc_sweep *s, const char *format, FILE *out, stru
 struct oc_llm_opts {
     const struct oc_analyze_opts *analyze; /* how to count, and sizes that the cache has no say in; NULL */
     int64_t batch, prompt, generate;       /* sequences; tokens of each prompt, of each answer; all >= 1 */
-    const struct oc_device *const *device; /* to hold it against */
+    const struct oc_device *const *device; /* to compare it with */
     size_t n_device;
+    unsigned width_chars; /* of the text for people; 0: no limit */
 };
 
 struct oc_llm_facts {          /* -1: not known */
@@ -548,9 +549,9 @@ struct oc_hw_set {
     const char *key, *value, *before;
 };
 
-/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then one default folder, the first that exists of: above
- * the program, above the shared library (hwdb in a checkout, share/onnxcost/hwdb in an installation), the folder set at
- * build time. Only lists the files; each file is read on demand. */
+/* dir NULL: the folders of $ONNXCOST_HWDB (separated by ':'), then one default folder, the first that exists
+ * of: above the program, above the shared library (hwdb in a checkout, share/onnxcost/hwdb in an
+ * installation), the folder set at build time. Only lists the files; each file is read on demand. */
 int oc_hwdb_open(const char *dir, struct oc_hwdb **out, struct oc_err *err);
 void oc_hwdb_free(struct oc_hwdb *db);
 const char *oc_hwdb_folder(const struct oc_hwdb *db, size_t index); /* in that order; NULL past the end */
@@ -593,7 +594,8 @@ size_t oc_device_figures(const struct oc_device *device, const struct oc_hw_figu
  * The list has a line a device; of one device a line a figure; two stand side by side with the ratio second /
  * first of the peaks as they are used (the dense one of each unit and class), memories, counts, clocks,
  * power, overhead. */
-int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, FILE *out, struct oc_err *err);
+int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_chars, FILE *out,
+                       struct oc_err *err);
 int oc_device_write(const struct oc_device *device, const char *format, FILE *out, struct oc_err *err);
 int oc_device_write_diff(const struct oc_device *a, const struct oc_device *b, const char *format, FILE *out,
                          struct oc_err *err);
@@ -825,6 +827,7 @@ struct oc_estimate_opts {
     const struct oc_calibration *calibration; /* NULL: only a band, from the roofline */
     const struct oc_join *join; /* kernels as recorded, with their times beside; NULL: a plan of them */
     const char *fusion;         /* rules of the plan: "onnxruntime", "generic", "none"; NULL: as fits */
+    unsigned width_chars;       /* of the text for people; 0: no limit */
 };
 struct oc_estimate_info {
     size_t kernels, unknown_kernels;  /* nothing can be said of the latter */
@@ -941,7 +944,8 @@ struct oc_memory_opts {
     const struct oc_device *device;   /* whose memory it should fit; NULL: not asked */
     /* What the analysis was made with, to look for the largest batch that fits; NULL: not looked for. */
     const struct oc_analyze_opts *analyze;
-    size_t top; /* rows of each table for people; 0: all */
+    size_t top;           /* rows of each table for people; 0: all */
+    unsigned width_chars; /* of these tables; 0: no limit */
 };
 
 enum oc_fits { OC_FITS_NOT_ASKED, OC_FITS_YES, OC_FITS_NO, OC_FITS_UNKNOWN };

@@ -85,8 +85,10 @@ static int make(struct job *j)
 {
     struct oc_err err;
     bool own_kernels = j->o->optimized_model && !j->profile;
-    const struct oc_estimate_opts opts = {
-        .calibration = j->cal, .join = j->join, .fusion = own_kernels ? "none" : j->o->fusion};
+    const struct oc_estimate_opts opts = {.calibration = j->cal,
+                                          .join = j->join,
+                                          .fusion = own_kernels ? "none" : j->o->fusion,
+                                          .width_chars = cli_width_of(j->o)};
     return oc_estimate_make(j->analysis, j->device, &opts, &j->estimate, &err) ? cli_fail_err(&err) : 0;
 }
 

@@ -13,7 +13,9 @@ struct hw_job {
 static int list(struct hw_job *j)
 {
     struct oc_err err;
-    return oc_hwdb_write_list(j->db, j->o->format, j->out.f, &err) ? cli_output_fail(&j->out, &err) : 0;
+    return oc_hwdb_write_list(j->db, j->o->format, cli_width(&j->out, &j->o->width), j->out.f, &err)
+               ? cli_output_fail(&j->out, &err)
+               : 0;
 }
 
 static int show(struct hw_job *j)

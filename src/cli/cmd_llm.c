@@ -68,7 +68,8 @@ static int make(struct view *v)
                                .prompt = number_or(&v->o->prompt, PROMPT),
                                .generate = number_or(&v->o->generate, GENERATE),
                                .device = v->devices.item,
-                               .n_device = v->devices.n};
+                               .n_device = v->devices.n,
+                               .width_chars = cli_width_of(v->o)};
     return oc_llm_make(v->model, &opts, &v->llm, &err) ? cli_fail_err(&err) : 0;
 }
 

@@ -99,6 +99,7 @@ static int make(struct memory_job *j)
                                   .profile = j->profile,
                                   .device = o->fit ? j->device : NULL,
                                   .analyze = &j->opts,
+                                  .width_chars = cli_width_of(o),
                                   .top = !o->top.set    ? TOP
                                          : o->top.v > 0 ? (size_t)o->top.v
                                                         : 0};

@@ -200,6 +200,14 @@ unsigned cli_width(const struct cli_output *out, const struct cli_int *asked)
     return 0;
 }
 
+unsigned cli_width_of(const struct cli_opts *o)
+{
+    struct cli_sink sink = {.fd = STDOUT_FILENO};
+    bool file = o->output && strcmp(o->output, "-") != 0;
+    const struct cli_output out = {.sink = &sink, .terminal = !file && isatty(STDOUT_FILENO)};
+    return cli_width(&out, &o->width);
+}
+
 bool cli_color(const struct cli_output *out, const char *when)
 {
     if (when && !strcmp(when, "always"))

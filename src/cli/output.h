@@ -8,6 +8,7 @@
 #include "onnxcost.h"
 
 struct cli_int; /* options.h */
+struct cli_opts;
 
 struct cli_output {
     FILE *f;
@@ -33,6 +34,8 @@ int cli_output_close(struct cli_output *out, bool keep);
 /* Columns to fit: `asked` if set, else COLUMNS, else of the terminal; 0: no limit (output is not a terminal).
  */
 unsigned cli_width(const struct cli_output *out, const struct cli_int *asked);
+/* The same before --output is open. */
+unsigned cli_width_of(const struct cli_opts *o);
 /* when: "auto" (NULL), "always", "never" */
 bool cli_color(const struct cli_output *out, const char *when);
 

@@ -119,6 +119,7 @@ double oc_estimate_kernel_s(const struct oc_estimate *e, size_t i)
 
 static int make(struct oc_estimate *e, const struct oc_estimate_opts *o, struct oc_err *err)
 {
+    e->width_chars = o->width_chars;
     if (choose_rules(e, o->fusion, err))
         return -1;
     if (e->join)

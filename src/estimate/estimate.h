@@ -20,6 +20,7 @@ struct oc_estimate {
     double band_lo_s, band_hi_s; /* of a run: the sum of the bands; where there is no calibration */
     double measured_kernels_s, measured_run_s; /* NAN: not measured */
     uint32_t n_unknown;                        /* kernels that nothing can be said of */
+    unsigned width_chars;                      /* of the text for people; 0: no limit */
     const char *asynchronous;                  /* NULL: kernels run one behind the other; else why not */
     struct oc_fusion_match match; /* of the plan with what was recorded; recorded 0: nothing was */
 };

@@ -79,12 +79,16 @@ static void list_row(struct oc_hw_table *t, const struct oc_device *d)
     memcpy(oc_hw_row(t), cell, sizeof(cell));
 }
 
-int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, FILE *out, struct oc_err *err)
+int oc_hwdb_write_list(struct oc_hwdb *db, const char *format, unsigned width_chars, FILE *out,
+                       struct oc_err *err)
 {
     const struct oc_device *const *device;
     size_t n;
     struct oc_arena arena = {0};
-    struct oc_hw_table t = {.arena = &arena, .column = list_columns, .n_column = OC_COUNT(list_columns)};
+    struct oc_hw_table t = {.arena = &arena,
+                            .column = list_columns,
+                            .n_column = OC_COUNT(list_columns),
+                            .width_chars = width_chars};
     if (oc_hwdb_list(db, &device, &n, err))
         return -1;
     for (size_t i = 0; i < n; i++)

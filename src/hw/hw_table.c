@@ -62,6 +62,38 @@ static void print_cell(FILE *f, const char *text, bool right, size_t width, bool
         fprintf(f, right ? "%*s%s" : "%-*s%s", (int)width, text, last ? "\n" : "  ");
 }
 
+/* How many columns fit, their widths, and the last one that is text. */
+static size_t fitting(const struct oc_hw_table *t, size_t *width, size_t *last)
+{
+    size_t all = 0;
+    for (size_t c = 0; c < t->n_column; c++) {
+        if (!t->column[c].title)
+            continue;
+        width[c] = width_of(t, c);
+        all += (c ? 2 : 0) + width[c];
+        if (c && t->width_chars && all > t->width_chars)
+            return c;
+        *last = c;
+    }
+    return t->n_column;
+}
+
+/* Below the table: the columns that do not fit. */
+static void print_not_shown(const struct oc_hw_table *t, size_t n, FILE *f)
+{
+    const char *before = "(not shown: ";
+    bool any = false;
+    for (size_t c = n; c < t->n_column; c++) {
+        if (!t->column[c].title)
+            continue;
+        fprintf(f, "%s%s", before, t->column[c].title);
+        before = ", ";
+        any = true;
+    }
+    if (any)
+        fputs("; use --width or -f csv)\n", f);
+}
+
 static void print_text(const struct oc_hw_table *t, FILE *f)
 {
     size_t width[OC_HW_MAX_COLUMNS] = {0}, last = 0;
@@ -69,17 +101,14 @@ static void print_text(const struct oc_hw_table *t, FILE *f)
         for (size_t c = 0; c < t->n_column; c++)
             if (t->row[i][c].text)
                 t->row[i][c].text = oc_make_visible(oc_strdup(t->arena, t->row[i][c].text));
-    for (size_t c = 0; c < t->n_column; c++)
-        if (t->column[c].title) {
-            width[c] = width_of(t, c);
-            last = c;
-        }
+    size_t n = fitting(t, width, &last);
     for (size_t i = 0; i < t->n_row + 1; i++)
-        for (size_t c = 0; c < t->n_column; c++) {
+        for (size_t c = 0; c < n; c++) {
             const char *text = i ? t->row[i - 1][c].text : t->column[c].title;
             if (t->column[c].title)
                 print_cell(f, text ? text : "-", t->column[c].right, width[c], c == last);
         }
+    print_not_shown(t, n, f);
 }
 
 /* Quoted where a comma, a quote or an end of line is in it. */

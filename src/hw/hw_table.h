@@ -26,6 +26,7 @@ struct oc_hw_table {
     size_t n_column;
     struct oc_hw_cell (*row)[OC_HW_MAX_COLUMNS]; /* heap */
     size_t n_row, cap_row;
+    unsigned width_chars; /* of text: the last columns are left out where they do not fit; 0: no limit */
 };
 
 struct oc_hw_cell oc_hw_text(const char *s);

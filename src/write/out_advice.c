@@ -64,7 +64,7 @@ static const char *none(const struct oc_advice *a, struct oc_arena *arena)
 static void proof(const struct oc_advice_item *f, const struct oc_report_opts *o, struct oc_arena *a,
                   FILE *out)
 {
-    struct oc_plain_table t = {.n_col = 6, .width_chars = o->width_chars};
+    struct oc_plain_table t = {.n_col = 6, .width_chars = o->width_chars, .headless = true};
     char buf[32];
     size_t width = o->width_chars, name = !width || width >= NAME + OTHER ? NAME
                                           : width > MIN_NAME + OTHER      ? width - OTHER

@@ -74,7 +74,10 @@ static void head_row(const struct estimate_out *o, struct oc_plain_table *t)
                                        "class", "bound by", "basis", "type", "kernel"};
     static const char *const alone[] = {"time",     "from",  "to",   "%",     "class",
                                         "bound by", "basis", "type", "kernel"};
+    static const uint8_t drop[] = {0, 0, 0, 0, 0, 1, 3, 4, 5, 2, 0},
+                         drop_alone[] = {0, 0, 0, 0, 3, 4, 5, 2, 0};
     t->n_col = o->e->measured_s ? OC_COUNT(head) : OC_COUNT(alone);
+    t->drop = o->e->measured_s ? drop : drop_alone;
     oc_plain_row(t, o->e->measured_s ? head : alone);
 }
 
@@ -108,7 +111,7 @@ static void write_kernels(struct estimate_out *o, size_t top, FILE *f)
 {
     size_t n = o->e->list.n;
     struct place *place = OC_NEW_ARRAY(&o->arena, n, struct place);
-    struct oc_plain_table t = {0};
+    struct oc_plain_table t = {.width_chars = o->e->width_chars};
     for (size_t i = 0; i < n; i++) {
         double s = oc_estimate_kernel_s(o->e, i);
         place[i] = (struct place){isfinite(s) ? s : -1, i};

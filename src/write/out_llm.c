@@ -17,6 +17,12 @@ struct view {
 
 enum { LABEL = 12, WIDTH = 118 };
 
+static size_t width(const struct view *v)
+{
+    unsigned asked = v->l->opts.width_chars;
+    return asked && asked < WIDTH ? asked : WIDTH;
+}
+
 __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char *label, const char *fmt, ...)
 {
     char text[2048];
@@ -24,7 +30,7 @@ __attribute__((format(printf, 3, 4))) static void say(struct view *v, const char
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    oc_plain_say(label, LABEL, WIDTH, text, v->f);
+    oc_plain_say(label, LABEL, width(v), text, v->f);
 }
 
 static const char *bytes(struct view *v, double n)
@@ -61,6 +67,7 @@ static const char *number(struct view *v, int64_t n)
 static void print_table(struct view *v, struct oc_plain_table *t, size_t n_first, size_t n_last)
 {
     oc_plain_left(t, n_first, &v->arena);
+    t->width_chars = v->l->opts.width_chars;
     oc_plain_print(t, n_last, v->f);
     oc_plain_free(t);
 }

@@ -34,10 +34,7 @@ static const char *bound_word(unsigned quality)
 
 static void line(struct mem_out *o, const char *name, const char *text)
 {
-    struct oc_buf b = {0};
-    oc_plain_text(&b, text);
-    fprintf(o->f, "%-11s %.*s\n", name, (int)b.n, b.data ? b.data : "");
-    oc_buf_free(&b);
+    oc_plain_say(name, 12, o->m->o.width_chars, text, o->f);
 }
 
 static const char *node_label(struct mem_out *o, uint32_t node)
@@ -132,7 +129,7 @@ static void print_measured(struct mem_out *o)
     static const char *const head[] = {"first run", "measured B", "model B", "diff", "before B", "at"};
     const struct oc_prof_memory *p = o->m->measured.seen;
     const struct oc_ort_run *r = &o->m->measured.ours;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
     if (!p)
         return;
     fputc('\n', o->f);
@@ -219,7 +216,7 @@ static void live_table(struct mem_out *o)
 {
     static const char *const head[] = {"bytes", "tensor", "type", "", "producer", "last use"};
     const struct oc_analysis *a = o->m->a;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < o->m->n_row ? o->m->o.top : o->m->n_row;
     if (!o->m->n_row)
         return;
@@ -245,7 +242,7 @@ static void step_table(struct mem_out *o)
 {
     static const char *const head[] = {"bytes", "step", "node", "operator"};
     const struct oc_lives *l = o->m->lives;
-    struct oc_plain_table t = {.n_col = OC_COUNT(head)};
+    struct oc_plain_table t = {.n_col = OC_COUNT(head), .width_chars = o->m->o.width_chars};
     size_t top = o->m->o.top && o->m->o.top < l->n_step ? o->m->o.top : l->n_step;
     if (!l->n_step)
         return;

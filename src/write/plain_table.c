@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/unicode.h"
+#include "write/term_table.h"
 
 enum { GAP = 2 };
 
@@ -130,28 +131,83 @@ static size_t fitting(const struct oc_plain_table *t, const size_t *width)
     return t->n_col;
 }
 
+static size_t total_width(const struct oc_plain_table *t, const size_t *width)
+{
+    size_t all = 0;
+    for (size_t c = 0; c < t->n_col; c++)
+        all += (c && width[c] ? GAP : 0) + width[c];
+    return all;
+}
+
+/* Without the blanks that oc_plain_left adds; *left: there were some. */
+static const char *without_padding(struct oc_arena *arena, const char *s, bool *left)
+{
+    size_t n = strlen(s);
+    while (n && s[n - 1] == ' ')
+        n--;
+    *left = *left || s[n];
+    return s[n] ? oc_strndup(arena, s, n) : s;
+}
+
+enum { SHORTEST_TEXT = 14 };
+
+static void print_fitted(const struct oc_plain_table *t, size_t n_left, FILE *f)
+{
+    struct oc_arena arena = {0};
+    struct oc_term_table fitted = {.arena = &arena,
+                                   .n_column = t->n_col,
+                                   .n_row = (uint32_t)t->n_row - 1,
+                                   .width_chars = (unsigned)t->width_chars,
+                                   .color = t->bold_head};
+    fitted.cell = OC_NEW_ARRAY(&arena, (t->n_row - 1) * t->n_col, const char *);
+    for (size_t c = 0; c < t->n_col; c++) {
+        struct oc_term_column *out = &fitted.column[c];
+        out->left = c + n_left >= t->n_col;
+        out->title = without_padding(&arena, t->cell[c], &out->left);
+        for (size_t r = 1; r < t->n_row; r++)
+            fitted.cell[(r - 1) * t->n_col + c] =
+                without_padding(&arena, t->cell[r * t->n_col + c], &out->left);
+        out->min_width = out->left ? SHORTEST_TEXT : 0;
+        out->drop = t->drop ? t->drop[c] : (uint8_t)c;
+    }
+    oc_term_table_print(&fitted, f);
+    oc_arena_free(&arena);
+}
+
+static void print_row(const struct oc_plain_table *t, size_t r, const size_t *width, size_t n_left,
+                      struct oc_buf *b)
+{
+    bool bold = t->bold_head && !r;
+    oc_buf_str(b, bold ? "\033[1m" : "");
+    size_t n = t->headless ? fitting(t, width) : t->n_col;
+    for (size_t c = 0; c < n; c++) {
+        const char *s = t->cell[r * t->n_col + c];
+        bool left = c + n_left >= t->n_col;
+        size_t pad = width[c] - oc_utf8_count(s, strlen(s));
+        oc_buf_pad(b, ' ', (c && width[c] ? GAP : 0) + (left ? 0 : pad));
+        oc_plain_text(b, s);
+        oc_buf_pad(b, ' ', left ? pad : 0);
+    }
+    while (b->n && b->data[b->n - 1] == ' ')
+        b->n--;
+    oc_buf_str(b, bold ? "\033[0m" : "");
+    oc_buf_char(b, '\n');
+}
+
 void oc_plain_print(const struct oc_plain_table *t, size_t n_left, FILE *f)
 {
     struct oc_buf b = {0};
     size_t *width = oc_xmalloc((t->n_col + 1) * sizeof(*width));
     for (size_t c = 0; c < t->n_col; c++)
         width[c] = width_of(t, c);
-    size_t n_col = fitting(t, width);
-    for (size_t r = 0; r < t->n_row; r++) {
-        oc_buf_str(&b, t->bold_head && !r ? "\033[1m" : "");
-        for (size_t c = 0; c < n_col; c++) {
-            const char *s = t->cell[r * t->n_col + c];
-            bool left = c + n_left >= t->n_col;
-            size_t pad = width[c] - oc_utf8_count(s, strlen(s));
-            oc_buf_pad(&b, ' ', (c && width[c] ? GAP : 0) + (left ? 0 : pad));
-            oc_plain_text(&b, s);
-            oc_buf_pad(&b, ' ', left ? pad : 0);
+    bool fitted = t->width_chars && !t->headless && t->n_row && t->n_col <= OC_TERM_COLUMNS;
+    if (fitted && total_width(t, width) > t->width_chars) {
+        print_fitted(t, n_left, f);
+    } else {
+        for (size_t r = 0; r < t->n_row; r++) {
+            print_row(t, r, width, n_left, &b);
+            put(&b, f);
         }
-        while (b.n && b.data[b.n - 1] == ' ')
-            b.n--;
-        oc_buf_str(&b, t->bold_head && !r ? "\033[0m" : "");
-        oc_buf_char(&b, '\n');
-        put(&b, f);
     }
     oc_buf_free(&b);
     free(width);

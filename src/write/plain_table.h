@@ -10,8 +10,10 @@ struct oc_plain_table {
     size_t n_col;
     const char **cell; /* n_col per row, header first; on the heap */
     size_t n_row, cap_row;
-    size_t width_chars; /* text output: drops the last columns that do not fit; 0: no limit */
-    bool bold_head;
+    size_t width_chars;  /* for people; 0: no limit. A table that is wider is fitted as in term_table.h */
+    const uint8_t *drop; /* by column, as in term_table.h; NULL: the last columns are left out first */
+    bool bold_head, headless; /* headless: no titles in the first row; where it is too wide, the last columns
+                                 are left out */
 };
 
 void oc_plain_row(struct oc_plain_table *t, const char *const *cell); /* n_col texts */

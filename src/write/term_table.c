@@ -141,7 +141,7 @@ static void print_not_shown(const struct oc_term_table *t, struct oc_buf *b, FIL
     size_t n = 0;
     oc_buf_printf(b, "(not shown at %u columns: ", t->width_chars);
     for (size_t c = 0; c < t->n_column; c++)
-        if (!t->column[c].width)
+        if (!t->column[c].width && *t->column[c].title)
             oc_buf_printf(b, "%s%s", n++ ? ", " : "", t->column[c].title);
     oc_buf_str(b, "; use --width or -f csv)");
     if (n)
