@@ -1,5 +1,6 @@
 /* The result of one pass over a model: types and small values of every value, cost of every node, totals.
- * Indexed by the model's ids. Built by infer.c and cost.c, immutable afterwards; the model outlives it. */
+ * Indexed by the model's ids. Built by infer.c and cost.c, immutable afterwards; the model must outlive it.
+ */
 #ifndef OC_ANALYSIS_H
 #define OC_ANALYSIS_H
 
@@ -19,15 +20,15 @@ enum oc_node_state {
     OC_NODE_ABSORBED,   /* weight dequantization, counted with its consumers */
     OC_NODE_NOT_TAKEN,  /* in a branch that is not executed: cost 0 */
     OC_NODE_UNKNOWN_OP, /* no rule */
-    OC_NODE_NO_SHAPE,   /* a shape it needs is unknown */
+    OC_NODE_NO_SHAPE,   /* a required shape is unknown */
     OC_NODE_CONTAINER   /* control flow or function call: its body's nodes carry the cost */
 };
 
-/* All counts are for one execution of the model, that is already multiplied by `trips`. */
+/* All counts are for one execution of the model: already multiplied by `trips`. */
 struct oc_node_cost {
     uint64_t macs, flops, ops, transcendentals;
     uint64_t rd_act, rd_wt, wr; /* bytes */
-    uint64_t params;            /* elements of the parameters first used here */
+    uint64_t params;            /* elements of the parameters first used by this node */
     uint64_t trips;
     const struct oc_prim_count *hist;
     uint8_t n_hist;
@@ -36,7 +37,7 @@ struct oc_node_cost {
     uint8_t state;                 /* enum oc_node_state */
     uint8_t op_class;              /* enum oc_op_class */
     bool alias;                    /* moves no bytes */
-    const char *note;              /* reason of the quality, or of the unknown; NULL */
+    const char *note;              /* reason of the quality, or why it is unknown; NULL */
 };
 
 enum oc_graph_use { OC_G_NOT_RUN, OC_G_RUN, OC_G_NOT_TAKEN };
@@ -63,16 +64,16 @@ struct oc_assumption {
     const char *name, *value, *reason;
 };
 
-struct oc_type_total { /* one operator type */
+struct oc_type_total { /* totals of one operator type */
     const char *domain, *op_type;
     uint64_t nodes, macs, flops, ops, bytes, params;
     uint8_t quality;
 };
 
-struct oc_peak {          /* activation memory of one run, in the order of the nodes */
-    uint64_t bytes;       /* the most that is live at once; quality OC_UNKNOWN: a size is not known */
-    uint64_t lower_bytes; /* no order of the nodes can need less */
-    uint32_t node;        /* where, OC_NONE without nodes */
+struct oc_peak {          /* activation memory of one run, nodes in execution order */
+    uint64_t bytes;       /* peak of the live bytes; quality OC_UNKNOWN: a size is unknown */
+    uint64_t lower_bytes; /* lower bound for any order of the nodes */
+    uint32_t node;        /* node at the peak, OC_NONE without nodes */
     uint8_t quality;
 };
 
@@ -86,7 +87,7 @@ struct oc_analysis {
     const struct oc_data **data; /* by value: small value, NULL unknown */
     bool *is_const;              /* by value: initializer, Constant output, folded */
     uint8_t *value_state;        /* by value: enum oc_value_state */
-    uint32_t *root_cause;        /* by value: value that lost the information, OC_NONE */
+    uint32_t *root_cause;        /* by value: the value that is the root cause of an unknown, OC_NONE */
     uint8_t *param_class;        /* by value, for constants */
     uint64_t class_elems[OC_PC_COUNT], class_bytes[OC_PC_COUNT];
     const struct oc_assumption *assumption;
@@ -94,7 +95,7 @@ struct oc_analysis {
     struct oc_type_total *by_type; /* sorted by flops + ops, descending */
     uint32_t n_by_type;
     struct oc_totals total;
-    struct oc_analyze_opts counting; /* its options without the lists */
+    struct oc_analyze_opts counting; /* its options, without the lists */
     struct oc_weights weights;       /* of the primitives */
     const char **symbol_from;        /* by symbol of the model: how it got its number; NULL: it has none */
     const char **input_from; /* by input of the main graph: where its whole shape is from, NULL: declared */
@@ -104,8 +105,8 @@ struct oc_analysis {
     struct oc_diags diags;
 };
 
-/* Constant behind a value: its initializer or its Constant node's tensor (through folded identity nodes not).
- */
+/* The constant tensor of a value: its initializer or its Constant node's tensor (does not look through folded
+ * identity nodes). */
 const struct oc_tensor *oc_analysis_constant(const struct oc_analysis *a, uint32_t value);
 
 #endif

@@ -1,4 +1,4 @@
-/* The order of an analysis: bind inputs, infer, classify constants, cost, sum. */
+/* The passes of an analysis: bind inputs, infer, classify constants, cost, sum. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ void oc_engine_scratch(struct oc_engine *e)
     oc_blank_ctx(e);
 }
 
-/* How the nodes are counted, for those who run a rule again later. */
+/* Stores the counting convention, for rules that are evaluated again later. */
 static void keep_options(struct oc_engine *e)
 {
     struct oc_analysis *a = e->a;
@@ -81,7 +81,7 @@ static void check_opsets(struct oc_engine *e)
     for (uint32_t i = 0; i < e->m->n_opset; i++)
         if (e->m->opset[i].domain[0] == '\0' && e->m->opset[i].version > OC_NEWEST_OPSET)
             oc_diag_add(&e->a->diags, OC_WARNING, "W-opset", "",
-                        "the model imports opset %lld, rules are known up to %d",
+                        "the model imports opset %lld; rules exist up to opset %d",
                         (long long)e->m->opset[i].version, OC_NEWEST_OPSET);
 }
 
@@ -90,8 +90,8 @@ static int unknown_convention(struct oc_engine *e)
     const char *names = "", *name;
     for (size_t i = 0; (name = oc_convention_name(i)); i++)
         names = oc_printf(&e->a->arena, "%s%s%s", names, i ? ", " : "", name);
-    return oc_fail(e->err, OC_EARG, "no counting convention is called '%.60s'; there are: %s",
-                   e->o->convention, names);
+    return oc_fail(e->err, OC_EARG, "unknown counting convention '%.60s'; available: %s", e->o->convention,
+                   names);
 }
 
 static const struct oc_assumption *assumed_dim(const struct oc_engine *e, const struct oc_value *v,
@@ -138,7 +138,7 @@ static int run(struct oc_engine *e)
         return -1;
     for (size_t i = 0; i < e->o->n_trip && !e->o->skip_unused; i++)
         if (!e->trip_used[i])
-            return oc_fail(e->err, OC_EARG, "no loop with an open trip count is called '%s'",
+            return oc_fail(e->err, OC_EARG, "--trip: no loop named '%s' has an open trip count",
                            e->o->trip[i].symbol);
     oc_count_params(e);
     if (oc_cost_graph(e, 0, 1) || oc_sum_totals(e))

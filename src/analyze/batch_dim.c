@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A dimension that is a symbol, nothing more. */
+/* The dimension is a plain symbol. */
 static const char *symbol_of(const struct oc_model *m, struct oc_dim d)
 {
     return oc_is_known(d) || !d.expr || d.expr > m->n_symbol ? NULL : m->symbol[d.expr - 1];
@@ -82,7 +82,7 @@ void oc_batch_opts_init(struct oc_batch_opts *b, struct oc_arena *arena, const s
     copy_shapes(b, arena, o);
 }
 
-/* A shape that was given: its batch is the one looked at. */
+/* Replaces the batch dimension in a given shape. */
 static void set_shape(struct oc_batch_opts *b, size_t index, const struct oc_value *v, int64_t batch)
 {
     const struct oc_shape *d = &v->declared->shape;

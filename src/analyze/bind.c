@@ -74,7 +74,7 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     if (s->bound && s->value.v != v && oc_is_known(s->value)) {
         if (lenient)
             return 0;
-        return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is %lld already",
+        return oc_fail(e->err, OC_EARG, "dimension '%s' cannot be %lld (%s): it is already %lld",
                        e->m->symbol[id], (long long)v, origin, (long long)s->value.v);
     }
     *s = (struct oc_symbol){.value = oc_known(v), .bound = true};
@@ -82,7 +82,7 @@ static int bind_symbol(struct oc_engine *e, uint32_t id, int64_t v, const char *
     return 0;
 }
 
-/* A given shape against the declared one: binds its symbols. 1: does not fit (only when lenient). */
+/* Matches a given shape with the declared one and binds its symbols. 1: mismatch (only when lenient). */
 static int apply_shape(struct oc_engine *e, const struct oc_value *v, const struct oc_shape_bind *b)
 {
     const struct oc_shape *d = &v->declared->shape;
@@ -105,7 +105,7 @@ static int apply_shape(struct oc_engine *e, const struct oc_value *v, const stru
         if (!d->dim[i].expr)
             continue;
         if (oc_dim_eval(e, e->m->symbol[d->dim[i].expr - 1], &given))
-            continue; /* arithmetic over bound symbols: checked when the type is made */
+            continue; /* arithmetic over bound symbols: checked when the type is built */
         if (bind_symbol(e, d->dim[i].expr - 1, b->dim[i], b->from_profile ? "from the profile" : "--shape",
                         b->from_profile))
             return -1;
@@ -132,7 +132,7 @@ static const char *shape_text(struct oc_engine *e, const struct oc_shape_bind *b
     return b->rank ? oc_shape_text(&e->a->arena, e->a->exprs, &s, "x") : "scalar";
 }
 
-/* The given shape of each input, chosen before any default. */
+/* Chooses the given shape of each input, before any default. */
 static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen)
 {
     const struct oc_graph *g = &e->m->graph[0];
@@ -152,7 +152,7 @@ static int given_shapes(struct oc_engine *e, const struct oc_shape_bind **chosen
     }
     for (size_t i = 0; i < e->o->n_shape && !e->o->skip_unused; i++)
         if (!e->shape_used[i] && !e->o->shape[i].from_profile) {
-            oc_fail(e->err, OC_EARG, "no graph input is called '%s'; there are:", e->o->shape[i].input);
+            oc_fail(e->err, OC_EARG, "no graph input is named '%s'; inputs:", e->o->shape[i].input);
             for (uint32_t k = 0; k < g->n_input && k < 20; k++) {
                 size_t n = strlen(e->err->msg);
                 snprintf(e->err->msg + n, sizeof(e->err->msg) - n, " '%s'", e->m->value[g->input[k]].name);
@@ -177,14 +177,14 @@ static void assume_dim(struct oc_engine *e, const char *name, int64_t v, const c
     oc_assume(e, "dim", name, oc_printf(&e->a->arena, "%lld", (long long)v), why);
 }
 
-/* One dimension of an input that has no given shape. */
+/* Binds one dimension of an input that has no given shape. */
 static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, unsigned axis)
 {
     const struct oc_dim d = v->declared->shape.dim[axis];
     const char *why;
     if (d.expr == 0 && d.v >= 0)
         return d;
-    if (d.expr == 0) { /* neither number nor name */
+    if (d.expr == 0) { /* neither a number nor a name */
         const char *name = oc_printf(&e->a->arena, "%s.%u", v->name, axis);
         const struct oc_bind *b = bind_for(e, name);
         if (b)
@@ -212,14 +212,14 @@ static struct oc_dim input_dim(struct oc_engine *e, const struct oc_value *v, un
     return s->value;
 }
 
-/* Arithmetic names must be evaluated after the plain ones they speak of. */
+/* Arithmetic names must be evaluated after the plain names they refer to. */
 static bool is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
 
-/* Element types of sequences, optionals and maps have nothing to be computed from: what is not bound is an
- * unknown of that name. */
+/* Element types of sequences, optionals and maps have no default: an unbound symbol becomes an unknown of
+ * that name. */
 static const struct oc_type *bind_element(struct oc_engine *e, const struct oc_type *declared)
 {
     if (!declared)
@@ -257,7 +257,7 @@ static void type_of_input(struct oc_engine *e, uint32_t value, const struct oc_s
     }
     oc_set_value(e, value, &t);
     if (t.kind == OC_T_TENSOR && oc_dtype_info(t.dtype)->kind == OC_KIND_INT && t.shape.ranked &&
-        t.shape.rank == 1 && oc_is(t.shape.dim[0], 0)) { /* a list without elements, such as no axes */
+        t.shape.rank == 1 && oc_is(t.shape.dim[0], 0)) { /* a list without elements, for example no axes */
         e->a->data[value] = OC_NEW(&e->a->arena, struct oc_data);
         e->tried[value] = true;
     }
@@ -268,7 +268,7 @@ void oc_bind_input(struct oc_engine *e, uint32_t value)
     type_of_input(e, value, NULL);
 }
 
-/* " 'batch' 'x.2'": the open dimensions of the inputs, each once. */
+/* " 'batch' 'x.2'": the open dimensions of the inputs, without duplicates. */
 static void list_open_dims(struct oc_engine *e, struct oc_err *err)
 {
     const struct oc_graph *g = &e->m->graph[0];
@@ -295,10 +295,10 @@ static int unused_binds(struct oc_engine *e)
             continue;
         struct oc_err open = {.msg = ""};
         list_open_dims(e, &open);
-        return *open.msg ? oc_fail(e->err, OC_EARG, "no dimension is called '%.60s'; there are:%s",
+        return *open.msg ? oc_fail(e->err, OC_EARG, "no dimension is named '%.60s'; open dimensions:%s",
                                    e->o->bind[i].symbol, open.msg)
                          : oc_fail(e->err, OC_EARG,
-                                   "no dimension is called '%.60s': the inputs have none that is open",
+                                   "no dimension is named '%.60s': all dimensions of the inputs are numbers",
                                    e->o->bind[i].symbol);
     }
     return 0;

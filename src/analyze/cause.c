@@ -1,11 +1,12 @@
-/* Why a size is not known: which value of the model lost it. For a size that an unknown value decides (the
- * shape operand of a Reshape, what a NonZero counts), that is the graph input the value is computed from. */
+/* Root cause of unknown sizes: the value of the model whose information is missing. For a data-dependent size
+ * (the shape operand of a Reshape, the count of a NonZero), that is the graph input the value is computed
+ * from. */
 #include <string.h>
 
 #include "analyze/control.h"
 
 #define NOT_LOOKED  OC_NONE
-#define MAX_FORMALS 256 /* inputs of a body that are looked through */
+#define MAX_FORMALS 256 /* number of body inputs examined */
 
 static bool is_open(const struct oc_engine *e, uint32_t v)
 {
@@ -18,8 +19,8 @@ static bool is_value_known(const struct oc_engine *e, uint32_t v)
            (e->a->data[v] && oc_data_fully_known(e->a->data[v]));
 }
 
-/* What the owner of a body passes in for its i-th input: Loop has the trip number first, others all in order.
- */
+/* The value that the owner of a body passes for its i-th input: a Loop passes the trip number first, others
+ * pass all inputs in order. */
 static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
 {
     const struct oc_graph *g = &e->m->graph[e->m->value[v].graph];
@@ -32,7 +33,7 @@ static uint32_t operand_of(const struct oc_engine *e, uint32_t v)
     return i < g->n_input && i < MAX_FORMALS && i < n->n_in ? n->in[i] : OC_NONE;
 }
 
-/* Who lost the type of v, OC_NONE if it is known. */
+/* Root cause of the unknown type of v, OC_NONE if it is known. */
 static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
 {
     for (uint32_t outer; is_open(e, v); v = outer) {
@@ -45,7 +46,7 @@ static uint32_t lost_type(const struct oc_engine *e, uint32_t v)
     return OC_NONE;
 }
 
-/* Reads nothing but sizes: its result is as unknown as the type of the operand. */
+/* Reads only the shape: its result is unknown exactly when the type of the operand is. */
 static bool reads_only_type(const struct oc_node *n)
 {
     static const char *const name[] = {"Shape", "Size", "SequenceLength"};
@@ -63,7 +64,7 @@ static uint32_t first_unknown(const struct oc_engine *e, const struct oc_node *n
     return OC_NONE;
 }
 
-/* One step from a value towards what it is computed from; OC_NONE: it comes from nowhere else. */
+/* One step from a value towards its source; OC_NONE: there is none. */
 static uint32_t step_back(const struct oc_engine *e, uint32_t v)
 {
     uint32_t producer = e->m->value[v].producer;
@@ -77,8 +78,9 @@ static uint32_t step_back(const struct oc_engine *e, uint32_t v)
     return first_unknown(e, n);
 }
 
-/* The graph input, or else the value, that decides the unknown value v. Every value on the way remembers it:
- * operands stand before their nodes, so a walk ends, and all walks together see each value once. */
+/* The graph input, or else the value, that determines the unknown value v. Results are memoised in every
+ * value on the path: operands precede their nodes, so each walk ends, and all walks together visit each value
+ * once. */
 static uint32_t decider(struct oc_engine *e, uint32_t v)
 {
     uint32_t end = v, next;
@@ -98,7 +100,7 @@ static uint32_t decider(struct oc_engine *e, uint32_t v)
     return end;
 }
 
-/* Slots that are read on the host, for sizes. */
+/* Slots of metadata, read on the host. */
 static bool is_metadata(const struct oc_op *op, uint32_t slot)
 {
     size_t n = op && op->slots ? strlen(op->slots) : 0;
@@ -113,7 +115,7 @@ static uint32_t unknown_operand(const struct oc_engine *e, const struct oc_node 
     return first_unknown(e, n);
 }
 
-/* What all outputs of a node have in common. */
+/* Root cause common to all outputs of a node. */
 static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op,
                                uint32_t asked)
 {
@@ -126,7 +128,7 @@ static uint32_t lost_by_inputs(struct oc_engine *e, const struct oc_node *n, con
     return operand == OC_NONE ? OC_NONE : decider(e, operand);
 }
 
-/* The output of a body that ran may have lost it. */
+/* The output of an executed body may be the cause. */
 static uint32_t lost_in(const struct oc_engine *e, uint32_t body, uint32_t output)
 {
     if (body == OC_NONE || e->skip[body] || output >= e->m->graph[body].n_output ||
@@ -141,7 +143,7 @@ static void mark_open_outputs(struct oc_engine *e, const struct oc_node *n, cons
     const uint32_t body[] = {oc_body_of(n, "then_branch"), oc_body_of(n, "else_branch"),
                              oc_body_of(n, "body")};
     uint32_t common = lost_by_inputs(e, n, op, asked),
-             first = strcmp(n->op_type, "Loop") == 0; /* its condition */
+             first = strcmp(n->op_type, "Loop") == 0; /* the condition of the If */
     for (uint32_t i = 0; i < n->n_out; i++) {
         uint32_t cause = common;
         if (n->out[i] == OC_NONE || !is_open(e, n->out[i]))

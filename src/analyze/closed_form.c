@@ -1,4 +1,4 @@
-/* Closed forms: analyses at many sizes of the open dimensions, and the search of fit.c over them. */
+/* Closed forms: runs analyses at many sizes of the open dimensions and fits them with fit.c. */
 #include "analyze/closed_form.h"
 
 #include <stdlib.h>
@@ -13,10 +13,10 @@ enum { MAX_ANALYSES = 8000, MAX_NODES = 20000000, MAX_OPEN = 64 };
 
 struct probe {
     const struct oc_model *model;
-    struct oc_analyze_opts opts; /* bind: the user's, then one for each open dimension */
-    struct oc_bind *bind;        /* the latter */
+    struct oc_analyze_opts opts; /* bindings: the user's, then one for each open dimension */
+    struct oc_bind *bind;        /* the open dimensions */
     unsigned n_symbol;
-    struct oc_trust trust; /* at the base */
+    struct oc_trust trust; /* at the base point */
 };
 
 static struct oc_trust trust_of(const struct oc_analysis *a)
@@ -47,8 +47,8 @@ static bool same_trust(const struct oc_trust *a, const struct oc_trust *b)
            a->peak == b->peak;
 }
 
-/* A point where more is unknown or contradictory than at the base has no value: its sums are of fewer nodes.
- */
+/* A point with more unknowns or contradictions than the base point has no value: its totals cover fewer
+ * nodes. */
 static bool evaluate(void *ctx, const int64_t *x, uint64_t *value)
 {
     struct probe *p = ctx;
@@ -68,7 +68,7 @@ static bool evaluate(void *ctx, const int64_t *x, uint64_t *value)
 
 /* ---- open dimensions --------------------------------------------------------------------------------- */
 
-/* What the analysis had to assume is what is open. */
+/* Dimensions that the analysis had to assume are the open ones. */
 static void take_symbols(struct oc_closed_form *f, const struct oc_analysis *a)
 {
     f->symbol = OC_NEW_ARRAY(&f->arena, a->n_assumption, const char *);
@@ -95,7 +95,7 @@ static void bind_symbols(const struct oc_closed_form *f, const struct oc_analyze
         p->bind[k] = (struct oc_bind){.symbol = f->symbol[k], .value = f->base[k]};
 }
 
-/* How much is wrong at the sizes that p binds; UINT64_MAX: no analysis. */
+/* Number of errors at the sizes bound in p; UINT64_MAX: the analysis failed. */
 static uint64_t trouble_at(const struct probe *p, struct oc_trust *trust)
 {
     struct oc_analysis *a;
@@ -107,7 +107,7 @@ static uint64_t trouble_at(const struct probe *p, struct oc_trust *trust)
     return trust->unknown_nodes + trust->findings;
 }
 
-/* A default that does not suit the model (a sequence of 128 for 77 positions) is halved or doubled. */
+/* Halves or doubles a default that does not suit the model (a sequence of 128 for 77 positions). */
 static void settle(struct oc_closed_form *f, struct probe *p)
 {
     static const struct {
@@ -173,9 +173,10 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
     take_symbols(f, a);
     f->trust = trust_of(a);
     oc_analysis_free(a);
-    if (f->n_symbol > MAX_OPEN) /* each is probed on its own: time grows with their square */
+    if (f->n_symbol >
+        MAX_OPEN) /* each dimension is probed on its own: the time grows with the square of their number */
         return oc_fail(err, OC_ELIMIT,
-                       "%u open sizes are too many for formulas (at most %d): give some a number with --dim",
+                       "%u open dimensions are too many for formulas (at most %d): fix some with --dim",
                        f->n_symbol, MAX_OPEN);
     struct oc_bind *bind = OC_NEW_ARRAY(&f->arena, opts->n_bind + f->n_symbol, struct oc_bind);
     bind_symbols(f, opts, &p, bind);
@@ -188,8 +189,7 @@ static int make(struct oc_closed_form *f, const struct oc_analyze_opts *opts, st
                                  .max_evals = budget(f->model)};
     f->fit = oc_fit_new(&in);
     if (!f->fit)
-        return oc_fail(err, OC_EUNSUPPORTED,
-                       "the sizes that stand for open dimensions cannot be set one by one");
+        return oc_fail(err, OC_EUNSUPPORTED, "the default sizes of open dimensions cannot be set one by one");
     name_slots(f);
     find_formulas(f);
     f->analyses = oc_fit_evals(f->fit);
@@ -206,8 +206,7 @@ int oc_closed_form_make(const struct oc_model *model, const struct oc_analyze_op
     *out = NULL;
     if (opts && opts->no_defaults) {
         oc_closed_form_free(f);
-        return oc_fail(err, OC_EARG,
-                       "formulas need sizes to start from: open dimensions cannot stay unknown");
+        return oc_fail(err, OC_EARG, "formulas need start sizes: open dimensions cannot be unknown");
     }
     if (make(f, opts ? opts : &none, err)) {
         oc_closed_form_free(f);

@@ -1,4 +1,4 @@
-/* Totals as functions of the open dimensions: what formula.c and sweep.c make and the reports print. */
+/* Totals as functions of the open dimensions, for formula.c, sweep.c and the reports. */
 #ifndef OC_CLOSED_FORM_H
 #define OC_CLOSED_FORM_H
 
@@ -11,11 +11,11 @@ struct oc_metric_info {
 const struct oc_metric_info *oc_metric_info(enum oc_metric m);
 uint64_t oc_metric_of(const struct oc_analysis *a, enum oc_metric m);
 
-/* How far the numbers can be trusted; must be the same wherever a formula holds. */
+/* Quality of the totals; must be equal at all points of one formula. */
 struct oc_trust {
     uint64_t unknown_nodes;
     size_t findings;  /* warnings and errors: shapes that contradict each other */
-    unsigned quality; /* of the sums; bit 1 << enum oc_quality */
+    unsigned quality; /* of the totals; bit 1 << enum oc_quality */
     uint8_t peak;     /* enum oc_quality */
 };
 enum oc_quality oc_trust_quality(const struct oc_trust *t, enum oc_metric m); /* OC_UNKNOWN: meaningless */
@@ -25,13 +25,13 @@ struct oc_closed_form {
     const struct oc_model *model;
     unsigned n_symbol;
     const char **symbol; /* open dimensions */
-    int64_t *base;       /* where the search starts */
+    int64_t *base;       /* base point of the search */
     struct oc_trust trust;
     struct oc_fit *fit; /* NULL: no open dimension */
     unsigned n_slot;
     const char **slot_name; /* by free variable */
     struct oc_fit_result result[OC_METRIC_COUNT];
-    const char *text[OC_METRIC_COUNT]; /* NULL: none was found */
+    const char *text[OC_METRIC_COUNT]; /* NULL: none found */
     uint32_t analyses;
 };
 

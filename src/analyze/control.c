@@ -1,4 +1,4 @@
-/* Operators with bodies. Each knows how to infer through its bodies and how their cost counts. */
+/* Control-flow operators: type inference through their bodies, and how the bodies' cost counts. */
 #include <string.h>
 
 #include "base/same.h"
@@ -28,7 +28,7 @@ bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value)
 
 /* ---- If ---------------------------------------------------------------------------------------------- */
 
-/* 1 then, 0 else, -1 not known. */
+/* 1 then, 0 else, -1 unknown. */
 static int condition(struct oc_engine *e, const struct oc_node *n)
 {
     struct oc_op_ctx c;
@@ -57,7 +57,7 @@ static bool is_empty(const struct oc_type *t)
     return t->kind == OC_T_SEQUENCE && t->shape.ranked && t->shape.rank == 1 && oc_is(t->shape.dim[0], 0);
 }
 
-/* Element type of a sequence or optional that is one of both; an empty sequence says nothing about it. */
+/* Common element type of two sequences or optionals; an empty sequence has no element type. */
 static const struct oc_type *merge_elem(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
                                         uint32_t value, int depth)
 {
@@ -105,8 +105,7 @@ const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32
     return i < g->n_output && g->output[i] != OC_NONE ? &e->a->type[g->output[i]] : &no_type;
 }
 
-/* A branch that does not run is inferred all the same, for what its constants are; what is wrong in it is
- * nobody's concern. */
+/* A branch that does not run is inferred too, to classify its constants; its errors are dropped. */
 static int infer_branch(struct oc_engine *e, uint32_t body)
 {
     size_t diags = e->a->diags.n;
@@ -175,7 +174,7 @@ static void sum_graph(struct oc_engine *e, uint32_t graph, uint64_t *flops, uint
     }
 }
 
-/* Takes the cost of a branch back: it is not the one that counts. */
+/* Removes the cost of a branch from the totals. */
 static void drop_graph(struct oc_engine *e, uint32_t graph)
 {
     const struct oc_graph *g = &e->m->graph[graph];
@@ -195,7 +194,7 @@ static void drop_graph(struct oc_engine *e, uint32_t graph)
     }
 }
 
-/* What halving left over so far, so that the sum over the nodes is half of their sum. */
+/* Remainders of the halving so far, so that the sum over the nodes is half of their sum. */
 struct rest {
     bool macs, flops, ops, transcendentals, rd_act, rd_wt, wr, prim[2][OC_PRIM_COUNT];
 };
@@ -238,7 +237,7 @@ static void halve_graph(struct oc_engine *e, uint32_t graph, struct rest *r)
     }
 }
 
-/* Both branches stay, each with half of its cost. */
+/* Counts both branches at half of their cost. */
 static void average_branches(struct oc_engine *e, const uint32_t *body)
 {
     struct rest rest = {0};
@@ -248,7 +247,7 @@ static void average_branches(struct oc_engine *e, const uint32_t *body)
     }
 }
 
-/* The branch that counts by --if: 1 then, 0 else. */
+/* The branch counted by --if: 1 then, 0 else. */
 static int choose_branch(struct oc_engine *e, const uint32_t *body, const char **why)
 {
     uint64_t flops[2] = {0}, bytes[2] = {0};
@@ -287,7 +286,7 @@ static int cost_if(struct oc_engine *e, uint32_t node, uint64_t trips)
         oc_assume(e, "branch", label, take ? "then_branch" : "else_branch", why);
     }
     e->a->cost[node].quality = e->o->if_mode == OC_IF_MAX ? OC_UPPER : OC_EST;
-    e->a->cost[node].note = "the condition is not known";
+    e->a->cost[node].note = "the condition is unknown";
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* Private to analyze/: what control.c and loop.c share about bodies. */
+/* Private to analyze/: body handling shared by control.c and loop.c. */
 #ifndef OC_CONTROL_H
 #define OC_CONTROL_H
 
@@ -8,25 +8,25 @@
 uint32_t oc_body_of(const struct oc_node *n, const char *attr);
 /* Type of the i-th output of a body; kind OC_T_NONE past the end. */
 const struct oc_type *oc_body_output(struct oc_engine *e, uint32_t graph, uint32_t i);
-/* What is common to both: equal dims stay, others become one fresh unknown of `value`. */
+/* Common type of both: equal dims stay, others become one new unknown of `value`. */
 struct oc_type oc_merge_type(struct oc_engine *e, const struct oc_type *a, const struct oc_type *b,
                              uint32_t value);
 
-/* What a profile shows of the node: branch or trips. */
+/* The recorded control flow of the node in a profile: branch or trips. */
 bool oc_control_seen(const struct oc_engine *e, uint32_t node, int64_t *value);
 
 /* loop.c: Loop, Scan, SequenceMap */
-/* Fixes how often a body counts: a known number; else --trip; else what the profile shows; else its bound;
- * else one trip, a lower bound. *trips becomes known where it can. */
+/* Sets how often a body counts: a known number; else --trip; else the profile's; else the bound; else one
+ * trip, a lower bound. *trips becomes known where possible. */
 void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_dim *trips);
-/* Every node of a body, and of the bodies in it, has at best this quality. */
+/* Lowers the quality of every node of a body, nested bodies included, to at most this one. */
 void oc_mark_graph(struct oc_engine *e, uint32_t graph, uint8_t quality, const char *note);
 int oc_infer_loop(struct oc_engine *e, uint32_t node);
 int oc_infer_scan(struct oc_engine *e, uint32_t node);
 int oc_infer_sequence_map(struct oc_engine *e, uint32_t node);
 int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips);
 
-/* bind.c: the declared type of one value as that of a graph input; symbols not bound yet get defaults. */
+/* bind.c: the declared type of a value as that of a graph input; unbound symbols get defaults. */
 void oc_bind_input(struct oc_engine *e, uint32_t value);
 
 /* text_generation.c: BeamSearch, GreedySearch, Sampling, WhisperBeamSearch */

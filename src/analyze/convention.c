@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-/* What an override makes of the elements of input 0 (x), of output 0 (o), and of rows (R = normalised rows).
- */
+/* Formulas of overrides, over elements of input 0 (x), of output 0 (o), and rows (R = normalised rows). */
 enum kind {
     NOTHING,
     PER_OUT,    /* a * N(o) */
@@ -32,7 +31,7 @@ struct override {
 struct oc_convention {
     const char *name;
     uint32_t weight[OC_PRIM_COUNT];
-    const struct override *list; /* the first that fits holds */
+    const struct override *list; /* the first match applies */
     size_t n;
     bool taps_valid, strict_reduce, attention_full, loops_once;
 };
@@ -104,10 +103,10 @@ static const struct override calflops[] = {
     {"Resize", 0, SCALE_OUT, 1, 1},
 };
 
-/* openxla/xla: xla/service/hlo_cost_analysis.cc; transcendentals stand in a column of their own there */
+/* openxla/xla: xla/service/hlo_cost_analysis.cc; transcendentals are a separate column there */
 static const struct override xla[] = {
     {"BatchNormalization", 0, NOTHING, 0, 0},
-    {"Softmax", 0, LESS_ROWS, 4, 2}, /* maximum and sum of n numbers take n - 1; exponentials are apart */
+    {"Softmax", 0, LESS_ROWS, 4, 2}, /* maximum and sum of n numbers take n - 1; exponentials are separate */
 };
 
 #define LIST(x) .list = (x), .n = OC_COUNT(x)
@@ -177,7 +176,7 @@ static uint64_t weighted(const uint32_t *weight, struct oc_op_ctx *c, const stru
     return sum;
 }
 
-/* Every primitive once, divisions left out. */
+/* Every primitive once, except divisions. */
 static uint64_t without_div(struct oc_op_ctx *c, const struct oc_cost *k)
 {
     uint64_t sum = 0;
@@ -194,7 +193,7 @@ static uint64_t bias_of(struct oc_op_ctx *c)
     return b ? oc_c_in(c, (unsigned)(b - op->slots)) : 0;
 }
 
-/* Output positions x (M/g) x window, as if every output element took a whole window; and the bias. */
+/* Output positions x (M/g) x window, as if every output element used a whole window; and the bias. */
 static uint64_t positions(struct oc_op_ctx *c)
 {
     const struct oc_shape *w = oc_in_shape(c, 1);
@@ -202,7 +201,7 @@ static uint64_t positions(struct oc_op_ctx *c)
     return oc_c_add(c, n, bias_of(c) ? oc_c_out(c, 0) : 0);
 }
 
-/* Normalised rows: the elements before the axis. */
+/* Normalised rows: product of the dimensions before the axis. */
 static uint64_t rows(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -297,21 +296,21 @@ static const char *override_text(struct oc_op_ctx *c, const struct override *r)
     struct oc_arena *a = c->arena;
     switch (r->kind) {
     case PER_OUT:
-        return oc_printf(a, "%u an output element", r->a);
+        return oc_printf(a, "%u per output element", r->a);
     case PER_IN:
-        return oc_printf(a, "%u an input element", r->a);
+        return oc_printf(a, "%u per input element", r->a);
     case ROWS:
-        return oc_printf(a, "%u an element and %u a row", r->a, r->b);
+        return oc_printf(a, "%u per element and %u per row", r->a, r->b);
     case LESS_ROWS:
-        return oc_printf(a, "%u an element less %u a row", r->a, r->b);
+        return oc_printf(a, "%u per element minus %u per row", r->a, r->b);
     case INPUTS:
-        return "inputs - 1 an output element";
+        return "inputs - 1 per output element";
     case IN_OUT:
-        return oc_printf(a, "%u an input and %u an output element", r->a, r->b);
+        return oc_printf(a, "%u per input and %u per output element", r->a, r->b);
     case SCALE_OUT:
-        return oc_printf(a, "%u (nearest) or %u (linear) an output element", r->a, r->b);
+        return oc_printf(a, "%u (nearest) or %u (linear) per output element", r->a, r->b);
     case NO_DIV:
-        return "every primitive but divisions";
+        return "every primitive except divisions";
     case POSITIONS:
     case MAC_BIAS:
         return "the bias at every output element";
@@ -335,10 +334,11 @@ static void override_parts(const struct override *r, struct oc_op_ctx *c, const 
     uint64_t total = k->alias ? 0 : apply(r, c, k);
     p->rest_text = override_text(c, r);
     p->unit = by_mac(r) ? r->a : 0;
-    p->mac_part = p->unit * p->macs; /* no more than apply() counted without overflow, but for what follows */
+    p->mac_part =
+        p->unit * p->macs; /* cannot overflow: apply() counted at least as much; the rest is checked */
     if (r->kind == POSITIONS) {
         p->mac_part = total - (bias_of(c) ? oc_c_out(c, 0) : 0);
-        p->mac_text = "every output element takes a whole window";
+        p->mac_text = "every output element uses a whole window";
     } else if (total < p->mac_part) {
         p->mac_part = 0;
         p->mac_text = "products of more than two dimensions are not counted";

@@ -31,7 +31,7 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
     if (!t || t->kind == OC_T_SEQUENCE || t->kind == OC_T_OPTIONAL || t->kind == OC_T_MAP)
         return 0;
     if (t->kind == OC_T_TENSOR && t->dtype == OC_DT_STRING)
-        return 0; /* however many there are */
+        return 0; /* any number of inputs */
     if (t->kind == OC_T_NONE || t->dtype == OC_DT_UNDEFINED || !t->shape.ranked) {
         c->unknown = true;
         return 0;
@@ -39,7 +39,7 @@ static uint64_t type_bytes(struct oc_op_ctx *c, const struct oc_type *t)
     return oc_c_bytes(c, t->dtype, oc_c_elems(c, t));
 }
 
-/* Whether the node reads the value of this input in one before, that is looked at here too. */
+/* Whether an earlier input of the node is the same value. */
 static bool repeated(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t input)
 {
     uint32_t value = n->in[input];
@@ -61,7 +61,7 @@ static void forget_seen(struct oc_engine *e, const struct oc_node *n)
             e->seen[n->in[i]] = false;
 }
 
-/* A constant that a dequantizer makes is read in its stored form; each element costs one DEQ. */
+/* A constant read by a dequantizer is read in its stored form; each element costs one DEQ. */
 static uint64_t dequantized_bytes(struct oc_engine *e, struct oc_op_ctx *c, struct oc_cost *k, uint32_t value,
                                   uint32_t dq)
 {
@@ -147,12 +147,12 @@ static bool sum_bytes(struct oc_engine *e, const struct oc_node *n, const struct
             ok &= add_checked(e->a->is_const[n->in[i]] ? &out->rd_wt : &out->rd_act, k->rd[i]);
     for (uint32_t i = 0; i < n->n_out; i++)
         ok &= add_checked(&out->wr, k->wr[i]);
-    uint64_t reads = trips ? trips / e->cached_trips : 0; /* of constants */
+    uint64_t reads = trips ? trips / e->cached_trips : 0; /* inputs that are constants */
     return ok && oc_mul_u64(out->rd_act, trips, &out->rd_act) && oc_mul_u64(out->rd_wt, reads, &out->rd_wt) &&
            oc_mul_u64(out->wr, trips, &out->wr);
 }
 
-/* Another tool's number takes the place of our weighted sums. */
+/* Replaces the weighted sums by the count of another tool. */
 static bool recount(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_cost *k, uint64_t trips,
                     struct oc_node_cost *out)
 {
@@ -162,7 +162,7 @@ static bool recount(struct oc_engine *e, struct oc_op_ctx *c, const struct oc_co
     return !c->overflow && oc_mul_u64(n, trips, is_int ? &out->ops : &out->flops);
 }
 
-/* Nodes of one model often have the same list: one is enough for them. */
+/* Many nodes of a model have identical lists: store them once. */
 static const struct oc_prim_count *keep_hist(struct oc_engine *e, const struct oc_prim_count *list, uint8_t n)
 {
     struct oc_hist_memory *last = &e->hist[n ? (list[0].n * 31 + list[0].prim + n) % OC_COUNT(e->hist) : 0];
@@ -206,7 +206,7 @@ static const char *unknown_reason(struct oc_engine *e, const struct oc_node *n, 
             continue;
         return oc_cause_text(e, v);
     }
-    return "a size is not known";
+    return "a size is unknown";
 }
 
 static void set_quality(struct oc_engine *e, const struct oc_node *n, const struct oc_op_ctx *c,
@@ -253,7 +253,7 @@ void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, st
     default_bytes(e, n, op, c, k);
     if (op->cost && op->cost(c, k))
         c->unknown = true;
-    if (e->o->naive_bytes) /* whatever the rule knows better */
+    if (e->o->naive_bytes) /* default values; the operator's rule overrides them */
         default_bytes(e, n, op, c, k);
 }
 

@@ -6,7 +6,7 @@
 struct candidate {
     const struct oc_tensor *t;
     uint32_t value;
-    uint64_t hash; /* of the bytes, 0 as long as they are not read */
+    uint64_t hash; /* hash of the bytes, 0 until they are read */
 };
 
 static int by_kind(const struct candidate *x, const struct candidate *y)
@@ -45,7 +45,7 @@ static uint64_t hash_bytes(const uint8_t *p, uint64_t n)
     return h ? h : 1;
 }
 
-/* Constants that could have the same bits as another: initializers and the tensors of Constant nodes. */
+/* Candidates for deduplication: initializers and the tensors of Constant nodes. */
 static struct candidate *collect(struct oc_engine *e, uint32_t *n)
 {
     struct candidate *list = NULL;
@@ -63,7 +63,7 @@ static struct candidate *collect(struct oc_engine *e, uint32_t *n)
     return list;
 }
 
-/* Reads the bytes of a run of constants of one kind; those that cannot be read keep hash 0. */
+/* Hashes the bytes of a run of same-kind constants; those that cannot be read keep hash 0. */
 static uint32_t hash_run(struct oc_engine *e, struct candidate *c, uint32_t n)
 {
     uint32_t missing = 0;
@@ -95,8 +95,8 @@ static bool equal(struct oc_engine *e, const struct oc_tensor *x, const struct o
     return same;
 }
 
-/* In a run sorted by content: those with the hash and the bits of the first one with that hash go to it.
- * (Other bits with the same hash would take intent: they stay by themselves.) */
+/* In a run sorted by hash: merges constants whose bits equal those of the first one with the hash. (Different
+ * bits with the same hash need a deliberate collision: they are not merged.) */
 static void merge_run(struct oc_engine *e, const struct candidate *c, uint32_t n, uint32_t *same)
 {
     for (uint32_t i = 1, first = 0; i < n; i++) {
@@ -126,6 +126,6 @@ void oc_find_same(struct oc_engine *e, uint32_t *same)
     }
     if (missing)
         oc_diag_add(&e->a->diags, OC_WARNING, "W-dedup-unread", "",
-                    "%u constants could not be compared: they have no data that can be read", missing);
+                    "%u constants could not be compared: their data is missing or unreadable", missing);
     free(list);
 }

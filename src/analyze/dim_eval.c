@@ -11,7 +11,7 @@ struct parser {
     struct oc_engine *e;
     const char *p;
     unsigned depth;
-    bool ok, compound; /* compound: something besides one identifier */
+    bool ok, compound; /* compound: contains more than one identifier */
 };
 
 static struct oc_dim sum(struct parser *s);

@@ -1,5 +1,5 @@
-/* What every part of a pass needs: storing types, reading small constants on demand, filling the context of a
- * rule, noting assumptions. */
+/* Shared by all parts of a pass: stores types, reads small constants on demand, fills the context of a rule,
+ * records assumptions. */
 #include <string.h>
 
 #include "analyze/engine.h"
@@ -54,7 +54,7 @@ bool oc_data_fully_known(const struct oc_data *d)
     return true;
 }
 
-/* Reads a constant's elements, once. */
+/* Reads a constant's elements; the result is cached. */
 static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
 {
     if (e->tried[value])
@@ -72,7 +72,7 @@ static const struct oc_data *read_constant(struct oc_engine *e, uint32_t value)
     return e->a->data[value] = d;
 }
 
-/* Called when a rule asks for a value that nobody has computed. */
+/* Called when a rule requests a value that is not computed yet. */
 static const struct oc_data *load_data(const struct oc_op_ctx *c, unsigned slot)
 {
     struct oc_engine *e = c->engine;

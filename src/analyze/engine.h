@@ -4,8 +4,8 @@
 
 #include "analyze/analysis.h"
 
-#define OC_NEWEST_OPSET 28 /* of ai.onnx that the rules know */
-#define OC_FEW_INPUTS   16 /* are compared with each other */
+#define OC_NEWEST_OPSET 28 /* latest supported opset of ai.onnx */
+#define OC_FEW_INPUTS   16 /* number of list entries compared */
 
 struct oc_symbol {       /* a symbolic dim of the model's declarations */
     struct oc_dim value; /* in the analysis' own table */
@@ -13,7 +13,7 @@ struct oc_symbol {       /* a symbolic dim of the model's declarations */
     bool by_default;
 };
 
-struct oc_hist_memory { /* a list of primitives that was kept */
+struct oc_hist_memory { /* an interned list of primitives */
     const struct oc_prim_count *list;
     uint8_t n;
 };
@@ -29,27 +29,27 @@ struct oc_engine {
     struct oc_assumption *assumption; /* heap while growing */
     uint32_t n_assumption, cap_assumption;
     uint8_t *graph_use;    /* by graph: enum oc_graph_use */
-    uint64_t *trips;       /* by graph: executions of the model's one run */
-    bool *skip;            /* by graph: a branch that is known not to run */
+    uint64_t *trips;       /* by graph: executions in one run of the model */
+    bool *skip;            /* by graph: a branch that does not run */
     uint64_t *loop_trips;  /* by graph of a loop body: its own trip count */
-    uint8_t *loop_quality; /* by graph of a loop body: how far that count can be trusted */
+    uint8_t *loop_quality; /* by graph of a loop body: quality of that count */
     bool *trip_used;
-    uint32_t *decider; /* by value: what decides its unknown value, OC_NONE: not looked for; NULL: of none
-                          (cause.c) */
-    bool *tried;       /* by value: its constant was read (or could not be) */
-    const struct oc_convention *convention; /* NULL: ours */
-    uint64_t cached_trips; /* of the trips of the graph being counted, those that find constants in a cache */
+    uint32_t *decider; /* by value: root cause of its unknown value, OC_NONE: not computed yet; NULL: for no
+                          value (cause.c) */
+    bool *tried;       /* by value: its constant was read (or cannot be) */
+    const struct oc_convention *convention; /* NULL: the default counting */
+    uint64_t cached_trips; /* trips of the graph being counted; those that find constants in a cache */
     struct oc_op_cache ops;
-    bool *rule_seen; /* by user rule: it was used, or passed over, and this was told */
+    bool *rule_seen; /* by user rule: already used or skipped, and reported */
     int64_t spatial_default;
     bool used_spatial_default;
     int64_t length_default; /* of sequences and other dimensions; 0: 128 and 1 */
     bool used_length_default;
     uint32_t n_failed;      /* nodes whose shape rule failed */
-    uint64_t folded_bytes;  /* of values that were read or computed */
-    uint64_t n_looked;      /* nodes looked at, those of bodies once for each time */
-    struct oc_op_ctx blank; /* context of a rule, as far as all nodes have the same */
-    /* scratch for one node, sized for the widest */
+    uint64_t folded_bytes;  /* bytes of values that were read or computed */
+    uint64_t n_looked;      /* nodes analysed; nodes of bodies once per analysis */
+    struct oc_op_ctx blank; /* context of a rule, the part common to all nodes */
+    /* scratch for one node, sized for the widest one */
     const struct oc_type **in;
     const struct oc_data **in_data;
     bool *in_const;
@@ -57,13 +57,14 @@ struct oc_engine {
     const struct oc_data **out_data;
     bool *out_used;
     uint64_t *rd, *wr;
-    struct oc_told *told; /* NULL: nobody wants the numbers of formulas */
-    bool *seen; /* by value: read by the node, of more than OC_FEW_INPUTS, at hand; NULL: none has as many */
-    struct oc_hist_memory hist[32]; /* the last ones, by what is in them */
-    uint32_t missed;                /* the first slot whose value a rule asked for in vain, OC_NONE */
+    struct oc_told *told; /* NULL: the values in formulas are not recorded */
+    bool *seen; /* by value: read by the current node (only for more than OC_FEW_INPUTS inputs); NULL: no node
+                   has that many */
+    struct oc_hist_memory hist[32]; /* recent lists, by content */
+    uint32_t missed;                /* the first slot whose value a rule requested and did not get, OC_NONE */
 };
 
-/* analyze.c: the arrays of *e, in the arena of e->a. Needs m, o, a. */
+/* analyze.c: allocates the arrays of *e in the arena of e->a. Needs m, o, a. */
 void oc_engine_scratch(struct oc_engine *e);
 
 /* engine.c */
@@ -76,17 +77,17 @@ void oc_set_value(struct oc_engine *e, uint32_t value, const struct oc_type *t);
 void oc_blank_ctx(struct oc_engine *e); /* needs the scratch and the options */
 void oc_fill_ctx(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, struct oc_op_ctx *c);
 
-/* bind.c: numbers for the symbols and types of the graph inputs */
+/* bind.c: binds symbols and sets the types of the graph inputs */
 int oc_bind_inputs(struct oc_engine *e);
-/* A declared type in the analysis' terms: bound symbols are numbers. */
+/* A declared type with bound symbols replaced by numbers. */
 struct oc_type oc_bind_type(struct oc_engine *e, const struct oc_type *declared);
-/* Called when a declared bare symbol met a computed number. */
+/* Called when a declared plain symbol was matched with a computed number. */
 void oc_bind_learn(struct oc_engine *e, const struct oc_type *declared, const struct oc_type *computed);
 
 /* value.c: --value. Needs the types of the inputs; a file replaces the type by its own. */
 int oc_bind_values(struct oc_engine *e);
 
-/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over known names
+/* dim_eval.c: value of "2*height + 1" when every identifier is bound; false: not arithmetic over bound names
  */
 bool oc_dim_eval(struct oc_engine *e, const char *text, struct oc_dim *out);
 
@@ -96,16 +97,16 @@ int oc_infer_graph(struct oc_engine *e, uint32_t graph);
 bool oc_data_fully_known(const struct oc_data *d);
 
 /* cause.c: sets root_cause of the outputs, whose types are final; asked: the slot whose value the shape rule
- * asked for in vain, OC_NONE */
+ * could not get, OC_NONE */
 void oc_mark_root_cause(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t asked);
 /* "a size depends on 'x'", for a value with a root cause */
 const char *oc_cause_text(const struct oc_engine *e, uint32_t value);
 
-/* control.c: bodies. Returns 1 if the node is not a control-flow node it knows, else 0 or -1. */
+/* control.c: bodies. Returns 1 if the node is not a supported control-flow node, else 0 or -1. */
 int oc_infer_control(struct oc_engine *e, uint32_t node);
 int oc_cost_control(struct oc_engine *e, uint32_t node, uint64_t trips);
 
-/* cost.c. The rule of one node with the defaults around it, for one execution; c->err must be set, k->rd and
+/* cost.c: evaluates the rule of one node, with the defaults, for one execution; c->err must be set, k->rd and
  * k->wr are the scratch of e. Marks stay in c. */
 void oc_cost_rule(struct oc_engine *e, uint32_t node, const struct oc_op *op, struct oc_op_ctx *c,
                   struct oc_cost *k);
@@ -120,7 +121,7 @@ void oc_find_peak(struct oc_analysis *a);
 /* totals.c */
 int oc_sum_totals(struct oc_engine *e);
 
-/* The dequantization node behind a value (through folded layout nodes), or OC_NONE. */
+/* The dequantization node that produces a value (looks through folded layout nodes), or OC_NONE. */
 uint32_t oc_weight_dequantizer(const struct oc_engine *e, uint32_t value);
 
 #endif

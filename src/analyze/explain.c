@@ -63,7 +63,7 @@ static struct oc_explain_type *type_of(struct pass *p, const struct oc_node *n)
 /* ---- reasons ----------------------------------------------------------------------------------------------
  */
 
-/* What is not a MAC in the operators of a class. */
+/* Name of the non-MAC work of an operator class. */
 static const char *rest_name(const struct oc_op *op)
 {
     static const char *const name[OC_OP_CLASS_COUNT] = {
@@ -88,11 +88,11 @@ static const char *rest_name(const struct oc_op *op)
 static const char *option_name(const struct oc_op *op)
 {
     return op->op_class == OC_OP_CONV        ? "taps on padding"
-           : op->op_class == OC_OP_ATTENTION ? "pairs that causal masks and windows hide"
-                                             : "options of the counting";
+           : op->op_class == OC_OP_ATTENTION ? "pairs hidden by causal masks and windows"
+                                             : "counting options";
 }
 
-/* mac_part = unit*macs + special, rest: their differences, one after the other. */
+/* mac_part = unit*macs + special, and rest: the differences term by term. */
 static void compare(struct pass *p, struct oc_explain_type *t, const struct oc_receipt r[2], uint64_t trips)
 {
     const struct oc_count_parts *a = &r[0].parts, *b = &r[1].parts;
@@ -101,7 +101,7 @@ static void compare(struct pass *p, struct oc_explain_type *t, const struct oc_r
              seen_b = times(p, times(p, b->unit, b->macs), trips);
     uint64_t middle = times(p, times(p, a->unit, b->macs), trips); /* A's weight, B's MACs */
     add_term(p, t, option_name(r[0].op), minus(p, middle, seen_a));
-    add_term(p, t, oc_printf(arena, "a MAC counts %u -> %u", (unsigned)a->unit, (unsigned)b->unit),
+    add_term(p, t, oc_printf(arena, "one MAC counts %u -> %u", (unsigned)a->unit, (unsigned)b->unit),
              minus(p, seen_b, middle));
     if (a->mac_text)
         add_term(p, t, oc_printf(arena, "%s: %s", p->x->name[0], a->mac_text),
@@ -134,14 +134,14 @@ static void explain_node(struct pass *p, uint32_t node)
         if (!oc_add_u64(t->count[i], count[i], &t->count[i]))
             p->overflow = true;
     if (!known[0] || !known[1]) {
-        add_term(p, t, "another branch counts", minus(p, count[1], count[0]));
+        add_term(p, t, "another branch is counted", minus(p, count[1], count[0]));
         return;
     }
     uint64_t trips[2] = {a[0]->cost[node].trips, a[1]->cost[node].trips};
     add_term(p, t, "executions", minus(p, times(p, r[0].flops, trips[1]), count[0]));
     compare(p, t, r, trips[1]);
     add_term(p, t, "executions",
-             minus(p, count[1], times(p, r[1].flops, trips[1]))); /* --if avg takes half */
+             minus(p, count[1], times(p, r[1].flops, trips[1]))); /* --if avg counts half */
 }
 
 /* ---- order ------------------------------------------------------------------------------------------------

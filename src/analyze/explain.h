@@ -1,4 +1,4 @@
-/* The difference between two ways of counting, term by term. */
+/* The difference between two counting conventions, term by term. */
 #ifndef OC_EXPLAIN_H
 #define OC_EXPLAIN_H
 
@@ -6,7 +6,7 @@
 
 struct oc_explain_term {
     const char *reason;
-    int64_t difference; /* second less first */
+    int64_t difference; /* second minus first */
 };
 
 struct oc_explain_type { /* one operator type */
@@ -24,7 +24,7 @@ struct oc_explanation {
     uint32_t n_type, cap_type;
 };
 
-/* Two analyses of one model that differ in their convention. Returns 0, or -1 with *err filled. */
+/* Compares two analyses of one model that differ in their convention. Returns 0, or -1 with *err filled. */
 int oc_explain(const struct oc_analysis *const a[2], struct oc_explanation *out, struct oc_err *err);
 void oc_explanation_free(struct oc_explanation *x);
 

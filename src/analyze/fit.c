@@ -1,4 +1,4 @@
-/* The law of one output: each variable alone first (degree, distance, range), then all together. */
+/* Fits one output: each variable alone first (degree, step, range), then all together. */
 #include "analyze/fit.h"
 
 #include <stdlib.h>
@@ -7,22 +7,22 @@
 #include "analyze/fit_vars.h"
 
 enum {
-    CHECKS = 3,                         /* differences that must vanish, at least */
+    CHECKS = 3,                         /* minimum number of vanishing differences */
     ROW = OC_RPOLY_DEGREE + 1 + CHECKS, /* values along one variable */
     FAR = 4096,
-    FAR_FACTOR = 16,  /* how far up is looked */
-    SMALL = 16,       /* centres of batches and the like: left as they are */
-    WHOLE_PIECE = 64, /* a piece of at most so many points is checked completely */
+    FAR_FACTOR = 16,  /* upper end of the search range */
+    SMALL = 16,       /* larger start values (centres of batches) are kept */
+    WHOLE_PIECE = 64, /* a range of at most so many points is checked exhaustively */
     FIRST_CHECKS = 12,
     MORE_CHECKS = 28
 };
 
-/* One output and the variable that is looked at. */
+/* One output and the current variable. */
 struct search {
     struct oc_fit *f;
     unsigned output, slot;
     int64_t *at;        /* by slot */
-    struct oc_map used; /* points that the law was made of or compared at */
+    struct oc_map used; /* points that the fit was made of or compared at */
 };
 
 static bool value_at(const struct search *s, const int64_t *at, uint64_t *out)
@@ -49,9 +49,9 @@ static bool value_along(const struct search *s, int64_t x, uint64_t *out)
 
 /* ---- one variable ------------------------------------------------------------------------------------ */
 
-struct line { /* the law along one variable from its centre, at one distance */
+struct line { /* the fit along one variable from its centre, for one step */
     struct oc_rpoly_axis axis;
-    struct oc_rpoly poly; /* of that variable alone */
+    struct oc_rpoly poly; /* largest exponent of that variable */
     struct oc_fit_axis range;
 };
 
@@ -83,7 +83,7 @@ static bool local_law(const struct search *s, int64_t step, struct line *l)
     return oc_rpoly_fit(&l->axis, 1, point, value, (size_t)degree + 1, &l->poly);
 }
 
-/* The last good point between a good one and a bad one, on the distance's grid. */
+/* Bisects on the step's grid: the last good point between a good and a bad one. */
 static int64_t last_good(const struct search *s, const struct line *l, int64_t good, int64_t bad,
                          enum verdict *why)
 {
@@ -123,7 +123,7 @@ static void reach_up(const struct search *s, struct line *l)
     l->range.above = end_of(v);
 }
 
-/* Down to the smallest size on the grid; 0 only where the base is 0. */
+/* Extends the range down to the smallest size on the grid; 0 only where the base is 0. */
 static void reach_down(const struct search *s, struct line *l)
 {
     int64_t step = l->axis.step, start = l->axis.start;
@@ -158,7 +158,7 @@ static void hold(const struct search *s, struct line *l)
                        .range = {.from = x, .to = x, .step = 1, .held = true}};
 }
 
-/* The smallest distance at which a law holds all the way up; else a law that holds for a piece; else none. */
+/* The smallest step with a fit up to the end of the range; else a fit on a part of it; else none. */
 static void find_line(const struct search *s, struct line *out)
 {
     struct line piece = {0};
@@ -190,7 +190,7 @@ static void find_line(const struct search *s, struct line *out)
 
 /* ---- all variables ----------------------------------------------------------------------------------- */
 
-static uint64_t next_random(uint64_t *state) /* splitmix64: the same points every time */
+static uint64_t next_random(uint64_t *state) /* splitmix64: a reproducible sequence of points */
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -198,7 +198,7 @@ static uint64_t next_random(uint64_t *state) /* splitmix64: the same points ever
     return z ^ (z >> 31);
 }
 
-/* Somewhere in the range, every other time among the first points. */
+/* Random point of the range, every other time among the first points. */
 static int64_t random_in(const struct oc_fit_axis *a, uint64_t *state)
 {
     uint64_t n = (uint64_t)((a->to - a->from) / a->step) + 1, r = next_random(state);
@@ -212,7 +212,7 @@ static bool is_new(struct search *s)
     return oc_map_add(&s->used, (const char *)s->at, s->f->n_slot * sizeof(*s->at), &unused, NULL);
 }
 
-/* Compares at points inside the ranges; where the function has no value nothing is learned. */
+/* Compares at points inside the ranges; points without a value are skipped. */
 static bool confirm(struct search *s, struct oc_fit_result *r, unsigned n, uint64_t seed)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -249,7 +249,7 @@ static bool has_more_points(const struct oc_fit_result *r, unsigned n_slot, size
     return points > n;
 }
 
-/* With terms of at most this degree in all variables together. */
+/* Fits with total degree at most this in all variables together. */
 static bool try_degree(struct search *s, const struct oc_rpoly_axis *axis, unsigned total,
                        struct oc_fit_result *r)
 {
@@ -289,8 +289,8 @@ static void fit_all(struct search *s, const struct oc_rpoly_axis *axis, struct o
             break;
 }
 
-/* Small sizes of several variables together may follow another law (the largest of several terms): they are
- * left out. Returns whether there were any. */
+/* Small sizes of several variables together may follow another polynomial (the largest of several terms):
+ * excludes them. Returns whether there were any. */
 static bool narrow(struct search *s, struct oc_fit_result *r)
 {
     bool any = false;
@@ -321,7 +321,7 @@ void oc_fit_output(struct oc_fit *f, unsigned output, struct oc_fit_result *out)
     fit_all(&s, axis, out);
     if (out->state == OC_FIT_NO_LAW && narrow(&s, out))
         fit_all(&s, axis, out);
-    if (f->stopped) { /* some of the answers were missing for no good reason */
+    if (f->stopped) { /* some evaluations were refused (max_evals) */
         oc_rpoly_free(&out->poly);
         out->state = OC_FIT_STOPPED;
     }

@@ -1,6 +1,6 @@
-/* Closed forms of functions that can only be evaluated: finds how each of several outputs depends on
- * whole-number variables. Where an output is a polynomial, or one on every step-th number (as with strides),
- * the polynomial is found exactly and compared with the function at further points. Knows nothing of models.
+/* Fits closed forms to black-box functions: finds how each of several outputs depends on integer variables.
+ * Where an output is a polynomial, or one on every step-th number (as with strides), the polynomial is found
+ * exactly and verified at further points. Independent of models.
  */
 #ifndef OC_FIT_H
 #define OC_FIT_H
@@ -16,41 +16,41 @@ struct oc_fit_in {
     oc_fit_eval eval;
     void *ctx;
     unsigned n_var, n_out; /* n_out <= OC_FIT_OUTPUTS */
-    const int64_t *base;   /* a point that should have a value */
+    const int64_t *base;   /* a point that must have a value */
     uint32_t max_evals;
 };
 
 enum oc_fit_role {
     OC_FIT_FREE,
-    OC_FIT_TIED, /* no value unless it equals another variable */
+    OC_FIT_TIED, /* has a value only where it equals another variable */
     OC_FIT_FIXED /* no other value found */
 };
 
 struct oc_fit_var {
     enum oc_fit_role role;
     unsigned tied_to; /* the free variable */
-    unsigned slot;    /* of free variables: their place in polynomials and results */
-    int64_t centre;   /* around which the search goes */
+    unsigned slot;    /* of free variables: their index in polynomials and results */
+    int64_t centre;   /* centre of the search */
 };
 
 enum oc_fit_end {
-    OC_FIT_OPEN,     /* holds as far as was looked */
+    OC_FIT_OPEN,     /* holds up to the end of the searched range */
     OC_FIT_DIFFERS,  /* beyond it the function has other values */
     OC_FIT_NO_VALUE, /* beyond it the function has no value */
-    OC_FIT_LEFT_OUT  /* beyond it other laws hold for some sizes of the other variables */
+    OC_FIT_LEFT_OUT  /* beyond it other polynomials hold for some sizes of the other variables */
 };
 
 struct oc_fit_axis {
     int64_t from, to, step; /* the polynomial holds for from, from + step ... to */
     enum oc_fit_end below, above;
-    bool held;  /* no law was found: from == to */
-    bool piece; /* other laws hold beyond */
+    bool held;  /* no polynomial was found: from == to */
+    bool piece; /* other polynomials hold beyond */
 };
 
 enum oc_fit_state {
     OC_FIT_FOUND,
-    OC_FIT_NO_LAW,    /* each variable alone has one, all together have not */
-    OC_FIT_TOO_LARGE, /* coefficients beyond 64 bits, or too many of them */
+    OC_FIT_NO_LAW,    /* each variable alone has a fit, all together have none */
+    OC_FIT_TOO_LARGE, /* coefficients beyond 64 bits, or too many terms */
     OC_FIT_STOPPED    /* max_evals */
 };
 
@@ -58,24 +58,24 @@ struct oc_fit_result {
     enum oc_fit_state state;
     struct oc_rpoly poly;                   /* over the free variables */
     struct oc_fit_axis axis[OC_RPOLY_VARS]; /* by slot */
-    uint32_t fitted, checked;               /* points that made it; further points where it was equal */
+    uint32_t fitted, checked;               /* points used for the fit; further points that confirmed it */
 };
 
 struct oc_fit;
 
-/* Tries which variables can change. Returns NULL when the base point has no value. */
+/* Determines which variables are free. Returns NULL when the base point has no value. */
 struct oc_fit *oc_fit_new(const struct oc_fit_in *in);
 void oc_fit_free(struct oc_fit *f);
 const struct oc_fit_var *oc_fit_vars(const struct oc_fit *f); /* by variable */
 unsigned oc_fit_slots(const struct oc_fit *f);                /* free variables */
 uint32_t oc_fit_evals(const struct oc_fit *f);
-/* The value at a point of free variables; the tied ones follow. */
+/* The value at a point of free variables; tied variables follow. */
 bool oc_fit_value(struct oc_fit *f, const int64_t *slot, uint64_t *value);
 
 void oc_fit_output(struct oc_fit *f, unsigned output,
                    struct oc_fit_result *out); /* oc_rpoly_free(&out->poly) */
 
-/* Whether the point is one that the result speaks of. */
+/* Whether the result applies to the point. */
 bool oc_fit_covers(const struct oc_fit_result *r, unsigned n_slot, const int64_t *slot);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which variables can change at all, alone or together with others, and around which point. */
+/* Determines which variables can change, alone or tied to others, and the centre of the search. */
 #include "analyze/fit_vars.h"
 
 #include <stdlib.h>
@@ -28,7 +28,7 @@ bool oc_fit_at(struct oc_fit *f, const uint64_t **value)
     return *value != NULL;
 }
 
-/* All variables at their centres, these of `group` (by variable) at v. */
+/* A point with all variables at their centres, and those of `group` (by variable) at v. */
 static bool group_at(struct oc_fit *f, const bool *group, int64_t v)
 {
     const uint64_t *unused;
@@ -47,8 +47,8 @@ static bool moves_from(struct oc_fit *f, const bool *group, int64_t centre)
     return false;
 }
 
-/* A centre from which the group can go up. Sizes of 0 and 1 are special cases of many operators: the search
- * starts above them. Returns it, or -1. */
+/* Finds a centre from which the group can increase. Sizes of 0 and 1 are special cases of many operators: the
+ * search starts above them. Returns it, or -1. */
 static int64_t find_centre(struct oc_fit *f, const bool *group, int64_t base)
 {
     for (int64_t c = base < 2 ? 2 : base; c >= 2; c /= 2)
@@ -84,14 +84,15 @@ static void try_alone(struct oc_fit *f, bool *group)
     }
 }
 
-/* The leader, what follows it already, and `more`. */
+/* The leader, the variables already tied to it, and `more`. */
 static void group_of(const struct oc_fit *f, unsigned leader, bool *group)
 {
     for (unsigned k = 0; k < f->in.n_var; k++)
         group[k] = k == leader || (f->var[k].role == OC_FIT_TIED && f->var[k].tied_to == leader);
 }
 
-/* Names that mean the same size: one that cannot move alone may follow one of the same base. */
+/* Ties names that mean the same size: a variable that cannot change alone may follow one with the same base.
+ */
 static void try_behind(struct oc_fit *f, unsigned k, bool *group)
 {
     for (unsigned leader = 0; leader < f->in.n_var; leader++) {

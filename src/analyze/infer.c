@@ -17,7 +17,7 @@ static void set_constant_type(struct oc_engine *e, uint32_t value, const struct 
     e->a->is_const[value] = true;
 }
 
-/* A name for messages. */
+/* Name of a node in messages. */
 static const char *label(struct oc_engine *e, const struct oc_node *n)
 {
     char buf[256];
@@ -36,7 +36,7 @@ static bool any_conflict(const struct oc_type *c, const struct oc_type *d)
     return false;
 }
 
-/* Known dims of the declaration fill in what was not computed. */
+/* Known dims of the declaration replace unknown ones. */
 static void fill_dims(struct oc_engine *e, struct oc_type *c, const struct oc_type *d)
 {
     struct oc_dim *dim = OC_NEW_ARRAY(&e->a->arena, c->shape.rank, struct oc_dim);
@@ -71,10 +71,11 @@ static void conflict(struct oc_engine *e, const struct oc_node *n, uint32_t valu
     const char *declared = oc_type_text(&e->a->arena, e->a->exprs, d);
     if (e->o->strict || !e->o->force_shapes)
         oc_diag_add(&e->a->diags, e->o->strict ? OC_ERROR : OC_WARNING, "W-shape-conflict", label(e, n),
-                    "'%s' is %s by its inputs, declared %s", e->m->value[value].name, computed, declared);
+                    "'%s': inferred %s from its inputs, declared %s", e->m->value[value].name, computed,
+                    declared);
 }
 
-/* Merges what the rule said with what the file declares, and stores it. */
+/* Merges the rule's result with the declaration in the file, and stores it. */
 static void store_output(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op, uint32_t slot)
 {
     uint32_t value = n->out[slot];
@@ -109,7 +110,7 @@ static void store_output(struct oc_engine *e, const struct oc_node *n, const str
     oc_set_value(e, value, &c);
 }
 
-/* Constant inputs, or values that are known all the same, make a folded node. */
+/* A node is folded when its inputs are constant or its values are known anyway. */
 static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct oc_op *op)
 {
     if (op->flags & (OC_F_NO_FOLD | OC_F_CONTROL) || e->o->no_fold)
@@ -122,7 +123,7 @@ static bool is_folded(struct oc_engine *e, const struct oc_node *n, const struct
     return all || known;
 }
 
-/* QuantizeLinear of a constant is one too, but DequantizeLinear belongs to its consumers. */
+/* QuantizeLinear of a constant is folded too, but DequantizeLinear belongs to its consumers. */
 static bool is_weight_dequantizer(struct oc_engine *e, const struct oc_node *n)
 {
     return !e->o->keep_qdq && oc_equal(n->op_type, "DequantizeLinear") && n->n_in && n->in[0] != OC_NONE &&
@@ -136,8 +137,7 @@ static void finish_outputs(struct oc_engine *e, const struct oc_node *n, const s
         if (n->out[i] == OC_NONE)
             continue;
         store_output(e, n, op, i);
-        if (e->a->data[n->out[i]] !=
-            e->out_data[i]) /* most values are not known: their pages stay untouched */
+        if (e->a->data[n->out[i]] != e->out_data[i]) /* most values are unknown: their pages stay untouched */
             e->a->data[n->out[i]] = e->out_data[i];
     }
     oc_mark_root_cause(e, n, op, asked);
@@ -151,8 +151,8 @@ static int unknown_op(struct oc_engine *e, uint32_t node)
     e->a->cost[node].state = OC_NODE_UNKNOWN_OP;
     e->a->cost[node].note = "no rule for this operator";
     oc_diag_add(&e->a->diags, OC_WARNING, "W-unknown-op", label(e, n),
-                "operator '%s%s%s' (opset %d) is not known", n->domain, n->domain[0] ? ":" : "", n->op_type,
-                n->opset);
+                "operator '%s%s%s' (opset %d) is not supported", n->domain, n->domain[0] ? ":" : "",
+                n->op_type, n->opset);
     finish_outputs(e, n, NULL, OC_NONE);
     return 0;
 }
@@ -210,13 +210,13 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
     finish_outputs(e, n, op, asked);
     if (folded || absorbed)
         k->state = absorbed ? OC_NODE_ABSORBED : OC_NODE_FOLDED;
-    for (uint32_t i = 0; i < n->n_out; i++) /* a body may run again with other types */
+    for (uint32_t i = 0; i < n->n_out; i++) /* a body may be inferred again with other types */
         if (n->out[i] != OC_NONE)
             e->a->is_const[n->out[i]] = folded || absorbed;
     return 0;
 }
 
-/* Says once that a rule of the user's file is used, or why it is not. */
+/* Reports once that a rule of the user's file is used, or why it is not. */
 static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule,
                       bool used)
 {
@@ -234,8 +234,8 @@ static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct
                     n->kind == OC_NODE_CALL ? "the model defines this function" : "the operator is built in");
 }
 
-/* The row for a node. What is built in, and what the model defines itself, gives way to a rule of the user's
- * file only where that says so. */
+/* The rule of a node. Built-in rules and the model's own functions take precedence over a user rule unless it
+ * has override="yes". */
 static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
 {
     bool by_body = n->kind == OC_NODE_CALL && e->o->prefer_functions;
@@ -248,7 +248,7 @@ static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
     return use ? rule.op : op;
 }
 
-/* Bodies are looked at again and again, those inside of them for each of these times. */
+/* Bodies may be analysed many times, nested ones once per iteration. */
 static int check_work(struct oc_engine *e)
 {
     const struct oc_caps *caps = &e->m->caps;

@@ -19,7 +19,7 @@ static void count_host_reads(struct oc_live_builder *b)
     }
 }
 
-/* What a body reads from outside is not its own. */
+/* Values that a body captures are not its own. */
 static void mark_outer(struct oc_live_builder *b, uint32_t graph)
 {
     if (b->m->graph[graph].parent_node == OC_NONE)

@@ -1,13 +1,11 @@
-/* Which buffers live while a node runs (cost-semantics section 7): the one place that decides it. The peak of
- * every analysis, the memory report, arena plans and reordering all start here.
- *
- * A step is a node that runs, in order; bodies of local functions stand in place of their calls. A buffer
- * lives from the step of its producer to that of its last reader, both included: graph inputs from step 0,
- * graph outputs to the last step. Views (cost-semantics 5.3) share the buffer of their source. Constants,
- * folded nodes, scalars and values that only the host reads (shapes) have none. While a control-flow node
- * runs, the bodies add their own peak to its step (`inner`): state carried by a loop is there twice, as input
- * of the body and as output of the node, outputs of a scan are there in full from the first trip. Sizes are
- * bytes; a size that is not known counts 0 and makes the quality OC_UNKNOWN. */
+/* Liveness analysis of buffers (cost-semantics section 7). The peak of every analysis, the memory report,
+ * arena plans and reordering use its live ranges. A step is an executed node, in order; bodies of local
+ * functions replace their calls. A buffer is live from the step of its producer to that of its last reader,
+ * both included: graph inputs from step 0, graph outputs to the last step. Views (cost-semantics 5.3) share
+ * the buffer of their source. Constants, folded nodes, scalars and values that only the host reads (shapes)
+ * have none. While a control-flow node runs, the bodies add their own peak to its step (`inner`):
+ * loop-carried state counts twice, as input of the body and as output of the node; outputs of a scan count in
+ * full from the first trip. Sizes are bytes; an unknown size counts 0 and makes the quality OC_UNKNOWN. */
 #ifndef OC_LIVES_H
 #define OC_LIVES_H
 
@@ -20,27 +18,27 @@ enum oc_order {
 
 struct oc_lives_opts {
     uint64_t align;      /* every buffer is rounded up to a multiple; 0: not */
-    bool without_inputs; /* graph inputs and views of them belong to the caller and are not counted */
-    bool keep_inputs;    /* graph inputs live to the end */
-    bool inplace;        /* element-wise and scatter operators write into an input that dies there */
-    bool all;            /* what runs without folding: folded nodes, scalars and shapes have buffers too */
-    enum oc_kv_share kv_share; /* past and present of attention operators are one buffer */
+    bool without_inputs; /* graph inputs and views of them belong to the caller and do not count */
+    bool keep_inputs;    /* graph inputs stay live to the end */
+    bool inplace;        /* element-wise and scatter operators reuse an input buffer that dies there */
+    bool all;            /* without constant folding: folded nodes, scalars and shapes have buffers too */
+    enum oc_kv_share kv_share; /* past and present of attention operators share one buffer */
     enum oc_order order;
 };
 
-/* As the analysis was asked for. */
+/* The options of the analysis. */
 struct oc_lives_opts oc_lives_opts_of(const struct oc_analysis *a);
 
 struct oc_life {
     uint64_t bytes;       /* rounded up */
-    uint32_t value;       /* that it was made for; others may share it (views, in place) */
+    uint32_t value;       /* the value it was created for; others may share it (views, in place) */
     uint32_t first, last; /* steps, first <= last */
     bool input, output; /* holds a graph input, a graph output; both: passed through, or a shared KV cache */
-    uint8_t quality;    /* enum oc_quality of bytes; OC_UNKNOWN: bytes is 0, OC_LOWER: strings */
+    uint8_t quality;    /* enum oc_quality of bytes; OC_UNKNOWN: bytes is 0, OC_LOWER: contains strings */
 };
 
 #define OC_LIFE_NONE   UINT32_MAX       /* the value takes no memory */
-#define OC_LIFE_CALLER (UINT32_MAX - 1) /* it is in the caller's (without_inputs) */
+#define OC_LIFE_CALLER (UINT32_MAX - 1) /* it is in the caller's memory (without_inputs) */
 
 struct oc_lives {
     struct oc_arena arena;
@@ -48,7 +46,7 @@ struct oc_lives {
     struct oc_lives_opts opts;
     const uint32_t *step; /* node ids */
     uint32_t n_step;
-    const struct oc_life *life; /* inputs, then in the order of production */
+    const struct oc_life *life; /* inputs, then in order of production */
     uint32_t n_life;
     const uint32_t *of_value; /* by value of the model: index into life, OC_LIFE_NONE or OC_LIFE_CALLER */
     const uint64_t *live;     /* by step: bytes of the live buffers and `inner` */
@@ -58,17 +56,17 @@ struct oc_lives {
     uint8_t quality;          /* enum oc_quality of peak and lower */
 };
 
-/* Of one graph: 0 is the model's main graph; a body stands for itself, without what it reads from outside.
+/* Liveness of one graph: 0 is the model's main graph; a body is analysed on its own, without its captures.
  * The analysis must outlive it. */
 struct oc_lives *oc_lives_make(const struct oc_analysis *a, uint32_t graph, const struct oc_lives_opts *opts);
 void oc_lives_free(struct oc_lives *l);
 
-/* Body of a control-flow node with the largest peak of its own, OC_NONE: the node has none that runs. */
+/* Body of a control-flow node with the largest peak, OC_NONE: no body of the node runs. */
 uint32_t oc_lives_body(const struct oc_lives *l, uint32_t node);
 
-/* What any other order of the steps must respect. Lists of step s: touch[touch_at[s]] ... before
- * touch[touch_at[s + 1]], likewise for needs. In an order, a buffer lives from the first step that touches it
- * to the last one, `input` ones from the start, `output` ones to the end; steps keep their `inner`. */
+/* Constraints on any other order of the steps. Lists of step s: touch[touch_at[s]] ... before
+ * touch[touch_at[s + 1]], likewise for needs. In an order, a buffer is live from the first step that touches
+ * it to the last one, `input` ones from the start, `output` ones to the end; steps keep their `inner`. */
 struct oc_lives_links {
     const uint32_t *touch_at, *touch; /* distinct buffers that the step reads or writes, captures included */
     const uint32_t *needs_at, *needs; /* distinct earlier steps that must come before it: producers of what it
@@ -77,8 +75,8 @@ struct oc_lives_links {
 /* Memory of l's arena. */
 struct oc_lives_links oc_lives_links(struct oc_lives *l);
 
-/* The input slot whose buffer the output is by the meaning of the operator (KV caches, TensorScatter), or
- * OC_NONE. */
+/* The input slot that shares its buffer with the output by definition of the operator (KV caches,
+ * TensorScatter), or OC_NONE. */
 uint32_t oc_cache_slot(const struct oc_node *n, uint32_t output, enum oc_kv_share share);
 
 #endif

@@ -59,7 +59,7 @@ static uint64_t type_bytes(const struct oc_analysis *a, const struct oc_type *t,
         return sequence_bytes(a, t, quality);
     case OC_T_OPTIONAL:
         return t->elem ? type_bytes(a, t->elem, quality) : unknown(quality);
-    case OC_T_MAP: /* as strings: 0 and told */
+    case OC_T_MAP: /* strings count as 0, with quality OC_LOWER */
         *quality = oc_live_worse(*quality, OC_LOWER);
         return 0;
     default:
@@ -73,7 +73,7 @@ uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t 
     const struct oc_value *v = &b->m->value[value];
     uint64_t bytes, rest;
     *quality = OC_EXACT;
-    if (t->kind == OC_T_NONE && !v->n_use && !v->graph_output) /* an output that nobody asks for */
+    if (t->kind == OC_T_NONE && !v->n_use && !v->graph_output) /* an output without readers */
         return 0;
     bytes = type_bytes(b->a, t, quality);
     rest = b->o.align > 1 ? bytes % b->o.align : 0;

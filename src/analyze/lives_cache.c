@@ -1,4 +1,4 @@
-/* Operators that keep a cache: the output is the input with something written into it. */
+/* Operators with a cache: the output is the input after an update in place. */
 #include <string.h>
 
 #include "base/same.h"
@@ -9,11 +9,11 @@ struct cache_op {
     struct {
         uint8_t in, out;
     } pair[2];      /* in 0 and out 0 twice: one pair */
-    uint8_t shared; /* how the operator shares by itself */
+    uint8_t shared; /* default sharing of the operator */
     uint8_t length; /* IF_ASKED: slot of the past's length, 0: none */
 };
 
-enum { NEVER, IF_ASKED, ALWAYS, IN_PLACE /* whatever --kv-share says */ };
+enum { NEVER, IF_ASKED, ALWAYS, IN_PLACE /* independent of --kv-share */ };
 
 #define MS "com.microsoft"
 static const struct cache_op cache_ops[] = {

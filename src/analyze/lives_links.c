@@ -1,14 +1,14 @@
-/* The lists of oc_lives_links: what each step touches, and what must come before it. */
+/* The lists of oc_lives_links: what each step touches, and which steps must precede it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/lives.h"
 
-struct list { /* rows of numbers, one a step */
+struct list { /* rows of numbers, one per step */
     uint32_t *at, *v, n, cap;
 };
 
-struct visit { /* of a buffer by a step; a list through all that came since it was overwritten */
+struct visit { /* a use of a buffer by a step; linked list of all uses since it was overwritten */
     uint32_t step, before;
 };
 
@@ -16,11 +16,11 @@ struct links {
     const struct oc_lives *l;
     const struct oc_model *m;
     uint32_t *made_by;        /* by value: step, OC_NONE */
-    uint32_t *touched_by;     /* by buffer: step that listed it last */
-    uint32_t *needed_by;      /* by step: step that listed it last */
-    uint32_t *written_by;     /* by buffer: step that wrote over it last */
-    uint32_t *in_of, *out_of; /* by buffer: step that it was an input, an output of last */
-    uint32_t *visited;        /* by buffer: its last visit */
+    uint32_t *touched_by;     /* by buffer: last step that listed it */
+    uint32_t *needed_by;      /* by step: last step that listed it */
+    uint32_t *written_by;     /* by buffer: last step that overwrote it */
+    uint32_t *in_of, *out_of; /* by buffer: last step that had it as input, as output */
+    uint32_t *visited;        /* by buffer: its last use */
     struct visit *visit;
     uint32_t n_visit, cap_visit;
     struct list touch, needs;
@@ -76,20 +76,20 @@ static void reads(struct links *k, uint32_t step, uint32_t value)
     touch(k, step, value);
 }
 
-/* Whether the step writes into a buffer that it also reads, other than by being a view of it. */
+/* Whether the step writes into a buffer that it also reads, except as a view. */
 static bool overwrites(const struct links *k, uint32_t step, uint32_t buffer)
 {
     return k->in_of[buffer] == step && k->out_of[buffer] == step && !k->l->a->cost[k->l->step[step]].alias;
 }
 
-/* What looked at the old content goes before; what looks at the new one goes after. */
+/* Readers of the old content go before, readers of the new content after. */
 static void order_writes(struct links *k, uint32_t step, uint32_t buffer)
 {
     if (k->written_by[buffer] != OC_NONE)
         need(k, step, k->written_by[buffer]);
     if (overwrites(k, step, buffer)) {
         for (uint32_t v = k->visited[buffer]; v != OC_NONE; v = k->visit[v].before)
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): visited[] holds places in visit[] */
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): visited[] has indices into visit[] */
             need(k, step, k->visit[v].step);
         k->visited[buffer] = OC_NONE;
         k->written_by[buffer] = step;

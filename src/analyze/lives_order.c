@@ -1,6 +1,6 @@
-/* The order in which ONNX Runtime's sequential executor runs a graph: from the nodes whose outputs no other
- * node reads, backwards and depth first, the input whose producer is last in the file first (1.0 to 1.30:
- * GraphViewer's default order, Graph::ReverseDFSFrom with the nodes' indices). */
+/* Execution order of ONNX Runtime's sequential executor: reverse depth-first search from the nodes whose
+ * outputs no other node reads, the input whose producer is last in the file first (1.0 to 1.30: GraphViewer's
+ * default order, Graph::ReverseDFSFrom with the nodes' indices). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 struct search {
     struct oc_live_walk *w;
-    uint32_t *made_by; /* by value: step in the order of the file */
+    uint32_t *made_by; /* by value: step in file order */
     bool *visited;     /* by step */
     struct entry {
         uint32_t step;

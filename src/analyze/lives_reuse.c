@@ -1,4 +1,5 @@
-/* Outputs that are written into a buffer that dies: caches, and element-wise operators in place. */
+/* Buffer reuse: outputs that take over an input buffer that dies (caches, element-wise operators in place).
+ */
 #include <string.h>
 
 #include "analyze/lives_walk.h"
@@ -36,7 +37,7 @@ static void move_into(struct oc_live_builder *b, uint32_t from, uint32_t to)
     b->slot[from].into = to;
 }
 
-/* An output that is its input with something written into it, unless the input is still needed. */
+/* An output that updates its input in place, unless the input is still needed. */
 static void keep_cache(struct oc_live_walk *w, const struct oc_node *n, uint32_t k, uint32_t step)
 {
     uint32_t slot = oc_cache_slot(n, k, w->b->o.kv_share);

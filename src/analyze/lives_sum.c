@@ -5,7 +5,7 @@
 #include "analyze/lives_walk.h"
 #include "base/ck.h"
 
-/* Inputs of a body that carry state from trip to trip, seen from the first one. */
+/* Loop-carried inputs of a body, live from the first one. */
 static void carried(const struct oc_live_walk *w, uint32_t *from, uint32_t *to)
 {
     const struct oc_node *n = &w->b->m->node[w->g->parent_node];
@@ -25,7 +25,7 @@ static void hold(struct oc_live_walk *w, uint32_t value)
         oc_live_used(w, value, w->n - 1);
 }
 
-/* What lives longer than its uses say, and what is the outer graph's. */
+/* Extends live ranges beyond the uses, and excludes buffers of the outer graph. */
 static void borders(struct oc_live_walk *w, bool main_graph)
 {
     uint32_t from = 0, to = main_graph && w->b->o.keep_inputs ? w->g->n_input : 0;
@@ -36,11 +36,11 @@ static void borders(struct oc_live_walk *w, bool main_graph)
     for (uint32_t i = 0; i < w->g->n_output && !main_graph; i++) {
         uint32_t s = oc_live_own(w, w->g->output[i]);
         if (s < OC_LIFE_CALLER && !w->b->slot[s].l.input)
-            w->b->slot[s].l.bytes = 0; /* it is the buffer of the control-flow node's output */
+            w->b->slot[s].l.bytes = 0; /* it is the output buffer of the control-flow node */
     }
 }
 
-/* The largest needs of the node's bodies. */
+/* The largest peak among the node's bodies. */
 static void bodies(struct oc_live_walk *w, uint32_t step, uint64_t *peak, uint64_t *lower)
 {
     const struct oc_node *n = &w->b->m->node[w->step[step]];
@@ -72,7 +72,7 @@ static void sum_lives(struct oc_live_walk *w)
         if (!oc_add_u64(all, l->bytes, &all))
             w->quality = OC_UNKNOWN;
         w->live[l->first] += l->bytes;
-        w->live[l->last + 1] -= l->bytes; /* modulo 2^64: the running sum comes out right */
+        w->live[l->last + 1] -= l->bytes; /* modulo 2^64: the running sum is exact nevertheless */
     }
     for (uint32_t i = 1; i < w->n; i++)
         w->live[i] += w->live[i - 1];
@@ -87,8 +87,8 @@ static uint64_t once(const struct oc_live_walk *w, uint32_t value, uint32_t step
     return w->b->slot[i].l.bytes;
 }
 
-/* No order needs less than the distinct inputs and outputs of any one node. In place, an output that could be
- * written over an input in some order counts nothing. */
+/* Lower bound: any order needs the distinct inputs and outputs of each single node. An output that could
+ * reuse an input in some order counts 0. */
 static uint64_t node_needs(const struct oc_live_walk *w, uint32_t step)
 {
     const struct oc_model *m = w->b->m;

@@ -1,4 +1,4 @@
-/* Buffers are born and used. */
+/* Walks a graph: creates buffers and records their uses. */
 #include "analyze/lives_walk.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value)
     return i < OC_LIFE_CALLER && i < w->base ? OC_LIFE_NONE : i;
 }
 
-/* Read by something else than the host. */
+/* Read by something other than the host. */
 static bool on_device(const struct oc_live_builder *b, uint32_t value)
 {
     const struct oc_value *v = &b->m->value[value];
@@ -107,7 +107,7 @@ static void tie(struct oc_live_builder *b, uint32_t i, uint32_t k)
         b->slot[i].l.last = b->slot[k].l.last;
 }
 
-/* A sequence is its elements: they live as long as it does. */
+/* The elements of a sequence are live as long as the sequence. */
 static uint32_t elements(struct oc_live_walk *w, const struct oc_node *n)
 {
     uint32_t first = OC_LIFE_NONE;
@@ -129,12 +129,12 @@ static bool may_be_same_bytes(const struct oc_live_builder *b, uint32_t x, uint3
     return oc_live_bytes(b, x, &qx) == oc_live_bytes(b, y, &qy) || qx != OC_EXACT || qy != OC_EXACT;
 }
 
-/* Where the memory of a view is: the first input of its size, or the container it comes from. */
+/* The value whose memory a view shares: the first input of its size, or the container it comes from. */
 static uint32_t view_source(const struct oc_live_builder *b, uint32_t node)
 {
     const struct oc_node *n = &b->m->node[node];
     if (strcmp(n->op_type, "Shape") == 0 || strcmp(n->op_type, "Size") == 0)
-        return OC_LIFE_NONE; /* they move nothing either */
+        return OC_LIFE_NONE; /* these move no data either */
     for (uint32_t k = 0; k < n->n_in; k++) {
         uint32_t v = n->in[k];
         if (v != OC_NONE && b->of[v] != OC_LIFE_NONE && oc_op_slot(b->a->op[node], k) != 'm' &&

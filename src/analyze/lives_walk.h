@@ -1,4 +1,4 @@
-/* Private to lives*.c: a graph and its bodies while their buffers are followed. */
+/* Private to lives*.c: liveness state of a graph and its bodies. */
 #ifndef OC_LIVES_WALK_H
 #define OC_LIVES_WALK_H
 
@@ -6,15 +6,15 @@
 #include "analyze/lives.h"
 
 struct oc_live_slot {
-    struct oc_life l; /* last: that of the root of its tie */
-    uint32_t into;    /* buffer that it became, itself, or OC_LIFE_CALLER */
-    uint32_t tie;     /* towards the root of those that die together (elements of a sequence) */
+    struct oc_life l; /* last: that of the root of its group */
+    uint32_t into;    /* buffer that it was merged into, itself, or OC_LIFE_CALLER */
+    uint32_t tie;     /* union-find parent among buffers that die together (elements of a sequence) */
     uint32_t counted; /* lives_sum.c: step + 1 that counted it last, 0: none */
-    bool tied;        /* with others */
-    bool fixed;       /* input of a body: nobody writes into it */
+    bool tied;        /* shared with others */
+    bool fixed;       /* input of a body: never overwritten */
 };
 
-struct oc_live_builder { /* shared by a graph and its bodies, whose values are apart */
+struct oc_live_builder { /* shared by a graph and its bodies, whose values are disjoint */
     const struct oc_analysis *a;
     const struct oc_model *m;
     struct oc_lives_opts o;
@@ -25,22 +25,22 @@ struct oc_live_builder { /* shared by a graph and its bodies, whose values are a
     uint32_t n, cap;
 };
 
-struct oc_live_walk { /* over one graph */
+struct oc_live_walk { /* of one graph */
     struct oc_live_builder *b;
     const struct oc_graph *g;
     uint32_t base; /* its first slot */
     uint32_t *step, n, cap;
-    uint64_t *live, *inner, peak, lower; /* inner: mostly 0, and those pages never touched */
+    uint64_t *live, *inner, peak, lower; /* inner: mostly 0, on untouched pages */
     uint32_t peak_step;
     uint8_t quality;
 };
 
-/* lives_bytes.c: rounded up; 0 with quality OC_UNKNOWN if not known */
+/* lives_bytes.c: rounded up; 0 with quality OC_UNKNOWN if unknown */
 uint64_t oc_live_bytes(const struct oc_live_builder *b, uint32_t value, uint8_t *quality);
-uint8_t oc_live_worse(uint8_t a, uint8_t b); /* of two qualities, that of the sum */
+uint8_t oc_live_worse(uint8_t a, uint8_t b); /* quality of the sum of two values */
 
-/* lives_walk.c: all about one graph; ended by oc_live_walk_end, which also takes the buffers of a body back
- */
+/* lives_walk.c: the liveness of one graph; freed by oc_live_walk_end, which also releases the buffers of a
+ * body */
 void oc_live_walk(struct oc_live_builder *b, uint32_t graph, bool main_graph, struct oc_live_walk *w);
 void oc_live_walk_end(struct oc_live_walk *w, bool main_graph);
 uint32_t oc_live_resolve(struct oc_live_builder *b, uint32_t slot);
@@ -49,12 +49,12 @@ uint32_t oc_live_tie_root(struct oc_live_builder *b, uint32_t slot);
 uint32_t oc_live_own(const struct oc_live_walk *w, uint32_t value);
 void oc_live_used(struct oc_live_walk *w, uint32_t value, uint32_t step);
 
-/* lives_reuse.c: outputs move into buffers that die */
+/* lives_reuse.c: outputs take over buffers that die */
 void oc_live_reuse(struct oc_live_walk *w);
-/* Whether the step's first output could be written over the input value, if that dies. */
+/* Whether the step's first output could reuse the buffer of the input value, if that dies. */
 bool oc_live_may_reuse(const struct oc_live_walk *w, uint32_t step, uint32_t in);
 
-/* lives_order.c: puts the steps into the runtime's order */
+/* lives_order.c: sorts the steps into the runtime's order */
 void oc_live_order(struct oc_live_walk *w);
 
 /* lives_sum.c */

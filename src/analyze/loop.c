@@ -1,8 +1,6 @@
-/* Loop, Scan and SequenceMap: one body, run a number of times.
- *
- * Types of carried values: the body is inferred with the initial types; dims that its output changes become
- * unknown, until nothing changes any more. A known, small number of trips is followed one by one instead, so
- * that shapes that grow come out exactly. */
+/* Loop, Scan and SequenceMap: one body, executed a number of times. Types of carried values: the body is
+ * inferred with the initial types; dims that its output changes become unknown, until a fixed point is
+ * reached. A small known number of trips is unrolled instead, so that growing shapes are exact. */
 #include <string.h>
 
 #include "analyze/control.h"
@@ -17,8 +15,8 @@ struct loop {
     uint32_t first_state, n_state; /* of the node's inputs */
     uint32_t body_state;           /* first carried input of the body */
     uint32_t out_state;            /* first carried output of the body */
-    struct oc_dim trips;           /* known, or an unknown with a name */
-    struct oc_type type[64];       /* carried types now */
+    struct oc_dim trips;           /* known, or a named unknown */
+    struct oc_type type[64];       /* current carried types */
 };
 
 static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
@@ -27,8 +25,7 @@ static bool same_shallow(const struct oc_type *a, const struct oc_type *b)
            (!a->shape.ranked || oc_shape_equal(&a->shape, &b->shape));
 }
 
-/* Elements of sequences and optionals are looked at to one level; `item` lists only if they are the same
- * list. */
+/* Compares sequences and optionals to one level; `item` lists only by identity. */
 static bool same_type(const struct oc_type *a, const struct oc_type *b)
 {
     bool elem = a->elem == b->elem || (a->elem && b->elem && same_shallow(a->elem, b->elem));
@@ -51,7 +48,7 @@ static void set_input(struct oc_engine *e, const struct loop *l, uint32_t i, con
     e->a->is_const[v] = false;
 }
 
-/* One inference of the body; findings of rounds that are repeated are dropped. */
+/* Infers the body once; warnings of repeated rounds are dropped. */
 static int run_body(struct oc_engine *e, struct loop *l, size_t diags_before)
 {
     e->a->diags.n = diags_before < e->a->diags.n ? diags_before : e->a->diags.n;
@@ -60,7 +57,7 @@ static int run_body(struct oc_engine *e, struct loop *l, size_t diags_before)
     return oc_infer_graph(e, l->body);
 }
 
-/* Carried types after a trip. */
+/* Carried types after one trip. */
 static struct oc_type next_type(struct oc_engine *e, const struct loop *l, uint32_t i)
 {
     const struct oc_type *t = oc_body_output(e, l->body, l->out_state + i);
@@ -84,13 +81,13 @@ static int follow(struct oc_engine *e, struct loop *l)
         if (!changed)
             break;
         if (trip + 1 == l->trips.v && trip > 0) {
-            e->loop_quality[l->body] = OC_UPPER; /* costs are those of the last trip */
+            e->loop_quality[l->body] = OC_UPPER; /* the costs are those of the last trip */
         }
     }
     return 0;
 }
 
-/* Dims that are unknown already need no new name. */
+/* Dims already unknown need no new name. */
 static bool widens(const struct oc_type *a, const struct oc_type *b)
 {
     if (a->kind != b->kind || a->dtype != b->dtype || a->shape.ranked != b->shape.ranked)
@@ -107,7 +104,7 @@ static int settle(struct oc_engine *e, struct loop *l)
     uint32_t failed = e->n_failed;
     const struct oc_node *n = &e->m->node[l->node];
     for (uint32_t i = 0; i < l->n_state; i++)
-        l->type[i].item = NULL; /* other elements in other trips */
+        l->type[i].item = NULL; /* trips may have different elements */
     for (int round = 0; round < MAX_ROUNDS; round++) {
         e->n_failed = failed;
         if (run_body(e, l, diags))
@@ -141,7 +138,7 @@ static int infer_body(struct oc_engine *e, struct loop *l)
     return few ? follow(e, l) : settle(e, l);
 }
 
-/* The trip count that --trip gives for this node. */
+/* The trip count given by --trip for this node. */
 static bool given_trips(struct oc_engine *e, const struct oc_node *n, int64_t *v)
 {
     char buf[256];
@@ -177,7 +174,8 @@ void oc_set_trips(struct oc_engine *e, uint32_t node, uint32_t body, struct oc_d
     } else {
         e->loop_trips[body] = 1;
         e->loop_quality[body] = OC_LOWER;
-        oc_assume(e, "trip", name, "1", "the number of trips is not known: one is counted (--trip sets it)");
+        oc_assume(e, "trip", name, "1",
+                  "the number of trips is unknown: one is counted (set it with --trip)");
     }
 }
 
@@ -240,7 +238,7 @@ static const struct oc_type *in_type(const struct oc_engine *e, const struct oc_
 /* ---- Loop: inputs M, cond, states; body inputs iteration, cond, states; body outputs cond, states, scans
  * --- */
 
-/* Is the condition true for ever: given as true or left out, and handed through by the body. */
+/* Whether the condition is always true: given as true or omitted, and passed through by the body. */
 static bool always_true(struct oc_engine *e, const struct oc_node *n, const struct loop *l)
 {
     const struct oc_graph *g = &e->m->graph[l->body];
@@ -328,7 +326,7 @@ static int64_t axis_of(const struct oc_node *n, const char *name, uint32_t i, in
     return a && a->type == OC_ATTR_INTS && i < a->n ? a->ints[i] : otherwise;
 }
 
-/* Scan-8 has sequence lengths first and a batch axis on everything. */
+/* Scan-8 has sequence lengths first, and a batch axis on every input. */
 int oc_infer_scan(struct oc_engine *e, uint32_t node)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -339,7 +337,8 @@ int oc_infer_scan(struct oc_engine *e, uint32_t node)
     const struct oc_attr *count = oc_node_attr(n, "num_scan_inputs");
     uint32_t first = old ? 1 : 0, n_data = n->n_in > first ? n->n_in - first : 0;
     if (!count || count->i < 0 || count->i > n_data)
-        return oc_fail(e->err, OC_EFORMAT, "node '%s' (Scan): num_scan_inputs does not fit", n->name);
+        return oc_fail(e->err, OC_EFORMAT, "node '%s' (Scan): num_scan_inputs does not match the inputs",
+                       n->name);
     uint32_t n_scan = (uint32_t)count->i;
     struct oc_dim batch = oc_known(1), trips = oc_known(0), ignored;
     l.first_state = first;
@@ -440,14 +439,14 @@ int oc_cost_loop(struct oc_engine *e, uint32_t node, uint64_t trips)
                        oc_node_label(e->m, n, buf, sizeof(buf)), n->op_type);
     }
     uint64_t outside = e->cached_trips;
-    if (e->o->loop_cached) /* a factor of `all`: it only wraps where that is 0 */
+    if (e->o->loop_cached) /* a factor of `all`: it wraps only where that is 0 */
         e->cached_trips *= e->loop_trips[body];
     if (oc_cost_graph(e, body, all))
         return -1;
     e->cached_trips = outside;
     if (e->loop_quality[body] != OC_EXACT)
         oc_mark_graph(e, body, e->loop_quality[body],
-                      e->loop_quality[body] == OC_UPPER ? "counted at the largest number of trips"
-                                                        : "one trip is counted; the number is not known");
+                      e->loop_quality[body] == OC_UPPER ? "counted at the maximum number of trips"
+                                                        : "one trip is counted; the number is unknown");
     return 0;
 }

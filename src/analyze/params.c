@@ -1,5 +1,4 @@
-/* What the constants are (cost-semantics section 6): each is counted once, in one class found from its uses.
- */
+/* Classifies constants (cost-semantics section 6): each is counted once, in the class of its uses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ const char *oc_param_class_name(unsigned c)
     return c < OC_PC_COUNT ? name[c] : "?";
 }
 
-/* How a value is used, as bits. */
+/* Uses of a value, as bits. */
 enum use {
     U_META = 1,
     U_QUANT = 2,
@@ -23,8 +22,8 @@ enum use {
     U_EMBED = 32,
     U_TABLE = 64,
     U_DATA = 128,      /* a data slot */
-    U_QDATA = 256,     /* a data slot that takes quantized weights */
-    U_SCALAR_OK = 512, /* arithmetic in which a one-element float is just a constant */
+    U_QDATA = 256,     /* a data slot that accepts quantized weights */
+    U_SCALAR_OK = 512, /* arithmetic in which a one-element float is a plain constant */
     U_NOT_SCALAR = 1024,
     U_ADDED = 2048 /* added to the output of a contraction */
 };
@@ -90,13 +89,13 @@ static uint16_t use_of(const struct oc_engine *e, const struct oc_node *n, const
     return u;
 }
 
-/* Of two nodes + 1, 0: none. */
+/* Nearest of two nodes + 1, 0: none. */
 static uint32_t earlier(uint32_t a, uint32_t b)
 {
     return a && (!b || a < b) ? a : b;
 }
 
-/* Uses flow backwards through folded nodes: a transposed weight is a weight. */
+/* Uses propagate backwards through folded nodes: a transposed weight is a weight. */
 static void collect_node(const struct oc_engine *e, uint32_t node, uint16_t *use, uint32_t *user)
 {
     const struct oc_node *n = &e->m->node[node];
@@ -162,12 +161,12 @@ static bool is_param(unsigned cls)
     return cls == OC_PC_WEIGHT || cls == OC_PC_BIAS || cls == OC_PC_NORM || cls == OC_PC_EMBED;
 }
 
-/* What is found out about the constants, by value. */
+/* Properties of the constants, by value. */
 struct constants {
     uint16_t *use;  /* enum use */
     uint32_t *user; /* first node that uses it, + 1; 0: none */
-    uint32_t *same; /* the constant that stands for it; NULL: every one for itself */
-    bool *counted;  /* by constant that stands for others */
+    uint32_t *same; /* the constant that represents it; NULL: no deduplication */
+    bool *counted;  /* by constant that represents others */
 };
 
 static uint32_t same_as(const struct constants *k, uint32_t value)
@@ -175,7 +174,7 @@ static uint32_t same_as(const struct constants *k, uint32_t value)
     return k->same ? k->same[value] : value;
 }
 
-/* Elements a constant stands for: packed 4-bit blobs of MatMulNBits are N x K weights. */
+/* Elements that a constant represents: packed 4-bit blobs of MatMulNBits are N x K weights. */
 static uint64_t logical_elements(const struct oc_engine *e, uint64_t elements, uint32_t value,
                                  const struct constants *k)
 {
@@ -206,7 +205,7 @@ static void count(struct oc_engine *e, uint32_t value, unsigned dtype, uint64_t 
         e->a->cost[user - 1].params += elements;
 }
 
-struct place { /* a Constant node and where it stands in the file */
+struct place { /* a Constant node and its position in the file */
     uint64_t where;
     uint32_t node;
 };
@@ -219,22 +218,23 @@ static int by_place(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* False: not known. */
+/* False: unknown. */
 static bool elements_of(struct oc_engine *e, const struct oc_type *t, uint64_t *n)
 {
-    if (oc_type_elements(t, n)) /* nearly always */
+    if (oc_type_elements(t, n)) /* the common case */
         return true;
     struct oc_dim size = oc_shape_count(e->a->exprs, &t->shape);
     *n = (uint64_t)size.v;
     return t->shape.ranked && oc_is_known(size);
 }
 
-/* Constant nodes. Those of a function count once however often it is called: told apart by their place. */
+/* Constant nodes. Those of a function count once however often it is called: identified by their position in
+ * the file. */
 static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
 {
     struct place *list = NULL;
     uint32_t n = 0, cap = 0;
-    bool in_order = true; /* as where no bodies and functions are */
+    bool in_order = true; /* the fast path, without bodies and functions */
     for (uint32_t i = 0; i < e->m->n_node; i++) {
         const struct oc_node *node = &e->m->node[i];
         if (!oc_equal(node->op_type, "Constant") || node->n_out == 0 || node->out[0] == OC_NONE ||
@@ -257,7 +257,7 @@ static void count_constant_nodes(struct oc_engine *e, const struct constants *k)
     free(list);
 }
 
-/* Uses of constants with the same bits are uses of the one that stands for them. */
+/* Uses of constants with equal bits are attributed to their representative. */
 static void merge_same(struct oc_engine *e, struct constants *k)
 {
     k->same = oc_xmalloc((size_t)e->m->n_value * sizeof(*k->same));
@@ -277,7 +277,7 @@ void oc_count_params(struct oc_engine *e)
                           .counted = oc_xcalloc(n, sizeof(*k.counted))};
     collect_uses(e, k.use, k.user);
     if (e->m->n_function)
-        collect_uses(e, k.use, k.user); /* constants made in a body and used by the caller */
+        collect_uses(e, k.use, k.user); /* constants created in a body and used by the caller */
     if (e->o->dedup_content)
         merge_same(e, &k);
     for (uint32_t g = 0; g < e->m->n_graph; g++) {

@@ -9,7 +9,7 @@
 
 struct oc_recount {
     struct oc_engine e;
-    struct oc_analysis view; /* the analysis with an arena and small values of its own */
+    struct oc_analysis view; /* the analysis with its own arena and small values */
     struct oc_told told;
     struct oc_err err;
     struct oc_slot_bytes *in, *out;
@@ -91,15 +91,15 @@ static void slots(struct oc_recount *r, const struct oc_op_ctx *c, const struct 
         struct oc_slot_bytes *b = &r->in[i];
         *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->rd[i], .whole = whole_bytes(c, c->in[i])};
         if (n->in[i] != OC_NONE && b->moved != b->whole)
-            b->why = alias ? "a view: nothing moves" : why_read(r, n, i, c->op, b);
+            b->why = alias ? "a view: no bytes move" : why_read(r, n, i, c->op, b);
     }
     for (uint32_t i = 0; i < n->n_out; i++) {
         struct oc_slot_bytes *b = &r->out[i];
         *b = (struct oc_slot_bytes){.moved = alias ? 0 : k->wr[i], .whole = whole_bytes(c, &c->out[i])};
         if (n->out[i] == OC_NONE || b->moved == b->whole)
             continue;
-        b->why = alias                 ? "a view: nothing moves"
-                 : !c->out_used[i]     ? "nobody reads it"
+        b->why = alias                 ? "a view: no bytes move"
+                 : !c->out_used[i]     ? "no node reads it"
                  : b->moved < b->whole ? "a part of it"
                                        : "more than once";
     }
@@ -211,12 +211,12 @@ const char *oc_value_source(const struct oc_analysis *a, struct oc_arena *arena,
 const char *oc_node_reason(const struct oc_node_cost *k)
 {
     static const char *const text[] = {
-        [OC_NODE_FOLDED] = "folded: its value is known before the run, so it does not run",
-        [OC_NODE_ABSORBED] = "weights are dequantized by those who read them",
-        [OC_NODE_NOT_TAKEN] = "in a branch that does not count",
+        [OC_NODE_FOLDED] = "folded: its value is computed before the run, so the node does not run",
+        [OC_NODE_ABSORBED] = "weights are dequantized by their consumers",
+        [OC_NODE_NOT_TAKEN] = "in a branch that is not counted",
         [OC_NODE_UNKNOWN_OP] = "no rule for this operator",
-        [OC_NODE_NO_SHAPE] = "a shape is not known",
-        [OC_NODE_CONTAINER] = "its body carries the cost",
+        [OC_NODE_NO_SHAPE] = "a shape is unknown",
+        [OC_NODE_CONTAINER] = "its cost is that of its body",
     };
     const char *own = k->state < OC_COUNT(text) ? text[k->state] : NULL;
     return own && k->note ? k->note : own;
@@ -229,12 +229,13 @@ static int not_found(const struct oc_model *m, const char *text, struct oc_err *
 {
     unsigned n = 0;
     char label[256];
-    oc_fail(err, OC_ENOTFOUND, "no node is called '%s'", text);
+    oc_fail(err, OC_ENOTFOUND, "no node is named '%s'", text);
     for (uint32_t i = 0; i < m->n_node && n < 5; i++) {
         const char *name = oc_node_label(m, &m->node[i], label, sizeof(label));
         size_t used = strlen(err->msg);
         if (*text && strstr(name, text))
-            snprintf(err->msg + used, sizeof(err->msg) - used, "%s '%s'", n++ ? "," : "; there are", name);
+            snprintf(err->msg + used, sizeof(err->msg) - used, "%s '%s'",
+                     n++ ? "," : "; similar names:", name);
     }
     return -1;
 }
@@ -250,7 +251,7 @@ int oc_find_node(const struct oc_model *m, const char *text, uint32_t *node, str
         if (strcmp(name, text) && (m->node[i].graph || strcmp(by_type, text)))
             continue;
         if (found != OC_NONE)
-            return oc_fail(err, OC_EARG, "several nodes are called '%s': take the index, such as %u or %u",
+            return oc_fail(err, OC_EARG, "several nodes are named '%s': use the index, such as %u or %u",
                            text, found, i);
         found = i;
     }

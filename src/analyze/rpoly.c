@@ -1,6 +1,6 @@
 /* Newton's form: f = sum c_i * product of binomial((x - start) / step, i). On equidistant points the c_i are
- * forward differences, whole numbers when the values are; fractions appear only when the binomials are
- * multiplied out. */
+ * forward differences, integers when the values are; fractions appear only when the binomials are expanded.
+ */
 #include "analyze/rpoly.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static unsigned sum_of(const struct oc_pow *p, unsigned n_var)
     return sum;
 }
 
-/* The next one in the order of counting, the last variable fastest. */
+/* Next multi-index in counting order, the last variable fastest. */
 static bool next_point(struct oc_pow *p, const struct oc_rpoly_axis *axis, unsigned n_var, unsigned total)
 {
     for (unsigned k = n_var; k-- > 0;) {
@@ -91,8 +91,8 @@ static wide choose(unsigned n, unsigned k)
     return c;
 }
 
-/* c_i = f(i) - sum over j below i of c_j * product of binomial(i, j). Points are in an order in which every
- * point below another comes before it. */
+/* c_i = f(i) - sum over j below i of c_j * product of binomial(i, j). Every point comes after all points
+ * below it. */
 static bool differences(const struct oc_pow *point, const uint64_t *value, size_t n, unsigned n_var, wide *c)
 {
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +111,7 @@ static bool differences(const struct oc_pow *point, const uint64_t *value, size_
     return true;
 }
 
-/* i! * step^i: what the product (x - start)(x - start - step)... of i factors is divided by. */
+/* i! * step^i: the divisor of the product (x - start)(x - start - step)... of i factors. */
 static bool divisor(const struct oc_rpoly_axis *axis, const struct oc_pow *p, unsigned n_var, wide *out)
 {
     *out = 1;
@@ -179,7 +179,7 @@ static bool multiply_out(factors *f, const struct oc_pow *point, const wide *c, 
     return true;
 }
 
-/* The terms that are left, in lowest terms. */
+/* The non-zero terms, in lowest terms. */
 static bool reduce(const wide *coef, const struct oc_pow *point, size_t n, wide den, struct oc_rpoly *out)
 {
     wide common = den;

@@ -1,6 +1,6 @@
 /* Polynomials in several variables with rational coefficients, found by interpolation. Everything is exact:
- * checked 128-bit integers inside, 64-bit coefficients over one denominator outside; what does not fit is a
- * failure, never a rounded number. Knows nothing of models. */
+ * checked 128-bit integers inside, 64-bit coefficients over one denominator outside; overflow is a failure,
+ * never a rounded number. */
 #ifndef OC_RPOLY_H
 #define OC_RPOLY_H
 
@@ -31,27 +31,26 @@ struct oc_rpoly_axis {
     unsigned degree;
 };
 
-/* All i with i.of[k] <= axis[k].degree and a sum of at most `total`: as many points as there are monomials.
- * Returns how many; 0: more than OC_RPOLY_TERMS. */
+/* All i with i.of[k] <= axis[k].degree and a sum of at most `total`: as many points as monomials. Returns
+ * their number; 0: more than OC_RPOLY_TERMS. */
 size_t oc_rpoly_points(const struct oc_rpoly_axis *axis, unsigned n_var, unsigned total,
                        struct oc_pow out[OC_RPOLY_TERMS]);
 
-/* The only polynomial over these monomials that takes value[i] at point[i]. False: the numbers are too large.
- */
+/* The unique polynomial over these monomials with value[i] at point[i]. False: overflow. */
 bool oc_rpoly_fit(const struct oc_rpoly_axis *axis, unsigned n_var, const struct oc_pow *point,
                   const uint64_t *value, size_t n, struct oc_rpoly *out);
 
-/* Degree of the polynomial through values at equal distances: the least whose next differences vanish, with
- * at least `checks` of these. -1: none. */
+/* Degree of the polynomial through equidistant values: the smallest whose next differences vanish, with at
+ * least `checks` of these. -1: none. */
 int oc_rpoly_degree(const uint64_t *value, size_t n, unsigned checks);
 
-/* False: not a whole number from 0 to UINT64_MAX, or numbers too large on the way. */
+/* False: not an integer from 0 to UINT64_MAX, or overflow. */
 bool oc_rpoly_eval(const struct oc_rpoly *p, const int64_t *x, uint64_t *out);
 
 /* Highest exponent of a variable. */
 unsigned oc_rpoly_degree_in(const struct oc_rpoly *p, unsigned var);
 
-/* "batch*(12*sequence^2 + 5*sequence)", with "(...)/2" around fractions. */
+/* Format: "batch*(12*sequence^2 + 5*sequence)", with "(...)/2" around fractions. */
 void oc_rpoly_text(const struct oc_rpoly *p, const char *const *name, struct oc_buf *out);
 
 #endif

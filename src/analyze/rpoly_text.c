@@ -1,5 +1,5 @@
-/* A polynomial as text: powers of the first variable are taken out in front of what they multiply, and so on
- * with the next variable inside. */
+/* Formats a polynomial in Horner form: powers of the first variable are factored out, then the next variable
+ * inside. */
 #include <stdlib.h>
 
 #include "analyze/rpoly.h"
@@ -29,7 +29,7 @@ static void put_power(const struct writer *w, unsigned var, int power)
         oc_buf_printf(w->out, "^%d", power);
 }
 
-/* One term's factors from `var` on: "12*batch^2*sequence". */
+/* The factors of one term from `var` on: "12*batch^2*sequence". */
 static void put_term(const struct writer *w, uint32_t term, unsigned var)
 {
     int64_t num = w->p->term[term].num;
@@ -60,7 +60,7 @@ static uint32_t with_power(const struct writer *w, const uint32_t *term, uint32_
     return m;
 }
 
-/* A sum in which every sign stands before its term; a leading minus only where the first term has one. */
+/* A sum in which every sign precedes its term; a leading minus only where the first term has one. */
 static void put_sum(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var, bool *first);
 
 static void put_group(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var, int power,
@@ -86,7 +86,7 @@ static void put_group(const struct writer *w, const uint32_t *term, uint32_t n, 
 
 static void put_sum(const struct writer *w, const uint32_t *term, uint32_t n, unsigned var, bool *first)
 {
-    if (var == w->p->n_var) { /* one term is left: its number */
+    if (var == w->p->n_var) { /* one term is left: its coefficient */
         bool minus = w->p->term[term[0]].num < 0;
         oc_buf_str(w->out, *first ? minus ? "-" : "" : minus ? " - " : " + ");
         *first = false;

@@ -1,4 +1,4 @@
-/* Totals for lists of sizes; and what the totals are called. */
+/* Totals for lists of sizes, and the names of the totals. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const struct {
     [OC_METRIC_BYTES_READ_ACT] = {{"bytes_read_act", "activations read", "B"}, TOTAL(bytes_read_act)},
     [OC_METRIC_BYTES_READ_WEIGHT] = {{"bytes_read_weight", "weights read", "B"}, TOTAL(bytes_read_weight)},
     [OC_METRIC_BYTES_WRITTEN] = {{"bytes_written", "written", "B"}, TOTAL(bytes_written)},
-    [OC_METRIC_PEAK] = {{"peak_activation_bytes", "in use at once", "B"},
+    [OC_METRIC_PEAK] = {{"peak_activation_bytes", "peak activations", "B"},
                         offsetof(struct oc_analysis, peak.bytes)},
     [OC_METRIC_PARAMS] = {{"params", "parameters", ""}, TOTAL(params)},
 };

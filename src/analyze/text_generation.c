@@ -2,9 +2,9 @@
  * encoder or a first decoder runs once on the prompt, then a decoder once for every new token
  * (cost-semantics 4.15).
  *
- * A body has inputs that the node does not give (states of the layers before); their symbols are bound anew
- * for each body: the batch with its beams, one token in the decoder's steps, and defaults for the rest. So
- * all of it is an estimate. */
+ * Inputs of a body that the node does not provide (past states of the layers) have symbols that are bound for
+ * each body: the batch with its beams, one token in the decoder's steps, and defaults for the rest. So the
+ * result is an estimate. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 struct generation {
     uint32_t encoder, first, decoder; /* bodies, OC_NONE if absent */
     struct oc_dim batch, prompt;      /* of the input */
-    int64_t beams, returned, longest; /* longest: -1 not known */
-    bool searching;                   /* with beams */
+    int64_t beams, returned, longest; /* maximum length: -1 unknown */
+    bool searching;                   /* batch times beams */
 };
 
 static void read_node(struct oc_engine *e, const struct oc_node *n, struct generation *g)
@@ -42,8 +42,7 @@ static void read_node(struct oc_engine *e, const struct oc_node *n, struct gener
         g->returned = 1;
 }
 
-/* The symbols that the inputs of a body are declared with are free again, but for those of its first input.
- */
+/* Unbinds the symbols of a body's inputs, except those of its first input. */
 static void rebind(struct oc_engine *e, const struct oc_graph *body, const struct oc_dim *dim, unsigned rank)
 {
     for (uint32_t i = 0; i < body->n_input; i++) {
@@ -58,7 +57,7 @@ static void rebind(struct oc_engine *e, const struct oc_graph *body, const struc
             e->symbol[s->dim[a].expr - 1] = (struct oc_symbol){.value = dim[a], .bound = true};
 }
 
-/* Runs a body whose first input has the given shape. */
+/* Infers a body whose first input has the given shape. */
 static int run_body(struct oc_engine *e, uint32_t graph, const struct oc_dim *dim, unsigned rank)
 {
     const struct oc_graph *body = &e->m->graph[graph];
@@ -82,7 +81,7 @@ static int run_body(struct oc_engine *e, uint32_t graph, const struct oc_dim *di
     return rc;
 }
 
-/* sequences [batch, (returned,) longest]; scores of them */
+/* sequences [batch, (returned,) max length]; their scores */
 static void set_outputs(struct oc_engine *e, const struct oc_node *n, const struct generation *g)
 {
     struct oc_dim longest = g->longest >= 0
@@ -122,7 +121,7 @@ int oc_infer_generation(struct oc_engine *e, uint32_t node)
     if (run_body(e, g.decoder, step, 2))
         return -1;
     struct oc_dim trips = oc_dim_fresh(e->a->exprs, "tokens", -1);
-    if (g.longest >= 0) /* behind an encoder the sequence starts with one token */
+    if (g.longest >= 0) /* after an encoder the sequence starts with one token */
         trips = oc_dim_sub(e->a->exprs, oc_known(g.longest), g.encoder != OC_NONE ? oc_known(1) : g.prompt);
     if (g.first != OC_NONE && oc_is_known(trips))
         trips = oc_known(trips.v > 0 ? trips.v - 1 : 0);
@@ -153,7 +152,7 @@ int oc_cost_generation(struct oc_engine *e, uint32_t node, uint64_t trips)
     if (oc_cost_graph(e, decoder, all))
         return -1;
     oc_mark_graph(e, decoder, e->loop_quality[decoder] == OC_LOWER ? OC_LOWER : OC_EST,
-                  e->loop_quality[decoder] == OC_LOWER ? "one token is counted; their number is not known"
+                  e->loop_quality[decoder] == OC_LOWER ? "one token is counted; their number is unknown"
                                                        : note);
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Sums over the executed nodes, with how much of them is not exact. */
+/* Sums over the executed nodes, and the quality of the sums. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,7 +59,7 @@ struct type_rows { /* rows by operator type */
     struct {
         const char *domain, *op_type;
         uint32_t row;
-    } recent[64]; /* by the addresses of the texts, which are interned */
+    } recent[64]; /* by address of the interned texts */
 };
 
 static uint32_t find_row(struct oc_engine *e, struct type_rows *t, const struct oc_node *n)
@@ -108,7 +108,7 @@ static bool sum_nodes(struct oc_engine *e)
 /* ---- --bytes graph: what must move if everything between inputs and outputs stays on chip ----------------
  */
 
-/* Stored or computed size of a value of the main graph; what is no tensor is 0. False: beyond 64 bits. */
+/* Stored or computed size of a value of the main graph; 0 for non-tensors. False: beyond 64 bits. */
 static bool value_bytes(struct oc_engine *e, uint32_t value, uint64_t *bytes)
 {
     const struct oc_type *t = value == OC_NONE ? NULL : &e->a->type[value];
@@ -145,7 +145,7 @@ static bool sum_values(struct oc_engine *e, const uint32_t *value, uint32_t n, b
     return true;
 }
 
-/* Constants that nobody reads, or only the host, do not move. */
+/* Constants without readers, or read only by the host, do not move. */
 static bool graph_bytes(struct oc_engine *e)
 {
     const struct oc_graph *g = &e->m->graph[0];

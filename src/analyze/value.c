@@ -54,12 +54,12 @@ static int from_text(struct oc_engine *e, uint32_t value, const char *text)
     for (const char *p = text; k < n; k++) {
         size_t len = strcspn(p, ",");
         if (!parse_elem(e->a->type[value].dtype, p, len, &elem[k]))
-            return oc_fail(e->err, OC_EARG, "--value %s: '%.*s' is no %s", v->name, (int)len, p,
+            return oc_fail(e->err, OC_EARG, "--value %s: '%.*s' is not a %s", v->name, (int)len, p,
                            oc_dtype_info(e->a->type[value].dtype)->name);
         p += len + (p[len] == ',');
     }
     struct oc_type t = e->a->type[value];
-    if (t.shape.ranked && t.shape.rank == 1) /* the list says how long it is */
+    if (t.shape.ranked && t.shape.rank == 1) /* the list determines the length */
         t.shape = oc_shape_1d(&e->a->arena, oc_known(n));
     struct oc_dim count = oc_shape_count(e->a->exprs, &t.shape);
     if (t.shape.ranked && !oc_is(count, n))
@@ -77,7 +77,7 @@ static int from_file(struct oc_engine *e, uint32_t value, const char *path)
     if (oc_tensor_load(path, &holder, &t, e->err))
         return -1;
     if (t.dtype == OC_DT_UINT16 && e->a->type[value].dtype == OC_DT_BFLOAT16)
-        t.dtype = OC_DT_BFLOAT16; /* numpy has no such type: tools store the bits */
+        t.dtype = OC_DT_BFLOAT16; /* numpy has no such type: tools store the bits as integers */
     struct oc_dim dim[OC_MAX_RANK];
     for (unsigned i = 0; i < t.rank; i++)
         dim[i] = oc_known(t.dim[i]);
@@ -100,7 +100,7 @@ int oc_bind_values(struct oc_engine *e)
         if (value == OC_NONE && e->o->skip_unused)
             continue;
         if (value == OC_NONE)
-            return oc_fail(e->err, OC_EARG, "no graph input is called '%s'", b->input);
+            return oc_fail(e->err, OC_EARG, "no graph input is named '%s'", b->input);
         if (b->text[0] == '@' ? from_file(e, value, b->text + 1) : from_text(e, value, b->text))
             return -1;
     }

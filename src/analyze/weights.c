@@ -58,7 +58,7 @@ struct word {
     size_t n;
 };
 
-/* The next word of a line; n is 0 at its end or where a comment begins. */
+/* The next word of a line; n is 0 at the end or at a comment. */
 static struct word next_word(const char **p, const char *end)
 {
     while (*p < end && (**p == ' ' || **p == '\t' || **p == '\r'))
@@ -89,7 +89,7 @@ static bool parse_weight(struct word w, uint32_t *out)
     return w.n && v <= MAX_WEIGHT;
 }
 
-/* Shown in messages: no more than a word's worth. */
+/* Maximum length shown in messages. */
 static int shown(struct word w)
 {
     return w.n < 40 ? (int)w.n : 40;
@@ -103,14 +103,14 @@ static int read_line(const char *p, const char *end, struct oc_weights *out, boo
         return 0;
     if (prim == OC_PRIM_COUNT)
         return oc_fail(err, OC_EFORMAT,
-                       "no primitive is called '%.*s'; there are MAC ADD MUL CMP DIV RND SQRT EXP LOG "
+                       "unknown primitive '%.*s'; primitives: MAC ADD MUL CMP DIV RND SQRT EXP LOG "
                        "SIN TAN TANH SIG ERF POW RNG BIT CVT DEQ",
                        shown(key), key.s);
     if (given[prim])
-        return oc_fail(err, OC_EFORMAT, "a second weight for %s", oc_prim_name(prim));
+        return oc_fail(err, OC_EFORMAT, "duplicate weight for %s", oc_prim_name(prim));
     if (!parse_weight(value, &out->w[prim]) || more.n)
         return oc_fail(
-            err, OC_EFORMAT, "%s needs one whole number up to %u, not '%.*s'", oc_prim_name(prim), MAX_WEIGHT,
+            err, OC_EFORMAT, "%s needs an integer from 0 to %u, not '%.*s'", oc_prim_name(prim), MAX_WEIGHT,
             more.n ? shown((struct word){value.s, (size_t)(more.s + more.n - value.s)}) : shown(value),
             value.s);
     given[prim] = true;
@@ -143,7 +143,7 @@ int oc_weights_get(const char *name_or_file, struct oc_weights *out, struct oc_e
             return 0;
         }
     if (oc_file_map(name_or_file, MAX_FILE_BYTES, &f, err))
-        return oc_err_prefix(err, "weights are unit, hw, mac or a file");
+        return oc_err_prefix(err, "--weights takes unit, hw, mac or a file");
     int rc = oc_weights_read((const char *)f.data, (size_t)f.size_bytes, name_or_file, out, err);
     oc_file_unmap(&f);
     return rc;

@@ -12,15 +12,15 @@
 #define MAX_BLOCK_BYTES    ((size_t)8 << 20)
 #define LARGE_OBJECT_BYTES ((size_t)512 << 10)
 #define LARGE_PAGE_BYTES   ((size_t)2 << 20)
-#define READY_BYTES        ((size_t)32 << 10) /* pages asked for at once */
+#define READY_BYTES        ((size_t)32 << 10) /* pages requested together */
 
 struct oc_arena_block {
     struct oc_arena_block *next;
-    size_t used, ready, cap; /* ready: bytes whose pages are there */
+    size_t used, ready, cap; /* zeroed bytes on pages already faulted in */
     _Alignas(16) unsigned char mem[];
 };
 
-/* of the process, as the memory is */
+/* bytes in use by the process, counted like the memory limit */
 static void (*_Atomic oom_handler)(size_t bytes);
 
 void oc_set_oom_handler(void (*handler)(size_t bytes))
@@ -42,9 +42,9 @@ void oc_check_memory(int error)
         oc_out_of_memory(0);
 }
 
-/* Asks for large pages where they pay: a fault for every 4 KiB is what large models take longest with. For
- * all pages of the object: of one part the kernel makes a mapping of its own, and realloc would have to copy
- * what it can else move. */
+/* Requests huge pages where they pay off: page faults of 4 KiB each dominate the load time of large models.
+ * The advice covers the whole object: for a part of it the kernel would split the mapping, and realloc would
+ * have to copy instead of move. */
 static void *in_large_pages(void *p, size_t bytes)
 {
     if (bytes < 2 * LARGE_PAGE_BYTES)
@@ -79,8 +79,8 @@ void *oc_xrealloc(void *old, size_t bytes)
     return in_large_pages(p, bytes);
 }
 
-/* Zeroes what comes next, in pages asked for together: each fault of its own costs more than twice as much.
- * Where the system cannot do that, nothing is lost. */
+/* Zeroes the next pages, faulted in together: separate faults cost more than twice as much. Optional: where
+ * the system does not support it, pages are faulted in one by one. */
 static void make_ready(struct oc_arena_block *b, size_t need)
 {
     size_t to = b->used + need > b->ready + READY_BYTES ? b->used + need : b->ready + READY_BYTES;
@@ -103,7 +103,7 @@ static struct oc_arena_block *add_block(struct oc_arena *a, size_t need)
     bool large = sizeof(struct oc_arena_block) + cap >= 2 * LARGE_PAGE_BYTES;
     struct oc_arena_block *b = large ? oc_xcalloc(1, sizeof(*b) + cap) : oc_xmalloc(sizeof(*b) + cap);
     *b = (struct oc_arena_block){.cap = cap, .ready = large ? cap : 0};
-    if (a->head && need > LARGE_OBJECT_BYTES) { /* a large object must not waste the open block */
+    if (a->head && need > LARGE_OBJECT_BYTES) { /* do not waste the open block on a large object */
         b->next = a->head->next;
         a->head->next = b;
     } else {
@@ -152,7 +152,7 @@ char *oc_strdup(struct oc_arena *a, const char *s)
 
 char *oc_printf(struct oc_arena *a, const char *fmt, ...)
 {
-    char text[256]; /* most are short: printed once */
+    char text[256]; /* most texts are short: format once */
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);

@@ -1,6 +1,6 @@
-/* Bump arena: many allocations, one free. Knows nothing of what is stored.
- * Memory is zeroed and aligned to 16 bytes. Out of memory never returns (see oc_set_oom_handler);
- * sizes that come from input must have been checked against limits before. */
+/* Bump arena: many allocations, one free. Memory is zeroed and aligned to 16 bytes. Running out of memory
+ * never returns (see oc_set_oom_handler); sizes that come from input must have been checked against limits
+ * before. */
 #ifndef OC_ARENA_H
 #define OC_ARENA_H
 
@@ -13,7 +13,8 @@ struct oc_arena {
 };
 
 void *oc_alloc(struct oc_arena *a, size_t bytes);
-void *oc_alloc_array(struct oc_arena *a, size_t n, size_t elem_bytes); /* product checked */
+void *oc_alloc_array(struct oc_arena *a, size_t n,
+                     size_t elem_bytes); /* the product is checked for overflow */
 char *oc_strndup(struct oc_arena *a, const char *s, size_t n);
 char *oc_strdup(struct oc_arena *a, const char *s);
 char *oc_printf(struct oc_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -21,17 +22,17 @@ void oc_arena_free(struct oc_arena *a); /* frees everything; the arena may be us
 
 /* Heap memory outside arenas, same out-of-memory rule. Freed with free(). */
 void *oc_xmalloc(size_t bytes);
-void *oc_xcalloc(size_t n, size_t bytes); /* n objects, zeroed */
+void *oc_xcalloc(size_t n, size_t bytes); /* n zeroed objects */
 void *oc_xrealloc(void *p, size_t bytes);
 _Noreturn void oc_out_of_memory(size_t bytes); /* 0: unknown */
-/* The same rule for what other libraries and the system say: ends the program when `error` is ENOMEM. */
+/* The same rule for errors of other libraries and the system: ends the program when `error` is ENOMEM. */
 void oc_check_memory(int error);
 
 #define OC_NEW(a, type)          ((type *)oc_alloc((a), sizeof(type)))
 #define OC_NEW_ARRAY(a, n, type) ((type *)oc_alloc_array((a), (n), sizeof(type)))
 #define OC_COUNT(x)              (sizeof(x) / sizeof((x)[0]))
 
-/* Growing an array of T kept as (ptr, n, cap) on the heap: makes room for one more element. */
+/* Grows a heap array of T kept as (ptr, n, cap) by room for one more element. */
 #define OC_GROW(ptr, n, cap)                                                                                 \
     do {                                                                                                     \
         if ((n) == (cap)) {                                                                                  \

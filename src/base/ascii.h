@@ -1,5 +1,4 @@
-/* Letters, case and blanks of ASCII, whatever the locale of the program says: in Turkish "INF" is not "inf".
- */
+/* ASCII letters, case and blanks, independent of the locale: in Turkish "INF" does not match "inf". */
 #ifndef OC_ASCII_H
 #define OC_ASCII_H
 
@@ -27,7 +26,7 @@ static inline bool oc_is_space(int c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* As strncasecmp and strcasecmp. */
+/* Like strncasecmp and strcasecmp. */
 static inline int oc_ncasecmp(const char *a, const char *b, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

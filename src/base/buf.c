@@ -78,7 +78,7 @@ void oc_buf_int(struct oc_buf *b, int64_t v)
 
 void oc_buf_vprintf(struct oc_buf *b, const char *fmt, va_list ap)
 {
-    char text[256]; /* most are short: printed once */
+    char text[256]; /* most texts are short: format once */
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(text, sizeof(text), fmt, ap);

@@ -14,77 +14,73 @@
 struct cap {
     const char *name, *unit;
     uint64_t otherwise, least, most;
-    const char *of; /* what there are too many of: "more than 5 ..." */
+    const char *of; /* the counted unit in messages: "more than 5 ..." */
     const char *text;
 };
 
-/* `most` keeps what is derived (bytes of so many, indices of 32 bits) from overflowing, and the stack from
- * running out. */
+/* `most` is the largest allowed value: it protects derived sizes (bytes, 32-bit indices) from overflow and
+ * the stack from exhaustion. */
 static const struct cap caps_of[] = {
     [OC_CAP_FILE_BYTES] = {"file-bytes", "B", TI, 1, INT64_MAX, "bytes",
-                           "size of a model, a profile, or a file of weights"},
-    [OC_CAP_DEPTH] = {"depth", "", 64, 1, 256, "levels of graphs inside each other",
-                      "bodies of If, Loop and Scan and calls of functions inside each other"},
+                           "size of a model, profile or weights file"},
+    [OC_CAP_DEPTH] = {"depth", "", 64, 1, 256, "nesting depth of graphs",
+                      "nesting depth of If, Loop and Scan bodies and function calls"},
     [OC_CAP_NODES] = {"nodes", "", 4000000, 1, 1000000000, "nodes",
-                      "nodes of a model, those of bodies and of expanded functions too"},
-    [OC_CAP_FUNCTION_NODES] = {"function-nodes", "", 1000000, 1, 1000000000, "nodes out of functions",
-                               "nodes that calls of functions expand to"},
-    [OC_CAP_REPEATS] = {"repeats", "", 2000000, 1, 1000000000000,
-                        "nodes in bodies of loops to be looked at again",
-                        "nodes looked at again because types change from trip to trip of a loop"},
+                      "nodes of a model, including bodies and expanded functions"},
+    [OC_CAP_FUNCTION_NODES] = {"function-nodes", "", 1000000, 1, 1000000000, "nodes from functions",
+                               "nodes created by expanding function calls"},
+    [OC_CAP_REPEATS] = {"repeats", "", 2000000, 1, 1000000000000, "nodes of loop bodies analysed again",
+                        "nodes analysed again because types change between iterations of a loop"},
     [OC_CAP_MODEL_MEMORY] = {"model-memory", "B", 4 * GI, MI, INT64_MAX, "bytes of memory for a model",
                              "memory of a model that is loaded; its weights stay in the file"},
     [OC_CAP_ANALYSIS_MEMORY] = {"analysis-memory", "B", 4 * GI, MI, INT64_MAX,
                                 "bytes of memory for shapes and values",
                                 "memory of an analysis: shapes, values, costs"},
-    [OC_CAP_FOLDED_BYTES] = {"folded-bytes", "B", 512 * MI, KI, INT64_MAX,
-                             "bytes of values that are followed",
-                             "memory of values that are known before the model runs (folded)"},
+    [OC_CAP_FOLDED_BYTES] = {"folded-bytes", "B", 512 * MI, KI, INT64_MAX, "bytes of tracked values",
+                             "memory of values computed before the model runs (constant folding)"},
     [OC_CAP_TENSOR_ELEMENTS] = {"tensor-elements", "", TI, 1, INT64_MAX, "elements",
                                 "elements of a constant"},
     [OC_CAP_LIST_ELEMENTS] = {"list-elements", "", 16 * MI, 1, 1000000000, "elements",
-                              "elements of a list that is an attribute"},
+                              "elements of a list attribute"},
     [OC_CAP_EINSUM_OPERANDS] = {"einsum-operands", "", 256, 1, 65536, "operands", "operands of an Einsum"},
-    [OC_CAP_STRING_BYTES] = {"string-bytes", "B", 64 * MI, 1, INT32_MAX, "bytes in one piece",
-                             "length of a name in a model, of a string or an event in JSON"},
+    [OC_CAP_STRING_BYTES] = {"string-bytes", "B", 64 * MI, 1, INT32_MAX, "bytes in one string",
+                             "length of a name in a model, or of a string or event in JSON"},
     [OC_CAP_EVENTS] = {"events", "", 64 * MI, 1, 2000000000, "events", "events of a trace"},
     [OC_CAP_TABLE_ROWS] = {"table-rows", "", 4 * MI, 1, 1000000000, "rows",
-                           "rows of a table of times (CSV and printed tables)"},
+                           "rows of a time table (CSV and printed tables)"},
     [OC_CAP_CSV_COLUMNS] = {"csv-columns", "", 8192, 1, 10000000, "columns", "columns of a table"},
     [OC_CAP_CSV_ROW_BYTES] = {"csv-row-bytes", "B", 16 * MI, 1, INT32_MAX, "bytes in a row",
                               "length of a row of a table"},
     [OC_CAP_GZ_RATIO] = {"gz-ratio", "", 200, 1, 1032, "bytes out of each byte of gzip data",
-                         "how far .gz may expand, asked beyond 64 MiB"},
+                         "expansion ratio of .gz files, checked beyond 64 MiB"},
     [OC_CAP_GZ_BYTES] = {"gz-bytes", "B", 64 * GI, 1, INT64_MAX, "bytes out of gzip data",
-                         "size of a .gz file when it is unpacked"},
+                         "uncompressed size of a .gz file"},
     [OC_CAP_GZ_VALUE_BYTES] = {"gz-value-bytes", "B", 256 * MI, KI, 64 * GI,
                                "bytes in one value of gzip data",
-                               "length of one value or row in a .gz file, which must be kept in memory"},
+                               "length of one value or row in a .gz file (held in memory)"},
     [OC_CAP_SQLITE_STEPS] = {"sqlite-steps", "", 64, 1, 1000000, "steps for a byte of SQLite's file",
-                             "work of SQLite for each byte of the file, beyond a million steps"},
+                             "SQLite steps per byte of the file, beyond a million steps"},
     [OC_CAP_SQLITE_SECONDS] = {"sqlite-seconds", "s", 600, 1, 1000000, "seconds in SQLite",
-                               "time for reading a file of SQLite"},
+                               "time to read an SQLite file"},
 };
 _Static_assert(OC_COUNT(caps_of) == OC_CAP_COUNT, "a row for each limit");
 
-/* Constants elsewhere, which depend on each other or on arrays; tests compare. */
+/* Fixed limits: they depend on each other or size arrays. Tests compare them with the constants in the code.
+ */
 static const struct cap fixed[] = {
     {"tensor-rank", "", 64, 64, 64, "", "dimensions of a tensor"},
-    {"type-depth", "", 16, 16, 16, "", "sequences, maps and optionals inside each other"},
-    {"value-elements", "", 4096, 4096, 4096, "",
-     "elements of a value that is followed; larger ones count as unknown"},
-    {"loop-state", "", 64, 64, 64, "", "values that a loop carries"},
-    {"json-depth", "", 256, 256, 256, "", "objects and arrays of JSON inside each other"},
-    {"json-number", "B", 4096, 4096, 4096, "", "digits of a number of JSON; longer ones count as absent"},
-    {"xml-depth", "", 8, 8, 8, "",
-     "elements of XML inside each other; document types and entities are refused"},
-    {"xml-value", "B", 1000, 1000, 1000, "", "length of an attribute of XML"},
+    {"type-depth", "", 16, 16, 16, "", "nesting depth of sequences, maps and optionals"},
+    {"value-elements", "", 4096, 4096, 4096, "", "elements of a tracked value; larger ones count as unknown"},
+    {"loop-state", "", 64, 64, 64, "", "loop-carried values"},
+    {"json-depth", "", 256, 256, 256, "", "nesting depth of JSON"},
+    {"json-number", "B", 4096, 4096, 4096, "", "digits of a JSON number; longer ones count as absent"},
+    {"xml-depth", "", 8, 8, 8, "", "nesting depth of XML; document types and entities are rejected"},
+    {"xml-value", "B", 1000, 1000, 1000, "", "length of an XML attribute"},
     {"hardware-file", "B", 16 * MI, 16 * MI, 16 * MI, "", "size of a hardware file"},
-    {"calibration-file", "B", 64 * MI, 64 * MI, 64 * MI, "", "size of a calibration"},
-    {"op-rules-file", "B", 4 * MI, 4 * MI, 4 * MI, "", "size of a file for --op-rules"},
-    {"small-file", "B", MI, MI, MI, "",
-     "size of a budget, a baseline, and of files for --kernel-names and --weights"},
-    {"sqlite-value", "B", 16 * MI, 16 * MI, 16 * MI, "", "length of a value in a file of SQLite"},
+    {"calibration-file", "B", 64 * MI, 64 * MI, 64 * MI, "", "size of a calibration file"},
+    {"op-rules-file", "B", 4 * MI, 4 * MI, 4 * MI, "", "size of an --op-rules file"},
+    {"small-file", "B", MI, MI, MI, "", "size of budget, baseline, --kernel-names and --weights files"},
+    {"sqlite-value", "B", 16 * MI, 16 * MI, 16 * MI, "", "length of a value in an SQLite file"},
 };
 
 uint64_t oc_cap(const struct oc_caps *caps, enum oc_cap which)
@@ -131,8 +127,9 @@ static int no_such(const char *text, size_t n, struct oc_err *err)
 {
     for (size_t i = 0; i < OC_COUNT(fixed); i++)
         if (strlen(fixed[i].name) == n && memcmp(text, fixed[i].name, n) == 0)
-            return oc_fail(err, OC_EARG, "--limit %.60s: this limit is fixed", text);
-    return oc_fail(err, OC_EARG, "--limit %.60s: no such limit; onnxcost help limits has them all", text);
+            return oc_fail(err, OC_EARG, "--limit %.60s: this limit is fixed and cannot be changed", text);
+    return oc_fail(err, OC_EARG, "--limit %.60s: no such limit; onnxcost help limits lists all of them",
+                   text);
 }
 
 int oc_caps_set(struct oc_caps *caps, const char *text, struct oc_err *err)

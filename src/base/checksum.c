@@ -1,6 +1,6 @@
-/* V. Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ Instruction, Intel 2009:
- * sixteen bytes x stand for a polynomial; those that follow d bits behind take its place when
- * x_low * (x^(d + 32) mod P) + x_high * (x^(d - 32) mod P) is added to them. Bits are reflected. */
+/* CRC-32 by folding: V. Gopal et al., Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
+ * Instruction, Intel 2009. A 16-byte block x is replaced by x_low * (x^(d + 32) mod P) + x_high * (x^(d - 32)
+ * mod P), added to the block that follows it by d bits. Bits are reflected. */
 #include "base/checksum.h"
 
 #include <zlib.h>
@@ -37,7 +37,7 @@ TARGET static inline __m128i fold(__m128i x, __m128i powers, __m128i behind)
     return _mm_xor_si128(_mm_xor_si128(low, high), behind);
 }
 
-/* 64 bytes or more: all of them folded into sixteen, whose sum zlib computes. */
+/* For at least 64 bytes: folds all of them into one 16-byte block, whose CRC zlib computes. */
 TARGET static uint32_t wide_crc(uint32_t before, const unsigned char *p, size_t n)
 {
     const __m128i by_64 = _mm_set_epi64x(0x1c6e41596, 0x154442bd4); /* x^480, x^544 mod P */
@@ -53,7 +53,7 @@ TARGET static uint32_t wide_crc(uint32_t before, const unsigned char *p, size_t 
     for (int i = 1; i < 4; i++)
         x[0] = fold(x[0], by_16, x[i]);
     _mm_storeu_si128((void *)left, x[0]);
-    return crc_of_zlib(crc_of_zlib(UINT32_MAX, left, sizeof(left)), p, n); /* UINT32_MAX: from nothing */
+    return crc_of_zlib(crc_of_zlib(UINT32_MAX, left, sizeof(left)), p, n); /* UINT32_MAX: start of a sum */
 }
 
 uint32_t oc_crc(bool wide, uint32_t before, const void *data, size_t n)

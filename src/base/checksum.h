@@ -1,5 +1,5 @@
-/* The check sum of gzip (CRC-32, RFC 1952) by carry-less multiplication where the processor has it, else by
- * zlib: four times as fast, and it was more than a third of the time of inflating. */
+/* The checksum of gzip (CRC-32, RFC 1952) by carry-less multiplication where the processor supports it, else
+ * by zlib. It is four times as fast; zlib's took over a third of the time of inflating. */
 #ifndef OC_CHECKSUM_H
 #define OC_CHECKSUM_H
 
@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Asks the processor, which takes tens of microseconds where that is a virtual one. */
+/* Runs CPUID, which takes tens of microseconds on a virtual machine. */
 bool oc_crc_is_wide(void);
 
-/* As zlib's crc32: `before` is 0 or the sum of the bytes before. wide: oc_crc_is_wide(), or false. */
+/* Like zlib's crc32: `before` is 0 or the sum of the preceding bytes. wide: oc_crc_is_wide(), or false. */
 uint32_t oc_crc(bool wide, uint32_t before, const void *data, size_t n);
 
 #endif

@@ -30,7 +30,7 @@ static inline bool oc_sub_i64(int64_t a, int64_t b, int64_t *out)
     return !__builtin_sub_overflow(a, b, out);
 }
 
-/* Floor and ceiling division for a positive divisor. */
+/* Floor and ceiling division; the divisor is positive. */
 static inline int64_t oc_floor_div(int64_t a, int64_t b)
 {
     return a >= 0 ? a / b : -((-(a + 1)) / b) - 1;

@@ -1,4 +1,4 @@
-/* Whole numbers in text, eight digits at a time. No byte outside of the text is touched. */
+/* Converts whole numbers from text, eight digits at a time (SWAR). Reads no byte outside of the text. */
 #ifndef OC_DIGITS_H
 #define OC_DIGITS_H
 
@@ -6,9 +6,9 @@
 
 #include "base/same.h"
 
-#define OC_ZEROS 0x3030303030303030u /* eight times '0' */
+#define OC_ZEROS 0x3030303030303030u /* eight '0' bytes */
 
-/* Eight bytes of text, the first one lowest. */
+/* Loads eight bytes of text, the first one lowest. */
 static inline uint64_t oc_load_text(const char *p)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -18,20 +18,20 @@ static inline uint64_t oc_load_text(const char *p)
 #endif
 }
 
-/* Eight digits, the first one lowest. False: they are not all digits. */
+/* Converts eight digits, the first one lowest. False: not all of them are digits. */
 static inline bool oc_eight_digits(uint64_t text, uint64_t *out)
 {
     uint64_t d = text - OC_ZEROS;
     if (((text + 0x4646464646464646u) | d) & 0x8080808080808080u)
         return false;
-    d = d * 10 + (d >> 8); /* pairs, then fours, then all */
+    d = d * 10 + (d >> 8); /* combine pairs, then fours, then all */
     *out = ((d & 0x000000ff000000ffu) * 0x000f424000000064u +
             (d >> 16 & 0x000000ff000000ffu) * 0x0000271000000001u) >>
            32;
     return true;
 }
 
-/* n digits, 1 to 7, put at the end of eight. Bytes that are put twice are the same. */
+/* Right-aligns n (1 to 7) digits in eight bytes. Overlapping loads write the same bytes twice. */
 static inline uint64_t oc_few_digits(const char *p, size_t n)
 {
     unsigned shift = 8 * (8 - (unsigned)n);
@@ -52,7 +52,7 @@ static inline uint64_t oc_few_digits(const char *p, size_t n)
     return v | OC_ZEROS >> (8 * n);
 }
 
-/* n digits and nothing else, at most 16 of them: their value. False: something else, or more. */
+/* Value of exactly n digits, at most 16. False: other characters, or more digits. */
 static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
 {
     static const uint64_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000};
@@ -63,7 +63,7 @@ static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
         return oc_eight_digits(oc_few_digits(p, n), out);
     if (!oc_eight_digits(oc_load_text(p), &high))
         return false;
-    size_t rest = n - 8; /* the last eight, without those that came before */
+    size_t rest = n - 8; /* the last eight, without those already converted */
     uint64_t seen = rest ? ~(~(uint64_t)0 << (8 * (8 - rest))) : ~(uint64_t)0;
     if (!oc_eight_digits((oc_load_text(p + rest) & ~seen) | (OC_ZEROS & seen), &low))
         return false;
@@ -71,11 +71,12 @@ static inline bool oc_digits(const char *p, size_t n, uint64_t *out)
     return true;
 }
 
-/* How many digits stand at p, 0 to 8, where eight bytes can be read; their value. */
+/* Counts the digits at p, 0 to 8, and converts them; eight bytes must be readable. */
 static inline unsigned oc_digits_at(const char *p, uint64_t *out)
 {
     uint64_t v = oc_load_text(p), x = v ^ OC_ZEROS;
-    uint64_t other = ((x + 0x7676767676767676u) | x) & 0x8080808080808080u; /* right up to the first one */
+    uint64_t other = ((x + 0x7676767676767676u) | x) &
+                     0x8080808080808080u; /* all bytes below the first one that is not a digit */
     unsigned n = other ? (unsigned)__builtin_ctzll(other) / 8 : 8;
     if (!n)
         return 0;

@@ -13,24 +13,26 @@
 #include "base/diag.h"
 #include "base/gz.h"
 
-#define PIECE_BYTES      ((size_t)1 << 20)    /* of a plain file, between two looks at the flag */
-#define FORGET_BYTES     ((size_t)1 << 20)    /* each time the processors of other threads are interrupted */
-#define RATIO_FROM_BYTES ((uint64_t)64 << 20) /* less than that is no bomb, whatever the ratio */
+#define PIECE_BYTES  ((size_t)1 << 20) /* bytes of a plain file between two checks of the stop flag */
+#define FORGET_BYTES ((size_t)1 << 20) /* each munmap or madvise interrupts the processors of other threads  \
+                                        */
+#define RATIO_FROM_BYTES                                                                                     \
+    ((uint64_t)64 << 20) /* smaller outputs are not treated as a decompression bomb, whatever the ratio */
 
 struct oc_stream {
     const char *path;
-    struct oc_file file; /* the mapping; not used for memory */
-    const char *src;     /* bytes as stored */
+    struct oc_file file; /* the mapping; unused for memory */
+    const char *src;     /* stored bytes */
     size_t src_n;
     struct oc_gz *gz; /* NULL: plain */
     struct oc_caps caps;
-    bool over; /* a limit was met: which, and how many were found */
+    bool over; /* a limit was exceeded: which one, and the number found */
     enum oc_cap which;
     uint64_t found;
-    size_t n;              /* of the inflated window */
-    uint64_t offset_bytes; /* of that */
-    size_t used, shown;    /* the plain window: from the one to the other */
-    size_t forgotten;      /* bytes of the mapping before this are not in memory any more */
+    size_t n;              /* size of the inflated window */
+    uint64_t offset_bytes; /* used part of it */
+    size_t used, shown;    /* the plain window: from start to end */
+    size_t forgotten;      /* bytes of the mapping before this one have been released from memory */
     const volatile int *stop;
     bool stopped;
 };
@@ -57,7 +59,7 @@ static int cannot_read(struct oc_err *err, const char *path, enum oc_code code, 
 
 struct size_limit {
     uint64_t bytes;             /* 0: none */
-    const struct oc_caps *caps; /* that it is from, NULL: none */
+    const struct oc_caps *caps; /* origin of the time limit, NULL: none */
 };
 
 static int check_kind(const char *path, const struct stat *st, struct size_limit max, struct oc_err *err)
@@ -100,7 +102,7 @@ static int map_fd(int fd, const char *path, struct size_limit max, struct oc_fil
 static int map_file(const char *path, struct size_limit max, struct oc_file *out, struct oc_err *err)
 {
     *out = (struct oc_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer must not block */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe without a writer */
     if (fd < 0)
         oc_check_memory(errno);
     if (fd < 0)
@@ -144,7 +146,7 @@ void oc_file_unmap(struct oc_file *f)
 
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n)
 {
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* only whole pages inside of the range */
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE); /* only whole pages inside the range */
     uint64_t from = (offset + page - 1) / page * page, end = (offset + n) / page * page;
     if (f->mapped && end > from && end <= f->size_bytes)
         madvise((void *)(uintptr_t)(f->data + from), (size_t)(end - from), MADV_DONTNEED);
@@ -250,14 +252,14 @@ bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t
     return s->stopped;
 }
 
-/* Asked when there is more to hand out. */
+/* Called when there is more data to return. */
 static bool is_stopped(struct oc_stream *s)
 {
     s->stopped |= s->stop && __atomic_load_n(s->stop, __ATOMIC_RELAXED);
     return s->stopped;
 }
 
-/* What was read need not stay in memory. */
+/* Releases the pages already read. */
 static void forget_before(struct oc_stream *s, size_t place)
 {
     size_t passed = place / FORGET_BYTES * FORGET_BYTES;
@@ -282,7 +284,7 @@ static bool fill_plain(struct oc_stream *s, size_t used, const char **data, size
     return added;
 }
 
-/* Has the file become more than it may? Counted in bytes of all members. */
+/* Checks the expansion ratio; counts the bytes of all gzip members. */
 static bool is_bomb(struct oc_stream *s)
 {
     uint64_t out = s->offset_bytes + s->n, in = oc_gz_taken(s->gz);

@@ -1,5 +1,5 @@
-/* Files for reading: mapped whole, and byte streams in windows (a .gz file is inflated on the way).
- * Knows nothing of formats. */
+/* Input files: mapped whole, or read as byte streams in windows (.gz files are inflated on the fly).
+ * Independent of file formats. */
 #ifndef OC_FILE_H
 #define OC_FILE_H
 
@@ -12,21 +12,21 @@ struct oc_file {
 };
 
 /* Maps a regular file read-only. Errors name the path: no such file, is a directory, larger than max_bytes
- * (0: no limit). Page contents are not touched. A file that is cut later has pages that cannot be read any
- * more: touching them raises SIGBUS (oc_set_map_watch). */
+ * (0: no limit). Does not touch page contents. If the file is truncated later, touching the missing pages
+ * raises SIGBUS (oc_set_map_watch). */
 int oc_file_map(const char *path, uint64_t max_bytes, struct oc_file *out, struct oc_err *err);
-/* The same with the limit of input files (base/caps.h), whose name is in the message. */
+/* The same with the resource limit on input files (base/caps.h); the message names the limit. */
 int oc_file_map_capped(const char *path, const struct oc_caps *caps, struct oc_file *out, struct oc_err *err);
-/* Likewise an open file, which the caller closes; the path is for messages. */
+/* The same for an open file, which the caller closes; the path is used in messages. */
 int oc_file_map_fd(int fd, const char *path, const struct oc_caps *caps, struct oc_file *out,
                    struct oc_err *err);
 void oc_file_unmap(struct oc_file *f);
-/* The bytes are not needed soon: their pages may go from memory. They can still be read. */
+/* Hint: the bytes are not needed soon and their pages may be released. They remain readable. */
 void oc_file_forget(const struct oc_file *f, uint64_t offset, size_t n);
 
-/* A stream hands out windows of bytes. Plain files: windows into the mapping, which is forgotten behind them;
- * memory is one window. gzip (by magic, several members allowed): inflated piece by piece. Memory: one
- * window, never the whole file. */
+/* A stream returns windows of bytes. Plain files: windows into the mapping, whose pages are released after
+ * use; memory is one window. gzip (detected by magic, several members allowed): inflated incrementally;
+ * memory is one window, never the whole file. */
 struct oc_stream;
 int oc_stream_open(const char *path, const struct oc_caps *caps, struct oc_stream **out, struct oc_err *err);
 struct oc_stream *oc_stream_mem(const void *data, size_t n);              /* data must outlive the stream */
@@ -34,27 +34,28 @@ void oc_stream_set_caps(struct oc_stream *s, const struct oc_caps *caps); /* cop
 void oc_stream_close(struct oc_stream *s);
 const char *oc_stream_path(const struct oc_stream *s); /* "" for memory */
 
-/* Drops the first `used` bytes of the window and makes the window larger or refills it: afterwards
- * [*data, *data + *n) starts at stream offset *offset_bytes. Returns false when no byte was added
- * (end of data, or a damaged .gz: then oc_stream_error tells). */
+/* Drops the first `used` bytes of the window and makes the window larger or refills it: afterwards [*data,
+ * *data + *n) starts at stream offset *offset_bytes. Returns false when no byte was added (end of data, or a
+ * damaged .gz: see oc_stream_error). */
 bool oc_stream_fill(struct oc_stream *s, size_t used, const char **data, size_t *n, uint64_t *offset_bytes);
 const char *oc_stream_error(const struct oc_stream *s); /* NULL: none */
 
-/* No more bytes once *stop is not 0: the stream ends there. A plain file then comes in pieces, so that the
- * flag is looked at now and then. `stop` must stay as long as the stream; NULL: none. */
+/* Ends the stream once *stop is not 0. Plain files are then returned in smaller windows, so that the flag is
+ * checked often. `stop` must outlive the stream; NULL: none. */
 void oc_stream_stop_on(struct oc_stream *s, const volatile int *stop);
-/* Whether the flag cut it short, and after how many of the stored bytes (of a .gz: the compressed ones). */
+/* Whether the flag ended the stream early, and after how many stored bytes (of a .gz: compressed bytes). */
 bool oc_stream_stopped(const struct oc_stream *s, uint64_t *read_bytes, uint64_t *all_bytes);
-/* What limits the text has (base/caps.h). A reader that meets one notes it, and the stream ends there: the
- * first one is an error of the file, whatever the reader makes of the end. found: how many, 0: not counted.
- */
+/* Resource limits of the text (base/caps.h). A reader that exceeds one records it here and the stream ends;
+ * the first one becomes the error of the file, however the reader treats the early end. found: the number, 0:
+ * not counted. */
 uint64_t oc_stream_cap(const struct oc_stream *s, enum oc_cap which);
 void oc_stream_over(struct oc_stream *s, enum oc_cap which, uint64_t found);
 int oc_stream_cap_fail(const struct oc_stream *s, enum oc_cap which, uint64_t found, struct oc_err *err);
-/* 0: none was met. Else fails with OC_ELIMIT. */
+/* 0: no limit was exceeded. Else fails with OC_ELIMIT. */
 int oc_stream_check(const struct oc_stream *s, struct oc_err *err);
 
-/* The first at most `max` bytes, inflated, for probing, of a file of any size. Bytes live in the arena. */
+/* Returns the first at most `max` (inflated) bytes of a file of any size, for probing. Bytes are in the
+ * arena. */
 int oc_file_peek(const char *path, size_t max, struct oc_arena *a, const char **data, size_t *n,
                  struct oc_err *err);
 

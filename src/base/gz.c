@@ -10,52 +10,52 @@
 
 #include "base/checksum.h"
 
-/* Who waits for the other waits for half of the blocks: waking is what costs, and for both. */
+/* A thread that waits is woken only after half of the blocks: the cost is in the wake-ups. */
 enum { BLOCKS = 8, HALF = BLOCKS / 2 };
 
 #define BLOCK_BYTES  ((size_t)3 << 16)
-#define ROOM_BYTES   ((size_t)1 << 16) /* before each block: for what is left of the one before */
+#define ROOM_BYTES   ((size_t)1 << 16) /* room before each block for the unread rest of the previous one */
 #define INPUT_BYTES  ((size_t)1 << 18)
 #define STACK_BYTES  ((size_t)1 << 18)
-#define THREAD_BYTES ((size_t)1 << 21) /* inflated before a thread is worth it */
+#define THREAD_BYTES ((size_t)1 << 21) /* inflated size from which a thread pays off */
 
 struct block {
     char *mem;    /* ROOM_BYTES and BLOCK_BYTES */
     size_t n;     /* inflated bytes, from mem + ROOM_BYTES on */
-    size_t taken; /* bytes of the source before its end */
-    bool last;    /* nothing comes behind it */
+    size_t taken; /* source bytes consumed up to its end */
+    bool last;    /* the last block */
     bool no_memory;
-    /* The bytes from `from` on are still to be checked: a member's, its first ones if `begins`; the block
-     * ends with the member if `ends`, and the sum of all of them must be `crc`. */
+    /* Bytes from `from` on still need their checksum: of one member, its first bytes if `begins`; if `ends`,
+     * the block ends with the member, and the sum over the member must equal `crc`. */
     size_t from;
-    bool begins, ends, summed; /* summed: `sum` is that of these bytes */
+    bool begins, ends, summed; /* summed: `sum` is the sum of these bytes */
     uint32_t crc, sum;
-    size_t end; /* of the member in the source */
+    size_t end; /* offset of the member in the source */
 };
 
-/* With a thread: that owns z, src, error and the blocks behind the first `full` ones from `first` on; first,
- * full and quit are under the lock. */
+/* In threaded mode, the thread owns z, src, error and the blocks after the first `full` ones (counted from
+ * `first`); first, full and quit are protected by the lock. */
 struct oc_gz {
     z_stream z;
-    bool in_header, begun; /* begun: the member has bytes in blocks before */
+    bool in_header, begun; /* begun: the member has bytes in earlier blocks */
     const char *src;
     size_t src_n;
     char error[160];
     struct block block[BLOCKS];
     unsigned first, full;
-    bool threaded, tried, quit, wide; /* wide: sums (base/checksum.h) */
+    bool threaded, tried, quit, wide; /* wide: see base/checksum.h */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, emptied;
 
-    const char *win; /* the reader's */
+    const char *win; /* owned by the reader */
     size_t win_n, taken;
-    uint64_t dropped; /* bytes before the window */
-    uint32_t sum;     /* of the member so far */
+    uint64_t dropped; /* offset of the window */
+    uint32_t sum;     /* bytes of the current member so far */
     bool holds, ended;
-    const char *why; /* an error, once it is met */
+    const char *why; /* the first error */
     char bad_sum[80];
-    char *large; /* a window that has outgrown the room before a block */
+    char *large; /* a window that has outgrown the room before its block */
     size_t large_cap;
 };
 
@@ -119,8 +119,8 @@ static void tell_damaged(char *text, size_t cap, size_t offset)
     snprintf(text, cap, "gzip data damaged (compressed offset %zu)", offset);
 }
 
-/* Sum and length stand behind a member. A member that began in this block is checked here; of one that began
- * before, the sum is known to the reader only. */
+/* The trailer (sum and length) follows the member. A member that began in this block is checked here; for one
+ * that began earlier, only the reader knows the sum. */
 static void end_member(struct oc_gz *g, struct block *b)
 {
     size_t end = b->end = place(g), n = BLOCK_BYTES - g->z.avail_out;
@@ -139,12 +139,12 @@ static void end_member(struct oc_gz *g, struct block *b)
     g->begun = false;
 }
 
-/* The text of members without its check sum, which takes zlib a third of its time: who has time sums, and
- * faster. The sum of a header is zlib's. */
+/* Inflates raw deflate data without zlib's checksum, which takes a third of the time: the reader computes it
+ * faster, in parallel. zlib still checks the sum of a header. */
 static int inflate_some(struct oc_gz *g)
 {
     int rc = inflate(&g->z, g->in_header ? Z_BLOCK : Z_NO_FLUSH);
-    if (g->in_header && rc == Z_OK && g->z.data_type & 128) { /* behind it */
+    if (g->in_header && rc == Z_OK && g->z.data_type & 128) { /* byte after it */
         g->in_header = false;
         inflateValidate(&g->z, 0);
     }
@@ -163,7 +163,7 @@ static void fill_block(struct oc_gz *g, struct block *b)
         uInt room = g->z.avail_out;
         g->z.avail_in = (uInt)(left > INPUT_BYTES ? INPUT_BYTES : left);
         int rc = inflate_some(g);
-        b->no_memory = rc == Z_MEM_ERROR; /* told by the reader */
+        b->no_memory = rc == Z_MEM_ERROR; /* reported by the reader */
         if (rc == Z_STREAM_END) {
             end_member(g, b);
         } else if (rc != Z_OK || (left == 0 && g->z.avail_out == room)) {
@@ -217,7 +217,7 @@ static bool second_processor(void)
            1;
 }
 
-/* Signals that are sent to the process are not for this thread. */
+/* Blocks all signals in this thread, so that the process receives them elsewhere. */
 static void start_thread(struct oc_gz *g)
 {
     sigset_t all, old;
@@ -260,7 +260,7 @@ void oc_gz_close(struct oc_gz *g)
 /* ---- reading --------------------------------------------------------------------------------------------
  */
 
-/* The block behind the one that is held, if one is. */
+/* The block after the current one, if any. */
 static struct block *next_block(struct oc_gz *g)
 {
     struct block *b = &g->block[(g->first + g->holds) % BLOCKS];
@@ -293,7 +293,7 @@ static void release_held(struct oc_gz *g)
     }
 }
 
-/* What is left of the window and the block behind it, in one piece. */
+/* Joins the rest of the window and the next block into one contiguous piece. */
 static void join_window(struct oc_gz *g, const char *left, size_t n_left, const struct block *b)
 {
     char *block = b->mem + ROOM_BYTES;
@@ -307,7 +307,7 @@ static void join_window(struct oc_gz *g, const char *left, size_t n_left, const 
             g->large_cap = 2 * n;
             g->large = oc_xrealloc(g->large, g->large_cap);
         }
-        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it was made above or before */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): allocated above or earlier */
         memmove(g->large, at == SIZE_MAX ? left : g->large + at, n_left);
         memcpy(g->large + n_left, block, b->n);
         g->win = g->large;
@@ -315,8 +315,8 @@ static void join_window(struct oc_gz *g, const char *left, size_t n_left, const 
     g->win_n = n_left + b->n;
 }
 
-/* Is the block's part of its member, and all of that if it ends here, what was packed? Nothing is read behind
- * one that is not. */
+/* Verifies the checksum of the block's part of its member, and length and sum if the member ends here. Data
+ * after a failed member is not read. */
 static void check_block(struct oc_gz *g, const struct block *b)
 {
     uint32_t before = b->begins ? 0 : g->sum;
@@ -362,7 +362,7 @@ bool oc_gz_more(struct oc_gz *g, size_t used, bool add, const char **data, size_
         }
         do
             add_block(g);
-        while (g->win_n == had && !g->ended); /* a member may end with nothing */
+        while (g->win_n == had && !g->ended); /* a member may end in an empty block */
     }
     *data = g->win;
     *n = g->win_n;

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 struct place {
-    char folder[PATH_MAX], path[PATH_MAX]; /* without links */
-    const char *rest;                      /* of the path, behind the folder */
+    char folder[PATH_MAX], path[PATH_MAX]; /* resolved: no links */
+    const char *rest;                      /* length of the path after the folder */
 };
 
 static int find(const char *folder, const char *path, struct place *out)
@@ -27,7 +27,7 @@ static int find(const char *folder, const char *path, struct place *out)
     if (!realpath(n ? folder : ".", out->folder) || !realpath(joined, out->path))
         return errno;
     n = strlen(out->folder);
-    n -= out->folder[n - 1] == '/'; /* the root */
+    n -= out->folder[n - 1] == '/'; /* the root folder */
     if (strncmp(out->folder, out->path, n) != 0 || out->path[n] != '/')
         return EXDEV;
     out->rest = out->path + n + 1;
@@ -40,7 +40,7 @@ int oc_look_inside(const char *folder, const char *path)
     return find(folder, path, &p);
 }
 
-/* A link that has come to stand on the way since is not followed. */
+/* Does not follow a link that was placed on the path since the check. */
 static int open_found(const struct place *p)
 {
     const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
@@ -49,7 +49,7 @@ static int open_found(const struct place *p)
     if (dir < 0)
         return -1;
     int fd = (int)syscall(SYS_openat2, dir, p->rest, &how, sizeof(how));
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* an old kernel, or a sandbox that does not know it */
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* an old kernel, or a sandbox without openat2 */
         fd = open(p->path, flags | O_NOFOLLOW);
     int error = errno;
     close(dir);

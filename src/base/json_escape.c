@@ -44,13 +44,13 @@ static size_t put_utf8(char *out, unsigned c)
     return 4;
 }
 
-/* \uXXXX at p (after the u); *used counts the bytes read. A surrogate without its half gives U+FFFD. */
+/* \uXXXX at p (after the u); *used is the number of bytes read. An unpaired surrogate becomes U+FFFD. */
 static size_t decode_unicode(const char *p, size_t n, char *out, size_t *used)
 {
     int hi = hex4(p, n);
     *used = 0;
-    if (hi < 0) { /* unknown escape: kept */
-        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the caller counts the bytes */
+    if (hi < 0) { /* unknown escapes are kept */
+        /* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the caller passes the length */
         memcpy(out, "\\u", 2);
         return 2;
     }

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Decodes n bytes between quotes into out (room for n + 8) and returns the length: no escape grows (\uXXXX is
- * 6 bytes for at most 3, two of them 12 for 4). Unknown escapes are kept as written. */
+/* Decodes n bytes between quotes into out (room for n + 8) and returns the length: escapes never grow (\uXXXX
+ * is 6 bytes for at most 3, a pair 12 for 4). Unknown escapes are kept as written. */
 size_t oc_json_unescape(const char *p, size_t n, char *out);
 
 #endif

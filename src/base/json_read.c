@@ -23,13 +23,13 @@ struct oc_json {
     uint64_t error_offset;
     char *scratch; /* decoded strings */
     size_t scratch_cap;
-    char kind[MAX_DEPTH]; /* '{' or '[' by level */
+    char kind[MAX_DEPTH]; /* '{' or '[' per level */
     char error[160];
 };
 
 /* ---- window and errors -------------------------------------------------------------------------------- */
 
-/* More bytes behind the window; the cursor's byte stays (and becomes the first one). */
+/* Extends the window by more bytes; the byte at the cursor stays and becomes the first one. */
 static bool more(struct oc_json *j)
 {
     if (j->at_end)
@@ -74,7 +74,7 @@ static bool cut(struct oc_json *j)
     return false;
 }
 
-/* The rest of the text is not read: the stream tells why. */
+/* Stops reading the text; the stream has the error. */
 static bool too_long(struct oc_json *j, size_t n)
 {
     oc_stream_over(j->stream, OC_CAP_STRING_BYTES, n);
@@ -91,14 +91,14 @@ static bool unexpected(struct oc_json *j, int c, const char *wanted)
     return fail(j, 0, "expected %s, found byte 0x%02x", wanted, (unsigned)c);
 }
 
-/* Next byte that is neither blank nor, if asked, a comma; -1 at the end. */
+/* Next byte that is not a blank (nor, if requested, a comma); -1 at the end. */
 static inline int skip_blanks(struct oc_json *j, bool commas)
 {
     int c = byte_at(j, 0);
     if (!is(c, BLANK) && !(commas && c == ','))
         return c;
     j->pos++;
-    if (j->pos + 16 <= j->n) /* a line of its own for each thing, as a rule */
+    if (j->pos + 16 <= j->n) /* writers usually put each event on its own line */
         j->pos += blanks_at(j->win + j->pos, commas ? ',' : ' ');
     while (is(c = byte_at(j, 0), BLANK) || (commas && c == ','))
         j->pos++;
@@ -150,7 +150,7 @@ unsigned oc_json_depth(const struct oc_json *j)
 
 /* ---- tokens ------------------------------------------------------------------------------------------- */
 
-/* Does the quote at cursor + quote close its string? */
+/* Whether the quote at cursor + quote closes its string. */
 static inline bool closes(struct oc_json *j, size_t quote)
 {
     size_t i = quote + 1;
@@ -160,8 +160,9 @@ static inline bool closes(struct oc_json *j, size_t quote)
     return c < 0 || is(c, ENDS_STRING);
 }
 
-/* The string that begins with a quote at the cursor: index of its closing quote, or 0 when the text ended. A
- * name ends at its first quote: one without its colon would else reach into the members behind it. */
+/* Finds the string that begins with a quote at the cursor: index of its closing quote, or 0 at the end of the
+ * text. A member name ends at its first quote: otherwise a name without a colon would swallow the following
+ * members. */
 static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
 {
     size_t i = 1;
@@ -181,7 +182,7 @@ static inline size_t scan_string(struct oc_json *j, bool is_name, bool *escaped)
             if (is_name || closes(j, i))
                 return i;
             i++;
-        } /* else: the window grew, go on */
+        } /* else the window grew: continue */
     }
 }
 
@@ -249,7 +250,7 @@ bool oc_json_enter(struct oc_json *j)
     return true;
 }
 
-/* True when the container of that kind goes on: the cursor is at its next element. */
+/* True when the container of that kind has another element: the cursor is then at it. */
 static bool goes_on(struct oc_json *j, char kind)
 {
     if (j->failed || !j->depth)
@@ -257,7 +258,7 @@ static bool goes_on(struct oc_json *j, char kind)
     if (j->kind[j->depth - 1] != kind)
         return fail(j, 0, kind == '{' ? "not in an object" : "not in an array");
     int c = skip_blanks(j, true);
-    if (c == kind + 2) { /* '{' and '}', '[' and ']' are two apart */
+    if (c == kind + 2) { /* '{' and '}', '[' and ']' differ by two */
         j->pos++;
         j->depth--;
         return false;
@@ -339,7 +340,7 @@ bool oc_json_string(struct oc_json *j, struct oc_str *out)
 
 /* ---- skipping ----------------------------------------------------------------------------------------- */
 
-/* A container that is being skipped: one bit a level, and whether the scan stands inside a string. */
+/* State of a container being skipped: one bit per level, and whether the scan is inside a string. */
 struct nest {
     uint64_t is_array[MAX_DEPTH / 64];
     unsigned depth;
@@ -361,7 +362,7 @@ static inline bool nest_step(struct oc_json *j, struct nest *t, char c, size_t a
     return array == (c == ']') ? true : fail(j, at, "'%c' does not close '%c'", c, array ? '[' : '{');
 }
 
-/* One telling byte at cursor + i. Returns how many bytes it takes, 0 on error. */
+/* Processes one structural byte at cursor + i. Returns the bytes consumed, 0 on error. */
 static inline size_t step(struct oc_json *j, struct nest *t, char c, size_t i)
 {
     if (t->in_string) {
@@ -377,7 +378,8 @@ static inline size_t step(struct oc_json *j, struct nest *t, char c, size_t i)
     return 1;
 }
 
-/* The 64 bytes at cursor + i. Returns how many were taken (up to the end of the container), 0 on error. */
+/* Processes the 64 bytes at cursor + i. Returns the bytes consumed (up to the end of the container), 0 on
+ * error. */
 static size_t step_block(struct oc_json *j, struct nest *t, size_t i)
 {
     struct block b = look_at(j->win + j->pos + i);
@@ -397,8 +399,8 @@ static size_t step_block(struct oc_json *j, struct nest *t, size_t i)
     return taken;
 }
 
-/* Length of the container at the cursor, 0 on error. Without `keep` the cursor moves along (the length counts
- * from there), so that a window need not hold the whole value. */
+/* Length of the container at the cursor, 0 on error. Without `keep` the cursor advances (the length counts
+ * from there), so that the window need not hold the whole value. */
 static size_t scan_container(struct oc_json *j, bool keep)
 {
     struct nest t = {.depth = 0};
@@ -495,7 +497,7 @@ void oc_json_step(struct oc_json *j, size_t bytes)
 
 /* ---- numbers ------------------------------------------------------------------------------------------ */
 
-/* The text of a number, or of a string that may hold one. */
+/* The text of a number, or of a string that contains one. */
 static bool number_text(struct oc_json *j, struct oc_str *text)
 {
     enum oc_json_type type = oc_json_peek(j);
@@ -531,7 +533,7 @@ bool oc_json_i64(struct oc_json *j, int64_t *out)
         return false;
     if (small_int(t, out) || oc_parse_i64(t.s, t.n, out))
         return true;
-    static const double least = -9223372036854775808.0; /* -2^63; 2^63 is too much */
+    static const double least = -9223372036854775808.0; /* -2^63 is allowed; 2^63 is not */
     if (!oc_parse_double(t.s, t.n, &d) || d != floor(d) || !(d >= least && d < -least))
         return false;
     *out = (int64_t)d;
@@ -555,7 +557,8 @@ bool oc_json_bool(struct oc_json *j, bool *out)
 
 /* ---- repair ------------------------------------------------------------------------------------------- */
 
-/* Is the next thing behind the cursor's byte an object? *blanks: how many blanks and commas stand before. */
+/* Whether the value after the byte at the cursor is an object; *blanks: number of blanks and commas before
+ * it. */
 static bool object_follows(struct oc_json *j, size_t *blanks)
 {
     size_t i = 1;
@@ -582,7 +585,7 @@ bool oc_json_resync(struct oc_json *j, unsigned depth)
             j->kind[depth - 1] = '[';
             return true;
         }
-        j->pos += blanks; /* not looked at again */
+        j->pos += blanks; /* already examined */
         if (!is(c, BLANK)) {
             before = last;
             last = (char)c;

@@ -1,5 +1,5 @@
-/* Looking at many bytes of JSON at once: part of json_read.c, where its speed comes from. Compiler vectors
- * with a portable way for machines without SSE2; no byte outside [p, p + n) is touched. */
+/* SIMD scans of JSON text for json_read.c. Uses compiler vectors, with a portable version for machines
+ * without SSE2; reads no byte outside [p, p + n). */
 #ifndef OC_JSON_SCAN_H
 #define OC_JSON_SCAN_H
 
@@ -7,7 +7,8 @@
 
 enum byte_class { BLANK = 1, ENDS_STRING = 2, ENDS_SCALAR = 4 };
 
-/* What a byte may end. A quote ends a string only when one of ENDS_STRING follows, blanks allowed. */
+/* Classes of bytes by what they end. A quote ends a string only when ENDS_STRING follows, possibly after
+ * blanks. */
 static const uint8_t class_of[256] = {
     [' '] = BLANK | ENDS_SCALAR,
     ['\n'] = BLANK | ENDS_SCALAR,
@@ -31,7 +32,7 @@ static inline bool is(int c, unsigned what)
 static inline size_t find_quote(const char *p, size_t n)
 {
     size_t i = 0;
-    for (; i + 32 <= n; i += 32) { /* most strings end in the first round: one branch, easy to foresee */
+    for (; i + 32 <= n; i += 32) { /* most strings end in the first iteration: one well-predicted branch */
         oc_v16 v = oc_load16(p + i), w = oc_load16(p + i + 16);
         uint64_t bits =
             oc_lanes((oc_v16)((v == '"') | (v == '\\'))) | oc_lanes((oc_v16)((w == '"') | (w == '\\'))) << 16;
@@ -43,7 +44,7 @@ static inline size_t find_quote(const char *p, size_t n)
     return i;
 }
 
-/* How many of the 16 bytes at p are blanks, or `also`, before another comes. */
+/* Counts the leading bytes among the 16 at p that are blanks or `also`. */
 static inline size_t blanks_at(const char *p, char also)
 {
     oc_v16 v = oc_load16(p);
@@ -51,12 +52,12 @@ static inline size_t blanks_at(const char *p, char also)
     return (size_t)__builtin_ctzll(~bits & 0x1ffff);
 }
 
-/* Where the telling bytes of 64 are. */
+/* Bit mask of the structural bytes among 64. */
 struct block {
     uint64_t quote, escape, structure;
 };
 
-/* Setting bit 5 makes braces of brackets, and of no other byte. */
+/* Setting bit 5 maps brackets to braces, and no other byte to them. */
 static inline struct block look_at(const char *p)
 {
     struct block b = {0, 0, 0};
@@ -69,7 +70,7 @@ static inline struct block look_at(const char *p)
     return b;
 }
 
-/* Behind the number or word at p: at the first byte that ends one, or end. */
+/* End of the number or word at p: the first byte that ends one, or end. */
 static inline const char *scalar_end(const char *p, const char *end)
 {
     if (end - p >= 16) {
@@ -77,7 +78,7 @@ static inline const char *scalar_end(const char *p, const char *end)
         uint64_t bits = oc_lanes((oc_v16)((v <= '"') | (v == ',') | (v == ':') | (w == '{') | (w == '}')));
         p += bits ? (size_t)__builtin_ctzll(bits) : 16;
     }
-    while (p < end && !is((unsigned char)*p, ENDS_SCALAR)) /* control characters end nothing */
+    while (p < end && !is((unsigned char)*p, ENDS_SCALAR)) /* control characters end no token */
         p++;
     return p;
 }

@@ -16,7 +16,7 @@ static void new_line(const struct oc_json_out *w)
         fprintf(w->f, "\n%*s", (int)(n - 1), "");
 }
 
-/* What stands before a value or a key: a comma, a new line. */
+/* Writes the separator before a value or a key: comma, line break. */
 static void before(struct oc_json_out *w)
 {
     if (w->after_key) {
@@ -97,8 +97,8 @@ static unsigned utf8_len(const unsigned char *s)
     return 0;
 }
 
-/* The code point at s, of n bytes, if a terminal would obey it and not show it (C1 controls, ends of lines,
- * controls of direction); such a character is written as an escape, which means the same. 0: none. */
+/* The n-byte code point at s if a terminal would interpret it instead of showing it (C1 controls, line ends,
+ * bidirectional controls); such characters are written as an equivalent escape. 0: none. */
 static unsigned hidden_at(const unsigned char *s, unsigned n)
 {
     if (n == 1)
@@ -111,7 +111,7 @@ static unsigned hidden_at(const unsigned char *s, unsigned n)
     return (cp >= 0x80 && cp < 0xa0) || turns ? cp : 0;
 }
 
-/* Characters at s that stand for themselves. */
+/* Number of bytes at s that need no escape. */
 static size_t plain_run(const unsigned char *s)
 {
     size_t n = 0;

@@ -9,7 +9,7 @@
 struct oc_json_out {
     FILE *f;
     unsigned depth;
-    bool pretty;     /* set before use: newline and two blanks a level */
+    bool pretty;     /* set before use: line breaks and two blanks per level */
     bool need_comma; /* private */
     bool after_key;  /* private */
 };
@@ -25,6 +25,6 @@ void oc_jw_i64(struct oc_json_out *w, int64_t v);
 void oc_jw_double(struct oc_json_out *w, double v);
 void oc_jw_bool(struct oc_json_out *w, bool v);
 void oc_jw_null(struct oc_json_out *w);
-void oc_jw_raw(struct oc_json_out *w, const char *json); /* a value that is written already */
+void oc_jw_raw(struct oc_json_out *w, const char *json); /* an already encoded value */
 
 #endif

@@ -11,7 +11,8 @@ void *oc_load_library(const char *soname)
     errno = 0;
     void *handle = dlopen(soname, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
     const char *why = handle ? NULL : dlerror();
-    if (why && strstr(why, "memory")) /* the linker's own words: "out of memory", "Cannot allocate memory" */
+    if (why &&
+        strstr(why, "memory")) /* the dynamic linker's messages: "out of memory", "Cannot allocate memory" */
         oc_out_of_memory(0);
     if (!handle)
         oc_check_memory(errno);

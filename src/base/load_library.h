@@ -1,19 +1,19 @@
-/* Libraries that are loaded when they are needed. */
+/* Loads shared libraries on demand. */
 #ifndef OC_LOAD_LIBRARY_H
 #define OC_LOAD_LIBRARY_H
 
 #include <stddef.h>
 
-/* dlopen with RTLD_LAZY; the library stays when the handle is closed. NULL: there is none of that name.
- * Running out of memory is told apart and ends the program. */
+/* dlopen with RTLD_LAZY; the library stays loaded when the handle is closed. NULL: not found. Running out of
+ * memory is distinguished and ends the program. */
 void *oc_load_library(const char *soname);
 
 struct oc_symbol {
     const char *name;
-    size_t offset_bytes; /* of its pointer in the table */
+    size_t offset_bytes; /* offset of its pointer in the table */
 };
 
-/* Puts the addresses of functions into the table. NULL: all are there, else the name of one that is not. */
+/* Stores the addresses of the functions in the table. Returns NULL, or the name of the first missing one. */
 const char *oc_load_symbols(void *handle, const struct oc_symbol *list, size_t n, void *table);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "base/same.h"
 
-/* Slots are small, so that those of many names stay in a cache; the keys stand in order of their arrival. */
+/* Slots are small, so that those of many names stay in the cache; keys are stored in order of insertion. */
 struct oc_map_slot {
-    uint32_t hash, at; /* at: place of the entry + 1, 0: empty */
+    uint32_t hash, at; /* at: index of the entry + 1, 0: empty */
 };
 
 struct oc_map_entry {
@@ -32,7 +32,7 @@ static uint32_t hash_bytes(const char *s, size_t n)
     return (uint32_t)(h ^ (h >> 32));
 }
 
-/* The slot of the key, or the empty one where it belongs. */
+/* The slot of the key, or the empty slot for it. */
 static struct oc_map_slot *find(const struct oc_map *m, const char *key, size_t n, uint32_t hash)
 {
     uint32_t mask = m->cap - 1;
@@ -81,7 +81,7 @@ void oc_map_expect(const struct oc_map *m, const char *key, size_t n)
         __builtin_prefetch(&m->slot[hash_bytes(key, n) & (m->cap - 1)], 1);
 }
 
-/* Where the entry of the key stands, or OC_NONE. */
+/* Index of the key's entry, or OC_NONE. */
 static uint32_t entry_of(const struct oc_map *m, const char *key, size_t n)
 {
     return m->cap ? find(m, key, n, hash_bytes(key, n))->at - 1 : OC_NONE;
@@ -110,7 +110,7 @@ uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint
     return m->entry[at].value;
 }
 
-/* The entry of the key; a new one is made of a key that it keeps or copies. */
+/* Finds or inserts the entry of the key; a new key is copied or, if allowed, kept. */
 static struct oc_map_entry *place(struct oc_map *m, const char *key, size_t n, bool keep, uint32_t value,
                                   bool *is_new)
 {

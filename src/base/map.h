@@ -1,5 +1,5 @@
-/* Hash map from byte strings to 32-bit numbers, and the string interner built on it.
- * Keys are copied into the arena once, or kept where they are; the table itself is on the heap. */
+/* Hash map from byte strings to 32-bit numbers, and the string interner built on it. Keys are copied into the
+ * arena, or referenced; the table itself is on the heap. */
 #ifndef OC_MAP_H
 #define OC_MAP_H
 
@@ -15,17 +15,17 @@ struct oc_map {
 };
 #define OC_NONE UINT32_MAX
 
-/* Makes room for n more keys at once. */
+/* Reserves room for n more keys. */
 void oc_map_reserve(struct oc_map *m, uint32_t n);
 
-/* Has the place of a key that will be asked for soon fetched into the cache; pays for tables of many keys. */
+/* Prefetches the slot of a key that is looked up soon; pays off for tables of many keys. */
 void oc_map_expect(const struct oc_map *m, const char *key, size_t n);
 
 /* Value of the key, or OC_NONE. */
 uint32_t oc_map_get(const struct oc_map *m, const char *key, size_t n);
 
-/* The same, looking first at the keys that came at and just after the last one found with the same `hint`
- * (start with 0): for keys that are asked for in about the order in which they came. */
+/* The same, but first compares the keys at and just after the last match for this `hint` (start with 0): for
+ * keys looked up roughly in insertion order. */
 uint32_t oc_map_get_near(const struct oc_map *m, const char *key, size_t n, uint32_t *hint);
 
 /* Inserts or replaces; returns the stored key (NUL-terminated, arena memory). */
@@ -34,12 +34,12 @@ const char *oc_map_set(struct oc_map *m, const char *key, size_t n, uint32_t val
 /* Inserts if absent. *value is the old value or the new one; returns true if it was new. */
 bool oc_map_add(struct oc_map *m, const char *key, size_t n, uint32_t *value, const char **stored);
 
-/* The same for a key that lives as long as the map: it is not copied. */
+/* The same for a key that outlives the map: it is not copied. */
 bool oc_map_add_kept(struct oc_map *m, const char *key, size_t n, uint32_t *value);
 
-/* The one stored copy of the string. */
+/* The unique stored copy of the string. */
 const char *oc_intern(struct oc_map *m, const char *s, size_t n);
 
-void oc_map_free(struct oc_map *m); /* the keys stay in the arena */
+void oc_map_free(struct oc_map *m); /* the keys remain in the arena */
 
 #endif

@@ -1,5 +1,5 @@
-/* Whether two texts are the same, without a call for short ones. Compiler vectors with a portable way for
- * machines without SSE2; no byte outside of either text is touched. */
+/* Equality of two texts, without a call for short ones. Uses compiler vectors, with a portable version for
+ * machines without SSE2; reads no byte outside of either text. */
 #ifndef OC_SAME_H
 #define OC_SAME_H
 
@@ -33,7 +33,7 @@ static inline uint64_t oc_lanes(oc_v16 mask)
 #else
     uint64_t w[2], bits = 0;
     memcpy(w, &mask, sizeof(w));
-    for (int i = 0; i < 2; i++) { /* byte k keeps bit k; the product adds the bytes up */
+    for (int i = 0; i < 2; i++) { /* byte k keeps bit k; the product sums the bytes */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         uint64_t b = w[i] & 0x8040201008040201u;
 #else
@@ -45,13 +45,13 @@ static inline uint64_t oc_lanes(oc_v16 mask)
 #endif
 }
 
-/* Whether two strings are the same; most that are not differ in their first byte. */
+/* Whether two strings are equal; most unequal ones differ in the first byte. */
 static inline bool oc_equal(const char *a, const char *b)
 {
     return *a == *b && strcmp(a, b) == 0;
 }
 
-/* Texts of up to 32 bytes: two pieces that overlap. */
+/* Texts of up to 32 bytes: two overlapping loads. */
 static inline bool oc_same(const char *a, const char *b, size_t n)
 {
     if (n > 32)

@@ -158,7 +158,7 @@ static const struct range word_ranges[] = {
     {0x2B740, 0x2B81D}, {0x2B820, 0x2CEA1}, {0x2CEB0, 0x2EBE0}, {0x2F800, 0x2FA1D}, {0x30000, 0x3134A},
 };
 
-/* The zeros of its decimal digits (category Nd): each stands at the head of ten. */
+/* The zero digit of each run of ten decimal digits (category Nd). */
 static const uint32_t digit_zeros[] = {
     0x30,    0x660,   0x6F0,   0x7C0,   0x966,   0x9E6,   0xA66,   0xAE6,   0xB66,   0xBE6,   0xC66,
     0xCE6,   0xD66,   0xDE6,   0xE50,   0xED0,   0xF20,   0x1040,  0x1090,  0x17E0,  0x1810,  0x1946,
@@ -173,7 +173,7 @@ static bool continues(const char *p, const char *end)
     return p < end && ((unsigned char)*p & 0xC0) == 0x80;
 }
 
-/* Length and the lead byte's share of a sequence; 0: not a lead byte. */
+/* Sequence length and the lead byte's payload bits; 0: not a lead byte. */
 static unsigned lead(unsigned char c, uint32_t *bits)
 {
     unsigned n = c >= 0xC2 && c <= 0xDF ? 2 : (c & 0xF0) == 0xE0 ? 3 : c >= 0xF0 && c <= 0xF4 ? 4 : 0;
@@ -314,7 +314,8 @@ struct width_range {
     unsigned columns;
 };
 
-/* East Asian Width W and F (Unicode UAX 11), joined over unassigned code points; and what takes no column. */
+/* East Asian Width W and F (Unicode UAX 11), merged over unassigned code points; and zero-width characters.
+ */
 static const struct width_range widths[] = {
     {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x1ab0, 0x1aff, 0},   {0x200b, 0x200d, 0},
     {0x20d0, 0x20ff, 0},   {0x2e80, 0x303e, 2},   {0x3041, 0x33ff, 2},   {0x3400, 0x4dbf, 2},

@@ -45,7 +45,7 @@ bool oc_parse_i64(const char *s, size_t n, int64_t *out)
     return true;
 }
 
-/* A decimal number taken apart: the first 19 digits, whether more follow, and the power of ten. */
+/* A parsed decimal number: the first 19 digits, whether more follow, and the power of ten. */
 struct decimal {
     bool minus, inexact;
     uint64_t digits;
@@ -101,7 +101,7 @@ static bool take_apart(const char *s, size_t n, struct decimal *d)
     return i == n;
 }
 
-/* The library's own conversion, correctly rounded, without a look at the user's locale. */
+/* strtod in the "C" locale: correctly rounded. */
 static double by_strtod(const char *s, size_t n)
 {
     char small[128], *text = n < sizeof(small) ? small : oc_xmalloc(n + 1);
@@ -138,7 +138,7 @@ bool oc_parse_double(const char *s, size_t n, double *out)
     struct decimal d;
     if (!take_apart(s, n, &d))
         return special(s, n, out);
-    /* Both operands exact, so one rounding: the result is the nearest double. */
+    /* Both operands are exact, so there is one rounding: the result is the nearest double. */
     if (!d.inexact && d.digits < (uint64_t)1 << 53 && d.exp10 >= -22 && d.exp10 <= 22) {
         double v = d.exp10 < 0 ? (double)d.digits / power[-d.exp10] : (double)d.digits * power[d.exp10];
         *out = d.minus ? -v : v;
@@ -182,7 +182,7 @@ bool oc_parse_scaled(const char *s, const char *unit, double *out)
     if (!oc_parse_double(s, digits, &v) ||
         !scale_of(s + at, end - at, unit && strcmp(unit, "s") == 0, &scale))
         return false;
-    *out = scale < 1 ? v / round(1 / scale) : v * scale; /* 12us is exactly 12 / 1e6 */
+    *out = scale < 1 ? v / round(1 / scale) : v * scale; /* exactly 12 / 1e6 for 12us */
     return isfinite(*out);
 }
 
@@ -216,7 +216,7 @@ bool oc_parse_count(const char *s, const char *unit, uint64_t *out)
     while (end > at && s[end - 1] == ' ')
         end--;
     if (end == at && oc_parse_u64(s, digits, out))
-        return true; /* maybe 20 digits */
+        return true; /* up to 20 digits */
     if (!take_apart(s, digits, &d) || d.inexact || end - at > 2)
         return false;
     if (end == at)
@@ -231,7 +231,8 @@ bool oc_parse_count(const char *s, const char *unit, uint64_t *out)
 
 /* ---- printing ----------------------------------------------------------------------------------------- */
 
-/* The significant digits of |v| rounded to `precision`, and its exponent, whatever the locale's point is. */
+/* The significant digits of |v| rounded to `precision`, and its exponent, for any decimal point of the
+ * locale. */
 static int digits_of(double v, int precision, char digit[24])
 {
     char text[64];
@@ -253,7 +254,8 @@ static bool reads_back(double v, const char *digit, int exp10)
     return n > 0 && oc_parse_double(text, (size_t)n, &back) && back == fabs(v);
 }
 
-/* Doubles lie closer below a power of two: a 16 digit number above may do where the nearest does not. */
+/* Doubles are denser below a power of two: a neighbouring 16-digit number may round-trip where the nearest
+ * does not. */
 static bool one_up(char *digit)
 {
     size_t i = strlen(digit);
@@ -267,7 +269,7 @@ static bool one_up(char *digit)
 static int shortest(double v, char digit[24])
 {
     int exp10;
-    if (fabs(v) < 0x1p-1022) /* few bits: fewer digits may do */
+    if (fabs(v) < 0x1p-1022) /* few bits: fewer digits may be enough */
         for (int p = 1; p < 15; p++) {
             exp10 = digits_of(v, p, digit);
             if (reads_back(v, digit, exp10))
@@ -305,14 +307,14 @@ size_t oc_format_repr(double v, char *buf, size_t cap)
     return (size_t)len;
 }
 
-/* Fixed point with a '.', then the suffix. */
-/* As "%.*f" prints it, which takes a thousand instructions. False: too near to the middle of two, or too
- * large, to be sure of it. */
+/* Fixed-point notation with '.', then the suffix. */
+/* The digits of "%.*f", which takes printf a thousand instructions. False: too close to a rounding boundary,
+ * or too large. */
 static bool short_decimal(double v, int decimals, char *buf, size_t cap)
 {
     static const double scale[] = {1, 10, 100, 1000};
     double a = decimals < (int)OC_COUNT(scale) ? fabs(v) * scale[decimals] : INFINITY;
-    if (!(a < 1e12)) /* the product's error is below 1e-4 */
+    if (!(a < 1e12)) /* the error of the product is below 1e-4 */
         return false;
     uint64_t n = (uint64_t)a;
     double rest = a - (double)n;
@@ -338,7 +340,8 @@ static bool short_decimal(double v, int decimals, char *buf, size_t cap)
 static void long_decimal(double v, int decimals, char *buf, size_t cap)
 {
     int n = snprintf(buf, cap, "%.*f", decimals, v);
-    if (decimals > 0 && n > decimals && (size_t)n < cap) { /* the locale's point may be several bytes */
+    if (decimals > 0 && n > decimals &&
+        (size_t)n < cap) { /* the locale's decimal point may be several bytes */
         char frac[16];
         snprintf(frac, sizeof(frac), "%s", buf + n - decimals);
         size_t whole = strspn(buf, "-0123456789");
@@ -375,7 +378,7 @@ static const char *prefixed(double v, double base, const char *const *prefix, si
     size_t i = 0;
     if (not_finite(v, buf, cap))
         return buf;
-    while (i + 1 < n && fabs(v) >= base - (v == floor(v) ? 0 : 0.005)) { /* what would print as 1000.00 */
+    while (i + 1 < n && fabs(v) >= base - (v == floor(v) ? 0 : 0.005)) { /* would print as 1000.00 */
         v /= base;
         i++;
     }

@@ -1,4 +1,5 @@
-/* Strict, locale-free parsing and printing of numbers with units. Parsing accepts the whole text or fails. */
+/* Strict, locale-independent parsing and printing of numbers with units. Parsing accepts the whole text or
+ * fails. */
 #ifndef OC_UNITS_H
 #define OC_UNITS_H
 
@@ -8,27 +9,27 @@
 
 bool oc_parse_i64(const char *s, size_t n, int64_t *out);
 bool oc_parse_u64(const char *s, size_t n, uint64_t *out);
-bool oc_parse_double(const char *s, size_t n, double *out); /* correctly rounded; nan and inf too */
+bool oc_parse_double(const char *s, size_t n, double *out); /* correctly rounded; accepts nan and inf */
 
 /* "1.5T", "80G", "12k" (powers of 1000), "80GiB", "48Ki" (powers of 1024); an optional trailing `unit`
- * ("B", "FLOP/s", "Hz", "s") must match when given; blanks between number and unit are fine. */
+ * ("B", "FLOP/s", "Hz", "s") must match when given; blanks between number and unit are accepted. */
 bool oc_parse_scaled(const char *s, const char *unit, double *out);
 
-/* The same forms for a whole number, in exact arithmetic: "4.1G" is 4100000000. What is no whole number is
- * rounded down; false: no such form, negative, or beyond 64 bits. */
+/* The same forms for a whole number, in exact arithmetic: "4.1G" is 4100000000. Fractions are rounded down;
+ * false: not a number, negative, or beyond 64 bits. */
 bool oc_parse_count(const char *s, const char *unit, uint64_t *out);
 
 /* Shortest text that reads back as the same double ("0.1", "1e-05" style as Python's repr). Returns length.
  */
 size_t oc_format_repr(double v, char *buf, size_t cap); /* cap >= 32 */
 
-/* Human forms into buf (cap >= 32), returned for convenience. */
+/* Human-readable forms into buf (cap >= 32), which is returned. */
 const char *oc_format_si(double v, const char *unit, char *buf, size_t cap); /* 236.03 MFLOP */
 const char *oc_format_bytes(double v, char *buf, size_t cap);                /* 9.00 MiB */
 const char *oc_format_time_ns(double ns, char *buf, size_t cap);             /* 12.3 us, 1.25 ms */
 const char *oc_format_count(uint64_t v, char *buf, size_t cap);              /* 118,013,952 */
 
-/* Writes the digits of v in front of `end` (20 bytes at most) and returns the first one; no zero byte. */
+/* Writes the digits of v before `end` (at most 20 bytes) and returns the first one; no zero byte. */
 char *oc_put_digits(char *end, uint64_t v);
 
 #endif

@@ -24,7 +24,7 @@ static const struct oc_symbol symbols[] = {
     {"xmlGetLineNo", offsetof(struct oc_xml_lib, line_of)},
 };
 
-/* Version 2.14 changed its soname; the functions used here are in both. */
+/* Version 2.14 changed the soname; the functions used here are in both. */
 static const char *const sonames[] = {"libxml2.so.2", "libxml2.so.16"};
 
 static void *load(void)
@@ -35,7 +35,7 @@ static void *load(void)
     return handle;
 }
 
-/* libxml2 sets itself up with its first reader, which several threads must not have at once. */
+/* libxml2 initialises itself with its first reader, which must not happen in several threads at once. */
 static void set_up(void)
 {
     void *handle = load();
@@ -67,7 +67,7 @@ int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err)
     return oc_fail(err, OC_ELIBRARY, "the installed libxml2 has no function '%s'", missing);
 }
 
-/* "20914" or "20914-GITv2.9.14": two digits a part. */
+/* "20914" or "20914-GITv2.9.14": two digits per part. */
 static void version_text(const char *number, char *out, size_t cap)
 {
     unsigned n = 0;

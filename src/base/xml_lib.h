@@ -1,5 +1,5 @@
-/* libxml2, loaded when the first XML file is read. It is not linked: its own dependencies cost more at
- * start-up than all of the program. Part of xml_read.c: nobody else includes this. */
+/* libxml2, loaded when the first XML file is read. It is not linked: its dependencies cost more start-up time
+ * than the rest of the program. Only xml_read.c includes this file. */
 #ifndef OC_XML_LIB_H
 #define OC_XML_LIB_H
 
@@ -8,7 +8,7 @@
 #include <libxml/parser.h>
 #include <libxml/xmlreader.h>
 
-/* One entry per function used, with the type that the real header declares. */
+/* One entry per function used, typed by the real header. */
 struct oc_xml_lib {
     void *handle;
     __typeof__(xmlReaderForMemory) *reader_for_memory;
@@ -25,8 +25,8 @@ struct oc_xml_lib {
     __typeof__(xmlGetLineNo) *line_of;
 };
 
-/* Fills *lib. OC_ELIBRARY when the library is missing or lacks a function. The library stays in the
- * process, so opening it again is cheap. Several threads may do this at once, each with a table of its own.
+/* Fills *lib. OC_ELIBRARY when the library is missing or lacks a function. The library stays loaded, so
+ * opening it again is cheap. Thread-safe; each thread passes its own table.
  */
 int oc_xml_lib_open(struct oc_xml_lib *lib, struct oc_err *err);
 void oc_xml_lib_close(struct oc_xml_lib *lib);

@@ -14,7 +14,7 @@ struct oc_xml {
     void *user;
     struct oc_err *err;
     const char *path;
-    char complaint[256]; /* first one of the parser */
+    char complaint[256]; /* first error of the parser */
     int complaint_line;
     struct oc_xml_elem stack[OC_XML_MAX_DEPTH];
     size_t depth;
@@ -31,7 +31,7 @@ const char *oc_xml_get(const struct oc_xml_elem *e, const char *name)
 }
 
 struct words {
-    const char *list; /* parted by blanks */
+    const char *list; /* separated by blanks */
     char word[32];
 };
 
@@ -73,7 +73,7 @@ static void add_element(const struct oc_xml *x, const struct oc_xml_elem *e, str
     append(t, "%s", before[0] == ':' ? "': " : ": ");
 }
 
-/* "device 'a100': peak 'f16': ", from the outside in; the root goes without saying. */
+/* "device 'a100': peak 'f16': ", outermost element first; the root is omitted. */
 static void add_context(const struct oc_xml *x, char *s, size_t cap)
 {
     struct text t = {.s = s, .cap = cap};
@@ -168,7 +168,7 @@ static uint32_t current_line(struct oc_xml *x)
     return line > 0 ? (uint32_t)line : 1;
 }
 
-/* The row of an element of that name inside the present one; n_spec: none. */
+/* Row of the element of that name inside the current one; n_spec: none. */
 static uint32_t find_kind(const struct oc_xml *x, const char *name)
 {
     uint32_t parent = x->depth ? x->stack[x->depth - 1].kind : OC_XML_ROOT, kind = 0;
@@ -233,7 +233,7 @@ static void on_xml_error(void *user, xmlErrorPtr e)
     x->complaint_line = e->line;
 }
 
-/* Not everywhere in libxml2 does running out of memory become an error, but malloc says so in errno. */
+/* libxml2 does not report every failed allocation as an error, but malloc sets errno. */
 static int read_node(struct oc_xml *x)
 {
     errno = 0;
@@ -295,7 +295,7 @@ static int parse(struct oc_xml *x, const void *data, size_t n)
         rc = read_nodes(x);
         x->lib.reader_free(x->parser);
     } else {
-        rc = fail_at(x, 1, "", "the parser does not start");
+        rc = fail_at(x, 1, "", "libxml2 could not create a parser");
     }
     oc_xml_lib_close(&x->lib);
     return rc;

@@ -18,7 +18,7 @@ static bool folder_of(const struct oc_model *m, char folder[PATH_MAX])
     return true;
 }
 
-/* With ".." or from the root, whether or not it leads back inside. */
+/* Contains "..", or is absolute, whether or not it resolves to a path inside the folder. */
 static bool names_outside(const char *location)
 {
     if (location[0] == '/')
@@ -44,7 +44,8 @@ enum oc_external_state oc_external_look(const struct oc_model *m, const char *lo
     if (!m->caps.external_anywhere && names_outside(location))
         return OC_EXTERNAL_OUTSIDE;
     if (!folder_of(m, folder))
-        return m->path[0] ? OC_EXTERNAL_MISSING : OC_EXTERNAL_FOUND; /* a model in memory: nobody knows */
+        return m->path[0] ? OC_EXTERNAL_MISSING
+                          : OC_EXTERNAL_FOUND; /* a model in memory: no folder is known */
     if (m->caps.external_anywhere)
         return join(folder, location, path) && access(path, R_OK) == 0 ? OC_EXTERNAL_FOUND
                                                                        : OC_EXTERNAL_MISSING;

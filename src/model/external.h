@@ -1,5 +1,5 @@
-/* Weights in files of their own: which file it is, and whether it may be opened. It has to lie in the folder
- * of the model, unless the caps of the model say otherwise. */
+/* Weights in external files: finds the file and decides whether it may be opened. It must be inside the
+ * model's folder unless the model's caps permit otherwise. */
 #ifndef OC_EXTERNAL_H
 #define OC_EXTERNAL_H
 
@@ -7,10 +7,10 @@
 
 enum oc_external_state { OC_EXTERNAL_FOUND, OC_EXTERNAL_MISSING, OC_EXTERNAL_OUTSIDE };
 
-/* Where the file of this location (as the model has it) lies. Opens nothing. */
+/* Path of the file for this location, as written in the model. Opens nothing. */
 enum oc_external_state oc_external_look(const struct oc_model *m, const char *location);
 
-/* Maps the file of a tensor. False: it is outside, missing, or no regular file. */
+/* Maps the file of a tensor. False: outside the folder, missing, or not a regular file. */
 bool oc_external_map(const struct oc_model *m, const struct oc_tensor *t, struct oc_file *out);
 
 #endif

@@ -102,7 +102,7 @@ static uint32_t count(const struct oc_function *fn, uint32_t num)
     return n;
 }
 
-/* Collects the names in fields of that number. */
+/* Collects the names in all fields of that number. */
 static struct oc_view *collect(const struct oc_function *fn, uint32_t num, uint32_t *n)
 {
     struct oc_view *list = NULL;
@@ -119,7 +119,7 @@ static struct oc_view *collect(const struct oc_function *fn, uint32_t num, uint3
     return list;
 }
 
-/* Formal inputs become names for the caller's values. */
+/* Binds formal inputs to the caller's values. */
 static void bind_inputs(struct oc_scope *in, const struct oc_view *formal, uint32_t n,
                         const struct oc_node *call)
 {
@@ -139,7 +139,7 @@ static void bind_outputs(struct oc_scope *in, const struct oc_view *formal, uint
             oc_map_set(&in->names, (const char *)formal[i].data, formal[i].n, call->out[i]);
 }
 
-/* Absent actual inputs: the body's nodes name them, so they need an entry. */
+/* Absent actual inputs get an entry too, because the body's nodes refer to them. */
 static void absent_inputs(struct oc_scope *in, const struct oc_view *formal, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
-/* An ONNX file into struct oc_model. The file is mapped and walked by wire.c; weights become views and are
- * never touched. The walk is ours all the way down (no message is unpacked as a whole): lengths and depth are
- * checked before anything is stored, and a tensor inside an attribute stays a view too.
+/* Loads an ONNX file into struct oc_model. The file is mapped and parsed with wire.c; weights become views
+ * and are never read. No message is unpacked as a whole: lengths and depth are checked before anything is
+ * stored, and a tensor inside an attribute is a view, too.
  *
  *   ModelProto: 1 ir_version, 2 producer_name, 3 producer_version, 7 graph, 8 opset_import, 25 functions */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/c_locale.h"
 #include "model/loader.h"
 
-struct top { /* the parts of the outer message */
+struct top { /* fields of ModelProto */
     struct oc_view graph;
     struct oc_view *function, *opset;
     uint32_t n_function, n_opset, cap_function, cap_opset;
@@ -53,8 +53,8 @@ static int load_opsets(struct oc_loader *l, const struct top *t)
             return -1;
     if (n == 0) {
         if (l->m->ir_version >= 3)
-            return oc_load_fail(l, OC_EFORMAT, NULL, "no opset import (is the file cut off?)");
-        set[n++] = (struct oc_opset){.domain = "", .version = 1}; /* IR 1 and 2 had no imports */
+            return oc_load_fail(l, OC_EFORMAT, NULL, "no opset import (is the file truncated?)");
+        set[n++] = (struct oc_opset){.domain = "", .version = 1}; /* IR 1 and 2 had no opset imports */
     }
     l->m->opset = set;
     l->m->n_opset = n;

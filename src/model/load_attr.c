@@ -1,12 +1,12 @@
 /* AttributeProto: 1 name, 2 f, 3 i, 4 s, 5 t, 6 g, 7 floats, 8 ints, 9 strings, 10 tensors, 11 graphs, 20
- * type, 21 ref_attr_name, 22 sparse_tensor, 23 sparse_tensors. The lists may be packed or not. */
+ * type, 21 ref_attr_name, 22 sparse_tensor, 23 sparse_tensors. Lists may be packed or not. */
 #include <string.h>
 
 #include "model/loader.h"
 
 struct counts {
     uint64_t floats, ints, strings, tensors, graphs, sparse;
-    uint32_t type; /* given, or guessed from the last field seen (IR 1 and 2 had no type) */
+    uint32_t type; /* given, or derived from the last field seen (IR 1 and 2 had no type) */
     const char *ref;
 };
 
@@ -29,7 +29,7 @@ static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
         else if (f.num == 8)
             k->ints += n = oc_wire_count(&f, 0);
         if (n == SIZE_MAX)
-            return oc_load_fail(l, OC_EFORMAT, at, "attribute '%s': a list is cut off", out->name);
+            return oc_load_fail(l, OC_EFORMAT, at, "attribute '%s': a list is truncated", out->name);
         k->strings += f.num == 9;
         k->tensors += f.num == 5 || f.num == 10;
         k->graphs += f.num == 6 || f.num == 11;
@@ -54,7 +54,7 @@ static int count_fields(struct oc_loader *l, struct oc_view v, struct counts *k,
     return oc_load_end(l, &w, "attribute");
 }
 
-struct filler { /* arrays being filled: as long as was counted, NULL where that is nothing */
+struct filler { /* output arrays, sized by the counts; NULL for empty lists */
     int64_t *ints;
     float *floats;
     struct oc_bytes *strings;
@@ -81,7 +81,7 @@ static void fill_numbers(struct filler *a, const struct oc_field *f)
         uint32_t bits = f->type == OC_WIRE_LEN ? 0 : (uint32_t)f->v;
         if (f->type == OC_WIRE_LEN)
             memcpy(&bits, f->data + 4 * i, 4);
-        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): they were counted */
+        /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): counted above */
         memcpy(&a->floats[a->n_floats++], &bits, 4);
     }
 }
@@ -91,7 +91,7 @@ static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t
 {
     struct oc_view part = {f->data, f->n};
     if (f->type != OC_WIRE_LEN)
-        return oc_load_fail(l, OC_EFORMAT, NULL, "an attribute's field %u is no message", f->num);
+        return oc_load_fail(l, OC_EFORMAT, NULL, "an attribute's field %u is not a message", f->num);
     if (f->num == 5 || f->num == 10)
         return oc_load_tensor(l, part, &a->tensors[a->n_tensors++]);
     if (f->num == 22 || f->num == 23)
@@ -99,7 +99,7 @@ static int fill_message(struct oc_loader *l, const struct oc_scope *sc, uint32_t
     if (sc->depth + 1 > oc_cap(l->caps, OC_CAP_DEPTH))
         return oc_load_over(l, OC_CAP_DEPTH, 0, f->data);
     uint32_t g = oc_load_new_graph(l);
-    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): they were counted */
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): counted above */
     a->graphs[a->n_graphs++] = g;
     OC_GROW(l->body, l->n_body, l->cap_body);
     l->body[l->n_body++] = (struct oc_body){.view = part, .graph = g, .owner = owner};
@@ -130,7 +130,7 @@ static int fill_fields(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
             fill_numbers(a, &f);
             break;
         case 9:
-            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): they were counted */
+            /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): counted above */
             a->strings[a->n_strings++] = bytes_of(l, &f);
             break;
         case 5:
@@ -150,7 +150,7 @@ static int fill_fields(struct oc_loader *l, const struct oc_scope *sc, uint32_t 
     return 0;
 }
 
-/* Inside a function body: the attribute stands for one of the call, or for the function's default. */
+/* Inside a function body: resolves a reference to the call's attribute, or to the function's default. */
 static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner, const char *ref,
                              struct oc_attr *out, bool *dropped)
 {
@@ -181,7 +181,7 @@ static int resolve_reference(struct oc_loader *l, const struct oc_scope *sc, uin
     return 0;
 }
 
-/* Most attributes have none of the lists. */
+/* Most attributes have no list. */
 static void *list_of(struct oc_arena *arena, uint64_t n, size_t size)
 {
     return n ? oc_alloc_array(arena, n, size) : NULL;

@@ -1,16 +1,16 @@
 /* GraphProto: 1 node, 2 name, 5 initializer, 11 input, 12 output, 13 value_info, 15 sparse_initializer
  * NodeProto: 1 input, 2 output, 3 name, 4 op_type, 5 attribute, 7 domain, 8 overload
  *
- * A graph is parsed in this order: inputs and initializers define values; nodes define their outputs and find
- * their inputs; inputs that were not there yet are looked for once more, also in outer graphs (so the order
- * of nodes does not matter); then the bodies of its nodes; at last value_info and outputs, which only refer
- * to values. */
+ * Order of parsing: inputs and initializers define values; nodes define their outputs and look up their
+ * inputs; inputs not yet defined are looked up again afterwards, also in outer graphs (so the order of nodes
+ * does not matter); then the bodies of its nodes; finally value_info and outputs, which only refer to values.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/loader.h"
 
-/* The value of that name in this graph, made if new. */
+/* Finds or creates the value of that name in this graph. */
 static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, size_t n, bool *is_new)
 {
     uint32_t id = l->m->n_value;
@@ -23,7 +23,7 @@ static uint32_t define(struct oc_loader *l, struct oc_scope *sc, const char *s, 
     return id;
 }
 
-/* The same for a name that lives as long as the model. */
+/* The same for a name that outlives the load. */
 static uint32_t define_kept(struct oc_loader *l, struct oc_scope *sc, const char *name, bool *is_new)
 {
     uint32_t id = l->m->n_value;
@@ -33,7 +33,7 @@ static uint32_t define_kept(struct oc_loader *l, struct oc_scope *sc, const char
     return id;
 }
 
-/* Room for n names and their values; most nodes have one output. */
+/* Reserves room for n names and their values; most nodes have one output. */
 static void reserve(struct oc_loader *l, struct oc_scope *sc, uint32_t n)
 {
     oc_map_reserve(&sc->names, n);
@@ -121,7 +121,7 @@ static int load_inputs(struct oc_loader *l, struct oc_scope *sc, const struct vi
             return -1;
         id[i] = define(l, sc, (const char *)name.data, name.n, &is_new);
         if (!is_new)
-            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is given twice",
+            return oc_load_fail(l, OC_EFORMAT, v->item[i].data, "graph input '%s' is defined twice",
                                 l->m->value[id[i]].name);
         declare(l, id[i], &type);
         l->m->value[id[i]].graph_input = true;
@@ -146,7 +146,7 @@ static int load_inits(struct oc_loader *l, struct oc_scope *sc, const struct vie
         id[i] = define_kept(l, sc, name, &is_new);
         struct oc_value *value = &l->m->value[id[i]];
         if (value->constant)
-            oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name, "the last one counts");
+            oc_diag_add(&l->m->diags, OC_WARNING, "W-initializer-twice", name, "the the last one wins");
         value->constant = &tensor[i];
         l->m->init_bytes += tensor[i].size_bytes;
     }
@@ -167,12 +167,12 @@ static int add_output(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     bool is_new;
     uint32_t id = define(l, sc, (const char *)f->data, f->n, &is_new);
     if (id == OC_ABSENT)
-        return oc_load_fail(l, OC_EFORMAT, f->data, "a node writes an input of its function");
+        return oc_load_fail(l, OC_EFORMAT, f->data, "a node overwrites an input of its function");
     struct oc_value *value = &l->m->value[id];
-    /* outputs of an expanded function were defined by the call and have the call as producer */
+    /* the call has already defined the outputs of an expanded function and is their producer */
     bool taken = value->producer != OC_NONE && !(sc->call && value->producer == sc->call->node);
     if (!is_new && (taken || value->graph_input || value->constant))
-        return oc_load_fail(l, OC_EFORMAT, f->data, "value '%s' is written twice", value->name);
+        return oc_load_fail(l, OC_EFORMAT, f->data, "value '%s' is defined twice", value->name);
     value->producer = node;
     k->out[k->n_out - 1] = id;
     return 0;
@@ -194,7 +194,7 @@ static void add_input(struct oc_loader *l, struct oc_scope *sc, const struct oc_
     }
 }
 
-/* Finds the value, innermost graph first. Reads of outer values are noted as captures of the outer graph's
+/* Finds the value, innermost graph first. Reads of outer values are recorded as captures of the outer graph's
  * control-flow node. */
 static uint32_t resolve(struct oc_loader *l, const struct oc_scope *sc, struct oc_view name)
 {
@@ -285,7 +285,7 @@ static int name_node(struct oc_loader *l, uint32_t id)
                          n->op_type[0] ? " of type " : "", n->op_type);
 }
 
-/* The lists that were collected, as long as they are. */
+/* Trims the collected lists to their length. */
 static void keep_lists(struct oc_loader *l, struct oc_node *n)
 {
     const struct oc_node_lists *k = &l->lists;
@@ -327,7 +327,7 @@ static int load_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v,
     return oc_load_end(l, &w, "node");
 }
 
-/* Inputs that were not there yet when their node was read. */
+/* Looks up inputs that were not defined when their node was read. */
 static int find_later(struct oc_loader *l, const struct oc_scope *sc)
 {
     for (uint32_t i = 0; i < l->n_later; i++) {
@@ -346,9 +346,9 @@ static int find_later(struct oc_loader *l, const struct oc_scope *sc)
     return 0;
 }
 
-enum { MANY_NODES = 1 << 14 }; /* their names are more than a cache of a processor holds */
+enum { MANY_NODES = 1 << 14 }; /* their names exceed the processor's cache */
 
-/* Room for n more; v is what has them. */
+/* Reserves room for n more; v is the current array. */
 static int reserve_nodes(struct oc_loader *l, struct oc_view v, uint32_t n)
 {
     struct oc_model *m = l->m;
@@ -380,8 +380,7 @@ static int new_node(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, 
     return load_node(l, sc, v, id);
 }
 
-/* Has the first output of the next node looked for while this one is read: of many names most are far away.
- */
+/* Prefetches the slot of the next node's first output: in large models most lookups miss the cache. */
 static void foresee(const struct oc_scope *sc, struct oc_wire rest, uint32_t field)
 {
     struct oc_field f;
@@ -418,7 +417,7 @@ int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, ui
     l->m->graph[sc->graph].node = list;
     l->m->graph[sc->graph].n_node = n;
     l->m->graph[sc->graph].unsure_order |=
-        sc->call != NULL; /* values of a call are there before their nodes */
+        sc->call != NULL; /* values of a call are defined before its nodes */
     if (rc == 0)
         rc = oc_load_bodies(l, sc, first_body);
     for (uint32_t i = 0; i < n && !rc; i++)
@@ -488,7 +487,7 @@ static int load_outputs(struct oc_loader *l, struct oc_scope *sc, const struct v
 
 static int load_infos(struct oc_loader *l, struct oc_scope *sc, const struct views *v)
 {
-    uint32_t near = 0; /* they mostly stand in the order of the nodes */
+    uint32_t near = 0; /* they are usually in the order of the nodes */
     for (uint32_t i = 0; i < v->n; i++) {
         struct oc_view name;
         struct oc_type type;

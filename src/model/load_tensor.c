@@ -69,7 +69,7 @@ static int external_number(struct oc_loader *l, const struct oc_tensor *t, struc
 {
     if (oc_parse_u64((const char *)s.data, s.n, out))
         return 0;
-    return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %.*s '%.*s' is no number", t->name,
+    return oc_load_fail(l, OC_EFORMAT, s.data, "tensor '%s': external %.*s '%.*s' is not a number", t->name,
                         (int)key.n, (const char *)key.data, oc_load_shown(s), (const char *)s.data);
 }
 
@@ -96,12 +96,12 @@ static int external_entry(struct oc_loader *l, struct oc_view v, struct oc_tenso
     return oc_load_end(l, &w, "external data");
 }
 
-/* The first tensor of each external file tells whether the file is there and may be read; it is not opened.
- */
+/* Checks for the first tensor of each external file whether the file exists and may be read; does not open
+ * it. */
 static void note_external(struct oc_loader *l, struct oc_tensor *t)
 {
     const char *path = t->external_path ? t->external_path : "";
-    bool again = path == l->last_path; /* texts are interned */
+    bool again = path == l->last_path; /* texts are interned: compare pointers */
     uint32_t state = again ? l->last_state : OC_EXTERNAL_FOUND;
     bool is_new = !again && oc_map_add(&l->externals, path, strlen(path), &state, NULL);
     if (is_new && path[0]) {
@@ -112,13 +112,13 @@ static void note_external(struct oc_loader *l, struct oc_tensor *t)
     l->last_state = state;
     if (!path[0] || state == OC_EXTERNAL_OUTSIDE) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-path", t->name,
-                    "external data '%s' refused: not a path inside the model's folder "
-                    "(--external-data anywhere)",
+                    "external data '%s' refused: not a path inside the model's folder (--external-data "
+                    "anywhere allows it)",
                     path);
         t->external_path = NULL;
     } else if (is_new && state == OC_EXTERNAL_MISSING) {
         oc_diag_add(&l->m->diags, OC_WARNING, "W-external-missing", path,
-                    "external data is not there: weights have no values (sizes come from the model)");
+                    "external data file is missing: weights have no values (sizes come from the model)");
     }
 }
 

@@ -64,7 +64,7 @@ static int load_tensor_type(struct oc_loader *l, struct oc_view v, struct oc_typ
 
 static int load_type(struct oc_loader *l, struct oc_view v, struct oc_type *out, unsigned depth);
 
-/* The message inside TypeProto that holds an element type: sequence, optional (field 1), map (field 2). */
+/* The message inside TypeProto that contains an element type: sequence, optional (field 1), map (field 2). */
 static int load_element(struct oc_loader *l, struct oc_view v, uint32_t field, struct oc_type *out,
                         unsigned depth)
 {
@@ -76,7 +76,7 @@ static int load_element(struct oc_loader *l, struct oc_view v, uint32_t field, s
             if (load_type(l, (struct oc_view){f.data, f.n}, elem, depth + 1))
                 return -1;
         } else if (f.num == 1 && f.type == OC_WIRE_VARINT) {
-            out->dtype = f.v < OC_DT_COUNT ? (uint8_t)f.v : OC_DT_UNDEFINED; /* key of a map */
+            out->dtype = f.v < OC_DT_COUNT ? (uint8_t)f.v : OC_DT_UNDEFINED; /* key type of a map */
         }
     }
     out->elem = elem;

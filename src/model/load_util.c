@@ -1,4 +1,4 @@
-/* Shared by the loader's files: errors with a place, interned text, new graphs and values. */
+/* Shared by the loader's files: errors with an offset, interned text, new graphs and values. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ void oc_load_reserve_values(struct oc_loader *l, uint32_t n)
     uint32_t need = l->m->n_value + n;
     if (need <= l->cap_value || need < n)
         return;
-    l->cap_value = l->cap_value < need / 2 ? need : need + need / 2; /* again and again stays linear */
+    l->cap_value = l->cap_value < need / 2 ? need : need + need / 2; /* repeated growth stays linear */
     l->m->value = oc_xrealloc(l->m->value, (size_t)l->cap_value * sizeof(*l->m->value));
 }
 

@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "model/wire.h"
 
-#define OC_ABSENT (OC_NONE - 1) /* in a scope's names: a function input that the call leaves out */
+#define OC_ABSENT (OC_NONE - 1) /* in a scope's names: a function input that the call omits */
 
 struct oc_view {
     const uint8_t *data;
@@ -27,10 +27,10 @@ struct oc_function {
 
 /* The call that a function body is expanded for. */
 struct oc_call {
-    const struct oc_call *up; /* enclosing call, to find recursion */
+    const struct oc_call *up; /* enclosing call, to detect recursion */
     const struct oc_function *fn;
     uint32_t node;      /* the call node */
-    const char *prefix; /* put in front of node names */
+    const char *prefix; /* prefix of node names */
 };
 
 enum { OC_NEAR = 4 };
@@ -38,7 +38,7 @@ enum { OC_NEAR = 4 };
 struct oc_scope {
     const struct oc_scope *up; /* enclosing graph; NULL for the main graph and for function bodies */
     struct oc_map names;       /* value name to value id */
-    uint32_t near[OC_NEAR];    /* by input of a node: where the last name was found */
+    uint32_t near[OC_NEAR];    /* per node input: index of the last match */
     uint32_t graph;
     uint32_t owner; /* node of the enclosing graph that has this body */
     const struct oc_call *call;
@@ -46,18 +46,18 @@ struct oc_scope {
     unsigned depth;
 };
 
-struct oc_later { /* an input whose name is not one of its graph, as far as that was read */
+struct oc_later { /* an input whose name is not yet defined in its graph */
     struct oc_view name;
     uint32_t node, slot;
 };
 
-struct oc_node_lists { /* of the node that is being read */
+struct oc_node_lists { /* of the node being read */
     uint32_t *in, *out;
     struct oc_attr *attr;
     uint32_t n_in, n_out, n_attr, cap_in, cap_out, cap_attr;
 };
 
-struct oc_body { /* a graph attribute, parsed after the graph it stands in */
+struct oc_body { /* a graph attribute, parsed after the graph that contains it */
     struct oc_view view;
     uint32_t graph, owner;
 };
@@ -77,16 +77,16 @@ struct oc_loader {
     uint32_t cap_node, cap_value, cap_graph, cap_symbol;
     uint32_t n_expanded;
     struct oc_map symbols, functions;
-    char *names_room; /* for names, one behind the other */
+    char *names_room; /* contiguous storage of names */
     size_t names_left;
-    struct oc_recent_text recent[64]; /* names of operators and attributes come again and again */
-    struct oc_map externals;          /* path to what was found there */
-    const char *last_path;            /* the last one asked for, and its answer */
+    struct oc_recent_text recent[64]; /* cache: names of operators and attributes repeat */
+    struct oc_map externals;          /* cache: path to its resolution */
+    const char *last_path;            /* the last path and its result */
     uint32_t last_state;
     struct oc_function *fn;
     uint32_t n_fn;
     struct oc_opset_list opsets;
-    struct oc_body *body; /* stack of bodies not yet parsed */
+    struct oc_body *body; /* stack of unparsed bodies */
     uint32_t n_body, cap_body;
     struct oc_later *later; /* of the graph whose nodes are being read */
     uint32_t n_later, cap_later;
@@ -97,26 +97,26 @@ struct oc_loader {
 
 /* load_util.c */
 uint64_t oc_load_offset(const struct oc_loader *l, const uint8_t *at);
-/* Error with the place. `what` names the part: "node 'conv1'". Returns -1. */
+/* Fails with the offset. `what` names the part: "node 'conv1'". Returns -1. */
 int oc_load_fail(struct oc_loader *l, enum oc_code code, const uint8_t *at, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The same for a limit; found 0: not counted. */
 int oc_load_over(struct oc_loader *l, enum oc_cap which, uint64_t found, const uint8_t *at);
-/* 0 if the walk ended well, else the error of the damaged field, or of a string that is too long. */
+/* 0 if parsing succeeded, else the error of the damaged field or of a string above its limit. */
 int oc_load_end(struct oc_loader *l, const struct oc_wire *w, const char *what);
 
-/* The string of a field, empty if it is none or too long (oc_load_end tells then): in the file, a copy of its
- * own, the one copy of what comes again and again. */
+/* The string of a field, empty if absent or too long (oc_load_end then fails): a view into the file, a
+ * private copy, or the interned copy. */
 struct oc_view oc_load_string(struct oc_loader *l, const struct oc_field *f);
 const char *oc_load_name(struct oc_loader *l, const struct oc_field *f);
 const char *oc_load_text(struct oc_loader *l, const struct oc_field *f);
-/* A copy of a name that lives as long as the model, with a NUL; the last one, of n bytes, taken back. */
+/* Copies a name with a NUL, valid as long as the model; and releases the last one, of n bytes. */
 const char *oc_load_keep(struct oc_loader *l, const void *text, size_t n);
 void oc_load_drop(struct oc_loader *l, size_t n);
 
-int oc_load_shown(struct oc_view s); /* bytes of it that a message shows */
+int oc_load_shown(struct oc_view s); /* maximum bytes of it shown in a message */
 uint32_t oc_load_new_graph(struct oc_loader *l);
-void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* room for n more */
+void oc_load_reserve_values(struct oc_loader *l, uint32_t n); /* reserves room for n more */
 uint32_t oc_load_new_value(struct oc_loader *l, const char *name, uint32_t graph);
 
 /* load_tensor.c */
@@ -132,8 +132,7 @@ int oc_load_attr(struct oc_loader *l, const struct oc_scope *sc, uint32_t owner,
 
 /* load_graph.c */
 int oc_load_graph(struct oc_loader *l, struct oc_scope *sc, struct oc_view v);
-/* Parses the nodes of a message that was walked before, its n fields of that number, into sc->graph. Their
- * order does not matter. */
+/* Parses the nodes of a message already counted (n fields of that number) into sc->graph, in any order. */
 int oc_load_nodes(struct oc_loader *l, struct oc_scope *sc, struct oc_view v, uint32_t field, uint32_t n);
 int oc_load_bodies(struct oc_loader *l, struct oc_scope *sc, uint32_t first_body);
 
@@ -143,7 +142,7 @@ int oc_load_opset(struct oc_loader *l, struct oc_view v, struct oc_opset *out);
 const struct oc_function *oc_function_of(const struct oc_loader *l, const struct oc_node *n);
 int oc_expand_call(struct oc_loader *l, const struct oc_scope *sc, uint32_t node);
 
-/* order.c: node lists of all graphs into topological order; a cycle is an error. */
+/* order.c: sorts the node lists of all graphs topologically; a cycle is an error. */
 int oc_order_graphs(struct oc_loader *l);
 
 #endif

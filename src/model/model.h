@@ -1,7 +1,6 @@
 /* An ONNX file as an immutable graph. Built by load.c, never changed afterwards: one model serves many
  * analyses. Nodes and values are numbered through the whole model (main graph first in file order, then
- * bodies and expanded functions), so that analyses keep plain arrays.
- * Knows nothing of operators' meaning. */
+ * bodies and expanded functions), so that analyses can use plain arrays. */
 #ifndef OC_MODEL_H
 #define OC_MODEL_H
 
@@ -35,14 +34,14 @@ struct oc_bytes { /* text in any encoding; NUL-terminated for convenience, n wit
 struct oc_attr {
     const char *name;
     uint8_t type; /* enum oc_attr_type */
-    uint32_t n;   /* elements of the list forms, else 1 */
+    uint32_t n;   /* length of the list forms, else 1 */
     int64_t i;
     float f;
     struct oc_bytes s;
     const int64_t *ints;
     const float *floats;
     const struct oc_bytes *strings;
-    const struct oc_tensor *tensors_or_null; /* dense or sparse, n of them; read by oc_attr_tensor_at */
+    const struct oc_tensor *tensors_or_null; /* dense or sparse, n of them; see oc_attr_tensor_at */
     const uint32_t *graph;                   /* graph(s): n graph indices; NULL for other types */
 };
 
@@ -55,7 +54,7 @@ struct oc_node {
     const uint32_t *in, *out; /* value ids, OC_NONE: absent (empty name) */
     const struct oc_attr *attr;
     uint32_t n_in, n_out, n_attr;
-    uint32_t graph;      /* index of the graph it stands in */
+    uint32_t graph;      /* index of the graph that contains it */
     uint32_t body;       /* OC_NODE_CALL: graph index of the expanded body, else OC_NONE */
     int32_t opset;       /* imported version of its domain, 0: domain not imported */
     uint8_t kind;        /* enum oc_node_kind */
@@ -67,10 +66,10 @@ struct oc_value {
     const char *name;
     const struct oc_type *declared;   /* kind OC_T_NONE: not declared. A dim is known (v >= 0), unspecified
                                          (v == -1), or symbol[expr - 1] of the model */
-    const struct oc_tensor *constant; /* initializer, or NULL. Outputs of Constant nodes are not here */
-    uint32_t producer;                /* node id, OC_NONE: graph input, initializer or outer */
-    uint32_t graph;                   /* graph of definition */
-    uint32_t n_use;                   /* node inputs that read it, bodies included */
+    const struct oc_tensor *constant; /* initializer, or NULL. Outputs of Constant nodes have none */
+    uint32_t producer;                /* node id, OC_NONE: graph input, initializer or outer value */
+    uint32_t graph;                   /* defining graph */
+    uint32_t n_use;                   /* node inputs that read it, including those in bodies */
     bool graph_input, graph_output;
 };
 
@@ -80,7 +79,7 @@ struct oc_graph {
     uint32_t n_node;
     const uint32_t *input, *output, *init; /* value ids; inputs as listed (initializers may be among them) */
     uint32_t n_input, n_output, n_init;
-    bool unsure_order;    /* while loading: a node may stand before one that it reads */
+    bool unsure_order;    /* while loading: a node may come before its producers */
     uint32_t parent_node; /* control-flow or call node, OC_NONE for the main graph */
     const char *scope;    /* "" for main; path of control-flow nodes and functions, "If_3/then_branch" */
 };
@@ -99,7 +98,7 @@ struct oc_model {
     struct oc_map names; /* interner for every string of the model */
     const char *path;    /* "" when loaded from memory */
     struct oc_file file;
-    struct oc_caps caps; /* that it was loaded with; they hold for its weights and its analyses too */
+    struct oc_caps caps; /* the caps it was loaded with; they also apply to its weights and analyses */
     int64_t ir_version;
     const char *producer_name, *producer_version;
     const struct oc_opset *opset;
@@ -108,17 +107,17 @@ struct oc_model {
     struct oc_node *node;
     struct oc_value *value;
     uint32_t n_graph, n_node, n_value;
-    uint32_t most_in, most_out; /* of one node */
+    uint32_t most_in, most_out; /* upper bound for one node */
     uint32_t n_function;        /* local functions defined */
     const char **symbol;        /* names of symbolic dims (dim_param), each once */
     uint32_t n_symbol;
-    struct oc_diags diags;            /* findings while loading */
+    struct oc_diags diags;            /* warnings of the load */
     uint64_t init_bytes;              /* stored bytes of all initializers */
-    const struct oc_capture *capture; /* outer values that bodies read, sorted by node */
+    const struct oc_capture *capture; /* outer values read by bodies, sorted by node */
     uint32_t n_capture;
 };
 
-/* A file that holds one TensorProto. *holder owns what *out refers to: free it with oc_model_free. */
+/* Loads a file that contains one TensorProto. *holder owns the memory of *out: free it with oc_model_free. */
 int oc_tensor_load(const char *path, struct oc_model **holder, struct oc_tensor *out, struct oc_err *err);
 
 /* Position of the first capture of a node >= `node` in a list sorted by node; n if there is none. */
@@ -126,12 +125,12 @@ uint32_t oc_first_capture(const struct oc_capture *list, uint32_t n, uint32_t no
 
 /* Attribute by name, or NULL. */
 const struct oc_attr *oc_node_attr(const struct oc_node *n, const char *name);
-/* Tensor `i` of an attribute. NULL: no attribute, one of another type, or fewer tensors: a file may declare
- * an attribute a tensor and give none. */
+/* Tensor `i` of an attribute. NULL: no attribute, another type, or fewer tensors (a file may declare a tensor
+ * attribute without a tensor). */
 const struct oc_tensor *oc_attr_tensor_at(const struct oc_attr *a, uint32_t i);
-/* The dense tensor that a Constant node holds; NULL: another node, or another kind of value. */
+/* The dense tensor of a Constant node; NULL: another node, or another kind of value. */
 const struct oc_tensor *oc_node_constant(const struct oc_node *n);
-/* Name for people: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
+/* Display name: the node's name, or "<op_type>_<file index>" in `buf` for an unnamed one. */
 const char *oc_node_label(const struct oc_model *m, const struct oc_node *n, char *buf, size_t cap);
 
 #endif

@@ -1,11 +1,11 @@
-/* Topological order. Files are supposed to list nodes in such an order; where one does not, its nodes are
- * sorted stably (lowest file position first) and a finding says so. */
+/* Topological order. The ONNX specification requires node lists to be in such an order; lists that are not
+ * are sorted stably (lowest file position first), with a warning. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/loader.h"
 
-/* The node of graph `g` that makes the value (bodies and calls count as their owner), or OC_NONE. */
+/* The node of graph `g` that produces the value (bodies and calls count as their owner), or OC_NONE. */
 static uint32_t producer_in(const struct oc_model *m, uint32_t value, uint32_t g)
 {
     uint32_t node = m->value[value].producer;
@@ -104,7 +104,8 @@ static void collect_edges(const struct oc_loader *l, uint32_t graph, struct edge
     }
 }
 
-/* Kahn's algorithm; order[] gets positions. Returns how many nodes could be ordered. */
+/* Kahn's algorithm; order[] receives positions. Returns the number of nodes ordered; fewer than all mean a
+ * cycle. */
 static uint32_t kahn(const struct edges *e, uint32_t n, uint32_t *order)
 {
     uint32_t *start = oc_xmalloc(((size_t)n + 2) * sizeof(*start)),
@@ -178,7 +179,7 @@ static int order_graph(struct oc_loader *l, uint32_t graph)
     return 0;
 }
 
-/* Graphs with bodies whose captures come too late are found here, in one pass over all captures. */
+/* Finds graphs with bodies whose captures are produced too late, in one pass over all captures. */
 static void mark_late_captures(const struct oc_loader *l, bool *sort)
 {
     const struct oc_model *m = l->m;

@@ -1,4 +1,4 @@
-/* Reading elements of constants. Only small ones are ever asked for. */
+/* Reads elements of constants. Only small tensors are read. */
 #include "model/tensor.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "model/external.h"
 #include "model/wire.h"
 
-/* A small float from its bits: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
+/* Decodes a small float: sign, `e` exponent bits with `bias`, `m` mantissa bits. */
 static double small_float(uint64_t bits, unsigned e, unsigned m, int bias)
 {
     uint64_t mant = bits & ((1u << m) - 1), ex = (bits >> m) & ((1u << e) - 1);
@@ -47,7 +47,7 @@ static struct oc_elem integer(int64_t v)
     return (struct oc_elem){.kind = OC_E_INT, .i = {.v = v}};
 }
 
-/* One element from its bit pattern. */
+/* Decodes one element from its bit pattern. */
 static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
 {
     switch (dtype) {
@@ -107,7 +107,7 @@ static struct oc_elem elem_of(unsigned dtype, uint64_t bits)
     }
 }
 
-/* Elements packed little-endian, sub-byte ones low bits first. */
+/* Elements packed little-endian, sub-byte ones from the low bits. */
 static bool from_raw(const uint8_t *data, uint64_t size_bytes, unsigned dtype, uint32_t n,
                      struct oc_elem *out)
 {
@@ -148,7 +148,8 @@ static uint32_t field_of(unsigned dtype, unsigned *width)
     }
 }
 
-/* The typed fields of a TensorProto. Sub-byte types keep several elements in one number, as raw data does. */
+/* Reads the typed fields of a TensorProto. Sub-byte types store several elements in one number, as raw data
+ * does. */
 static bool from_fields(const struct oc_tensor *t, uint32_t n, struct oc_elem *out, struct oc_arena *a)
 {
     unsigned width, bits = oc_dtype_info(t->dtype)->bits;
@@ -241,7 +242,7 @@ bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32
     }
 }
 
-/* Typed fields in the form of raw_data. Sub-byte types are packed in the numbers already. */
+/* Converts typed fields to the raw_data format. Sub-byte types are already packed. */
 static bool pack_fields(const struct oc_tensor *t, struct oc_tensor_bytes *out)
 {
     unsigned width, bits = oc_dtype_info(t->dtype)->bits, step = bits < 8 ? 1 : bits / 8;

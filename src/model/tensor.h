@@ -1,5 +1,5 @@
-/* Constants as views: mapped bytes, typed protobuf fields, external data. Weights are never read unless
- * somebody asks for elements. */
+/* Constants as views: mapped bytes, typed protobuf fields, external data. Weights are read only when elements
+ * are requested. */
 #ifndef OC_TENSOR_H
 #define OC_TENSOR_H
 
@@ -8,10 +8,10 @@
 #include "shape/type.h"
 
 enum oc_storage {
-    OC_STORE_NONE,     /* no data in the file (allowed: weights absent) */
+    OC_STORE_NONE,     /* no data in the file (allowed: weights may be stripped) */
     OC_STORE_RAW,      /* raw_data: little-endian, packed */
     OC_STORE_FIELDS,   /* float_data, int32_data, ...: `data` is the whole TensorProto message */
-    OC_STORE_EXTERNAL, /* another file */
+    OC_STORE_EXTERNAL, /* in an external file */
     OC_STORE_SPARSE    /* values and indices */
 };
 
@@ -23,7 +23,7 @@ struct oc_tensor {
     uint64_t elements;         /* product of dim (checked at load) */
     const uint8_t *data;       /* RAW: the bytes; FIELDS: the whole TensorProto message */
     uint64_t message_bytes;    /* FIELDS: length of that message */
-    uint64_t size_bytes;       /* stored bytes: of data, of the external range, or elements x width */
+    uint64_t size_bytes;       /* stored size: of the data, of the external range, or elements x width */
     const char *external_path; /* as written, relative to the model's folder; NULL unless external */
     uint64_t external_offset_bytes;
     const struct oc_tensor *values, *indices; /* sparse */
@@ -32,20 +32,20 @@ struct oc_tensor {
 
 struct oc_model;
 
-/* The first `n` elements as small values (integers, booleans, floats, strings). out has room for n.
- * Returns false when the data is absent or cannot be read (external file missing: a warning once). */
+/* The first `n` elements as small values (integers, booleans, floats, strings); out has room for n. False
+ * when the data is absent or cannot be read (missing external file: warns once). */
 bool oc_tensor_elems(const struct oc_model *m, const struct oc_tensor *t, uint32_t n, struct oc_elem *out,
                      struct oc_arena *a);
 
-/* All stored bytes of a tensor: little-endian elements, packed, as raw_data has them. */
+/* All elements as bytes: little-endian, packed, as in raw_data. */
 struct oc_tensor_bytes {
     const uint8_t *data;
     uint64_t size_bytes;
-    struct oc_file file; /* what keeps them */
+    struct oc_file file; /* owner of the memory */
     void *heap;
 };
-/* False when they are absent, cannot be read, or are no plain numbers (strings, sparse). `out` is only to be
- * closed after true. */
+/* False when they are absent, cannot be read, or are not plain numbers (strings, sparse). Close `out` only
+ * after true. */
 bool oc_tensor_bytes_open(const struct oc_model *m, const struct oc_tensor *t, struct oc_tensor_bytes *out);
 void oc_tensor_bytes_close(struct oc_tensor_bytes *b);
 

@@ -15,7 +15,7 @@ static bool damaged(struct oc_wire *w, const uint8_t *at, const char *why)
     return false;
 }
 
-/* Reads a varint of at most 10 bytes; returns the byte behind it or NULL. */
+/* Reads a varint of at most 10 bytes; returns the byte after it, or NULL. */
 static const uint8_t *varint(const uint8_t *p, const uint8_t *end, uint64_t *out)
 {
     uint64_t v = 0;
@@ -47,7 +47,7 @@ static bool length(struct oc_wire *w, struct oc_field *f, const uint8_t *at)
     if (!p)
         return damaged(w, at, "the length of a field is damaged");
     if (n > (uint64_t)(w->end - p))
-        return damaged(w, at, "a field is longer than what is left");
+        return damaged(w, at, "a field is longer than the rest of its message");
     f->data = p;
     f->n = (size_t)n;
     w->p = p + n;
@@ -108,7 +108,7 @@ void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out)
             p += width;
             continue;
         }
-        /* A varint of more than 10 bytes is damaged; its terminator was counted, so keep in step. */
+        /* A varint of more than 10 bytes is damaged; its terminator was counted, so advance over it. */
         const uint8_t *next = varint(p, end, &out[i]);
         while (!next && p < end)
             if (!(*p++ & 0x80))

@@ -1,5 +1,5 @@
 /* Protobuf wire format: a cursor over the fields of one message. Lengths are checked against the message, so
- * a field's bytes always lie inside the buffer; nothing is copied. Knows nothing of ONNX. */
+ * a field's bytes are always inside the buffer; nothing is copied. */
 #ifndef OC_WIRE_H
 #define OC_WIRE_H
 
@@ -9,8 +9,8 @@
 
 struct oc_wire {
     const uint8_t *p, *end;
-    const uint8_t *bad; /* set by the first error: where the damaged field starts */
-    const char *why;    /* what is wrong there */
+    const uint8_t *bad; /* offset of the first damaged field */
+    const char *why;    /* description of the damage */
 };
 
 enum oc_wire_type { OC_WIRE_VARINT = 0, OC_WIRE_I64 = 1, OC_WIRE_LEN = 2, OC_WIRE_I32 = 5 };
@@ -25,8 +25,8 @@ struct oc_field {
 
 struct oc_wire oc_wire_of(const uint8_t *data, size_t n);
 
-/* Next field. False at the end or on damage (then w->bad is set). The common ones, a number below 128 for the
- * key and another one for the value or length, are read here. */
+/* Reads the next field. False at the end or on damage (then w->bad is set). Inlined for the common case: key
+ * below 128 and value or length of one byte. */
 bool oc_wire_next_any(struct oc_wire *w, struct oc_field *f);
 
 static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
@@ -50,12 +50,12 @@ static inline bool oc_wire_next(struct oc_wire *w, struct oc_field *f)
     return true;
 }
 
-/* Elements of a repeated number, packed or not: call with each field of that number. Returns how many
- * elements the field holds, or SIZE_MAX if its length is not a whole number of them. width: bytes (4, 8), 0:
- * varints. */
+/* Counts the elements of a repeated number, packed or not: call for each field of that number. SIZE_MAX if
+ * the length is not a whole number of elements. width: bytes (4, 8), 0: varints. */
 size_t oc_wire_count(const struct oc_field *f, unsigned width);
 
-/* Decodes them into out (room for oc_wire_count). Varints and fixed values are stored as 64 bits. */
+/* Decodes the elements into out (room for oc_wire_count). Varints and fixed-width values are stored as 64
+ * bits. */
 void oc_wire_numbers(const struct oc_field *f, unsigned width, uint64_t *out);
 
 #endif

@@ -10,7 +10,7 @@ static bool merge(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct o
     } else if (oc_is_known(a) || oc_is_known(b)) {
         if (oc_is_known(a) && oc_is_known(b))
             return false;
-        *out = oc_is_known(a) ? a : b; /* the unknown one is 1 or the same */
+        *out = oc_is_known(a) ? a : b; /* the unknown size is 1 or equal to the other */
     } else {
         if (assumed)
             *assumed = true;

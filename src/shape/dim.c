@@ -202,7 +202,7 @@ static struct range atom_range(const struct oc_exprs *x, unsigned kind, struct o
     }
 }
 
-/* The one atom for this operation on these operands. */
+/* Finds or creates the atom for this operation on these operands. */
 static struct oc_dim composite(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
     if (is_beyond(a) || is_beyond(b))
@@ -211,7 +211,8 @@ static struct oc_dim composite(struct oc_exprs *x, unsigned kind, struct oc_dim 
         int64_t a, b;
         uint32_t a_expr, b_expr;
         uint64_t kind;
-    } key = {a.v, b.v, a.expr, b.expr, UINT64_MAX - kind}; /* shorter than any term, so no clash */
+    } key = {a.v, b.v, a.expr, b.expr,
+             UINT64_MAX - kind}; /* shorter than any term, so there is no collision */
     key.a = a.expr ? 0 : a.v;
     key.b = b.expr ? 0 : b.v;
     uint32_t id = oc_map_get(&x->forms, (const char *)&key, sizeof(key));
@@ -230,7 +231,7 @@ static bool before(struct oc_dim a, struct oc_dim b)
     return a.expr != b.expr ? a.expr < b.expr : a.v <= b.v;
 }
 
-/* For operations that do not mind the order of their operands. */
+/* For commutative operations. */
 static struct oc_dim symmetric(struct oc_exprs *x, unsigned kind, struct oc_dim a, struct oc_dim b)
 {
     return before(a, b) ? composite(x, kind, a, b) : composite(x, kind, b, a);
@@ -302,7 +303,7 @@ bool oc_dim_divides(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct
     return true;
 }
 
-/* a - q*c where that fits although q*c may not */
+/* a - q*c when it fits although q*c may not */
 static int64_t left_over(int64_t a, int64_t q, int64_t c)
 {
     return (int64_t)((uint64_t)a - (uint64_t)q * (uint64_t)c);
@@ -450,12 +451,12 @@ struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     return r.lo >= 0 && r.hi < s.lo ? a : composite(x, ATOM_MOD, a, b);
 }
 
-/* One of the operands if their order can be shown. */
+/* Returns one of the operands if their order can be proved. */
 static bool ordered(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, bool want_max, struct oc_dim *out)
 {
     struct range r = oc_dim_range(x, a), s = oc_dim_range(x, b);
     struct range gap = {0, 0};
-    if (r.lo < s.hi && s.lo < r.hi) /* the ranges overlap: look at the difference */
+    if (r.lo < s.hi && s.lo < r.hi) /* the ranges overlap: compare the difference */
         gap = oc_dim_range(x, oc_dim_sub(x, a, b));
     bool a_large = oc_same_dim(a, b) || r.lo >= s.hi || (r.lo < s.hi && s.lo < r.hi && gap.lo >= 0);
     bool b_large = s.lo >= r.hi || (r.lo < s.hi && s.lo < r.hi && gap.hi <= 0);
@@ -489,7 +490,7 @@ static struct oc_dim extreme(struct oc_exprs *x, unsigned kind, struct oc_dim a,
         return beyond(x);
     if (ordered(x, a, b, kind == ATOM_MAX, &d) || absorbed(x, kind, a, b, &d) || absorbed(x, kind, b, a, &d))
         return d;
-    return before(a, b) ? composite(x, kind, b, a) : composite(x, kind, a, b); /* a number stands last */
+    return before(a, b) ? composite(x, kind, b, a) : composite(x, kind, a, b); /* a number comes last */
 }
 
 struct oc_dim oc_dim_min(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)

@@ -1,8 +1,8 @@
 /* Integers that may be unknown: dimensions and small shape values.
  *
  * An oc_dim is a known integer (expr == 0), or an unknown one: `expr` names an expression in a table of
- * expressions (struct oc_exprs). Equal ids mean equal values; the table normalises (polynomials over named
- * atoms, floor and ceiling quotients, minima and maxima), so that e - e is 0 and (a*b)/b is a.
+ * expressions (struct oc_exprs). Equal ids mean equal values; the table normalises expressions (polynomials
+ * over named atoms, floor and ceiling quotients, minima and maxima), so that e - e is 0 and (a*b)/b is a.
  * Every expression has a printable origin ("floor((H - 1)/2) + 1") and perhaps an upper bound. */
 #ifndef OC_DIM_H
 #define OC_DIM_H
@@ -11,12 +11,12 @@
 
 struct oc_dim {
     int64_t v;     /* the value when expr == 0 */
-    uint32_t expr; /* 0: known */
+    uint32_t expr; /* 0: a known integer */
 };
 
-struct oc_exprs; /* table of unknowns; lives in an arena */
+struct oc_exprs; /* table of expressions, allocated in an arena */
 struct oc_exprs *oc_exprs_new(struct oc_arena *a);
-void oc_exprs_free(struct oc_exprs *x); /* heap parts; the arena has the rest */
+void oc_exprs_free(struct oc_exprs *x); /* heap parts; the rest is in the arena */
 
 static inline struct oc_dim oc_known(int64_t v)
 {
@@ -35,9 +35,10 @@ static inline bool oc_same_dim(struct oc_dim a, struct oc_dim b)
     return a.expr == b.expr && (a.expr || a.v == b.v);
 }
 
-/* A fresh unknown. origin: how it prints. max < 0: no upper bound known. Values are taken to be >= 0. */
+/* Creates an unknown. origin: its printed form. max < 0: no upper bound known. Values are assumed to be >= 0.
+ */
 struct oc_dim oc_dim_fresh(struct oc_exprs *x, const char *origin, int64_t max);
-/* The unknown of that name: the same name gives the same value. */
+/* The unknown of that name: the same name means the same value. */
 struct oc_dim oc_dim_symbol(struct oc_exprs *x, const char *name, int64_t max);
 
 /* Arithmetic. An overflow of known values gives a fresh unknown with origin "overflow" and sets *overflow in
@@ -50,7 +51,7 @@ struct oc_dim oc_dim_ceildiv(struct oc_exprs *x, struct oc_dim a, struct oc_dim 
 struct oc_dim oc_dim_mod(struct oc_exprs *x, struct oc_dim a, struct oc_dim b);
 struct oc_dim oc_dim_min(struct oc_exprs *x, struct oc_dim a, struct oc_dim b);
 struct oc_dim oc_dim_max(struct oc_exprs *x, struct oc_dim a, struct oc_dim b);
-/* Exact quotient if b divides a (also symbolically); false if that cannot be shown. */
+/* Exact quotient if b divides a (also symbolically); false if that cannot be proved. */
 bool oc_dim_divides(struct oc_exprs *x, struct oc_dim a, struct oc_dim b, struct oc_dim *quotient);
 
 bool oc_exprs_overflowed(const struct oc_exprs *x);
@@ -60,7 +61,7 @@ void oc_exprs_clear_overflow(struct oc_exprs *x);
 int64_t oc_dim_max_value(const struct oc_exprs *x, struct oc_dim d);
 int64_t oc_dim_min_value(const struct oc_exprs *x, struct oc_dim d);
 
-/* Decimal number, or the origin. Arena text or static. */
+/* Decimal number, or the origin. The text is static or in the arena. */
 const char *oc_dim_text(struct oc_exprs *x, struct oc_dim d);
 
 #endif

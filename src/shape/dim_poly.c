@@ -4,7 +4,7 @@
 
 #include "base/ck.h"
 
-/* > 0: a stands before b (higher degree, then the smaller atoms) */
+/* > 0: a sorts before b (higher degree, then smaller atoms) */
 static int order(const struct term *a, const struct term *b)
 {
     if (a->degree != b->degree)
@@ -62,7 +62,7 @@ static bool term_mul(const struct term *a, const struct term *b, struct term *ou
 static bool mul_term(const struct poly *a, const struct term *t, struct poly *out)
 {
     struct poly p = {.n = a->n};
-    for (uint32_t i = 0; i < a->n; i++) /* the order survives multiplication by one term */
+    for (uint32_t i = 0; i < a->n; i++) /* multiplying by one term preserves the order */
         if (!term_mul(&a->t[i], t, &p.t[i]))
             return false;
     *out = p;

@@ -26,7 +26,7 @@ static bool is_plain(const char *s)
 {
     if (strpbrk(s, " +-*/,") == NULL)
         return true;
-    /* one call such as floor(...) needs no brackets around it */
+    /* a single call such as floor(...) needs no brackets */
     static const char *const call[] = {"floor(", "ceil(", "min(", "max(", "mod("};
     bool starts = false;
     for (unsigned i = 0; i < OC_COUNT(call); i++)
@@ -68,7 +68,7 @@ static void add_term(struct oc_buf *b, const struct oc_exprs *x, const struct te
     }
 }
 
-/* Positive terms first, a positive constant before negative terms if nothing else leads. */
+/* Positive terms first; a positive constant goes before negative terms if no other term is positive. */
 const char *oc_poly_text(struct oc_exprs *x, const struct term *t, uint32_t n)
 {
     struct oc_buf b = {0};

@@ -31,7 +31,7 @@ static const struct oc_dtype_info info[OC_DT_COUNT] = {
     [OC_DT_UINT2] = {"uint2", 2, OC_KIND_INT, OC_CLASS_I2},
     [OC_DT_INT2] = {"int2", 2, OC_KIND_INT, OC_CLASS_I2},
 };
-_Static_assert(OC_DT_COUNT == 27, "a new element type needs its row above");
+_Static_assert(OC_DT_COUNT == 27, "a new element type needs a row above");
 
 static const char *const class_name[] = {
     [OC_CLASS_NONE] = "none", [OC_CLASS_F64] = "f64",   [OC_CLASS_F32] = "f32", [OC_CLASS_TF32] = "tf32",
@@ -39,7 +39,7 @@ static const char *const class_name[] = {
     [OC_CLASS_I64] = "i64",   [OC_CLASS_I32] = "i32",   [OC_CLASS_I16] = "i16", [OC_CLASS_I8] = "i8",
     [OC_CLASS_I4] = "i4",     [OC_CLASS_I2] = "i2",     [OC_CLASS_B1] = "b1",
 };
-_Static_assert(sizeof(class_name) / sizeof(*class_name) == OC_CLASS_COUNT, "a new class needs its name");
+_Static_assert(sizeof(class_name) / sizeof(*class_name) == OC_CLASS_COUNT, "a new class needs a name");
 
 static bool same_letters(const char *a, const char *b, size_t n)
 {

@@ -1,4 +1,4 @@
-/* Element types: the codes are those of ONNX TensorProto.DataType. */
+/* Element types: the codes of ONNX TensorProto.DataType. */
 #ifndef OC_DTYPE_H
 #define OC_DTYPE_H
 
@@ -46,7 +46,7 @@ enum oc_dtype_kind {
     OC_KIND_COMPLEX
 };
 
-/* Arithmetic classes of cost-semantics: the peak of the hardware that a piece of work is held against. */
+/* Arithmetic classes: they select the hardware peak that an operation is compared with. */
 enum oc_class {
     OC_CLASS_NONE,
     OC_CLASS_F64,
@@ -73,10 +73,10 @@ struct oc_dtype_info {
     uint8_t cls;      /* enum oc_class */
 };
 
-const struct oc_dtype_info *oc_dtype_info(unsigned dtype); /* never NULL: unknown codes give "undefined" */
-unsigned oc_dtype_by_name(const char *name, size_t n);     /* any letter case; OC_DT_UNDEFINED if none */
+const struct oc_dtype_info *oc_dtype_info(unsigned dtype); /* never NULL: "undefined" for unknown codes */
+unsigned oc_dtype_by_name(const char *name, size_t n);     /* case-insensitive; OC_DT_UNDEFINED if unknown */
 const char *oc_class_name(unsigned cls);                   /* "f32" */
-unsigned oc_class_by_name(const char *name);               /* OC_CLASS_NONE if none */
+unsigned oc_class_by_name(const char *name);               /* OC_CLASS_NONE if unknown */
 bool oc_class_is_int(unsigned cls);
 
 #endif

@@ -60,7 +60,7 @@ bool oc_shape_equal(const struct oc_shape *a, const struct oc_shape *b)
 
 struct oc_dim oc_shape_count_range(struct oc_exprs *x, const struct oc_shape *s, unsigned from, unsigned to)
 {
-    for (unsigned i = from; i < to; i++) /* a zero wins over whatever else is unknown or overflows */
+    for (unsigned i = from; i < to; i++) /* zero, even if other sizes are unknown or overflow */
         if (oc_is(s->dim[i], 0))
             return oc_known(0);
     struct oc_dim n = oc_known(1);
@@ -81,7 +81,7 @@ static void add_dims(struct oc_buf *b, struct oc_exprs *x, const struct oc_shape
     for (unsigned i = 0; i < s->rank; i++) {
         if (i)
             oc_buf_str(b, sep);
-        /* known ones leave x as it is: types of a profile are printed by several threads */
+        /* known values do not change x: several threads print types of a profile */
         if (oc_is_known(s->dim[i]))
             oc_buf_int(b, s->dim[i].v);
         else

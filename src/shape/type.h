@@ -1,4 +1,4 @@
-/* Shapes, types and small values that inference works on. Plain data; arrays live in the caller's arena. */
+/* Shapes, types and small values for shape inference. Plain data; arrays are owned by the caller's arena. */
 #ifndef OC_TYPE_H
 #define OC_TYPE_H
 
@@ -6,7 +6,7 @@
 #include "shape/dtype.h"
 
 #define OC_MAX_RANK 64
-#define OC_MAX_DATA 4096 /* elements of a value that is followed through the graph */
+#define OC_MAX_DATA 4096 /* size limit of a value that is propagated through the graph */
 
 struct oc_shape {
     const struct oc_dim *dim;
@@ -18,9 +18,10 @@ enum oc_type_kind { OC_T_NONE, OC_T_TENSOR, OC_T_SPARSE, OC_T_SEQUENCE, OC_T_OPT
 
 struct oc_type {
     uint8_t kind;          /* enum oc_type_kind; OC_T_NONE: nothing known */
-    uint8_t dtype;         /* enum oc_dtype; of the key for a map */
-    struct oc_shape shape; /* tensors; sequence and optional: [number of elements], unranked if not known */
-    const struct oc_type *elem; /* sequence (what all elements have in common), optional, map */
+    uint8_t dtype;         /* enum oc_dtype; of a map: the key type */
+    struct oc_shape shape; /* tensors; sequence and optional: [number of elements], unranked if unknown */
+    const struct oc_type
+        *elem; /* element type of a sequence (the common part of all elements), optional or map */
     const struct oc_type
         *item; /* sequence: the type of each element if they differ and all are known, else NULL */
 };
@@ -48,7 +49,7 @@ struct oc_shape oc_shape_scalar(void);
 struct oc_shape oc_shape_1d(struct oc_arena *a, struct oc_dim d);
 struct oc_type oc_tensor_type(unsigned dtype, struct oc_shape shape); /* an unknown dtype becomes undefined */
 
-bool oc_shape_known(const struct oc_shape *s); /* every dim known */
+bool oc_shape_known(const struct oc_shape *s); /* all dims known */
 bool oc_shape_equal(const struct oc_shape *a, const struct oc_shape *b);
 struct oc_dim oc_shape_count(struct oc_exprs *x, const struct oc_shape *s); /* number of elements */
 struct oc_dim oc_shape_count_range(struct oc_exprs *x, const struct oc_shape *s, unsigned from, unsigned to);
@@ -57,18 +58,18 @@ struct oc_dim oc_shape_count_range(struct oc_exprs *x, const struct oc_shape *s,
 const char *oc_shape_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s, const char *sep);
 const char *oc_type_text(struct oc_arena *a, struct oc_exprs *x, const struct oc_type *t);
 
-/* Axis in [-rank, rank) to [0, rank); false if outside. */
+/* Converts an axis in [-rank, rank) to [0, rank); false if out of range. */
 bool oc_axis(int64_t axis, unsigned rank, unsigned *out);
 
 /* Multidirectional broadcast of two shapes; *out may share the dims of one of them. Returns 0, or -1 when
- * known sizes differ and neither is 1. *assumed (may be NULL) is set when two unknown sizes had to be taken
- * as compatible. */
+ * known sizes differ and neither is 1. *assumed (may be NULL) is set when two unknown sizes are assumed to be
+ * compatible. */
 int oc_broadcast(struct oc_arena *a, struct oc_exprs *x, const struct oc_shape *s, const struct oc_shape *t,
                  struct oc_shape *out, bool *assumed);
 
 /* ceil(elements * bits / 8). False on overflow. Strings give 0. */
 bool oc_bytes_of(unsigned dtype, uint64_t elements, uint64_t *bytes);
-/* Elements and bytes of a tensor whose sizes are all known; false: they are not, or too many. */
+/* Elements and bytes of a tensor with known sizes; false: a size is unknown, or the product overflows. */
 bool oc_type_elements(const struct oc_type *t, uint64_t *n);
 bool oc_type_bytes(const struct oc_type *t, uint64_t *bytes);
 

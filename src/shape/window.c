@@ -17,7 +17,7 @@ static struct oc_dim add_const(struct oc_exprs *x, struct oc_dim d, int64_t v)
     return oc_dim_add(x, d, oc_known(v));
 }
 
-/* (k - 1)*dilation + 1: the span of the window on the input */
+/* (k - 1)*dilation + 1: input span of the window */
 static struct oc_dim span(struct oc_exprs *x, const struct oc_window *w)
 {
     struct oc_dim k = add_const(x, w->kernel, -1);
@@ -37,8 +37,8 @@ static struct oc_dim ceil_out(struct oc_exprs *x, struct oc_dim in, struct oc_di
         bool late = oc_mul_i64(o.v - 1, s.v, &start) && oc_add_i64(in.v, w->pad_begin, &end) && start >= end;
         return late && o.v > 0 ? oc_known(o.v - 1) : o;
     }
-    /* Against the last start inside the data, floor((padded - 1)/s) + 1: o = floor((padded - 1 + gap)/s) + 1
-     */
+    /* Bounded by the last start inside the data, floor((padded - 1)/s) + 1: o = floor((padded - 1 + gap)/s) +
+     * 1 */
     struct oc_dim inside = add_const(x, oc_dim_floordiv(x, add_const(x, padded, -1), s), 1);
     struct oc_dim gap = oc_dim_sub(x, oc_dim_add(x, num, s), padded);
     if (!oc_is_known(gap))
@@ -67,7 +67,7 @@ struct oc_dim oc_window_out_transposed(struct oc_exprs *x, struct oc_dim in, con
     struct oc_dim s = oc_known(stride_of(w));
     struct oc_dim reach = add_const(x, span(x, w), output_padding);
     struct oc_dim o = oc_dim_add(x, oc_dim_mul(x, s, add_const(x, in, -1)), reach);
-    if (is_same(w)) /* padded so that the output is in*s, where there is something to cut */
+    if (is_same(w)) /* pads so that the output is in*s, where cropping is needed */
         return oc_dim_sub(x, o, oc_dim_max(x, oc_dim_sub(x, reach, s), oc_known(0)));
     if (w->auto_pad == OC_PAD_VALID)
         return o;

@@ -12,11 +12,11 @@ struct oc_window {
     int64_t pad_begin, pad_end;
     enum oc_auto_pad auto_pad;
     bool ceil_mode;
-    bool literal_ceil; /* keep windows that would start in the end padding (the text before opset 22) */
+    bool literal_ceil; /* keep windows that start in the end padding (specification before opset 22) */
 };
 
 /* floor((in + pads - ((k - 1)*d + 1))/s) + 1, SAME: ceil(in/s), VALID: pads 0; in ceil mode windows that
- * would start in the end padding are dropped. A known size below 0 is returned as it is. */
+ * would start in the end padding are dropped. A negative known size is returned unchanged. */
 struct oc_dim oc_window_out(struct oc_exprs *x, struct oc_dim in, const struct oc_window *w);
 
 /* Transposed: s*(in-1) + output_padding + (k-1)*d + 1 - pads; SAME: in*s (less if the window and the output
@@ -24,7 +24,7 @@ struct oc_dim oc_window_out(struct oc_exprs *x, struct oc_dim in, const struct o
 struct oc_dim oc_window_out_transposed(struct oc_exprs *x, struct oc_dim in, const struct oc_window *w,
                                        int64_t output_padding);
 
-/* The padding at the begin of the axis that the window really uses (auto_pad resolved), all sizes known. */
+/* The begin padding that the window really uses (auto_pad resolved), all sizes known. */
 int64_t oc_window_pad_begin(int64_t in, int64_t out, const struct oc_window *w);
 
 #endif
