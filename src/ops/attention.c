@@ -8,13 +8,13 @@ enum { Q, K, V, MASK, PAST_K, PAST_V, NONPAD };
 
 struct dims {
     struct oc_dim batch, sq, skv, past, total, dk, dv;
-    int64_t hq, hkv; /* 0: not known */
+    int64_t hq, hkv; /* 0: unknown */
     bool flat;       /* 3-D operands */
 };
 
 static int head_error(struct oc_op_ctx *c, const char *what, struct oc_dim width, int64_t heads)
 {
-    return oc_op_fail(c, "%s of width %s does not part into %lld heads", what, oc_dim_text(c->exprs, width),
+    return oc_op_fail(c, "%s width %s is not divisible by %lld heads", what, oc_dim_text(c->exprs, width),
                       (long long)heads);
 }
 
@@ -26,7 +26,8 @@ static int flat_dims(struct oc_op_ctx *c, const struct oc_shape *q, const struct
     d->sq = q->dim[1];
     d->skv = k->dim[1];
     if (d->hq < 1 || d->hkv < 1)
-        return oc_op_fail(c, "q_num_heads %lld, kv_num_heads %lld", (long long)d->hq, (long long)d->hkv);
+        return oc_op_fail(c, "invalid q_num_heads %lld, kv_num_heads %lld", (long long)d->hq,
+                          (long long)d->hkv);
     if (!oc_split_dim(c, q->dim[2], d->hq, &d->dk))
         return head_error(c, "Q", q->dim[2], d->hq);
     if (!oc_split_dim(c, v->dim[2], d->hkv, &d->dv))
@@ -42,7 +43,7 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
     if (!q->ranked || !k->ranked || !v->ranked)
         return 0;
     if (q->rank != k->rank || q->rank != v->rank || (q->rank != 3 && q->rank != 4))
-        return oc_op_fail(c, "operands of ranks %u, %u, %u", q->rank, k->rank, v->rank);
+        return oc_op_fail(c, "invalid operand ranks %u, %u, %u", q->rank, k->rank, v->rank);
     *d = (struct dims){.batch = q->dim[0], .flat = q->rank == 3};
     if (d->flat) {
         if (flat_dims(c, q, k, v, d))
@@ -98,7 +99,7 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
     }
     if (!length || n != a->batch || c->opt.attention_full) {
         if (!length && a->causal)
-            c->assumption = "nonpad_kv_seqlen is not known: the cache taken as full";
+            c->assumption = "nonpad_kv_seqlen is unknown: assumed a full cache";
         a->offset = (int64_t)a->keys - (int64_t)a->queries;
         oc_add_attention(c, k, a);
         return;
@@ -111,7 +112,8 @@ static void add_external(struct oc_op_ctx *c, struct oc_cost *k, struct oc_atten
     oc_add_attention_pairs(c, k, a, pairs);
 }
 
-/* A cache of its own unless --kv-share says otherwise: the past is read as a whole, once to attend. */
+/* Separate buffers of past and present unless --kv-share says otherwise: the past is read in full, once to
+ * attend. */
 static void count_past(struct oc_op_ctx *c, struct oc_cost *k, const struct dims *d,
                        const struct oc_attention *a)
 {
@@ -159,7 +161,7 @@ static int cost_attention(struct oc_op_ctx *c, struct oc_cost *k)
                              .masked = oc_in(c, MASK) != NULL,
                              .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F};
     if (oc_has_attr(c, "score_mod") || oc_has_attr(c, "prob_mod"))
-        c->assumption = "the bodies that change scores are not counted";
+        c->assumption = "the score modification bodies are not counted";
     use_softmax_precision(c, k);
     if (oc_in(c, NONPAD))
         add_external(c, k, &a);

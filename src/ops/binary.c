@@ -1,4 +1,5 @@
-/* Arithmetic, comparison and logic with broadcasting; Where and the variadic ones. cost-semantics 4.5. */
+/* Arithmetic, comparison and logic with broadcasting; Where and the variadic operators. cost-semantics 4.5.
+ */
 #include "ops/fold.h"
 
 /* ---- small values ----------------------------------------------------------------------------------- */
@@ -22,8 +23,8 @@ static struct oc_elem combine(struct oc_op_ctx *c, const struct oc_elem *const *
     return e;
 }
 
-/* Arithmetic of which one side is not known before the model runs: nothing of the result is. Integers may be
- * a shape, of which the number of elements counts. */
+/* Arithmetic with one side unknown before the model runs: the result is unknown. Integers may be a shape,
+ * whose number of elements matters. */
 static bool nothing_known(const struct oc_op_ctx *c)
 {
     const struct oc_type *out = oc_out(c, 0);
@@ -34,7 +35,7 @@ static bool nothing_known(const struct oc_op_ctx *c)
         oc_dtype_info(oc_in_dtype(c, 0))->kind != OC_KIND_FLOAT)
         return false;
     for (unsigned i = 0; i < c->n_in; i++)
-        if (!c->in_data[i] && !c->in_const[i]) /* constants are only read when they are needed */
+        if (!c->in_data[i] && !c->in_const[i]) /* constants are read only when they are needed */
             return true;
     return false;
 }
@@ -77,7 +78,7 @@ static int shape_where(struct oc_op_ctx *c)
 
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
-/* k inputs: k-1 operations an element. */
+/* k inputs: k-1 operations per element. */
 static int cost_variadic(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned steps = c->n_in > 1 ? c->n_in - 1 : 0;
@@ -95,7 +96,7 @@ static int cost_mean(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_mean_formula[] = "ADD = (max(inputs, 1) - 1)*N(o); DIV = [in1]*N(o)";
 
-/* The exponent if it is one known number. */
+/* The exponent if it is a single known number. */
 static bool constant_exponent(struct oc_op_ctx *c, double *v)
 {
     const struct oc_data *d = oc_in_value(c, 1);

@@ -1,5 +1,5 @@
-/* Fused elementwise operators of ONNX Runtime (com.microsoft). A fused operator counts what the graph it
- * stands for counts. cost-semantics 4.5. Fused norms: contrib_norm.c, fused products: contrib_gemm.c. */
+/* Fused elementwise operators of ONNX Runtime (com.microsoft). A fused operator has the cost of the graph it
+ * replaces. cost-semantics 4.5. Fused norms: contrib_norm.c, fused products: contrib_gemm.c. */
 #include "ops/op.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static int cost_bias_gelu(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_bias_gelu_formula[] = "ADD = N(o); Gelu = N(o)";
 
-/* The last axis is halved: one half gates the other. */
+/* The last axis is split in halves: one half gates the other. */
 static int shape_bias_split_gelu(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -61,7 +61,7 @@ static int shape_dropout(struct oc_op_ctx *c)
     oc_set_out_type(c, 0, oc_in(c, 0));
     if (strncmp(c->op->name, "Bitmask", 7) != 0) {
         oc_set_out(c, 1, OC_DT_BOOL, *x);
-    } else { /* a bit an element in 32-bit words */
+    } else { /* one bit per element in 32-bit words */
         struct oc_dim words = x->ranked ? oc_dim_ceildiv(c->exprs, oc_shape_count(c->exprs, x), oc_known(32))
                                         : oc_op_fresh_dim(c, "0", -1);
         oc_set_out(c, 1, OC_DT_UINT32, oc_shape_1d(c->arena, words));
@@ -77,7 +77,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
     uint64_t n = oc_c_out(c, 0);
     int64_t mode = 0;
     if (oc_in(c, mode_slot) && !oc_in_int(c, mode_slot, &mode))
-        c->assumption = "training_mode is not known: taken as inference";
+        c->assumption = "training_mode is unknown: assumed inference";
     oc_tell(c, "trains", mode != 0);
     oc_tell(c, "biases", !biased ? 0 : oc_in(c, 2) ? 2 : 1);
     if (mode)
@@ -163,7 +163,7 @@ static int cost_gate(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_gate_formula[] = "ADD = 2*N(x); EXP = N(x); LOG = N(x); MUL = N(x); SIG = N(in3)";
 
-/* LU and back substitution: 2m^3 a matrix, halved into additions and multiplications. */
+/* LU and back substitution: 2m^3 per matrix, half additions, half multiplications. */
 static int cost_inverse(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);

@@ -6,7 +6,7 @@
 
 /* ---- FusedMatMul ------------------------------------------------------------------------------------ */
 
-/* The operand's shape after its transpositions. trans_batch moves axis 0 behind the batch axes. */
+/* The operand's shape after its transpositions. trans_batch moves axis 0 after the batch axes. */
 static struct oc_shape transposed(struct oc_op_ctx *c, const struct oc_shape *s, bool trans, bool trans_batch)
 {
     struct oc_dim dim[OC_MAX_RANK];
@@ -131,13 +131,13 @@ static int weight_dims(struct oc_op_ctx *c, struct oc_dim *depth, struct oc_dim 
         *depth = known ? oc_dim_mul(c->exprs, b->dim[1], oc_known(f->per_byte)) : oc_op_fresh_dim(c, "K", -1);
     } else {
         if (attr_k < 1 || attr_n < 1)
-            return oc_op_fail(c, "K %lld, N %lld", (long long)attr_k, (long long)attr_n);
+            return oc_op_fail(c, "invalid K %lld, N %lld", (long long)attr_k, (long long)attr_n);
         *depth = oc_known(back ? attr_n : attr_k);
         *width = oc_known(back ? attr_k : attr_n);
     }
     struct oc_dim last;
     if (a->ranked && a->rank &&
-        oc_unify(c, a->dim[a->rank - 1], *depth, "the input's last axis and K differ", &last))
+        oc_unify(c, a->dim[a->rank - 1], *depth, "the last axis of the input differs from K", &last))
         return -1;
     return 0;
 }
@@ -256,9 +256,10 @@ static int shape_qkv(struct oc_op_ctx *c)
     int64_t depth = oc_attr_i(c, "K", 0);
     struct oc_dim dim[OC_MAX_RANK], last;
     if (depth < 1 || n[0] < 1 || n[1] < 1)
-        return oc_op_fail(c, "K %lld, Nq %lld, Nkv %lld", (long long)depth, (long long)n[0], (long long)n[1]);
+        return oc_op_fail(c, "invalid K %lld, Nq %lld, Nkv %lld", (long long)depth, (long long)n[0],
+                          (long long)n[1]);
     if (a->ranked && a->rank &&
-        oc_unify(c, a->dim[a->rank - 1], oc_known(depth), "the input's last axis and K differ", &last))
+        oc_unify(c, a->dim[a->rank - 1], oc_known(depth), "the last axis of the input differs from K", &last))
         return -1;
     if (a->ranked && a->rank)
         memcpy(dim, a->dim, a->rank * sizeof(dim[0]));
@@ -338,7 +339,7 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_MAC, oc_c_mul(c, n, oc_c_dim(c, depth)));
     if (dynamic)
         oc_add_prims(c, k, oc_prims_dynamic_quantize, oc_c_in(c, 0));
-    if (dynamic || oc_zero_point_counts(c, 4)) /* what is quantized at run time has a zero point */
+    if (dynamic || oc_zero_point_counts(c, 4)) /* operands quantized at run time have a zero point */
         add_zero_point(c, k, 0);
     if (oc_zero_point_counts(c, dynamic ? 3 : 5) && !oc_in_is_const(c, 1))
         add_zero_point(c, k, 1);
@@ -350,7 +351,7 @@ static int cost_integer_to_float(struct oc_op_ctx *c, struct oc_cost *k)
 static const char cost_integer_to_float_formula[] =
     "MAC = N(o)*K; dynamic_quantize = dynamic*N(x); ADD = zp; MUL = N(o); ADD = [B]*N(o); zp := 0";
 
-/* SparseToDenseMatMul: only the stored elements of A are multiplied; how many is not in its type. */
+/* SparseToDenseMatMul: only the stored elements of A are multiplied; their number is not in its type. */
 static int cost_sparse_matmul(struct oc_op_ctx *c, struct oc_cost *k)
 {
     c->upper = true;

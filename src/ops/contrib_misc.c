@@ -1,5 +1,4 @@
-/* Operators of ONNX Runtime that stand alone: padding of token batches, hashing, position biases, time
- * warping. */
+/* Other operators of ONNX Runtime: padding of token batches, hashing, position biases, time warping. */
 #include "ops/op.h"
 
 /* ---- token batches without padding ------------------------------------------------------------------ */
@@ -10,7 +9,7 @@ static int shape_remove_padding(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_shape out = oc_shape_unranked(), offset = oc_shape_unranked(), ends = oc_shape_unranked();
     if (x->ranked && x->rank != 3)
-        return oc_op_fail(c, "an input of rank %u", x->rank);
+        return oc_op_fail(c, "invalid input rank %u", x->rank);
     if (x->ranked) {
         int64_t most = oc_dim_max_value(c->exprs, oc_dim_mul(c->exprs, x->dim[0], x->dim[1]));
         struct oc_dim dim[2] = {oc_op_fresh_dim(c, "0", most), x->dim[2]};
@@ -31,7 +30,7 @@ static int shape_restore_padding(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *offset = oc_in_shape(c, 1);
     struct oc_shape out = oc_shape_unranked();
     if ((x->ranked && x->rank != 2) || (offset->ranked && offset->rank != 2))
-        return oc_op_fail(c, "an input of rank %u and offsets of rank %u", x->rank, offset->rank);
+        return oc_op_fail(c, "invalid input rank %u and offsets rank %u", x->rank, offset->rank);
     if (x->ranked && offset->ranked) {
         struct oc_dim dim[3] = {offset->dim[0], offset->dim[1], x->dim[1]};
         out = oc_shape_of(c->arena, 3, dim);
@@ -53,12 +52,12 @@ static int shape_position_bias(struct oc_op_ctx *c)
 {
     const struct oc_shape *table = oc_in_shape(c, 0);
     if (table->ranked && table->rank != 2)
-        return oc_op_fail(c, "a table of rank %u", table->rank);
+        return oc_op_fail(c, "invalid table rank %u", table->rank);
     struct oc_dim dim[4] = {oc_known(1), table->ranked ? table->dim[1] : oc_op_fresh_dim(c, "1", -1),
                             scalar_dim(c, 1, "2"), scalar_dim(c, 2, "3")};
     for (unsigned i = 2; i < 4; i++)
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "a length of %lld", (long long)dim[i].v);
+            return oc_op_fail(c, "invalid length %lld", (long long)dim[i].v);
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
     return 0;
 }
@@ -74,7 +73,7 @@ static int shape_hash(struct oc_op_ctx *c)
 static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_in(c, 0)));
-    c->assumption = "a hash counts 10 operations an element";
+    c->assumption = "a hash counts 10 operations per element";
     return 0;
 }
 static const char cost_hash_formula[] = "BIT = 10*N(x)";
@@ -85,7 +84,7 @@ static int shape_warping(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     int64_t most = -1;
     if (x->ranked && x->rank < 2)
-        return oc_op_fail(c, "an input of rank %u", x->rank);
+        return oc_op_fail(c, "invalid input rank %u", x->rank);
     if (x->ranked)
         most = oc_dim_max_value(c->exprs, oc_dim_add(c->exprs, x->dim[x->rank - 2], x->dim[x->rank - 1]));
     struct oc_dim dim[2] = {oc_known(2), oc_op_fresh_dim(c, "1", most)};

@@ -15,7 +15,7 @@ static int shape_skip_norm(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     if (x->ranked && x->rank < 1)
-        return oc_op_fail(c, "an input of rank 0");
+        return oc_op_fail(c, "the input has rank 0");
     struct oc_shape rows = oc_row_shape(c, x, x->rank ? x->rank - 1U : 0);
     oc_set_out_type(c, 0, oc_in(c, 0));
     oc_set_out(c, 1, OC_DT_FLOAT, rows);
@@ -55,7 +55,7 @@ static int shape_embed_norm(struct oc_op_ctx *c)
     const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
     struct oc_shape out = oc_shape_unranked(), batch = oc_shape_unranked();
     if ((ids->ranked && ids->rank != 2) || (word->ranked && word->rank != 2))
-        return oc_op_fail(c, "ids of rank %u and a table of rank %u", ids->rank, word->rank);
+        return oc_op_fail(c, "invalid ids rank %u and table rank %u", ids->rank, word->rank);
     if (ids->ranked && word->ranked) {
         struct oc_dim dim[3] = {ids->dim[0], ids->dim[1], word->dim[1]};
         out = oc_shape_of(c->arena, 3, dim);
@@ -87,7 +87,7 @@ static int cost_embed_norm(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_in(c, 4) ? 2 : 1, n));
     oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
     limit_rows(c, k, 2, n);
-    limit_rows(c, k, 3, oc_in(c, 8) ? n : one_sentence); /* positions are the same in every sentence */
+    limit_rows(c, k, 3, oc_in(c, 8) ? n : one_sentence); /* all sentences use the same positions */
     limit_rows(c, k, 4, n);
     return 0;
 }
@@ -109,7 +109,7 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t groups = oc_attr_i(c, "groups", 0);
     uint64_t n = oc_c_in(c, 0);
     if (groups < 1)
-        return oc_op_fail(c, "groups %lld", (long long)groups);
+        return oc_op_fail(c, "invalid groups %lld", (long long)groups);
     oc_add_layer_norm(c, k, n, oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups), true);
     oc_add(c, k, OC_ADD, oc_c_mul(c, (oc_in(c, 3) ? 1U : 0U) + (oc_in(c, 4) ? 1U : 0U), n));
     if (oc_attr_i(c, "activation", 0))

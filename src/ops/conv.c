@@ -5,10 +5,11 @@
 
 #define NO_SLOT 1000
 
-/* Where an operator of the family has its operands. */
+/* Operand slots of an operator of the family. */
 struct conv_kind {
-    uint16_t x, w, bias, residual, x_zp, out_like; /* out_like: the slot whose dtype the output has */
-    uint8_t dtype;                                 /* of the output if not that of a slot */
+    uint16_t x, w, bias, residual, x_zp,
+        out_like;  /* out_like: the slot that determines the dtype of the output */
+    uint8_t dtype; /* dtype of the output if not that of a slot */
     bool channels_last, blocked, quantized;
 };
 
@@ -31,30 +32,30 @@ static bool channels_last(const struct oc_op_ctx *c, const struct conv_kind *kin
 
 /* ---- shape ------------------------------------------------------------------------------------------ */
 
-/* w: [M, C/g, k...]: the channels of x must be those of the weight. */
+/* w: [M, C/g, k...]: the channels of x must match the weight. */
 static int check_channels(struct oc_op_ctx *c, struct oc_dim channels, struct oc_dim per_group,
                           struct oc_dim m)
 {
     int64_t group = oc_attr_i(c, "group", 1);
     if (group < 1)
-        return oc_op_fail(c, "group %lld", (long long)group);
+        return oc_op_fail(c, "invalid group %lld", (long long)group);
     if (oc_is_known(m) && m.v % group != 0)
-        return oc_op_fail(c, "%lld output channels do not part into %lld groups", (long long)m.v,
+        return oc_op_fail(c, "%lld output channels are not divisible by %lld groups", (long long)m.v,
                           (long long)group);
     if (oc_is_known(channels) && oc_is_known(per_group) &&
         (channels.v % group != 0 || channels.v / group != per_group.v))
-        return oc_op_fail(c, "%lld channels in %lld groups against a weight of %lld", (long long)channels.v,
-                          (long long)group, (long long)per_group.v);
+        return oc_op_fail(c, "%lld input channels in %lld groups do not match a weight of %lld channels",
+                          (long long)channels.v, (long long)group, (long long)per_group.v);
     return 0;
 }
 
-/* Rank of the activation: from x or from w; 0: unknown. -1 with the error told. */
+/* Rank of the activation: from x or from w; 0: unknown. -1 after an error. */
 static int conv_rank(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_shape *w)
 {
     if (x->ranked && w->ranked && x->rank != w->rank)
-        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+        return oc_op_fail(c, "input rank %u differs from weight rank %u", x->rank, w->rank);
     if ((x->ranked && x->rank < 2) || (w->ranked && w->rank < 2))
-        return oc_op_fail(c, "an operand of rank below 2");
+        return oc_op_fail(c, "an operand has rank below 2");
     return x->ranked ? x->rank : w->ranked ? w->rank : 0;
 }
 
@@ -151,7 +152,7 @@ static int cost_conv(struct oc_op_ctx *c, struct oc_cost *k)
 
 /* ---- ConvTranspose ---------------------------------------------------------------------------------- */
 
-/* The attribute output_shape: spatial sizes; old models write all axes. */
+/* The attribute output_shape: spatial sizes; old models list all axes. */
 static int wanted_shape(struct oc_op_ctx *c, unsigned n, const int64_t **sizes)
 {
     uint32_t got;
@@ -159,7 +160,7 @@ static int wanted_shape(struct oc_op_ctx *c, unsigned n, const int64_t **sizes)
     if (*sizes && got == 0)
         *sizes = NULL;
     if (*sizes && got != n && got != n + 2)
-        return oc_op_fail(c, "output_shape has %u numbers, not %u", got, n);
+        return oc_op_fail(c, "output_shape has %u elements, expected %u", got, n);
     if (*sizes && got == n + 2)
         *sizes += 2;
     for (unsigned i = 0; *sizes && i < n; i++)
@@ -168,7 +169,7 @@ static int wanted_shape(struct oc_op_ctx *c, unsigned n, const int64_t **sizes)
     return 0;
 }
 
-/* Pads given as an input (ConvTransposeWithDynamicPads). 1 known, 0 none, -1 not known. */
+/* Pads given as an input (ConvTransposeWithDynamicPads). 1 known, 0 none, -1 unknown. */
 static int dynamic_pads(struct oc_op_ctx *c, struct oc_windows *win)
 {
     uint32_t n;
@@ -195,7 +196,7 @@ static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const 
     if (oc_windows_read(c, n, w->dim + 2, &win) || wanted_shape(c, n, &sizes))
         return -1;
     if (extra && n_extra && n_extra != n)
-        return oc_op_fail(c, "output_padding has %u numbers, not %u", n_extra, n);
+        return oc_op_fail(c, "output_padding has %u elements, expected %u", n_extra, n);
     int pads = dynamic_pads(c, &win);
     for (unsigned i = 0; i < n; i++) {
         struct oc_dim *d = &dim[2 + i];
@@ -205,7 +206,7 @@ static int transposed_dims(struct oc_op_ctx *c, const struct oc_shape *x, const 
         else if (pads < 0)
             *d = oc_op_fresh_dim(c, oc_printf(c->arena, "%u", 2 + i), -1);
         if (oc_is_known(*d) && d->v <= 0)
-            return oc_op_fail(c, "spatial axis %u gets size %lld", i, (long long)d->v);
+            return oc_op_fail(c, "spatial axis %u has invalid size %lld", i, (long long)d->v);
     }
     return 0;
 }
@@ -222,10 +223,10 @@ static int shape_conv_transpose(struct oc_op_ctx *c)
         return 0;
     }
     if (group < 1)
-        return oc_op_fail(c, "group %lld", (long long)group);
+        return oc_op_fail(c, "invalid group %lld", (long long)group);
     if (oc_is_known(x->dim[1]) && oc_is_known(w->dim[0]) && x->dim[1].v != w->dim[0].v)
-        return oc_op_fail(c, "%lld channels against a weight of %lld", (long long)x->dim[1].v,
-                          (long long)w->dim[0].v);
+        return oc_op_fail(c, "%lld input channels do not match a weight of %lld channels",
+                          (long long)x->dim[1].v, (long long)w->dim[0].v);
     dim[0] = x->dim[0];
     dim[1] = oc_dim_mul(c->exprs, w->dim[1], oc_known(group));
     if (transposed_dims(c, x, w, dim))
@@ -234,7 +235,7 @@ static int shape_conv_transpose(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Padding at the begin of an axis when output_shape says the size (the operator's text, all versions). */
+/* Begin padding of an axis when output_shape gives the size (specification of all versions). */
 static int64_t begin_from_size(const struct oc_window *a, int64_t in, int64_t out, int64_t extra)
 {
     int64_t total = a->stride * (in - 1) + extra + (a->kernel.v - 1) * a->dilation + 1 - out;
@@ -242,7 +243,8 @@ static int64_t begin_from_size(const struct oc_window *a, int64_t in, int64_t ou
     return a->auto_pad == OC_PAD_SAME_UPPER ? total / 2 : total - total / 2;
 }
 
-/* Taps per axis: each input element goes to k places, with `taps_valid` only those that are not cropped. */
+/* Taps per axis: each input element contributes to k positions; with `taps_valid`, cropped positions are
+ * excluded. */
 static uint64_t transposed_taps(struct oc_op_ctx *c, const struct oc_shape *x, const struct oc_shape *o,
                                 const struct oc_windows *win)
 {

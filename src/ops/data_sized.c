@@ -1,5 +1,5 @@
-/* Operators whose output size depends on the data. It is a fresh unknown with a bound; equal sizes of one
- * node are one unknown. cost-semantics 4.7. */
+/* Operators with a data-dependent output size: an unknown with an upper bound; equal sizes of one node are
+ * one unknown. cost-semantics 4.7. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -7,14 +7,14 @@
 
 /* ---- NonZero ---------------------------------------------------------------------------------------- */
 
-/* 1 yes, 0 no, -1 not known */
+/* 1 yes, 0 no, -1 unknown */
 static int is_set(const struct oc_elem *e)
 {
     double v;
     return oc_elem_known_real(e, &v) ? v != 0 : -1;
 }
 
-/* Number of elements that are not zero; false unless all are known. */
+/* Number of non-zero elements; false unless all are known. */
 static bool count_set(const struct oc_data *d, uint32_t limit, int64_t *n)
 {
     *n = 0;
@@ -113,7 +113,7 @@ static double number(const struct oc_data *d, uint32_t i)
     return v;
 }
 
-#define MAX_UNIQUE 64 /* elements that are compared each with each */
+#define MAX_UNIQUE 64 /* limit for pairwise comparison of elements */
 
 /* Position of the first element equal to element `at`. */
 static uint32_t first_equal(const struct oc_data *d, uint32_t at)
@@ -134,7 +134,7 @@ static bool comparable(const struct oc_data *d)
     return true;
 }
 
-/* Whether the node looks at all elements as one vector whose values are known. */
+/* Whether the node treats all elements as one vector of known values. */
 static bool known_vector(struct oc_op_ctx *c)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -143,7 +143,8 @@ static bool known_vector(struct oc_op_ctx *c)
     return whole && d && d->n <= MAX_UNIQUE && comparable(d);
 }
 
-/* Are slices a and b equal? The slices of `inner` elements stand `slices` times `inner` apart. */
+/* Whether slices a and b are equal. The elements of a slice, in groups of `inner`, are `slices` times `inner`
+ * apart. */
 static bool same_slice(const struct oc_data *d, uint32_t slices, uint32_t inner, uint32_t a, uint32_t b)
 {
     for (uint32_t from = 0; from < d->n; from += slices * inner)
@@ -153,7 +154,7 @@ static bool same_slice(const struct oc_data *d, uint32_t slices, uint32_t inner,
     return true;
 }
 
-/* How many slices along the axis differ. */
+/* Number of distinct slices along the axis. */
 static bool count_slices(struct oc_op_ctx *c, unsigned axis, struct oc_dim *out)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -206,7 +207,7 @@ static int shape_unique(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Place of the value of element `at` among the distinct ones, in order of size or of appearance. */
+/* Index of the value of element `at` among the distinct values, in sorted order or in order of appearance. */
 static uint32_t place_of(const struct oc_data *d, uint32_t at, bool sorted)
 {
     uint32_t place = 0, first = first_equal(d, at);
@@ -216,7 +217,7 @@ static uint32_t place_of(const struct oc_data *d, uint32_t at, bool sorted)
     return place;
 }
 
-/* Outputs: the values, where each stands first, which one each element is, how often each comes. */
+/* Outputs: the values, their first positions, the inverse indices, the counts. */
 static int fold_unique(struct oc_op_ctx *c)
 {
     const struct oc_data *d = oc_in_value(c, 0);
@@ -253,7 +254,7 @@ static const char cost_unique_formula[] = "CMP = N(x)*clog2(N(x))";
 /* ---- NonMaxSuppression ------------------------------------------------------------------------------ */
 
 struct nms {
-    struct oc_dim batches, classes, boxes, most; /* most: boxes kept of a class, at most */
+    struct oc_dim batches, classes, boxes, most; /* most: maximum number of boxes kept per class */
     bool known;
 };
 

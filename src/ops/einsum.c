@@ -1,4 +1,4 @@
-/* Einsum: labels of the equation, shape and cost. cost-semantics 4.11. */
+/* Einsum: parses the equation, infers the shape and the cost. cost-semantics 4.11. */
 #include "base/ascii.h"
 #include "base/caps.h"
 #include "base/ck.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Ids of axes: 0..51 letters in ASCII order; from 52 the axes of the ellipsis, counted from its right end. */
+/* Axis ids: 0..51 letters in ASCII order; from 52 the axes of the ellipsis, counted from its right end. */
 #define N_LETTER 52
 #define N_LABEL  (N_LETTER + OC_MAX_RANK)
 
@@ -24,7 +24,7 @@ struct equation {
     struct term *term; /* operands */
     struct term out;
     unsigned n_term;
-    unsigned n_ellipsis; /* axes behind "..." */
+    unsigned n_ellipsis; /* axes of "..." */
     struct oc_dim dim[N_LABEL];
     unsigned uses[N_LABEL];
 };
@@ -60,7 +60,7 @@ static unsigned letter_id(char ch)
     return ch <= 'Z' ? (unsigned)(ch - 'A') : (unsigned)(ch - 'a') + 26;
 }
 
-/* One term from *s up to ',' or "->" or the end. `n_dots` axes stand behind "...". -1: malformed. */
+/* Parses one term from *s up to ',' or "->" or the end. "..." stands for `n_dots` axes. -1: malformed. */
 static int read_term(const char **s, struct term *t, unsigned n_dots, unsigned *n_letters)
 {
     bool dots = false;
@@ -102,7 +102,7 @@ static int merge_dim(struct oc_op_ctx *c, struct equation *e, unsigned label, st
         *have = d;
     } else if (oc_is_known(d) && d.v != 1) {
         if (oc_is_known(*have) && have->v != d.v)
-            return oc_op_fail(c, "sizes %lld and %lld under one label", (long long)have->v, (long long)d.v);
+            return oc_op_fail(c, "a label has sizes %lld and %lld", (long long)have->v, (long long)d.v);
         *have = d;
     }
     return 0;
@@ -115,7 +115,7 @@ static int read_operand(struct oc_op_ctx *c, struct equation *e, const char **s,
     bool dots;
     unsigned letters = count_letters(*s, &dots);
     if (letters > shape->rank || (!dots && letters != shape->rank))
-        return oc_op_fail(c, "operand %u has rank %u, its term %u labels", i, shape->rank, letters);
+        return oc_op_fail(c, "operand %u has rank %u but its term has %u labels", i, shape->rank, letters);
     unsigned n_dots = dots ? shape->rank - letters : 0;
     if (read_term(s, t, n_dots, &letters) < 0 || t->n != shape->rank)
         return oc_op_fail(c, "malformed equation '%s'", oc_attr_s(c, "equation", ""));
@@ -137,13 +137,13 @@ static void implicit_output(struct equation *e)
             put(&e->out, l);
 }
 
-/* Returns 1 when all is known, 0 when an operand's rank is not, -1 on an error. */
+/* Returns 1 when everything is known, 0 when an operand's rank is not, -1 on an error. */
 static int read_equation(struct oc_op_ctx *c, struct equation **out)
 {
     const char *s = oc_attr_s(c, "equation", NULL), *all = s;
     unsigned letters;
     if (!s)
-        return oc_op_fail(c, "no equation");
+        return oc_op_fail(c, "attribute 'equation' is missing");
     const struct oc_caps *caps = c->model ? &c->model->caps : NULL;
     if (c->n_in > oc_cap(caps, OC_CAP_EINSUM_OPERANDS))
         return oc_cap_fail(caps, OC_CAP_EINSUM_OPERANDS, c->n_in, c->err);
@@ -155,14 +155,15 @@ static int read_equation(struct oc_op_ctx *c, struct equation **out)
     e->n_term = c->n_in;
     for (unsigned i = 0; i < c->n_in; i++) {
         if (i && *s++ != ',')
-            return oc_op_fail(c, "equation '%s' has not one term for each of %u operands", all, c->n_in);
+            return oc_op_fail(c, "equation '%s' does not have one term for each of %u operands", all,
+                              c->n_in);
         if (read_operand(c, e, &s, i))
             return -1;
     }
     if (*s == '\0') {
         implicit_output(e);
     } else if (strncmp(s, "->", 2) != 0) {
-        return oc_op_fail(c, "equation '%s' has not one term for each of %u operands", all, c->n_in);
+        return oc_op_fail(c, "equation '%s' does not have one term for each of %u operands", all, c->n_in);
     } else {
         s += 2;
         if (read_term(&s, &e->out, e->n_ellipsis, &letters) < 0 || *s)
@@ -203,7 +204,7 @@ static uint64_t volume(struct oc_op_ctx *c, const struct equation *e, struct set
     return n;
 }
 
-/* Two operands of these labels with the result's: MAC over all labels if one is summed, else a product. */
+/* Contracts two operands with these labels: MAC over all labels if one is summed, else a product. */
 static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e, struct set all,
                      struct set kept)
 {
@@ -213,11 +214,11 @@ static void add_step(struct oc_op_ctx *c, struct oc_cost *k, const struct equati
     oc_add(c, k, product ? OC_MUL : OC_MAC, n);
 }
 
-/* From left to right; a label goes as soon as nothing later needs it. */
+/* Contracts from left to right; a label is summed once no later operand needs it. */
 static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct equation *e)
 {
     struct set have = e->term[0].set;
-    struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* what is needed after operand i */
+    struct set *later = OC_NEW_ARRAY(c->arena, e->n_term, struct set); /* labels needed after operand i */
     later[e->n_term - 1] = e->out.set;
     for (unsigned i = e->n_term - 1; i > 0; i--)
         later[i - 1] = unite(later[i], e->term[i].set);
@@ -232,10 +233,10 @@ static void contract_left(struct oc_op_ctx *c, struct oc_cost *k, const struct e
 
 #define MAX_SEARCH 6 /* operands */
 
-struct part {          /* the contraction of a subset of the operands, one bit each */
-    struct set set;    /* labels that are left */
-    uint64_t mac, mul; /* of its best order; UINT64_MAX: beyond 64 bits */
-    unsigned left;     /* the two subsets it is made of: this one and the rest; 0: a single operand */
+struct part {          /* the contraction of a subset of the operands (bit mask) */
+    struct set set;    /* remaining labels */
+    uint64_t mac, mul; /* cost of its best order; UINT64_MAX: beyond 64 bits */
+    unsigned left;     /* the best split: this subset and its complement; 0: a single operand */
 };
 
 static uint64_t sum_or_max(uint64_t a, uint64_t b)
@@ -244,7 +245,7 @@ static uint64_t sum_or_max(uint64_t a, uint64_t b)
     return oc_add_u64(a, b, &sum) ? sum : UINT64_MAX;
 }
 
-/* An order that is not taken must not overflow the count. */
+/* Saturating: a rejected order must not overflow the count. */
 static uint64_t volume_or_max(const uint64_t *size, struct set s)
 {
     uint64_t n = 1;
@@ -257,7 +258,7 @@ static uint64_t volume_or_max(const uint64_t *size, struct set s)
     return fits ? n : UINT64_MAX;
 }
 
-/* Labels that the operands outside of the subset, or the result, still need. */
+/* Labels that are needed by operands outside of the subset, or by the result. */
 static struct set needed_outside(const struct equation *e, unsigned subset)
 {
     struct set s = e->out.set;
@@ -267,7 +268,7 @@ static struct set needed_outside(const struct equation *e, unsigned subset)
     return s;
 }
 
-/* The best way to part the subset in two: fewest MACs, then fewest products, then the first one found. */
+/* Best split of the subset in two: fewest MACs, then fewest products, then the first one found. */
 static void best_pair(const struct equation *e, const uint64_t *size, struct part *part, unsigned subset)
 {
     struct part *best = &part[subset];
@@ -331,7 +332,7 @@ static int cost_einsum(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     if (c->opt.einsum_optimal && e->n_term > MAX_SEARCH)
-        c->assumption = "the best order is looked for with up to six operands: contracted from left to right";
+        c->assumption = "the optimal order is searched for up to six operands: contracted from left to right";
     contract_left(c, k, e);
     return 0;
 }

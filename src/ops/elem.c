@@ -32,7 +32,7 @@ static struct oc_elem ratio(unsigned dtype, struct oc_dim i, double r, double ad
     return (struct oc_elem){.kind = OC_E_RATIO, .i = i, .r = r, .add = add};
 }
 
-/* Any numeric element as i*r + add. */
+/* Converts any numeric element to i*r + add. */
 struct linear {
     struct oc_dim i;
     double r, add;
@@ -179,7 +179,7 @@ static struct oc_elem known_reals(unsigned op, unsigned dtype, double a, double 
     }
 }
 
-/* Sum of two linear forms with factor s for the second. */
+/* Sum of two linear forms, with factor s for the second. */
 static struct oc_elem linear_sum(struct oc_exprs *x, unsigned dtype, const struct linear *a,
                                  const struct linear *b, double s)
 {
@@ -226,7 +226,7 @@ static struct oc_elem linear_reals(struct oc_exprs *x, unsigned op, unsigned dty
 
 /* ---- comparisons ------------------------------------------------------------------------------------ */
 
-/* How a can stand to b: a set. */
+/* Possible orderings of two elements: a set. */
 enum { BELOW = 1, SAME = 2, ABOVE = 4, ANY = 7 };
 
 static unsigned sign_of(double d)
@@ -246,7 +246,7 @@ static unsigned order_ints(struct oc_exprs *x, struct oc_dim a, struct oc_dim b)
     unsigned can = ANY;
     int64_t min_a = oc_dim_min_value(x, a), max_a = oc_dim_max_value(x, a);
     int64_t min_b = oc_dim_min_value(x, b), max_b = oc_dim_max_value(x, b);
-    if (oc_is_known(b) || max_b >= 0) /* -1 says that there is no bound */
+    if (oc_is_known(b) || max_b >= 0) /* -1 means that there is no bound */
         can &= min_a > max_b ? ABOVE : min_a == max_b ? SAME | ABOVE : ANY;
     if (oc_is_known(a) || max_a >= 0)
         can &= max_a < min_b ? BELOW : max_a == min_b ? BELOW | SAME : ANY;
@@ -282,7 +282,7 @@ static struct oc_elem compare(struct oc_exprs *x, unsigned op, const struct oc_e
     return integer(oc_known((can & yes) != 0));
 }
 
-/* One known operand may decide alone: false AND ?, true OR ?. */
+/* One known operand may decide: false AND ?, true OR ?. */
 static struct oc_elem logic(unsigned op, const struct oc_elem *a, const struct oc_elem *b)
 {
     bool ka = a->kind == OC_E_INT && oc_is_known(a->i), kb = b->kind == OC_E_INT && oc_is_known(b->i);
@@ -328,7 +328,7 @@ struct oc_elem oc_elem_op(struct oc_exprs *x, unsigned op, unsigned dtype, const
 
 #define MAX_DENOMINATOR 4096
 
-/* r = p/q exactly (as far as a double tells), add*q whole. */
+/* r = p/q exactly (within double precision), add*q an integer. */
 static bool rational(double r, double add, int64_t *p, int64_t *q, int64_t *add_q)
 {
     for (int64_t d = 1; d <= MAX_DENOMINATOR; d++) {
@@ -368,7 +368,7 @@ static double real_fn(unsigned fn, double v)
     case OC_EL_CEIL:
         return ceil(v);
     case OC_EL_ROUND:
-        return rint(v); /* half to even in the default rounding mode, as ONNX wants */
+        return rint(v); /* half to even in the default rounding mode, as ONNX requires */
     case OC_EL_SQRT:
         return sqrt(v);
     case OC_EL_RECIPROCAL:

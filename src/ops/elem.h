@@ -1,5 +1,6 @@
 /* Arithmetic on single elements of small values: known integers and reals, integer expressions, and real
- * multiples of them (OC_E_RATIO). What cannot be said exactly is OC_E_UNKNOWN. Pure; used by fold rules. */
+ * multiples of them (OC_E_RATIO). Results that cannot be represented exactly are OC_E_UNKNOWN. Pure
+ * functions, used by fold rules. */
 #ifndef OC_ELEM_H
 #define OC_ELEM_H
 
@@ -9,8 +10,8 @@ enum oc_elem_op {
     OC_EL_ADD,
     OC_EL_SUB,
     OC_EL_MUL,
-    OC_EL_DIV, /* integers: truncating */
-    OC_EL_MOD, /* sign of the divisor */
+    OC_EL_DIV, /* truncating for integers */
+    OC_EL_MOD, /* has the sign of the divisor */
     OC_EL_FMOD,
     OC_EL_POW,
     OC_EL_MIN,

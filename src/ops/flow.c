@@ -1,8 +1,7 @@
-/* Control flow. The engine runs the bodies and knows what comes out of them (analyze/control.c); the rows are
- * here so that the operators are known. */
+/* Control flow. analyze/control.c infers through the bodies; the rows here make the operators known. */
 #include "ops/op.h"
 
-/* Without their bodies nothing can be said of the outputs. */
+/* Without their bodies the outputs are unknown. */
 static int shape_unknown(struct oc_op_ctx *c)
 {
     for (uint32_t i = 0; i < c->n_out; i++)

@@ -17,7 +17,7 @@ struct span {
     size_t n;
 };
 
-/* One expression while it is read: its value, and its text with numbers in the place of names. */
+/* One expression being evaluated: its value, and its text with numbers substituted for names. */
 struct reader {
     struct oc_op_ctx *c;
     struct oc_formula *f;
@@ -51,7 +51,7 @@ struct statement {
     bool defines;
 };
 
-/* The next statement of *p, which moves behind it; false at the end. */
+/* Returns the next statement of *p and advances *p; false at the end. */
 static bool next_statement(const char **p, struct statement *s)
 {
     const char *at = *p + strspn(*p, " ;");
@@ -133,7 +133,7 @@ static uint64_t unknown(struct reader *r)
 /* ---- tensors ----------------------------------------------------------------------------------------------
  */
 
-/* A tensor by its name. false: no such name. *t is NULL if it is absent. */
+/* A tensor by its name. False: no such name. *t is NULL if it is absent. */
 static bool tensor(struct reader *r, struct span s, const struct oc_type **t)
 {
     char digits[8] = "";
@@ -168,7 +168,7 @@ static uint64_t elements(struct reader *r)
     return number(r, oc_c_elems(r->c, t));
 }
 
-/* x[1], x[2:] behind the bracket */
+/* x[1], x[2:] after the bracket */
 static uint64_t dimensions(struct reader *r, const struct oc_type *t)
 {
     int64_t from = 0, to = 0;
@@ -204,7 +204,7 @@ static bool equals(struct reader *r, const char *name, struct span otherwise, st
     return a->type == OC_ATTR_FLOAT ? a->f == (float)v : a->type == OC_ATTR_INT && a->i == v;
 }
 
-/* [B], [strict], [alpha:1 != 1] behind the opening bracket */
+/* [B], [strict], [alpha:1 != 1] after the opening bracket */
 static uint64_t condition(struct reader *r)
 {
     char name[64];
@@ -452,7 +452,7 @@ static void add_term(struct reader *r, unsigned prim, unsigned times, struct spa
     t->known = t->known && oc_mul_u64(t->value, times, &t->value);
 }
 
-/* The histogram that a left side stands for. *none: an activation that is not there. */
+/* The histogram named on a left side. *none: an absent activation. */
 static const struct oc_prims *list_of(struct reader *r, struct span s, bool *none)
 {
     const struct oc_op *op = r->c->op;
@@ -476,7 +476,7 @@ static const struct oc_prims *list_of(struct reader *r, struct span s, bool *non
     return oc_activation_prims(name);
 }
 
-/* What the rule told about primitives themselves. */
+/* Amounts of primitives reported by the rule itself. */
 static void told_prims(struct reader *r, struct span text)
 {
     unsigned prim;
@@ -523,7 +523,7 @@ int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
 {
     if (oc_is_user_op(c->op))
         return oc_user_formula_read(c, out);
-    struct oc_op_ctx own = *c; /* the marks of the cost stage stay as they are */
+    struct oc_op_ctx own = *c; /* the marks of the cost stage are unchanged */
     struct reader r = {.c = &own, .f = out, .formula = oc_formula_text(c->op), .known = true};
     struct statement s;
     out->n_term = out->n_name = 0;

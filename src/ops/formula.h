@@ -1,23 +1,27 @@
-/* The formulas of cost rules: one line of text beside each rule (struct oc_op.formula), read here to show
- * which numbers went into it, and checked by the tests against what the rule counted.
+/* Formulas of cost rules: one line of text next to each rule (struct oc_op.formula), evaluated here to show
+ * its values; the tests compare it with the counts of the rule.
  *
  *   MAC = N*M*taps*Cg; ADD = [B]*N(o); N := o[0]; M := w[0]; Cg := w[1]; taps := o[2:]*w[2:]
  *
- * Statements are parted by ';'.  PRIM = expr  is an amount of a primitive; several lines for one add up. On
- * the left may also stand a histogram, meant for each of expr elements: prim           the row's own
- * primitive         this            the row's list, or the function of its name activation     the function
- * that the attribute names           Gelu, Silu ...   a function of the library requantize  dequantize
- * dynamic_quantize function       of a quantized row: the one that param names, or prim and `functions`:
- * amounts that the rule told itself (oc_add_functions), whatever expr says. NAME := expr  defines a name; a
- * number of that name told by the rule (oc_tell) takes its place.
+ * Statements are separated by ';'. PRIM = expr is an amount of a primitive; several for one primitive are
+ * added. NAME := expr defines a name; a value of that name reported by the rule (oc_tell) takes precedence.
+ * The left side may also be a histogram per element, for expr elements:
+ *   prim            the row's own primitive
+ *   this            the row's list, or the function of its name
+ *   activation      the function named by the attribute
+ *   Gelu, Silu ...  a function of the library
+ *   requantize, dequantize, dynamic_quantize
+ *   function        of a quantized row: the one that param names, or prim
+ *   functions       amounts reported by the rule itself (oc_add_functions), whatever expr is
  *
  * Expressions: + - * / ( ), whole numbers, names, and
- *   N(x)           elements; x is input 0, w input 1, o output 0, in<k>, out<k>; absent: 0
- *   x[1] x[-1]     a dimension;  x[2:] x[:-1] x[0:2]  a product of them
- *   [B] [in2]      1 if the input is there, else 0; B is the slot of the bias
- *   [alpha:1 != 1] 1 if the attribute (default behind the colon) compares so: == or !=, a number or a word
- *   [strict]       1 if reductions count n - 1
- *   inputs         how many inputs are there
+ *   N(x)            elements; x is input 0, w input 1, o output 0, in<k>, out<k>; absent: 0
+ *   x[1] x[-1]      a dimension;  x[2:] x[:-1] x[0:2]  a product of them
+ *   [B] [in2]       1 if the input is present, else 0; B is the slot of the bias
+ *   [alpha:1 != 1]  1 if the comparison holds for the attribute (default after the colon): == or !=,
+ *                   with a number or a word
+ *   [strict]        1 if reductions count n - 1
+ *   inputs          number of inputs
  *   clog2(n) max(a, b) min(a, b) ceil(a, b)      ceil: of a / b */
 #ifndef OC_FORMULA_H
 #define OC_FORMULA_H
@@ -29,12 +33,12 @@ struct oc_formula_term {
     const char *expr;    /* "N*M*taps*Cg" */
     const char *numbers; /* "1*64*614656*3" */
     uint64_t value;
-    bool known; /* false: some name has no number, or the result is none */
+    bool known; /* false: a name has no value, or the result is none */
 };
 
-struct oc_formula_name { /* a name that stands in the terms */
+struct oc_formula_name { /* a name used in the terms */
     const char *name;
-    const char *expr; /* NULL: told by the rule */
+    const char *expr; /* NULL: reported by the rule */
     uint64_t value;
     bool known;
 };
@@ -47,11 +51,11 @@ struct oc_formula {
     uint32_t n_term, n_name;
 };
 
-/* The formula of a row; NULL: it has no cost rule. */
+/* The formula of a row; NULL: no cost rule. */
 const char *oc_formula_text(const struct oc_op *op);
 
-/* Reads the formula of c->op with the sizes of c and the numbers in c->told, after the cost rule ran. Texts
- * live in c->arena. Returns 0, or -1 if the formula is malformed: a mistake of the row. */
+/* Evaluates the formula of c->op with the sizes of c and the values in c->told, after the cost rule ran.
+ * Texts are in c->arena. Returns 0, or -1 if the formula is malformed: a bug in the row. */
 int oc_formula_read(struct oc_op_ctx *c, struct oc_formula *out);
 
 #endif

@@ -1,8 +1,9 @@
-/* Reading by index. cost-semantics 4.9 and 5.4: what is read of the table is what comes out. */
+/* Reading by index. cost-semantics 4.9 and 5.4: the bytes read from the table equal the bytes of the output.
+ */
 #include "ops/fold.h"
 #include "ops/move.h"
 
-/* An index as a position in [0, size); false if it is not known or outside. */
+/* Converts an index to a position in [0, size); false if unknown or out of range. */
 static bool position(const struct oc_elem *e, int64_t size, int64_t *at)
 {
     if (!oc_elem_known_int(e, at))
@@ -80,7 +81,7 @@ static int shape_embedding(struct oc_op_ctx *c)
 {
     const struct oc_shape *w = oc_in_shape(c, 0);
     if (w->ranked && w->rank != 2)
-        return oc_op_fail(c, "the table {%s} has not rank 2", oc_text_of(c, w));
+        return oc_op_fail(c, "the table {%s} must have rank 2", oc_text_of(c, w));
     return gather_shape(c, w, oc_in_shape(c, 1));
 }
 
@@ -127,10 +128,10 @@ static int shape_gather_nd(struct oc_op_ctx *c)
         return 0;
     }
     if (index->rank == 0 || in->rank == 0)
-        return oc_op_fail(c, "a scalar has nothing to gather");
+        return oc_op_fail(c, "the data is a scalar");
     int64_t last = index->dim[index->rank - 1].v;
     if (b < 0 || b >= index->rank || b >= in->rank || last < 0 || last > in->rank - b)
-        return oc_op_fail(c, "indices {%s} do not fit data {%s} with batch_dims %lld", oc_text_of(c, index),
+        return oc_op_fail(c, "indices {%s} do not match data {%s} with batch_dims %lld", oc_text_of(c, index),
                           oc_text_of(c, in), (long long)b);
     for (unsigned i = 0; i + 1 < index->rank; i++)
         dim[n++] = i < b && oc_is_known(in->dim[i]) ? in->dim[i] : index->dim[i];
@@ -172,7 +173,7 @@ static int shape_one_hot(struct oc_op_ctx *c)
     if (depth.sized && depth.n == 1 && depth.e[0].kind == OC_E_INT)
         dim[axis] = depth.e[0].i;
     if (oc_is_known(dim[axis]) && dim[axis].v < 0)
-        return oc_op_fail(c, "depth %lld", (long long)dim[axis].v);
+        return oc_op_fail(c, "invalid depth %lld", (long long)dim[axis].v);
     oc_set_out(c, 0, oc_in_dtype(c, 2), oc_shape_of(c->arena, in->rank + 1U, dim));
     return 0;
 }

@@ -1,4 +1,4 @@
-/* Tensors from nothing but attributes and small values. cost-semantics 4.5, 5.5. */
+/* Tensors generated from attributes and small values. cost-semantics 4.5, 5.5. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -31,7 +31,7 @@ static const struct oc_tensor *constant_tensor(const struct oc_op_ctx *c)
     return t ? t : oc_attr_tensor(c, "sparse_value");
 }
 
-/* The forms without a tensor (from opset 12). */
+/* The forms without a tensor value (from opset 12). */
 static const struct {
     const char *name;
     uint8_t dtype;
@@ -66,7 +66,7 @@ static int shape_constant(struct oc_op_ctx *c)
                    plain_forms[i].list ? oc_shape_1d(c->arena, oc_known(a->n)) : oc_shape_scalar());
         return 0;
     }
-    return oc_op_fail(c, "there is no value");
+    return oc_op_fail(c, "the value attribute is missing");
 }
 
 static struct oc_elem plain_elem(const struct oc_attr *a, uint32_t i)
@@ -124,7 +124,7 @@ static int check_sizes(struct oc_op_ctx *c, const struct oc_shape *s)
 {
     for (unsigned i = 0; i < s->rank; i++)
         if (oc_is_known(s->dim[i]) && s->dim[i].v < 0)
-            return oc_op_fail(c, "axis %u has the size %lld", i, (long long)s->dim[i].v);
+            return oc_op_fail(c, "axis %u has invalid size %lld", i, (long long)s->dim[i].v);
     return 0;
 }
 
@@ -161,7 +161,7 @@ static const struct oc_elem *scalar(const struct oc_op_ctx *c, unsigned slot)
 {
     static const struct oc_elem unknown = {.kind = OC_E_UNKNOWN}, one = {.kind = OC_E_INT, .i = {.v = 1}};
     const struct oc_data *d = oc_in_value(c, slot);
-    if (slot == 2 && !oc_in(c, 2)) /* com.microsoft: the step may be left out */
+    if (slot == 2 && !oc_in(c, 2)) /* com.microsoft: the step is optional */
         return &one;
     return d && d->n == 1 ? &d->e[0] : &unknown;
 }
@@ -181,7 +181,7 @@ static int range_length(struct oc_op_ctx *c, struct oc_dim *n)
                oc_elem_known_real(delta, &d)) {
         double count = ceil((b - a) / d);
         if (!(count < 9e15))
-            return oc_op_fail(c, "the length is no number");
+            return oc_op_fail(c, "the length is not a number");
         *n = oc_known(count > 0 ? (int64_t)count : 0);
     } else {
         *n = oc_fresh_axis(c, 0, -1);
@@ -244,15 +244,15 @@ static int shape_multinomial(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0);
     int64_t n = oc_attr_i(c, "sample_size", 1);
     if (in->ranked && in->rank != 2)
-        return oc_op_fail(c, "input {%s} has not rank 2", oc_text_of(c, in));
+        return oc_op_fail(c, "input {%s} must have rank 2", oc_text_of(c, in));
     if (n < 0)
-        return oc_op_fail(c, "sample_size %lld", (long long)n);
+        return oc_op_fail(c, "invalid sample_size %lld", (long long)n);
     struct oc_dim d[2] = {in->ranked ? in->dim[0] : oc_fresh_axis(c, 0, -1), oc_known(n)};
     oc_set_out(c, 0, (unsigned)oc_attr_i(c, "dtype", OC_DT_INT32), oc_shape_of(c->arena, 2, d));
     return 0;
 }
 
-/* Softmax over the classes, then a draw and a binary search a sample */
+/* Softmax over the classes, then a draw and a binary search per sample */
 static int cost_multinomial(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims softmax[] = {{OC_CMP, 1}, {OC_ADD, 2}, {OC_EXP, 1}, {OC_DIV, 1}, {0, 0}};

@@ -1,5 +1,5 @@
-/* GroupQueryAttention and its kin of ONNX Runtime: causal attention on a cache that past and present share.
- * cost-semantics 4.12, 5.6. */
+/* GroupQueryAttention and related operators of ONNX Runtime: causal attention on a cache shared by past and
+ * present. cost-semantics 4.12, 5.6. */
 #include "ops/attention_cost.h"
 #include "ops/norm_cost.h"
 
@@ -18,13 +18,13 @@ static const struct grouped sparse = {
     .past = 3, .total = 7, .cos = 9, .bias = 1000, .sink = 1000, .q_norm = 1000, .sparse = true};
 
 struct dims {
-    struct oc_dim batch, sq, head, buffer, past, total, width; /* width: of the output */
+    struct oc_dim batch, sq, head, buffer, past, total, width; /* width of the output */
     int64_t hq, hkv;
-    bool guessed; /* the total length is not known: the cache counts as full */
+    bool guessed; /* the total length is unknown: the cache counts as full */
 };
 
-/* Total length: told by total_sequence_length; else the cache is taken as full, an empty one as just begun.
- */
+/* Total length: the value of total_sequence_length; else the cache counts as full, an empty one as the first
+ * step. */
 static void read_lengths(struct oc_op_ctx *c, const struct grouped *kind, struct dims *d)
 {
     const struct oc_data *total = oc_in_value(c, kind->total);
@@ -51,16 +51,17 @@ static int read_dims(struct oc_op_ctx *c, struct dims *d)
     const struct oc_shape *q = oc_in_shape(c, 0);
     *d = (struct dims){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
     if (d->hq < 1 || d->hkv < 1 || d->hq > 1 << 20 || d->hkv > 1 << 20)
-        return oc_op_fail(c, "num_heads %lld, kv_num_heads %lld", (long long)d->hq, (long long)d->hkv);
+        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)d->hq,
+                          (long long)d->hkv);
     if (!q->ranked)
         return 0;
     if (q->rank != 3)
-        return oc_op_fail(c, "a query of rank %u", q->rank);
+        return oc_op_fail(c, "invalid query rank %u", q->rank);
     d->batch = q->dim[0];
     d->sq = q->dim[1];
     int64_t parts = oc_in(c, 1) ? d->hq : d->hq + 2 * d->hkv; /* without a key Q, K and V are packed */
     if (!oc_split_dim(c, q->dim[2], parts, &d->head))
-        return oc_op_fail(c, "a query of width %s does not part into %lld heads",
+        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
                           oc_dim_text(c->exprs, q->dim[2]), (long long)parts);
     d->width = oc_dim_mul(c->exprs, d->head, oc_known(d->hq));
     read_lengths(c, kind, d);
@@ -85,7 +86,7 @@ static int shape_grouped(struct oc_op_ctx *c)
     for (unsigned i = 0; i < 2; i++) {
         const struct oc_shape *past = oc_in_shape(c, kind->past + i);
         if (past->ranked && past->rank == 4)
-            present[3] = past->dim[3]; /* two 4-bit values a byte halve it */
+            present[3] = past->dim[3]; /* two 4-bit values per byte halve it */
         oc_set_out(c, 1 + i, oc_in(c, kind->past + i) ? oc_in_dtype(c, kind->past + i) : oc_in_dtype(c, 0),
                    oc_shape_of(c->arena, 4, present));
     }
@@ -93,7 +94,7 @@ static int shape_grouped(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Rotation of the new queries and keys; the rows of the tables that they use. */
+/* Rotation of the new queries and keys; counts the table rows in use. */
 static void add_rotary(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
                        const struct dims *d)
 {
@@ -113,7 +114,7 @@ static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
     oc_add_float(c, k, OC_DEQ, n);
 }
 
-/* The cache is read as far as the window reaches, and gets the new tokens. */
+/* The cache is read as far as the window extends, and the new tokens are written. */
 static void count_cache(struct oc_op_ctx *c, struct oc_cost *k, const struct grouped *kind,
                         const struct dims *d, const struct oc_attention *a)
 {
@@ -156,16 +157,17 @@ static int cost_grouped(struct oc_op_ctx *c, struct oc_cost *k)
                              .dk = head,
                              .dv = head,
                              .offset = past > INT64_MAX ? 0 : (int64_t)past,
-                             .left = window > 0 ? window - 1 : -1, /* the window holds the query's own key */
+                             .left =
+                                 window > 0 ? window - 1 : -1, /* the window includes the query's own key */
                              .right = -1,
                              .causal = oc_attr_i(c, "causal", 1) != 0,
                              .masked = oc_in(c, kind->bias) != NULL,
                              .softcap = oc_attr_f(c, "softcap", 0.0F) != 0.0F,
                              .sink = oc_in(c, kind->sink) || oc_attr_i(c, "smooth_softmax", 0) > 0};
     if (d.guessed)
-        c->assumption = "total_sequence_length is not known: the cache taken as full";
+        c->assumption = "total_sequence_length is unknown: assumed a full cache";
     if (kind->sparse)
-        c->upper = true; /* the layout of blocks is not in the types: dense */
+        c->upper = true; /* the block layout is not in the types: counted as dense */
     oc_add_attention(c, k, &a);
     if (oc_attr_i(c, "do_rotary", 0))
         add_rotary(c, k, kind, &d);

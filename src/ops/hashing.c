@@ -5,17 +5,17 @@
 
 /* ---- hashes ----------------------------------------------------------------------------------------- */
 
-/* 10 bit operations a hashed element. */
+/* 10 bit operations per hashed element. */
 static int cost_hash(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    c->assumption = "10 operations a hashed element";
+    c->assumption = "10 operations per hashed element";
     oc_add_int(c, k, OC_BIT, oc_c_mul(c, 10, oc_c_out(c, 0)));
     return 0;
 }
 static const char cost_hash_formula[] = "BIT = 10*N(o)";
 
-/* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with an axis more,
- * (max_ngram_size - 1) * n_head_per_ngram long; the ids to carry over [batch, max_ngram_size - 1]. */
+/* NGramHashMapping [batch, sequence], VarlenNGramHashMapping [tokens]: hashes with one more axis of length
+ * (max_ngram_size - 1) * n_head_per_ngram; the ids carried over [batch, max_ngram_size - 1]. */
 static int shape_ngram_hash(struct oc_op_ctx *c)
 {
     bool packed = strcmp(c->op->name, "VarlenNGramHashMapping") == 0;
@@ -23,9 +23,10 @@ static int shape_ngram_hash(struct oc_op_ctx *c)
     int64_t size = oc_attr_i(c, "max_ngram_size", 0), heads = oc_attr_i(c, "n_head_per_ngram", 0), width;
     unsigned rank = packed ? 1 : 2;
     if (size < 2 || heads < 1 || __builtin_mul_overflow(size - 1, heads, &width))
-        return oc_op_fail(c, "max_ngram_size %lld, n_head_per_ngram %lld", (long long)size, (long long)heads);
+        return oc_op_fail(c, "invalid max_ngram_size %lld, n_head_per_ngram %lld", (long long)size,
+                          (long long)heads);
     if (ids->ranked && ids->rank != rank)
-        return oc_op_fail(c, "ids of rank %u", ids->rank);
+        return oc_op_fail(c, "invalid ids rank %u", ids->rank);
     struct oc_dim dim[3];
     for (unsigned i = 0; i < rank; i++)
         dim[i] = ids->ranked ? ids->dim[i] : oc_fresh_axis(c, i, -1);
@@ -60,10 +61,10 @@ static int shape_unfold(struct oc_op_ctx *c)
         return 0;
     }
     if (!oc_axis(where, x->rank, &axis))
-        return oc_op_fail(c, "dim %lld is outside of rank %u", (long long)where, x->rank);
+        return oc_op_fail(c, "dim %lld is out of range for rank %u", (long long)where, x->rank);
     if (size < 1 || step < 1 || (oc_is_known(x->dim[axis]) && size > x->dim[axis].v))
-        return oc_op_fail(c, "windows of %lld every %lld of an axis of %s", (long long)size, (long long)step,
-                          oc_dim_text(c->exprs, x->dim[axis]));
+        return oc_op_fail(c, "a window of %lld with step %lld does not fit an axis of %s", (long long)size,
+                          (long long)step, oc_dim_text(c->exprs, x->dim[axis]));
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     struct oc_dim rest = oc_dim_sub(c->exprs, x->dim[axis], oc_known(size));
     dim[axis] = oc_dim_add(c->exprs, oc_dim_floordiv(c->exprs, rest, oc_known(step)), oc_known(1));

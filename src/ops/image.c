@@ -7,10 +7,10 @@
 
 /* ---- Resize, Upsample ------------------------------------------------------------------------------- */
 
-/* What a node asks of each axis of its input: a scale, a size, or nothing (1). */
+/* Requested resize of each input axis: a scale, a size, or none (1). */
 struct resize {
     const struct oc_elem *scale[OC_MAX_RANK], *size[OC_MAX_RANK];
-    bool known; /* false: scales or sizes are there, but not which */
+    bool known; /* false: scales or sizes are present but unknown */
 };
 
 static bool is_upsample(const struct oc_op_ctx *c)
@@ -18,7 +18,7 @@ static bool is_upsample(const struct oc_op_ctx *c)
     return strcmp(c->op->name, "Upsample") == 0;
 }
 
-/* Scales as small values; n = 0: there are none. */
+/* Scales as small values; n = 0: absent. */
 static struct oc_data read_scales(struct oc_op_ctx *c, bool *present)
 {
     unsigned slot = is_upsample(c) || (c->opset >= 1 && c->opset < 11) ? 1 : 2;
@@ -60,7 +60,7 @@ static int read_resize(struct oc_op_ctx *c, unsigned rank, struct resize *r)
         return -1;
     bool sized = has_sizes(c, &sizes);
     if (!sized && !scaled)
-        return oc_op_fail(c, "there are neither scales nor sizes");
+        return oc_op_fail(c, "neither scales nor sizes are given");
     uint32_t want = axes.present ? axes.n : rank, n = sized ? sizes.n : scales.n;
     if ((sized && !sizes.sized) || (!sized && n == 0)) {
         r->known = false;
@@ -141,7 +141,7 @@ static int shape_resize(struct oc_op_ctx *c)
         else if (r.scale[i])
             dim[i] = scaled_dim(c, i, dim[i], r.scale[i]);
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "axis %u is resized to %lld", i, (long long)dim[i].v);
+            return oc_op_fail(c, "axis %u is resized to invalid size %lld", i, (long long)dim[i].v);
     }
     if (r.known)
         keep_ratio(c, in, &r, dim);
@@ -149,7 +149,7 @@ static int shape_resize(struct oc_op_ctx *c)
     return 0;
 }
 
-/* The factor of an axis; 1 where nothing is asked. */
+/* The factor of an axis; 1 if it is not resized. */
 static double axis_scale(const struct resize *r, unsigned i, struct oc_dim in, struct oc_dim out)
 {
     double s;
@@ -160,7 +160,7 @@ static double axis_scale(const struct resize *r, unsigned i, struct oc_dim in, s
     return oc_is_known(in) && oc_is_known(out) && in.v > 0 ? (double)out.v / (double)in.v : 2;
 }
 
-/* Taps of an output element: 2 or 4 an axis; with antialias 2*ceil(support/scale) where it gets smaller. */
+/* Taps of an output element: 2 or 4 per axis; with antialias 2*ceil(support/scale) when downsampling. */
 static uint64_t resize_taps(struct oc_op_ctx *c, const struct resize *r, const struct oc_shape *in,
                             const struct oc_shape *out, bool *resized)
 {
@@ -221,7 +221,7 @@ static int shape_grid_sample(struct oc_op_ctx *c)
         return 0;
     }
     if (rank < 3 || (x->ranked && grid->ranked && grid->rank != rank))
-        return oc_op_fail(c, "input {%s} and grid {%s} do not fit", oc_text_of(c, x), oc_text_of(c, grid));
+        return oc_op_fail(c, "input {%s} and grid {%s} do not match", oc_text_of(c, x), oc_text_of(c, grid));
     for (unsigned i = 0; i < rank; i++) {
         if (i < 2)
             dim[i] = x->ranked ? x->dim[i] : i ? oc_fresh_axis(c, i, -1) : grid->dim[i];
@@ -232,8 +232,8 @@ static int shape_grid_sample(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Values: T MUL + (T-1) ADD per output element. A place, n axes: linear MUL n + T(n-1), ADD 3n, RND n;
- * nearest MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
+/* Values: T MUL + (T-1) ADD per output element. Per position with n axes: linear MUL n + T(n-1), ADD 3n, RND
+ * n; nearest MUL, ADD, RND n; cubic MUL 15n + T(n-1), ADD 15n, RND n. */
 static int cost_grid_sample(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *out = oc_out(c, 0);
@@ -275,7 +275,7 @@ static int shape_affine_grid(struct oc_op_ctx *c)
     struct oc_dim dim[5];
     unsigned n = size.sized ? size.n : 0;
     if (n != 0 && n != 4 && n != 5)
-        return oc_op_fail(c, "size has %u elements", n);
+        return oc_op_fail(c, "size has %u elements, expected 4 or 5", n);
     if (n == 0) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_unranked());
         return 0;

@@ -1,4 +1,4 @@
-/* Joining, repeating and reordering whole tensors. cost-semantics 4.9, 5.3, 5.5. */
+/* Concatenating, repeating and reordering whole tensors. cost-semantics 4.9, 5.3, 5.5. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -24,8 +24,9 @@ static int join_axis(struct oc_op_ctx *c, unsigned i, unsigned axis, const struc
         else if (!oc_is_known(dim[k]))
             dim[k] = oc_is_known(s->dim[k]) ? s->dim[k] : dim[k];
         else if (oc_is_known(s->dim[k]) && s->dim[k].v != dim[k].v)
-            return oc_op_fail(c, "input %u is {%s}: axis %u has not the %lld elements of the others", i,
-                              oc_text_of(c, s), k, (long long)dim[k].v);
+            return oc_op_fail(c,
+                              "input %u is {%s}: axis %u differs from the %lld elements of the other inputs",
+                              i, oc_text_of(c, s), k, (long long)dim[k].v);
     }
     return 0;
 }
@@ -35,7 +36,7 @@ static int shape_concat(struct oc_op_ctx *c)
     const struct oc_shape *first = any_ranked(c);
     struct oc_dim dim[OC_MAX_RANK];
     unsigned axis, dtype = OC_DT_UNDEFINED;
-    bool open = false; /* the length along the axis is not known */
+    bool open = false; /* the length along the axis is unknown */
     for (unsigned i = 0; i < c->n_in && dtype == OC_DT_UNDEFINED; i++)
         dtype = oc_in_dtype(c, i);
     if (!first) {
@@ -63,7 +64,7 @@ static int shape_concat(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Copies one input into its place of the result; unknown elements for an input without a value. */
+/* Copies one input into its part of the result; unknown elements for an input without a value. */
 static void place(const struct oc_data *d, const struct oc_shape *s, unsigned axis, uint32_t row, uint32_t at,
                   struct oc_elem *e)
 {
@@ -120,7 +121,7 @@ static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
 
 /* ---- Tile ------------------------------------------------------------------------------------------- */
 
-/* Opset 1: how often, and along which axis. */
+/* Opset 1: number of repeats and axis. */
 static int tile_old(struct oc_op_ctx *c, const struct oc_shape *in, struct oc_dim *dim)
 {
     struct oc_list tiles = oc_list_of(c, NULL, 1), where = oc_list_of(c, NULL, 2);
@@ -129,7 +130,7 @@ static int tile_old(struct oc_op_ctx *c, const struct oc_shape *in, struct oc_di
     bool known =
         tiles.sized && tiles.n == 1 && where.sized && where.n == 1 && oc_elem_known_int(&where.e[0], &at);
     if (known && !oc_axis(at, in->rank, &axis))
-        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)at, (unsigned)in->rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)at, (unsigned)in->rank);
     for (unsigned i = 0; i < in->rank; i++)
         dim[i] = known ? in->dim[i] : oc_fresh_axis(c, i, -1);
     if (known)
@@ -158,7 +159,7 @@ static int shape_tile(struct oc_op_ctx *c)
     }
     for (unsigned i = 0; i < in->rank; i++)
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "axis %u is repeated less than 0 times", i);
+            return oc_op_fail(c, "axis %u has a negative number of repeats", i);
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, in->rank, dim));
     return 0;
 }
@@ -191,7 +192,7 @@ static int read_perm(struct oc_op_ctx *c, unsigned rank, unsigned *perm)
         return oc_op_fail(c, "perm has %u axes, the input has rank %u", (unsigned)n, rank);
     for (unsigned i = 0; i < rank; i++) {
         if (!oc_axis(v[i], rank, &perm[i]) || seen[perm[i]])
-            return oc_op_fail(c, "perm is no permutation");
+            return oc_op_fail(c, "perm is not a permutation");
         seen[perm[i]] = true;
     }
     return 0;
@@ -232,7 +233,7 @@ static int fold_transpose(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Where only axes of size 1 move, the data stays as it is. */
+/* When only axes of size 1 move, the data layout is unchanged. */
 static int cost_transpose(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -257,13 +258,13 @@ static int shape_blocks(struct oc_op_ctx *c, bool to_depth)
     const struct oc_shape *in = oc_in_shape(c, 0);
     struct oc_dim b = oc_known(oc_attr_i(c, "blocksize", 0)), dim[4];
     if (b.v < 1 || b.v > INT32_MAX)
-        return oc_op_fail(c, "blocksize %lld", (long long)b.v);
+        return oc_op_fail(c, "invalid blocksize %lld", (long long)b.v);
     if (!in->ranked) {
         oc_set_out(c, 0, oc_in_dtype(c, 0), oc_fresh_shape(c, 4));
         return 0;
     }
     if (in->rank != 4)
-        return oc_op_fail(c, "input {%s} has not rank 4", oc_text_of(c, in));
+        return oc_op_fail(c, "input {%s} must have rank 4", oc_text_of(c, in));
     struct oc_dim bb = oc_known(b.v * b.v);
     dim[0] = in->dim[0];
     for (unsigned i = 1; i < 4; i++) {
@@ -273,7 +274,7 @@ static int shape_blocks(struct oc_op_ctx *c, bool to_depth)
             dim[i] = oc_dim_mul(c->exprs, in->dim[i], by);
         else if (!oc_dim_divides(c->exprs, in->dim[i], by, &dim[i])) {
             if (oc_is_known(in->dim[i]))
-                return oc_op_fail(c, "axis %u of {%s} does not divide by %lld", i, oc_text_of(c, in),
+                return oc_op_fail(c, "axis %u of {%s} is not divisible by %lld", i, oc_text_of(c, in),
                                   (long long)by.v);
             dim[i] = oc_dim_floordiv(c->exprs, in->dim[i], by);
         }

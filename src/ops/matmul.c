@@ -9,7 +9,7 @@ int oc_unify(struct oc_op_ctx *c, struct oc_dim a, struct oc_dim b, const char *
 {
     *out = oc_is_known(a) ? a : b;
     if (oc_is_known(a) && oc_is_known(b) && a.v != b.v)
-        return oc_op_fail(c, "%s: %lld against %lld", what, (long long)a.v, (long long)b.v);
+        return oc_op_fail(c, "%s: %lld and %lld", what, (long long)a.v, (long long)b.v);
     return 0;
 }
 
@@ -21,7 +21,7 @@ int oc_matmul_shape(struct oc_op_ctx *c, const struct oc_shape *a, const struct 
     if (!a->ranked || !b->ranked)
         return 0;
     if (a->rank == 0 || b->rank == 0)
-        return oc_op_fail(c, "a scalar operand");
+        return oc_op_fail(c, "an operand is a scalar");
     struct oc_dim ka = a->dim[a->rank - 1], kb = b->dim[b->rank == 1 ? 0 : b->rank - 2];
     if (oc_unify(c, ka, kb, "inner dimensions differ", depth))
         return -1;
@@ -77,7 +77,7 @@ static int shape_gemm(struct oc_op_ctx *c)
     const struct oc_shape *a = oc_in_shape(c, 0), *b = oc_in_shape(c, 1);
     bool ta = oc_attr_i(c, "transA", 0) != 0, tb = oc_attr_i(c, "transB", 0) != 0;
     if ((a->ranked && a->rank != 2) || (b->ranked && b->rank != 2))
-        return oc_op_fail(c, "operands must be matrices, not of rank %u and %u", a->rank, b->rank);
+        return oc_op_fail(c, "operands must be matrices, got rank %u and %u", a->rank, b->rank);
     struct oc_dim k;
     if (a->ranked && b->ranked &&
         oc_unify(c, a->dim[ta ? 0 : 1], b->dim[tb ? 1 : 0], "inner dimensions differ", &k))
@@ -93,7 +93,7 @@ static int shape_det(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
     if (x->ranked && x->rank < 2)
-        return oc_op_fail(c, "needs matrices, not rank %u", x->rank);
+        return oc_op_fail(c, "needs matrices, got rank %u", x->rank);
     struct oc_shape s = *x;
     s.rank = (uint8_t)(x->ranked ? x->rank - 2 : 0);
     oc_set_out(c, 0, oc_in_dtype(c, 0), s);
@@ -114,7 +114,7 @@ static void add_product(struct oc_op_ctx *c, struct oc_cost *k, unsigned a)
     oc_add(c, k, OC_MAC, oc_c_mul(c, oc_c_out(c, 0), depth));
 }
 
-/* Taking the zero points off: A always, B only if it is not packed beforehand. */
+/* Subtracts the zero points: of A always, of B only if it is not prepacked. */
 static void add_zero_points(struct oc_op_ctx *c, struct oc_cost *k, unsigned a, unsigned a_zp, unsigned b,
                             unsigned b_zp)
 {
@@ -209,7 +209,7 @@ static int shape_qgemm(struct oc_op_ctx *c)
     bool ta = oc_attr_i(c, "transA", 0) != 0, tb = oc_attr_i(c, "transB", 0) != 0;
     unsigned dtype = oc_in(c, 8) ? oc_in_dtype(c, 8) : oc_in(c, 7) ? oc_in_dtype(c, 0) : OC_DT_FLOAT;
     if ((a->ranked && a->rank != 2) || (b->ranked && b->rank != 2))
-        return oc_op_fail(c, "operands must be matrices, not of rank %u and %u", a->rank, b->rank);
+        return oc_op_fail(c, "operands must be matrices, got rank %u and %u", a->rank, b->rank);
     struct oc_dim dim[2];
     dim[0] = a->ranked ? a->dim[ta ? 1 : 0] : oc_op_fresh_dim(c, "0", -1);
     dim[1] = b->ranked ? b->dim[tb ? 0 : 1] : oc_op_fresh_dim(c, "1", -1);
@@ -217,7 +217,7 @@ static int shape_qgemm(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Elimination: 2m^3/3 operations a matrix, halved into additions and multiplications. */
+/* Elimination: 2m^3/3 operations per matrix, half additions, half multiplications. */
 static int cost_det(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);

@@ -58,7 +58,7 @@ static const char cost_normalizer_formula[] =
     "MUL = [norm:MAX == L2]*N(o); CMP = [norm:MAX != L2]*N(o); ADD = [norm:MAX != MAX]*N(o); DIV = N(o); "
     "SQRT = rows; rows := 0";
 
-/* The columns of X that the indices name; [1, indices] for a vector. */
+/* The columns of X selected by the indices; [1, indices] for a vector. */
 static int shape_extractor(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
@@ -84,7 +84,7 @@ static int cost_extractor(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_extractor_formula[] = "";
 
-/* Width that input i adds: as told, or as it is. */
+/* Width contributed by input i: as given, or its own width. */
 static struct oc_dim feature_width(struct oc_op_ctx *c, unsigned i, const int64_t *told, uint32_t n_told)
 {
     const struct oc_shape *x = oc_in_shape(c, i);
@@ -118,7 +118,7 @@ struct named_dtype {
     unsigned dtype;
 };
 
-/* Version 1 turns strings into integers and back; later the values say what they are. */
+/* Version 1 maps strings to integers and back; later versions derive the types from the attributes. */
 static int shape_label_encoder(struct oc_op_ctx *c)
 {
     static const struct named_dtype values[] = {
@@ -174,7 +174,7 @@ static int shape_cast_map(struct oc_op_ctx *c)
     bool sparse = strcmp(oc_attr_s(c, "map_form", "DENSE"), "SPARSE") == 0;
     int64_t width = oc_attr_i(c, "max_map", 1);
     if (sparse && width < 0)
-        return oc_op_fail(c, "max_map %lld", (long long)width);
+        return oc_op_fail(c, "invalid max_map %lld", (long long)width);
     for (size_t i = 0; i < OC_COUNT(to); i++)
         if (strcmp(to[i].attr, name) == 0) {
             set_row(c, to[i].dtype, sparse ? oc_known(width) : oc_op_fresh_dim(c, "keys", -1));

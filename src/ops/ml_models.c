@@ -15,7 +15,7 @@ int oc_ml_rows(struct oc_op_ctx *c, struct oc_dim *rows, struct oc_dim *features
         return 0;
     }
     if (x->rank != 1 && x->rank != 2)
-        return oc_op_fail(c, "the samples must be [N,F] or [F], not of rank %u", x->rank);
+        return oc_op_fail(c, "the samples must be [N,F] or [F], got rank %u", x->rank);
     *rows = x->rank == 2 ? x->dim[0] : oc_known(1);
     *features = x->dim[x->rank - 1];
     return 0;
@@ -93,7 +93,7 @@ static int set_targets(struct oc_op_ctx *c, int64_t targets)
 {
     struct oc_dim dim[2], features;
     if (targets < 1)
-        return oc_op_fail(c, "%lld targets", (long long)targets);
+        return oc_op_fail(c, "invalid number of targets %lld", (long long)targets);
     if (oc_ml_rows(c, &dim[0], &features))
         return -1;
     dim[1] = oc_known(targets);
@@ -103,7 +103,7 @@ static int set_targets(struct oc_op_ctx *c, int64_t targets)
 
 /* ---- linear models ---------------------------------------------------------------------------------- */
 
-/* A single intercept tells two classes apart. */
+/* A single intercept distinguishes two classes. */
 static int shape_linear_classifier(struct oc_op_ctx *c)
 {
     unsigned dtype;
@@ -156,14 +156,14 @@ static uint64_t pairs(uint64_t classes)
     return classes < 2 ? 0 : classes % 2 ? classes * ((classes - 1) / 2) : classes / 2 * (classes - 1);
 }
 
-/* Raw scores are those of the pairs of classes, except for two classes; probabilities are of the classes. */
+/* Raw scores are per pair of classes, except for two classes; probabilities are per class. */
 static int shape_svm_classifier(struct oc_op_ctx *c)
 {
     unsigned dtype;
     uint64_t classes = oc_ml_labels(c, &dtype);
     bool raw = support_vectors(c) && oc_ml_count(c, "prob_a") == 0;
     if (classes == 0)
-        return oc_op_fail(c, "has no class labels");
+        return oc_op_fail(c, "class labels are missing");
     return set_classes(c, dtype, !raw ? classes : classes > 2 ? pairs(classes) : 2);
 }
 
@@ -172,8 +172,8 @@ static int shape_svm_regressor(struct oc_op_ctx *c)
     return set_targets(c, 1);
 }
 
-/* The kernel between s samples and n vectors: MAC s*n*F. RBF measures distances: a difference for each
- * product, and an exponential a pair. */
+/* The kernel between s samples and n vectors: MAC s*n*F. RBF computes distances: a difference for each
+ * product, and an exponential per pair. */
 static void add_kernel(struct oc_op_ctx *c, struct oc_cost *k, uint64_t each, uint64_t features)
 {
     const char *kernel = oc_attr_s(c, "kernel_type", "LINEAR");

@@ -1,8 +1,7 @@
-/* Ensembles of decision trees (ai.onnx.ml). cost-semantics 4.16: a sample takes as many comparisons in a tree
- * as the tree's leaves are deep on average.
- *
- * Both forms of the attributes are brought to one: interior nodes with two children, each child an interior
- * node or a leaf. In the old form children are node ids inside a tree, in the new one indices. */
+/* Ensembles of decision trees (ai.onnx.ml). cost-semantics 4.16: comparisons per sample and tree equal the
+ * mean depth of the tree's leaves. Both forms of the attributes are converted to one: interior nodes with two
+ * children, each child an interior node or a leaf. In the old form children are node ids inside a tree, in
+ * the new one indices. */
 #include "ops/ml.h"
 
 #include <math.h>
@@ -14,9 +13,9 @@
 struct forest {
     uint32_t n;         /* interior nodes */
     uint32_t *child[2]; /* index of an interior node, or LEAF */
-    uint32_t *root;     /* like a child */
+    uint32_t *root;     /* encoded like a child */
     uint32_t n_root;
-    uint64_t leaves; /* as many as there are leaf entries in the file */
+    uint64_t leaves; /* number of leaf entries in the file */
     uint64_t votes;  /* weights of all leaves */
 };
 
@@ -26,12 +25,12 @@ struct visit {
     uint32_t node, depth;
 };
 
-struct leaves {         /* of one tree */
-    uint64_t n, depths; /* depths: their sum */
+struct leaves {         /* statistics of one tree */
+    uint64_t n, depths; /* sum of the depths */
     uint32_t deepest;
 };
 
-/* The leaves below a root. False: a node is reached twice. */
+/* Collects the leaves below a root. False: a node is reached twice. */
 static bool measure(const struct forest *f, uint32_t root, struct visit *stack, bool *seen, struct leaves *l)
 {
     uint32_t top = 0;
@@ -54,18 +53,18 @@ static bool measure(const struct forest *f, uint32_t root, struct visit *stack, 
     return true;
 }
 
-/* Sum over the trees of the mean depth of their leaves, or of the largest. */
+/* Sum over the trees of the mean (or largest) depth of their leaves. */
 static int sum_depths(struct oc_op_ctx *c, const struct forest *f, long double *sum)
 {
     bool *seen = OC_NEW_ARRAY(c->arena, (size_t)f->n + 1, bool);
     struct visit *stack = OC_NEW_ARRAY(c->arena, (size_t)f->n + 2, struct visit);
     *sum = 0;
     if (f->n && !f->n_root)
-        return oc_op_fail(c, "the nodes are no trees: there is no root");
+        return oc_op_fail(c, "the nodes do not form trees: there is no root");
     for (uint32_t i = 0; i < f->n_root; i++) {
         struct leaves l;
         if (!measure(f, f->root[i], stack, seen, &l))
-            return oc_op_fail(c, "the nodes are no trees: one is reached twice");
+            return oc_op_fail(c, "the nodes do not form trees: a node is reached twice");
         *sum += c->opt.trees_max ? (long double)l.deepest : (long double)l.depths / (long double)l.n;
     }
     return 0;
@@ -75,7 +74,7 @@ static int sum_depths(struct oc_op_ctx *c, const struct forest *f, long double *
 
 struct key {
     int64_t tree, id;
-    uint32_t index; /* in the file */
+    uint32_t index; /* index in the file */
 };
 
 static int by_key(const void *a, const void *b)
@@ -102,7 +101,7 @@ static int read_old(struct oc_op_ctx *c, struct old_nodes *o)
     o->no = oc_attr_ints(c, "nodes_falsenodeids", &n[3]);
     o->n = n[0];
     if (!mode || mode->type != OC_ATTR_STRINGS)
-        return oc_op_fail(c, "has no nodes_modes");
+        return oc_op_fail(c, "nodes_modes is missing");
     o->mode = mode->strings;
     for (int i = 0; i < 4; i++)
         if (n[i] != mode->n)
@@ -134,8 +133,8 @@ static struct key *sorted_keys(struct oc_op_ctx *c, const struct old_nodes *o)
     return keys;
 }
 
-/* Children of all interior nodes; what is nobody's child is a root. Interior nodes keep their place in the
- * file. */
+/* Sets the children of all interior nodes; a node without a parent is a root. Interior nodes keep the order
+ * of the file. */
 static int link_old(struct oc_op_ctx *c, const struct old_nodes *o, const struct key *keys, struct forest *f)
 {
     bool *is_child = OC_NEW_ARRAY(c->arena, (size_t)o->n + 1, bool);
@@ -148,7 +147,7 @@ static int link_old(struct oc_op_ctx *c, const struct old_nodes *o, const struct
         for (int side = 0; side < 2; side++) {
             const struct key *k = find(keys, o->n, o->tree[i], ids[side]);
             if (!k)
-                return oc_op_fail(c, "tree %lld has no node %lld", (long long)o->tree[i],
+                return oc_op_fail(c, "tree %lld: node %lld does not exist", (long long)o->tree[i],
                                   (long long)ids[side]);
             is_child[k->index] = true;
             f->child[side][i] = is_leaf(o, k->index) ? LEAF : k->index;
@@ -185,10 +184,11 @@ static int link_new(struct oc_op_ctx *c, struct forest *f, int side, const char 
     uint32_t n_id, n_flag;
     const int64_t *id = oc_attr_ints(c, ids, &n_id), *leaf = oc_attr_ints(c, flags, &n_flag);
     if (n_id != f->n || n_flag != f->n)
-        return oc_op_fail(c, "%s and %s have %u and %u elements, not %u", ids, flags, n_id, n_flag, f->n);
+        return oc_op_fail(c, "%s and %s have %u and %u elements, expected %u", ids, flags, n_id, n_flag,
+                          f->n);
     for (uint32_t i = 0; i < f->n; i++) {
         if (!leaf[i] && (id[i] < 0 || id[i] >= f->n))
-            return oc_op_fail(c, "there is no node %lld", (long long)id[i]);
+            return oc_op_fail(c, "node %lld does not exist", (long long)id[i]);
         f->child[side][i] = leaf[i] ? LEAF : (uint32_t)id[i];
     }
     return 0;
@@ -204,7 +204,7 @@ static int read_new_forest(struct oc_op_ctx *c, struct forest *f)
         return -1;
     for (uint32_t i = 0; i < n_root; i++) {
         if (root[i] < 0 || root[i] >= n_node)
-            return oc_op_fail(c, "there is no node %lld to be a root", (long long)root[i]);
+            return oc_op_fail(c, "root node %lld does not exist", (long long)root[i]);
         f->root[f->n_root++] = (uint32_t)root[i];
     }
     f->leaves = f->votes = oc_ml_count(c, "leaf_weights");
@@ -226,7 +226,7 @@ static int shape_classifier(struct oc_op_ctx *c)
     if (oc_ml_rows(c, &dim[0], &features))
         return -1;
     if (classes == 0)
-        return oc_op_fail(c, "has no class labels");
+        return oc_op_fail(c, "class labels are missing");
     dim[1] = oc_known(classes);
     oc_set_out(c, 0, dtype, oc_shape_1d(c->arena, dim[0]));
     oc_set_out(c, 1, OC_DT_FLOAT, oc_shape_of(c->arena, 2, dim));
@@ -238,7 +238,7 @@ static int shape_targets(struct oc_op_ctx *c)
     struct oc_dim dim[2], features;
     int64_t targets = oc_attr_i(c, "n_targets", 1);
     if (targets < 1)
-        return oc_op_fail(c, "%lld targets", (long long)targets);
+        return oc_op_fail(c, "invalid number of targets %lld", (long long)targets);
     if (oc_ml_rows(c, &dim[0], &features))
         return -1;
     dim[1] = oc_known(targets);
@@ -263,7 +263,7 @@ static uint64_t rounded(struct oc_op_ctx *c, long double v)
     return 0;
 }
 
-/* CMP s * sum of mean (or largest) depths; ADD s * trees * votes a leaf */
+/* CMP s * sum of mean (or largest) depths; ADD s * trees * votes per leaf */
 static int cost_trees(struct oc_op_ctx *c, struct oc_cost *k)
 {
     struct oc_dim rows, features;

@@ -1,5 +1,5 @@
-/* Mixtures of experts of ONNX Runtime (com.microsoft). cost-semantics 4.14: of E experts k work on a token,
- * and only the weights of experts that work are read. */
+/* Mixtures of experts of ONNX Runtime (com.microsoft). cost-semantics 4.14: k of E experts are active per
+ * token, and only the weights of active experts are read. */
 #include "ops/norm_cost.h"
 #include "ops/op.h"
 
@@ -9,7 +9,7 @@
 /* Slots. MoE: input, router_probs, (weights, bias) x 3. QMoE: input, router_probs, (weights, scales, bias) x
  * 3, zero points x 3. */
 struct moe_kind {
-    uint8_t step, bias; /* slots a layer takes, the bias among them */
+    uint8_t step, bias; /* number of slots per layer, including the bias */
     bool quantized;
 };
 static const struct moe_kind plain = {.step = 2, .bias = 1};
@@ -23,7 +23,7 @@ static unsigned layer_slot(const struct moe_kind *kind, unsigned layer)
 }
 
 struct experts {
-    uint64_t tokens, hidden, inter, n, active; /* n: experts; active: experts that a token uses */
+    uint64_t tokens, hidden, inter, n, active; /* n: experts; active: experts per token */
     uint64_t gate;                             /* 2 when a second projection gates the first */
 };
 
@@ -62,7 +62,7 @@ static void add_named(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
     if (list && oc_has_attr(c, "activation_type"))
         oc_add_functions(c, k, list, n);
     else
-        oc_add_activation(c, k, "activation_type", n); /* an unknown name is an assumption */
+        oc_add_activation(c, k, "activation_type", n); /* an unknown name becomes an assumption */
 }
 
 static void add_expert_activation(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e,
@@ -106,22 +106,22 @@ static void add_routing(struct oc_op_ctx *c, struct oc_cost *k, const struct exp
     }
 }
 
-/* Bytes of the experts that a uniform choice of `active` for each token touches on average: each is left out
- * by a token with probability 1 - k/E. */
+/* Expected bytes of the experts touched when each token selects `active` experts uniformly: a token skips an
+ * expert with probability 1 - k/E. */
 static void expect_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e)
 {
     if (e->active >= e->n)
         return;
     long double missed = log1pl(-(long double)e->active / (long double)e->n);
     long double share = -expm1l((long double)e->tokens * missed);
-    c->assumption = "experts are chosen uniformly";
+    c->assumption = "experts are assumed to be selected uniformly";
     for (unsigned i = FIRST_LAYER; i < k->n_in; i++) {
         long double bytes = (long double)k->rd[i] * share;
         k->rd[i] = bytes < (long double)k->rd[i] ? (uint64_t)(bytes + 0.5L) : k->rd[i];
     }
 }
 
-/* Of every tensor of the layers the share of the experts that work. */
+/* Scales every tensor of the layers by the share of active experts. */
 static void limit_reads(struct oc_op_ctx *c, struct oc_cost *k, const struct experts *e)
 {
     uint64_t used = oc_c_mul(c, e->tokens, e->active);
@@ -155,7 +155,7 @@ static int cost_moe(struct oc_op_ctx *c, struct oc_cost *k)
     oc_tell(c, "H", e.hidden);
     oc_tell(c, "I", e.inter);
     oc_add(c, k, OC_MAC, oc_c_mul(c, rows, oc_c_mul(c, e.gate + 1, square)));
-    oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the experts */
+    oc_add(c, k, OC_MAC, oc_c_mul(c, rows, e.hidden)); /* the weighted sum of the expert outputs */
     add_expert_activation(c, k, &e, rows);
     if (oc_in(c, layer_slot(kind, 0) + kind->bias))
         add_bias(c, k, oc_c_mul(c, rows, oc_c_mul(c, oc_in(c, layer_slot(kind, 2)) ? 1 : e.gate, e.inter)));

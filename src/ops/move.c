@@ -10,7 +10,7 @@ static struct oc_list from_attr(struct oc_op_ctx *c, const int64_t *v, uint32_t 
     return (struct oc_list){.e = e, .n = n, .present = true, .sized = true};
 }
 
-/* Old operators give sizes in the type of their data: whole reals are integers here. */
+/* Old operators give sizes in the type of their data: integral reals are treated as integers. */
 static struct oc_list from_data(struct oc_op_ctx *c, const struct oc_data *d)
 {
     struct oc_list l = {.e = d->e, .n = d->n, .present = true, .sized = true};
@@ -59,9 +59,9 @@ int oc_list_axes(struct oc_op_ctx *c, const struct oc_list *l, unsigned rank, un
     for (uint32_t i = 0; i < l->n; i++) {
         int64_t v = 0;
         if (!oc_elem_known_int(&l->e[i], &v) || !oc_axis(v, rank, &axis[i]))
-            return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)v, rank);
+            return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)v, rank);
         if (seen[axis[i]])
-            return oc_op_fail(c, "axis %lld is named twice", (long long)v);
+            return oc_op_fail(c, "axis %lld is listed twice", (long long)v);
         seen[axis[i]] = true;
     }
     return 0;
@@ -72,7 +72,7 @@ int oc_attr_axis(struct oc_op_ctx *c, int64_t otherwise, unsigned rank, unsigned
     int64_t v = oc_attr_i(c, "axis", otherwise);
     if (oc_axis(v, rank, axis))
         return 0;
-    return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)v, rank);
+    return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)v, rank);
 }
 
 struct oc_dim oc_fresh_axis(struct oc_op_ctx *c, unsigned axis, int64_t max)

@@ -1,5 +1,5 @@
-/* Attention of ONNX Runtime with its own projections (Attention, QAttention, PackedAttention) and on
- * projected operands (MultiHeadAttention and its kin). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
+/* Attention of ONNX Runtime, with projections (Attention, QAttention, PackedAttention) and on projected
+ * operands (MultiHeadAttention and related operators). cost-semantics 4.12, 5.6. Grouped queries: gqa.c. */
 #include "ops/attention_cost.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct projecting packed_attention = {.bias = 2,
 struct self_dims {
     struct oc_dim batch, seq, hidden, dq, dv, head, past, total; /* dq: width of Q and of K, dv: of V */
     int64_t heads;
-    bool shared; /* past and present are one buffer */
+    bool shared; /* past and present share one buffer */
 };
 
 static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct self_dims *d)
@@ -41,18 +41,17 @@ static int read_widths(struct oc_op_ctx *c, const struct oc_shape *w, struct sel
     const int64_t *sizes = oc_attr_ints(c, "qkv_hidden_sizes", &n);
     d->heads = oc_attr_i(c, "num_heads", 0);
     if (d->heads < 1)
-        return oc_op_fail(c, "num_heads %lld", (long long)d->heads);
+        return oc_op_fail(c, "invalid num_heads %lld", (long long)d->heads);
     if (n == 3) {
         d->dq = oc_known(sizes[0]);
         d->dv = oc_known(sizes[2]);
     } else if (!oc_split_dim(c, w->dim[1], 3, &d->dq)) {
-        return oc_op_fail(c, "a weight of width %s is not that of Q, K and V",
-                          oc_dim_text(c->exprs, w->dim[1]));
+        return oc_op_fail(c, "weight width %s does not match Q, K and V", oc_dim_text(c->exprs, w->dim[1]));
     } else {
         d->dv = d->dq;
     }
     if (!oc_split_dim(c, d->dq, d->heads, &d->head))
-        return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, d->dq),
+        return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, d->dq),
                           (long long)d->heads);
     return 0;
 }
@@ -79,7 +78,7 @@ static int read_self(struct oc_op_ctx *c, struct self_dims *d)
     if (!x->ranked || !w->ranked)
         return 0;
     if (x->rank != rank || w->rank != 2)
-        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+        return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, w->rank);
     d->batch = kind->packed ? oc_known(1) : x->dim[0];
     d->seq = x->dim[rank - 2];
     d->hidden = x->dim[rank - 1];
@@ -109,7 +108,7 @@ static int shape_self(struct oc_op_ctx *c)
     return 0;
 }
 
-/* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized one is scaled to float */
+/* MAC B*S*hidden*(Dq+Dk+Dv), bias; a quantized projection is scaled to float */
 static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct projecting *kind,
                            const struct self_dims *d)
 {
@@ -132,7 +131,7 @@ static void add_projection(struct oc_op_ctx *c, struct oc_cost *k, const struct 
         oc_add_rope(c, k, oc_c_mul(c, tokens, oc_c_mul(c, 2, oc_c_dim(c, d->dq))));
 }
 
-/* Pairs of packed sequences: the sum of their squared lengths; unknown lengths are taken as equal. */
+/* Pairs of packed sequences: the sum of the squared lengths; unknown lengths are assumed equal. */
 static uint64_t packed_pairs(struct oc_op_ctx *c, unsigned lengths_slot, uint64_t tokens)
 {
     uint32_t n;
@@ -147,7 +146,7 @@ static uint64_t packed_pairs(struct oc_op_ctx *c, unsigned lengths_slot, uint64_
         return pairs;
     uint64_t batch = s->ranked && s->rank == 1 ? oc_c_dim(c, s->dim[0]) : 0;
     batch = batch > 1 ? batch - 1 : 1;
-    c->assumption = "packed sequences taken as of equal length";
+    c->assumption = "packed sequences are assumed to have equal lengths";
     return oc_c_mul(c, batch, oc_c_mul(c, tokens / batch, tokens / batch));
 }
 
@@ -191,13 +190,13 @@ static int cost_self(struct oc_op_ctx *c, struct oc_cost *k)
                              .masked = oc_in(c, kind->mask) || oc_in(c, kind->attention_bias)};
     add_projection(c, k, kind, &d);
     if (kind->quantized)
-        k->mac_class = k->rest_class; /* attention itself is float */
+        k->mac_class = k->rest_class; /* the attention itself is float */
     if (kind->packed)
         oc_add_attention_pairs(c, k, &a, packed_pairs(c, kind->lengths, seq));
     else
         oc_add_attention(c, k, &a);
     if (kind->quantized)
-        k->mac_class = OC_CLASS_I8; /* of most of the work */
+        k->mac_class = OC_CLASS_I8; /* class of most of the work */
     count_self_cache(c, k, kind, &d);
     return 0;
 }
@@ -207,7 +206,7 @@ static const char cost_self_formula[] = "MAC = P*D; MUL = scaled*P; ADD = bias*P
 /* ---- on projected operands -------------------------------------------------------------------------- */
 
 struct multi_head {
-    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* past: of K, V follows */
+    uint16_t bias, mask, attention_bias, past, past_length, lengths; /* past: slot of K, V follows */
     bool packed;
 };
 static const struct multi_head multi_head = {
@@ -225,17 +224,17 @@ static const struct multi_head packed_multi_head = {.bias = 3,
 struct head_dims {
     struct oc_dim batch, sq, skv, dk, dv, past, total; /* dk, dv: per head */
     int64_t heads;
-    bool projected_kv; /* K and V come as [B, H, S, d] */
+    bool projected_kv; /* K and V are [B, H, S, d] */
     bool shared;
 };
 
 static int head_fail(struct oc_op_ctx *c, struct oc_dim width, int64_t heads)
 {
-    return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, width),
+    return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, width),
                       (long long)heads);
 }
 
-/* Q, K and V packed in one: [B, S, H, 3, d] or [tokens, H, 3, d] */
+/* packed Q, K and V: [B, S, H, 3, d] or [tokens, H, 3, d] */
 static void packed_qkv(const struct oc_shape *q, struct head_dims *d)
 {
     d->dk = d->dv = q->dim[q->rank - 1U];
@@ -259,7 +258,7 @@ static int read_kv(struct oc_op_ctx *c, const struct oc_shape *k, const struct o
         return 0;
     }
     if (v->rank == 0 || !oc_split_dim(c, v->dim[v->rank - 1], d->heads, &d->dv))
-        return v->rank ? head_fail(c, v->dim[v->rank - 1], d->heads) : oc_op_fail(c, "a scalar value");
+        return v->rank ? head_fail(c, v->dim[v->rank - 1], d->heads) : oc_op_fail(c, "the value is a scalar");
     return 0;
 }
 
@@ -286,7 +285,7 @@ static int read_heads(struct oc_op_ctx *c, struct head_dims *d)
     if (!q->ranked || (oc_in(c, 1) && !k->ranked))
         return 0;
     if (d->heads < 1 || (q->rank != flat && q->rank != flat + 2))
-        return oc_op_fail(c, "num_heads %lld, a query of rank %u", (long long)d->heads, q->rank);
+        return oc_op_fail(c, "invalid num_heads %lld or query rank %u", (long long)d->heads, q->rank);
     d->batch = kind->packed ? oc_known(1) : q->dim[0];
     d->sq = q->dim[flat - 2];
     if (q->rank == flat + 2) {
@@ -295,7 +294,7 @@ static int read_heads(struct oc_op_ctx *c, struct head_dims *d)
         if (!oc_split_dim(c, q->dim[flat - 1], d->heads, &d->dk))
             return head_fail(c, q->dim[flat - 1], d->heads);
         if (!oc_in(c, 1) || k->rank < flat)
-            return oc_op_fail(c, "a key of rank %u", k->rank);
+            return oc_op_fail(c, "invalid key rank %u", k->rank);
         int kv = read_kv(c, k, v, flat - 2, d);
         if (kv)
             return kv == -2 ? 0 : -1;
@@ -331,7 +330,7 @@ static int shape_heads(struct oc_op_ctx *c)
     return 0;
 }
 
-/* One addition an element of Q, K and V that is not projected already. */
+/* One addition per element of Q, K and V that is not already projected. */
 static void add_head_bias(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_attention *a, uint64_t skv,
                           bool projected_kv)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The block is a property of the processor, 8 or 16 channels, and is not written in the node. */
+/* The block size depends on the processor, 8 or 16 channels, and is not stored in the node. */
 #define SMALL_BLOCK 8
 #define LARGE_BLOCK 16
 #define LOOK_AHEAD  64
@@ -14,7 +14,7 @@ static int64_t round_up(int64_t v, int64_t block)
     return (v + block - 1) / block * block;
 }
 
-/* Channels as the weight of the next convolution that reads this output has them (one group), or 0. */
+/* Channels required by the weight of the next convolution that reads this output (one group), or 0. */
 static int64_t consumer_channels(const struct oc_op_ctx *c)
 {
     const struct oc_model *m = c->model;
@@ -49,7 +49,7 @@ static struct oc_dim blocked_channels(struct oc_op_ctx *c, struct oc_dim channel
 
 static int check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
 {
-    return x->ranked && x->rank < 3 ? oc_op_fail(c, "an input of rank %u", x->rank) : 0;
+    return x->ranked && x->rank < 3 ? oc_op_fail(c, "invalid input rank %u", x->rank) : 0;
 }
 
 static int shape_reorder_input(struct oc_op_ctx *c)
@@ -79,7 +79,7 @@ static int shape_reorder_output(struct oc_op_ctx *c)
     if (check_rank(c, x))
         return -1;
     if (channels < 1)
-        return oc_op_fail(c, "channels %lld", (long long)channels);
+        return oc_op_fail(c, "invalid channels %lld", (long long)channels);
     if (x->ranked) {
         struct oc_dim dim[OC_MAX_RANK];
         bool last = oc_attr_i(c, "channels_last", 0) != 0;
@@ -104,10 +104,10 @@ static int shape_upsample(struct oc_op_ctx *c)
     if (x->ranked) {
         struct oc_dim dim[OC_MAX_RANK];
         if (n && n != x->rank)
-            return oc_op_fail(c, "scales has %u numbers, not %u", n, x->rank);
+            return oc_op_fail(c, "scales has %u elements, expected %u", n, x->rank);
         for (unsigned i = 0; i < x->rank; i++) {
             if (n && scales[i] < 1)
-                return oc_op_fail(c, "scale %lld", (long long)scales[i]);
+                return oc_op_fail(c, "invalid scale %lld", (long long)scales[i]);
             dim[i] = oc_dim_mul(c->exprs, x->dim[i], oc_known(n ? scales[i] : 1));
         }
         out = oc_shape_of(c->arena, x->rank, dim);
@@ -116,7 +116,7 @@ static int shape_upsample(struct oc_op_ctx *c)
     return 0;
 }
 
-/* linear over n axes: T = 2^n MUL and T-1 ADD an output element; nearest: nothing */
+/* linear over n axes: T = 2^n MUL and T-1 ADD per output element; nearest: none */
 static int cost_upsample(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint32_t n;

@@ -52,7 +52,7 @@ static bool batch_norm_trains(const struct oc_op_ctx *c)
     return oc_attr_i(c, "training_mode", 0) != 0;
 }
 
-/* Outputs beyond Y are per channel: up to 4 until version 13, running mean and variance from 14. */
+/* Outputs after Y are per channel: up to 4 until version 13, running mean and variance from 14. */
 static int shape_batch_norm(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *scale = oc_in_shape(c, 1);
@@ -91,11 +91,12 @@ static int norm_axis(struct oc_op_ctx *c, const struct oc_shape *x, unsigned *ax
     int64_t a = oc_attr_i(c, "axis", -1);
     *axis = 0;
     if (x->ranked && !oc_axis(a, x->rank, axis))
-        return oc_op_fail(c, "axis %lld of rank %u", (long long)a, x->rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, x->rank);
     return 0;
 }
 
-/* Y, and statistics (Mean, InvStdDev) of one element a row. RMSNormalization has Y in the dtype of scale. */
+/* Y, and statistics (Mean, InvStdDev) of one element per row. Y of RMSNormalization has the dtype of scale.
+ */
 static int shape_layer_norm(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -150,7 +151,7 @@ static int cost_group_norm(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t groups = oc_attr_i(c, "num_groups", 0);
     if (groups < 1)
-        return oc_op_fail(c, "num_groups %lld", (long long)groups);
+        return oc_op_fail(c, "invalid num_groups %lld", (long long)groups);
     if (c->opset <= 0 || c->opset >= 21)
         oc_use_stash_type(c, k);
     uint64_t rows = oc_c_mul(c, oc_c_range(c, oc_in_shape(c, 0), 0, 1), (uint64_t)groups);
@@ -176,7 +177,7 @@ static int cost_mean_variance(struct oc_op_ctx *c, struct oc_cost *k)
     for (uint32_t i = 0; i < n_axes; i++) {
         unsigned a;
         if (x->ranked && !oc_axis(axes[i], x->rank, &a))
-            return oc_op_fail(c, "axis %lld of rank %u", (long long)axes[i], x->rank);
+            return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axes[i], x->rank);
         if (x->ranked)
             reduced[a] = true;
     }
@@ -222,7 +223,7 @@ static int cost_lrn(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t size = oc_attr_i(c, "size", 0);
     uint64_t n = oc_c_in(c, 0);
     if (size < 1)
-        return oc_op_fail(c, "size %lld", (long long)size);
+        return oc_op_fail(c, "invalid size %lld", (long long)size);
     oc_tell(c, "size", (uint64_t)size);
     oc_add(c, k, OC_MUL, oc_c_mul(c, 2, n));
     oc_add(c, k, OC_ADD, oc_c_mul(c, oc_c_add(c, (uint64_t)size, 1), n));

@@ -1,12 +1,12 @@
-/* What an operator is: one row with a shape rule, a fold rule and a cost rule. Rules are pure functions over
- * a rule context; they see types, small values and attributes, never the graph. Families of rows live in one
- * file each and are listed in op_table.c.
+/* An operator is one row with a shape rule, a fold rule and a cost rule. Rules are pure functions over a rule
+ * context; they see types, small values and attributes, never the graph. Each family of rows is one file,
+ * listed in op_table.c.
  *
  * Shape rule (required): sets type of every output that exists. Returns 0, or -1 through oc_op_fail.
  * Fold rule (optional): sets the small value of outputs when the needed small inputs are known; may leave
- *   single elements OC_E_UNKNOWN. Returns 0 always, also when it knows nothing.
+ *   single elements OC_E_UNKNOWN. Always returns 0, also when nothing is known.
  * Cost rule (NULL: no arithmetic): adds primitives; may correct bytes. All arithmetic through oc_c_*: an
- *   overflow or an unknown size is remembered in the context and handled by the engine. */
+ *   overflow or an unknown size is recorded in the context and handled by the engine. */
 #ifndef OC_OP_H
 #define OC_OP_H
 
@@ -38,7 +38,7 @@ enum oc_prim {
 };
 const char *oc_prim_name(unsigned prim);
 
-/* What kind of work an operator is; used for grouping and for estimates. */
+/* Kind of work of an operator, for grouping and for estimates. */
 enum oc_op_class {
     OC_OP_OTHER,
     OC_OP_VIEW,
@@ -67,20 +67,20 @@ struct oc_op_ctx;
 struct oc_cost;
 
 enum oc_op_flag {
-    OC_F_VIEW = 1,    /* always an alias: 0 bytes, output shares the input's memory */
-    OC_F_NO_FOLD = 2, /* never folded although all inputs are constant (random, weight dequantization) */
-    OC_F_CONTROL = 4, /* has bodies that the engine runs */
-    OC_F_LOW_CONFIDENCE = 8 /* a declared type wins over the rule's */
+    OC_F_VIEW = 1,    /* always a view: 0 bytes, the output shares the input's memory */
+    OC_F_NO_FOLD = 2, /* never folded, even if all inputs are constant (random, weight dequantization) */
+    OC_F_CONTROL = 4, /* has bodies, inferred by the engine */
+    OC_F_LOW_CONFIDENCE = 8 /* a declared type overrides the rule's */
 };
 
 struct oc_op {
     const char *domain, *name;
-    int16_t since, until; /* opset versions this row covers; until 0: open */
+    int16_t since, until; /* opset versions that this row covers; until 0: open */
     uint8_t op_class;     /* enum oc_op_class */
     uint8_t flags;
-    uint8_t prim;   /* for shared rules: the primitive of one element ... */
-    uint8_t n_prim; /* ... and how many of it (0 means 1 where prim is used) */
-    /* What each input slot is, one character a slot, the last one repeats:
+    uint8_t prim;   /* for shared rules: the primitive per element ... */
+    uint8_t n_prim; /* ... and their number (0 means 1 where prim is used) */
+    /* Kind of each input slot, one character per slot, the last one repeats:
      *  '.' data or weight   'm' metadata, read on the host: 0 bytes   'q' scale or zero point
      *  'b' bias   'n' scale/bias of a normalisation   's' running statistic   'e' embedding table
      *  't' table (cos/sin cache)
@@ -90,15 +90,15 @@ struct oc_op {
     int (*fold)(struct oc_op_ctx *);
     int (*cost)(struct oc_op_ctx *, struct oc_cost *);
     const void *param; /* for rules shared inside a family (for example a per-element histogram) */
-    /* What the cost rule counts, in the notation of ops/formula.h; NULL without a cost rule or for
+    /* Formula of the cost rule, in the notation of ops/formula.h; NULL without a cost rule or for
      * oc_cost_elementwise, whose formula is in the members above. See OC_COST. */
     const char *formula;
 };
 
-/* What the slot is (see oc_op.slots); '.' for a missing row. */
+/* Kind of the slot (see oc_op.slots); '.' for a missing row. */
 char oc_op_slot(const struct oc_op *op, uint32_t slot);
 
-/* In a row: a cost rule with its formula, the text `<rule>_formula` that stands beside the rule. */
+/* In a row: a cost rule with its formula, the text `<rule>_formula` next to the rule. */
 #define OC_COST(rule) .cost = (rule), .formula = rule##_formula
 
 struct oc_op_family {
@@ -114,11 +114,10 @@ struct oc_op_family {
 /* The row for an operator at an imported opset version (0: newest), or NULL. */
 const struct oc_op *oc_op_find(const char *domain, const char *name, int32_t opset);
 const struct oc_op_family *const *oc_op_families(size_t *n);
-const char *
-oc_op_family_name(const struct oc_op *op); /* of a row of the table; of a user's rule: its place */
+const char *oc_op_family_name(const struct oc_op *op); /* of a row of the table; of a user rule: its index */
 
-/* The same through a cache that the caller owns (zeroed at first): names are compared by address, so the
- * strings must be interned or at least live and stay as they are as long as the cache is used. */
+/* The same through a cache owned by the caller (initially zeroed): names are compared by address, so the
+ * strings must be interned, or stay valid and unchanged as long as the cache is used. */
 struct oc_op_cache_slot {
     const char *domain, *name;
     const struct oc_op *op;
@@ -132,7 +131,7 @@ const struct oc_op *oc_op_find_cached(struct oc_op_cache *cache, const char *dom
 
 /* ---- the rule context ------------------------------------------------------------------------------- */
 
-/* What a cost rule says about its own numbers, for formulas whose quantities are not plain sizes. */
+/* How a cost rule reports its values, for formulas whose quantities are not plain sizes. */
 struct oc_told {
     struct {
         const char *name;
@@ -141,31 +140,30 @@ struct oc_told {
     unsigned n;
 };
 
-/* Options of the counting that rules look at; all zero: the defaults of cost-semantics. */
+/* Counting options that rules use; all zero: the defaults of cost-semantics. */
 struct oc_counting {
     bool taps_valid, strict_reduce, literal_ceil_mode;
-    bool attention_full; /* masks carried by attributes hide nothing */
-    bool einsum_optimal; /* three to six operands: the order of pairs with the fewest MACs */
+    bool attention_full; /* masks given by attributes hide nothing */
+    bool einsum_optimal; /* three to six operands: the contraction order with the fewest MACs */
     bool trees_max;      /* trees: the deepest leaf instead of the mean */
-    bool moe_expected;   /* weights read: of the experts that a uniform choice touches on average */
+    bool moe_expected;   /* weights read: those of the experts that a uniform selection touches on average */
     bool lut;            /* quantized activations are table look-ups */
-    bool inplace;        /* scatter operators write into their data */
-    bool rnn_reload;     /* recurrent weights are read again in every step */
-    uint8_t kv_share;    /* enum oc_kv_share: are past and present one buffer */
+    bool inplace;        /* scatter operators update their data in place */
+    bool rnn_reload;     /* recurrent weights are read in every step */
+    uint8_t kv_share;    /* enum oc_kv_share: past and present share one buffer */
 };
 
 struct oc_op_ctx {
     const struct oc_node *node;
     const struct oc_op *op;
-    int32_t opset;          /* version to act on (newest known if the import is newer) */
-    struct oc_arena *arena; /* results live here */
+    int32_t opset;          /* effective version (newest known if the import is newer) */
+    struct oc_arena *arena; /* results are allocated here */
     struct oc_exprs *exprs;
     const struct oc_model *model;
-    /* filled by the engine before a rule runs, indexed by slot */
+    /* set by the engine before a rule runs, indexed by slot */
     const struct oc_type *const *in;      /* NULL: absent; kind OC_T_NONE: type unknown */
     const struct oc_data *const *in_data; /* NULL: value unknown, or not read yet (see load_data) */
-    /* reads the small value of a constant input on demand; may be NULL. Weights nobody asks for stay
-     * untouched */
+    /* reads the small value of a constant input on demand; may be NULL. Other weights stay untouched */
     const struct oc_data *(*load_data)(const struct oc_op_ctx *c, unsigned slot);
     const bool *in_const; /* initializer, Constant output or folded */
     uint32_t n_in, n_out;
@@ -175,10 +173,10 @@ struct oc_op_ctx {
     struct oc_err *err;
     void *engine; /* private to the engine */
     struct oc_counting opt;
-    /* sticky marks of the cost stage */
+    /* marks of the cost stage, never reset */
     bool overflow, unknown, upper;
-    const char *assumption; /* set: quality est, with this reason */
-    struct oc_told *told;   /* numbers that a formula speaks of; NULL: nobody wants them */
+    const char *assumption; /* if set: quality est, with this reason */
+    struct oc_told *told;   /* values for the formula; NULL: not requested */
 };
 
 /* Attributes, with defaults. Lists: *n is 0 when absent. */
@@ -200,8 +198,8 @@ bool oc_in_is_const(const struct oc_op_ctx *c, unsigned slot);
 /* The value as known integers (every element known); NULL otherwise. Arena memory. */
 const int64_t *oc_in_ints(const struct oc_op_ctx *c, unsigned slot, uint32_t *n);
 bool oc_in_int(const struct oc_op_ctx *c, unsigned slot, int64_t *v); /* a single known integer */
-/* A list of integers that is an attribute in old opsets and an input in new ones: whichever is there.
- * Returns 1 found, 0 absent, -1 present but not known. */
+/* A list of integers that is an attribute in old opsets and an input in new ones. Returns 1 found, 0 absent,
+ * -1 present but unknown. */
 int oc_attr_or_input_ints(const struct oc_op_ctx *c, const char *attr, unsigned slot, const int64_t **v,
                           uint32_t *n);
 
@@ -217,38 +215,38 @@ struct oc_elem oc_elem_int(int64_t v);
 struct oc_elem oc_elem_dim(struct oc_dim d);
 struct oc_elem oc_elem_real(double v);
 bool oc_elem_known_int(const struct oc_elem *e, int64_t *v);
-bool oc_elem_known_real(const struct oc_elem *e, double *v); /* integers too */
+bool oc_elem_known_real(const struct oc_elem *e, double *v); /* also integers */
 
 /* "shapes {1,2} and {3} do not broadcast": the engine adds the node. Returns -1. */
 int oc_op_fail(struct oc_op_ctx *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#ifdef __clang_analyzer__ /* which sees one file at a time: what it returns */
+#ifdef __clang_analyzer__ /* for static analysis of single files: states the return value */
 #define oc_op_fail(...) (oc_op_fail(__VA_ARGS__), -1)
 #endif
 
-/* A fresh unknown dim that belongs to this node: origin "<node or output>.<axis>", or the given text. */
+/* A new unknown dim of this node: origin "<node or output>.<axis>", or the given text. */
 struct oc_dim oc_op_fresh_dim(struct oc_op_ctx *c, const char *what, int64_t max);
 
-/* Runs the shape rule and checks what it says: no size below 0. Returns 0, or -1 with the error told. */
+/* Runs the shape rule and validates its result: no negative size. Returns 0, or -1 after an error. */
 int oc_op_infer(struct oc_op_ctx *c);
 
 /* ---- cost ------------------------------------------------------------------------------------------- */
 
 struct oc_cost {
     uint64_t hist_f[OC_PRIM_COUNT]; /* float work */
-    uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs stand in one of the two, by mac_class */
+    uint64_t hist_i[OC_PRIM_COUNT]; /* integer and boolean work; MACs are in one of the two, by mac_class */
     uint8_t mac_class, rest_class;  /* enum oc_class */
     bool alias;                     /* moves 0 bytes (set by the rule, or by OC_F_VIEW) */
     uint64_t *rd;         /* bytes read by input slot; prefilled with the full size, 0 for repeats and
                              metadata slots; a rule may lower or raise it */
     uint64_t *wr;         /* bytes written by output slot, prefilled */
-    uint64_t attr_params; /* set by a rule: weights that are attributes (tree ensembles) */
+    uint64_t attr_params; /* set by a rule: bytes of weights that are attributes (tree ensembles) */
     uint32_t n_in, n_out;
 };
 
-/* Checked arithmetic on counts; an overflow sets c->overflow and gives 0. */
+/* Checked arithmetic on counts; an overflow sets c->overflow and returns 0. */
 uint64_t oc_c_mul(struct oc_op_ctx *c, uint64_t a, uint64_t b);
 uint64_t oc_c_add(struct oc_op_ctx *c, uint64_t a, uint64_t b);
-/* A dim as a number: its bound with c->upper set if only bounded; 0 with c->unknown set if not even that. */
+/* A dim as a number: its bound, with c->upper set, if only bounded; 0, with c->unknown set, if unbounded. */
 uint64_t oc_c_dim(struct oc_op_ctx *c, struct oc_dim d);
 uint64_t oc_c_elems(struct oc_op_ctx *c, const struct oc_type *t); /* elements; NULL gives 0 */
 uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from, unsigned to); /* product */
@@ -256,12 +254,12 @@ uint64_t oc_c_in(struct oc_op_ctx *c, unsigned slot);  /* elements of an input, 
 uint64_t oc_c_out(struct oc_op_ctx *c, unsigned slot); /* elements of an output, absent 0 */
 uint64_t oc_c_bytes(struct oc_op_ctx *c, unsigned dtype, uint64_t elements);
 
-/* Tells a number of the formula by its name (static text), when somebody listens; a name told twice is a sum.
- */
+/* Reports a value of the formula by its name (static text) when values are requested; a name reported twice
+ * is summed. */
 void oc_tell(struct oc_op_ctx *c, const char *name, uint64_t v);
 
-/* Adds n of a primitive. oc_add goes to the float or the integer side by cost->rest_class; MAC by mac_class.
- */
+/* Adds n of a primitive. oc_add counts on the float or the integer side by cost->rest_class; MAC by
+ * mac_class. */
 void oc_add(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
 void oc_add_float(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
 void oc_add_int(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uint64_t n);
@@ -272,21 +270,21 @@ struct oc_prims {
 };
 void oc_add_prims(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
 
-/* The same, told for a formula that says "functions". */
+/* The same, reported for a formula that uses "functions". */
 void oc_add_functions(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_prims *list, uint64_t elements);
 
-/* The per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid", any letter
- * case) as fused operators and RNNs name them; NULL: unknown name. */
+/* Per-element histogram of an activation by its name ("Relu", "Clip", "Gelu", "HardSigmoid",
+ * case-insensitive) as in fused operators and RNNs; NULL: unknown name. */
 const struct oc_prims *oc_activation_prims(const char *name);
 
 /* Histograms of quantized work, per element (cost-semantics 4.10). */
 extern const struct oc_prims oc_prims_requantize[], oc_prims_dequantize[], oc_prims_dynamic_quantize[];
 
-/* Adds the activation named by a string attribute, for each of n elements; absent: nothing. A name that is
- * not known becomes an assumption. */
+/* Adds the activation named by a string attribute, for each of n elements; absent: nothing. An unknown name
+ * becomes an assumption. */
 void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr, uint64_t n);
 
-/* True when a zero point may be something else than zero: present, and not known to be all zero. */
+/* True when a zero point may be non-zero: present, and not known to be all zero. */
 bool oc_zero_point_counts(const struct oc_op_ctx *c, unsigned slot);
 
 /* Rules shared between families (op_rules.c). */

@@ -174,7 +174,7 @@ int oc_op_infer(struct oc_op_ctx *c)
         const struct oc_shape *s = &c->out[i].shape;
         for (unsigned k = 0; c->out[i].kind == OC_T_TENSOR && s->ranked && k < s->rank; k++)
             if (oc_is_known(s->dim[k]) && s->dim[k].v < 0)
-                return oc_op_fail(c, "output %u gets the size %lld along axis %u", (unsigned)i,
+                return oc_op_fail(c, "output %u has invalid size %lld along axis %u", (unsigned)i,
                                   (long long)s->dim[k].v, k);
     }
     return 0;
@@ -296,7 +296,7 @@ uint64_t oc_c_range(struct oc_op_ctx *c, const struct oc_shape *s, unsigned from
         c->unknown = true;
         return 0;
     }
-    /* An empty axis makes the product 0 whatever the others are. */
+    /* An empty axis makes the product 0, even with unknown axes. */
     for (unsigned i = from; i < to; i++)
         if (oc_is(s->dim[i], 0))
             return 0;

@@ -3,7 +3,7 @@
 #include "ops/formula.h"
 #include "ops/user_rules.h"
 
-/* How many tests each name has: made of tests/data/op_tests.tsv. */
+/* Number of tests per name, generated from tests/data/op_tests.tsv. */
 static const struct op_tests {
     const char *domain, *name;
     unsigned cases, costs, models, node_tests;
@@ -11,7 +11,7 @@ static const struct op_tests {
 #include "op_tests.h"
 };
 
-/* They are in the order of their bytes. */
+/* Sorted by bytes. */
 static const struct op_tests *tests_of(const struct oc_op *op)
 {
     static const struct op_tests none = {.name = ""};

@@ -18,7 +18,8 @@ int oc_shape_same_bool(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Before opset 7 the second operand was laid into the first; before 8 the variadic ones took equal shapes. */
+/* Before opset 7 the second operand was broadcast to the first; before 8 the variadic operators took equal
+ * shapes. */
 static bool old_broadcast(const struct oc_op_ctx *c)
 {
     return c->node->domain[0] == '\0' && c->opset >= 1 && c->opset < 7;
@@ -89,7 +90,7 @@ int oc_fold_same(struct oc_op_ctx *c)
     const struct oc_data *d = oc_in_value(c, 0);
     const struct oc_type *o = oc_out(c, 0);
     uint32_t n;
-    /* A Reshape to a size that its value does not have is wrong, or a broken file's. */
+    /* A Reshape to a size that does not match its value is an error of the model. */
     bool fits = o && (!oc_shape_known(&o->shape) || (oc_fold_count(&o->shape, &n) && d && n == d->n));
     if (d && fits)
         oc_set_data(c, 0, d->e, d->n);
@@ -196,7 +197,7 @@ struct activation {
     struct oc_prims prims[5];
 };
 
-/* cost-semantics 4.5. The names are those of fused operators' and RNNs' attributes. */
+/* cost-semantics 4.5. The names are attribute values of fused operators and RNNs. */
 static const struct activation activations[] = {
     {"Affine", {{OC_MUL, 1}, {OC_ADD, 1}}},
     {"Celu", {{OC_CMP, 1}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_MUL, 1}, {OC_DIV, 1}}},
@@ -248,7 +249,7 @@ void oc_add_activation(struct oc_op_ctx *c, struct oc_cost *k, const char *attr,
     if (list)
         oc_add_prims(c, k, list, n);
     else if (name[0])
-        c->assumption = "an activation of unknown name counts 0";
+        c->assumption = "an unknown activation counts 0";
 }
 
 const struct oc_prims oc_prims_requantize[] = {{OC_MUL, 1}, {OC_RND, 1}, {OC_ADD, 1}, {OC_CMP, 2}, {0, 0}};

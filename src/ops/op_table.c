@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Every family once, by name. Inside a family the rows are sorted by name, domain, first version: a test
- * holds that. */
+/* Lists every family once, by name. Inside a family the rows are sorted by name, domain, first version
+ * (checked by a test). */
 #define FAMILIES(F)                                                                                          \
     F(attention)                                                                                             \
     F(binary)                                                                                                \
@@ -64,7 +64,7 @@ static const char *const prim_names[] = {
     [OC_TAN] = "TAN", [OC_TANH] = "TANH", [OC_SIG] = "SIG", [OC_ERF] = "ERF", [OC_POW] = "POW",
     [OC_RNG] = "RNG", [OC_BIT] = "BIT",   [OC_CVT] = "CVT", [OC_DEQ] = "DEQ",
 };
-_Static_assert(OC_COUNT(prim_names) == OC_PRIM_COUNT, "a name for every primitive");
+_Static_assert(OC_COUNT(prim_names) == OC_PRIM_COUNT, "every primitive needs a name");
 
 static const char *const class_names[] = {
     [OC_OP_OTHER] = "other",         [OC_OP_VIEW] = "view",
@@ -78,7 +78,7 @@ static const char *const class_names[] = {
     [OC_OP_SORT] = "sort",           [OC_OP_CONTROL] = "control",
     [OC_OP_LAYOUT] = "layout",
 };
-_Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "a name for every class");
+_Static_assert(OC_COUNT(class_names) == OC_OP_CLASS_COUNT, "every class needs a name");
 
 char oc_op_slot(const struct oc_op *op, uint32_t slot)
 {
@@ -110,7 +110,7 @@ static int order(const struct oc_op *op, const char *domain, const char *name)
     return d ? d : strcmp(op->domain, domain);
 }
 
-/* The row that covers the version among those of (domain, name) in one family. */
+/* Binary search in one family: the row of (domain, name) that covers the version. */
 static const struct oc_op *find_in(const struct oc_op_family *f, const char *domain, const char *name,
                                    int32_t opset)
 {

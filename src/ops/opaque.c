@@ -1,10 +1,10 @@
-/* Operators whose work the model does not tell (cost-semantics 4.17), and copies between devices. The types
- * of their outputs are those that the file declares. */
+/* Operators whose work is not defined in the model (cost-semantics 4.17), and copies between devices. Their
+ * output types are those declared in the file. */
 #include "ops/op.h"
 
 static int shape_declared(struct oc_op_ctx *c)
 {
-    (void)c; /* outputs without a type take the declared one */
+    (void)c; /* outputs without a type get the declared one */
     return 0;
 }
 
@@ -12,7 +12,7 @@ static int cost_opaque(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->unknown = true;
-    c->assumption = "what the operator does is not in the model";
+    c->assumption = "the model does not define what the operator computes";
     return 0;
 }
 static const char cost_opaque_formula[] = "";

@@ -1,11 +1,11 @@
-/* Recurrences over packed tokens that carry a state: GatedDeltaNet, VarlenCausalConvWithState; and
- * EngramGate. cost-semantics 4.1, 4.5, 4.12. The forms with a batch axis: stateful.c. */
+/* Recurrent operators with a state over packed tokens: GatedDeltaNet, VarlenCausalConvWithState; and
+ * EngramGate. cost-semantics 4.1, 4.5, 4.12. Forms with a batch axis: stateful.c. */
 #include "ops/move.h"
 #include "ops/norm_cost.h"
 
 #include <string.h>
 
-/* Rows of a batch from the list of ends [batch + 1]. */
+/* Sequences in a batch, from the list of ends [batch + 1]. */
 static struct oc_dim batch_of_ends(struct oc_op_ctx *c, unsigned slot)
 {
     const struct oc_shape *s = oc_in_shape(c, slot);
@@ -16,7 +16,7 @@ static struct oc_dim batch_of_ends(struct oc_op_ctx *c, unsigned slot)
 static int capacity(struct oc_op_ctx *c, int64_t *v)
 {
     *v = oc_attr_i(c, "state_update_capacity", 0);
-    return *v < 0 ? oc_op_fail(c, "state_update_capacity %lld", (long long)*v) : 0;
+    return *v < 0 ? oc_op_fail(c, "invalid state_update_capacity %lld", (long long)*v) : 0;
 }
 
 /* ---- GatedDeltaNet ---------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static int read_delta(struct oc_op_ctx *c, struct delta *d)
     if (!key->ranked || !v->ranked)
         return 0;
     if (key->rank != v->rank || (v->rank != 3 && v->rank != 4))
-        return oc_op_fail(c, "a key of rank %u and a value of rank %u", key->rank, v->rank);
+        return oc_op_fail(c, "invalid key rank %u and value rank %u", key->rank, v->rank);
     *d = (struct delta){.hk = key->dim[key->rank - 2U],
                         .dk = key->dim[key->rank - 1U],
                         .hv = v->dim[v->rank - 2U],
@@ -70,8 +70,8 @@ static int shape_delta(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Gates that are made on the way: a * Softplus(decay + bias) with -exp(a_log) made once, Sigmoid(beta), unit
- * vectors */
+/* Gates computed in the operator: a * Softplus(decay + bias) with -exp(a_log) computed once, Sigmoid(beta),
+ * unit vectors */
 static void add_gates(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims softplus[] = {{OC_ADD, 2}, {OC_EXP, 1}, {OC_LOG, 1}, {OC_MUL, 1}, {0, 0}};
@@ -88,7 +88,7 @@ static void add_gates(struct oc_op_ctx *c, struct oc_cost *k)
     }
 }
 
-/* A token and value head: MAC dk*dv for the update, the read-out and (delta) the retrieval; MUL dv (scale);
+/* Per token and value head: MAC dk*dv for the update, the read-out and (delta) the retrieval; MUL dv (scale);
  * delta: ADD and MUL dv; gated: EXP of the decays, MUL dk*dv */
 static int cost_delta(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -129,9 +129,9 @@ static int shape_varlen_conv(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     int64_t kept, dilation = oc_attr_i(c, "dilation", 1);
     if ((x->ranked && x->rank != 2) || (w->ranked && w->rank != 3))
-        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+        return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, w->rank);
     if (dilation < 1)
-        return oc_op_fail(c, "dilation %lld", (long long)dilation);
+        return oc_op_fail(c, "invalid dilation %lld", (long long)dilation);
     if (capacity(c, &kept))
         return -1;
     struct oc_dim batch = batch_of_ends(c, 2), channels = w->ranked ? w->dim[0] : oc_fresh_axis(c, 1, -1);

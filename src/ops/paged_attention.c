@@ -1,4 +1,4 @@
-/* PagedAttention: packed sequences of different lengths on a cache in blocks; QOrderedAttention: int8
+/* PagedAttention: packed sequences of different lengths on a block-structured cache; QOrderedAttention: int8
  * throughout. cost-semantics 4.12, 5.6. */
 #include "ops/attention_cost.h"
 #include "ops/move.h"
@@ -39,15 +39,16 @@ static int read_paged(struct oc_op_ctx *c, struct paged *p)
     *p = (struct paged){.hq = oc_attr_i(c, "num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
     p->latent = strcmp(oc_attr_s(c, "kv_cache_layout", "SEPARATE"), "LATENT") == 0;
     if (p->hq < 1 || p->hkv < 1 || p->hq > 1 << 20 || p->hkv > 1 << 20)
-        return oc_op_fail(c, "num_heads %lld, kv_num_heads %lld", (long long)p->hq, (long long)p->hkv);
+        return oc_op_fail(c, "invalid num_heads %lld, kv_num_heads %lld", (long long)p->hq,
+                          (long long)p->hkv);
     if (!q->ranked)
         return 0;
     if (q->rank != 2)
-        return oc_op_fail(c, "a query of rank %u", q->rank);
+        return oc_op_fail(c, "invalid query rank %u", q->rank);
     p->tokens = q->dim[0];
     int64_t parts = oc_in(c, KEY) ? p->hq : p->hq + 2 * p->hkv; /* without a key Q, K and V are packed */
     if (!oc_split_dim(c, q->dim[1], parts, &p->head))
-        return oc_op_fail(c, "a query of width %s does not part into %lld heads",
+        return oc_op_fail(c, "query width %s is not divisible by %lld heads",
                           oc_dim_text(c->exprs, q->dim[1]), (long long)parts);
     p->dv = p->latent && narrow > 0 ? oc_known(narrow) : p->head;
     return 1;
@@ -70,7 +71,7 @@ static int shape_paged(struct oc_op_ctx *c)
 
 struct reach {
     uint64_t pairs, cached,
-        past; /* over all sequences: visible pairs, keys read from the cache, keys in it */
+        past; /* totals over all sequences: visible pairs, keys read from the cache, keys in it */
 };
 
 static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries, uint64_t past,
@@ -87,8 +88,7 @@ static void add_sequence(struct oc_op_ctx *c, struct reach *r, uint64_t queries,
     r->past = oc_c_add(c, r->past, oc_c_mul(c, times, past));
 }
 
-/* Lengths that are not known are bounded by the blocks: every token sees as many keys as a sequence can have.
- */
+/* Unknown lengths are bounded by the blocks: every token sees as many keys as a sequence can have. */
 static int bound_reach(struct oc_op_ctx *c, uint64_t tokens, struct reach *r)
 {
     const struct oc_shape *table = oc_in_shape(c, BLOCKS), *cache = oc_in_shape(c, K_CACHE);
@@ -138,7 +138,7 @@ static void add_cached(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
     oc_add_float(c, k, OC_DEQ, n);
 }
 
-/* What the cache holds is read, what is new is written. Quantized values are turned back. */
+/* The cached keys and values are read, the new ones written. Quantized values are dequantized. */
 static void count_blocks(struct oc_op_ctx *c, struct oc_cost *k, const struct paged *p, const struct reach *r,
                          uint64_t tokens)
 {
@@ -201,7 +201,7 @@ static int shape_ordered(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *wv = oc_in_shape(c, ORDERED_W + 2);
     if ((x->ranked && x->rank != 3) || (wv->ranked && wv->rank != 2))
-        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, wv->rank);
+        return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, wv->rank);
     struct oc_dim dim[3] = {x->ranked ? x->dim[0] : oc_fresh_axis(c, 0, -1),
                             x->ranked ? x->dim[1] : oc_fresh_axis(c, 1, -1),
                             wv->ranked ? wv->dim[1] : oc_fresh_axis(c, 2, -1)};
@@ -216,7 +216,7 @@ static int cost_ordered(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t heads = oc_attr_i(c, "num_heads", 0);
     uint64_t width[3];
     if (heads < 1)
-        return oc_op_fail(c, "num_heads %lld", (long long)heads);
+        return oc_op_fail(c, "invalid num_heads %lld", (long long)heads);
     if (!x->ranked) {
         c->unknown = true;
         return 0;

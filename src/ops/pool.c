@@ -1,4 +1,4 @@
-/* Pooling windows. cost-semantics 4.6, shape-inference 4.2. The pools over regions of interest: roi.c. */
+/* Pooling windows. cost-semantics 4.6, shape-inference 4.2. Pools over regions of interest: roi.c. */
 #include "ops/window_attrs.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static unsigned pool_dtype(const struct oc_op_ctx *c)
 
 static int check_rank(struct oc_op_ctx *c, const struct oc_shape *x)
 {
-    return x->ranked && x->rank < 2 ? oc_op_fail(c, "an input of rank %u", x->rank) : 0;
+    return x->ranked && x->rank < 2 ? oc_op_fail(c, "invalid input rank %u", x->rank) : 0;
 }
 
 /* ---- windows ---------------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static void add_each(struct oc_op_ctx *c, struct oc_cost *k, enum oc_prim p, uin
     oc_add(c, k, p, c->opt.strict_reduce && n >= outputs ? n - outputs : n);
 }
 
-/* p = 1: CMP+ADD a tap; 2: MUL+ADD a tap, SQRT; else CMP+POW+ADD a tap, POW */
+/* p = 1: CMP+ADD per tap; 2: MUL+ADD per tap, SQRT; else CMP+POW+ADD per tap, POW */
 static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     float p = oc_attr_f(c, "p", 2.0F);
@@ -78,7 +78,7 @@ static void add_norm_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps,
         oc_add(c, k, two ? OC_SQRT : OC_POW, n);
 }
 
-/* `taps` elements enter n results. */
+/* Cost of reducing `taps` elements to n results. */
 static void add_pool(struct oc_op_ctx *c, struct oc_cost *k, uint64_t taps, uint64_t n)
 {
     const struct pool_kind *kind = c->op->param;
@@ -157,7 +157,7 @@ static int shape_unpool(struct oc_op_ctx *c)
     if (oc_windows_read(c, x->rank - 2U, NULL, &win))
         return -1;
     if (wanted && wanted->n != x->rank)
-        return oc_op_fail(c, "output_shape has %u numbers, not %u", wanted->n, x->rank);
+        return oc_op_fail(c, "output_shape has %u elements, expected %u", wanted->n, x->rank);
     for (unsigned i = 0; i < x->rank; i++) {
         if (wanted && wanted->e[i].kind == OC_E_INT)
             dim[i] = wanted->e[i].i;
@@ -166,7 +166,7 @@ static int shape_unpool(struct oc_op_ctx *c)
         else
             dim[i] = i < 2 ? x->dim[i] : oc_window_out_transposed(c->exprs, x->dim[i], &win.axis[i - 2], 0);
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "axis %u gets size %lld", i, (long long)dim[i].v);
+            return oc_op_fail(c, "axis %u has invalid size %lld", i, (long long)dim[i].v);
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank, dim));
     return 0;

@@ -1,4 +1,4 @@
-/* Quantized operators of ONNX Runtime with layouts of their own: QOrdered*, block floating point, and
+/* Quantized operators of ONNX Runtime with special data layouts: QOrdered*, block floating point, and
  * QEmbedLayerNormalization. cost-semantics 4.2, 4.3, 4.10. */
 #include "ops/gemm.h"
 #include "ops/move.h"
@@ -18,14 +18,14 @@ static int set_float(struct oc_op_ctx *c, const char *attr, struct oc_shape shap
 {
     int64_t dtype = oc_attr_i(c, attr, OC_DT_FLOAT);
     if (dtype <= OC_DT_UNDEFINED || dtype >= OC_DT_COUNT)
-        return oc_op_fail(c, "%s %lld", attr, (long long)dtype);
+        return oc_op_fail(c, "invalid %s %lld", attr, (long long)dtype);
     oc_set_out(c, 0, (unsigned)dtype, shape);
     return 0;
 }
 
 /* ---- block floating point --------------------------------------------------------------------------- */
 
-/* Raw bytes, no more than the tensor had; its shape and strides. */
+/* Raw bytes, at most those of the original tensor; its shape and strides. */
 static int shape_quantize_bfp(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -60,7 +60,7 @@ static int shape_dequantize_bfp(struct oc_op_ctx *c)
     for (uint32_t i = 0; i < size.n; i++) {
         dim[i] = oc_elem_to_dim(c, &size.e[i], i, -1);
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "axis %u of size %lld", i, (long long)dim[i].v);
+            return oc_op_fail(c, "axis %u has invalid size %lld", i, (long long)dim[i].v);
     }
     return set_float(c, "dtype", oc_shape_of(c->arena, size.n, dim));
 }
@@ -117,7 +117,7 @@ static int cost_ordered_norm(struct oc_op_ctx *c, struct oc_cost *k)
         return 0;
     }
     if (!oc_axis(axis, x->rank, &at))
-        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)axis, x->rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, x->rank);
     uint64_t n = oc_c_in(c, 0);
     oc_add_prims(c, k, oc_prims_dequantize, n);
     oc_add_layer_norm(c, k, n, oc_c_range(c, x, 0, at), oc_in(c, 3) != NULL);
@@ -132,7 +132,7 @@ static int shape_embed(struct oc_op_ctx *c)
 {
     const struct oc_shape *ids = oc_in_shape(c, 0), *word = oc_in_shape(c, 2);
     if ((ids->ranked && ids->rank != 2) || (word->ranked && word->rank != 2))
-        return oc_op_fail(c, "ids of rank %u and a table of rank %u", ids->rank, word->rank);
+        return oc_op_fail(c, "invalid ids rank %u and table rank %u", ids->rank, word->rank);
     struct oc_dim dim[3];
     for (unsigned i = 0; i < 2; i++)
         dim[i] = ids->ranked ? ids->dim[i] : oc_fresh_axis(c, i, -1);
@@ -149,7 +149,7 @@ static void limit_rows(struct oc_op_ctx *c, struct oc_cost *k, unsigned slot, ui
         k->rd[slot] = bytes;
 }
 
-/* Sum of 2 or 3 dequantized rows a token, then LayerNormalization */
+/* Sum of 2 or 3 dequantized rows per token, then LayerNormalization */
 static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
@@ -161,7 +161,7 @@ static int cost_embed(struct oc_op_ctx *c, struct oc_cost *k)
     oc_add(c, k, OC_ADD, oc_c_mul(c, terms - 1, n));
     oc_add_layer_norm(c, k, n, rows, oc_in(c, 6) != NULL);
     limit_rows(c, k, 2, n);
-    limit_rows(c, k, 3, oc_c_range(c, &o->shape, 1, 3)); /* positions are the same in every sentence */
+    limit_rows(c, k, 3, oc_c_range(c, &o->shape, 1, 3)); /* all sentences use the same positions */
     limit_rows(c, k, 4, n);
     return 0;
 }

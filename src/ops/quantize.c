@@ -7,7 +7,7 @@
 
 /* ---- Cast ------------------------------------------------------------------------------------------- */
 
-/* Version 1 writes the type as text. */
+/* Version 1 gives the type as text. */
 static unsigned cast_target(const struct oc_op_ctx *c)
 {
     const char *name = oc_attr_s(c, "to", NULL);
@@ -23,14 +23,14 @@ static int shape_cast(struct oc_op_ctx *c)
 {
     unsigned to = cast_target(c);
     if (to == OC_DT_UNDEFINED && strcmp(c->op->name, "CastLike") != 0)
-        return oc_op_fail(c, "attribute 'to' names no element type");
+        return oc_op_fail(c, "attribute 'to' is not an element type");
     oc_set_out(c, 0, to, *oc_in_shape(c, 0));
     return 0;
 }
 
 static const struct oc_elem no_elem = {.kind = OC_E_UNKNOWN};
 
-/* Unknown sizes are taken to fit; known integers must. */
+/* Unknown sizes are assumed to fit; known integers must. */
 static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_dtype_info *to,
                           bool is_signed)
 {
@@ -44,7 +44,7 @@ static struct oc_elem fit(struct oc_op_ctx *c, struct oc_dim d, const struct oc_
     return out ? no_elem : oc_elem_dim(d);
 }
 
-/* A real as an integer: truncated where it is known, floored where it cannot be negative, exact otherwise. */
+/* Converts a real to an integer: truncated if known, floored if non-negative, exact otherwise. */
 static struct oc_elem whole(struct oc_op_ctx *c, const struct oc_elem *e)
 {
     double v;
@@ -104,7 +104,7 @@ static int fold_cast(struct oc_op_ctx *c)
     return 0;
 }
 
-/* float8 and float4 also saturate: with the weights in use a compare is a conversion there (0 or 1). */
+/* float8 and float4 also saturate: with the weights in use, a compare is a conversion there (0 or 1). */
 static int cost_cast(struct oc_op_ctx *c, struct oc_cost *k)
 {
     unsigned from = oc_in_dtype(c, 0), to = cast_target(c);
@@ -120,14 +120,14 @@ static const char cost_cast_formula[] = "CVT = c*N(o); c := 0";
 
 /* ---- QuantizeLinear, DequantizeLinear --------------------------------------------------------------- */
 
-/* A block of the axis shares one scale. */
+/* The elements of a block along the axis share one scale. */
 static int check_blocks(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *s = oc_in_shape(c, 1);
     int64_t block = oc_attr_i(c, "block_size", 0);
     unsigned axis;
     if (block < 0)
-        return oc_op_fail(c, "block_size %lld", (long long)block);
+        return oc_op_fail(c, "invalid block_size %lld", (long long)block);
     if (block == 0 || !x->ranked || !s->ranked || x->rank != s->rank ||
         !oc_axis(oc_attr_i(c, "axis", 1), x->rank, &axis))
         return 0;
@@ -191,7 +191,7 @@ static int cost_dequantize(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_dequantize_formula[] = "MUL = N(o); ADD = [in2]*N(o)";
 
-/* com.microsoft, for tiled layouts of int8: the order changes, the shape does not. */
+/* com.microsoft, for tiled int8 layouts: the order changes, the shape does not. */
 static int shape_quantize_order(struct oc_op_ctx *c)
 {
     oc_set_out(c, 0, OC_DT_INT8, *oc_in_shape(c, 0));
@@ -245,10 +245,11 @@ static int shape_qlinear_where(struct oc_op_ctx *c)
     return shape_of_slots(c, (const unsigned[]){0, 1, 4}, 3, 1);
 }
 
-/* op->prim: the operation; op->n_prim: how many data inputs are dequantized; param: an activation instead */
+/* op->prim: the operation; op->n_prim: number of data inputs that are dequantized; param: an activation
+ * instead */
 static int cost_qlinear(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    uint64_t n = c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0); /* a table has the result ready */
+    uint64_t n = c->op->param && c->opt.lut ? 0 : oc_c_out(c, 0); /* a lookup table contains the result */
     oc_tell(c, "n", n);
     oc_tell(c, "inputs_used", c->op->n_prim);
     oc_add_prims(c, k, oc_prims_dequantize, oc_c_mul(c, c->op->n_prim, n));
@@ -329,7 +330,7 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
     }
     if (!oc_axis(oc_attr_i(c, "gather_axis", 0), data->rank, &axis) ||
         data->rank - 1U + index->rank > OC_MAX_RANK)
-        return oc_op_fail(c, "gather_axis is outside of rank %u", (unsigned)data->rank);
+        return oc_op_fail(c, "gather_axis is out of range for rank %u", (unsigned)data->rank);
     for (unsigned i = 0; i < data->rank; i++) {
         if (i != axis)
             dim[n++] = i + 1U == data->rank ? oc_dim_mul(c->exprs, data->dim[i], oc_known(packing(c)))
@@ -341,7 +342,7 @@ static int shape_gather_blocks(struct oc_op_ctx *c)
     return 0;
 }
 
-/* What comes out is read in packed form, with the scales and zero points of its blocks. */
+/* The gathered elements are read in packed form, with the scales and zero points of their blocks. */
 static int cost_gather_blocks(struct oc_op_ctx *c, struct oc_cost *k)
 {
     int64_t block = oc_attr_i(c, "block_size", 128);

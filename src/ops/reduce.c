@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-/* What happens to an element, to combine two, and at the end to a result. Combining n elements counts n. */
+/* The steps of a reduction: map an element, combine two, finish a result. Combining n elements counts n. */
 struct reduction {
     uint8_t map, combine, finish; /* enum oc_prim */
     bool has_map, has_finish;
-    bool finish_alone; /* the finish stays when nothing is reduced */
+    bool finish_alone; /* the finish also applies when nothing is reduced */
     uint8_t fold;      /* enum oc_elem_op, with has_fold */
     bool has_fold, mean;
 };
@@ -43,7 +43,7 @@ static const struct reduction log_sum_exp = {.map = OC_EXP,
 /* ---- axes ------------------------------------------------------------------------------------------- */
 
 struct axes {
-    bool known;   /* else only their number may be: n */
+    bool known;   /* else only their number may be known: n */
     bool nothing; /* noop_with_empty_axes */
     bool reduced[OC_MAX_RANK];
     unsigned n;
@@ -56,14 +56,14 @@ static int mark_axes(struct oc_op_ctx *c, const struct oc_shape *x, const int64_
     for (uint32_t i = 0; i < n; i++) {
         unsigned axis;
         if (!oc_axis(list[i], x->rank, &axis))
-            return oc_op_fail(c, "axis %lld of rank %u", (long long)list[i], x->rank);
+            return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)list[i], x->rank);
         a->n += !a->reduced[axis];
         a->reduced[axis] = true;
     }
     return 0;
 }
 
-/* x is ranked. */
+/* x has a known rank. */
 static int read_axes(struct oc_op_ctx *c, const struct oc_shape *x, struct axes *a)
 {
     const int64_t *list;
@@ -158,7 +158,7 @@ static int shape_qlinear_mean(struct oc_op_ctx *c)
 
 /* ---- small values ----------------------------------------------------------------------------------- */
 
-/* A vector becomes one number. */
+/* Reduces a vector to one number. */
 static int fold_reduce(struct oc_op_ctx *c)
 {
     const struct reduction *r = c->op->param;

@@ -1,5 +1,5 @@
-/* Operators that only give data another shape, and those that read shapes. cost-semantics 4.9 and 5.3:
- * no arithmetic, no bytes. */
+/* Operators that only change the shape of data, and those that read shapes. cost-semantics 4.9 and 5.3: no
+ * arithmetic, no bytes. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -7,7 +7,7 @@
 
 /* ---- Reshape ---------------------------------------------------------------------------------------- */
 
-/* What stands for "the rest" in a target shape, besides an explicit -1: the only unknown element. */
+/* The free size of a target shape: an explicit -1, or the only unknown element. */
 static int find_free(const struct oc_list *l)
 {
     int free_at = -1, unknown = -1, n_unknown = 0;
@@ -22,7 +22,7 @@ static int find_free(const struct oc_list *l)
     return free_at < 0 && n_unknown == 1 ? unknown : free_at;
 }
 
-/* Sizes of the target other than the free one. Returns -1 for what no Reshape may say. */
+/* Sizes of the target except the free one. Returns -1 for an invalid target. */
 static int target_dims(struct oc_op_ctx *c, const struct oc_list *l, int free_at, struct oc_dim *dim)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -35,7 +35,7 @@ static int target_dims(struct oc_op_ctx *c, const struct oc_list *l, int free_at
         if (e->kind == OC_E_INT && oc_is_known(e->i) && e->i.v < 0)
             return oc_op_fail(c,
                               e->i.v == -1 ? "the target shape has more than one -1"
-                                           : "a size of the target shape is %lld",
+                                           : "the target shape has invalid size %lld",
                               (long long)e->i.v);
         if (copy && in->ranked && i >= in->rank)
             return oc_op_fail(c, "the target shape copies axis %u of a shape of rank %u", i,
@@ -48,7 +48,7 @@ static int target_dims(struct oc_op_ctx *c, const struct oc_list *l, int free_at
     return 0;
 }
 
-/* Products of what is left of both sides when equal sizes are struck out. */
+/* Products of the sizes left on both sides after cancelling equal ones. */
 static void remainders(struct oc_op_ctx *c, const struct oc_shape *in, const struct oc_dim *dim, unsigned n,
                        int free_at, struct oc_dim *num, struct oc_dim *den)
 {
@@ -79,13 +79,13 @@ static int free_dim(struct oc_op_ctx *c, const struct oc_list *l, int free_at, s
     }
     remainders(c, in, dim, l->n, free_at, &num, &den);
     if (oc_is(den, 0) && is_minus_one)
-        return oc_op_fail(c, "the size behind -1 is ambiguous: the others have no elements");
+        return oc_op_fail(c, "the size for -1 is ambiguous: the other sizes have no elements");
     if (oc_dim_divides(c->exprs, num, den, &dim[free_at]))
         return 0;
     if (oc_is_known(num) && oc_is_known(den) && den.v)
-        return oc_op_fail(c, "{%s} cannot be reshaped: %lld elements do not divide by %lld",
+        return oc_op_fail(c, "{%s} cannot be reshaped: %lld elements are not divisible by %lld",
                           oc_text_of(c, in), (long long)num.v, (long long)den.v);
-    /* The division leaves no rest where the model is right, but that cannot be shown. */
+    /* The division is exact in a valid model, but that cannot be proved here. */
     dim[free_at] =
         oc_is(den, 0) ? oc_fresh_axis(c, (unsigned)free_at, -1) : oc_dim_floordiv(c->exprs, num, den);
     return 0;
@@ -134,21 +134,21 @@ static int shape_flatten(struct oc_op_ctx *c)
     }
     axis += axis < 0 ? in->rank : 0;
     if (axis < 0 || axis > in->rank)
-        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)axis, (unsigned)in->rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, (unsigned)in->rank);
     struct oc_dim d[2] = {oc_shape_count_range(c->exprs, in, 0, (unsigned)axis),
                           oc_shape_count_range(c->exprs, in, (unsigned)axis, in->rank)};
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, d));
     return 0;
 }
 
-/* Without axes every size of 1 goes; an unknown one is taken as not 1. */
+/* Without axes every axis of size 1 is removed; an unknown size is assumed not to be 1. */
 static int squeeze_ones(struct oc_op_ctx *c, const struct oc_shape *in)
 {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned n = 0;
     for (unsigned i = 0; i < in->rank; i++) {
         if (!oc_is_known(in->dim[i]))
-            c->assumption = "sizes that are not known are taken as not 1";
+            c->assumption = "unknown sizes are assumed not to be 1";
         if (!oc_is(in->dim[i], 1))
             dim[n++] = in->dim[i];
     }
@@ -275,7 +275,7 @@ static int fold_size(struct oc_op_ctx *c)
 static struct oc_dim expand_dim(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, const struct oc_elem *e)
 {
     struct oc_shape a = {.dim = &d, .rank = 1, .ranked = true}, b = a, out;
-    if (e->kind != OC_E_INT) /* 1 or the size itself, unless the size is 1 */
+    if (e->kind != OC_E_INT) /* the size itself, or 1 only where the size is 1 */
         return oc_is_known(d) && d.v != 1 ? d : oc_fresh_axis(c, axis, -1);
     b.dim = &e->i;
     return oc_broadcast(c->arena, c->exprs, &a, &b, &out, NULL) ? oc_known(-1) : out.dim[0];
@@ -332,7 +332,7 @@ static int shape_bit_cast(struct oc_op_ctx *c)
 {
     unsigned to = (unsigned)oc_attr_i(c, "to", OC_DT_UNDEFINED), from = oc_in_dtype(c, 0);
     if (oc_dtype_info(to)->bits == 0)
-        return oc_op_fail(c, "attribute 'to' names no element type of fixed size");
+        return oc_op_fail(c, "attribute 'to' is not an element type of fixed size");
     if (from != OC_DT_UNDEFINED && oc_dtype_info(from)->bits != oc_dtype_info(to)->bits)
         return oc_op_fail(c, "%s and %s differ in width", oc_dtype_info(from)->name, oc_dtype_info(to)->name);
     oc_set_out(c, 0, to, *oc_in_shape(c, 0));

@@ -21,9 +21,9 @@ enum rnn_slot {
 };
 
 struct rnn_kind {
-    unsigned gates, states; /* states: outputs after Y */
-    bool quantized;         /* weights int8 and transposed, {D,I,G*H}; x and h are quantized in every step */
-    /* how often a step applies each of the functions of `activations`, a hidden unit */
+    unsigned gates, states; /* states: number of outputs after Y */
+    bool quantized; /* weights are int8 and transposed, {D,I,G*H}; x and h are quantized in every step */
+    /* number of applications of each function in `activations`, per step and hidden unit */
     unsigned uses[3];
     const char *defaults[3];
 };
@@ -31,7 +31,7 @@ struct rnn_kind {
 static const struct rnn_kind plain_rnn = {1, 1, false, {1, 0, 0}, {"Tanh", NULL, NULL}};
 static const struct rnn_kind gru = {3, 1, false, {2, 1, 0}, {"Sigmoid", "Tanh", NULL}};
 static const struct rnn_kind lstm = {4, 2, false, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
-/* AttnLSTM: the input is joined with the attention of the step before */
+/* AttnLSTM: the input is concatenated with the attention of the previous step */
 static const struct rnn_kind attn_lstm = {4, 2, false, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
 static const struct rnn_kind dynamic_lstm = {4, 2, true, {3, 1, 1}, {"Sigmoid", "Tanh", "Tanh"}};
 
@@ -72,7 +72,7 @@ static int check(struct oc_op_ctx *c, const struct rnn_size *s)
     const struct rnn_kind *kind = c->op->param;
     const struct oc_shape *x = oc_in_shape(c, X), *w = oc_in_shape(c, W);
     if (x->ranked && x->rank != 3)
-        return oc_op_fail(c, "input {%s} has not rank 3", oc_text_of(c, x));
+        return oc_op_fail(c, "input {%s} must have rank 3", oc_text_of(c, x));
     if (!w->ranked || !oc_shape_known(w) || !oc_is_known(s->hidden) || !oc_is_known(s->input))
         return 0;
     struct oc_dim rows = oc_dim_mul(c->exprs, oc_known(kind->gates), s->hidden);
@@ -80,7 +80,7 @@ static int check(struct oc_op_ctx *c, const struct rnn_size *s)
     if (w->rank == 3 && w->dim[0].v == s->directions && oc_same_dim(w->dim[1], a) &&
         oc_same_dim(w->dim[2], b))
         return 0;
-    return oc_op_fail(c, "weight {%s} instead of {%u,%s,%s}", oc_text_of(c, w), s->directions,
+    return oc_op_fail(c, "weight {%s}, expected {%u,%s,%s}", oc_text_of(c, w), s->directions,
                       oc_dim_text(c->exprs, a), oc_dim_text(c->exprs, b));
 }
 
@@ -99,7 +99,7 @@ static int shape_rnn(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Steps of all sequences of one direction: S*B, or the sum of the lengths where they are known. */
+/* Steps of all sequences of one direction: S*B, or the sum of the lengths when known. */
 static uint64_t all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
 {
     uint32_t n;
@@ -110,7 +110,8 @@ static uint64_t all_steps(struct oc_op_ctx *c, const struct rnn_size *s)
     return length ? sum : oc_c_mul(c, oc_c_dim(c, s->steps), oc_c_dim(c, s->batch));
 }
 
-/* Weights that do not stay on chip are read in every step; the longest sequence tells how many there are. */
+/* Weights that do not fit on the chip are read in every step; the longest sequence determines the number of
+ * steps. */
 static void reload_weights(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s)
 {
     uint32_t n;
@@ -122,7 +123,7 @@ static void reload_weights(struct oc_op_ctx *c, struct oc_cost *k, const struct 
         k->rd[slot] = oc_c_mul(c, k->rd[slot], steps);
 }
 
-/* The name of function `which` of a direction. */
+/* Name of function `which` of a direction. */
 static const char *function_name(struct oc_op_ctx *c, unsigned direction, unsigned which)
 {
     const struct rnn_kind *kind = c->op->param;
@@ -145,14 +146,14 @@ static void add_functions(struct oc_op_ctx *c, struct oc_cost *k, unsigned direc
             const char *name = function_name(c, d, i);
             const struct oc_prims *p = oc_activation_prims(name);
             if (!p)
-                c->assumption = oc_printf(c->arena, "activation '%s' is not known: not counted", name);
+                c->assumption = oc_printf(c->arena, "unknown activation '%s': not counted", name);
             oc_add_functions(c, k, p, oc_c_mul(c, kind->uses[i] - (i == 0 && coupled), units));
         }
 }
 
-/* Bahdanau attention of n queries (all steps and directions): keys M*MW once a direction; then each time the
- * query's product, the sum with all keys, tanh, the product with V, softmax, the weighted memory and, if
- * there is one, the layer on both. */
+/* Bahdanau attention of n queries (all steps and directions): keys M*MW once per direction; then per query
+ * its product, the sum with all keys, tanh, the product with V, softmax, the weighted memory and the optional
+ * layer on both. */
 static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct rnn_size *s, uint64_t n)
 {
     static const struct oc_prims mac[] = {{OC_MAC, 1}, {0, 0}};
@@ -179,8 +180,8 @@ static void add_attention(struct oc_op_ctx *c, struct oc_cost *k, const struct r
 }
 
 /* u = t*H. MAC u*G*(I+H). ADD: gates G (and as many with bias), then the combination: LSTM 1, GRU 2 and one
- * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP a gate. Quantized:
- * x and h of every step and direction are quantized. */
+ * bias more with linear_before_reset. MUL 3 for both. Peepholes 3 MUL + 3 ADD; clip 2 CMP per gate.
+ * Quantized: x and h of every step and direction are quantized. */
 static int cost_rnn(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct rnn_kind *kind = c->op->param;

@@ -1,4 +1,4 @@
-/* Pools over regions of interest. cost-semantics 4.6; coordinates cost as GridSample's. */
+/* Pools over regions of interest. cost-semantics 4.6; coordinates have the cost of GridSample's. */
 #include "ops/op.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static int roi_shape(struct oc_op_ctx *c, struct oc_dim h, struct oc_dim w)
 {
     const struct oc_shape *x = oc_in_shape(c, 0), *rois = oc_in_shape(c, 1);
     if ((x->ranked && x->rank != 4) || (rois->ranked && rois->rank != 2))
-        return oc_op_fail(c, "an input of rank %u and regions of rank %u", x->rank, rois->rank);
+        return oc_op_fail(c, "invalid input rank %u and regions rank %u", x->rank, rois->rank);
     struct oc_dim dim[4] = {
         rois->ranked ? rois->dim[0] : oc_op_fresh_dim(c, "0", -1),
         x->ranked ? x->dim[1] : oc_op_fresh_dim(c, "1", -1),
@@ -17,7 +17,7 @@ static int roi_shape(struct oc_op_ctx *c, struct oc_dim h, struct oc_dim w)
     };
     for (unsigned i = 2; i < 4; i++)
         if (oc_is_known(dim[i]) && dim[i].v < 1)
-            return oc_op_fail(c, "output size %lld", (long long)dim[i].v);
+            return oc_op_fail(c, "invalid output size %lld", (long long)dim[i].v);
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
     return 0;
 }
@@ -33,7 +33,7 @@ static int shape_max_roi_pool(struct oc_op_ctx *c)
     uint32_t n;
     const int64_t *size = oc_attr_ints(c, "pooled_shape", &n);
     if (n != 2)
-        return oc_op_fail(c, "pooled_shape has %u numbers, not 2", n);
+        return oc_op_fail(c, "pooled_shape has %u elements, expected 2", n);
     return roi_shape(c, oc_known(size[0]), oc_known(size[1]));
 }
 
@@ -53,7 +53,7 @@ static void limit_read(struct oc_op_ctx *c, struct oc_cost *k, uint64_t samples)
         k->rd[0] = bytes;
 }
 
-/* Bilinear samples: 4 MUL + 3 ADD each channel; a place: MUL 2 + 4, ADD 6, RND 2. */
+/* Bilinear samples: 4 MUL + 3 ADD per channel; per position: MUL 2 + 4, ADD 6, RND 2. */
 static void add_samples(struct oc_op_ctx *c, struct oc_cost *k, uint64_t per_output)
 {
     const struct oc_type *o = oc_out(c, 0);
@@ -72,9 +72,9 @@ static int cost_roi_align(struct oc_op_ctx *c, struct oc_cost *k)
     int64_t ratio = oc_attr_i(c, "sampling_ratio", 0);
     uint64_t n = oc_c_out(c, 0), S = 4;
     if (!oc_out(c, 0) || ratio < 0 || ratio > 1 << 20)
-        return oc_out(c, 0) ? oc_op_fail(c, "sampling_ratio %lld", (long long)ratio) : 0;
+        return oc_out(c, 0) ? oc_op_fail(c, "invalid sampling_ratio %lld", (long long)ratio) : 0;
     if (ratio == 0)
-        c->assumption = "adaptive sampling taken as 2x2 points";
+        c->assumption = "adaptive sampling is assumed to use 2x2 points";
     else
         S = (uint64_t)(ratio * ratio);
     add_samples(c, k, S);
@@ -88,7 +88,7 @@ static const char cost_roi_align_formula[] =
     "MUL = 4*n + 6*L + [mode:avg != max]*N(o); ADD = 3*n + 6*L + [mode:avg != max]*n; RND = 2*L; "
     "CMP = [mode:avg == max]*n; n := S*N(o); L := S*o[0]*o[2:4]";
 
-/* One sample an output element: nothing to average. */
+/* One sample per output element: no averaging. */
 static int cost_crop_and_resize(struct oc_op_ctx *c, struct oc_cost *k)
 {
     if (oc_out(c, 0))

@@ -1,4 +1,4 @@
-/* Rotary position embeddings. cost-semantics 4.12, 5.6: of the caches only the rows in use are read. */
+/* Rotary position embeddings. cost-semantics 4.12, 5.6: only the rows of the caches in use are read. */
 #include "ops/attention_cost.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static bool head_size(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_d
     return x->rank == 3 && heads > 0 && oc_split_dim(c, x->dim[2], heads, size);
 }
 
-/* Elements that are turned: all, or rotary_embedding_dim of every head. */
+/* Rotated elements: all, or rotary_embedding_dim of every head. */
 static uint64_t turned(struct oc_op_ctx *c, const struct oc_shape *x)
 {
     int64_t part = oc_attr_i(c, "rotary_embedding_dim", 0);

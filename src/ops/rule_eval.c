@@ -1,5 +1,5 @@
-/* Trees of user rules computed for a node. Sizes stay oc_dim, so that unknown ones give expressions and
- * bounds. */
+/* Evaluates expression trees of user rules for a node. Sizes stay oc_dim, so that unknown ones give
+ * expressions and bounds. */
 #include "ops/rule_tree.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static const char *tensor_name(const struct oc_rule_env *env, const struct oc_ru
     return oc_printf(env->c->arena, "%s%u", e->is_out ? "out" : "in", e->slot);
 }
 
-/* The shape, or NULL if not even the rank is known. */
+/* The shape, or NULL if the rank is unknown. */
 static const struct oc_shape *ranked(const struct oc_type *t)
 {
     return t && (t->kind == OC_T_TENSOR || t->kind == OC_T_SPARSE) && t->shape.ranked ? &t->shape : NULL;
@@ -31,7 +31,7 @@ static int need(const struct oc_rule_env *env, const struct oc_rule_expr *e)
     return tensor(env, e) ? 0 : oc_op_fail(env->c, "%s is absent", tensor_name(env, e));
 }
 
-/* An unknown number, printed as the expression it stands for. */
+/* An unknown number, printed as its expression. */
 static struct oc_dim unknown(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t max)
 {
     struct oc_buf text = {.max = 4096};
@@ -41,7 +41,7 @@ static struct oc_dim unknown(struct oc_rule_env *env, const struct oc_rule_expr 
     return d;
 }
 
-/* A number that must be known: an index. Returns 0 with *known telling, or -1. */
+/* A number that must be known: an index. Returns 0 and sets *known, or -1. */
 static int index_of(struct oc_rule_env *env, const struct oc_rule_expr *e, int64_t *v, bool *known)
 {
     struct oc_dim d;
@@ -65,13 +65,13 @@ static int size(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc
         return 0;
     }
     if (!oc_axis(at, s->rank, &axis))
-        return oc_op_fail(env->c, "%s has no axis %lld: its rank is %u", tensor_name(env, e), (long long)at,
-                          s->rank);
+        return oc_op_fail(env->c, "axis %lld of %s does not exist: its rank is %u", tensor_name(env, e),
+                          (long long)at, s->rank);
     *out = s->dim[axis];
     return 0;
 }
 
-/* The axes in[a:b]. 1: they are known, 0: they are not, -1: they are not there. */
+/* The axes in[a:b]. 1: known, 0: unknown, -1: out of range. */
 static int range(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *first, unsigned *last)
 {
     int64_t from = 0, to = 0;
@@ -161,9 +161,10 @@ static int value(struct oc_rule_env *env, const struct oc_rule_expr *e, struct o
         return -1;
     const struct oc_data *d = oc_in_value(env->c, e->slot);
     if (d && !e->a && d->n != 1)
-        return oc_op_fail(env->c, "%s has %u elements, not one", tensor_name(env, e), d->n);
+        return oc_op_fail(env->c, "%s has %u elements, expected one", tensor_name(env, e), d->n);
     if (d && known && (at < 0 || at >= d->n))
-        return oc_op_fail(env->c, "%s has no element %lld of %u", tensor_name(env, e), (long long)at, d->n);
+        return oc_op_fail(env->c, "%s: element %lld is out of range, it has %u", tensor_name(env, e),
+                          (long long)at, d->n);
     if (!d || !known || !element(&d->e[at], out))
         *out = unknown(env, e, -1);
     return 0;
@@ -246,7 +247,7 @@ static int attr_is(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 {
     const struct oc_attr *a = attribute(env, e->text);
     if (a && a->type != OC_ATTR_STRING)
-        return oc_op_fail(env->c, "attribute '%.60s' is not a text", e->text);
+        return oc_op_fail(env->c, "attribute '%.60s' is not a string", e->text);
     if (!a && !e->otherwise)
         return oc_op_fail(env->c, "the node has no attribute '%.60s'", e->text);
     size_t n = strlen(e->word);
@@ -295,7 +296,7 @@ static int binary(struct oc_rule_env *env, const struct oc_rule_expr *e, struct 
         return -1;
     bool divides = e->kind == R_DIV || e->kind == R_CEIL || e->kind == R_MOD;
     if (divides && oc_is_known(b) && b.v <= 0)
-        return oc_op_fail(env->c, "a division by %lld", (long long)b.v);
+        return oc_op_fail(env->c, "division by %lld", (long long)b.v);
     *out = operations[e->kind](env->c->exprs, a, b);
     return 0;
 }
@@ -398,7 +399,7 @@ int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 /* ---- shapes ----------------------------------------------------------------------------------------------
  */
 
-/* A shape being put together. */
+/* A shape under construction. */
 struct builder {
     struct oc_dim dim[OC_MAX_RANK];
     unsigned rank;
@@ -516,7 +517,7 @@ int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigne
     if (code < 0 && !a)
         return oc_op_fail(env->c, "the node has no attribute '%.60s'", e->text);
     if (code <= OC_DT_UNDEFINED || code >= OC_DT_COUNT)
-        return oc_op_fail(env->c, "%lld is no element type", (long long)code);
+        return oc_op_fail(env->c, "%lld is not an element type", (long long)code);
     *out = (unsigned)code;
     return 0;
 }

@@ -28,32 +28,32 @@
 
 #define OC_RULE_LETS 32
 
-struct oc_rule_expr; /* immutable; arena memory */
+struct oc_rule_expr; /* immutable; in the arena */
 
 struct oc_rule_let {
     const char *name;
     const struct oc_rule_expr *expr;
-    unsigned outputs; /* outputs that must be known first: the highest slot used + 1 */
-    unsigned depth;   /* of the tree, lets it speaks of included */
+    unsigned outputs; /* outputs that must be known before: the highest slot used + 1 */
+    unsigned depth;   /* depth of the tree, including the lets it uses */
 };
 
-/* What an expression may speak of. */
+/* Names available to an expression. */
 struct oc_rule_scope {
     struct oc_arena *arena;
     const struct oc_rule_let *let;
     unsigned n_let;
     unsigned outputs;  /* out<k> is allowed for k below this */
-    char why[200];     /* what is wrong, after a failure */
-    unsigned used_out; /* after a success: what belongs into oc_rule_let.outputs and depth */
+    char why[200];     /* the error, after a failure */
+    unsigned used_out; /* after a success: the values for oc_rule_let.outputs and depth */
     unsigned depth;
 };
 
-/* NULL: the text is wrong, and scope->why says how. */
+/* NULL: the text is invalid, and scope->why has the reason. */
 const struct oc_rule_expr *oc_rule_parse_number(struct oc_rule_scope *scope, const char *text);
 const struct oc_rule_expr *oc_rule_parse_shape(struct oc_rule_scope *scope, const char *text);
 const struct oc_rule_expr *oc_rule_parse_dtype(struct oc_rule_scope *scope, const char *text);
 
-/* One node at one stage: each <let> is computed once. */
+/* One node at one stage: each <let> is evaluated once. */
 struct oc_rule_env {
     struct oc_op_ctx *c;
     const struct oc_rule_let *let;
@@ -67,7 +67,7 @@ int oc_rule_number(struct oc_rule_env *env, const struct oc_rule_expr *e, struct
 int oc_rule_shape(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_shape *out);
 int oc_rule_dtype(struct oc_rule_env *env, const struct oc_rule_expr *e, unsigned *out);
 
-/* The expression with numbers in the place of names, "?" where there is none. */
+/* The expression with numbers substituted for names, "?" for unknown ones. */
 void oc_rule_print_numbers(struct oc_rule_env *env, const struct oc_rule_expr *e, struct oc_buf *out);
 
 #endif

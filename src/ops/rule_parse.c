@@ -1,4 +1,4 @@
-/* Texts of user rules to trees. The grammar is in rule_expr.h. */
+/* Parser: texts of user rules to trees. The grammar is in rule_expr.h. */
 #include "base/ascii.h"
 #include "ops/rule_tree.h"
 
@@ -11,7 +11,7 @@
 #define MAX_NESTING 32
 #define MAX_ITEMS   64
 #define MAX_SLOT    4095
-#define MAX_DEPTH   1000 /* of trees, through lets: computing them recurses */
+#define MAX_DEPTH   1000 /* maximum depth of trees, including lets: evaluation recurses */
 
 struct parser {
     struct oc_rule_scope *scope;
@@ -31,7 +31,7 @@ static struct oc_rule_expr *number(struct parser *p);
 
 __attribute__((format(printf, 2, 3))) static void complain(struct parser *p, const char *fmt, ...)
 {
-    if (p->bad) /* the first complaint is the cause */
+    if (p->bad) /* keep the first error: it is the cause */
         return;
     va_list ap;
     va_start(ap, fmt);
@@ -125,12 +125,12 @@ static bool is_tensor(struct span s, bool *is_out, uint16_t *slot)
 static void set_tensor(struct parser *p, struct oc_rule_expr *e, struct span s)
 {
     if (!is_tensor(s, &e->is_out, &e->slot)) {
-        complain(p, "'%.*s' is no input or output, such as in0", (int)(s.n < 40 ? s.n : 40), s.s);
+        complain(p, "'%.*s' is not an input or output, such as in0", (int)(s.n < 40 ? s.n : 40), s.s);
         return;
     }
     unsigned need = e->is_out ? e->slot + 1u : 0;
     if (need > p->scope->outputs)
-        complain(p, "%.*s is not known yet", (int)s.n, s.s);
+        complain(p, "%.*s is not available yet", (int)s.n, s.s);
     if (need > p->scope->used_out)
         p->scope->used_out = need;
 }
@@ -142,7 +142,7 @@ static struct oc_rule_expr *of_tensor(struct parser *p, enum rule_kind kind)
     return e;
 }
 
-/* 1, 1:, :-1 or 1:2 and the bracket behind it. Returns true for a range. */
+/* Parses 1, 1:, :-1 or 1:2 and the closing bracket. Returns true for a range. */
 static bool range(struct parser *p, struct oc_rule_expr *e)
 {
     bool from_first = take(p, ":");
@@ -158,7 +158,7 @@ static bool range(struct parser *p, struct oc_rule_expr *e)
     return is_range;
 }
 
-/* in0[1], in0.1, in0[1:] behind the name */
+/* in0[1], in0.1, in0[1:] after the name */
 static struct oc_rule_expr *size(struct parser *p, struct span name)
 {
     struct oc_rule_expr *e = node(p, R_SIZE);
@@ -168,12 +168,13 @@ static struct oc_rule_expr *size(struct parser *p, struct span name)
         struct oc_rule_expr *axis = node(p, R_NUMBER);
         struct span digits = word(p);
         if (!oc_parse_i64(digits.s, digits.n, &axis->number))
-            complain(p, "an axis is expected after '%.*s.'", (int)name.n, name.s);
+            complain(p, "expected an axis after '%.*s.'", (int)name.n, name.s);
         e->a = axis;
     } else if (take(p, "[")) {
         e->kind = range(p, e) ? R_PRODUCT : R_SIZE;
     } else {
-        complain(p, "%.*s is a shape; a size of it is %.*s[0]", (int)name.n, name.s, (int)name.n, name.s);
+        complain(p, "%.*s is a shape; write %.*s[0] for one of its sizes", (int)name.n, name.s, (int)name.n,
+                 name.s);
     }
     return e;
 }
@@ -195,13 +196,13 @@ static const char *attr_name(struct parser *p)
     must(p, ".");
     struct span s = word(p);
     if (s.n == 0)
-        complain(p, "the name of an attribute is expected after 'attr.'");
+        complain(p, "expected an attribute name after 'attr.'");
     return keep(p, s);
 }
 
 static struct oc_rule_expr *factor(struct parser *p);
 
-/* ... == 'text' behind an attribute */
+/* ... == 'text' after an attribute */
 static struct oc_rule_expr *comparison_of_words(struct parser *p, struct oc_rule_expr *e)
 {
     const char *before = p->p;
@@ -210,12 +211,13 @@ static struct oc_rule_expr *comparison_of_words(struct parser *p, struct oc_rule
         e->kind = R_ATTR_IS;
         e->number = differs;
         if (e->a || e->b)
-            complain(p, "attribute '%.40s' is compared with a text: its default must be one, too", e->text);
+            complain(p, "attribute '%.40s' is compared with a string: its default must be a string, too",
+                     e->text);
         return e;
     }
     p->p = before;
     if (e->otherwise)
-        complain(p, "attribute '%.40s' is a text: it can only be compared with one", e->text);
+        complain(p, "attribute '%.40s' is a string: it can only be compared with a string", e->text);
     return e;
 }
 
@@ -239,7 +241,7 @@ static struct oc_rule_expr *value(struct parser *p)
 {
     struct oc_rule_expr *e = of_tensor(p, R_VALUE);
     if (e->is_out)
-        complain(p, "values are known of inputs only");
+        complain(p, "value() takes an input");
     if (take(p, ","))
         e->a = number(p);
     return e;
@@ -352,7 +354,7 @@ static struct oc_rule_expr *let(struct parser *p, struct span name)
         e->number = i;
         e->text = l->name;
         if (l->outputs > p->scope->outputs)
-            complain(p, "'%s' speaks of out%u, which is not known yet", l->name, l->outputs - 1);
+            complain(p, "'%s' uses out%u, which is not available yet", l->name, l->outputs - 1);
         if (l->outputs > p->scope->used_out)
             p->scope->used_out = l->outputs;
         return e;
@@ -395,7 +397,7 @@ static struct oc_rule_expr *innermost(struct parser *p)
     struct span s = word(p);
     if (s.n == 0) {
         if (*p->p)
-            complain(p, "a number is expected before '%.20s'", p->p);
+            complain(p, "expected a number before '%.20s'", p->p);
         else
             complain(p, "a number is missing at the end");
         return node(p, R_NUMBER);
@@ -403,7 +405,7 @@ static struct oc_rule_expr *innermost(struct parser *p)
     return isdigit((unsigned char)*s.s) ? literal(p, s) : named(p, s);
 }
 
-/* Every recursion passes here. */
+/* Limits the recursion: every recursive call passes here. */
 static struct oc_rule_expr *factor(struct parser *p)
 {
     if (p->bad || ++p->depth > MAX_NESTING) {
@@ -478,7 +480,7 @@ static void keep_items(struct parser *p, struct oc_rule_expr *e, const struct it
     e->item = kept;
 }
 
-/* What stands between "(" or "[" and its end, parted by commas. */
+/* Parses the list between "(" or "[" and its end, separated by commas. */
 static void items(struct parser *p, struct oc_rule_expr *e, struct oc_rule_expr *(*one)(struct parser *),
                   const char *end)
 {
@@ -497,13 +499,13 @@ static struct oc_rule_expr *tensor(struct parser *p)
     return of_tensor(p, R_AXES);
 }
 
-/* in0, in0[1:], in0[:-1] behind the name */
+/* in0, in0[1:], in0[:-1] after the name */
 static struct oc_rule_expr *axes(struct parser *p, struct span name)
 {
     struct oc_rule_expr *e = node(p, R_AXES);
     set_tensor(p, e, name);
     if (take(p, "[") && !range(p, e))
-        complain(p, "a size in a shape stands in brackets: [%.*s[...]]", (int)name.n, name.s);
+        complain(p, "write a size inside a shape in brackets: [%.*s[...]]", (int)name.n, name.s);
     return e;
 }
 
@@ -522,7 +524,7 @@ static struct oc_rule_expr *shape_part(struct parser *p)
     if (is(name, "value") && take(p, "(")) {
         e = of_tensor(p, R_VALUES);
         if (e->is_out)
-            complain(p, "values are known of inputs only");
+            complain(p, "value() takes an input");
         must(p, ")");
         return e;
     }
@@ -530,10 +532,10 @@ static struct oc_rule_expr *shape_part(struct parser *p)
         e->kind = R_BROADCAST;
         items(p, e, tensor, ")");
         if (!e->n_item)
-            complain(p, "broadcast of nothing");
+            complain(p, "broadcast() needs an argument");
         return e;
     }
-    complain(p, "a shape is expected, such as [in0[0], 64] or in0[:-1] + [64]");
+    complain(p, "expected a shape, such as [in0[0], 64] or in0[:-1] + [64]");
     return e;
 }
 
@@ -600,9 +602,9 @@ static const struct oc_rule_expr *parse(struct oc_rule_scope *scope, const char 
     const struct oc_rule_expr *e = what(&p);
     blanks(&p);
     if (*p.p)
-        complain(&p, "not understood at '%.20s'", p.p);
+        complain(&p, "syntax error at '%.20s'", p.p);
     if (!p.bad && (scope->depth = depth_of(scope, e)) > MAX_DEPTH)
-        complain(&p, "too deep with the names it uses");
+        complain(&p, "nested too deeply, including the names it uses");
     return p.bad ? NULL : e;
 }
 

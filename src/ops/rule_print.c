@@ -1,9 +1,9 @@
-/* Trees of user rules as texts: with the names that stand in them, or with the numbers of a node. */
+/* Prints expression trees of user rules: with names, or with the numbers of a node. */
 #include "ops/rule_tree.h"
 
 static const struct {
     const char *text;
-    uint8_t level; /* how tightly it binds; 0: a function */
+    uint8_t level; /* operator precedence; 0: a function */
 } signs[] = {
     [R_ADD] = {" + ", 2},   [R_SUB] = {" - ", 2}, [R_MUL] = {"*", 3},   [R_DIV] = {"/", 3},
     [R_CEIL] = {"ceil", 0}, [R_MOD] = {"mod", 0}, [R_MIN] = {"min", 0}, [R_MAX] = {"max", 0},
@@ -91,7 +91,7 @@ static void print_name(struct printer *p, const struct oc_rule_expr *e)
     }
 }
 
-/* The value of a name; failures show as unknown here, the rule itself has told them. */
+/* The value of a name; failures print as unknown, the rule itself has reported them. */
 static void print_value(struct printer *p, const struct oc_rule_expr *e)
 {
     struct oc_err *err = p->env->c->err, unused = {0};

@@ -1,4 +1,4 @@
-/* How an expression of a user rule is kept; shared by rule_parse.c, rule_eval.c and rule_print.c. */
+/* The tree of a user rule expression; shared by rule_parse.c, rule_eval.c and rule_print.c. */
 #ifndef OC_RULE_TREE_H
 #define OC_RULE_TREE_H
 
@@ -9,17 +9,17 @@ enum rule_kind {
     R_LET,    /* number: its index; text: its name */
     /* of a tensor */
     R_SIZE,    /* a: the axis */
-    R_PRODUCT, /* a: the first axis, b: the one behind the last; NULL: from the first, to the last */
+    R_PRODUCT, /* a: the first axis, b: one past the last; NULL: from the first, to the last */
     R_ELEMENTS,
     R_RANK,
     R_BYTES,
     R_HAS,
     R_VALUE, /* a: the index, or NULL */
-    /* of an attribute called text */
-    R_ATTR,      /* b: the value when absent, or NULL */
+    /* of the attribute named text */
+    R_ATTR,      /* b: the default, or NULL */
     R_ATTR_ITEM, /* a: the index; b as above */
     R_ATTR_LEN,
-    R_ATTR_IS, /* word: what it is compared with; otherwise: the text when absent, or NULL; number: 1 for !=
+    R_ATTR_IS, /* word: the text it is compared with; otherwise: the default text, or NULL; number: 1 for !=
                 */
     /* of a */
     R_NEG,
@@ -49,7 +49,7 @@ enum rule_kind {
     /* types */
     R_DTYPE_OF,   /* of a tensor */
     R_DTYPE,      /* number */
-    R_DTYPE_ATTR, /* text: the attribute; number: when absent, or -1 */
+    R_DTYPE_ATTR, /* text: the attribute; number: default, or -1 */
 };
 
 struct oc_rule_expr {
@@ -63,7 +63,7 @@ struct oc_rule_expr {
     const struct oc_rule_expr *const *item;
 };
 
-/* The expression as it was written, but for blanks and brackets. */
+/* Prints the expression as written, except for blanks and brackets. */
 void oc_rule_print_names(const struct oc_rule_expr *e, struct oc_buf *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* Writing by index. cost-semantics 4.9 and 5.4: data, indices and updates are read and the whole output is
- * written, unless the operator works on a buffer it shares with its output. */
+ * written, unless the operator updates a buffer shared with its output. */
 #include "ops/fold.h"
 #include "ops/move.h"
 
@@ -22,8 +22,8 @@ static int shape_scatter_nd(struct oc_op_ctx *c)
     const struct oc_shape *in = oc_in_shape(c, 0), *index = oc_in_shape(c, 1);
     if (in->ranked && index->ranked && index->rank && oc_is_known(index->dim[index->rank - 1]) &&
         index->dim[index->rank - 1].v > in->rank)
-        return oc_op_fail(c, "indices {%s} point deeper than data {%s}", oc_text_of(c, index),
-                          oc_text_of(c, in));
+        return oc_op_fail(c, "indices {%s} have more index components than data {%s} has axes",
+                          oc_text_of(c, index), oc_text_of(c, in));
     return oc_shape_same(c);
 }
 
@@ -53,14 +53,14 @@ static int fold_scatter(struct oc_op_ctx *c)
     return 0;
 }
 
-/* In place only the updates move. */
+/* In place, only the updates move. */
 static void write_updates(struct oc_op_ctx *c, struct oc_cost *k, unsigned updates)
 {
     k->rd[0] = 0;
     k->wr[0] = oc_c_part(c, updates, oc_c_in(c, updates));
 }
 
-/* With a reduction: one operation an element of the updates. */
+/* With a reduction: one operation per element of the updates. */
 static int cost_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct {
@@ -79,7 +79,7 @@ static const char cost_scatter_formula[] =
     "ADD = [reduction:none == add]*n; MUL = [reduction:none == mul]*n; "
     "CMP = ([reduction:none == max] + [reduction:none == min])*n; n := N(in2)";
 
-/* The cache is one buffer. */
+/* Past and present share one buffer. */
 static int cost_tensor_scatter(struct oc_op_ctx *c, struct oc_cost *k)
 {
     write_updates(c, k, 1);

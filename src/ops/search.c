@@ -1,4 +1,4 @@
-/* ArgMax, ArgMin, TopK, running sums and products, pairwise distances. cost-semantics 4.7. */
+/* ArgMax, ArgMin, TopK, cumulative sums and products, pairwise distances. cost-semantics 4.7. */
 #include "ops/elem.h"
 #include "ops/op.h"
 
@@ -19,7 +19,7 @@ static int shape_arg(struct oc_op_ctx *c)
         return 0;
     }
     if (!oc_axis(a, x->rank, &axis))
-        return oc_op_fail(c, "axis %lld of rank %u", (long long)a, x->rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, x->rank);
     for (unsigned i = 0; i < x->rank; i++) {
         if (i != axis)
             dim[n++] = x->dim[i];
@@ -80,7 +80,7 @@ static int shape_topk(struct oc_op_ctx *c)
         struct oc_dim dim[OC_MAX_RANK];
         unsigned axis;
         if (!oc_axis(a, x->rank, &axis))
-            return oc_op_fail(c, "axis %lld of rank %u", (long long)a, x->rank);
+            return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, x->rank);
         memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
         if (k.kind == OC_E_INT)
             dim[axis] = k.i;
@@ -89,7 +89,7 @@ static int shape_topk(struct oc_op_ctx *c)
                 oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), oc_dim_max_value(c->exprs, x->dim[axis]));
         if (oc_is_known(dim[axis]) &&
             (dim[axis].v < 0 || (oc_is_known(x->dim[axis]) && dim[axis].v > x->dim[axis].v)))
-            return oc_op_fail(c, "k is %lld, the axis has %s", (long long)dim[axis].v,
+            return oc_op_fail(c, "k is %lld but the axis has %s elements", (long long)dim[axis].v,
                               oc_dim_text(c->exprs, x->dim[axis]));
         out = oc_shape_of(c->arena, x->rank, dim);
     }
@@ -189,14 +189,14 @@ static int shape_cdist(struct oc_op_ctx *c)
 {
     const struct oc_shape *a = oc_in_shape(c, 0), *b = oc_in_shape(c, 1);
     if ((a->ranked && a->rank != 2) || (b->ranked && b->rank != 2))
-        return oc_op_fail(c, "operands must be matrices, not of rank %u and %u", a->rank, b->rank);
+        return oc_op_fail(c, "operands must be matrices, got rank %u and %u", a->rank, b->rank);
     struct oc_dim dim[2] = {a->ranked ? a->dim[0] : oc_op_fresh_dim(c, "0", -1),
                             b->ranked ? b->dim[0] : oc_op_fresh_dim(c, "1", -1)};
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 2, dim));
     return 0;
 }
 
-/* MAC a*b*d, and a root a pair for the euclidean metric */
+/* MAC a*b*d, and one root per pair for the euclidean metric */
 static int cost_cdist(struct oc_op_ctx *c, struct oc_cost *k)
 {
     uint64_t pairs = oc_c_out(c, 0);

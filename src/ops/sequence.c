@@ -1,7 +1,7 @@
 /* Sequences and optionals. shape-inference 4.10, cost-semantics 4.9.
  *
  * The shape of a sequence type is [its length] when that is known (an expression counts), of an optional type
- * [0] or [1]. Elements of different types keep their own in `item` as long as they are few. */
+ * [0] or [1]. Up to MAX_ITEMS element types that differ are listed in `item`. */
 #include "ops/op.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static struct oc_dim common_dim(struct oc_op_ctx *c, struct oc_dim a, struct oc_
     return oc_op_fresh_dim(c, oc_printf(c->arena, "%u", axis), ma < 0 || mb < 0 ? -1 : ma > mb ? ma : mb);
 }
 
-/* What both have in common. */
+/* The common part of two types. */
 static struct oc_type common_type(struct oc_op_ctx *c, const struct oc_type *a, const struct oc_type *b)
 {
     struct oc_type t = *a;
@@ -44,7 +44,7 @@ static bool same_type(const struct oc_type *a, const struct oc_type *b)
            a->shape.ranked == b->shape.ranked && (!a->shape.ranked || oc_shape_equal(&a->shape, &b->shape));
 }
 
-/* A sequence of these elements. */
+/* The type of a sequence of these elements. */
 static struct oc_type sequence_of(struct oc_op_ctx *c, const struct oc_type *item, unsigned n)
 {
     struct oc_type *elem = OC_NEW(c->arena, struct oc_type);
@@ -66,7 +66,7 @@ static struct oc_type sequence_of(struct oc_op_ctx *c, const struct oc_type *ite
                             .shape = oc_shape_1d(c->arena, oc_known(n))};
 }
 
-/* A sequence whose elements have all the same, perhaps only partly known, type. */
+/* A sequence whose elements share one, perhaps partly known, type. */
 static struct oc_type sequence_alike(struct oc_op_ctx *c, struct oc_type elem, struct oc_dim length)
 {
     struct oc_type *e = OC_NEW(c->arena, struct oc_type);
@@ -74,7 +74,7 @@ static struct oc_type sequence_alike(struct oc_op_ctx *c, struct oc_type elem, s
     return (struct oc_type){.kind = OC_T_SEQUENCE, .elem = e, .shape = oc_shape_1d(c->arena, length)};
 }
 
-/* The sequence at a slot; NULL if what stands there is not known to be one. */
+/* The sequence at a slot; NULL if it is not known to be a sequence. */
 static const struct oc_type *in_sequence(struct oc_op_ctx *c, unsigned slot)
 {
     const struct oc_type *t = oc_in(c, slot);
@@ -89,7 +89,7 @@ static bool length_of(const struct oc_type *t, struct oc_dim *n)
     return true;
 }
 
-/* The types of all elements, at most MAX_ITEMS of them. Returns their number, or -1. */
+/* The types of all elements, at most MAX_ITEMS. Returns their number, or -1. */
 static int items_of(const struct oc_type *t, struct oc_type *item)
 {
     struct oc_dim n;
@@ -100,7 +100,8 @@ static int items_of(const struct oc_type *t, struct oc_type *item)
     return (int)n.v;
 }
 
-/* A position input as an index: 1 known and inside, 0 not known, -1 outside. `last`: the largest index. */
+/* A position input as an index: 1 known and in range, 0 unknown, -1 out of range. `last`: the largest index.
+ */
 static int position(struct oc_op_ctx *c, unsigned slot, int64_t n, int64_t last, int64_t absent, unsigned *at)
 {
     int64_t v = absent;
@@ -109,8 +110,8 @@ static int position(struct oc_op_ctx *c, unsigned slot, int64_t n, int64_t last,
     if (v < 0)
         v += n;
     if (v < 0 || v > last)
-        return oc_op_fail(c, "position %lld of a sequence of %lld", (long long)(v < 0 ? v - n : v),
-                          (long long)n);
+        return oc_op_fail(c, "position %lld is out of range for a sequence of %lld",
+                          (long long)(v < 0 ? v - n : v), (long long)n);
     *at = (unsigned)v;
     return 1;
 }
@@ -133,13 +134,13 @@ static int shape_empty(struct oc_op_ctx *c)
 {
     int64_t dtype = oc_attr_i(c, "dtype", OC_DT_FLOAT);
     if (dtype <= OC_DT_UNDEFINED || dtype >= OC_DT_COUNT)
-        return oc_op_fail(c, "dtype %lld", (long long)dtype);
+        return oc_op_fail(c, "invalid dtype %lld", (long long)dtype);
     struct oc_type t = sequence_alike(c, oc_tensor_type((unsigned)dtype, oc_shape_unranked()), oc_known(0));
     oc_set_out_type(c, 0, &t);
     return 0;
 }
 
-/* The sequence `t` after one element was added (by 1) or taken away (by -1) somewhere. */
+/* The sequence `t` after one element was inserted (by 1) or erased (by -1) at any position. */
 static struct oc_type resized(struct oc_op_ctx *c, const struct oc_type *t, const struct oc_type *added,
                               int by)
 {
@@ -240,7 +241,7 @@ static int fold_length(struct oc_op_ctx *c)
 
 /* ---- tensors to sequences and back ------------------------------------------------------------------ */
 
-/* The tensor with one axis changed, or without it. */
+/* The type of the tensor with one axis changed or removed. */
 static struct oc_type with_axis(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis, struct oc_dim d,
                                 bool keep)
 {
@@ -266,21 +267,21 @@ static int split_by_list(struct oc_op_ctx *c, const struct oc_type *x, unsigned 
     struct oc_type *item = OC_NEW_ARRAY(c->arena, n, struct oc_type);
     for (uint32_t i = 0; i < n; i++) {
         if (size[i] < 0)
-            return oc_op_fail(c, "a part of size %lld", (long long)size[i]);
+            return oc_op_fail(c, "invalid part size %lld", (long long)size[i]);
         item[i] = with_axis(c, x, axis, oc_known(size[i]), true);
     }
     *out = sequence_of(c, item, n);
     return 0;
 }
 
-/* Parts of one size; the last may be smaller. */
+/* Parts of equal size; the last may be smaller. */
 static int split_by_size(struct oc_op_ctx *c, const struct oc_type *x, unsigned axis, int64_t size, bool keep,
                          struct oc_type *out)
 {
     struct oc_dim d = x->shape.dim[axis], part = oc_known(size), length, whole;
     struct oc_type item[MAX_ITEMS];
     if (size < 1)
-        return oc_op_fail(c, "parts of size %lld", (long long)size);
+        return oc_op_fail(c, "invalid part size %lld", (long long)size);
     length = oc_dim_ceildiv(c->exprs, d, part);
     if (oc_is_known(d) && length.v > 0 && length.v <= MAX_ITEMS) {
         for (int64_t i = 0; i < length.v; i++)
@@ -310,7 +311,7 @@ static int shape_split(struct oc_op_ctx *c)
         return 0;
     }
     if (!oc_axis(axis, x->shape.rank, &at))
-        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)axis, x->shape.rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, x->shape.rank);
     if (oc_in(c, 1) && split->rank == 1) {
         if (split_by_list(c, x, at, &out))
             return -1;
@@ -325,7 +326,7 @@ static int shape_split(struct oc_op_ctx *c)
     return 0;
 }
 
-/* The elements are copied out: as many bytes as the tensor has. */
+/* The elements are copied: as many bytes as the tensor has. */
 static int cost_split(struct oc_op_ctx *c, struct oc_cost *k)
 {
     if (oc_out_wanted(c, 0))
@@ -347,7 +348,7 @@ static struct oc_dim sum_axis(struct oc_op_ctx *c, const struct oc_type *t, unsi
         }
         return sum;
     }
-    /* an unknown size may stand for elements of different sizes */
+    /* an unknown size may differ between the elements */
     if (counted && (oc_is_known(one) || oc_is(n, 1)))
         return oc_dim_mul(c->exprs, n, one);
     int64_t a = counted ? oc_dim_max_value(c->exprs, n) : -1, b = oc_dim_max_value(c->exprs, one), max = -1;
@@ -370,7 +371,7 @@ static int shape_concat(struct oc_op_ctx *c)
     const struct oc_shape *e = &t->elem->shape;
     rank = e->rank + (fresh_axis ? 1U : 0U);
     if (!oc_axis(axis, rank, &at))
-        return oc_op_fail(c, "axis %lld is outside of rank %u", (long long)axis, rank);
+        return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)axis, rank);
     for (unsigned i = 0, from = 0; i < rank; i++)
         dim[i] = fresh_axis && i == at ? oc_known(0) : e->dim[from++];
     if (!fresh_axis)
@@ -381,7 +382,7 @@ static int shape_concat(struct oc_op_ctx *c)
     return 0;
 }
 
-/* All elements are read: as many bytes as are written. */
+/* All elements are read: the bytes read equal the bytes written. */
 static int cost_concat(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_type *o = oc_out(c, 0);
@@ -402,7 +403,7 @@ static int shape_optional(struct oc_op_ctx *c)
     return 0;
 }
 
-/* What the optional holds. */
+/* The type of the optional's element. */
 static int fold_optional(struct oc_op_ctx *c)
 {
     const struct oc_data *d = oc_in_value(c, 0);

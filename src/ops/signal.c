@@ -1,4 +1,4 @@
-/* Fourier transforms and what goes with them. cost-semantics 4.8, shape-inference 4.10. */
+/* Fourier transforms and related operators. cost-semantics 4.8, shape-inference 4.10. */
 #include "ops/op.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static uint64_t transform_work(struct oc_op_ctx *c, uint64_t n, bool real)
     return real ? work / 2 : work;
 }
 
-/* halves of transforms*5*n*log2(n), and half of that for real signals */
+/* half of transforms*5*n*log2(n) each, and half of that for real signals */
 #define OC_DFT_FORMULA "ADD = adds; MUL = muls; adds := 0; muls := 0"
 
 static void add_transforms(struct oc_op_ctx *c, struct oc_cost *k, uint64_t count, uint64_t length, bool real)
@@ -34,7 +34,7 @@ static struct oc_dim half_plus_one(struct oc_op_ctx *c, struct oc_dim n)
     return oc_dim_add(c->exprs, oc_dim_floordiv(c->exprs, n, oc_known(2)), oc_known(1));
 }
 
-/* Elements of x without the axes that a transform works on. */
+/* Elements of x without the transformed axes. */
 static uint64_t count_without(struct oc_op_ctx *c, const struct oc_shape *x, unsigned a, unsigned b)
 {
     uint64_t n = 1;
@@ -46,18 +46,18 @@ static uint64_t count_without(struct oc_op_ctx *c, const struct oc_shape *x, uns
 
 /* ---- DFT -------------------------------------------------------------------------------------------- */
 
-/* 1 the axis of the signal, 0 it is not known, -1 outside. An attribute in version 17, an input from 20. */
+/* 1 the axis of the signal, 0 unknown, -1 out of range. An attribute in version 17, an input from 20. */
 static int dft_axis(struct oc_op_ctx *c, unsigned rank, unsigned *axis)
 {
     int64_t v = c->opset < 20 ? oc_attr_i(c, "axis", 1) : -2;
     if (c->opset >= 20 && oc_in(c, 2) && !oc_in_int(c, 2, &v))
         return 0;
     if (!oc_axis(v, rank, axis) || *axis == rank - 1)
-        return oc_op_fail(c, "axis %lld is no signal axis of rank %u", (long long)v, rank);
+        return oc_op_fail(c, "axis %lld is not a signal axis of rank %u", (long long)v, rank);
     return 1;
 }
 
-/* A scalar input as a size: 1 known (or an expression), 0 absent, -1 present but not known. */
+/* A scalar input as a size: 1 known (or an expression), 0 absent, -1 present but unknown. */
 static int scalar_size(struct oc_op_ctx *c, unsigned slot, struct oc_dim *v)
 {
     const struct oc_data *d = oc_in_value(c, slot);
@@ -69,7 +69,7 @@ static int scalar_size(struct oc_op_ctx *c, unsigned slot, struct oc_dim *v)
     return 1;
 }
 
-/* Length of the transform: given, or that of the axis; half a spectrum stands for 2(d - 1) points. */
+/* Length of the transform: given, or that of the axis; a half spectrum stands for 2(d - 1) points. */
 static struct oc_dim dft_length(struct oc_op_ctx *c, struct oc_dim d, bool from_half)
 {
     struct oc_dim n = d;
@@ -95,7 +95,7 @@ static int shape_dft(struct oc_op_ctx *c)
         return 0;
     }
     if (x->rank < 2)
-        return oc_op_fail(c, "needs a signal axis and one of complex parts, not rank %u", x->rank);
+        return oc_op_fail(c, "needs a signal axis and an axis of complex parts, got rank %u", x->rank);
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     int known = dft_axis(c, x->rank, &axis);
     if (known < 0)
@@ -105,7 +105,7 @@ static int shape_dft(struct oc_op_ctx *c)
     if (known) {
         struct oc_dim n = dft_length(c, x->dim[axis], back);
         if (oc_is_known(n) && n.v < 0)
-            return oc_op_fail(c, "a transform of length %lld", (long long)n.v);
+            return oc_op_fail(c, "invalid transform length %lld", (long long)n.v);
         dim[axis] = onesided && !back ? half_plus_one(c, n) : n;
     }
     dim[x->rank - 1] = oc_known(back ? 1 : 2);
@@ -147,11 +147,11 @@ static int shape_stft(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0);
     struct oc_dim frame = frame_length(c), step, dim[4];
     if (x->ranked && x->rank != 3 && x->rank != 2)
-        return oc_op_fail(c, "the signal must be [batch, length, parts], not of rank %u", x->rank);
+        return oc_op_fail(c, "the signal must be [batch, length, parts], got rank %u", x->rank);
     if (scalar_size(c, 1, &step) != 1)
         step = oc_op_fresh_dim(c, "frame_step", -1);
     if ((oc_is_known(step) && step.v < 1) || (oc_is_known(frame) && frame.v < 1))
-        return oc_op_fail(c, "a frame or a step is not positive");
+        return oc_op_fail(c, "the frame length or the step is not positive");
     dim[0] = x->ranked ? x->dim[0] : oc_op_fresh_dim(c, "0", -1);
     dim[1] =
         x->ranked && oc_is_known(step)
@@ -194,32 +194,32 @@ static int shape_mel(struct oc_op_ctx *c)
     dim[1] = scalar_size(c, 0, &bins) == 1 ? bins : oc_op_fresh_dim(c, "1", -1);
     for (unsigned i = 0; i < 2; i++)
         if (oc_is_known(dim[i]) && dim[i].v < 0)
-            return oc_op_fail(c, "axis %u gets size %lld", i, (long long)dim[i].v);
+            return oc_op_fail(c, "axis %u has invalid size %lld", i, (long long)dim[i].v);
     int64_t dtype = oc_attr_i(c, "output_datatype", OC_DT_FLOAT);
     if (dtype <= OC_DT_UNDEFINED || dtype >= OC_DT_COUNT)
-        return oc_op_fail(c, "output_datatype %lld", (long long)dtype);
+        return oc_op_fail(c, "invalid output_datatype %lld", (long long)dtype);
     oc_set_out(c, 0, (unsigned)dtype, oc_shape_of(c->arena, 2, dim));
     return 0;
 }
 
-/* Two slopes of a triangle, the smaller of them, not below zero. */
+/* Two slopes of a triangle, the smaller one, clamped at zero. */
 static const struct oc_prims mel_element[] = {{OC_ADD, 4}, {OC_DIV, 2}, {OC_CMP, 2}, {0, 0}};
 
 static int cost_mel(struct oc_op_ctx *c, struct oc_cost *k)
 {
-    c->assumption = "8 operations an element of the mel filters";
+    c->assumption = "8 operations per element of the mel filters";
     return oc_cost_elementwise(c, k);
 }
 static const char cost_mel_formula[] = "ADD = 4*N(o); DIV = 2*N(o); CMP = 2*N(o)";
 
 /* ---- Rfft, Irfft (com.microsoft) ---------------------------------------------------------------------- */
 
-/* Number of trailing signal axes; `extra`: axes behind them. Fails when x has fewer. */
+/* Number of trailing signal axes; `extra`: axes after them. Fails when x has fewer. */
 static int signal_axes(struct oc_op_ctx *c, const struct oc_shape *x, unsigned extra, unsigned *n)
 {
     int64_t v = oc_attr_i(c, "signal_ndim", 1);
     if (v < 1 || (x->ranked && v + extra > x->rank))
-        return oc_op_fail(c, "signal_ndim %lld of an input of rank %u", (long long)v, x->rank);
+        return oc_op_fail(c, "signal_ndim %lld does not fit an input of rank %u", (long long)v, x->rank);
     *n = (unsigned)v;
     return 0;
 }
@@ -261,13 +261,13 @@ static int shape_irfft(struct oc_op_ctx *c)
     if (oc_attr_i(c, "onesided", 1))
         *last = oc_dim_mul(c->exprs, oc_known(2), oc_dim_sub(c->exprs, *last, oc_known(1)));
     if (oc_is_known(*last) && last->v < 0)
-        return oc_op_fail(c, "half a spectrum without elements");
+        return oc_op_fail(c, "the half spectrum has no elements");
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, x->rank - 1U, dim));
     return 0;
 }
 
-/* A real transform along the last signal axis, complex ones of the half spectrum along the others. `real` has
- * the shape of the signal, `half` that of the spectrum with its axis of parts. */
+/* A real transform along the last signal axis, complex transforms of the half spectrum along the others.
+ * `real` has the shape of the signal, `half` that of the spectrum with its axis of parts. */
 static int add_real_transforms(struct oc_op_ctx *c, struct oc_cost *k, const struct oc_shape *real,
                                const struct oc_shape *half)
 {

@@ -1,4 +1,4 @@
-/* Cutting: Slice in all its forms, Split, Pad, crops. cost-semantics 4.9, 5.3, 5.4. */
+/* Slice in all its forms, Split, Pad, Crop. cost-semantics 4.9, 5.3, 5.4. */
 #include "base/ck.h"
 #include "ops/fold.h"
 #include "ops/move.h"
@@ -13,7 +13,7 @@ struct cut {
     bool set;
 };
 
-/* A bound counted from the front. False: its sign is not known. */
+/* Normalises a bound to count from the front. False: its sign is unknown. */
 static bool from_front(struct oc_exprs *x, const struct oc_elem *e, struct oc_dim d, struct oc_dim *out)
 {
     if (e->kind != OC_E_INT)
@@ -28,7 +28,7 @@ static bool from_front(struct oc_exprs *x, const struct oc_elem *e, struct oc_di
         return true;
     if (oc_dim_max_value(x, oc_dim_add(x, e->i, oc_known(1))) != 0)
         return false;
-    *out = oc_dim_add(x, d, e->i); /* certainly negative */
+    *out = oc_dim_add(x, d, e->i); /* always negative */
     return true;
 }
 
@@ -37,7 +37,7 @@ static struct oc_dim clamp(struct oc_exprs *x, struct oc_dim v, struct oc_dim lo
     return oc_dim_min(x, oc_dim_max(x, v, lo), hi);
 }
 
-/* The first index an axis reads and how many there are. False: not known. */
+/* The first index read from an axis and their number. False: unknown. */
 static bool cut_axis(struct oc_exprs *x, struct oc_dim d, const struct cut *cut, struct oc_dim *first,
                      struct oc_dim *n)
 {
@@ -82,7 +82,7 @@ static struct slice_args slice_args(struct oc_op_ctx *c)
     return a;
 }
 
-/* The cut of every axis of the input. 0, 1: some axis may be cut in ways that are not known, -1: error. */
+/* The slice of every axis of the input. 0, 1: some axis is sliced in an unknown way, -1: error. */
 static int read_cuts(struct oc_op_ctx *c, const struct oc_shape *in, struct cut *cut)
 {
     struct slice_args a = slice_args(c);
@@ -93,8 +93,8 @@ static int read_cuts(struct oc_op_ctx *c, const struct oc_shape *in, struct cut 
         return 1;
     if (a.starts.n != a.ends.n || (a.axes.present && a.axes.n != a.starts.n) ||
         (a.steps.sized && a.steps.n != a.starts.n))
-        return oc_op_fail(c, "%u starts, %u ends, %u axes", (unsigned)a.starts.n, (unsigned)a.ends.n,
-                          (unsigned)(a.axes.present ? a.axes.n : a.starts.n));
+        return oc_op_fail(c, "starts, ends and axes differ in length: %u, %u, %u", (unsigned)a.starts.n,
+                          (unsigned)a.ends.n, (unsigned)(a.axes.present ? a.axes.n : a.starts.n));
     if (!a.axes.present && a.starts.n > in->rank)
         return oc_op_fail(c, "%u starts for rank %u", (unsigned)a.starts.n, (unsigned)in->rank);
     if (a.axes.present && oc_list_axes(c, &a.axes, in->rank, axis))
@@ -105,7 +105,7 @@ static int read_cuts(struct oc_op_ctx *c, const struct oc_shape *in, struct cut 
         if (a.steps.present && (!a.steps.sized || !oc_elem_known_int(&a.steps.e[i], &k->step)))
             k->start.kind = OC_E_UNKNOWN;
         else if (k->step == 0 || k->step == INT64_MIN)
-            return oc_op_fail(c, "step %lld", (long long)k->step);
+            return oc_op_fail(c, "invalid step %lld", (long long)k->step);
     }
     return 0;
 }
@@ -152,7 +152,7 @@ static int fold_slice(struct oc_op_ctx *c)
     return 0;
 }
 
-/* The whole tensor in its order is no copy; else what is kept is read. */
+/* A slice of the whole tensor is not a copy; else the selected part is read. */
 static int cost_slice(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -175,11 +175,11 @@ static int equal_parts(struct oc_op_ctx *c, struct oc_dim d, unsigned n, struct 
     struct oc_exprs *x = c->exprs;
     if (wanted > 0) {
         if ((uint64_t)wanted != n)
-            return oc_op_fail(c, "num_outputs is %lld, but there are %u outputs", (long long)wanted, n);
+            return oc_op_fail(c, "num_outputs is %lld but the node has %u outputs", (long long)wanted, n);
         struct oc_dim size = oc_dim_ceildiv(x, d, oc_known(n)), rest = d;
         for (unsigned i = 0; i < n; i++) {
             part[i] = i + 1 < n ? size : rest;
-            if (oc_is_known(d)) /* a few parts at the end may be left with nothing */
+            if (oc_is_known(d)) /* parts at the end may be empty */
                 part[i] = oc_dim_max(x, oc_dim_min(x, part[i], rest), oc_known(0));
             rest = oc_dim_sub(x, rest, part[i]);
         }
@@ -207,9 +207,9 @@ static int split_sizes(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, stru
         return 0;
     for (unsigned i = 0; i < l.n; i++)
         if (!oc_elem_known_int(&l.e[i], &v) || v < 0 || !oc_add_i64(sum, v, &sum))
-            return oc_op_fail(c, "a part of size %lld", (long long)v);
+            return oc_op_fail(c, "invalid part size %lld", (long long)v);
     if (oc_is_known(d) && d.v != sum)
-        return oc_op_fail(c, "the parts have %lld elements, the axis has %lld", (long long)sum,
+        return oc_op_fail(c, "the parts have %lld elements in total, the axis has %lld", (long long)sum,
                           (long long)d.v);
     return 0;
 }
@@ -261,7 +261,7 @@ static int cost_split(struct oc_op_ctx *c, struct oc_cost *k)
 
 /* ---- Pad, CenterCropPad, Crop ----------------------------------------------------------------------- */
 
-/* d + begin + end, where both are small values */
+/* d + begin + end; begin and end are small values */
 static struct oc_dim padded(struct oc_op_ctx *c, unsigned axis, struct oc_dim d, const struct oc_elem *begin,
                             const struct oc_elem *end)
 {
@@ -291,7 +291,7 @@ static int shape_pad(struct oc_op_ctx *c)
         unsigned k = axes.present ? axis[i] : i;
         dim[k] = padded(c, k, in->dim[k], &pads.e[i], &pads.e[n + i]);
         if (oc_is_known(dim[k]) && dim[k].v < 0)
-            return oc_op_fail(c, "axis %u of {%s} is padded to %lld", k, oc_text_of(c, in),
+            return oc_op_fail(c, "axis %u of {%s} is padded to invalid size %lld", k, oc_text_of(c, in),
                               (long long)dim[k].v);
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, in->rank, dim));
@@ -323,7 +323,7 @@ static int shape_center_crop_pad(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Crop (removed from the standard): border left, top, right, bottom; scale: the size that is kept. */
+/* Crop (removed from the standard): border left, top, right, bottom; scale: the remaining size. */
 static int shape_crop(struct oc_op_ctx *c)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);
@@ -341,13 +341,13 @@ static int shape_crop(struct oc_op_ctx *c)
             dim[2 + i] = oc_dim_sub(c->exprs, oc_dim_sub(c->exprs, dim[2 + i], oc_known(border[1 - i])),
                                     oc_known(border[3 - i]));
         if (oc_is_known(dim[2 + i]) && dim[2 + i].v < 0)
-            return oc_op_fail(c, "axis %u of {%s} is cropped below 0", 2 + i, oc_text_of(c, in));
+            return oc_op_fail(c, "axis %u of {%s} is cropped below size 0", 2 + i, oc_text_of(c, in));
     }
     oc_set_out(c, 0, oc_in_dtype(c, 0), oc_shape_of(c->arena, 4, dim));
     return 0;
 }
 
-/* What is kept of the input is read. */
+/* The remaining part of the input is read. */
 static int cost_crop(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct oc_shape *in = oc_in_shape(c, 0);

@@ -1,4 +1,4 @@
-/* Softmax, its relatives and the losses on top of it. cost-semantics 4.4, shape-inference 4.4. */
+/* Softmax, related operators and the losses based on it. cost-semantics 4.4, shape-inference 4.4. */
 #include "ops/norm_cost.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ void oc_add_softmax(struct oc_op_ctx *c, struct oc_cost *k, uint64_t n)
     oc_add_prims(c, k, each, n);
 }
 
-/* Before version 13 the axes from `axis` (1 by default) on count as one; after it one axis (-1). */
+/* Before version 13 the axes from `axis` (1 by default) on are flattened to one; since then one axis (-1). */
 static bool is_flat(const struct oc_op_ctx *c)
 {
     return c->node->domain[0] == '\0' && c->opset >= 1 && c->opset < 13;
@@ -22,7 +22,7 @@ static int softmax_axis(struct oc_op_ctx *c, unsigned *axis)
     *axis = is_flat(c) ? rank : 0;
     if (rank == 0 || (is_flat(c) && a == rank) || oc_axis(a, rank, axis))
         return 0;
-    return oc_op_fail(c, "axis %lld of rank %u", (long long)a, rank);
+    return oc_op_fail(c, "axis %lld is out of range for rank %u", (long long)a, rank);
 }
 
 static int shape_softmax(struct oc_op_ctx *c)
@@ -105,7 +105,7 @@ static int shape_loss(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Picking and summing over r labels. `weight_mul`: multiplications a label when weights are given. */
+/* Selects and sums over r labels. `weight_mul`: multiplications per label when weights are given. */
 static void add_loss(struct oc_op_ctx *c, struct oc_cost *k, unsigned weight_mul, bool weight_sum)
 {
     uint64_t r = oc_c_in(c, 1);

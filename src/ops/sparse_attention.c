@@ -1,4 +1,4 @@
-/* Attention of ONNX Runtime that sees only some of the keys or is told at run time which:
+/* Sparse and run-time selected attention of ONNX Runtime:
  * LongformerAttention, DecoderAttention; and gated biases of positions. cost-semantics 4.12. */
 #include "ops/attention_cost.h"
 #include "ops/move.h"
@@ -10,7 +10,7 @@ static int heads_of(struct oc_op_ctx *c, const char *attr, int64_t *heads)
 {
     *heads = oc_attr_i(c, attr, 0);
     if (*heads < 1 || *heads > 1 << 20)
-        return oc_op_fail(c, "%s %lld", attr, (long long)*heads);
+        return oc_op_fail(c, "invalid %s %lld", attr, (long long)*heads);
     return 0;
 }
 
@@ -39,7 +39,7 @@ static const struct longformer longformer = {.bias = 2, .mask = 3, .global_bias 
 static const struct longformer qordered_longformer = {
     .bias = 4, .mask = 7, .global_bias = 10, .flags = 12, .quantized = true};
 
-/* Tokens that see all others, over the batch; false if the flags are not known. */
+/* Global tokens over the batch; false if the flags are unknown. */
 static bool global_tokens(struct oc_op_ctx *c, unsigned slot, uint64_t *sum)
 {
     uint32_t n;
@@ -50,8 +50,8 @@ static bool global_tokens(struct oc_op_ctx *c, unsigned slot, uint64_t *sum)
     return flag != NULL;
 }
 
-/* Each token sees 2W + 1; a global one sees and is seen by all. Where there are global tokens the kernels
- * project all tokens once more, with the global weights. */
+/* Each token sees 2W + 1 keys; a global token sees all and is seen by all. With global tokens the kernels
+ * project all tokens again, with the global weights. */
 static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
 {
     const struct longformer *kind = c->op->param;
@@ -60,7 +60,7 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
     if (heads_of(c, "num_heads", &heads))
         return -1;
     if (window < 1 || window > 1 << 30)
-        return oc_op_fail(c, "window %lld", (long long)window);
+        return oc_op_fail(c, "invalid window %lld", (long long)window);
     if (!x->ranked || x->rank != 3) {
         c->unknown = true;
         return 0;
@@ -83,8 +83,7 @@ static int cost_longformer(struct oc_op_ctx *c, struct oc_cost *k)
         add_projection(c, k, tokens, width, oc_c_mul(c, 3, width), oc_in(c, kind->global_bias),
                        kind->quantized);
     oc_add_attention_pairs(c, k, &a, pairs);
-    c->assumption = known ? "a window of 2W + 1 keys for every token"
-                          : "tokens with global attention are not counted apart";
+    c->assumption = known ? "a window of 2W + 1 keys for every token" : "global attention is not counted";
     return 0;
 }
 static const char cost_longformer_formula[] =
@@ -108,7 +107,7 @@ enum {
 };
 
 struct decoder {
-    struct oc_dim seq, batch, width, head, fresh, keys; /* fresh: keys that are projected now */
+    struct oc_dim seq, batch, width, head, fresh, keys; /* fresh: keys projected in this step */
     int64_t heads;
     bool masked;
 };
@@ -129,12 +128,12 @@ static int read_decoder(struct oc_op_ctx *c, struct decoder *d)
     if (!q->ranked || !key->ranked)
         return 0;
     if (q->rank != 3 || key->rank != 3)
-        return oc_op_fail(c, "a query of rank %u and a key of rank %u", q->rank, key->rank);
+        return oc_op_fail(c, "invalid query rank %u and key rank %u", q->rank, key->rank);
     d->seq = q->dim[0];
     d->batch = q->dim[1];
     d->width = q->dim[2];
     if (!oc_split_dim(c, d->width, d->heads, &d->head))
-        return oc_op_fail(c, "width %s does not part into %lld heads", oc_dim_text(c->exprs, d->width),
+        return oc_op_fail(c, "width %s is not divisible by %lld heads", oc_dim_text(c->exprs, d->width),
                           (long long)d->heads);
     bool cross = flag(c, STATIC_KV, false), past = flag(c, USE_PAST, oc_in(c, K_CACHE)) && oc_in(c, K_CACHE);
     struct oc_dim cached =
@@ -171,8 +170,7 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
         return known;
     }
     if (!oc_in_int(c, STATIC_KV, &v) || !oc_in_int(c, USE_PAST, &v))
-        c->assumption =
-            "static_kv and use_past are not known: taken as self-attention on the cache that is given";
+        c->assumption = "static_kv and use_past are unknown: assumed self-attention on the given cache";
     uint64_t batch = oc_c_dim(c, d.batch), seq = oc_c_dim(c, d.seq), width = oc_c_dim(c, d.width);
     uint64_t head = oc_c_dim(c, d.head), fresh = oc_c_dim(c, d.fresh);
     struct oc_attention a = {.batch = batch,
@@ -187,7 +185,7 @@ static int cost_decoder(struct oc_op_ctx *c, struct oc_cost *k)
     add_projection(c, k, oc_c_mul(c, batch, seq), width, width, oc_in(c, BIAS), false);
     add_projection(c, k, oc_c_mul(c, batch, fresh), width, oc_c_mul(c, 2, width), oc_in(c, BIAS), false);
     oc_add_attention(c, k, &a);
-    if (fresh == 0) /* everything is in the cache */
+    if (fresh == 0) /* all keys are in the cache */
         k->rd[KEY] = k->rd[KV_WEIGHT] = 0;
     return 0;
 }
@@ -213,8 +211,8 @@ static int shape_gated_bias(struct oc_op_ctx *c)
     return 0;
 }
 
-/* A row for each query of each head: a product with [d, D], summed to two gates of which the factor of the
- * row is made, u*(r*a - 1) + 2; then a product for each score. */
+/* Per query and head: a product with [d, D], summed to two gates u and r that give the factor u*(r*a - 1) +
+ * 2; then a product for each score. */
 static int cost_gated_bias(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims gate[] = {{OC_SIG, 2}, {OC_MUL, 2}, {OC_ADD, 2}, {0, 0}};

@@ -18,15 +18,16 @@ static int read_linear(struct oc_op_ctx *c, struct linear_dims *d)
     const struct oc_shape *q = oc_in_shape(c, 0), *v = oc_in_shape(c, 2);
     *d = (struct linear_dims){.hq = oc_attr_i(c, "q_num_heads", 0), .hkv = oc_attr_i(c, "kv_num_heads", 0)};
     if (d->hq < 1 || d->hkv < 1)
-        return oc_op_fail(c, "q_num_heads %lld, kv_num_heads %lld", (long long)d->hq, (long long)d->hkv);
+        return oc_op_fail(c, "invalid q_num_heads %lld, kv_num_heads %lld", (long long)d->hq,
+                          (long long)d->hkv);
     if (!q->ranked || !v->ranked)
         return 0;
     if (q->rank != 3 || v->rank != 3)
-        return oc_op_fail(c, "a query of rank %u and a value of rank %u", q->rank, v->rank);
+        return oc_op_fail(c, "invalid query rank %u and value rank %u", q->rank, v->rank);
     d->batch = q->dim[0];
     d->tokens = q->dim[1];
     if (!oc_split_dim(c, q->dim[2], d->hq, &d->dk) || !oc_split_dim(c, v->dim[2], d->hkv, &d->dv))
-        return oc_op_fail(c, "widths %s and %s do not part into %lld and %lld heads",
+        return oc_op_fail(c, "widths %s and %s are not divisible by %lld and %lld heads",
                           oc_dim_text(c->exprs, q->dim[2]), oc_dim_text(c->exprs, v->dim[2]),
                           (long long)d->hq, (long long)d->hkv);
     return 1;
@@ -50,7 +51,7 @@ static int shape_linear(struct oc_op_ctx *c)
     return 0;
 }
 
-/* A token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
+/* Per token: MAC of the update (Hkv*dk*dv), of the read-out (Hq*dk*dv) and, with the delta rule, of the
  * retrieval; MUL Hq*dv (scale); delta: ADD and MUL Hkv*dv; gated: EXP of the decays, MUL of the state. */
 static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -64,7 +65,7 @@ static int cost_linear(struct oc_op_ctx *c, struct oc_cost *k)
     }
     uint64_t tokens = oc_c_mul(c, oc_c_dim(c, d.batch), oc_c_dim(c, d.tokens));
     uint64_t dv = oc_c_dim(c, d.dv), cell = oc_c_mul(c, oc_c_dim(c, d.dk), dv);
-    /* with more states than queries each state is read out */
+    /* with more states than queries, each state is read out */
     uint64_t hq = oc_c_mul(c, tokens, (uint64_t)(d.hq > d.hkv ? d.hq : d.hkv)),
              hkv = oc_c_mul(c, tokens, (uint64_t)d.hkv);
     uint64_t state = oc_c_mul(c, hkv, cell);
@@ -98,7 +99,7 @@ static int shape_causal_conv(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     struct oc_shape state = oc_shape_unranked();
     if ((x->ranked && x->rank < 3) || (w->ranked && w->rank < 2))
-        return oc_op_fail(c, "an input of rank %u and a weight of rank %u", x->rank, w->rank);
+        return oc_op_fail(c, "invalid input rank %u and weight rank %u", x->rank, w->rank);
     oc_set_out_type(c, 0, oc_in(c, 0));
     if (x->ranked && w->ranked) {
         struct oc_dim dim[3] = {x->dim[0], x->dim[1], oc_dim_sub(c->exprs, w->dim[w->rank - 1], oc_known(1))};

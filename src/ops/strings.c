@@ -1,11 +1,11 @@
-/* Text, and images in compressed form: what they cost is not modelled. shape-inference 4.10,
+/* String operators, and decoding of compressed images; their cost is not modelled. shape-inference 4.10,
  * cost-semantics 4.9. */
 #include "base/ascii.h"
 #include "ops/op.h"
 
 #include <string.h>
 
-#define MAX_STOP_WORDS 1000 /* compared with each string of a known value */
+#define MAX_STOP_WORDS 1000 /* limit for comparing stop words with a known value */
 
 static int cost_text(struct oc_op_ctx *c, struct oc_cost *k)
 {
@@ -23,7 +23,7 @@ static int cost_image(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_image_formula[] = "";
 
-/* The shape of x with a last axis more. */
+/* The shape of x with one more axis at the end. */
 static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, struct oc_dim d)
 {
     struct oc_dim dim[OC_MAX_RANK + 1];
@@ -35,7 +35,7 @@ static struct oc_shape appended(struct oc_op_ctx *c, const struct oc_shape *x, s
     return oc_shape_of(c->arena, x->rank + 1U, dim);
 }
 
-/* Y: the parts, as many as the string with most of them has; Z: how many each has. */
+/* Y: the parts, padded to the longest list; Z: their number per string. */
 static int shape_string_split(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -44,7 +44,7 @@ static int shape_string_split(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Letters beyond ASCII: which are the same but for the case depends on the locale of who runs the model. */
+/* Case folding beyond ASCII depends on the locale in which the model runs. */
 static bool is_ascii(const char *s)
 {
     while (*s > 0)
@@ -60,7 +60,7 @@ static bool is_stop_word(const struct oc_attr *stop, const char *s, bool case_se
     return false;
 }
 
-/* The number of strings that are no stop words, -1 if it cannot be told. */
+/* Number of strings that are not stop words, -1 if unknown. */
 static int64_t words_left(struct oc_op_ctx *c, const struct oc_attr *stop)
 {
     const struct oc_data *d = oc_in_value(c, 0);
@@ -79,8 +79,7 @@ static int64_t words_left(struct oc_op_ctx *c, const struct oc_attr *stop)
     return left ? left : 1;
 }
 
-/* [C] or [1,C]; stop words shorten the last axis, but at least one string is left (an empty one if need be).
- */
+/* [C] or [1,C]; stop words shorten the last axis, but at least one string remains (possibly empty). */
 static int shape_string_normalizer(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -91,7 +90,7 @@ static int shape_string_normalizer(struct oc_op_ctx *c)
         return 0;
     }
     if (x->rank != 1 && x->rank != 2)
-        return oc_op_fail(c, "the strings must be [C] or [1,C], not of rank %u", x->rank);
+        return oc_op_fail(c, "the strings must be [C] or [1,C], got rank %u", x->rank);
     memcpy(dim, x->dim, x->rank * sizeof(dim[0]));
     int64_t max = oc_dim_max_value(c->exprs, dim[x->rank - 1]);
     int64_t left = words_left(c, stop);
@@ -102,7 +101,7 @@ static int shape_string_normalizer(struct oc_op_ctx *c)
     return 0;
 }
 
-/* [C] or [N,C] to the counts of n-grams: as many as the largest index says. */
+/* [C] or [N,C] to the counts of n-grams: the largest index + 1. */
 static int shape_tfidf(struct oc_op_ctx *c)
 {
     const struct oc_shape *x = oc_in_shape(c, 0);
@@ -113,13 +112,13 @@ static int shape_tfidf(struct oc_op_ctx *c)
     for (uint32_t i = 0; i < n; i++)
         max = index[i] > max ? index[i] : max;
     if (max < 0 || max == INT64_MAX)
-        return oc_op_fail(c, "ngram_indexes name no place");
+        return oc_op_fail(c, "ngram_indexes is empty or negative");
     if (!x->ranked) {
         oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_unranked());
         return 0;
     }
     if (x->rank != 1 && x->rank != 2)
-        return oc_op_fail(c, "the words must be [C] or [N,C], not of rank %u", x->rank);
+        return oc_op_fail(c, "the words must be [C] or [N,C], got rank %u", x->rank);
     dim[0] = x->dim[0];
     dim[x->rank - 1] = oc_known(max + 1);
     oc_set_out(c, 0, OC_DT_FLOAT, oc_shape_of(c->arena, x->rank, dim));

@@ -3,7 +3,7 @@
 #include "ops/op.h"
 
 struct optimizer {
-    uint8_t n_state; /* tensors of state a parameter has */
+    uint8_t n_state; /* state tensors per parameter */
     struct oc_prims step[5];
 };
 
@@ -11,14 +11,14 @@ static const struct optimizer adam = {2, {{OC_MUL, 6}, {OC_ADD, 6}, {OC_SQRT, 1}
 static const struct optimizer adagrad = {1, {{OC_MUL, 3}, {OC_ADD, 4}, {OC_SQRT, 1}, {OC_DIV, 1}}};
 static const struct optimizer momentum = {1, {{OC_MUL, 3}, {OC_ADD, 2}}};
 
-#define FIRST 2 /* behind the learning rate and the count of updates */
+#define FIRST 2 /* after the learning rate and the update count */
 
 static int n_params(struct oc_op_ctx *c, uint32_t *n)
 {
     const struct optimizer *o = c->op->param;
     uint32_t group = o->n_state + 2U;
     if (c->n_in < FIRST + group || (c->n_in - FIRST) % group)
-        return oc_op_fail(c, "%u inputs: not %u for every parameter", c->n_in, group);
+        return oc_op_fail(c, "%u inputs are not %u for every parameter", c->n_in, group);
     *n = (c->n_in - FIRST) / group;
     return 0;
 }
@@ -46,12 +46,12 @@ static int cost_optimizer(struct oc_op_ctx *c, struct oc_cost *k)
     k->rest_class = oc_dtype_info(oc_in_dtype(c, FIRST))->cls;
     for (uint32_t i = 0; i < n; i++)
         oc_add_functions(c, k, o->step, oc_c_in(c, FIRST + i));
-    c->assumption = "an optimizer step counts as its usual formula";
+    c->assumption = "an optimizer step is counted by its usual formula";
     return 0;
 }
 static const char cost_optimizer_formula[] = "functions = 1";
 
-/* The gradient with respect to the i-th of `xs` has its type. What it takes is not in the node. */
+/* The gradient with respect to the i-th of `xs` has its type. Its cost is not defined in the node. */
 static int shape_gradient(struct oc_op_ctx *c)
 {
     const struct oc_attr *xs = oc_node_attr(c->node, "xs");
@@ -66,7 +66,7 @@ static int cost_gradient(struct oc_op_ctx *c, struct oc_cost *k)
 {
     (void)k;
     c->unknown = true;
-    c->assumption = "the work of a gradient is not in its node";
+    c->assumption = "the node does not define the work of the gradient";
     return 0;
 }
 static const char cost_gradient_formula[] = "";

@@ -1,4 +1,4 @@
-/* Functions of one tensor, element by element. Prices: cost-semantics 4.5. */
+/* Element-wise functions of one tensor. Weights: cost-semantics 4.5. */
 #include "ops/fold.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ FOLD(reciprocal, OC_EL_RECIPROCAL)
 FOLD(round, OC_EL_ROUND)
 FOLD(sqrt, OC_EL_SQRT)
 
-/* Sizes pass through it where Range is written out. */
+/* Sizes are propagated through it in decomposed Range operators. */
 static int fold_relu(struct oc_op_ctx *c)
 {
     const struct oc_data *d = oc_in_value(c, 0);
@@ -50,7 +50,7 @@ static int fold_relu(struct oc_op_ctx *c)
 
 /* ---- Clip ------------------------------------------------------------------------------------------- */
 
-/* A bound is an attribute until 10 and an input from 11. */
+/* The bound is an attribute until version 10 and an input from 11. */
 static int cost_clip(struct oc_op_ctx *c, struct oc_cost *k)
 {
     bool old = c->op->until != 0;
@@ -89,7 +89,7 @@ static int shape_dropout(struct oc_op_ctx *c)
     return 0;
 }
 
-/* Trains in opsets below 7 unless is_test, and from 12 when the input says so. */
+/* Training mode in opsets below 7 unless is_test, and from 12 by its input. */
 static bool dropout_trains(const struct oc_op_ctx *c)
 {
     int64_t mode = 0;
@@ -107,7 +107,7 @@ static int cost_dropout(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims training[] = {{OC_RNG, 1}, {OC_CMP, 1}, {OC_MUL, 1}, {0, 0}};
     if (oc_in(c, 2) && !oc_in_value(c, 2))
-        c->assumption = "training_mode is not known: taken as inference";
+        c->assumption = "training_mode is unknown: assumed inference";
     oc_tell(c, "trains", dropout_trains(c));
     if (dropout_trains(c)) {
         oc_add_prims(c, k, training, oc_c_out(c, 0));
@@ -144,7 +144,7 @@ static int cost_swish(struct oc_op_ctx *c, struct oc_cost *k)
 }
 static const char cost_swish_formula[] = "this = N(o); MUL = [alpha:1 != 1]*N(o)";
 
-/* Functions whose histogram has a name of its own in the table of activations. */
+/* Functions whose histogram has its own name in the table of activations. */
 static int cost_named(struct oc_op_ctx *c, struct oc_cost *k)
 {
     oc_add_prims(c, k, oc_activation_prims(c->op->name), oc_c_out(c, 0));
@@ -156,7 +156,7 @@ static const struct oc_prims parametric_softplus[] = {
     {OC_MUL, 2}, {OC_EXP, 1}, {OC_ADD, 1}, {OC_LOG, 1}, {0, 0}};
 static const struct oc_prims shrink[] = {{OC_CMP, 2}, {OC_ADD, 1}, {0, 0}};
 
-/* n primitives of one kind an element */
+/* n primitives of one kind per element */
 #define ROW(n, v, p)                                                                                         \
     {                                                                                                        \
         .domain = "", .name = (n), .since = (v), .op_class = OC_OP_ELEMENTWISE, .prim = (p),                 \

@@ -1,4 +1,4 @@
-/* Reader of files of user rules. The layout is in user_rules.h; everything not listed there is an error. */
+/* Reads files of user rules. The layout is in user_rules.h; unknown elements and attributes are errors. */
 #include "ops/user_rule_file.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static struct oc_rule_scope scope(struct reader *r, unsigned outputs)
         .arena = arena(r), .let = r->rule->let, .n_let = r->rule->n_let, .outputs = outputs};
 }
 
-/* The whole message names the attribute, except where an element has one expression only. */
+/* The message names the attribute, except where an element has only one expression. */
 static int bad_expression(struct reader *r, const char *attribute, const struct oc_rule_scope *s)
 {
     return oc_xml_fail(r->xml, "%s%s%s", attribute, *attribute ? ": " : "", s->why);
@@ -82,7 +82,8 @@ static int start_rules(void *user, const struct oc_xml_elem *e)
     const char *version = oc_xml_get(e, "version");
     return strcmp(version, "1") == 0
                ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
+                             version);
 }
 
 static int get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out)
@@ -96,7 +97,8 @@ static int get_class(struct reader *r, const struct oc_xml_elem *e, uint8_t *out
             *out = (uint8_t)i;
             return 0;
         }
-    return oc_xml_fail(r->xml, "class '%.40s' is not one of those of 'onnxcost ops', control excepted", name);
+    return oc_xml_fail(r->xml, "class '%.40s' is not a class of 'onnxcost ops' (control is not allowed)",
+                       name);
 }
 
 static int get_slots(struct reader *r, const struct oc_xml_elem *e, const char **out)
@@ -104,7 +106,7 @@ static int get_slots(struct reader *r, const struct oc_xml_elem *e, const char *
     *out = oc_xml_get(e, "slots");
     const char *text = *out ? *out : "";
     size_t n = strspn(text, ".mqbnset");
-    return text[n] ? oc_xml_fail(r->xml, "slots: '%c' is none of . m q b n s e t", text[n]) : 0;
+    return text[n] ? oc_xml_fail(r->xml, "slots: '%c' is not one of . m q b n s e t", text[n]) : 0;
 }
 
 static int get_versions(struct reader *r, const struct oc_xml_elem *e, struct oc_op *op)
@@ -114,13 +116,13 @@ static int get_versions(struct reader *r, const struct oc_xml_elem *e, struct oc
         get_number(r, e, "until", 1, MAX_VERSION, 0, &until))
         return -1;
     if (until && until < since)
-        return oc_xml_fail(r->xml, "until %lld is before since %lld", (long long)until, (long long)since);
+        return oc_xml_fail(r->xml, "until %lld is lower than since %lld", (long long)until, (long long)since);
     op->since = (int16_t)since;
     op->until = (int16_t)until;
     return 0;
 }
 
-/* Bodies are run by the engine: no rule of a file could. */
+/* Control-flow operators are run by the engine and cannot have a rule. */
 static bool is_control(const struct oc_op *op)
 {
     const struct oc_op *known = oc_op_find(op->domain, op->name, 0);
@@ -140,7 +142,7 @@ static bool overlap(const struct oc_op *a, const struct oc_op *b)
     return (!a->until || b->since <= a->until) && (!b->until || a->since <= b->until);
 }
 
-/* Puts the rule in front of those of the same operator. */
+/* Inserts the rule into the list of its operator. */
 static int link_rule(struct reader *r)
 {
     struct oc_op_rules *all = r->rules;
@@ -209,7 +211,7 @@ static int end_op(void *user, const struct oc_xml_elem *e)
 /* ---- what stands in an op --------------------------------------------------------------------------------
  */
 
-/* Letters, digits and _, not first a digit, and no name of a tensor. */
+/* Letters, digits and _, not starting with a digit, and not a tensor name. */
 static bool is_name(const char *s)
 {
     static const char digits[] = "0123456789";
@@ -226,7 +228,7 @@ static int start_let(void *user, const struct oc_xml_elem *e)
     struct oc_user_rule *own = r->rule;
     const char *name = oc_xml_get(e, "name"), *text = oc_xml_get(e, "value");
     if (!is_name(name))
-        return oc_xml_fail(r->xml, "a name has letters, digits and _, and is not that of a tensor");
+        return oc_xml_fail(r->xml, "a name consists of letters, digits and _, and is not a tensor name");
     for (unsigned i = 0; i < own->n_let; i++)
         if (strcmp(own->let[i].name, name) == 0)
             return oc_xml_fail(r->xml, "given twice");
@@ -251,7 +253,7 @@ static int start_output(void *user, const struct oc_xml_elem *e)
     if (get_number(r, e, "index", 0, MAX_SLOT, least, &index))
         return -1;
     if (index < least)
-        return oc_xml_fail(r->xml, "outputs stand in order");
+        return oc_xml_fail(r->xml, "outputs must be in order");
     if (own->n_output == MAX_OUTPUTS)
         return oc_xml_fail(r->xml, "more than %d outputs", MAX_OUTPUTS);
     struct oc_rule_output *o = &r->output[own->n_output];
@@ -271,7 +273,7 @@ static int add_amount(struct reader *r, const struct oc_xml_elem *e, unsigned ki
     struct oc_user_rule *own = r->rule;
     struct oc_rule_scope s = scope(r, MAX_SLOT + 1);
     if (own->n_amount == MAX_AMOUNTS)
-        return oc_xml_fail(r->xml, "more than %d amounts", MAX_AMOUNTS);
+        return oc_xml_fail(r->xml, "more than %d counts", MAX_AMOUNTS);
     struct oc_rule_amount *a = &r->amount[own->n_amount];
     *a =
         (struct oc_rule_amount){.kind = (uint8_t)kind, .what = (uint16_t)what, .line = e->line, .text = text};

@@ -21,7 +21,7 @@ static struct oc_rule_env env_of(struct oc_op_ctx *c)
     return (struct oc_rule_env){.c = c, .let = r->let, .n_let = r->n_let};
 }
 
-/* Says where in the file the part stands that failed. */
+/* Adds the file position of the failing part to the error. */
 static int failed(const struct oc_op_ctx *c, uint32_t line, const char *what)
 {
     return oc_err_prefix(c->err, "%s:%u: %s", rule_of(c->op)->file, line, what);
@@ -35,7 +35,7 @@ int oc_user_shape(struct oc_op_ctx *c)
         const struct oc_rule_output *o = &r->output[i];
         struct oc_shape s = oc_shape_unranked();
         unsigned dtype;
-        if (!oc_out(c, o->index)) /* later ones may not speak of it then */
+        if (!oc_out(c, o->index)) /* later expressions cannot use it */
             continue;
         if (oc_rule_dtype(&env, o->dtype, &dtype) || (o->shape && oc_rule_shape(&env, o->shape, &s)))
             return failed(c, o->line, oc_printf(c->arena, "output %u", o->index));
@@ -44,14 +44,14 @@ int oc_user_shape(struct oc_op_ctx *c)
     return 0;
 }
 
-/* An amount: never below 0, never unknown in silence. */
+/* An amount: never negative, and unknown only with a mark. */
 static int amount(struct oc_rule_env *env, const struct oc_rule_amount *a, uint64_t *out)
 {
     struct oc_dim d;
     if (oc_rule_number(env, a->n, &d))
         return -1;
     if (oc_is_known(d) && d.v < 0)
-        return oc_op_fail(env->c, "%lld is below 0", (long long)d.v);
+        return oc_op_fail(env->c, "%lld is negative", (long long)d.v);
     *out = oc_c_dim(env->c, d);
     return 0;
 }
@@ -102,7 +102,7 @@ const char *oc_user_op_place(const struct oc_op *op)
 int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
 {
     const struct oc_user_rule *r = rule_of(c->op);
-    struct oc_op_ctx own = *c; /* the marks of the cost stage stay as they are */
+    struct oc_op_ctx own = *c; /* the marks of the cost stage are unchanged */
     struct oc_err unused = {0};
     struct oc_rule_env env = env_of(&own);
     own.err = &unused;
@@ -121,7 +121,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
         oc_buf_free(&text);
     }
     for (unsigned i = 0; i < r->n_let && out->n_name < OC_FORMULA_NAMES; i++) {
-        if (!env.done[i]) /* no amount speaks of it */
+        if (!env.done[i]) /* unused by any amount */
             continue;
         int64_t max = oc_dim_max_value(c->exprs, env.value[i]);
         out->name[out->n_name++] =

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define MAX_EXTENT    (INT64_C(1) << 40) /* of strides, pads, dilations: keeps all sums far from overflow */
+#define MAX_EXTENT                                                                                           \
+    (INT64_C(1) << 40) /* limit of strides, pads, dilations: keeps all sums far from overflow */
 #define MAX_TAPS_AXIS (UINT64_C(1) << 20)
 
 static int read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t least, const int64_t **list)
@@ -13,7 +14,7 @@ static int read_list(struct oc_op_ctx *c, const char *name, unsigned n, int64_t 
     if (*list && got == 0)
         *list = NULL;
     if (*list && got != n)
-        return oc_op_fail(c, "%s has %u numbers, not %u", name, got, n);
+        return oc_op_fail(c, "%s has %u elements, expected %u", name, got, n);
     for (uint32_t i = 0; *list && i < got; i++)
         if ((*list)[i] < least || (*list)[i] > MAX_EXTENT)
             return oc_op_fail(c, "%s: %lld", name, (long long)(*list)[i]);
@@ -40,13 +41,13 @@ static int read_auto_pad(struct oc_op_ctx *c, enum oc_auto_pad *out)
 static int check_kernel(struct oc_op_ctx *c, const int64_t *attr, const struct oc_dim *kernel, unsigned n)
 {
     if (!attr && !kernel)
-        return oc_op_fail(c, "no kernel_shape");
+        return oc_op_fail(c, "kernel_shape is missing");
     for (unsigned i = 0; i < n; i++) {
         if (attr && kernel && oc_is_known(kernel[i]) && kernel[i].v != attr[i])
-            return oc_op_fail(c, "kernel_shape says %lld, the weight %lld", (long long)attr[i],
+            return oc_op_fail(c, "kernel_shape is %lld but the weight has %lld", (long long)attr[i],
                               (long long)kernel[i].v);
         if (!attr && oc_is_known(kernel[i]) && (kernel[i].v < 1 || kernel[i].v > MAX_EXTENT))
-            return oc_op_fail(c, "a kernel of size %lld", (long long)kernel[i].v);
+            return oc_op_fail(c, "invalid kernel size %lld", (long long)kernel[i].v);
     }
     return 0;
 }
@@ -71,7 +72,7 @@ int oc_windows_read(struct oc_op_ctx *c, unsigned n, const struct oc_dim *kernel
     return 0;
 }
 
-/* The text before opset 22: the last window may start in the end padding. */
+/* The specification before opset 22: the last window may start in the end padding. */
 static struct oc_dim literal_ceil(struct oc_op_ctx *c, struct oc_dim in, const struct oc_window *w)
 {
     struct oc_exprs *x = c->exprs;

@@ -1,5 +1,5 @@
-/* The window attributes that convolutions and pools share: kernel_shape, strides, pads, dilations, auto_pad,
- * ceil_mode, one struct oc_window an axis. */
+/* Window attributes of convolutions and pools: kernel_shape, strides, pads, dilations, auto_pad, ceil_mode;
+ * one struct oc_window per axis. */
 #ifndef OC_WINDOW_ATTRS_H
 #define OC_WINDOW_ATTRS_H
 
@@ -11,16 +11,15 @@ struct oc_windows {
     struct oc_window axis[OC_MAX_RANK];
 };
 
-/* Reads the attributes for n axes. `kernel`: the sizes of the kernel when the attribute is absent, NULL: the
- * attribute is required. Returns 0, or -1 with the error told. */
+/* Reads the attributes for n axes. `kernel`: the kernel sizes to use when the attribute is absent, NULL: the
+ * attribute is required. Returns 0, or -1 after an error. */
 int oc_windows_read(struct oc_op_ctx *c, unsigned n, const struct oc_dim *kernel, struct oc_windows *w);
 
-/* Output size along axis i (number from 0 among the windows); -1 with the error told when the window does not
- * fit. */
+/* Output size along axis i (index among the spatial axes); -1 after an error when the window does not fit. */
 int oc_windows_out(struct oc_op_ctx *c, const struct oc_windows *w, unsigned i, struct oc_dim in,
                    struct oc_dim *out);
 
-/* Product of the kernel's sizes. */
+/* Product of the kernel sizes. */
 uint64_t oc_windows_volume(struct oc_op_ctx *c, const struct oc_windows *w);
 
 /* Pairs (i, t) with 0 <= i < n, 0 <= t < k and 0 <= i*s - p + t*d < limit: the taps inside the tensor. */

@@ -1,4 +1,4 @@
-/* WordConvEmbedding of ONNX Runtime (com.microsoft): words from their characters. cost-semantics 4.1. */
+/* WordConvEmbedding of ONNX Runtime (com.microsoft): word embeddings from characters. cost-semantics 4.1. */
 #include "ops/move.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@ static int shape_word_conv(struct oc_op_ctx *c)
     const struct oc_shape *x = oc_in_shape(c, 0), *w = oc_in_shape(c, 1);
     struct oc_dim dim[OC_MAX_RANK];
     if (x->ranked && x->rank == 0)
-        return oc_op_fail(c, "words of rank 0");
+        return oc_op_fail(c, "words have rank 0");
     if (w->ranked && w->rank != 4)
-        return oc_op_fail(c, "a weight of rank %u", w->rank);
+        return oc_op_fail(c, "invalid weight rank %u", w->rank);
     if (!x->ranked) {
         oc_set_out(c, 0, oc_in_dtype(c, 1), oc_shape_unranked());
         return 0;
@@ -22,7 +22,7 @@ static int shape_word_conv(struct oc_op_ctx *c)
     return 0;
 }
 
-/* A convolution over the characters of each word, tanh, the largest of all positions */
+/* A convolution over the characters of each word, tanh, the maximum over all positions */
 static int cost_word_conv(struct oc_op_ctx *c, struct oc_cost *k)
 {
     static const struct oc_prims after[] = {{OC_ADD, 1}, {OC_TANH, 1}, {OC_CMP, 1}, {0, 0}};
