@@ -87,7 +87,6 @@ sub texts_of_document {
         }
     }
     push @out, [$start, $kind, $text] if $text =~ /\S/;
-    $_->[2] =~ s/`[a-z0-9_.]+`/' ' x length $&/ge for @out; # names of members and options
     return @out;
 }
 
@@ -195,9 +194,10 @@ sub is_allowed {
 sub hits_in {
     my ($name, $line, $kind, $text) = @_;
     my ($any, $some) = @{rules_for($kind)};
+    $text =~ s/`[a-z0-9_.]+`/' ' x length $&/ge if $kind ne 'string'; # names of members and options
     (my $flat = lc $text) =~ s/\s+/ /g;
     return () unless $flat =~ $any;
-    my $is_member = $kind eq 'string' && $text =~ /^[a-z0-9_.]+$/; # a member, column or value
+    my $is_member = $kind eq 'string' && $text =~ /^[a-z0-9_.\/]+$/; # a member, column, value or file
     my @out;
     for my $rule (@$some) {
         next if $is_member && $rule->{text} !~ /^\^/;

@@ -217,7 +217,7 @@ static int run_rules(struct oc_engine *e, uint32_t node, const struct oc_op *op)
 }
 
 /* Reports once that a rule of the user's file is used, or why it is not. */
-static void tell_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule,
+static void report_rule(struct oc_engine *e, const struct oc_node *n, const struct oc_user_rule_info *rule,
                       bool used)
 {
     if (e->rule_seen[rule->index])
@@ -244,7 +244,7 @@ static const struct oc_op *find_op(struct oc_engine *e, const struct oc_node *n)
     if (!e->o->rules || !oc_op_rules_find(e->o->rules, n->domain, n->op_type, n->opset, &rule))
         return op;
     bool use = rule.overrides || (!op && n->kind != OC_NODE_CALL);
-    tell_rule(e, n, &rule, use);
+    report_rule(e, n, &rule, use);
     return use ? rule.op : op;
 }
 

@@ -1,4 +1,4 @@
-/* What a report knows of a model, put into the model: metadata_props of its nodes and of itself. */
+/* Writes the results of a report into the model: metadata_props of its nodes and of the model itself. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,16 +17,17 @@
 
 #define PREFIX "onnxcost."
 
-struct at { /* a node and where its message is in the file; several where a function is called often */
+struct at { /* a node and the offset of its message in the file; functions called several times have several
+               nodes per message */
     uint64_t where;
     uint32_t node;
 };
 
 struct annotating {
     struct oc_report r;
-    struct at *at; /* by where, then by node */
+    struct at *at; /* by offset, then by node */
     uint32_t n_at;
-    const struct oc_row **row; /* by node: the one that has its time, NULL */
+    const struct oc_row **row; /* by node: the row with its time, NULL */
     struct oc_arena scratch;   /* of one message */
 };
 
@@ -41,7 +42,7 @@ struct entries {
     put_entry *put;
 };
 
-/* Strings of protobuf are UTF-8; names of profiles may hold anything. */
+/* Protobuf strings are UTF-8; names in profiles may be any bytes. */
 static void text(const struct entries *e, const char *key, const char *value)
 {
     char *copy = oc_strdup(&e->a->scratch, value);
@@ -77,7 +78,8 @@ static void quality(const struct entries *e, unsigned q)
 /* ---- nodes -----------------------------------------------------------------------------------------------
  */
 
-/* All calls of a function together: the worst of their qualities, both bounds are an estimate. */
+/* All calls of a function together: the worst quality; the sum of bounds of both directions is an estimate.
+ */
 static unsigned worse(unsigned a, unsigned b)
 {
     if ((a == OC_UPPER && b == OC_LOWER) || (a == OC_LOWER && b == OC_UPPER))
@@ -98,8 +100,9 @@ static bool add_cost(struct oc_node_cost *sum, const struct oc_node_cost *k)
 static void costs(const struct entries *e, const struct at *at, uint32_t n)
 {
     static const char *const state[] = {
-        [OC_NODE_FOLDED] = "folded",      [OC_NODE_ABSORBED] = "absorbed", [OC_NODE_NOT_TAKEN] = "not taken",
-        [OC_NODE_UNKNOWN_OP] = "no rule", [OC_NODE_NO_SHAPE] = "no shape", [OC_NODE_CONTAINER] = "its body"};
+        [OC_NODE_FOLDED] = "folded",          [OC_NODE_ABSORBED] = "absorbed",
+        [OC_NODE_NOT_TAKEN] = "not executed", [OC_NODE_UNKNOWN_OP] = "no rule",
+        [OC_NODE_NO_SHAPE] = "no shape",      [OC_NODE_CONTAINER] = "its body"};
     const struct oc_analysis *a = e->a->r.in->analysis;
     struct oc_node_cost sum = {.quality = OC_EXACT};
     bool fits = true;
@@ -108,7 +111,7 @@ static void costs(const struct entries *e, const struct at *at, uint32_t n)
     const struct oc_node_cost *first = &a->cost[at[0].node];
     quality(e, fits ? sum.quality : OC_UNKNOWN);
     if (first->state != OC_NODE_NORMAL && first->state < OC_COUNT(state))
-        text(e, "state", state[first->state]); /* why it costs nothing, or what is not known */
+        text(e, "state", state[first->state]); /* reason why it has no cost, or what is unknown */
     if (!fits || sum.quality == OC_UNKNOWN || first->state == OC_NODE_CONTAINER)
         return;
     count(e, "macs", sum.macs);
@@ -122,7 +125,8 @@ static void costs(const struct entries *e, const struct at *at, uint32_t n)
         count(e, "executions", sum.trips);
 }
 
-/* Time and limits of one run. A row of fused nodes has one time for all of them, and so have its entries. */
+/* Time and limits of one run. A row of fused nodes has one time for all of them; each entry gets that time.
+ */
 static void times(const struct entries *e, uint32_t node)
 {
     const struct oc_report *r = &e->a->r;
@@ -251,7 +255,7 @@ static const char *folder(struct oc_arena *arena, const char *path)
     return slash ? oc_strndup(arena, path, (size_t)(slash - path) + 1) : "./";
 }
 
-/* Tensors in a file of their own name it relative to the model, and may not leave its folder. */
+/* Tensors in an external file name it relative to the model, and must not leave its folder. */
 static int check_external(struct annotating *a, const struct oc_tensor *t, const char *out,
                           struct oc_err *err)
 {
@@ -260,12 +264,13 @@ static int check_external(struct annotating *a, const struct oc_tensor *t, const
         return 0;
     const char *here = folder(&a->r.arena, path), *there = folder(&a->r.arena, out);
     if (same_file(oc_printf(&a->r.arena, "%s%s", here, t->external_path), out))
-        return oc_fail(err, OC_EARG, "cannot write '%s': it holds the weights of the model", out);
+        return oc_fail(err, OC_EARG, "cannot write '%s': this file contains the weights of the model", out);
     if (same_file(here, there))
         return 0;
-    return oc_fail(err, OC_EARG,
-                   "cannot write '%s': the weights in '%s' must stand beside the model; write it into '%s'",
-                   out, t->external_path, here);
+    return oc_fail(
+        err, OC_EARG,
+        "cannot write '%s': the weights in '%s' must be next to the model; write the model into '%s'", out,
+        t->external_path, here);
 }
 
 static int check_place(struct annotating *a, const char *out, struct oc_err *err)
@@ -274,7 +279,7 @@ static int check_place(struct annotating *a, const char *out, struct oc_err *err
     const struct oc_tensor *t;
     int rc = 0;
     if (same_file(m->path, out))
-        return oc_fail(err, OC_EARG, "cannot write '%s': it is the model itself", out);
+        return oc_fail(err, OC_EARG, "cannot write '%s': it is the input model", out);
     for (uint32_t i = 0; i < m->n_value && !rc; i++)
         rc = check_external(a, m->value[i].constant, out, err);
     for (uint32_t i = 0; i < m->n_node && !rc; i++)
@@ -317,7 +322,7 @@ int oc_annotate_write(const struct oc_report_in *in, const struct oc_report_opts
                       FILE *f, struct oc_err *err)
 {
     if (!in->model || !in->analysis)
-        return oc_fail(err, OC_EARG, "only a model can be annotated");
+        return oc_fail(err, OC_EARG, "--annotate needs a model");
     const struct oc_profile *p = in->profile;
     struct annotating a = {.r = {.in = in, .o = opts, .runs = oc_report_runs(p)}};
     int rc = path ? check_place(&a, path, err) : 0;

@@ -13,8 +13,8 @@ enum { MODEL_PROPS = 14, NODE_PROPS = 9, MAX_DEPTH = 1000 };
 
 enum kind { NONE, MODEL, GRAPH, NODE, ATTRIBUTE, FUNCTION, KINDS };
 
-/* Fields whose messages are written anew, by the kind of message that they stand in; the field of its
- * metadata_props, 0: they stay as they are. */
+/* Fields whose messages are rewritten, by the kind of the enclosing message; the field of its metadata_props,
+ * 0: copied unchanged. */
 static const struct {
     struct {
         uint32_t field;
@@ -29,16 +29,16 @@ static const struct {
     [FUNCTION] = {{{7, NODE}}, 0},
 };
 
-/* Two walks that go the same way: the first one fills `size`, the second one writes. */
+/* Two identical walks: the first computes `size`, the second writes. */
 struct walk {
     const struct oc_file *file;
     const struct oc_rewrite *how;
     struct oc_buf entries;
-    uint64_t *size; /* of the messages in the order in which they begin; heap */
+    uint64_t *size; /* sizes of the messages in order of their start; heap */
     size_t n, cap;
-    size_t next; /* of the second walk */
+    size_t next; /* position in the second walk */
     FILE *f;     /* NULL: the first walk */
-    bool cut;    /* the file is shorter now than it was mapped */
+    bool cut;    /* the file was truncated after it was mapped */
     struct oc_err *err;
 };
 
@@ -86,7 +86,7 @@ void oc_rewrite_node_entry(struct oc_buf *out, const char *key, const char *valu
     entry(out, NODE_PROPS, key, value);
 }
 
-/* A StringStringEntryProto whose key begins with the prefix. */
+/* Whether a StringStringEntryProto has a key with the prefix. */
 static bool is_ours(const struct walk *w, const struct oc_field *props)
 {
     struct oc_wire in = oc_wire_of(props->data, props->n);
@@ -101,7 +101,7 @@ static bool is_ours(const struct walk *w, const struct oc_field *props)
 /* ---- bytes -----------------------------------------------------------------------------------------------
  */
 
-/* Pages that were written need not stay in memory. */
+/* Releases pages that were written. */
 static void copy(struct walk *w, const uint8_t *from, size_t n)
 {
     enum { PIECE = 8 << 20, LARGE = 1 << 20 };
@@ -156,8 +156,8 @@ static int child(struct walk *w, enum kind kind, const struct oc_field *f, unsig
 {
     uint8_t head[20];
     uint64_t inner;
-    if (w->f && w->next >= w->n) /* other bytes than in the first walk */
-        return damaged(w, f->data, "the model changed while it was copied");
+    if (w->f && w->next >= w->n) /* differs from the first walk */
+        return damaged(w, f->data, "the model file changed while it was copied");
     if (w->f) {
         size_t n = header(head, f->num, w->size[w->next]);
         fwrite(head, 1, n, w->f);
@@ -168,7 +168,7 @@ static int child(struct walk *w, enum kind kind, const struct oc_field *f, unsig
     return 0;
 }
 
-/* Where the size of the message that begins now stands. */
+/* Index of the size of the message that begins here. */
 static size_t place_of_size(struct walk *w)
 {
     if (w->f)
@@ -186,7 +186,7 @@ static int message(struct walk *w, enum kind kind, const uint8_t *data, size_t n
     size_t place = place_of_size(w);
     struct oc_wire in = oc_wire_of(data, n);
     struct oc_field f;
-    const uint8_t *kept = data; /* what is not copied yet begins here */
+    const uint8_t *kept = data; /* start of the bytes not yet copied */
     *size = 0;
     if (depth > MAX_DEPTH)
         return damaged(w, data, "nested too deeply");
@@ -219,14 +219,14 @@ int oc_rewrite_model(const struct oc_file *file, const struct oc_rewrite *how, F
     int rc = message(&w, MODEL, file->data, file->size_bytes, 0, &size);
     if (rc == 0 && size > MAX_MESSAGE)
         rc = oc_fail(err, OC_ELIMIT,
-                     "the file would have %" PRIu64 " bytes, more than protobuf reads (%" PRIu64
+                     "the annotated file would have %" PRIu64 " bytes, more than protobuf reads (%" PRIu64
                      "): keep the weights in a file of their own",
                      size, MAX_MESSAGE);
     w.f = f;
     if (rc == 0)
         rc = message(&w, MODEL, file->data, file->size_bytes, 0, &size);
     if (rc == 0 && w.cut)
-        rc = oc_fail(err, OC_EIO, "the model was cut while it was copied");
+        rc = oc_fail(err, OC_EIO, "the model file was truncated while it was copied");
     free(w.size);
     oc_buf_free(&w.entries);
     return rc;

@@ -44,7 +44,7 @@ void oc_set_map_watch(void (*watch)(const char *path, const void *data, size_t s
     atomic_store(&map_watch, watch);
 }
 
-static void tell_watch(const char *path, const void *data, uint64_t size_bytes)
+static void notify_watch(const char *path, const void *data, uint64_t size_bytes)
 {
     void (*watch)(const char *, const void *, size_t) = atomic_load(&map_watch);
     if (watch)
@@ -95,7 +95,7 @@ static int map_fd(int fd, const char *path, struct size_limit max, struct oc_fil
     if (p == MAP_FAILED)
         return cannot_read(err, path, OC_EIO, strerror(errno));
     *out = (struct oc_file){.data = p, .size_bytes = (uint64_t)st.st_size, .mapped = true};
-    tell_watch(path, p, out->size_bytes);
+    notify_watch(path, p, out->size_bytes);
     return 0;
 }
 
@@ -138,7 +138,7 @@ int oc_file_map_fd(int fd, const char *path, const struct oc_caps *caps, struct 
 void oc_file_unmap(struct oc_file *f)
 {
     if (f->mapped) {
-        tell_watch(NULL, f->data, f->size_bytes);
+        notify_watch(NULL, f->data, f->size_bytes);
         munmap((void *)(uintptr_t)f->data, (size_t)f->size_bytes);
     }
     *f = (struct oc_file){0};

@@ -114,22 +114,22 @@ static uint32_t sum_of(const struct oc_gz *g, uint32_t before, const struct bloc
     return oc_crc(g->wide, before, b->mem + ROOM_BYTES + b->from, n - b->from);
 }
 
-static void tell_damaged(char *text, size_t cap, size_t offset)
+static void report_damaged(char *text, size_t cap, size_t offset)
 {
     snprintf(text, cap, "gzip data damaged (compressed offset %zu)", offset);
 }
 
 /* The trailer (sum and length) follows the member. A member that began in this block is checked here; for one
- * that began earlier, only the reader knows the sum. */
+ * that began earlier, only the reader has the sum. */
 static void end_member(struct oc_gz *g, struct block *b)
 {
     size_t end = b->end = place(g), n = BLOCK_BYTES - g->z.avail_out;
     b->crc = number_at(g->src + end - 8);
     if (b->begins && sum_of(g, 0, b, n) != b->crc) {
-        tell_damaged(g->error, sizeof(g->error), end - 4);
+        report_damaged(g->error, sizeof(g->error), end - 4);
         b->last = true;
     } else if (number_at(g->src + end - 4) != (uint32_t)g->z.total_out) {
-        tell_damaged(g->error, sizeof(g->error), end);
+        report_damaged(g->error, sizeof(g->error), end);
         b->last = true;
     } else {
         b->last = !next_member(g);
@@ -170,7 +170,7 @@ static void fill_block(struct oc_gz *g, struct block *b)
             if (rc == Z_OK || rc == Z_BUF_ERROR)
                 snprintf(g->error, sizeof(g->error), "gzip data cut off (compressed offset %zu)", place(g));
             else
-                tell_damaged(g->error, sizeof(g->error), place(g));
+                report_damaged(g->error, sizeof(g->error), place(g));
             b->last = true;
         }
     }
@@ -324,7 +324,7 @@ static void check_block(struct oc_gz *g, const struct block *b)
                        : sum_of(g, before, b, b->n);
     g->ended = b->last;
     if (b->ends && g->sum != b->crc) {
-        tell_damaged(g->bad_sum, sizeof(g->bad_sum), b->end - 4);
+        report_damaged(g->bad_sum, sizeof(g->bad_sum), b->end - 4);
         g->why = g->bad_sum;
         g->ended = true;
     } else if (b->last && g->error[0]) {

@@ -1,5 +1,5 @@
-/* Each process has a socket: the caller sends numbers of pieces with a place for the result, it answers with
- * one byte for each, in order. Results lie in memory that all share. */
+/* Each worker process has a socket: the caller sends job numbers with a result slot, the worker answers with
+ * one byte per job, in order. Results are in shared memory. */
 #include "fleet/crew.h"
 
 #include <errno.h>
@@ -16,20 +16,20 @@
 #endif
 
 enum {
-    DEPTH = 4,          /* pieces that a process has at once, so that it need not wait for the next one */
-    WINDOW = 4096,      /* results that wait for one before them */
-    NO_MEMORY_CODE = 97 /* exit code of a process whose memory ran out */
+    DEPTH = 4,          /* jobs queued per worker, so that it never waits for the next one */
+    WINDOW = 4096,      /* results that wait for an earlier one */
+    NO_MEMORY_CODE = 97 /* exit code of a worker that ran out of memory */
 };
 
 struct order {
     uint64_t index;
-    uint32_t place; /* of the result, among those of the process */
+    uint32_t place; /* of the result, among those of the worker */
 };
 
 struct worker {
-    pid_t pid; /* 0: not there */
+    pid_t pid; /* 0: not started */
     int fd;
-    size_t index[DEPTH]; /* a ring: those before `first` are free */
+    size_t index[DEPTH]; /* a ring: entries before `first` are free */
     unsigned first, n;
 };
 
@@ -38,10 +38,10 @@ struct run {
     struct worker *worker;
     char *shared; /* jobs * DEPTH results */
     size_t shared_bytes;
-    void **waiting; /* ring of WINDOW results, NULL: not there yet */
-    size_t *again;  /* pieces of a process that is gone */
+    void **waiting; /* ring of WINDOW results, NULL: not available yet */
+    size_t *again;  /* jobs of a worker that ended */
     size_t n_again;
-    size_t next, told; /* next to be given out; those told to the caller */
+    size_t next, told; /* next to be assigned; number delivered to the caller */
     struct pollfd *poll;
 };
 
@@ -64,7 +64,7 @@ static void own_signals(void)
     static const int mine[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTERM};
     for (size_t i = 0; i < OC_COUNT(mine); i++)
         signal(mine[i], SIG_DFL);
-    signal(SIGINT, SIG_IGN); /* the terminal sends it to all; the caller decides */
+    signal(SIGINT, SIG_IGN); /* the terminal sends SIGINT to all processes; the caller handles it */
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -100,7 +100,7 @@ static int start(struct run *r, size_t self, struct oc_err *err)
 {
     int fd[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fd))
-        return oc_fail(err, OC_EIO, "cannot make a socket: %s", strerror(errno));
+        return oc_fail(err, OC_EIO, "cannot create a socket: %s", strerror(errno));
     struct worker *w = &r->worker[self];
     *w = (struct worker){.fd = fd[1]};
     pid_t pid = fork();
@@ -138,7 +138,7 @@ static void *copy_of(const struct run *r, const void *result)
     return copy;
 }
 
-static int tell(struct run *r, struct oc_err *err)
+static int deliver(struct run *r, struct oc_err *err)
 {
     int rc = 0;
     while (!rc && r->told < r->crew->n && r->waiting[r->told % WINDOW]) {
@@ -158,8 +158,8 @@ static size_t first_piece(struct worker *w)
     return index;
 }
 
-/* A process is gone: what it was at is lost, what it had not begun is done by others. */
-static void mourn(struct run *r, size_t self)
+/* A worker ended: its current job is lost, its queued jobs go to other workers. */
+static void handle_exit(struct run *r, size_t self)
 {
     struct worker *w = &r->worker[self];
     int status = end_worker(w);
@@ -178,7 +178,7 @@ static void mourn(struct run *r, size_t self)
         r->again[r->n_again++] = first_piece(w);
 }
 
-/* One that is idle, else one that is yet to be started, else the one with the least to do. */
+/* An idle worker, else one not yet started, else the one with the shortest queue. */
 static size_t choose(const struct run *r)
 {
     size_t best = SIZE_MAX, jobs = r->crew->jobs;
@@ -210,7 +210,7 @@ static int assign(struct run *r, size_t self, size_t index, struct oc_err *err)
     o.place = (w->first + w->n) % DEPTH;
     w->index[o.place] = index;
     w->n++;
-    /* another failure means that the process has ended: its socket tells so when it is read */
+    /* other failures mean that the worker ended: reading its socket reports that */
     while (send(w->fd, &o, sizeof(o), MSG_NOSIGNAL) < 0 && errno == EINTR)
         ;
     return 0;
@@ -227,7 +227,7 @@ static int hand_out(struct run *r, struct oc_err *err)
                 r->waiting[r->next++ % WINDOW] = result;
             else
                 free(result);
-            if (ready && tell(r, err))
+            if (ready && deliver(r, err))
                 return -1;
             if (ready)
                 continue;
@@ -241,16 +241,16 @@ static int hand_out(struct run *r, struct oc_err *err)
     return 0;
 }
 
-static void hear(struct run *r, size_t self)
+static void read_answers(struct run *r, size_t self)
 {
     char byte;
     struct worker *w = &r->worker[self];
-    /* "connection reset" comes once, when orders were left unread, and before the answers that still wait */
+    /* "connection reset" occurs once, if requests were left unread, and before the remaining answers */
     ssize_t n = recv(w->fd, &byte, 1, MSG_DONTWAIT);
     if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == ECONNRESET))
         return;
     if (n <= 0 || !w->n) {
-        mourn(r, self);
+        handle_exit(r, self);
         return;
     }
     unsigned place = w->first;
@@ -258,7 +258,7 @@ static void hear(struct run *r, size_t self)
     r->waiting[index % WINDOW] = copy_of(r, place_of(r, self, place));
 }
 
-/* Waits until a process has something to say. False: none has anything to do. */
+/* Waits for an answer. False: no worker has a job. */
 static bool listen_to_all(struct run *r)
 {
     bool busy = false;
@@ -271,14 +271,14 @@ static bool listen_to_all(struct run *r)
         return busy;
     for (size_t i = 0; i < r->crew->jobs; i++)
         if (r->poll[i].revents)
-            hear(r, i);
+            read_answers(r, i);
     return true;
 }
 
 static int run_all(struct run *r, struct oc_err *err)
 {
     for (;;) {
-        if (hand_out(r, err) || tell(r, err))
+        if (hand_out(r, err) || deliver(r, err))
             return -1;
         if (!listen_to_all(r))
             return 0;

@@ -14,7 +14,7 @@ static uint64_t rotate(uint64_t v, unsigned bits)
     return v << bits | v >> (64 - bits);
 }
 
-/* Little-endian, wherever it stands. */
+/* Little-endian load at any alignment. */
 static uint64_t read64(const uint8_t *p)
 {
     uint64_t v;
@@ -45,7 +45,7 @@ static uint64_t merge(uint64_t h, uint64_t lane)
     return (h ^ one_round(0, lane)) * P1 + P4;
 }
 
-/* Stripes of 32 bytes in four lanes. *p moves behind the last whole one. */
+/* Stripes of 32 bytes in four lanes. Advances *p past the last whole one. */
 static uint64_t stripes(const uint8_t **p, const uint8_t *end, uint64_t seed)
 {
     uint64_t a = seed + P1 + P2, b = seed + P2, c = seed, d = seed - P1;

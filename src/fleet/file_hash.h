@@ -1,5 +1,5 @@
-/* XXH64 of bytes, as xxhsum prints it: fast enough for files of gigabytes. It finds candidates; whoever needs
- * certainty compares them. */
+/* XXH64, in the format of xxhsum: fast enough for files of gigabytes. Not collision-resistant: it finds
+ * candidates, callers that need certainty compare the files. */
 #ifndef OC_FILE_HASH_H
 #define OC_FILE_HASH_H
 

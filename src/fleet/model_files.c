@@ -15,11 +15,11 @@ struct paths {
     size_t n, cap;
 };
 
-/* One folder that was named, while it is gone through. */
+/* State of the walk through one named folder. */
 struct walk {
     struct oc_model_files *files;
     struct oc_map visited;     /* folders by device and inode */
-    struct paths folder, link; /* still to be read; links to folders come when no folder is left */
+    struct paths folder, link; /* pending folders; links to folders are followed last */
 };
 
 static void push(struct paths *p, const char *path)
@@ -49,7 +49,7 @@ static bool is_model_name(const char *name)
     return n > 5 && !oc_casecmp(name + n - 5, ".onnx");
 }
 
-/* A link is judged by what it points at; `link` tells that it is one. */
+/* A link is classified by its target; `link` records that it is one. */
 static void look_at(struct walk *w, const char *path, const char *name)
 {
     struct stat st, own;
@@ -115,7 +115,7 @@ static int by_path(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Links in the order of their paths, so that the same one wins every time. */
+/* Links in path order, so that the result is deterministic. */
 static void walk(struct oc_model_files *files, const char *path)
 {
     struct walk w = {.files = files, .visited = {.arena = &files->arena}};
@@ -126,7 +126,7 @@ static void walk(struct oc_model_files *files, const char *path)
             w.folder = w.link;
             w.link = swap;
             qsort(w.folder.item, w.folder.n, sizeof(*w.folder.item), by_path);
-            for (size_t i = 0; i < w.folder.n / 2; i++) { /* the last one is taken first */
+            for (size_t i = 0; i < w.folder.n / 2; i++) { /* a stack */
                 const char *t = w.folder.item[i];
                 w.folder.item[i] = w.folder.item[w.folder.n - 1 - i];
                 w.folder.item[w.folder.n - 1 - i] = t;

@@ -1,15 +1,14 @@
-/* Models among files and folders: every file that is named, and in folders, at any depth, those that end in
- * ".onnx". Knows nothing of what is in them. */
+/* Finds model files: every named file, and in folders, at any depth, files that end in ".onnx". */
 #ifndef OC_MODEL_FILES_H
 #define OC_MODEL_FILES_H
 
 #include "base/map.h"
 
 struct oc_model_file {
-    const char *path; /* as named, or below the folder as named */
+    const char *path; /* as named, or below the named folder */
     uint64_t size_bytes;
     int64_t mtime_ns;
-    int error; /* errno of looking at it; 0: the other two are known */
+    int error; /* errno of stat; 0: the other two are valid */
 };
 
 struct oc_model_files {
@@ -19,10 +18,10 @@ struct oc_model_files {
     size_t n, cap;
 };
 
-/* What is named comes in the order of the names, what is in a folder in the order of the bytes of its path; a
- * path comes once. Links are followed; a folder that can be reached in several ways is read once, by links
- * only if there is no other way. A file or folder that cannot be looked at is an item with an error.
- * Files that are no models can be named: reading them will tell. */
+/* Named items are in the order given, items of a folder in byte order of their path, without duplicates.
+ * Links are followed; a folder reachable in several ways is read once, through a link only if there is no
+ * other way. A file or folder that cannot be examined is an item with an error. Named files need not be
+ * models: loading them reports it. */
 void oc_model_files_add(struct oc_model_files *files, const char *const *path, size_t n);
 void oc_model_files_free(struct oc_model_files *files);
 

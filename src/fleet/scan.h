@@ -1,4 +1,4 @@
-/* A scan under way: its files, the rows kept from an earlier one, and who is whose duplicate. */
+/* State of a scan: its files, the rows reused from an earlier one, and duplicates. */
 #ifndef OC_FLEET_SCAN_H
 #define OC_FLEET_SCAN_H
 
@@ -13,15 +13,15 @@ struct oc_scan {
     char settings[17];
     struct oc_map by_path;           /* index of a file */
     const struct oc_scan_row **kept; /* by file, NULL: none */
-    bool *shares_size;               /* by file: with another one */
-    struct oc_arena arena;           /* of the kept rows and of first_of */
+    bool *shares_size;               /* by file: has a duplicate */
+    struct oc_arena arena;           /* of the reused rows and of first_of */
     struct oc_map first_of;          /* index of the first file with this size and hash */
     int (*row)(void *arg, const struct oc_scan_row *row);
     void *row_arg;
     size_t n_done;
 };
 
-/* oc_scan_keep from anywhere. */
+/* oc_scan_keep from any source. */
 int oc_scan_keep_from(struct oc_scan *s, struct oc_stream *text, struct oc_err *err);
 
 #endif

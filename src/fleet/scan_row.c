@@ -117,7 +117,7 @@ static void take_model(struct oc_scan_result *out, const struct oc_model *m)
     }
 }
 
-/* Sums of nothing but nodes without a cost are not known. */
+/* A sum is unknown when no node has a cost. */
 static void take_costs(struct oc_scan_result *out, const struct oc_analysis *a)
 {
     struct oc_totals t = a->total;

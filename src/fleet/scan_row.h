@@ -1,5 +1,5 @@
-/* A model file as a row of a scan: one load and one analysis, what came of it, and the list of a row's
- * fields that the writers and the reader of earlier rows share. */
+/* One row of a scan: loads and analyses a model file; and the table of a row's fields, shared by the writers
+ * and the reader of earlier rows. */
 #ifndef OC_SCAN_ROW_H
 #define OC_SCAN_ROW_H
 
@@ -15,10 +15,10 @@ struct oc_scan_field {
 extern const struct oc_scan_field oc_scan_fields[];
 extern const size_t oc_scan_n_fields;
 
-void oc_scan_row_clear(struct oc_scan_row *row); /* nothing is known */
+void oc_scan_row_clear(struct oc_scan_row *row); /* everything unknown */
 
-/* What can be handed from one process to another. The texts of `row` point nowhere until
- * oc_scan_result_texts. */
+/* Plain data that can be passed between processes. The texts of `row` are invalid until oc_scan_result_texts.
+ */
 struct oc_scan_result {
     struct oc_scan_row row;
     char hash[17], producer[200], domains[300], error[800], error_file[256];
@@ -28,11 +28,11 @@ struct oc_scan_result {
 };
 void oc_scan_result_texts(struct oc_scan_result *r);
 
-/* Loads and analyses the file; fills numbers and errors. with_hash: the hash of the whole file too. */
+/* Loads and analyses the file; sets numbers and errors. with_hash: also the hash of the whole file. */
 void oc_scan_one(const char *path, const struct oc_analyze_opts *opts, const struct oc_caps *caps,
                  bool with_hash, struct oc_scan_result *out);
 
-/* An error, instead of what was found. */
+/* Replaces the result by an error. */
 void oc_scan_failed(struct oc_scan_result *r, const struct oc_err *err);
 
 #endif

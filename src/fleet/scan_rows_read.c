@@ -1,5 +1,5 @@
-/* Rows of an earlier scan, as write/out_scan.c writes them: a JSON object a line, or CSV with a header. Only
- * rows of files that are as they were then matter. */
+/* Reads rows of an earlier scan, written by write/out_scan.c: one JSON object per line, or CSV with a header.
+ * Only rows of unchanged files are used. */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void *place(struct oc_scan_row *row, const struct oc_scan_field *f)
     return (char *)row + f->offset;
 }
 
-/* False: not a value of this field. "" and null: not known. */
+/* False: not a value of this field. "" and null: unknown. */
 static bool set_text(struct oc_scan_row *row, const struct oc_scan_field *f, struct oc_str s,
                      struct oc_arena *a)
 {
@@ -102,8 +102,8 @@ static bool read_object(struct oc_scan *s, struct oc_str line, struct oc_scan_ro
     return ok;
 }
 
-/* A last line without its end is what was being written when the scan was ended. Other damage costs the row;
- * but a file that begins with something else is not ours. */
+/* An unterminated last line was being written when the scan ended: it is skipped. Other damage loses the row;
+ * but a file that begins with something else is rejected. */
 static int read_ndjson(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
 {
     struct oc_str line;
@@ -136,7 +136,7 @@ static int read_csv(struct oc_scan *s, struct oc_csv *c, struct oc_err *err)
     size_t n, n_column;
     oc_csv_delimiter(c, ',');
     if (!oc_csv_row(c, &field, &n_column) || !is_header(NULL, field, n_column) || n_column > OC_COUNT(column))
-        return oc_csv_fail(c, err, "not the rows of a scan");
+        return oc_csv_fail(c, err, "not a file of scan rows");
     for (size_t i = 0; i < n_column; i++)
         column[i] = field_named(field[i]);
     while (oc_csv_row(c, &field, &n)) {

@@ -100,7 +100,7 @@ static ssize_t read_piece(int fd, char *buf)
     return (ssize_t)n;
 }
 
-/* Read, not mapped: a file may be cut while it is compared. */
+/* Uses read, not mmap: the file may be truncated while it is compared. */
 static bool same_bytes(const char *a, const char *b)
 {
     int fa = open(a, O_RDONLY | O_CLOEXEC), fb = fa < 0 ? -1 : open(b, O_RDONLY | O_CLOEXEC);
@@ -118,7 +118,7 @@ static bool same_bytes(const char *a, const char *b)
     return same;
 }
 
-/* A kept row is believed when the first file's row was kept as well. */
+/* A reused row counts as a duplicate only if the first file's row was reused as well. */
 static void find_first(struct oc_scan *s, size_t index, struct oc_scan_row *row)
 {
     char key[64];
@@ -174,12 +174,13 @@ static void lost(void *arg, size_t index, enum oc_crew_end end, int number, void
     if (end == OC_CREW_NO_MEMORY)
         oc_fail(&err, OC_ELIMIT, "cannot read '%s': out of memory", path);
     else if (end == OC_CREW_SIGNAL && number == SIGBUS)
-        oc_fail(&err, OC_EIO, "cannot read '%s': it was cut, or its disk failed, while it was read", path);
+        oc_fail(&err, OC_EIO,
+                "cannot read '%s': the file was truncated, or its disk failed, while it was read", path);
     else if (end == OC_CREW_SIGNAL)
-        oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis was ended by signal %d (%s)", path, number,
-                strsignal(number));
+        oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis was terminated by signal %d (%s)", path,
+                number, strsignal(number));
     else
-        oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis ended with exit code %d", path, number);
+        oc_fail(&err, OC_ELIMIT, "cannot read '%s': the analysis exited with code %d", path, number);
     oc_err_at(&err, path, 0, 0);
     oc_scan_failed(r, &err);
 }
@@ -206,7 +207,7 @@ static int done(void *arg, size_t index, void *result, struct oc_err *err)
     }
     find_first(s, index, &row);
     s->n_done++;
-    return s->row(s->row_arg, &row) ? oc_fail(err, OC_EOUTPUT, "the scan was broken off") : 0;
+    return s->row(s->row_arg, &row) ? oc_fail(err, OC_EOUTPUT, "the scan was interrupted") : 0;
 }
 
 static unsigned processors(void)

@@ -27,7 +27,7 @@ const struct oc_hw_level *oc_device_dram(const struct oc_device *d)
 enum { COL_FIGURE, COL_VALUE, COL_BASIS, COL_CLOCK, COL_SOURCE, COL_COUNT };
 
 struct text {
-    const char *(*line)[COL_COUNT]; /* heading and one line a figure */
+    const char *(*line)[COL_COUNT]; /* a heading and one line per figure */
     size_t n_line, width[COL_COUNT];
     const struct oc_hw_source **source; /* in the order of first use: [1], [2] ... */
     size_t n_source;
@@ -141,7 +141,7 @@ int oc_device_describe(const struct oc_device *device, FILE *out, struct oc_err 
         oc_print_line(out, "base: %s", info->base);
     oc_print_line(out, "file: %s", info->file);
     for (size_t i = 0; i < info->n_set; i++)
-        oc_print_line(out, "set: %s = %s (the file says %s)", info->set[i].key, info->set[i].value,
+        oc_print_line(out, "set: %s = %s (in the file: %s)", info->set[i].key, info->set[i].value,
                       info->set[i].before ? info->set[i].before : "nothing");
     fprintf(out, "\n");
     print_figures(device, out, &scratch);

@@ -60,7 +60,7 @@ static size_t number_length(const char *s)
     return strspn(s, "0123456789.");
 }
 
-/* Digits with at most one point: no sign, exponent, nan, inf or hexadecimal. */
+/* Digits with at most one point; no sign, exponent, nan, inf or hexadecimal. */
 static bool plain_number(const char *s, size_t n, double *out)
 {
     return n > 0 && n <= 32 && s[0] != '.' && s[n - 1] != '.' && oc_parse_double(s, n, out) &&
@@ -100,7 +100,7 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* One factor at *s: a number and any words behind it, up to an operator or the end. */
+/* Parses one factor at *s: a number and the words after it, up to an operator or the end. */
 static bool read_factor(const char **s, double *out)
 {
     const char *p = *s + strspn(*s, " ");
@@ -118,7 +118,7 @@ static bool read_factor(const char **s, double *out)
     return true;
 }
 
-/* Terms of factors; '*' and '/' bind stronger than '+'. */
+/* Terms of factors; '*' and '/' have higher precedence than '+'. */
 bool oc_formula_value(const char *formula, double *out, const char **bad)
 {
     const char *s = formula;
@@ -156,7 +156,7 @@ size_t oc_formula_words(const char *formula, struct oc_formula_word *out, size_t
         size_t word = *s == ' ' && is_letter(s[1]) ? strcspn(s + 1, " ") : 0;
         snprintf(out[count++].word, sizeof(out->word), "%.*s", (int)word, s + 1);
         s += strcspn(s, "*/+");
-        while (*s == '/' && s[1] != ' ') /* within a unit: FLOP/cycle */
+        while (*s == '/' && s[1] != ' ') /* part of a unit: FLOP/cycle */
             s += 1 + strcspn(s + 1, "*/+");
     }
     return count;

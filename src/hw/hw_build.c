@@ -1,4 +1,4 @@
-/* Devices out of what was read of them: inheritance, the peaks to hold work against, and what must agree. */
+/* Builds devices from the parsed elements: inheritance, selection of peaks, and consistency checks. */
 #include "hw/hw_reader.h"
 
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 
-/* ---- findings ----------------------------------------------------------------------------------------- */
+/* ---- problems ----------------------------------------------------------------------------------------- */
 
 void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const char *fmt, ...)
 {
@@ -50,7 +50,7 @@ static struct oc_hw_level *find_level(const struct oc_hw_draft *d, const char *n
     return NULL;
 }
 
-/* Does the heir give that figure itself? */
+/* Whether the derived device defines that figure itself. */
 static bool replaced(const struct oc_hw_draft *heir, const struct oc_hw_entry *x)
 {
     if (x->role == ROLE_PEAK)
@@ -64,7 +64,7 @@ static bool replaced(const struct oc_hw_draft *heir, const struct oc_hw_entry *x
     return false;
 }
 
-/* The base's order; levels that it has not come before DRAM. */
+/* Keeps the order of the base; levels that are not in the base come before DRAM. */
 static const char *merge_levels(struct oc_arena *a, struct oc_hw_draft *d, const struct oc_hw_draft *base)
 {
     struct oc_hw_level *out = OC_NEW_ARRAY(a, base->n_level + d->n_level, struct oc_hw_level);
@@ -111,9 +111,9 @@ static const char *merge(struct oc_arena *a, struct oc_hw_draft *d, const struct
     d->depth = base->depth + 1;
     const char *wrong = merge_levels(a, d, base);
     if (!wrong && d->depth > OC_HW_MAX_BASES)
-        wrong = oc_printf(a, "more than %d bases, one above the other", OC_HW_MAX_BASES);
+        wrong = oc_printf(a, "more than %d levels of bases", OC_HW_MAX_BASES);
     if (!wrong && n > OC_HW_MAX_FIGURES)
-        wrong = oc_printf(a, "more than %d figures with those of its base", OC_HW_MAX_FIGURES);
+        wrong = oc_printf(a, "more than %d figures, including those of its base", OC_HW_MAX_FIGURES);
     if (!wrong && *n_inherited > OC_HW_MAX_INHERITED)
         wrong = oc_printf(a, "more than %d inherited figures in a file", OC_HW_MAX_INHERITED);
     return wrong;
@@ -129,7 +129,7 @@ static struct oc_hw_draft *find_base(const struct oc_hw_reader *r, const char *i
     return d ? d->draft : NULL;
 }
 
-/* The device and those that it stands on, the lowest last. What is wrong, or NULL. */
+/* The device and its bases, the root base last. Returns the error, or NULL. */
 static const char *collect_bases(struct oc_hw_reader *r, struct oc_hw_draft **chain, size_t *n)
 {
     const char *round = chain[0]->dev->info.id;
@@ -141,9 +141,9 @@ static const char *collect_bases(struct oc_hw_reader *r, struct oc_hw_draft **ch
                              r->how->find ? " or in the hardware files" : "");
         round = oc_printf(r->arena, "%s, %s", round, base->dev->info.id);
         if (base->state == DRAFT_OPEN)
-            return oc_printf(r->arena, "bases go round: %.200s", round);
+            return oc_printf(r->arena, "bases form a cycle: %.200s", round);
         if (*n > OC_HW_MAX_BASES)
-            return oc_printf(r->arena, "more than %d bases, one above the other", OC_HW_MAX_BASES);
+            return oc_printf(r->arena, "more than %d levels of bases", OC_HW_MAX_BASES);
         chain[(*n)++] = base;
     }
     return NULL;
@@ -159,7 +159,7 @@ static int inherit(struct oc_hw_reader *r, struct oc_hw_draft *d)
             wrong = merge(r->arena, chain[i], chain[i + 1], &r->n_inherited);
         chain[i]->state = DRAFT_MERGED;
     }
-    for (size_t i = 0; i < n; i++) { /* with lint the others go on without their base */
+    for (size_t i = 0; i < n; i++) { /* in lint, devices with a base error continue without the base */
         struct oc_device_info *info = &chain[i]->dev->info;
         chain[i]->state = DRAFT_MERGED;
         info->vendor = info->vendor ? info->vendor : "";
@@ -206,7 +206,7 @@ static void place_figure(struct oc_hw_draft *draft, const struct oc_hw_entry *x,
     }
 }
 
-/* Levels further away are larger and slower, and DRAM is the last one. */
+/* Levels further from the cores are larger and slower, and DRAM is the last one. */
 static const char *check_levels(struct oc_arena *a, const struct oc_device *d)
 {
     if (d->n_level && strcmp(d->level[d->n_level - 1].name, "DRAM") != 0)
@@ -215,7 +215,7 @@ static const char *check_levels(struct oc_arena *a, const struct oc_device *d)
     for (size_t i = 0; i < d->n_level; i++) {
         const struct oc_hw_level *m = &d->level[i];
         if (!m->size && !m->bandwidth)
-            return oc_printf(a, "memory '%.40s' has neither size nor bandwidth", m->name);
+            return oc_printf(a, "memory '%.40s' needs a size or a bandwidth", m->name);
         if (size && m->size && m->size->value <= size->value)
             return oc_printf(a, "memory '%.40s' is not larger than the level before it", m->name);
         if (rate && m->bandwidth && m->bandwidth->value >= rate->value)
@@ -234,9 +234,9 @@ static const char *check_peaks(const struct oc_device *d)
         for (unsigned c = 0; c < OC_CLASS_COUNT; c++)
             any |= d->peak[u][c] != NULL;
     if (!any)
-        return "has no dense peak";
+        return "needs a dense peak";
     if (d->f16_fallback && (!vector[OC_CLASS_F32] || vector[OC_CLASS_F16]))
-        return "fallback 'f16' needs a vector peak 'f32' and none of its own";
+        return "fallback 'f16' needs a vector peak 'f32', and no peak 'f16'";
     return NULL;
 }
 

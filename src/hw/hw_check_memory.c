@@ -1,4 +1,5 @@
-/* Memories: the bandwidth that the name of the type promises, and data rates that the type can have. */
+/* Memories: compares the bandwidth implied by the name of the type, and checks data rates against the type's
+ * maximum. */
 #include "hw/hw_check.h"
 
 #include <math.h>
@@ -7,10 +8,10 @@
 
 #include "hw/figure.h"
 
-#define WORDS    24   /* looked at in a formula */
+#define WORDS    24   /* number of formula factors examined */
 #define ROUNDING 0.03 /* Intel writes 41.6 GB/s for two channels of DDR4-2666 */
 
-/* Bits a second and pin that parts of the type are sold with at most, Gbit/s. Longer names first. */
+/* Highest data rate per pin of parts of the type on sale, Gbit/s. Longer names first. */
 static const struct {
     const char *type;
     double max;
@@ -29,7 +30,7 @@ static bool begins(const char *text, const char *with)
     return true;
 }
 
-/* ", 8 channels" is 8 for " channel": the number in front of the word, 0 if there is none. */
+/* The number before the word: ", 8 channels" is 8 for " channel"; 0 if there is none. */
 static double number_before(const char *text, const char *word)
 {
     const char *end = strstr(text, word), *p = end;
@@ -38,7 +39,7 @@ static double number_before(const char *text, const char *word)
     return p && p < end ? (double)strtol(p, NULL, 10) : 0;
 }
 
-/* "DDR5-4800, 8 channels" and "LPDDR4X-4267, 32 bit" say what the bandwidth is. */
+/* Bandwidth implied by "DDR5-4800, 8 channels" or "LPDDR4X-4267, 32 bit". */
 static void check_type(const struct oc_hw_check *c, const struct oc_hw_level *level)
 {
     const struct oc_hw_figure *f = level->bandwidth;
@@ -59,7 +60,7 @@ static double most_of(const char *type)
     return 0;
 }
 
-/* A rate beyond its type is one of another generation, or twice counted. */
+/* A rate above the type's maximum belongs to another generation, or is counted twice. */
 static void check_rate(const struct oc_hw_check *c, const struct oc_hw_level *level)
 {
     const struct oc_hw_figure *f = level->bandwidth;
@@ -70,7 +71,8 @@ static void check_rate(const struct oc_hw_check *c, const struct oc_hw_level *le
         bool giga = strcmp(word[i].word, "Gbit/s") == 0 || strcmp(word[i].word, "GT/s") == 0;
         bool mega = strcmp(word[i].word, "Mbit/s") == 0 || strcmp(word[i].word, "MT/s") == 0;
         if ((giga || mega) && word[i].number > (1 + OC_HW_TOLERANCE) * most * (mega ? 1000 : 1))
-            oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, %s has %.6g Gbit/s at most",
+            oc_hw_check_note(c, oc_hw_check_line(c, f),
+                             "%s: formula has %.6g %s; the maximum of %s is %.6g Gbit/s",
                              oc_hw_check_name(c, f), word[i].number, word[i].word, level->type, most);
     }
 }

@@ -1,5 +1,4 @@
-/* Peaks of a device held against each other: sparse and dense, narrow and wide classes, accumulators, units,
- * clocks. */
+/* Compares the peaks of a device: sparse and dense, narrow and wide classes, accumulators, units, clocks. */
 #include "hw/hw_check.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@ static bool is_peak(const struct oc_hw_figure *f)
     return f->clock != NULL;
 }
 
-/* Nothing was copied wrongly: it is what it is. */
+/* A measured figure is not a copying error: skip it. */
 static bool is_measured(const struct oc_hw_figure *f)
 {
     return f->basis == OC_BASIS_MEASURED;
@@ -47,18 +46,18 @@ static bool source_says(const struct oc_hw_figure *f, const char *text)
     return told || (f->note && strstr(f->note, text));
 }
 
-/* A source with sparse rates asks for halving, and only such a source does. */
+/* A source that gives sparse rates requires halving, and only such a source does. */
 static void check_sparse_text(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     bool halves = f->formula && strstr(f->formula, "sparse");
     bool plain = strcmp(f->what, "f64") == 0 || strcmp(f->what, "f32") == 0; /* have no sparse variant */
     if (is_unit(f, OC_HW_MATRIX) && !plain && !f->sparse && source_says(f, "with sparsity") && !halves)
         oc_hw_check_note(c, oc_hw_check_line(c, f),
-                         "%s: the source gives the rate with sparsity, here it is said to be dense",
+                         "%s: the source gives the rate with sparsity, but the figure is declared dense",
                          oc_hw_check_name(c, f));
     if (is_peak(f) && halves && !source_says(f, "with sparsity"))
         oc_hw_check_note(c, oc_hw_check_line(c, f),
-                         "%s: the formula halves a rate with sparsity, no source says that it gives one",
+                         "%s: the formula halves a sparse rate, but no source gives rates with sparsity",
                          oc_hw_check_name(c, f));
 }
 
@@ -68,7 +67,7 @@ static void check_sparse_pair(const struct oc_hw_check *c, const struct oc_hw_fi
     if (f->sparse || !o->sparse || !same_peak(f, o))
         return;
     if (fabs(f->value - o->value) <= OC_HW_TOLERANCE * o->value)
-        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: the dense figure is the sparse one of line %u",
+        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: the dense figure equals the sparse one of line %u",
                          oc_hw_check_name(c, f), o->line);
     else if (f->value > o->value)
         oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: the dense figure is above the sparse one of line %u",
@@ -78,7 +77,7 @@ static void check_sparse_pair(const struct oc_hw_check *c, const struct oc_hw_fi
 /* ---- narrow and wide classes -----------------------------------------------------------------------------
  */
 
-/* The best dense rate of the two classes in `list` on the matrix unit at one clock; accumulate NULL: any. */
+/* Highest dense rate of the two classes in `list` on the matrix unit at one clock; accumulate NULL: any. */
 static double best_of(const struct oc_device *d, const char *const *list, const char *accumulate,
                       const char *clock)
 {
@@ -93,14 +92,13 @@ static double best_of(const struct oc_device *d, const char *const *list, const 
     return best;
 }
 
-/* Halving the width doubles the rate at most, f8 and f16 into the same accumulator. Twice as much again is
- * the mark of a sparse figure, or of the other accumulator. (f4 into f32 runs at full rate on GeForce cards.)
- */
+/* Halving the width at most doubles the rate, for f8 and f16 into the same accumulator. A factor of four
+ * indicates a sparse figure, or the other accumulator. (f4 into f32 runs at full rate on GeForce cards.) */
 static void check_ladder(const struct oc_hw_check *c, const struct oc_hw_figure *f)
 {
     static const struct {
         const char *narrow, *wide[2];
-        bool same, any; /* accumulator: compare with the same one; if there is none, with any */
+        bool same, any; /* compare with the same accumulator; if there is none, with any */
     } steps[] = {
         {"f16", {"tf32", "tf32"}, true, false}, {"bf16", {"tf32", "tf32"}, true, false},
         {"i8", {"f16", "bf16"}, false, true},   {"f8", {"f16", "bf16"}, true, true},
@@ -151,7 +149,8 @@ static void check_base_clock(const struct oc_hw_check *c, const struct oc_hw_fig
                          oc_hw_check_name(c, f), o->text);
 }
 
-/* A matrix unit is there to be faster: a higher vector rate is most often the matrix unit's, misplaced. */
+/* A matrix unit is faster than the vector unit: a higher vector rate is most often a misplaced matrix rate.
+ */
 static void check_units(const struct oc_hw_check *c)
 {
     const struct oc_hw_figure *const *vector = c->d->peak[OC_HW_VECTOR], *const *matrix =

@@ -1,7 +1,6 @@
-/* What the reader cannot say of one figure alone: whether peaks are units x operations x clock of the device,
- * whether a sparse rate stands for a dense one, whether names and ranges make sense. The reader itself
- * recomputes every formula (2 %) and asks for basis and source; with a list of findings it goes on behind
- * what is wrong. */
+/* Checks beyond those of the reader, which recomputes every formula (2 %) and requires basis and source:
+ * whether peaks are units x operations x clock of the device, whether a sparse rate is used as a dense one,
+ * whether names and ranges are plausible. With a list of problems the reader continues after each. */
 #include <stdarg.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +15,7 @@
 #include "hw/hw_table.h"
 #include "hw/hwdb.h"
 
-#define WORDS 24 /* looked at in a formula */
+#define WORDS 24 /* number of formula factors examined */
 
 struct oc_hw_lint {
     struct oc_arena arena;
@@ -63,21 +62,22 @@ static bool is_peak(const struct oc_hw_figure *f)
 /* ---- peaks are units x operations per cycle x clock -----------------------------------------------------
  */
 
-/* "108 SM * ..." against the device's count of SM, "6912 core" as so many a SM, "1.41 GHz" against its clock.
- */
+/* Compares "108 SM * ..." with the device's count of SM, "6912 core" with a multiple of it, "1.41 GHz" with
+ * its clock. */
 static void check_factor(const struct oc_hw_check *c, const struct oc_hw_figure *f,
                          const struct oc_formula_word *w)
 {
     static const char *const blocks[] = {"SM", "CU", "Xe-core"};
     const struct oc_hw_figure *count = find(c->d, "count", w->word), *clock;
     if (count && count->value != w->number)
-        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device %.6g",
+        oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g %s, the device has %.6g",
                          oc_hw_check_name(c, f), w->number, w->word, count->value);
     for (size_t i = 0; i < OC_COUNT(blocks) && strcmp(w->word, "core") == 0; i++) {
         count = find(c->d, "count", blocks[i]);
         if (count && fmod(w->number, count->value) != 0)
-            oc_hw_check_note(c, oc_hw_check_line(c, f), "%s: formula has %.6g core, no multiple of %.6g %s",
-                             oc_hw_check_name(c, f), w->number, count->value, blocks[i]);
+            oc_hw_check_note(c, oc_hw_check_line(c, f),
+                             "%s: formula has %.6g core, not a multiple of %.6g %s", oc_hw_check_name(c, f),
+                             w->number, count->value, blocks[i]);
     }
     bool hz = strcmp(w->word, "MHz") == 0 || strcmp(w->word, "GHz") == 0;
     clock = hz && f->clock ? find(c->d, "clock", f->clock) : NULL;
@@ -102,7 +102,7 @@ static void check_formula(const struct oc_hw_check *c, const struct oc_hw_figure
         return;
     }
     size_t n = oc_formula_words(f->formula, word, WORDS);
-    bool mixed = strchr(f->formula, '+') != NULL; /* cores of several kinds, each with its clock */
+    bool mixed = strchr(f->formula, '+') != NULL; /* several kinds of cores, each with its own clock */
     for (size_t i = 0; i < n && !mixed; i++)
         check_factor(c, f, &word[i]);
 }
@@ -140,7 +140,8 @@ static void check_device(struct oc_hw_lint *l, const struct oc_hw_check *c)
 {
     const struct oc_device *d = c->d;
     if (!d->info.sku)
-        oc_hw_check_note(c, d->line, "missing sku: which variant of the product the figures hold for");
+        oc_hw_check_note(c, d->line,
+                         "missing sku: name the variant of the product that the figures describe");
     for (size_t i = 0; i < d->n_figure; i++) {
         l->n_recomputed += d->figure[i].formula != NULL;
         check_formula(c, &d->figure[i]);
@@ -158,7 +159,8 @@ static void check_name(struct oc_hw_lint *l, const struct oc_hw_check *c, size_t
     if (oc_map_add(&l->names, key, strlen(key), &other, NULL))
         return;
     const struct oc_device *d = l->list.item[other];
-    if (d != c->d && strcmp(d->info.file, c->d->info.file) != 0) /* within a file the reader tells */
+    if (d != c->d &&
+        strcmp(d->info.file, c->d->info.file) != 0) /* the reader reports duplicates within a file */
         oc_hw_check_note(c, c->d->line, "name '%.60s' is taken by device '%.60s' of %.200s:%u", name,
                          d->info.id, d->info.file, d->line);
 }
@@ -215,7 +217,7 @@ int oc_hwdb_lint(struct oc_hwdb *db, const char *const *path, size_t n, struct o
     *out = NULL;
     if (!l->n_file) {
         oc_hw_lint_free(l);
-        return oc_fail(err, OC_ENOTFOUND, "no hardware files were found (ONNXCOST_HWDB names their folder)");
+        return oc_fail(err, OC_ENOTFOUND, "no hardware files found (set ONNXCOST_HWDB to their folder)");
     }
     if (l->findings.n)
         qsort(l->findings.item, l->findings.n, sizeof(*l->findings.item), by_place);
@@ -263,11 +265,11 @@ int oc_hw_lint_write(const struct oc_hw_lint *l, const char *format, FILE *out, 
     if (text)
         fprintf(
             out,
-            "%zu devices with %zu figures in %zu files, %zu recomputed from their formulas: %zu findings\n",
+            "%zu devices with %zu figures in %zu files, %zu recomputed from their formulas: %zu problems\n",
             l->list.n, l->n_figure, l->n_file, l->n_recomputed, l->findings.n);
     else
         oc_hw_table_print(&t, format, out);
     oc_hw_table_free(&t);
     oc_arena_free(&arena);
-    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the findings") : 0;
+    return ferror(out) ? oc_fail(err, OC_EOUTPUT, "cannot write the problems") : 0;
 }

@@ -1,4 +1,4 @@
-/* Figures that the user gives in the place of those of a file. */
+/* User-defined figures that replace those of a file (--hw-set). */
 #include "base/diag.h"
 #include "base/units.h"
 #include "hw/figure.h"
@@ -22,7 +22,7 @@ static bool same_name(struct oc_arena *a, const char *x, const char *y)
 
 static int bad_value(const struct change *c, enum oc_quantity q)
 {
-    return oc_fail(c->err, OC_EARG, "--hw-set %.60s: '%.40s' is no value in %s", c->key, c->text,
+    return oc_fail(c->err, OC_EARG, "--hw-set %.60s: '%.40s' is not a value in %s", c->key, c->text,
                    oc_quantity_choices(q));
 }
 
@@ -38,13 +38,13 @@ static int read_value(const struct change *c, enum oc_quantity q, struct oc_hw_f
     out->unit = oc_quantity_unit(q);
     out->text = *unit ? oc_printf(c->arena, "%s %s", number, unit) : number;
     out->basis = OC_BASIS_ASSUMED;
-    out->note = "given by --hw-set";
+    out->note = "set by --hw-set";
     out->group = c->group;
     out->what = c->what;
     return 0;
 }
 
-/* Takes the figures of that name out; the first one's text is what the file said. */
+/* Removes the figures of that name; the text of the first one is the value in the file. */
 static void take_out(struct change *c, bool peak)
 {
     struct oc_hw_draft *d = c->draft;
@@ -63,7 +63,7 @@ static void take_out(struct change *c, bool peak)
 static int put_in(struct change *c, const struct oc_hw_entry *x)
 {
     if (c->draft->n_entry == OC_HW_MAX_FIGURES)
-        return oc_fail(c->err, OC_ELIMIT, "--hw-set %.60s: the device has %d figures already", c->key,
+        return oc_fail(c->err, OC_ELIMIT, "--hw-set %.60s: the device already has %d figures", c->key,
                        OC_HW_MAX_FIGURES);
     c->draft->entry[c->draft->n_entry++] = *x; /* the copy has room for all */
     return 0;
@@ -105,7 +105,7 @@ static int set_level(struct change *c)
     return put_in(c, &x);
 }
 
-/* A figure that is as it is: overhead, power, count. */
+/* A figure stored unchanged: overhead, power, count. */
 static int set_plain(struct change *c, enum oc_quantity q, enum oc_hw_role role)
 {
     struct oc_hw_entry x = {.role = role};
@@ -115,7 +115,7 @@ static int set_plain(struct change *c, enum oc_quantity q, enum oc_hw_role role)
     return put_in(c, &x);
 }
 
-/* Peaks at a clock move with it. */
+/* Scales the peaks that depend on the clock. */
 static int set_clock(struct change *c)
 {
     struct oc_hw_entry x = {.role = ROLE_PLAIN};
@@ -125,7 +125,7 @@ static int set_clock(struct change *c)
             strcmp(c->draft->entry[i].fig.what, c->what) == 0)
             before = c->draft->entry[i].fig.value;
     if (!(before > 0))
-        return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no %.20s clock to start from",
+        return oc_fail(c->err, OC_EARG, "--hw-set %.60s: the device '%.60s' has no %.20s clock to scale from",
                        c->key, c->draft->dev->info.id, c->what);
     if (read_value(c, OC_Q_HZ, &x.fig))
         return -1;
@@ -141,7 +141,7 @@ static int set_clock(struct change *c)
             oc_class_is_int(c->draft->entry[i].cls) || c->draft->entry[i].unit == OC_HW_SPECIAL ? "TOP/s"
                                                                                                 : "TFLOP/s");
         f->basis = OC_BASIS_ASSUMED;
-        f->note = "moved with the clock of --hw-set";
+        f->note = "scaled with the clock of --hw-set";
     }
     return put_in(c, &x);
 }
@@ -167,7 +167,7 @@ static int apply(struct change *c)
     return oc_fail(c->err, OC_EARG, "--hw-set %.60s: unknown key", c->key);
 }
 
-/* "overhead" is that of any runtime. */
+/* "overhead" applies to any runtime. */
 static void split_key(struct change *c)
 {
     const char *dot = strrchr(c->key, '.');
@@ -180,7 +180,7 @@ static void split_key(struct change *c)
     }
 }
 
-/* A device of its own with room for n more figures. */
+/* A private copy of the device with room for n more figures. */
 static struct oc_hw_draft *copy_draft(struct oc_arena *a, const struct oc_hw_draft *from, size_t n)
 {
     struct oc_hw_draft *d = OC_NEW(a, struct oc_hw_draft);

@@ -1,4 +1,4 @@
-/* Devices as tables: the list, the figures of one, and two side by side. */
+/* Tables of devices: the list, the figures of one, and a comparison of two. */
 #include <math.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ static const struct oc_hw_column list_columns[] = {
     {"file", NULL, false},
 };
 
-/* The highest dense peak of a class, or of the other one. */
+/* The highest dense peak of a class, or of the alternative class. */
 static double best_peak(const struct oc_device *d, unsigned cls, unsigned other)
 {
     double best = 0;
@@ -206,7 +206,7 @@ static void diff_group(struct oc_hw_table *t, const char *group, const struct oc
     }
 }
 
-/* Peaks as they are used: the dense one of each unit and class. */
+/* Effective peaks: the dense one of each unit and class. */
 static void diff_peaks(struct oc_hw_table *t, const struct oc_device *a, const struct oc_device *b)
 {
     for (unsigned u = 0; u < OC_HW_UNIT_COUNT; u++)

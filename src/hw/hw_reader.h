@@ -1,6 +1,5 @@
-/* Shared by the parts of the reader of hardware files: hwdb_read.c reads files, hwdb_elem.c gives the
- * elements their meaning, hw_build.c makes devices of what was read, with what they inherit. Private to the
- * hw folder. */
+/* Shared by the parts of the reader of hardware files: hwdb_read.c parses files, hwdb_elem.c validates the
+ * elements, hw_build.c builds devices from them and resolves inheritance. Private to the hw folder. */
 #ifndef OC_HW_READER_H
 #define OC_HW_READER_H
 
@@ -31,7 +30,7 @@ enum oc_hw_role { ROLE_PLAIN, ROLE_PEAK, ROLE_SIZE, ROLE_BANDWIDTH, ROLE_OVERHEA
 
 #define OC_HW_MAX_FIGURES   256 /* of one device */
 #define OC_HW_MAX_LEVELS    16
-#define OC_HW_MAX_BASES     8      /* one above the other */
+#define OC_HW_MAX_BASES     8      /* maximum levels of inheritance */
 #define OC_HW_MAX_INHERITED 100000 /* figures of one file */
 
 struct oc_hw_entry { /* a figure until its device is complete */
@@ -47,16 +46,16 @@ struct oc_hw_listed { /* a source of the file */
     bool used;
 };
 
-/* What the file says of a device. Its own elements first; after the merge those of its bases too. */
+/* The parsed elements of a device. Its own elements first; after the merge those of its bases too. */
 struct oc_hw_draft {
     struct oc_device *dev;
-    const char *base; /* id of the device that it inherits from, NULL: none */
+    const char *base; /* id of its base device, NULL: none */
     struct oc_hw_entry *entry;
     size_t n_entry;
     struct oc_hw_level *level; /* names and types */
     size_t n_level;
-    unsigned units; /* bit mask of the units that are given */
-    unsigned depth; /* bases below it */
+    unsigned units; /* bit mask of the defined units */
+    unsigned depth; /* number of bases below it */
     enum { DRAFT_READ, DRAFT_OPEN, DRAFT_MERGED } state;
 };
 
@@ -67,9 +66,9 @@ struct oc_hw_reader {
     struct oc_err *err;
     const char *path;
     struct oc_map source_ids, names;
-    struct oc_hw_listed *source; /* by the number that source_ids has for an id */
+    struct oc_hw_listed *source; /* indexed by the number of an id in source_ids */
     size_t n_source, cap_source;
-    struct oc_hw_draft **draft; /* one a device, by the number that `names` has for it */
+    struct oc_hw_draft **draft; /* one per device, indexed by its number in `names` */
     size_t n_draft, cap_draft, n_inherited;
     /* the device being read */
     struct oc_device *dev;
@@ -80,19 +79,19 @@ struct oc_hw_reader {
     const char **alias;
     size_t n_alias, cap_alias;
     const char *base;
-    unsigned unit, units_seen; /* present one; bit mask */
+    unsigned unit, units_seen; /* attributes present; bit mask */
 };
 
-/* With a list of findings a wrong figure is noted there (0) and reading goes on, else -1. */
+/* With a list of problems, records a wrong figure there and returns 0 to continue, else -1. */
 int oc_hw_soften(struct oc_hw_reader *r);
 
-/* Gives every device what it inherits, then makes it complete. */
+/* Resolves inheritance and completes every device. */
 int oc_hw_finish(struct oc_hw_reader *r);
 
-/* Fills the device of a merged draft. NULL, or what is wrong with it (arena memory). */
+/* Fills the device of a merged draft. NULL, or the error (arena memory). */
 const char *oc_hw_build(struct oc_arena *arena, struct oc_hw_draft *d);
 
-/* What each element may hold and does; in hwdb_elem.c. */
+/* Allowed children and callback of each element; in hwdb_elem.c. */
 extern const struct oc_xml_spec oc_hw_specs[E_KINDS];
 
 #endif

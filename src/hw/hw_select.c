@@ -1,4 +1,4 @@
-/* Devices by kind and vendor. */
+/* Selects devices by kind and vendor. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -20,7 +20,7 @@ struct condition {
     size_t n;
 };
 
-/* One condition at *p, which moves behind it and a '+'. */
+/* Parses one condition at *p and advances *p past it and a '+'. */
 static bool take(const char **p, struct condition *out)
 {
     static const char *const keys[] = {"kind=", "vendor="};
@@ -69,15 +69,13 @@ int oc_hwdb_select(struct oc_hwdb *db, const char *filter, const struct oc_devic
     *n = 0;
     if (!all && !is_valid(filter))
         return oc_fail(err, OC_EARG,
-                       "devices are chosen with all, kind=KIND, vendor=NAME or both with '+', "
-                       "not '%.60s'",
+                       "select devices with all, kind=KIND, vendor=NAME, or both joined by '+', not '%.60s'",
                        filter);
     if (oc_hwdb_list(db, out, &n_all, err))
         return -1;
-    const struct oc_device **list =
-        (const struct oc_device **)*out; /* the database's own, made for this call */
+    const struct oc_device **list = (const struct oc_device **)*out; /* a private database for this call */
     for (size_t i = 0; i < n_all; i++)
         if (all || passes(list[i], filter))
             list[(*n)++] = list[i];
-    return *n ? 0 : oc_fail(err, OC_ENOTFOUND, "no device of the hardware files is '%.60s'", filter);
+    return *n ? 0 : oc_fail(err, OC_ENOTFOUND, "no device in the hardware files matches '%.60s'", filter);
 }

@@ -111,7 +111,7 @@ static void print_text(const struct oc_hw_table *t, FILE *f)
     print_not_shown(t, n, f);
 }
 
-/* Quoted where a comma, a quote or an end of line is in it. */
+/* Quoted if it contains a comma, a quote or a line end. */
 static void print_field(FILE *f, const char *s)
 {
     bool quote = strpbrk(s, ",\"\r\n") != NULL;

@@ -19,22 +19,22 @@
 
 struct hw_file {
     const char *path;
-    size_t folder;   /* which of the searched folders */
+    size_t folder;   /* index of the folder */
     size_t first, n; /* its devices in the list, once read */
     bool read;
 };
 
 struct oc_hwdb {
     struct oc_arena arena;
-    struct hw_file *file; /* in the order of the search */
+    struct hw_file *file; /* in search order */
     size_t n_file, cap_file, n_folder;
     struct {
         const char *path;
         dev_t dev;
         ino_t ino;
-    } folder[MAX_FOLDERS];         /* which ones, so that none is searched twice */
+    } folder[MAX_FOLDERS];         /* to skip folders already searched */
     struct oc_device_list devices; /* of the files above */
-    struct oc_device_list own;     /* of the user's files, one after the other */
+    struct oc_device_list own;     /* of the user's files, in order */
     struct oc_map names;           /* "<folder>:<folded name>" */
     const struct oc_device **sorted;
 };
@@ -53,7 +53,7 @@ static bool is_hw_file(const char *name)
     return n > 4 && name[0] != '.' && strcmp(name + n - 4, ".xml") == 0;
 }
 
-/* False: it is one of the folders already, or there are too many. */
+/* False: a duplicate folder, or too many folders. */
 static bool new_folder(struct oc_hwdb *db, const char *dir)
 {
     struct stat st;
@@ -195,12 +195,12 @@ static int read_all(struct oc_hwdb *db, struct oc_err *err)
     return 0;
 }
 
-/* Whether the text of a name is anywhere in the file. Most lookups then parse one file only. */
+/* Whether the text of a name occurs in the file. Most lookups then parse only one file. */
 static bool mentions(const char *path, const char *folded)
 {
     struct oc_file file;
     if (oc_file_map(path, OC_HW_MAX_FILE_BYTES, &file, NULL))
-        return true; /* reading it tells what is wrong */
+        return true; /* the reader reports what is wrong */
     size_t n = strlen(folded), size = (size_t)file.size_bytes, i = 0, k = 0;
     for (; k < n && i + n <= size; i++)
         for (k = 0; k < n && oc_hw_fold_char((char)file.data[i + k]) == folded[k];)
@@ -234,7 +234,7 @@ static int not_found(struct oc_hwdb *db, const char *name, struct oc_err *err)
 {
     if (!db->n_file)
         return oc_fail(err, OC_ENOTFOUND,
-                       "no device '%.60s': no hardware files were found (ONNXCOST_HWDB names their folder)",
+                       "no device '%.60s': no hardware files found (set ONNXCOST_HWDB to their folder)",
                        name);
     const char *near = oc_hw_near_names(&db->arena, name, db->devices.item, db->devices.n);
     return oc_fail(err, OC_ENOTFOUND, "no device '%.60s' in the hardware files%s", name,
@@ -246,7 +246,7 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
     const char *folded = oc_hw_name_fold(&db->arena, name);
     *out = NULL;
     for (int pass = 0; pass < 2;
-         pass++) /* the second pass reads all: a name may be written with references */
+         pass++) /* the second pass parses all files: a name may be written with character references */
         for (size_t i = 0; i < db->n_file; i++) {
             struct hw_file *f = &db->file[i];
             if (!f->read && pass == 0 && !mentions(f->path, folded))
@@ -260,7 +260,7 @@ int oc_hwdb_find(struct oc_hwdb *db, const char *name, const struct oc_device **
     return not_found(db, name, err);
 }
 
-/* A user's device may stand on one of the hardware files. */
+/* A user's device may have a base in the hardware files. */
 static const struct oc_device *find_for_heir(void *user, const char *id)
 {
     const struct oc_device *found;
@@ -281,7 +281,7 @@ int oc_device_load(struct oc_hwdb *db, const char *file, const char *id, const s
     if (!n)
         return oc_fail(err, OC_EFORMAT, "cannot read '%s': no device in it", file);
     if (!id && n > 1)
-        return oc_fail(err, OC_EARG, "'%s' has %zu devices: name one as %s#ID%s", file, n, file,
+        return oc_fail(err, OC_EARG, "'%s' has %zu devices: select one with %s#ID%s", file, n, file,
                        oc_hw_near_names(&db->arena, "", device, n));
     *out = id ? search(device, n, oc_hw_name_fold(&db->arena, id)) : device[0];
     if (*out)
@@ -322,7 +322,7 @@ static int by_vendor_and_id(const void *a, const void *b)
     return c ? c : strcmp((*x)->info.id, (*y)->info.id);
 }
 
-/* Is the device what a search for its id finds, or hidden by an earlier folder? */
+/* Whether a lookup of the device's id finds this device, or one in an earlier folder hides it. */
 static bool is_visible(const struct oc_hwdb *db, size_t file, const struct oc_device *d,
                        struct oc_arena *scratch)
 {

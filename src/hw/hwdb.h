@@ -1,38 +1,38 @@
-/* Hardware files: what a device can do at most, each number with unit, basis and source. This module reads
- * and looks up; it knows nothing of models or costs. The XML format is hwdb/hwdb.rng; the public functions
- * are in onnxcost.h. Values are in base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
+/* Hardware files: peak figures of devices, each number with unit, basis and source. This module reads and
+ * looks up devices. The XML format is hwdb/hwdb.rng; the public functions are in onnxcost.h. Values are in
+ * base units: FLOP/s, OP/s, bytes, bytes/s, Hz, seconds. */
 #ifndef OC_HWDB_H
 #define OC_HWDB_H
 
 #include "base/arena.h"
 #include "shape/dtype.h"
 
-/* Units of a device that compute, each with peaks by arithmetic class. */
+/* Compute units of a device, each with peaks by arithmetic class. */
 enum oc_hw_unit { OC_HW_VECTOR, OC_HW_MATRIX, OC_HW_SPECIAL, OC_HW_UNIT_COUNT };
 const char *oc_hw_unit_name(unsigned unit); /* "vector" */
 
 struct oc_hw_level {
     const char *name;                /* "L2"; the last level is "DRAM" */
     const char *type;                /* "HBM2e", NULL */
-    const struct oc_hw_figure *size; /* of the whole device; NULL: not known */
+    const struct oc_hw_figure *size; /* of the whole device; NULL: unknown */
     const struct oc_hw_figure *bandwidth;
 };
 
 struct oc_device {
     struct oc_device_info info;
     uint32_t line;
-    const struct oc_hw_figure *figure; /* in the order of the file */
+    const struct oc_hw_figure *figure; /* in file order */
     size_t n_figure;
-    /* The dense peak to hold work against, NULL if not known. Where a file has several for one class, the
-     * first that accumulates in f32 (floats) or i32 (integers), else the first: files list the highest clock
-     * first, so that a peak is a ceiling. */
+    /* The dense peak used for the roofline, NULL if unknown. If a file has several for one class, the first
+     * that accumulates in f32 (floats) or i32 (integers), else the first: files list the highest clock first,
+     * so that a peak is an upper bound. */
     const struct oc_hw_figure *peak[OC_HW_UNIT_COUNT][OC_CLASS_COUNT];
     bool f16_fallback;               /* f16 work runs on the vector unit at its f32 peak */
     const struct oc_hw_level *level; /* nearest first */
     size_t n_level;
-    const struct oc_hw_figure *overhead; /* per launched operator; NULL: not known */
-    const struct oc_hw_figure *power;    /* design power, W; NULL: not known */
-    struct oc_hw_draft *draft;           /* what the reader made it of: for heirs and overrides */
+    const struct oc_hw_figure *overhead; /* per launched operator; NULL: unknown */
+    const struct oc_hw_figure *power;    /* design power, W; NULL: unknown */
+    struct oc_hw_draft *draft;           /* the parsed elements: for derived devices and overrides */
 };
 
 const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: not in the file */
@@ -40,13 +40,13 @@ const struct oc_hw_level *oc_device_dram(const struct oc_device *d); /* NULL: no
 #define OC_HW_MAX_FILE_BYTES (16u << 20)
 #define OC_HW_MAX_DEVICES    10000u
 
-/* Devices of one or several files, growing. */
+/* A growable list of devices from one or several files. */
 struct oc_device_list {
-    struct oc_device **item; /* heap; the devices live in the arena of the reader */
+    struct oc_device **item; /* heap; the devices are in the arena of the reader */
     size_t n, cap;
 };
 
-/* What is wrong in files, for lint: reading goes on behind it. */
+/* Problems in files, for lint: the reader continues after each. */
 struct oc_hw_findings {
     struct oc_arena *arena;
     struct oc_hw_finding *item; /* heap */
@@ -59,7 +59,7 @@ void oc_hw_note(struct oc_hw_findings *f, const char *file, uint32_t line, const
 struct oc_hw_reading {
     struct oc_arena *arena;
     struct oc_device_list *list;
-    /* finds a base that the file itself does not have; NULL: there are no others */
+    /* finds a base that is not in the file; NULL: no other files */
     const struct oc_device *(*find)(void *user, const char *id);
     void *user;
     struct oc_hw_findings *findings; /* NULL: the first wrong figure ends the reading */
@@ -76,17 +76,17 @@ int oc_hw_read_mem(const char *name, const void *data, size_t n, struct oc_arena
                    struct oc_device_list *list, struct oc_err *err);
 
 const char *oc_hwdb_file(const struct oc_hwdb *db,
-                         size_t i); /* i-th one of the search, NULL behind the last */
+                         size_t i); /* i-th file of the search, NULL after the last */
 
-/* oc_device_override, in memory of one's own. */
+/* oc_device_override, in caller-owned memory. */
 int oc_device_change(struct oc_arena *a, const struct oc_device *device, const char *const *set, size_t n,
                      const struct oc_device **out, struct oc_err *err);
 
-/* Names are the same without letter case, and with '-', '_' and blank alike: the one spelling of a name. */
+/* Normalised name for comparison: ignores case, and treats '-', '_' and blank as equal. */
 char oc_hw_fold_char(char c);
 char *oc_hw_name_fold(struct oc_arena *arena, const char *name);
 
-/* "; near names: a, b" for a name that was not found, or "" (arena memory). Names are folded. */
+/* "; near names: a, b" for a name that was not found, or "" (arena memory). Names are normalised. */
 const char *oc_hw_near_names(struct oc_arena *arena, const char *name, struct oc_device *const *device,
                              size_t n_device);
 

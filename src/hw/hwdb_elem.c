@@ -32,7 +32,7 @@ static bool find_word(const char *const *list, size_t n, const char *word, unsig
     return false;
 }
 
-/* source="a b": the documents by id. */
+/* source="a b": looks up the documents by id. */
 static int resolve_sources(struct oc_hw_reader *r, const struct oc_xml_elem *e, struct oc_hw_figure *f)
 {
     const char *ids = oc_xml_get(e, "source");
@@ -54,7 +54,7 @@ static int resolve_sources(struct oc_hw_reader *r, const struct oc_xml_elem *e, 
     return 0;
 }
 
-/* A derived figure must show its formula; any formula must give the value to 2 %. */
+/* A derived figure needs a formula; any formula must give the value within 2 %. */
 static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     if (!f->formula)
@@ -62,9 +62,9 @@ static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
     double v;
     const char *bad = "";
     if (!oc_formula_value(f->formula, &v, &bad))
-        return oc_xml_fail(r->xml, "formula '%.80s' is not understood at '%.20s'", f->formula, bad);
+        return oc_xml_fail(r->xml, "formula '%.80s': syntax error at '%.20s'", f->formula, bad);
     if (fabs(v - f->value) > 0.02 * f->value)
-        return oc_xml_fail(r->xml, "formula gives %.6g%s%s, value says %.6g", v, *f->unit ? " " : "", f->unit,
+        return oc_xml_fail(r->xml, "formula gives %.6g%s%s, value is %.6g", v, *f->unit ? " " : "", f->unit,
                            f->value);
     return 0;
 }
@@ -72,7 +72,7 @@ static int check_formula(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 static int check_basis(struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     if (f->basis == OC_BASIS_ASSUMED && !f->note)
-        return oc_xml_fail(r->xml, "basis 'assumed' needs a note that says why");
+        return oc_xml_fail(r->xml, "basis 'assumed' needs a note with the reason");
     if (f->basis != OC_BASIS_ASSUMED && !f->source[0])
         return oc_xml_fail(r->xml, "missing source");
     return check_formula(r, f);
@@ -118,7 +118,7 @@ static bool same_text(const char *a, const char *b) /* NULL: none */
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Two figures for the same thing would make the choice arbitrary. */
+/* Two figures of the same kind would be ambiguous. */
 static bool have_figure(const struct oc_hw_reader *r, const struct oc_hw_figure *f)
 {
     for (size_t i = 0; i < r->n_entry; i++) {
@@ -130,7 +130,7 @@ static bool have_figure(const struct oc_hw_reader *r, const struct oc_hw_figure 
     return false;
 }
 
-/* cores="4": a whole number above 0 */
+/* cores="4": a positive integer */
 static int check_cores(const struct oc_hw_reader *r, const char *cores)
 {
     if (!cores || (strspn(cores, "0123456789") == strlen(cores) && cores[0] != '0' && strlen(cores) < 8))
@@ -146,7 +146,8 @@ static int start_hwdb(void *user, const struct oc_xml_elem *e)
     const char *version = oc_xml_get(e, "version");
     return strcmp(version, "1") == 0
                ? 0
-               : oc_xml_fail(r->xml, "version '%.20s' is not known (this program reads version 1)", version);
+               : oc_xml_fail(r->xml, "version '%.20s' is not supported (this program reads version 1)",
+                             version);
 }
 
 static int start_source(void *user, const struct oc_xml_elem *e)
@@ -170,7 +171,7 @@ static int take_name(struct oc_hw_reader *r, const char *name)
     if (!*key)
         return oc_xml_fail(r->xml, "empty name");
     if (!oc_map_add(&r->names, key, strlen(key), &at, NULL))
-        return oc_xml_fail(r->xml, "name '%.60s' is taken by device '%.60s'", name,
+        return oc_xml_fail(r->xml, "name '%.60s' is already used by device '%.60s'", name,
                            at < r->n_draft ? r->draft[at]->dev->info.id : r->dev->info.id);
     return 0;
 }
@@ -274,7 +275,7 @@ static bool peak_given(const struct oc_hw_reader *r, const struct oc_hw_entry *x
     return false;
 }
 
-/* Matrix units exist in variants that differ in speed by what they accumulate in. */
+/* Matrix units differ in speed by the accumulator type. */
 static bool needs_accumulate(unsigned unit, unsigned cls)
 {
     return unit == OC_HW_MATRIX && cls != OC_CLASS_F64 && cls != OC_CLASS_F32;
@@ -314,7 +315,7 @@ static int start_fallback(void *user, const struct oc_xml_elem *e)
     struct oc_hw_reader *r = user;
     if (r->unit != OC_HW_VECTOR || strcmp(oc_xml_get(e, "class"), "f16") != 0 ||
         strcmp(oc_xml_get(e, "to"), "f32") != 0)
-        return oc_xml_fail(r->xml, "only class 'f16' to 'f32' on the vector unit");
+        return oc_xml_fail(r->xml, "a fallback is allowed only from class 'f16' to 'f32' on the vector unit");
     r->dev->f16_fallback = true;
     return 0;
 }
@@ -327,7 +328,7 @@ static int start_memory(void *user, const struct oc_xml_elem *e)
         if (strcmp(r->level[i].name, name) == 0)
             return oc_xml_fail(r->xml, "given twice");
     if (r->n_level && strcmp(r->level[r->n_level - 1].name, "DRAM") == 0)
-        return oc_xml_fail(r->xml, "comes after DRAM, which must be last");
+        return oc_xml_fail(r->xml, "must be before DRAM, the last level");
     if (r->n_level == OC_HW_MAX_LEVELS)
         return oc_xml_fail(r->xml, "more than %d levels", OC_HW_MAX_LEVELS);
     OC_GROW(r->level, r->n_level, r->cap_level);

@@ -34,7 +34,7 @@ static int append_devices(const struct oc_hw_reader *r, const char *name, struct
 {
     struct oc_device_list *list = r->how->list;
     if (list->n + r->n_draft > OC_HW_MAX_DEVICES)
-        return oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in all", name,
+        return oc_fail(err, OC_ELIMIT, "cannot read '%s': more than %u devices in total", name,
                        OC_HW_MAX_DEVICES);
     for (size_t i = 0; i < r->n_draft; i++) {
         OC_GROW(list->item, list->n, list->cap);

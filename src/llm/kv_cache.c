@@ -1,4 +1,4 @@
-/* The pairs of past and present: by their names, then by the graph between them. */
+/* Pairs the past and present of KV caches: by name, then by the graph between them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,14 +7,14 @@
 
 enum {
     MAX_PAIRS = 8192,
-    MAX_STEPS = 256 /* nodes between a present and its past */
+    MAX_STEPS = 256 /* maximum nodes between a present and its past */
 };
 
 /* ---- from a present back to its past ------------------------------------------------------------------ */
 
 struct walk {
     const struct oc_model *m;
-    uint32_t value[MAX_STEPS]; /* seen, in the order of their distance */
+    uint32_t value[MAX_STEPS]; /* visited values, by distance */
     unsigned n;
 };
 
@@ -28,7 +28,7 @@ static void step_to(struct walk *w, uint32_t value)
     w->value[w->n++] = value;
 }
 
-/* Into the bodies of the node: what they give for its output `slot`. */
+/* Continues into the bodies of the node: their outputs for its output `slot`. */
 static void step_into(struct walk *w, const struct oc_node *n, uint32_t slot)
 {
     for (uint32_t a = 0; a < n->n_attr; a++)
@@ -49,7 +49,8 @@ static uint32_t slot_of(const uint32_t *list, uint32_t n, uint32_t value)
     return OC_NONE;
 }
 
-/* Fills reader, writer and their slots. False: the present does not come from the past within reach. */
+/* Sets reader, writer and their slots. False: the present is not derived from the past within the search
+ * limit. */
 static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
 {
     struct walk w = {.m = m};
@@ -57,7 +58,7 @@ static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
     for (unsigned i = 0; i < w.n; i++) {
         uint32_t node = m->value[w.value[i]].producer;
         if (w.value[i] == p->past)
-            return true; /* handed through */
+            return true; /* passed through unchanged */
         if (node == OC_NONE)
             continue;
         const struct oc_node *n = &m->node[node];
@@ -80,7 +81,7 @@ static bool connect(const struct oc_model *m, struct oc_kv_pair *p)
 
 /* ---- axes --------------------------------------------------------------------------------------------- */
 
-/* The only open dimension behind the batch is the length; without one the usual place. */
+/* The only open dimension after the batch is the length; otherwise the usual axis. */
 static unsigned length_axis(const struct oc_shape *s, unsigned batch, unsigned usual)
 {
     unsigned axis = usual, open = 0;
@@ -108,7 +109,7 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
     if (s->rank != (both ? 5 : 4))
         return false;
     unsigned batch = both && oc_is(s->dim[0], 2) ? 1 : 0;
-    unsigned first = both && !batch ? 2 : batch + 1; /* heads, length and size stand from here on */
+    unsigned first = both && !batch ? 2 : batch + 1; /* from here on: heads, length and size */
     unsigned length = length_axis(s, first - 1, first + 1);
     p->batch_axis = (uint8_t)batch;
     p->length_axis = (uint8_t)length;
@@ -117,7 +118,7 @@ static bool set_axes(const struct oc_model *m, struct oc_kv_pair *p)
     return true;
 }
 
-/* A cache in blocks that no sequence owns: its first dimension is no batch. */
+/* A paged cache without an owning sequence: its first dimension is not the batch. */
 static bool is_paged(const struct oc_model *m, const struct oc_kv_pair *p)
 {
     return p->reader != OC_NONE && !strcmp(m->node[p->reader].op_type, "PagedAttention");
@@ -127,7 +128,7 @@ static bool is_paged(const struct oc_model *m, const struct oc_kv_pair *p)
 
 struct finder {
     const struct oc_model *m;
-    struct oc_map outputs; /* name to value */
+    struct oc_map outputs; /* from name to value */
     struct oc_diags *diags;
     struct oc_kv_pair *pair; /* heap */
     uint32_t n, cap;
@@ -135,7 +136,7 @@ struct finder {
 
 static void leave_out(struct finder *f, uint32_t past, const char *why)
 {
-    oc_diag_add(f->diags, OC_WARNING, "W-kv-left-out", f->m->value[past].name, "%s: not taken as a cache",
+    oc_diag_add(f->diags, OC_WARNING, "W-kv-left-out", f->m->value[past].name, "%s: not used as a cache",
                 why);
 }
 
@@ -164,13 +165,13 @@ static void try_input(struct finder *f, uint32_t value)
     if (!p.name)
         return;
     if (p.present == OC_NONE && !p.name->cross)
-        leave_out(f, value, "there is no present of this past");
+        leave_out(f, value, "no present output matches this past");
     else if (!set_axes(f->m, &p))
-        leave_out(f, value, "its shape is not that of keys or values");
+        leave_out(f, value, "its shape does not match keys or values");
     else if (p.present != OC_NONE && !connect(f->m, &p) && !p.name->cross)
-        leave_out(f, value, "the present of that name is not made from it");
+        leave_out(f, value, "the present of that name is not computed from it");
     else if (is_paged(f->m, &p))
-        leave_out(f, value, "its blocks belong to no sequence (PagedAttention)");
+        leave_out(f, value, "its blocks are not per sequence (PagedAttention)");
     else if (f->n < MAX_PAIRS) {
         OC_GROW(f->pair, f->n, f->cap);
         f->pair[f->n++] = p;
@@ -199,12 +200,12 @@ static void count_pairs(struct oc_kv_cache_info *kv)
 
 static int none_found(const struct oc_model *m, const struct oc_diags *diags, struct oc_err *err)
 {
-    return oc_fail(
-        err, OC_EUNSUPPORTED,
-        "'%.200s' has no key-value cache: no input such as past_key_values.0.key with an output such as "
-        "present.0.key%s%s%.300s%s",
-        *m->path ? m->path : "the model", diags->n ? " (" : "", diags->n ? diags->item[0].where : "",
-        diags->n ? oc_printf(diags->arena, ": %s", diags->item[0].text) : "", diags->n ? ")" : "");
+    return oc_fail(err, OC_EUNSUPPORTED,
+                   "'%.200s' has no KV cache: no input such as past_key_values.0.key with an output such as "
+                   "present.0.key%s%s%.300s%s",
+                   *m->path ? m->path : "the model", diags->n ? " (" : "",
+                   diags->n ? diags->item[0].where : "",
+                   diags->n ? oc_printf(diags->arena, ": %s", diags->item[0].text) : "", diags->n ? ")" : "");
 }
 
 int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags *diags,

@@ -13,8 +13,8 @@ static const struct oc_kv_pattern patterns[] = {
     {"past_key_values.%d.key", "present_key_values.%d.key", OC_KV_KEY, false, "optimum"},
     {"past_key_values.%d.value", "present_key_values.%d.value", OC_KV_VALUE, false, "optimum"},
     {"past_key_values.%d.key_value", "present.%d.key_value", OC_KV_BOTH, false,
-     "optimum (one tensor a layer)"},
-    {"past_key_values.%d", "present.%d", OC_KV_BOTH, false, "optimum (one tensor a layer)"},
+     "optimum (one tensor per layer)"},
+    {"past_key_values.%d", "present.%d", OC_KV_BOTH, false, "optimum (one tensor per layer)"},
     /* encoder and decoder */
     {"past_key_values.%d.decoder.key", "present.%d.decoder.key", OC_KV_KEY, false, OPTIMUM},
     {"past_key_values.%d.decoder.value", "present.%d.decoder.value", OC_KV_VALUE, false, OPTIMUM},

@@ -25,19 +25,19 @@ static int check_opts(const struct oc_llm_opts *o, struct oc_err *err)
     return o->n_device > MAX_DEVICES ? oc_fail(err, OC_EARG, "more than %d devices", MAX_DEVICES) : 0;
 }
 
-/* What the model fixes must be what is asked for. */
+/* Sizes fixed by the model must equal the requested ones. */
 static int check_fixed(struct oc_llm *l, struct oc_err *err)
 {
     const int64_t *fixed = l->sizes.fixed;
     if (fixed[OC_LLM_BATCH] >= 0 && fixed[OC_LLM_BATCH] != l->opts.batch)
-        return oc_fail(err, OC_EARG, "the model fixes the batch at %lld, not %lld",
+        return oc_fail(err, OC_EARG, "the model has a fixed batch of %lld, not %lld",
                        (long long)fixed[OC_LLM_BATCH], (long long)l->opts.batch);
     if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != l->opts.prompt)
-        l->prefill_failure = oc_printf(&l->arena, "the model takes %lld new token%s at a time, not %lld",
+        l->prefill_failure = oc_printf(&l->arena, "the model processes %lld new token%s per run, not %lld",
                                        (long long)fixed[OC_LLM_NEW], fixed[OC_LLM_NEW] == 1 ? "" : "s",
                                        (long long)l->opts.prompt);
     if (fixed[OC_LLM_NEW] >= 0 && fixed[OC_LLM_NEW] != 1)
-        l->decode_failure = oc_printf(&l->arena, "the model takes %lld new tokens at a time, not 1",
+        l->decode_failure = oc_printf(&l->arena, "the model processes %lld new tokens per run, not 1",
                                       (long long)fixed[OC_LLM_NEW]);
     return 0;
 }
@@ -55,7 +55,7 @@ static const struct oc_llm_cost *run(struct oc_llm *l, struct oc_llm_at at, cons
 static void find_runs(struct oc_llm *l)
 {
     const struct oc_llm_opts *o = &l->opts;
-    l->steps_n = o->generate - 1; /* the prefill gives the first token */
+    l->steps_n = o->generate - 1; /* the prefill produces the first token */
     int64_t last = l->steps_n > 0 ? o->prompt + l->steps_n - 1 : o->prompt;
     l->prefill = run(l, (struct oc_llm_at){o->batch, o->prompt, 0}, &l->prefill_failure);
     l->first = run(l, (struct oc_llm_at){o->batch, 1, o->prompt}, &l->decode_failure);
@@ -77,8 +77,8 @@ static bool is_found(const struct oc_llm_law *law)
     return law->found[OC_LN_MACS] && law->found[OC_LN_READ_ACT];
 }
 
-/* Closed forms over as many sizes as any context has. Where a window sets in, one side has another law than
- * the other: then those of the side that the answer is on, else those of its last steps alone. */
+/* Fits closed forms over the full context. If a window splits the range, uses the forms of the side with the
+ * decode steps, else those of the last steps only. */
 static void find_law(struct oc_llm *l, enum oc_llm_phase phase, int64_t at, int64_t wide)
 {
     struct oc_llm_law *law = phase == OC_LLM_PREFILL ? &l->prefill_law : &l->decode_law;
@@ -114,7 +114,7 @@ static int make(struct oc_llm *l, struct oc_err *err)
         return -1;
     find_runs(l);
     if (!l->prefill && !l->last)
-        return oc_fail(err, OC_EUNSUPPORTED, "neither prompt nor decode can be analysed: %s",
+        return oc_fail(err, OC_EUNSUPPORTED, "neither prefill nor decode can be analysed: %s",
                        l->decode_failure);
     find_laws(l);
     l->n_device = l->opts.n_device;
@@ -137,7 +137,7 @@ int oc_llm_make(const struct oc_model *model, const struct oc_llm_opts *opts, st
     *l = (struct oc_llm){.model = model, .opts = *opts};
     l->diags.arena = &l->arena;
     l->meter.llm = l;
-    l->sum_failure = "the costs of the steps follow no law that was found";
+    l->sum_failure = "no closed form fits the costs of the decode steps";
     if (!l->opts.analyze)
         l->opts.analyze = &plain;
     if (make(l, err)) {

@@ -1,7 +1,7 @@
-/* A decoder with a key-value cache, seen through its graph: which inputs and outputs are the cache, which
- * dimensions count sequences, new tokens and tokens of the cache, and what a prompt and a generated token
- * cost. All costs are those of analyses of the graph with these sizes; the sums over the tokens of an answer
- * are exact. The public functions are in onnxcost.h. */
+/* Decoders with a KV cache: identifies the cache inputs and outputs and the dimensions that count sequences,
+ * new tokens and cached tokens, and computes the cost of prefill and decode steps. All costs come from
+ * analyses of the graph with these sizes; sums over decode steps are exact. The public functions are in
+ * onnxcost.h. */
 #ifndef OC_LLM_H
 #define OC_LLM_H
 
@@ -14,21 +14,21 @@
 
 struct oc_kv_pair {
     const struct oc_kv_pattern *name;
-    uint32_t past, present;  /* values; present OC_NONE: only read, as cross attention does */
+    uint32_t past, present;  /* values; present OC_NONE: read-only, as in cross attention */
     uint32_t layer;          /* as named */
-    uint32_t reader, writer; /* nodes: takes the past in, gives the present out; OC_NONE: none */
+    uint32_t reader, writer; /* nodes: reads the past, writes the present; OC_NONE: none */
     uint32_t past_slot, present_slot;
     uint8_t batch_axis, head_axis, length_axis, size_axis; /* of the past; 255: none */
 };
 
 struct oc_kv_cache_info {
     struct oc_kv_pair *pair;
-    uint32_t n_pair, n_self; /* n_self: those that grow, they come first */
-    uint32_t layers;         /* different ones among these */
+    uint32_t n_pair, n_self; /* n_self: growing caches, listed first */
+    uint32_t layers;         /* distinct layers among these */
 };
 
-/* Finds the pairs by name and keeps those whose present is made from their past. What is left out becomes a
- * finding. OC_EUNSUPPORTED: there is none. */
+/* Finds the pairs by name and keeps those whose present is computed from their past. Rejected candidates
+ * become warnings. OC_EUNSUPPORTED: there is none. */
 int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags *diags,
                struct oc_kv_cache_info *out, struct oc_err *err);
 
@@ -37,7 +37,7 @@ int oc_kv_find(const struct oc_model *m, struct oc_arena *arena, struct oc_diags
 enum oc_llm_role { OC_LLM_BATCH, OC_LLM_NEW, OC_LLM_PAST, OC_LLM_TOTAL, OC_LLM_ROLES };
 extern const char *const oc_llm_role_name[OC_LLM_ROLES];
 
-struct oc_llm_size { /* a dimension of an input that the role decides */
+struct oc_llm_size { /* a dimension of an input that has a role */
     const char *symbol;
     uint8_t role;
 };
@@ -45,12 +45,12 @@ struct oc_llm_size { /* a dimension of an input that the role decides */
 struct oc_llm_sizes {
     struct oc_llm_size *size;
     uint32_t n_size;
-    int64_t fixed[OC_LLM_ROLES]; /* what the model itself fixes, -1: open */
+    int64_t fixed[OC_LLM_ROLES]; /* sizes fixed by the model, -1: open */
     uint32_t tokens;             /* the input that holds the new tokens */
-    struct oc_llm_size *scalar;  /* inputs of one number that the role decides */
+    struct oc_llm_size *scalar;  /* scalar inputs set by their role */
     uint32_t n_scalar;
-    uint32_t mask;    /* an input whose last dimension has to be told apart, OC_NONE */
-    uint32_t *branch; /* If nodes that ask whether the cache is used */
+    uint32_t mask;    /* an input whose last dimension must be given, OC_NONE */
+    uint32_t *branch; /* If nodes whose condition is "use cache" */
     uint32_t n_branch;
 };
 
@@ -59,14 +59,15 @@ int oc_llm_find_sizes(const struct oc_model *m, const struct oc_kv_cache_info *k
                       struct oc_err *err);
 
 struct oc_llm_at {              /* one run of the graph */
-    int64_t batch, fresh, past; /* sequences, new tokens and tokens in the cache of each */
+    int64_t batch, fresh, past; /* sequences, new tokens and cached tokens per sequence */
 };
 
 struct oc_llm;
 /* The analysis at these sizes. */
 int oc_llm_analyze(const struct oc_llm *l, struct oc_llm_at at, struct oc_analysis **out, struct oc_err *err);
 
-/* ---- what a run costs (llm_measure.c) ----------------------------------------------------------------- */
+/* ---- cost of a run (llm_measure.c) -----------------------------------------------------------------------
+ */
 
 enum oc_llm_num {
     OC_LN_MACS,
@@ -75,8 +76,8 @@ enum oc_llm_num {
     OC_LN_READ_ACT,
     OC_LN_READ_WEIGHT,
     OC_LN_WRITTEN,
-    OC_LN_KV_READ,    /* of the bytes read: the cache */
-    OC_LN_KV_WRITTEN, /* of the bytes written: the cache */
+    OC_LN_KV_READ,    /* part of the bytes read: the cache */
+    OC_LN_KV_WRITTEN, /* part of the bytes written: the cache */
     OC_LN_PEAK,
     OC_LN_LAUNCHES,
     OC_LN_CLASS_MACS, /* by enum oc_class */
@@ -91,7 +92,7 @@ struct oc_llm_cost {
     uint8_t quality, peak_quality; /* enum oc_quality */
 };
 
-/* Costs of runs, each analysed once. */
+/* Costs of runs; each run is analysed once. */
 struct oc_llm_meter {
     const struct oc_llm *llm;
     struct oc_llm_known {
@@ -112,11 +113,11 @@ void oc_llm_meter_free(struct oc_llm_meter *m);
 struct oc_llm_law {
     struct oc_rpoly poly[OC_LN_COUNT];
     bool found[OC_LN_COUNT];
-    int64_t from, to; /* tokens for which they hold */
-    uint32_t checked; /* further points at which they were equal */
+    int64_t from, to; /* range of tokens in which they hold */
+    uint32_t checked; /* further points that confirmed them */
 };
 enum oc_llm_phase { OC_LLM_PREFILL, OC_LLM_DECODE };
-/* Prefill: in batch and new tokens, nothing in the cache. Decode: in batch and tokens of the cache, one new.
+/* Prefill: in batch and new tokens, with an empty cache. Decode: in batch and cached tokens, one new token.
  */
 void oc_llm_find_law(struct oc_llm_meter *m, enum oc_llm_phase phase, int64_t from, int64_t to,
                      struct oc_llm_law *out);
@@ -124,10 +125,10 @@ void oc_llm_law_free(struct oc_llm_law *law);
 bool oc_llm_law_at(const struct oc_llm_law *law, enum oc_llm_num n, int64_t batch, int64_t tokens,
                    uint64_t *out);
 
-/* Decode steps with `from` to `to` tokens in the cache, in pieces in which each count is a polynomial. */
+/* Decode steps with `from` to `to` cached tokens, in pieces in which each count is a polynomial. */
 struct oc_llm_piece {
     int64_t from, to;
-    struct oc_rpoly poly[OC_LN_COUNT]; /* in the tokens of the cache */
+    struct oc_rpoly poly[OC_LN_COUNT]; /* in the cached tokens */
 };
 struct oc_llm_steps {
     struct oc_llm_piece *piece; /* heap */
@@ -143,30 +144,30 @@ bool oc_llm_steps_sum(const struct oc_llm_steps *s, enum oc_llm_num n, uint64_t 
 
 struct oc_llm_limit {
     bool known;
-    int64_t v;          /* the largest that fits, 0: not even one; or the first that is compute-bound */
-    bool never, beyond; /* compute-bound: for no batch; fits: more than was looked for */
-    const char *why;    /* not known, or never */
+    int64_t v;          /* the largest that fits, 0: none; or the first that is compute-bound */
+    bool never, beyond; /* compute-bound: for no batch size; fits: beyond the search limit */
+    const char *why;    /* unknown, or never */
 };
 
 struct oc_llm_roof { /* of one run, or of all decode steps */
     double s, comp_s, mem_s;
-    double chip_s; /* as if activations stayed on chip: weights and cache only */
+    double chip_s; /* lower bound if activations stay on chip: weights and cache only */
     const char *bound;
-    const char *missing; /* why it is not known, NULL */
+    const char *missing; /* reason why it is unknown, NULL */
 };
 
 struct oc_llm_device {
     const struct oc_device *device;
-    struct oc_llm_roof prefill, first, last, all, whole;       /* all decode steps; with the prompt */
-    double memory_bytes;                                       /* NAN: not known */
-    uint64_t need_bytes;                                       /* at the end of the answer */
-    struct oc_llm_limit batch, context, prompt, compute_bound; /* prompt: in one run */
-    const char *left_out; /* work without a peak that the roofs leave out, NULL */
+    struct oc_llm_roof prefill, first, last, all, whole;       /* all decode steps; with the prefill */
+    double memory_bytes;                                       /* NAN: unknown */
+    uint64_t need_bytes;                                       /* at the last decode step */
+    struct oc_llm_limit batch, context, prompt, compute_bound; /* prefill: in one run */
+    const char *left_out; /* work without a peak, not in the bounds, NULL */
 };
 
 /* ---- everything --------------------------------------------------------------------------------------- */
 
-struct oc_llm_weights { /* constants that are stored alike */
+struct oc_llm_weights { /* constants with the same storage format */
     const char *label;  /* "float16", "4 bits in blocks of 32" */
     uint64_t elements, bytes;
 };
@@ -184,7 +185,7 @@ struct oc_llm {
     const struct oc_assumption *assumption; /* of the decode analysis */
     uint32_t n_assumption;
     struct oc_llm_meter meter;
-    const struct oc_llm_cost *prefill, *first, *last; /* NULL: could not be analysed */
+    const struct oc_llm_cost *prefill, *first, *last; /* NULL: the analysis failed */
     const char *prefill_failure, *decode_failure, *sum_failure;
     int64_t steps_n; /* decode steps after the prefill: generate - 1 */
     struct oc_llm_steps steps;
@@ -195,10 +196,10 @@ struct oc_llm {
     size_t n_device;
 };
 
-/* llm_facts.c: needs kv, sizes; fills facts, weights, assumption. */
+/* llm_facts.c: needs kv, sizes; sets facts, weights, assumption. */
 int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err);
 /* llm_device.c: needs all costs. */
 void oc_llm_hold_against(struct oc_llm *l, struct oc_llm_device *d);
-/* Bytes of the model's constants, and of all that is in memory in a run. */
+/* Bytes of the model's constants, and total memory of a run. */
 uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c);
 #endif

@@ -1,5 +1,5 @@
-/* A decoder on a device: the least times of the roofline, what fits into memory, and from which batch on the
- * arithmetic, not the memory, is the limit. */
+/* A decoder on a device: roofline times, memory capacity, and the batch size from which decode is
+ * compute-bound. */
 #include <math.h>
 #include <string.h>
 
@@ -7,16 +7,17 @@
 #include "hw/hwdb.h"
 #include "llm/llm.h"
 
-#define MOST        (INT64_C(1) << 31) /* sequences or tokens that are looked for in memory */
-#define MOST_BATCH  (INT64_C(1) << 20) /* in the search for a batch that is compute-bound */
-#define MOST_DIRECT (INT64_C(1) << 12) /* the same without a law: each try is an analysis */
+#define MOST        (INT64_C(1) << 31) /* search limit for sequences or tokens in memory */
+#define MOST_BATCH  (INT64_C(1) << 20) /* search limit for a compute-bound batch */
+#define MOST_DIRECT (INT64_C(1) << 12) /* the same without closed forms: each try is an analysis */
 
-/* ---- work that a device has a peak for ----------------------------------------------------------------- */
+/* ---- work with a peak on the device -----------------------------------------------------------------------
+ */
 
 struct held { /* counts against one device */
     struct oc_llm *l;
     struct oc_llm_device *d;
-    struct oc_device device; /* without overhead: a launch is no lower bound */
+    struct oc_device device; /* without overhead: launches are not in the lower bound */
 };
 
 static bool has_vector_peak(const struct oc_device *d, unsigned cls)
@@ -33,8 +34,8 @@ static void note_left_out(struct held *h, unsigned cls)
         h->d->left_out = oc_printf(&h->l->arena, "%s, %s", before, name);
 }
 
-/* Elementwise work in a class without a vector peak is left out: the time stays a lower bound. Products are
- * not: without their peak nothing can be said. */
+/* Elementwise work in a class without a vector peak is left out: the time stays a lower bound. For products
+ * it is not: without their peak the time is unknown. */
 static struct oc_work work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
 {
     struct oc_work w = {.bytes = v[OC_LN_READ_ACT] + v[OC_LN_READ_WEIGHT] + v[OC_LN_WRITTEN], .launches = 1};
@@ -52,7 +53,7 @@ static struct oc_work work_of(struct held *h, const uint64_t v[OC_LN_COUNT])
     return w;
 }
 
-/* Weights once, the cache that is seen once, and the new tokens' keys and values. */
+/* Reads weights once and the visible cache once, writes the new keys and values. */
 static double chip_bytes(const struct oc_llm *l, const uint64_t v[OC_LN_COUNT], struct oc_llm_at at)
 {
     const struct oc_llm_facts *f = &l->facts;
@@ -95,7 +96,7 @@ static struct oc_llm_roof roof_of_run(struct held *h, const struct oc_llm_cost *
     return roof_of(h, c->v, at);
 }
 
-/* The sum of the roofs of all decode steps. */
+/* Sum of the roofline times of all decode steps. */
 static struct oc_llm_roof roof_of_steps(struct held *h)
 {
     const struct oc_llm *l = h->l;
@@ -137,7 +138,7 @@ uint64_t oc_llm_need(const struct oc_llm *l, const struct oc_llm_cost *c)
 
 enum fit_of { FIT_BATCH, FIT_CONTEXT, FIT_PROMPT };
 
-struct fit { /* need as a function of one size */
+struct fit { /* memory as a function of one size */
     struct held *h;
     enum fit_of of;
     double memory;
@@ -167,7 +168,7 @@ static double need_at(const struct fit *f, int64_t x)
     return c && c->peak_quality != OC_UNKNOWN ? (double)oc_llm_need(l, c) : INFINITY;
 }
 
-/* Where the line through the ends of the bracket meets the memory, or its middle. */
+/* Interpolates where the bracket's line reaches the capacity, or bisects. */
 static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi, double need_hi, int turn)
 {
     double at = (double)lo + (f->memory - need_lo) / (need_hi - need_lo) * (double)(hi - lo);
@@ -175,16 +176,16 @@ static int64_t guess(const struct fit *f, int64_t lo, double need_lo, int64_t hi
     return x <= lo ? lo + 1 : x >= hi ? hi - 1 : x;
 }
 
-/* The largest size whose need is within the memory; the need grows with the size. */
+/* The largest size that fits into memory; memory grows with the size. */
 static struct oc_llm_limit largest(const struct fit *f)
 {
     double need_lo = need_at(f, 1), need_hi = need_at(f, 2);
     int64_t lo = 1, hi = 2;
     if (isinf(need_lo))
-        return (struct oc_llm_limit){.why = "the memory of a run is not known"};
+        return (struct oc_llm_limit){.why = "the memory of a run is unknown"};
     if (need_lo > f->memory)
         return (struct oc_llm_limit){.known = true};
-    while (need_hi <= f->memory && hi < MOST) { /* outwards, where the line leads */
+    while (need_hi <= f->memory && hi < MOST) { /* extrapolates */
         double slope = (need_hi - need_lo) / (double)(hi - lo);
         double at = (double)hi + (slope > 0 ? (f->memory - need_hi) / slope : (double)hi) + 1;
         lo = hi;
@@ -215,20 +216,20 @@ static struct oc_llm_limit limit_of(struct held *h, enum fit_of of)
     struct fit f = {h, of, h->d->memory_bytes};
     bool prompt = of == FIT_PROMPT;
     if (of == FIT_BATCH && fixed[OC_LLM_BATCH] >= 0)
-        return (struct oc_llm_limit){.why = "the model fixes the batch"};
+        return (struct oc_llm_limit){.why = "the model has a fixed batch"};
     if (of == FIT_CONTEXT && fixed[OC_LLM_PAST] >= 0)
-        return (struct oc_llm_limit){.why = "the model fixes the length of the cache"};
+        return (struct oc_llm_limit){.why = "the model has a fixed cache length"};
     if (prompt && fixed[OC_LLM_NEW] >= 0)
-        return (struct oc_llm_limit){.why = "the model fixes the number of new tokens"};
+        return (struct oc_llm_limit){.why = "the model has a fixed number of new tokens"};
     if (prompt ? !h->l->prefill : !h->l->last)
         return (struct oc_llm_limit){.why = prompt ? h->l->prefill_failure : h->l->decode_failure};
     if (isnan(f.memory))
-        return (struct oc_llm_limit){.why = "the device's file has no size of its memory"};
+        return (struct oc_llm_limit){.why = "the device file has no memory size"};
     return largest(&f);
 }
 
-/* ---- from which batch on decode is compute-bound --------------------------------------------------------
- */
+/* ---- batch size from which decode is compute-bound
+ * ----------------------------------------------------------- */
 
 enum { NO = 0, YES = 1, NOT_KNOWN = -1 };
 
@@ -258,8 +259,8 @@ static int compute_bound(struct held *h, int64_t batch, bool by_law)
     return isfinite(r.comp_s) && isfinite(r.mem_s) ? r.comp_s >= r.mem_s : NOT_KNOWN;
 }
 
-/* Arithmetic and traffic are linear in the batch. What a further sequence adds tells what wins in the end.
- * NULL: arithmetic does. */
+/* Arithmetic and traffic are linear in the batch: the increments per sequence determine the limit for large
+ * batches. NULL: compute. */
 static const char *never_text(struct held *h)
 {
     uint64_t one[OC_LN_COUNT], two[OC_LN_COUNT];
@@ -280,7 +281,7 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
 {
     const struct oc_llm *l = h->l;
     if (l->sizes.fixed[OC_LLM_BATCH] >= 0)
-        return (struct oc_llm_limit){.why = "the model fixes the batch"};
+        return (struct oc_llm_limit){.why = "the model has a fixed batch"};
     uint64_t v[OC_LN_COUNT];
     bool by_law = counts_at(h, last_run(l, 1), true, v);
     int64_t most = by_law ? MOST_BATCH : MOST_DIRECT, lo = 0, hi = 1;
@@ -291,7 +292,7 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
         is = compute_bound(h, hi, by_law);
     }
     if (is == NOT_KNOWN)
-        return (struct oc_llm_limit){.why = h->d->last.missing ? h->d->last.missing : "counts are not known"};
+        return (struct oc_llm_limit){.why = h->d->last.missing ? h->d->last.missing : "counts are unknown"};
     const char *never = is == NO && by_law ? never_text(h) : NULL;
     if (never)
         return (struct oc_llm_limit){.known = true, .never = true, .why = never};
@@ -304,9 +305,9 @@ static struct oc_llm_limit first_compute_bound(struct held *h)
         else
             lo = middle;
     }
-    /* the law is one of a few points: the two sizes that matter are analysed */
+    /* the closed form is from a few points: analyse the two sizes at the boundary */
     if (by_law && (compute_bound(h, hi, false) != YES || (lo && compute_bound(h, lo, false) != NO)))
-        return (struct oc_llm_limit){.why = "the analysis does not agree with the closed form there"};
+        return (struct oc_llm_limit){.why = "the analysis and the closed form differ at the boundary"};
     return (struct oc_llm_limit){.known = true, .v = hi};
 }
 

@@ -1,4 +1,4 @@
-/* What the graph tells about the model: heads, sizes, window, vocabulary, how the weights are stored. */
+/* Properties of the model from its graph: heads, sizes, window, vocabulary, weight formats. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static int64_t dim_of(const struct oc_analysis *a, uint32_t value, unsigned axis
                                                                                            : -1;
 }
 
-/* Bytes of one token of one sequence: all dimensions but those two. */
+/* Bytes per token and sequence: product of all other dimensions. */
 static bool token_bytes(const struct oc_analysis *a, const struct oc_kv_pair *p, uint64_t *bytes)
 {
     const struct oc_type *t = &a->type[p->past];
@@ -40,7 +40,7 @@ static void cache_facts(struct oc_llm *l, const struct oc_analysis *a)
     f->cross_pairs = l->kv.n_pair - l->kv.n_self;
     f->kv_heads = dim_of(a, p->past, p->head_axis);
     f->head_size = dim_of(a, p->past, p->size_axis);
-    if (p->head_axis == UINT8_MAX) { /* one head for all, key and value side by side */
+    if (p->head_axis == UINT8_MAX) { /* a single head, keys and values next to each other */
         f->kv_heads = 1;
         f->head_size = f->head_size < 0 ? -1 : f->head_size / 2;
     }
@@ -66,7 +66,7 @@ static int64_t attr_of(const struct oc_node *n, const char *name)
     return a && a->type == OC_ATTR_INT ? a->i : -1;
 }
 
-/* Query heads of one node: an attention operator's, or axis 1 of the scores in a Softmax. */
+/* Query heads of one node: of an attention operator, or axis 1 of the scores in a Softmax. */
 static int64_t heads_of(const struct oc_analysis *a, uint32_t node, struct oc_llm_at at)
 {
     const struct oc_node *n = &a->model->node[node];
@@ -83,7 +83,7 @@ static int64_t heads_of(const struct oc_analysis *a, uint32_t node, struct oc_ll
     return scores ? dim_of(a, v, 1) : -1;
 }
 
-/* Windows may differ from layer to layer: the smallest, and how many layers have one. */
+/* Windows may differ between layers: the smallest one, and the number of layers with a window. */
 static void attention_facts(struct oc_llm *l, const struct oc_analysis *a, struct oc_llm_at at)
 {
     l->facts.heads = -1;
@@ -133,8 +133,8 @@ struct groups {
     struct oc_llm *l;
     const struct oc_analysis *a;
     struct oc_map by_label;
-    const char **label; /* by value: of constants that operators unpack, NULL */
-    uint64_t *elements; /* by value: what such a constant stands for */
+    const char **label; /* by value: the format of packed constants, NULL */
+    uint64_t *elements; /* by value: elements that such a constant represents */
 };
 
 static void add_constant(struct groups *g, uint32_t value, unsigned dtype, uint64_t elements, uint64_t bytes)
@@ -156,7 +156,7 @@ static void add_constant(struct groups *g, uint32_t value, unsigned dtype, uint6
     g->l->weights[at].bytes += bytes;
 }
 
-/* A MatMulNBits holds N x K weights in a tensor of bytes. */
+/* A MatMulNBits packs N x K weights in a tensor of bytes. */
 static void unpack_labels(struct groups *g)
 {
     const struct oc_model *m = g->l->model;
@@ -227,12 +227,12 @@ int oc_llm_find_facts(struct oc_llm *l, struct oc_err *err)
 {
     struct oc_analysis *a = NULL;
     const int64_t *fixed = l->sizes.fixed;
-    /* sizes that cannot be taken for each other */
+    /* distinct sizes, so that dimensions cannot be confused */
     struct oc_llm_at at = {.batch = fixed[OC_LLM_BATCH] >= 0 ? fixed[OC_LLM_BATCH] : 2,
                            .fresh = fixed[OC_LLM_NEW] >= 0 ? fixed[OC_LLM_NEW] : 3,
                            .past = fixed[OC_LLM_PAST] >= 0 ? fixed[OC_LLM_PAST] : 11};
     if (oc_llm_analyze(l, at, &a, err)) {
-        at.fresh = 1; /* some decoders take one token only */
+        at.fresh = 1; /* some decoders accept only one token */
         if (oc_llm_analyze(l, at, &a, err))
             return -1;
     }

@@ -1,6 +1,6 @@
-/* Counts as polynomials of the sizes, and exact sums over the steps of an answer. The counts of a graph are
- * polynomials of low degree while no window or other bound sets in: they are fitted to a few runs and
- * compared with further ones. */
+/* Counts as polynomials of the sizes, and exact sums over decode steps. Unless a window or another bound
+ * applies, the counts of a graph are polynomials of low degree: they are fitted to a few runs and verified at
+ * further ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 enum {
     TOKEN_DEGREE = 2,
-    MAX_STEP_RUNS = 600 /* analyses in the search for the pieces of an answer */
+    MAX_STEP_RUNS = 600 /* analyses per search for the pieces */
 };
 
 /* ---- in two sizes ------------------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ struct search {
     struct oc_llm_meter *meter;
     int64_t batch;
     struct oc_llm_steps *out;
-    uint32_t most; /* runs that the meter may know in the end */
+    uint32_t most; /* maximum number of runs stored in the meter */
 };
 
 static const struct oc_llm_cost *step_cost(const struct search *s, int64_t past)
@@ -115,7 +115,7 @@ static bool fit_piece(const struct search *s, struct oc_llm_piece *p, unsigned d
     return true;
 }
 
-/* The peak is no sum and may follow other laws: it is not asked for. */
+/* The peak is not additive and may follow other polynomials: it is not fitted. */
 static bool holds_at(const struct search *s, const struct oc_llm_piece *p, int64_t past)
 {
     const struct oc_llm_cost *c = step_cost(s, past);
@@ -146,7 +146,7 @@ static void keep(struct search *s, const struct oc_llm_piece *p)
     s->out->piece[s->out->n_piece++] = *p;
 }
 
-/* Halves what no polynomial covers. Depth is that of the halving. */
+/* Bisects ranges without a polynomial. depth: recursion depth. */
 static int cover(struct search *s, int64_t from, int64_t to)
 {
     struct oc_llm_piece *p = oc_xmalloc(sizeof(*p));

@@ -1,4 +1,4 @@
-/* One run of the graph: an analysis with the sizes put in, and the counts taken out. */
+/* One run of the graph: analyses it with the given sizes and extracts the counts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static int64_t value_of(const struct oc_llm_at *at, unsigned role)
 
 /* ---- the analysis ------------------------------------------------------------------------------------- */
 
-struct bound { /* options with what the roles add */
+struct bound { /* options including those of the roles */
     struct oc_analyze_opts opts;
     struct oc_bind *bind;
     struct oc_shape_bind *shape;
@@ -40,7 +40,7 @@ static void bind_sizes(struct bound *b, const struct oc_llm *l, const struct oc_
             (struct oc_bind){l->sizes.size[i].symbol, value_of(at, l->sizes.size[i].role)};
 }
 
-/* "past_sequence_length + 1" is right for one new token only: the mask gets its shape as a whole. */
+/* "past_sequence_length + 1" is right for one new token only: the mask is given its full shape. */
 static void bind_mask(struct bound *b, const struct oc_llm *l, const struct oc_llm_at *at)
 {
     const struct oc_analyze_opts *own = l->opts.analyze;
@@ -48,7 +48,7 @@ static void bind_mask(struct bound *b, const struct oc_llm *l, const struct oc_l
         return;
     b->shape = oc_xmalloc((own->n_shape + 1) * sizeof(*b->shape));
     for (size_t i = 0; i < own->n_shape; i++)
-        b->shape[i + 1] = own->shape[i]; /* the last one that speaks of an input holds */
+        b->shape[i + 1] = own->shape[i]; /* the last option for an input takes precedence */
     b->mask[0] = at->batch;
     b->mask[1] = at->past + at->fresh;
     b->shape[0] =
@@ -82,7 +82,7 @@ static void bind_scalars(struct bound *b, const struct oc_llm *l, const struct o
         snprintf(b->text[i], sizeof(b->text[i]), "%" PRId64, value_of(at, l->sizes.scalar[i].role));
         b->value[i] = (struct oc_value_bind){l->sizes.scalar[i].symbol, b->text[i]};
     }
-    for (size_t i = 0; i < own->n_value; i++) /* what was asked for comes last and holds */
+    for (size_t i = 0; i < own->n_value; i++) /* requested options come last and take precedence */
         b->value[l->sizes.n_scalar + i] = own->value[i];
     b->opts.value = b->value;
     b->opts.n_value = own->n_value + l->sizes.n_scalar;
@@ -113,8 +113,8 @@ static bool whole_bytes(const struct oc_analysis *a, uint32_t value, uint64_t *o
     return t->shape.ranked && oc_is_known(n) && n.v >= 0 && oc_bytes_of(t->dtype, (uint64_t)n.v, out);
 }
 
-/* Bytes of the pair as the nodes at both ends count them; those of the tensors where these have no counts of
- * their own. */
+/* Bytes of the pair as counted by the nodes at both ends; those of the tensors if the nodes have no counts.
+ */
 static bool pair_bytes(struct oc_recount *r, const struct oc_analysis *a, const struct oc_kv_pair *p,
                        uint64_t *read, uint64_t *written)
 {

@@ -1,5 +1,5 @@
-/* Which dimensions of the inputs count sequences, new tokens, tokens of the cache, and both kinds of tokens.
- * The cache tells the first and third, the input with the tokens the second, names the rest. */
+/* Roles of the inputs' dimensions: sequences, new tokens, cached tokens, or their sum. The cache determines
+ * the first and third, the token input the second, names the rest. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -18,7 +18,7 @@ struct roles {
     const struct oc_analyze_opts *opts;
     struct oc_arena *arena;
     struct oc_llm_sizes *out;
-    struct oc_map by_symbol; /* to its place in out->size */
+    struct oc_map by_symbol; /* to its index in out->size */
     uint32_t cap;
     struct oc_err *err;
 };
@@ -32,13 +32,13 @@ static bool contains(const char *text, const char *word)
     return false;
 }
 
-/* Such names are computed from the others by the analysis. */
+/* Computed by the analysis from the other names. */
 static bool is_arithmetic(const char *name)
 {
     return strpbrk(name, "+*/()") || (strchr(name, '-') && strchr(name, ' '));
 }
 
-/* The name of an open dimension, as --dim takes it; NULL: it is a number. */
+/* The name of an open dimension, as in --dim; NULL: it is a number. */
 static const char *symbol_at(const struct roles *r, uint32_t value, unsigned axis)
 {
     const struct oc_value *v = &r->m->value[value];
@@ -56,7 +56,7 @@ static int give(struct roles *r, const char *symbol, unsigned role)
     if (at != OC_NONE)
         return r->out->size[at].role == role
                    ? 0
-                   : oc_fail(r->err, OC_EUNSUPPORTED, "dimension '%s' counts both %s and %s", symbol,
+                   : oc_fail(r->err, OC_EUNSUPPORTED, "dimension '%s' has two roles: %s and %s", symbol,
                              oc_llm_role_name[r->out->size[at].role], oc_llm_role_name[role]);
     if (r->out->n_size == r->cap)
         return oc_fail(r->err, OC_ELIMIT, "too many dimensions");
@@ -65,7 +65,7 @@ static int give(struct roles *r, const char *symbol, unsigned role)
     return 0;
 }
 
-/* The dimension has the role: its symbol, or the number that the model fixes. */
+/* Assigns the role to the dimension: to its symbol, or to its fixed number. */
 static int give_axis(struct roles *r, uint32_t value, unsigned axis, unsigned role)
 {
     const char *symbol = symbol_at(r, value, axis);
@@ -120,7 +120,7 @@ static uint32_t find_tokens(const struct roles *r)
 
 /* ---- the other inputs --------------------------------------------------------------------------------- */
 
-/* By what the symbol is called; OC_LLM_ROLES: it tells nothing. */
+/* Role by the name of the symbol; OC_LLM_ROLES: none. */
 static unsigned role_of_name(const char *symbol)
 {
     if (contains(symbol, "encoder") && !contains(symbol, "decoder"))
@@ -154,7 +154,7 @@ static int mask_roles(struct roles *r, uint32_t value)
     return queries && !is_arithmetic(queries) && !given_role(r, queries) ? give(r, queries, OC_LLM_NEW) : 0;
 }
 
-/* position_ids[batch, new], or with three kinds of positions in front */
+/* position_ids[batch, new], or with a leading axis of three kinds */
 static int position_roles(struct roles *r, uint32_t value)
 {
     unsigned rank = r->m->value[value].declared->shape.rank;
@@ -183,7 +183,7 @@ static int other_roles(struct roles *r, uint32_t value)
     return 0;
 }
 
-/* Lengths that are told as a number. */
+/* Scalar inputs with a length. */
 static void scalar_roles(struct roles *r)
 {
     static const struct oc_llm_size names[] = {
@@ -206,7 +206,7 @@ static void scalar_roles(struct roles *r)
 
 /* ---- branches ----------------------------------------------------------------------------------------- */
 
-/* If nodes whose condition is an input such as use_cache_branch. */
+/* If nodes with a condition input such as use_cache_branch. */
 static void find_branches(struct roles *r)
 {
     const struct oc_graph *g = &r->m->graph[0];
@@ -244,7 +244,7 @@ static int own_numbers(struct roles *r)
         const char *name = r->opts->bind[i].symbol;
         uint32_t at = oc_map_get(&r->by_symbol, name, strlen(name));
         if (at != OC_NONE)
-            return oc_fail(r->err, OC_EARG, "dimension '%.60s' counts %s: %s sets it", name,
+            return oc_fail(r->err, OC_EARG, "dimension '%.60s' counts %s: set it with %s", name,
                            oc_llm_role_name[r->out->size[at].role], option[r->out->size[at].role]);
     }
     return 0;
@@ -257,7 +257,7 @@ static int find_all(struct roles *r, const struct oc_kv_cache_info *kv)
         return -1;
     r->out->tokens = find_tokens(r);
     if (r->out->tokens == OC_NONE)
-        return oc_fail(r->err, OC_EUNSUPPORTED, "no input holds the new tokens: none is called input_ids");
+        return oc_fail(r->err, OC_EUNSUPPORTED, "no input for the new tokens: none is named input_ids");
     if (give_axis(r, r->out->tokens, 0, OC_LLM_BATCH) || give_axis(r, r->out->tokens, 1, OC_LLM_NEW))
         return -1;
     for (uint32_t i = 0; i < g->n_input; i++)

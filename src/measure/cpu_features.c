@@ -9,7 +9,7 @@
 #define ARCH_REQ_XCOMP_PERM 0x1023 /* asm/prctl.h of Linux 5.16 */
 #define XFEATURE_XTILEDATA  18
 
-/* Intel SDM volume 2A, CPUID: leaf 7, what the compiler's cpuid.h may lack */
+/* Intel SDM volume 2A, CPUID: bits of leaf 7 that the compiler's cpuid.h may lack */
 #define EDX_AMX_BF16     (1u << 22)
 #define EDX_AVX512_FP16  (1u << 23)
 #define EDX_AMX_TILE     (1u << 24)
@@ -19,11 +19,11 @@
 #define EAX1_AVX512_BF16 (1u << 5)
 #define EBX_AVX512       (bit_AVX512F | bit_AVX512DQ | bit_AVX512BW | bit_AVX512VL)
 
-/* XCR0: registers that the system saves, volume 1, 13.3 */
+/* XCR0: register state enabled by the system, volume 1, 13.3 */
 #define SAVES_AVX    0x06u
 #define SAVES_AVX512 0xe6u
 
-/* Tiles are too large to be saved for every process: the system gives them to those that ask. */
+/* Tile state is too large to be saved for every process: the system enables it on request. */
 static bool may_use_tiles(void)
 {
     return syscall(SYS_arch_prctl, ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA) == 0;
@@ -44,8 +44,8 @@ static uint32_t saved_registers(void)
     return a;
 }
 
-/* Asked by hand: __builtin_cpu_supports asks whenever a program starts, and where the processor is a virtual
- * one each question takes tens of microseconds. What stands on AVX-512 or AVX2 is usable where these are. */
+/* Runs CPUID directly: __builtin_cpu_supports runs it at every program start, and on a virtual machine each
+ * CPUID takes tens of microseconds. Extensions of AVX-512 or AVX2 are usable where these are. */
 uint32_t oc_cpu_features(void)
 {
     uint32_t f = 0, a, b, c, d, c1;

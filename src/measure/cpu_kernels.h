@@ -1,7 +1,6 @@
-/* Loops that keep one part of a processor busy: arithmetic of a class by the instructions of a set, and
- * streams through memory. Written with the compiler's vectors; intrinsics only where these cannot express the
- * instruction (dot products, tiles, stores past the caches). Which of them the processor has is asked at run
- * time. They neither measure time nor know what they are for. */
+/* Benchmark kernels: arithmetic of one class with the instructions of one set, and memory streams. Written
+ * with the compiler's vectors; intrinsics only where these cannot express the instruction (dot products,
+ * tiles, non-temporal stores). CPU features are detected at run time. Timing is done in rates.c. */
 #ifndef OC_CPU_KERNELS_H
 #define OC_CPU_KERNELS_H
 
@@ -23,52 +22,53 @@ enum oc_cpu_feature {
     OC_CPU_DOTPROD = 1 << 10,
     OC_CPU_I8MM = 1 << 11,
     OC_CPU_BF16 = 1 << 12,
-    OC_CPU_AMX_REFUSED = 1 << 30 /* the processor has tiles, the system does not grant them */
+    OC_CPU_AMX_REFUSED = 1 << 30 /* the processor has tiles, the system does not enable them */
 };
 
-/* Asks the processor and, for tiles, the operating system's permission, which then holds for the process. */
+/* Detects features; for tiles it also requests the operating system's permission, which then applies to the
+ * process. */
 uint32_t oc_cpu_features(void);
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------- */
 
 struct oc_peak_kernel {
     const char *isa;     /* "avx512-vnni" */
-    const char *how;     /* the instructions, for people */
+    const char *how;     /* name of the instructions */
     unsigned unit, cls;  /* enum oc_hw_unit, enum oc_class */
     unsigned accumulate; /* class, OC_CLASS_NONE: that of the operands */
     uint32_t needs;      /* bits of enum oc_cpu_feature */
     uint64_t ops;        /* operations of one round; a multiply-add is two */
     bool adds;           /* plain additions, one operation each */
-    /* Every lane of many accumulators starts at `zero` (0, unknown to the compiler) and is `rounds` times
-     * multiplied by x and increased by y, increased by a sum of products x * y, or increased by y (adds).
-     * Returns the sum of all lanes: with x and y 1 the multiply-adds that were done. */
+    /* Every lane of many accumulators starts at `zero` (0, unknown to the compiler) and is updated `rounds`
+     * times: multiplied by x and increased by y, increased by a sum of products x * y, or increased by y
+     * (adds). Returns the sum of all lanes: with x and y 1, the number of multiply-adds done. */
     double (*run)(uint64_t rounds, double x, double y, double zero);
 };
 
-/* All that this program was compiled with, the best for each unit and class first. */
-const struct oc_peak_kernel *oc_peak_kernel(size_t index); /* NULL behind the last */
+/* All compiled-in kernels, the best for each unit and class first. */
+const struct oc_peak_kernel *oc_peak_kernel(size_t index); /* NULL after the last */
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 enum oc_stream_mode { OC_STREAM_READ, OC_STREAM_WRITE, OC_STREAM_COPY, OC_STREAM_TRIAD, OC_STREAM_MODES };
 const char *oc_stream_mode_name(unsigned mode); /* "triad" */
-unsigned oc_stream_arrays(unsigned mode);       /* 1 to 3: bytes moved are those of so many arrays */
+unsigned oc_stream_arrays(unsigned mode);       /* 1 to 3: number of arrays whose bytes are moved */
 
-#define OC_STREAM_STEP 1024 /* arrays are multiples of it, aligned to 64 bytes */
+#define OC_STREAM_STEP 1024 /* array sizes are multiples of it, aligned to 64 bytes */
 
 struct oc_stream_kernel {
     const char *isa;
     unsigned mode;
     bool past_caches; /* non-temporal stores */
     uint32_t needs;
-    /* read: all of a; write: a = constant; copy: a = b; triad: a = b + q * c, of doubles. `bytes`: of an
-     * array. Returns the exclusive or of all words for reading, else 0. */
+    /* read: all of a; write: a = constant; copy: a = b; triad: a = b + q * c, of doubles. `bytes`: per array.
+     * Returns the exclusive or of all words for reading, else 0. */
     uint64_t (*run)(void *a, const void *b, const void *c, size_t bytes);
 };
-const struct oc_stream_kernel *oc_stream_kernel(size_t index); /* the widest first; NULL behind the last */
+const struct oc_stream_kernel *oc_stream_kernel(size_t index); /* the widest first; NULL after the last */
 
-/* A chain of additions and exclusive ors, each of which waits for the one before: 1 cycle each on every
- * processor known to us. 64 of them a round. */
+/* A dependent chain of additions and exclusive ors: 1 cycle each on every known processor. 64 of them per
+ * round. */
 #define OC_CHAIN_CYCLES 64
 uint64_t oc_chain_run(uint64_t rounds, uint64_t a, uint64_t b);
 
@@ -81,6 +81,7 @@ struct oc_kernel_list {
     const struct oc_stream_kernel *stream;
     size_t n_stream;
 };
-extern const struct oc_kernel_list oc_kernels_x86, oc_kernels_arm, oc_kernels_plain; /* empty elsewhere */
+extern const struct oc_kernel_list oc_kernels_x86, oc_kernels_arm,
+    oc_kernels_plain; /* empty on other architectures */
 
 #endif

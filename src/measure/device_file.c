@@ -24,7 +24,7 @@ static void attribute(struct oc_buf *b, const char *name, const char *text)
     oc_buf_char(b, '"');
 }
 
-/* Four digits at least, and never 0, which the format refuses. */
+/* At least four digits, and never 0, which the format rejects. */
 static void value(struct oc_buf *b, double v, const char *unit)
 {
     int decimals = 2;
@@ -46,7 +46,7 @@ static void measured(struct oc_buf *b, const char *note)
     oc_buf_str(b, "/>\n");
 }
 
-static void told(struct oc_buf *b, const char *note)
+static void reported_by_system(struct oc_buf *b, const char *note)
 {
     oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
     if (note)
@@ -54,7 +54,7 @@ static void told(struct oc_buf *b, const char *note)
     oc_buf_str(b, "/>\n");
 }
 
-/* "avx512 fused multiply-adds": small letters and single marks for what names of devices have. */
+/* "avx512 fused multiply-adds": lower case and single hyphens, as in device names. */
 static void identifier(const struct oc_measured *m, char *out, size_t cap)
 {
     size_t n = 0;
@@ -78,7 +78,7 @@ static int percent(const struct oc_rate *r)
 /* ---- peaks
  * ------------------------------------------------------------------------------------------------- */
 
-/* Those of a unit and class, the fastest first. Returns how many. */
+/* Peaks of a unit and class, the fastest first. Returns their number. */
 static unsigned peaks_of(const struct oc_measured *m, unsigned unit, unsigned cls,
                          const struct oc_peak_rate *out[OC_MAX_PEAKS])
 {
@@ -111,8 +111,8 @@ static void write_peak(struct oc_buf *b, const struct oc_measured *m, const stru
         attribute(b, "cores", "1");
     value(b, r->best / 1e9, oc_class_is_int(k->cls) ? "GOP/s" : "GFLOP/s");
     oc_buf_str(b, " dense=\"yes\" clock=\"sustained\"");
-    snprintf(note, sizeof(note), "%s; %.1f a cycle and core; the median of %u samples is %d %% of it", k->how,
-             r->best / clock / cores, r->samples, percent(r));
+    snprintf(note, sizeof(note), "%s; %.1f per cycle and core; the median of %u samples is %d %% of it",
+             k->how, r->best / clock / cores, r->samples, percent(r));
     measured(b, note);
 }
 
@@ -153,9 +153,8 @@ static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned u
             write_peak(b, m, p[i], false);
     }
     if (unit == OC_HW_VECTOR && !has_class(m, unit, OC_CLASS_F16))
-        oc_buf_str(
-            b, "      <fallback class=\"f16\" to=\"f32\" note=\"There are no f16 arithmetic instructions: "
-               "numbers are converted.\"/>\n");
+        oc_buf_str(b, "      <fallback class=\"f16\" to=\"f32\" note=\"No f16 arithmetic instructions: "
+                      "operands are converted to f32.\"/>\n");
     oc_buf_str(b, "    </unit>\n");
     oc_buf_free(&name);
 }
@@ -163,7 +162,7 @@ static void write_unit(struct oc_buf *b, const struct oc_measured *m, unsigned u
 /* ---- memory
  * ------------------------------------------------------------------------------------------------ */
 
-/* The highest rate that anything reached, one core too: what no program can be above. */
+/* The highest rate reached, including one core: an upper bound for any program. */
 static double ceiling(const struct oc_level_rates *l, unsigned *mode, bool *all)
 {
     double best = 0;
@@ -187,11 +186,10 @@ static void write_size(struct oc_buf *b, const struct oc_level_rates *l)
     oc_buf_str(b, "      <size");
     value(b, n * (mib ? kib / 1024 : kib), mib ? "MiB" : "KiB");
     if (l->size_bytes != l->claim.bytes) {
-        snprintf(
-            text, sizeof(text),
-            "%s%.4g KiB each; the system claims %.6g KiB, one core's reading rate falls here: the cache is "
-            "shared with others, or the claim is wrong",
-            n > 1 ? "several of them, " : "", kib, claim);
+        snprintf(text, sizeof(text),
+                 "%s%.4g KiB each; the system reports %.6g KiB, but the read bandwidth of one core drops "
+                 "here: the cache is shared, or the reported size is wrong",
+                 n > 1 ? "several, " : "", kib, claim);
         measured(b, text);
         return;
     }
@@ -203,10 +201,10 @@ static void write_size(struct oc_buf *b, const struct oc_level_rates *l)
         oc_buf_str(b, " basis=\"vendor\" source=\"system\"");
     }
     if (l->border_bytes)
-        snprintf(text, sizeof(text), "One core's reading rate falls at %.4g KiB.",
+        snprintf(text, sizeof(text), "The read bandwidth of one core drops at %.4g KiB.",
                  (double)l->border_bytes / 1024);
     else
-        snprintf(text, sizeof(text), "Not seen in one core's reading rate.");
+        snprintf(text, sizeof(text), "Not visible in the read bandwidth of one core.");
     attribute(b, "note", text);
     oc_buf_str(b, "/>\n");
 }
@@ -223,12 +221,13 @@ static void write_rate(struct oc_buf *b, const struct oc_level_rates *l, unsigne
     if (!all)
         attribute(b, "cores", "1");
     value(b, r->best / 1e9, "GB/s");
-    snprintf(note, sizeof(note), "%.6g KiB a core; the median of %u samples is %d %% of it",
+    snprintf(note, sizeof(note), "%.6g KiB per core; the median of %u samples is %d %% of it",
              (double)place->bytes / 1024, r->samples, percent(r));
     measured(b, note);
 }
 
-/* A level further away is slower; one that was not measured so has no bandwidth to hold anything against. */
+/* A level further from the cores is slower; a level that was not measured has no bandwidth to compare with.
+ */
 static bool faster_than_rest(const struct oc_levels *l, unsigned i)
 {
     unsigned mode;
@@ -268,7 +267,7 @@ static void write_level(struct oc_buf *b, const struct oc_measured *m, unsigned 
     } else if (m->machine.memory_bytes) {
         oc_buf_str(b, "      <size");
         value(b, (double)m->machine.memory_bytes / 1073741824.0, "GiB");
-        told(b, "Memory that the system has for programs.");
+        reported_by_system(b, "Memory available to programs.");
     }
     if (faster_than_rest(&m->levels, i)) {
         oc_buf_str(b, "      <bandwidth");
@@ -293,10 +292,10 @@ static void write_sources(struct oc_buf *b, const struct oc_measured *m)
     attribute(b, "title", "onnxcost " ONNXCOST_VERSION ", hw measure");
     snprintf(text, sizeof(text), "%s; %u of %u processors; %s%s%s%s", m->when, m->threads,
              m->machine.processors, m->machine.system, m->machine.is_virtual ? "; a virtual machine" : "",
-             4 * oc_measured_noisy(m) > m->n_peak ? "; other programs were at work" : "",
-             m->quick ? "; quick: a trial, not a measurement" : "");
+             4 * oc_measured_noisy(m) > m->n_peak ? "; other programs were running" : "",
+             m->quick ? "; quick: a trial, not a valid measurement" : "");
     attribute(b, "section", text);
-    oc_buf_str(b, "/>\n  <source id=\"system\" title=\"What the system says of the machine\"");
+    oc_buf_str(b, "/>\n  <source id=\"system\" title=\"Machine description of the operating system\"");
     attribute(b, "section", "/proc/cpuinfo, /proc/meminfo, /sys/devices/system/cpu");
     oc_buf_str(b, "/>\n");
 }
@@ -316,16 +315,16 @@ static void write_time(struct oc_buf *b, const char *tag, const char *key, const
 
 static void write_times(struct oc_buf *b, const struct oc_measured *m)
 {
-    write_time(b, "overhead", "runtime", "any", m->region_awake_s,
-               "An empty parallel region whose threads wait awake. What a runtime does to dispatch an "
-               "operator comes "
-               "on top.");
+    write_time(
+        b, "overhead", "runtime", "any", m->region_awake_s,
+        "An empty parallel region with spinning threads. The dispatch cost of a runtime is added to it.");
     write_time(b, "latency", "of", "parallel-region", m->region_awake_s,
-               "Start and end of a region of all threads that wait awake; median.");
+               "Fork and join of a parallel region with spinning threads; median.");
     write_time(b, "latency", "of", "parallel-region-asleep", m->region_asleep_s,
-               "The same when they sleep and have to be woken; median.");
-    write_time(b, "latency", "of", "timer-read", m->timer.read_s, "Reading the clock once; mean.");
-    write_time(b, "latency", "of", "timer-step", m->timer.step_s, "The smallest step between two readings.");
+               "The same with sleeping threads; median.");
+    write_time(b, "latency", "of", "timer-read", m->timer.read_s, "One clock reading; mean.");
+    write_time(b, "latency", "of", "timer-step", m->timer.step_s,
+               "Clock resolution: the smallest difference of two readings.");
 }
 
 static void write_clocks(struct oc_buf *b, const struct oc_measured *m)
@@ -333,13 +332,12 @@ static void write_clocks(struct oc_buf *b, const struct oc_measured *m)
     char note[200];
     oc_buf_str(b, "    <count of=\"thread\"");
     oc_buf_printf(b, " value=\"%u\"", m->threads);
-    told(b, "Processors that were measured, one thread each.");
+    reported_by_system(b, "Measured processors, one thread each.");
     oc_buf_str(b, "    <clock kind=\"sustained\"");
     value(b, m->clock[1].best / 1e9, "GHz");
-    snprintf(
-        note, sizeof(note),
-        "From additions that wait for each other, one a cycle, all cores busy; with one core busy %.3f GHz.",
-        m->clock[0].best / 1e9);
+    snprintf(note, sizeof(note),
+             "From dependent additions, one per cycle, all cores busy; with one core busy %.3f GHz.",
+             m->clock[0].best / 1e9);
     measured(b, note);
 }
 

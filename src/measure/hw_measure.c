@@ -1,4 +1,4 @@
-/* The measurement as a whole: its parts in order, how long each may take, and the public functions. */
+/* The measurement: its parts in order, their time limits, and the public functions. */
 #include "base/c_locale.h"
 #include "measure/measure.h"
 
@@ -41,8 +41,8 @@ static const struct plan plan_quick = {
     .regions = 50,
 };
 
-/* Six times all of the last caches, so that a stream finds nothing of its last pass in them: three arrays of
- * twice their size; half of it for one core. Not more than a third of the memory that is free. */
+/* Six times the total size of the last-level caches, so that a stream finds nothing of its previous pass in
+ * them: three arrays of twice their size; half of it for one core. At most a third of the free memory. */
 static void size_blocks(const struct oc_machine *m, struct oc_level_effort *e)
 {
     uint64_t last = 0, available = m->available_bytes ? m->available_bytes : 1024 * MIB;
@@ -74,7 +74,7 @@ static void measure_peaks(struct oc_team *team, const struct oc_hw_measure_opts 
         p->kernel = k;
         p->one = oc_rate_of_peak(team, 1, k, &plan->peak);
         p->all = m->threads > 1 ? oc_rate_of_peak(team, m->threads, k, &plan->peak) : p->one;
-        if (p->all.best < p->one.best) /* others had the machine: it can do at least that */
+        if (p->all.best < p->one.best) /* the machine was shared: it reaches at least that */
             p->all = p->one;
     }
 }
@@ -124,7 +124,8 @@ int oc_hw_measure(const struct oc_hw_measure_opts *opts, struct oc_hw_measuremen
     unsigned most = oc_team_processors(), threads = opts->threads ? opts->threads : most;
     *out = NULL;
     if (threads > most)
-        return oc_fail(err, OC_EARG, "%u threads: this process may use %u processors", threads, most);
+        return oc_fail(err, OC_EARG, "%u threads requested, but this process may use only %u processors",
+                       threads, most);
     struct oc_hw_measurement *h = oc_xmalloc(sizeof(*h));
     *h = (struct oc_hw_measurement){.m = {.threads = threads, .quick = opts->quick}};
     h->diags.arena = &h->arena;

@@ -1,4 +1,5 @@
-/* Forms of kernels, filled in for each width and instruction set. Private to the files kernels_*.c. */
+/* Macro templates of kernels, instantiated for each width and instruction set. Private to the files
+ * kernels_*.c. */
 #ifndef OC_KERNEL_FORMS_H
 #define OC_KERNEL_FORMS_H
 
@@ -6,7 +7,7 @@
 
 #include <string.h>
 
-/* The statement for i = 0, 1 ... as constants: the accumulators live in registers. */
+/* Expands the statement for i = 0, 1 ... as constants: keeps the accumulators in registers. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): arguments are types and statements */
 #define ONE(k, ...)                                                                                          \
     {                                                                                                        \
@@ -19,7 +20,7 @@
 #define REPEAT_24(...)                                                                                       \
     REPEAT_12(__VA_ARGS__) REPEAT_4(12, __VA_ARGS__) REPEAT_4(16, __VA_ARGS__) REPEAT_4(20, __VA_ARGS__)
 
-/* They start at values that are equal, which the compiler must not see, or it would keep one. */
+/* Equal start values, hidden from the compiler, or it would keep only one accumulator. */
 #define PEAK_KERNEL(name, target, vec, elem, n_acc, setup, update)                                           \
     target static double name(uint64_t rounds, double xd, double yd, double zero)                            \
     {                                                                                                        \
@@ -37,7 +38,7 @@
         return sum;                                                                                          \
     }
 
-/* acc = acc * x + y, contracted to one instruction where there is one */
+/* acc = acc * x + y, contracted to one instruction where available */
 #define FMA_KERNEL(name, target, vec, elem, n_acc)                                                           \
     PEAK_KERNEL(name, target, vec, elem, n_acc, vec x = (vec){0} + (elem)xd;                                 \
                 vec y = (vec){0} + (elem)yd, acc[i] = acc[i] * x + y)
@@ -45,7 +46,7 @@
 #define ADD_KERNEL(name, target, vec, elem, n_acc)                                                           \
     PEAK_KERNEL(name, target, vec, elem, n_acc, (void)xd; vec y = (vec){0} + (elem)yd, acc[i] += y)
 
-/* Four streams through memory with vectors `bits` (of 64-bit numbers) and `reals` (of doubles). */
+/* Four memory streams with vectors `bits` (of 64-bit numbers) and `reals` (of doubles). */
 #define STREAM_KERNELS(suffix, target, bits, reals)                                                          \
     target static uint64_t read_##suffix(void *a, const void *b, const void *c, size_t bytes)                \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* What every compiler of C with vectors can make: 16 bytes at a time. */
+/* Portable kernels with 16-byte vectors of the compiler. */
 #include "measure/kernel_forms.h"
 
 #define PLAIN __attribute__((noinline))
@@ -32,8 +32,8 @@ STREAM_KERNELS(plain, PLAIN, u64x2, f64x2)
 /* NOLINTBEGIN(bugprone-implicit-widening-of-multiplication-result): products of small numbers */
 static const struct oc_peak_kernel peaks[] = {
 #if !defined(__aarch64__)
-    {ISA, "a multiplication and an addition", OC_HW_VECTOR, OC_CLASS_F64, 0, 0, 2 * 12 * 2, false, fma_f64},
-    {ISA, "a multiplication and an addition", OC_HW_VECTOR, OC_CLASS_F32, 0, 0, 2 * 12 * 4, false, fma_f32},
+    {ISA, "multiply and add", OC_HW_VECTOR, OC_CLASS_F64, 0, 0, 2 * 12 * 2, false, fma_f64},
+    {ISA, "multiply and add", OC_HW_VECTOR, OC_CLASS_F32, 0, 0, 2 * 12 * 4, false, fma_f32},
 #endif
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I64, 0, 0, 12 * 2, true, add_i64},
     {ISA, "additions", OC_HW_VECTOR, OC_CLASS_I32, 0, 0, 12 * 4, true, add_i32},

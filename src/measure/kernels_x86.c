@@ -35,7 +35,7 @@ typedef int8_t i8x64 __attribute__((vector_size(64)));
 #define AMX_BF16 TARGET("amx-tile,amx-bf16")
 #define PLAIN    __attribute__((noinline))
 
-/* _Float16 came with gcc 12 and clang 15 */
+/* _Float16 needs gcc 12 or clang 15 */
 #if (defined(__clang__) && __clang_major__ >= 15) || (!defined(__clang__) && __GNUC__ >= 12)
 #define HAVE_FLOAT16
 #define FP16 TARGET("avx512f,avx512bw,avx512fp16")
@@ -66,8 +66,8 @@ ADD_KERNEL(avx512_i32, AVX512, i32x16, int32_t, 24)
 
 #define OPERANDS(vec, elem) const vec x = (vec){0} + (elem)xd, y = (vec){0} + (elem)yd
 
-/* No instruction adds to an accumulator: it is an operand instead (for small numbers the upper parts of its
- * lanes are 0), so that no product is the same in every round. */
+/* No instruction adds to an accumulator without multiplying: the accumulator is an operand instead (for small
+ * numbers the upper parts of its lanes are 0), so that the products differ in every round. */
 PEAK_KERNEL(avx2_i16, AVX2, i32x8, int32_t, 12, const i16x16 x = (i16x16){0} + (int16_t)xd;
             const i32x8 y = (i32x8){0} + 2 * (int32_t)yd,
             acc[i] = (i32x8)_mm256_madd_epi16((__m256i)acc[i], (__m256i)x) + y)
@@ -107,13 +107,13 @@ FMA_KERNEL(fp16_f16, FP16, f16x32, _Float16, 24)
 
 #define TILE_ACC 6
 
-struct tile_config { /* as the instruction reads it: eight tiles of 16 rows of 64 bytes */
+struct tile_config { /* layout of the instruction: eight tiles of 16 rows of 64 bytes */
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
     uint8_t rows[16];
 };
 
-/* Tiles 0 to 5 accumulate, 6 and 7 hold the factors. The numbers of tiles are part of the instructions. */
+/* Tiles 0 to 5 accumulate, 6 and 7 are the factors. Tile numbers are immediate operands. */
 #define TILE_KERNEL(name, target, elem, x_bits, y_bits, dot)                                                 \
     target static double name(uint64_t rounds, double xd, double yd, double zero)                            \
     {                                                                                                        \
@@ -156,7 +156,7 @@ struct tile_config { /* as the instruction reads it: eight tiles of 16 rows of 6
         _tile_release();                                                                                     \
         return sum;                                                                                          \
     }
-/* NOLINTBEGIN(bugprone-macro-parentheses): a tile is a number in the text */
+/* NOLINTBEGIN(bugprone-macro-parentheses): a tile number must be a literal */
 #define TILE_SUM(tile, c, sum)                                                                               \
     _tile_stored(tile, c, 64);                                                                               \
     for (size_t i = 0; i < 256; i++)                                                                         \
@@ -173,7 +173,7 @@ STREAM_KERNELS(avx, AVX, u64x4, f64x4)
 STREAM_KERNELS(avx512, AVX512, u64x8, f64x8)
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are types */
-/* Non-temporal stores: the line is not read first and does not stay in the caches. */
+/* Non-temporal stores: the line is not read first and bypasses the caches. */
 #define PAST_KERNELS(suffix, target, bits, reals, store, kind)                                               \
     target static uint64_t write_past_##suffix(void *a, const void *b, const void *c, size_t bytes)          \
     {                                                                                                        \
@@ -227,10 +227,10 @@ PAST_KERNELS(avx512, AVX512, u64x8, f64x8, _mm512_stream_si512, __m512i)
 static const struct oc_peak_kernel peaks[] = {
     VEC("avx512", MULTIPLY_ADD, F64, NONE, OC_CPU_AVX512, 2 * 24 * 8, false, avx512_f64),
     VEC("avx2", MULTIPLY_ADD, F64, NONE, OC_CPU_AVX2, 2 * 12 * 4, false, avx2_f64),
-    VEC("avx", "a multiplication and an addition", F64, NONE, OC_CPU_AVX, 2 * 12 * 4, false, avx_f64),
+    VEC("avx", "multiply and add", F64, NONE, OC_CPU_AVX, 2 * 12 * 4, false, avx_f64),
     VEC("avx512", MULTIPLY_ADD, F32, NONE, OC_CPU_AVX512, 2 * 24 * 16, false, avx512_f32),
     VEC("avx2", MULTIPLY_ADD, F32, NONE, OC_CPU_AVX2, 2 * 12 * 8, false, avx2_f32),
-    VEC("avx", "a multiplication and an addition", F32, NONE, OC_CPU_AVX, 2 * 12 * 8, false, avx_f32),
+    VEC("avx", "multiply and add", F32, NONE, OC_CPU_AVX, 2 * 12 * 8, false, avx_f32),
 #ifdef HAVE_FLOAT16
     VEC("avx512-fp16", MULTIPLY_ADD, F16, F16, OC_CPU_AVX512_FP16, 2 * 24 * 32, false, fp16_f16),
 #endif

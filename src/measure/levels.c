@@ -23,9 +23,9 @@ struct probe {
     uint32_t features;
     const struct oc_level_effort *effort;
     char *block;
-    size_t stride;  /* of a thread's part */
-    size_t touched; /* of each part */
-    size_t one;     /* bytes that one core works with */
+    size_t stride;  /* bytes per thread */
+    size_t touched; /* bytes per array */
+    size_t one;     /* bytes per core */
     struct point point[MAX_POINTS];
     size_t n_point;
 };
@@ -55,7 +55,7 @@ struct touching {
     size_t from, to;
 };
 
-/* By the thread that will use it: it then lies near its processor. */
+/* First touch by the thread that uses it: places the pages near its processor. */
 static void touch(void *user, unsigned index)
 {
     const struct touching *t = user;
@@ -72,8 +72,8 @@ static int get_block(struct probe *p, struct oc_err *err)
     size_t bytes = p->stride * p->threads;
     p->block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p->block == MAP_FAILED)
-        return oc_fail(err, OC_ELIMIT, "cannot get %zu MiB of memory to measure with: %s", bytes >> 20,
-                       strerror(errno));
+        return oc_fail(err, OC_ELIMIT, "cannot allocate %zu MiB of memory for the measurement: %s",
+                       bytes >> 20, strerror(errno));
     madvise(p->block, bytes, MADV_HUGEPAGE);
     double end = oc_seconds() + p->effort->touch_s;
     while (p->touched < p->stride && (p->touched < least || oc_seconds() < end)) {
@@ -95,7 +95,7 @@ static size_t whole_steps(double bytes)
     return n ? n : OC_STREAM_STEP;
 }
 
-/* One core's reading rate over working sets from 8 KiB, half as large again each. */
+/* Read bandwidth of one core for working sets from 8 KiB in steps of 1.5x. */
 static void sweep(struct probe *p)
 {
     const struct oc_stream_kernel *read = find_kernel(p->features, OC_STREAM_READ, false);
@@ -108,7 +108,7 @@ static void sweep(struct probe *p)
     }
 }
 
-/* Between two points the logarithm of the rate goes straight over that of the size. */
+/* Interpolates between two points, linear in the logarithms of rate and size. */
 static double rate_at(const struct probe *p, double bytes)
 {
     size_t i = 1;
@@ -120,7 +120,7 @@ static double rate_at(const struct probe *p, double bytes)
     return exp(log(a->rate) * (1 - x) + log(b->rate) * x);
 }
 
-/* Where the rate falls below `rate` for good, or for two points at least. */
+/* Where the rate stays below `rate`, or does so for at least two points. */
 static double falls_below(const struct probe *p, double from, double rate)
 {
     for (size_t i = 1; i < p->n_point; i++) {
@@ -134,10 +134,10 @@ static double falls_below(const struct probe *p, double from, double rate)
     return 0;
 }
 
-#define VISIBLE 1.15 /* a level is that much faster than the next one */
+#define VISIBLE 1.15 /* a level is faster than the next one by at least this factor */
 
-/* The border is where the rate has fallen half the way, in logarithms, from what it is well inside of the
- * level to what it is well inside of the next. */
+/* The size of a level is where the rate is the geometric mean of the rates well inside of the level and well
+ * inside of the next. */
 static void find_border(const struct probe *p, struct oc_level_rates *l, double before,
                         const struct oc_level_rates *next)
 {
@@ -157,7 +157,7 @@ static void find_border(const struct probe *p, struct oc_level_rates *l, double 
         l->size_bytes = l->border_bytes;
 }
 
-/* A working set within a level of `size` that has little to do with the one before. */
+/* A working set for the level of `size`, much larger than the previous level. */
 static double working_set(double size, double before)
 {
     if (before <= 0)
@@ -218,14 +218,14 @@ int oc_levels_measure(struct oc_team *team, unsigned threads, const struct oc_ma
     struct probe p = {.team = team, .threads = threads, .features = features, .effort = effort};
     *out = (struct oc_levels){0};
     if (progress)
-        progress(user, "memory: getting it");
+        progress(user, "memory: allocate");
     oc_team_awake(team, true);
     int rc = get_block(&p, err);
     oc_team_awake(team, false);
     if (rc)
         return -1;
     if (progress)
-        progress(user, "memory: where caches end");
+        progress(user, "memory: cache sizes");
     sweep(&p);
     find_levels(&p, machine, out);
     out->block_bytes = p.touched * threads;

@@ -1,5 +1,5 @@
-/* Levels of memory: where each one ends, and how fast it is. What the system claims about caches says where
- * to look; a working set that grows shows where one core's bandwidth falls. */
+/* Memory hierarchy: size and bandwidth of each level. The reported cache sizes are a hint where to search; a
+ * growing working set shows where one core's bandwidth drops. */
 #ifndef OC_LEVELS_H
 #define OC_LEVELS_H
 
@@ -7,29 +7,31 @@
 #include "measure/rates.h"
 
 #define OC_MEMORY_LEVELS (OC_CACHE_LEVELS + 1)
-#define OC_LEVEL_MODES   (2 * OC_STREAM_MODES) /* the second half: with stores past the caches */
+#define OC_LEVEL_MODES   (2 * OC_STREAM_MODES) /* non-temporal stores, in the second half */
 
 struct oc_level_rates {
     char name[8];                /* "L1" ... "DRAM" */
     struct oc_cache_claim claim; /* none for DRAM */
-    uint64_t border_bytes;       /* of one cache: where bandwidth falls; 0: nowhere, or DRAM */
-    bool agrees;                 /* the border is about where the system claims */
-    uint64_t size_bytes; /* of one cache: the claim if it agrees or there is no border, else the border */
+    uint64_t border_bytes;       /* of one cache: where the bandwidth drops; 0: nowhere, or DRAM */
+    bool agrees;                 /* the measured size agrees with the reported one */
+    uint64_t size_bytes; /* of one cache: the reported size if it agrees or none was measured, else the
+                            measured size */
     struct oc_stream_place one, all;
     struct oc_rate rate[2][OC_LEVEL_MODES]; /* [0] one core, [1] all; best 0: not measured */
 };
 
 struct oc_level_effort {
-    size_t most_bytes, least_bytes; /* memory that DRAM is measured with, all threads together */
-    double touch_s;                 /* getting it may take so long, then less is used */
+    size_t most_bytes, least_bytes; /* memory for the DRAM measurement, all threads together */
+    double touch_s;                 /* time limit of the allocation; then less memory is used */
     struct oc_effort sweep, cache, dram;
 };
 
 struct oc_levels {
     struct oc_level_rates level[OC_MEMORY_LEVELS];
     unsigned n;
-    size_t block_bytes; /* that was worked with */
-    double flatness;    /* one core's rate at all of it to that at half of it: near 1 beyond all caches */
+    size_t block_bytes; /* working set used */
+    double flatness;    /* rate of one core with all of it to the rate with half of it: near 1 outside of all
+                           caches */
 };
 
 /* progress may be NULL. */

@@ -12,7 +12,7 @@
 /* ---- /proc ------------------------------------------------------------------------------------------------
  */
 
-/* The first line "key : value" of a file; the value, or "". */
+/* The value of the first line "key : value" of a file, or "". */
 static void proc_value(const char *path, const char *key, char *out, size_t cap)
 {
     char line[1024];
@@ -38,7 +38,7 @@ static uint64_t meminfo(const char *key)
     return oc_parse_u64(text, strcspn(text, " "), &kib) && kib < UINT64_MAX / 1024 ? kib * 1024 : 0;
 }
 
-/* A group of processes may have less memory than the machine. */
+/* The cgroup limit may be lower than the memory of the machine. */
 static uint64_t group_limit(void)
 {
     static const char *const files[] = {"/sys/fs/cgroup/memory.max",
@@ -56,7 +56,7 @@ static uint64_t group_limit(void)
     return UINT64_MAX;
 }
 
-/* Without the marks, the word for what it is, and the clock: "Intel(R) Xeon(R) CPU E5 @ 2.2GHz". */
+/* Removes trademarks, "CPU" and the clock from "Intel(R) Xeon(R) CPU E5 @ 2.2GHz". */
 static const char *plain_name(struct oc_arena *a, const char *name)
 {
     static const char *const drop[] = {"(R)", "(TM)", "(r)", "(tm)", "CPU "};
@@ -132,7 +132,7 @@ static bool cache_text(unsigned cpu, unsigned index, const char *what, char *out
     return got;
 }
 
-struct seen { /* one cache: level, and which processors share it */
+struct seen { /* one cache: its level and the processors that share it */
     unsigned level;
     char shared[256];
     unsigned threads;
@@ -175,7 +175,7 @@ static void add_cache(struct oc_arena *a, struct seen **list, unsigned cpu, unsi
     c->bytes = (uint64_t)(bytes * unit);
 }
 
-static void ask_caches(struct oc_arena *a, unsigned threads, struct oc_machine *m)
+static void query_caches(struct oc_arena *a, unsigned threads, struct oc_machine *m)
 {
     struct seen *list = NULL;
     cpu_set_t set;
@@ -202,5 +202,5 @@ void oc_machine_ask(struct oc_arena *a, unsigned threads, struct oc_machine *out
     out->memory_bytes = meminfo("MemTotal");
     uint64_t limit = group_limit(), free_bytes = meminfo("MemAvailable");
     out->available_bytes = free_bytes < limit ? free_bytes : limit;
-    ask_caches(a, threads, out);
+    query_caches(a, threads, out);
 }

@@ -1,4 +1,4 @@
-/* Everything that is measured of this machine, and the device file made of it. */
+/* All measurements of this machine, and the device file made from them. */
 #ifndef OC_MEASURE_H
 #define OC_MEASURE_H
 
@@ -20,21 +20,21 @@ struct oc_measured {
     uint32_t features;
     struct oc_peak_rate peak[OC_MAX_PEAKS];
     unsigned n_peak;
-    struct oc_rate clock[2]; /* Hz of a core: one busy, all busy */
+    struct oc_rate clock[2]; /* core clock in Hz: one core busy, all cores busy */
     struct oc_levels levels;
-    double region_awake_s, region_asleep_s; /* 0: one thread has none */
+    double region_awake_s, region_asleep_s; /* 0 with one thread */
     struct oc_timer timer;
     double took_s;
     char when[32]; /* "2026-05-04 13:30 UTC" */
 };
 
-/* The device file: XML in the form of hwdb/hwdb.rng. */
+/* Writes the device file: XML as in hwdb/hwdb.rng. */
 void oc_measured_write_xml(const struct oc_measured *m, struct oc_buf *out);
 
-/* How many peaks have most samples far below the best: other programs were at work. */
+/* Number of peaks whose samples are mostly far below the best: other programs were running. */
 unsigned oc_measured_noisy(const struct oc_measured *m);
 
-/* What a reader of the figures should know: slowing down, other load, claims that do not hold. */
+/* Warnings about the figures: slow-down, other load, reported values that do not agree. */
 void oc_measured_judge(const struct oc_measured *m, struct oc_diags *out);
 
 #endif

@@ -47,7 +47,7 @@ static double cpu_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* As many rounds as fill a sample, by the processor's time: others may be at work. */
+/* Calibrates the rounds of a sample, in CPU time: other programs may be running. */
 static uint64_t rounds_of(const struct oc_task *task, double sample_s)
 {
     uint64_t rounds = 1;
@@ -62,7 +62,7 @@ static uint64_t rounds_of(const struct oc_task *task, double sample_s)
     return rounds;
 }
 
-/* Samples until the time is over, three at least. Returns how many there are now. */
+/* Samples until the time is over, at least three. Returns the number of samples. */
 static unsigned take_samples(struct oc_team *team, unsigned active, const struct oc_task *task,
                              uint64_t rounds, double total_s, double v[MAX_SAMPLES], unsigned n)
 {
@@ -85,7 +85,7 @@ static struct oc_rate rate_of_samples(const double v[MAX_SAMPLES], unsigned n)
     return rate;
 }
 
-#define CALM 0.9 /* the median of the samples is that near to the best */
+#define CALM 0.9 /* the median of the samples is that close to the best */
 
 struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc_task *task,
                           const struct oc_effort *effort)
@@ -105,7 +105,7 @@ struct oc_rate oc_rate_of(struct oc_team *team, unsigned active, const struct oc
 
 /* ---- arithmetic ---------------------------------------------------------------------------------------- */
 
-/* Somewhere for results to go: a loop without one would be left out. */
+/* Sink for results: keeps the compiler from removing the loop. */
 static void keep(double result)
 {
     static _Thread_local volatile double sink;

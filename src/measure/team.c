@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#define APART 128 /* bytes, so that no two things are in a cache line */
+#define APART 128 /* bytes: keeps objects in separate cache lines */
 
 struct member {
     struct oc_team *team;
@@ -23,14 +23,14 @@ struct member {
 
 struct oc_team {
     unsigned n;
-    cpu_set_t before; /* processors of the caller */
+    cpu_set_t before; /* CPU affinity of the caller */
     struct member *member;
     void (*work)(void *user, unsigned index);
     void *user;
     unsigned active;
     bool stop;
     char apart0[APART];
-    atomic_uint region; /* goes up when there is work */
+    atomic_uint region; /* incremented when there is work */
     char apart1[APART];
     atomic_uint done;
     char apart2[APART];
@@ -55,7 +55,7 @@ unsigned oc_team_processors(void)
     return n > 0 ? (unsigned)n : 1;
 }
 
-/* The index-th of the processors that the process may use; not being able to is no failure. */
+/* Pins to the index-th allowed processor; a failure is ignored. */
 static void stay_on(const cpu_set_t *all, unsigned index)
 {
     cpu_set_t one;

@@ -1,9 +1,8 @@
-/* Branch and bound over the boxes by rising offset. A plan of the least size whose offsets have the least sum
- * has every box on the floor or on top of another one; taken by (offset, index), each box then lies on the
- * heights of what was taken before. Ruled out are states where some step cannot hold what is still to come,
- * and choices that leave a hole in which another box would fit (it could be moved down). The rules are those
- * of M. D. Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning",
- * ASPLOS 2023. */
+/* Branch and bound over the boxes by rising offset. In an optimal plan with the smallest sum of offsets,
+ * every box is at offset 0 or directly above another one; in order of (offset, index), each box lies on the
+ * skyline of the previous ones. Pruned are states in which a step cannot hold the remaining bytes, and
+ * choices that leave a gap in which another box would fit. The pruning rules are those of M. D. Moffitt,
+ * "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated Machine Learning", ASPLOS 2023. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,11 +17,11 @@ struct choice {
 
 struct tree {
     struct oc_fit *f;
-    uint64_t *height, *rest; /* by step: of what is placed; bytes to come */
+    uint64_t *height, *rest; /* by step: bytes placed; bytes remaining */
     uint64_t *saved;         /* heights by depth */
     struct choice *choice;   /* by depth */
     bool *placed;
-    uint32_t *path; /* boxes placed, by depth */
+    uint32_t *path; /* placed boxes, by depth */
 };
 
 static uint64_t height_at(const struct tree *t, uint32_t i)
@@ -49,7 +48,7 @@ static int by_place(const void *a, const void *b)
     return x->at != y->at ? (x->at < y->at ? -1 : 1) : (x->box < y->box ? -1 : x->box > y->box);
 }
 
-/* Boxes that may come next. */
+/* Candidates for the next box. */
 static uint32_t choices(struct tree *t, struct choice last, struct choice *out)
 {
     uint64_t lowest_end = UINT64_MAX, work = 0;
@@ -124,7 +123,7 @@ void oc_fit_exact(struct oc_fit *f)
     memset(t.height, 0, f->n_step * sizeof(*t.height));
     memcpy(t.rest, f->weight, f->n_step * sizeof(*t.rest));
     memset(t.placed, 0, f->n);
-    /* before everything: offset 0 and an index below all */
+    /* start: offset 0, below any index */
     for (uint32_t i = 0; i < f->n && f->work && f->best > f->target; i++) {
         put(&t, i, 0, true);
         t.path[0] = i;

@@ -1,12 +1,12 @@
-/* Placing boxes in a given order. Which boxes share steps is found once: those that begin later are
- * neighbours in the list, those that began earlier are stored. */
+/* Places boxes in a given order. Pairs of boxes that share steps are computed once: later ones are contiguous
+ * in the list, earlier ones are stored. */
 #include "memory/arena_fit.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_PAIRS  16000000u
-#define SORTED_MAX 20000u /* boxes: the list of all placed ones is kept sorted up to here */
+#define SORTED_MAX 20000u /* boxes: up to here the list of all placed ones is kept sorted */
 #define UNPLACED   UINT64_MAX
 
 struct span {
@@ -15,7 +15,7 @@ struct span {
 
 struct scratch {
     struct span *span;
-    uint32_t *sorted; /* placed boxes by offset */
+    uint32_t *sorted; /* placed boxes sorted by offset */
     uint32_t *stamp, now;
     uint32_t n_sorted;
     uint64_t *tree, *assigned; /* skyline: by node of a segment tree */
@@ -34,7 +34,7 @@ static uint32_t first_after(const struct oc_box *box, uint32_t n, uint32_t step)
     return lo;
 }
 
-/* Stores the pairs, unless there are too many. */
+/* Stores the pairs unless there are too many. */
 static void find_pairs(struct oc_fit *f)
 {
     uint64_t pairs = 0;
@@ -134,7 +134,7 @@ static void sort_spans(struct span *s, uint32_t n)
     }
 }
 
-/* What is placed beside box i, by offset. */
+/* Collects the placed boxes that share steps with box i, by offset. */
 static uint32_t gather(struct oc_fit *f, struct scratch *s, uint32_t i)
 {
     uint32_t n = 0;
@@ -151,7 +151,7 @@ static uint32_t gather(struct oc_fit *f, struct scratch *s, uint32_t i)
     return n;
 }
 
-/* The same by a walk over all placed boxes, which are in order already: better for many neighbours. */
+/* The same by a walk over all placed boxes, which are already sorted: better for many neighbours. */
 static uint32_t gather_sorted(struct oc_fit *f, struct scratch *s, uint32_t i)
 {
     s->now++;
@@ -231,7 +231,7 @@ uint64_t oc_fit_order(struct oc_fit *f, bool smallest_gap, uint64_t limit, const
     return size;
 }
 
-/* Takes out what ended before the step. */
+/* Removes boxes that ended before the step. */
 static uint32_t still_live(const struct oc_fit *f, uint32_t *live, uint32_t n, uint32_t step)
 {
     uint32_t kept = 0;
@@ -256,7 +256,7 @@ uint64_t oc_fit_time(struct oc_fit *f, bool smallest_gap, const char *method)
         f->offset[i] = find_gap(s->span, s->n_sorted, f->box[i].bytes, smallest_gap);
         size = f->offset[i] + f->box[i].bytes > size ? f->offset[i] + f->box[i].bytes : size;
         insert_sorted(f, s, i);
-        oc_fit_spend(f, s->n_sorted / 8); /* passes over lists: cheap */
+        oc_fit_spend(f, s->n_sorted / 8); /* passes over lists are cheap */
         if (!f->work)
             return UINT64_MAX;
     }
@@ -267,7 +267,7 @@ uint64_t oc_fit_time(struct oc_fit *f, bool smallest_gap, const char *method)
 /* ---- skyline: heights by step in a segment tree ------------------------------------------------------- */
 
 struct sky {
-    uint64_t *top, *all; /* highest below the node; what was set for all of it and not yet handed down */
+    uint64_t *top, *all; /* maximum below the node; pending assignment to the whole node (lazy propagation) */
     uint32_t from, to;
     uint64_t set;
 };

@@ -1,5 +1,5 @@
-/* Cuts the boxes where no box spans from one step to the next, and tries orders on each part, the fullest
- * first: a part that stays below the size of another one needs no better plan. */
+/* Splits the boxes where no box spans from one step to the next, and tries orders on each part, the one with
+ * the highest peak first: a part that stays below the size of another one needs no better plan. */
 #include "memory/arena_plan.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "memory/arena_fit.h"
 
 #define DEFAULT_WORK 60000000u
-#define EXACT_PART   4 /* of the work is for branch and bound */
+#define EXACT_PART   4 /* share of the work for branch and bound */
 
 struct sortable {
     double key, tie;
@@ -28,7 +28,7 @@ struct part { /* boxes [from, to) of the sorted list */
 };
 
 struct planner {
-    struct oc_box *box; /* by first step, rounded; steps numbered anew */
+    struct oc_box *box; /* by first step, rounded; steps renumbered */
     uint32_t *input;    /* index in the caller's list */
     uint32_t n;
     struct part *part;
@@ -50,7 +50,7 @@ static int by_key(const void *a, const void *b)
 
 struct keys {
     const struct oc_fit *f;
-    const uint64_t *busiest; /* by box: most live bytes while it lives */
+    const uint64_t *busiest; /* by box: peak live bytes during its life */
 };
 
 static double key_size(const struct keys *k, uint32_t i)
@@ -93,13 +93,13 @@ static const struct {
     const char *first_fit, *best_fit, *skyline;
     double (*key)(const struct keys *k, uint32_t i);
 } orders[] = {
-    {"size, first fit", "size, best fit", "size, on top", key_size},
-    {"breadth, first fit", "breadth, best fit", "breadth, on top", key_breadth},
-    {"size x life, first fit", "size x life, best fit", "size x life, on top", key_area},
-    {"time, first fit", "time, best fit", "time, on top", key_time},
-    {"life, first fit", "life, best fit", "life, on top", key_life},
-    {"reverse time, first fit", "reverse time, best fit", "reverse time, on top", key_backwards},
-    {"conflicts, first fit", "conflicts, best fit", "conflicts, on top", key_conflicts},
+    {"size, first fit", "size, best fit", "size, skyline", key_size},
+    {"breadth, first fit", "breadth, best fit", "breadth, skyline", key_breadth},
+    {"size x life, first fit", "size x life, best fit", "size x life, skyline", key_area},
+    {"time, first fit", "time, best fit", "time, skyline", key_time},
+    {"life, first fit", "life, best fit", "life, skyline", key_life},
+    {"reverse time, first fit", "reverse time, best fit", "reverse time, skyline", key_backwards},
+    {"conflicts, first fit", "conflicts, best fit", "conflicts, skyline", key_conflicts},
 };
 
 static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(const struct keys *, uint32_t))
@@ -114,7 +114,7 @@ static void set_order(struct oc_fit *f, const struct keys *k, double (*key)(cons
     oc_fit_spend(f, (uint64_t)f->n * 8);
 }
 
-/* Most live bytes over the life of each box: maxima of 2^level steps, by doubling. */
+/* Peak live bytes over the life of each box: sparse table of range maxima over 2^level steps. */
 static uint64_t *find_busiest(const struct oc_fit *f)
 {
     uint64_t *most = oc_xmalloc(f->n_step * sizeof(*most)), *out = oc_xmalloc(f->n * sizeof(*out));
@@ -204,7 +204,7 @@ static int check(const struct oc_box *box, uint32_t n, uint64_t align, struct oc
     return 0;
 }
 
-/* Only steps in which a box begins matter: every set of boxes that share a step shares such a one. */
+/* Only steps in which a box begins matter: every set of overlapping boxes shares such a step. */
 static void number_steps(struct oc_box *box, uint32_t n)
 {
     uint32_t *first = oc_xmalloc(((size_t)n + 1) * sizeof(*first)), kept = 0;
@@ -254,7 +254,7 @@ static int by_live(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Cuts, makes the steps of each part begin with 0, sorts the parts. */
+/* Splits, renumbers the steps of each part from 0, sorts the parts. */
 static void cut(struct planner *p)
 {
     p->part = oc_xmalloc(((size_t)p->n + 1) * sizeof(*p->part));

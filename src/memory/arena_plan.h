@@ -1,35 +1,35 @@
-/* Places buffers in one block of memory. A buffer is a box: its bytes, and the steps from first to last
- * (inclusive) in which it is used. Two boxes that share a step must not share a byte. The best of several
- * orders and fits is taken, then improved by search; the result depends on the input alone, not on the clock.
- * Knows nothing of graphs. */
+/* Arena planner: assigns buffers offsets in one block of memory. A buffer is a box: its bytes, and the steps
+ * from first to last (inclusive) in which it is used. Two boxes that share a step must not share a byte. The
+ * best of several orders with first fit and best fit is taken, then improved by local search and branch and
+ * bound; the result is deterministic and does not depend on time. */
 #ifndef OC_ARENA_PLAN_H
 #define OC_ARENA_PLAN_H
 
 #include "onnxcost.h"
 
 struct oc_box {
-    uint64_t bytes; /* 0: takes no place, gets offset 0 */
+    uint64_t bytes; /* 0: takes no space, gets offset 0 */
     uint32_t first, last;
 };
 
 struct oc_arena_opts {
-    uint64_t align; /* bytes; sizes are rounded up to it, offsets are multiples; 0 and 1: none */
-    uint64_t work;  /* how much to try, in comparisons of two boxes; 0: about a quarter of a second */
+    uint64_t align; /* bytes; sizes are rounded up to it, offsets are multiples; 0 and 1: no alignment */
+    uint64_t work;  /* work limit, in comparisons of two boxes; 0: about a quarter of a second */
 };
 
 struct oc_arena_plan {
     uint64_t size;      /* bytes of the block */
-    uint64_t lower;     /* most bytes of boxes (rounded up) in one step: no plan needs less */
-    bool optimal;       /* proven: size is the lower bound, or everything smaller was ruled out */
-    const char *method; /* what found the part that decides the size: "size, first fit" ... */
+    uint64_t lower;     /* maximum over steps of the rounded bytes: lower bound of any plan */
+    bool optimal;       /* proven: size is the lower bound, or all smaller sizes were excluded */
+    const char *method; /* strategy that determined the size: "size, first fit" ... */
 };
 
-/* offset[n] is caller's memory. Fails when sizes add up to more than 2^63 bytes or a box ends before it
+/* offset[n] is owned by the caller. Fails when sizes add up to more than 2^63 bytes or a box ends before it
  * begins; boxes beyond the limits of the search still get a valid plan. */
 int oc_arena_plan_make(const struct oc_box *box, uint32_t n, const struct oc_arena_opts *opts,
                        uint64_t *offset, struct oc_arena_plan *out, struct oc_err *err);
 
-/* Most bytes in one step, sizes rounded up to align. Sizes must add up to less than 2^63 then. */
+/* Maximum of the bytes in one step, sizes rounded up to align. The sum of the sizes must be below 2^63. */
 uint64_t oc_boxes_live(const struct oc_box *box, uint32_t n, uint64_t align);
 
 #endif

@@ -1,14 +1,14 @@
-/* Better orders by small changes: what sticks out at the top is placed earlier. */
+/* Local search for better orders: boxes that reach the top are placed earlier. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "memory/arena_fit.h"
 
-#define PATIENCE 200 /* changes without a gain before the order is shaken */
+#define PATIENCE 200 /* moves without improvement before a perturbation */
 
 struct search {
     struct oc_fit *f;
-    uint32_t *order; /* the order at present, and where it places the boxes */
+    uint32_t *order; /* the current order and its placement */
     uint64_t *offset;
     uint64_t size;
     uint64_t random;
@@ -22,7 +22,7 @@ static uint32_t below(struct search *s, uint32_t n)
     return (uint32_t)(s->random >> 33) % n;
 }
 
-/* Position in the order of one of the boxes that reach the top. */
+/* Position in the order of a random box that reaches the top. */
 static uint32_t pick_top(struct search *s)
 {
     uint32_t seen = 0, found = 0;
@@ -54,7 +54,7 @@ static void shake(struct search *s)
     memcpy(s->offset, f->offset, f->n * sizeof(*s->offset));
 }
 
-/* One change; true if the size fell. */
+/* One move; true if the size decreased. */
 static bool change(struct search *s)
 {
     struct oc_fit *f = s->f;

@@ -7,7 +7,7 @@ struct pair {
     uint32_t step, buffer;
 };
 
-struct extra { /* touches that the lists do not have */
+struct extra { /* touches that the lists do not contain */
     struct pair *v;
     uint32_t n, cap;
 };
@@ -20,7 +20,8 @@ static int by_step(const void *a, const void *b)
     return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 
-/* Elements of a sequence live as long as it: whatever touches what keeps them alive touches them as well. */
+/* Elements of a sequence are live as long as the sequence: extends touches of the sequence to its elements.
+ */
 static void hold_on(const struct oc_order_graph *g, const struct oc_lives *l, uint32_t buffer,
                     struct extra *e)
 {

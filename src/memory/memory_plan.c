@@ -10,7 +10,7 @@
 #include "memory/memory_order.h"
 #include "memory/plan_check.h"
 
-#define MAX_BODY_WORK 2000000000u /* bodies x nodes of the model: each body is walked on its own */
+#define MAX_BODY_WORK 2000000000u /* bodies x nodes of the model: each body is walked separately */
 
 struct builder {
     const struct oc_analysis *a;
@@ -26,11 +26,11 @@ struct level { /* one graph while its boxes are collected */
     struct builder *b;
     uint32_t graph;
     const struct oc_lives *l;
-    const struct oc_order_graph *g; /* with order */
-    const uint32_t *order;          /* NULL: as it is */
-    uint32_t from; /* its first buffer in the list; blocks of bodies come behind the values */
+    const struct oc_order_graph *g; /* order of its steps */
+    const uint32_t *order;          /* NULL: file order */
+    uint32_t from; /* index of its first buffer in the list; blocks of bodies follow the values */
     struct oc_box *box;
-    uint32_t *inside; /* by block of bodies: first buffer of them in the list, and the end */
+    uint32_t *inside; /* by block of bodies: index of its first buffer in the list, and the end */
     uint32_t n_box, cap_box, n_block, cap_inside;
     struct oc_arena_plan placed;
 };
@@ -47,10 +47,10 @@ static int refuse_unknown(const struct builder *b, const struct oc_life *x)
 {
     const char *name = value_name(b->a->model, x->value);
     if (x->quality == OC_LOWER)
-        return oc_fail(b->err, OC_EUNSUPPORTED,
-                       "cannot plan memory: how long the strings of '%s' are is not known", name);
+        return oc_fail(b->err, OC_EUNSUPPORTED, "cannot plan memory: the string lengths of '%s' are unknown",
+                       name);
     return oc_fail(b->err, OC_EUNSUPPORTED,
-                   "cannot plan memory: the size of '%s' is not known (--dim and --shape give sizes)", name);
+                   "cannot plan memory: the size of '%s' is unknown (set it with --dim or --shape)", name);
 }
 
 static uint32_t node_at(const struct level *v, uint32_t position)
@@ -119,7 +119,7 @@ static int plan_body(struct builder *b, uint32_t body, uint64_t *size)
     return rc;
 }
 
-/* The largest block that one of the node's bodies takes; what is in them goes to the list. */
+/* The largest block among the node's bodies; their contents are appended to the list. */
 static int plan_bodies(struct builder *b, uint32_t node, uint64_t *size)
 {
     const struct oc_node *n = &b->a->model->node[node];
@@ -132,7 +132,7 @@ static int plan_bodies(struct builder *b, uint32_t node, uint64_t *size)
     return 0;
 }
 
-/* A block stands in the list before anything of its bodies does; its size follows. */
+/* A block comes in the list before its contents; its size is set afterwards. */
 static int add_blocks(struct level *v)
 {
     struct builder *b = v->b;
@@ -189,7 +189,7 @@ static int plan_graph(struct builder *b, uint32_t graph, const struct oc_lives *
     if (!rc)
         rc = place(&v);
     *out = v.placed;
-    out->optimal &= !v.n_block; /* bodies were planned before, maybe not as well as can be */
+    out->optimal &= !v.n_block; /* bodies were planned before, perhaps not optimally */
     free(v.box);
     free(v.inside);
     return rc;
@@ -229,7 +229,7 @@ static bool has_bodies(const struct oc_lives *l)
     return false;
 }
 
-/* Both ways to see what lives agree in the order of the file. */
+/* Checks that both views of liveness agree in file order. */
 static bool agree(const struct oc_lives *l, const struct oc_order_graph *g, const uint32_t *order)
 {
     uint32_t n = l->n_life, *first = oc_xmalloc((2 * (size_t)n + 1) * sizeof(*first)), *last = first + n;
@@ -251,11 +251,11 @@ static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, 
         order[i] = i;
     p->reorder = (struct oc_reorder){.before = l->peak, .after = l->peak, .lower = l->lower, .parts = 1};
     if (!agree(l, g, order))
-        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: buffers live otherwise than their nodes say");
+        rc = oc_fail(err, OC_EUNSUPPORTED, "internal error: the live ranges of buffers and nodes differ");
     if (reorder && !rc) {
         oc_reorder_make(g, 0, order, &p->reorder);
-        /* writes in place stay where the order of the file allows them, and bodies keep their order: what
-         * holds for other choices is the bound of the single node */
+        /* in-place updates stay where the file order permits them, and bodies keep their order: for other
+         * choices, only the bound of single nodes is valid */
         if (l->opts.inplace || has_bodies(l))
             p->reorder.lower = l->lower < p->reorder.after ? l->lower : p->reorder.after;
     }
@@ -265,7 +265,7 @@ static int find_order(struct oc_memory_plan *p, const struct oc_order_graph *g, 
     return rc;
 }
 
-/* All sizes are known, and sums of them stay below 2^63. */
+/* All sizes are known, and their sums are below 2^63. */
 static int check_sizes(const struct oc_memory_plan *p, struct oc_err *err)
 {
     const struct builder b = {.a = p->a, .err = err};

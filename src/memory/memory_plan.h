@@ -1,6 +1,6 @@
-/* An analysed model's buffers in one block of memory, and an order of its nodes that needs less of it. The
- * bodies of control-flow nodes get a block of their own inside that of the graph around them, for the step of
- * the node; bodies that exclude each other share it. Every plan is checked before it is handed out. */
+/* Arena plan of an analysed model, and an order of its nodes with a lower peak. The bodies of control-flow
+ * nodes get a block of their own inside that of the graph around them, for the step of the node; bodies that
+ * exclude each other share it. Every plan is verified before it is returned. */
 #ifndef OC_MEMORY_PLAN_H
 #define OC_MEMORY_PLAN_H
 
@@ -9,10 +9,10 @@
 
 struct oc_planned {
     uint32_t value; /* OC_NONE: block of a node's bodies */
-    uint32_t graph; /* that the steps are of */
+    uint32_t graph; /* graph of the steps */
     uint32_t first, last;
-    uint32_t first_node, last_node; /* OC_NONE: there is no step */
-    uint64_t bytes, offset;         /* from the start of the whole block */
+    uint32_t first_node, last_node; /* OC_NONE: no step */
+    uint64_t bytes, offset;         /* from the start of the outermost block */
     uint8_t quality;
     bool input, output;
 };
@@ -21,14 +21,14 @@ struct oc_memory_plan {
     struct oc_arena arena;
     const struct oc_analysis *a;
     struct oc_lives *lives;    /* of the main graph, in the order of the file */
-    const uint32_t *order;     /* steps of `lives` in the order that is planned */
-    const uint64_t *live;      /* by position in it: bytes live in the step */
+    const uint32_t *order;     /* steps of `lives` in the planned order */
+    const uint64_t *live;      /* by position in it: live bytes in the step */
     struct oc_reorder reorder; /* of the main graph; without reordering: lower is that of `lives` */
-    bool reordered;            /* it was asked for */
-    struct oc_planned *buffer; /* by graph, the main one first; then as in `lives` */
+    bool reordered;            /* reordering was requested */
+    struct oc_planned *buffer; /* per graph, the main graph first; then as in `lives` */
     uint32_t n_buffer;
-    uint64_t size, lower, align; /* of the block; most live bytes in the planned order */
-    bool optimal;                /* no plan for this order is smaller: shown */
+    uint64_t size, lower, align; /* size of the block; peak live bytes in the planned order */
+    bool optimal;                /* proven: no plan for this order is smaller */
     const char *method;
     uint8_t quality; /* enum oc_quality of the sizes */
 };

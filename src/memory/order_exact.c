@@ -1,8 +1,7 @@
-/* Best first over downsets: the state with the smallest peak so far comes next, the larger set first among
- * equals. The first full set has the least peak of all orders (the peak of a path never falls). Steps that
- * free at least what they take run at once (see oc_order_run_free_steps), so that sets are few where branches
- * are.
- */
+/* Best-first search over downsets: expands the state with the smallest peak so far, the larger set first
+ * among equals. The first full set has the minimum peak of all orders (the peak of a path never decreases).
+ * Steps that free at least what they allocate run at once (see oc_order_run_free_steps), so that sets are few
+ * where branches are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +9,11 @@
 #include "memory/order_search.h"
 
 #define MAX_STEPS 4096u
-#define MAX_WORDS 12000000u /* of all sets */
+#define MAX_WORDS 12000000u /* total number of sets */
 
 struct state {
     uint64_t peak, live;
-    uint32_t parent, step; /* the step that led here; free ones followed it */
+    uint32_t parent, step; /* the step that led here; free steps follow it */
     uint32_t done;
     bool expanded;
 };
@@ -24,18 +23,18 @@ struct search {
     struct oc_order_run run;
     uint32_t words;
     struct state *state;
-    uint64_t *set; /* by state: bits of the steps that ran */
+    uint64_t *set; /* by state: bit set of the executed steps */
     uint32_t n, cap, set_cap;
     uint32_t *heap;
     uint32_t n_heap, heap_cap;
     uint32_t *slot; /* hash table of states, OC_NONE: empty */
     uint32_t n_slot;
-    uint64_t *now;       /* the set at hand */
-    uint32_t *path;      /* steps done since the state was loaded */
-    uint64_t work, cost; /* left; of loading a state */
+    uint64_t *now;       /* the current set */
+    uint32_t *path;      /* steps executed since the state was loaded */
+    uint64_t work, cost; /* remaining work; cost of loading a state */
     bool full;
-    uint32_t beam;   /* how many sets of a size go on, 0: all */
-    uint32_t *taken; /* by size: how many did */
+    uint32_t beam;   /* beam width: states of one size that are expanded, 0: all */
+    uint32_t *taken; /* by size: number of expanded states */
 };
 
 static bool comes_first(const struct search *x, uint32_t a, uint32_t b)
@@ -114,7 +113,7 @@ static uint32_t add_state(struct search *x, uint32_t slot)
     return x->n++;
 }
 
-/* Notes the set at hand, unless it was reached with no higher peak before. */
+/* Records the current set, unless it was reached before with no higher peak. */
 static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t step)
 {
     if (x->n * 2 >= x->n_slot)
@@ -128,7 +127,7 @@ static void reach(struct search *x, uint64_t peak, uint32_t parent, uint32_t ste
     if (i == OC_NONE)
         i = add_state(x, h);
     x->state[i] = (struct state){peak, x->run.live, parent, step, x->run.done, false};
-    push(x, i); /* an older entry of the heap finds the state expanded */
+    push(x, i); /* stale heap entries: the state is already expanded */
 }
 
 static void load(struct search *x, uint32_t state)
@@ -152,7 +151,7 @@ static void flip(struct search *x, const uint32_t *steps, uint32_t n)
         x->now[steps[i] / 64] ^= (uint64_t)1 << (steps[i] % 64);
 }
 
-/* A step and the free ones after it; returns the peak, with the steps in x->path. */
+/* Runs a step and the free steps after it; returns the peak, with the steps in x->path. */
 static uint64_t advance(struct search *x, uint64_t peak, uint32_t step, uint32_t *n)
 {
     int64_t delta;
@@ -188,7 +187,7 @@ static void expand(struct search *x, uint32_t state, uint64_t below)
     free(ready);
 }
 
-/* The steps that led to the full set, from the last state back. */
+/* Reconstructs the order: from the full set back through its predecessors. */
 static void trace(struct search *x, uint32_t state, uint32_t *order)
 {
     uint32_t end = x->g->n_step, n;
@@ -230,7 +229,7 @@ static void close_search(struct search *x)
     free(x->slot);
 }
 
-/* The next state to go on from, OC_NONE: there is none. */
+/* The next state to expand, OC_NONE: there is none. */
 static uint32_t next_state(struct search *x)
 {
     while (x->n_heap && x->work && !x->full) {
@@ -269,7 +268,7 @@ struct oc_order_exact oc_order_search(const struct oc_order_graph *g, uint32_t b
         }
     }
     if (!beam && !out.found && !x.n_heap && !x.full && x.work) {
-        out.solved = true; /* nothing is below */
+        out.solved = true; /* no state with a smaller peak exists */
         out.lower = below;
     }
     *work = x.work;

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 
-/* The other direction of lists from[at[i]] ... : who names j. */
+/* Transposes the lists from[at[i]] ... : the lists that contain j. */
 static void invert(struct oc_arena *arena, const uint32_t *at, const uint32_t *list, uint32_t n,
                    uint32_t n_target, const uint32_t **out_at, const uint32_t **out)
 {
@@ -36,7 +36,7 @@ void oc_order_link(struct oc_arena *arena, struct oc_order_graph *g)
     }
 }
 
-/* Bytes of the buffers that a step touches, without those of one kind. */
+/* Bytes of the buffers that a step touches, excluding one kind. */
 static uint64_t touched(const struct oc_order_graph *g, uint32_t s, const bool *without)
 {
     uint64_t sum = 0;
@@ -54,7 +54,7 @@ static uint64_t live_at_end(const struct oc_order_graph *g)
     return live;
 }
 
-/* Some step comes first, when all inputs live, and some step last, when all outputs do. */
+/* The first step has all inputs live, the last step all outputs. */
 uint64_t oc_order_lower(const struct oc_order_graph *g)
 {
     uint64_t most = 0, first = UINT64_MAX, last = UINT64_MAX;
@@ -133,7 +133,7 @@ struct part {
     bool *input, *output;
 };
 
-/* Whether the buffer is touched before the part, or behind it. */
+/* Whether the buffer is touched before or after the part. */
 static void outside(const struct part *p, uint32_t buffer, bool *before, bool *behind)
 {
     for (uint32_t k = p->g->by_at[buffer]; k < p->g->by_at[buffer + 1]; k++) {
@@ -143,7 +143,7 @@ static void outside(const struct part *p, uint32_t buffer, bool *before, bool *b
     }
 }
 
-/* Bytes that live where the part begins. */
+/* Bytes live at the start of the part. */
 static uint64_t live_before(const struct part *p)
 {
     struct oc_order_run r;
@@ -173,7 +173,7 @@ static void make_room(struct oc_arena *arena, struct part *p)
     p->out.output = p->output = OC_NEW_ARRAY(arena, n_touch, bool);
 }
 
-/* The number of the buffer in the part. What lives beside the part's buffers is less a new one then. */
+/* Number of the buffer in the part. A new one is subtracted from the constant live bytes. */
 static uint32_t number(struct part *p, uint32_t buffer)
 {
     if (p->place[buffer] != OC_NONE)

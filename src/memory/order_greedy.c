@@ -1,5 +1,6 @@
-/* Orders by rules: the step that frees most, the one that takes least, the branch that was begun last, the
- * order of the file; steps that free at least what they take always first. Backwards as well. */
+/* Greedy orders by priority rules: the step that frees most, the one that needs the fewest bytes, the most recently
+ * started branch, file order; steps that free at least what they allocate always go first. Also on the
+ * reversed problem. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +16,14 @@ struct greedy {
     struct oc_order_run run;
     struct key *heap;
     uint32_t n_heap, cap;
-    uint32_t *version; /* by step: older entries of the heap are void */
-    uint32_t
-        *rest; /* by buffer: exclusive or of the steps still to touch it; the last one when one is left */
+    uint32_t *version; /* by step: version; older heap entries are stale */
+    uint32_t *rest; /* by buffer: exclusive or of the steps that still touch it; equals the last one when one
+                       is left */
     uint32_t age;
-    uint64_t peak; /* so far */
+    uint64_t peak; /* peak so far */
 };
 
-struct pick { /* what a rule sees of a ready step */
+struct pick { /* priority inputs of a ready step */
     int64_t delta, takes;
     uint32_t age, step;
 };
@@ -96,7 +97,7 @@ static void offer(struct greedy *q, rule_fn *rule, uint32_t step)
     push(q, k);
 }
 
-/* Runs the step; offers what became ready, and anew what is the last to touch a buffer now. */
+/* Runs the step; pushes newly ready steps, and updates steps that became the last to touch a buffer. */
 static void take(struct greedy *q, rule_fn *rule, uint32_t step)
 {
     const struct oc_order_graph *g = q->run.g;

@@ -59,8 +59,7 @@ static void take_spare(struct oc_ort_arena *a, uint32_t i)
     a->chunk[i].used = true;
 }
 
-/* Bins hold sizes of one power of two, each in the order of size and place: together the smallest that fits.
- */
+/* Bins hold sizes of one power of two, each sorted by size and address: the first match is the best fit. */
 static uint32_t best(const struct oc_ort_arena *a, uint64_t bytes)
 {
     uint32_t found = OC_NONE;
@@ -126,7 +125,7 @@ uint32_t oc_ort_arena_take(struct oc_ort_arena *a, uint64_t bytes)
     return i;
 }
 
-/* Joins a free chunk with the one behind it. */
+/* Merges a free chunk with the next one. */
 static void join(struct oc_ort_arena *a, uint32_t i, uint32_t behind)
 {
     struct oc_ort_chunk *c = &a->chunk[i];

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_LOOKS 4096 /* at dead buffers of other shapes; more are in no real graph */
+#define MOST_LOOKS 4096 /* number of dead buffers of other shapes examined; real graphs have fewer */
 
-/* Kernels that may write over an input of the same size, by input slots; convolutions over what they add. */
+/* Kernels that may write over an input of the same size, by input slot; convolutions over the added input. */
 static const struct {
     const char *domain, *name;
     uint8_t first, last;
@@ -75,7 +75,7 @@ void oc_ort_shapes_free(struct oc_ort_shapes *s)
     free(s->named);
 }
 
-/* Numbers and names only, nothing computed. */
+/* Accepts only numbers and names, nothing computed. */
 static bool has_sizes(const struct oc_ort_shapes *s, uint32_t value)
 {
     const struct oc_type *t = &s->open->type[value];
@@ -135,8 +135,8 @@ struct reuse {
     const struct oc_model *m;
     struct oc_ort_shapes *s;
     uint32_t *into;
-    uint32_t *uses;          /* by buffer with memory of its own: reads to come, graph outputs once more */
-    uint32_t *freed, n, cap; /* dead ones, the last one dies first again */
+    uint32_t *uses;          /* by buffer with its own memory: remaining reads, plus one for graph outputs */
+    uint32_t *freed, n, cap; /* stack of dead buffers, the last one on top */
 };
 
 static uint32_t buffer_of(const struct reuse *r, uint32_t value)
@@ -152,7 +152,7 @@ static void count(struct reuse *r, uint32_t value)
         r->uses[i]++;
 }
 
-/* Calls `use` for each read of the step, of bodies too. */
+/* Calls `use` for each read of the step, including those of bodies. */
 static void each_read(struct reuse *r, uint32_t step, void (*use)(struct reuse *, uint32_t))
 {
     const struct oc_node *n = &r->m->node[r->l->step[step]];
@@ -166,7 +166,7 @@ static void each_read(struct reuse *r, uint32_t step, void (*use)(struct reuse *
 static void put_free(struct reuse *r, uint32_t i)
 {
     if (!has_sizes(r->s, r->l->life[i].value))
-        return; /* it never fits anybody */
+        return; /* matches no other buffer */
     OC_GROW(r->freed, r->n, r->cap);
     r->freed[r->n++] = i;
 }

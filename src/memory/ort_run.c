@@ -11,13 +11,13 @@
 
 struct run {
     struct oc_ort_arena arena;
-    uint64_t kept_requested, kept_in_use; /* from the start */
-    uint64_t looked;                      /* at values, for the bodies */
+    uint64_t kept_requested, kept_in_use; /* allocated at the start */
+    uint64_t looked;                      /* by value, for the bodies */
     struct oc_ort_run seen;
     struct oc_ort_shapes *shapes; /* NULL: no reuse */
 };
 
-struct by_step { /* buffers by the step that makes them, and that uses them last */
+struct by_step { /* buffers by the step that allocates them, and by their last step */
     uint32_t *made_at, *made, *last_at, *last;
 };
 
@@ -29,7 +29,7 @@ static uint32_t *zeros(size_t n)
     return p;
 }
 
-/* Buffers that share memory live as one, from the first to the last. */
+/* Merges the live ranges of buffers that share memory. */
 static struct oc_life *as_planned(struct run *r, const struct oc_lives *l)
 {
     struct oc_life *life = oc_xmalloc(((size_t)l->n_life + 1) * sizeof(*life));
@@ -103,8 +103,8 @@ static void keep_filters(struct run *r, const struct oc_lives *l)
     r->kept_in_use = r->arena.in_use;
 }
 
-/* MlasConvPrepare for float, one thread: a matrix of the patches, a part of it, or nothing where the input is
- * that matrix. 0: none, or not known. */
+/* MlasConvPrepare for float, one thread: a matrix of the patches, a part of it, or none where the input is
+ * that matrix. 0: none, or unknown. */
 static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node *n)
 {
     uint32_t w = n->n_in > 1 ? n->in[1] : OC_NONE, y = n->n_out ? n->out[0] : OC_NONE;
@@ -138,7 +138,7 @@ static uint64_t conv_workspace(const struct oc_analysis *a, const struct oc_node
 
 static void run_graph(struct run *r, const struct oc_lives *l);
 
-/* The body with the largest need; of very many bodies the later ones are one request each. */
+/* The body with the largest need; in very large bodies the later buffers are merged into one request. */
 static void run_body(struct run *r, const struct oc_lives *l, uint32_t step)
 {
     uint32_t node = l->step[step], body = OC_NONE, all = OC_NONE;

@@ -1,5 +1,5 @@
-/* Live boxes stand in a treap by offset. A new box can only clash with the one before or behind its offset,
- * as long as those that stand there do not clash themselves. */
+/* Live boxes are kept in a treap by offset. A new box can only overlap its predecessor or successor by
+ * offset, as long as the boxes in the treap do not overlap. */
 #include "memory/plan_check.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "base/map.h"
 
-struct event { /* of a box: its end (a step later) sorts before a beginning at the same step */
+struct event { /* events of a box: its end (a step later) sorts before a beginning at the same step */
     uint64_t step;
     uint32_t box;
     bool begins;
@@ -47,7 +47,7 @@ static void neighbours(const struct treap *t, uint64_t at, uint32_t *below, uint
     }
 }
 
-/* What is at most `at` goes left, the rest right. */
+/* Splits: offsets up to `at` go left, the rest right. */
 static void split(struct treap *t, uint32_t node, uint64_t at, uint32_t *left, uint32_t *right)
 {
     while (node != OC_NONE) {
@@ -92,7 +92,7 @@ static void insert(struct treap *t, uint32_t i)
     split(t, rest, t->offset[i], &t->left[i], &t->right[i]);
 }
 
-/* Offsets of live boxes differ, as none of them is empty and none clash. */
+/* Offsets of live boxes are distinct, as none is empty and none overlap. */
 static void drop(struct treap *t, uint32_t i)
 {
     uint32_t *link = &t->root;
@@ -129,7 +129,7 @@ static int check_place(const struct oc_box *b, uint64_t at, uint32_t i, uint64_t
         return oc_fail(err, OC_EFORMAT, "buffer %u is not aligned to %llu bytes", i,
                        (unsigned long long)align);
     if (at > size || b->bytes > size - at)
-        return oc_fail(err, OC_EFORMAT, "buffer %u lies outside the block", i);
+        return oc_fail(err, OC_EFORMAT, "buffer %u is outside the block", i);
     return 0;
 }
 
@@ -154,7 +154,7 @@ int oc_plan_check(const struct oc_box *box, const uint64_t *offset, uint32_t n, 
     int rc = 0;
     for (uint32_t i = 0; i < n && !rc; i++) {
         rc = check_place(&box[i], offset[i], i, align, size, err);
-        t.priority[i] = (i + 1) * 2654435769u; /* scattered: the tree stays shallow */
+        t.priority[i] = (i + 1) * 2654435769u; /* randomised priority keeps the tree shallow */
         t.priority[i] ^= t.priority[i] >> 15;
         if (!box[i].bytes)
             continue;

@@ -7,8 +7,9 @@
 #include "memory/order_search.h"
 
 #define DEFAULT_WORK 300000000u
-#define SEARCH_SHARE 3 /* of the work left: the exact search of a part; the rest is for beams and windows */
-#define BEAM_SHARE   3 /* of what is left then: one beam */
+#define SEARCH_SHARE                                                                                         \
+    3 /* share of the remaining work for the exact search of a part; the rest is for beams and windows */
+#define BEAM_SHARE 3 /* share of the rest for one beam */
 
 struct part {
     uint32_t from, to;
@@ -22,10 +23,10 @@ struct reorder {
     uint32_t *order, *where;
     uint32_t *place; /* scratch of oc_order_part */
     uint64_t work;
-    uint64_t lower; /* shown so far for the whole */
+    uint64_t lower; /* proven so far for the whole graph */
 };
 
-/* first[s]: step s is the only one that can run when all before it have. */
+/* first[s]: step s is the only one that can run when all before it have run */
 static void only_choice(const struct oc_order_graph *g, bool backwards, bool *only)
 {
     struct oc_order_run r;
@@ -90,7 +91,7 @@ struct windows {
     uint32_t at;
 };
 
-/* The window is ordered anew if that lowers what it needs. */
+/* Replaces the order of the window if that lowers its peak. */
 static bool improve_window(struct windows *w, uint32_t from, uint32_t to)
 {
     struct oc_arena arena = {0};
@@ -146,7 +147,7 @@ static uint64_t improve(struct reorder *r, const struct oc_order_graph *g, uint3
 /* ---- parts ------------------------------------------------------------------------------------------------
  */
 
-/* Wider and wider beams, as long as there is work to spend on them. */
+/* Increasing beam widths, until the work is used up. */
 static uint64_t try_beams(struct reorder *r, const struct oc_order_graph *g, uint64_t limit, uint32_t *order,
                           uint32_t *found)
 {
@@ -164,7 +165,7 @@ static uint64_t try_beams(struct reorder *r, const struct oc_order_graph *g, uin
     return limit;
 }
 
-/* Finds an order of the part; true if it is better than the present one. */
+/* Searches for an order of the part; true if it is better than the current one. */
 static bool order_part(struct reorder *r, const struct oc_order_graph *g, uint64_t present, uint32_t *order)
 {
     uint32_t n = g->n_step, *found = oc_xmalloc(n * sizeof(*found));

@@ -255,7 +255,7 @@ static void remember(struct reader *r, const char *name, const char *expr, uint6
             (struct oc_formula_name){.name = name, .expr = expr, .value = v, .known = known};
 }
 
-static bool told(const struct oc_op_ctx *c, const char *name, uint64_t *v)
+static bool find_reported(const struct oc_op_ctx *c, const char *name, uint64_t *v)
 {
     for (unsigned i = 0; c->told && i < c->told->n; i++)
         if (strcmp(c->told->item[i].name, name) == 0) {
@@ -307,7 +307,7 @@ static uint64_t named(struct reader *r, struct span s)
             v += oc_in(r->c, i) != NULL;
         return number(r, v);
     }
-    if (told(r->c, name, &v)) {
+    if (find_reported(r->c, name, &v)) {
         remember(r, name, NULL, v, true);
         return number(r, v);
     }

@@ -208,7 +208,7 @@ static int end_op(void *user, const struct oc_xml_elem *e)
     return 0;
 }
 
-/* ---- what stands in an op --------------------------------------------------------------------------------
+/* ---- children of an op --------------------------------------------------------------------------------
  */
 
 /* Letters, digits and _, not starting with a digit, and not a tensor name. */

@@ -133,7 +133,7 @@ int oc_user_formula_read(struct oc_op_ctx *c, struct oc_formula *out)
     return 0;
 }
 
-/* ---- finding ----------------------------------------------------------------------------------------------
+/* ---- lookup -----------------------------------------------------------------------------------------------
  */
 
 uint32_t oc_op_rules_count(const struct oc_op_rules *rules)
